@@ -1,0 +1,12 @@
+#!/usr/bin/env node
+// The command. In a clone it builds dist/ first when the sources are newer; an installed package has dist/ already.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const at = path => fileURLToPath(new URL(path, import.meta.url))
+if (existsSync(at('../src'))) {
+  const build = spawnSync(process.execPath, [at('../scripts/build.js'), '--if-stale'], { stdio: ['ignore', 2, 2] })
+  if (build.status !== 0) process.exit(build.status ?? 1)
+}
+await import('../dist/cli/main.js')

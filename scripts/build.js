@@ -1,0 +1,49 @@
+// Builds dist/: TypeScript by tsc, the flat-buffer kernels by AssemblyScript.
+// `node scripts/build.js --if-stale` does nothing when dist/ is newer than every source file.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const stamp = join(root, 'dist', '.built')
+
+const newest = path => {
+  const stat = statSync(path)
+  if (!stat.isDirectory()) return stat.mtimeMs
+  return Math.max(0, ...readdirSync(path).map(name => newest(join(path, name))))
+}
+
+const isFresh = () => {
+  if (!existsSync(stamp)) return false
+  const sources = ['src', 'assembly', 'tsconfig.json', 'scripts/build.js'].map(name => join(root, name))
+  return Math.max(...sources.filter(existsSync).map(newest)) <= statSync(stamp).mtimeMs
+}
+
+const run = (packageName, script, args) => {
+  const entry = join(root, 'node_modules', packageName, script)
+  if (!existsSync(entry)) {
+    console.error(`build: ${packageName} is not installed; run \`npm ci\` first`)
+    process.exit(1)
+  }
+  const result = spawnSync(process.execPath, [entry, ...args], { cwd: root, stdio: ['ignore', 2, 2] })
+  if (result.status !== 0) process.exit(result.status ?? 1)
+}
+
+if (!(process.argv.includes('--if-stale') && isFresh())) {
+  const startedMs = Date.now()
+  rmSync(stamp, { force: true })
+  mkdirSync(join(root, 'dist', 'kernels'), { recursive: true })
+  run('typescript', 'bin/tsc', [])
+  if (existsSync(join(root, 'assembly', 'flat.ts'))) {
+    // Written beside and renamed, so that a build that dies leaves no half-written module.
+    const target = join(root, 'dist', 'kernels', 'flat.wasm')
+    run('assemblyscript', 'bin/asc.js', [
+      'assembly/flat.ts', '-o', `${target}.tmp`, '-O3', '--noAssert', '--runtime', 'stub',
+      '--enable', 'simd', '--importMemory', '--initialMemory', '1', '--maximumMemory', '65536',
+    ])
+    renameSync(`${target}.tmp`, target)
+  }
+  writeFileSync(stamp, `${new Date(startedMs).toISOString()}\n`)
+  console.error(`built dist/ in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`)
+}
