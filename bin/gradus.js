@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url'
 
 const at = path => fileURLToPath(new URL(path, import.meta.url))
 if (existsSync(at('../src'))) {
-  const build = spawnSync(process.execPath, [at('../scripts/build.js'), '--if-stale'], { stdio: ['ignore', 2, 2] })
+  const build = spawnSync(process.execPath, [at('../scripts/build.js'), '--if-stale'], {
+    stdio: ['ignore', 2, 2],
+  })
   if (build.status !== 0) process.exit(build.status ?? 1)
 }
 await import('../dist/cli/main.js')

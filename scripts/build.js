@@ -39,8 +39,20 @@ if (!(process.argv.includes('--if-stale') && isFresh())) {
     // Written beside and renamed, so that a build that dies leaves no half-written module.
     const target = join(root, 'dist', 'kernels', 'flat.wasm')
     run('assemblyscript', 'bin/asc.js', [
-      'assembly/flat.ts', '-o', `${target}.tmp`, '-O3', '--noAssert', '--runtime', 'stub',
-      '--enable', 'simd', '--importMemory', '--initialMemory', '1', '--maximumMemory', '65536',
+      'assembly/flat.ts',
+      '-o',
+      `${target}.tmp`,
+      '-O3',
+      '--noAssert',
+      '--runtime',
+      'stub',
+      '--enable',
+      'simd',
+      '--importMemory',
+      '--initialMemory',
+      '1',
+      '--maximumMemory',
+      '65536',
     ])
     renameSync(`${target}.tmp`, target)
   }
