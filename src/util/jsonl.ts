@@ -1,0 +1,41 @@
+/** @file JSON Lines: one value a line; errors name the file and the line. */
+
+import { appendFileSync, readFileSync } from 'node:fs'
+import { DataError } from './errors.ts'
+
+/**
+ * Reads a JSON Lines file. `parse` may check or convert each row.
+ * @throws DataError naming `path:line` for a line that is not JSON or that `parse` refuses.
+ */
+export const readJsonl = <T = unknown>(path: string, parse: (row: unknown) => T = row => row as T): T[] => {
+  const rows: T[] = []
+  for (const [index, line] of readText(path).split('\n').entries()) {
+    if (line.trim() === '') continue
+    rows.push(parseRow(line, `${path}:${index + 1}`, parse))
+  }
+  return rows
+}
+
+const readText = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new DataError(`${path}: cannot be read (${(error as NodeJS.ErrnoException).code})`, {
+      hint: 'check the path',
+      cause: error,
+    })
+  }
+}
+
+const parseRow = <T>(line: string, place: string, parse: (row: unknown) => T): T => {
+  try {
+    return parse(JSON.parse(line))
+  } catch (error) {
+    throw new DataError(`${place}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** Appends rows, one JSON value a line, in one write. */
+export const appendJsonl = (path: string, rows: readonly unknown[]): void => {
+  if (rows.length > 0) appendFileSync(path, `${rows.map(row => JSON.stringify(row)).join('\n')}\n`)
+}
