@@ -1,0 +1,182 @@
+/** @file What the files of a run hold, row by row. All fields but the first few are optional: recipes differ. */
+
+/** A number, or null where a step has no value for it (a mean over nothing). NaN and infinity are refused. */
+export type MetricValue = number | null
+
+/** One value by name: criteria, stages, labels. */
+export type MetricGroup = Record<string, MetricValue>
+
+/**
+ * One line of metrics.jsonl. The named fields have a place in the report; any other number gets a curve of its own, and
+ * any other group of numbers a chart with one curve for each name.
+ * Everything that depends on the clock belongs in `time` (seconds), so that the rest is equal after a resume.
+ */
+export interface MetricsRow {
+  step: number
+  /** Mean reward of the step's rollouts. */
+  reward?: MetricValue
+  rewardStd?: MetricValue
+  /** Share of rollouts whose answer is right and whose every step is valid. */
+  correctAndValid?: MetricValue
+  /** Share of rollouts whose answer is right. */
+  accuracy?: MetricValue
+  /** Mean raw score of each criterion, before weights, in [0, 1]. */
+  criteria?: MetricGroup
+  /** Mean entropy of the sampling distribution, nats a token. */
+  entropy?: MetricValue
+  /** Mean KL to the reference, nats a token. */
+  kl?: MetricValue
+  loss?: MetricValue
+  gradNorm?: MetricValue
+  /** Share of tokens where the clip was active. */
+  clipFraction?: MetricValue
+  learningRate?: MetricValue
+  /** |log-prob at sampling - log-prob at scoring|: mean and largest over tokens, nats. */
+  logprobGapMean?: MetricValue
+  logprobGapMax?: MetricValue
+  /** Mean new tokens a rollout, and mean reasoning steps a rollout. */
+  responseTokens?: MetricValue
+  reasoningSteps?: MetricValue
+  /** Share of rollouts that ran into the token limit. */
+  truncationRate?: MetricValue
+  /** Share of groups in which all rewards are equal. */
+  zeroVarianceGroups?: MetricValue
+  /** New tokens sampled in the step, and rollouts. */
+  tokens?: MetricValue
+  rollouts?: MetricValue
+  /** Seconds: `sample`, `grade`, `update`, `total`, and whatever else is timed. */
+  time?: MetricGroup
+  [name: string]: MetricValue | MetricGroup | undefined
+}
+
+/** Lower and upper end of a 95% interval. */
+export type Interval = readonly [number, number]
+
+/** One test problem's scores in [0, 1], means over its samples; lets two evaluations be compared pair by pair. */
+export interface EvalItem {
+  id: string
+  accuracy: number
+  correctAndValid?: number
+  greedyAccuracy?: number
+  greedyCorrectAndValid?: number
+}
+
+/** What a method that is no model of ours gets on the same problems: a shallow cue, or a published figure. */
+export interface Baseline {
+  accuracy?: number
+  accuracyInterval?: Interval
+  correctAndValid?: number
+  correctAndValidInterval?: Interval
+  n?: number
+  /** One line on what it does, or where the figure is from. */
+  note?: string
+}
+
+export interface LabelScore {
+  n: number
+  accuracy: number
+  correctAndValid?: number
+}
+
+/** One line of evals.jsonl: one model on one test set. */
+export interface EvalRow {
+  step: number
+  /** Name of the test set: `train distribution`, `real`, `shortcut-free`. */
+  set: string
+  /**
+   * What was evaluated: absent for the run's own policy. A comparison arm (`rejection-sampling fine-tuning`,
+   * `further supervised learning`) gives its name here.
+   */
+  arm?: string
+  /** Training time the model had when evaluated, seconds; for comparison arms. */
+  trainSeconds?: number
+  /** Problems, and samples a problem. */
+  n: number
+  samples?: number
+  temperature?: number
+  /** Means over problems and samples at `temperature`. */
+  accuracy: number
+  accuracyInterval?: Interval
+  correctAndValid?: number
+  correctAndValidInterval?: Interval
+  validProofs?: number
+  greedyAccuracy?: number
+  greedyAccuracyInterval?: Interval
+  greedyCorrectAndValid?: number
+  greedyCorrectAndValidInterval?: Interval
+  criteria?: MetricGroup
+  byLabel?: Record<string, LabelScore>
+  baselines?: Record<string, Baseline>
+  items?: EvalItem[]
+}
+
+/** `entailed`, `consistent`, `contradicted`, `unverifiable` and `unparsed` have colours; other words are shown plainly. */
+export interface RolloutStep {
+  text: string
+  status: string
+  credit?: number
+  /** `premise`, `tautology`, `repeat`, `time-out`: what else the grader noticed. */
+  flags?: string[]
+  note?: string
+}
+
+export interface RolloutVerdict {
+  criterionId: string
+  met: boolean | null
+  credit?: number
+  explanation?: string
+}
+
+/** One line of rollouts.jsonl: one sampled response with its verdicts. */
+export interface RolloutRow {
+  step: number
+  problemId: string
+  prompt: string
+  response: string
+  reward: number
+  /** Which sample of its group, from 0. */
+  sample?: number
+  answer?: string | null
+  gold?: string
+  correct?: boolean
+  valid?: boolean
+  finishReason?: string
+  tokens?: number
+  advantage?: number
+  /** Raw score of each criterion. */
+  parts?: Record<string, number>
+  flags?: Record<string, number>
+  steps?: RolloutStep[]
+  verdicts?: RolloutVerdict[]
+}
+
+/** One line of events.jsonl: something worth telling a person. */
+export interface EventRow {
+  step?: number
+  level: 'info' | 'warning' | 'error'
+  message: string
+  /** ISO time; filled in by the run folder. */
+  at?: string
+}
+
+/** config.json: everything needed to say what this run is. */
+export interface RunInfo {
+  id: string
+  recipe?: string
+  preset?: string
+  /** What is trained, in words: a folder, a hub name, or sizes. */
+  model?: string
+  seed?: number | string
+  /** Steps planned. */
+  steps?: number
+  /** Version of Gradus. */
+  version?: string
+  createdAt: string
+  /** Names of criteria for people: `{ C1: 'answer' }`. */
+  criterionNames?: Record<string, string>
+  /** The test set that the headline is about; else the first one evaluated. */
+  primarySet?: string
+  /** The resolved configuration. */
+  config: unknown
+  environment: Record<string, string | number>
+}

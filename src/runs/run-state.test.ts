@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest'
+import { configHash, keptSteps } from './run-state.ts'
+
+it('hashes settings whatever their order, and not how long or where a run goes', () => {
+  const hash = configHash({ a: 1, b: { c: 2, d: [3] } })
+  expect(configHash({ b: { d: [3], c: 2 }, a: 1, steps: 90, out: '/elsewhere' })).toBe(hash)
+  expect(configHash({ a: 1, b: { c: 2, d: [4] } })).not.toBe(hash)
+  expect(hash).toMatch(/^[0-9a-f]{16}$/)
+})
+
+it('keeps the newest, every k-th and the pinned checkpoint', () => {
+  expect(keptSteps([0, 10, 20, 30, 40, 50], { keepLast: 1, keepEvery: 20, pinned: 10 })).toEqual([
+    10, 20, 40, 50,
+  ])
+  expect(keptSteps([10, 20], { keepLast: 0 })).toEqual([20])
+})

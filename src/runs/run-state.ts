@@ -1,0 +1,142 @@
+/** @file The state of a run beside a checkpoint: what it takes to go on as if nothing had happened. */
+
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { writeFileAtomic } from '../util/atomic.ts'
+import { CheckpointError, ConfigError } from '../util/errors.ts'
+import type { RngState } from '../util/rng.ts'
+import { guardWrite } from './errors.ts'
+
+/** `recipe` is free-form JSON that belongs to the recipe: banks, schedules, cursors into data. */
+export interface RunState {
+  step: number
+  configHash: string
+  rng: Record<string, RngState>
+  recipe?: unknown
+}
+
+const STATE_FILE = 'run-state.json'
+const STEP_FOLDER = /^step-(\d{6,})$/
+
+/** Settings that may change between stop and resume: how long to run and where things are, not what is computed. */
+const FREE_KEYS = ['steps', 'maxSteps', 'out', 'dir', 'resume', 'threads', 'json', 'quiet', 'checkpoint']
+
+const canonical = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(canonical)
+  if (value === null || typeof value !== 'object') return value
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined)
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => [k, canonical(v)]))
+}
+
+/** Hash of a configuration whatever the order of its keys; top-level keys in `freeKeys` do not count. */
+export const configHash = (config: unknown, freeKeys: readonly string[] = FREE_KEYS): string => {
+  const kept =
+    config !== null && typeof config === 'object' && !Array.isArray(config)
+      ? Object.fromEntries(Object.entries(config).filter(([key]) => !freeKeys.includes(key)))
+      : config
+  return createHash('sha256')
+    .update(JSON.stringify(canonical(kept)))
+    .digest('hex')
+    .slice(0, 16)
+}
+
+/** Writes the state into a checkpoint's folder. @throws RunError when the disk is full */
+export const saveRunState = (checkpointDir: string, state: RunState): void => {
+  const path = join(checkpointDir, STATE_FILE)
+  guardWrite(path, () => writeFileAtomic(path, `${JSON.stringify(state, null, 2)}\n`))
+}
+
+const isRngState = (value: unknown): boolean =>
+  Array.isArray(value) && value.length === 4 && value.every(part => Number.isInteger(part))
+
+const checkState = (path: string, value: unknown): RunState => {
+  const state = value as Partial<RunState> | null
+  const sound =
+    typeof state === 'object' &&
+    state !== null &&
+    Number.isInteger(state.step) &&
+    typeof state.configHash === 'string' &&
+    typeof state.rng === 'object' &&
+    state.rng !== null &&
+    Object.values(state.rng).every(isRngState)
+  if (!sound) {
+    throw new CheckpointError(`${path}: expected a step, a configHash and rng states of four integers each`, {
+      hint: 'resume from an earlier checkpoint by pointing checkpoints/latest at it',
+    })
+  }
+  return state as RunState
+}
+
+/**
+ * Reads the state beside a checkpoint.
+ * @throws CheckpointError when it is missing or broken; ConfigError when `expectedConfigHash` is given and differs
+ */
+export const loadRunState = (checkpointDir: string, expectedConfigHash?: string): RunState => {
+  const path = join(checkpointDir, STATE_FILE)
+  let value: unknown
+  try {
+    value = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new CheckpointError(`${path}: missing or not JSON (${(error as Error).message})`, {
+      hint: 'resume from an earlier checkpoint by pointing checkpoints/latest at it',
+      cause: error,
+    })
+  }
+  const state = checkState(path, value)
+  if (expectedConfigHash !== undefined && state.configHash !== expectedConfigHash) {
+    throw new ConfigError(
+      `${path}: the configuration changed since this checkpoint (${state.configHash} then, ${expectedConfigHash} now)`,
+      { hint: 'resume with the same settings, or start a new run from this checkpoint as its model' },
+    )
+  }
+  return state
+}
+
+/** Name of a checkpoint's folder: `step-000050`. */
+export const checkpointName = (step: number): string => `step-${String(step).padStart(6, '0')}`
+
+/** Steps of the whole checkpoints under a `checkpoints` folder, ascending. */
+export const checkpointSteps = (checkpointsDir: string): number[] => {
+  if (!existsSync(checkpointsDir)) return []
+  return readdirSync(checkpointsDir)
+    .filter(name => STEP_FOLDER.test(name) && existsSync(join(checkpointsDir, name, STATE_FILE)))
+    .map(name => Number(STEP_FOLDER.exec(name)![1]))
+    .sort((a, b) => a - b)
+}
+
+/** Removes a folder so that a kill on the way leaves no half of it under its name. */
+export const removeFolder = (dir: string): void => {
+  if (!existsSync(dir)) return
+  const doomed = join(dir, '..', `${basename(dir)}.${process.pid}.tmp`)
+  rmSync(doomed, { recursive: true, force: true })
+  renameSync(dir, doomed)
+  rmSync(doomed, { recursive: true, force: true })
+}
+
+export interface PruneOptions {
+  /** Keep this many of the newest. At least 1. */
+  keepLast: number
+  /** Keep those whose step is a multiple of this, for ever; 0 or absent keeps none for that reason. */
+  keepEvery?: number
+  /** Keep this one whatever happens: the one that `latest` points to. */
+  pinned?: number
+}
+
+/** Which steps a pruning keeps. */
+export const keptSteps = (steps: readonly number[], options: PruneOptions): number[] => {
+  const newest = new Set([...steps].sort((a, b) => b - a).slice(0, Math.max(1, options.keepLast)))
+  const every = options.keepEvery ?? 0
+  return steps.filter(
+    step => newest.has(step) || step === options.pinned || (every > 0 && step > 0 && step % every === 0),
+  )
+}
+
+/** Removes old checkpoints; returns the steps removed. */
+export const pruneCheckpoints = (checkpointsDir: string, options: PruneOptions): number[] => {
+  const steps = checkpointSteps(checkpointsDir)
+  const kept = new Set(keptSteps(steps, options))
+  const removed = steps.filter(step => !kept.has(step))
+  for (const step of removed) removeFolder(join(checkpointsDir, checkpointName(step)))
+  return removed
+}
