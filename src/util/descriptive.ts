@@ -1,0 +1,70 @@
+/** @file Plain descriptive statistics over arrays of numbers. */
+
+import { UsageError } from './errors.ts'
+
+/** Arithmetic mean; NaN for an empty list. */
+export const mean = (xs: ArrayLike<number>): number => {
+  let sum = 0
+  for (let i = 0; i < xs.length; i++) sum += xs[i]
+  return sum / xs.length
+}
+
+/** Variance with `ddof` 0 (population) or 1 (sample); NaN where there are not more than `ddof` values. */
+export const variance = (xs: ArrayLike<number>, ddof: 0 | 1 = 0): number => {
+  if (xs.length <= ddof) return Number.NaN
+  const centre = mean(xs)
+  let sum = 0
+  for (let i = 0; i < xs.length; i++) sum += (xs[i] - centre) ** 2
+  return sum / (xs.length - ddof)
+}
+
+/** Standard deviation with `ddof` 0 (population) or 1 (sample). */
+export const std = (xs: ArrayLike<number>, ddof: 0 | 1 = 0): number => Math.sqrt(variance(xs, ddof))
+
+/**
+ * Quantile `q` in [0, 1] by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996, numpy's default).
+ * @throws UsageError for an empty list or a `q` outside [0, 1].
+ */
+export const quantile = (xs: ArrayLike<number>, q: number): number =>
+  quantileOfSorted(Float64Array.from(xs).sort(), q)
+
+/** `quantile` of values that are already in ascending order. */
+export const quantileOfSorted = (sorted: ArrayLike<number>, q: number): number => {
+  if (sorted.length === 0)
+    throw new UsageError('quantile: expected at least one value, got none; check that the data is not empty')
+  if (!(q >= 0 && q <= 1))
+    throw new UsageError(`quantile: expected q in [0, 1], got ${q}; give a share, not a percentage`)
+  const position = q * (sorted.length - 1)
+  const below = Math.floor(position)
+  const above = Math.min(below + 1, sorted.length - 1)
+  return sorted[below] + (position - below) * (sorted[above] - sorted[below])
+}
+
+/** Median. */
+export const median = (xs: ArrayLike<number>): number => quantile(xs, 0.5)
+
+/**
+ * Pearson correlation; for two binary vectors this is phi (spec 2.4). Null where it is undefined: fewer than two pairs,
+ * or a vector without variance.
+ * @throws UsageError when the lengths differ.
+ */
+export const pearson = (xs: ArrayLike<number>, ys: ArrayLike<number>): number | null => {
+  if (xs.length !== ys.length)
+    throw new UsageError(
+      `pearson: expected two lists of one length, got ${xs.length} and ${ys.length}; pair the values`,
+    )
+  const meanX = mean(xs)
+  const meanY = mean(ys)
+  let xy = 0
+  let xx = 0
+  let yy = 0
+  for (let i = 0; i < xs.length; i++) {
+    const dx = xs[i] - meanX
+    const dy = ys[i] - meanY
+    xy += dx * dy
+    xx += dx * dx
+    yy += dy * dy
+  }
+  if (!(xx > 0 && yy > 0) || xs.length < 2) return null
+  return Math.max(-1, Math.min(1, xy / Math.sqrt(xx * yy)))
+}

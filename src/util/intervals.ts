@@ -1,0 +1,143 @@
+/** @file Intervals: percentile bootstrap (plain, paired and clustered, seeds x items) and Wilson's for proportions. */
+
+import { mean, quantileOfSorted } from './descriptive.ts'
+import { UsageError } from './errors.ts'
+import { Rng } from './rng.ts'
+import { normalQuantile } from './special.ts'
+
+/** A point estimate with its interval. */
+export interface Interval {
+  estimate: number
+  low: number
+  high: number
+  /** Coverage, for example 0.95. */
+  level: number
+}
+
+export interface BootstrapOptions {
+  /** Number of resamples; default 10,000 (spec 1.7). */
+  resamples?: number
+  /** Coverage; default 0.95. */
+  level?: number
+  seed?: number | string
+}
+
+const percentile = (estimate: number, draws: Float64Array, level: number): Interval => {
+  draws.sort()
+  const tail = (1 - level) / 2
+  return { estimate, low: quantileOfSorted(draws, tail), high: quantileOfSorted(draws, 1 - tail), level }
+}
+
+const needItems = (name: string, count: number): void => {
+  if (count === 0)
+    throw new UsageError(
+      `${name}: expected at least one value, got none; check that the evaluation produced rows`,
+    )
+}
+
+/**
+ * Percentile bootstrap interval of a statistic of one list (spec 1.7). Same seed, same interval.
+ * @throws UsageError for an empty list.
+ */
+export const bootstrapInterval = (
+  values: ArrayLike<number>,
+  { resamples = 10_000, level = 0.95, seed = 0 }: BootstrapOptions = {},
+  statistic: (sample: Float64Array) => number = mean,
+): Interval => {
+  needItems('bootstrapInterval', values.length)
+  const rng = new Rng(`${seed}/bootstrap`)
+  const draws = new Float64Array(resamples)
+  const sample = new Float64Array(values.length)
+  for (let r = 0; r < resamples; r++) {
+    for (let i = 0; i < sample.length; i++) sample[i] = values[rng.int(values.length)]
+    draws[r] = statistic(sample)
+  }
+  return percentile(statistic(Float64Array.from(values)), draws, level)
+}
+
+/**
+ * Interval of mean(treated) - mean(control) for problems answered by both arms, several samples each. Samples of one
+ * problem are not independent, so whole problems are resampled: each problem's mean difference is one observation
+ * (cluster bootstrap). The arms may have different numbers of samples a problem.
+ * @param treated_I_S scores [problem][sample]
+ * @param control_I_S scores [problem][sample], the same problems in the same order
+ * @throws UsageError when the arms have different problems or a problem has no samples.
+ */
+export const pairedBootstrapInterval = (
+  treated_I_S: readonly ArrayLike<number>[],
+  control_I_S: readonly ArrayLike<number>[],
+  options: BootstrapOptions = {},
+): Interval => bootstrapInterval(pairedDifferences(treated_I_S, control_I_S), options)
+
+/** Mean difference per problem: the observations that paired intervals and tests work on. */
+export const pairedDifferences = (
+  treated_I_S: readonly ArrayLike<number>[],
+  control_I_S: readonly ArrayLike<number>[],
+): number[] => {
+  if (treated_I_S.length !== control_I_S.length)
+    throw new UsageError(
+      `paired comparison: expected the same problems in both arms, got ${treated_I_S.length} and ${control_I_S.length}; evaluate both on one file`,
+    )
+  return treated_I_S.map((samples, item) => {
+    if (samples.length === 0 || control_I_S[item].length === 0)
+      throw new UsageError(
+        `paired comparison: problem ${item}: expected samples in both arms, got none; leave it out of both`,
+      )
+    return mean(samples) - mean(control_I_S[item])
+  })
+}
+
+/**
+ * Interval of the grand mean of a seeds x items table by resampling seeds and items independently (two-way bootstrap):
+ * what an experiment with several seeds on one shared test set needs. With one seed it is a bootstrap over items.
+ * @param values_S_I [seed][item], a full table
+ * @throws UsageError when empty or ragged.
+ */
+export const twoWayBootstrapInterval = (
+  values_S_I: readonly ArrayLike<number>[],
+  { resamples = 10_000, level = 0.95, seed = 0 }: BootstrapOptions = {},
+): Interval => {
+  needItems('twoWayBootstrapInterval', values_S_I.length)
+  const items = values_S_I[0].length
+  needItems('twoWayBootstrapInterval', items)
+  if (values_S_I.some(row => row.length !== items))
+    throw new UsageError(
+      'twoWayBootstrapInterval: expected every seed to have the same items, got rows of different length; evaluate all seeds on one file',
+    )
+  const rng = new Rng(`${seed}/two-way`)
+  const draws = new Float64Array(resamples)
+  const perItem = new Float64Array(items)
+  for (let r = 0; r < resamples; r++) {
+    perItem.fill(0)
+    for (let s = 0; s < values_S_I.length; s++) {
+      const row = values_S_I[rng.int(values_S_I.length)]
+      for (let i = 0; i < items; i++) perItem[i] += row[i]
+    }
+    let sum = 0
+    for (let i = 0; i < items; i++) sum += perItem[rng.int(items)]
+    draws[r] = sum / (items * values_S_I.length)
+  }
+  return percentile(mean(values_S_I.map(row => mean(row))), draws, level)
+}
+
+/**
+ * Wilson's score interval for a proportion: right also for few trials and near 0 or 1 (Wilson 1927).
+ * @throws UsageError unless 0 <= successes <= trials and trials > 0.
+ */
+export const wilsonInterval = (successes: number, trials: number, level = 0.95): Interval => {
+  if (!(trials > 0 && successes >= 0 && successes <= trials))
+    throw new UsageError(
+      `wilsonInterval: expected 0 <= successes <= trials with trials > 0, got ${successes} of ${trials}; check the counts`,
+    )
+  const z = normalQuantile(0.5 + level / 2)
+  const share = successes / trials
+  const denominator = 1 + (z * z) / trials
+  const centre = (share + (z * z) / (2 * trials)) / denominator
+  const half = (z / denominator) * Math.sqrt((share * (1 - share)) / trials + (z * z) / (4 * trials * trials))
+  return {
+    estimate: share,
+    low: successes === 0 ? 0 : centre - half,
+    high: successes === trials ? 1 : centre + half,
+    level,
+  }
+}

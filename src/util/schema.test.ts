@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { DataError, GradusError, NumericError } from './errors.ts'
+import { closest, describeValue, formatPath, parseWith } from './schema.ts'
+
+const schema = z.strictObject({
+  name: z.string().min(1),
+  steps: z.int().min(1).optional(),
+  kind: z.enum(['a', 'b']).default('a'),
+  arms: z.array(z.strictObject({ rate: z.number().gt(0) })).default([]),
+  size: z.union([z.number(), z.string()]).default(1),
+  even: z
+    .number()
+    .refine(n => n % 2 === 0, 'an even number; pairs are compared')
+    .default(0),
+})
+const parse = (value: unknown) => parseWith(schema, value, 'run.yaml')
+const message = (value: unknown): string => {
+  try {
+    parse(value)
+  } catch (error) {
+    return (error as Error).message
+  }
+  return 'accepted'
+}
+
+describe('errors', () => {
+  it('carry the hint in the message and their own name', () => {
+    const error = new NumericError('loss is NaN', { hint: 'lower the learning rate' })
+    expect(error.message).toBe('loss is NaN; lower the learning rate')
+    expect(error.name).toBe('NumericError')
+    expect(error.hint).toBe('lower the learning rate')
+    expect(error).toBeInstanceOf(GradusError)
+    expect(new GradusError('plain').message).toBe('plain')
+  })
+})
+
+describe('parseWith', () => {
+  it('returns the parsed value with defaults', () => {
+    expect(parse({ name: 'x' })).toEqual({ name: 'x', kind: 'a', arms: [], size: 1, even: 0 })
+  })
+
+  it('says what was expected, what came and where', () => {
+    expect(message({ name: 3 })).toBe('run.yaml: name: expected a string, got 3; correct this value')
+    expect(message({})).toBe('run.yaml: name: expected a string, got nothing; correct this value')
+    expect(message({ name: 'x', steps: 1.5 })).toContain('steps: expected an integer, got 1.5')
+    expect(message({ name: 'x', steps: 0 })).toContain('steps: expected a number of at least 1, got 0')
+    expect(message({ name: '' })).toContain('at least 1 characters')
+    expect(message({ name: 'x', arms: [{ rate: 1 }, { rate: 0 }] })).toContain(
+      'arms[1].rate: expected a number of more than 0, got 0',
+    )
+    expect(message({ name: 'x', kind: 'c' })).toContain('kind: expected one of a, b, got "c"')
+    expect(message({ name: 'x', size: true })).toContain('size: expected a number or a string, got true')
+    expect(message({ name: 'x', even: 3 })).toBe(
+      'run.yaml: even: expected an even number, got 3; pairs are compared',
+    )
+    expect(message([])).toContain('run.yaml: expected an object, got a list of 0')
+  })
+
+  it('suggests the key that was meant', () => {
+    expect(message({ name: 'x', setps: 2 })).toBe(
+      'run.yaml: setps: expected one of name, steps, kind, arms, size, even, got an unknown key; did you mean steps?',
+    )
+    expect(message({ name: 'x', arms: [{ rate: 1, zzzzzzzz: 1 }] })).toContain(
+      'arms[0].zzzzzzzz: expected one of rate, got an unknown key; remove it',
+    )
+  })
+
+  it('lists every problem and throws the kind asked for', () => {
+    expect(message({ name: 3, steps: 'x' }).split('\n')).toHaveLength(2)
+    expect(() => parseWith(schema, {}, 'file', DataError)).toThrow(DataError)
+  })
+
+  it('has small helpers', () => {
+    expect(formatPath(['a', 0, 'b'])).toBe('a[0].b')
+    expect(describeValue('x'.repeat(100))).toHaveLength(60)
+    expect(describeValue({})).toBe('an object')
+    expect(closest('epsilonn', ['epsilon', 'kl'])).toBe('epsilon')
+    expect(closest('zzz', ['epsilon'])).toBeNull()
+  })
+})

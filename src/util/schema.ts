@@ -1,0 +1,155 @@
+/** @file Checks outside values against a zod schema and says in the house style what is wrong, where, and what to do. */
+
+import type { z } from 'zod'
+import { ConfigError, type GradusError } from './errors.ts'
+
+type ErrorClass = new (message: string) => GradusError
+type Path = readonly PropertyKey[]
+
+/**
+ * Parses `value`; on failure throws one error that lists every problem as
+ * `source: path: expected ..., got ...; what to do`. A refinement's message is read as `what was expected; what to do`.
+ * @param source where the value came from, for example a file name
+ * @throws ErrorKind (ConfigError unless given)
+ */
+export const parseWith = <S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  source: string,
+  ErrorKind: ErrorClass = ConfigError,
+): z.output<S> => {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw new ErrorKind(result.error.issues.flatMap(issue => lines(issue, schema, value, source)).join('\n'))
+}
+
+/** `criteria[3].points` from a path. */
+export const formatPath = (path: Path): string =>
+  path.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`
+    return text ? `${text}.${String(key)}` : String(key)
+  }, '')
+
+/** A short description of a value for an error message. */
+export const describeValue = (value: unknown): string => {
+  if (value === undefined) return 'nothing'
+  if (Array.isArray(value)) return `a list of ${value.length}`
+  if (value !== null && typeof value === 'object') return 'an object'
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text
+}
+
+const lines = (issue: z.core.$ZodIssue, schema: z.ZodType, root: unknown, source: string): string[] => {
+  const at = (path: Path) => [source, formatPath(path)].filter(part => part !== '').join(': ')
+  if (issue.code === 'unrecognized_keys') {
+    const known = knownKeys(schema, issue.path)
+    return issue.keys.map(key => `${at([...issue.path, key])}: ${unknownKey(key, known)}`)
+  }
+  const [expected, advice = 'correct this value'] = split(expectation(issue))
+  return [
+    `${at(issue.path)}: expected ${expected}, got ${describeValue(valueAt(root, issue.path))}; ${advice}`,
+  ]
+}
+
+const split = (text: string): string[] => {
+  const cut = text.indexOf('; ')
+  return cut < 0 ? [text] : [text.slice(0, cut), text.slice(cut + 2)]
+}
+
+const expectation = (issue: z.core.$ZodIssue): string => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `${article(issue.expected)}`
+    case 'invalid_value':
+      return issue.values.length === 1
+        ? String(issue.values[0])
+        : `one of ${issue.values.map(String).join(', ')}`
+    case 'too_small':
+      return bound(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum)
+    case 'too_big':
+      return bound(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum)
+    case 'custom':
+      return issue.message
+    case 'invalid_union':
+      return unionExpectation(issue.errors)
+    default:
+      return issue.message
+  }
+}
+
+const unionExpectation = (branches: readonly (readonly z.core.$ZodIssue[])[]): string => {
+  const tops = branches.flatMap(branch => branch.filter(issue => issue.path.length === 0).map(expectation))
+  const kinds = [...new Set(tops.map(text => split(text)[0]))]
+  return kinds.length > 0 ? kinds.join(' or ') : 'one of the accepted forms'
+}
+
+const article = (kind: string): string => {
+  if (kind === 'int') return 'an integer'
+  if (kind === 'array') return 'a list'
+  return /^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`
+}
+
+const bound = (origin: string, relation: string, limit: number | bigint): string => {
+  const number = `${relation} ${limit}`
+  if (origin === 'array') return `${number} entries`
+  if (origin === 'string') return `${number} characters`
+  return `a number of ${number}`
+}
+
+const valueAt = (root: unknown, path: Path): unknown =>
+  path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], root)
+
+interface SchemaNode {
+  shape?: Record<string, SchemaNode>
+  element?: SchemaNode
+  def?: { innerType?: SchemaNode; in?: SchemaNode; valueType?: SchemaNode }
+}
+
+/** Follows optional, default, nullable and pipe wrappers down to the schema that has a shape or an element. */
+const unwrap = (node: SchemaNode | undefined): SchemaNode | undefined => {
+  let inner = node
+  while (inner && !inner.shape && !inner.element) {
+    const next = inner.def?.innerType ?? inner.def?.in
+    if (!next) return inner
+    inner = next
+  }
+  return inner
+}
+
+const knownKeys = (schema: z.ZodType, path: Path): string[] => {
+  let node = unwrap(schema as unknown as SchemaNode)
+  for (const key of path) {
+    node = unwrap(
+      typeof key === 'number' ? node?.element : (node?.shape?.[String(key)] ?? node?.def?.valueType),
+    )
+  }
+  return Object.keys(node?.shape ?? {})
+}
+
+const unknownKey = (key: string, known: readonly string[]): string => {
+  const close = closest(key, known)
+  const expected = known.length > 0 ? `expected one of ${known.join(', ')}` : 'expected no such key'
+  return `${expected}, got an unknown key; ${close ? `did you mean ${close}?` : 'remove it or correct its name'}`
+}
+
+/** The known word nearest to `word` by edit distance, if near enough to be a slip of the hand. */
+export const closest = (word: string, known: readonly string[]): string | null => {
+  let best: string | null = null
+  let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1
+  for (const candidate of known) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase())
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance]
+  }
+  return best
+}
+
+const editDistance = (a: string, b: string): number => {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++)
+      next[j] = Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
+    row = next
+  }
+  return row[b.length]
+}

@@ -1,0 +1,68 @@
+/** @file The few special functions that intervals and tests need: log-gamma, binomials, the normal distribution. */
+
+import { UsageError } from './errors.ts'
+
+// Stirling's series of ln Gamma: B_{2k} / (2k (2k-1) x^{2k-1}) for k = 1..5 (Abramowitz and Stegun 6.1.41).
+const STIRLING = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188]
+
+/** Natural log of the gamma function for x > 0, about 13 digits: recurrence up to x >= 10, then Stirling's series. */
+export const logGamma = (x: number): number => {
+  if (!(x > 0)) throw new UsageError(`logGamma: expected a positive number, got ${x}; check the counts`)
+  let shift = 0
+  let y = x
+  for (; y < 10; y++) shift += Math.log(y)
+  let series = 0
+  for (let k = STIRLING.length - 1; k >= 0; k--) series = series / (y * y) + STIRLING[k]
+  return (y - 0.5) * Math.log(y) - y + 0.5 * Math.log(2 * Math.PI) + series / y - shift
+}
+
+/** ln C(n, k); -Infinity outside 0 <= k <= n. */
+export const logChoose = (n: number, k: number): number => {
+  if (k < 0 || k > n) return Number.NEGATIVE_INFINITY
+  return logGamma(n + 1) - logGamma(k + 1) - logGamma(n - k + 1)
+}
+
+/** Density of the standard normal distribution. */
+export const normalPdf = (x: number): number => Math.exp(-0.5 * x * x) / Math.sqrt(2 * Math.PI)
+
+/** P(Z <= x) of the standard normal: a power series near zero, a continued fraction in the tails. */
+export const normalCdf = (x: number): number => {
+  if (x < 0) return upperTail(-x)
+  return 1 - upperTail(x)
+}
+
+const upperTail = (x: number): number => {
+  if (x > 38) return 0
+  if (x < 3) return 0.5 - centralArea(x)
+  let fraction = x
+  for (let k = 60; k >= 1; k--) fraction = x + k / fraction
+  return normalPdf(x) / fraction
+}
+
+const centralArea = (x: number): number => {
+  let term = x
+  let sum = x
+  for (let k = 3; term > 1e-18 * sum; k += 2) {
+    term *= (x * x) / k
+    sum += term
+  }
+  return sum * normalPdf(x)
+}
+
+/**
+ * The x with P(Z <= x) = p, by bisection on `normalCdf` (exact to about 1e-12).
+ * @throws UsageError unless 0 < p < 1.
+ */
+export const normalQuantile = (p: number): number => {
+  if (!(p > 0 && p < 1))
+    throw new UsageError(`normalQuantile: expected p in (0, 1), got ${p}; give a probability`)
+  let low = -38
+  let high = 38
+  while (high - low > 1e-13 * Math.max(1, Math.abs(low))) {
+    const middle = (low + high) / 2
+    if (middle === low || middle === high) break
+    if (normalCdf(middle) < p) low = middle
+    else high = middle
+  }
+  return (low + high) / 2
+}
