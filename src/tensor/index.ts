@@ -1,0 +1,13 @@
+/** @file Tensors: write a function once, get its gradient, run it on ONNX Runtime. */
+
+export { type Dim, type Shape, showShape } from './dim.ts'
+export { Executable, type ExecutableOptions, type Value, type Values } from './executable.ts'
+export { gradients } from './gradients.ts'
+export { type OnnxModel, toOnnx } from './onnx.ts'
+export * from './ops/elementwise.ts'
+export * from './ops/index-ops.ts'
+export * from './ops/matmul.ts'
+export * from './ops/nn.ts'
+export * from './ops/reduce.ts'
+export * from './ops/shape.ts'
+export * from './tensor.ts'

@@ -1,0 +1,189 @@
+/** @file Writes a graph of tensors as an ONNX model. Field numbers are those of onnx.proto (ONNX 1.17, IR version 10). */
+
+import { type Shape, showShape } from './dim.ts'
+import { ONNX_TYPE } from './ops/elementwise.ts'
+import { MessageWriter } from './protobuf.ts'
+import { type Attribute, type Call, type DType, resolve, type Tensor, type TensorData } from './tensor.ts'
+
+const OPSET = 20
+
+/** A value that the host has to feed: declared by the caller, or a vector of sizes worked out from the other inputs. */
+export interface ModelInput {
+  name: string
+  dtype: DType
+  shape: Shape
+  sizes?: Shape
+}
+
+export interface OnnxModel {
+  bytes: Uint8Array
+  inputs: readonly ModelInput[]
+  outputs: readonly { name: string; dtype: DType; shape: Shape }[]
+  /** Nodes by operator type, for messages and tests. */
+  nodeCounts: Readonly<Record<string, number>>
+}
+
+const attributeMessage = (name: string, value: Attribute): MessageWriter => {
+  const message = new MessageWriter().text(1, name)
+  if (typeof value === 'number') return message.integer(3, value).integer(20, 2)
+  if (typeof value === 'string') return message.text(4, value).integer(20, 3)
+  if (Array.isArray(value)) {
+    for (const item of value as readonly number[]) message.integer(8, item)
+    return message.integer(20, 7)
+  }
+  return message.float(2, (value as { float: number }).float).integer(20, 1)
+}
+
+const tensorMessage = (name: string, data: TensorData, shape: Shape, dtype: DType): MessageWriter => {
+  const message = new MessageWriter()
+  for (const size of shape) message.integer(1, size as number)
+  return message
+    .integer(2, ONNX_TYPE[dtype])
+    .text(8, name)
+    .bytes(9, new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
+}
+
+const valueInfo = (name: string, dtype: DType, shape: Shape): MessageWriter => {
+  const dims = new MessageWriter()
+  for (const size of shape)
+    dims.message(
+      1,
+      typeof size === 'number' ? new MessageWriter().integer(1, size) : new MessageWriter().text(2, size),
+    )
+  const tensorType = new MessageWriter().integer(1, ONNX_TYPE[dtype]).message(2, dims)
+  return new MessageWriter().text(1, name).message(2, new MessageWriter().message(1, tensorType))
+}
+
+/** All calls that the outputs need, in topological order. */
+const callsOf = (outputs: readonly Tensor[]): Call[] => {
+  const calls = new Map<number, Call>()
+  const stack = outputs.map(resolve)
+  while (stack.length > 0) {
+    const { source } = stack.pop()!
+    if (source.kind !== 'call' || calls.has(source.call.id)) continue
+    calls.set(source.call.id, source.call)
+    stack.push(...source.call.inputs.map(resolve))
+  }
+  return [...calls.values()].sort((a, b) => a.id - b.id)
+}
+
+/** Names tensors and collects the parts of a GraphProto; equal calls are computed once. */
+class GraphWriter {
+  readonly graph = new MessageWriter()
+  readonly inputs: ModelInput[] = []
+  readonly nodeCounts: Record<string, number> = {}
+  readonly #names = new Map<Tensor, string>()
+  readonly #interned = new Map<string, string>()
+  readonly #inputOf = new Map<string, Tensor>()
+
+  /** The name of a tensor; constants, inputs and sizes are added to the graph when first asked for. */
+  name(x: Tensor): string {
+    const tensor = resolve(x)
+    const known = this.#names.get(tensor)
+    if (known !== undefined) return known
+    const name = this.#addLeaf(tensor)
+    this.#names.set(tensor, name)
+    return name
+  }
+
+  #addLeaf(tensor: Tensor): string {
+    const { source } = tensor
+    if (source.kind === 'input') return this.#addInput(source.name, tensor)
+    if (source.kind === 'constant') return this.#addConstant(tensor, source.data)
+    if (source.kind === 'sizes') return this.#addSizes(tensor, source.dims)
+    throw new Error(`onnx: tensor ${tensor} was used before its node was written`)
+  }
+
+  #addInput(name: string, tensor: Tensor): string {
+    const previous = this.#inputOf.get(name)
+    if (previous) throw new Error(`onnx: two inputs are called ${name}: ${previous} and ${tensor}`)
+    this.#inputOf.set(name, tensor)
+    this.inputs.push({ name: `in.${name}`, dtype: tensor.dtype, shape: tensor.shape })
+    this.graph.message(11, valueInfo(`in.${name}`, tensor.dtype, tensor.shape))
+    return `in.${name}`
+  }
+
+  #addConstant(tensor: Tensor, data: TensorData): string {
+    // Generated names carry prefixes: a name shared by an input and an initialiser is only a warning, and wrong numbers.
+    const key =
+      data.length <= 64 ? `${tensor.dtype}${showShape(tensor.shape)}:${data.join(',')}` : `#${tensor.id}`
+    const known = this.#interned.get(key)
+    if (known !== undefined) return known
+    const name = `const.${tensor.id}`
+    this.#interned.set(key, name)
+    this.graph.message(5, tensorMessage(name, data, tensor.shape, tensor.dtype))
+    return name
+  }
+
+  #addSizes(tensor: Tensor, dims: Shape): string {
+    const name = `sizes.${dims.join(',')}`
+    if (!this.#interned.has(name)) {
+      this.#interned.set(name, name)
+      this.inputs.push({ name, dtype: 'int64', shape: tensor.shape, sizes: dims })
+      this.graph.message(11, valueInfo(name, 'int64', tensor.shape))
+    }
+    return name
+  }
+
+  /** Writes the node of a call, unless an equal one is there. */
+  call(call: Call): void {
+    const node = call.op.emit(call.inputs.map(resolve), call.attributes)
+    const inputs = node.inputs.map(x => (x === '' ? '' : this.name(x)))
+    const attributes = Object.entries(node.attributes ?? {})
+    const key = `${node.type}(${inputs.join(';')})${JSON.stringify(attributes)}`
+    const outputs = call.outputs.map((_, i) => this.#interned.get(`${key}.${i}`) ?? `t.${call.id}.${i}`)
+    call.outputs.forEach((output, i) => {
+      this.#names.set(output, outputs[i])
+    })
+    if (this.#interned.has(`${key}.0`)) return
+    outputs.forEach((name, i) => {
+      this.#interned.set(`${key}.${i}`, name)
+    })
+    this.#writeNode(node.type, node.domain, `${call.op.name}.${call.id}`, inputs, outputs, attributes)
+  }
+
+  #writeNode(
+    type: string,
+    domain: string | undefined,
+    name: string,
+    inputs: readonly string[],
+    outputs: readonly string[],
+    attributes: readonly [string, Attribute][],
+  ): void {
+    this.nodeCounts[type] = (this.nodeCounts[type] ?? 0) + 1
+    const message = new MessageWriter()
+    for (const x of inputs) message.text(1, x)
+    for (const y of outputs) message.text(2, y)
+    message.text(3, name).text(4, type)
+    for (const [key, value] of attributes) message.message(5, attributeMessage(key, value))
+    if (domain) message.text(7, domain)
+    this.graph.message(1, message)
+  }
+
+  /** Gives a result its public name. */
+  output(name: string, x: Tensor): void {
+    this.#writeNode('Identity', undefined, `output.${name}`, [this.name(x)], [`out.${name}`], [])
+    this.graph.message(12, valueInfo(`out.${name}`, x.dtype, x.shape))
+  }
+}
+
+/** Emits the ONNX model that computes the named outputs. */
+export const toOnnx = (outputs: Readonly<Record<string, Tensor>>): OnnxModel => {
+  const writer = new GraphWriter()
+  for (const call of callsOf(Object.values(outputs))) writer.call(call)
+  for (const [name, tensor] of Object.entries(outputs)) writer.output(name, tensor)
+  writer.graph.text(2, 'gradus')
+  const opset = (domain: string, version: number) => new MessageWriter().text(1, domain).integer(2, version)
+  const model = new MessageWriter()
+    .integer(1, 10)
+    .text(2, 'gradus')
+    .message(7, writer.graph)
+    .message(8, opset('', OPSET))
+    .message(8, opset('com.microsoft', 1))
+  return {
+    bytes: model.finish(),
+    inputs: writer.inputs,
+    outputs: Object.entries(outputs).map(([name, { dtype, shape }]) => ({ name, dtype, shape })),
+    nodeCounts: writer.nodeCounts,
+  }
+}

@@ -1,0 +1,295 @@
+/** @file Operations of transformers: softmax, RMS normalisation, rotary positions, attention, log-probs over a vocabulary. */
+
+import { ShapeError } from '../../util/errors.ts'
+import { type Shape, sameShape, showShape } from '../dim.ts'
+import { apply1, constant, type Op, type Tensor, withGradient } from '../tensor.ts'
+import {
+  add,
+  div,
+  exp,
+  log,
+  maximum,
+  mul,
+  neg,
+  reciprocal,
+  sqrt,
+  sub,
+  sumTo,
+  zerosLike,
+} from './elementwise.ts'
+import { gather, pick, placeLast, scatterAddRows } from './index-ops.ts'
+import { matmul } from './matmul.ts'
+import { reduceMax, reduceSum } from './reduce.ts'
+import { concat, reshape, slice, split } from './shape.ts'
+
+type None = Record<never, never>
+
+const sameType = ([x]: readonly Tensor[]) => [{ dtype: x.dtype, shape: x.shape }]
+
+/** Sum over the last axis, kept as size 1, as a product with a column of ones: faster than a reduction. */
+export const rowSum = (x: Tensor, factor = 1): Tensor => {
+  const width = x.dim(-1)
+  if (typeof width !== 'number') return mul(reduceSum(x, [-1], { keepDims: true }), factor)
+  return matmul(x, constant(new Float32Array(width).fill(factor), [width, 1]))
+}
+
+const softmaxOp: Op<None> = {
+  name: 'softmax',
+  infer: sameType,
+  emit: inputs => ({ type: 'Softmax', attributes: { axis: -1 }, inputs: [...inputs] }),
+  gradient: ({ outputs: [p] }, [dp]) => {
+    const weighted = mul(p, dp!)
+    return [sub(weighted, mul(p, reduceSum(weighted, [-1], { keepDims: true })))]
+  },
+}
+/** Softmax over the last axis. */
+export const softmax = (x: Tensor): Tensor => apply1(softmaxOp, [x], {})
+
+const logSoftmaxOp: Op<None> = {
+  name: 'logSoftmax',
+  infer: sameType,
+  emit: inputs => ({ type: 'LogSoftmax', attributes: { axis: -1 }, inputs: [...inputs] }),
+  gradient: ({ outputs: [y] }, [dy]) => [sub(dy!, mul(exp(y), reduceSum(dy!, [-1], { keepDims: true })))],
+}
+/** Log-softmax over the last axis. */
+export const logSoftmax = (x: Tensor): Tensor => apply1(logSoftmaxOp, [x], {})
+
+const rmsNormOp: Op<{ epsilon: number }> = {
+  name: 'rmsNorm',
+  infer: ([x, weight]) => {
+    if (!sameShape(weight.shape, [x.dim(-1)]))
+      throw new ShapeError(`rmsNorm: weight ${showShape(weight.shape)} for ${showShape(x.shape)}`)
+    return [{ dtype: x.dtype, shape: x.shape }]
+  },
+  // Only the first output is used: the second (the inverse rms) is wrong on WebGPU.
+  emit: (inputs, { epsilon }) => ({
+    type: 'SimplifiedLayerNormalization',
+    attributes: { axis: -1, epsilon: { float: epsilon }, stash_type: 1 },
+    inputs: [...inputs],
+  }),
+  gradient: ({ inputs: [x, weight], attributes: { epsilon } }, [dy]) => {
+    const width = x.dim(-1) as number
+    const inverse = reciprocal(sqrt(add(rowSum(mul(x, x), 1 / width), epsilon))) // [..., 1]
+    const normed = mul(x, inverse)
+    const dNormed = mul(dy!, weight)
+    const projection = rowSum(mul(dNormed, normed), 1 / width) // [..., 1]
+    return [mul(inverse, sub(dNormed, mul(normed, projection))), sumTo(mul(dy!, normed), weight.shape)]
+  },
+}
+/** x / rms(x) * weight over the last axis (Zhang and Sennrich 2019, as in Llama). */
+export const rmsNorm = (x: Tensor, weight: Tensor, epsilon: number): Tensor =>
+  apply1(rmsNormOp, [x, weight], { epsilon })
+
+// The kernel wants x [1, heads, tokens, width] and positions [1, tokens].
+const rotaryOp: Op<None> = {
+  name: 'rotary',
+  infer: ([x, positions]) => {
+    if (x.rank !== 4 || x.shape[2] !== positions.shape[1])
+      throw new ShapeError(
+        `rotary: positions ${showShape(positions.shape)} do not fit x ${showShape(x.shape)}`,
+      )
+    return [{ dtype: x.dtype, shape: x.shape }]
+  },
+  emit: inputs => ({
+    type: 'RotaryEmbedding',
+    domain: 'com.microsoft',
+    attributes: { interleaved: 0 },
+    inputs: [...inputs],
+  }),
+  gradient: ({ inputs: [, positions, cos, sin] }, [dy]) => [
+    apply1(rotaryOp, [dy!, positions, cos, neg(sin)], {}),
+    null,
+    null,
+    null,
+  ],
+}
+
+/** Cosines and sines of the rotation angles, each [positions, headDim / 2]. */
+export interface RotaryTable {
+  cos: Tensor
+  sin: Tensor
+}
+
+/**
+ * Rotary position embedding of x [heads, tokens, headDim] in the half-split layout of Llama and Qwen;
+ * positions [tokens] int64. The gradient rotates back.
+ */
+export const rotary = (x: Tensor, positions: Tensor, table: RotaryTable): Tensor =>
+  reshape(
+    apply1(
+      rotaryOp,
+      [reshape(x, [1, ...x.shape]), reshape(positions, [1, ...positions.shape]), table.cos, table.sin],
+      {},
+    ),
+    x.shape,
+  )
+
+/**
+ * Softmax attention of queries over one or more blocks of keys (a prompt shared by a group, then the sample's own tokens):
+ * queries and keys [..., T, D] and [..., S, D], whose leading axes broadcast; `mask` is added to the scores. One softmax
+ * runs over all blocks together. `fold` and `unfold` reshape queries for a block whose leading axes differ.
+ */
+export interface KeyBlock {
+  keys: Tensor
+  values: Tensor
+  /** Added to the scores: 0 where a query may look, a large negative number elsewhere. */
+  mask: Tensor
+  /** Shape of the queries for this block (same elements, other grouping). */
+  queryShape: Shape
+}
+
+/**
+ * Attention output in the shape of q. Gradient by hand: ds = p * (dp - rowsum(do * o)), which needs one row sum of width D
+ * instead of one over all keys (Dao et al. 2022, equation 4).
+ */
+export const attention = (q: Tensor, blocks: readonly KeyBlock[], scale: number): Tensor => {
+  const inputs = [q, ...blocks.flatMap(block => [block.keys, block.values])]
+  const scores = blocks.map(({ keys, mask, queryShape }) => {
+    const raw = matmul(reshape(q, queryShape), keys, { transposeB: true, alpha: scale })
+    return reshape(add(raw, mask), [...q.shape.slice(0, -1), keys.dim(-2)])
+  })
+  const joint = softmax(concat(scores, -1))
+  const parts = splitLike(joint, scores)
+  const weights = blocks.map(({ keys, queryShape }, i) =>
+    reshape(parts[i], [...queryShape.slice(0, -1), keys.dim(-2)]),
+  )
+  const output = blocks
+    .map(({ values }, i) => reshape(matmul(weights[i], values), q.shape))
+    .reduce((a, b) => add(a, b))
+  return withGradient([output], inputs, ([dO]) => {
+    const inner = rowSum(mul(dO!, output)) // [..., T, 1]
+    const perBlock = blocks.map((block, i) => blockGradient(q, block, weights[i], dO!, inner, scale))
+    const dq = perBlock.map(gradient => gradient.dq).reduce((a, b) => add(a, b))
+    return [dq, ...perBlock.flatMap(({ dKeys, dValues }) => [dKeys, dValues])]
+  })[0]
+}
+
+const splitLike = (joint: Tensor, parts: readonly Tensor[]): Tensor[] =>
+  parts.length === 1
+    ? [joint]
+    : split(
+        joint,
+        -1,
+        parts.map(part => part.dim(-1)),
+      )
+
+const blockGradient = (q: Tensor, block: KeyBlock, p: Tensor, dO: Tensor, inner: Tensor, scale: number) => {
+  const { keys, values, queryShape } = block
+  const dOut = reshape(dO, queryShape)
+  const dWeights = matmul(dOut, values, { transposeB: true })
+  const dScores = mul(p, sub(dWeights, reshape(inner, [...queryShape.slice(0, -1), 1])))
+  const queries = reshape(q, queryShape)
+  return {
+    dq: reshape(matmul(dScores, keys, { alpha: scale }), q.shape),
+    dKeys: sumTo(matmul(dScores, queries, { transposeA: true, alpha: scale }), keys.shape),
+    dValues: sumTo(matmul(p, dOut, { transposeA: true }), values.shape),
+  }
+}
+
+/** Log-probabilities of chosen tokens and the entropy of the whole distribution, each [N]. */
+export interface TokenLogProbs {
+  logprobs: Tensor
+  entropy: Tensor
+}
+
+/** Rows of vocabulary that are scored at a time: bounds memory to tokens x this. */
+export const VOCABULARY_CHUNK = 8192
+
+/**
+ * log softmax(h W^T)[target] and the entropy of the softmax, for hidden states [N, d], an output table [V, d] and
+ * targets [N] int64. Vocabularies above `chunk` are streamed: logits of one chunk exist at a time, forward and backward.
+ */
+export const tokenLogProbs = (
+  hidden: Tensor,
+  table: Tensor,
+  targets: Tensor,
+  chunk = VOCABULARY_CHUNK,
+): TokenLogProbs => {
+  const vocabulary = table.shape[0] as number
+  return vocabulary <= chunk
+    ? wholeLogProbs(hidden, table, targets)
+    : streamedLogProbs(hidden, table, targets, chunk)
+}
+
+const column = (x: Tensor): Tensor => reshape(x, [...x.shape, 1])
+const flat = (x: Tensor): Tensor => reshape(x, x.shape.slice(0, -1))
+
+const wholeLogProbs = (hidden: Tensor, table: Tensor, targets: Tensor): TokenLogProbs => {
+  const ids = column(targets)
+  const all = logSoftmax(matmul(hidden, table, { transposeB: true })) // [N, V]
+  const p = exp(all)
+  const chosen = pick(all, ids) // [N, 1]
+  const entropy = neg(rowSum(mul(p, all))) // [N, 1]
+  const [logprobs, h] = withGradient([chosen, entropy], [hidden, table], ([dLogprobs, dEntropy]) => {
+    const spread = logitSpread(all, entropy, dLogprobs, dEntropy)
+    const dense = mul(p, spread)
+    const dLogits = dLogprobs ? placeLast(dense, ids, dLogprobs) : dense
+    return [matmul(dLogits, table), matmul(dLogits, hidden, { transposeA: true })]
+  })
+  return { logprobs: flat(logprobs), entropy: flat(h) }
+}
+
+/** What multiplies p in the gradient of the logits: -dLogprob - dEntropy * (log p + H). */
+const logitSpread = (
+  logp: Tensor,
+  entropy: Tensor,
+  dLogprobs: Tensor | null,
+  dEntropy: Tensor | null,
+): Tensor => {
+  const fromEntropy = dEntropy && neg(mul(dEntropy, add(logp, entropy)))
+  if (!dLogprobs) return fromEntropy ?? zerosLike(logp)
+  return fromEntropy ? sub(fromEntropy, dLogprobs) : neg(dLogprobs)
+}
+
+const streamedLogProbs = (hidden: Tensor, table: Tensor, targets: Tensor, chunk: number): TokenLogProbs => {
+  const vocabulary = table.shape[0] as number
+  const starts = Array.from({ length: Math.ceil(vocabulary / chunk) }, (_, i) => i * chunk)
+  const rows = starts.map(start => slice(table, 0, start, Math.min(start + chunk, vocabulary)))
+  const logits = (part: Tensor) => matmul(hidden, part, { transposeB: true })
+  const total = rows.reduce((state: Running | null, part) => extend(state, logits(part)), null)!
+  const lse = add(total.peak, log(total.mass)) // [N, 1]
+  const targetRows = gather(table, targets) // [N, d]
+  const chosen = sub(rowSum(mul(hidden, targetRows)), lse)
+  const entropy = sub(lse, div(total.weighted, total.mass))
+  const [logprobs, h] = withGradient([chosen, entropy], [hidden, table], ([dLogprobs, dEntropy]) => {
+    const dLogits = (part: Tensor) => {
+      const logp = sub(logits(part), lse)
+      return mul(exp(logp), logitSpread(logp, entropy, dLogprobs, dEntropy))
+    }
+    // Each chunk's logits are computed again here, so that none outlives its turn.
+    const perChunk = rows.map(part => {
+      const d = dLogits(part)
+      return { hidden: matmul(d, part), table: matmul(d, hidden, { transposeA: true }) }
+    })
+    const dHidden = perChunk.map(part => part.hidden).reduce((a, b) => add(a, b))
+    const dTable = concat(
+      perChunk.map(part => part.table),
+      0,
+    )
+    if (!dLogprobs) return [dHidden, dTable]
+    return [add(dHidden, mul(dLogprobs, targetRows)), scatterAddRows(dTable, targets, mul(dLogprobs, hidden))]
+  })
+  return { logprobs: flat(logprobs), entropy: flat(h) }
+}
+
+/** Running log-sum-exp and probability-weighted logit, all [N, 1], relative to the peak so far. */
+interface Running {
+  peak: Tensor
+  mass: Tensor
+  weighted: Tensor
+}
+
+const extend = (state: Running | null, logits: Tensor): Running => {
+  const own = reduceMax(logits, [-1], { keepDims: true })
+  const peak = state ? maximum(state.peak, own) : own
+  const p = exp(sub(logits, peak))
+  const mass = reduceSum(p, [-1], { keepDims: true })
+  const weighted = reduceSum(mul(p, logits), [-1], { keepDims: true })
+  if (!state) return { peak, mass, weighted }
+  const rescale = exp(sub(state.peak, peak))
+  return {
+    peak,
+    mass: add(mul(state.mass, rescale), mass),
+    weighted: add(mul(state.weighted, rescale), weighted),
+  }
+}
