@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { CheckpointError } from '../util/errors.ts'
+import type { WeightDtype } from './dtype.ts'
 
 export type ModelFamily = 'llama' | 'qwen2' | 'qwen3'
 
@@ -218,13 +219,10 @@ const architectures = {
   qwen3: 'Qwen3ForCausalLM',
 } as const
 
-/** The Hugging Face name of a storage type, as `config.json` spells it. */
-export type TorchDtype = 'float32' | 'float16' | 'bfloat16'
-
 /** The `config.json` content that `parseModelConfig` and the transformers library read back as the same model. */
 export const toHfConfig = (
   config: ModelConfig,
-  torchDtype: TorchDtype = 'float32',
+  torchDtype: WeightDtype = 'float32',
 ): Record<string, unknown> => ({
   architectures: [architectures[config.family]],
   model_type: config.family,
