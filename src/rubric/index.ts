@@ -1,0 +1,4 @@
+/** @file Rubrics: criteria, verdicts, scores. */
+
+export * from './criterion.ts'
+export * from './score.ts'
