@@ -34,7 +34,6 @@ if (!(process.argv.includes('--if-stale') && isFresh())) {
   const startedMs = Date.now()
   rmSync(stamp, { force: true })
   mkdirSync(join(root, 'dist', 'kernels'), { recursive: true })
-  run('typescript', 'bin/tsc', [])
   if (existsSync(join(root, 'assembly', 'flat.ts'))) {
     // Written beside and renamed, so that a build that dies leaves no half-written module.
     const target = join(root, 'dist', 'kernels', 'flat.wasm')
@@ -56,6 +55,7 @@ if (!(process.argv.includes('--if-stale') && isFresh())) {
     ])
     renameSync(`${target}.tmp`, target)
   }
+  run('typescript', 'bin/tsc', [])
   writeFileSync(stamp, `${new Date(startedMs).toISOString()}\n`)
   console.error(`built dist/ in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`)
 }
