@@ -1,0 +1,226 @@
+/** @file Low-rank adapters (Hu et al. 2021) in the file layout of PEFT: names, initialisation, saving, loading, merging. */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { writeFileAtomic } from '../util/atomic.ts'
+import { CheckpointError, ConfigError } from '../util/errors.ts'
+import { Rng } from '../util/rng.ts'
+import type { ModelConfig } from './config.ts'
+import type { WeightDtype } from './dtype.ts'
+import { recoverFolder, replaceFolder } from './folder.ts'
+import { type NamedTensors, writeSafetensors } from './safetensors.ts'
+import { elementCount, type LoadOptions, loadSpecsFromFile, readJson, tensorSpecs } from './weights.ts'
+
+/** The linear maps of a layer that can carry an adapter. */
+export const loraModules = [
+  'q_proj',
+  'k_proj',
+  'v_proj',
+  'o_proj',
+  'gate_proj',
+  'up_proj',
+  'down_proj',
+] as const
+export type LoraModule = (typeof loraModules)[number]
+
+/** W' = W + (alpha / rank) B A for every target module. */
+export interface LoraConfig {
+  rank: number
+  alpha: number
+  targetModules: readonly LoraModule[]
+}
+
+/** All attention and MLP projections, r = 32, alpha = 64 (spec/papers.md section 6). */
+export const defaultLora: LoraConfig = { rank: 32, alpha: 64, targetModules: loraModules }
+
+/** One half of an adapter: A is [rank, in], B is [out, rank]. `target` names the weight that it changes. */
+export interface LoraSpec {
+  name: string
+  shape: [number, number]
+  part: 'A' | 'B'
+  target: string
+}
+
+/** Factor before B A. */
+export const loraScale = (lora: LoraConfig): number => lora.alpha / lora.rank
+
+/**
+ * The adapter's tensors, A before B, in the model's order.
+ * @throws ConfigError for a rank that is not a positive whole number, no target modules, or an unknown one.
+ */
+export const loraSpecs = (config: ModelConfig, lora: LoraConfig): LoraSpec[] => {
+  checkLora(lora)
+  const targets = new Set<string>(lora.targetModules)
+  return tensorSpecs(config)
+    .filter(({ name }) => targets.has(moduleOf(name) ?? ''))
+    .flatMap(({ name, shape: [out, inner] }) => adapterPair(name, out, inner, lora.rank))
+}
+
+const adapterPair = (target: string, out: number, inner: number, rank: number): LoraSpec[] => {
+  const module = target.replace(/\.weight$/, '')
+  return [
+    { name: `base_model.model.${module}.lora_A.weight`, shape: [rank, inner], part: 'A', target },
+    { name: `base_model.model.${module}.lora_B.weight`, shape: [out, rank], part: 'B', target },
+  ]
+}
+
+const moduleOf = (name: string): string | undefined =>
+  /^model\.layers\.\d+\.(?:self_attn|mlp)\.(\w+_proj)\.weight$/.exec(name)?.[1]
+
+const checkLora = ({ rank, alpha, targetModules }: LoraConfig) => {
+  if (!Number.isInteger(rank) || rank < 1)
+    throw new ConfigError(`lora.rank: expected a positive whole number, got ${rank}`)
+  if (!(alpha > 0)) throw new ConfigError(`lora.alpha: expected a positive number, got ${alpha}`)
+  if (targetModules.length === 0)
+    throw new ConfigError('lora.targetModules: expected at least one module', {
+      hint: `choose from ${loraModules.join(', ')}`,
+    })
+  for (const module of targetModules)
+    if (!loraModules.includes(module))
+      throw new ConfigError(`lora.targetModules: unknown module ${module}`, {
+        hint: `choose from ${loraModules.join(', ')}`,
+      })
+}
+
+/**
+ * A fresh adapter that changes nothing: B zero, A uniform in +-1/sqrt(in), which is what PEFT's default
+ * (Kaiming uniform with a = sqrt 5) comes to.
+ */
+export const initLora = (config: ModelConfig, lora: LoraConfig, seed: number | string): NamedTensors => {
+  const rng = new Rng(seed)
+  const tensors: NamedTensors = new Map()
+  for (const { name, shape, part } of loraSpecs(config, lora)) {
+    const data = new Float32Array(elementCount(shape))
+    if (part === 'A') fillUniform(data, rng.fork(name), 1 / Math.sqrt(shape[1]))
+    tensors.set(name, { shape, data })
+  }
+  return tensors
+}
+
+const fillUniform = (data: Float32Array, rng: Rng, bound: number) => {
+  for (let i = 0; i < data.length; i++) data[i] = bound * (2 * rng.next() - 1)
+}
+
+const configFile = 'adapter_config.json'
+const weightsFile = 'adapter_model.safetensors'
+
+/** Whether a folder holds an adapter rather than a whole model. */
+export const isAdapterFolder = (dir: string): boolean => {
+  recoverFolder(dir)
+  return existsSync(join(dir, configFile))
+}
+
+export interface Adapter {
+  lora: LoraConfig
+  tensors: NamedTensors
+  /** Folder or hub name of the model that the adapter was trained on. */
+  baseModel: string
+}
+
+/**
+ * Saves an adapter folder that PEFT opens, replacing an older one as a whole. `writeMore` may add files of the same
+ * checkpoint (tokenizer, optimiser state).
+ * @throws CheckpointError when it cannot be written; an older adapter is then unchanged.
+ */
+export const saveAdapter = (
+  dir: string,
+  adapter: Adapter,
+  options: { dtype?: WeightDtype; writeMore?: (folder: string) => void } = {},
+): void =>
+  replaceFolder(dir, folder => {
+    const config = `${JSON.stringify(toPeftConfig(adapter), null, 2)}\n`
+    writeSafetensors(join(folder, weightsFile), adapter.tensors, { dtype: options.dtype })
+    options.writeMore?.(folder)
+    writeFileAtomic(join(folder, configFile), config)
+  })
+
+const toPeftConfig = ({ lora, baseModel }: Adapter) => ({
+  peft_type: 'LORA',
+  task_type: 'CAUSAL_LM',
+  base_model_name_or_path: baseModel,
+  r: lora.rank,
+  lora_alpha: lora.alpha,
+  lora_dropout: 0,
+  target_modules: [...lora.targetModules],
+  bias: 'none',
+  fan_in_fan_out: false,
+  init_lora_weights: true,
+  inference_mode: true,
+  modules_to_save: null,
+  use_rslora: false,
+  use_dora: false,
+})
+
+const isEmpty = (value: unknown) =>
+  value == null || (Array.isArray(value) ? value.length === 0 : Object.keys(value as object).length === 0)
+const nothing = (what: string) => z.unknown().refine(isEmpty, `${what} is not supported`).optional()
+
+const peftSchema = z.looseObject({
+  peft_type: z.literal('LORA'),
+  base_model_name_or_path: z.string().nullish(),
+  r: z.int().positive(),
+  lora_alpha: z.number().positive(),
+  target_modules: z.union([z.array(z.enum(loraModules)).min(1), z.literal('all-linear')]),
+  bias: z.literal('none').default('none'),
+  use_rslora: z.literal(false).default(false),
+  use_dora: z.literal(false).default(false),
+  fan_in_fan_out: z.literal(false).default(false),
+  modules_to_save: nothing('training whole modules beside the adapter'),
+  rank_pattern: nothing('a rank per module'),
+  alpha_pattern: nothing('an alpha per module'),
+  layers_to_transform: nothing('adapting some layers only'),
+})
+
+/**
+ * Loads a PEFT adapter for a model of this config.
+ * @throws CheckpointError for a variant that is not plain LoRA, a missing tensor, a wrong shape or a broken file.
+ */
+export const loadAdapter = (dir: string, config: ModelConfig, options: LoadOptions = {}): Adapter => {
+  recoverFolder(dir)
+  const path = join(dir, configFile)
+  const parsed = peftSchema.safeParse(readJson(path))
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map(issue => `${path}: ${issue.path.join('.')}: ${issue.message}`)
+    throw new CheckpointError(issues.join('\n'))
+  }
+  const peft = parsed.data
+  const targetModules = peft.target_modules === 'all-linear' ? loraModules : peft.target_modules
+  const lora = { rank: peft.r, alpha: peft.lora_alpha, targetModules }
+  const tensors = loadSpecsFromFile(join(dir, weightsFile), loraSpecs(config, lora), options)
+  return { lora, tensors, baseModel: peft.base_model_name_or_path ?? '' }
+}
+
+/**
+ * Adds the adapter to the model's weights in place: W += (alpha / rank) B A, accumulated in float64.
+ * @throws CheckpointError when adapter and weights do not belong together.
+ */
+export const mergeLora = (weights: NamedTensors, config: ModelConfig, { lora, tensors }: Adapter): void => {
+  const specs = loraSpecs(config, lora)
+  for (let i = 0; i < specs.length; i += 2) {
+    const [a, b, w] = [
+      tensors.get(specs[i].name),
+      tensors.get(specs[i + 1].name),
+      weights.get(specs[i].target),
+    ]
+    if (!a || !b || !w)
+      throw new CheckpointError(`${specs[i].target}: the weight or its adapter is missing`, {
+        hint: 'merge the adapter into the model that it was trained on',
+      })
+    addProduct(w.data, b.data, a.data, lora.rank, loraScale(lora))
+  }
+}
+
+/** w [out, in] += scale * b [out, rank] a [rank, in] */
+const addProduct = (w: Float32Array, b: Float32Array, a: Float32Array, rank: number, factor: number) => {
+  const inner = a.length / rank
+  const row = new Float64Array(inner)
+  for (let out = 0; out < w.length / inner; out++) {
+    row.fill(0)
+    for (let r = 0; r < rank; r++) {
+      const coefficient = b[out * rank + r]
+      for (let i = 0; i < inner; i++) row[i] += coefficient * a[r * inner + i]
+    }
+    for (let i = 0; i < inner; i++) w[out * inner + i] += factor * row[i]
+  }
+}
