@@ -1,0 +1,146 @@
+/** @file Problems and proofs as tokens of the small model, and tokens as text with the place of each. */
+
+import type { LogicLabel } from '../../grade/logic/problem.ts'
+import { DataError } from '../../util/errors.ts'
+import type { LogicTaskExample } from './example.ts'
+import { BOS, EOS, LOGIC_TOKENS, LOGIC_VOCABULARY, MAX_STEPS, PAD, tokenId, UNK } from './vocabulary.ts'
+
+/** What encoding reads of a problem. */
+export type EncodableProblem = Pick<LogicTaskExample, 'id' | 'premises' | 'conclusion'>
+
+const wordTokens = (word: string): number[] | undefined => {
+  const whole = tokenId(` ${word}`)
+  if (whole !== undefined) return [whole]
+  const stem = word.endsWith('puses') ? tokenId(` ${word.slice(0, -2)}`) : undefined
+  return stem === undefined ? undefined : [stem, tokenId('es')!]
+}
+
+/** Tokens of one sentence without its full stop; null when it has a word that the vocabulary lacks. */
+const wordsOf = (sentence: string): readonly number[] | null => {
+  const tokens: number[] = []
+  for (const word of sentence.trim().replace(/\.$/, '').toLowerCase().split(/\s+/)) {
+    const found = wordTokens(word)
+    if (!found) return null
+    tokens.push(...found)
+  }
+  return tokens
+}
+
+// Generated and ProntoQA sentences are few thousand different ones; others are refused and not remembered.
+const knownSentences = new Map<string, readonly number[]>()
+
+const encodeSentence = (sentence: string, id: string): readonly number[] => {
+  const known = knownSentences.get(sentence)
+  if (known) return known
+  const tokens = wordsOf(sentence)
+  if (!tokens) {
+    throw new DataError(`${id}: "${sentence}" has a word that the logic vocabulary lacks`, {
+      hint: 'the small model reads ProntoQA sentences only; use a tokenizer of a pretrained model for other texts',
+    })
+  }
+  if (knownSentences.size < 20_000) knownSentences.set(sentence, tokens)
+  return tokens
+}
+
+/** Whether every word of the problem is in the small model's vocabulary. */
+export const isEncodable = (problem: EncodableProblem): boolean =>
+  [...problem.premises, problem.conclusion].every(sentence => wordsOf(sentence) !== null)
+
+/**
+ * The prompt: `<bos>`, each premise with its full stop, the question mark token, the statement with its full stop.
+ * Text: ` every tumpus is not angry. [...] stella is a yumpus.\nquestion: stella is bright.`
+ * @throws DataError for a word outside the vocabulary.
+ */
+export const encodePrompt = (problem: EncodableProblem): number[] => {
+  const tokens: number[] = [LOGIC_TOKENS.bos]
+  for (const premise of problem.premises) {
+    tokens.push(...encodeSentence(premise, problem.id), LOGIC_TOKENS.period)
+  }
+  tokens.push(LOGIC_TOKENS.question, ...encodeSentence(problem.conclusion, problem.id), LOGIC_TOKENS.period)
+  return tokens
+}
+
+/**
+ * The response that states `steps` and answers `label`: `<reasoning>`, numbered steps without full stops (the next number
+ * ends a step), `</reasoning>`, the answer in its tags, `<eos>`.
+ * @throws DataError for a word outside the vocabulary or more steps than there are numbers.
+ */
+export const encodeSteps = (steps: readonly string[], label: LogicLabel, id = 'response'): number[] => {
+  if (steps.length > MAX_STEPS) {
+    throw new DataError(`${id}: expected at most ${MAX_STEPS} steps, got ${steps.length}`)
+  }
+  const tokens: number[] = [LOGIC_TOKENS.reasoningOpen]
+  for (const [index, step] of steps.entries()) {
+    tokens.push(LOGIC_TOKENS.steps[index], ...encodeSentence(step, id))
+  }
+  const { reasoningClose, answerOpen, answerClose, eos } = LOGIC_TOKENS
+  tokens.push(reasoningClose, answerOpen, LOGIC_TOKENS.answers[label], answerClose, eos)
+  return tokens
+}
+
+/**
+ * The gold response of a problem.
+ * @throws DataError when the problem carries no proof, or as `encodeSteps` does.
+ */
+export const encodeResponse = (problem: Pick<LogicTaskExample, 'id' | 'proof' | 'label'>): number[] => {
+  if (!problem.proof) {
+    throw new DataError(`${problem.id}: has no gold proof to encode`, {
+      hint: 'only generated and ProntoQA problems carry one',
+    })
+  }
+  return encodeSteps(problem.proof, problem.label, problem.id)
+}
+
+const SPECIALS = new Set([PAD, BOS, EOS, UNK])
+/** Decoded text by token id; special tokens are silent. */
+const PIECES: readonly string[] = LOGIC_VOCABULARY.map(token => (SPECIALS.has(token) ? '' : token))
+
+/**
+ * The text of tokens: their pieces one after another, special tokens left out. Same as the saved tokenizer's decoding with
+ * `skip_special_tokens`.
+ */
+export const decodeTokens = (tokens: ArrayLike<number>): string => {
+  let text = ''
+  for (let i = 0; i < tokens.length; i++) text += PIECES[tokens[i]] ?? ''
+  return text
+}
+
+/** A text and, for token i, its characters [starts[i], ends[i]); special tokens are empty. */
+export interface DecodedTokens {
+  text: string
+  starts: Int32Array
+  ends: Int32Array
+}
+
+/** `decodeTokens` with the place of every token in the text, to map character spans (a step, the answer) back to tokens. */
+export const decodeWithOffsets = (tokens: ArrayLike<number>): DecodedTokens => {
+  const starts = new Int32Array(tokens.length)
+  const ends = new Int32Array(tokens.length)
+  let text = ''
+  for (let i = 0; i < tokens.length; i++) {
+    starts[i] = text.length
+    text += PIECES[tokens[i]] ?? ''
+    ends[i] = text.length
+  }
+  return { text, starts, ends }
+}
+
+/**
+ * The tokens [first, end) that share a character with the text's [start, end) span; null when none does. Pass a span
+ * without the line break before a step: the step's number token then is its first.
+ */
+export const tokenSpan = (
+  decoded: DecodedTokens,
+  start: number,
+  end: number,
+): { first: number; end: number } | null => {
+  let first = -1
+  let last = -1
+  for (let i = 0; i < decoded.starts.length; i++) {
+    const overlaps = Math.min(decoded.ends[i], end) > Math.max(decoded.starts[i], start)
+    if (!overlaps) continue
+    if (first < 0) first = i
+    last = i
+  }
+  return first < 0 ? null : { first, end: last + 1 }
+}

@@ -1,0 +1,6 @@
+/** @file The logic task: generator, text format of the small model. */
+
+export * from './example.ts'
+export * from './format.ts'
+export * from './generator.ts'
+export { LOGIC_TOKENS, LOGIC_VOCABULARY } from './vocabulary.ts'

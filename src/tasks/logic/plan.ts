@@ -1,0 +1,165 @@
+/** @file The skeleton of a generated problem: kinds, properties, the fact and the query, before any wording. */
+
+import type { LogicLabel } from '../../grade/logic/problem.ts'
+import type { Rng } from '../../util/rng.ts'
+import { ADJECTIVE_FAMILIES, NOUNS } from './vocabulary.ts'
+
+/** "Every `noun` is (not) `adjective`." */
+export interface Property {
+  noun: string
+  adjective: string
+  negated: boolean
+}
+
+/** What a problem says, without words and order. */
+export interface ProblemPlan {
+  label: LogicLabel
+  /** Kinds from the fact's kind upwards to the last one. */
+  path: string[]
+  /** Kinds from the most special to the most general, so that a rule's subject comes before its object's own rules. */
+  nouns: string[]
+  /** The one kind directly above a kind. */
+  parents: ReadonlyMap<string, string>
+  properties: Property[]
+  /** Property rules about the queried adjective that do not bear on the individual; at any place among the sentences. */
+  strays: Property[]
+  /** Where on `path` the property that settles the query is; null for Unknown. */
+  target: number | null
+  query: { adjective: string; negated: boolean }
+}
+
+/** What a plan is drawn with. */
+export interface PlanOptions {
+  /** Rules applied in the proof: hops - 1 from kind to kind, one to the property. */
+  hops: number
+  label: LogicLabel
+  /** Kinds on the chain (`chainPlan` only); drawn like the real rows when absent. */
+  nodes?: readonly [min: number, max: number]
+  /** Add the real rows' distractor: a kind off the chain has the queried adjective with the opposite sign. */
+  distractor: boolean
+  /** Share of negated property rules: the one that settles the query, and the others. */
+  negation: { gold: number; other: number }
+}
+
+/** Extra kinds beyond the necessary hops + 1 and how often, as counted in the 200 real rows (6 to 9 kinds). */
+const EXTRA_NODES_CUMULATIVE = [0.065, 0.105, 0.185, 1]
+
+const drawNodes = (rng: Rng, hops: number, range: PlanOptions['nodes']): number => {
+  if (range) return range[0] + rng.int(range[1] - range[0] + 1)
+  const u = rng.next()
+  return hops + 1 + EXTRA_NODES_CUMULATIVE.findIndex(bound => u < bound)
+}
+
+const chance = (rng: Rng, probability: number) => rng.next() < probability
+
+const link = (nouns: readonly string[]): Map<string, string> => {
+  const parents = new Map<string, string>()
+  for (let i = 0; i + 1 < nouns.length; i++) parents.set(nouns[i], nouns[i + 1])
+  return parents
+}
+
+/** The sign of the query that makes the label true, given the sign of the property that settles it. */
+const querySign = (rng: Rng, label: LogicLabel, goldNegated: boolean): boolean =>
+  label === 'Unknown' ? chance(rng, 0.5) : label === 'True' ? goldNegated : !goldNegated
+
+const drawAdjectives = (rng: Rng, count: number): string[] =>
+  rng.sample(ADJECTIVE_FAMILIES, count).map(family => rng.pick<string>(family))
+
+/**
+ * One chain of kinds as in ProntoQA. All but the last kind have a property, adjectives of different families; the individual
+ * enters at a uniform place that leaves the proof its hops and at least one kind after.
+ * Unknown: the individual enters above a kind with the queried adjective, the stray has it too with the opposite sign, and
+ * nothing on the way up says anything about it.
+ */
+export const chainPlan = (rng: Rng, options: PlanOptions): ProblemPlan => {
+  const { hops, label, negation } = options
+  const unknown = label === 'Unknown'
+  // Unknown takes one kind below the fact's and one above it.
+  const count = Math.max(drawNodes(rng, hops, options.nodes), unknown ? 3 : 2)
+  const order = rng.shuffle(NOUNS)
+  const chain = order.slice(0, count)
+  const start = unknown ? 1 + rng.int(Math.max(1, count - 1 - hops)) : rng.int(count - hops)
+  const goldAt = unknown ? rng.int(start) : start + hops - 1
+  const adjectives = drawAdjectives(rng, count - 1)
+  const properties = adjectives.map((adjective, i) => ({
+    noun: chain[i],
+    adjective,
+    negated: chance(rng, i === goldAt ? negation.gold : negation.other),
+  }))
+  const gold = properties[goldAt]
+  const stray = {
+    noun: order[count + rng.int(NOUNS.length - count)],
+    adjective: gold.adjective,
+    negated: !gold.negated,
+  }
+  return {
+    label,
+    path: chain.slice(start),
+    nouns: chain,
+    parents: link(chain),
+    properties,
+    strays: options.distractor ? [stray] : [],
+    target: unknown ? null : hops - 1,
+    query: { adjective: gold.adjective, negated: querySign(rng, label, gold.negated) },
+  }
+}
+
+/** Kinds beside the path, at most: enough for four mentions on kinds that are subject and object of other rules. */
+const SIDE_KINDS = 5
+
+/**
+ * A tree of kinds without the real rows' shortcuts. The queried adjective occurs two or four times, half of them negated; every
+ * mention's kind is the subject and the object of other rules (from two hops on). Kinds beside the path hang below
+ * it, so they bear on others than the individual.
+ */
+export const treePlan = (rng: Rng, options: PlanOptions): ProblemPlan => {
+  const { hops, label, negation } = options
+  const unknown = label === 'Unknown'
+  const mentions = rng.int(2) === 0 ? 2 : 4
+  const strayCount = unknown ? mentions : mentions - 1
+  const after = strayCount >= SIDE_KINDS - 1 ? 0 : rng.int(2)
+  const order = rng.shuffle(NOUNS)
+  // An Unknown proof exhausts the path: at least one rule to apply.
+  const pathLength = Math.max(hops + after, unknown ? 2 : 1)
+  const path = order.slice(0, pathLength)
+  const sides = order.slice(pathLength, Math.max(hops + SIDE_KINDS, pathLength + strayCount + 1))
+  const parents = link(path)
+  // The first sides form one line, the deepest first, whose kinds from the second on are objects too.
+  const line = sides.slice(0, strayCount + 1)
+  for (const [noun, parent] of link(line)) parents.set(noun, parent)
+  parents.set(line[line.length - 1], rng.pick(path))
+  const others = sides.slice(strayCount + 1)
+  for (const [i, noun] of others.entries())
+    parents.set(noun, rng.pick([...path, ...line, ...others.slice(0, i)]))
+  const goldNegated = chance(rng, negation.gold)
+  const adjectives = drawAdjectives(rng, 9 - mentions + 1)
+  const asked = adjectives[0]
+  const signs = strayNegations(rng, mentions, unknown ? null : goldNegated)
+  const strays = line.slice(1).map((noun, i) => ({ noun, adjective: asked, negated: signs[i] }))
+  const target = unknown ? null : hops - 1
+  const gold = target === null ? [] : [{ noun: path[target], adjective: asked, negated: goldNegated }]
+  const taken = new Set([...strays, ...gold].map(property => property.noun))
+  const free = rng.shuffle([...path, ...sides].filter(noun => !taken.has(noun)))
+  const fillers = free.slice(0, path.length + sides.length - 2 - mentions).map((noun, i) => ({
+    noun,
+    adjective: adjectives[i + 1],
+    negated: chance(rng, negation.other),
+  }))
+  return {
+    label,
+    path,
+    nouns: [...others.toReversed(), ...line, ...path],
+    parents,
+    properties: [...gold, ...fillers],
+    strays,
+    target,
+    query: { adjective: asked, negated: querySign(rng, label, goldNegated) },
+  }
+}
+
+/** Signs of the strays such that, with the gold one, half of all mentions are negated. */
+const strayNegations = (rng: Rng, mentions: number, goldNegated: boolean | null): boolean[] => {
+  const negatedLeft = mentions / 2 - (goldNegated === true ? 1 : 0)
+  const total = goldNegated === null ? mentions : mentions - 1
+  return rng.shuffle(Array.from({ length: total }, (_, i) => i < negatedLeft))
+}

@@ -1,0 +1,101 @@
+/** @file The closed world of the generated problems (nouns, adjectives, names) and the token list of the small model. */
+
+/** Fictional kinds, as in ProntoQA. The plural adds `es`. */
+export const NOUNS = [
+  'dumpus',
+  'impus',
+  'jompus',
+  'numpus',
+  'rompus',
+  'tumpus',
+  'vumpus',
+  'wumpus',
+  'yumpus',
+  'zumpus',
+] as const
+
+/** Adjectives by family: a problem never gives two adjectives of one family to the kinds of a chain. */
+export const ADJECTIVE_FAMILIES = [
+  ['aggressive', 'amenable', 'angry', 'kind', 'mean'],
+  ['bitter', 'sour', 'spicy', 'sweet'],
+  ['blue', 'brown', 'orange', 'red'],
+  ['bright', 'dull'],
+  ['cold', 'hot', 'temperate'],
+  ['earthy', 'floral', 'fruity'],
+  ['feisty', 'happy', 'nervous', 'shy'],
+  ['large', 'small'],
+  ['liquid', 'luminous', 'metallic', 'wooden'],
+  ['opaque', 'transparent'],
+] as const
+
+export const ADJECTIVES: readonly string[] = ADJECTIVE_FAMILIES.flat()
+
+/** Individuals, capitalised as shown. */
+export const NAMES = ['Alex', 'Fae', 'Max', 'Polly', 'Rex', 'Sally', 'Sam', 'Stella', 'Wren'] as const
+
+/** Longest proof that the step numbers reach; a five-hop proof has 11 steps, an exhausted chain of 10 kinds 19. */
+export const MAX_STEPS = 23
+
+export const PAD = '<pad>'
+export const BOS = '<bos>'
+export const EOS = '<eos>'
+export const UNK = '<unk>'
+
+const stepTokens = Array.from({ length: MAX_STEPS }, (_, index) => `\n${index + 1}.`)
+const spaced = (words: readonly string[]) => words.map(word => ` ${word.toLowerCase()}`)
+
+/**
+ * The tokens by id. A token is exactly the text that it decodes to, leading space or line break included, so that decoding
+ * is concatenation. The order is part of every checkpoint: never change it, only append.
+ */
+export const LOGIC_VOCABULARY: readonly string[] = [
+  PAD,
+  BOS,
+  EOS,
+  UNK,
+  '<reasoning>',
+  '\n</reasoning>',
+  '\n<answer>',
+  '</answer>',
+  'true',
+  'false',
+  'unknown',
+  '\nquestion:',
+  '.',
+  'es',
+  ...spaced(['is', 'are', 'a', 'an', 'not', 'every', 'each']),
+  ...spaced(NAMES),
+  ...spaced(NOUNS),
+  ...spaced(ADJECTIVES),
+  ...stepTokens,
+]
+
+const ids: ReadonlyMap<string, number> = new Map(LOGIC_VOCABULARY.map((token, id) => [token, id]))
+
+/** The id of a token's exact text, or undefined. */
+export const tokenId = (token: string): number | undefined => ids.get(token)
+
+const requireId = (token: string) => {
+  const id = ids.get(token)
+  if (id === undefined) throw new Error(`vocabulary lacks ${JSON.stringify(token)}`)
+  return id
+}
+
+/** Ids of the tokens with a role of their own. */
+export const LOGIC_TOKENS = {
+  pad: requireId(PAD),
+  bos: requireId(BOS),
+  eos: requireId(EOS),
+  unk: requireId(UNK),
+  reasoningOpen: requireId('<reasoning>'),
+  reasoningClose: requireId('\n</reasoning>'),
+  answerOpen: requireId('\n<answer>'),
+  answerClose: requireId('</answer>'),
+  question: requireId('\nquestion:'),
+  period: requireId('.'),
+  not: requireId(' not'),
+  /** Answer words by label. */
+  answers: { True: requireId('true'), False: requireId('false'), Unknown: requireId('unknown') },
+  /** Step numbers: `steps[0]` is "1.". */
+  steps: stepTokens.map(requireId),
+} as const
