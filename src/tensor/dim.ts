@@ -49,6 +49,7 @@ export const quotient = (a: Dim, b: Dim): Dim | null => {
 
 /** The sum of dimensions; symbolic sums become one opaque name, with inner products written with a dot. */
 export const sum = (dims: Shape): Dim => {
+  if (dims.length === 1) return dims[0]
   if (dims.every(dim => typeof dim === 'number')) return dims.reduce<number>((a, b) => a + (b as number), 0)
   const terms = dims.map(dim =>
     String(dim)

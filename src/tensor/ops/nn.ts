@@ -1,7 +1,7 @@
 /** @file Operations of transformers: softmax, RMS normalisation, rotary positions, attention, log-probs over a vocabulary. */
 
 import { ShapeError } from '../../util/errors.ts'
-import { type Shape, sameShape, showShape } from '../dim.ts'
+import { quotient, type Shape, sameShape, showShape } from '../dim.ts'
 import { apply1, constant, type Op, type Tensor, withGradient } from '../tensor.ts'
 import {
   add,
@@ -80,13 +80,15 @@ const rmsNormOp: Op<{ epsilon: number }> = {
 export const rmsNorm = (x: Tensor, weight: Tensor, epsilon: number): Tensor =>
   apply1(rmsNormOp, [x, weight], { epsilon })
 
-// The kernel wants x [1, heads, tokens, width] and positions [1, tokens].
+// The kernel wants [batch, tokens, heads * headDim]; every token is a batch entry of its own here, because it refuses
+// more tokens in a sequence than the table has positions.
 const rotaryOp: Op<None> = {
   name: 'rotary',
-  infer: ([x, positions]) => {
-    if (x.rank !== 4 || x.shape[2] !== positions.shape[1])
+  infer: ([x, positions, cos]) => {
+    const headDim = (cos.dim(-1) as number) * 2
+    if (x.rank !== 3 || x.shape[0] !== positions.shape[0] || quotient(x.dim(-1), headDim) === null)
       throw new ShapeError(
-        `rotary: positions ${showShape(positions.shape)} do not fit x ${showShape(x.shape)}`,
+        `rotary: x ${showShape(x.shape)} with positions ${showShape(positions.shape)} and heads of ${headDim}`,
       )
     return [{ dtype: x.dtype, shape: x.shape }]
   },
@@ -111,18 +113,14 @@ export interface RotaryTable {
 }
 
 /**
- * Rotary position embedding of x [heads, tokens, headDim] in the half-split layout of Llama and Qwen;
+ * Rotary position embedding of x [tokens, heads * headDim] in the half-split layout of Llama and Qwen;
  * positions [tokens] int64. The gradient rotates back.
  */
-export const rotary = (x: Tensor, positions: Tensor, table: RotaryTable): Tensor =>
-  reshape(
-    apply1(
-      rotaryOp,
-      [reshape(x, [1, ...x.shape]), reshape(positions, [1, ...positions.shape]), table.cos, table.sin],
-      {},
-    ),
-    x.shape,
-  )
+export const rotary = (x: Tensor, positions: Tensor, table: RotaryTable): Tensor => {
+  const [tokens, width] = x.shape
+  const perToken = [reshape(x, [tokens, 1, width]), reshape(positions, [tokens, 1])]
+  return reshape(apply1(rotaryOp, [...perToken, table.cos, table.sin], {}), x.shape)
+}
 
 /**
  * Softmax attention of queries over one or more blocks of keys (a prompt shared by a group, then the sample's own tokens):

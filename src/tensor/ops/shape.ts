@@ -135,7 +135,7 @@ const splitOp: Op<{ axis: number; parts: Shape }> = {
 }
 /** Cuts an axis into consecutive parts. */
 export const split = (x: Tensor, axis: number, parts: Shape): Tensor[] =>
-  apply(splitOp, [x], { axis: axisOf('split', x, axis), parts })
+  parts.length === 1 ? [x] : apply(splitOp, [x], { axis: axisOf('split', x, axis), parts })
 
 const concatOp: Op<{ axis: number }> = {
   name: 'concat',

@@ -1,0 +1,36 @@
+/** @file Rotation angles of rotary position embeddings, with the frequency scalings of Llama 3 and linear interpolation. */
+
+import type { ModelConfig } from './config.ts'
+
+const inverseFrequencies = (config: ModelConfig): number[] =>
+  Array.from({ length: config.headDim / 2 }, (_, i) =>
+    scaleFrequency(config.ropeTheta ** ((-2 * i) / config.headDim), config.ropeScaling),
+  )
+
+const scaleFrequency = (frequency: number, scaling: ModelConfig['ropeScaling']): number => {
+  if (!scaling) return frequency
+  if (scaling.type === 'linear') return frequency / scaling.factor
+  const wavelength = (2 * Math.PI) / frequency
+  const low = scaling.originalMaxPositions / scaling.lowFreqFactor
+  const high = scaling.originalMaxPositions / scaling.highFreqFactor
+  if (wavelength < high) return frequency
+  if (wavelength > low) return frequency / scaling.factor
+  const smooth =
+    (scaling.originalMaxPositions / wavelength - scaling.lowFreqFactor) /
+    (scaling.highFreqFactor - scaling.lowFreqFactor)
+  return ((1 - smooth) * frequency) / scaling.factor + smooth * frequency
+}
+
+/** Cosines and sines of every position's angles, each [maxPositions, headDim / 2] row-major (Su et al. 2021). */
+export const rotaryAngles = (config: ModelConfig): { cos: Float32Array; sin: Float32Array } => {
+  const frequencies = inverseFrequencies(config)
+  const cos = new Float32Array(config.maxPositions * frequencies.length)
+  const sin = new Float32Array(cos.length)
+  for (let position = 0; position < config.maxPositions; position++) {
+    for (const [i, frequency] of frequencies.entries()) {
+      cos[position * frequencies.length + i] = Math.cos(position * frequency)
+      sin[position * frequencies.length + i] = Math.sin(position * frequency)
+    }
+  }
+  return { cos, sin }
+}

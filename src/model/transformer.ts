@@ -1,0 +1,246 @@
+/** @file The decoder transformer (Llama, Qwen2, Qwen3) as graphs over a flat list of tokens. */
+
+import { product, type Shape, sum } from '../tensor/dim.ts'
+import {
+  add,
+  attention,
+  concat,
+  constant,
+  equal,
+  gather,
+  greaterOrEqual,
+  input,
+  type KeyBlock,
+  logicalAnd,
+  matmul,
+  mul,
+  type RotaryTable,
+  reshape,
+  rmsNorm,
+  rotary,
+  silu,
+  split,
+  type Tensor,
+  transpose,
+  where,
+} from '../tensor/index.ts'
+import type { ModelConfig } from './config.ts'
+import { rotaryAngles } from './rotary.ts'
+
+/** Added to a score that must not be looked at: far below any score, and far from float32's limit. */
+export const MASKED = -1e9
+
+/** Where the graph gets its weights: Hugging Face names to tensors; LoRA factors where a projection has them. */
+export interface Weights {
+  get(name: string): Tensor
+  has(name: string): boolean
+  /** alpha / rank of the LoRA factors, when there are any. */
+  loraScale: number
+}
+
+/** Weights as inputs of the graph, called `w.<name>`. */
+export const weightInputs = (
+  specs: readonly { name: string; shape: readonly number[] }[],
+  loraScale = 0,
+): Weights & { tensors: ReadonlyMap<string, Tensor> } => {
+  const tensors = new Map(specs.map(({ name, shape }) => [name, input(`w.${name}`, shape)]))
+  return {
+    tensors,
+    loraScale,
+    has: name => tensors.has(name),
+    get: name => {
+      const tensor = tensors.get(name)
+      if (!tensor) throw new Error(`transformer: no weight is called ${name}`)
+      return tensor
+    },
+  }
+}
+
+/** The rotary table of a model as graph constants. */
+export const rotaryTable = (config: ModelConfig): RotaryTable => {
+  const { cos, sin } = rotaryAngles(config)
+  const shape = [config.maxPositions, config.headDim / 2]
+  return { cos: constant(cos, shape), sin: constant(sin, shape) }
+}
+
+/** x W^T + b, plus the LoRA term where the projection has one. `prefix` is e.g. `model.layers.0.mlp.up_proj`. */
+export const linear = (weights: Weights, prefix: string, x: Tensor): Tensor => {
+  const product = matmul(x, weights.get(`${prefix}.weight`), { transposeB: true })
+  const biased = weights.has(`${prefix}.bias`) ? add(product, weights.get(`${prefix}.bias`)) : product
+  if (!weights.has(`${prefix}.lora_A.weight`)) return biased
+  const down = matmul(x, weights.get(`${prefix}.lora_A.weight`), { transposeB: true })
+  return add(
+    biased,
+    matmul(down, weights.get(`${prefix}.lora_B.weight`), { transposeB: true, alpha: weights.loraScale }),
+  )
+}
+
+/** The table that turns hidden states into logits, [vocabulary, hidden]. */
+export const outputTable = (config: ModelConfig, weights: Weights): Tensor =>
+  weights.get(config.tieEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight')
+
+/** Queries, keys and values of all tokens, heads first: [heads, N, headDim]. */
+export interface HeadTensors {
+  q: Tensor
+  k: Tensor
+  v: Tensor
+}
+
+const headsFirst = (x: Tensor, heads: number, headDim: number): Tensor =>
+  transpose(reshape(x, [x.shape[0], heads, headDim]), [1, 0, 2])
+
+/** Projections of one layer's attention with rotary positions applied; x is normalised, [N, hidden]. */
+export const projectHeads = (
+  config: ModelConfig,
+  weights: Weights,
+  layer: number,
+  x: Tensor,
+  positions: Tensor,
+  table: RotaryTable,
+): HeadTensors => {
+  const name = `model.layers.${layer}.self_attn`
+  const rotated = (projection: string, norm: string, heads: number) => {
+    const states = linear(weights, `${name}.${projection}`, x)
+    const normed = config.qkNorm ? headNorm(config, states, weights.get(`${name}.${norm}.weight`), heads) : states
+    return headsFirst(rotary(normed, positions, table), heads, config.headDim)
+  }
+  return {
+    q: rotated('q_proj', 'q_norm', config.heads),
+    k: rotated('k_proj', 'k_norm', config.kvHeads),
+    v: headsFirst(linear(weights, `${name}.v_proj`, x), config.kvHeads, config.headDim),
+  }
+}
+
+/** RMS norm over each head's slice of [N, heads * headDim] (Qwen3). */
+const headNorm = (config: ModelConfig, x: Tensor, weight: Tensor, heads: number): Tensor =>
+  reshape(rmsNorm(reshape(x, [x.shape[0], heads, config.headDim]), weight, config.rmsNormEps), x.shape)
+
+/** SwiGLU: down(silu(gate(x)) * up(x)). */
+export const swiglu = (weights: Weights, layer: number, x: Tensor): Tensor => {
+  const name = `model.layers.${layer}.mlp`
+  const gate = silu(linear(weights, `${name}.gate_proj`, x))
+  return linear(weights, `${name}.down_proj`, mul(gate, linear(weights, `${name}.up_proj`, x)))
+}
+
+/** Mixes tokens: gets one layer's heads, returns the attention output, [heads, N, headDim]. */
+export type Mixer = (heads: HeadTensors, layer: number) => Tensor
+
+/**
+ * The whole network up to the final norm: hidden states [N, hidden] of flat tokens [N] at positions [N] (int64).
+ * How tokens look at each other is the mixer's business.
+ */
+export const transformer = (
+  config: ModelConfig,
+  weights: Weights,
+  tokens: Tensor,
+  positions: Tensor,
+  mix: Mixer,
+): Tensor => {
+  const table = rotaryTable(config)
+  let x = gather(weights.get('model.embed_tokens.weight'), tokens)
+  for (let layer = 0; layer < config.layers; layer++) {
+    const name = `model.layers.${layer}`
+    const normed = rmsNorm(x, weights.get(`${name}.input_layernorm.weight`), config.rmsNormEps)
+    const mixed = mix(projectHeads(config, weights, layer, normed, positions, table), layer)
+    const joined = reshape(transpose(mixed, [1, 0, 2]), [x.shape[0], config.heads * config.headDim])
+    x = add(x, linear(weights, `${name}.self_attn.o_proj`, joined))
+    const normed2 = rmsNorm(x, weights.get(`${name}.post_attention_layernorm.weight`), config.rmsNormEps)
+    x = add(x, swiglu(weights, layer, normed2))
+  }
+  return rmsNorm(x, weights.get('model.norm.weight'), config.rmsNormEps)
+}
+
+/** 0 where key position <= query position and both lie in the same segment, MASKED elsewhere: [..., T, T]. */
+export const causalMask = (positions: Tensor, segments: Tensor | null): Tensor => {
+  const asRows = (x: Tensor) => reshape(x, [...x.shape, 1])
+  const asColumns = (x: Tensor) => reshape(x, [...x.shape.slice(0, -1), 1, x.dim(-1)])
+  const past = greaterOrEqual(asRows(positions), asColumns(positions))
+  const allowed = segments ? logicalAnd(past, equal(asRows(segments), asColumns(segments))) : past
+  return where(allowed, 0, MASKED)
+}
+
+/**
+ * A batch of P prompts with G samples each. Sample tokens are [P, G, T]; with a prefix, the P prompts [P, S] are computed
+ * once and seen by all their samples. Flat order: all prompt tokens, then all sample tokens.
+ */
+export interface GroupedBatch {
+  tokens: Tensor
+  positions: Tensor
+  /** int32 [P, G, T]: tokens look only at their own segment (packed sequences, padding). */
+  segments: Tensor
+  /** 0 for prompt tokens, MASKED for padding: float32 [P, S]; null without a prefix. */
+  prefixMask: Tensor | null
+}
+
+const PROMPT: Dim2 = ['P', 'S']
+type Dim2 = readonly [string, string]
+
+/** Declares the inputs of a grouped batch. */
+export const groupedInputs = (withPrefix: boolean): GroupedBatch => {
+  const samples = product(['P', 'G', 'T'])
+  const count = withPrefix ? sum([product(PROMPT), samples]) : samples
+  return {
+    tokens: input('tokens', [count], 'int64'),
+    positions: input('positions', [count], 'int64'),
+    segments: input('segments', ['P', 'G', 'T'], 'int32'),
+    prefixMask: withPrefix ? input('prefixMask', PROMPT) : null,
+  }
+}
+
+/** Hidden states of the sample tokens, [P*G*T, hidden]. */
+export const groupedHidden = (config: ModelConfig, weights: Weights, batch: GroupedBatch): Tensor => {
+  const parts: Shape = batch.prefixMask
+    ? [product(PROMPT), product(['P', 'G', 'T'])]
+    : [product(['P', 'G', 'T'])]
+  const perPart = split(batch.positions, 0, parts)
+  const sampleMask = causalMask(reshape(perPart[parts.length - 1], ['P', 'G', 'T']), batch.segments)
+  const prefixSelfMask = batch.prefixMask && causalMask(reshape(perPart[0], PROMPT), null)
+  const mix: Mixer = heads => mixGrouped(config, heads, parts, sampleMask, prefixSelfMask, batch.prefixMask)
+  const hidden = transformer(config, weights, batch.tokens, batch.positions, mix)
+  return batch.prefixMask ? split(hidden, 0, parts)[1] : hidden
+}
+
+/** Leading axes of queries ([kv heads, queries per kv head, ...]) and of keys, which broadcast over the second. */
+const queryAxes = (config: ModelConfig, rest: Shape): Shape => [
+  config.kvHeads,
+  config.heads / config.kvHeads,
+  ...rest,
+  config.headDim,
+]
+const keyAxes = (config: ModelConfig, rest: Shape): Shape => [config.kvHeads, 1, ...rest, config.headDim]
+
+const mixGrouped = (
+  config: ModelConfig,
+  { q, k, v }: HeadTensors,
+  parts: Shape,
+  sampleMask: Tensor,
+  prefixSelfMask: Tensor | null,
+  prefixMask: Tensor | null,
+): Tensor => {
+  const scale = 1 / Math.sqrt(config.headDim)
+  const sampleAxes: Shape = ['P', 'G', 'T']
+  const back = (x: Tensor, count: Shape[number]) => reshape(x, [config.heads, count, config.headDim])
+  const self = (keys: Tensor, values: Tensor, axes: Shape, mask: Tensor): KeyBlock => ({
+    keys: reshape(keys, keyAxes(config, axes)),
+    values: reshape(values, keyAxes(config, axes)),
+    mask,
+    queryShape: queryAxes(config, axes),
+  })
+  if (!prefixMask || !prefixSelfMask) {
+    const block = self(k, v, sampleAxes, sampleMask)
+    return back(attention(reshape(q, block.queryShape), [block], scale), parts[0])
+  }
+  const [qPrefix, qSample] = split(q, 1, parts)
+  const [kPrefix, kSample] = split(k, 1, parts)
+  const [vPrefix, vSample] = split(v, 1, parts)
+  const prompt = self(kPrefix, vPrefix, PROMPT, prefixSelfMask)
+  const own = self(kSample, vSample, sampleAxes, sampleMask)
+  const shared: KeyBlock = {
+    ...prompt,
+    mask: reshape(prefixMask, ['P', 1, 'S']),
+    queryShape: queryAxes(config, ['P', product(['G', 'T'])]),
+  }
+  const prefixOut = attention(reshape(qPrefix, prompt.queryShape), [prompt], scale)
+  const sampleOut = attention(reshape(qSample, own.queryShape), [shared, own], scale)
+  return concat([back(prefixOut, parts[0]), back(sampleOut, parts[1])], 1)
+}
