@@ -3,4 +3,5 @@
 export * from './example.ts'
 export * from './format.ts'
 export * from './generator.ts'
+export * from './tokenizer-json.ts'
 export { LOGIC_TOKENS, LOGIC_VOCABULARY } from './vocabulary.ts'
