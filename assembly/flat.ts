@@ -12,14 +12,16 @@ const LOG2_E: f32 = 1.4426950408889634
 /** ln 2 in two parts, the first with trailing zero bits, so that k * LN2_HIGH is exact for every exponent k that occurs. */
 const LN2_HIGH: f32 = 0.693359375
 const LN2_LOW: f32 = -2.12194440054690583e-4
+const ROUND_SHIFT: f32 = 12582912
 
 /** Four exponentials, relative error below 2e-7, for arguments <= 0; -infinity gives 0, NaN stays NaN. */
 function expNonPositive(x: v128): v128 {
   const alive = f32x4.le(f32x4.splat(EXP_UNDERFLOW), x)
   const isNan = f32x4.ne(x, x)
   const clamped = f32x4.pmax(x, f32x4.splat(EXP_UNDERFLOW))
-  // x = k ln 2 + r with |r| <= ln 2 / 2
-  const k = f32x4.nearest(f32x4.mul(clamped, f32x4.splat(LOG2_E)))
+  // x = k ln 2 + r with |r| <= ln 2 / 2; adding 1.5 * 2^23 rounds to an integer and leaves k in the lowest bits
+  const shifted = f32x4.add(f32x4.mul(clamped, f32x4.splat(LOG2_E)), f32x4.splat(ROUND_SHIFT))
+  const k = f32x4.sub(shifted, f32x4.splat(ROUND_SHIFT))
   let r = f32x4.sub(clamped, f32x4.mul(k, f32x4.splat(LN2_HIGH)))
   r = f32x4.sub(r, f32x4.mul(k, f32x4.splat(LN2_LOW)))
   // e^r = 1 + r + r^2 q(r), q the degree-5 Chebyshev interpolant of (e^r - 1 - r) / r^2 there
@@ -30,7 +32,7 @@ function expNonPositive(x: v128): v128 {
   q = f32x4.add(f32x4.mul(q, r), f32x4.splat(1.6666666681623257e-1))
   q = f32x4.add(f32x4.mul(q, r), f32x4.splat(0.5))
   const mantissa = f32x4.add(f32x4.splat(1), f32x4.add(r, f32x4.mul(f32x4.mul(r, r), q)))
-  const exponent = i32x4.shl(i32x4.add(i32x4.trunc_sat_f32x4_s(k), i32x4.splat(127)), 23)
+  const exponent = i32x4.add(i32x4.shl(shifted, 23), i32x4.splat(127 << 23))
   const result = v128.and(f32x4.mul(mantissa, exponent), alive)
   return v128.bitselect(x, result, isNan)
 }
@@ -292,16 +294,22 @@ export function hasNonFinite(ptr: usize, n: u32): i32 {
 
 /** The largest element; NaN when there is one; -infinity for an empty range. */
 export function maximum(ptr: usize, n: u32): f64 {
+  // pmax is one instruction but drops NaN, so those are looked for beside it.
   let top0 = f32x4.splat(-Infinity)
   let top1 = top0
+  let isNan = i32x4.splat(0)
   let left = n
   while (left >= 8) {
-    top0 = f32x4.max(top0, v128.load(ptr))
-    top1 = f32x4.max(top1, v128.load(ptr, 16))
+    const x0 = v128.load(ptr)
+    const x1 = v128.load(ptr, 16)
+    top0 = f32x4.pmax(top0, x0)
+    top1 = f32x4.pmax(top1, x1)
+    isNan = v128.or(isNan, v128.or(f32x4.ne(x0, x0), f32x4.ne(x1, x1)))
     ptr += 32
     left -= 8
   }
-  top0 = f32x4.max(top0, top1)
+  if (v128.any_true(isNan)) return NaN
+  top0 = f32x4.pmax(top0, top1)
   let top = max<f32>(
     max<f32>(f32x4.extract_lane(top0, 0), f32x4.extract_lane(top0, 1)),
     max<f32>(f32x4.extract_lane(top0, 2), f32x4.extract_lane(top0, 3)),
