@@ -1,0 +1,34 @@
+/** @file Schedules of a number over steps: constant, linear, cosine, each with warm-up. */
+
+import { z } from 'zod'
+
+export const scheduleSchema = z.strictObject({
+  kind: z.enum(['constant', 'linear', 'cosine']).default('constant'),
+  /** Value at its highest. */
+  peak: z.number().min(0),
+  /** Steps of linear warm-up; below 1 a share of all steps. */
+  warmup: z.number().min(0).default(0),
+  /** Share of the peak that linear and cosine end at. */
+  floor: z.number().min(0).max(1).default(0),
+})
+
+/** A schedule as data. */
+export type Schedule = z.output<typeof scheduleSchema>
+
+/** Steps of warm-up out of `total`: a share below 1 is rounded up. */
+export const warmupSteps = ({ warmup }: Pick<Schedule, 'warmup'>, total: number): number =>
+  warmup < 1 ? Math.ceil(warmup * total) : warmup
+
+/**
+ * Value at `step` (0 is the first) of `total`. Warm-up rises by peak / warm-up steps and already gives one share at step
+ * 0, since a first step at zero would be wasted. After it, linear and cosine fall from the peak towards floor x peak,
+ * which they reach at step `total`, one after the last. Steps beyond stay at the floor.
+ */
+export const scheduleAt = ({ kind, peak, warmup, floor }: Schedule, step: number, total: number): number => {
+  const rise = warmupSteps({ warmup }, total)
+  if (step < rise) return (peak * (step + 1)) / rise
+  if (kind === 'constant') return peak
+  const progress = Math.min(1, (step - rise) / Math.max(1, total - rise))
+  const share = kind === 'linear' ? 1 - progress : 0.5 * (1 + Math.cos(Math.PI * progress))
+  return peak * (floor + (1 - floor) * share)
+}
