@@ -1,0 +1,250 @@
+/** @file Text to token ids and back, from a checkpoint's `tokenizer.json` and `tokenizer_config.json`. */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers'
+import { z } from 'zod'
+import { CheckpointError, DataError } from '../util/errors.ts'
+import { readJson } from './weights.ts'
+
+/** What the rest of Gradus needs of a tokenizer; anything with this shape will do. */
+export interface Tokenizer {
+  /** Highest token id plus one. A model's vocabulary may be larger (padding), never smaller. */
+  readonly vocabSize: number
+  readonly eosId: number | null
+  readonly bosId: number | null
+  readonly padId: number | null
+  /**
+   * Token ids of a text; special tokens written in it (`<|im_end|>`) become their ids. `addSpecialTokens` also adds what
+   * the tokenizer's template adds (a leading BOS in Llama); off by default, because chat templates write it themselves.
+   */
+  encode(text: string, options?: { addSpecialTokens?: boolean }): number[]
+  /** The text of token ids, without special tokens unless asked; ids that have no token give no text. */
+  decode(ids: readonly number[], options?: { keepSpecialTokens?: boolean }): string
+  /** Id of a token as the vocabulary spells it, or undefined. */
+  idOf(token: string): number | undefined
+  /** Spelling of a token in the vocabulary, or undefined. */
+  tokenOf(id: number): string | undefined
+}
+
+/** The part of the library's class that is used here; its own declarations do not resolve under Node's module rules. */
+interface FastTokenizer {
+  encode(
+    text: string,
+    options: { add_special_tokens: boolean },
+  ): { ids: (number | undefined)[]; tokens: string[] }
+  decode(ids: number[], options: { clean_up_tokenization_spaces: boolean }): string
+  token_to_id(token: string): number | undefined
+  id_to_token(id: number): string | undefined
+  get_vocab(): Map<string, number>
+}
+
+const addedTokenSchema = z.looseObject({
+  id: z.int().nonnegative(),
+  content: z.string(),
+  special: z.boolean().default(false),
+})
+const tokenizerSchema = z.looseObject({
+  added_tokens: z.array(addedTokenSchema).nullish(),
+  model: z.looseObject({ unk_token: z.string().nullish() }),
+})
+const namedToken = z.union([z.string(), z.looseObject({ content: z.string() })]).nullish()
+const configSchema = z.looseObject({
+  bos_token: namedToken,
+  eos_token: namedToken,
+  pad_token: namedToken,
+  unk_token: namedToken,
+})
+
+const spelling = (token: z.output<typeof namedToken>): string | undefined =>
+  typeof token === 'string' ? token : token?.content
+
+/**
+ * Builds a tokenizer from the parsed content of `tokenizer.json` and `tokenizer_config.json`. `place` names the former
+ * in errors.
+ * @throws CheckpointError when they are not what a tokenizer needs.
+ */
+export const createTokenizer = (
+  tokenizerJson: unknown,
+  tokenizerConfig: unknown = {},
+  place = 'tokenizer.json',
+): Tokenizer => new JsonTokenizer(tokenizerJson, tokenizerConfig, place)
+
+class JsonTokenizer implements Tokenizer {
+  readonly vocabSize: number
+  readonly eosId: number | null
+  readonly bosId: number | null
+  readonly padId: number | null
+  readonly #fast: FastTokenizer
+  readonly #specialIds: ReadonlySet<number>
+
+  constructor(tokenizerJson: unknown, tokenizerConfig: unknown, place: string) {
+    const json = check(tokenizerSchema, tokenizerJson, place)
+    const config = check(configSchema, tokenizerConfig, `${place} (tokenizer_config.json)`)
+    const addedTokens = json.added_tokens ?? []
+    this.#fast = build(json, config, place)
+    this.#specialIds = new Set(addedTokens.filter(token => token.special).map(token => token.id))
+    this.vocabSize = 1 + maxOf(this.#fast.get_vocab().values())
+    const idOfNamed = (token: z.output<typeof namedToken>) => this.idOf(spelling(token) ?? '') ?? null
+    this.eosId = idOfNamed(config.eos_token)
+    this.bosId = idOfNamed(config.bos_token)
+    this.padId = idOfNamed(config.pad_token)
+  }
+
+  encode(text: string, options: { addSpecialTokens?: boolean } = {}): number[] {
+    if (text === '' && !options.addSpecialTokens) return []
+    const { ids, tokens } = this.#fast.encode(text, {
+      add_special_tokens: options.addSpecialTokens ?? false,
+    })
+    const unknown = ids.indexOf(undefined)
+    if (unknown >= 0)
+      throw new DataError(
+        `the tokenizer has no token for ${JSON.stringify(tokens[unknown])} and no unknown token`,
+        {
+          hint: 'use words of its vocabulary or give it an unk_token',
+        },
+      )
+    return ids as number[]
+  }
+
+  decode(ids: readonly number[], options: { keepSpecialTokens?: boolean } = {}): string {
+    const shown = ids.filter(
+      id =>
+        this.#fast.id_to_token(id) !== undefined && (options.keepSpecialTokens || !this.#specialIds.has(id)),
+    )
+    return shown.length === 0 ? '' : this.#fast.decode(shown, { clean_up_tokenization_spaces: false })
+  }
+
+  idOf(token: string): number | undefined {
+    return this.#fast.token_to_id(token)
+  }
+
+  tokenOf(id: number): string | undefined {
+    return this.#fast.id_to_token(id)
+  }
+}
+
+const check = <S extends z.ZodType>(schema: S, value: unknown, place: string): z.output<S> => {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const issue = result.error.issues[0]
+  throw new CheckpointError(`${place}: ${issue.path.join('.')}: ${issue.message}`, {
+    hint: 'fetch the tokenizer files again',
+  })
+}
+
+const build = (
+  json: z.output<typeof tokenizerSchema>,
+  config: z.output<typeof configSchema>,
+  place: string,
+): FastTokenizer => {
+  const absent = { normalizer: null, pre_tokenizer: null, post_processor: null, decoder: null }
+  try {
+    return new HuggingFaceTokenizer(
+      { ...absent, ...json, added_tokens: json.added_tokens ?? [] },
+      {
+        ...config,
+        bos_token: spelling(config.bos_token),
+        eos_token: spelling(config.eos_token),
+        pad_token: spelling(config.pad_token),
+        // A word-level model names its unknown token in tokenizer.json; the library looks for it in the config alone.
+        unk_token: spelling(config.unk_token) ?? json.model.unk_token ?? undefined,
+        clean_up_tokenization_spaces: false,
+      },
+    )
+  } catch (error) {
+    throw new CheckpointError(`${place}: ${(error as Error).message}`, {
+      hint: 'this kind of tokenizer is not supported, or the file is damaged',
+      cause: error,
+    })
+  }
+}
+
+const maxOf = (values: Iterable<number>): number => {
+  let max = -1
+  for (const value of values) if (value > max) max = value
+  return max
+}
+
+/** Whether a checkpoint folder has a tokenizer. */
+export const hasTokenizer = (dir: string): boolean => existsSync(join(dir, 'tokenizer.json'))
+
+/**
+ * Loads the tokenizer of a checkpoint folder; `tokenizer_config.json` may be absent, then no BOS, EOS or PAD is known.
+ * @throws CheckpointError when `tokenizer.json` is missing or damaged.
+ */
+export const loadTokenizer = (dir: string): Tokenizer => {
+  const path = join(dir, 'tokenizer.json')
+  const configPath = join(dir, 'tokenizer_config.json')
+  return createTokenizer(readJson(path), existsSync(configPath) ? readJson(configPath) : {}, path)
+}
+
+/**
+ * Refuses a tokenizer that can produce ids which the model has no embedding for.
+ * @throws CheckpointError
+ */
+export const assertTokenizerFits = (tokenizer: Tokenizer, config: { vocabSize: number }): void => {
+  if (tokenizer.vocabSize <= config.vocabSize) return
+  throw new CheckpointError(
+    `the tokenizer's ids go up to ${tokenizer.vocabSize - 1}, but the model's vocab_size is ${config.vocabSize}`,
+    { hint: 'tokenizer.json and config.json must come from the same checkpoint' },
+  )
+}
+
+/**
+ * Decodes a growing sequence: `push` returns the text that is certain by now. A character whose bytes are spread over
+ * several tokens appears with the token that completes it, so the pieces always join to valid text.
+ * (Two windows are decoded, with and without the new tokens, because decoders treat the start of a text differently;
+ * the idea is that of text-generation-inference.)
+ */
+export class TextStream {
+  readonly #tokenizer: Tokenizer
+  /** Tokens whose text was handed out last: the context for what follows. */
+  #settled: number[] = []
+  #pending: number[] = []
+
+  constructor(tokenizer: Tokenizer) {
+    this.#tokenizer = tokenizer
+  }
+
+  push(id: number): string {
+    this.#pending.push(id)
+    const text = this.#pendingText()
+    if (text === '' || text.endsWith('\ufffd')) return ''
+    this.#settled = this.#pending
+    this.#pending = []
+    return text
+  }
+
+  /** What is left when the sequence ends: at most the bytes of an unfinished character, as replacement characters. */
+  flush(): string {
+    const text = this.#pendingText()
+    this.#settled = []
+    this.#pending = []
+    return text
+  }
+
+  #pendingText(): string {
+    const before = this.#tokenizer.decode(this.#settled)
+    return this.#tokenizer.decode([...this.#settled, ...this.#pending]).slice(before.length)
+  }
+}
+
+/**
+ * The text of token ids and where each token's text ends in it: token i covers [ends[i - 1] or 0, ends[i]), in UTF-16
+ * units. Special tokens and the first bytes of a split character cover nothing.
+ */
+export const decodeWithOffsets = (
+  tokenizer: Tokenizer,
+  ids: readonly number[],
+): { text: string; ends: number[] } => {
+  const stream = new TextStream(tokenizer)
+  let text = ''
+  const ends = ids.map(id => {
+    text += stream.push(id)
+    return text.length
+  })
+  text += stream.flush()
+  if (ends.length > 0) ends[ends.length - 1] = text.length
+  return { text, ends }
+}
