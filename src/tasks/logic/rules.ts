@@ -1,0 +1,49 @@
+/** @file The rules, facts and query of a ProntoQA-style problem, read off its formulas. */
+
+import type { Formula } from '../../grade/logic/formula.ts'
+import type { LogicProblem } from '../../grade/logic/problem.ts'
+
+/** "Every `subject` is (not) `object`", or with `fact` "`subject` is (not) `object`". `place`: the premise's index. */
+export interface Rule {
+  fact: boolean
+  subject: string
+  object: string
+  negated: boolean
+  place: number
+}
+
+const literal = (formula: Formula): { name: string; argument: string; negated: boolean } | null => {
+  const negated = formula.kind === 'not'
+  const body = formula.kind === 'not' ? formula.body : formula
+  return body.kind === 'atom' && body.args.length === 1
+    ? { name: body.name, argument: body.args[0], negated }
+    : null
+}
+
+/** A formula as a rule or fact of the ProntoQA fragment; null for any other. */
+export const readRule = (formula: Formula, place = 0): Rule | null => {
+  if (formula.kind === 'forall' && formula.body.kind === 'implies') {
+    const from = literal(formula.body.left)
+    const to = literal(formula.body.right)
+    if (!from || !to || from.negated) return null
+    return { fact: false, subject: from.name, object: to.name, negated: to.negated, place }
+  }
+  const fact = literal(formula)
+  return fact && { fact: true, subject: fact.argument, object: fact.name, negated: fact.negated, place }
+}
+
+/** A problem of the fragment: its rules in the order shown, its facts, its query. */
+export interface RuleView {
+  rules: Rule[]
+  facts: Rule[]
+  query: Rule
+}
+
+/** The whole problem as rules; null when one of its formulas lies outside the fragment (its shallow cues are then not defined). */
+export const readRules = (problem: LogicProblem): RuleView | null => {
+  const query = readRule(problem.conclusionFol)
+  const all = problem.premisesFol.map(readRule)
+  if (!query?.fact || all.some(rule => rule === null)) return null
+  const known = all as Rule[]
+  return { rules: known.filter(rule => !rule.fact), facts: known.filter(rule => rule.fact), query }
+}
