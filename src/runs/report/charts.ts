@@ -1,0 +1,303 @@
+/** @file Which curves a run has: chart descriptions as data, drawn in the page by client-script.ts. */
+
+import type { MetricGroup, MetricsRow } from '../rows.ts'
+import { criterionLabel, evalsOf, type ReportData, setNames, stepSeconds } from './data.ts'
+import { roundForPage } from './format.ts'
+
+/** `share` is shown in percent on a fixed scale 0..1; `log` has a logarithmic scale. */
+export type ChartUnit = 'share' | 'number' | 'seconds' | 'log'
+
+export interface ChartSeries {
+  label: string
+  /** Name of a colour of the page: `c1`..`c6`, `ink`, `before`. */
+  color: string
+  /** `raw` is the thin line behind a smoothed one; `points` carry intervals; `area`s are stacked in order. */
+  kind: 'line' | 'raw' | 'points' | 'area'
+  values: (number | null)[]
+  low?: (number | null)[]
+  high?: (number | null)[]
+}
+
+export interface ChartSpec {
+  id: string
+  title: string
+  about?: string
+  unit: ChartUnit
+  /** Steps. */
+  x: number[]
+  series: ChartSeries[]
+}
+
+export interface ChartSection {
+  title: string
+  about?: string
+  /** `wide` charts stand two in a row, `narrow` ones three. */
+  size: 'wide' | 'narrow'
+  charts: ChartSpec[]
+}
+
+const COLORS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6']
+
+interface Known {
+  key: string
+  title: string
+  unit: ChartUnit
+  about?: string
+}
+
+const HEALTH: Known[] = [
+  { key: 'entropy', title: 'Entropy', unit: 'number', about: 'nats a token' },
+  { key: 'kl', title: 'KL to the reference', unit: 'number', about: 'nats a token' },
+  { key: 'responseTokens', title: 'Response length', unit: 'number', about: 'tokens' },
+  { key: 'reasoningSteps', title: 'Reasoning steps', unit: 'number', about: 'a response' },
+  { key: 'gradNorm', title: 'Gradient norm', unit: 'number', about: 'before clipping' },
+  { key: 'clipFraction', title: 'Clip fraction', unit: 'share', about: 'tokens where the clip was active' },
+  { key: 'truncationRate', title: 'Truncated', unit: 'share', about: 'responses that hit the token limit' },
+  {
+    key: 'zeroVarianceGroups',
+    title: 'Zero-variance groups',
+    unit: 'share',
+    about: 'groups that teach nothing',
+  },
+  { key: 'loss', title: 'Loss', unit: 'number' },
+  { key: 'learningRate', title: 'Learning rate', unit: 'number' },
+]
+
+const PLACED = new Set([
+  ...HEALTH.map(known => known.key),
+  ...['step', 'reward', 'rewardStd', 'correctAndValid', 'accuracy', 'criteria', 'time', 'tokens', 'rollouts'],
+  ...['logprobGapMean', 'logprobGapMax'],
+])
+
+const STAGES: Record<string, { label: string; color: string }> = {
+  sample: { label: 'sampling', color: 'c1' },
+  grade: { label: 'grading', color: 'c3' },
+  update: { label: 'update', color: 'c4' },
+}
+
+/** Steps averaged by the thick line: about a twenty-fifth of the run, odd; 1 where there is little to smooth. */
+export const smoothingWindow = (count: number): number =>
+  count < 12 ? 1 : Math.max(3, Math.round(count / 25) | 1)
+
+/** Centred moving mean; null where the middle value is missing; shorter at the ends. */
+export const movingMean = (values: readonly (number | null)[], window: number): (number | null)[] => {
+  const reach = (window - 1) / 2
+  return values.map((value, index) => {
+    if (value === null) return null
+    const near = values.slice(Math.max(0, index - reach), index + reach + 1).filter(item => item !== null)
+    return near.reduce((sum, item) => sum + item, 0) / near.length
+  })
+}
+
+type Read = (row: MetricsRow) => number | null | undefined
+
+const has = (rows: readonly MetricsRow[], read: Read): boolean =>
+  rows.some(row => typeof read(row) === 'number')
+
+/** A training curve: the steps' own values thin, their moving mean thick. */
+const curve = (rows: readonly MetricsRow[], label: string, color: string, read: Read): ChartSeries[] => {
+  const values = rows.map(row => roundForPage(read(row)))
+  const window = smoothingWindow(rows.length)
+  if (window === 1) return [{ label, color, kind: 'line', values }]
+  return [
+    { label, color, kind: 'raw', values },
+    { label, color, kind: 'line', values: movingMean(values, window).map(roundForPage) },
+  ]
+}
+
+const single = (
+  data: ReportData,
+  id: string,
+  title: string,
+  unit: ChartUnit,
+  read: Read,
+  about?: string,
+): ChartSpec[] =>
+  has(data.metrics, read)
+    ? [
+        {
+          id,
+          title,
+          about,
+          unit,
+          x: data.metrics.map(row => row.step),
+          series: curve(data.metrics, title, 'c1', read),
+        },
+      ]
+    : []
+
+/** Training curve plus one row of points for each test set, on the union of their steps. */
+const withEvals = (
+  data: ReportData,
+  id: string,
+  title: string,
+  train: Read,
+  score: 'accuracy' | 'correctAndValid',
+): ChartSpec[] => {
+  const interval = `${score}Interval` as const
+  const sets = setNames(data).flatMap(set => {
+    const rows = evalsOf(data, set).filter(row => typeof row[score] === 'number')
+    return rows.length > 0 ? [{ set, rows }] : []
+  })
+  const hasTrain = has(data.metrics, train)
+  if (!hasTrain && sets.length === 0) return []
+  const steps = new Set(hasTrain ? data.metrics.map(row => row.step) : [])
+  for (const { rows } of sets) for (const row of rows) steps.add(row.step)
+  const x = [...steps].sort((a, b) => a - b)
+  const align = (pairs: Map<number, number | null>) => x.map(step => pairs.get(step) ?? null)
+  const series: ChartSeries[] = hasTrain
+    ? curve(data.metrics, 'training rollouts', 'before', train).map(part => ({
+        ...part,
+        values: align(new Map(data.metrics.map((row, index) => [row.step, part.values[index]]))),
+      }))
+    : []
+  for (const [index, { set, rows }] of sets.entries()) {
+    series.push({
+      label: set,
+      color: COLORS[index % COLORS.length],
+      kind: 'points',
+      values: align(new Map(rows.map(row => [row.step, roundForPage(row[score])]))),
+      low: align(new Map(rows.map(row => [row.step, roundForPage(row[interval]?.[0])]))),
+      high: align(new Map(rows.map(row => [row.step, roundForPage(row[interval]?.[1])]))),
+    })
+  }
+  return [{ id, title, unit: 'share', x, series }]
+}
+
+const groupNames = (rows: readonly MetricsRow[], key: string): string[] => [
+  ...new Set(rows.flatMap(row => (isGroup(row[key]) ? Object.keys(row[key]) : []))),
+]
+
+const isGroup = (value: unknown): value is MetricGroup => value !== null && typeof value === 'object'
+
+const inGroup =
+  (key: string, name: string): Read =>
+  row =>
+    isGroup(row[key]) ? row[key][name] : null
+
+const learning = (data: ReportData): ChartSpec[] => [
+  ...single(data, 'reward', 'Reward', 'number', row => row.reward, 'mean of the step’s rollouts'),
+  ...withEvals(data, 'correct-and-valid', 'Correct and valid', row => row.correctAndValid, 'correctAndValid'),
+  ...withEvals(data, 'answers', 'Answers right', row => row.accuracy, 'accuracy'),
+]
+
+const criteria = (data: ReportData): ChartSpec[] =>
+  groupNames(data.metrics, 'criteria').flatMap(id => {
+    const read = inGroup('criteria', id)
+    const inRange = data.metrics.every(row => {
+      const value = read(row)
+      return typeof value !== 'number' || (value >= 0 && value <= 1)
+    })
+    return single(data, `criterion-${id}`, criterionLabel(data.info, id), inRange ? 'share' : 'number', read)
+  })
+
+const logprobGap = (data: ReportData): ChartSpec[] => {
+  const parts = [
+    { label: 'mean', color: 'c1', read: (row: MetricsRow) => row.logprobGapMean },
+    { label: 'largest', color: 'c2', read: (row: MetricsRow) => row.logprobGapMax },
+  ].filter(part => has(data.metrics, part.read))
+  if (parts.length === 0) return []
+  return [
+    {
+      id: 'logprob-gap',
+      title: 'Sampler against trainer',
+      about: 'difference of log-probs, nats',
+      unit: 'log',
+      x: data.metrics.map(row => row.step),
+      series: parts.flatMap(part => curve(data.metrics, part.label, part.color, part.read)),
+    },
+  ]
+}
+
+const health = (data: ReportData): ChartSpec[] => {
+  const charts = HEALTH.flatMap(({ key, title, unit, about }) =>
+    single(data, key, title, unit, row => row[key] as number | null | undefined, about),
+  )
+  const place = charts.findIndex(chart => chart.id === 'gradNorm')
+  charts.splice(place === -1 ? charts.length : place, 0, ...logprobGap(data))
+  return charts
+}
+
+/** Stages stacked; what the total holds beyond them is `other`. Overlapping stages may stand above the total. */
+const stageTimes = (data: ReportData): ChartSpec[] => {
+  const names = groupNames(data.metrics, 'time').filter(name => name !== 'total' && name !== 'other')
+  if (names.length === 0) return []
+  const ordered = [
+    ...Object.keys(STAGES).filter(name => names.includes(name)),
+    ...names.filter(n => !(n in STAGES)),
+  ]
+  const spare = ['c2', 'c5', 'c6']
+  const series: ChartSeries[] = ordered.map((name, index) => ({
+    label: STAGES[name]?.label ?? name,
+    color: STAGES[name]?.color ?? spare[index % spare.length],
+    kind: 'area',
+    values: data.metrics.map(row => roundForPage(row.time?.[name] ?? 0)),
+  }))
+  const rest = data.metrics.map(row => {
+    const timed = ordered.reduce((sum, name) => sum + (row.time?.[name] ?? 0), 0)
+    return Math.max(0, stepSeconds(row) - timed)
+  })
+  if (rest.some(value => value > 1e-3)) {
+    series.push({ label: 'other', color: 'before', kind: 'area', values: rest.map(roundForPage) })
+  }
+  const x = data.metrics.map(row => row.step)
+  return [{ id: 'stages', title: 'Time of a step', about: 'seconds, by stage', unit: 'seconds', x, series }]
+}
+
+const perSecond =
+  (key: 'tokens' | 'rollouts'): Read =>
+  row => {
+    const seconds = stepSeconds(row)
+    return typeof row[key] === 'number' && seconds > 0 ? row[key] / seconds : null
+  }
+
+const timing = (data: ReportData): ChartSpec[] => [
+  ...stageTimes(data),
+  ...single(
+    data,
+    'throughput',
+    'Throughput',
+    'number',
+    perSecond('tokens'),
+    'new tokens a second, whole step',
+  ),
+]
+
+const others = (data: ReportData): ChartSpec[] => {
+  const keys = [...new Set(data.metrics.flatMap(row => Object.keys(row)))].filter(key => !PLACED.has(key))
+  return keys.flatMap((key): ChartSpec[] => {
+    if (has(data.metrics, row => row[key] as number)) {
+      return single(data, `metric-${key}`, key, 'number', row => row[key] as number | null | undefined)
+    }
+    const names = groupNames(data.metrics, key)
+    if (names.length === 0) return []
+    const series = names.flatMap((name, index) =>
+      curve(data.metrics, name, COLORS[index % COLORS.length], inGroup(key, name)),
+    )
+    return [
+      { id: `metric-${key}`, title: key, unit: 'number' as const, x: data.metrics.map(r => r.step), series },
+    ]
+  })
+}
+
+/** All charts of a run, in sections; a section without charts is left out. */
+export const chartSections = (data: ReportData): ChartSection[] => {
+  const window = smoothingWindow(data.metrics.length)
+  const how =
+    window === 1
+      ? undefined
+      : `Thin lines are single steps, thick ones means over ${window}. Bars are 95% intervals. Drag to zoom, double-click to go back.`
+  const sections: ChartSection[] = [
+    { title: 'Learning', about: how, size: 'wide', charts: [...learning(data)] },
+    {
+      title: 'Each criterion',
+      about: 'Raw scores of the training rollouts, before weights.',
+      size: 'narrow',
+      charts: criteria(data),
+    },
+    { title: 'Health of the policy', size: 'narrow', charts: health(data) },
+    { title: 'Where the time went', size: 'wide', charts: timing(data) },
+    { title: 'Other metrics', size: 'narrow', charts: others(data) },
+  ]
+  return sections.filter(section => section.charts.length > 0)
+}

@@ -1,0 +1,169 @@
+/** @file What a report is made from, read from a run folder; and the few views of it that several parts need. */
+
+import { resolve } from 'node:path'
+import { isLocked } from '../lock.ts'
+import type { EvalRow, EventRow, MetricGroup, MetricsRow, RolloutRow, RunInfo } from '../rows.ts'
+import { readEvals, readEvents, readMetrics, readRollouts, readRunInfo } from '../run-folder.ts'
+
+export type * from '../rows.ts'
+
+export interface ReportData {
+  info: RunInfo
+  status: 'finished' | 'running' | 'stopped'
+  metrics: MetricsRow[]
+  evals: EvalRow[]
+  rollouts: RolloutRow[]
+  events: EventRow[]
+}
+
+/**
+ * Reads a run, finished or not. Only config.json has to be there.
+ * @throws RunError when there is no run; DataError for a broken file
+ */
+export const loadReportData = (runDir: string): ReportData => {
+  const dir = resolve(runDir)
+  const info = readRunInfo(dir)
+  const metrics = readMetrics(dir)
+  const stepsDone = metrics.at(-1)?.step ?? 0
+  const complete = info.steps !== undefined && stepsDone >= info.steps
+  return {
+    info,
+    status: complete ? 'finished' : isLocked(dir) ? 'running' : 'stopped',
+    metrics,
+    evals: readEvals(dir),
+    rollouts: readRollouts(dir),
+    events: readEvents(dir),
+  }
+}
+
+/** Whether a row is about the run's own policy, not a comparison arm. */
+export const isOwn = (row: EvalRow): boolean => row.arm === undefined
+
+/** Test sets in the order of their first evaluation, the primary one first. */
+export const setNames = (data: ReportData): string[] => {
+  const names = [...new Set(data.evals.map(row => row.set))]
+  const primary = data.info.primarySet
+  return primary !== undefined && names.includes(primary)
+    ? [primary, ...names.filter(name => name !== primary)]
+    : names
+}
+
+/** The run's own evaluations on a set, by step. */
+export const evalsOf = (data: ReportData, set: string): EvalRow[] =>
+  data.evals.filter(row => isOwn(row) && row.set === set).sort((a, b) => a.step - b.step)
+
+/**
+ * First and last evaluation on a set; `before` is absent when there is only one. When problems were added to the set on
+ * the way (a quick check while training, more at the ends), the ends are what is compared.
+ */
+export const beforeAfter = (data: ReportData, set: string): { before?: EvalRow; after?: EvalRow } => {
+  const rows = evalsOf(data, set)
+  return rows.length > 1 ? { before: rows[0], after: rows.at(-1) } : { after: rows[0] }
+}
+
+/** Last evaluation of each comparison arm on a set. */
+export const armsOf = (data: ReportData, set: string): EvalRow[] => {
+  const latest = new Map<string, EvalRow>()
+  for (const row of data.evals) if (!isOwn(row) && row.set === set) latest.set(row.arm!, row)
+  return [...latest.values()]
+}
+
+/** `C1` -> `C1 answer`, where the run names its criteria. */
+export const criterionLabel = (info: RunInfo, id: string): string => {
+  const name = info.criterionNames?.[id]
+  return name === undefined || name === id ? id : `${id} ${name}`
+}
+
+const meanGroup = (groups: readonly MetricGroup[]): Record<string, number> => {
+  const sums = new Map<string, { sum: number; count: number }>()
+  for (const group of groups) {
+    for (const [name, value] of Object.entries(group)) {
+      if (typeof value !== 'number') continue
+      const entry = sums.get(name) ?? { sum: 0, count: 0 }
+      sums.set(name, { sum: entry.sum + value, count: entry.count + 1 })
+    }
+  }
+  return Object.fromEntries([...sums].map(([name, { sum, count }]) => [name, sum / count]))
+}
+
+export interface Profile {
+  before: Record<string, number> | null
+  after: Record<string, number>
+  /** Where the figures are from, in words. */
+  source: string
+}
+
+/** Criteria before and after: from the first and last evaluation, else from the first and last tenth of training. */
+export const rubricProfile = (data: ReportData): Profile | null => {
+  for (const set of setNames(data)) {
+    const { before, after } = beforeAfter(data, set)
+    if (!after?.criteria) continue
+    const first = before?.criteria ? meanGroup([before.criteria]) : null
+    return { before: first, after: meanGroup([after.criteria]), source: `${set}, ${after.n} problems` }
+  }
+  const groups = data.metrics.flatMap(row => (row.criteria ? [row.criteria] : []))
+  if (groups.length < 2) return null
+  const tenth = Math.max(1, Math.round(groups.length / 10))
+  return {
+    before: meanGroup(groups.slice(0, tenth)),
+    after: meanGroup(groups.slice(-tenth)),
+    source: `training rollouts, first and last ${tenth} steps`,
+  }
+}
+
+/** Seconds of training so far: the sum of the steps' total times. */
+export const trainingSeconds = (data: ReportData): number =>
+  data.metrics.reduce((sum, row) => sum + stepSeconds(row), 0)
+
+/** A step's time: its `total`, else the sum of what was timed. */
+export const stepSeconds = (row: MetricsRow): number => {
+  const time = row.time ?? {}
+  if (typeof time.total === 'number') return time.total
+  return Object.values(time).reduce((sum: number, value) => sum + (value ?? 0), 0)
+}
+
+export interface ChosenRollouts {
+  title: string
+  about: string
+  rows: RolloutRow[]
+}
+
+/** Best and worst rollouts of the last quarter of the run, the latest, and the earliest to compare with. */
+export const chooseRollouts = (data: ReportData, each = 2): ChosenRollouts[] => {
+  if (data.rollouts.length === 0) return []
+  const bySteps = [...data.rollouts].sort((a, b) => a.step - b.step)
+  const first = bySteps[0].step
+  const last = bySteps.at(-1)!.step
+  const lateFrom = last - (last - first) / 4
+  const late = bySteps.filter(row => row.step >= lateFrom)
+  const byReward = [...late].sort((a, b) => b.reward - a.reward || b.step - a.step)
+  const groups = [
+    {
+      title: 'Best',
+      about: `highest reward, steps ${Math.ceil(lateFrom)} to ${last}`,
+      rows: distinct(byReward, each),
+    },
+    {
+      title: 'Worst',
+      about: `lowest reward, steps ${Math.ceil(lateFrom)} to ${last}`,
+      rows: distinct([...byReward].reverse(), each),
+    },
+    { title: 'Latest', about: `step ${last}`, rows: distinct([...bySteps].reverse(), each) },
+  ]
+  if (first !== last) {
+    groups.push({ title: 'Earliest', about: `step ${first}, for comparison`, rows: distinct(bySteps, each) })
+  }
+  return groups
+}
+
+const distinct = (rows: readonly RolloutRow[], count: number): RolloutRow[] => {
+  const seen = new Set<string>()
+  const chosen: RolloutRow[] = []
+  for (const row of rows) {
+    if (chosen.length === count) break
+    if (seen.has(row.problemId)) continue
+    seen.add(row.problemId)
+    chosen.push(row)
+  }
+  return chosen
+}

@@ -1,0 +1,49 @@
+/** @file HTML by tagged template: every value is escaped unless it is HTML already. */
+
+/** A piece of HTML that is safe to insert as it is. */
+export class Html {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+  toString(): string {
+    return this.text
+  }
+}
+
+export type HtmlValue = Html | string | number | null | undefined | false | readonly HtmlValue[]
+
+const ESCAPES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** Text for an element or a quoted attribute. */
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, char => ESCAPES[char])
+
+const render = (value: HtmlValue): string => {
+  if (value === null || value === undefined || value === false) return ''
+  if (value instanceof Html) return value.text
+  if (typeof value === 'string') return escapeHtml(value)
+  if (typeof value === 'number') return String(value)
+  return value.map(render).join('')
+}
+
+/** `html\`<td>${text}</td>\``: strings are escaped, arrays joined, null and false left out. */
+export const html = (strings: TemplateStringsArray, ...values: HtmlValue[]): Html =>
+  new Html(strings.reduce((out, part, index) => out + render(values[index - 1]) + part))
+
+/** Text that is trusted to be HTML, CSS or script: only for constants of this program. */
+export const raw = (text: string): Html => new Html(text)
+
+/** JSON for a script element: nothing in it can close the element or open a comment. */
+export const jsonForScript = (value: unknown): Html =>
+  new Html(
+    JSON.stringify(value)
+      .replace(/</g, '\\u003c')
+      .replace(/\u2028/g, '\\u2028')
+      .replace(/\u2029/g, '\\u2029'),
+  )

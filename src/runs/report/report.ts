@@ -1,0 +1,190 @@
+/** @file A run as one HTML file that needs nothing else: no network, no folder beside it. */
+
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { writeFileAtomic } from '../../util/atomic.ts'
+import { guardWrite } from '../errors.ts'
+import { formatDuration } from '../progress.ts'
+import { headlineCards } from './cards.ts'
+import { type ChartSection, type ChartSpec, chartSections } from './charts.ts'
+import { CLIENT_SCRIPT } from './client-script.ts'
+import {
+  chooseRollouts,
+  loadReportData,
+  type ReportData,
+  rubricProfile,
+  stepSeconds,
+  trainingSeconds,
+} from './data.ts'
+import { number, percent } from './format.ts'
+import { type Html, html, jsonForScript, raw } from './html.ts'
+import { profileBars, radar } from './profile.ts'
+import { chip, rolloutGroups } from './rollouts.ts'
+import { STYLE } from './style.ts'
+import { armsTable, testSetTables } from './tables.ts'
+
+const require = createRequire(import.meta.url)
+const chartLibrary = (file: string): string => readFileSync(require.resolve(`uplot/dist/${file}`), 'utf8')
+
+const heading = (title: string, about?: string): Html =>
+  html`<h2>${title}</h2>${about !== undefined && html`<p class="about">${about}</p>`}`
+
+const titleOf = ({ info }: ReportData): string =>
+  [info.recipe ?? info.id, info.preset].filter(part => part !== undefined).join(' · ')
+
+const fact = (name: string, value: string | number | undefined): Html | null =>
+  value === undefined || value === '' ? null : html`<span><b>${name}</b>${value}</span>`
+
+const header = (data: ReportData): Html => {
+  const { info, metrics } = data
+  const done = metrics.at(-1)?.step ?? 0
+  const steps =
+    info.steps === undefined || info.steps === done
+      ? number(done)
+      : `${number(done)} of ${number(info.steps)}`
+  const seconds = trainingSeconds(data)
+  return html`<header><div class="top"><h1>${titleOf(data)}</h1><span class="status ${data.status}">${data.status}</span></div>
+<div class="facts">${fact('run', info.id)}${fact('model', info.model)}${fact('seed', info.seed)}${fact('steps', steps)}${
+    seconds > 0 && fact('training time', formatDuration(seconds))
+  }${fact('started', info.createdAt.slice(0, 16).replace('T', ' '))}</div></header>`
+}
+
+const events = (data: ReportData): Html | null => {
+  if (data.events.length === 0) return null
+  const item = (event: ReportData['events'][number]) =>
+    html`<li><span class="when">${event.step === undefined ? '' : `step ${event.step}`}</span>${
+      event.level === 'info' ? chip('info') : html`<span class="chip ${event.level}">${event.level}</span>`
+    }<span>${event.message}</span></li>`
+  const serious = data.events.filter(event => event.level !== 'info')
+  const rest = data.events.filter(event => event.level === 'info')
+  return html`<section class="panel events"><h3>${serious.length > 0 ? 'Worth knowing' : 'Events'}</h3>${
+    serious.length > 0 && html`<ul>${serious.slice(0, 12).map(item)}</ul>`
+  }${
+    rest.length + Math.max(0, serious.length - 12) > 0 &&
+    html`<details><summary>${rest.length + Math.max(0, serious.length - 12)} more</summary><ul>${[...serious.slice(12), ...rest].map(item)}</ul></details>`
+  }</section>`
+}
+
+const profileSection = (data: ReportData): Html | null => {
+  const profile = rubricProfile(data)
+  if (profile === null) return null
+  const drawing = radar(data.info, profile)
+  return html`<section>${heading('Rubric profile', `Mean score of each criterion (${profile.source}).`)}
+<div class="panel profile-panel ${drawing === null && 'bars-only'}">${drawing}<div><div class="key">${
+    profile.before && html`<span><i></i>before</span>`
+  }<span><i class="after"></i>after</span></div>${profileBars(data.info, profile)}</div></div></section>`
+}
+
+const summary = (chart: ChartSpec): string => {
+  const format = chart.unit === 'share' ? percent : number
+  return chart.series
+    .filter(series => series.kind !== 'raw')
+    .map(({ label, values }) => {
+      const known = values.filter(value => value !== null)
+      return `${label} from ${format(known[0])} to ${format(known.at(-1))}`
+    })
+    .join('; ')
+}
+
+const figure = (chart: ChartSpec, index: number): Html =>
+  html`<figure class="panel ${index === 0 && 'first'}" id="chart-${chart.id}"><figcaption><span class="name">${chart.title}${
+    chart.about && html`<small>${chart.about}</small>`
+  }</span><span class="legend"></span></figcaption><div class="plot" role="img" aria-label="${chart.title} over steps: ${summary(chart)}"></div></figure>`
+
+const chartSection = (data: ReportData, section: ChartSection): Html => {
+  const about = section.title === 'Where the time went' ? stageShares(data) : section.about
+  return html`<section>${heading(section.title, about)}<div class="charts ${section.size}">${section.charts.map(figure)}</div></section>`
+}
+
+const STAGE_WORDS: Record<string, string> = { sample: 'sampling', grade: 'grading' }
+
+const stageShares = (data: ReportData): string => {
+  const total = data.metrics.reduce((sum, row) => sum + stepSeconds(row), 0)
+  const names = [...new Set(data.metrics.flatMap(row => Object.keys(row.time ?? {})))].filter(
+    name => name !== 'total',
+  )
+  if (total === 0 || names.length === 0) return ''
+  const shares = names.map(name => {
+    const seconds = data.metrics.reduce((sum, row) => sum + (row.time?.[name] ?? 0), 0)
+    return `${STAGE_WORDS[name] ?? name} ${percent(seconds / total)}`
+  })
+  return `Of the steps’ time: ${shares.join(', ')}. Stages may overlap: grading goes on while sampling does.`
+}
+
+const evaluation = (data: ReportData): Html | null => {
+  const tables = testSetTables(data)
+  if (tables.length === 0) return null
+  return html`<section>${heading('Test sets', 'Problems that training never saw. Bars carry 95% intervals; what shallow cues or published models reach stands in the same table.')}<div class="sets">${tables}</div></section>`
+}
+
+const comparison = (data: ReportData): Html | null => {
+  const table = armsTable(data)
+  return (
+    table &&
+    html`<section>${heading('The same time spent otherwise')}<div class="sets">${table}</div></section>`
+  )
+}
+
+const rolloutSection = (data: ReportData): Html | null => {
+  const groups = chooseRollouts(data)
+  if (groups.length === 0) return null
+  return html`<section class="section-rollouts">${heading('Rollouts', `From ${number(data.rollouts.length)} kept in rollouts.jsonl. The verdict on each step is the solver’s, given the premises of the problem.`)}${rolloutGroups(data.info, groups)}</section>`
+}
+
+const flatten = (value: unknown, path = ''): [string, string | null][] => {
+  if (value !== null && typeof value === 'object' && !Array.isArray(value)) {
+    const entries = Object.entries(value)
+    if (entries.length > 0)
+      return entries.flatMap(([key, item]) => flatten(item, path === '' ? key : `${path}.${key}`))
+  }
+  return [[path, value === null ? null : typeof value === 'string' ? value : JSON.stringify(value)]]
+}
+
+const pairs = (value: unknown): Html =>
+  html`<dl class="pairs">${flatten(value).map(
+    ([key, text]) => html`<dt>${key}</dt><dd class="${text === null && 'unset'}">${text ?? 'none'}</dd>`,
+  )}</dl>`
+
+const settings = ({ info }: ReportData): Html =>
+  html`<section>${heading('Settings')}<div class="panel settings"><details><summary>Configuration as resolved</summary>${pairs(info.config)}</details><details class="print"><summary>Environment</summary>${pairs({ gradus: info.version, ...info.environment })}</details></div></section>`
+
+const body = (data: ReportData, sections: readonly ChartSection[]): Html =>
+  html`<main>${header(data)}${headlineCards(data)}${events(data)}${profileSection(data)}${
+    data.metrics.length === 0 && html`<p class="empty">No step has been recorded yet.</p>`
+  }${sections.slice(0, 1).map(section => chartSection(data, section))}${evaluation(data)}${comparison(data)}${sections
+    .slice(1)
+    .map(section =>
+      chartSection(data, section),
+    )}${rolloutSection(data)}${settings(data)}<footer>Written by Gradus ${
+    data.info.version
+  } from the files of the run ${data.info.id}. Charts by uPlot (MIT).</footer></main>`
+
+/** The report as HTML. All text of the run is escaped, and the page may run no script but its own. */
+export const renderReport = (data: ReportData): string => {
+  const sections = chartSections(data)
+  const specs = sections.flatMap(section => section.charts)
+  const script = `${chartLibrary('uPlot.iife.min.js')}\n${CLIENT_SCRIPT}`
+  const hash = createHash('sha256').update(script).digest('base64')
+  const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${hash}'; img-src data:`
+  return html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${policy}"><title>${titleOf(data)} – ${data.info.id} – Gradus</title>
+<style>${raw(chartLibrary('uPlot.min.css'))}${raw(STYLE)}</style></head>
+<body>${body(data, sections)}
+<script type="application/json" id="chart-data">${jsonForScript(specs)}</script>
+<script>${raw(script)}</script></body></html>
+`.text
+}
+
+/**
+ * Writes `report.html` into a run folder, finished or not, and returns its path.
+ * @throws RunError when there is no run or the disk refuses; DataError for a broken file
+ */
+export const writeReport = (runDir: string): string => {
+  const path = join(resolve(runDir), 'report.html')
+  const page = renderReport(loadReportData(runDir))
+  guardWrite(path, () => writeFileAtomic(path, page))
+  return path
+}

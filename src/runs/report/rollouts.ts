@@ -1,0 +1,87 @@
+/** @file Rollouts for reading: prompt, each step with its verdict beside it, answer against gold. */
+
+import type { RolloutRow, RolloutStep, RolloutVerdict, RunInfo } from '../rows.ts'
+import { type ChosenRollouts, criterionLabel } from './data.ts'
+import { number, percent } from './format.ts'
+import { type Html, html } from './html.ts'
+
+const STATUS_MARKS: Record<string, string> = {
+  entailed: '✓',
+  consistent: '≈',
+  contradicted: '✗',
+  unverifiable: '?',
+  unparsed: '¶',
+}
+
+/** `[✓ entailed]`; a status without a colour of its own is shown in grey. */
+export const chip = (status: string): Html => {
+  const mark = STATUS_MARKS[status]
+  return html`<span class="chip ${mark ? status : 'plain'}">${mark && html`<span aria-hidden="true">${mark}</span> `}${status}</span>`
+}
+
+const stepRow = (step: RolloutStep): Html =>
+  html`<li><span class="step-text">${step.text}</span><span class="step-verdict">${step.flags?.map(
+    flag => html`<span class="flag">${flag}</span>`,
+  )}${chip(step.status)}</span>${step.note && html`<small class="step-note">${step.note}</small>`}</li>`
+
+const answerLine = (row: RolloutRow): Html => {
+  const right = row.correct ?? (row.gold !== undefined && row.answer === row.gold)
+  const answer =
+    row.answer === null || row.answer === undefined || row.answer === '' ? 'no answer' : row.answer
+  return html`<p class="answer"><span class="${right ? 'right' : 'wrong'}"><span aria-hidden="true">${right ? '✓' : '✗'}</span> ${answer}</span>${
+    row.gold !== undefined && html` <span class="quiet">gold: ${row.gold}</span>`
+  }${row.valid !== undefined && html` <span class="quiet">· ${row.valid ? 'whole proof valid' : 'proof not valid'}</span>`}</p>`
+}
+
+const verdictWord = (verdict: RolloutVerdict): string => {
+  if (verdict.credit !== undefined) return percent(verdict.credit)
+  return verdict.met === null ? 'no verdict' : verdict.met ? 'met' : 'not met'
+}
+
+const partChips = (info: RunInfo, row: RolloutRow): Html => {
+  const parts = Object.entries(row.parts ?? {}).map(
+    ([id, value]) =>
+      html`<span class="part" title="${criterionLabel(info, id)}"><b>${id}</b> ${number(value)}</span>`,
+  )
+  return html`<p class="parts">${parts}${Object.entries(row.flags ?? {})
+    .filter(([, value]) => value !== 0)
+    .map(
+      ([name, value]) => html`<span class="flag">${name}${value !== 1 && ` ${number(value)}`}</span>`,
+    )}</p>`
+}
+
+const verdictList = (row: RolloutRow): Html | null => {
+  const told = (row.verdicts ?? []).filter(verdict => verdict.explanation || row.parts === undefined)
+  if (told.length === 0) return null
+  return html`<dl class="verdicts">${told.map(
+    verdict => html`<dt>${verdict.criterionId}: ${verdictWord(verdict)}</dt><dd>${verdict.explanation}</dd>`,
+  )}</dl>`
+}
+
+/** One rollout as a card. */
+export const rolloutCard = (info: RunInfo, row: RolloutRow): Html => {
+  const facts = [
+    `step ${row.step}`,
+    row.problemId,
+    row.sample !== undefined && `sample ${row.sample}`,
+    row.tokens !== undefined && `${row.tokens} tokens`,
+    row.finishReason === 'length' && 'truncated',
+    row.advantage !== undefined && `advantage ${number(row.advantage)}`,
+  ].filter(fact => fact !== false)
+  const steps = row.steps ?? []
+  return html`<article class="panel rollout"><header><span class="reward">${number(row.reward)}</span><span class="quiet">${facts.join(' · ')}</span></header>
+<div class="rollout-body"><div><h4>Prompt</h4><p class="prompt">${row.prompt}</p></div>
+<div><h4>Response</h4>${
+    steps.length > 0
+      ? html`<ol class="steps">${steps.map(stepRow)}</ol>${answerLine(row)}`
+      : html`<pre>${row.response}</pre>${(row.answer !== undefined || row.gold !== undefined) && answerLine(row)}`
+  }${partChips(info, row)}${verdictList(row)}</div></div>
+${steps.length > 0 && html`<details><summary>Response as written</summary><pre>${row.response}</pre></details>`}</article>`
+}
+
+/** All chosen rollouts, group by group. */
+export const rolloutGroups = (info: RunInfo, groups: readonly ChosenRollouts[]): Html[] =>
+  groups.map(
+    group => html`<h3>${group.title} <span class="quiet">${group.about}</span></h3>
+<div class="rollouts">${group.rows.map(row => rolloutCard(info, row))}</div>`,
+  )

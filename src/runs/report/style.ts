@@ -1,0 +1,176 @@
+/** @file The look of a report: system fonts, much air, light and dark, phone to paper. */
+
+const LIGHT = `
+  --bg: #faf9f7; --surface: #ffffff; --ink: #1c1d20; --ink2: #4d4f56; --muted: #6b6e76;
+  --line: #e5e3de; --grid: #eeece8; --track: #edebe6; --before: #9a9da5;
+  --c1: #2b6cc4; --c2: #bf5615; --c3: #12806a; --c4: #7a4fc0; --c5: #96690a; --c6: #b8376a;
+  --good: #0f6b4f; --good-bg: #e0f2ea; --warn: #7d5200; --warn-bg: #faeecd;
+  --bad: #a52a2a; --bad-bg: #fbe5e3; --idle: #55585f; --idle-bg: #ecebe8; --odd: #66409f; --odd-bg: #efe8fa;
+`
+
+const DARK = `
+  --bg: #131417; --surface: #1b1d21; --ink: #ececef; --ink2: #bcbec5; --muted: #91949c;
+  --line: #2e3137; --grid: #272a2f; --track: #2a2d33; --before: #83878f;
+  --c1: #6ea8f7; --c2: #f0965f; --c3: #4cc2a3; --c4: #b79af0; --c5: #dfb04e; --c6: #f080a8;
+  --good: #6fdcb4; --good-bg: #16352c; --warn: #f0c566; --warn-bg: #3a2f14;
+  --bad: #ff9a92; --bad-bg: #43211f; --idle: #bbbec5; --idle-bg: #2c2f35; --odd: #cdb2fa; --odd-bg: #322548;
+`
+
+export const STYLE = `
+:root { color-scheme: light dark; ${LIGHT} }
+@media (prefers-color-scheme: dark) { :root:not(.paper) { ${DARK} } }
+:root.paper { color-scheme: light; --bg: #fff; }
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; }
+body {
+  margin: 0; background: var(--bg); color: var(--ink);
+  font: 15px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", sans-serif;
+  font-variant-numeric: tabular-nums;
+}
+main { max-width: 1160px; margin: 0 auto; padding: 48px 32px 80px; }
+h1 { font-size: 30px; line-height: 1.2; font-weight: 650; letter-spacing: -0.015em; margin: 0; text-wrap: balance; }
+h2 { font-size: 20px; font-weight: 640; letter-spacing: -0.01em; margin: 64px 0 4px; }
+h3 { font-size: 15px; font-weight: 620; margin: 0 0 2px; }
+h4 { font-size: 12px; font-weight: 560; color: var(--muted); margin: 0 0 6px; }
+p { margin: 0; }
+.quiet, .about { color: var(--muted); }
+.about { font-size: 13.5px; max-width: 80ch; text-wrap: pretty; }
+h3 .quiet { font-weight: 400; font-size: 13.5px; margin-left: 6px; }
+small { display: block; font-size: 12px; font-weight: 400; color: var(--muted); line-height: 1.35; }
+.panel { background: var(--surface); border: 1px solid var(--line); border-radius: 10px; padding: 20px 22px; }
+
+.top { display: flex; gap: 14px; align-items: center; flex-wrap: wrap; }
+.facts { display: flex; flex-wrap: wrap; gap: 4px 22px; margin: 14px 0 0; color: var(--ink2); font-size: 14px; }
+.facts span b { font-weight: 400; color: var(--muted); margin-right: 5px; }
+.status { font-size: 12.5px; padding: 2px 10px; border-radius: 99px; background: var(--idle-bg); color: var(--idle); }
+.status.finished { background: var(--good-bg); color: var(--good); }
+.status.running { background: var(--warn-bg); color: var(--warn); }
+
+.cards { display: grid; grid-template-columns: 1.25fr 1fr 1fr 1fr; gap: 14px; margin-top: 32px; }
+.card { padding: 18px 20px; display: flex; flex-direction: column; gap: 5px; }
+.card h3 { font-size: 13.5px; font-weight: 500; color: var(--ink2); margin: 0; }
+.card .big { font-size: 25px; line-height: 1.25; font-weight: 600; letter-spacing: -0.02em; white-space: nowrap; }
+.card .big .from { color: var(--muted); font-weight: 450; }
+.card .big .arrow { color: var(--muted); font-weight: 400; margin: 0 4px; font-size: 0.8em; }
+.card .sub { font-size: 13px; color: var(--muted); line-height: 1.45; }
+.card .gain { font-size: 13.5px; font-weight: 560; color: var(--ink2); }
+.card .gain.up { color: var(--good); } .card .gain.down { color: var(--bad); }
+
+.events { margin-top: 14px; padding: 14px 20px; font-size: 13.5px; }
+.events ul { list-style: none; margin: 6px 0 0; padding: 0; }
+.events li { display: flex; gap: 10px; padding: 4px 0; align-items: baseline; }
+.events li span:last-child { overflow-wrap: anywhere; }
+.events .when { color: var(--muted); min-width: 66px; }
+
+.profile-panel { display: grid; grid-template-columns: minmax(260px, 380px) 1fr; gap: 20px 48px; align-items: center; margin-top: 16px; }
+.profile-panel.bars-only { grid-template-columns: 1fr; }
+.radar { width: 100%; height: auto; display: block; }
+.radar .ring { fill: none; stroke: var(--grid); } .radar .spoke { stroke: var(--grid); }
+.radar text { font-size: 12px; fill: var(--muted); } .radar .strong { fill: var(--ink2); font-weight: 600; }
+.radar .shape { stroke-width: 2; stroke-linejoin: round; }
+.radar .shape.before { stroke: var(--before); fill: var(--before); fill-opacity: .1; stroke-dasharray: 5 4; }
+.radar .shape.after { stroke: var(--c1); fill: var(--c1); fill-opacity: .14; }
+.radar .dot.after { fill: var(--c1); stroke: var(--surface); stroke-width: 1.5; }
+.profile { display: grid; gap: 16px; }
+.profile-row { display: grid; grid-template-columns: 9.5em 1fr 12.5em; gap: 16px; align-items: center; font-size: 14px; }
+.profile-bars { display: grid; gap: 4px; }
+.profile-figures { display: flex; justify-content: space-between; gap: 10px; white-space: nowrap; }
+.pbar { position: relative; height: 8px; border-radius: 4px; background: var(--track); }
+.pbar .fill { display: block; height: 100%; border-radius: 4px; background: var(--before); min-width: 2px; }
+.pbar .fill.after { background: var(--c1); } .pbar .fill.arm { background: var(--c4); }
+.pbar .fill.baseline { background: var(--c5); opacity: .75; }
+.pbar b { position: absolute; top: 50%; height: 2px; margin-top: -1px; background: var(--ink); opacity: .75; }
+.pbar b::before, .pbar b::after { content: ""; position: absolute; top: -3px; width: 1.5px; height: 8px; background: inherit; }
+.pbar b::before { left: 0; } .pbar b::after { right: 0; }
+.key { display: flex; gap: 18px; font-size: 13px; color: var(--ink2); margin-bottom: 16px; }
+.key i { display: inline-block; width: 12px; height: 8px; border-radius: 3px; margin-right: 6px; background: var(--before); }
+.key i.after { background: var(--c1); }
+
+.charts { display: grid; gap: 14px; margin-top: 16px; }
+.charts.wide { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+.charts.wide .first:nth-last-child(odd) { grid-column: 1 / -1; }
+.charts.narrow { grid-template-columns: repeat(3, minmax(0, 1fr)); }
+figure { margin: 0; padding: 14px 12px 6px 16px; min-width: 0; }
+figcaption { display: flex; justify-content: space-between; gap: 2px 14px; flex-wrap: wrap; align-items: baseline; min-height: 24px; }
+figcaption .name { font-size: 14px; font-weight: 600; }
+figcaption .name small { display: inline; margin-left: 6px; }
+.legend { display: flex; flex-wrap: wrap; gap: 0 14px; font-size: 12.5px; color: var(--ink2); }
+.legend i { display: inline-block; width: 12px; height: 3px; border-radius: 2px; margin-right: 6px; vertical-align: middle; }
+.legend i.dot { width: 8px; height: 8px; border-radius: 50%; }
+.legend b { font-weight: 600; color: var(--ink); } .legend .at:empty { display: none; } .legend .at { color: var(--muted); }
+.plot { height: 170px; margin-left: -10px; } .wide .plot { height: 230px; }
+.uplot, .uplot *, .uplot *::before, .uplot *::after { box-sizing: border-box; }
+.u-select { background: var(--c1) !important; opacity: .13; }
+.u-hz .u-cursor-x, .u-vt .u-cursor-y, .u-cursor-x { border-color: var(--muted) !important; }
+
+.sets { display: grid; gap: 14px; margin-top: 16px; }
+.scroll { overflow-x: auto; margin: 10px -4px 0; padding: 0 4px; }
+table { width: 100%; border-collapse: collapse; font-size: 14px; }
+th, td { text-align: left; padding: 8px 14px 8px 0; border-bottom: 1px solid var(--grid); vertical-align: middle; }
+tbody tr:last-child > * { border-bottom: 0; }
+thead th { font-size: 12.5px; font-weight: 500; color: var(--muted); vertical-align: bottom; }
+tbody th { font-weight: 450; min-width: 150px; max-width: 300px; }
+tr.after th, tr.after td { font-weight: 620; } tr.baseline th { color: var(--ink2); }
+th.num, td.num { text-align: right; padding-right: 0; padding-left: 14px; white-space: nowrap; }
+thead th.num { white-space: normal; max-width: 9em; }
+th.wide { min-width: 180px; width: 24%; }
+td.meter span { display: inline-block; width: 4.2em; } td.meter .pbar { display: inline-block; width: calc(100% - 4.6em); vertical-align: middle; }
+td.none { color: var(--muted); }
+td.quiet { font-weight: 400 !important; }
+th.dots, td.dots { width: 34%; min-width: 180px; }
+.dotline { position: relative; height: 14px; border-radius: 3px; background: linear-gradient(var(--track), var(--track)) center / 100% 1px no-repeat; }
+.dotline b { position: absolute; top: 5px; height: 4px; border-radius: 2px; background: var(--before); opacity: .55; }
+.dotline i { position: absolute; top: 2px; width: 10px; height: 10px; margin-left: -5px; border-radius: 50%; background: var(--before); }
+.dotline.after b, .dotline.after i { background: var(--c1); } .dotline.arm b, .dotline.arm i { background: var(--c4); }
+.arms + .about, .panel > .scroll + .about { margin-top: 10px; }
+
+.rollouts { display: grid; gap: 14px; margin: 10px 0 30px; }
+.section-rollouts h3 { margin-top: 18px; }
+.rollout header { display: flex; gap: 12px; align-items: baseline; font-size: 13.5px; margin-bottom: 12px; overflow-wrap: anywhere; }
+.reward { font-size: 18px; font-weight: 650; } .reward::before { content: "reward "; font-size: 13.5px; font-weight: 400; color: var(--muted); }
+.rollout-body { display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 7fr); gap: 14px 36px; }
+.prompt { color: var(--ink2); font-size: 14px; white-space: pre-wrap; overflow-wrap: anywhere; max-width: 62ch; }
+.steps { list-style: none; margin: 0; padding: 0; }
+.steps li { display: grid; grid-template-columns: 1fr auto; gap: 0 14px; padding: 5px 0; border-bottom: 1px solid var(--grid); align-items: baseline; }
+.step-text { overflow-wrap: anywhere; } .step-verdict { display: flex; gap: 6px; justify-content: flex-end; flex-wrap: wrap; }
+.step-note { grid-column: 1 / -1; }
+.chip, .flag, .part { font-size: 12px; line-height: 1.5; padding: 1px 8px; border-radius: 5px; white-space: nowrap; background: var(--idle-bg); color: var(--idle); }
+.chip { min-width: 106px; }
+.chip.entailed { background: var(--good-bg); color: var(--good); } .chip.consistent { background: var(--warn-bg); color: var(--warn); }
+.chip.contradicted { background: var(--bad-bg); color: var(--bad); } .chip.unparsed { background: var(--odd-bg); color: var(--odd); }
+.chip.warning { background: var(--warn-bg); color: var(--warn); min-width: 0; } .chip.error { background: var(--bad-bg); color: var(--bad); min-width: 0; }
+.chip.info { min-width: 0; }
+.flag { background: none; border: 1px solid var(--line); color: var(--muted); }
+.part { background: none; padding: 0; color: var(--ink2); } .part b { font-weight: 500; color: var(--muted); }
+.answer { margin-top: 10px; } .answer .right { color: var(--good); font-weight: 600; } .answer .wrong { color: var(--bad); font-weight: 600; }
+.parts { display: flex; flex-wrap: wrap; gap: 4px 16px; margin-top: 10px; }
+.verdicts { font-size: 13.5px; margin: 10px 0 0; } .verdicts dt { font-weight: 560; } .verdicts dd { margin: 0 0 6px; color: var(--ink2); overflow-wrap: anywhere; }
+pre { font: 12.5px/1.6 ui-monospace, "SF Mono", Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; }
+details { margin-top: 12px; font-size: 13.5px; } summary { cursor: pointer; color: var(--muted); width: fit-content; }
+summary:hover { color: var(--ink); } details > pre { margin-top: 10px; }
+:focus-visible { outline: 2px solid var(--c1); outline-offset: 2px; border-radius: 3px; }
+.settings { margin-top: 16px; } .settings > details { margin: 0; } .settings > details + details { margin-top: 12px; }
+.settings summary { color: var(--ink); }
+.pairs { display: grid; grid-template-columns: max-content 1fr; gap: 2px 24px; margin: 12px 0 0; font-size: 13.5px; }
+.pairs dt { color: var(--muted); } .pairs dd { margin: 0; overflow-wrap: anywhere; }
+.pairs dd.unset { color: var(--muted); }
+.empty { margin-top: 16px; color: var(--muted); }
+footer { margin-top: 56px; font-size: 12.5px; color: var(--muted); }
+
+@media (max-width: 1000px) { .cards { grid-template-columns: 1fr 1fr; } .charts.narrow { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
+@media (max-width: 760px) {
+  main { padding: 28px 16px 56px; } h1 { font-size: 25px; } h2 { margin-top: 44px; } .panel { padding: 16px; }
+  .cards, .charts.wide, .charts.narrow, .profile-panel, .rollout-body { grid-template-columns: minmax(0, 1fr); }
+  figure.panel { padding: 12px 8px 4px 12px; }
+  .profile-row { grid-template-columns: 1fr auto; gap: 4px 12px; } .profile-bars { grid-column: 1 / -1; grid-row: 2; }
+  .radar { max-width: 360px; margin: 0 auto; } .rollout header { flex-wrap: wrap; gap: 2px 12px; }
+  .steps li { grid-template-columns: 1fr; gap: 3px; padding: 8px 0; } .step-verdict { justify-content: flex-start; }
+  .pairs { grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); gap: 2px 12px; }
+}
+@media print {
+  body { font-size: 11.5px; } main { max-width: none; padding: 0; } h2 { margin-top: 28px; break-after: avoid; }
+  .panel, figure, tr, .steps li { break-inside: avoid; } .rollout { break-inside: auto; }
+  * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
+}
+@media (prefers-reduced-motion: no-preference) { .pbar .fill { transition: none; } }
+`

@@ -1,0 +1,140 @@
+/** @file Tables of test sets and of comparison arms: model before and after, baselines in the same rows. */
+
+import { formatDuration } from '../progress.ts'
+import type { Baseline, EvalRow, Interval } from '../rows.ts'
+import { armsOf, beforeAfter, criterionLabel, evalsOf, type ReportData, setNames } from './data.ts'
+import { percent, percentInterval, points, pointsInterval } from './format.ts'
+import { type Html, html, raw } from './html.ts'
+import { pairedDifference } from './paired.ts'
+
+interface TableRow {
+  name: string
+  note?: string
+  kind: 'before' | 'after' | 'arm' | 'baseline'
+  n?: number
+  accuracy?: number
+  accuracyInterval?: Interval
+  correctAndValid?: number
+  correctAndValidInterval?: Interval
+  greedyAccuracy?: number
+  greedyCorrectAndValid?: number
+  source?: EvalRow
+}
+
+const place = (share: number): Html => raw(`${(Math.min(1, Math.max(0, share)) * 100).toFixed(2)}%`)
+
+/** A figure with its bar and, on the bar, its 95% interval. */
+const meter = (value: number | undefined, interval: Interval | undefined, kind: string): Html => {
+  if (value === undefined) return html`<td class="meter none">–</td>`
+  const whisker =
+    interval && html`<b style="left:${place(interval[0])};width:${place(interval[1] - interval[0])}"></b>`
+  return html`<td class="meter" title="${interval ? `95%: ${percentInterval(interval)}` : ''}"><span>${percent(value)}</span><div class="pbar"><i class="fill ${kind}" style="width:${place(value)}"></i>${whisker}</div></td>`
+}
+
+const modelRow = (row: EvalRow, kind: TableRow['kind'], name: string): TableRow => ({
+  ...row,
+  name,
+  kind,
+  source: row,
+})
+
+const baselineRow = ([name, baseline]: [string, Baseline]): TableRow => ({
+  ...baseline,
+  name,
+  kind: 'baseline',
+})
+
+const rowsOfSet = (data: ReportData, set: string): TableRow[] => {
+  const { before, after } = beforeAfter(data, set)
+  const rows: TableRow[] = []
+  if (before) rows.push(modelRow(before, 'before', before.step === 0 ? 'Before' : `Step ${before.step}`))
+  if (after) rows.push(modelRow(after, 'after', before ? `After ${after.step} steps` : `Step ${after.step}`))
+  for (const arm of armsOf(data, set)) rows.push(modelRow(arm, 'arm', arm.arm!))
+  const baselines: Record<string, Baseline> = {}
+  for (const row of evalsOf(data, set)) Object.assign(baselines, row.baselines)
+  return [...rows, ...Object.entries(baselines).map(baselineRow)]
+}
+
+const mainTable = (rows: readonly TableRow[]): Html => {
+  const greedy = rows.some(row => row.greedyAccuracy !== undefined || row.greedyCorrectAndValid !== undefined)
+  const whole = rows.some(row => row.correctAndValid !== undefined)
+  return html`<div class="scroll"><table><thead><tr><th></th>${whole && html`<th class="wide">Correct and valid</th>`}<th class="wide">Answers right</th>${
+    greedy &&
+    html`${whole && html`<th class="num">Greedy: correct and valid</th>`}<th class="num">Greedy: answers</th>`
+  }<th class="num">Problems</th></tr></thead><tbody>${rows.map(
+    row =>
+      html`<tr class="${row.kind}"><th scope="row">${row.name}${row.note && html`<small>${row.note}</small>`}</th>${
+        whole && meter(row.correctAndValid, row.correctAndValidInterval, row.kind)
+      }${meter(row.accuracy, row.accuracyInterval, row.kind)}${
+        greedy &&
+        html`${whole && html`<td class="num">${percent(row.greedyCorrectAndValid)}</td>`}<td class="num">${percent(row.greedyAccuracy)}</td>`
+      }<td class="num quiet">${row.n ?? '–'}</td></tr>`,
+  )}</tbody></table></div>`
+}
+
+const detailTable = (data: ReportData, rows: readonly TableRow[]): Html | null => {
+  const models = rows.filter(row => row.source !== undefined)
+  const labels = [...new Set(models.flatMap(row => Object.keys(row.source!.byLabel ?? {})))]
+  const criteria = [...new Set(models.flatMap(row => Object.keys(row.source!.criteria ?? {})))]
+  if (labels.length + criteria.length === 0) return null
+  return html`<details><summary>By label and criterion</summary><div class="scroll"><table><thead><tr><th></th>${labels.map(
+    label => html`<th class="num">${label}</th>`,
+  )}${criteria.map(id => html`<th class="num">${criterionLabel(data.info, id)}</th>`)}</tr></thead><tbody>${models.map(
+    row =>
+      html`<tr class="${row.kind}"><th scope="row">${row.name}</th>${labels.map(label => {
+        const score = row.source!.byLabel?.[label]
+        return html`<td class="num" title="${score ? `${score.n} problems` : ''}">${percent(score?.accuracy)}</td>`
+      })}${criteria.map(id => html`<td class="num">${percent(row.source!.criteria?.[id])}</td>`)}</tr>`,
+  )}</tbody></table></div></details>`
+}
+
+const changeOf = (data: ReportData, set: string): string => {
+  const { before, after } = beforeAfter(data, set)
+  const parts = (
+    [
+      ['correct and valid', 'correctAndValid'],
+      ['answers', 'accuracy'],
+    ] as const
+  ).flatMap(([name, score]) => {
+    const change = pairedDifference(before, after, score)
+    return change
+      ? [`${name} ${points(change.difference)} points (95%: ${pointsInterval(change.interval)})`]
+      : []
+  })
+  return parts.length > 0 ? `Paired over the problems: ${parts.join('; ')}.` : ''
+}
+
+/** One block for each test set. */
+export const testSetTables = (data: ReportData): Html[] =>
+  setNames(data).map(set => {
+    const rows = rowsOfSet(data, set)
+    const shown = evalsOf(data, set).at(-1)
+    const how = shown?.samples
+      ? `Means over ${shown.samples} ${shown.samples === 1 ? 'sample' : 'samples'} a problem${shown.temperature === undefined ? '' : ` at temperature ${shown.temperature}`}.`
+      : ''
+    return html`<div class="panel set"><h3>${set}</h3><p class="about">${how} ${changeOf(data, set)}</p>${mainTable(rows)}${detailTable(data, rows)}</div>`
+  })
+
+const armMark = (row: TableRow): Html => {
+  const [low, high] = row.correctAndValidInterval ?? [row.correctAndValid!, row.correctAndValid!]
+  return html`<div class="dotline ${row.kind}"><b style="left:${place(low)};width:${place(high - low)}"></b><i style="left:${place(row.correctAndValid!)}"></i></div>`
+}
+
+const armRow = (row: TableRow, start: EvalRow | undefined): Html => {
+  const change = row.source === start ? null : pairedDifference(start, row.source, 'correctAndValid')
+  const seconds = row.source?.trainSeconds
+  return html`<tr class="${row.kind}"><th scope="row">${row.name}</th><td class="dots">${row.correctAndValid !== undefined && armMark(row)}</td>
+<td class="num">${percent(row.correctAndValid)}</td><td class="num">${change ? html`${points(change.difference)}<small>${pointsInterval(change.interval)}</small>` : '–'}</td>
+<td class="num">${percent(row.accuracy)}</td><td class="num">${percent(row.greedyCorrectAndValid)}</td><td class="num quiet">${seconds === undefined ? '–' : formatDuration(seconds)}</td></tr>`
+}
+
+/** What the same time gave when spent otherwise; null when the run has no comparison arms. */
+export const armsTable = (data: ReportData): Html | null => {
+  const set = setNames(data).find(name => armsOf(data, name).length > 0)
+  if (set === undefined) return null
+  const rows = rowsOfSet(data, set).filter(row => row.source !== undefined)
+  const start = beforeAfter(data, set).before
+  return html`<div class="panel"><div class="scroll"><table class="arms"><thead><tr><th></th><th class="dots">Correct and valid, with 95% interval</th><th class="num"></th><th class="num">Gain, points</th><th class="num">Answers right</th><th class="num">Greedy</th><th class="num">Training</th></tr></thead><tbody>${rows.map(
+    row => armRow(row.kind === 'after' ? { ...row, name: 'This run' } : row, start),
+  )}</tbody></table></div><p class="about">On ${set}; gains are paired with the start, problem by problem.</p></div>`
+}
