@@ -1,6 +1,6 @@
 /** @file Plain descriptive statistics over arrays of numbers. */
 
-import { UsageError } from './errors.ts'
+import { DataError } from './errors.ts'
 
 /** Arithmetic mean; NaN for an empty list. */
 export const mean = (xs: ArrayLike<number>): number => {
@@ -23,7 +23,7 @@ export const std = (xs: ArrayLike<number>, ddof: 0 | 1 = 0): number => Math.sqrt
 
 /**
  * Quantile `q` in [0, 1] by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996, numpy's default).
- * @throws UsageError for an empty list or a `q` outside [0, 1].
+ * @throws DataError for an empty list or a `q` outside [0, 1].
  */
 export const quantile = (xs: ArrayLike<number>, q: number): number =>
   quantileOfSorted(Float64Array.from(xs).sort(), q)
@@ -31,9 +31,9 @@ export const quantile = (xs: ArrayLike<number>, q: number): number =>
 /** `quantile` of values that are already in ascending order. */
 export const quantileOfSorted = (sorted: ArrayLike<number>, q: number): number => {
   if (sorted.length === 0)
-    throw new UsageError('quantile: expected at least one value, got none; check that the data is not empty')
+    throw new DataError('quantile: expected at least one value, got none; check that the data is not empty')
   if (!(q >= 0 && q <= 1))
-    throw new UsageError(`quantile: expected q in [0, 1], got ${q}; give a share, not a percentage`)
+    throw new DataError(`quantile: expected q in [0, 1], got ${q}; give a share, not a percentage`)
   const position = q * (sorted.length - 1)
   const below = Math.floor(position)
   const above = Math.min(below + 1, sorted.length - 1)
@@ -46,11 +46,11 @@ export const median = (xs: ArrayLike<number>): number => quantile(xs, 0.5)
 /**
  * Pearson correlation; for two binary vectors this is phi (spec 2.4). Null where it is undefined: fewer than two pairs,
  * or a vector without variance.
- * @throws UsageError when the lengths differ.
+ * @throws DataError when the lengths differ.
  */
 export const pearson = (xs: ArrayLike<number>, ys: ArrayLike<number>): number | null => {
   if (xs.length !== ys.length)
-    throw new UsageError(
+    throw new DataError(
       `pearson: expected two lists of one length, got ${xs.length} and ${ys.length}; pair the values`,
     )
   const meanX = mean(xs)

@@ -1,7 +1,7 @@
 /** @file Intervals: percentile bootstrap (plain, paired and clustered, seeds x items) and Wilson's for proportions. */
 
 import { mean, quantileOfSorted } from './descriptive.ts'
-import { UsageError } from './errors.ts'
+import { DataError } from './errors.ts'
 import { Rng } from './rng.ts'
 import { normalQuantile } from './special.ts'
 
@@ -30,14 +30,14 @@ const percentile = (estimate: number, draws: Float64Array, level: number): Inter
 
 const needItems = (name: string, count: number): void => {
   if (count === 0)
-    throw new UsageError(
+    throw new DataError(
       `${name}: expected at least one value, got none; check that the evaluation produced rows`,
     )
 }
 
 /**
  * Percentile bootstrap interval of a statistic of one list (spec 1.7). Same seed, same interval.
- * @throws UsageError for an empty list.
+ * @throws DataError for an empty list.
  */
 export const bootstrapInterval = (
   values: ArrayLike<number>,
@@ -61,7 +61,7 @@ export const bootstrapInterval = (
  * (cluster bootstrap). The arms may have different numbers of samples a problem.
  * @param treated_I_S scores [problem][sample]
  * @param control_I_S scores [problem][sample], the same problems in the same order
- * @throws UsageError when the arms have different problems or a problem has no samples.
+ * @throws DataError when the arms have different problems or a problem has no samples.
  */
 export const pairedBootstrapInterval = (
   treated_I_S: readonly ArrayLike<number>[],
@@ -75,12 +75,12 @@ export const pairedDifferences = (
   control_I_S: readonly ArrayLike<number>[],
 ): number[] => {
   if (treated_I_S.length !== control_I_S.length)
-    throw new UsageError(
+    throw new DataError(
       `paired comparison: expected the same problems in both arms, got ${treated_I_S.length} and ${control_I_S.length}; evaluate both on one file`,
     )
   return treated_I_S.map((samples, item) => {
     if (samples.length === 0 || control_I_S[item].length === 0)
-      throw new UsageError(
+      throw new DataError(
         `paired comparison: problem ${item}: expected samples in both arms, got none; leave it out of both`,
       )
     return mean(samples) - mean(control_I_S[item])
@@ -91,7 +91,7 @@ export const pairedDifferences = (
  * Interval of the grand mean of a seeds x items table by resampling seeds and items independently (two-way bootstrap):
  * what an experiment with several seeds on one shared test set needs. With one seed it is a bootstrap over items.
  * @param values_S_I [seed][item], a full table
- * @throws UsageError when empty or ragged.
+ * @throws DataError when empty or ragged.
  */
 export const twoWayBootstrapInterval = (
   values_S_I: readonly ArrayLike<number>[],
@@ -101,7 +101,7 @@ export const twoWayBootstrapInterval = (
   const items = values_S_I[0].length
   needItems('twoWayBootstrapInterval', items)
   if (values_S_I.some(row => row.length !== items))
-    throw new UsageError(
+    throw new DataError(
       'twoWayBootstrapInterval: expected every seed to have the same items, got rows of different length; evaluate all seeds on one file',
     )
   const rng = new Rng(`${seed}/two-way`)
@@ -122,11 +122,11 @@ export const twoWayBootstrapInterval = (
 
 /**
  * Wilson's score interval for a proportion: right also for few trials and near 0 or 1 (Wilson 1927).
- * @throws UsageError unless 0 <= successes <= trials and trials > 0.
+ * @throws DataError unless 0 <= successes <= trials and trials > 0.
  */
 export const wilsonInterval = (successes: number, trials: number, level = 0.95): Interval => {
   if (!(trials > 0 && successes >= 0 && successes <= trials))
-    throw new UsageError(
+    throw new DataError(
       `wilsonInterval: expected 0 <= successes <= trials with trials > 0, got ${successes} of ${trials}; check the counts`,
     )
   const z = normalQuantile(0.5 + level / 2)

@@ -1,6 +1,6 @@
 /** @file Tests and power: sign-flip permutation, McNemar, two proportions, Holm's correction, detectable effects. */
 
-import { UsageError } from './errors.ts'
+import { DataError } from './errors.ts'
 import { Rng } from './rng.ts'
 import { logChoose, normalCdf, normalQuantile } from './special.ts'
 
@@ -27,7 +27,7 @@ const asExtreme = (alternative: Alternative, observed: number) => {
  * Paired sign-flip permutation test of "the differences are symmetric about zero" with the sum as statistic: exact for
  * at most 12 differences, otherwise seeded Monte Carlo with the (1 + hits) / (1 + draws) estimate (spec 1.7).
  * @returns the p-value
- * @throws UsageError for no differences.
+ * @throws DataError for no differences.
  */
 export const signFlipTest = (
   differences: readonly number[],
@@ -35,7 +35,7 @@ export const signFlipTest = (
 ): number => {
   const n = differences.length
   if (n === 0)
-    throw new UsageError(
+    throw new DataError(
       'signFlipTest: expected at least one paired difference, got none; pair the arms by seed',
     )
   const extreme = asExtreme(
@@ -80,7 +80,7 @@ export const mcNemarExact = (onlyFirst: number, onlySecond: number): number => {
 /** McNemar's exact test from two lists of right/wrong over the same items. */
 export const mcNemarPaired = (first: readonly boolean[], second: readonly boolean[]): number => {
   if (first.length !== second.length)
-    throw new UsageError(
+    throw new DataError(
       `mcNemarPaired: expected the same items, got ${first.length} and ${second.length}; evaluate both arms on one file`,
     )
   const onlyFirst = first.filter((right, i) => right && !second[i]).length

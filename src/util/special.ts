@@ -1,13 +1,13 @@
 /** @file The few special functions that intervals and tests need: log-gamma, binomials, the normal distribution. */
 
-import { UsageError } from './errors.ts'
+import { DataError } from './errors.ts'
 
 // Stirling's series of ln Gamma: B_{2k} / (2k (2k-1) x^{2k-1}) for k = 1..5 (Abramowitz and Stegun 6.1.41).
 const STIRLING = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188]
 
 /** Natural log of the gamma function for x > 0, about 13 digits: recurrence up to x >= 10, then Stirling's series. */
 export const logGamma = (x: number): number => {
-  if (!(x > 0)) throw new UsageError(`logGamma: expected a positive number, got ${x}; check the counts`)
+  if (!(x > 0)) throw new DataError(`logGamma: expected a positive number, got ${x}; check the counts`)
   let shift = 0
   let y = x
   for (; y < 10; y++) shift += Math.log(y)
@@ -51,11 +51,11 @@ const centralArea = (x: number): number => {
 
 /**
  * The x with P(Z <= x) = p, by bisection on `normalCdf` (exact to about 1e-12).
- * @throws UsageError unless 0 < p < 1.
+ * @throws DataError unless 0 < p < 1.
  */
 export const normalQuantile = (p: number): number => {
   if (!(p > 0 && p < 1))
-    throw new UsageError(`normalQuantile: expected p in (0, 1), got ${p}; give a probability`)
+    throw new DataError(`normalQuantile: expected p in (0, 1), got ${p}; give a probability`)
   let low = -38
   let high = 38
   while (high - low > 1e-13 * Math.max(1, Math.abs(low))) {
