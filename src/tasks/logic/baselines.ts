@@ -27,6 +27,12 @@ const occursElsewhere = ({ rules, facts }: RuleView, mention: Rule): boolean =>
 const isObject = ({ rules, facts }: RuleView, mention: Rule): boolean =>
   [...rules, ...facts].some(rule => rule.object === mention.subject)
 
+const isBetweenKinds = (view: RuleView, mention: Rule): boolean =>
+  isObject(view, mention) && view.rules.some(rule => rule !== mention && rule.subject === mention.subject)
+
+const isTopKind = ({ rules }: RuleView, mention: Rule): boolean =>
+  !rules.some(rule => rule !== mention && rule.subject === mention.subject)
+
 /** The last mention that `keep` lets through, else the last of all. */
 const lastMention =
   (keep: (view: RuleView, mention: Rule) => boolean): Cue =>
@@ -48,6 +54,8 @@ const CUES: Record<string, Cue> = {
   'majority of the mentions': signMajority,
   'mention whose noun occurs elsewhere': lastMention(occursElsewhere),
   "mention whose noun is another rule's object": lastMention(isObject),
+  'mention whose noun is subject and object of others': lastMention(isBetweenKinds),
+  'mention whose noun is no other subject': lastMention(isTopKind),
 }
 
 const result = (name: string, correct: number, n: number): BaselineResult => ({

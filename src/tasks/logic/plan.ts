@@ -117,7 +117,8 @@ export const treePlan = (rng: Rng, options: PlanOptions): ProblemPlan => {
   const unknown = label === 'Unknown'
   const mentions = rng.int(2) === 0 ? 2 : 4
   const strayCount = unknown ? mentions : mentions - 1
-  const after = strayCount >= SIDE_KINDS - 1 ? 0 : rng.int(2)
+  // The kind that settles the query has one above it, as every stray's has.
+  const after = !unknown ? 1 : mentions === 4 ? 0 : rng.int(2)
   const order = rng.shuffle(NOUNS)
   // An Unknown proof exhausts the path: at least one rule to apply.
   const pathLength = Math.max(hops + after, unknown ? 2 : 1)

@@ -1,0 +1,54 @@
+/** @file The three test sets of the logic task, and validation sets for choosing checkpoints: fixed, apart from all training. */
+
+import { ConfigError } from '../../util/errors.ts'
+import type { LogicTaskExample } from './example.ts'
+import { generateLogicProblems, type LogicGeneratorOptions } from './generator.ts'
+import { loadProntoQa } from './loaders.ts'
+
+/** `real`: ProntoQA rows of a file; the others are generated. */
+export type LogicTestSetName = 'train-distribution' | 'real' | 'shortcut-free'
+
+export const LOGIC_TEST_SETS: readonly LogicTestSetName[] = ['train-distribution', 'real', 'shortcut-free']
+
+export interface LogicTestSetOptions {
+  /** Problems; `real` takes the file's first so many, all when absent. Default 500. */
+  count?: number
+  /** Default 5. */
+  hops?: LogicGeneratorOptions['hops']
+  labels?: LogicGeneratorOptions['labels']
+  /** `validation` gives other problems than `test`, to choose checkpoints and settings on. Default `test`. */
+  split?: 'test' | 'validation'
+  /** A file of ProntoQA rows; needed for `real`. */
+  realPath?: string
+}
+
+/** No training seed may start so: problems of a set depend on this label and their index. */
+export const RESERVED_SEED_PREFIX = 'held-out:'
+
+/** Refuses a training seed that would repeat held-out problems. @throws ConfigError */
+export const checkTrainingSeed = (seed: number | string): void => {
+  if (String(seed).startsWith(RESERVED_SEED_PREFIX)) {
+    throw new ConfigError(`seed: "${seed}" names held-out problems`, { hint: 'choose another training seed' })
+  }
+}
+
+/**
+ * A test set by name, the same at every call.
+ * @throws ConfigError for `real` without a path; DataError for a file that cannot be read.
+ */
+export const logicTestSet = (
+  name: LogicTestSetName,
+  options: LogicTestSetOptions = {},
+): LogicTaskExample[] => {
+  const { count, hops = 5, labels = 'two-way', split = 'test', realPath } = options
+  if (name === 'real') {
+    if (realPath === undefined) {
+      throw new ConfigError('test set "real": expected the path of a file of ProntoQA rows, got none', {
+        hint: 'pass realPath',
+      })
+    }
+    return loadProntoQa(realPath).slice(0, count)
+  }
+  const style = name === 'train-distribution' ? 'real' : 'shortcut-free'
+  return generateLogicProblems(count ?? 500, { style, hops, labels }, `${RESERVED_SEED_PREFIX}${split}`)
+}
