@@ -23,7 +23,7 @@ const gainLine = (before: EvalRow | undefined, after: EvalRow, score: Score): Ht
   const change = pairedDifference(before, after, score)
   if (change !== null) {
     const direction = change.interval[0] > 0 ? 'up' : change.interval[1] < 0 ? 'down' : ''
-    return html`<div class="gain ${direction}">${points(change.difference)} points (95%: ${pointsInterval(change.interval)})</div>`
+    return html`<div class="gain ${direction}">${points(change.difference)} points</div>${sub(`95% interval ${pointsInterval(change.interval)}`)}`
   }
   const interval = after[`${score}Interval`]
   return interval ? sub(`95% interval after: ${percentInterval(interval)}`) : null

@@ -4,8 +4,8 @@ import type { MetricGroup, MetricsRow } from '../rows.ts'
 import { criterionLabel, evalsOf, type ReportData, setNames, stepSeconds } from './data.ts'
 import { roundForPage } from './format.ts'
 
-/** `share` is shown in percent on a fixed scale 0..1; `log` has a logarithmic scale. */
-export type ChartUnit = 'share' | 'number' | 'seconds' | 'log'
+/** `share` is percent on the fixed scale 0..1, `rate` percent from 0 up; `log` has a logarithmic scale. */
+export type ChartUnit = 'share' | 'rate' | 'number' | 'seconds' | 'log'
 
 export interface ChartSeries {
   label: string
@@ -43,6 +43,8 @@ interface Known {
   title: string
   unit: ChartUnit
   about?: string
+  /** A setting, not a measurement: nothing to smooth. */
+  exact?: boolean
 }
 
 const HEALTH: Known[] = [
@@ -51,16 +53,16 @@ const HEALTH: Known[] = [
   { key: 'responseTokens', title: 'Response length', unit: 'number', about: 'tokens' },
   { key: 'reasoningSteps', title: 'Reasoning steps', unit: 'number', about: 'a response' },
   { key: 'gradNorm', title: 'Gradient norm', unit: 'number', about: 'before clipping' },
-  { key: 'clipFraction', title: 'Clip fraction', unit: 'share', about: 'tokens where the clip was active' },
-  { key: 'truncationRate', title: 'Truncated', unit: 'share', about: 'responses that hit the token limit' },
+  { key: 'clipFraction', title: 'Clip fraction', unit: 'rate', about: 'of tokens' },
+  { key: 'truncationRate', title: 'Truncated', unit: 'rate', about: 'of responses' },
   {
     key: 'zeroVarianceGroups',
     title: 'Zero-variance groups',
     unit: 'share',
-    about: 'groups that teach nothing',
+    about: 'of groups',
   },
   { key: 'loss', title: 'Loss', unit: 'number' },
-  { key: 'learningRate', title: 'Learning rate', unit: 'number' },
+  { key: 'learningRate', title: 'Learning rate', unit: 'number', exact: true },
 ]
 
 const PLACED = new Set([
@@ -95,9 +97,15 @@ const has = (rows: readonly MetricsRow[], read: Read): boolean =>
   rows.some(row => typeof read(row) === 'number')
 
 /** A training curve: the steps' own values thin, their moving mean thick. */
-const curve = (rows: readonly MetricsRow[], label: string, color: string, read: Read): ChartSeries[] => {
+const curve = (
+  rows: readonly MetricsRow[],
+  label: string,
+  color: string,
+  read: Read,
+  exact = false,
+): ChartSeries[] => {
   const values = rows.map(row => roundForPage(read(row)))
-  const window = smoothingWindow(rows.length)
+  const window = exact ? 1 : smoothingWindow(rows.length)
   if (window === 1) return [{ label, color, kind: 'line', values }]
   return [
     { label, color, kind: 'raw', values },
@@ -112,6 +120,7 @@ const single = (
   unit: ChartUnit,
   read: Read,
   about?: string,
+  exact?: boolean,
 ): ChartSpec[] =>
   has(data.metrics, read)
     ? [
@@ -121,7 +130,7 @@ const single = (
           about,
           unit,
           x: data.metrics.map(row => row.step),
-          series: curve(data.metrics, title, 'c1', read),
+          series: curve(data.metrics, title, 'c1', read, exact),
         },
       ]
     : []
@@ -201,7 +210,7 @@ const logprobGap = (data: ReportData): ChartSpec[] => {
     {
       id: 'logprob-gap',
       title: 'Sampler against trainer',
-      about: 'difference of log-probs, nats',
+      about: 'log-prob gap',
       unit: 'log',
       x: data.metrics.map(row => row.step),
       series: parts.flatMap(part => curve(data.metrics, part.label, part.color, part.read)),
@@ -210,8 +219,8 @@ const logprobGap = (data: ReportData): ChartSpec[] => {
 }
 
 const health = (data: ReportData): ChartSpec[] => {
-  const charts = HEALTH.flatMap(({ key, title, unit, about }) =>
-    single(data, key, title, unit, row => row[key] as number | null | undefined, about),
+  const charts = HEALTH.flatMap(({ key, title, unit, about, exact }) =>
+    single(data, key, title, unit, row => row[key] as number | null | undefined, about, exact),
   )
   const place = charts.findIndex(chart => chart.id === 'gradNorm')
   charts.splice(place === -1 ? charts.length : place, 0, ...logprobGap(data))

@@ -11,13 +11,19 @@ export const CLIENT_SCRIPT = `
   const color = name => getComputedStyle(root).getPropertyValue('--' + name).trim()
   const withAlpha = (hex, alpha) => hex + Math.round(alpha * 255).toString(16).padStart(2, '0')
 
+  const channels = hex => [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16))
+  const mix = (a, b, share) => {
+    const under = channels(b)
+    return 'rgb(' + channels(a).map((value, i) => Math.round(share * value + (1 - share) * under[i])).join(',') + ')'
+  }
+
   const formatNumber = value => {
     if (value === null || value === undefined) return '–'
     const size = Math.abs(value)
     if (size === 0) return '0'
     if (size >= 10000) return Math.round(value).toLocaleString('en')
     if (size >= 100) return value.toFixed(0)
-    if (size >= 10) return value.toFixed(1)
+    if (size >= 10) return String(+value.toFixed(1))
     if (size >= 0.01) return String(+value.toFixed(3))
     return value.toExponential(1)
   }
@@ -25,12 +31,15 @@ export const CLIENT_SCRIPT = `
     share: value => (value === null || value === undefined ? '–' : (value * 100).toFixed(1) + '%'),
     number: formatNumber,
     log: formatNumber,
+    rate: value => formats.share(value),
     seconds: value => (value === null || value === undefined ? '–' : formatNumber(value) + ' s'),
   }
+  const isPowerOfTen = value => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-6
   const tickFormats = {
     share: value => Math.round(value * 100) + '%',
+    rate: value => +(value * 100).toFixed(1) + '%',
     number: formatNumber,
-    log: value => (Math.abs(Math.log10(value) % 1) < 1e-6 ? value.toExponential(0) : ''),
+    log: value => (isPowerOfTen(value) ? value.toExponential(0) : ''),
     seconds: formatNumber,
   }
 
@@ -83,7 +92,7 @@ export const CLIENT_SCRIPT = `
     const tint = color(part.color)
     const base = { label: part.label, spanGaps: true, points: { show: false } }
     if (part.kind === 'raw') return { ...base, stroke: () => withAlpha(color(part.color), 0.32), width: 1 }
-    if (part.kind === 'area') return { ...base, stroke: () => color('surface'), width: 0.5, fill: () => color(part.color) }
+    if (part.kind === 'area') return { ...base, stroke: () => color('surface'), width: 0.5, fill: () => mix(color(part.color), color('surface'), 0.7) }
     if (part.kind === 'points') {
       return {
         ...base,
@@ -99,6 +108,7 @@ export const CLIENT_SCRIPT = `
   const yRange = spec => (chart, low, high) => {
     if (spec.unit === 'share') return [0, 1]
     if (low === null || high === null) return [0, 1]
+    if (spec.unit === 'rate') return [0, Math.min(1, Math.max(0.01, high * 1.1))]
     if (spec.unit === 'log') return [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high) + 1e-9)]
     if (spec.series[0].kind === 'area') return [0, high * 1.05 || 1]
     const room = (high - low || Math.abs(high) || 1) * 0.08
@@ -141,6 +151,12 @@ export const CLIENT_SCRIPT = `
     ...extra,
   })
 
+  const gridOf = spec => ({
+    stroke: () => color('grid'),
+    width: 1,
+    filter: (_, ticks) => (spec.unit === 'log' ? ticks.map(tick => (isPowerOfTen(tick) ? tick : null)) : ticks),
+  })
+
   const charts = specs.map(spec => {
     const figure = document.getElementById('chart-' + spec.id)
     const plot = figure.querySelector('.plot')
@@ -162,7 +178,7 @@ export const CLIENT_SCRIPT = `
         },
         axes: [
           axis({ space: 60, size: 26, gap: 4, grid: { show: false }, incrs: [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000, 10000] }),
-          axis({ space: 34, size: 48, gap: 6, values: (_, ticks) => ticks.map(tick => (tick === null ? '' : tickFormats[spec.unit](tick))) }),
+          axis({ space: 34, size: 48, gap: 6, grid: gridOf(spec), values: (_, ticks) => ticks.map(tick => (tick === null ? '' : tickFormats[spec.unit](tick))) }),
         ],
         series: [{ label: 'step' }, ...parts.map(seriesOptions)],
         cursor: {

@@ -6,7 +6,7 @@ import { percent, points } from './format.ts'
 import { type Html, html, raw } from './html.ts'
 
 const SIZE = 340
-const RADIUS = 112
+const RADIUS = 118
 const CENTRE = SIZE / 2
 const RINGS = [0.25, 0.5, 0.75, 1]
 
@@ -40,7 +40,7 @@ export const radar = (info: RunInfo, profile: Profile): Html | null => {
   const rings = RINGS.map(ring => html`<polygon class="ring" points="${outline(ids.map(() => ring))}"/>`)
   const before = profile.before
   const spokes = ids.map((id, index) => spoke(info, id, index, ids.length))
-  return html`<svg class="radar" viewBox="-30 0 ${SIZE + 60} ${SIZE}" role="img" aria-label="Radar of the criteria before and after; the same figures stand beside it">
+  return html`<svg class="radar" viewBox="-66 22 ${SIZE + 132} ${SIZE - 50}" role="img" aria-label="Radar of the criteria before and after; the same figures stand beside it">
 ${rings}${spokes}
 ${before && html`<polygon class="shape before" points="${outline(ids.map(id => before[id] ?? 0))}"/>`}
 <polygon class="shape after" points="${outline(ids.map(id => profile.after[id]))}"/>

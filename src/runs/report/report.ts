@@ -78,7 +78,7 @@ const profileSection = (data: ReportData): Html | null => {
 }
 
 const summary = (chart: ChartSpec): string => {
-  const format = chart.unit === 'share' ? percent : number
+  const format = chart.unit === 'share' || chart.unit === 'rate' ? percent : number
   return chart.series
     .filter(series => series.kind !== 'raw')
     .map(({ label, values }) => {
@@ -130,7 +130,7 @@ const comparison = (data: ReportData): Html | null => {
 const rolloutSection = (data: ReportData): Html | null => {
   const groups = chooseRollouts(data)
   if (groups.length === 0) return null
-  return html`<section class="section-rollouts">${heading('Rollouts', `From ${number(data.rollouts.length)} kept in rollouts.jsonl. The verdict on each step is the solver’s, given the premises of the problem.`)}${rolloutGroups(data.info, groups)}</section>`
+  return html`<section class="section-rollouts">${heading('Rollouts', `From ${number(data.rollouts.length)} kept in rollouts.jsonl. Where steps were checked one by one, each has its verdict beside it.`)}${rolloutGroups(data.info, groups)}</section>`
 }
 
 const flatten = (value: unknown, path = ''): [string, string | null][] => {

@@ -19,7 +19,7 @@ const DARK = `
 export const STYLE = `
 :root { color-scheme: light dark; ${LIGHT} }
 @media (prefers-color-scheme: dark) { :root:not(.paper) { ${DARK} } }
-:root.paper { color-scheme: light; --bg: #fff; }
+:root.paper { color-scheme: light; --bg: #ffffff; }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; }
 body {
@@ -47,7 +47,7 @@ small { display: block; font-size: 12px; font-weight: 400; color: var(--muted); 
 .status.running { background: var(--warn-bg); color: var(--warn); }
 
 .cards { display: grid; grid-template-columns: 1.25fr 1fr 1fr 1fr; gap: 14px; margin-top: 32px; }
-.card { padding: 18px 20px; display: flex; flex-direction: column; gap: 5px; }
+.panel.card { padding: 18px 20px; display: flex; flex-direction: column; gap: 5px; }
 .card h3 { font-size: 13.5px; font-weight: 500; color: var(--ink2); margin: 0; }
 .card .big { font-size: 25px; line-height: 1.25; font-weight: 600; letter-spacing: -0.02em; white-space: nowrap; }
 .card .big .from { color: var(--muted); font-weight: 450; }
@@ -56,7 +56,7 @@ small { display: block; font-size: 12px; font-weight: 400; color: var(--muted); 
 .card .gain { font-size: 13.5px; font-weight: 560; color: var(--ink2); }
 .card .gain.up { color: var(--good); } .card .gain.down { color: var(--bad); }
 
-.events { margin-top: 14px; padding: 14px 20px; font-size: 13.5px; }
+.panel.events { margin-top: 14px; padding: 14px 20px; font-size: 13.5px; }
 .events ul { list-style: none; margin: 6px 0 0; padding: 0; }
 .events li { display: flex; gap: 10px; padding: 4px 0; align-items: baseline; }
 .events li span:last-child { overflow-wrap: anywhere; }
@@ -90,7 +90,7 @@ small { display: block; font-size: 12px; font-weight: 400; color: var(--muted); 
 .charts.wide { grid-template-columns: repeat(2, minmax(0, 1fr)); }
 .charts.wide .first:nth-last-child(odd) { grid-column: 1 / -1; }
 .charts.narrow { grid-template-columns: repeat(3, minmax(0, 1fr)); }
-figure { margin: 0; padding: 14px 12px 6px 16px; min-width: 0; }
+figure.panel { margin: 0; padding: 14px 14px 6px 18px; min-width: 0; }
 figcaption { display: flex; justify-content: space-between; gap: 2px 14px; flex-wrap: wrap; align-items: baseline; min-height: 24px; }
 figcaption .name { font-size: 14px; font-weight: 600; }
 figcaption .name small { display: inline; margin-left: 6px; }
@@ -98,11 +98,13 @@ figcaption .name small { display: inline; margin-left: 6px; }
 .legend i { display: inline-block; width: 12px; height: 3px; border-radius: 2px; margin-right: 6px; vertical-align: middle; }
 .legend i.dot { width: 8px; height: 8px; border-radius: 50%; }
 .legend b { font-weight: 600; color: var(--ink); } .legend .at:empty { display: none; } .legend .at { color: var(--muted); }
-.plot { height: 170px; margin-left: -10px; } .wide .plot { height: 230px; }
+.plot { height: 170px; margin: 4px 0 0 -12px; } .wide .plot { height: 240px; }
 .uplot, .uplot *, .uplot *::before, .uplot *::after { box-sizing: border-box; }
 .u-select { background: var(--c1) !important; opacity: .13; }
 .u-hz .u-cursor-x, .u-vt .u-cursor-y, .u-cursor-x { border-color: var(--muted) !important; }
 
+.set h3::first-letter, .name::first-letter { text-transform: uppercase; }
+.sets, .rollouts { grid-template-columns: minmax(0, 1fr); }
 .sets { display: grid; gap: 14px; margin-top: 16px; }
 .scroll { overflow-x: auto; margin: 10px -4px 0; padding: 0 4px; }
 table { width: 100%; border-collapse: collapse; font-size: 14px; }
@@ -135,7 +137,7 @@ th.dots, td.dots { width: 34%; min-width: 180px; }
 .step-text { overflow-wrap: anywhere; } .step-verdict { display: flex; gap: 6px; justify-content: flex-end; flex-wrap: wrap; }
 .step-note { grid-column: 1 / -1; }
 .chip, .flag, .part { font-size: 12px; line-height: 1.5; padding: 1px 8px; border-radius: 5px; white-space: nowrap; background: var(--idle-bg); color: var(--idle); }
-.chip { min-width: 106px; }
+.chip { min-width: 106px; flex-shrink: 0; }
 .chip.entailed { background: var(--good-bg); color: var(--good); } .chip.consistent { background: var(--warn-bg); color: var(--warn); }
 .chip.contradicted { background: var(--bad-bg); color: var(--bad); } .chip.unparsed { background: var(--odd-bg); color: var(--odd); }
 .chip.warning { background: var(--warn-bg); color: var(--warn); min-width: 0; } .chip.error { background: var(--bad-bg); color: var(--bad); min-width: 0; }
@@ -172,5 +174,4 @@ footer { margin-top: 56px; font-size: 12.5px; color: var(--muted); }
   .panel, figure, tr, .steps li { break-inside: avoid; } .rollout { break-inside: auto; }
   * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
 }
-@media (prefers-reduced-motion: no-preference) { .pbar .fill { transition: none; } }
 `

@@ -2,7 +2,15 @@
 
 import { formatDuration } from '../progress.ts'
 import type { Baseline, EvalRow, Interval } from '../rows.ts'
-import { armsOf, beforeAfter, criterionLabel, evalsOf, type ReportData, setNames } from './data.ts'
+import {
+  armsOf,
+  beforeAfter,
+  criterionLabel,
+  evalsOf,
+  type ReportData,
+  setNames,
+  trainingSeconds,
+} from './data.ts'
 import { percent, percentInterval, points, pointsInterval } from './format.ts'
 import { type Html, html, raw } from './html.ts'
 import { pairedDifference } from './paired.ts'
@@ -120,9 +128,9 @@ const armMark = (row: TableRow): Html => {
   return html`<div class="dotline ${row.kind}"><b style="left:${place(low)};width:${place(high - low)}"></b><i style="left:${place(row.correctAndValid!)}"></i></div>`
 }
 
-const armRow = (row: TableRow, start: EvalRow | undefined): Html => {
+const armRow = (row: TableRow, start: EvalRow | undefined, runSeconds: number): Html => {
   const change = row.source === start ? null : pairedDifference(start, row.source, 'correctAndValid')
-  const seconds = row.source?.trainSeconds
+  const seconds = row.source?.trainSeconds ?? (row.kind === 'after' ? runSeconds : undefined)
   return html`<tr class="${row.kind}"><th scope="row">${row.name}</th><td class="dots">${row.correctAndValid !== undefined && armMark(row)}</td>
 <td class="num">${percent(row.correctAndValid)}</td><td class="num">${change ? html`${points(change.difference)}<small>${pointsInterval(change.interval)}</small>` : '–'}</td>
 <td class="num">${percent(row.accuracy)}</td><td class="num">${percent(row.greedyCorrectAndValid)}</td><td class="num quiet">${seconds === undefined ? '–' : formatDuration(seconds)}</td></tr>`
@@ -135,6 +143,6 @@ export const armsTable = (data: ReportData): Html | null => {
   const rows = rowsOfSet(data, set).filter(row => row.source !== undefined)
   const start = beforeAfter(data, set).before
   return html`<div class="panel"><div class="scroll"><table class="arms"><thead><tr><th></th><th class="dots">Correct and valid, with 95% interval</th><th class="num"></th><th class="num">Gain, points</th><th class="num">Answers right</th><th class="num">Greedy</th><th class="num">Training</th></tr></thead><tbody>${rows.map(
-    row => armRow(row.kind === 'after' ? { ...row, name: 'This run' } : row, start),
+    row => armRow(row.kind === 'after' ? { ...row, name: 'This run' } : row, start, trainingSeconds(data)),
   )}</tbody></table></div><p class="about">On ${set}; gains are paired with the start, problem by problem.</p></div>`
 }

@@ -1,0 +1,31 @@
+/** @file Runs: the folder on disk, progress, resuming, the report and the comparison of two runs. */
+
+export { describeEnvironment } from './environment.ts'
+export { RunError } from './errors.ts'
+export { isLocked } from './lock.ts'
+export { formatDuration, Progress, type ProgressOptions, type ProgressStream } from './progress.ts'
+export { compareRuns, type RunComparison } from './report/compare.ts'
+export { renderReport, writeReport } from './report/report.ts'
+export type * from './rows.ts'
+export {
+  latestCheckpoint,
+  type ResumePoint,
+  RunFolder,
+  type RunOptions,
+  readEvals,
+  readEvents,
+  readMetrics,
+  readRollouts,
+  readRunInfo,
+  withoutTimings,
+} from './run-folder.ts'
+export {
+  checkpointName,
+  checkpointSteps,
+  configHash,
+  loadRunState,
+  type PruneOptions,
+  pruneCheckpoints,
+  type RunState,
+  saveRunState,
+} from './run-state.ts'

@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import type { EvalRow } from '../rows.ts'
+import { RunFolder } from '../run-folder.ts'
+import { compareRuns } from './compare.ts'
+import { pairedDifference } from './paired.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'gradus-compare-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+const evalRow = (rights: number[], ids = rights.map((_, i) => `p${i}`)): EvalRow => ({
+  step: 10,
+  set: 'real',
+  n: rights.length,
+  accuracy: rights.reduce((sum, value) => sum + value, 0) / rights.length,
+  items: rights.map((accuracy, i) => ({ id: ids[i], accuracy })),
+})
+
+const makeRun = (id: string, reward: number, learningRate: number, evaluation: EvalRow) => {
+  const run = RunFolder.create(join(root, id), { config: { policy: { learningRate }, group: 8 }, seed: 3 })
+  for (let step = 1; step <= 20; step++)
+    run.appendMetrics({ step, reward: step < 19 ? 0 : reward, time: { total: 2 } })
+  run.appendEvals([evaluation])
+  run.close()
+  return join(root, id)
+}
+
+it('compares last metrics, settings, and evaluations pair by pair', () => {
+  const a = makeRun('first', 1, 0.1, evalRow([0, 0, 1, 1]))
+  const b = makeRun('second', 1.5, 0.2, evalRow([1, 1, 1, 1]))
+  const { text, json } = compareRuns(a, b)
+  expect(json.a).toEqual({ id: 'first', seed: 3, steps: 20, trainSeconds: 40 })
+  expect(json.metrics.find(metric => metric.name === 'reward')).toEqual({ name: 'reward', a: 1, b: 1.5 })
+  expect(json.settings).toEqual([{ name: 'policy.learningRate', a: 0.1, b: 0.2 }])
+  expect(json.evals).toHaveLength(1)
+  expect(json.evals[0].paired).toMatchObject({ n: 4, before: 0.5, after: 1, difference: 0.5 })
+  expect(text).toMatch(/real: answers right\s+50\.0%\s+100\.0%\s+\+50\.0\s+.*\(4 pairs\)/)
+})
+
+it('pairs only problems that both have', () => {
+  const before = evalRow([0, 0, 0], ['x', 'y', 'z'])
+  const after = evalRow([1, 1, 0], ['z', 'y', 'other'])
+  expect(pairedDifference(before, after, 'accuracy')).toMatchObject({ n: 2, difference: 1, interval: [1, 1] })
+  expect(pairedDifference(before, evalRow([1], ['q']), 'accuracy')).toBeNull()
+  expect(pairedDifference(before, after, 'correctAndValid')).toBeNull()
+})
+
+it('gives an interval of the width that theory gives', () => {
+  const n = 400
+  const before = evalRow(Array.from({ length: n }, () => 0))
+  const after = evalRow(Array.from({ length: n }, (_, i) => i % 2))
+  const [low, high] = pairedDifference(before, after, 'accuracy')!.interval
+  const reach = 1.96 * Math.sqrt(0.25 / n)
+  expect(low).toBeGreaterThan(0.5 - 1.15 * reach)
+  expect(low).toBeLessThan(0.5 - 0.85 * reach)
+  expect(high).toBeGreaterThan(0.5 + 0.85 * reach)
+  expect(high).toBeLessThan(0.5 + 1.15 * reach)
+})

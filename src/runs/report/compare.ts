@@ -1,0 +1,166 @@
+/** @file Two runs side by side: last metrics, evaluations, and paired differences where the test problems agree. */
+
+import type { EvalRow, MetricsRow } from '../rows.ts'
+import { evalsOf, loadReportData, type ReportData, setNames, trainingSeconds } from './data.ts'
+import { number, percent, points, pointsInterval } from './format.ts'
+import { type ItemScore, type PairedDifference, pairedDifference } from './paired.ts'
+
+export interface MetricComparison {
+  name: string
+  /** Means over the last tenth of each run's steps; null where a run does not record it. */
+  a: number | null
+  b: number | null
+}
+
+export interface EvalComparison {
+  set: string
+  score: ItemScore
+  a: number
+  b: number
+  /** b - a over the problems that both evaluated; null when they share none. */
+  paired: PairedDifference | null
+}
+
+export interface RunComparison {
+  a: RunSummary
+  b: RunSummary
+  metrics: MetricComparison[]
+  evals: EvalComparison[]
+  /** Settings that differ: path, value in a, value in b. */
+  settings: { name: string; a: unknown; b: unknown }[]
+}
+
+export interface RunSummary {
+  id: string
+  seed: number | string | null
+  steps: number
+  trainSeconds: number
+}
+
+const SCORES: ItemScore[] = ['correctAndValid', 'accuracy', 'greedyCorrectAndValid', 'greedyAccuracy']
+const WORDS: Record<ItemScore, string> = {
+  correctAndValid: 'correct and valid',
+  accuracy: 'answers right',
+  greedyCorrectAndValid: 'greedy: correct and valid',
+  greedyAccuracy: 'greedy: answers right',
+}
+
+/** Numbers of a nested record by path: `{ criteria: { C1: 1 } }` -> `criteria.C1`. */
+const flatNumbers = (row: MetricsRow): Map<string, number> => {
+  const found = new Map<string, number>()
+  for (const [key, value] of Object.entries(row)) {
+    if (key === 'step') continue
+    if (typeof value === 'number') found.set(key, value)
+    else if (value !== null && typeof value === 'object') {
+      for (const [name, part] of Object.entries(value)) {
+        if (typeof part === 'number') found.set(`${key}.${name}`, part)
+      }
+    }
+  }
+  return found
+}
+
+const finalMeans = (rows: readonly MetricsRow[]): Map<string, number> => {
+  const late = rows.slice(-Math.max(1, Math.round(rows.length / 10))).map(flatNumbers)
+  const names = new Set(late.flatMap(row => [...row.keys()]))
+  return new Map(
+    [...names].map(name => {
+      const values = late.flatMap(row => row.get(name) ?? [])
+      return [name, values.reduce((sum, value) => sum + value, 0) / values.length]
+    }),
+  )
+}
+
+const compareMetrics = (a: ReportData, b: ReportData): MetricComparison[] => {
+  const [meansA, meansB] = [finalMeans(a.metrics), finalMeans(b.metrics)]
+  return [...new Set([...meansA.keys(), ...meansB.keys()])].map(name => ({
+    name,
+    a: meansA.get(name) ?? null,
+    b: meansB.get(name) ?? null,
+  }))
+}
+
+const compareEvals = (a: ReportData, b: ReportData): EvalComparison[] =>
+  setNames(a).flatMap(set => {
+    const rowA: EvalRow | undefined = evalsOf(a, set).at(-1)
+    const rowB: EvalRow | undefined = evalsOf(b, set).at(-1)
+    if (rowA === undefined || rowB === undefined) return []
+    return SCORES.flatMap(score => {
+      const [valueA, valueB] = [rowA[score], rowB[score]]
+      if (valueA === undefined || valueB === undefined) return []
+      return [{ set, score, a: valueA, b: valueB, paired: pairedDifference(rowA, rowB, score) }]
+    })
+  })
+
+const flatSettings = (value: unknown, path = ''): [string, unknown][] =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? Object.entries(value).flatMap(([key, item]) => flatSettings(item, path === '' ? key : `${path}.${key}`))
+    : [[path, value]]
+
+const compareSettings = (a: ReportData, b: ReportData): RunComparison['settings'] => {
+  const [settingsA, settingsB] = [new Map(flatSettings(a.info.config)), new Map(flatSettings(b.info.config))]
+  return [...new Set([...settingsA.keys(), ...settingsB.keys()])]
+    .map(name => ({ name, a: settingsA.get(name), b: settingsB.get(name) }))
+    .filter(({ a: x, b: y }) => JSON.stringify(x) !== JSON.stringify(y))
+}
+
+const summarise = (data: ReportData): RunSummary => ({
+  id: data.info.id,
+  seed: data.info.seed ?? null,
+  steps: data.metrics.at(-1)?.step ?? 0,
+  trainSeconds: trainingSeconds(data),
+})
+
+const table = (rows: readonly (readonly string[])[]): string => {
+  const widths = rows[0].map((_, column) => Math.max(...rows.map(row => row[column].length)))
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column]) : cell.padStart(widths[column])))
+      .join('  ')
+  return rows.map(row => line(row).trimEnd()).join('\n')
+}
+
+const settingText = (value: unknown): string => (value === undefined ? '–' : JSON.stringify(value))
+
+const render = (comparison: RunComparison): string => {
+  const { a, b, metrics, evals, settings } = comparison
+  const blocks: string[] = []
+  if (evals.length > 0) {
+    const rows = evals.map(({ set, score, a: x, b: y, paired }) => [
+      `${set}: ${WORDS[score]}`,
+      percent(x),
+      percent(y),
+      paired ? points(paired.difference) : points(y - x),
+      paired ? `${pointsInterval(paired.interval)} (${paired.n} pairs)` : 'unpaired',
+    ])
+    blocks.push(table([['evaluation', a.id, b.id, 'points', '95% interval'], ...rows]))
+  }
+  const metricRows = metrics.map(({ name, a: x, b: y }) => [
+    name,
+    number(x),
+    number(y),
+    x === null || y === null ? '–' : number(y - x),
+  ])
+  blocks.push(table([['metric, last tenth', a.id, b.id, 'difference'], ...metricRows]))
+  if (settings.length > 0) {
+    const rows = settings.map(({ name, a: x, b: y }) => [name, settingText(x), settingText(y)])
+    blocks.push(table([['setting', a.id, b.id], ...rows]))
+  }
+  return `${blocks.join('\n\n')}\n`
+}
+
+/**
+ * Compares two runs: `b - a` throughout. Evaluations are paired over problems with the same id.
+ * @throws RunError when one of them is no run
+ */
+export const compareRuns = (dirA: string, dirB: string): { text: string; json: RunComparison } => {
+  const [a, b] = [loadReportData(dirA), loadReportData(dirB)]
+  const json: RunComparison = {
+    a: summarise(a),
+    b: summarise(b),
+    metrics: compareMetrics(a, b),
+    evals: compareEvals(a, b),
+    settings: compareSettings(a, b),
+  }
+  return { text: render(json), json }
+}

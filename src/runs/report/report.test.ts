@@ -1,0 +1,172 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { RolloutRow } from '../rows.ts'
+import { RunFolder } from '../run-folder.ts'
+import { chartSections, movingMean, smoothingWindow } from './charts.ts'
+import { chooseRollouts, loadReportData, rubricProfile } from './data.ts'
+import { buildFakeRun } from './fake-run.ts'
+import { html, jsonForScript } from './html.ts'
+import { renderReport, writeReport } from './report.ts'
+
+let root: string
+let page: string
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'gradus-report-'))
+  page = readFileSync(writeReport(buildFakeRun(join(root, 'fake'), { steps: 60 })), 'utf8')
+})
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+const bareRun = (name: string, fill: (run: RunFolder) => void = () => {}) => {
+  const run = RunFolder.create(join(root, name), { config: {} })
+  fill(run)
+  run.close()
+  return loadReportData(join(root, name))
+}
+
+const chartIds = (name: string, fill: (run: RunFolder) => void) =>
+  chartSections(bareRun(name, fill)).flatMap(section => section.charts.map(chart => chart.id))
+
+describe('a report', () => {
+  it('is one file that fetches nothing', () => {
+    expect(page).toContain('default-src &#39;none&#39;')
+    expect(page).not.toMatch(/<(?:script|link|img|iframe)[^>]+(?:src|href)=/)
+    expect(page).not.toMatch(/@import|url\(/)
+    expect(page).toContain('uPlot')
+  })
+
+  it('has the headline, every curve, the profile, tables with baselines, arms, rollouts and settings', () => {
+    for (const text of ['Correct and valid', 'Answers right', 'Greedy: correct and valid', 'steps/s']) {
+      expect(page).toContain(text)
+    }
+    const ids = ['reward', 'correct-and-valid', 'answers', 'criterion-C1', 'criterion-C5', 'entropy', 'kl']
+    ids.push(
+      'responseTokens',
+      'logprob-gap',
+      'gradNorm',
+      'clipFraction',
+      'truncationRate',
+      'zeroVarianceGroups',
+    )
+    for (const id of [...ids, 'stages', 'throughput', 'metric-exploits'])
+      expect(page).toContain(`id="chart-${id}"`)
+    expect(page).toContain('class="radar"')
+    for (const text of ['shortcut-free', 'majority label', 'further supervised learning', 'chip entailed']) {
+      expect(page).toContain(text)
+    }
+    expect(page).toContain('group.problems')
+    expect(page).toContain(process.version)
+  })
+
+  it('escapes whatever a model wrote, in the page and in its data', () => {
+    const attack = '</script><script>alert(1)</script><img src=x onerror=alert(2)>'
+    const row: RolloutRow = { step: 1, problemId: attack, prompt: attack, response: attack, reward: 1 }
+    const told = {
+      ...row,
+      answer: attack,
+      gold: attack,
+      steps: [{ text: attack, status: attack, flags: [attack] }],
+    }
+    const data = bareRun('attack', run => {
+      run.appendMetrics({ step: 1, reward: 1, [attack]: 3, group: { [attack]: 1 } })
+      run.appendRollouts([row, told])
+      run.appendEvent({ level: 'warning', message: attack })
+    })
+    data.info.model = attack
+    const result = renderReport(data)
+    expect(result).not.toContain('<script>alert')
+    expect(result).not.toContain('<img')
+    expect(result.match(/<script/g)).toHaveLength(2)
+    expect(result.match(/<\/script>/g)).toHaveLength(2)
+  })
+
+  it('can be made of a run that has only begun, or whose last line is torn', () => {
+    expect(renderReport(bareRun('empty'))).toContain('No step has been recorded yet')
+    const data = bareRun('begun', run => run.appendMetrics({ step: 1, reward: null }))
+    expect(renderReport(data)).toContain('stopped')
+    appendFileSync(join(root, 'begun', 'metrics.jsonl'), '{"step":2,')
+    expect(() => writeReport(join(root, 'begun'))).not.toThrow()
+  })
+
+  it('says when there is no run', () => {
+    expect(() => writeReport(join(root, 'nowhere'))).toThrow(/no run here/)
+  })
+})
+
+describe('curves', () => {
+  it('are drawn for what there is, whatever the recipe calls it', () => {
+    const ids = chartIds('other', run => {
+      run.appendMetrics({
+        step: 1,
+        reward: 1,
+        criteria: { clarity: 0.5 },
+        bankSize: 4,
+        roles: { a: 1, b: 2 },
+      })
+    })
+    expect(ids).toEqual(['reward', 'criterion-clarity', 'metric-bankSize', 'metric-roles'])
+  })
+
+  it('are smoothed by a centred mean that does not invent missing values', () => {
+    expect(movingMean([1, 2, 6, null, 8], 3)).toEqual([1.5, 3, 4, null, 8])
+    expect([5, 60, 500].map(smoothingWindow)).toEqual([1, 3, 21])
+  })
+
+  it('put training and evaluations on one axis', () => {
+    const data = bareRun('axis', run => {
+      run.appendEvals([{ step: 0, set: 'real', n: 9, accuracy: 0.4, accuracyInterval: [0.3, 0.5] }])
+      run.appendMetrics({ step: 1, accuracy: 0.5 })
+    })
+    const chart = chartSections(data)[0].charts[0]
+    expect(chart.x).toEqual([0, 1])
+    expect(chart.series.map(series => series.values)).toEqual([
+      [null, 0.5],
+      [0.4, null],
+    ])
+  })
+})
+
+describe('choices', () => {
+  it('takes best and worst from the end of the run, one a problem', () => {
+    const row = (step: number, problemId: string, reward: number): RolloutRow => ({
+      step,
+      problemId,
+      reward,
+      prompt: '',
+      response: '',
+    })
+    const data = bareRun('chosen', run =>
+      run.appendRollouts([
+        row(1, 'a', 9),
+        row(90, 'b', 3),
+        row(95, 'b', 2),
+        row(99, 'c', 1),
+        row(100, 'd', 2),
+      ]),
+    )
+    const rewards = Object.fromEntries(
+      chooseRollouts(data).map(({ title, rows }) => [title, rows.map(r => r.reward)]),
+    )
+    expect(rewards).toEqual({ Best: [3, 2], Worst: [1, 2], Latest: [2, 1], Earliest: [9, 3] })
+  })
+
+  it('takes the profile from evaluations, else from training', () => {
+    const data = bareRun('profile', run => {
+      for (let step = 1; step <= 20; step++) run.appendMetrics({ step, criteria: { C1: step / 32 } })
+    })
+    expect(rubricProfile(data)).toMatchObject({ before: { C1: 1.5 / 32 }, after: { C1: 19.5 / 32 } })
+    data.evals.push({ step: 0, set: 's', n: 1, accuracy: 0, criteria: { C1: 0.2 } })
+    data.evals.push({ step: 9, set: 's', n: 1, accuracy: 0, criteria: { C1: 0.4 } })
+    expect(rubricProfile(data)).toMatchObject({ before: { C1: 0.2 }, after: { C1: 0.4 } })
+  })
+})
+
+describe('html', () => {
+  it('escapes values, joins arrays, and leaves nothing out but nothing', () => {
+    expect(html`<b title="${'"<&\''}">${[1, 'a', null, false, html`<i></i>`]}</b>`.text).toBe(
+      '<b title="&quot;&lt;&amp;&#39;">1a<i></i></b>',
+    )
+    expect(jsonForScript({ a: '</script><!--' }).text).toBe('{"a":"\\u003c/script>\\u003c!--"}')
+  })
+})
