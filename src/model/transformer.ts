@@ -67,12 +67,11 @@ export const rotaryTable = (config: ModelConfig): RotaryTable => {
 export const linear = (weights: Weights, prefix: string, x: Tensor): Tensor => {
   const product = matmul(x, weights.get(`${prefix}.weight`), { transposeB: true })
   const biased = weights.has(`${prefix}.bias`) ? add(product, weights.get(`${prefix}.bias`)) : product
-  if (!weights.has(`${prefix}.lora_A.weight`)) return biased
-  const down = matmul(x, weights.get(`${prefix}.lora_A.weight`), { transposeB: true })
-  return add(
-    biased,
-    matmul(down, weights.get(`${prefix}.lora_B.weight`), { transposeB: true, alpha: weights.loraScale }),
-  )
+  const adapter = `base_model.model.${prefix}`
+  if (!weights.has(`${adapter}.lora_A.weight`)) return biased
+  const down = matmul(x, weights.get(`${adapter}.lora_A.weight`), { transposeB: true })
+  const up = weights.get(`${adapter}.lora_B.weight`)
+  return add(biased, matmul(down, up, { transposeB: true, alpha: weights.loraScale }))
 }
 
 /** The table that turns hidden states into logits, [vocabulary, hidden]. */
@@ -101,7 +100,9 @@ export const projectHeads = (
   const name = `model.layers.${layer}.self_attn`
   const rotated = (projection: string, norm: string, heads: number) => {
     const states = linear(weights, `${name}.${projection}`, x)
-    const normed = config.qkNorm ? headNorm(config, states, weights.get(`${name}.${norm}.weight`), heads) : states
+    const normed = config.qkNorm
+      ? headNorm(config, states, weights.get(`${name}.${norm}.weight`), heads)
+      : states
     return headsFirst(rotary(normed, positions, table), heads, config.headDim)
   }
   return {

@@ -1,0 +1,173 @@
+/** @file Micro-batches: sequences grouped by prompt, of similar length, padded into [P, G, T] arrays. */
+
+import { MASKED } from '../../model/transformer.ts'
+import type { TokenIds } from '../../rl/datum.ts'
+import type { Values } from '../../tensor/index.ts'
+import { DataError } from '../../util/errors.ts'
+
+export interface Sequence {
+  promptTokens: TokenIds
+  tokens: TokenIds
+}
+
+/** Sequences that share a prompt; `members` are indices into the batch. */
+interface Group {
+  prompt: TokenIds
+  members: number[]
+  longest: number
+}
+
+/** A padded micro-batch. `slots[p * G + g]` is the index of the sequence there, -1 for padding. */
+export interface MicroBatch {
+  prompts: readonly TokenIds[]
+  slots: readonly number[]
+  /** P, G, T, and S = longest prompt without its last token. */
+  sizes: { P: number; G: number; T: number; S: number }
+}
+
+/** Sequences that share a prompt, at most `largest` together; a prompt is recognised by its content. */
+const groupByPrompt = (sequences: readonly Sequence[], largest: number): Group[] => {
+  const open = new Map<string, Group>()
+  const groups: Group[] = []
+  sequences.forEach(({ promptTokens, tokens }, index) => {
+    const key = promptTokens.join(',')
+    let group = open.get(key)
+    if (!group || group.members.length >= largest) {
+      group = { prompt: promptTokens, members: [], longest: 0 }
+      open.set(key, group)
+      groups.push(group)
+    }
+    group.members.push(index)
+    group.longest = Math.max(group.longest, tokens.length)
+  })
+  return groups
+}
+
+const checkSequence = ({ promptTokens, tokens }: Sequence, index: number, maxPositions: number) => {
+  if (promptTokens.length === 0)
+    throw new DataError(`sequence ${index}: the prompt is empty`, {
+      hint: 'give it at least one token, such as BOS',
+    })
+  if (promptTokens.length + tokens.length > maxPositions + 1)
+    throw new DataError(
+      `sequence ${index}: ${promptTokens.length} prompt and ${tokens.length} response tokens exceed the context of ${maxPositions}`,
+      { hint: 'shorten the prompt or lower maxTokens' },
+    )
+}
+
+/**
+ * Cuts a batch into micro-batches of at most about `tokenBudget` padded tokens, longest first. A group never exceeds the
+ * budget unless a single sequence does.
+ * @throws DataError for an empty prompt or a sequence beyond the context.
+ */
+export const microBatches = (
+  sequences: readonly Sequence[],
+  tokenBudget: number,
+  maxPositions: number,
+): MicroBatch[] => {
+  sequences.forEach((sequence, index) => {
+    checkSequence(sequence, index, maxPositions)
+  })
+  const longest = Math.max(1, ...sequences.map(({ tokens }) => tokens.length))
+  const groups = groupByPrompt(sequences, Math.max(1, Math.floor(tokenBudget / longest)))
+  const order = groups
+    .map((group, at) => ({ group, at }))
+    .sort(
+      (a, b) =>
+        b.group.members.length - a.group.members.length || b.group.longest - a.group.longest || a.at - b.at,
+    )
+  const batches: Group[][] = []
+  for (const { group } of order) {
+    const last = batches[batches.length - 1]
+    if (last && paddedTokens([...last, group]) <= tokenBudget) last.push(group)
+    else batches.push([group])
+  }
+  return batches.map(toMicroBatch)
+}
+
+const sizesOf = (groups: readonly Group[]) => ({
+  P: groups.length,
+  G: Math.max(...groups.map(({ members }) => members.length)),
+  T: Math.max(1, ...groups.map(({ longest }) => longest)),
+  S: Math.max(...groups.map(({ prompt }) => prompt.length)) - 1,
+})
+
+const paddedTokens = (groups: readonly Group[]): number => {
+  const { P, G, T, S } = sizesOf(groups)
+  return P * (S + G * T)
+}
+
+const toMicroBatch = (groups: readonly Group[]): MicroBatch => {
+  const sizes = sizesOf(groups)
+  const slots = groups.flatMap(({ members }) => Array.from({ length: sizes.G }, (_, g) => members[g] ?? -1))
+  return { prompts: groups.map(({ prompt }) => prompt), slots, sizes }
+}
+
+/**
+ * Inputs of `groupedInputs` and the targets. A sample's row starts with the prompt's last token, so that its first
+ * target is the first response token; the rest of the prompt is the shared prefix.
+ */
+export const batchValues = (
+  batch: MicroBatch,
+  sequences: readonly Sequence[],
+  maxPositions: number,
+): Values => {
+  const { P, G, T, S } = batch.sizes
+  const count = P * S + P * G * T
+  const tokens = new BigInt64Array(count)
+  const positions = new BigInt64Array(count)
+  const segments = new Int32Array(P * G * T)
+  const targets = new BigInt64Array(P * G * T)
+  const prefixMask = new Float32Array(P * S)
+  for (let p = 0; p < P; p++) {
+    const prompt = batch.prompts[p]
+    for (let s = 0; s < S; s++) {
+      const real = s < prompt.length - 1
+      tokens[p * S + s] = BigInt(real ? prompt[s] : 0)
+      positions[p * S + s] = BigInt(s)
+      prefixMask[p * S + s] = real ? 0 : MASKED
+    }
+    for (let g = 0; g < G; g++) {
+      const index = batch.slots[p * G + g]
+      const response: TokenIds = index < 0 ? [] : sequences[index].tokens
+      for (let t = 0; t < T; t++) {
+        const at = (p * G + g) * T + t
+        const real = t < response.length
+        tokens[P * S + at] = BigInt(
+          t === 0 ? prompt[prompt.length - 1] : t <= response.length ? response[t - 1] : 0,
+        )
+        positions[P * S + at] = BigInt(Math.min(prompt.length - 1 + t, maxPositions - 1))
+        segments[at] = real ? 0 : 1
+        targets[at] = BigInt(real ? response[t] : 0)
+      }
+    }
+  }
+  return {
+    tokens: { data: tokens, dims: [count] },
+    positions: { data: positions, dims: [count] },
+    segments: { data: segments, dims: [P, G, T] },
+    targets: { data: targets, dims: [P, G, T] },
+    ...(S > 0 && { prefixMask: { data: prefixMask, dims: [P, S] } }),
+  }
+}
+
+/** Spreads per-token numbers of the sequences over a micro-batch, [P, G, T]; padding is 0. */
+export const spreadTokens = (
+  batch: MicroBatch,
+  perSequence: (index: number) => ArrayLike<number>,
+): { data: Float32Array; dims: number[] } => {
+  const { P, G, T } = batch.sizes
+  const data = new Float32Array(P * G * T)
+  batch.slots.forEach((index, slot) => {
+    if (index >= 0) data.set(perSequence(index), slot * T)
+  })
+  return { data, dims: [P, G, T] }
+}
+
+/** The part of a per-token output [P*G*T] that belongs to a slot. */
+export const gatherTokens = (
+  batch: MicroBatch,
+  slot: number,
+  length: number,
+  output: Float32Array,
+): Float32Array => output.slice(slot * batch.sizes.T, slot * batch.sizes.T + length)

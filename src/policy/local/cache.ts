@@ -1,0 +1,162 @@
+/** @file Keys and values of a running batch: the prompts', shared by their samples, and each sample's own, growing. */
+
+import { MASKED } from '../../model/transformer.ts'
+import type { Value, Values } from '../../tensor/index.ts'
+
+/** Own places are allocated this many at a time. */
+const BUCKET = 32
+
+export interface CacheShape {
+  layers: number
+  kvHeads: number
+  headDim: number
+}
+
+const copyBlock = (
+  source: Float32Array,
+  from: number,
+  target: Float32Array,
+  to: number,
+  count: number,
+): void => {
+  // Short blocks: a plain loop is faster than making two views.
+  if (count <= 128) for (let i = 0; i < count; i++) target[to + i] = source[from + i]
+  else target.set(source.subarray(from, from + count), to)
+}
+
+/** Cache of P prompts with G samples each. Layouts are those of `stepGraph`. */
+export class KeyValueCache {
+  readonly #shape: CacheShape
+  /** Longest prompt. */
+  readonly #promptLength: number
+  #prompts: number
+  #samples: number
+  #capacity = BUCKET
+  #length = 0
+  /** Per layer keys, then values: [kvHeads, P, S, headDim]. */
+  #prompt: Float32Array[]
+  #promptMask: Float32Array
+  /** Per layer keys, then values: [kvHeads, P*G, C, headDim]. */
+  #own: Float32Array[]
+  /** [P*G, C] */
+  #ownMask: Float32Array
+
+  /** Takes over the prompt pass's outputs `k<l>` and `v<l>`; `lengths` are the real lengths of the padded prompts. */
+  constructor(
+    shape: CacheShape,
+    prefill: Record<string, Value>,
+    lengths: readonly number[],
+    padded: number,
+    samples: number,
+  ) {
+    this.#shape = shape
+    this.#promptLength = padded
+    this.#prompts = lengths.length
+    this.#samples = samples
+    const layers = Array.from({ length: shape.layers }, (_, layer) => layer)
+    this.#prompt = layers.flatMap(l => [prefill[`k${l}`], prefill[`v${l}`]].map(x => x.data as Float32Array))
+    this.#promptMask = new Float32Array(lengths.length * padded)
+    lengths.forEach((length, p) => {
+      this.#promptMask.fill(MASKED, p * padded + length, (p + 1) * padded)
+    })
+    this.#own = this.#emptyOwn()
+    this.#ownMask = new Float32Array(this.rows * this.#capacity).fill(MASKED)
+  }
+
+  get rows(): number {
+    return this.#prompts * this.#samples
+  }
+
+  #emptyOwn(): Float32Array[] {
+    const { layers, kvHeads, headDim } = this.#shape
+    const size = kvHeads * this.rows * this.#capacity * headDim
+    return Array.from({ length: 2 * layers }, () => new Float32Array(size))
+  }
+
+  /** Inputs of the next step. */
+  values(): Values {
+    const { layers, kvHeads, headDim } = this.#shape
+    const promptDims = [kvHeads, this.#prompts, this.#promptLength, headDim]
+    const ownDims = [kvHeads, this.#prompts, this.#samples, this.#capacity, headDim]
+    const values: Values = {
+      promptMask: { data: this.#promptMask, dims: [this.#prompts, 1, this.#promptLength] },
+      ownMask: { data: this.#ownMask, dims: [this.#prompts, this.#samples, this.#capacity] },
+    }
+    for (let layer = 0; layer < layers; layer++) {
+      values[`promptK${layer}`] = { data: this.#prompt[2 * layer], dims: promptDims }
+      values[`promptV${layer}`] = { data: this.#prompt[2 * layer + 1], dims: promptDims }
+      values[`ownK${layer}`] = { data: this.#own[2 * layer], dims: ownDims }
+      values[`ownV${layer}`] = { data: this.#own[2 * layer + 1], dims: ownDims }
+    }
+    return values
+  }
+
+  /** Stores the new keys and values of a step, [2*layers, kvHeads, P*G, headDim]. */
+  append(fresh: Float32Array): void {
+    if (this.#length === this.#capacity) this.#grow()
+    const { kvHeads, headDim } = this.#shape
+    const blocks = kvHeads * this.rows
+    this.#own.forEach((own, which) => {
+      for (let block = 0; block < blocks; block++) {
+        const from = (which * blocks + block) * headDim
+        copyBlock(fresh, from, own, (block * this.#capacity + this.#length) * headDim, headDim)
+      }
+    })
+    for (let row = 0; row < this.rows; row++) this.#ownMask[row * this.#capacity + this.#length] = 0
+    this.#length++
+  }
+
+  #grow(): void {
+    const rows = Array.from({ length: this.rows }, (_, row) => row)
+    this.#rearrange(rows, this.#capacity + BUCKET)
+  }
+
+  /**
+   * Keeps some prompts and some of their samples. `rows[p][g]` is the old row that takes place g of the kept prompt p.
+   * Every prompt keeps the same number of places.
+   */
+  keep(prompts: readonly number[], rows: readonly (readonly number[])[]): void {
+    const { kvHeads, headDim } = this.#shape
+    const block = this.#promptLength * headDim
+    this.#prompt = this.#prompt.map(old => {
+      const next = new Float32Array(kvHeads * prompts.length * block)
+      for (let head = 0; head < kvHeads; head++)
+        prompts.forEach((p, at) => {
+          copyBlock(
+            old,
+            (head * this.#prompts + p) * block,
+            next,
+            (head * prompts.length + at) * block,
+            block,
+          )
+        })
+      return next
+    })
+    const mask = new Float32Array(prompts.length * this.#promptLength)
+    prompts.forEach((p, at) => {
+      copyBlock(this.#promptMask, p * this.#promptLength, mask, at * this.#promptLength, this.#promptLength)
+    })
+    this.#promptMask = mask
+    this.#rearrange(rows.flat(), this.#capacity, { prompts: prompts.length, samples: rows[0].length })
+  }
+
+  #rearrange(rows: readonly number[], capacity: number, layout?: { prompts: number; samples: number }): void {
+    const { kvHeads, headDim } = this.#shape
+    const old = { own: this.#own, mask: this.#ownMask, rows: this.rows, capacity: this.#capacity }
+    if (layout) [this.#prompts, this.#samples] = [layout.prompts, layout.samples]
+    this.#capacity = capacity
+    this.#own = this.#emptyOwn()
+    this.#own.forEach((next, which) => {
+      for (let head = 0; head < kvHeads; head++)
+        rows.forEach((row, at) => {
+          const from = (head * old.rows + row) * old.capacity * headDim
+          const to = (head * rows.length + at) * capacity * headDim
+          copyBlock(old.own[which], from, next, to, this.#length * headDim)
+        })
+    })
+    this.#ownMask = new Float32Array(rows.length * capacity).fill(MASKED)
+    rows.forEach((_, at) => {
+      this.#ownMask.fill(0, at * capacity, at * capacity + this.#length)
+    })
+  }
+}

@@ -1,0 +1,46 @@
+/** @file A policy inside one thread: parameters, sampler and trainer together. Blocks its thread while it computes. */
+
+import { createTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
+import type { Policy } from '../policy.ts'
+import { type ModelSource, Parameters } from './parameters.ts'
+import { Sampler } from './sampler.ts'
+import { Trainer } from './trainer.ts'
+
+export interface EngineOptions {
+  /** Threads inside one operation; 2 by default. */
+  threads?: number
+  /** Rows that are decoded together; 256 by default. */
+  maxRows?: number
+  /** Padded tokens that go through a training graph at a time; 4096 by default. */
+  microBatchTokens?: number
+}
+
+export type Engine = Omit<Policy, 'config' | 'close'> & { readonly parameters: Parameters }
+
+/** Loads or initialises a model and makes it ready to sample and train. `tokenizer` is needed for stop strings only. */
+export const createEngine = (
+  source: ModelSource,
+  options: EngineOptions = {},
+  tokenizer: Tokenizer | null = null,
+): Engine => {
+  const { threads = 2, maxRows = 256, microBatchTokens = 4096 } = options
+  const parameters = new Parameters(source)
+  const sampler = new Sampler(parameters, { threads, maxRows }, tokenizer)
+  const trainer = new Trainer(parameters, { threads, microBatchTokens })
+  return {
+    parameters,
+    sample: (request, onSample) => sampler.sample(request, onSample),
+    score: (items, scoreOptions) => trainer.score(items, scoreOptions),
+    update: (datums, updateOptions) => trainer.update(datums, updateOptions),
+    freezeReference: async () => parameters.freezeReference(),
+    save: async (folder, saveOptions = {}) => parameters.save(folder, saveOptions.optimizer ?? true),
+    load: async folder => parameters.load(folder),
+  }
+}
+
+/** The tokenizer among a checkpoint's text files, or null. */
+export const tokenizerOf = (files: ReadonlyMap<string, string>): Tokenizer | null => {
+  const json = files.get('tokenizer.json')
+  const config = files.get('tokenizer_config.json')
+  return json ? createTokenizer(JSON.parse(json), config ? JSON.parse(config) : {}) : null
+}

@@ -1,0 +1,109 @@
+/** @file The embedded policy: an engine in a worker thread, so that the caller's event loop stays free while it computes. */
+
+import { Worker } from 'node:worker_threads'
+import type { ModelConfig } from '../../model/config.ts'
+import * as errors from '../../util/errors.ts'
+import { workerUrl } from '../../util/worker-url.ts'
+import type { Policy, Sample, SampleRequest } from '../policy.ts'
+import type { EngineOptions } from './engine.ts'
+import type { ModelSource } from './parameters.ts'
+import type { CallMessage, ErrorData, Method, Reply, WorkerStart } from './protocol.ts'
+
+interface Pending {
+  resolve(value: unknown): void
+  reject(error: Error): void
+  onSample?: (sample: Sample) => void
+}
+
+/** Errors keep their class across the thread boundary. */
+const revive = ({ name, message, stack }: ErrorData): Error => {
+  const Class = (errors as unknown as Record<string, new (message: string) => Error>)[name] ?? Error
+  const error = new Class(message)
+  error.stack = stack
+  return error
+}
+
+export class LocalPolicy implements Policy {
+  readonly config: ModelConfig
+  readonly parameterCount: number
+  readonly trainedCount: number
+  readonly #worker: Worker
+  readonly #pending = new Map<number, Pending>()
+  #nextId = 0
+  #closed: Error | null = null
+
+  private constructor(worker: Worker, ready: Extract<Reply, { kind: 'ready' }>) {
+    this.#worker = worker
+    this.config = ready.config
+    this.parameterCount = ready.parameterCount
+    this.trainedCount = ready.trainedCount
+    worker.on('message', (reply: Reply) => this.#receive(reply))
+    worker.on('error', error => this.#fail(error as Error))
+    worker.on('exit', code =>
+      this.#fail(new errors.GradusError(`the engine's worker stopped (exit ${code})`)),
+    )
+  }
+
+  /** Starts the worker and loads the model. @throws CheckpointError and others from loading. */
+  static async start(source: ModelSource, options: EngineOptions = {}): Promise<LocalPolicy> {
+    const workerData: WorkerStart = { source, options }
+    const worker = new Worker(workerUrl(import.meta.url, './worker.js'), { workerData })
+    const ready = await new Promise<Reply>((resolve, reject) => {
+      worker.once('message', resolve)
+      worker.once('error', reject)
+    })
+    worker.removeAllListeners()
+    if (ready.kind === 'ready') return new LocalPolicy(worker, ready)
+    await worker.terminate()
+    throw ready.kind === 'failed' ? revive(ready.error) : new Error(`unexpected message ${ready.kind}`)
+  }
+
+  #receive(reply: Reply): void {
+    if (reply.kind === 'ready' || reply.kind === 'failed') return
+    const pending = this.#pending.get(reply.id)
+    if (!pending) return
+    if (reply.kind === 'sample') return pending.onSample?.(reply.sample)
+    this.#pending.delete(reply.id)
+    if (this.#pending.size === 0) this.#worker.unref()
+    if (reply.kind === 'result') pending.resolve(reply.value)
+    else pending.reject(revive(reply.error))
+  }
+
+  #fail(error: Error): void {
+    this.#closed ??= error
+    for (const { reject } of this.#pending.values()) reject(error)
+    this.#pending.clear()
+  }
+
+  #call<T>(method: Method, args: unknown[], onSample?: (sample: Sample) => void): Promise<T> {
+    if (this.#closed) return Promise.reject(this.#closed)
+    const id = this.#nextId++
+    return new Promise<T>((resolve, reject) => {
+      this.#worker.ref()
+      this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, onSample })
+      this.#worker.postMessage({ id, method, args } satisfies CallMessage)
+    })
+  }
+
+  async sample(request: SampleRequest, onSample?: (sample: Sample) => void): Promise<Sample[]> {
+    const group = request.samplesPerPrompt ?? 1
+    const samples = new Array<Sample>(request.prompts.length * group)
+    await this.#call<void>('sample', [request], sample => {
+      samples[sample.prompt * group + sample.index] = sample
+      onSample?.(sample)
+    })
+    return samples
+  }
+
+  score: Policy['score'] = (items, options) => this.#call('score', [items, options])
+  update: Policy['update'] = (datums, options) => this.#call('update', [datums, options])
+  freezeReference: Policy['freezeReference'] = () => this.#call('freezeReference', [])
+  save: Policy['save'] = (folder, options) => this.#call('save', [folder, options])
+  load: Policy['load'] = folder => this.#call('load', [folder])
+
+  async close(): Promise<void> {
+    this.#closed ??= new errors.GradusError('the policy is closed')
+    this.#worker.removeAllListeners('exit')
+    await this.#worker.terminate()
+  }
+}

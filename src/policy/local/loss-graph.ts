@@ -1,0 +1,135 @@
+/** @file The loss specification as a graph, term for term what `rl/loss.ts` computes in plain arithmetic. */
+
+import type { ModelConfig } from '../../model/config.ts'
+import { groupedHidden, groupedInputs, outputTable, type Weights } from '../../model/transformer.ts'
+import { GSPO_LOG_RATIO_MAX, LOG_RATIO_CLAMP, type LossSpec } from '../../rl/loss.ts'
+import {
+  add,
+  clamp,
+  div,
+  exp,
+  greater,
+  input,
+  matmul,
+  maximum,
+  minimum,
+  mul,
+  neg,
+  reduceSum,
+  reshape,
+  square,
+  stopGradient,
+  sub,
+  type Tensor,
+  tokenLogProbs,
+  where,
+} from '../../tensor/index.ts'
+
+const SAMPLES = ['P', 'G', 'T'] as const
+
+/** Per-token results of a forward pass, each [P, G, T]. */
+export interface Forward {
+  logprobs: Tensor
+  entropy: Tensor
+  values: Tensor | null
+}
+
+/** Log-probs and entropy of the targets at a temperature, and the value head's estimates. */
+export const forwardGraph = (config: ModelConfig, weights: Weights, withPrefix: boolean): Forward => {
+  const hidden = groupedHidden(config, weights, groupedInputs(withPrefix))
+  const targets = reshape(input('targets', SAMPLES, 'int64'), [hidden.shape[0]])
+  const scaled = mul(hidden, input('inverseTemperature', []))
+  const { logprobs, entropy } = tokenLogProbs(scaled, outputTable(config, weights), targets)
+  return {
+    logprobs: reshape(logprobs, SAMPLES),
+    entropy: reshape(entropy, SAMPLES),
+    values: weights.has('value_head.weight') ? reshape(valueHead(weights, hidden), SAMPLES) : null,
+  }
+}
+
+const valueHead = (weights: Weights, hidden: Tensor): Tensor =>
+  add(matmul(hidden, weights.get('value_head.weight'), { transposeB: true }), weights.get('value_head.bias'))
+
+/** Inputs that a loss reads beside the batch itself; all [P, G, T]. */
+export const lossInputs = (spec: LossSpec): readonly string[] => {
+  const needs: [string, boolean][] = [
+    ['tokenWeights', true],
+    ['factors', true],
+    ['oldLogprobs', spec.policy.kind !== 'none' && spec.policy.kind !== 'reinforce'],
+    ['advantages', spec.policy.kind !== 'none'],
+    ['refLogprobs', spec.kl.kind !== 'none' && spec.kl.coef !== 0],
+    ['returns', spec.value !== null],
+    ['oldValues', spec.value?.clip != null],
+  ]
+  return needs.flatMap(([name, needed]) => (needed ? [name] : []))
+}
+
+/** The scalar loss of a micro-batch; token weights (aggregation and mask) make micro-batches add up to the batch. */
+export const lossGraph = (spec: LossSpec, forward: Forward): Tensor => {
+  const read = (name: string) => input(name, SAMPLES)
+  const names = new Set(lossInputs(spec))
+  const [weights, factors] = [read('tokenWeights'), read('factors')]
+  const old = names.has('oldLogprobs') ? read('oldLogprobs') : null
+  const terms: Tensor[] = []
+  const push = (coefficient: number, term: Tensor) => {
+    if (coefficient !== 0) terms.push(coefficient === 1 ? term : mul(term, coefficient))
+  }
+  if (names.has('advantages'))
+    push(1, mul(policyLoss(spec.policy, forward.logprobs, old, read('advantages'), weights), factors))
+  if (names.has('refLogprobs'))
+    push(spec.kl.coef, klTerm(spec.kl.kind, forward.logprobs, read('refLogprobs')))
+  push(-spec.entropyCoef, forward.entropy)
+  push(spec.crossEntropyCoef, neg(mul(forward.logprobs, factors)))
+  if (spec.value) {
+    if (!forward.values) throw new Error('loss: a value loss needs a model with a value head')
+    const oldValues = names.has('oldValues') ? read('oldValues') : null
+    push(spec.value.coef, valueTerm(forward.values, read('returns'), oldValues, spec.value.clip))
+  }
+  const total = terms.length > 0 ? terms.reduce((a, b) => add(a, b)) : mul(forward.logprobs, 0)
+  return reduceSum(mul(total, weights))
+}
+
+const policyLoss = (
+  spec: LossSpec['policy'],
+  logprobs: Tensor,
+  old: Tensor | null,
+  advantages: Tensor,
+  weights: Tensor,
+): Tensor => {
+  if (!old) return neg(mul(advantages, logprobs))
+  const low = Math.max(0, 1 - spec.clipLow)
+  const high = 1 + spec.clipHigh
+  const ratio =
+    spec.kind === 'gspo'
+      ? sequenceRatio(logprobs, old, weights)
+      : exp(clamp(sub(logprobs, old), -LOG_RATIO_CLAMP, LOG_RATIO_CLAMP))
+  if (spec.kind === 'cispo') return neg(mul(mul(stopGradient(clamp(ratio, low, high)), advantages), logprobs))
+  const loss = maximum(neg(mul(ratio, advantages)), neg(mul(clamp(ratio, low, high), advantages)))
+  if (spec.dualClip === null) return loss
+  return where(greater(0, advantages), minimum(loss, mul(advantages, -spec.dualClip)), loss)
+}
+
+/** exp of the mean log-ratio over a sequence's policy tokens, on every token of it: [P, G, T]. */
+const sequenceRatio = (logprobs: Tensor, old: Tensor, weights: Tensor): Tensor => {
+  const mask = where(greater(weights, 0), 1, mul(weights, 0))
+  const total = reduceSum(mul(sub(logprobs, old), mask), [-1], { keepDims: true })
+  const mean = div(total, maximum(reduceSum(mask, [-1], { keepDims: true }), 1))
+  return mul(exp(minimum(mean, GSPO_LOG_RATIO_MAX)), add(mul(mask, 0), 1))
+}
+
+/** Estimates of KL(policy || reference) per token (Schulman 2020): k1, k2, k3, and |k1|. */
+const klTerm = (kind: LossSpec['kl']['kind'], logprobs: Tensor, reference: Tensor): Tensor => {
+  const difference = sub(logprobs, reference)
+  if (kind === 'k1') return difference
+  if (kind === 'abs') return maximum(difference, neg(difference))
+  if (kind === 'k2') return mul(square(difference), 0.5)
+  const back = clamp(neg(difference), -LOG_RATIO_CLAMP, LOG_RATIO_CLAMP)
+  return sub(sub(exp(back), back), 1)
+}
+
+const valueTerm = (values: Tensor, returns: Tensor, old: Tensor | null, clip: number | null): Tensor => {
+  const plain = square(sub(values, returns))
+  if (!old || clip === null) return mul(plain, 0.5)
+  const clipped = add(old, clamp(sub(values, old), -clip, clip))
+  return mul(maximum(plain, square(sub(clipped, returns))), 0.5)
+}

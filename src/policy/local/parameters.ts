@@ -1,0 +1,347 @@
+/** @file The weights of a model in memory: frozen ones as plain arrays, trained ones flat beside gradient and moments. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type CheckpointContent,
+  loadConfig,
+  readCompanionFiles,
+  saveCheckpoint,
+} from '../../model/checkpoint.ts'
+import type { ModelConfig } from '../../model/config.ts'
+import {
+  initLora,
+  isAdapterFolder,
+  type LoraConfig,
+  loadAdapter,
+  loraScale,
+  loraSpecs,
+  saveAdapter,
+} from '../../model/lora-files.ts'
+import { type NamedTensors, readSafetensors, writeSafetensors } from '../../model/safetensors.ts'
+import { type Weights, weightInputs } from '../../model/transformer.ts'
+import {
+  elementCount,
+  initValueHead,
+  initWeights,
+  loadValueHead,
+  loadWeights,
+  tensorSpecs,
+  valueHeadSpecs,
+} from '../../model/weights.ts'
+import { constant, type Values } from '../../tensor/index.ts'
+import { CheckpointError, NumericError } from '../../util/errors.ts'
+import type { OptimizerSettings } from '../policy.ts'
+import { type AdamWSpans, alignedFloats, FlatBuffer, planShards } from './flat.ts'
+
+/** Where a model comes from: a checkpoint folder, or fresh weights of a given shape. */
+export interface ModelSource {
+  folder?: string
+  init?: { config: ModelConfig; seed: number | string; embeddingStd?: number; files?: Record<string, string> }
+  /** Train an adapter instead of the weights. */
+  lora?: LoraConfig
+  /** Adds a value head (fresh unless the folder has one). */
+  valueHead?: boolean
+  seed?: number | string
+}
+
+interface Trained extends AdamWSpans {
+  name: string
+  shape: readonly number[]
+}
+
+const OPTIMIZER_FILE = 'optimizer.safetensors'
+
+/** All weights of one policy, with the optimiser's state for those that are trained. */
+export class Parameters {
+  readonly config: ModelConfig
+  readonly lora: LoraConfig | null
+  readonly trained: readonly Trained[]
+  readonly #tensors: NamedTensors
+  readonly #files: ReadonlyMap<string, string>
+  readonly #baseModel: string
+  readonly #valueNames: ReadonlySet<string>
+  #reference: ReadonlyMap<string, Float32Array> | null = null
+  /** AdamW's step counter. */
+  steps = 0
+  /** Grows with every change, so that graphs with fixed weights know when they are out of date. */
+  version = 0
+
+  constructor(source: ModelSource) {
+    const loaded = loadSource(source)
+    this.config = loaded.config
+    this.lora = loaded.lora
+    this.#files = loaded.files
+    this.#baseModel = source.folder ?? ''
+    this.#valueNames = new Set(loaded.valueHead?.keys())
+    const trainable = loaded.adapter ?? loaded.weights
+    this.trained = allocateTrained(new Map([...trainable, ...(loaded.valueHead ?? [])]))
+    this.#tensors = new Map([...loaded.weights, ...(loaded.adapter ?? []), ...(loaded.valueHead ?? [])])
+    for (const { name, param } of this.trained) this.#tensors.get(name)!.data = param.view
+  }
+
+  get hasValueHead(): boolean {
+    return this.#valueNames.size > 0
+  }
+
+  get count(): number {
+    return [...this.#tensors.values()].reduce((sum, { data }) => sum + data.length, 0)
+  }
+
+  /** Weights as graph inputs, fed by `feeds`. */
+  asInputs(): Weights {
+    const specs = [...this.#tensors].map(([name, { shape }]) => ({ name, shape }))
+    return weightInputs(specs, this.lora ? loraScale(this.lora) : 0)
+  }
+
+  /** Current weights fixed into a graph: the runtime packs them once instead of on every run. */
+  asConstants(): Weights {
+    const fixed = new Map(
+      [...this.#tensors].map(([name, { data, shape }]) => [name, constant(data, shape)] as const),
+    )
+    return {
+      loraScale: this.lora ? loraScale(this.lora) : 0,
+      has: name => fixed.has(name),
+      get: name => fixed.get(name)!,
+    }
+  }
+
+  /** Values for the inputs that a graph made from `asInputs` has. */
+  feeds(inputs: readonly { name: string }[], weights: 'current' | 'reference' = 'current'): Values {
+    const reference = weights === 'reference' ? this.#needReference() : null
+    const values: Values = {}
+    for (const { name } of inputs) {
+      if (!name.startsWith('in.w.')) continue
+      const key = name.slice('in.w.'.length)
+      const { data, shape } = this.#tensors.get(key)!
+      values[`w.${key}`] = { data: reference?.get(key) ?? data, dims: shape }
+    }
+    return values
+  }
+
+  #needReference(): ReadonlyMap<string, Float32Array> {
+    if (!this.#reference)
+      throw new CheckpointError('no reference weights are frozen', { hint: 'call freezeReference first' })
+    return this.#reference
+  }
+
+  /** Keeps a copy of the trained weights; for an adapter the reference is the base model, so its factors B become zero. */
+  freezeReference(): void {
+    const copy = ({ name, param }: Trained) =>
+      name.includes('.lora_B.') ? new Float32Array(param.length) : param.view.slice()
+    this.#reference = new Map(this.trained.map(tensor => [tensor.name, copy(tensor)]))
+  }
+
+  clearGradients(): void {
+    for (const { grad } of this.trained) grad.buffer.fill(grad, 0)
+  }
+
+  /** Adds a micro-batch's gradient of one tensor. */
+  accumulate(index: number, gradient: Float32Array): void {
+    const { grad } = this.trained[index]
+    grad.buffer.accumulate(grad, gradient)
+  }
+
+  /** Global norm of the gradient over all trained tensors. */
+  gradientNorm(): number {
+    return Math.sqrt(this.trained.reduce((sum, { grad }) => sum + grad.buffer.sumSquares(grad), 0))
+  }
+
+  /**
+   * Clips the gradient to a global norm and takes one AdamW step; weight decay acts on matrices only.
+   * @throws NumericError when the gradient is not finite; no weight has changed then.
+   */
+  step(settings: OptimizerSettings): number {
+    const norm = this.gradientNorm()
+    if (!Number.isFinite(norm))
+      throw new NumericError(`gradient norm is ${norm}; no weight was changed`, {
+        hint: 'lower the learning rate, clip harder, or look at the rewards of the last batch',
+      })
+    const { maxGradNorm = 1, weightDecay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 } = settings
+    const gradScale = maxGradNorm > 0 && norm > maxGradNorm ? maxGradNorm / (norm + 1e-6) : 1
+    this.steps++
+    for (const tensor of this.trained) {
+      tensor.param.buffer.adamw(tensor, {
+        step: this.steps,
+        lr: settings.learningRate,
+        beta1,
+        beta2,
+        eps: epsilon,
+        weightDecay: tensor.shape.length > 1 ? weightDecay : 0,
+        gradScale,
+      })
+    }
+    this.version++
+    return norm
+  }
+
+  /** Writes a checkpoint folder as a whole; see `saveCheckpoint` and `saveAdapter`. */
+  save(folder: string, withOptimizer: boolean): void {
+    const writeMore = (target: string) => {
+      if (withOptimizer) this.#saveOptimizer(join(target, OPTIMIZER_FILE))
+    }
+    const valueHead = this.#pick(this.#valueNames)
+    if (this.lora) {
+      const names = new Set(loraSpecs(this.config, this.lora).map(({ name }) => name))
+      saveAdapter(
+        folder,
+        { lora: this.lora, tensors: this.#pick(names), baseModel: this.#baseModel },
+        { writeMore },
+      )
+      return
+    }
+    const weights = this.#pick(new Set(tensorSpecs(this.config).map(({ name }) => name)))
+    const content: CheckpointContent = {
+      config: this.config,
+      weights,
+      valueHead: valueHead.size > 0 ? valueHead : null,
+      files: this.#files,
+    }
+    saveCheckpoint(folder, content, { writeMore })
+  }
+
+  #pick(names: ReadonlySet<string>): NamedTensors {
+    return new Map([...this.#tensors].filter(([name]) => names.has(name)))
+  }
+
+  #saveOptimizer(path: string): void {
+    const moments: NamedTensors = new Map()
+    for (const { name, shape, m, v } of this.trained) {
+      moments.set(`m.${name}`, { shape: [...shape], data: m.view })
+      moments.set(`v.${name}`, { shape: [...shape], data: v.view })
+    }
+    moments.set('steps', { shape: [1], data: Float32Array.of(this.steps) })
+    writeSafetensors(path, moments)
+  }
+
+  /** Reads weights, and the optimiser's state where it is there, from a folder that `save` wrote. */
+  load(folder: string): void {
+    const tensors = this.lora
+      ? loadAdapter(folder, this.config).tensors
+      : new Map([...loadWeights(folder, this.config), ...this.#loadValueHead(folder)])
+    for (const { name, param } of this.trained) {
+      const stored = tensors.get(name)
+      if (stored) param.view.set(stored.data)
+    }
+    const path = join(folder, OPTIMIZER_FILE)
+    if (existsSync(path)) this.#loadOptimizer(path)
+    this.version++
+  }
+
+  #loadValueHead(folder: string): NamedTensors {
+    return (this.hasValueHead && loadValueHead(folder, this.config)) || new Map()
+  }
+
+  #loadOptimizer(path: string): void {
+    const moments = readSafetensors(path)
+    const need = (name: string, length: number) => {
+      const tensor = moments.get(name)
+      if (tensor?.data.length === length) return tensor.data
+      throw new CheckpointError(
+        `${path}: ${name}: expected ${length} elements, got ${tensor?.data.length ?? 'nothing'}`,
+        {
+          hint: 'the optimiser state belongs to another model',
+        },
+      )
+    }
+    this.steps = need('steps', 1)[0]
+    for (const { name, m, v } of this.trained) {
+      m.view.set(need(`m.${name}`, m.length))
+      v.view.set(need(`v.${name}`, v.length))
+    }
+  }
+}
+
+interface LoadedSource {
+  config: ModelConfig
+  weights: NamedTensors
+  valueHead: NamedTensors | null
+  adapter: NamedTensors | null
+  lora: LoraConfig | null
+  files: ReadonlyMap<string, string>
+}
+
+const loadSource = (source: ModelSource): LoadedSource => {
+  const seed = source.seed ?? source.init?.seed ?? 0
+  if (source.init) {
+    const { config, embeddingStd, files = {} } = source.init
+    const weights = initWeights(config, source.init.seed, { embeddingStd })
+    const adapter = source.lora ? initLora(config, source.lora, seed) : null
+    const valueHead = source.valueHead ? initValueHead(config, seed) : null
+    return {
+      config,
+      weights,
+      valueHead,
+      adapter,
+      lora: source.lora ?? null,
+      files: new Map(Object.entries(files)),
+    }
+  }
+  if (!source.folder)
+    throw new CheckpointError('a model needs a checkpoint folder or a configuration to start from', {
+      hint: 'set model.folder or model.init',
+    })
+  return loadFolder(source.folder, source, seed)
+}
+
+/** A folder with an adapter names its base model, which is loaded first. */
+const loadFolder = (folder: string, source: ModelSource, seed: number | string): LoadedSource => {
+  if (isAdapterFolder(folder)) {
+    const { adapter, base } = loadAdapterWithBase(folder)
+    return { ...base, adapter: adapter.tensors, lora: adapter.lora, valueHead: null }
+  }
+  const config = loadConfig(folder)
+  const stored = source.valueHead ? loadValueHead(folder, config) : null
+  return {
+    config,
+    weights: loadWeights(folder, config),
+    valueHead: source.valueHead ? (stored ?? initValueHead(config, seed)) : null,
+    adapter: source.lora ? initLora(config, source.lora, seed) : null,
+    lora: source.lora ?? null,
+    files: readCompanionFiles(folder),
+  }
+}
+
+const loadAdapterWithBase = (folder: string) => {
+  const baseOf = (text: string) =>
+    (JSON.parse(text) as { base_model_name_or_path?: string }).base_model_name_or_path
+  const named = baseOf(readFileSync(join(folder, 'adapter_config.json'), 'utf8')) ?? ''
+  const basePath = existsSync(named) ? named : join(folder, named)
+  if (!existsSync(join(basePath, 'config.json')))
+    throw new CheckpointError(`${folder}: its base model ${named || '(none named)'} is not here`, {
+      hint: 'put the base model folder where adapter_config.json says',
+    })
+  const config = loadConfig(basePath)
+  return {
+    adapter: loadAdapter(folder, config),
+    base: { config, weights: loadWeights(basePath, config), files: readCompanionFiles(basePath) },
+  }
+}
+
+/** Puts tensors into flat buffers, each with its gradient and moments in the same buffer. */
+const allocateTrained = (tensors: NamedTensors): Trained[] => {
+  const entries = [...tensors]
+  const floats = entries.map(([, { data }]) => 4 * alignedFloats(data.length))
+  return planShards(floats).flatMap(indices => {
+    const buffer = FlatBuffer.create(indices.reduce((sum, i) => sum + floats[i], 0))
+    return indices.map(i => {
+      const [name, { shape, data }] = entries[i]
+      const [param, grad, m, v] = Array.from({ length: 4 }, () => buffer.alloc(data.length))
+      param.view.set(data)
+      return { name, shape, param, grad, m, v }
+    })
+  })
+}
+
+/** Names and shapes that a model of this shape has; for estimates before anything is allocated. */
+export const modelTensors = (config: ModelConfig, lora: LoraConfig | null, valueHead: boolean) => {
+  const base = tensorSpecs(config)
+  const adapter = lora ? loraSpecs(config, lora) : []
+  const head = valueHead ? valueHeadSpecs(config) : []
+  const count = (specs: readonly { shape: readonly number[] }[]) =>
+    specs.reduce((sum, { shape }) => sum + elementCount(shape), 0)
+  return {
+    total: count([...base, ...adapter, ...head]),
+    trained: count([...(lora ? adapter : base), ...head]),
+  }
+}

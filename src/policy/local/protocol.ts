@@ -1,0 +1,33 @@
+/** @file Messages between the main thread and the engine's worker. */
+
+import type { ModelConfig } from '../../model/config.ts'
+import type { Sample } from '../policy.ts'
+import type { Engine, EngineOptions } from './engine.ts'
+import type { ModelSource } from './parameters.ts'
+
+export interface WorkerStart {
+  source: ModelSource
+  options: EngineOptions
+}
+
+/** Calls that travel to the worker: the engine's methods by name. */
+export type Method = Exclude<keyof Engine, 'parameters'>
+
+export interface CallMessage {
+  id: number
+  method: Method
+  args: unknown[]
+}
+
+export interface ErrorData {
+  name: string
+  message: string
+  stack?: string
+}
+
+export type Reply =
+  | { kind: 'ready'; config: ModelConfig; parameterCount: number; trainedCount: number }
+  | { kind: 'failed'; error: ErrorData }
+  | { kind: 'sample'; id: number; sample: Sample }
+  | { kind: 'result'; id: number; value: unknown }
+  | { kind: 'error'; id: number; error: ErrorData }

@@ -1,0 +1,276 @@
+/** @file Generation: prompts in waves, one token a run for all rows, samples handed out as they finish. */
+
+import { prefillGraph, stepGraph } from '../../model/decoding.ts'
+import { TextStream, type Tokenizer } from '../../model/tokenizer.ts'
+import type { TokenIds } from '../../rl/datum.ts'
+import { Executable } from '../../tensor/index.ts'
+import { DataError } from '../../util/errors.ts'
+import { Rng } from '../../util/rng.ts'
+import type { Sample, SampleRequest } from '../policy.ts'
+import { KeyValueCache } from './cache.ts'
+import type { Parameters } from './parameters.ts'
+import { type ChoiceOptions, TokenChooser } from './token-choice.ts'
+
+export interface SamplerOptions {
+  threads: number
+  /** Rows that are decoded together. */
+  maxRows: number
+}
+
+/** Below this many bytes of weights they are fixed into the decoding graph after every update, which decodes faster. */
+const CONSTANT_WEIGHT_BYTES = 128 * 2 ** 20
+/** The batch is rearranged when at most this share of its places is still in use. */
+const REARRANGE_BELOW = 0.75
+
+/** A sample on its way. */
+interface Row {
+  prompt: number
+  index: number
+  /** Position of the next token to be computed. */
+  position: number
+  tokens: number[]
+  logprobs: number[]
+  rng: Rng
+  text: { stream: TextStream; tail: string } | null
+}
+
+interface Plan {
+  request: SampleRequest
+  choice: ChoiceOptions
+  stops: ReadonlySet<number>
+  stopStrings: readonly string[]
+  emit: (sample: Sample) => void
+}
+
+export class Sampler {
+  readonly #parameters: Parameters
+  readonly #options: SamplerOptions
+  readonly #tokenizer: Tokenizer | null
+  readonly #chooser: TokenChooser
+  #prefill: Executable | null = null
+  #step: Executable | null = null
+  #stepVersion = -1
+
+  constructor(parameters: Parameters, options: SamplerOptions, tokenizer: Tokenizer | null) {
+    this.#parameters = parameters
+    this.#options = options
+    this.#tokenizer = tokenizer
+    this.#chooser = new TokenChooser(parameters.config.vocabSize)
+  }
+
+  /** See `Policy.sample`. */
+  async sample(request: SampleRequest, emit: (sample: Sample) => void = () => {}): Promise<Sample[]> {
+    this.#check(request)
+    const samples = request.samplesPerPrompt ?? 1
+    const results = new Array<Sample>(request.prompts.length * samples)
+    const plan = this.#plan(request, sample => {
+      results[sample.prompt * samples + sample.index] = sample
+      emit(sample)
+    })
+    for (const wave of this.#waves(request.prompts, samples)) await this.#runWave(plan, wave, samples)
+    return results
+  }
+
+  #check({ prompts, maxTokens, stopStrings }: SampleRequest): void {
+    const { maxPositions, vocabSize } = this.#parameters.config
+    prompts.forEach((prompt, i) => {
+      if (prompt.length === 0)
+        throw new DataError(`prompt ${i} is empty`, { hint: 'give it at least one token, such as BOS' })
+      if (prompt.length + maxTokens > maxPositions)
+        throw new DataError(
+          `prompt ${i}: ${prompt.length} tokens and ${maxTokens} new ones exceed the context of ${maxPositions}`,
+          { hint: 'shorten the prompt or lower maxTokens' },
+        )
+      const wrong = prompt.find(token => !(token >= 0 && token < vocabSize))
+      if (wrong !== undefined)
+        throw new DataError(`prompt ${i}: token ${wrong} is outside the vocabulary of ${vocabSize}`, {
+          hint: 'the tokenizer does not belong to this model',
+        })
+    })
+    if (stopStrings?.length && !this.#tokenizer)
+      throw new DataError('stop strings need a tokenizer', {
+        hint: 'use stopTokens, or a checkpoint with a tokenizer',
+      })
+  }
+
+  #plan(request: SampleRequest, emit: (sample: Sample) => void): Plan {
+    const { temperature = 1, topK = 0, topP = 1, stopStrings = [] } = request
+    const stops = new Set(request.stopTokens ?? this.#parameters.config.eosTokenIds)
+    return { request, choice: { temperature, topK, topP }, stops, stopStrings, emit }
+  }
+
+  /** Prompts of similar length go together, so that little is padded. */
+  #waves(prompts: readonly TokenIds[], samples: number): number[][] {
+    const order = prompts.map((_, i) => i).sort((a, b) => prompts[b].length - prompts[a].length || a - b)
+    const perWave = Math.max(1, Math.floor(this.#options.maxRows / samples))
+    const waves = Math.ceil(order.length / perWave)
+    const even = Math.ceil(order.length / Math.max(1, waves))
+    return Array.from({ length: waves }, (_, w) => order.slice(w * even, (w + 1) * even))
+  }
+
+  async #prefillExecutable(): Promise<Executable> {
+    this.#prefill ??= await Executable.compile(
+      prefillGraph(this.#parameters.config, this.#parameters.asInputs()),
+      { threads: this.#options.threads },
+    )
+    return this.#prefill
+  }
+
+  async #stepExecutable(): Promise<Executable> {
+    const fixed = this.#parameters.count * 4 <= CONSTANT_WEIGHT_BYTES
+    const current = this.#step && (!fixed || this.#stepVersion === this.#parameters.version)
+    if (!current) {
+      await this.#step?.release()
+      const weights = fixed ? this.#parameters.asConstants() : this.#parameters.asInputs()
+      this.#step = await Executable.compile(stepGraph(this.#parameters.config, weights), {
+        threads: this.#options.threads,
+      })
+      this.#stepVersion = this.#parameters.version
+    }
+    return this.#step!
+  }
+
+  async #runWave(plan: Plan, wave: readonly number[], samples: number): Promise<void> {
+    const { prompts } = plan.request
+    const { logits, cache } = await this.#runPrompts(
+      wave.map(i => prompts[i]),
+      samples,
+    )
+    const vocabulary = this.#parameters.config.vocabSize
+    const rows: (Row | null)[] = wave.flatMap(prompt =>
+      Array.from({ length: samples }, (_, index) => this.#newRow(plan, prompt, index)),
+    )
+    const batch = new RunningBatch(rows, samples, cache)
+    this.#advance(plan, batch, row =>
+      logits.subarray(Math.floor(row / samples) * vocabulary).subarray(0, vocabulary),
+    )
+    const step = await this.#stepExecutable()
+    const weights = this.#parameters.feeds(step.model.inputs)
+    while (batch.live > 0) {
+      batch.compact()
+      const outputs = await step.run({ ...batch.values(), ...weights })
+      cache.append(outputs.fresh.data as Float32Array)
+      const next = outputs.logits.data as Float32Array
+      this.#advance(plan, batch, row => next.subarray(row * vocabulary, (row + 1) * vocabulary))
+    }
+  }
+
+  #newRow(plan: Plan, prompt: number, index: number): Row {
+    const { request, stopStrings } = plan
+    return {
+      prompt,
+      index,
+      position: request.prompts[prompt].length,
+      tokens: [],
+      logprobs: [],
+      rng: new Rng(`${request.seed ?? 0}/${prompt}/${index}`),
+      text: stopStrings.length > 0 ? { stream: new TextStream(this.#tokenizer!), tail: '' } : null,
+    }
+  }
+
+  async #runPrompts(prompts: readonly TokenIds[], samples: number) {
+    const longest = Math.max(...prompts.map(prompt => prompt.length))
+    const tokens = new BigInt64Array(prompts.length * longest)
+    const positions = new BigInt64Array(tokens.length)
+    const last = new BigInt64Array(prompts.length)
+    prompts.forEach((prompt, p) => {
+      for (let s = 0; s < longest; s++) {
+        tokens[p * longest + s] = BigInt(prompt[s] ?? 0)
+        positions[p * longest + s] = BigInt(s)
+      }
+      last[p] = BigInt(p * longest + prompt.length - 1)
+    })
+    const prefill = await this.#prefillExecutable()
+    const outputs = await prefill.run({
+      tokens: { data: tokens, dims: [tokens.length] },
+      positions: { data: positions, dims: [prompts.length, longest] },
+      last: { data: last, dims: [prompts.length] },
+      ...this.#parameters.feeds(prefill.model.inputs),
+    })
+    const lengths = prompts.map(prompt => prompt.length)
+    const cache = new KeyValueCache(this.#parameters.config, outputs, lengths, longest, samples)
+    return { logits: outputs.logits.data as Float32Array, cache }
+  }
+
+  /** Draws the next token of every live row and lets finished ones go. */
+  #advance(plan: Plan, batch: RunningBatch, logitsOf: (row: number) => Float32Array): void {
+    batch.rows.forEach((row, at) => {
+      if (!row) return
+      const { token, logprob } = this.#chooser.choose(logitsOf(at), plan.choice, row.rng.next())
+      row.tokens.push(token)
+      row.logprobs.push(logprob)
+      const reason = finishReason(plan, row, token)
+      if (!reason) return
+      batch.finish(at)
+      plan.emit({
+        prompt: row.prompt,
+        index: row.index,
+        tokens: Int32Array.from(row.tokens),
+        logprobs: Float32Array.from(row.logprobs),
+        finishReason: reason,
+      })
+    })
+  }
+}
+
+const finishReason = (plan: Plan, row: Row, token: number): Sample['finishReason'] | null => {
+  if (plan.stops.has(token) || containsStopString(plan, row, token)) return 'stop'
+  return row.tokens.length >= plan.request.maxTokens ? 'length' : null
+}
+
+/** Only the end of the text can complete a stop string, so only a tail as long as the longest one is kept. */
+const containsStopString = ({ stopStrings }: Plan, { text }: Row, token: number): boolean => {
+  if (!text) return false
+  const tail = text.tail + text.stream.push(token)
+  const longest = Math.max(...stopStrings.map(stop => stop.length))
+  text.tail = tail.slice(-longest)
+  return stopStrings.some(stop => tail.includes(stop))
+}
+
+/** Rows [P, G] of a wave; places of finished samples stay empty until the batch is compacted. */
+class RunningBatch {
+  rows: (Row | null)[]
+  live: number
+  #samples: number
+  readonly #cache: KeyValueCache
+
+  constructor(rows: (Row | null)[], samples: number, cache: KeyValueCache) {
+    this.rows = rows
+    this.live = rows.length
+    this.#samples = samples
+    this.#cache = cache
+  }
+
+  finish(at: number): void {
+    this.rows[at] = null
+    this.live--
+  }
+
+  values() {
+    const dims = [this.rows.length / this.#samples, this.#samples]
+    const tokens = BigInt64Array.from(this.rows, row => BigInt(row ? row.tokens[row.tokens.length - 1] : 0))
+    const positions = BigInt64Array.from(this.rows, row => BigInt(row ? row.position++ : 0))
+    return { tokens: { data: tokens, dims }, positions: { data: positions, dims }, ...this.#cache.values() }
+  }
+
+  /** Lets finished rows leave the batch when that frees enough places: prompts without live rows go, groups shrink. */
+  compact(): void {
+    if (this.live > REARRANGE_BELOW * this.rows.length) return
+    const groups = Array.from({ length: this.rows.length / this.#samples }, (_, p) => this.#liveRows(p))
+    const prompts = groups.flatMap((rows, p) => (rows.length > 0 ? [p] : []))
+    const samples = Math.max(...groups.map(rows => rows.length))
+    if (prompts.length * samples > REARRANGE_BELOW * this.rows.length) return
+    const kept = prompts.map(p => groups[p])
+    const filled = kept.map(rows => Array.from({ length: samples }, (_, g) => rows[g] ?? rows[0]))
+    this.#cache.keep(prompts, filled)
+    this.rows = kept.flatMap(rows =>
+      Array.from({ length: samples }, (_, g) => (rows[g] === undefined ? null : this.rows[rows[g]])),
+    )
+    this.#samples = samples
+  }
+
+  #liveRows(prompt: number): number[] {
+    const first = prompt * this.#samples
+    return Array.from({ length: this.#samples }, (_, g) => first + g).filter(row => this.rows[row])
+  }
+}

@@ -1,0 +1,56 @@
+/** @file One token from one row of logits: temperature, top-k, top-p, and the log-prob before truncation. */
+
+import { NumericError } from '../../util/errors.ts'
+import { FlatBuffer, type FlatSpan } from './flat.ts'
+
+export interface ChoiceOptions {
+  temperature: number
+  topK: number
+  topP: number
+}
+
+/** Draws tokens; holds scratch memory for one row. */
+export class TokenChooser {
+  readonly #buffer: FlatBuffer
+  readonly #logits: FlatSpan
+  readonly #weights: FlatSpan
+
+  constructor(vocabulary: number) {
+    this.#buffer = FlatBuffer.create(2 * (vocabulary + 16))
+    this.#logits = this.#buffer.alloc(vocabulary)
+    this.#weights = this.#buffer.alloc(vocabulary)
+  }
+
+  /**
+   * Draws from the row by inversion of `u` in [0, 1). The log-prob is that of the temperature-scaled distribution over the
+   * whole vocabulary; temperature 0 takes the likeliest token and reports its log-prob at temperature 1.
+   * @throws NumericError for NaN or infinite logits.
+   */
+  choose(logits: Float32Array, options: ChoiceOptions, u: number): { token: number; logprob: number } {
+    this.#logits.view.set(logits)
+    const temperature = options.temperature || 1
+    const logSumExp = this.#buffer.softmaxRow(this.#logits, temperature, this.#weights)
+    const token = options.temperature === 0 ? this.#buffer.argmax(this.#logits) : this.#draw(options, u)
+    const logprob = logits[token] / temperature - logSumExp
+    if (!Number.isFinite(logprob)) throw new NumericError(`sampled token ${token} has log-prob ${logprob}`)
+    return { token, logprob }
+  }
+
+  #draw({ topK, topP }: ChoiceOptions, u: number): number {
+    const weights = this.#weights.view
+    if ((topK > 0 && topK < weights.length) || topP < 1) truncate(weights, topK, topP)
+    return this.#buffer.sampleRow(this.#weights, u)
+  }
+}
+
+/** Sets the weights outside the top k, and outside the smallest set that reaches mass p, to zero. */
+const truncate = (weights: Float32Array, topK: number, topP: number): void => {
+  const order = Array.from(weights, (_, i) => i).sort((a, b) => weights[b] - weights[a] || a - b)
+  const kept = topK > 0 ? order.slice(0, topK) : order
+  const mass = kept.reduce((sum, i) => sum + weights[i], 0)
+  let reached = 0
+  let count = 0
+  while (count < kept.length && (count === 0 || reached < topP * mass)) reached += weights[kept[count++]]
+  const keep = new Set(kept.slice(0, count))
+  for (let i = 0; i < weights.length; i++) if (!keep.has(i)) weights[i] = 0
+}

@@ -1,0 +1,235 @@
+/** @file Scores and updates: micro-batches through compiled graphs, gradients summed, one optimiser step. */
+
+import { tokenWeights } from '../../rl/aggregate.ts'
+import { checkDatum, type Datum } from '../../rl/datum.ts'
+import { batchLoss, type LossSequence, type LossSpec } from '../../rl/loss.ts'
+import { Executable, gradients, type Tensor, type Value, type Values } from '../../tensor/index.ts'
+import { NumericError } from '../../util/errors.ts'
+import type { ScoreItem, ScoreOptions, Scores, UpdateOptions, UpdateStats } from '../policy.ts'
+import {
+  batchValues,
+  gatherTokens,
+  type MicroBatch,
+  microBatches,
+  type Sequence,
+  spreadTokens,
+} from './batches.ts'
+import { forwardGraph, lossGraph, lossInputs } from './loss-graph.ts'
+import type { Parameters } from './parameters.ts'
+
+export interface TrainerOptions {
+  threads: number
+  /** Padded tokens, prompts included, that go through the network at a time: bounds memory. */
+  microBatchTokens: number
+}
+
+/** Per-token results for every sequence of a batch. */
+type PerToken = { logprobs: Float32Array; entropies: Float32Array; values?: Float32Array }
+
+const floats = (value: Value): Float32Array => value.data as Float32Array
+
+export class Trainer {
+  readonly #parameters: Parameters
+  readonly #options: TrainerOptions
+  readonly #graphs = new Map<string, Promise<Executable>>()
+
+  constructor(parameters: Parameters, options: TrainerOptions) {
+    this.#parameters = parameters
+    this.#options = options
+  }
+
+  #compiled(key: string, outputs: () => Record<string, Tensor>): Promise<Executable> {
+    let graph = this.#graphs.get(key)
+    if (!graph) {
+      graph = Executable.compile(outputs(), { threads: this.#options.threads })
+      this.#graphs.set(key, graph)
+    }
+    return graph
+  }
+
+  #scoring(withPrefix: boolean): Promise<Executable> {
+    return this.#compiled(`score/${withPrefix}`, () => {
+      const forward = forwardGraph(this.#parameters.config, this.#parameters.asInputs(), withPrefix)
+      return withoutNull({ ...forward })
+    })
+  }
+
+  #training(withPrefix: boolean, spec: LossSpec): Promise<Executable> {
+    return this.#compiled(`train/${withPrefix}/${JSON.stringify(spec)}`, () => {
+      const weights = this.#parameters.asInputs()
+      const forward = forwardGraph(this.#parameters.config, weights, withPrefix)
+      const loss = lossGraph(spec, forward)
+      const perTensor = gradients(
+        loss,
+        this.#parameters.trained.map(({ name }) => weights.get(name)),
+      )
+      return {
+        loss,
+        ...withoutNull({ ...forward }),
+        ...Object.fromEntries(perTensor.map((gradient, i) => [`gradient${i}`, gradient])),
+      }
+    })
+  }
+
+  #batches(sequences: readonly Sequence[]): MicroBatch[] {
+    const { maxPositions } = this.#parameters.config
+    return microBatches(sequences, this.#options.microBatchTokens, maxPositions)
+  }
+
+  #values(batch: MicroBatch, sequences: readonly Sequence[], temperature: number): Values {
+    return {
+      ...batchValues(batch, sequences, this.#parameters.config.maxPositions),
+      inverseTemperature: { data: Float32Array.of(1 / temperature), dims: [] },
+    }
+  }
+
+  async score(items: readonly ScoreItem[], options: ScoreOptions = {}): Promise<Scores[]> {
+    const results = new Array<Scores>(items.length)
+    for (const batch of this.#batches(items)) {
+      const graph = await this.#scoring(batch.sizes.S > 0)
+      const outputs = await graph.run({
+        ...this.#values(batch, items, options.temperature ?? 1),
+        ...this.#parameters.feeds(graph.model.inputs, options.weights),
+      })
+      collect(batch, items, outputs, results)
+    }
+    return results
+  }
+
+  async update(datums: readonly Datum[], options: UpdateOptions): Promise<UpdateStats> {
+    const { loss: spec, temperature = 1 } = options
+    datums.forEach((datum, i) => {
+      checkDatum(datum, `datum ${i}`)
+    })
+    const weights = tokenWeights(
+      datums.map(({ mask }) => mask),
+      spec.aggregation,
+      { prompts: options.prompts },
+    )
+    this.#parameters.clearGradients()
+    const results = new Array<PerToken>(datums.length)
+    const batches = this.#batches(datums)
+    for (const batch of batches) {
+      const graph = await this.#training(batch.sizes.S > 0, spec)
+      const outputs = await graph.run({
+        ...this.#values(batch, datums, temperature),
+        ...lossValues(batch, datums, weights, spec),
+        ...this.#parameters.feeds(graph.model.inputs),
+      })
+      refuseNonFinite(floats(outputs.loss)[0], batch)
+      this.#parameters.trained.forEach((_, i) => {
+        this.#parameters.accumulate(i, floats(outputs[`gradient${i}`]))
+      })
+      collect(batch, datums, outputs, results)
+    }
+    const gradNorm = this.#parameters.step(options.optimizer)
+    return { ...describe(datums, results, spec, options), gradNorm, microBatches: batches.length }
+  }
+}
+
+const withoutNull = (tensors: Record<string, Tensor | null>): Record<string, Tensor> =>
+  Object.fromEntries(Object.entries(tensors).filter((entry): entry is [string, Tensor] => entry[1] !== null))
+
+const refuseNonFinite = (loss: number, batch: MicroBatch) => {
+  if (Number.isFinite(loss)) return
+  const where = batch.slots.filter(index => index >= 0).slice(0, 4)
+  throw new NumericError(
+    `loss is ${loss} in a micro-batch with datums ${where.join(', ')}…; no weight was changed`,
+    {
+      hint: 'lower the learning rate, or look at the log-probs and advantages of these datums',
+    },
+  )
+}
+
+const ones = (length: number) => new Float32Array(length).fill(1)
+
+/** The per-token arrays that this loss reads. A datum that lacks one it needs is refused by `batchLoss` and here. */
+const lossValues = (
+  batch: MicroBatch,
+  datums: readonly Datum[],
+  weights: readonly Float64Array[],
+  spec: LossSpec,
+): Values => {
+  const perDatum: Record<string, (index: number) => ArrayLike<number> | undefined> = {
+    tokenWeights: i => weights[i],
+    factors: i => datums[i].weights ?? ones(datums[i].tokens.length),
+    oldLogprobs: i => datums[i].oldLogprobs,
+    advantages: i => datums[i].advantages,
+    refLogprobs: i => datums[i].refLogprobs,
+    returns: i => datums[i].returns,
+    oldValues: i => datums[i].oldValues,
+  }
+  const need = (name: string) => (index: number) => {
+    const values = perDatum[name](index)
+    if (!values) throw new NumericError(`datum ${index}: the loss needs ${name}, got nothing`)
+    return values
+  }
+  return Object.fromEntries(lossInputs(spec).map(name => [name, spreadTokens(batch, need(name))]))
+}
+
+const collect = (
+  batch: MicroBatch,
+  items: readonly Sequence[],
+  outputs: Record<string, Value>,
+  results: PerToken[],
+): void => {
+  batch.slots.forEach((index, slot) => {
+    if (index < 0) return
+    const part = (name: string) =>
+      gatherTokens(batch, slot, items[index].tokens.length, floats(outputs[name]))
+    results[index] = {
+      logprobs: part('logprobs'),
+      entropies: part('entropy'),
+      ...(outputs.values && { values: part('values') }),
+    }
+  })
+}
+
+const describe = (
+  datums: readonly Datum[],
+  results: readonly PerToken[],
+  spec: LossSpec,
+  options: UpdateOptions,
+): Omit<UpdateStats, 'gradNorm' | 'microBatches'> => {
+  const sequences: LossSequence[] = datums.map((datum, i) => ({ ...pickLoss(datum), ...results[i] }))
+  const { loss, parts, clipFraction } = batchLoss(spec, sequences, { prompts: options.prompts })
+  return { loss, parts, clipFraction, ...tokenStatistics(sequences) }
+}
+
+const pickLoss = ({ oldLogprobs, refLogprobs, advantages, mask, weights, oldValues, returns }: Datum) => ({
+  oldLogprobs,
+  ...(refLogprobs && { refLogprobs }),
+  advantages,
+  mask,
+  ...(weights && { weights }),
+  ...(oldValues && { oldValues }),
+  ...(returns && { returns }),
+})
+
+const tokenStatistics = (sequences: readonly LossSequence[]) => {
+  let [tokens, entropy, oldKl, absolute, largest] = [0, 0, 0, 0, 0]
+  let [maxLogRatio, minLogRatio] = [0, 0]
+  for (const { mask, logprobs, oldLogprobs, entropies } of sequences) {
+    for (let t = 0; t < mask.length; t++) {
+      if (mask[t] === 0) continue
+      const logRatio = logprobs[t] - oldLogprobs[t]
+      tokens++
+      entropy += entropies![t]
+      oldKl -= logRatio
+      absolute += Math.abs(logRatio)
+      largest = Math.max(largest, Math.abs(logRatio))
+      maxLogRatio = Math.max(maxLogRatio, logRatio)
+      minLogRatio = Math.min(minLogRatio, logRatio)
+    }
+  }
+  const perToken = 1 / Math.max(tokens, 1)
+  return {
+    tokens,
+    entropy: entropy * perToken,
+    oldKl: oldKl * perToken,
+    meanLogprobDifference: absolute * perToken,
+    maxLogprobDifference: largest,
+    maxRatio: Math.exp(maxLogRatio),
+    minRatio: Math.exp(minLogRatio),
+  }
+}

@@ -1,0 +1,45 @@
+/** @file The engine's worker thread: runs the calls one after the other and posts results back. */
+
+import { parentPort, workerData } from 'node:worker_threads'
+import type { SampleRequest } from '../policy.ts'
+import { createEngine, type Engine } from './engine.ts'
+import type { CallMessage, ErrorData, Reply, WorkerStart } from './protocol.ts'
+
+const port = parentPort!
+const post = (reply: Reply) => port.postMessage(reply)
+
+const errorData = (error: unknown): ErrorData => {
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
+  return { name, message, stack }
+}
+
+const call = (engine: Engine, { id, method, args }: CallMessage): Promise<unknown> => {
+  if (method !== 'sample') return (engine[method] as (...args: unknown[]) => Promise<unknown>)(...args)
+  return engine
+    .sample(args[0] as SampleRequest, sample => post({ kind: 'sample', id, sample }))
+    .then(() => undefined)
+}
+
+const start = () => {
+  const { source, options } = workerData as WorkerStart
+  const engine = createEngine(source, options)
+  const { parameters } = engine
+  const trainedCount = parameters.trained.reduce((sum, { param }) => sum + param.length, 0)
+  let queue: Promise<void> = Promise.resolve()
+  port.on('message', (message: CallMessage) => {
+    queue = queue.then(async () => {
+      try {
+        post({ kind: 'result', id: message.id, value: await call(engine, message) })
+      } catch (error) {
+        post({ kind: 'error', id: message.id, error: errorData(error) })
+      }
+    })
+  })
+  post({ kind: 'ready', config: parameters.config, parameterCount: parameters.count, trainedCount })
+}
+
+try {
+  start()
+} catch (error) {
+  post({ kind: 'failed', error: errorData(error) })
+}

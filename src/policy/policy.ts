@@ -1,0 +1,117 @@
+/** @file What a policy can do, wherever it runs: sample, score, update, save. */
+
+import type { ModelConfig } from '../model/config.ts'
+import type { Datum, TokenIds } from '../rl/datum.ts'
+import type { LossSpec } from '../rl/loss.ts'
+
+export interface SamplingOptions {
+  /** Most tokens a sample may have. */
+  maxTokens: number
+  /** 0 is greedy; log-probs are then those at temperature 1. */
+  temperature?: number
+  /** Only the k likeliest tokens; 0 for all. Truncation does not change the log-probs that are returned (spec 1.2). */
+  topK?: number
+  /** Only the likeliest tokens that together reach this probability. */
+  topP?: number
+  /** A sample ends with one of these; the token is kept as its last. The model's end-of-text tokens by default. */
+  stopTokens?: readonly number[]
+  /** A sample ends when its text contains one of these; needs a tokenizer. */
+  stopStrings?: readonly string[]
+  /** Every sample has its own stream, named by seed, prompt and index: batching never changes what is drawn. */
+  seed?: number | string
+}
+
+export interface SampleRequest extends SamplingOptions {
+  /** Token ids of each prompt; at least one token. */
+  prompts: readonly TokenIds[]
+  /** G: samples of each prompt. */
+  samplesPerPrompt?: number
+}
+
+export interface Sample {
+  /** Index into `prompts`. */
+  prompt: number
+  /** 0..G-1 within the prompt's group. */
+  index: number
+  tokens: Int32Array
+  /** Per token, under the temperature used, before truncation by top-k or top-p. */
+  logprobs: Float32Array
+  finishReason: 'stop' | 'length'
+}
+
+/** Tokens to be scored after a prompt. */
+export interface ScoreItem {
+  promptTokens: TokenIds
+  tokens: TokenIds
+}
+
+export interface ScoreOptions {
+  temperature?: number
+  /** `reference`: the weights frozen by `freezeReference`. */
+  weights?: 'current' | 'reference'
+}
+
+/** One entry per token of the item. */
+export interface Scores {
+  logprobs: Float32Array
+  /** Entropy of the distribution that the token was drawn from, nats. */
+  entropies: Float32Array
+  /** Value head's estimate before the token; only with a value head. */
+  values?: Float32Array
+}
+
+export interface OptimizerSettings {
+  learningRate: number
+  beta1?: number
+  beta2?: number
+  epsilon?: number
+  weightDecay?: number
+  /** Largest global norm of the gradient; 0 switches clipping off. */
+  maxGradNorm?: number
+}
+
+export interface UpdateOptions {
+  loss: LossSpec
+  optimizer: OptimizerSettings
+  /** Temperature that logits are divided by, the one of sampling. */
+  temperature?: number
+  /** Which prompt each datum answers, for aggregations that average over prompts. */
+  prompts?: readonly (number | string)[]
+}
+
+/** What one optimiser step did; means are over policy tokens. */
+export interface UpdateStats {
+  loss: number
+  parts: { policy: number; kl: number; entropy: number; value: number; crossEntropy: number }
+  gradNorm: number
+  clipFraction: number
+  /** Mean entropy of the token distributions, nats. */
+  entropy: number
+  /** Mean of old - new log-prob (k1 estimate of the KL that the step has built up before it). */
+  oldKl: number
+  /** Largest |new - old| log-prob: on the first update after sampling, the sampler/trainer difference. */
+  maxLogprobDifference: number
+  meanLogprobDifference: number
+  /** Largest and smallest ratio exp(new - old). */
+  maxRatio: number
+  minRatio: number
+  tokens: number
+  microBatches: number
+}
+
+/** A language model that is being trained. */
+export interface Policy {
+  readonly config: ModelConfig
+  /** Samples in the order of the prompts, groups together; `onSample` gets each one as soon as it is finished. */
+  sample(request: SampleRequest, onSample?: (sample: Sample) => void): Promise<Sample[]>
+  score(items: readonly ScoreItem[], options?: ScoreOptions): Promise<Scores[]>
+  /** One optimiser step on a batch. @throws NumericError before any weight has changed when loss or gradient is not finite. */
+  update(datums: readonly Datum[], options: UpdateOptions): Promise<UpdateStats>
+  /** Keeps a copy of the current weights as the KL reference. With LoRA it is the model without the adapter. */
+  freezeReference(): Promise<void>
+  /** Writes a Hugging Face checkpoint (PEFT layout for adapters), with optimiser state unless told not to. */
+  save(folder: string, options?: { optimizer?: boolean }): Promise<void>
+  /** Reads weights, and optimiser state where the folder has it, from a checkpoint that `save` wrote. */
+  load(folder: string): Promise<void>
+  close(): Promise<void>
+}
