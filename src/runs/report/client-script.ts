@@ -136,7 +136,10 @@ export const CLIENT_SCRIPT = `
     return index => {
       for (const { part, value } of cells) {
         const shown = part.shown || part.values
-        value.textContent = format(index === null ? lastOf(shown) : shown[index])
+        // Evaluations are rare: between two of them the earlier one still stands.
+        const still = part.kind === 'points' || index === null
+        const upTo = index === null ? shown.length : index + 1
+        value.textContent = format(still ? lastOf(shown.slice(0, upTo)) : shown[index])
       }
       step.textContent = index === null ? '' : 'step ' + spec.x[index]
     }

@@ -21,7 +21,7 @@ import {
 import { number, percent } from './format.ts'
 import { type Html, html, jsonForScript, raw } from './html.ts'
 import { profileBars, radar } from './profile.ts'
-import { chip, rolloutGroups } from './rollouts.ts'
+import { rolloutGroups } from './rollouts.ts'
 import { STYLE } from './style.ts'
 import { armsTable, testSetTables } from './tables.ts'
 
@@ -54,9 +54,7 @@ const header = (data: ReportData): Html => {
 const events = (data: ReportData): Html | null => {
   if (data.events.length === 0) return null
   const item = (event: ReportData['events'][number]) =>
-    html`<li><span class="when">${event.step === undefined ? '' : `step ${event.step}`}</span>${
-      event.level === 'info' ? chip('info') : html`<span class="chip ${event.level}">${event.level}</span>`
-    }<span>${event.message}</span></li>`
+    html`<li><span class="when">${event.step === undefined ? '' : `step ${event.step}`}</span><span class="chip ${event.level}">${event.level}</span><span>${event.message}</span></li>`
   const serious = data.events.filter(event => event.level !== 'info')
   const rest = data.events.filter(event => event.level === 'info')
   return html`<section class="panel events"><h3>${serious.length > 0 ? 'Worth knowing' : 'Events'}</h3>${

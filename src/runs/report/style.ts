@@ -114,7 +114,7 @@ thead th { font-size: 12.5px; font-weight: 500; color: var(--muted); vertical-al
 tbody th { font-weight: 450; min-width: 150px; max-width: 300px; }
 tr.after th, tr.after td { font-weight: 620; } tr.baseline th { color: var(--ink2); }
 th.num, td.num { text-align: right; padding-right: 0; padding-left: 14px; white-space: nowrap; }
-thead th.num { white-space: normal; max-width: 9em; }
+thead th.num { white-space: normal; max-width: 9em; } thead th.num:not(:empty) { min-width: 6.5em; }
 th.wide { min-width: 180px; width: 24%; }
 td.meter span { display: inline-block; width: 4.2em; } td.meter .pbar { display: inline-block; width: calc(100% - 4.6em); vertical-align: middle; }
 td.none { color: var(--muted); }
@@ -159,19 +159,27 @@ summary:hover { color: var(--ink); } details > pre { margin-top: 10px; }
 .empty { margin-top: 16px; color: var(--muted); }
 footer { margin-top: 56px; font-size: 12.5px; color: var(--muted); }
 
-@media (max-width: 1000px) { .cards { grid-template-columns: 1fr 1fr; } .charts.narrow { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
-@media (max-width: 760px) {
+@media screen and (max-width: 1000px) { .cards { grid-template-columns: 1fr 1fr; } .charts.narrow { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
+@media screen and (max-width: 760px) {
   main { padding: 28px 16px 56px; } h1 { font-size: 25px; } h2 { margin-top: 44px; } .panel { padding: 16px; }
   .cards, .charts.wide, .charts.narrow, .profile-panel, .rollout-body { grid-template-columns: minmax(0, 1fr); }
   figure.panel { padding: 12px 8px 4px 12px; }
   .profile-row { grid-template-columns: 1fr auto; gap: 4px 12px; } .profile-bars { grid-column: 1 / -1; grid-row: 2; }
   .radar { max-width: 360px; margin: 0 auto; } .rollout header { flex-wrap: wrap; gap: 2px 12px; }
   .steps li { grid-template-columns: 1fr; gap: 3px; padding: 8px 0; } .step-verdict { justify-content: flex-start; }
+  tbody th { min-width: 116px; } th.wide { min-width: 150px; } th.dots, td.dots { min-width: 110px; }
   .pairs { grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); gap: 2px 12px; }
 }
 @media print {
-  body { font-size: 11.5px; } main { max-width: none; padding: 0; } h2 { margin-top: 28px; break-after: avoid; }
-  .panel, figure, tr, .steps li { break-inside: avoid; } .rollout { break-inside: auto; }
+  body { font-size: 10px; } main { max-width: none; padding: 0; } h1 { font-size: 20px; } h2 { font-size: 14px; margin-top: 26px; }
+  h2, h2 + .about, h3 { break-after: avoid; } h3 { font-size: 11px; } .about, table, .profile-row, .facts, .prompt, details { font-size: 9.5px; }
+  small, .chip, .flag, .part, .legend, figcaption, .card .sub, .card h3, thead th, h4, pre { font-size: 8.5px !important; }
+  figcaption .name { font-size: 10px; } .card .big { font-size: 15px; } .card .gain { font-size: 10px; }
+  .panel, .panel.card, figure.panel { padding: 10px; break-inside: avoid; } tr, .steps li { break-inside: avoid; } .panel.rollout { break-inside: auto; }
+  .cards, .charts, .sets, .rollouts { gap: 8px; } .profile-panel { grid-template-columns: 200px 1fr; gap: 20px; } .profile { gap: 8px; }
+  .scroll { overflow: visible; } th.wide, th.dots, td.dots { min-width: 100px; } tbody th { min-width: 90px; } th, td { padding: 4px 8px 4px 0; }
+  .plot, .wide .plot { height: auto; } .uplot, .u-wrap { width: 100% !important; height: auto !important; }
+  .u-wrap canvas { width: 100% !important; height: auto !important; } .u-over, .u-under { display: none; }
   * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
 }
 `
