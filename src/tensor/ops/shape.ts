@@ -55,7 +55,7 @@ const transposeOp: Op<{ order: readonly number[] }> = {
 }
 /** Axis i of the result is axis order[i] of x. */
 export const transpose = (x: Tensor, order: readonly number[]): Tensor =>
-  order.every((axis, i) => axis === i) ? x : apply1(transposeOp, [x], { order })
+  order.length === x.rank && order.every((axis, i) => axis === i) ? x : apply1(transposeOp, [x], { order })
 
 interface SliceAttributes {
   axis: number
