@@ -21,7 +21,8 @@ export const singular = (word: string): string => {
   if (word in IRREGULAR) return IRREGULAR[word]
   if (!isPlural(word)) return word
   if (/[^aeiou]ies$/.test(word) && word.length > 4) return `${word.slice(0, -3)}y`
-  if (/(?:ss|x|ch|sh|zz)es$/.test(word) || (/uses$/.test(word) && !/ouses$/.test(word))) return word.slice(0, -2)
+  if (/(?:ss|x|ch|sh|zz)es$/.test(word) || (/uses$/.test(word) && !/ouses$/.test(word)))
+    return word.slice(0, -2)
   return word.slice(0, -1)
 }
 
@@ -35,7 +36,14 @@ export const baseVerb = (word: string): string => {
 }
 
 /** Heads that add nothing to their adjectives: "red things" are whatever is red. */
-export const EMPTY_HEADS: ReadonlySet<string> = new Set(['things', 'people', 'ones', 'thing', 'person', 'one'])
+export const EMPTY_HEADS: ReadonlySet<string> = new Set([
+  'things',
+  'people',
+  'ones',
+  'thing',
+  'person',
+  'one',
+])
 
 export const INDEFINITES: ReadonlySet<string> = new Set([
   'something',
@@ -62,6 +70,35 @@ export const FUNCTION_WORDS: ReadonlySet<string> = new Set([
   ...AUXILIARIES,
   ...ARTICLES,
   ...EACH_WORDS,
-  ...['not', 'no', 'all', 'and', 'or', 'if', 'then', 'the', 'either', 'neither', 'nor', 'but', 'that', 'which'],
-  ...['who', 'there', 'this', 'these', 'those', 'some', 'because', 'since', 'so', 'therefore', 'we', 'i', 'you'],
+  ...[
+    'not',
+    'no',
+    'all',
+    'and',
+    'or',
+    'if',
+    'then',
+    'the',
+    'either',
+    'neither',
+    'nor',
+    'but',
+    'that',
+    'which',
+  ],
+  ...[
+    'who',
+    'there',
+    'this',
+    'these',
+    'those',
+    'some',
+    'because',
+    'since',
+    'so',
+    'therefore',
+    'we',
+    'i',
+    'you',
+  ],
 ])

@@ -27,7 +27,19 @@ export interface ParsedFormula {
   repairs: string[]
 }
 
-type TokenKind = 'name' | 'not' | 'forall' | 'exists' | BinaryKind | '=' | '!=' | '(' | ')' | ',' | '.' | 'end'
+type TokenKind =
+  | 'name'
+  | 'not'
+  | 'forall'
+  | 'exists'
+  | BinaryKind
+  | '='
+  | '!='
+  | '('
+  | ')'
+  | ','
+  | '.'
+  | 'end'
 interface Token {
   kind: TokenKind
   text: string

@@ -125,7 +125,11 @@ const markersIn = (line: string): Marker[] => {
     const last = markers.at(-1)
     const carriesOn = last !== undefined && number === last.number + 1 && /[.)\]!?]$/.test((before + found[1]).trimEnd()) // biome-ignore format: one line
     if (!atStart && !carriesOn) continue
-    markers.push({ number, start: found.index + found[1].length, contentStart: found.index + found[0].length })
+    markers.push({
+      number,
+      start: found.index + found[1].length,
+      contentStart: found.index + found[0].length,
+    })
   }
   return markers
 }

@@ -1,7 +1,7 @@
 /** @file Names that a problem uses, and how a statement's names are fitted to them. */
 
-import { type Formula, freeVariables, normaliseFormula, predicates, renameNames } from './formula.ts'
 import { parseSentence } from './english.ts'
+import { type Formula, freeVariables, normaliseFormula, predicates, renameNames } from './formula.ts'
 import { looksSymbolic, parseFormula } from './parse.ts'
 
 export interface Vocabulary {

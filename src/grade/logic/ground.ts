@@ -1,0 +1,293 @@
+/** @file A solver of its own for universal rules and facts: instances over the names, clauses, unit propagation, splitting. */
+
+import { type Formula, freeVariables } from './formula.ts'
+
+// Independent of the Z3 encoding on purpose: the two check each other, and this one stands in where Z3 cannot start.
+
+/** A literal is an atom's number, 1-based; negative when denied. */
+type Literal = number
+type Clause = Literal[]
+type Environment = Readonly<Record<string, string>>
+
+class OutsideFragment extends Error {}
+
+const MAX_CLAUSES_PER_FORMULA = 256
+const MAX_INSTANCES = 4096
+
+/** Numbers ground atoms. */
+class Atoms {
+  readonly #numbers = new Map<string, number>()
+
+  number(name: string, args: readonly string[]): number {
+    const key = args.length > 0 ? `${name}(${args.join(',')})` : name
+    let number = this.#numbers.get(key)
+    if (number === undefined) {
+      number = this.#numbers.size + 1
+      this.#numbers.set(key, number)
+    }
+    return number
+  }
+}
+
+const cross = (left: Clause[], right: Clause[]): Clause[] => {
+  if (left.length * right.length > MAX_CLAUSES_PER_FORMULA) throw new OutsideFragment()
+  return left.flatMap(a => right.map(b => [...a, ...b]))
+}
+
+/** Clauses of a formula without quantifiers, asserted (`sign`) or denied. [[]] is falsehood, [] truth. */
+const clausesOf = (formula: Formula, sign: boolean, atoms: Atoms, environment: Environment): Clause[] => {
+  const sub = (part: Formula, asserted: boolean) => clausesOf(part, asserted, atoms, environment)
+  switch (formula.kind) {
+    case 'atom': {
+      const args = formula.args.map(name => environment[name] ?? name)
+      const number = atoms.number(formula.name, args)
+      return [[sign ? number : -number]]
+    }
+    case 'true':
+    case 'false':
+      return (formula.kind === 'true') === sign ? [] : [[]]
+    case 'not':
+      return sub(formula.body, !sign)
+    case 'and':
+      return sign ? [...sub(formula.left, true), ...sub(formula.right, true)] : cross(sub(formula.left, false), sub(formula.right, false)) // biome-ignore format: one line
+    case 'or':
+      return sign ? cross(sub(formula.left, true), sub(formula.right, true)) : [...sub(formula.left, false), ...sub(formula.right, false)] // biome-ignore format: one line
+    case 'implies':
+      return sign ? cross(sub(formula.left, false), sub(formula.right, true)) : [...sub(formula.left, true), ...sub(formula.right, false)] // biome-ignore format: one line
+    case 'iff':
+    case 'xor': {
+      const same = (formula.kind === 'iff') === sign
+      const forwards = cross(sub(formula.left, false), sub(formula.right, same))
+      return [...forwards, ...cross(sub(formula.left, true), sub(formula.right, !same))]
+    }
+    default:
+      throw new OutsideFragment()
+  }
+}
+
+interface Prefix {
+  universals: string[]
+  existentials: string[]
+  matrix: Formula
+  sign: boolean
+}
+
+/** Peels leading negations and quantifiers of an asserted or denied formula; existentials must come first. */
+const prefixOf = (formula: Formula, sign: boolean): Prefix => {
+  const prefix: Prefix = { universals: [], existentials: [], matrix: formula, sign }
+  for (;;) {
+    const { matrix } = prefix
+    if (matrix.kind === 'not') {
+      prefix.matrix = matrix.body
+      prefix.sign = !prefix.sign
+    } else if (matrix.kind === 'forall' || matrix.kind === 'exists') {
+      const universal = (matrix.kind === 'forall') === prefix.sign
+      if (!universal && prefix.universals.length > 0) throw new OutsideFragment()
+      ;(universal ? prefix.universals : prefix.existentials).push(matrix.variable)
+      prefix.matrix = matrix.body
+    } else return prefix
+  }
+}
+
+const environments = function* (
+  variables: readonly string[],
+  universe: readonly string[],
+): Generator<Environment> {
+  // biome-ignore format: one line
+  if (universe.length ** variables.length > MAX_INSTANCES) throw new OutsideFragment()
+  if (variables.length === 0) {
+    yield {}
+    return
+  }
+  const [first, ...rest] = variables
+  for (const inner of environments(rest, universe)) {
+    // An inner variable of the same name hides the outer one.
+    for (const name of universe) yield { [first]: name, ...inner }
+  }
+}
+
+/** Clauses that hold after setting `literals`, or null for a conflict. Sets everything that follows by unit clauses. */
+const propagate = (clauses: readonly Clause[], set: Map<number, boolean>): Clause[] | null => {
+  let open: readonly Clause[] = clauses
+  for (;;) {
+    const next: Clause[] = []
+    let changed = false
+    for (const clause of open) {
+      let satisfied = false
+      const rest: Clause = []
+      for (const literal of clause) {
+        const value = set.get(Math.abs(literal))
+        if (value === undefined) rest.push(literal)
+        else if (value === literal > 0) {
+          satisfied = true
+          break
+        }
+      }
+      if (satisfied) continue
+      if (rest.length === 0) return null
+      if (rest.length === 1) {
+        set.set(Math.abs(rest[0]), rest[0] > 0)
+        changed = true
+      } else next.push(rest)
+    }
+    if (!changed) return next
+    open = next
+  }
+}
+
+/** Davis, Putnam, Logemann and Loveland: propagate, then split on a literal of a shortest clause. */
+const satisfiable = (clauses: readonly Clause[], set: ReadonlyMap<number, boolean> = new Map()): boolean => {
+  const values = new Map(set)
+  const open = propagate(clauses, values)
+  if (open === null) return false
+  if (open.length === 0) return true
+  const literal = open.reduce((best, clause) => (clause.length < best.length ? clause : best))[0]
+  return [literal > 0, literal < 0].some(value => {
+    const branch = new Map(values).set(Math.abs(literal), value)
+    return satisfiable(open, branch)
+  })
+}
+
+export type GroundStatus = 'entailed' | 'contradicted' | 'consistent' | 'inconsistent-premises'
+
+/** A name that no text can hold. */
+const fresh = (index: number) => `!${index}`
+
+/** Premises made ready for many questions. */
+export class GroundTheory {
+  readonly #atoms = new Atoms()
+  readonly #universe: string[]
+  readonly #clauses: Clause[] = []
+  /** What unit propagation alone gives, and the clauses still open after it; null when it meets a conflict. */
+  readonly #open: Clause[] | null
+  readonly #set = new Map<number, boolean>()
+  readonly #freshNames: number
+  readonly consistent: boolean
+
+  private constructor(premises: readonly Formula[], extraNames: readonly string[], freshNames: number) {
+    this.#freshNames = freshNames
+    const prefixes = premises.map(premise => prefixOf(premise, true))
+    const names = new Set([...extraNames, ...premises.flatMap(premise => [...freeVariables(premise)])])
+    const own = prefixes.reduce((sum, prefix) => sum + prefix.existentials.length, 0)
+    this.#universe = [...names, ...Array.from({ length: own + freshNames }, (_, index) => fresh(index))]
+    let next = freshNames
+    for (const prefix of prefixes) {
+      this.#clauses.push(...this.#instances(prefix, () => fresh(next++)))
+    }
+    this.#open = propagate(this.#clauses, this.#set)
+    this.consistent = this.#open !== null && satisfiable(this.#open, this.#set)
+  }
+
+  /**
+   * Null when a premise is outside the fragment: universal (or leading existential) quantifiers over a formula without
+   * quantifiers and equality. `names` are constants that questions will use beside the premises' own; `freshNames` is the
+   * largest number of universal quantifiers in a question.
+   */
+  static of(
+    premises: readonly Formula[],
+    names: readonly string[] = [],
+    freshNames = 2,
+  ): GroundTheory | null {
+    try {
+      return new GroundTheory(premises, names, freshNames)
+    } catch (error) {
+      if (error instanceof OutsideFragment) return null
+      throw error
+    }
+  }
+
+  #instances(prefix: Prefix, named: () => string): Clause[] {
+    const witnesses = Object.fromEntries(prefix.existentials.map(variable => [variable, named()]))
+    const clauses: Clause[] = []
+    for (const environment of environments(prefix.universals, this.#universe)) {
+      clauses.push(...clausesOf(prefix.matrix, prefix.sign, this.#atoms, { ...witnesses, ...environment }))
+    }
+    return clauses
+  }
+
+  /** True when the formula, asserted or denied, fits the premises. */
+  #fits(formula: Formula, sign: boolean): boolean {
+    if (this.#open === null) return false
+    const prefix = prefixOf(formula, sign)
+    if (prefix.existentials.length > this.#freshNames) throw new OutsideFragment()
+    let next = 0
+    const clauses = this.#instances(prefix, () => fresh(next++))
+    return satisfiable([...clauses, ...this.#open], this.#set)
+  }
+
+  /** Whether the premises entail the formula; null when the formula is outside the fragment. */
+  entails(formula: Formula): boolean | null {
+    const status = this.status(formula)
+    return status === null ? null : status === 'entailed' || status === 'inconsistent-premises'
+  }
+
+  /** What the premises say of a formula; null when it is outside the fragment or names a constant not prepared for. */
+  status(formula: Formula): GroundStatus | null {
+    if ([...freeVariables(formula)].some(name => !this.#universe.includes(name))) return null
+    if (!this.consistent) return 'inconsistent-premises'
+    try {
+      if (!this.#fits(formula, false)) return 'entailed'
+      return this.#fits(formula, true) ? 'consistent' : 'contradicted'
+    } catch (error) {
+      if (error instanceof OutsideFragment) return null
+      throw error
+    }
+  }
+}
+
+/** What premises say of one formula, by this solver alone; null outside its fragment. */
+export const groundStatus = (premises: readonly Formula[], formula: Formula): GroundStatus | null =>
+  GroundTheory.of(premises, [...freeVariables(formula)])?.status(formula) ?? null
+
+/**
+ * Premises (by index) of a shortest derivation of a literal through rules with one condition, contrapositives included;
+ * null when there is no such derivation. Breadth first over literals from the facts, so the fewest rules win.
+ */
+export const shortestDerivation = (premises: readonly Formula[], goal: Formula): number[] | null => {
+  try {
+    return derive(premises, goal)
+  } catch (error) {
+    if (error instanceof OutsideFragment) return null
+    throw error
+  }
+}
+
+const derive = (premises: readonly Formula[], goal: Formula): number[] | null => {
+  const atoms = new Atoms()
+  const goalClauses = clausesOf(goal, true, atoms, {})
+  if (goalClauses.length !== 1 || goalClauses[0].length !== 1) return null
+  const names = [...new Set([goal, ...premises].flatMap(formula => [...freeVariables(formula)]))]
+  const edges = new Map<Literal, { to: Literal; premise: number }[]>()
+  const reached = new Map<Literal, number[]>()
+  const addEdge = (from: Literal, to: Literal, premise: number) => {
+    edges.set(from, [...(edges.get(from) ?? []), { to, premise }])
+  }
+  for (const [index, premise] of premises.entries()) {
+    const prefix = prefixOf(premise, true)
+    if (prefix.existentials.length > 0) continue
+    for (const environment of environments(prefix.universals, names)) {
+      for (const clause of clausesOf(prefix.matrix, prefix.sign, atoms, environment)) {
+        if (clause.length === 1 && !reached.has(clause[0])) reached.set(clause[0], [index])
+        if (clause.length !== 2) continue
+        addEdge(-clause[0], clause[1], index)
+        addEdge(-clause[1], clause[0], index)
+      }
+    }
+  }
+  const target = goalClauses[0][0]
+  // The map grows while it is walked: a queue in the order of discovery.
+  for (const [literal, path] of reached) {
+    if (literal === target) return [...new Set(path)].sort((a, b) => a - b)
+    for (const { to, premise } of edges.get(literal) ?? []) {
+      if (!reached.has(to)) reached.set(to, [...path, premise])
+    }
+  }
+  return null
+}
+
+/** True or False when this solver settles the conclusion, Unknown when it shows that it stays open; null outside. */
+export const groundLabel = (premises: readonly Formula[], conclusion: Formula) => {
+  const status = groundStatus(premises, conclusion)
+  if (status === null || status === 'inconsistent-premises') return null
+  return status === 'entailed' ? 'True' : status === 'contradicted' ? 'False' : 'Unknown'
+}

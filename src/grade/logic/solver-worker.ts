@@ -1,0 +1,56 @@
+/** @file The worker thread that Z3 lives in: a script in, its output out, one at a time. */
+
+import { parentPort } from 'node:worker_threads'
+import { init } from 'z3-solver'
+
+export interface ScriptRequest {
+  id: number
+  script: string
+}
+
+export type WorkerMessage = { ready: true } | { ready: false; error: string } | ScriptReply
+export interface ScriptReply {
+  id: number
+  output?: string
+  error?: string
+  elapsedMs: number
+}
+
+// Z3 keeps what it learnt about names; a fresh context now and then keeps memory level over long runs.
+const SCRIPTS_PER_CONTEXT = 500
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+const serve = async () => {
+  const port = parentPort!
+  const { Z3 } = await init()
+  const open = () => {
+    const config = Z3.mk_config()
+    const context = Z3.mk_context(config)
+    Z3.del_config(config)
+    return context
+  }
+  let context = open()
+  let scripts = 0
+  let tail: Promise<void> = Promise.resolve()
+  const answer = async ({ id, script }: ScriptRequest) => {
+    const startedMs = performance.now()
+    try {
+      if (++scripts % SCRIPTS_PER_CONTEXT === 0) {
+        Z3.del_context(context)
+        context = open()
+      }
+      const output = await Z3.eval_smtlib2_string(context, script)
+      port.postMessage({ id, output, elapsedMs: performance.now() - startedMs } satisfies ScriptReply)
+    } catch (error) {
+      port.postMessage({ id, error: messageOf(error), elapsedMs: performance.now() - startedMs } satisfies ScriptReply) // biome-ignore format: one line
+    }
+  }
+  // Two low-level calls at once throw inside Z3: one after the other.
+  port.on('message', (request: ScriptRequest) => {
+    tail = tail.then(() => answer(request))
+  })
+  port.postMessage({ ready: true } satisfies WorkerMessage)
+}
+
+serve().catch(error => parentPort!.postMessage({ ready: false, error: messageOf(error) } satisfies WorkerMessage)) // biome-ignore format: one line

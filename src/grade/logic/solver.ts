@@ -1,0 +1,313 @@
+/** @file Whether premises entail, contradict or leave open a formula: Z3 behind a memory, many problems a script. */
+
+import { type Formula, formulaKey } from './formula.ts'
+import { groundStatus } from './ground.ts'
+import type { LogicLabel } from './problem.ts'
+import { type CheckResult, type Problem, readResults, type ScriptOptions, scriptFor } from './smt.ts'
+import { SolverProcess } from './solver-process.ts'
+
+/**
+ * - entailed: premises and not(formula) have no model.
+ * - contradicted: premises and formula have no model.
+ * - consistent: both have one.
+ * - unknown: the solver ran out of time or failed.
+ * - unparsed: there is no formula.
+ * - inconsistent-premises: the premises alone have no model; the item is a data error and must be left out.
+ */
+export type StepStatus =
+  | 'entailed'
+  | 'contradicted'
+  | 'consistent'
+  | 'unknown'
+  | 'unparsed'
+  | 'inconsistent-premises'
+
+/** Graded credit of a status (spec 6.3); null where the item is to be left out. */
+export const STEP_CREDIT: Readonly<Record<StepStatus, number | null>> = {
+  entailed: 1,
+  consistent: 0.5,
+  unknown: 0.3,
+  contradicted: 0,
+  unparsed: 0,
+  'inconsistent-premises': null,
+}
+
+export interface SolverOptions extends Partial<ScriptOptions> {
+  /** `auto` takes Z3 and falls back to the ground solver where Z3 cannot start. */
+  backend?: 'auto' | 'z3' | 'ground'
+  /** Verdicts remembered; the oldest go first. */
+  memory?: number
+  /** Checks put into one script at most. */
+  checksPerScript?: number
+}
+
+export interface SolverStats {
+  backend: 'z3' | 'ground'
+  /** Formulas asked about. */
+  steps: number
+  /** Answered from memory. */
+  remembered: number
+  /** Premises asked about, which need no check of their own. */
+  restated: number
+  /** Formulas that went to the solver. */
+  solved: number
+  timeouts: number
+  errors: number
+  restarts: number
+  scripts: number
+  /** Milliseconds inside the solver. */
+  solverMs: number
+}
+
+export interface StepQuery {
+  premises: readonly Formula[]
+  /** Null for a step that did not parse. */
+  formula: Formula | null
+}
+
+export interface Decision {
+  /** Null when the question cannot be decided; `reason` says why. */
+  label: LogicLabel | null
+  reason: string | null
+}
+
+interface Pending {
+  premises: readonly Formula[]
+  premisesId: number
+  queries: Map<string, Formula>
+}
+
+/** A map that forgets its oldest entries. */
+class Memory<V> {
+  readonly #values = new Map<string, V>()
+  readonly #limit: number
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  get(key: string): V | undefined {
+    return this.#values.get(key)
+  }
+
+  set(key: string, value: V): void {
+    if (this.#values.size >= this.#limit) this.#values.delete(this.#values.keys().next().value!)
+    this.#values.set(key, value)
+  }
+}
+
+const statusOf = (negated: CheckResult, stated: CheckResult): StepStatus => {
+  if (negated === 'unsat') return 'entailed'
+  if (stated === 'unsat') return 'contradicted'
+  return negated === 'sat' && stated === 'sat' ? 'consistent' : 'unknown'
+}
+
+/** Asked about every set of premises, so that its consistency is known: falsehood follows from inconsistent premises only. */
+const FALSEHOOD: Formula = { kind: 'false' }
+const CONSISTENCY = formulaKey(FALSEHOOD)
+const PROBLEM_CHECKS = 4
+
+/** Extra time for writing models and starting up, on top of the checks' own limits. */
+const GRACE_MS = 10_000
+
+/**
+ * Answers questions about premises. Calls may overlap: they are served one after the other, and a verdict found for one is
+ * remembered for the next. One solver serves a whole run; `close` it at the end.
+ */
+export class LogicSolver {
+  readonly #process: SolverProcess | null
+  readonly #options: ScriptOptions & { checksPerScript: number }
+  readonly #verdicts: Memory<StepStatus>
+  readonly #premiseIds: Memory<number>
+  readonly #idOfArray = new WeakMap<readonly Formula[], number>()
+  readonly #keysOfArray = new WeakMap<readonly Formula[], ReadonlySet<string>>()
+  #nextPremisesId = 0
+  #tail: Promise<unknown> = Promise.resolve()
+  readonly #stats = { steps: 0, remembered: 0, restated: 0, solved: 0, timeouts: 0, errors: 0, scripts: 0 }
+
+  private constructor(process: SolverProcess | null, options: SolverOptions) {
+    this.#process = process
+    this.#options = {
+      timeoutMs: options.timeoutMs ?? 200,
+      uniqueNames: options.uniqueNames ?? false,
+      encoding: options.encoding ?? 'auto',
+      checksPerScript: options.checksPerScript ?? 2000,
+    }
+    this.#verdicts = new Memory(options.memory ?? 500_000)
+    this.#premiseIds = new Memory(options.memory ?? 500_000)
+  }
+
+  /** @throws SolverError when Z3 cannot be started and the backend is `z3`. */
+  static async start(options: SolverOptions = {}): Promise<LogicSolver> {
+    if (options.backend === 'ground') return new LogicSolver(null, options)
+    try {
+      return new LogicSolver(await SolverProcess.start(), options)
+    } catch (error) {
+      if (options.backend === 'z3') throw error
+      return new LogicSolver(null, options)
+    }
+  }
+
+  /** Statuses in the order of the questions. Questions about equal premises are put together. */
+  checkSteps(items: readonly StepQuery[]): Promise<StepStatus[]> {
+    const result = this.#tail.then(() => this.#check(items))
+    this.#tail = result.catch(() => undefined)
+    return result
+  }
+
+  /** Whether the premises make the conclusion True, False or Unknown (spec 6.1). */
+  async decide(premises: readonly Formula[], conclusion: Formula): Promise<Decision> {
+    const [status] = await this.checkSteps([{ premises, formula: conclusion }])
+    switch (status) {
+      case 'entailed':
+        return { label: 'True', reason: null }
+      case 'contradicted':
+        return { label: 'False', reason: null }
+      case 'consistent':
+        return { label: 'Unknown', reason: null }
+      case 'inconsistent-premises':
+        return { label: null, reason: 'the premises contradict each other' }
+      default:
+        return { label: null, reason: `undecided within ${this.#options.timeoutMs} ms` }
+    }
+  }
+
+  stats(): SolverStats {
+    return {
+      backend: this.#process ? 'z3' : 'ground',
+      ...this.#stats,
+      restarts: this.#process?.restarts ?? 0,
+      solverMs: this.#process?.solverMs ?? 0,
+    }
+  }
+
+  /** Ends the solver's threads, so that the process can exit. */
+  async close(): Promise<void> {
+    await this.#process?.close()
+  }
+
+  async #check(items: readonly StepQuery[]): Promise<StepStatus[]> {
+    const pending = new Map<number, Pending>()
+    for (const item of items) this.#prepare(item, pending)
+    await this.#solve([...pending.values()])
+    return items.map(item => this.#verdict(item))
+  }
+
+  #prepare({ premises, formula }: StepQuery, pending: Map<number, Pending>): void {
+    this.#stats.steps++
+    if (formula === null) return
+    const id = this.#premisesId(premises)
+    const key = formulaKey(formula)
+    const restated = this.#premiseKeys(premises).has(key)
+    if (restated) this.#stats.restated++
+    const wanted: [string, Formula][] = restated ? [] : [[key, formula]]
+    wanted.push([CONSISTENCY, FALSEHOOD])
+    const open = wanted.filter(([name]) => this.#verdicts.get(`${id}|${name}`) === undefined)
+    if (open.length === 0) {
+      this.#stats.remembered++
+      return
+    }
+    const entry = pending.get(id) ?? { premises, premisesId: id, queries: new Map() }
+    pending.set(id, entry)
+    for (const [name, query] of open) if (name !== CONSISTENCY) entry.queries.set(name, query)
+  }
+
+  #verdict({ premises, formula }: StepQuery): StepStatus {
+    if (formula === null) return 'unparsed'
+    const id = this.#premisesId(premises)
+    const consistency = this.#verdicts.get(`${id}|${CONSISTENCY}`)
+    if (consistency === 'inconsistent-premises') return consistency
+    const key = formulaKey(formula)
+    if (this.#premiseKeys(premises).has(key)) return 'entailed'
+    return this.#verdicts.get(`${id}|${key}`) ?? 'unknown'
+  }
+
+  #premisesId(premises: readonly Formula[]): number {
+    let id = this.#idOfArray.get(premises)
+    if (id === undefined) {
+      const key = premises.map(formulaKey).join('\n')
+      id = this.#premiseIds.get(key)
+      if (id === undefined) {
+        id = this.#nextPremisesId++
+        this.#premiseIds.set(key, id)
+      }
+      this.#idOfArray.set(premises, id)
+    }
+    return id
+  }
+
+  #premiseKeys(premises: readonly Formula[]): ReadonlySet<string> {
+    let keys = this.#keysOfArray.get(premises)
+    if (!keys) {
+      keys = new Set(premises.map(formulaKey))
+      this.#keysOfArray.set(premises, keys)
+    }
+    return keys
+  }
+
+  async #solve(pending: readonly Pending[]): Promise<void> {
+    let batch: Pending[] = []
+    let checks = 0
+    for (const entry of pending) {
+      batch.push(entry)
+      checks += PROBLEM_CHECKS + 2 * entry.queries.size
+      if (checks < this.#options.checksPerScript) continue
+      await this.#solveBatch(batch)
+      batch = []
+      checks = 0
+    }
+    if (batch.length > 0) await this.#solveBatch(batch)
+  }
+
+  async #solveBatch(batch: readonly Pending[]): Promise<void> {
+    if (!this.#process) {
+      for (const entry of batch) this.#solveGround(entry)
+      return
+    }
+    const results = await this.#run(batch)
+    for (const [index, entry] of batch.entries()) {
+      // A problem that failed in company gets a second chance by itself, so that it cannot spoil its neighbours.
+      const result = results?.[index] ?? (await this.#run([entry]))?.[0] ?? null
+      this.#remember(entry, result)
+    }
+  }
+
+  async #run(batch: readonly Pending[]): Promise<(CheckResult[] | null)[] | null> {
+    const problems: Problem[] = batch.map(({ premises, queries }) => ({ premises, queries: [...queries.values()] })) // biome-ignore format: one line
+    const checks = problems.reduce((sum, problem) => sum + 1 + 2 * problem.queries.length, 0)
+    this.#stats.scripts++
+    try {
+      const script = scriptFor(problems, this.#options)
+      return readResults(await this.#process!.run(script, GRACE_MS + checks * this.#options.timeoutMs), problems) // biome-ignore format: one line
+    } catch {
+      return null
+    }
+  }
+
+  #remember({ premisesId, queries }: Pending, results: CheckResult[] | null): void {
+    this.#stats.solved += queries.size
+    if (results === null) {
+      // Not remembered: a solver that failed says nothing about the formula.
+      this.#stats.errors++
+      return
+    }
+    if (results.includes('unknown')) this.#stats.timeouts++
+    const inconsistent = results[0] === 'unsat'
+    this.#verdicts.set(`${premisesId}|${CONSISTENCY}`, inconsistent ? 'inconsistent-premises' : 'consistent')
+    let at = 1
+    for (const key of queries.keys()) {
+      this.#verdicts.set(`${premisesId}|${key}`, statusOf(results[at], results[at + 1]))
+      at += 2
+    }
+  }
+
+  #solveGround({ premises, premisesId, queries }: Pending): void {
+    this.#stats.solved += queries.size
+    const consistency = groundStatus(premises, FALSEHOOD)
+    const inconsistent = consistency === 'inconsistent-premises'
+    this.#verdicts.set(`${premisesId}|${CONSISTENCY}`, inconsistent ? 'inconsistent-premises' : 'consistent')
+    for (const [key, formula] of queries) {
+      this.#verdicts.set(`${premisesId}|${key}`, groundStatus(premises, formula) ?? 'unknown')
+    }
+  }
+}
