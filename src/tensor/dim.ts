@@ -1,62 +1,75 @@
-/** @file Dimensions of a shape: a number, or a product of named sizes that are known only when the graph runs. */
+/** @file Dimensions of a shape: numbers, and sums and products of named sizes that are known only when the graph runs. */
 
 import { ShapeError } from '../util/errors.ts'
 
-/** A size: a number, or text such as `'B'`, `'8*B*T'` or `'(1+S)'`, in canonical form. */
+/** A size: a number, or text such as `'B'`, `'8*B*T'` or `'P*S+1'`, always written in the same way. */
 export type Dim = number | string
 export type Shape = readonly Dim[]
 
-interface Monomial {
-  factor: number
-  names: string[]
-}
+/** A polynomial: factor of each product of names; the constant's product is ''. */
+type Terms = Map<string, number>
 
-const parse = (dim: Dim): Monomial => {
-  if (typeof dim === 'number') return { factor: dim, names: [] }
-  const names = dim.split('*')
+const parseTerm = (text: string): [string, number] => {
+  const names = text.split('*')
   const factor = Number(names[0])
-  return Number.isNaN(factor) ? { factor: 1, names } : { factor, names: names.slice(1) }
+  return Number.isNaN(factor) ? [names.join('*'), 1] : [names.slice(1).join('*'), factor]
 }
 
-const print = ({ factor, names }: Monomial): Dim => {
-  if (names.length === 0 || factor === 0) return factor
-  const product = [...names].sort().join('*')
-  return factor === 1 ? product : `${factor}*${product}`
+const parse = (dim: Dim): Terms =>
+  typeof dim === 'number' ? new Map([['', dim]]) : new Map(dim.split('+').map(parseTerm))
+
+const print = (terms: Terms): Dim => {
+  const live = [...terms].filter(([, factor]) => factor !== 0).sort(([a], [b]) => (a < b ? 1 : -1))
+  const texts = live.map(([names, factor]) => (factor === 1 && names ? names : [factor, names].join('*')))
+  if (live.every(([names]) => names === '')) return live[0]?.[1] ?? 0
+  return texts.map(text => text.replace(/\*$/, '')).join('+')
+}
+
+const addTerm = (terms: Terms, names: string, factor: number) =>
+  terms.set(names, (terms.get(names) ?? 0) + factor)
+
+const multiply = (a: Terms, b: Terms): Terms => {
+  const result: Terms = new Map()
+  for (const [namesA, factorA] of a)
+    for (const [namesB, factorB] of b) {
+      const names = [...namesA.split('*'), ...namesB.split('*')].filter(name => name !== '')
+      addTerm(result, names.sort().join('*'), factorA * factorB)
+    }
+  return result
 }
 
 /** The product of dimensions. */
-export const product = (dims: Shape): Dim =>
-  print(
-    dims.map(parse).reduce((a, b) => ({ factor: a.factor * b.factor, names: [...a.names, ...b.names] }), {
-      factor: 1,
-      names: [],
-    }),
-  )
+export const product = (dims: Shape): Dim => print(dims.map(parse).reduce(multiply, new Map([['', 1]])))
 
-/** a / b when b divides a whatever the names stand for, else null. */
-export const quotient = (a: Dim, b: Dim): Dim | null => {
-  const top = parse(a)
-  const bottom = parse(b)
-  if (bottom.factor === 0 || top.factor % bottom.factor !== 0) return null
-  const names = [...top.names]
-  for (const name of bottom.names) {
-    const at = names.indexOf(name)
-    if (at < 0) return null
-    names.splice(at, 1)
-  }
-  return print({ factor: top.factor / bottom.factor, names })
+/** The sum of dimensions. */
+export const sum = (dims: Shape): Dim => {
+  const total: Terms = new Map()
+  for (const dim of dims) for (const [names, factor] of parse(dim)) addTerm(total, names, factor)
+  return print(total)
 }
 
-/** The sum of dimensions; symbolic sums become one opaque name, with inner products written with a dot. */
-export const sum = (dims: Shape): Dim => {
-  if (dims.length === 1) return dims[0]
-  if (dims.every(dim => typeof dim === 'number')) return dims.reduce<number>((a, b) => a + (b as number), 0)
-  const terms = dims.map(dim =>
-    String(dim)
-      .replaceAll('*', '.')
-      .replace(/^\((.*)\)$/, '$1'),
-  )
-  return `(${terms.sort().join('+')})`
+/** a / b when b, a product, divides a whatever the names stand for, else null. */
+export const quotient = (a: Dim, b: Dim): Dim | null => {
+  const [[divisor, factor], ...more] = parse(b)
+  if (more.length > 0 || factor === 0) return null
+  const result: Terms = new Map()
+  for (const [names, count] of parse(a)) {
+    if (count === 0) continue
+    const rest = withoutNames(names, divisor)
+    if (rest === null || count % factor !== 0) return null
+    result.set(rest, count / factor)
+  }
+  return print(result)
+}
+
+const withoutNames = (names: string, divisor: string): string | null => {
+  const rest = names.split('*')
+  for (const name of divisor === '' ? [] : divisor.split('*')) {
+    const at = rest.indexOf(name)
+    if (at < 0) return null
+    rest.splice(at, 1)
+  }
+  return rest.join('*')
 }
 
 /** Text of a shape for messages: `[B, T, 256]`. */
@@ -82,23 +95,19 @@ export const broadcast = (op: string, a: Shape, b: Shape): Shape => {
   })
 }
 
-const evaluateName = (name: string, sizes: ReadonlyMap<string, number>): number => {
-  if (name.startsWith('('))
-    return name
-      .slice(1, -1)
-      .split('+')
-      .reduce((total, term) => total + evaluate(term.replaceAll('.', '*'), sizes), 0)
+/** The number that a dimension stands for, given the sizes of its names. @throws ShapeError for a name without a size. */
+export const evaluate = (dim: Dim, sizes: ReadonlyMap<string, number>): number => {
+  if (typeof dim === 'number') return dim
+  let total = 0
+  for (const [names, factor] of parse(dim))
+    total += names.split('*').reduce((value, name) => value * (name === '' ? 1 : sizeOf(name, sizes)), factor)
+  return total
+}
+
+const sizeOf = (name: string, sizes: ReadonlyMap<string, number>): number => {
   const size = sizes.get(name)
   if (size === undefined) throw new ShapeError(`dimension ${name} is not bound by any input`)
   return size
-}
-
-/** The number that a dimension stands for, given the sizes of its names. */
-export const evaluate = (dim: Dim, sizes: ReadonlyMap<string, number>): number => {
-  const numeric = Number(dim)
-  if (!Number.isNaN(numeric)) return numeric
-  const { factor, names } = parse(dim)
-  return names.reduce((total, name) => total * evaluateName(name, sizes), factor)
 }
 
 const mismatch = (input: string, declared: Shape, actual: readonly number[], detail: string): ShapeError =>
@@ -117,9 +126,9 @@ export const bindShape = (
   if (declared.length !== actual.length)
     throw mismatch(input, declared, actual, `rank ${actual.length} instead of ${declared.length}`)
   declared.forEach((dim, i) => {
-    const { factor, names } = parse(dim)
-    const [name] = names
-    if (names.length === 1 && !name.startsWith('(') && !sizes.has(name)) sizes.set(name, actual[i] / factor)
+    const [[name, factor], ...more] = parse(dim)
+    const isOneName = name !== '' && !name.includes('*') && more.length === 0
+    if (isOneName && !sizes.has(name)) sizes.set(name, Math.floor(actual[i] / factor))
   })
 }
 
