@@ -245,13 +245,15 @@ const streamedLogProbs = (hidden: Tensor, table: Tensor, targets: Tensor, chunk:
   const rows = starts.map(start => slice(table, 0, start, Math.min(start + chunk, vocabulary)))
   const logits = (part: Tensor) => matmul(hidden, part, { transposeB: true })
   const total = rows.reduce((state: Running | null, part) => extend(state, logits(part)), null)!
-  const lse = add(total.peak, log(total.mass)) // [N, 1]
+  const logMass = log(total.mass) // [N, 1]
+  // The peak goes first: logits of several hundred would otherwise cost the small differences their digits.
+  const normalised = (logit: Tensor) => sub(sub(logit, total.peak), logMass)
   const targetRows = gather(table, targets) // [N, d]
-  const chosen = sub(rowSum(mul(hidden, targetRows)), lse)
-  const entropy = sub(lse, div(total.weighted, total.mass))
+  const chosen = normalised(rowSum(mul(hidden, targetRows)))
+  const entropy = sub(logMass, div(total.weighted, total.mass))
   const [logprobs, h] = withGradient([chosen, entropy], [hidden, table], ([dLogprobs, dEntropy]) => {
     const dLogits = (part: Tensor) => {
-      const logp = sub(logits(part), lse)
+      const logp = normalised(logits(part))
       return mul(exp(logp), logitSpread(logp, entropy, dLogprobs, dEntropy))
     }
     // Each chunk's logits are computed again here, so that none outlives its turn.
@@ -270,7 +272,7 @@ const streamedLogProbs = (hidden: Tensor, table: Tensor, targets: Tensor, chunk:
   return { logprobs: flat(logprobs), entropy: flat(h) }
 }
 
-/** Running log-sum-exp and probability-weighted logit, all [N, 1], relative to the peak so far. */
+/** Largest logit so far, and sums of exp(logit - peak) and of that times (logit - peak), all [N, 1]. */
 interface Running {
   peak: Tensor
   mass: Tensor
@@ -280,14 +282,16 @@ interface Running {
 const extend = (state: Running | null, logits: Tensor): Running => {
   const own = reduceMax(logits, [-1], { keepDims: true })
   const peak = state ? maximum(state.peak, own) : own
-  const p = exp(sub(logits, peak))
+  const above = sub(logits, peak)
+  const p = exp(above)
   const mass = reduceSum(p, [-1], { keepDims: true })
-  const weighted = reduceSum(mul(p, logits), [-1], { keepDims: true })
+  const weighted = reduceSum(mul(p, above), [-1], { keepDims: true })
   if (!state) return { peak, mass, weighted }
-  const rescale = exp(sub(state.peak, peak))
+  const shift = sub(state.peak, peak)
+  const rescale = exp(shift)
   return {
     peak,
     mass: add(mul(state.mass, rescale), mass),
-    weighted: add(mul(state.weighted, rescale), weighted),
+    weighted: add(mul(add(state.weighted, mul(state.mass, shift)), rescale), weighted),
   }
 }
