@@ -1,0 +1,162 @@
+/**
+ * @file The training loop. A task becomes a prompt; the policy samples a group of rollouts; graders give a verdict per
+ * criterion; the recipe turns verdicts into rewards and advantages; each rollout becomes a datum; the policy updates; the
+ * run records all of it.
+ */
+
+import type { OptimizerSettings, Policy, UpdateStats } from '../policy/policy.ts'
+import type { TokenIds } from '../rl/datum.ts'
+import { type Schedule, scheduleAt } from '../rl/schedules.ts'
+import type { EvalRow, MetricsRow, RolloutRow } from '../runs/rows.ts'
+import type { RunFolder } from '../runs/run-folder.ts'
+import { Rng } from '../util/rng.ts'
+import { mean } from '../util/statistics.ts'
+import { type Grader, type Group, type RolloutSettings, rollOut } from './rollout.ts'
+import { type TokenAdvantages, toDatums, type UpdateSettings, updatePolicy } from './update.ts'
+
+/** What a recipe adds to the loop. */
+export interface Recipe<Problem, Grade> {
+  /** The problems of a step; depends on the step alone, so that a resumed run sees the same ones. */
+  draw(step: number): Problem[]
+  prompt(problem: Problem): TokenIds
+  grade: Grader<Problem, Grade>
+  /** One advantage a token of every rollout, and what the report should know about this step's rewards. */
+  credit(groups: readonly Group<Problem, Grade>[]): { advantages: TokenAdvantages; metrics: Omit<MetricsRow, 'step'> }
+  /** Rollouts to keep for reading. */
+  record(step: number, groups: readonly Group<Problem, Grade>[], advantages: TokenAdvantages): RolloutRow[]
+  /** Evaluations of the policy as it is now. */
+  evaluate(step: number): Promise<EvalRow[]>
+}
+
+export interface LoopSettings {
+  steps: number
+  seed: number | string
+  rollout: RolloutSettings & { temperature: number }
+  update: Omit<UpdateSettings, 'optimizer' | 'temperature'> & {
+    optimizer: Omit<OptimizerSettings, 'learningRate'>
+    learningRate: Schedule
+    /** Leave rollouts without any advantage out of the update. */
+    dropZero: boolean
+  }
+  /** Evaluate every this many steps, besides the start and the end; 0 for only those. */
+  evalEvery: number
+  /** Save every this many steps, besides the end; 0 for only that. */
+  checkpointEvery: number
+  keepCheckpoints: number
+  /** Stop after this many minutes of training, evaluations not counted; for comparisons at equal time. */
+  maxMinutes: number | null
+  configHash: string
+}
+
+export interface LoopEvents {
+  onStep?(row: MetricsRow): void
+  onEval?(rows: readonly EvalRow[]): void
+  /** Asked after every step: true finishes here, with a checkpoint to go on from. */
+  shouldStop?(): boolean
+}
+
+/** Runs steps `from + 1` to `settings.steps`. Returns the last step that was finished. */
+export const train = async <Problem, Grade>(
+  policy: Policy,
+  recipe: Recipe<Problem, Grade>,
+  run: RunFolder,
+  settings: LoopSettings,
+  from = 0,
+  events: LoopEvents = {},
+): Promise<number> => {
+  const evaluate = async (step: number) => {
+    const rows = await recipe.evaluate(step)
+    run.appendEvals(rows)
+    events.onEval?.(rows)
+  }
+  const save = (step: number) =>
+    run.writeCheckpoint({ step, configHash: settings.configHash, rng: {} }, folder => policy.save(folder), {
+      keepLast: settings.keepCheckpoints,
+    })
+
+  if (from === 0) await evaluate(0)
+  let trainedMs = 0
+  for (let step = from + 1; step <= settings.steps; step++) {
+    const startMs = performance.now()
+    const row = await trainStep(policy, recipe, run, settings, step)
+    trainedMs += performance.now() - startMs
+    run.appendMetrics(row)
+    events.onStep?.(row)
+    const outOfTime = settings.maxMinutes !== null && trainedMs >= settings.maxMinutes * 60_000
+    const last = step === settings.steps || outOfTime
+    if (last || isDue(step, settings.evalEvery)) await evaluate(step)
+    const stopping = events.shouldStop?.() ?? false
+    if (last || stopping || isDue(step, settings.checkpointEvery)) await save(step)
+    if (last || stopping) return step
+  }
+  return settings.steps
+}
+
+const isDue = (step: number, every: number) => every > 0 && step % every === 0
+
+const trainStep = async <Problem, Grade>(
+  policy: Policy,
+  recipe: Recipe<Problem, Grade>,
+  run: RunFolder,
+  settings: LoopSettings,
+  step: number,
+): Promise<MetricsRow> => {
+  const startMs = performance.now()
+  const rng = new Rng(settings.seed).fork(`step ${step}`)
+  const { rollout, update } = settings
+  const { groups, time } = await rollOut(policy, recipe.draw(step), recipe.prompt, recipe.grade, {
+    ...rollout,
+    seed: `${settings.seed}/${step}`,
+  })
+  const { advantages, metrics } = recipe.credit(groups)
+  const datums = toDatums(groups, advantages, update.dropZero)
+  const learningRate = scheduleAt(update.learningRate, step, settings.steps)
+  const updateMs = performance.now()
+  const optimizer = { ...update.optimizer, learningRate }
+  const stats =
+    datums.length > 0
+      ? await updatePolicy(policy, datums, { ...update, optimizer, temperature: rollout.temperature }, rng)
+      : []
+  const doneMs = performance.now()
+  run.appendRollouts(recipe.record(step, groups, advantages))
+  return {
+    step,
+    ...metrics,
+    ...sampleMetrics(groups),
+    ...updateMetrics(stats),
+    learningRate,
+    time: {
+      sample: time.sample,
+      grade: time.grade,
+      update: (doneMs - updateMs) / 1000,
+      gradeBusy: time.gradeBusy,
+      total: (performance.now() - startMs) / 1000,
+    },
+  }
+}
+
+const sampleMetrics = (groups: readonly Group<unknown, unknown>[]) => {
+  const samples = groups.flatMap(group => group.samples)
+  const lengths = samples.map(sample => sample.tokens.length)
+  return {
+    responseTokens: mean(lengths),
+    truncationRate: mean(samples.map(sample => Number(sample.finishReason === 'length'))),
+    tokens: lengths.reduce((a, b) => a + b, 0),
+    rollouts: samples.length,
+  }
+}
+
+/** The first optimiser step's log-prob gap is sampler against trainer; the other figures are means over all of them. */
+const updateMetrics = (stats: readonly UpdateStats[]) => {
+  const average = (pick: (s: UpdateStats) => number) => (stats.length > 0 ? mean(stats.map(pick)) : null)
+  return {
+    loss: average(s => s.loss),
+    kl: average(s => s.parts.kl),
+    entropy: average(s => s.entropy),
+    gradNorm: average(s => s.gradNorm),
+    clipFraction: average(s => s.clipFraction),
+    oldKl: average(s => s.oldKl),
+    logprobGapMean: stats[0]?.meanLogprobDifference ?? null,
+    logprobGapMax: stats[0]?.maxLogprobDifference ?? null,
+  }
+}
