@@ -235,9 +235,17 @@ export class GroundTheory {
   }
 }
 
+const quantifiers = (formula: Formula): number => {
+  if (formula.kind === 'forall' || formula.kind === 'exists') return 1 + quantifiers(formula.body)
+  return formula.kind === 'not' ? quantifiers(formula.body) : 0
+}
+
 /** What premises say of one formula, by this solver alone; null outside its fragment. */
-export const groundStatus = (premises: readonly Formula[], formula: Formula): GroundStatus | null =>
-  GroundTheory.of(premises, [...freeVariables(formula)])?.status(formula) ?? null
+export const groundStatus = (premises: readonly Formula[], formula: Formula): GroundStatus | null => {
+  // One name at least: a domain is never empty.
+  const freshNames = Math.max(1, quantifiers(formula))
+  return GroundTheory.of(premises, [...freeVariables(formula)], freshNames)?.status(formula) ?? null
+}
 
 /**
  * Premises (by index) of a shortest derivation of a literal through rules with one condition, contrapositives included;

@@ -1,0 +1,3 @@
+/** @file Graders: what a response earns, criterion by criterion. */
+
+export * from './logic/index.ts'

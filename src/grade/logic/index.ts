@@ -1,0 +1,15 @@
+/** @file The logic grader: formulas, controlled English, solvers, the five criteria. */
+
+export { type ExtractedAnswer, extractAnswer, labelIn } from './answer.ts'
+export * from './criteria.ts'
+export { parseSentence, SentenceError, splitSentences } from './english.ts'
+export * from './formula.ts'
+export { type GroundStatus, GroundTheory, groundStatus, shortestDerivation } from './ground.ts'
+export { FormulaSyntaxError, looksSymbolic, type ParsedFormula, type ParseOptions, parseFormula } from './parse.ts' // biome-ignore format: one line
+export * from './problem.ts'
+export { completenessProxy, keyTerms, premiseUseProxy } from './proxies.ts'
+export * from './solver.ts'
+export { SolverError } from './solver-process.ts'
+export { type ExtractedReasoning, extractReasoning, type Rule, ruleNamed, type StepReference, type StepText } from './steps.ts' // biome-ignore format: one line
+export { minimalSupport } from './support.ts'
+export { type LabelVerdict, type StepsVerdict, type StepVerdict, verifyLabel, verifyLogicRow, verifySteps } from './verify.ts' // biome-ignore format: one line
