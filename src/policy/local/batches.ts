@@ -43,7 +43,17 @@ const groupByPrompt = (sequences: readonly Sequence[], largest: number): Group[]
   return groups
 }
 
-const checkSequence = ({ promptTokens, tokens }: Sequence, index: number, maxPositions: number) => {
+/** What a model accepts. */
+export interface ModelLimits {
+  maxPositions: number
+  vocabSize: number
+}
+
+const checkSequence = (
+  { promptTokens, tokens }: Sequence,
+  index: number,
+  { maxPositions, vocabSize }: ModelLimits,
+) => {
   if (promptTokens.length === 0)
     throw new DataError(`sequence ${index}: the prompt is empty`, {
       hint: 'give it at least one token, such as BOS',
@@ -53,20 +63,26 @@ const checkSequence = ({ promptTokens, tokens }: Sequence, index: number, maxPos
       `sequence ${index}: ${promptTokens.length} prompt and ${tokens.length} response tokens exceed the context of ${maxPositions}`,
       { hint: 'shorten the prompt or lower maxTokens' },
     )
+  for (const part of [promptTokens, tokens])
+    for (let t = 0; t < part.length; t++)
+      if (!(part[t] >= 0 && part[t] < vocabSize))
+        throw new DataError(`sequence ${index}: token ${part[t]} is outside the vocabulary of ${vocabSize}`, {
+          hint: 'the tokenizer does not belong to this model',
+        })
 }
 
 /**
  * Cuts a batch into micro-batches of at most about `tokenBudget` padded tokens, longest first. A group never exceeds the
  * budget unless a single sequence does.
- * @throws DataError for an empty prompt or a sequence beyond the context.
+ * @throws DataError for an empty prompt, a sequence beyond the context, or a token outside the vocabulary.
  */
 export const microBatches = (
   sequences: readonly Sequence[],
   tokenBudget: number,
-  maxPositions: number,
+  limits: ModelLimits,
 ): MicroBatch[] => {
   sequences.forEach((sequence, index) => {
-    checkSequence(sequence, index, maxPositions)
+    checkSequence(sequence, index, limits)
   })
   const longest = Math.max(1, ...sequences.map(({ tokens }) => tokens.length))
   const groups = groupByPrompt(sequences, Math.max(1, Math.floor(tokenBudget / longest)))

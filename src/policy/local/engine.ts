@@ -1,6 +1,6 @@
 /** @file A policy inside one thread: parameters, sampler and trainer together. Blocks its thread while it computes. */
 
-import { createTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
+import { assertTokenizerFits, createTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import type { Policy } from '../policy.ts'
 import { type ModelSource, Parameters } from './parameters.ts'
 import { Sampler } from './sampler.ts'
@@ -17,15 +17,11 @@ export interface EngineOptions {
 
 export type Engine = Omit<Policy, 'config' | 'close'> & { readonly parameters: Parameters }
 
-/** Loads or initialises a model and makes it ready to sample and train. `tokenizer` is needed for stop strings only. */
-export const createEngine = (
-  source: ModelSource,
-  options: EngineOptions = {},
-  tokenizer: Tokenizer | null = null,
-): Engine => {
+/** Loads or initialises a model and makes it ready to sample and train. */
+export const createEngine = (source: ModelSource, options: EngineOptions = {}): Engine => {
   const { threads = 2, maxRows = 256, microBatchTokens = 4096 } = options
   const parameters = new Parameters(source)
-  const sampler = new Sampler(parameters, { threads, maxRows }, tokenizer)
+  const sampler = new Sampler(parameters, { threads, maxRows }, () => tokenizerOf(parameters))
   const trainer = new Trainer(parameters, { threads, microBatchTokens })
   return {
     parameters,
@@ -38,9 +34,12 @@ export const createEngine = (
   }
 }
 
-/** The tokenizer among a checkpoint's text files, or null. */
-export const tokenizerOf = (files: ReadonlyMap<string, string>): Tokenizer | null => {
+/** The tokenizer among a checkpoint's text files, or null; only stop strings need it here. */
+const tokenizerOf = ({ files, config }: Parameters): Tokenizer | null => {
   const json = files.get('tokenizer.json')
-  const config = files.get('tokenizer_config.json')
-  return json ? createTokenizer(JSON.parse(json), config ? JSON.parse(config) : {}) : null
+  const settings = files.get('tokenizer_config.json')
+  if (!json) return null
+  const tokenizer = createTokenizer(JSON.parse(json), settings ? JSON.parse(settings) : {})
+  assertTokenizerFits(tokenizer, config)
+  return tokenizer
 }

@@ -16,11 +16,10 @@ interface Pending {
 }
 
 /** Errors keep their class across the thread boundary. */
-const revive = ({ name, message, stack }: ErrorData): Error => {
-  const Class = (errors as unknown as Record<string, new (message: string) => Error>)[name] ?? Error
-  const error = new Class(message)
-  error.stack = stack
-  return error
+const revive = ({ name, kind, message, stack }: ErrorData): Error => {
+  const classes = errors as unknown as Record<string, new (message: string) => Error>
+  const error = new (kind === null ? Error : classes[kind])(message)
+  return Object.assign(error, { name, stack })
 }
 
 export class LocalPolicy implements Policy {
@@ -53,6 +52,7 @@ export class LocalPolicy implements Policy {
       worker.once('error', reject)
     })
     worker.removeAllListeners()
+    worker.unref()
     if (ready.kind === 'ready') return new LocalPolicy(worker, ready)
     await worker.terminate()
     throw ready.kind === 'failed' ? revive(ready.error) : new Error(`unexpected message ${ready.kind}`)
@@ -62,11 +62,28 @@ export class LocalPolicy implements Policy {
     if (reply.kind === 'ready' || reply.kind === 'failed') return
     const pending = this.#pending.get(reply.id)
     if (!pending) return
-    if (reply.kind === 'sample') return pending.onSample?.(reply.sample)
-    this.#pending.delete(reply.id)
-    if (this.#pending.size === 0) this.#worker.unref()
+    if (reply.kind === 'sample') {
+      this.#handOut(reply.id, pending, reply.sample)
+      return
+    }
+    this.#settle(reply.id)
     if (reply.kind === 'result') pending.resolve(reply.value)
     else pending.reject(revive(reply.error))
+  }
+
+  /** What the caller's function throws is the caller's: it rejects that one call. */
+  #handOut(id: number, pending: Pending, sample: Sample): void {
+    try {
+      pending.onSample?.(sample)
+    } catch (error) {
+      this.#settle(id)
+      pending.reject(error as Error)
+    }
+  }
+
+  #settle(id: number): void {
+    this.#pending.delete(id)
+    if (this.#pending.size === 0) this.#worker.unref()
   }
 
   #fail(error: Error): void {
@@ -101,9 +118,9 @@ export class LocalPolicy implements Policy {
   save: Policy['save'] = (folder, options) => this.#call('save', [folder, options])
   load: Policy['load'] = folder => this.#call('load', [folder])
 
+  /** Stops the worker; calls that are still running are rejected. */
   async close(): Promise<void> {
-    this.#closed ??= new errors.GradusError('the policy is closed')
-    this.#worker.removeAllListeners('exit')
+    this.#fail(new errors.GradusError('the policy is closed'))
     await this.#worker.terminate()
   }
 }

@@ -4,10 +4,12 @@ import type { ModelConfig } from '../../model/config.ts'
 import { groupedHidden, groupedInputs, outputTable, type Weights } from '../../model/transformer.ts'
 import { GSPO_LOG_RATIO_MAX, LOG_RATIO_CLAMP, type LossSpec } from '../../rl/loss.ts'
 import {
+  abs,
   add,
   clamp,
   div,
   exp,
+  expand,
   greater,
   input,
   matmul,
@@ -111,17 +113,18 @@ const policyLoss = (
 
 /** exp of the mean log-ratio over a sequence's policy tokens, on every token of it: [P, G, T]. */
 const sequenceRatio = (logprobs: Tensor, old: Tensor, weights: Tensor): Tensor => {
-  const mask = where(greater(weights, 0), 1, mul(weights, 0))
-  const total = reduceSum(mul(sub(logprobs, old), mask), [-1], { keepDims: true })
-  const mean = div(total, maximum(reduceSum(mask, [-1], { keepDims: true }), 1))
-  return mul(exp(minimum(mean, GSPO_LOG_RATIO_MAX)), add(mul(mask, 0), 1))
+  // Within a sequence the token weights are the mask times one number, which cancels.
+  const total = reduceSum(mul(sub(logprobs, old), weights), [-1], { keepDims: true })
+  const mass = reduceSum(weights, [-1], { keepDims: true })
+  const mean = div(total, where(greater(mass, 0), mass, 1))
+  return expand(exp(minimum(mean, GSPO_LOG_RATIO_MAX)), weights.shape)
 }
 
 /** Estimates of KL(policy || reference) per token (Schulman 2020): k1, k2, k3, and |k1|. */
 const klTerm = (kind: LossSpec['kl']['kind'], logprobs: Tensor, reference: Tensor): Tensor => {
   const difference = sub(logprobs, reference)
   if (kind === 'k1') return difference
-  if (kind === 'abs') return maximum(difference, neg(difference))
+  if (kind === 'abs') return abs(difference)
   if (kind === 'k2') return mul(square(difference), 0.5)
   const back = clamp(neg(difference), -LOG_RATIO_CLAMP, LOG_RATIO_CLAMP)
   return sub(sub(exp(back), back), 1)

@@ -27,6 +27,7 @@ import {
   loadValueHead,
   loadWeights,
   tensorSpecs,
+  valueHeadFile,
   valueHeadSpecs,
 } from '../../model/weights.ts'
 import { constant, type Values } from '../../tensor/index.ts'
@@ -57,8 +58,9 @@ export class Parameters {
   readonly config: ModelConfig
   readonly lora: LoraConfig | null
   readonly trained: readonly Trained[]
+  /** Tokenizer and other text files of the model's folder, by name. */
+  readonly files: ReadonlyMap<string, string>
   readonly #tensors: NamedTensors
-  readonly #files: ReadonlyMap<string, string>
   readonly #baseModel: string
   readonly #valueNames: ReadonlySet<string>
   #reference: ReadonlyMap<string, Float32Array> | null = null
@@ -71,8 +73,8 @@ export class Parameters {
     const loaded = loadSource(source)
     this.config = loaded.config
     this.lora = loaded.lora
-    this.#files = loaded.files
-    this.#baseModel = source.folder ?? ''
+    this.files = loaded.files
+    this.#baseModel = loaded.baseModel
     this.#valueNames = new Set(loaded.valueHead?.keys())
     const trainable = loaded.adapter ?? loaded.weights
     this.trained = allocateTrained(new Map([...trainable, ...(loaded.valueHead ?? [])]))
@@ -183,11 +185,12 @@ export class Parameters {
     const valueHead = this.#pick(this.#valueNames)
     if (this.lora) {
       const names = new Set(loraSpecs(this.config, this.lora).map(({ name }) => name))
-      saveAdapter(
-        folder,
-        { lora: this.lora, tensors: this.#pick(names), baseModel: this.#baseModel },
-        { writeMore },
-      )
+      const adapter = { lora: this.lora, tensors: this.#pick(names), baseModel: this.#baseModel }
+      const writeAll = (target: string) => {
+        if (valueHead.size > 0) writeSafetensors(join(target, valueHeadFile), valueHead)
+        writeMore(target)
+      }
+      saveAdapter(folder, adapter, { writeMore: writeAll })
       return
     }
     const weights = this.#pick(new Set(tensorSpecs(this.config).map(({ name }) => name)))
@@ -195,7 +198,7 @@ export class Parameters {
       config: this.config,
       weights,
       valueHead: valueHead.size > 0 ? valueHead : null,
-      files: this.#files,
+      files: this.files,
     }
     saveCheckpoint(folder, content, { writeMore })
   }
@@ -214,42 +217,39 @@ export class Parameters {
     writeSafetensors(path, moments)
   }
 
-  /** Reads weights, and the optimiser's state where it is there, from a folder that `save` wrote. */
+  /**
+   * Reads the trained weights from a folder that `save` wrote, and the optimiser's state; it starts anew where the folder
+   * has none. @throws CheckpointError for anything missing or of another size; nothing has changed then.
+   */
   load(folder: string): void {
-    const tensors = this.lora
-      ? loadAdapter(folder, this.config).tensors
-      : new Map([...loadWeights(folder, this.config), ...this.#loadValueHead(folder)])
-    for (const { name, param } of this.trained) {
-      const stored = tensors.get(name)
-      if (stored) param.view.set(stored.data)
-    }
+    const main = this.lora ? loadAdapter(folder, this.config).tensors : loadWeights(folder, this.config)
+    const tensors = new Map([...main, ...((this.hasValueHead && loadValueHead(folder, this.config)) || [])])
     const path = join(folder, OPTIMIZER_FILE)
-    if (existsSync(path)) this.#loadOptimizer(path)
+    const moments = existsSync(path) ? readSafetensors(path) : null
+    const stored = this.trained.map(({ name, param: { length } }) => ({
+      param: dataOf(tensors, name, length, folder),
+      m: moments && dataOf(moments, `m.${name}`, length, path),
+      v: moments && dataOf(moments, `v.${name}`, length, path),
+    }))
+    this.steps = moments ? dataOf(moments, 'steps', 1, path)[0] : 0
+    this.trained.forEach(({ param, m, v }, i) => {
+      param.view.set(stored[i].param)
+      m.view.set(stored[i].m ?? new Float32Array(m.length))
+      v.view.set(stored[i].v ?? new Float32Array(v.length))
+    })
     this.version++
   }
+}
 
-  #loadValueHead(folder: string): NamedTensors {
-    return (this.hasValueHead && loadValueHead(folder, this.config)) || new Map()
-  }
-
-  #loadOptimizer(path: string): void {
-    const moments = readSafetensors(path)
-    const need = (name: string, length: number) => {
-      const tensor = moments.get(name)
-      if (tensor?.data.length === length) return tensor.data
-      throw new CheckpointError(
-        `${path}: ${name}: expected ${length} elements, got ${tensor?.data.length ?? 'nothing'}`,
-        {
-          hint: 'the optimiser state belongs to another model',
-        },
-      )
-    }
-    this.steps = need('steps', 1)[0]
-    for (const { name, m, v } of this.trained) {
-      m.view.set(need(`m.${name}`, m.length))
-      v.view.set(need(`v.${name}`, v.length))
-    }
-  }
+const dataOf = (tensors: NamedTensors, name: string, length: number, place: string): Float32Array => {
+  const data = tensors.get(name)?.data
+  if (data?.length === length) return data
+  throw new CheckpointError(
+    `${place}: ${name}: expected ${length} elements, got ${data?.length ?? 'nothing'}`,
+    {
+      hint: 'it belongs to another model, or to an adapter of another rank',
+    },
+  )
 }
 
 interface LoadedSource {
@@ -259,6 +259,8 @@ interface LoadedSource {
   adapter: NamedTensors | null
   lora: LoraConfig | null
   files: ReadonlyMap<string, string>
+  /** Where an adapter's base lies. */
+  baseModel: string
 }
 
 const loadSource = (source: ModelSource): LoadedSource => {
@@ -275,6 +277,7 @@ const loadSource = (source: ModelSource): LoadedSource => {
       adapter,
       lora: source.lora ?? null,
       files: new Map(Object.entries(files)),
+      baseModel: '',
     }
   }
   if (!source.folder)
@@ -288,19 +291,23 @@ const loadSource = (source: ModelSource): LoadedSource => {
 const loadFolder = (folder: string, source: ModelSource, seed: number | string): LoadedSource => {
   if (isAdapterFolder(folder)) {
     const { adapter, base } = loadAdapterWithBase(folder)
-    return { ...base, adapter: adapter.tensors, lora: adapter.lora, valueHead: null }
+    const valueHead = valueHeadOf(folder, base.config, source, seed)
+    return { ...base, adapter: adapter.tensors, lora: adapter.lora, valueHead }
   }
   const config = loadConfig(folder)
-  const stored = source.valueHead ? loadValueHead(folder, config) : null
   return {
     config,
     weights: loadWeights(folder, config),
-    valueHead: source.valueHead ? (stored ?? initValueHead(config, seed)) : null,
+    valueHead: valueHeadOf(folder, config, source, seed),
     adapter: source.lora ? initLora(config, source.lora, seed) : null,
     lora: source.lora ?? null,
     files: readCompanionFiles(folder),
+    baseModel: folder,
   }
 }
+
+const valueHeadOf = (folder: string, config: ModelConfig, source: ModelSource, seed: number | string) =>
+  source.valueHead ? (loadValueHead(folder, config) ?? initValueHead(config, seed)) : null
 
 const loadAdapterWithBase = (folder: string) => {
   const baseOf = (text: string) =>
@@ -314,7 +321,12 @@ const loadAdapterWithBase = (folder: string) => {
   const config = loadConfig(basePath)
   return {
     adapter: loadAdapter(folder, config),
-    base: { config, weights: loadWeights(basePath, config), files: readCompanionFiles(basePath) },
+    base: {
+      config,
+      weights: loadWeights(basePath, config),
+      files: readCompanionFiles(basePath),
+      baseModel: basePath,
+    },
   }
 }
 

@@ -21,6 +21,8 @@ export interface CallMessage {
 
 export interface ErrorData {
   name: string
+  /** The class among util/errors.ts that the error is of, if it is of one. */
+  kind: string | null
   message: string
   stack?: string
 }

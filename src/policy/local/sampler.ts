@@ -42,19 +42,35 @@ interface Plan {
   emit: (sample: Sample) => void
 }
 
+/** Samples `first` .. `first + samples - 1` of some prompts, generated together. */
+interface Wave {
+  prompts: readonly number[]
+  first: number
+  samples: number
+}
+
+/** Cuts 0..count-1 into as few parts of at most `largest` as there can be, all of about the same size. */
+const evenParts = (count: number, largest: number): { start: number; end: number }[] => {
+  const parts = Math.ceil(count / largest)
+  const each = Math.ceil(count / Math.max(1, parts))
+  return Array.from({ length: parts }, (_, i) => ({ start: i * each, end: Math.min(count, (i + 1) * each) }))
+}
+
 export class Sampler {
   readonly #parameters: Parameters
   readonly #options: SamplerOptions
-  readonly #tokenizer: Tokenizer | null
+  readonly #loadTokenizer: () => Tokenizer | null
+  #tokenizer: Tokenizer | null = null
   readonly #chooser: TokenChooser
   #prefill: Executable | null = null
   #step: Executable | null = null
   #stepVersion = -1
 
-  constructor(parameters: Parameters, options: SamplerOptions, tokenizer: Tokenizer | null) {
+  /** The tokenizer is loaded when the first request with stop strings comes. */
+  constructor(parameters: Parameters, options: SamplerOptions, loadTokenizer: () => Tokenizer | null) {
     this.#parameters = parameters
     this.#options = options
-    this.#tokenizer = tokenizer
+    this.#loadTokenizer = loadTokenizer
     this.#chooser = new TokenChooser(parameters.config.vocabSize)
   }
 
@@ -67,12 +83,15 @@ export class Sampler {
       results[sample.prompt * samples + sample.index] = sample
       emit(sample)
     })
-    for (const wave of this.#waves(request.prompts, samples)) await this.#runWave(plan, wave, samples)
+    for (const wave of this.#waves(request.prompts, samples)) await this.#runWave(plan, wave)
     return results
   }
 
-  #check({ prompts, maxTokens, stopStrings }: SampleRequest): void {
+  #check({ prompts, maxTokens, samplesPerPrompt = 1, stopStrings }: SampleRequest): void {
     const { maxPositions, vocabSize } = this.#parameters.config
+    for (const [name, count] of Object.entries({ maxTokens, samplesPerPrompt }))
+      if (!(Number.isInteger(count) && count > 0))
+        throw new DataError(`${name}: expected a positive whole number, got ${count}`)
     prompts.forEach((prompt, i) => {
       if (prompt.length === 0)
         throw new DataError(`prompt ${i} is empty`, { hint: 'give it at least one token, such as BOS' })
@@ -87,6 +106,7 @@ export class Sampler {
           hint: 'the tokenizer does not belong to this model',
         })
     })
+    if (stopStrings?.length) this.#tokenizer ??= this.#loadTokenizer()
     if (stopStrings?.length && !this.#tokenizer)
       throw new DataError('stop strings need a tokenizer', {
         hint: 'use stopTokens, or a checkpoint with a tokenizer',
@@ -99,13 +119,17 @@ export class Sampler {
     return { request, choice: { temperature, topK, topP }, stops, stopStrings, emit }
   }
 
-  /** Prompts of similar length go together, so that little is padded. */
-  #waves(prompts: readonly TokenIds[], samples: number): number[][] {
+  /** Prompts of similar length go together, so that little is padded; a group too large for one wave takes several. */
+  #waves(prompts: readonly TokenIds[], samples: number): Wave[] {
     const order = prompts.map((_, i) => i).sort((a, b) => prompts[b].length - prompts[a].length || a - b)
-    const perWave = Math.max(1, Math.floor(this.#options.maxRows / samples))
-    const waves = Math.ceil(order.length / perWave)
-    const even = Math.ceil(order.length / Math.max(1, waves))
-    return Array.from({ length: waves }, (_, w) => order.slice(w * even, (w + 1) * even))
+    const together = Math.min(samples, this.#options.maxRows)
+    return evenParts(order.length, Math.floor(this.#options.maxRows / together)).flatMap(({ start, end }) =>
+      evenParts(samples, together).map(part => ({
+        prompts: order.slice(start, end),
+        first: part.start,
+        samples: part.end - part.start,
+      })),
+    )
   }
 
   async #prefillExecutable(): Promise<Executable> {
@@ -130,15 +154,16 @@ export class Sampler {
     return this.#step!
   }
 
-  async #runWave(plan: Plan, wave: readonly number[], samples: number): Promise<void> {
+  async #runWave(plan: Plan, wave: Wave): Promise<void> {
     const { prompts } = plan.request
+    const { samples } = wave
     const { logits, cache } = await this.#runPrompts(
-      wave.map(i => prompts[i]),
+      wave.prompts.map(i => prompts[i]),
       samples,
     )
     const vocabulary = this.#parameters.config.vocabSize
-    const rows: (Row | null)[] = wave.flatMap(prompt =>
-      Array.from({ length: samples }, (_, index) => this.#newRow(plan, prompt, index)),
+    const rows: (Row | null)[] = wave.prompts.flatMap(prompt =>
+      Array.from({ length: samples }, (_, g) => this.#newRow(plan, prompt, wave.first + g)),
     )
     const batch = new RunningBatch(rows, samples, cache)
     this.#advance(plan, batch, row =>

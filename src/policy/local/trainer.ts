@@ -4,7 +4,7 @@ import { tokenWeights } from '../../rl/aggregate.ts'
 import { checkDatum, type Datum } from '../../rl/datum.ts'
 import { batchLoss, type LossSequence, type LossSpec } from '../../rl/loss.ts'
 import { Executable, gradients, type Tensor, type Value, type Values } from '../../tensor/index.ts'
-import { NumericError } from '../../util/errors.ts'
+import { DataError, NumericError } from '../../util/errors.ts'
 import type { ScoreItem, ScoreOptions, Scores, UpdateOptions, UpdateStats } from '../policy.ts'
 import {
   batchValues,
@@ -72,8 +72,7 @@ export class Trainer {
   }
 
   #batches(sequences: readonly Sequence[]): MicroBatch[] {
-    const { maxPositions } = this.#parameters.config
-    return microBatches(sequences, this.#options.microBatchTokens, maxPositions)
+    return microBatches(sequences, this.#options.microBatchTokens, this.#parameters.config)
   }
 
   #values(batch: MicroBatch, sequences: readonly Sequence[], temperature: number): Values {
@@ -98,6 +97,7 @@ export class Trainer {
 
   async update(datums: readonly Datum[], options: UpdateOptions): Promise<UpdateStats> {
     const { loss: spec, temperature = 1 } = options
+    if (datums.length === 0) throw new DataError('update: expected at least one datum, got none')
     datums.forEach((datum, i) => {
       checkDatum(datum, `datum ${i}`)
     })
@@ -161,8 +161,12 @@ const lossValues = (
   }
   const need = (name: string) => (index: number) => {
     const values = perDatum[name](index)
-    if (!values) throw new NumericError(`datum ${index}: the loss needs ${name}, got nothing`)
-    return values
+    if (!values)
+      throw new DataError(`datum ${index}: the loss needs ${name}, got nothing`, {
+        hint: 'fill it in, or take the term that reads it out of the loss',
+      })
+    // Tokens outside the mask may hold anything, NaN included, and 0 x NaN would spoil the sum.
+    return Float32Array.from(values, (value, t) => (datums[index].mask[t] === 0 ? 0 : value))
   }
   return Object.fromEntries(lossInputs(spec).map(name => [name, spreadTokens(batch, need(name))]))
 }

@@ -1,6 +1,7 @@
 /** @file The engine's worker thread: runs the calls one after the other and posts results back. */
 
 import { parentPort, workerData } from 'node:worker_threads'
+import * as errors from '../../util/errors.ts'
 import type { SampleRequest } from '../policy.ts'
 import { createEngine, type Engine } from './engine.ts'
 import type { CallMessage, ErrorData, Reply, WorkerStart } from './protocol.ts'
@@ -8,9 +9,17 @@ import type { CallMessage, ErrorData, Reply, WorkerStart } from './protocol.ts'
 const port = parentPort!
 const post = (reply: Reply) => port.postMessage(reply)
 
-const errorData = (error: unknown): ErrorData => {
-  const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
-  return { name, message, stack }
+const errorData = (thrown: unknown): ErrorData => {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+  const { name, message, stack } = error
+  return { name, message, stack, kind: errorKind(error) }
+}
+
+/** The nearest class of util/errors.ts: a SafetensorsError is a CheckpointError on the other side. */
+const errorKind = (error: Error): string | null => {
+  for (let type = error.constructor; type?.name; type = Object.getPrototypeOf(type))
+    if (type.name in errors) return type.name
+  return null
 }
 
 const call = (engine: Engine, { id, method, args }: CallMessage): Promise<unknown> => {
