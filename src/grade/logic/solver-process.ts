@@ -12,7 +12,7 @@ const START_LIMIT_MS = 30_000
 
 const startWorker = (): Promise<Worker> =>
   new Promise((resolve, reject) => {
-    const worker = new Worker(workerUrl(import.meta.url, './solver-worker.js'))
+    const worker = new Worker(workerUrl(import.meta.url, './solver-worker.js'), { execArgv: [] })
     const refuse = (why: string) => {
       clearTimeout(timer)
       void worker.terminate()

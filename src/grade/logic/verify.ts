@@ -3,6 +3,7 @@
 import { DataError } from '../../util/errors.ts'
 import { parseSentence } from './english.ts'
 import { type Formula, freeVariables, predicates, renameNames } from './formula.ts'
+import { singular } from './lexicon.ts'
 import { looksSymbolic, parseFormula } from './parse.ts'
 import type { LogicLabel } from './problem.ts'
 import { type LogicSolver, STEP_CREDIT, type StepStatus } from './solver.ts'
@@ -34,21 +35,30 @@ const strings = (row: Record<string, unknown>, field: string): string[] => {
   return value
 }
 
-/** Constants and predicates that differ from one already used in case alone, as renamings to the first spelling. */
-const caseVariants = (names: Iterable<string>): Map<string, string> => {
+/** Renamings of names to the first one that equals them by `form`. */
+const variants = (names: Iterable<string>, form: (name: string) => string): Map<string, string> => {
   const first = new Map<string, string>()
   const renamings = new Map<string, string>()
   for (const name of names) {
-    const known = first.get(name.toLowerCase())
-    if (known === undefined) first.set(name.toLowerCase(), name)
+    const known = first.get(form(name))
+    if (known === undefined) first.set(form(name), name)
     else if (known !== name) renamings.set(name, known)
   }
   return renamings
 }
 
-const unifyCase = (formulas: readonly Formula[], repairs: string[]): Formula[] => {
-  const ofPredicates = caseVariants(predicates(formulas).keys())
-  const ofConstants = caseVariants(formulas.flatMap(formula => [...freeVariables(formula)]))
+const caseless = (name: string) => name.toLowerCase()
+const caselessSingular = (name: string) => singular(name.toLowerCase())
+
+/** Takes names as one that differ in case alone, and predicates also when they differ in number (Meeting, Meetings). */
+const unifyNames = (formulas: readonly Formula[], repairs: string[]): Formula[] => {
+  const arities = predicates(formulas)
+  const sameArity = ([from, to]: [string, string]) => [...arities.get(from)!].join() === [...arities.get(to)!].join() // biome-ignore format: one line
+  const ofPredicates = new Map([...variants(arities.keys(), caselessSingular)].filter(sameArity))
+  const ofConstants = variants(
+    formulas.flatMap(formula => [...freeVariables(formula)]),
+    caseless,
+  )
   for (const [from, to] of [...ofPredicates, ...ofConstants]) repairs.push(`read ${from} as ${to}`)
   return formulas.map(formula =>
     renameNames(
@@ -61,8 +71,8 @@ const unifyCase = (formulas: readonly Formula[], repairs: string[]): Formula[] =
 
 /**
  * Decides a FOLIO row `{premises-FOL, conclusion-FOL}` by its formulas. Hand-written formulas are mended where that is
- * mechanical: parentheses balanced at the end, a comma between formulas read as "and", names that differ in case alone taken
- * as one. Everything mended is named in `reason`.
+ * mechanical: parentheses balanced at the end, a comma between formulas read as "and", names that differ in case alone, and
+ * predicates that differ in number alone, taken as one. Everything mended is named in `reason`.
  */
 export const verifyLabel = async (
   premises: readonly string[],
@@ -81,7 +91,7 @@ export const verifyLabel = async (
       return { label: null, reason: `${place}: ${(error as Error).message}` }
     }
   }
-  const formulas = unifyCase(parsed, repairs)
+  const formulas = unifyNames(parsed, repairs)
   const decision = await solver.decide(formulas.slice(0, -1), formulas[formulas.length - 1])
   if (decision.label === null) return decision
   return { label: decision.label, reason: repairs.length > 0 ? repairs.join('; ') : null }

@@ -1,0 +1,165 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readJsonl } from '../../util/jsonl.ts'
+import { sharedData } from '../../util/shared-data.ts'
+import { workerUrl } from '../../util/worker-url.ts'
+import { parseSentence, splitSentences } from './english.ts'
+import { parseFormula } from './parse.ts'
+import { readResults } from './smt.ts'
+import { LogicSolver, STEP_CREDIT } from './solver.ts'
+import { SolverProcess } from './solver-process.ts'
+
+const parse = (text: string) => parseFormula(text).formula
+const all = (...texts: string[]) => texts.map(parse)
+
+// Only endless models: Z3 searches until its time is up.
+const ENDLESS = all('∀x ∃y R(x, y)', '∀x ¬R(x, x)', '∀x ∀y ∀z ((R(x, y) ∧ R(y, z)) → R(x, z))')
+
+describe('LogicSolver', () => {
+  let solver: LogicSolver
+  beforeAll(async () => {
+    solver = await LogicSolver.start({ backend: 'z3' })
+  })
+  afterAll(() => solver.close())
+
+  it('tells apart the outcomes of spec 6.3, over many problems at once', async () => {
+    const first = all('∀x (P(x) → Q(x))', 'P(a)')
+    const second = all('P(a)', '¬P(a)')
+    const statuses = await solver.checkSteps([
+      { premises: first, formula: parse('Q(a)') },
+      { premises: second, formula: parse('Q(a)') },
+      { premises: first, formula: parse('¬Q(a)') },
+      { premises: first, formula: parse('Q(b)') },
+      { premises: first, formula: null },
+      { premises: first, formula: parse('P(a)') },
+      { premises: second, formula: parse('P(a)') },
+    ])
+    expect(statuses).toEqual([
+      'entailed',
+      'inconsistent-premises',
+      'contradicted',
+      'consistent',
+      'unparsed',
+      'entailed',
+      'inconsistent-premises',
+    ])
+    expect(statuses.map(status => STEP_CREDIT[status])).toEqual([1, null, 0, 0.5, 0, 1, null])
+  })
+
+  it('decides with equations, alternating quantifiers and propositions', async () => {
+    const label = async (premises: string[], conclusion: string) =>
+      (await solver.decide(all(...premises), parse(conclusion))).label
+    expect(await label(['a = b', 'P(a)'], 'P(b)')).toBe('True')
+    expect(await label(['∀x ∃y L(x, y)', '∀x ∀y (L(x, y) → H(x))'], 'H(s)')).toBe('True')
+    expect(await label(['p ∨ q', '¬p'], 'q')).toBe('True')
+    expect(await label(['∃x ∀y R(x, y)'], '∀y ∃x R(x, y)')).toBe('True')
+    expect(await label(['∀y ∃x R(x, y)'], '∃x ∀y R(x, y)')).toBe('Unknown')
+    // Names are not taken to be different things unless asked.
+    expect(await label(['P(a)'], '¬(a = b)')).toBe('Unknown')
+  })
+
+  it('gives .3 to what it cannot settle in time', async () => {
+    const startedMs = performance.now()
+    const [status] = await solver.checkSteps([{ premises: ENDLESS, formula: parse('S(a)') }])
+    expect(status).toBe('unknown')
+    expect(STEP_CREDIT[status]).toBe(0.3)
+    expect(performance.now() - startedMs).toBeLessThan(5000)
+    expect((await solver.decide(ENDLESS, parse('S(a)'))).reason).toMatch(/undecided within 200 ms/)
+  })
+
+  it('remembers verdicts by premises and formula', async () => {
+    const premises = () => all('∀x (U(x) → V(x))', 'U(a)')
+    await solver.checkSteps([{ premises: premises(), formula: parse('V(a)') }])
+    const before = solver.stats()
+    await solver.checkSteps([{ premises: premises(), formula: parse('~~V(a)') }])
+    expect(solver.stats().remembered).toBe(before.remembered + 1)
+    expect(solver.stats().scripts).toBe(before.scripts)
+  })
+
+  it('serves overlapping calls one after the other', async () => {
+    const calls = Array.from({ length: 20 }, (_, i) =>
+      solver.checkSteps([{ premises: all(`W(a${i})`), formula: parse(`W(a${i}) ∨ p`) }]),
+    )
+    for (const [status] of await Promise.all(calls)) expect(status).toBe('entailed')
+  })
+
+  it('takes names of any kind', async () => {
+    const premises = all('∀x (Świątek(x) → Tennis(x))', 'Świątek(iga)', 'true_(sat)')
+    const [status] = await solver.checkSteps([{ premises, formula: parse('Tennis(iga)') }])
+    expect(status).toBe('entailed')
+  })
+
+  it('reproduces the labels of the real ProntoQA rows', async ctx => {
+    const path = sharedData('prontoqa/dev.jsonl')
+    if (!path) return ctx.skip('the public data is not here')
+    const rows = readJsonl<{ context: string; question: string; answer: string }>(path)
+    const statuses = await solver.checkSteps(
+      rows.map(row => ({
+        premises: splitSentences(row.context).map(parseSentence),
+        formula: parseSentence(row.question.slice(row.question.lastIndexOf('? ') + 2)),
+      })),
+    )
+    expect(statuses).toEqual(rows.map(row => (row.answer === 'A' ? 'entailed' : 'contradicted')))
+  })
+})
+
+describe('the ground backend', () => {
+  it('answers without Z3 and says unknown outside its fragment', async () => {
+    const solver = await LogicSolver.start({ backend: 'ground' })
+    const statuses = await solver.checkSteps([
+      { premises: all('P(a)'), formula: parse('P(a) ∨ Q(a)') },
+      { premises: all('P(a)', '¬P(a)'), formula: parse('Q(a)') },
+      { premises: ENDLESS, formula: parse('S(a)') },
+    ])
+    expect(statuses).toEqual(['entailed', 'inconsistent-premises', 'unknown'])
+    expect(solver.stats().backend).toBe('ground')
+    await solver.close()
+  })
+})
+
+describe('readResults', () => {
+  const problems = [
+    { premises: [], queries: [parse('p')] },
+    { premises: [], queries: [] },
+  ]
+
+  it('takes an error anywhere in a part as failure of that part', () => {
+    expect(readResults('@0\nsat\nsat\nunsat\n@1\nsat\n', problems)).toEqual([
+      ['sat', 'sat', 'unsat'],
+      ['sat'],
+    ])
+    const broken = '@0\n(error "line 1 column 2: unknown constant")\nsat\nsat\nunsat\n@1\nsat\n'
+    expect(readResults(broken, problems)).toEqual([null, ['sat']])
+  })
+
+  it('takes a wrong number of results, or an error before the first part, as failure', () => {
+    expect(readResults('@0\nsat\nsat\n@1\nsat\n', problems)).toEqual([null, ['sat']])
+    expect(readResults('(error "x")\n@0\nsat\nsat\nsat\n@1\nsat\n', problems)).toEqual([null, null])
+    expect(readResults('', problems)).toEqual([null, null])
+  })
+})
+
+describe('SolverProcess', () => {
+  it('replaces a worker that does not come back', async () => {
+    const process = await SolverProcess.start()
+    const script = '(declare-const p Bool)(assert p)(check-sat)'
+    await expect(process.run(script.repeat(2000), 0)).rejects.toThrow(/no answer within/)
+    expect(await process.run(script, 5000)).toBe('sat\n')
+    expect(process.restarts).toBe(1)
+    await process.close()
+    await expect(process.run(script, 5000)).rejects.toThrow(/closed/)
+  })
+
+  it.each(['await solver.close()', ''])('lets the process exit (%s)', ending => {
+    const module = fileURLToPath(workerUrl(import.meta.url, './solver.js'))
+    const code = `const { LogicSolver } = await import(${JSON.stringify(module)});
+      const solver = await LogicSolver.start({ backend: 'z3' });
+      console.log(await solver.checkSteps([{ premises: [], formula: { kind: 'true' } }]));
+      ${ending}`
+    const result = spawnSync(process.execPath, ['--input-type=module', '-e', code], { timeout: 20_000, encoding: 'utf8' }) // biome-ignore format: one line
+    expect(result.stderr).toBe('')
+    expect(result.stdout).toContain('entailed')
+    expect(result.status).toBe(0)
+  })
+})
