@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest'
+import { GradusError } from '../../util/errors.ts'
+import type { Sample, SampleRequest } from '../policy.ts'
+import { TINY, tinyEngine } from './tiny-model.ts'
+
+/** Prompts of different lengths, one of a single token. */
+const PROMPTS = [[1, 2, 3, 4, 5], [6], [7, 8, 9], [1, 2], [10, 11, 12, 13, 14, 15, 16]]
+const REQUEST: SampleRequest = {
+  prompts: PROMPTS,
+  samplesPerPrompt: 3,
+  maxTokens: 12,
+  seed: 'a',
+  stopTokens: [3],
+}
+
+const plain = (samples: Sample[]) =>
+  samples.map(({ tokens, ...rest }) => ({ ...rest, logprobs: 0, tokens: [...tokens] }))
+
+/** Largest difference between the sampler's log-probs and those of `score`. */
+const scoreDifference = async (engine: ReturnType<typeof tinyEngine>, request: SampleRequest) => {
+  const samples = await engine.sample(request)
+  const items = samples.map(({ prompt, tokens }) => ({ promptTokens: request.prompts[prompt], tokens }))
+  const scores = await engine.score(items, { temperature: request.temperature })
+  return Math.max(
+    ...samples.flatMap(({ logprobs }, i) => [...logprobs].map((x, t) => Math.abs(x - scores[i].logprobs[t]))),
+  )
+}
+
+describe('sampling', () => {
+  it('gives the same samples however many rows run together', async () => {
+    const reference = await tinyEngine().sample(REQUEST)
+    expect(new Set(reference.map(({ tokens }) => tokens.join())).size).toBeGreaterThan(8)
+    for (const maxRows of [1, 2, 5, 7, 15]) {
+      const samples = await tinyEngine({}, { maxRows }).sample(REQUEST)
+      expect(plain(samples)).toEqual(plain(reference))
+      samples.forEach(({ logprobs }, i) => {
+        for (const [t, logprob] of logprobs.entries())
+          expect(logprob).toBeCloseTo(reference[i].logprobs[t], 5)
+      })
+    }
+  })
+
+  it('gives each sample its own stream: the same prompt alone or with others', async () => {
+    const engine = tinyEngine()
+    const together = await engine.sample(REQUEST)
+    const alone = await engine.sample({ ...REQUEST, prompts: PROMPTS.slice(0, 1), samplesPerPrompt: 2 })
+    expect(plain(alone)).toEqual(plain(together.slice(0, 2)))
+    const other = await engine.sample({ ...REQUEST, seed: 'b' })
+    expect(plain(other)).not.toEqual(plain(together))
+  })
+
+  it('orders samples by prompt and index and hands each out as it finishes', async () => {
+    const order: string[] = []
+    const samples = await tinyEngine().sample(REQUEST, ({ prompt, index, tokens }) =>
+      order.push(`${tokens.length}:${prompt}.${index}`),
+    )
+    expect(samples.map(({ prompt, index }) => `${prompt}.${index}`)).toEqual(
+      PROMPTS.flatMap((_, p) => [0, 1, 2].map(g => `${p}.${g}`)),
+    )
+    const lengths = order.map(text => Number(text.split(':')[0]))
+    expect(order.length).toBe(samples.length)
+    expect(lengths).toEqual([...lengths].sort((a, b) => a - b))
+    expect(lengths[0]).toBeLessThan(lengths[lengths.length - 1])
+  })
+
+  it('ends with a stop token, kept, or with the length', async () => {
+    for (const { tokens, logprobs, finishReason } of await tinyEngine().sample(REQUEST)) {
+      expect(logprobs.length).toBe(tokens.length)
+      expect(tokens.indexOf(3)).toBe(finishReason === 'stop' ? tokens.length - 1 : -1)
+      if (finishReason === 'length') expect(tokens.length).toBe(12)
+    }
+  })
+
+  it('stops at the end-of-text tokens of the model unless told otherwise', async () => {
+    const engine = tinyEngine({ init: { config: { ...TINY, eosTokenIds: [4, 5] }, seed: 1 } })
+    const request = { ...REQUEST, stopTokens: undefined }
+    const stopped = (await engine.sample(request)).filter(({ finishReason }) => finishReason === 'stop')
+    expect(stopped.length).toBeGreaterThan(0)
+    for (const { tokens } of stopped) expect([4, 5]).toContain(tokens[tokens.length - 1])
+    for (const { finishReason } of await engine.sample({ ...request, stopTokens: [] }))
+      expect(finishReason).toBe('length')
+  })
+
+  it('follows the likeliest tokens at temperature 0 whatever the seed', async () => {
+    const engine = tinyEngine()
+    const greedy = { ...REQUEST, temperature: 0, stopTokens: [] }
+    const [a, b] = [await engine.sample(greedy), await engine.sample({ ...greedy, seed: 9 })]
+    expect(plain(a)).toEqual(plain(b))
+    const narrow = await engine.sample({ ...greedy, temperature: 1, topK: 1 })
+    expect(narrow.map(({ tokens }) => [...tokens])).toEqual(a.map(({ tokens }) => [...tokens]))
+  })
+
+  it('grows the cache past its first bucket and fills the context to its last place', async () => {
+    const engine = tinyEngine()
+    const request = { prompts: [[1], [2, 3]], samplesPerPrompt: 2, maxTokens: 62, stopTokens: [] }
+    const samples = await engine.sample(request)
+    expect(samples.every(({ tokens }) => tokens.length === 62)).toBe(true)
+    expect(await scoreDifference(engine, request)).toBeLessThan(1e-4)
+  })
+
+  it.each([
+    ['ragged prompts in groups', {}],
+    ['another temperature', { temperature: 0.7 }],
+    ['truncated distributions', { topK: 4, topP: 0.9 }],
+    ['greedy', { temperature: 0 }],
+    ['many rows leaving the batch', { stopTokens: [1, 3, 5, 7, 9], maxTokens: 40, samplesPerPrompt: 8 }],
+  ])('reports the log-probs that scoring gives: %s', async (_, options) => {
+    const request = { ...REQUEST, ...options }
+    const scored = { ...request, temperature: request.temperature || 1 }
+    const engine = tinyEngine()
+    const samples = await engine.sample(request)
+    const items = samples.map(({ prompt, tokens }) => ({ promptTokens: PROMPTS[prompt], tokens }))
+    const scores = await engine.score(items, { temperature: scored.temperature })
+    samples.forEach(({ logprobs }, i) => {
+      for (const [t, logprob] of logprobs.entries())
+        expect(Math.abs(logprob - scores[i].logprobs[t])).toBeLessThan(1e-4)
+    })
+  })
+
+  it('agrees with scoring after an update too', async () => {
+    const engine = tinyEngine()
+    await engine.sample(REQUEST)
+    for (const tensor of engine.parameters.trained)
+      for (let i = 0; i < tensor.param.length; i++) tensor.param.view[i] *= 1.1
+    engine.parameters.version++
+    expect(await scoreDifference(engine, REQUEST)).toBeLessThan(1e-4)
+  })
+
+  it.each([
+    ['an empty prompt', { prompts: [[1], []] }, /prompt 1 is empty/],
+    [
+      'a prompt beyond the context',
+      { maxTokens: 60 },
+      /prompt 0: 5 tokens and 60 new ones exceed the context of 64/,
+    ],
+    ['a token outside the vocabulary', { prompts: [[99]] }, /token 99 is outside the vocabulary of 17/],
+    ['no tokens asked for', { maxTokens: 0 }, /maxTokens: expected a positive whole number, got 0/],
+    ['no samples asked for', { samplesPerPrompt: 0 }, /samplesPerPrompt/],
+    ['stop strings without a tokenizer', { stopStrings: ['x'] }, /stop strings need a tokenizer/],
+  ])('refuses %s', async (_, options, message) => {
+    const sampling = tinyEngine().sample({ ...REQUEST, ...options })
+    await expect(sampling).rejects.toThrow(GradusError)
+    await expect(sampling).rejects.toThrow(message)
+  })
+
+  it('takes no prompts for no samples', async () => {
+    expect(await tinyEngine().sample({ ...REQUEST, prompts: [] })).toEqual([])
+  })
+})
+
+/** A word-level tokenizer with one word a token: w0 .. w16. */
+const TOKENIZER = JSON.stringify({
+  version: '1.0',
+  truncation: null,
+  padding: null,
+  added_tokens: [],
+  normalizer: null,
+  pre_tokenizer: { type: 'WhitespaceSplit' },
+  post_processor: null,
+  decoder: null,
+  model: {
+    type: 'WordLevel',
+    vocab: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`w${i}`, i])),
+    unk_token: 'w0',
+  },
+})
+
+describe('stop strings', () => {
+  it('end a sample when its text contains one, across tokens', async () => {
+    const engine = tinyEngine({ init: { config: TINY, seed: 1, files: { 'tokenizer.json': TOKENIZER } } })
+    const request = { ...REQUEST, stopTokens: [], maxTokens: 30, samplesPerPrompt: 6 }
+    const free = await engine.sample(request)
+    const text = free[0].tokens.subarray(2, 4)
+    const stopString = `w${text[0]} w${text[1]}`
+    const stopped = await engine.sample({ ...request, stopStrings: [stopString, 'w99'] })
+    stopped.forEach(({ tokens, finishReason }, i) => {
+      const whole = Array.from(free[i].tokens)
+      const end = whole.findIndex((token, t) => t > 0 && whole[t - 1] === text[0] && token === text[1])
+      expect([...tokens]).toEqual(end < 0 ? whole : whole.slice(0, end + 1))
+      expect(finishReason).toBe(end < 0 ? 'length' : 'stop')
+    })
+    expect(stopped[0].tokens.length).toBeLessThanOrEqual(4)
+  })
+})
