@@ -17,7 +17,12 @@ export const LOGIC_RUBRIC: Rubric = {
   criteria: [
     { id: 'C1', text: 'The answer is right.', points: 0.3, category: 'answer' },
     { id: 'C2', text: 'Every step follows from the premises.', points: 0.25, category: 'validity' },
-    { id: 'C3', text: 'The response has all tags and at least two numbered steps.', points: 0.1, category: 'format' }, // biome-ignore format: one line
+    {
+      id: 'C3',
+      text: 'The response has all tags and at least two numbered steps.',
+      points: 0.1,
+      category: 'format',
+    },
     { id: 'C4', text: 'The reasoning uses the premises that it needs.', points: 0.15, category: 'premises' },
     { id: 'C5', text: 'The reasoning is complete.', points: 0.2, category: 'completeness' },
   ],
@@ -52,7 +57,7 @@ export interface StepGrade {
   /** Says what an earlier step said. */
   repeated: boolean
   foreign: boolean
-  /** A premise, or follows from the valid steps before it alone; null when that was not worked out. */
+  /** A premise, or follows from the valid steps before it and the premises it refers to; null when that was not worked out. */
   supported: boolean | null
   /** False when the novelty discount leaves the step out of C2. */
   counted: boolean
@@ -71,7 +76,9 @@ export interface LogicGrade {
   criteria: Record<LogicCriterion, number | null>
   /** C4 and C5 as they really are, when asked for. C4 is null where no minimal proof exists. */
   truth: { C4: number | null; C5: number } | null
-  /** The answer is right, every step is entailed (and there is one), and the last one settles the question. */
+  /** Every step is entailed (and there is one), and they settle the question, whatever the answer says. */
+  validProof: boolean
+  /** The answer is right and the proof valid. */
   correctAndValid: boolean
   /** Also every step is a premise or follows from the steps before it: no step was asserted over the heads of others. */
   correctAndProved: boolean
@@ -137,7 +144,6 @@ const stepGrade = (
   status: StepGrade['status'],
   tautology: boolean,
 ): StepGrade => ({
-  // biome-ignore format: one line
   number: text.number,
   text: text.text,
   span: text.span,
@@ -163,13 +169,18 @@ const markRepeats = (steps: StepGrade[], read: readonly ReadStep[], discount: bo
   }
 }
 
-/** Fills `supported`: premises and what follows from valid steps before. With `thorough`, Z3 answers what is left open. */
+/** Fills `supported`: premises, and what follows from valid steps before and premises referred to. With `thorough`, Z3 answers what is left open. */
 const markSupport = async (draft: Draft, steps: StepGrade[], solver: LogicSolver, thorough: boolean) => {
   const earlier: Formula[] = []
-  for (const step of steps) {
+  const { premisesFol } = draft.context.problem
+  for (const [index, step] of steps.entries()) {
     if (step.formula === null || step.status !== 'entailed') {
       step.supported = false
       continue
+    }
+    for (const { kind, number } of draft.reasoning.steps[index].refs) {
+      const cited = kind === 'premise' ? premisesFol[number - 1] : undefined
+      if (cited) earlier.push(cited)
     }
     step.supported = step.premise !== null || draft.context.followsFrom(earlier, step.formula)
     if (step.supported === null && thorough) {
@@ -186,7 +197,8 @@ const mean = (values: readonly number[]) =>
 const stepValidity = (steps: readonly StepGrade[]): number =>
   mean(steps.filter(step => step.counted).map(step => step.credit ?? 0))
 
-const formatScore = (response: string, steps: number): number => (tagsOf(response).present + (steps >= 2 ? 1 : 0)) / 5 // biome-ignore format: one line
+const formatScore = (response: string, steps: number): number =>
+  (tagsOf(response).present + (steps >= 2 ? 1 : 0)) / 5
 
 const judgedSteps = ({ reasoning, read }: Draft, steps: readonly StepGrade[]): JudgedStep[] =>
   steps.map((step, index) => ({
@@ -209,14 +221,16 @@ const finish = async (
   solver: LogicSolver,
   options: LogicGradeOptions,
 ): Promise<LogicGrade> => {
-  // biome-ignore format: one line
   const { context, response, answer, reasoning, read } = draft
   const { problem } = context
   markRepeats(steps, read, options.noveltyDiscount ?? false)
   const judged = judgedSteps(draft, steps)
-  if (!inconsistent && (options.support ?? true)) await markSupport(draft, steps, solver, options.truth ?? false) // biome-ignore format: one line
+  if (!inconsistent && (options.support ?? true))
+    await markSupport(draft, steps, solver, options.truth ?? false)
   const answerCorrect = answer.label === problem.label
-  const valid = !inconsistent && answerCorrect && steps.every(step => step.status === 'entailed') && settles(context, judged) // biome-ignore format: one line
+  const validProof =
+    !inconsistent && steps.every(step => step.status === 'entailed') && settles(context, judged)
+  const correctAndValid = answerCorrect && validProof
   return {
     problemId: problem.id,
     excluded: inconsistent ? 'inconsistent-premises' : null,
@@ -235,8 +249,9 @@ const finish = async (
       options.truth && !inconsistent
         ? { C4: await premiseUse(context, judged, solver), C5: await completeness(context, judged, solver) }
         : null,
-    correctAndValid: valid,
-    correctAndProved: valid && steps.every(step => step.supported === true),
+    validProof,
+    correctAndValid,
+    correctAndProved: correctAndValid && steps.every(step => step.supported === true),
     validPrefix: prefixLength(steps),
     requiredSteps: problem.proof?.length ?? 0,
     flags: exploitFlags(steps, reasoning, answer, response),
@@ -282,7 +297,12 @@ export const gradeLogic = (
   responses: readonly string[],
   solver: LogicSolver,
   options: LogicGradeOptions = {},
-): Promise<LogicGrade[]> => gradeLogicBatch(responses.map(response => ({ problem, response })), solver, options) // biome-ignore format: one line
+): Promise<LogicGrade[]> =>
+  gradeLogicBatch(
+    responses.map(response => ({ problem, response })),
+    solver,
+    options,
+  )
 
 /**
  * The grade as verdicts on `LOGIC_RUBRIC`; `truth` takes the real C4 and C5 where they were worked out. A criterion without
@@ -294,6 +314,7 @@ export const logicVerdicts = (grade: LogicGrade, truth = false): Verdict[] =>
     const real = truth && grade.truth && (criterion === 'C4' || criterion === 'C5')
     const credit = real ? grade.truth![criterion as 'C4' | 'C5'] : grade.criteria[criterion]
     const source = criterion === 'C2' || real ? 'formal' : 'rule'
-    if (credit === null) return { criterionId: id, met: null, source, explanation: grade.excluded ?? 'undefined here' } // biome-ignore format: one line
+    if (credit === null)
+      return { criterionId: id, met: null, source, explanation: grade.excluded ?? 'undefined here' }
     return { criterionId: id, met: credit === 1, credit, source }
   })

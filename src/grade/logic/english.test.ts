@@ -57,11 +57,7 @@ describe('parseSentence', () => {
     'the is red',
     '?? !!',
     'Stella is a <answer>',
-  ])(
-    // biome-ignore format: one line
-    'refuses %j',
-    sentence => expect(() => parseSentence(sentence)).toThrow(SentenceError),
-  )
+  ])('refuses %j', sentence => expect(() => parseSentence(sentence)).toThrow(SentenceError))
 
   for (const name of ['prontoqa/dev.jsonl', 'proofwriter/dev.jsonl']) {
     it(`reads every sentence of ${name}`, ctx => {

@@ -203,7 +203,23 @@ export const formulaKey = (formula: Formula): string => {
 /** The same formula up to what `formulaKey` ignores. */
 export const sameFormula = (a: Formula, b: Formula): boolean => formulaKey(a) === formulaKey(b)
 
-const LETTERS: Record<string, string> = { ł: 'l', Ł: 'L', ø: 'o', Ø: 'O', đ: 'd', Đ: 'D', ß: 'ss', æ: 'ae', Æ: 'Ae', œ: 'oe', Œ: 'Oe', ı: 'i', þ: 'th', Þ: 'Th', ð: 'd' } // biome-ignore format: a table
+const LETTERS: Record<string, string> = {
+  ł: 'l',
+  Ł: 'L',
+  ø: 'o',
+  Ø: 'O',
+  đ: 'd',
+  Đ: 'D',
+  ß: 'ss',
+  æ: 'ae',
+  Æ: 'Ae',
+  œ: 'oe',
+  Œ: 'Oe',
+  ı: 'i',
+  þ: 'th',
+  Þ: 'Th',
+  ð: 'd',
+}
 
 const escapeLetter = (letter: string) => LETTERS[letter] ?? `u${letter.codePointAt(0)!.toString(16)}`
 

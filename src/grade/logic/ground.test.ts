@@ -101,8 +101,23 @@ describe('cross-check', () => {
   })
 
   it('agrees with Z3 on wider formulas', async () => {
-    const premises = all('∀x (A(x) ∧ ¬B(x) → C(x) ∨ D(x))', 'A(s) ⊕ D(s)', '∃x (C(x) ∧ B(x))', '∀x ∀y (R(x, y) → R(y, x))', 'R(s, t)') // biome-ignore format: one line
-    const steps = all('R(t, s)', '∃x B(x)', 'A(s) → (B(s) ∨ C(s) ∨ D(s))', 'D(s) ↔ ¬A(s)', '∀x (A(x) → C(x))', '∃x (C(x) ∧ R(x, x))', '¬∃x C(x)', '∀x ∀y R(x, y)') // biome-ignore format: one line
+    const premises = all(
+      '∀x (A(x) ∧ ¬B(x) → C(x) ∨ D(x))',
+      'A(s) ⊕ D(s)',
+      '∃x (C(x) ∧ B(x))',
+      '∀x ∀y (R(x, y) → R(y, x))',
+      'R(s, t)',
+    )
+    const steps = all(
+      'R(t, s)',
+      '∃x B(x)',
+      'A(s) → (B(s) ∨ C(s) ∨ D(s))',
+      'D(s) ↔ ¬A(s)',
+      '∀x (A(x) → C(x))',
+      '∃x (C(x) ∧ R(x, x))',
+      '¬∃x C(x)',
+      '∀x ∀y R(x, y)',
+    )
     const queries = steps.map(formula => ({ premises, formula }))
     const expected = queries.map(({ formula }) => groundStatus(premises, formula))
     expect(expected).not.toContain(null)
@@ -114,7 +129,9 @@ describe('cross-check', () => {
     const premises = ['Tumpuses are rompuses.', 'Every rompus is not kind.', 'Stella is a tumpus.'].map(
       parseSentence,
     )
-    const steps = ['Stella is not kind.', 'Stella is kind.', 'Tumpuses are not kind.', 'Stella is red.'].map(parseSentence) // biome-ignore format: one line
+    const steps = ['Stella is not kind.', 'Stella is kind.', 'Tumpuses are not kind.', 'Stella is red.'].map(
+      parseSentence,
+    )
     const statuses = await spelt.checkSteps(steps.map(formula => ({ premises, formula })))
     expect(statuses).toEqual(['entailed', 'contradicted', 'entailed', 'consistent'])
   })

@@ -49,11 +49,17 @@ const clausesOf = (formula: Formula, sign: boolean, atoms: Atoms, environment: E
     case 'not':
       return sub(formula.body, !sign)
     case 'and':
-      return sign ? [...sub(formula.left, true), ...sub(formula.right, true)] : cross(sub(formula.left, false), sub(formula.right, false)) // biome-ignore format: one line
+      return sign
+        ? [...sub(formula.left, true), ...sub(formula.right, true)]
+        : cross(sub(formula.left, false), sub(formula.right, false))
     case 'or':
-      return sign ? cross(sub(formula.left, true), sub(formula.right, true)) : [...sub(formula.left, false), ...sub(formula.right, false)] // biome-ignore format: one line
+      return sign
+        ? cross(sub(formula.left, true), sub(formula.right, true))
+        : [...sub(formula.left, false), ...sub(formula.right, false)]
     case 'implies':
-      return sign ? cross(sub(formula.left, false), sub(formula.right, true)) : [...sub(formula.left, true), ...sub(formula.right, false)] // biome-ignore format: one line
+      return sign
+        ? cross(sub(formula.left, false), sub(formula.right, true))
+        : [...sub(formula.left, true), ...sub(formula.right, false)]
     case 'iff':
     case 'xor': {
       const same = (formula.kind === 'iff') === sign
@@ -93,7 +99,6 @@ const environments = function* (
   variables: readonly string[],
   universe: readonly string[],
 ): Generator<Environment> {
-  // biome-ignore format: one line
   if (universe.length ** variables.length > MAX_INSTANCES) throw new OutsideFragment()
   if (variables.length === 0) {
     yield {}

@@ -5,11 +5,31 @@ export * from './criteria.ts'
 export { parseSentence, SentenceError, splitSentences } from './english.ts'
 export * from './formula.ts'
 export { type GroundStatus, GroundTheory, groundStatus, shortestDerivation } from './ground.ts'
-export { FormulaSyntaxError, looksSymbolic, type ParsedFormula, type ParseOptions, parseFormula } from './parse.ts' // biome-ignore format: one line
+export {
+  FormulaSyntaxError,
+  looksSymbolic,
+  type ParsedFormula,
+  type ParseOptions,
+  parseFormula,
+} from './parse.ts'
 export * from './problem.ts'
 export { completenessProxy, keyTerms, premiseUseProxy } from './proxies.ts'
 export * from './solver.ts'
 export { SolverError } from './solver-process.ts'
-export { type ExtractedReasoning, extractReasoning, type Rule, ruleNamed, type StepReference, type StepText } from './steps.ts' // biome-ignore format: one line
+export {
+  type ExtractedReasoning,
+  extractReasoning,
+  type Rule,
+  ruleNamed,
+  type StepReference,
+  type StepText,
+} from './steps.ts'
 export { minimalSupport } from './support.ts'
-export { type LabelVerdict, type StepsVerdict, type StepVerdict, verifyLabel, verifyLogicRow, verifySteps } from './verify.ts' // biome-ignore format: one line
+export {
+  type LabelVerdict,
+  type StepsVerdict,
+  type StepVerdict,
+  verifyLabel,
+  verifyLogicRow,
+  verifySteps,
+} from './verify.ts'

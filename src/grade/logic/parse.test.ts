@@ -2,7 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readJsonl } from '../../util/jsonl.ts'
 import { sharedData } from '../../util/shared-data.ts'
-import { type Formula, formulaKey, freeVariables, normaliseFormula, printFormula, sameFormula } from './formula.ts' // biome-ignore format: one line
+import {
+  type Formula,
+  formulaKey,
+  freeVariables,
+  normaliseFormula,
+  printFormula,
+  sameFormula,
+} from './formula.ts'
 import { FormulaSyntaxError, parseFormula } from './parse.ts'
 
 const parse = (text: string) => parseFormula(text).formula
@@ -33,8 +40,16 @@ describe('parseFormula', () => {
   })
 
   it('turns names into ASCII and keeps their case', () => {
-    expect(parse('Świątek(michałWołodyjowski)')).toEqual({ kind: 'atom', name: 'Swiatek', args: ['michalWolodyjowski'] }) // biome-ignore format: one line
-    expect(parse('Likes(marvin’s, y42.3billion)')).toEqual({ kind: 'atom', name: 'Likes', args: ['marvins', 'y42.3billion'] }) // biome-ignore format: one line
+    expect(parse('Świątek(michałWołodyjowski)')).toEqual({
+      kind: 'atom',
+      name: 'Swiatek',
+      args: ['michalWolodyjowski'],
+    })
+    expect(parse('Likes(marvin’s, y42.3billion)')).toEqual({
+      kind: 'atom',
+      name: 'Likes',
+      args: ['marvins', 'y42.3billion'],
+    })
     expect(parse('P(a)')).not.toEqual(parse('p(a)'))
   })
 
@@ -83,15 +98,29 @@ const names = fc.constantFrom('a', 'b', 'x', 'y')
 const formulas = fc.letrec<{ formula: Formula }>(tie => ({
   formula: fc.oneof(
     { maxDepth: 4 },
-    fc.record({ kind: fc.constant('atom' as const), name: fc.constantFrom('P', 'Q'), args: fc.array(names, { maxLength: 2 }) }), // biome-ignore format: one line
+    fc.record({
+      kind: fc.constant('atom' as const),
+      name: fc.constantFrom('P', 'Q'),
+      args: fc.array(names, { maxLength: 2 }),
+    }),
     fc.record({ kind: fc.constant('eq' as const), left: names, right: names }),
     fc.record({ kind: fc.constant('not' as const), body: tie('formula') }),
     fc.record({
-      kind: fc.constantFrom('and' as const, 'or' as const, 'xor' as const, 'implies' as const, 'iff' as const), // biome-ignore format: one line
+      kind: fc.constantFrom(
+        'and' as const,
+        'or' as const,
+        'xor' as const,
+        'implies' as const,
+        'iff' as const,
+      ),
       left: tie('formula'),
       right: tie('formula'),
     }),
-    fc.record({ kind: fc.constantFrom('forall' as const, 'exists' as const), variable: fc.constantFrom('x', 'y'), body: tie('formula') }), // biome-ignore format: one line
+    fc.record({
+      kind: fc.constantFrom('forall' as const, 'exists' as const),
+      variable: fc.constantFrom('x', 'y'),
+      body: tie('formula'),
+    }),
   ),
 })).formula
 

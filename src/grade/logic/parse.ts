@@ -105,7 +105,10 @@ const tokenize = (text: string): Token[] => {
     NAME.lastIndex = position
     const name = NAME.exec(text)?.[0]
     if (name === undefined) {
-      throw new FormulaSyntaxError(`expected a formula, got "${String.fromCodePoint(text.codePointAt(position)!)}"`, position) // biome-ignore format: one line
+      throw new FormulaSyntaxError(
+        `expected a formula, got "${String.fromCodePoint(text.codePointAt(position)!)}"`,
+        position,
+      )
     }
     tokens.push({ kind: WORDS[name] ?? 'name', text: name, position })
     position += name.length

@@ -43,7 +43,13 @@ const symbols = (text: string): string[] | null => {
 export const keyTerms = (premise: string): string[] => {
   const names = symbols(premise)
   if (names) return [...new Set(names)]
-  return [...new Set(wordsOf(premise).filter(word => !STOP_WORDS.has(word)).map(stem))] // biome-ignore format: one line
+  return [
+    ...new Set(
+      wordsOf(premise)
+        .filter(word => !STOP_WORDS.has(word))
+        .map(stem),
+    ),
+  ]
 }
 
 /** C4 for training: share of the premises of which at least half the key terms occur in the reasoning. In [0, 1]. */

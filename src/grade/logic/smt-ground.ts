@@ -48,7 +48,6 @@ class GroundWriter {
     environment: Environment = new Map(),
     underAll = false,
   ): string {
-    // biome-ignore format: one line
     if (++this.#instances > MAX_INSTANCES) throw new NotGround()
     const sub = (part: Formula, sign: boolean) => this.write(part, sign, named, environment, underAll)
     switch (formula.kind) {

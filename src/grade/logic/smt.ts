@@ -120,7 +120,10 @@ export const readResults = (output: string, problems: readonly Problem[]): (Chec
   return problems.map(({ queries }, index) => {
     const part = parts.get(index)
     if (stray || part === undefined || part.includes('(error')) return null
-    const results = part.split('\n').map(line => line.trim()).filter(isResult) // biome-ignore format: one line
+    const results = part
+      .split('\n')
+      .map(line => line.trim())
+      .filter(isResult)
     return results.length === 1 + 2 * queries.length ? results : null
   })
 }

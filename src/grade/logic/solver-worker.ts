@@ -43,7 +43,11 @@ const serve = async () => {
       const output = await Z3.eval_smtlib2_string(context, script)
       port.postMessage({ id, output, elapsedMs: performance.now() - startedMs } satisfies ScriptReply)
     } catch (error) {
-      port.postMessage({ id, error: messageOf(error), elapsedMs: performance.now() - startedMs } satisfies ScriptReply) // biome-ignore format: one line
+      port.postMessage({
+        id,
+        error: messageOf(error),
+        elapsedMs: performance.now() - startedMs,
+      } satisfies ScriptReply)
     }
   }
   // Two low-level calls at once throw inside Z3: one after the other.
@@ -53,4 +57,6 @@ const serve = async () => {
   port.postMessage({ ready: true } satisfies WorkerMessage)
 }
 
-serve().catch(error => parentPort!.postMessage({ ready: false, error: messageOf(error) } satisfies WorkerMessage)) // biome-ignore format: one line
+serve().catch(error =>
+  parentPort!.postMessage({ ready: false, error: messageOf(error) } satisfies WorkerMessage),
+)

@@ -157,7 +157,10 @@ describe('SolverProcess', () => {
       const solver = await LogicSolver.start({ backend: 'z3' });
       console.log(await solver.checkSteps([{ premises: [], formula: { kind: 'true' } }]));
       ${ending}`
-    const result = spawnSync(process.execPath, ['--input-type=module', '-e', code], { timeout: 20_000, encoding: 'utf8' }) // biome-ignore format: one line
+    const result = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+      timeout: 20_000,
+      encoding: 'utf8',
+    })
     expect(result.stderr).toBe('')
     expect(result.stdout).toContain('entailed')
     expect(result.status).toBe(0)

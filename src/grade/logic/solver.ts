@@ -273,12 +273,18 @@ export class LogicSolver {
   }
 
   async #run(batch: readonly Pending[]): Promise<(CheckResult[] | null)[] | null> {
-    const problems: Problem[] = batch.map(({ premises, queries }) => ({ premises, queries: [...queries.values()] })) // biome-ignore format: one line
+    const problems: Problem[] = batch.map(({ premises, queries }) => ({
+      premises,
+      queries: [...queries.values()],
+    }))
     const checks = problems.reduce((sum, problem) => sum + 1 + 2 * problem.queries.length, 0)
     this.#stats.scripts++
     try {
       const script = scriptFor(problems, this.#options)
-      return readResults(await this.#process!.run(script, GRACE_MS + checks * this.#options.timeoutMs), problems) // biome-ignore format: one line
+      return readResults(
+        await this.#process!.run(script, GRACE_MS + checks * this.#options.timeoutMs),
+        problems,
+      )
     } catch {
       return null
     }

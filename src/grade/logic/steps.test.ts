@@ -4,7 +4,8 @@ import { extractReasoning, splitAnnotation } from './steps.ts'
 
 describe('extractReasoning', () => {
   it('finds numbered steps, their annotations and their place', () => {
-    const response = '<reasoning>\n1. P(a) [premise; p1]\n 2) Q(a) [modus ponens; s1, p2]\nso\nStep 3: R(a).\n</reasoning>\n<answer>True</answer>' // biome-ignore format: one line
+    const response =
+      '<reasoning>\n1. P(a) [premise; p1]\n 2) Q(a) [modus ponens; s1, p2]\nso\nStep 3: R(a).\n</reasoning>\n<answer>True</answer>'
     const { steps, unnumberedLines, tagged } = extractReasoning(response)
     expect(steps.map(({ number, text, rule }) => [number, text, rule])).toEqual([
       [1, 'P(a)', 'premise'],
@@ -34,7 +35,11 @@ describe('extractReasoning', () => {
   })
 
   it('drops annotations that name no rule, and hears long rule names in the text', () => {
-    expect(splitAnnotation('P(a) [magic; p1]')).toEqual({ text: 'P(a)', rule: null, refs: [{ kind: 'premise', number: 1 }] }) // biome-ignore format: one line
+    expect(splitAnnotation('P(a) [magic; p1]')).toEqual({
+      text: 'P(a)',
+      rule: null,
+      refs: [{ kind: 'premise', number: 1 }],
+    })
     expect(splitAnnotation('By Modus Ponens it must be so').rule).toBe('mp')
   })
 })

@@ -123,7 +123,8 @@ const markersIn = (line: string): Marker[] => {
     const atStart = before.trim() === '' && found[1].trim() === ''
     const number = Number(found[2])
     const last = markers.at(-1)
-    const carriesOn = last !== undefined && number === last.number + 1 && /[.)\]!?]$/.test((before + found[1]).trimEnd()) // biome-ignore format: one line
+    const carriesOn =
+      last !== undefined && number === last.number + 1 && /[.)\]!?]$/.test((before + found[1]).trimEnd())
     if (!atStart && !carriesOn) continue
     markers.push({
       number,

@@ -17,7 +17,6 @@ export const entails = async (
   formula: Formula,
   solver: LogicSolver,
 ): Promise<boolean> => {
-  // biome-ignore format: one line
   const status = groundStatus(premises, formula)
   if (status !== null) return status === 'entailed'
   const [checked] = await solver.checkSteps([{ premises: [...premises], formula }])
@@ -29,7 +28,14 @@ const byDeletion = async (premises: readonly Formula[], claim: Formula, solver: 
   let kept = premises.map((_, index) => index)
   for (const index of premises.keys()) {
     const rest = kept.filter(other => other !== index)
-    if (await entails(rest.map(other => premises[other]), claim, solver)) kept = rest // biome-ignore format: one line
+    if (
+      await entails(
+        rest.map(other => premises[other]),
+        claim,
+        solver,
+      )
+    )
+      kept = rest
   }
   return kept
 }

@@ -124,7 +124,8 @@ export const completeness = async (
 export const settles = (context: ProblemContext, steps: readonly JudgedStep[]): boolean => {
   const last = steps.at(-1)
   if (!last) return false
-  if (context.problem.label !== 'Unknown') return last.key === context.conclusionKey || last.key === context.denialKey // biome-ignore format: one line
+  if (context.problem.label !== 'Unknown')
+    return last.key === context.conclusionKey || last.key === context.denialKey
   const derived = context.proofNodes.filter(node => node.kind === 'atom' || negate(node).kind === 'atom')
   if (derived.length === 0) return directionsAddressed(context, steps) === 1
   const stated = new Set(steps.map(step => step.key))

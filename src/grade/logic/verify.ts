@@ -53,7 +53,8 @@ const caselessSingular = (name: string) => singular(name.toLowerCase())
 /** Takes names as one that differ in case alone, and predicates also when they differ in number (Meeting, Meetings). */
 const unifyNames = (formulas: readonly Formula[], repairs: string[]): Formula[] => {
   const arities = predicates(formulas)
-  const sameArity = ([from, to]: [string, string]) => [...arities.get(from)!].join() === [...arities.get(to)!].join() // biome-ignore format: one line
+  const sameArity = ([from, to]: [string, string]) =>
+    [...arities.get(from)!].join() === [...arities.get(to)!].join()
   const ofPredicates = new Map([...variants(arities.keys(), caselessSingular)].filter(sameArity))
   const ofConstants = variants(
     formulas.flatMap(formula => [...freeVariables(formula)]),
@@ -149,7 +150,6 @@ export const verifyLogicRow = async (
   row: unknown,
   solver: LogicSolver,
 ): Promise<LabelVerdict | StepsVerdict> => {
-  // biome-ignore format: one line
   if (typeof row !== 'object' || row === null) throw new DataError('expected an object a line')
   const fields = row as Record<string, unknown>
   if ('steps' in fields) return verifySteps(strings(fields, 'premises'), strings(fields, 'steps'), solver)

@@ -68,7 +68,8 @@ export const arityClashes = (formula: Formula, vocabulary: Vocabulary): string[]
   for (const [name, arities] of predicates([formula])) {
     const known = vocabulary.predicates.get(name)
     const foreign = known !== undefined && [...arities].some(arity => !known.has(arity))
-    const proposition = arities.has(0) && vocabulary.constants.has(name)
+    // A lone word that names a thing or a predicate of the problem, however spelt, is no proposition.
+    const proposition = arities.has(0) && known === undefined && vocabulary.spellings.has(name.toLowerCase())
     if (arities.size > 1 || foreign || proposition) clashes.push(name)
   }
   return clashes
