@@ -100,6 +100,8 @@ export interface EvalRow {
   correctAndValid?: number
   correctAndValidInterval?: Interval
   validProofs?: number
+  /** Share that is correct and valid, and asserts no step over the heads of steps between. */
+  correctAndProved?: number
   greedyAccuracy?: number
   greedyAccuracyInterval?: Interval
   greedyCorrectAndValid?: number

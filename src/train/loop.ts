@@ -110,7 +110,7 @@ const trainStep = async <Problem, Grade>(
   })
   const { advantages, metrics } = recipe.credit(groups)
   const datums = toDatums(groups, advantages, update.dropZero)
-  const learningRate = scheduleAt(update.learningRate, step, settings.steps)
+  const learningRate = scheduleAt(update.learningRate, step - 1, settings.steps)
   const updateMs = performance.now()
   const optimizer = { ...update.optimizer, learningRate }
   const stats =

@@ -1,0 +1,49 @@
+/** @file What the command line knows of a recipe: its name, configuration, presets, and how to run it. */
+
+import type { z } from 'zod'
+import type { EvalRow, MetricsRow } from '../runs/rows.ts'
+
+/** Hooks of a running training; all optional. */
+export interface RunEvents {
+  /** Called once, when the work is known: optimiser steps in this phase, and the phase's name. */
+  onPhase?(phase: { name: string; steps: number; done: number }): void
+  onStep?(row: MetricsRow): void
+  onEval?(rows: readonly EvalRow[]): void
+  onMessage?(text: string): void
+  /** Asked after every step: true finishes the step, saves, and returns. */
+  shouldStop?(): boolean
+}
+
+export interface RunOptions {
+  /** Where the run lives. */
+  dir: string
+  /** Go on from the latest checkpoint in `dir`. */
+  resume: boolean
+  events?: RunEvents
+}
+
+export interface RunResult {
+  dir: string
+  /** Last finished step, and whether all planned steps are done. */
+  step: number
+  finished: boolean
+  /** Folder of the newest checkpoint, null when there is none. */
+  checkpoint: string | null
+}
+
+/** What a run would do and need, without doing it. */
+export interface RunPlan {
+  lines: readonly string[]
+  json: Record<string, unknown>
+}
+
+export interface RecipeEntry<Config = unknown> {
+  name: string
+  /** One line for the help text. */
+  summary: string
+  schema: z.ZodType<Config>
+  /** Changes to the defaults, by preset name; the first is the default preset. */
+  presets: Readonly<Record<string, { summary: string; config: Record<string, unknown> }>>
+  plan(config: Config): RunPlan
+  run(config: Config, options: RunOptions): Promise<RunResult>
+}

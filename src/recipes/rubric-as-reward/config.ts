@@ -1,0 +1,86 @@
+/** @file Configuration of the rubric-as-reward recipe; defaults follow the paper where it gives them. */
+
+import { z } from 'zod'
+import { advantageSchema, commonShape, lossSettingSchema, rolloutSchema } from '../../train/config.ts'
+
+/**
+ * The five conditions of the paper (spec 6.4) and ours:
+ * - `baseline`: no training
+ * - `outcome`: C1 and C3
+ * - `z3`: C1, C2, C3 as one monolithic sum (equal weights unless `weights` says otherwise)
+ * - `rubric`: C1, C2, C3 with the rubric's weights, renormalised
+ * - `hybrid`: all five, C4 and C5 by the training heuristics
+ * - `flat_equal`, `flat_same`: plain sums with equal weights, and with the weights of `rubric`
+ * - `rubric_norm`: each criterion normalised in its group before mixing (GDPO, arXiv 2601.05242)
+ * - `proof`: 1 for a right answer whose every step is entailed and whose last step settles the question, else 0
+ */
+export const CONDITIONS = [
+  'baseline',
+  'outcome',
+  'z3',
+  'rubric',
+  'hybrid',
+  'flat_equal',
+  'flat_same',
+  'rubric_norm',
+  'proof',
+] as const
+export type Condition = (typeof CONDITIONS)[number]
+
+export const CRITERIA = ['C1', 'C2', 'C3', 'C4', 'C5'] as const
+export type CriterionId = (typeof CRITERIA)[number]
+
+const hops = z.union([z.int().min(1).max(5), z.record(z.string().regex(/^[1-5]$/), z.number().min(0))])
+
+const taskSchema = z.strictObject({
+  /** Problems to train on: generated ones, or the rows of a file (ProntoQA, ProofWriter or FOLIO format). */
+  file: z.string().nullable().default(null),
+  format: z.enum(['prontoqa', 'proofwriter', 'folio']).default('prontoqa'),
+  hops: hops.default(5),
+  style: z.enum(['real', 'shortcut-free']).default('real'),
+  labels: z.enum(['two-way', 'three-way']).default('two-way'),
+  /** How a problem is shown: the miniature's word-level tokens, or a chat prompt through the model's own template. */
+  prompt: z.enum(['miniature', 'chat']).default('miniature'),
+})
+
+const evaluationSchema = z.strictObject({
+  /** Every so many steps, besides the start and the end; 0: only those. */
+  every: z.int().min(0).default(0),
+  /** Problems of each generated test set, and samples of each at the training temperature. */
+  problems: z.int().positive().default(500),
+  samples: z.int().positive().default(2),
+  /** Problems of the evaluations between start and end. */
+  problemsBetween: z.int().positive().default(200),
+  greedy: z.boolean().default(true),
+  sets: z
+    .array(z.enum(['train-distribution', 'real', 'shortcut-free']))
+    .default(['train-distribution', 'shortcut-free']),
+  /** Rows in ProntoQA's format for the set `real`. */
+  realFile: z.string().nullable().default(null),
+})
+
+export const rubricAsRewardSchema = z.strictObject({
+  recipe: z.literal('rubric-as-reward').default('rubric-as-reward'),
+  ...commonShape,
+  task: taskSchema.prefault({}),
+  condition: z.enum(CONDITIONS).default('rubric'),
+  /** Other weights than the condition's, by criterion. */
+  weights: z.partialRecord(z.enum(CRITERIA), z.number().min(0)).nullable().default(null),
+  /** `scalar`: one advantage a rollout, as in the paper; `per-step`: each step's tokens also carry that step's verdict. */
+  credit: z.enum(['scalar', 'per-step']).default('scalar'),
+  /** Weight of the step's own advantage beside the rollout's, with `per-step`. */
+  stepWeight: z.number().min(0).default(1),
+  /** Restated, repeated and tautological steps are left out of C2's mean (off in the paper). */
+  noveltyDiscount: z.boolean().default(false),
+  /** `grpo`, or `rejection`: supervised learning on the rollouts that are correct and valid, for comparison. */
+  method: z.enum(['grpo', 'rejection']).default('grpo'),
+  advantage: advantageSchema.prefault({}),
+  loss: lossSettingSchema.prefault('gradus:rar5'),
+  rollout: rolloutSchema.prefault({}),
+  /** Optimiser steps a pass, and passes over the rollouts of a step. */
+  minibatches: z.int().positive().default(1),
+  epochs: z.int().positive().default(1),
+  evaluation: evaluationSchema.prefault({}),
+})
+
+export type RubricAsRewardConfig = z.output<typeof rubricAsRewardSchema>

@@ -1,0 +1,138 @@
+/** @file Evaluation of a policy on sets of logic problems: answers, proofs, criteria, balance; with intervals. */
+
+import { labelBalance } from '../../eval/balance.ts'
+import { gradeLogicBatch, type LogicGrade } from '../../grade/logic/criteria.ts'
+import type { LogicSolver } from '../../grade/logic/solver.ts'
+import type { Policy, SamplingOptions } from '../../policy/policy.ts'
+import type { EvalItem, EvalRow, Interval } from '../../runs/rows.ts'
+import { shallowBaselines } from '../../tasks/logic/baselines.ts'
+import type { LogicTaskExample } from '../../tasks/logic/example.ts'
+import { bootstrapInterval, mean } from '../../util/statistics.ts'
+import { CRITERIA } from './config.ts'
+import type { LogicFormat } from './task.ts'
+
+export interface EvaluationSettings {
+  /** Samples a problem at `sampling.temperature`; 0 for greedy alone. */
+  samples: number
+  greedy: boolean
+  sampling: SamplingOptions
+}
+
+export interface EvaluationParts {
+  policy: Policy
+  solver: LogicSolver
+  format: LogicFormat
+}
+
+/** Grades by problem and sample: [problem][sample]. */
+type Grades = LogicGrade[][]
+
+/** Samples `count` responses to every problem and grades them with the evaluation truth of C4 and C5. */
+export const respond = async (
+  { policy, solver, format }: EvaluationParts,
+  problems: readonly LogicTaskExample[],
+  count: number,
+  sampling: SamplingOptions,
+): Promise<Grades> => {
+  const samples = await policy.sample({
+    stopTokens: format.stopTokens,
+    ...sampling,
+    prompts: problems.map(problem => format.prompt(problem)),
+    samplesPerPrompt: count,
+  })
+  const items = samples.map(({ prompt, tokens }) => ({ problem: problems[prompt], response: format.read(tokens).text }))
+  const grades = await gradeLogicBatch(items, solver, { truth: true })
+  return problems.map((_, p) => grades.slice(p * count, (p + 1) * count).filter(({ excluded }) => !excluded))
+}
+
+const share = (grades: readonly LogicGrade[], test: (grade: LogicGrade) => boolean) =>
+  mean(grades.map(grade => Number(test(grade))))
+
+/** Bootstrap over problems: samples of one problem are not independent. */
+const interval = (perProblem: readonly number[]): Interval => {
+  const { low, high } = bootstrapInterval(perProblem, { resamples: 2000, seed: 'evaluation' })
+  return [low, high]
+}
+
+/** Every step entailed and the question settled, whatever the answer says. */
+export const isValidProof = (grade: LogicGrade): boolean => grade.validProof
+
+/** Mean of each criterion, C4 and C5 as they really are. */
+const criteriaOf = (grades: readonly LogicGrade[]): Record<string, number | null> =>
+  Object.fromEntries(
+    CRITERIA.map(id => {
+      const values = grades.flatMap(({ criteria, truth }) => {
+        const value = truth && (id === 'C4' || id === 'C5') ? truth[id] : criteria[id]
+        return value === null ? [] : [value]
+      })
+      return [id, values.length > 0 ? mean(values) : null]
+    }),
+  )
+
+/** One row of evals.jsonl for one set. */
+export const evaluateSet = async (
+  parts: EvaluationParts,
+  set: string,
+  step: number,
+  problems: readonly LogicTaskExample[],
+  settings: EvaluationSettings,
+): Promise<EvalRow> => {
+  const { samples, sampling } = settings
+  const greedy = settings.greedy || samples === 0 ? await respond(parts, problems, 1, { ...sampling, temperature: 0 }) : null
+  const sampled = samples > 0 ? await respond(parts, problems, samples, sampling) : greedy!
+  const kept = problems.flatMap((problem, p) => (sampled[p].length > 0 ? [{ problem, p }] : []))
+  const items = kept.map(({ problem, p }) => itemOf(problem, sampled[p], greedy?.[p]))
+  const all = sampled.flat()
+  const column = (pick: (item: EvalItem) => number) => items.map(pick)
+  return {
+    step,
+    set,
+    n: items.length,
+    samples: Math.max(1, samples),
+    temperature: samples > 0 ? (sampling.temperature ?? 1) : 0,
+    accuracy: mean(column(item => item.accuracy)),
+    accuracyInterval: interval(column(item => item.accuracy)),
+    correctAndValid: mean(column(item => item.correctAndValid!)),
+    correctAndValidInterval: interval(column(item => item.correctAndValid!)),
+    validProofs: share(all, isValidProof),
+    correctAndProved: share(all, grade => grade.correctAndProved),
+    ...(greedy && {
+      greedyAccuracy: mean(column(item => item.greedyAccuracy!)),
+      greedyAccuracyInterval: interval(column(item => item.greedyAccuracy!)),
+      greedyCorrectAndValid: mean(column(item => item.greedyCorrectAndValid!)),
+      greedyCorrectAndValidInterval: interval(column(item => item.greedyCorrectAndValid!)),
+    }),
+    criteria: criteriaOf(all),
+    byLabel: byLabel(kept.map(({ problem, p }) => ({ problem, grades: sampled[p] }))),
+    baselines: baselineRows(problems),
+    items,
+  }
+}
+
+const itemOf = (problem: LogicTaskExample, grades: LogicGrade[], greedy?: LogicGrade[]): EvalItem => ({
+  id: problem.id,
+  accuracy: share(grades, grade => grade.answerCorrect),
+  correctAndValid: share(grades, grade => grade.correctAndValid),
+  ...(greedy && {
+    greedyAccuracy: share(greedy, grade => grade.answerCorrect),
+    greedyCorrectAndValid: share(greedy, grade => grade.correctAndValid),
+  }),
+})
+
+const byLabel = (rows: readonly { problem: LogicTaskExample; grades: LogicGrade[] }[]): EvalRow['byLabel'] => {
+  const answers = rows.flatMap(({ problem, grades }) =>
+    grades.map(({ answer }) => ({ gold: problem.label, predicted: answer })),
+  )
+  const labels = ['True', 'False', 'Unknown'].filter(label => rows.some(({ problem }) => problem.label === label))
+  const balance = labelBalance(answers, labels)
+  return Object.fromEntries(
+    labels.map(label => {
+      const own = rows.filter(({ problem }) => problem.label === label).flatMap(({ grades }) => grades)
+      const { accuracy } = balance.byLabel[label]
+      return [label, { n: own.length, accuracy: accuracy ?? 0, correctAndValid: share(own, g => g.correctAndValid) }]
+    }),
+  )
+}
+
+const baselineRows = (problems: readonly LogicTaskExample[]): EvalRow['baselines'] =>
+  Object.fromEntries(shallowBaselines(problems).map(({ name, accuracy }) => [name, { accuracy, n: problems.length }]))

@@ -1,0 +1,214 @@
+/**
+ * @file Rubric as Reward (ICLR 2026 workshop): five weighted criteria from formally checked to soft, as the reward of GRPO.
+ *
+ * Departures from the paper, each a setting:
+ * - Step grammar, C4/C5 heuristics and the value of the KL coefficient are not in the paper; ours are in spec form in
+ *   docs/recipes/rubric-as-reward.md.
+ * - Evaluation judges C4 and C5 by proof (support sets, entailment) instead of asking a language model.
+ * - Conditions `rubric_norm`, `flat_equal`, `flat_same` and `proof`, per-step credit, and rejection sampling are ours.
+ * - Small models read word-level tokens instead of a chat template.
+ */
+
+import type { LogicGrade } from '../../grade/logic/criteria.ts'
+import { stepAdvantages } from '../../rl/advantages.ts'
+import { broadcastAdvantage, stepwiseCredit } from '../../rl/datum.ts'
+import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
+import type { LogicTaskExample } from '../../tasks/logic/example.ts'
+import type { Recipe } from '../../train/loop.ts'
+import type { Group } from '../../train/rollout.ts'
+import type { TokenAdvantages } from '../../train/update.ts'
+import { mean, std } from '../../util/statistics.ts'
+import { CRITERIA, type CriterionId, type RubricAsRewardConfig } from './config.ts'
+import { conditionWeights, rolloutAdvantages, type Scored } from './rewards.ts'
+import { type LogicFormat, type ResponseText, tokensOfSpan } from './task.ts'
+
+/** A rollout's grade with the text it was read from. */
+export interface Graded {
+  grade: LogicGrade
+  response: ResponseText
+}
+
+export type LogicGroup = Group<LogicTaskExample, Graded>
+
+/** What the recipe works with, made once per run. */
+export interface RecipeParts {
+  problems: (index: number) => LogicTaskExample
+  format: LogicFormat
+  grade: (items: readonly { problem: LogicTaskExample; response: string }[]) => Promise<LogicGrade[]>
+  evaluate: Recipe<LogicTaskExample, Graded>['evaluate']
+}
+
+/** Rollouts kept for the report, a step: the best, the worst and one of the latest. */
+const RECORDED = 3
+
+export const rubricAsReward = (
+  config: RubricAsRewardConfig,
+  { problems, format, grade, evaluate }: RecipeParts,
+): Recipe<LogicTaskExample, Graded> => ({
+  draw: step =>
+    Array.from({ length: config.rollout.prompts }, (_, i) => problems((step - 1) * config.rollout.prompts + i)),
+
+  prompt: problem => format.prompt(problem),
+
+  grade: async items => {
+    const responses = items.map(({ sample }) => format.read(sample.tokens))
+    const grades = await grade(items.map(({ problem }, i) => ({ problem, response: responses[i].text })))
+    return grades.map((result, i) => ({ grade: result, response: responses[i] }))
+  },
+
+  credit: groups => {
+    const weights = config.weights ?? conditionWeights(config.condition)
+    const scored_P_G = groups.map(({ grades }) => grades.map(({ grade: g }) => scoredOf(g)))
+    const { advantages_P_G, rewards_P_G, zeroVariance } = rolloutAdvantages(
+      scored_P_G,
+      config.condition,
+      weights,
+      config.advantage,
+    )
+    const advantages =
+      config.method === 'rejection'
+        ? acceptValid(groups)
+        : config.credit === 'per-step'
+          ? creditSteps(groups, advantages_P_G, config)
+          : creditRollouts(groups, advantages_P_G)
+    return { advantages, metrics: { ...gradeMetrics(groups, rewards_P_G), zeroVarianceGroups: zeroVariance } }
+  },
+
+  record: (step, groups, advantages) => recordRollouts(step, groups, advantages, config, format),
+
+  evaluate,
+})
+
+/** An item whose premises contradict each other has no C2: it counts nothing, and its group has no spread. */
+const scoredOf = ({ criteria, correctAndValid, excluded }: LogicGrade): Scored => ({
+  scores: Object.fromEntries(
+    CRITERIA.map(id => [id, excluded ? 0 : (criteria[id] ?? 0)]),
+  ) as Record<CriterionId, number>,
+  correctAndValid,
+})
+
+const ones = (length: number) => new Float32Array(length).fill(1)
+
+/** The paper's scalar credit: every token of a rollout carries its advantage. */
+const creditRollouts = (
+  groups: readonly LogicGroup[],
+  advantages_P_G: readonly (readonly number[])[],
+): TokenAdvantages =>
+  groups.map(({ samples }, p) =>
+    samples.map((sample, g) => broadcastAdvantage(advantages_P_G[p][g], ones(sample.tokens.length))),
+  )
+
+/** Each step's tokens carry the step's own verdict, normalised over all steps of the group, beside the rollout's advantage. */
+const creditSteps = (
+  groups: readonly LogicGroup[],
+  advantages_P_G: readonly (readonly number[])[],
+  config: RubricAsRewardConfig,
+): TokenAdvantages => {
+  const verdicts_P_G_S = groups.map(({ grades }) =>
+    grades.map(({ grade }) => grade.steps.map(step => (step.repeated ? 0 : (step.credit ?? 0)))),
+  )
+  const steps_P_G_S = stepAdvantages(verdicts_P_G_S, config.advantage)
+  return groups.map(({ samples, grades }, p) =>
+    samples.map((sample, g) => {
+      const rollout = advantages_P_G[p][g]
+      const { grade, response } = grades[g]
+      const placed = grade.steps.flatMap((step, s) => {
+        const span = tokensOfSpan(response, ...step.span)
+        return span ? [{ span, advantage: rollout + config.stepWeight * steps_P_G_S[p][g][s] }] : []
+      })
+      return stepwiseCredit(
+        placed.map(({ span }) => span),
+        placed.map(({ advantage }) => advantage),
+        ones(sample.tokens.length),
+        rollout,
+      )
+    }),
+  )
+}
+
+/** Rejection sampling: learn the rollouts that are correct and valid, leave out the others. */
+const acceptValid = (groups: readonly LogicGroup[]): TokenAdvantages =>
+  groups.map(({ samples, grades }) =>
+    samples.map((sample, g) => broadcastAdvantage(grades[g].grade.correctAndValid ? 1 : 0, ones(sample.tokens.length))),
+  )
+
+const averageFlags = (grades: readonly LogicGrade[]): Record<string, number> =>
+  Object.fromEntries(Object.keys(grades[0]?.flags ?? {}).map(name => [name, mean(grades.map(g => g.flags[name]))]))
+
+const gradeMetrics = (
+  groups: readonly LogicGroup[],
+  rewards_P_G: readonly (readonly number[])[],
+): Omit<MetricsRow, 'step'> => {
+  const grades = groups.flatMap(group => group.grades.map(({ grade }) => grade)).filter(g => !g.excluded)
+  const average = (pick: (grade: LogicGrade) => number) => (grades.length > 0 ? mean(grades.map(pick)) : null)
+  return {
+    reward: mean(rewards_P_G.flat()),
+    rewardStd: std(rewards_P_G.flat()),
+    correctAndValid: average(g => Number(g.correctAndValid)),
+    correctAndProved: average(g => Number(g.correctAndProved)),
+    accuracy: average(g => Number(g.answerCorrect)),
+    criteria: Object.fromEntries(CRITERIA.map(id => [id, average(g => g.criteria[id] ?? 0)])),
+    reasoningSteps: average(g => g.steps.length),
+    answered: average(g => Number(g.answer !== null)),
+    exploits: averageFlags(grades),
+  }
+}
+
+const recordRollouts = (
+  step: number,
+  groups: readonly LogicGroup[],
+  advantages: TokenAdvantages,
+  config: RubricAsRewardConfig,
+  format: LogicFormat,
+): RolloutRow[] => {
+  const weights = config.weights ?? conditionWeights(config.condition)
+  const { rewards_P_G } = rolloutAdvantages(
+    groups.map(({ grades }) => grades.map(({ grade }) => scoredOf(grade))),
+    config.condition,
+    weights,
+    config.advantage,
+  )
+  const all = groups.flatMap((group, p) => group.samples.map((_, g) => ({ p, g, reward: rewards_P_G[p][g] })))
+  const byReward = [...all].sort((a, b) => b.reward - a.reward)
+  const chosen = [byReward[0], byReward[byReward.length - 1], all[step % all.length]].slice(0, RECORDED)
+  return chosen.map(({ p, g, reward }) => rolloutRow(step, groups[p], g, reward, mean(advantages[p][g]), format))
+}
+
+const rolloutRow = (
+  step: number,
+  { problem, samples, grades }: LogicGroup,
+  g: number,
+  reward: number,
+  advantage: number,
+  format: LogicFormat,
+): RolloutRow => {
+  const { grade, response } = grades[g]
+  return {
+    step,
+    problemId: problem.id,
+    sample: g,
+    prompt: format.show(problem),
+    response: response.text,
+    reward,
+    advantage,
+    answer: grade.answer,
+    gold: problem.label,
+    correct: grade.answerCorrect,
+    valid: grade.correctAndValid,
+    finishReason: samples[g].finishReason,
+    tokens: samples[g].tokens.length,
+    parts: Object.fromEntries(CRITERIA.map(id => [id, grade.criteria[id] ?? 0])),
+    flags: grade.flags,
+    steps: grade.steps.map(({ text, status, credit, premise, tautology, repeated, supported }) => ({
+      text,
+      status,
+      ...(credit !== null && { credit }),
+      flags: [
+        ...(premise === null ? [] : ['premise']),
+        ...(tautology ? ['tautology'] : []),
+        ...(repeated ? ['repeat'] : []),
+        ...(supported === false && status === 'entailed' ? ['skips'] : []),
+      ],
+    })),
+  }
+}

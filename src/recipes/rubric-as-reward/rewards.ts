@@ -1,0 +1,77 @@
+/** @file From criterion scores to rewards and advantages: the paper's conditions, as pure functions. */
+
+import { grpoAdvantages, type GrpoOptions, rubricNormAdvantages } from '../../rl/advantages.ts'
+import type { Condition, CriterionId } from './config.ts'
+
+export type CriterionScores = Readonly<Record<CriterionId, number>>
+export type Weights = Readonly<Partial<Record<CriterionId, number>>>
+
+/** Weights of the rubric (paper, Table 1). */
+export const RUBRIC_WEIGHTS: Readonly<Record<CriterionId, number>> = { C1: 0.3, C2: 0.25, C3: 0.1, C4: 0.15, C5: 0.2 }
+
+/** The composite is scaled to [0, 3] (paper, section 2.2). GRPO does not see the scale; metrics and plots do. */
+export const REWARD_SCALE = 3
+
+const renormalised = (ids: readonly CriterionId[]): Weights => {
+  const total = ids.reduce((sum, id) => sum + RUBRIC_WEIGHTS[id], 0)
+  return Object.fromEntries(ids.map(id => [id, RUBRIC_WEIGHTS[id] / total]))
+}
+
+/** Criterion weights of a condition (spec 6.4); none where the reward is not a weighted sum. */
+export const conditionWeights = (condition: Condition): Weights => {
+  switch (condition) {
+    case 'outcome':
+      return renormalised(['C1', 'C3'])
+    case 'z3':
+    case 'flat_equal':
+      return { C1: 1 / 3, C2: 1 / 3, C3: 1 / 3 }
+    case 'rubric':
+    case 'flat_same':
+    case 'rubric_norm':
+      return renormalised(['C1', 'C2', 'C3'])
+    case 'hybrid':
+      return RUBRIC_WEIGHTS
+    case 'baseline':
+    case 'proof':
+      return {}
+  }
+}
+
+/** What a rollout brings to its reward. */
+export interface Scored {
+  scores: CriterionScores
+  correctAndValid: boolean
+}
+
+/** R = 3 sum_k w_k s_k; 3 or 0 under `proof`. */
+export const reward = ({ scores, correctAndValid }: Scored, condition: Condition, weights: Weights): number => {
+  if (condition === 'proof') return correctAndValid ? REWARD_SCALE : 0
+  const total = Object.entries(weights).reduce((sum, [id, w]) => sum + w * scores[id as CriterionId], 0)
+  return REWARD_SCALE * total
+}
+
+export interface RolloutAdvantages {
+  advantages_P_G: readonly (readonly number[])[]
+  rewards_P_G: readonly (readonly number[])[]
+  /** Share of groups whose advantages are all zero. */
+  zeroVariance: number
+}
+
+/** One advantage a rollout: GRPO on the composite (paper, Eq. 1), or criteria normalised one by one (`rubric_norm`). */
+export const rolloutAdvantages = (
+  scored_P_G: readonly (readonly Scored[])[],
+  condition: Condition,
+  weights: Weights,
+  options: GrpoOptions,
+): RolloutAdvantages => {
+  const rewards_P_G = scored_P_G.map(group => group.map(item => reward(item, condition, weights)))
+  const { advantages_P_G, zeroVarianceGroups } =
+    condition === 'rubric_norm'
+      ? rubricNormAdvantages(
+          scored_P_G.map(group => group.map(({ scores }) => ({ ...scores }))),
+          weights as Record<string, number>,
+          options,
+        )
+      : grpoAdvantages(rewards_P_G, options)
+  return { advantages_P_G, rewards_P_G, zeroVariance: zeroVarianceGroups / Math.max(1, scored_P_G.length) }
+}

@@ -1,0 +1,211 @@
+/** @file Runs the recipe: model, solver, task and run folder put together, from the start or from a checkpoint. */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { gradeLogicBatch } from '../../grade/logic/criteria.ts'
+import { LogicSolver } from '../../grade/logic/solver.ts'
+import { loadChatTemplate } from '../../model/chat-template.ts'
+import { assertTokenizerFits, hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
+import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import type { Policy } from '../../policy/policy.ts'
+import type { EvalRow } from '../../runs/rows.ts'
+import { configHash } from '../../runs/run-state.ts'
+import { latestCheckpoint, RunFolder } from '../../runs/run-folder.ts'
+import { writeReport } from '../../runs/report/report.ts'
+import type { LogicTaskExample } from '../../tasks/logic/example.ts'
+import { logicGenerator } from '../../tasks/logic/generator.ts'
+import { isGradable, loadFolio, loadProntoQa, loadProofWriter } from '../../tasks/logic/loaders.ts'
+import { checkTrainingSeed, logicTestSet } from '../../tasks/logic/testsets.ts'
+import { type LoopSettings, train } from '../../train/loop.ts'
+import { CheckpointError, ConfigError } from '../../util/errors.ts'
+import { Rng } from '../../util/rng.ts'
+import type { RunOptions, RunResult } from '../recipe.ts'
+import type { RubricAsRewardConfig } from './config.ts'
+import { type EvaluationParts, evaluateSet } from './evaluate.ts'
+import { rubricAsReward } from './recipe.ts'
+import { chatFormat, type LogicFormat, miniatureFormat } from './task.ts'
+
+/** Settings that may change between stop and resume without changing what the steps compute. */
+const FREE_KEYS = ['out', 'engine', 'checkpoint']
+
+/** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
+export const runRubricAsReward = async (
+  config: RubricAsRewardConfig,
+  { dir, resume, events = {} }: RunOptions,
+): Promise<RunResult> => {
+  checkTrainingSeed(config.seed)
+  const folder = startingModel(config)
+  const format = formatFor(config, folder)
+  const hash = configHash(config, FREE_KEYS)
+  const run = resume ? RunFolder.open(dir) : RunFolder.create(dir, runInfo(config, folder))
+  let policy: LocalPolicy | null = null
+  let solver: LogicSolver | null = null
+  try {
+    const from = resume ? run.resume(hash) : null
+    ;[policy, solver] = await Promise.all([
+      LocalPolicy.start({ folder, lora: config.model.lora ?? undefined, seed: config.seed }, config.engine),
+      LogicSolver.start(),
+    ])
+    // The reference is the model that the run started from, also after a resume.
+    if (config.loss.kl.coef > 0) await policy.freezeReference()
+    if (from) await policy.load(from.dir)
+    const settings = loopSettings(config, format, hash)
+    events.onPhase?.({ name: 'reinforcement', steps: settings.steps, done: from?.step ?? 0 })
+    const step = await train(
+      policy,
+      rubricAsReward(config, partsOf(config, { policy, solver, format })),
+      run,
+      settings,
+      from?.step ?? 0,
+      events,
+    )
+    const finished = step >= settings.steps || config.maxMinutes !== null
+    return { dir: run.dir, step, finished, checkpoint: latestCheckpoint(run.dir) }
+  } finally {
+    run.close()
+    await Promise.all([policy?.close(), solver?.close()])
+    if (existsSync(join(run.dir, 'metrics.jsonl')) || existsSync(join(run.dir, 'evals.jsonl'))) writeReport(run.dir)
+  }
+}
+
+const startingModel = ({ model }: RubricAsRewardConfig): string => {
+  if (model.folder === null)
+    throw new ConfigError('model.folder: expected a checkpoint to start from, got nothing', {
+      hint: 'make one with `gradus train logic-cold-start`, or use a preset that brings one',
+    })
+  if (!existsSync(join(model.folder, 'config.json')) && !existsSync(join(model.folder, 'adapter_config.json')))
+    throw new CheckpointError(`model.folder: ${model.folder} holds no model`, {
+      hint: 'a checkpoint folder has config.json and model.safetensors',
+    })
+  return model.folder
+}
+
+const runInfo = (config: RubricAsRewardConfig, folder: string) => ({
+  config,
+  recipe: config.recipe,
+  model: folder,
+  seed: config.seed,
+  steps: config.steps,
+  primarySet: config.evaluation.sets[0],
+  criterionNames: {
+    C1: 'answer',
+    C2: 'step validity',
+    C3: 'format',
+    C4: 'premise use',
+    C5: 'completeness',
+  },
+})
+
+/** The miniature's words, or the model's own chat template. */
+export const formatFor = (config: Pick<RubricAsRewardConfig, 'task'>, folder: string): LogicFormat => {
+  if (config.task.prompt === 'miniature') return miniatureFormat()
+  if (!hasTokenizer(folder))
+    throw new CheckpointError(`${folder}: task.prompt is "chat", but the model has no tokenizer.json`, {
+      hint: 'put the tokenizer files beside the model',
+    })
+  const tokenizer = loadTokenizer(folder)
+  const template = loadChatTemplate(folder)
+  if (!template)
+    throw new CheckpointError(`${folder}: task.prompt is "chat", but the model has no chat template`, {
+      hint: 'use an instruction-tuned checkpoint, or add chat_template.jinja',
+    })
+  const stops = tokenizer.eosId === null ? [] : [tokenizer.eosId]
+  return chatFormat(tokenizer, template, stops)
+}
+
+/** Problem i of the training stream; files are shuffled anew every pass. */
+const problemSource = ({ task, seed }: RubricAsRewardConfig): ((index: number) => LogicTaskExample) => {
+  if (task.file === null)
+    return logicGenerator({ hops: task.hops, style: task.style, labels: task.labels }, `train:${seed}`)
+  const rows = loadRows(task.file, task.format)
+  if (rows.length === 0) throw new ConfigError(`task.file: ${task.file} holds no usable problems`)
+  return index => {
+    const pass = Math.floor(index / rows.length)
+    return new Rng(seed).fork(`pass ${pass}`).shuffle(rows)[index % rows.length]
+  }
+}
+
+const loadRows = (path: string, format: RubricAsRewardConfig['task']['format']): LogicTaskExample[] => {
+  if (format === 'prontoqa') return loadProntoQa(path)
+  if (format === 'proofwriter') return loadProofWriter(path)
+  return loadFolio(path).examples.filter(isGradable)
+}
+
+const sampling = ({ rollout }: RubricAsRewardConfig, format: LogicFormat) => ({
+  maxTokens: rollout.maxTokens,
+  temperature: rollout.temperature,
+  topK: rollout.topK,
+  topP: rollout.topP,
+  stopTokens: format.stopTokens,
+})
+
+const loopSettings = (config: RubricAsRewardConfig, format: LogicFormat, hash: string): LoopSettings => {
+  const { learningRate, ...optimizer } = config.optimizer
+  const rejection = config.method === 'rejection'
+  return {
+    steps: config.condition === 'baseline' ? 0 : config.steps,
+    seed: config.seed,
+    rollout: { ...sampling(config, format), samplesPerPrompt: config.rollout.samples },
+    update: {
+      loss: rejection ? REJECTION_LOSS(config) : config.loss,
+      optimizer,
+      learningRate,
+      minibatches: config.minibatches,
+      epochs: config.epochs,
+      dropZero: true,
+    },
+    evalEvery: config.evaluation.every,
+    checkpointEvery: config.checkpoint.every,
+    keepCheckpoints: config.checkpoint.keepLast,
+    maxMinutes: config.maxMinutes,
+    configHash: hash,
+  }
+}
+
+/** Cross-entropy on the accepted rollouts: the policy term with advantage 1 and no ratio is just that. */
+const REJECTION_LOSS = ({ loss }: RubricAsRewardConfig): RubricAsRewardConfig['loss'] => ({
+  ...loss,
+  policy: { ...loss.policy, kind: 'reinforce' },
+  kl: { kind: 'none', coef: 0 },
+})
+
+const partsOf = (config: RubricAsRewardConfig, parts: EvaluationParts) => ({
+  problems: problemSource(config),
+  format: parts.format,
+  grade: (items: Parameters<typeof gradeLogicBatch>[0]) =>
+    gradeLogicBatch(items, parts.solver, { noveltyDiscount: config.noveltyDiscount }),
+  evaluate: (step: number): Promise<EvalRow[]> => evaluateAll(config, parts, step),
+})
+
+/** Start and end are evaluated in full, points between on fewer problems without greedy decoding. */
+const evaluateAll = async (
+  config: RubricAsRewardConfig,
+  parts: EvaluationParts,
+  step: number,
+): Promise<EvalRow[]> => {
+  const { evaluation, task } = config
+  const between = step > 0 && step < config.steps && config.maxMinutes === null
+  const count = between ? evaluation.problemsBetween : evaluation.problems
+  const sets = between ? evaluation.sets.slice(0, 1) : evaluation.sets
+  const rows: EvalRow[] = []
+  for (const set of sets) {
+    const problems = logicTestSet(set, {
+      count,
+      hops: task.hops as number,
+      labels: task.labels,
+      realPath: evaluation.realFile ?? undefined,
+    })
+    rows.push(
+      await evaluateSet(parts, set, step, problems, {
+        samples: evaluation.samples,
+        greedy: evaluation.greedy && !between,
+        sampling: { ...sampling(config, parts.format), seed: 'evaluation' },
+      }),
+    )
+  }
+  return rows
+}
+
+/** Refuses a policy whose tokenizer it cannot have. */
+export const assertMiniature = (policy: Policy, vocabulary: number): void =>
+  assertTokenizerFits({ vocabSize: vocabulary } as Parameters<typeof assertTokenizerFits>[0], policy.config)

@@ -1,0 +1,67 @@
+/** @file How logic problems are shown to a policy and its tokens read back: the miniature's words, or a chat model's template. */
+
+import type { ChatTemplate } from '../../model/chat-template.ts'
+import { decodeWithOffsets as decodeChat, type Tokenizer } from '../../model/tokenizer.ts'
+import type { TokenIds } from '../../rl/datum.ts'
+import type { LogicTaskExample } from '../../tasks/logic/example.ts'
+import { decodeWithOffsets, encodePrompt } from '../../tasks/logic/format.ts'
+import { LOGIC_TOKENS } from '../../tasks/logic/vocabulary.ts'
+import { SYSTEM_PROMPT, userPrompt } from './prompts.ts'
+
+/** A response as text, and where each token ends in it (token i covers [ends[i - 1] or 0, ends[i])). */
+export interface ResponseText {
+  text: string
+  ends: ArrayLike<number>
+}
+
+/** The two directions between a problem and a policy's tokens. */
+export interface LogicFormat {
+  prompt(problem: LogicTaskExample): TokenIds
+  /** The prompt as a person reads it. */
+  show(problem: LogicTaskExample): string
+  read(tokens: ArrayLike<number>): ResponseText
+  stopTokens: readonly number[]
+}
+
+/** Word-level tokens of the small model. */
+export const miniatureFormat = (): LogicFormat => ({
+  prompt: encodePrompt,
+  show: ({ context, conclusion }) => `${context}\nQuestion: ${conclusion}`,
+  read: tokens => decodeWithOffsets(tokens),
+  stopTokens: [LOGIC_TOKENS.eos],
+})
+
+/** A pretrained chat model: our system prompt, the problem as the user's turn, the model's own template. */
+export const chatFormat = (
+  tokenizer: Tokenizer,
+  template: ChatTemplate,
+  stopTokens: readonly number[],
+): LogicFormat => {
+  const messages = (problem: LogicTaskExample) => [
+    { role: 'system' as const, content: SYSTEM_PROMPT },
+    { role: 'user' as const, content: userPrompt(problem) },
+  ]
+  return {
+    prompt: problem => tokenizer.encode(template.render(messages(problem), { addGenerationPrompt: true })),
+    show: problem => messages(problem)[1].content,
+    read: tokens => decodeChat(tokenizer, Array.from(tokens)),
+    stopTokens,
+  }
+}
+
+/** Tokens [start, end) that share a character with [from, to) of the text; null when none does. */
+export const tokensOfSpan = (
+  { ends }: ResponseText,
+  from: number,
+  to: number,
+): { start: number; end: number } | null => {
+  let start = -1
+  let end = -1
+  for (let i = 0; i < ends.length; i++) {
+    const begin = i === 0 ? 0 : ends[i - 1]
+    if (Math.min(ends[i], to) <= Math.max(begin, from)) continue
+    if (start < 0) start = i
+    end = i + 1
+  }
+  return start < 0 ? null : { start, end }
+}

@@ -1,0 +1,103 @@
+/** @file Settings that every recipe shares: model, engine, rollouts, loss, optimiser, evaluation, checkpoints. One place for defaults. */
+
+import { z } from 'zod'
+import { loraModules } from '../model/lora-files.ts'
+import { resolveLoss } from '../rl/loss-presets.ts'
+import { scheduleSchema } from '../rl/schedules.ts'
+import { ConfigError } from '../util/errors.ts'
+
+const size = z.int().positive()
+const share = z.number().min(0).max(1)
+
+/** Shape of a freshly initialised miniature model. */
+export const modelShapeSchema = z.strictObject({
+  hiddenSize: size.default(128),
+  layers: size.default(4),
+  heads: size.default(4),
+  /** Width of the SwiGLU branch; 8/3 of the hidden size, rounded to 16, when absent. */
+  intermediateSize: size.nullable().default(null),
+  maxPositions: size.default(256),
+  tieEmbeddings: z.boolean().default(false),
+  /** Spread of fresh weight matrices and of the embedding; about 1/sqrt(hiddenSize) and 1 suit small models. */
+  initializerRange: z.number().positive().default(0.08),
+  embeddingStd: z.number().positive().default(1),
+})
+export type ModelShape = z.output<typeof modelShapeSchema>
+
+export const modelSchema = z.strictObject({
+  /** Checkpoint folder to start from; null: fresh weights of `shape`. */
+  folder: z.string().nullable().default(null),
+  shape: modelShapeSchema.prefault({}),
+  /** Train an adapter instead of all weights. */
+  lora: z
+    .strictObject({
+      rank: size.default(32),
+      alpha: z.number().positive().default(64),
+      targetModules: z.array(z.enum(loraModules)).min(1).default([...loraModules]),
+    })
+    .nullable()
+    .default(null),
+})
+
+export const engineSchema = z.strictObject({
+  threads: size.default(2),
+  /** Rows decoded together. */
+  maxRows: size.default(256),
+  /** Padded tokens in a training graph at a time: bounds memory. */
+  microBatchTokens: size.default(4096),
+})
+
+export const rolloutSchema = z.strictObject({
+  /** Problems a step. */
+  prompts: size.default(32),
+  /** Samples of each problem, G. */
+  samples: size.default(8),
+  temperature: z.number().positive().default(1),
+  topK: z.int().min(0).default(0),
+  topP: share.default(1),
+  maxTokens: size.default(96),
+})
+
+export const optimizerSchema = z.strictObject({
+  learningRate: scheduleSchema.prefault({ peak: 3e-4, kind: 'linear' }),
+  beta1: share.default(0.9),
+  beta2: share.default(0.95),
+  epsilon: z.number().positive().default(1e-8),
+  weightDecay: z.number().min(0).default(0),
+  maxGradNorm: z.number().min(0).default(1),
+})
+
+/** A preset's name, a preset with changes, or a whole specification; becomes a whole specification. */
+export const lossSettingSchema = z.unknown().transform((value, context) => {
+  try {
+    return resolveLoss(value)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    context.addIssue({ code: 'custom', message: `a loss; ${error.message}` })
+    return z.NEVER
+  }
+})
+
+export const advantageSchema = z.strictObject({
+  /** `group`: divide by the group's standard deviation; `batch`: by the batch's; `none`: only centre (Dr. GRPO). */
+  scale: z.enum(['group', 'batch', 'none']).default('group'),
+  /** Delta degrees of freedom of the standard deviation: 0 population, 1 sample. */
+  ddof: z.union([z.literal(0), z.literal(1)]).default(0),
+  epsilon: z.number().min(0).default(1e-6),
+})
+
+/** Keys of a recipe's configuration that every recipe has. */
+export const commonShape = {
+  seed: z.union([z.int(), z.string()]).default(1),
+  /** Folder of the run; `runs/<recipe>-<preset>-seed<seed>` when null. */
+  out: z.string().nullable().default(null),
+  steps: z.int().min(0).default(100),
+  /** Stop after so many minutes of training. */
+  maxMinutes: z.number().positive().nullable().default(null),
+  model: modelSchema.prefault({}),
+  engine: engineSchema.prefault({}),
+  optimizer: optimizerSchema.prefault({}),
+  checkpoint: z
+    .strictObject({ every: z.int().min(0).default(50), keepLast: size.default(2) })
+    .prefault({}),
+}
