@@ -56,7 +56,7 @@ const valueHead = (weights: Weights, hidden: Tensor): Tensor =>
 export const lossInputs = (spec: LossSpec): readonly string[] => {
   const needs: [string, boolean][] = [
     ['tokenWeights', true],
-    ['factors', true],
+    ['factors', spec.policy.kind !== 'none' || spec.crossEntropyCoef !== 0],
     ['oldLogprobs', spec.policy.kind !== 'none' && spec.policy.kind !== 'reinforce'],
     ['advantages', spec.policy.kind !== 'none'],
     ['refLogprobs', spec.kl.kind !== 'none' && spec.kl.coef !== 0],
@@ -70,7 +70,8 @@ export const lossInputs = (spec: LossSpec): readonly string[] => {
 export const lossGraph = (spec: LossSpec, forward: Forward): Tensor => {
   const read = (name: string) => input(name, SAMPLES)
   const names = new Set(lossInputs(spec))
-  const [weights, factors] = [read('tokenWeights'), read('factors')]
+  const weights = read('tokenWeights')
+  const factors = names.has('factors') ? read('factors') : weights
   const old = names.has('oldLogprobs') ? read('oldLogprobs') : null
   const terms: Tensor[] = []
   const push = (coefficient: number, term: Tensor) => {

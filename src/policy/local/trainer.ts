@@ -122,8 +122,10 @@ export class Trainer {
       })
       collect(batch, datums, outputs, results)
     }
+    // Described first: what the description refuses must not have changed a weight.
+    const stats = describe(datums, results, spec, options)
     const gradNorm = this.#parameters.step(options.optimizer)
-    return { ...describe(datums, results, spec, options), gradNorm, microBatches: batches.length }
+    return { ...stats, gradNorm, microBatches: batches.length }
   }
 }
 
