@@ -133,8 +133,8 @@ export class LogicSolver {
       encoding: options.encoding ?? 'auto',
       checksPerScript: options.checksPerScript ?? 2000,
     }
-    this.#verdicts = new Memory(options.memory ?? 500_000)
-    this.#premiseIds = new Memory(options.memory ?? 500_000)
+    this.#verdicts = new Memory(options.memory ?? 200_000)
+    this.#premiseIds = new Memory(Math.ceil((options.memory ?? 200_000) / 10))
   }
 
   /** @throws SolverError when Z3 cannot be started and the backend is `z3`. */
@@ -148,16 +148,23 @@ export class LogicSolver {
     }
   }
 
-  /** Statuses in the order of the questions. Questions about equal premises are put together. */
-  checkSteps(items: readonly StepQuery[]): Promise<StepStatus[]> {
-    const result = this.#tail.then(() => this.#check(items))
+  /**
+   * Statuses in the order of the questions. Questions about equal premises are put together. A `timeoutMs` beyond the
+   * solver's own tries again what was left unknown.
+   */
+  checkSteps(items: readonly StepQuery[], timeoutMs = this.#options.timeoutMs): Promise<StepStatus[]> {
+    const result = this.#tail.then(() => this.#check(items, timeoutMs))
     this.#tail = result.catch(() => undefined)
     return result
   }
 
   /** Whether the premises make the conclusion True, False or Unknown (spec 6.1). */
-  async decide(premises: readonly Formula[], conclusion: Formula): Promise<Decision> {
-    const [status] = await this.checkSteps([{ premises, formula: conclusion }])
+  async decide(
+    premises: readonly Formula[],
+    conclusion: Formula,
+    timeoutMs = this.#options.timeoutMs,
+  ): Promise<Decision> {
+    const [status] = await this.checkSteps([{ premises, formula: conclusion }], timeoutMs)
     switch (status) {
       case 'entailed':
         return { label: 'True', reason: null }
@@ -168,7 +175,7 @@ export class LogicSolver {
       case 'inconsistent-premises':
         return { label: null, reason: 'the premises contradict each other' }
       default:
-        return { label: null, reason: `undecided within ${this.#options.timeoutMs} ms` }
+        return { label: null, reason: `undecided within ${timeoutMs} ms` }
     }
   }
 
@@ -186,14 +193,15 @@ export class LogicSolver {
     await this.#process?.close()
   }
 
-  async #check(items: readonly StepQuery[]): Promise<StepStatus[]> {
+  async #check(items: readonly StepQuery[], timeoutMs: number): Promise<StepStatus[]> {
     const pending = new Map<number, Pending>()
-    for (const item of items) this.#prepare(item, pending)
-    await this.#solve([...pending.values()])
+    const patient = timeoutMs > this.#options.timeoutMs
+    for (const item of items) this.#prepare(item, pending, patient)
+    await this.#solve([...pending.values()], timeoutMs)
     return items.map(item => this.#verdict(item))
   }
 
-  #prepare({ premises, formula }: StepQuery, pending: Map<number, Pending>): void {
+  #prepare({ premises, formula }: StepQuery, pending: Map<number, Pending>, patient: boolean): void {
     this.#stats.steps++
     if (formula === null) return
     const id = this.#premisesId(premises)
@@ -202,7 +210,10 @@ export class LogicSolver {
     if (restated) this.#stats.restated++
     const wanted: [string, Formula][] = restated ? [] : [[key, formula]]
     wanted.push([CONSISTENCY, FALSEHOOD])
-    const open = wanted.filter(([name]) => this.#verdicts.get(`${id}|${name}`) === undefined)
+    const open = wanted.filter(([name]) => {
+      const known = this.#verdicts.get(`${id}|${name}`)
+      return known === undefined || (patient && known === 'unknown')
+    })
     if (open.length === 0) {
       this.#stats.remembered++
       return
@@ -245,34 +256,34 @@ export class LogicSolver {
     return keys
   }
 
-  async #solve(pending: readonly Pending[]): Promise<void> {
+  async #solve(pending: readonly Pending[], timeoutMs: number): Promise<void> {
     let batch: Pending[] = []
     let checks = 0
     for (const entry of pending) {
       batch.push(entry)
       checks += PROBLEM_CHECKS + 2 * entry.queries.size
       if (checks < this.#options.checksPerScript) continue
-      await this.#solveBatch(batch)
+      await this.#solveBatch(batch, timeoutMs)
       batch = []
       checks = 0
     }
-    if (batch.length > 0) await this.#solveBatch(batch)
+    if (batch.length > 0) await this.#solveBatch(batch, timeoutMs)
   }
 
-  async #solveBatch(batch: readonly Pending[]): Promise<void> {
+  async #solveBatch(batch: readonly Pending[], timeoutMs: number): Promise<void> {
     if (!this.#process) {
       for (const entry of batch) this.#solveGround(entry)
       return
     }
-    const results = await this.#run(batch)
+    const results = await this.#run(batch, timeoutMs)
     for (const [index, entry] of batch.entries()) {
       // A problem that failed in company gets a second chance by itself, so that it cannot spoil its neighbours.
-      const result = results?.[index] ?? (await this.#run([entry]))?.[0] ?? null
+      const result = results?.[index] ?? (await this.#run([entry], timeoutMs))?.[0] ?? null
       this.#remember(entry, result)
     }
   }
 
-  async #run(batch: readonly Pending[]): Promise<(CheckResult[] | null)[] | null> {
+  async #run(batch: readonly Pending[], timeoutMs: number): Promise<(CheckResult[] | null)[] | null> {
     const problems: Problem[] = batch.map(({ premises, queries }) => ({
       premises,
       queries: [...queries.values()],
@@ -280,11 +291,8 @@ export class LogicSolver {
     const checks = problems.reduce((sum, problem) => sum + 1 + 2 * problem.queries.length, 0)
     this.#stats.scripts++
     try {
-      const script = scriptFor(problems, this.#options)
-      return readResults(
-        await this.#process!.run(script, GRACE_MS + checks * this.#options.timeoutMs),
-        problems,
-      )
+      const script = scriptFor(problems, { ...this.#options, timeoutMs })
+      return readResults(await this.#process!.run(script, GRACE_MS + checks * timeoutMs), problems)
     } catch {
       return null
     }
