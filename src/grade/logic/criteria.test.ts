@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readJsonl } from '../../util/jsonl.ts'
+import { sharedData } from '../../util/shared-data.ts'
 import {
   gradeLogic,
   gradeLogicBatch,
@@ -6,7 +8,7 @@ import {
   type LogicGradeOptions,
   logicVerdicts,
 } from './criteria.ts'
-import { parseSentence } from './english.ts'
+import { parseSentence, splitSentences } from './english.ts'
 import { parseFormula } from './parse.ts'
 import type { LogicLabel, LogicProblem } from './problem.ts'
 import { completenessProxy, keyTerms, premiseUseProxy } from './proxies.ts'
@@ -247,7 +249,7 @@ describe('the logic rubric', () => {
     )
     const full = await grade(respond(proof, 'Unknown'), { truth: true }, open)
     expect(full).toMatchObject({ correctAndValid: true, correctAndProved: false })
-    expect(full.truth!.C5).toBe(1)
+    expect(full.truth).toEqual({ C4: 1, C5: 1 })
     const partial = await grade(respond(proof.slice(0, 2), 'Unknown'), { truth: true }, open)
     expect(partial.validProof).toBe(false)
     expect(partial.truth!.C5).toBe(0.5)
@@ -289,6 +291,21 @@ describe('the logic rubric', () => {
     const together = await gradeLogicBatch(items, solver, { truth: true })
     for (const [i, { problem, response }] of items.entries()) {
       expect(together[i]).toEqual(await grade(response, { truth: true }, problem))
+    }
+  })
+
+  it('finds every gold proof of the real ProntoQA rows correct, valid and proved', async ctx => {
+    const path = sharedData('prontoqa/dev.jsonl')
+    if (!path) return ctx.skip('the public data is not here')
+    const rows = readJsonl<{ context: string; question: string; answer: string; explanation: string[] }>(path)
+    const items = rows.map(({ context, question, answer, explanation }) => {
+      const conclusion = question.slice(question.lastIndexOf('? ') + 2)
+      const label = answer === 'A' ? 'True' : 'False'
+      const problem = problemOf(splitSentences(context), conclusion, label, explanation)
+      return { problem, response: respond(explanation, label) }
+    })
+    for (const found of await gradeLogicBatch(items, solver, { truth: true })) {
+      expect(found).toMatchObject({ correctAndProved: true, truth: { C4: 1, C5: 1 } })
     }
   })
 

@@ -15,8 +15,8 @@ export class FormulaSyntaxError extends DataError {
 
 export interface ParseOptions {
   /**
-   * Mend what is mechanical in hand-written data: surplus or missing closing parentheses, and a comma between formulas
-   * read as "and". Off for judged text.
+   * Mend what is mechanical in hand-written data: surplus or missing closing parentheses, a comma between formulas
+   * read as "and", the words of a name joined. Off for judged text.
    */
   repair?: boolean
 }
@@ -82,8 +82,11 @@ const OPERATORS: readonly (readonly [string, TokenKind])[] = [
 
 const WORDS: Readonly<Record<string, TokenKind>> = { forall: 'forall', exists: 'exists', xor: 'xor' }
 
-// Letters of any script, digits, apostrophes; a point between digits (y42.3billion); a hyphen between word characters.
-const NAME = /[\p{L}\p{N}_](?:[\p{L}\p{N}\p{M}_'’‘`´]|(?<=\p{N})\.(?=\p{N})|-(?=[\p{L}\p{N}_]))*/uy
+// Letters of any script, digits, apostrophes; inside a name also signs and points that stand before another letter or
+// digit (y42.3billion, anU.S.Official, c++, twenty-one).
+const NAME = /[\p{L}\p{N}_](?:[\p{L}\p{N}\p{M}_'’‘`´+#$%/]|[.-](?=[\p{L}\p{N}_]))*/uy
+// After a quantifier a point ends the variable: forall x.P(x).
+const VARIABLE = /[\p{L}\p{N}_][\p{L}\p{N}\p{M}_'’]*/uy
 
 const operatorAt = (text: string, position: number) =>
   OPERATORS.find(([symbol]) => text.startsWith(symbol, position))
@@ -102,8 +105,10 @@ const tokenize = (text: string): Token[] => {
       position += operator[0].length
       continue
     }
-    NAME.lastIndex = position
-    const name = NAME.exec(text)?.[0]
+    const last = tokens.at(-1)?.kind
+    const pattern = last === 'forall' || last === 'exists' ? VARIABLE : NAME
+    pattern.lastIndex = position
+    const name = pattern.exec(text)?.[0]
     if (name === undefined) {
       throw new FormulaSyntaxError(
         `expected a formula, got "${String.fromCodePoint(text.codePointAt(position)!)}"`,
@@ -250,7 +255,10 @@ class Parser {
   }
 
   #term(): string {
-    return normaliseName(this.#expect('name', 'a name').text)
+    const words = [this.#expect('name', 'a name').text]
+    while (this.#repair && this.#token.kind === 'name') words.push(this.#take('name')!.text)
+    if (words.length > 1) this.repairs.push(`joined "${words.join(' ')}" to one name`)
+    return normaliseName(words.join('_'))
   }
 }
 

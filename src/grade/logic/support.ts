@@ -1,6 +1,6 @@
 /** @file Which premises a minimal proof of the answer needs. */
 
-import { type Formula, freeVariables, negate, predicates } from './formula.ts'
+import { type Formula, formulaKey, freeVariables, negate, predicates } from './formula.ts'
 import { groundStatus, shortestDerivation } from './ground.ts'
 import type { LogicProblem } from './problem.ts'
 import type { LogicSolver } from './solver.ts'
@@ -40,7 +40,7 @@ const byDeletion = async (premises: readonly Formula[], claim: Formula, solver: 
   return kept
 }
 
-/** For Unknown there is no proof: the premises that speak of the conclusion's predicates or constants. */
+/** Without a claim there is no proof to make minimal: the premises that speak of the conclusion's predicates or constants. */
 const nearby = ({ premisesFol, conclusionFol }: LogicProblem): number[] => {
   const names = new Set([...predicates([conclusionFol]).keys(), ...freeVariables(conclusionFol)])
   return premisesFol.flatMap((premise, index) => {
@@ -51,16 +51,21 @@ const nearby = ({ premisesFol, conclusionFol }: LogicProblem): number[] => {
 
 /**
  * Premises (by index) that a minimal proof of the answer uses: a shortest chain of rules where there is one, else an
- * irreducible set found by deletion. For Unknown the premises about the conclusion's own names. Null when the premises do
- * not entail the labelled answer.
+ * irreducible set found by deletion. For Unknown the premises that the reference proof states, or without one those about the
+ * conclusion's own names. Null when the premises do not entail the labelled answer.
  */
 export const minimalSupport = async (
   problem: LogicProblem,
   solver: LogicSolver,
+  proofNodes: readonly Formula[] = [],
 ): Promise<number[] | null> => {
-  const claim = claimOf(problem)
-  if (!claim) return nearby(problem)
   const { premisesFol } = problem
+  const claim = claimOf(problem)
+  if (!claim) {
+    const stated = new Set(proofNodes.map(formulaKey))
+    const used = [...premisesFol.keys()].filter(index => stated.has(formulaKey(premisesFol[index])))
+    return used.length > 0 ? used : nearby(problem)
+  }
   const chain = shortestDerivation(premisesFol, claim)
   if (chain) return chain
   if (!(await entails(premisesFol, claim, solver))) return null

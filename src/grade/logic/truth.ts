@@ -36,7 +36,7 @@ export const premiseUse = async (
   solver: LogicSolver,
 ): Promise<number | null> => {
   const { problem } = context
-  context.support ??= minimalSupport(problem, solver)
+  context.support ??= minimalSupport(problem, solver, context.proofNodes)
   const support = await context.support
   if (support === null) return null
   if (support.length === 0) return 1
@@ -110,7 +110,7 @@ export const completeness = async (
   const valid = steps.flatMap(step => (step.entailed && step.formula ? [step.formula] : []))
   if (valid.length > 0 && (await entails(valid, claim, solver))) return 1
   if (reached !== null) return reached
-  context.support ??= minimalSupport(problem, solver)
+  context.support ??= minimalSupport(problem, solver, context.proofNodes)
   const support = await context.support
   if (!support) return 0
   const cited = citedPremises(steps, problem.premisesFol.length)

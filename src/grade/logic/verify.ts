@@ -75,7 +75,7 @@ const unifyNames = (formulas: readonly Formula[], repairs: string[]): Formula[] 
 
 /**
  * Decides a FOLIO row `{premises-FOL, conclusion-FOL}` by its formulas. Hand-written formulas are mended where that is
- * mechanical: parentheses balanced at the end, a comma between formulas read as "and", names that differ in case alone, and
+ * mechanical: parentheses balanced at the end, a comma between formulas read as "and", the words of a name joined, names that differ in case alone, and
  * predicates that differ in number alone, taken as one. Everything mended is named in `reason`.
  */
 export const verifyLabel = async (
