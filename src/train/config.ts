@@ -33,7 +33,10 @@ export const modelSchema = z.strictObject({
     .strictObject({
       rank: size.default(32),
       alpha: z.number().positive().default(64),
-      targetModules: z.array(z.enum(loraModules)).min(1).default([...loraModules]),
+      targetModules: z
+        .array(z.enum(loraModules))
+        .min(1)
+        .default([...loraModules]),
     })
     .nullable()
     .default(null),
@@ -97,7 +100,5 @@ export const commonShape = {
   model: modelSchema.prefault({}),
   engine: engineSchema.prefault({}),
   optimizer: optimizerSchema.prefault({}),
-  checkpoint: z
-    .strictObject({ every: z.int().min(0).default(50), keepLast: size.default(2) })
-    .prefault({}),
+  checkpoint: z.strictObject({ every: z.int().min(0).default(50), keepLast: size.default(2) }).prefault({}),
 }

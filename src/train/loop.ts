@@ -12,6 +12,7 @@ import type { RunFolder } from '../runs/run-folder.ts'
 import { Rng } from '../util/rng.ts'
 import { mean } from '../util/statistics.ts'
 import { type Grader, type Group, type RolloutSettings, rollOut } from './rollout.ts'
+import { runSteps, type StepEvents, type StepsResult, type StepsSettings } from './steps.ts'
 import { type TokenAdvantages, toDatums, type UpdateSettings, updatePolicy } from './update.ts'
 
 /** What a recipe adds to the loop. */
@@ -21,15 +22,17 @@ export interface Recipe<Problem, Grade> {
   prompt(problem: Problem): TokenIds
   grade: Grader<Problem, Grade>
   /** One advantage a token of every rollout, and what the report should know about this step's rewards. */
-  credit(groups: readonly Group<Problem, Grade>[]): { advantages: TokenAdvantages; metrics: Omit<MetricsRow, 'step'> }
+  credit(groups: readonly Group<Problem, Grade>[]): {
+    advantages: TokenAdvantages
+    metrics: Omit<MetricsRow, 'step'>
+  }
   /** Rollouts to keep for reading. */
   record(step: number, groups: readonly Group<Problem, Grade>[], advantages: TokenAdvantages): RolloutRow[]
-  /** Evaluations of the policy as it is now. */
-  evaluate(step: number): Promise<EvalRow[]>
+  /** Evaluations of the policy as it is; `last` after the final step. */
+  evaluate(step: number, last: boolean): Promise<EvalRow[]>
 }
 
-export interface LoopSettings {
-  steps: number
+export interface LoopSettings extends StepsSettings {
   seed: number | string
   rollout: RolloutSettings & { temperature: number }
   update: Omit<UpdateSettings, 'optimizer' | 'temperature'> & {
@@ -38,61 +41,28 @@ export interface LoopSettings {
     /** Leave rollouts without any advantage out of the update. */
     dropZero: boolean
   }
-  /** Evaluate every this many steps, besides the start and the end; 0 for only those. */
-  evalEvery: number
-  /** Save every this many steps, besides the end; 0 for only that. */
-  checkpointEvery: number
-  keepCheckpoints: number
-  /** Stop after this many minutes of training, evaluations not counted; for comparisons at equal time. */
-  maxMinutes: number | null
-  configHash: string
 }
 
-export interface LoopEvents {
-  onStep?(row: MetricsRow): void
-  onEval?(rows: readonly EvalRow[]): void
-  /** Asked after every step: true finishes here, with a checkpoint to go on from. */
-  shouldStop?(): boolean
-}
-
-/** Runs steps `from + 1` to `settings.steps`. Returns the last step that was finished. */
-export const train = async <Problem, Grade>(
+/** Runs steps `from + 1` to `settings.steps`, with evaluations and checkpoints between (see `runSteps`). */
+export const train = <Problem, Grade>(
   policy: Policy,
   recipe: Recipe<Problem, Grade>,
   run: RunFolder,
   settings: LoopSettings,
   from = 0,
-  events: LoopEvents = {},
-): Promise<number> => {
-  const evaluate = async (step: number) => {
-    const rows = await recipe.evaluate(step)
-    run.appendEvals(rows)
-    events.onEval?.(rows)
-  }
-  const save = (step: number) =>
-    run.writeCheckpoint({ step, configHash: settings.configHash, rng: {} }, folder => policy.save(folder), {
-      keepLast: settings.keepCheckpoints,
-    })
-
-  if (from === 0) await evaluate(0)
-  let trainedMs = 0
-  for (let step = from + 1; step <= settings.steps; step++) {
-    const startMs = performance.now()
-    const row = await trainStep(policy, recipe, run, settings, step)
-    trainedMs += performance.now() - startMs
-    run.appendMetrics(row)
-    events.onStep?.(row)
-    const outOfTime = settings.maxMinutes !== null && trainedMs >= settings.maxMinutes * 60_000
-    const last = step === settings.steps || outOfTime
-    if (last || isDue(step, settings.evalEvery)) await evaluate(step)
-    const stopping = events.shouldStop?.() ?? false
-    if (last || stopping || isDue(step, settings.checkpointEvery)) await save(step)
-    if (last || stopping) return step
-  }
-  return settings.steps
-}
-
-const isDue = (step: number, every: number) => every > 0 && step % every === 0
+  events: StepEvents = {},
+): Promise<StepsResult> =>
+  runSteps(
+    policy,
+    run,
+    settings,
+    {
+      trainStep: step => trainStep(policy, recipe, run, settings, step),
+      evaluate: (step, last) => recipe.evaluate(step, last),
+    },
+    from,
+    events,
+  )
 
 const trainStep = async <Problem, Grade>(
   policy: Policy,

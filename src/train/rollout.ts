@@ -107,6 +107,10 @@ export const rollOut = async <Problem, Grade>(
       grades: own.map(sample => queue.grades.get(sample)!),
     }
   })
-  const time = { sample: seconds(startMs, sampledMs), grade: seconds(sampledMs), gradeBusy: queue.busySeconds }
+  const time = {
+    sample: seconds(startMs, sampledMs),
+    grade: seconds(sampledMs),
+    gradeBusy: queue.busySeconds,
+  }
   return { groups, time }
 }

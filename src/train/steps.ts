@@ -1,0 +1,87 @@
+/** @file The frame of every training: steps, evaluations, checkpoints, time limit, stopping; what a step does is the caller's. */
+
+import type { Policy } from '../policy/policy.ts'
+import type { EvalRow, MetricsRow } from '../runs/rows.ts'
+import type { RunFolder } from '../runs/run-folder.ts'
+
+export interface StepsSettings {
+  steps: number
+  /** Evaluate every this many steps, besides the start and the end; 0 for only those. */
+  evalEvery: number
+  /** Save every this many steps, besides the end; 0 for only that. */
+  checkpointEvery: number
+  keepCheckpoints: number
+  /** Stop after this many minutes of training, evaluations not counted; for comparisons at equal time. */
+  maxMinutes: number | null
+  configHash: string
+}
+
+export interface StepEvents {
+  onStep?(row: MetricsRow): void
+  onEval?(rows: readonly EvalRow[]): void
+  /** Asked after every step: true finishes here, with a checkpoint to go on from. */
+  shouldStop?(): boolean
+}
+
+export interface StepWork {
+  /** One training step, 1-based; its metrics row is appended by the caller of this. */
+  trainStep(step: number): Promise<MetricsRow>
+  /** Evaluations of the policy as it is; `last` after the final step. */
+  evaluate(step: number, last: boolean): Promise<EvalRow[]>
+}
+
+/** Where training ended: `finished` unless it was asked to stop before the planned end. */
+export interface StepsResult {
+  step: number
+  finished: boolean
+}
+
+/** What a checkpoint says of the training beside it. */
+interface SavedProgress {
+  finished: boolean
+}
+
+/** Whether a checkpoint's run state says that nothing is left to do. */
+export const isFinished = (recipe: unknown): boolean =>
+  (recipe as Partial<SavedProgress> | undefined)?.finished === true
+
+/** Runs steps `from + 1` to `settings.steps`, with an evaluation before the first and after the last. */
+export const runSteps = async (
+  policy: Policy,
+  run: RunFolder,
+  settings: StepsSettings,
+  work: StepWork,
+  from = 0,
+  events: StepEvents = {},
+): Promise<StepsResult> => {
+  const evaluate = async (step: number, last: boolean) => {
+    const rows = await work.evaluate(step, last)
+    run.appendEvals(rows)
+    events.onEval?.(rows)
+  }
+  const save = (step: number, finished: boolean) =>
+    run.writeCheckpoint(
+      { step, configHash: settings.configHash, rng: {}, recipe: { finished } satisfies SavedProgress },
+      folder => policy.save(folder),
+      { keepLast: settings.keepCheckpoints },
+    )
+
+  if (from === 0) await evaluate(0, false)
+  let trainedMs = 0
+  for (let step = from + 1; step <= settings.steps; step++) {
+    const startMs = performance.now()
+    const row = await work.trainStep(step)
+    trainedMs += performance.now() - startMs
+    run.appendMetrics(row)
+    events.onStep?.(row)
+    const outOfTime = settings.maxMinutes !== null && trainedMs >= settings.maxMinutes * 60_000
+    const last = step === settings.steps || outOfTime
+    if (last || isDue(step, settings.evalEvery)) await evaluate(step, last)
+    const stopping = events.shouldStop?.() ?? false
+    if (last || stopping || isDue(step, settings.checkpointEvery)) await save(step, last)
+    if (last || stopping) return { step, finished: last }
+  }
+  return { step: settings.steps, finished: true }
+}
+
+const isDue = (step: number, every: number) => every > 0 && step % every === 0
