@@ -2,9 +2,11 @@
 
 import { ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
+import type { LogicTaskExample } from './example.ts'
 import { encodePrompt, encodeResponse } from './format.ts'
 import { type LogicGeneratorOptions, logicGenerator } from './generator.ts'
 import { LOGIC_TOKENS, tokenId } from './vocabulary.ts'
+import { canonicalWording, type RuleWording } from './wording.ts'
 
 /** One demonstration: learn `responseTokens` (they end with `<eos>`) after `promptTokens` (they start with `<bos>`). */
 export interface SupervisedExample {
@@ -37,6 +39,8 @@ export interface ColdStartOptions {
    * errors of small models are there. Default 1.
    */
   signWeight?: number
+  /** How rules are worded in the responses; the premises keep their variety. Default `as-given`. */
+  wording?: RuleWording
 }
 
 const oneToFive = (common: LogicGeneratorOptions): LogicGeneratorOptions[] =>
@@ -114,7 +118,14 @@ const weightSigns = (tokens: readonly number[], signWeight: number): Float32Arra
  * stopped training continues with the same examples.
  * @throws ConfigError for a curriculum whose knots or weights do not fit.
  */
-export const coldStartStream = ({ curriculum, seed, signWeight = 1 }: ColdStartOptions) => {
+export const coldStartStream = ({
+  curriculum,
+  seed,
+  signWeight = 1,
+  wording = 'as-given',
+}: ColdStartOptions) => {
+  const worded = (problem: LogicTaskExample): LogicTaskExample =>
+    wording === 'canonical' ? { ...problem, proof: problem.proof?.map(canonicalWording) } : problem
   if (curriculum.knots.length === 0)
     throw new ConfigError('curriculum.knots: expected at least one, got none')
   for (const [i, knot] of curriculum.knots.entries()) checkKnot(knot, i, curriculum)
@@ -123,7 +134,7 @@ export const coldStartStream = ({ curriculum, seed, signWeight = 1 }: ColdStartO
     const source = drawIndex(new Rng(`cold start/${seed}/${index}`), weightsAt(curriculum, progress))
     const problem = generators[source](index)
     const promptTokens = encodePrompt(problem)
-    const responseTokens = encodeResponse(problem)
+    const responseTokens = encodeResponse(worded(problem))
     return signWeight === 1
       ? { promptTokens, responseTokens }
       : { promptTokens, responseTokens, responseWeights: weightSigns(responseTokens, signWeight) }
