@@ -51,7 +51,8 @@ export class LocalPolicy implements Policy {
       worker.once('message', resolve)
       worker.once('error', reject)
     })
-    worker.removeAllListeners()
+    // By name: Node listens to its own events of a worker, and without those no message arrives any more.
+    for (const event of ['message', 'error']) worker.removeAllListeners(event)
     worker.unref()
     if (ready.kind === 'ready') return new LocalPolicy(worker, ready)
     await worker.terminate()
