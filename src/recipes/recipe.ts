@@ -19,6 +19,8 @@ export interface RunOptions {
   dir: string
   /** Go on from the latest checkpoint in `dir`. */
   resume: boolean
+  /** Name of the preset that the configuration started from, for the record. */
+  preset?: string
   events?: RunEvents
 }
 

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { advantageSchema, commonShape, lossSettingSchema, rolloutSchema } from '../../train/config.ts'
+import { coldStartPhaseSchema } from '../logic-cold-start/config.ts'
 
 /**
  * The five conditions of the paper (spec 6.4) and ours:
@@ -62,6 +63,8 @@ const evaluationSchema = z.strictObject({
 export const rubricAsRewardSchema = z.strictObject({
   recipe: z.literal('rubric-as-reward').default('rubric-as-reward'),
   ...commonShape,
+  /** Supervised learning before the reinforcement, in the run's folder `cold-start`; null: start from `model.folder`. */
+  coldStart: coldStartPhaseSchema.nullable().default(null),
   task: taskSchema.prefault({}),
   condition: z.enum(CONDITIONS).default('rubric'),
   /** Other weights than the condition's, by criterion. */

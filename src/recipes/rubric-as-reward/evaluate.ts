@@ -40,7 +40,10 @@ export const respond = async (
     prompts: problems.map(problem => format.prompt(problem)),
     samplesPerPrompt: count,
   })
-  const items = samples.map(({ prompt, tokens }) => ({ problem: problems[prompt], response: format.read(tokens).text }))
+  const items = samples.map(({ prompt, tokens }) => ({
+    problem: problems[prompt],
+    response: format.read(tokens).text,
+  }))
   const grades = await gradeLogicBatch(items, solver, { truth: true })
   return problems.map((_, p) => grades.slice(p * count, (p + 1) * count).filter(({ excluded }) => !excluded))
 }
@@ -78,7 +81,10 @@ export const evaluateSet = async (
   settings: EvaluationSettings,
 ): Promise<EvalRow> => {
   const { samples, sampling } = settings
-  const greedy = settings.greedy || samples === 0 ? await respond(parts, problems, 1, { ...sampling, temperature: 0 }) : null
+  const greedy =
+    settings.greedy || samples === 0
+      ? await respond(parts, problems, 1, { ...sampling, temperature: 0 })
+      : null
   const sampled = samples > 0 ? await respond(parts, problems, samples, sampling) : greedy!
   const kept = problems.flatMap((problem, p) => (sampled[p].length > 0 ? [{ problem, p }] : []))
   const items = kept.map(({ problem, p }) => itemOf(problem, sampled[p], greedy?.[p]))
@@ -119,20 +125,29 @@ const itemOf = (problem: LogicTaskExample, grades: LogicGrade[], greedy?: LogicG
   }),
 })
 
-const byLabel = (rows: readonly { problem: LogicTaskExample; grades: LogicGrade[] }[]): EvalRow['byLabel'] => {
+const byLabel = (
+  rows: readonly { problem: LogicTaskExample; grades: LogicGrade[] }[],
+): EvalRow['byLabel'] => {
   const answers = rows.flatMap(({ problem, grades }) =>
     grades.map(({ answer }) => ({ gold: problem.label, predicted: answer })),
   )
-  const labels = ['True', 'False', 'Unknown'].filter(label => rows.some(({ problem }) => problem.label === label))
+  const labels = ['True', 'False', 'Unknown'].filter(label =>
+    rows.some(({ problem }) => problem.label === label),
+  )
   const balance = labelBalance(answers, labels)
   return Object.fromEntries(
     labels.map(label => {
       const own = rows.filter(({ problem }) => problem.label === label).flatMap(({ grades }) => grades)
       const { accuracy } = balance.byLabel[label]
-      return [label, { n: own.length, accuracy: accuracy ?? 0, correctAndValid: share(own, g => g.correctAndValid) }]
+      return [
+        label,
+        { n: own.length, accuracy: accuracy ?? 0, correctAndValid: share(own, g => g.correctAndValid) },
+      ]
     }),
   )
 }
 
 const baselineRows = (problems: readonly LogicTaskExample[]): EvalRow['baselines'] =>
-  Object.fromEntries(shallowBaselines(problems).map(({ name, accuracy }) => [name, { accuracy, n: problems.length }]))
+  Object.fromEntries(
+    shallowBaselines(problems).map(({ name, accuracy }) => [name, { accuracy, n: problems.length }]),
+  )

@@ -22,7 +22,10 @@ LABEL is True, False or Unknown.
 ${OUTPUT_RULES}`
 
 /** The premises, numbered so that steps can cite them, and the conclusion. */
-export const userPrompt = ({ premises, conclusion }: Pick<LogicTaskExample, 'premises' | 'conclusion'>): string =>
+export const userPrompt = ({
+  premises,
+  conclusion,
+}: Pick<LogicTaskExample, 'premises' | 'conclusion'>): string =>
   [
     'Premises:',
     ...premises.map((premise, i) => `p${i + 1}. ${premise}`),

@@ -46,7 +46,9 @@ export const rubricAsReward = (
   { problems, format, grade, evaluate }: RecipeParts,
 ): Recipe<LogicTaskExample, Graded> => ({
   draw: step =>
-    Array.from({ length: config.rollout.prompts }, (_, i) => problems((step - 1) * config.rollout.prompts + i)),
+    Array.from({ length: config.rollout.prompts }, (_, i) =>
+      problems((step - 1) * config.rollout.prompts + i),
+    ),
 
   prompt: problem => format.prompt(problem),
 
@@ -81,9 +83,10 @@ export const rubricAsReward = (
 
 /** An item whose premises contradict each other has no C2: it counts nothing, and its group has no spread. */
 const scoredOf = ({ criteria, correctAndValid, excluded }: LogicGrade): Scored => ({
-  scores: Object.fromEntries(
-    CRITERIA.map(id => [id, excluded ? 0 : (criteria[id] ?? 0)]),
-  ) as Record<CriterionId, number>,
+  scores: Object.fromEntries(CRITERIA.map(id => [id, excluded ? 0 : (criteria[id] ?? 0)])) as Record<
+    CriterionId,
+    number
+  >,
   correctAndValid,
 })
 
@@ -129,11 +132,15 @@ const creditSteps = (
 /** Rejection sampling: learn the rollouts that are correct and valid, leave out the others. */
 const acceptValid = (groups: readonly LogicGroup[]): TokenAdvantages =>
   groups.map(({ samples, grades }) =>
-    samples.map((sample, g) => broadcastAdvantage(grades[g].grade.correctAndValid ? 1 : 0, ones(sample.tokens.length))),
+    samples.map((sample, g) =>
+      broadcastAdvantage(grades[g].grade.correctAndValid ? 1 : 0, ones(sample.tokens.length)),
+    ),
   )
 
 const averageFlags = (grades: readonly LogicGrade[]): Record<string, number> =>
-  Object.fromEntries(Object.keys(grades[0]?.flags ?? {}).map(name => [name, mean(grades.map(g => g.flags[name]))]))
+  Object.fromEntries(
+    Object.keys(grades[0]?.flags ?? {}).map(name => [name, mean(grades.map(g => g.flags[name]))]),
+  )
 
 const gradeMetrics = (
   groups: readonly LogicGroup[],
@@ -171,7 +178,9 @@ const recordRollouts = (
   const all = groups.flatMap((group, p) => group.samples.map((_, g) => ({ p, g, reward: rewards_P_G[p][g] })))
   const byReward = [...all].sort((a, b) => b.reward - a.reward)
   const chosen = [byReward[0], byReward[byReward.length - 1], all[step % all.length]].slice(0, RECORDED)
-  return chosen.map(({ p, g, reward }) => rolloutRow(step, groups[p], g, reward, mean(advantages[p][g]), format))
+  return chosen.map(({ p, g, reward }) =>
+    rolloutRow(step, groups[p], g, reward, mean(advantages[p][g]), format),
+  )
 }
 
 const rolloutRow = (

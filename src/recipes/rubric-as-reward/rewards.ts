@@ -1,13 +1,19 @@
 /** @file From criterion scores to rewards and advantages: the paper's conditions, as pure functions. */
 
-import { grpoAdvantages, type GrpoOptions, rubricNormAdvantages } from '../../rl/advantages.ts'
+import { type GrpoOptions, grpoAdvantages, rubricNormAdvantages } from '../../rl/advantages.ts'
 import type { Condition, CriterionId } from './config.ts'
 
 export type CriterionScores = Readonly<Record<CriterionId, number>>
 export type Weights = Readonly<Partial<Record<CriterionId, number>>>
 
 /** Weights of the rubric (paper, Table 1). */
-export const RUBRIC_WEIGHTS: Readonly<Record<CriterionId, number>> = { C1: 0.3, C2: 0.25, C3: 0.1, C4: 0.15, C5: 0.2 }
+export const RUBRIC_WEIGHTS: Readonly<Record<CriterionId, number>> = {
+  C1: 0.3,
+  C2: 0.25,
+  C3: 0.1,
+  C4: 0.15,
+  C5: 0.2,
+}
 
 /** The composite is scaled to [0, 3] (paper, section 2.2). GRPO does not see the scale; metrics and plots do. */
 export const REWARD_SCALE = 3
@@ -44,7 +50,11 @@ export interface Scored {
 }
 
 /** R = 3 sum_k w_k s_k; 3 or 0 under `proof`. */
-export const reward = ({ scores, correctAndValid }: Scored, condition: Condition, weights: Weights): number => {
+export const reward = (
+  { scores, correctAndValid }: Scored,
+  condition: Condition,
+  weights: Weights,
+): number => {
   if (condition === 'proof') return correctAndValid ? REWARD_SCALE : 0
   const total = Object.entries(weights).reduce((sum, [id, w]) => sum + w * scores[id as CriterionId], 0)
   return REWARD_SCALE * total

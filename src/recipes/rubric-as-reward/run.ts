@@ -1,17 +1,15 @@
 /** @file Runs the recipe: model, solver, task and run folder put together, from the start or from a checkpoint. */
 
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { gradeLogicBatch } from '../../grade/logic/criteria.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
 import { loadChatTemplate } from '../../model/chat-template.ts'
-import { assertTokenizerFits, hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
+import { hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
-import type { Policy } from '../../policy/policy.ts'
 import type { EvalRow } from '../../runs/rows.ts'
+import { latestCheckpoint } from '../../runs/run-folder.ts'
 import { configHash } from '../../runs/run-state.ts'
-import { latestCheckpoint, RunFolder } from '../../runs/run-folder.ts'
-import { writeReport } from '../../runs/report/report.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { logicGenerator } from '../../tasks/logic/generator.ts'
 import { isGradable, loadFolio, loadProntoQa, loadProofWriter } from '../../tasks/logic/loaders.ts'
@@ -19,65 +17,77 @@ import { checkTrainingSeed, logicTestSet } from '../../tasks/logic/testsets.ts'
 import { type LoopSettings, train } from '../../train/loop.ts'
 import { CheckpointError, ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
-import type { RunOptions, RunResult } from '../recipe.ts'
+import { runLogicColdStart } from '../logic-cold-start/run.ts'
+import type { RunEvents, RunOptions, RunResult } from '../recipe.ts'
+import { FREE_CONFIG_KEYS, withRun } from '../session.ts'
+import { assertLogicVocabulary, existingModel } from '../starting-model.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import { type EvaluationParts, evaluateSet } from './evaluate.ts'
 import { rubricAsReward } from './recipe.ts'
 import { chatFormat, type LogicFormat, miniatureFormat } from './task.ts'
 
-/** Settings that may change between stop and resume without changing what the steps compute. */
-const FREE_KEYS = ['out', 'engine', 'checkpoint']
-
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
-export const runRubricAsReward = async (
-  config: RubricAsRewardConfig,
-  { dir, resume, events = {} }: RunOptions,
-): Promise<RunResult> => {
+export const runRubricAsReward = (config: RubricAsRewardConfig, options: RunOptions): Promise<RunResult> => {
   checkTrainingSeed(config.seed)
-  const folder = startingModel(config)
-  const format = formatFor(config, folder)
-  const hash = configHash(config, FREE_KEYS)
-  const run = resume ? RunFolder.open(dir) : RunFolder.create(dir, runInfo(config, folder))
-  let policy: LocalPolicy | null = null
-  let solver: LogicSolver | null = null
-  try {
-    const from = resume ? run.resume(hash) : null
-    ;[policy, solver] = await Promise.all([
-      LocalPolicy.start({ folder, lora: config.model.lora ?? undefined, seed: config.seed }, config.engine),
-      LogicSolver.start(),
+  const given = givenModel(config)
+  const hash = configHash(config, FREE_CONFIG_KEYS)
+  const { events = {} } = options
+  const session = {
+    ...options,
+    info: runInfo(config, given ?? 'cold start of this run'),
+    configHash: hash,
+    mayLackCheckpoint: (dir: string) => config.coldStart !== null && existsSync(coldStartFolder(dir)),
+  }
+  return withRun(session, async ({ run, from, use }) => {
+    const folder = given ?? (await coldStart(config, run.dir, events))
+    if (folder === null) return { step: 0, finished: false }
+    const format = formatFor(config, folder)
+    const [policy, solver] = await Promise.all([
+      use(
+        LocalPolicy.start({ folder, lora: config.model.lora ?? undefined, seed: config.seed }, config.engine),
+      ),
+      use(LogicSolver.start()),
     ])
     // The reference is the model that the run started from, also after a resume.
     if (config.loss.kl.coef > 0) await policy.freezeReference()
     if (from) await policy.load(from.dir)
     const settings = loopSettings(config, format, hash)
     events.onPhase?.({ name: 'reinforcement', steps: settings.steps, done: from?.step ?? 0 })
-    const step = await train(
-      policy,
-      rubricAsReward(config, partsOf(config, { policy, solver, format })),
-      run,
-      settings,
-      from?.step ?? 0,
-      events,
-    )
-    const finished = step >= settings.steps || config.maxMinutes !== null
-    return { dir: run.dir, step, finished, checkpoint: latestCheckpoint(run.dir) }
-  } finally {
-    run.close()
-    await Promise.all([policy?.close(), solver?.close()])
-    if (existsSync(join(run.dir, 'metrics.jsonl')) || existsSync(join(run.dir, 'evals.jsonl'))) writeReport(run.dir)
-  }
+    const recipe = rubricAsReward(config, partsOf(config, { policy, solver, format }))
+    return train(policy, recipe, run, settings, from?.step ?? 0, events)
+  })
 }
 
-const startingModel = ({ model }: RubricAsRewardConfig): string => {
+/** The checkpoint that the configuration names, checked; null when a cold start makes one. */
+const givenModel = ({ model, coldStart, task }: RubricAsRewardConfig): string | null => {
+  if (coldStart !== null && model.folder !== null)
+    throw new ConfigError('model.folder: expected nothing beside coldStart, which makes the model', {
+      hint: 'set one of the two to null',
+    })
+  if (coldStart !== null) return null
   if (model.folder === null)
     throw new ConfigError('model.folder: expected a checkpoint to start from, got nothing', {
       hint: 'make one with `gradus train logic-cold-start`, or use a preset that brings one',
     })
-  if (!existsSync(join(model.folder, 'config.json')) && !existsSync(join(model.folder, 'adapter_config.json')))
-    throw new CheckpointError(`model.folder: ${model.folder} holds no model`, {
-      hint: 'a checkpoint folder has config.json and model.safetensors',
-    })
-  return model.folder
+  const folder = existingModel(model.folder, 'model.folder')
+  if (task.prompt === 'miniature') assertLogicVocabulary(folder)
+  return folder
+}
+
+const coldStartFolder = (dir: string): string => join(dir, 'cold-start')
+
+/** Runs the cold start, goes on with it, or finds it done. Returns its checkpoint; null when it was asked to stop. */
+const coldStart = async (
+  config: RubricAsRewardConfig,
+  runDir: string,
+  events: RunEvents,
+): Promise<string | null> => {
+  const dir = coldStartFolder(runDir)
+  const resume = latestCheckpoint(dir) !== null
+  // Killed before its first checkpoint: nothing of it can be used.
+  if (!resume) rmSync(dir, { recursive: true, force: true })
+  const { finished, checkpoint } = await runLogicColdStart(config.coldStart!, { dir, resume, events })
+  return finished ? checkpoint : null
 }
 
 const runInfo = (config: RubricAsRewardConfig, folder: string) => ({
@@ -174,7 +184,7 @@ const partsOf = (config: RubricAsRewardConfig, parts: EvaluationParts) => ({
   format: parts.format,
   grade: (items: Parameters<typeof gradeLogicBatch>[0]) =>
     gradeLogicBatch(items, parts.solver, { noveltyDiscount: config.noveltyDiscount }),
-  evaluate: (step: number): Promise<EvalRow[]> => evaluateAll(config, parts, step),
+  evaluate: (step: number, last: boolean): Promise<EvalRow[]> => evaluateAll(config, parts, step, last),
 })
 
 /** Start and end are evaluated in full, points between on fewer problems without greedy decoding. */
@@ -182,16 +192,17 @@ const evaluateAll = async (
   config: RubricAsRewardConfig,
   parts: EvaluationParts,
   step: number,
+  last: boolean,
 ): Promise<EvalRow[]> => {
   const { evaluation, task } = config
-  const between = step > 0 && step < config.steps && config.maxMinutes === null
+  const between = step > 0 && !last
   const count = between ? evaluation.problemsBetween : evaluation.problems
   const sets = between ? evaluation.sets.slice(0, 1) : evaluation.sets
   const rows: EvalRow[] = []
   for (const set of sets) {
     const problems = logicTestSet(set, {
       count,
-      hops: task.hops as number,
+      hops: task.hops,
       labels: task.labels,
       realPath: evaluation.realFile ?? undefined,
     })
@@ -205,7 +216,3 @@ const evaluateAll = async (
   }
   return rows
 }
-
-/** Refuses a policy whose tokenizer it cannot have. */
-export const assertMiniature = (policy: Policy, vocabulary: number): void =>
-  assertTokenizerFits({ vocabSize: vocabulary } as Parameters<typeof assertTokenizerFits>[0], policy.config)

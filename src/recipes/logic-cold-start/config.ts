@@ -1,0 +1,77 @@
+/** @file Configuration of the logic-cold-start recipe. */
+
+import { z } from 'zod'
+import { scheduleSchema } from '../../rl/schedules.ts'
+import { commonShape, modelShapeSchema, optimizerSchema } from '../../train/config.ts'
+
+const hopCount = z.int().min(1).max(5)
+
+const sourceSchema = z.strictObject({
+  hops: hopCount,
+  /** Kinds on the chain, [fewest, most]; fewer make shorter problems. The real rows' distribution when null. */
+  nodes: z.tuple([z.int(), z.int()]).nullable().default(null),
+})
+
+const knotSchema = z.strictObject({
+  /** Progress of the training in [0, 1]. */
+  at: z.number().min(0).max(1),
+  /** One weight a source. */
+  weights: z.array(z.number().min(0)),
+})
+
+const curriculumSchema = z.strictObject({
+  /** `short-proofs`: 1 to `maxHops`; `growing`: to five hops; `custom`: `sources` mixed as `knots` say. */
+  kind: z.enum(['short-proofs', 'growing', 'custom']).default('short-proofs'),
+  maxHops: hopCount.default(3),
+  sources: z.array(sourceSchema).default([]),
+  knots: z.array(knotSchema).default([]),
+})
+
+const evaluationSchema = z.strictObject({
+  /** Every so many steps, besides the end; 0: only there. */
+  every: z.int().min(0).default(0),
+  /** One test set for each hop count. */
+  hops: z.array(hopCount).min(1).default([1, 2, 3, 4, 5]),
+  /** Problems of each test set at the end, and in between. */
+  problems: z.int().positive().default(200),
+  problemsBetween: z.int().positive().default(50),
+  /** Samples a problem at temperature 1; 0: greedy alone. */
+  samples: z.int().min(0).default(1),
+  greedy: z.boolean().default(true),
+  maxTokens: z.int().positive().default(96),
+  /** Rows in ProntoQA's format as one more test set, evaluated at the end. */
+  realFile: z.string().nullable().default(null),
+})
+
+export const logicColdStartSchema = z.strictObject({
+  recipe: z.literal('logic-cold-start').default('logic-cold-start'),
+  ...commonShape,
+  steps: commonShape.steps.unwrap().default(2000),
+  /** Checkpoint folder to go on from; null: fresh weights of `model.shape`. */
+  start: z.string().nullable().default(null),
+  model: z.strictObject({ shape: modelShapeSchema.prefault({}) }).prefault({}),
+  /** Demonstrations a step. */
+  batch: z.int().positive().default(32),
+  curriculum: curriculumSchema.prefault({}),
+  labels: z.enum(['two-way', 'three-way']).default('two-way'),
+  style: z.enum(['real', 'shortcut-free']).default('real'),
+  /** `canonical`: demonstrations say every rule as "Every x is (not) (a|an) y", whatever form its premise has. */
+  wording: z.enum(['canonical', 'as-given']).default('canonical'),
+  /** Loss weight of the tokens that decide a statement's sign. */
+  signWeight: z.number().positive().default(1),
+  optimizer: z
+    .strictObject({
+      ...optimizerSchema.shape,
+      learningRate: scheduleSchema.prefault({ peak: 2e-3, kind: 'cosine', warmup: 50, floor: 0.02 }),
+      beta2: optimizerSchema.shape.beta2.unwrap().default(0.98),
+      weightDecay: optimizerSchema.shape.weightDecay.unwrap().default(0.05),
+    })
+    .prefault({}),
+  evaluation: evaluationSchema.prefault({}),
+})
+
+export type LogicColdStartConfig = z.output<typeof logicColdStartSchema>
+
+/** The same as a phase of another recipe, which says itself where the run lies. */
+export const coldStartPhaseSchema = logicColdStartSchema.omit({ recipe: true, out: true })
+export type ColdStartPhase = z.output<typeof coldStartPhaseSchema>

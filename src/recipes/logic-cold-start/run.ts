@@ -1,0 +1,106 @@
+/** @file Runs the cold start: model, demonstrations, evaluation and run folder put together. */
+
+import { LogicSolver } from '../../grade/logic/solver.ts'
+import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import type { EvalRow } from '../../runs/rows.ts'
+import { configHash } from '../../runs/run-state.ts'
+import { checkTrainingSeed, logicTestSet } from '../../tasks/logic/testsets.ts'
+import { runSteps } from '../../train/steps.ts'
+import type { RunOptions, RunResult } from '../recipe.ts'
+import { type EvaluationParts, evaluateSet } from '../rubric-as-reward/evaluate.ts'
+import { miniatureFormat } from '../rubric-as-reward/task.ts'
+import { FREE_CONFIG_KEYS, withRun } from '../session.ts'
+import { assertLogicVocabulary, existingModel } from '../starting-model.ts'
+import type { ColdStartPhase } from './config.ts'
+import { freshLogicModel } from './model.ts'
+import { supervisedStep } from './recipe.ts'
+
+/** Name of the test set of a hop count. */
+const setName = (hops: number): string => (hops === 1 ? '1 hop' : `${hops} hops`)
+
+/** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
+export const runLogicColdStart = (config: ColdStartPhase, options: RunOptions): Promise<RunResult> => {
+  checkTrainingSeed(config.seed)
+  const hash = configHash(config, FREE_CONFIG_KEYS)
+  const source = startOf(config)
+  const { events = {} } = options
+  return withRun({ ...options, info: runInfo(config), configHash: hash }, async ({ run, from, use }) => {
+    const [policy, solver] = await Promise.all([
+      use(LocalPolicy.start(source, config.engine)),
+      use(LogicSolver.start({ backend: 'ground' })),
+    ])
+    if (from) await policy.load(from.dir)
+    events.onPhase?.({ name: 'supervised', steps: config.steps, done: from?.step ?? 0 })
+    const parts = { policy, solver, format: miniatureFormat() }
+    return runSteps(
+      policy,
+      run,
+      {
+        steps: config.steps,
+        evalEvery: config.evaluation.every,
+        checkpointEvery: config.checkpoint.every,
+        keepCheckpoints: config.checkpoint.keepLast,
+        maxMinutes: config.maxMinutes,
+        configHash: hash,
+      },
+      {
+        trainStep: supervisedStep(config, policy),
+        evaluate: (step, last) => evaluateHops(config, parts, step, last),
+      },
+      from?.step ?? 0,
+      events,
+    )
+  })
+}
+
+const startOf = ({ start, model, seed }: ColdStartPhase) => {
+  if (start === null) return freshLogicModel(model.shape, seed)
+  const folder = existingModel(start, 'start')
+  assertLogicVocabulary(folder)
+  return { folder, seed }
+}
+
+const runInfo = (config: ColdStartPhase) => {
+  const { hiddenSize, layers, heads } = config.model.shape
+  return {
+    config,
+    recipe: 'logic-cold-start',
+    model: config.start ?? `fresh, ${layers} layers of ${hiddenSize}, ${heads} heads`,
+    seed: config.seed,
+    steps: config.steps,
+    primarySet: setName(Math.max(...config.evaluation.hops)),
+    criterionNames: {
+      C1: 'answer',
+      C2: 'step validity',
+      C3: 'format',
+      C4: 'premise use',
+      C5: 'completeness',
+    },
+  }
+}
+
+/** Fresh weights answer nothing: their start is not worth the time. The end is evaluated in full, the rest briefly. */
+const evaluateHops = async (
+  config: ColdStartPhase,
+  parts: EvaluationParts,
+  step: number,
+  last: boolean,
+): Promise<EvalRow[]> => {
+  const { evaluation, labels, style, start } = config
+  if (step === 0 && start === null) return []
+  const { hops, problems, problemsBetween, samples, greedy, maxTokens, realFile } = evaluation
+  const settings = {
+    samples,
+    greedy: greedy && last,
+    sampling: { maxTokens, temperature: 1, seed: 'evaluation' },
+  }
+  const name = style === 'real' ? 'train-distribution' : 'shortcut-free'
+  const rows: EvalRow[] = []
+  for (const count of hops) {
+    const set = logicTestSet(name, { count: last ? problems : problemsBetween, hops: count, labels })
+    rows.push(await evaluateSet(parts, setName(count), step, set, settings))
+  }
+  if (realFile !== null && last)
+    rows.push(await evaluateSet(parts, 'real', step, logicTestSet('real', { realPath: realFile }), settings))
+  return rows
+}

@@ -1,0 +1,115 @@
+/** @file The rubric-as-reward recipe as the command line knows it. */
+
+import { existsSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { loadConfig } from '../../model/checkpoint.ts'
+import type { ModelConfig } from '../../model/config.ts'
+import { modelTensors } from '../../policy/local/parameters.ts'
+import { resolveShipped } from '../../util/package.ts'
+import { estimateMemory, formatCount, memoryLines } from '../estimate.ts'
+import { logicModelConfig } from '../logic-cold-start/model.ts'
+import type { RecipeEntry, RunPlan } from '../recipe.ts'
+import { type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
+import { presets } from './presets.ts'
+import { conditionWeights } from './rewards.ts'
+import { runRubricAsReward } from './run.ts'
+
+/** Shape of Qwen2.5-3B-Instruct, from its published config.json, so that a plan needs no download. */
+const QWEN_3B: ModelConfig = {
+  family: 'qwen2',
+  vocabSize: 151_936,
+  hiddenSize: 2048,
+  intermediateSize: 11_008,
+  layers: 36,
+  heads: 16,
+  kvHeads: 2,
+  headDim: 128,
+  maxPositions: 32_768,
+  rmsNormEps: 1e-6,
+  ropeTheta: 1_000_000,
+  ropeScaling: null,
+  tieEmbeddings: true,
+  attentionBias: true,
+  qkNorm: false,
+  bosTokenId: 151_643,
+  eosTokenIds: [151_645],
+  initializerRange: 0.02,
+}
+
+const KNOWN_SHAPES: Readonly<Record<string, ModelConfig>> = { 'Qwen2.5-3B-Instruct': QWEN_3B }
+
+/** Tokens of a prompt, roughly: 15 sentences as words, or with instructions through a chat template. */
+const PROMPT_TOKENS = { miniature: 130, chat: 600 }
+
+const shapeOf = ({ coldStart, model }: RubricAsRewardConfig): ModelConfig | null => {
+  if (coldStart !== null) return logicModelConfig(coldStart.model.shape)
+  if (model.folder === null) return null
+  const folder = resolveShipped(model.folder)
+  if (existsSync(join(folder, 'config.json'))) return loadConfig(folder)
+  return KNOWN_SHAPES[basename(folder)] ?? null
+}
+
+const modelLine = ({ model, coldStart }: RubricAsRewardConfig): string => {
+  if (coldStart !== null) return `cold start of ${coldStart.steps} steps, in this run`
+  if (model.folder === null) return 'none: set model.folder'
+  const folder = resolveShipped(model.folder)
+  const there = existsSync(join(folder, 'config.json')) || existsSync(join(folder, 'adapter_config.json'))
+  return there ? model.folder : `${model.folder} (not there yet: put the model in this folder)`
+}
+
+const rewardLine = ({ condition, weights, credit, method }: RubricAsRewardConfig): string => {
+  const used = Object.entries(weights ?? conditionWeights(condition))
+  const sum = used.map(([id, weight]) => `${Number(weight.toFixed(3))} ${id}`).join(' + ')
+  return `${condition}${sum === '' ? '' : `: 3 x (${sum})`}, ${credit} credit, ${method}`
+}
+
+const plan = (config: RubricAsRewardConfig): RunPlan => {
+  const { rollout, steps, model, engine, loss, optimizer, task, evaluation } = config
+  const shape = shapeOf(config)
+  const rollouts = rollout.prompts * rollout.samples
+  const tokensPerStep = rollouts * rollout.maxTokens
+  const sizes = shape && modelTensors(shape, model.lora, false)
+  const memory =
+    shape &&
+    estimateMemory(shape, {
+      lora: model.lora,
+      reference: loss.kl.coef > 0,
+      microBatchTokens: engine.microBatchTokens,
+      sequence: PROMPT_TOKENS[task.prompt] + rollout.maxTokens,
+      rows: Math.min(rollouts, engine.maxRows),
+      prompts: Math.min(rollout.prompts, engine.maxRows),
+      promptTokens: PROMPT_TOKENS[task.prompt],
+      newTokens: rollout.maxTokens,
+    })
+  const { learningRate: rate } = optimizer
+  return {
+    lines: [
+      `model        ${modelLine(config)}`,
+      `parameters   ${sizes ? `${formatCount(sizes.total)}, trained ${formatCount(sizes.trained)}${model.lora ? ` (LoRA rank ${model.lora.rank}, alpha ${model.lora.alpha})` : ''}` : 'unknown before the model is there'}`,
+      `task         ${task.file ?? `generated, hops ${JSON.stringify(task.hops)}, ${task.style}`}, ${task.prompt} prompt`,
+      `reward       ${rewardLine(config)}`,
+      `steps        ${steps}, each ${rollout.prompts} problems x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens: up to ${tokensPerStep.toLocaleString('en')} new tokens a step`,
+      `optimiser    AdamW, learning rate ${rate.peak} (${rate.kind}), KL ${loss.kl.coef > 0 ? `${loss.kl.kind} x ${loss.kl.coef}` : 'none'}`,
+      'grading      by rules and solver in this process: no judge model, no network',
+      `evaluation   ${evaluation.problems} problems on ${evaluation.sets.join(', ')}, before and after`,
+      ...(memory ? memoryLines(memory) : []),
+    ],
+    json: {
+      steps,
+      rolloutsPerStep: rollouts,
+      tokensPerStep,
+      parameters: sizes?.total ?? null,
+      trainedParameters: sizes?.trained ?? null,
+      memoryBytes: memory,
+    },
+  }
+}
+
+export const rubricAsRewardEntry: RecipeEntry<RubricAsRewardConfig> = {
+  name: 'rubric-as-reward',
+  summary: 'reinforcement learning against the five-criterion logic rubric, every step checked by a solver',
+  schema: rubricAsRewardSchema,
+  presets,
+  plan,
+  run: runRubricAsReward,
+}

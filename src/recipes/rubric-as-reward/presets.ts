@@ -1,0 +1,46 @@
+/** @file Named settings of rubric-as-reward: what `npm start` runs, the long run, and the paper's numbers. */
+
+/** Changes to the defaults, by preset. The first is the one that a bare command runs. */
+export const presets: Readonly<Record<string, { summary: string; config: Record<string, unknown> }>> = {
+  quick: {
+    summary: 'a small shipped model learns five-hop proofs by verification, a few minutes on 2 cores',
+    config: {
+      model: { folder: 'package:models/logic-start' },
+      task: { hops: 5, style: 'real' },
+      condition: 'proof',
+      steps: 60,
+      rollout: { prompts: 32, samples: 8 },
+      optimizer: { learningRate: { kind: 'linear', peak: 1e-3, warmup: 5, floor: 0.1 }, beta2: 0.98 },
+      loss: { preset: 'gradus:rar5', kl: { kind: 'none', coef: 0 } },
+      evaluation: { problems: 250, samples: 2, every: 20, problemsBetween: 100 },
+    },
+  },
+  full: {
+    summary: 'cold start and reinforcement from nothing, up to 90 minutes on 2 cores',
+    config: {
+      coldStart: { steps: 6000, curriculum: { kind: 'growing' } },
+      task: { hops: 5, style: 'real' },
+      condition: 'proof',
+      steps: 400,
+      rollout: { prompts: 32, samples: 8 },
+      optimizer: { learningRate: { kind: 'linear', peak: 5e-4, warmup: 10, floor: 0.1 }, beta2: 0.98 },
+      loss: { preset: 'gradus:rar5', kl: { kind: 'none', coef: 0 } },
+      evaluation: { problems: 500, samples: 2, every: 50, problemsBetween: 200 },
+      checkpoint: { every: 50 },
+    },
+  },
+  paper: {
+    summary: "the paper's setting: Qwen2.5-3B-Instruct with LoRA, 250 steps (needs far more than a laptop)",
+    config: {
+      model: { folder: 'models/Qwen2.5-3B-Instruct', lora: { rank: 32, alpha: 64 } },
+      task: { hops: 5, style: 'real', labels: 'three-way', prompt: 'chat' },
+      condition: 'rubric',
+      steps: 250,
+      rollout: { prompts: 8, samples: 8, maxTokens: 1024 },
+      optimizer: { learningRate: { kind: 'constant', peak: 5e-6 }, beta2: 0.999 },
+      loss: { preset: 'gradus:rar5', kl: { kind: 'k3', coef: 0.04 } },
+      evaluation: { problems: 500, samples: 1, every: 50 },
+      checkpoint: { every: 25 },
+    },
+  },
+}

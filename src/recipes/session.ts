@@ -1,0 +1,116 @@
+/** @file What every recipe's run does around its training: opens the folder, resumes, closes what it opened, writes the report. */
+
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeReport } from '../runs/report/report.ts'
+import {
+  latestCheckpoint,
+  type RunOptions as NewRun,
+  type ResumePoint,
+  RunFolder,
+} from '../runs/run-folder.ts'
+import { isFinished, type StepsResult } from '../train/steps.ts'
+import { packageVersion } from '../util/package.ts'
+import type { RunOptions, RunResult } from './recipe.ts'
+
+/** Settings that may change between stop and resume without changing what the steps compute. */
+export const FREE_CONFIG_KEYS = ['out', 'engine', 'checkpoint']
+
+export interface Session {
+  run: RunFolder
+  /** Where to go on; null for a new run. */
+  from: ResumePoint | null
+  /** Closes a resource when the run ends, whichever way. */
+  use<T extends { close(): Promise<unknown> }>(resource: Promise<T>): Promise<T>
+}
+
+export interface SessionOptions extends RunOptions {
+  info: NewRun
+  configHash: string
+  /** Whether the run may go on before it has a checkpoint of its own: an earlier phase has kept one. */
+  mayLackCheckpoint?: (dir: string) => boolean
+}
+
+/**
+ * Opens or makes the run folder, does the work, closes everything, and writes the report, also of a run that failed.
+ * A run that is finished already is left as it is.
+ * @throws RunError, ConfigError, CheckpointError as RunFolder does; what `work` throws, noted among the run's events.
+ */
+export const withRun = async (
+  options: SessionOptions,
+  work: (session: Session) => Promise<StepsResult>,
+): Promise<RunResult> => {
+  const { dir, resume, preset, info, events = {} } = options
+  const run = resume
+    ? RunFolder.open(dir)
+    : RunFolder.create(dir, { ...info, ...(preset !== undefined && { preset }), version: packageVersion() })
+  const opened: Promise<{ close(): Promise<unknown> }>[] = []
+  const use: Session['use'] = resource => {
+    resource.catch(() => {})
+    opened.push(resource)
+    return resource
+  }
+  try {
+    const from = resume ? resumePoint(run, options) : null
+    if (from && isFinished(from.state.recipe)) {
+      events.onMessage?.(`${run.dir}: finished already at step ${from.step}; nothing is left to do`)
+      return resultOf(run, { step: from.step, finished: true })
+    }
+    return resultOf(run, await work({ run, from, use }))
+  } catch (error) {
+    noteFailure(run, error)
+    throw error
+  } finally {
+    await closeAll(opened)
+    run.close()
+    report(run, message => events.onMessage?.(message))
+    if (!resume && holdsNothing(run.dir)) rmSync(run.dir, { recursive: true, force: true })
+  }
+}
+
+/** A run that failed before its first result leaves nothing that would stand in the way of the next try. */
+const holdsNothing = (dir: string): boolean =>
+  readdirSync(dir).every(name => ['config.json', 'events.jsonl', 'checkpoints'].includes(name)) &&
+  readdirSync(join(dir, 'checkpoints')).length === 0
+
+const resumePoint = (
+  run: RunFolder,
+  { configHash, mayLackCheckpoint }: SessionOptions,
+): ResumePoint | null => {
+  if (latestCheckpoint(run.dir) === null && mayLackCheckpoint?.(run.dir)) {
+    run.truncateAfter(-1)
+    return null
+  }
+  return run.resume(configHash)
+}
+
+const resultOf = ({ dir }: RunFolder, { step, finished }: StepsResult): RunResult => ({
+  dir,
+  step,
+  finished,
+  checkpoint: latestCheckpoint(dir),
+})
+
+/** The run's own error matters more than a failure to note it (the disk may be full). */
+const noteFailure = (run: RunFolder, error: unknown): void => {
+  try {
+    run.appendEvent({ level: 'error', message: error instanceof Error ? error.message : String(error) })
+  } catch {}
+}
+
+const closeAll = async (opened: readonly Promise<{ close(): Promise<unknown> }>[]): Promise<void> => {
+  const settled = await Promise.allSettled(opened)
+  await Promise.allSettled(
+    settled.flatMap(result => (result.status === 'fulfilled' ? [result.value.close()] : [])),
+  )
+}
+
+const report = (run: RunFolder, tell: (message: string) => void): void => {
+  const hasRows = ['metrics.jsonl', 'evals.jsonl'].some(name => existsSync(join(run.dir, name)))
+  if (!hasRows) return
+  try {
+    writeReport(run.dir)
+  } catch (error) {
+    tell(`the report could not be written: ${(error as Error).message}`)
+  }
+}

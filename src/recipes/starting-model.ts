@@ -1,0 +1,48 @@
+/** @file Checks of the model that a run starts from, before anything is loaded or written. */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadConfig } from '../model/checkpoint.ts'
+import { isAdapterFolder } from '../model/lora-files.ts'
+import { assertTokenizerFits, hasTokenizer, loadTokenizer } from '../model/tokenizer.ts'
+import { LOGIC_TOKENS, LOGIC_VOCABULARY } from '../tasks/logic/vocabulary.ts'
+import { CheckpointError } from '../util/errors.ts'
+import { resolveShipped } from '../util/package.ts'
+
+/**
+ * The folder of a checkpoint, `package:` names resolved.
+ * @param key setting that named it, for errors
+ * @throws CheckpointError when there is no model.
+ */
+export const existingModel = (path: string, key: string): string => {
+  const folder = resolveShipped(path)
+  if (existsSync(join(folder, 'config.json')) || isAdapterFolder(folder)) return folder
+  throw new CheckpointError(`${key}: ${folder} holds no model`, {
+    hint: 'check the path; a checkpoint folder has config.json and model.safetensors',
+  })
+}
+
+/** Whether a folder's tokenizer is the small model's own word list. */
+export const hasLogicTokenizer = (folder: string): boolean =>
+  hasTokenizer(folder) && loadTokenizer(folder).idOf('\nquestion:') === LOGIC_TOKENS.question
+
+/**
+ * Refuses a model that cannot read the logic task's word-level tokens.
+ * @throws CheckpointError when its vocabulary is too small, or its tokenizer another one.
+ */
+export const assertLogicVocabulary = (folder: string): void => {
+  if (isAdapterFolder(folder)) return
+  const config = loadConfig(folder)
+  if (hasTokenizer(folder)) {
+    assertTokenizerFits(loadTokenizer(folder), config)
+    if (hasLogicTokenizer(folder)) return
+    throw new CheckpointError(`${folder}: its tokenizer is not the logic task's word list`, {
+      hint: 'use task.prompt "chat" for a pretrained chat model, or start from `gradus train logic-cold-start`',
+    })
+  }
+  if (config.vocabSize >= LOGIC_VOCABULARY.length) return
+  throw new CheckpointError(
+    `${folder}: the logic task has ${LOGIC_VOCABULARY.length} tokens, but the model's vocab_size is ${config.vocabSize}`,
+    { hint: 'start from a model that `gradus train logic-cold-start` made' },
+  )
+}
