@@ -1,0 +1,15 @@
+/** @file The package at a glance: every floor under its name. Import `gradus/rl` and so on to load one floor alone. */
+
+export * as evaluation from './eval/index.ts'
+export * as grade from './grade/index.ts'
+export * as model from './model/index.ts'
+export * as policy from './policy/index.ts'
+export * as recipes from './recipes/index.ts'
+export * as rl from './rl/index.ts'
+export * as rubric from './rubric/index.ts'
+export * as runs from './runs/index.ts'
+export * as tasks from './tasks/index.ts'
+export * as tensor from './tensor/index.ts'
+export * as training from './train/index.ts'
+export { GradusError } from './util/errors.ts'
+export { packageVersion } from './util/package.ts'

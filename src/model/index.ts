@@ -1,0 +1,16 @@
+/** @file Models: decoder transformers and their files, tokenizers, chat templates. */
+
+export * from './chat-template.ts'
+export * from './checkpoint.ts'
+export * from './config.ts'
+export {
+  initLora,
+  isAdapterFolder,
+  type LoraConfig,
+  loadAdapter,
+  loraModules,
+  saveAdapter,
+} from './lora-files.ts'
+export { type NamedTensors, readSafetensors, writeSafetensors } from './safetensors.ts'
+export * from './tokenizer.ts'
+export { initWeights, loadWeights, tensorSpecs } from './weights.ts'

@@ -1,0 +1,12 @@
+/** @file Training: the loop from problems to updates, and the frame around any training's steps. */
+
+export { type LoopSettings, type Recipe, train } from './loop.ts'
+export { type GradeItem, type Grader, type Group, type RolloutSettings, rollOut } from './rollout.ts'
+export {
+  runSteps,
+  type StepEvents,
+  type StepsResult,
+  type StepsSettings,
+  type StepWork,
+} from './steps.ts'
+export { type TokenAdvantages, toDatums, type UpdateSettings, updatePolicy } from './update.ts'
