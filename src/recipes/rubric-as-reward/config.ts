@@ -13,7 +13,8 @@ import { coldStartPhaseSchema } from '../logic-cold-start/config.ts'
  * - `hybrid`: all five, C4 and C5 by the training heuristics
  * - `flat_equal`, `flat_same`: plain sums with equal weights, and with the weights of `rubric`
  * - `rubric_norm`: each criterion normalised in its group before mixing (GDPO, arXiv 2601.05242)
- * - `proof`: 1 for a right answer whose every step is entailed and whose last step settles the question, else 0
+ * - `proof`: all or nothing: the answer is right, the last step settles the question, and every step is a premise or follows
+ *   from the steps before it. Entailment alone would pay a bare guess of the conclusion half of the time.
  */
 export const CONDITIONS = [
   'baseline',

@@ -9,7 +9,7 @@
  * - Small models read word-level tokens instead of a chat template.
  */
 
-import type { LogicGrade } from '../../grade/logic/criteria.ts'
+import type { LogicGrade, StepGrade } from '../../grade/logic/criteria.ts'
 import { stepAdvantages } from '../../rl/advantages.ts'
 import { broadcastAdvantage, stepwiseCredit } from '../../rl/datum.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
@@ -82,12 +82,12 @@ export const rubricAsReward = (
 })
 
 /** An item whose premises contradict each other has no C2: it counts nothing, and its group has no spread. */
-const scoredOf = ({ criteria, correctAndValid, excluded }: LogicGrade): Scored => ({
+const scoredOf = ({ criteria, correctAndProved, excluded }: LogicGrade): Scored => ({
   scores: Object.fromEntries(CRITERIA.map(id => [id, excluded ? 0 : (criteria[id] ?? 0)])) as Record<
     CriterionId,
     number
   >,
-  correctAndValid,
+  correctAndProved,
 })
 
 const ones = (length: number) => new Float32Array(length).fill(1)
@@ -107,9 +107,7 @@ const creditSteps = (
   advantages_P_G: readonly (readonly number[])[],
   config: RubricAsRewardConfig,
 ): TokenAdvantages => {
-  const verdicts_P_G_S = groups.map(({ grades }) =>
-    grades.map(({ grade }) => grade.steps.map(step => (step.repeated ? 0 : (step.credit ?? 0)))),
-  )
+  const verdicts_P_G_S = groups.map(({ grades }) => grades.map(({ grade }) => grade.steps.map(stepVerdict)))
   const steps_P_G_S = stepAdvantages(verdicts_P_G_S, config.advantage)
   return groups.map(({ samples, grades }, p) =>
     samples.map((sample, g) => {
@@ -129,11 +127,15 @@ const creditSteps = (
   )
 }
 
-/** Rejection sampling: learn the rollouts that are correct and valid, leave out the others. */
+/** The step's graded credit; a repeated step, or one asserted over the heads of steps between, earns nothing. */
+const stepVerdict = ({ credit, repeated, supported }: StepGrade): number =>
+  repeated || supported === false ? 0 : (credit ?? 0)
+
+/** Rejection sampling: learn the rollouts that are correct and proved, leave out the others. */
 const acceptValid = (groups: readonly LogicGroup[]): TokenAdvantages =>
   groups.map(({ samples, grades }) =>
     samples.map((sample, g) =>
-      broadcastAdvantage(grades[g].grade.correctAndValid ? 1 : 0, ones(sample.tokens.length)),
+      broadcastAdvantage(grades[g].grade.correctAndProved ? 1 : 0, ones(sample.tokens.length)),
     ),
   )
 

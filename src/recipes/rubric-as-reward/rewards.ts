@@ -46,16 +46,16 @@ export const conditionWeights = (condition: Condition): Weights => {
 /** What a rollout brings to its reward. */
 export interface Scored {
   scores: CriterionScores
-  correctAndValid: boolean
+  correctAndProved: boolean
 }
 
 /** R = 3 sum_k w_k s_k; 3 or 0 under `proof`. */
 export const reward = (
-  { scores, correctAndValid }: Scored,
+  { scores, correctAndProved }: Scored,
   condition: Condition,
   weights: Weights,
 ): number => {
-  if (condition === 'proof') return correctAndValid ? REWARD_SCALE : 0
+  if (condition === 'proof') return correctAndProved ? REWARD_SCALE : 0
   const total = Object.entries(weights).reduce((sum, [id, w]) => sum + w * scores[id as CriterionId], 0)
   return REWARD_SCALE * total
 }
