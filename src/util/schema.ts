@@ -116,7 +116,8 @@ const unwrap = (node: SchemaNode | undefined): SchemaNode | undefined => {
   return inner
 }
 
-const knownKeys = (schema: z.ZodType, path: Path): string[] => {
+/** Keys of the object that a schema has at a path; none where it has no object of known keys. */
+export const knownKeys = (schema: z.ZodType, path: Path): string[] => {
   let node = unwrap(schema as unknown as SchemaNode)
   for (const key of path) {
     node = unwrap(

@@ -107,7 +107,10 @@ const runInfo = (config: RubricAsRewardConfig, folder: string) => ({
 })
 
 /** The miniature's words, or the model's own chat template. */
-export const formatFor = (config: Pick<RubricAsRewardConfig, 'task'>, folder: string): LogicFormat => {
+export const formatFor = (
+  config: { task: Pick<RubricAsRewardConfig['task'], 'prompt'> },
+  folder: string,
+): LogicFormat => {
   if (config.task.prompt === 'miniature') return miniatureFormat()
   if (!hasTokenizer(folder))
     throw new CheckpointError(`${folder}: task.prompt is "chat", but the model has no tokenizer.json`, {

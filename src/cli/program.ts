@@ -1,0 +1,213 @@
+/** @file The command line: commands, options, help. Each command's own file is loaded only when it runs. */
+
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { packageVersion } from '../util/package.ts'
+import type { EvalOptions } from './eval.ts'
+import { describeError, EXIT, exitCodeOf, type Io } from './io.ts'
+import type { SampleOptions } from './sample.ts'
+import type { TrainOptions } from './train.ts'
+
+const toNumber = (text: string, test: (value: number) => boolean, expected: string): number => {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value) || !test(value))
+    throw new InvalidArgumentError(`Expected ${expected}.`)
+  return value
+}
+const count = (text: string) => toNumber(text, n => Number.isInteger(n) && n > 0, 'a whole number above 0')
+const countOrZero = (text: string) => toNumber(text, n => Number.isInteger(n) && n >= 0, 'a whole number')
+const atLeastZero = (text: string) => toNumber(text, n => n >= 0, 'a number of at least 0')
+const share = (text: string) => toNumber(text, n => n >= 0 && n <= 1, 'a number from 0 to 1')
+const tokenIds = (text: string): number[] => text.split(',').map(countOrZero)
+
+const threads = () => new Option('--threads <n>', 'threads of the engine').argParser(count).default(2)
+
+const TRAIN_HELP = `
+Recipes and their presets:
+  rubric-as-reward   quick (default), full, paper
+  logic-cold-start   short (default), growing
+
+Settings come from, each over the one before: defaults, preset, YAML file, --set.
+A YAML file names its recipe ("recipe: rubric-as-reward"); its other keys are the recipe's settings.
+
+Examples:
+  $ gradus train rubric-as-reward
+  $ gradus train rubric-as-reward --preset full --out runs/full
+  $ gradus train rubric-as-reward --preset paper --dry-run
+  $ gradus train experiment.yaml --set seed=2 --set rollout.samples=16
+  $ gradus train rubric-as-reward --resume
+
+Ctrl+C finishes the step, saves and prints the command that goes on; twice quits at once.`
+
+const EVAL_HELP = `
+The file has ProntoQA rows: {id, context, question, options, answer}.
+Exit code 100 when a figure is below what --min-accuracy or --min-valid-proofs asked for.
+
+Examples:
+  $ gradus eval --task logic --model runs/a/checkpoints/step-000060 --data dev.jsonl
+  $ gradus eval --task logic --model models/logic-full --data dev.jsonl --json --min-accuracy 0.95`
+
+const SAMPLE_HELP = `
+Examples:
+  $ gradus sample --model models/logic-start --prompt "Every wumpus is a zumpus. ..." --max-tokens 96
+  $ gradus sample --model stories260K --prompt-tokens 1 --temperature 0 --max-tokens 64 --json`
+
+const VERIFY_HELP = `
+Prints one JSON line a row. For FOLIO rows {premises, premises-FOL, conclusion-FOL, ...}: {"label", "reason"}.
+For rows {"premises": [...], "steps": [...]}: {"steps": [{"credit", "status"}]}.
+
+Example:
+  $ gradus verify logic folio-validation.jsonl`
+
+const ROOT_HELP = `
+Exit codes: 0 fine, 1 error, 2 wrong command line, 100 below a threshold that was asked for, 130 interrupted.
+GRADUS_DEBUG=1 prints the stack of an error.
+
+Examples:
+  $ gradus train rubric-as-reward
+  $ gradus report runs/rubric-as-reward-quick-seed1
+  $ gradus compare runs/a runs/b`
+
+type SetExit = (code: number) => void
+
+const addTrain = (program: Command, io: Io, done: SetExit) =>
+  program
+    .command('train')
+    .summary('train a model by a recipe')
+    .description(
+      'Trains a model by a recipe, or by a YAML file that names one; leaves a run folder with a report.',
+    )
+    .argument('<recipe|file.yaml>', 'name of a recipe, or path of a YAML file')
+    .option('-p, --preset <name>', 'named settings of the recipe')
+    .option('-s, --set <key=value...>', 'change one setting: dotted key, YAML value; may be repeated')
+    .option('-o, --out <dir>', 'folder of the run')
+    .option('--resume', 'go on from the latest checkpoint')
+    .option('--dry-run', 'print the plan and a memory estimate, run nothing')
+    .option('--json', 'print the result as JSON, no progress')
+    .option('-q, --quiet', 'no progress')
+    .addHelpText('after', TRAIN_HELP)
+    .action(async (target: string, options: TrainOptions) => {
+      const { trainCommand } = await import('./train.ts')
+      done(await trainCommand(target, options, io))
+    })
+
+const addEval = (program: Command, io: Io, done: SetExit) =>
+  program
+    .command('eval')
+    .summary('evaluate a checkpoint on a file of problems')
+    .description(
+      'Evaluates a checkpoint: answers, proofs, the five criteria, and shallow baselines beside them.',
+    )
+    .addOption(new Option('--task <name>', 'kind of problems').choices(['logic']).makeOptionMandatory())
+    .requiredOption('--model <dir>', 'checkpoint folder')
+    .requiredOption('--data <file.jsonl>', 'problems')
+    .option('--samples <n>', 'samples a problem; needs --temperature', count, 1)
+    .option('--temperature <t>', 'sampling temperature; 0 is greedy', atLeastZero, 0)
+    .option('--max-tokens <n>', 'most new tokens a response', count)
+    .option('--seed <s>', 'seed of sampling', '1')
+    .option('--limit <n>', 'only the first n problems', count)
+    .addOption(threads())
+    .option('--min-accuracy <share>', 'fail with exit code 100 below this accuracy', share)
+    .option('--min-valid-proofs <share>', 'fail with exit code 100 below this share of valid proofs', share)
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', EVAL_HELP)
+    .action(async (options: EvalOptions) => {
+      const { evalCommand } = await import('./eval.ts')
+      done(await evalCommand(options, io))
+    })
+
+const addSample = (program: Command, io: Io, done: SetExit) =>
+  program
+    .command('sample')
+    .summary('continue a prompt')
+    .description(
+      'Continues one prompt, given as text or as token ids; prints the new text or, with --json, tokens too.',
+    )
+    .requiredOption('--model <dir>', 'checkpoint folder')
+    .option('--prompt <text>', 'prompt as text; needs a tokenizer in the folder')
+    .option('--prompt-tokens <ids>', 'prompt as token ids: 1,2,3', tokenIds)
+    .option('--max-tokens <n>', 'most new tokens', count, 128)
+    .option('--temperature <t>', 'sampling temperature; 0 is greedy', atLeastZero, 1)
+    .option('--top-k <k>', 'only the k likeliest tokens; 0: all', countOrZero, 0)
+    .option('--top-p <p>', 'only the likeliest tokens that together reach this probability', share, 1)
+    .option('--seed <s>', 'seed of sampling', '1')
+    .addOption(threads())
+    .option('--json', 'print {tokens, logprobs, text, finishReason}')
+    .addHelpText('after', SAMPLE_HELP)
+    .action(async (options: SampleOptions) => {
+      const { sampleCommand } = await import('./sample.ts')
+      done(await sampleCommand(options, io))
+    })
+
+const addVerify = (program: Command, done: SetExit) =>
+  program
+    .command('verify')
+    .summary('check reasoning by a solver')
+    .description('Checks statements by a solver.')
+    .command('logic')
+    .description('Verifies logic problems or reasoning steps with Z3.')
+    .argument('<file.jsonl>', 'rows to verify')
+    .addHelpText('after', VERIFY_HELP)
+    .action(async (file: string) => {
+      const { verifyLogic } = await import('./verify.ts')
+      done(await verifyLogic(file))
+    })
+
+const addRuns = (program: Command, io: Io, done: SetExit) => {
+  program
+    .command('report')
+    .summary("write a run's report")
+    .description('Writes the HTML report of a run, finished or not, and prints its path.')
+    .argument('<run>', 'run folder')
+    .action(async (run: string) => {
+      const { reportCommand } = await import('./report.ts')
+      done(reportCommand(run, io))
+    })
+  program
+    .command('compare')
+    .summary('compare two runs')
+    .description('Compares two runs: evaluations with paired intervals, metrics, and settings that differ.')
+    .argument('<run-a>', 'run folder')
+    .argument('<run-b>', 'run folder')
+    .option('--json', 'print the comparison as JSON')
+    .action(async (a: string, b: string, options: { json?: boolean }) => {
+      const { compareCommand } = await import('./compare.ts')
+      done(compareCommand(a, b, options, io))
+    })
+}
+
+const buildProgram = (io: Io, done: SetExit): Command => {
+  const program = new Command('gradus')
+    .description('Rubric-based reinforcement learning for language models.')
+    .version(packageVersion(), '-V, --version', 'print the version')
+    .showHelpAfterError('(--help shows how)')
+    .configureOutput({ writeOut: text => io.out.write(text), writeErr: text => io.err.write(text) })
+    .exitOverride()
+    .addHelpText('after', ROOT_HELP)
+  addTrain(program, io, done)
+  addEval(program, io, done)
+  addSample(program, io, done)
+  addVerify(program, done)
+  addRuns(program, io, done)
+  return program
+}
+
+/** Runs a command line (without node and script). Returns the exit code; never throws. */
+export const runCli = async (args: readonly string[], io: Io): Promise<number> => {
+  let exitCode: number = EXIT.ok
+  const program = buildProgram(io, code => {
+    exitCode = code
+  })
+  if (args.length === 0) {
+    io.err.write(program.helpInformation())
+    return EXIT.usage
+  }
+  try {
+    await program.parseAsync([...args], { from: 'user' })
+    return exitCode
+  } catch (error) {
+    // Commander has printed its message by now; its code is 0 for --help and --version.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+    io.err.write(`gradus: ${describeError(error)}\n`)
+    return exitCodeOf(error)
+  }
+}

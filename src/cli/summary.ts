@@ -1,0 +1,132 @@
+/** @file What a finished run says in the terminal: before and after on each test set, and where the time went. */
+
+import { readEvals, readMetrics } from '../runs/index.ts'
+import type { EvalRow, Interval, MetricsRow } from '../runs/rows.ts'
+import { mean } from '../util/statistics.ts'
+
+interface Score {
+  label: string
+  value: 'correctAndValid' | 'greedyCorrectAndValid' | 'accuracy' | 'greedyAccuracy'
+}
+
+const SCORES: readonly Score[] = [
+  { label: 'correct and valid', value: 'correctAndValid' },
+  { label: 'correct and valid, greedy', value: 'greedyCorrectAndValid' },
+  { label: 'answers right', value: 'accuracy' },
+  { label: 'answers right, greedy', value: 'greedyAccuracy' },
+]
+
+/** Mean seconds a step by stage, and each stage's share of the whole. */
+export interface StepTime {
+  total: number
+  stages: Record<string, { seconds: number; share: number }>
+}
+
+export interface RunSummary {
+  steps: number
+  sets: { set: string; before: EvalRow | null; after: EvalRow }[]
+  time: StepTime | null
+}
+
+/** Not stages of their own: the whole, and grading that went on beside sampling. */
+const NO_STAGE = new Set(['total', 'gradeBusy'])
+
+/** Mean time a step; `rest` is what no stage accounts for. Null for a run without steps. */
+export const stepTime = (metrics: readonly MetricsRow[]): StepTime | null => {
+  const timed = metrics.flatMap(({ time }) => (typeof time?.total === 'number' ? [time] : []))
+  if (timed.length === 0) return null
+  const average = (name: string) => mean(timed.map(time => time[name] ?? 0))
+  const total = average('total')
+  const names = [...new Set(timed.flatMap(Object.keys))].filter(name => !NO_STAGE.has(name))
+  const stages = Object.fromEntries(names.map(name => [name, average(name)]))
+  stages.rest = Math.max(0, total - names.reduce((sum, name) => sum + stages[name], 0))
+  return {
+    total,
+    stages: Object.fromEntries(
+      Object.entries(stages).map(([name, seconds]) => [name, { seconds, share: seconds / total }]),
+    ),
+  }
+}
+
+/** Reads a run folder: first and last evaluation of the run's own policy on each set, and the times. */
+export const summarise = (dir: string): RunSummary => {
+  const metrics = readMetrics(dir)
+  const own = readEvals(dir).filter(row => row.arm === undefined)
+  const sets = [...new Set(own.map(row => row.set))].map(set => {
+    const rows = own.filter(row => row.set === set)
+    return { set, before: rows.length > 1 ? rows[0] : null, after: rows[rows.length - 1] }
+  })
+  return { steps: metrics.at(-1)?.step ?? 0, sets, time: stepTime(metrics) }
+}
+
+const percent = (value: number) => (100 * value).toFixed(1)
+
+const cell = (row: EvalRow | null, score: Score['value']): string => {
+  const value = row?.[score]
+  if (row === null || value === undefined) return '–'
+  const interval = row[`${score}Interval`] as Interval | undefined
+  return `${percent(value)}${interval ? ` [${percent(interval[0])}, ${percent(interval[1])}]` : ''}`
+}
+
+const setTable = ({ set, before, after }: RunSummary['sets'][number]): string[] => {
+  const samples =
+    after.samples && after.temperature ? `${after.samples} at temperature ${after.temperature}` : 'greedy'
+  const rows = SCORES.filter(({ value }) => after[value] !== undefined).map(({ label, value }) => [
+    label,
+    ...(before ? [cell(before, value)] : []),
+    cell(after, value),
+  ])
+  const header = ['percent [95% interval]', ...(before ? [`step ${before.step}`] : []), `step ${after.step}`]
+  const table = [header, ...rows]
+  const widths = header.map((_, column) => Math.max(...table.map(row => row[column].length)))
+  const lines = table.map(row =>
+    row
+      .map((text, column) => (column === 0 ? text.padEnd(widths[0]) : text.padStart(widths[column])))
+      .join('   '),
+  )
+  return [
+    `${set}: ${after.n} problems, samples ${samples}`,
+    ...lines.map(line => `  ${line}`),
+    ...baselineLines(after),
+  ]
+}
+
+/** Shallow cues, best first: what answers alone are worth on this set. */
+const baselineLines = ({ baselines }: EvalRow): string[] => {
+  const entries = Object.entries(baselines ?? {}).filter(([, { accuracy }]) => accuracy !== undefined)
+  if (entries.length === 0) return []
+  const sorted = entries.sort(([, a], [, b]) => b.accuracy! - a.accuracy!)
+  const width = Math.max(...sorted.map(([name]) => name.length))
+  return [
+    '  shallow baselines, answers right:',
+    ...sorted.map(([name, { accuracy }]) => `    ${name.padEnd(width)}  ${percent(accuracy!).padStart(5)}`),
+  ]
+}
+
+const STAGE_WORDS: Record<string, string> = { sample: 'sampling', grade: 'grading' }
+
+const timeLine = ({ total, stages }: StepTime): string => {
+  const parts = Object.entries(stages).map(
+    ([name, { seconds, share }]) =>
+      `${STAGE_WORDS[name] ?? name} ${seconds.toFixed(3)} s (${percent(share)}%)`,
+  )
+  return `mean step ${total.toFixed(3)} s: ${parts.join(', ')}`
+}
+
+/** The summary as text for a terminal. */
+export const formatSummary = ({ sets, time }: RunSummary): string =>
+  [...sets.map(set => setTable(set).join('\n')), ...(time ? [timeLine(time)] : [])].join('\n\n')
+
+/** The summary for machines: evaluation rows without their single problems. */
+export const summaryJson = ({ steps, sets, time }: RunSummary) => {
+  const brief = (row: EvalRow | null) => {
+    if (row === null) return null
+    const { items: _items, ...rest } = row
+    return rest
+  }
+  return {
+    steps,
+    sets: sets.map(({ set, before, after }) => ({ set, before: brief(before), after: brief(after) })),
+    time,
+  }
+}
