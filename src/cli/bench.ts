@@ -1,0 +1,238 @@
+/** @file `gradus bench engine`: training and decoding measured against the matrix product of the same runtime and threads. */
+
+import { availableParallelism } from 'node:os'
+import type { ModelConfig } from '../model/config.ts'
+import { createEngine, type Engine } from '../policy/local/engine.ts'
+import { LOSS_PRESETS } from '../rl/loss-presets.ts'
+import { Executable, input, matmul, slice } from '../tensor/index.ts'
+import { Rng } from '../util/rng.ts'
+
+/** The standard workload: vocab 512, width 256, 4 layers, 4 heads of 64, SwiGLU 688, context 256. */
+const WORKLOAD: ModelConfig = {
+  family: 'llama',
+  vocabSize: 512,
+  hiddenSize: 256,
+  intermediateSize: 688,
+  layers: 4,
+  heads: 4,
+  kvHeads: 4,
+  headDim: 64,
+  maxPositions: 256,
+  rmsNormEps: 1e-5,
+  ropeTheta: 10_000,
+  ropeScaling: null,
+  tieEmbeddings: true,
+  attentionBias: false,
+  qkNorm: false,
+  bosTokenId: null,
+  eosTokenIds: [],
+  initializerRange: 0.02,
+}
+const SEQUENCES = 16
+const PROMPT_TOKENS = 16
+const NEW_TOKENS = 128
+const DECODE_ROWS = [1, 8, 32, 128] as const
+/** Prompts x samples of each. */
+const SHARED = [
+  [4, 8],
+  [16, 8],
+] as const
+const MATMUL_SIZE = 1024
+/** Products in a row before anything leaves the runtime, so that its rate is that of arithmetic alone. */
+const MATMUL_CHAIN = 6
+/** Counted for one decoded token: two operations for each of 3.3 million weights. */
+const DECODE_FLOP_PER_TOKEN = 6.6e6
+
+export interface BenchOptions {
+  /** All cores by default. */
+  threads?: number
+  /** Times everything is measured; medians are reported. */
+  rounds?: number
+  onProgress?: (line: string) => void
+}
+
+/** Medians over the rounds. Ratios compare with the matrix products run right before and after, on the same noisy machine. */
+export interface EngineBenchmark {
+  threads: number
+  /** 1024^3 float32 products. */
+  matmulGflops: number
+  /** One update of 16 sequences of 256 tokens, from datums to changed weights. */
+  trainStepSeconds: number
+  trainGflops: number
+  trainToMatmul: number
+  /** By rows: prompt of 16, 128 new tokens at temperature 1, prompt pass included. */
+  decodeTokensPerSecond: Record<string, number>
+  decodeToMatmul: Record<string, number>
+  /** By prompts x samples. */
+  sharedPromptTokensPerSecond: Record<string, number>
+  sharedPromptToMatmul: Record<string, number>
+  /** Gradient norm and AdamW. */
+  optimizerMsPerMillionParams: number
+  peakRssMb: number
+}
+
+const median = (values: readonly number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+}
+
+const seconds = async (work: () => Promise<unknown>): Promise<number> => {
+  const start = performance.now()
+  await work()
+  return (performance.now() - start) / 1000
+}
+
+/** Arithmetic of one training step: forward once, backward twice; attention counted without the saving of causality. */
+const trainFlop = (parameters: number): number => {
+  const tokens = SEQUENCES * WORKLOAD.maxPositions
+  const attention = WORKLOAD.layers * 4 * WORKLOAD.maxPositions * WORKLOAD.hiddenSize * tokens
+  return 3 * (2 * parameters * tokens + attention)
+}
+
+const randomTokens = (rng: Rng, count: number): number[] =>
+  Array.from({ length: count }, () => rng.int(WORKLOAD.vocabSize))
+
+/** Seconds of a run of matrix products, after compiling them. */
+const matmulRunner = async (threads: number) => {
+  const shape = [MATMUL_SIZE, MATMUL_SIZE]
+  const rng = new Rng('matmul')
+  const factor = input('factor', shape)
+  const chain = Array.from({ length: MATMUL_CHAIN }).reduce<typeof factor>(x => matmul(x, factor), factor)
+  const graph = await Executable.compile({ corner: slice(chain, 0, 0, 1) }, { threads })
+  // Products of such matrices stay of the same size.
+  const data = Float32Array.from({ length: MATMUL_SIZE ** 2 }, () => rng.normal() / Math.sqrt(MATMUL_SIZE))
+  return async () => {
+    const time = await seconds(() => graph.run({ factor: { data, dims: shape } }))
+    return (MATMUL_CHAIN * 2 * MATMUL_SIZE ** 3) / time / 1e9
+  }
+}
+
+const trainRunner = (engine: Engine) => {
+  const rng = new Rng('train')
+  const length = WORKLOAD.maxPositions
+  const datums = Array.from({ length: SEQUENCES }, () => ({
+    promptTokens: randomTokens(rng, 1),
+    tokens: randomTokens(rng, length),
+    mask: new Float32Array(length).fill(1),
+    oldLogprobs: new Float32Array(length),
+    advantages: new Float32Array(length),
+  }))
+  const options = { loss: LOSS_PRESETS['gradus:supervised'], optimizer: { learningRate: 1e-4 } }
+  return () => seconds(() => engine.update(datums, options))
+}
+
+const decodeRunner = (engine: Engine, prompts: number, samples: number) => {
+  const rng = new Rng('decode')
+  const request = {
+    prompts: Array.from({ length: prompts }, () => randomTokens(rng, PROMPT_TOKENS)),
+    samplesPerPrompt: samples,
+    maxTokens: NEW_TOKENS,
+    stopTokens: [],
+  }
+  return () => seconds(() => engine.sample(request))
+}
+
+const optimizerRunner = (engine: Engine) => async (): Promise<number> => {
+  const time = await seconds(async () => engine.parameters.step({ learningRate: 1e-6 }))
+  return (time * 1000) / (engine.parameters.count / 1e6)
+}
+
+/** A measured piece of work: its rate in GFLOP/s in every round, and the matrix products' rate around it. */
+interface Series {
+  rates: number[]
+  ratios: number[]
+}
+
+/**
+ * Measures the engine on the standard workload. Everything runs in the calling thread, as in the policy's worker, so that no message
+ * passing is timed; the matrix product is measured around every piece, because machines change speed.
+ */
+export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBenchmark> => {
+  const { threads = availableParallelism(), rounds = 5, onProgress = () => {} } = options
+  const engine = createEngine({ init: { config: WORKLOAD, seed: 1 } }, { threads })
+  const matmulRate = await matmulRunner(threads)
+  const optimizer = optimizerRunner(engine)
+  const flop = trainFlop(engine.parameters.count)
+  const works = new Map<string, { flop: number; run: () => Promise<number> }>([
+    ['train', { flop, run: trainRunner(engine) }],
+  ])
+  for (const [prompts, samples] of [...DECODE_ROWS.map(rows => [rows, 1] as const), ...SHARED]) {
+    const tokens = prompts * samples * NEW_TOKENS
+    const name = samples === 1 ? `${prompts}` : `${prompts}x${samples}`
+    works.set(name, { flop: tokens * DECODE_FLOP_PER_TOKEN, run: decodeRunner(engine, prompts, samples) })
+  }
+  const series = new Map<string, Series>()
+  const matmulRates: number[] = []
+  const optimizerMs: number[] = []
+  // The first round warms up: graphs are compiled and memory is taken.
+  for (let round = 0; round <= rounds; round++) {
+    let before = await matmulRate()
+    for (const [name, { flop: amount, run }] of works) {
+      const rate = amount / (await run()) / 1e9
+      const after = await matmulRate()
+      if (round > 0) {
+        const { rates, ratios } = series.get(name) ?? { rates: [], ratios: [] }
+        series.set(name, { rates: [...rates, rate], ratios: [...ratios, rate / ((before + after) / 2)] })
+        matmulRates.push(after)
+      }
+      before = after
+    }
+    if (round > 0) optimizerMs.push(await optimizer())
+    onProgress(round === 0 ? 'warmed up' : `round ${round} of ${rounds}`)
+  }
+  const rateOf = (name: string) => median(series.get(name)!.rates)
+  const per = (names: readonly string[], value: (name: string) => number) =>
+    Object.fromEntries(names.map(name => [name, value(name)]))
+  const ratioOf = (name: string) => round3(median(series.get(name)!.ratios))
+  const tokenRate = (name: string) => Math.round((rateOf(name) * 1e9) / DECODE_FLOP_PER_TOKEN)
+  const rows = DECODE_ROWS.map(String)
+  const shared = SHARED.map(([prompts, samples]) => `${prompts}x${samples}`)
+  return {
+    threads,
+    matmulGflops: round3(median(matmulRates)),
+    trainStepSeconds: round3(flop / 1e9 / rateOf('train')),
+    trainGflops: round3(rateOf('train')),
+    trainToMatmul: ratioOf('train'),
+    decodeTokensPerSecond: per(rows, tokenRate),
+    decodeToMatmul: per(rows, ratioOf),
+    sharedPromptTokensPerSecond: per(shared, tokenRate),
+    sharedPromptToMatmul: per(shared, ratioOf),
+    optimizerMsPerMillionParams: round3(median(optimizerMs)),
+    peakRssMb: Math.round(process.resourceUsage().maxRSS / 1024),
+  }
+}
+
+const round3 = (x: number): number => Number(x.toPrecision(4))
+
+/** The benchmark as a table for people. */
+export const formatBenchmark = (result: EngineBenchmark): string => {
+  const share = (ratio: number) => `${(100 * ratio).toFixed(0)}% of it`
+  const decoding = Object.entries(result.decodeTokensPerSecond).map(([rows, rate]) => [
+    `decode, ${rows} ${rows === '1' ? 'row' : 'rows'}`,
+    `${rate} tokens/s`,
+    share(result.decodeToMatmul[rows]),
+  ])
+  const shared = Object.entries(result.sharedPromptTokensPerSecond).map(([name, rate]) => [
+    `decode, ${name.replace('x', ' prompts x ')} samples`,
+    `${rate} tokens/s`,
+    share(result.sharedPromptToMatmul[name]),
+  ])
+  const rows = [
+    ['matrix product 1024^3', `${result.matmulGflops} GFLOP/s`, `${result.threads} threads`],
+    [
+      'training step, 16 x 256 tokens',
+      `${result.trainStepSeconds} s, ${result.trainGflops} GFLOP/s`,
+      share(result.trainToMatmul),
+    ],
+    ...decoding,
+    ...shared,
+    ['optimiser', `${result.optimizerMsPerMillionParams} ms per million parameters`, ''],
+    ['peak memory', `${result.peakRssMb} MB`, ''],
+  ]
+  const width = (column: number) => Math.max(...rows.map(row => row[column].length))
+  const widths = [width(0), width(1)]
+  return rows
+    .map(([name, value, note]) => `${name.padEnd(widths[0])}  ${value.padEnd(widths[1])}  ${note}`.trimEnd())
+    .join('\n')
+}
