@@ -30,31 +30,26 @@ const run = (packageName, script, args) => {
   if (result.status !== 0) process.exit(result.status ?? 1)
 }
 
+const KERNEL_FLAGS = [
+  ...['-O3', '--noAssert', '--runtime', 'stub', '--enable', 'simd'],
+  ...['--importMemory', '--initialMemory', '1', '--maximumMemory', '65536'],
+]
+
+const buildKernels = () => {
+  const source = join(root, 'assembly', 'flat.ts')
+  const target = join(root, 'dist', 'kernels', 'flat.wasm')
+  const inputs = [source, join(root, 'scripts', 'build.js')].map(path => statSync(path).mtimeMs)
+  if (existsSync(target) && Math.max(...inputs) <= statSync(target).mtimeMs) return
+  // Written beside and renamed, so that a build that dies leaves no half-written module.
+  run('assemblyscript', 'bin/asc.js', ['assembly/flat.ts', '-o', `${target}.tmp`, ...KERNEL_FLAGS])
+  renameSync(`${target}.tmp`, target)
+}
+
 if (!(process.argv.includes('--if-stale') && isFresh())) {
   const startedMs = Date.now()
   rmSync(stamp, { force: true })
   mkdirSync(join(root, 'dist', 'kernels'), { recursive: true })
-  if (existsSync(join(root, 'assembly', 'flat.ts'))) {
-    // Written beside and renamed, so that a build that dies leaves no half-written module.
-    const target = join(root, 'dist', 'kernels', 'flat.wasm')
-    run('assemblyscript', 'bin/asc.js', [
-      'assembly/flat.ts',
-      '-o',
-      `${target}.tmp`,
-      '-O3',
-      '--noAssert',
-      '--runtime',
-      'stub',
-      '--enable',
-      'simd',
-      '--importMemory',
-      '--initialMemory',
-      '1',
-      '--maximumMemory',
-      '65536',
-    ])
-    renameSync(`${target}.tmp`, target)
-  }
+  buildKernels()
   run('typescript', 'bin/tsc', [])
   writeFileSync(stamp, `${new Date(startedMs).toISOString()}\n`)
   console.error(`built dist/ in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`)
