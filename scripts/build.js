@@ -50,7 +50,7 @@ if (!(process.argv.includes('--if-stale') && isFresh())) {
   rmSync(stamp, { force: true })
   mkdirSync(join(root, 'dist', 'kernels'), { recursive: true })
   buildKernels()
-  run('typescript', 'bin/tsc', [])
+  run('typescript', 'bin/tsc', ['-p', 'tsconfig.build.json'])
   writeFileSync(stamp, `${new Date(startedMs).toISOString()}\n`)
   console.error(`built dist/ in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`)
 }
