@@ -30,10 +30,10 @@ import {
   valueHeadFile,
   valueHeadSpecs,
 } from '../../model/weights.ts'
-import { constant, type Values } from '../../tensor/index.ts'
+import { constant, type Value, type Values } from '../../tensor/index.ts'
 import { CheckpointError, NumericError } from '../../util/errors.ts'
 import type { OptimizerSettings } from '../policy.ts'
-import { type AdamWSpans, alignedFloats, FlatBuffer, planShards } from './flat.ts'
+import { type AdamWSpans, alignedFloats, FlatBuffer, type FlatSpan, planShards } from './flat.ts'
 
 /** Where a model comes from: a checkpoint folder, or fresh weights of a given shape. */
 export interface ModelSource {
@@ -49,7 +49,15 @@ export interface ModelSource {
 interface Trained extends AdamWSpans {
   name: string
   shape: readonly number[]
+  /** Where gradients of later micro-batches are written before they are added; models too large for it have none. */
+  spare: FlatSpan | null
 }
+
+/** Up to this many trained floats, room for a second gradient is set aside. */
+const SPARE_FLOATS = 2 ** 26
+
+/** Output of a training graph that holds the gradient of the i-th trained tensor. */
+export const gradientName = (index: number): string => `gradient${index}`
 
 const OPTIMIZER_FILE = 'optimizer.safetensors'
 
@@ -134,14 +142,22 @@ export class Parameters {
     this.#reference = new Map(this.trained.map(tensor => [tensor.name, copy(tensor)]))
   }
 
-  clearGradients(): void {
-    for (const { grad } of this.trained) grad.buffer.fill(grad, 0)
+  /** Where a graph may write its gradients, by the names that `gradientName` gives; nothing where it has to make new arrays. */
+  gradientTargets(first: boolean): Values {
+    const targets: Values = {}
+    this.trained.forEach(({ grad, spare, shape }, i) => {
+      const span = first ? grad : spare
+      if (span) targets[gradientName(i)] = { data: span.view, dims: shape }
+    })
+    return targets
   }
 
-  /** Adds a micro-batch's gradient of one tensor. */
-  accumulate(index: number, gradient: Float32Array): void {
-    const { grad } = this.trained[index]
-    grad.buffer.accumulate(grad, gradient)
+  /** Adds the gradients of a micro-batch that is not the first, written to `gradientTargets` or to new arrays. */
+  accumulate(outputs: Record<string, Value>): void {
+    this.trained.forEach(({ grad, spare }, i) => {
+      if (spare) grad.buffer.addTo(grad, spare)
+      else grad.buffer.accumulate(grad, outputs[gradientName(i)].data as Float32Array)
+    })
   }
 
   /** Global norm of the gradient over all trained tensors. */
@@ -333,14 +349,16 @@ const loadAdapterWithBase = (folder: string) => {
 /** Puts tensors into flat buffers, each with its gradient and moments in the same buffer. */
 const allocateTrained = (tensors: NamedTensors): Trained[] => {
   const entries = [...tensors]
-  const floats = entries.map(([, { data }]) => 4 * alignedFloats(data.length))
+  const total = entries.reduce((sum, [, { data }]) => sum + data.length, 0)
+  const spans = total <= SPARE_FLOATS ? 5 : 4
+  const floats = entries.map(([, { data }]) => spans * alignedFloats(data.length))
   return planShards(floats).flatMap(indices => {
     const buffer = FlatBuffer.create(indices.reduce((sum, i) => sum + floats[i], 0))
     return indices.map(i => {
       const [name, { shape, data }] = entries[i]
-      const [param, grad, m, v] = Array.from({ length: 4 }, () => buffer.alloc(data.length))
+      const [param, grad, m, v, spare = null] = Array.from({ length: spans }, () => buffer.alloc(data.length))
       param.view.set(data)
-      return { name, shape, param, grad, m, v }
+      return { name, shape, param, grad, m, v, spare }
     })
   })
 }

@@ -15,7 +15,7 @@ import {
   spreadTokens,
 } from './batches.ts'
 import { forwardGraph, lossGraph, lossInputs } from './loss-graph.ts'
-import type { Parameters } from './parameters.ts'
+import { gradientName, type Parameters } from './parameters.ts'
 
 export interface TrainerOptions {
   threads: number
@@ -66,7 +66,7 @@ export class Trainer {
       return {
         loss,
         ...withoutNull({ ...forward }),
-        ...Object.fromEntries(perTensor.map((gradient, i) => [`gradient${i}`, gradient])),
+        ...Object.fromEntries(perTensor.map((gradient, i) => [gradientName(i), gradient])),
       }
     })
   }
@@ -106,20 +106,18 @@ export class Trainer {
       spec.aggregation,
       { prompts: options.prompts },
     )
-    this.#parameters.clearGradients()
     const results = new Array<PerToken>(datums.length)
     const batches = this.#batches(datums)
-    for (const batch of batches) {
+    for (const [number, batch] of batches.entries()) {
       const graph = await this.#training(batch.sizes.S > 0, spec)
-      const outputs = await graph.run({
+      const values = {
         ...this.#values(batch, datums, temperature),
         ...lossValues(batch, datums, weights, spec),
         ...this.#parameters.feeds(graph.model.inputs),
-      })
+      }
+      const outputs = await graph.run(values, this.#parameters.gradientTargets(number === 0))
       refuseNonFinite(floats(outputs.loss)[0], batch)
-      this.#parameters.trained.forEach((_, i) => {
-        this.#parameters.accumulate(i, floats(outputs[`gradient${i}`]))
-      })
+      if (number > 0) this.#parameters.accumulate(outputs)
       collect(batch, datums, outputs, results)
     }
     // Described first: what the description refuses must not have changed a weight.
