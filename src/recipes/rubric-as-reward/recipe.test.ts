@@ -1,0 +1,313 @@
+import { describe, expect, it } from 'vitest'
+import { gradeLogicBatch } from '../../grade/logic/criteria.ts'
+import { parseSentence } from '../../grade/logic/english.ts'
+import type { LogicLabel } from '../../grade/logic/problem.ts'
+import { LogicSolver } from '../../grade/logic/solver.ts'
+import type { Sample } from '../../policy/policy.ts'
+import type { LogicTaskExample } from '../../tasks/logic/example.ts'
+import { encodeSteps } from '../../tasks/logic/format.ts'
+import { LOGIC_TOKENS, tokenId } from '../../tasks/logic/vocabulary.ts'
+import { rubricAsRewardSchema } from './config.ts'
+import { type LogicGroup, rubricAsReward } from './recipe.ts'
+import { miniatureFormat } from './task.ts'
+
+const PREMISES = [
+  'Yumpuses are zumpuses.',
+  'Every zumpus is not bright.',
+  'Each zumpus is a numpus.',
+  'Stella is a yumpus.',
+]
+const PROOF = [
+  'Stella is a yumpus.',
+  'Yumpuses are zumpuses.',
+  'Stella is a zumpus.',
+  'Every zumpus is not bright.',
+  'Stella is not bright.',
+]
+
+const problemOf = (premises: string[], conclusion: string, label: LogicLabel): LogicTaskExample => ({
+  id: `test: ${conclusion}`,
+  premises,
+  premisesFol: premises.map(parseSentence),
+  conclusion,
+  conclusionFol: parseSentence(conclusion),
+  label,
+  proof: PROOF,
+  source: 'test',
+  context: premises.join(' '),
+  question: `Is the following statement true or false? ${conclusion}`,
+})
+const stella = problemOf(PREMISES, 'Stella is bright.', 'False')
+
+type Settings = Parameters<typeof rubricAsRewardSchema.parse>[0]
+
+const recipeOf = async (settings: Settings = {}) => {
+  const solver = await LogicSolver.start({ backend: 'ground' })
+  const config = rubricAsRewardSchema.parse(settings)
+  return rubricAsReward(config, {
+    problems: index => ({ ...stella, id: `problem ${index}` }),
+    format: miniatureFormat(),
+    grade: items => gradeLogicBatch(items, solver),
+    evaluate: async () => [],
+  })
+}
+
+const sampleOf = (
+  tokens: readonly number[],
+  index: number,
+  finishReason: Sample['finishReason'] = 'stop',
+): Sample => ({
+  prompt: 0,
+  index,
+  tokens: Int32Array.from(tokens),
+  logprobs: new Float32Array(tokens.length).fill(-1),
+  finishReason,
+})
+
+const groupOf = async (
+  recipe: Awaited<ReturnType<typeof recipeOf>>,
+  responses: readonly (readonly number[])[],
+  problem = stella,
+): Promise<LogicGroup> => {
+  const samples = responses.map((tokens, i) => sampleOf(tokens, i))
+  const grades = await recipe.grade(samples.map(sample => ({ problem, sample })))
+  return { problem, promptTokens: recipe.prompt(problem), samples, grades }
+}
+
+const whole = encodeSteps(PROOF, 'False')
+const wrongAnswer = encodeSteps(PROOF, 'True')
+/** Step 2 is not among the premises and nothing contradicts it; the rest stands. */
+const badStep = encodeSteps([PROOF[0], 'Every yumpus is angry.', PROOF[2], PROOF[4]], 'False')
+/** The conclusion asserted at once: entailed, but over the heads of the steps between. */
+const leap = encodeSteps([PROOF[0], PROOF[4]], 'False')
+
+/** Tokens of one step, its number first: from the number's token to the next number's, or the closing tag. */
+const stepTokens = (tokens: readonly number[], step: number): number[] => {
+  const from = tokens.indexOf(LOGIC_TOKENS.steps[step])
+  const next = tokens.indexOf(LOGIC_TOKENS.steps[step + 1])
+  const to = next < 0 ? tokens.indexOf(LOGIC_TOKENS.reasoningClose) : next
+  return Array.from({ length: to - from }, (_, i) => from + i)
+}
+
+describe('credit of whole rollouts', () => {
+  it("puts a rollout's advantage on each of its tokens", async () => {
+    const recipe = await recipeOf({ condition: 'outcome', advantage: { epsilon: 0 } })
+    const { advantages, metrics } = recipe.credit([await groupOf(recipe, [whole, wrongAnswer])])
+    // Rewards 3 and .75: one standard deviation either side.
+    expect([...advantages[0][0]]).toEqual(whole.map(() => 1))
+    expect([...advantages[0][1]]).toEqual(wrongAnswer.map(() => -1))
+    expect(metrics.reward).toBeCloseTo((3 + 0.75) / 2, 9)
+    expect(metrics.accuracy).toBe(0.5)
+    expect(metrics.zeroVarianceGroups).toBe(0)
+  })
+
+  it('proof pays neither a wrong answer, nor a step too far, nor a leap', async () => {
+    const recipe = await recipeOf({ condition: 'proof' })
+    const group = await groupOf(recipe, [whole, wrongAnswer, badStep, leap])
+    const { advantages, metrics } = recipe.credit([group])
+    const signs = advantages[0].map(row => Math.sign(row[0]))
+    expect(signs).toEqual([1, -1, -1, -1])
+    expect(metrics).toMatchObject({ correctAndProved: 0.25, correctAndValid: 0.5, accuracy: 0.75 })
+  })
+
+  it('reports the raw criteria, not the weighted ones', async () => {
+    const recipe = await recipeOf({ condition: 'rubric' })
+    const { metrics } = recipe.credit([await groupOf(recipe, [whole, badStep])])
+    expect(metrics.criteria).toMatchObject({ C1: 1, C2: (1 + 3.5 / 4) / 2, C3: 1 })
+    expect(metrics.reasoningSteps).toBe(4.5)
+    expect(metrics.answered).toBe(1)
+  })
+
+  it('counts groups whose rollouts are all worth the same', async () => {
+    const recipe = await recipeOf({ condition: 'proof' })
+    const same = await groupOf(recipe, [whole, whole])
+    const mixed = await groupOf(recipe, [whole, leap])
+    const { advantages, metrics } = recipe.credit([same, mixed])
+    expect(metrics.zeroVarianceGroups).toBe(0.5)
+    expect(advantages[0].every(row => row.every(value => value === 0))).toBe(true)
+  })
+})
+
+describe('credit of single steps', () => {
+  const settings = { condition: 'outcome', credit: 'per-step', advantage: { epsilon: 0 } } as const
+
+  it("each step's tokens carry its own verdict, the others the rollout's advantage", async () => {
+    // Equal answers: the rollout's own advantage is 0, so what is left is the steps'.
+    const recipe = await recipeOf(settings)
+    const stray = encodeSteps([PROOF[0], PROOF[1], 'Stella is not a numpus.', PROOF[2]], 'False')
+    const group = await groupOf(recipe, [whole, stray])
+    expect(group.grades[1].grade.steps.map(step => step.credit)).toEqual([1, 1, 0, 1])
+    const { advantages } = recipe.credit([group])
+    // Nine steps in the group, eight of them worth 1 and one worth 0.
+    const [centre, spread] = [8 / 9, Math.sqrt(8) / 9]
+    const good = (1 - centre) / spread
+    const bad = -centre / spread
+    const check = (g: number, tokens: readonly number[], step: number, advantage: number) => {
+      const places = stepTokens(tokens, step)
+      expect(places.length).toBeGreaterThanOrEqual(4)
+      for (const t of places) expect(advantages[0][g][t]).toBeCloseTo(advantage, 5)
+    }
+    for (const step of PROOF.keys()) check(0, whole, step, good)
+    for (const [step, advantage] of [good, good, bad, good].entries()) check(1, stray, step, advantage)
+    for (const [g, tokens] of [whole, stray].entries()) {
+      const close = tokens.indexOf(LOGIC_TOKENS.reasoningClose)
+      for (const t of [0, close, close + 1, close + 2, tokens.length - 1]) expect(advantages[0][g][t]).toBe(0)
+    }
+  })
+
+  it("adds the step's share to the rollout's advantage by stepWeight", async () => {
+    const responses = [whole, encodeSteps([...PROOF.slice(0, 2), 'Stella is not a numpus.'], 'True')]
+    const tokenAdvantages = async (stepWeight: number) => {
+      const recipe = await recipeOf({ ...settings, stepWeight })
+      return recipe.credit([await groupOf(recipe, responses)]).advantages[0][0]
+    }
+    const [none, one, three] = [await tokenAdvantages(0), await tokenAdvantages(1), await tokenAdvantages(3)]
+    const [inside] = stepTokens(whole, 0)
+    expect([...none]).toEqual(whole.map(() => 1))
+    expect(one[0]).toBe(1)
+    expect(one[inside]).toBeGreaterThan(1)
+    expect(three[inside] - 1).toBeCloseTo(3 * (one[inside] - 1), 5)
+  })
+
+  it('pays neither a repeated step nor a leap', async () => {
+    const recipe = await recipeOf(settings)
+    const padded = encodeSteps([PROOF[0], PROOF[0], PROOF[4]], 'False')
+    const { advantages } = recipe.credit([await groupOf(recipe, [padded])])
+    const at = (step: number) => advantages[0][0][stepTokens(padded, step)[0]]
+    expect(at(0)).toBeGreaterThan(0)
+    expect(at(1)).toBeLessThan(0)
+    expect(at(2)).toBeCloseTo(at(1), 5)
+  })
+})
+
+describe('rejection sampling', () => {
+  it('takes the rollouts that are correct and proved, with advantage 1, and leaves out the others', async () => {
+    const recipe = await recipeOf({ method: 'rejection' })
+    const { advantages } = recipe.credit([await groupOf(recipe, [whole, wrongAnswer, badStep, leap])])
+    expect(advantages[0].map(row => [...new Set(row)])).toEqual([[1], [0], [0], [0]])
+  })
+})
+
+describe('bad rollouts are data', () => {
+  const { reasoningOpen, reasoningClose, answerOpen, answerClose, answers, steps, eos } = LOGIC_TOKENS
+  const is = tokenId(' is')!
+  const bad = {
+    empty: [],
+    'no answer': encodeSteps(PROOF, 'False').slice(0, -4),
+    'no reasoning': [answerOpen, answers.False, answerClose, eos],
+    'nothing between the tags': [reasoningOpen, reasoningClose, answerOpen, answers.False, answerClose, eos],
+    'an unreadable step': [reasoningOpen, steps[0], is, is, reasoningClose, answerOpen, answers.True],
+    'a number without a step': [reasoningOpen, steps[0], steps[1], reasoningClose],
+    'tokens outside the vocabulary': [9999, 4],
+  }
+
+  it.each(Object.entries(bad))('%s', async (_, tokens) => {
+    for (const credit of ['scalar', 'per-step'] as const) {
+      const recipe = await recipeOf({ condition: 'rubric', credit })
+      const group = await groupOf(recipe, [tokens, whole])
+      const { advantages, metrics } = recipe.credit([group])
+      expect(advantages[0].map(row => row.length)).toEqual([tokens.length, whole.length])
+      for (const row of advantages[0]) expect(row.every(Number.isFinite)).toBe(true)
+      if (tokens.length > 0) expect(advantages[0][0][0]).toBeLessThan(0)
+      expect(metrics.correctAndProved).toBe(0.5)
+      expect(recipe.record(1, [group], advantages)).toHaveLength(3)
+    }
+  })
+
+  it('an unreadable step is worth nothing and says so', async () => {
+    const recipe = await recipeOf()
+    const group = await groupOf(recipe, [bad['an unreadable step']])
+    const { grade } = group.grades[0]
+    expect(grade.steps).toMatchObject([{ status: 'unparsed', credit: 0 }])
+    expect(grade.criteria.C2).toBe(0)
+    expect(grade.answer).toBe('True')
+  })
+
+  it('no answer is wrong, not missing', async () => {
+    const recipe = await recipeOf()
+    const { metrics } = recipe.credit([await groupOf(recipe, [bad['no answer'], whole])])
+    expect(metrics).toMatchObject({ accuracy: 0.5, answered: 0.5 })
+  })
+
+  it('a problem whose premises contradict each other has no part in rewards and means', async () => {
+    const faulty = problemOf([...PREMISES, 'Stella is not a zumpus.'], 'Stella is bright.', 'False')
+    const recipe = await recipeOf({ condition: 'rubric' })
+    const out = await groupOf(recipe, [whole, leap], faulty)
+    const sound = await groupOf(recipe, [whole, badStep])
+    expect(out.grades.map(({ grade }) => grade.excluded)).toEqual(Array(2).fill('inconsistent-premises'))
+    const { advantages, metrics } = recipe.credit([out, sound])
+    expect(advantages[0].every(row => row.every(value => value === 0))).toBe(true)
+    expect(metrics.correctAndProved).toBe(0.5)
+    const alone = recipe.credit([out])
+    expect(alone.metrics.accuracy).toBeNull()
+  })
+})
+
+describe('a NaN reward is a crash', () => {
+  it.each(['rubric', 'rubric_norm'] as const)('%s', async condition => {
+    const recipe = await recipeOf({ condition })
+    const group = await groupOf(recipe, [whole, leap])
+    group.grades[1].grade.criteria.C2 = Number.NaN
+    expect(() => recipe.credit([group])).toThrow(/expected a finite number, got NaN/)
+  })
+})
+
+describe('record', () => {
+  it('keeps the best, the worst and one more, with each step and what the grader said of it', async () => {
+    const recipe = await recipeOf({ condition: 'proof' })
+    const repeated = encodeSteps([PROOF[0], PROOF[0], PROOF[4]], 'False')
+    const group = await groupOf(recipe, [whole, repeated, badStep])
+    const { advantages } = recipe.credit([group])
+    const rows = recipe.record(4, [group], advantages)
+    expect(rows.map(({ sample, reward }) => [sample, reward])).toEqual([
+      [0, 3],
+      [2, 0],
+      [1, 0],
+    ])
+    expect(rows[0]).toMatchObject({
+      step: 4,
+      problemId: stella.id,
+      gold: 'False',
+      answer: 'False',
+      correct: true,
+      valid: true,
+      finishReason: 'stop',
+      tokens: whole.length,
+      parts: { C1: 1, C2: 1, C3: 1 },
+    })
+    expect(rows[0].prompt).toContain('Question: Stella is bright.')
+    expect(rows[0].response).toContain('\n5. stella is not bright')
+    expect(rows[0].steps?.map(({ status, flags }) => [status, flags])).toEqual([
+      ['entailed', ['premise']],
+      ['entailed', ['premise']],
+      ['entailed', []],
+      ['entailed', ['premise']],
+      ['entailed', []],
+    ])
+    expect(rows[1].steps?.map(({ status }) => status)).toEqual([
+      'entailed',
+      'consistent',
+      'entailed',
+      'entailed',
+    ])
+    expect(rows[2].steps?.map(({ flags }) => flags)).toEqual([['premise'], ['premise', 'repeat'], ['skips']])
+    expect(rows[2].advantage).toBeLessThan(0)
+  })
+})
+
+describe('draw and prompt', () => {
+  it('a step draws the next problems of the stream, whatever was drawn before', async () => {
+    const recipe = await recipeOf({ rollout: { prompts: 3 } })
+    const ids = (step: number) => recipe.draw(step).map(({ id }) => id)
+    expect(ids(3)).toEqual(['problem 6', 'problem 7', 'problem 8'])
+    expect(ids(1)).toEqual(['problem 0', 'problem 1', 'problem 2'])
+  })
+
+  it('prompts with the premises and the question in word-level tokens', async () => {
+    const tokens = [...(await recipeOf()).prompt(stella)]
+    expect(tokens[0]).toBe(LOGIC_TOKENS.bos)
+    expect(miniatureFormat().read(tokens).text).toMatch(
+      /^ yumpuses are zumpuses\..*\nquestion: stella is bright\.$/s,
+    )
+  })
+})

@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest'
+import { Rng } from '../../util/rng.ts'
+import { CONDITIONS, type Condition, CRITERIA, type CriterionId } from './config.ts'
+import { conditionWeights, RUBRIC_WEIGHTS, reward, rolloutAdvantages, type Scored } from './rewards.ts'
+
+const scored = (C1: number, C2: number, C3: number, C4 = 0, C5 = 0, correctAndProved = false): Scored => ({
+  scores: { C1, C2, C3, C4, C5 },
+  correctAndProved,
+})
+
+const random_P_G = (groups: number, samples: number): Scored[][] => {
+  const rng = new Rng('rewards')
+  return Array.from({ length: groups }, () =>
+    Array.from({ length: samples }, () => scored(rng.int(2), rng.next(), rng.int(6) / 5)),
+  )
+}
+
+const advantagesOf = (
+  scored_P_G: Scored[][],
+  condition: Condition,
+  weights = conditionWeights(condition),
+  options = {},
+) => rolloutAdvantages(scored_P_G, condition, weights, options).advantages_P_G
+
+const largestDifference = (a: readonly (readonly number[])[], b: readonly (readonly number[])[]) =>
+  Math.max(...a.flatMap((row, p) => row.map((value, g) => Math.abs(value - b[p][g]))))
+
+describe('weights of the conditions', () => {
+  it('are those of the rubric (spec 6.2) and sum to one', () => {
+    expect(RUBRIC_WEIGHTS).toEqual({ C1: 0.3, C2: 0.25, C3: 0.1, C4: 0.15, C5: 0.2 })
+    expect(conditionWeights('hybrid')).toEqual(RUBRIC_WEIGHTS)
+  })
+
+  it('renormalise over the criteria that a condition has (spec 6.4)', () => {
+    const { C1, C2, C3, ...others } = conditionWeights('rubric')
+    expect(C1).toBeCloseTo(0.4615, 4)
+    expect(C2).toBeCloseTo(0.3846, 4)
+    expect(C3).toBeCloseTo(0.1538, 4)
+    expect(others).toEqual({})
+    expect(conditionWeights('flat_same')).toEqual(conditionWeights('rubric'))
+    expect(conditionWeights('rubric_norm')).toEqual(conditionWeights('rubric'))
+  })
+
+  it('outcome has answer and format three to one', () => {
+    const weights = conditionWeights('outcome')
+    expect(Object.keys(weights)).toEqual(['C1', 'C3'])
+    expect(weights.C1).toBeCloseTo(0.75, 12)
+    expect(weights.C3).toBeCloseTo(0.25, 12)
+  })
+
+  it('flat_equal and z3 give each checked criterion a third', () => {
+    for (const condition of ['flat_equal', 'z3'] as const)
+      expect(conditionWeights(condition)).toEqual({ C1: 1 / 3, C2: 1 / 3, C3: 1 / 3 })
+  })
+
+  it.each(CONDITIONS)('%s: weights sum to 1, or there are none', condition => {
+    const values = Object.values(conditionWeights(condition))
+    const sum = values.reduce((a, b) => a + b, 0)
+    expect(sum).toBeCloseTo(values.length === 0 ? 0 : 1, 12)
+    expect(values.length === 0).toBe(condition === 'baseline' || condition === 'proof')
+  })
+})
+
+describe('reward', () => {
+  const sample = scored(1, 0.5, 0.8, 0.4, 0.25)
+
+  it('is three times the weighted sum', () => {
+    // 3 (.3 + .125 + .08 + .06 + .05)
+    expect(reward(sample, 'hybrid', conditionWeights('hybrid'))).toBeCloseTo(1.845, 12)
+    // 3 (.3 + .125 + .08) / .65
+    expect(reward(sample, 'rubric', conditionWeights('rubric'))).toBeCloseTo(1.515 / 0.65, 12)
+    expect(reward(sample, 'outcome', conditionWeights('outcome'))).toBeCloseTo(3 * (0.75 + 0.2), 12)
+  })
+
+  it('spans 0 to 3 in every condition that trains', () => {
+    const full = scored(1, 1, 1, 1, 1, true)
+    const none = scored(0, 0, 0, 0, 0, false)
+    for (const condition of CONDITIONS.filter(name => name !== 'baseline')) {
+      expect(reward(full, condition, conditionWeights(condition))).toBeCloseTo(3, 12)
+      expect(reward(none, condition, conditionWeights(condition))).toBe(0)
+    }
+  })
+
+  it('proof pays all or nothing, whatever the criteria say', () => {
+    expect(reward(scored(1, 1, 1, 1, 1, false), 'proof', {})).toBe(0)
+    expect(reward(scored(0, 0, 0, 0, 0, true), 'proof', {})).toBe(3)
+  })
+
+  it('takes other weights than the condition has', () => {
+    expect(reward(sample, 'rubric', { C4: 1 })).toBeCloseTo(1.2, 12)
+  })
+})
+
+describe('rolloutAdvantages', () => {
+  const scored_P_G = random_P_G(12, 8)
+
+  it('flat_same and rubric are one algorithm (spec 6.4)', () => {
+    const flat = advantagesOf(scored_P_G, 'flat_same')
+    const rubric = advantagesOf(scored_P_G, 'rubric')
+    expect(largestDifference(flat, rubric)).toBeLessThan(1e-6)
+    expect(largestDifference(flat, advantagesOf(scored_P_G, 'flat_equal'))).toBeGreaterThan(0.01)
+  })
+
+  it('does not see a positive affine change of the reward (spec 11, case 24)', () => {
+    const weights = conditionWeights('rubric')
+    const scaled = Object.fromEntries(CRITERIA.map(id => [id, 7 * (weights[id] ?? 0)])) as Record<
+      CriterionId,
+      number
+    >
+    const shifted_P_G = scored_P_G.map(group =>
+      group.map(({ scores, ...rest }) => ({ ...rest, scores: { ...scores, C3: scores.C3 + 5 } })),
+    )
+    const plain = advantagesOf(scored_P_G, 'rubric')
+    expect(largestDifference(plain, advantagesOf(shifted_P_G, 'rubric', scaled))).toBeLessThan(1e-5)
+  })
+
+  it('centres and scales each group, and counts the groups without a spread', () => {
+    const group = [scored(1, 1, 1), scored(0, 1, 1), scored(1, 0, 1), scored(0, 0, 1)]
+    const flat = [scored(1, 1, 1), scored(1, 1, 1), scored(1, 1, 1), scored(1, 1, 1)]
+    const result = rolloutAdvantages([group, flat], 'rubric', { C1: 0.5, C2: 0.5 }, { epsilon: 0 })
+    // Rewards 3, 1.5, 1.5, 0: mean 1.5, population standard deviation sqrt(1.125).
+    const unit = 1.5 / Math.sqrt(1.125)
+    const expected = [unit, 0, 0, -unit]
+    expect(result.rewards_P_G[0]).toEqual([3, 1.5, 1.5, 0])
+    for (const [g, value] of result.advantages_P_G[0].entries()) expect(value).toBeCloseTo(expected[g], 12)
+    expect(result.advantages_P_G[1]).toEqual([0, 0, 0, 0])
+    expect(result.zeroVariance).toBe(0.5)
+  })
+
+  it('fails on a score that is not a number', () => {
+    const group = [scored(1, Number.NaN, 1), scored(0, 1, 1)]
+    expect(() => advantagesOf([group], 'rubric')).toThrow(/finite/)
+    expect(() => advantagesOf([group], 'rubric_norm')).toThrow(/finite/)
+    expect(advantagesOf([group], 'outcome')[0]).toHaveLength(2)
+  })
+})
+
+describe('rubric_norm', () => {
+  // C1 alternates, C2 falls by 3 to 1, C3 never differs.
+  const group = [scored(1, 0.9, 1), scored(0, 0.3, 1), scored(1, 0.3, 1), scored(0, 0.3, 1)]
+  const weights = { C1: 0.6, C2: 0.3, C3: 0.1 }
+
+  it('standardises each criterion in its group, mixes, and standardises over the batch (GDPO)', () => {
+    const z1 = [1, -1, 1, -1]
+    const z2 = [Math.sqrt(3), -1 / Math.sqrt(3), -1 / Math.sqrt(3), -1 / Math.sqrt(3)]
+    const mixed = z1.map((z, g) => 0.6 * z + 0.3 * z2[g])
+    const spread = Math.sqrt(mixed.reduce((sum, value) => sum + value * value, 0) / 4)
+    const [advantages] = advantagesOf([group], 'rubric_norm', weights, { epsilon: 0 })
+    for (const [g, value] of advantages.entries()) expect(value).toBeCloseTo(mixed[g] / spread, 9)
+  })
+
+  it('gives a criterion without variance no part, and its weight to nobody', () => {
+    // A second group with another spread makes the batch scale see how large the first group's mix is.
+    const other = [scored(1, 0, 0), scored(0, 0, 0), scored(0, 0, 0), scored(0, 0, 0)]
+    const without = advantagesOf([group, other], 'rubric_norm', { C1: 0.6, C2: 0.3 }, { epsilon: 0 })
+    const withC3 = advantagesOf([group, other], 'rubric_norm', weights, { epsilon: 0 })
+    expect(largestDifference(without, withC3)).toBeLessThan(1e-12)
+  })
+
+  it('is another algorithm than the weighted sum', () => {
+    const scored_P_G = random_P_G(4, 8)
+    expect(
+      largestDifference(advantagesOf(scored_P_G, 'rubric_norm'), advantagesOf(scored_P_G, 'rubric')),
+    ).toBeGreaterThan(0.01)
+  })
+
+  it('still reports the composite as the reward', () => {
+    const { rewards_P_G } = rolloutAdvantages([group], 'rubric_norm', weights, {})
+    expect(rewards_P_G[0][1]).toBeCloseTo(3 * (0.3 * 0.3 + 0.1), 12)
+  })
+})
