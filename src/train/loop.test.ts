@@ -1,0 +1,243 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { lossPreset } from '../rl/loss-presets.ts'
+import { RunFolder, readEvals, readMetrics, readRollouts, withoutTimings } from '../runs/run-folder.ts'
+import { FakePolicy } from './fake-policy.ts'
+import { type LoopSettings, type Recipe, train } from './loop.ts'
+import { isFinished } from './steps.ts'
+
+const settings = (changes: Partial<LoopSettings> = {}): LoopSettings => ({
+  steps: 4,
+  seed: 7,
+  rollout: { maxTokens: 4, samplesPerPrompt: 2, temperature: 0.9 },
+  update: {
+    loss: lossPreset('trl:grpo'),
+    optimizer: { maxGradNorm: 1 },
+    learningRate: { kind: 'linear', peak: 1, warmup: 0, floor: 0 },
+    minibatches: 1,
+    epochs: 1,
+    dropZero: true,
+  },
+  evalEvery: 0,
+  checkpointEvery: 0,
+  keepCheckpoints: 10,
+  maxMinutes: null,
+  configHash: 'hash',
+  ...changes,
+})
+
+/** Two problems a step; a rollout's grade is its index, its advantage -1 or 1. */
+const recipeOf = (calls: string[], advantage = (_step: number, g: number) => 2 * g - 1) => {
+  let step = 0
+  const recipe: Recipe<string, number> = {
+    draw: now => {
+      step = now
+      calls.push(`draw ${step}`)
+      return [`${step}a`, `${step}b`]
+    },
+    prompt: problem => [problem.charCodeAt(1)],
+    grade: async items => {
+      calls.push('grade')
+      return items.map(({ sample }) => sample.index)
+    },
+    credit: groups => {
+      calls.push('credit')
+      return {
+        advantages: groups.map(({ samples, grades }) =>
+          samples.map(({ tokens }, i) => new Float32Array(tokens.length).fill(advantage(step, grades[i]))),
+        ),
+        metrics: { reward: 0.25 },
+      }
+    },
+    record: (now, groups) => {
+      calls.push('record')
+      return [{ step: now, problemId: groups[0].problem, prompt: '', response: '', reward: 0 }]
+    },
+    evaluate: async (now, last) => {
+      calls.push(last ? `evaluate ${now}, the last` : `evaluate ${now}`)
+      return [{ step: now, set: 'test', n: 1, accuracy: 0.5 }]
+    },
+  }
+  return recipe
+}
+
+describe('train', () => {
+  let folder: string
+  let run: RunFolder
+  let policy: FakePolicy
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'gradus-loop-'))
+    run = RunFolder.create(join(folder, 'run'), { config: {} })
+    policy = new FakePolicy()
+  })
+  afterEach(() => {
+    run.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const checkpoints = () =>
+    readdirSync(run.path('checkpoints'))
+      .filter(name => name !== 'latest')
+      .map(name => Number(/\d+/.exec(name)![0]))
+      .toSorted((a, b) => a - b)
+
+  it('goes through a step in the order of the design', async () => {
+    const { calls } = policy
+    const result = await train(policy, recipeOf(calls), run, settings({ steps: 1 }))
+    expect(calls).toEqual([
+      'evaluate 0',
+      'draw 1',
+      'sample',
+      'grade',
+      'credit',
+      'update',
+      'record',
+      'evaluate 1, the last',
+      'save',
+    ])
+    expect(result).toEqual({ step: 1, finished: true })
+  })
+
+  it("writes a metrics row of the recipe's figures, the samples' and the update's", async () => {
+    policy = new FakePolicy((_, index) => (index === 0 ? [1] : [1, 2, 3]))
+    await train(policy, recipeOf([]), run, settings({ steps: 1 }))
+    const [row] = readMetrics(run.dir)
+    expect(withoutTimings(row)).toEqual({
+      step: 1,
+      reward: 0.25,
+      responseTokens: 2,
+      truncationRate: 0.5,
+      tokens: 8,
+      rollouts: 4,
+      loss: 0.5,
+      kl: 0.25,
+      entropy: 1.5,
+      gradNorm: 2,
+      clipFraction: 0,
+      oldKl: 0,
+      logprobGapMean: 1e-6,
+      logprobGapMax: 1e-5,
+      learningRate: 1,
+    })
+    const time = row.time as Record<string, number>
+    expect(Object.keys(time).toSorted()).toEqual(['grade', 'gradeBusy', 'sample', 'total', 'update'])
+    expect(time.total).toBeGreaterThanOrEqual(time.sample + time.grade + time.update)
+    expect(readRollouts(run.dir).map(({ problemId }) => problemId)).toEqual(['1a'])
+  })
+
+  it('samples every step under a seed of its own, and follows the schedule', async () => {
+    await train(policy, recipeOf([]), run, settings())
+    expect(policy.sampled.map(({ seed }) => seed)).toEqual(['7/1', '7/2', '7/3', '7/4'])
+    expect(policy.sampled[0]).toMatchObject({ temperature: 0.9, maxTokens: 4, samplesPerPrompt: 2 })
+    const rates = policy.updates.map(({ options }) => options.optimizer.learningRate)
+    expect(rates).toEqual([1, 0.75, 0.5, 0.25])
+    expect(policy.updates[0].options).toMatchObject({ temperature: 0.9, optimizer: { maxGradNorm: 1 } })
+  })
+
+  it('the log-prob gap is that of the first optimiser step', async () => {
+    const { update } = settings()
+    await train(policy, recipeOf([]), run, settings({ steps: 1, update: { ...update, epochs: 3 } }))
+    expect(policy.updates).toHaveLength(3)
+    expect(readMetrics(run.dir)[0].logprobGapMax).toBe(1e-5)
+  })
+
+  it('evaluates at the start, in between, and once at the end', async () => {
+    const calls: string[] = []
+    await train(policy, recipeOf(calls), run, settings({ evalEvery: 2 }))
+    expect(calls.filter(call => call.startsWith('evaluate'))).toEqual([
+      'evaluate 0',
+      'evaluate 2',
+      'evaluate 4, the last',
+    ])
+    expect(readEvals(run.dir).map(({ step }) => step)).toEqual([0, 2, 4])
+  })
+
+  it('saves as planned and at the end', async () => {
+    await train(policy, recipeOf([]), run, settings({ steps: 5, checkpointEvery: 2 }))
+    expect(checkpoints()).toEqual([2, 4, 5])
+    const last = run.path('checkpoints', readFileSync(run.path('checkpoints', 'latest'), 'utf8').trim())
+    expect(readFileSync(join(last, 'model.txt'), 'utf8')).toBe('after 5 updates')
+  })
+
+  it('keeps as many checkpoints as it was told', async () => {
+    await train(policy, recipeOf([]), run, settings({ steps: 5, checkpointEvery: 1, keepCheckpoints: 2 }))
+    expect(checkpoints()).toEqual([4, 5])
+  })
+
+  it('stops when asked: the step is finished, saved, and can be gone on from', async () => {
+    const calls: string[] = []
+    const events = { shouldStop: () => policy.updates.length === 2 }
+    const result = await train(policy, recipeOf(calls), run, settings(), 0, events)
+    expect(result).toEqual({ step: 2, finished: false })
+    expect(checkpoints()).toEqual([2])
+    expect(calls).not.toContain('evaluate 2, the last')
+    const { state, step } = run.resume('hash')
+    expect(step).toBe(2)
+    expect(isFinished(state.recipe)).toBe(false)
+
+    const after = await train(policy, recipeOf(calls), run, settings(), step)
+    expect(after).toEqual({ step: 4, finished: true })
+    expect(readMetrics(run.dir).map(row => row.step)).toEqual([1, 2, 3, 4])
+    expect(calls.filter(call => call === 'evaluate 0')).toHaveLength(1)
+    expect(isFinished(run.resume('hash').state.recipe)).toBe(true)
+  })
+
+  it('stops with an evaluation when its time is over', async () => {
+    const calls: string[] = []
+    const result = await train(policy, recipeOf(calls), run, settings({ maxMinutes: 1e-9 }))
+    expect(result).toEqual({ step: 1, finished: true })
+    expect(calls).toContain('evaluate 1, the last')
+    expect(checkpoints()).toEqual([1])
+  })
+
+  it('a step without a datum makes no update, and its figures have no value', async () => {
+    const recipe = recipeOf([], (step, g) => (step === 2 ? 0 : 2 * g - 1))
+    await train(policy, recipe, run, settings({ steps: 3 }))
+    expect(policy.updates).toHaveLength(2)
+    const rows = readMetrics(run.dir)
+    expect(rows.map(({ loss }) => loss)).toEqual([0.5, null, 0.5])
+    expect(rows[1]).toMatchObject({ kl: null, entropy: null, logprobGapMax: null, reward: 0.25, rollouts: 4 })
+  })
+
+  it('only evaluates when there is nothing to train', async () => {
+    const { calls } = policy
+    const result = await train(policy, recipeOf(calls), run, settings({ steps: 0 }))
+    expect(calls).toEqual(['evaluate 0'])
+    expect(result).toEqual({ step: 0, finished: true })
+    expect(existsSync(run.path('metrics.jsonl'))).toBe(false)
+  })
+
+  it('tells what happens as it happens', async () => {
+    const seen: string[] = []
+    const events = {
+      onStep: ({ step }: { step: number }) => seen.push(`step ${step}`),
+      onEval: (rows: readonly { step: number }[]) => seen.push(`evaluated ${rows[0].step}`),
+    }
+    await train(policy, recipeOf([]), run, settings({ steps: 2 }), 0, events)
+    expect(seen).toEqual(['evaluated 0', 'step 1', 'step 2', 'evaluated 2'])
+  })
+
+  it('a metric that is not a number ends the run before it is written', async () => {
+    const recipe = recipeOf([])
+    const { credit } = recipe
+    recipe.credit = groups => ({ ...credit(groups), metrics: { reward: Number.NaN } })
+    await expect(train(policy, recipe, run, settings())).rejects.toThrow(/reward is NaN/)
+    expect(readMetrics(run.dir)).toEqual([])
+    expect(checkpoints()).toEqual([])
+  })
+
+  it('a failing update ends the run and keeps the checkpoint there is', async () => {
+    const { update } = policy
+    policy.update = async (...args) => {
+      if (policy.updates.length === 2) throw new Error('loss is not finite')
+      return update.apply(policy, args)
+    }
+    await expect(train(policy, recipeOf([]), run, settings({ checkpointEvery: 2 }))).rejects.toThrow(
+      'loss is not finite',
+    )
+    expect(checkpoints()).toEqual([2])
+    expect(readMetrics(run.dir).map(({ step }) => step)).toEqual([1, 2])
+  })
+})
