@@ -37,6 +37,7 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
       condition: 'rubric',
       steps: 250,
       rollout: { prompts: 8, samples: 8, maxTokens: 1024 },
+      engine: { microBatchTokens: 2048 },
       optimizer: { learningRate: { kind: 'constant', peak: 5e-6 }, beta2: 0.999 },
       loss: { preset: 'gradus:rar5', kl: { kind: 'k3', coef: 0.04 } },
       evaluation: { problems: 500, samples: 1, every: 50 },
