@@ -33,7 +33,7 @@ export const prefillGraph = (config: ModelConfig, weights: Weights): Record<stri
   const tokens = input('tokens', [product(['P', 'S'])], 'int64')
   const positions = input('positions', ['P', 'S'], 'int64')
   const outputs: Record<string, Tensor> = {}
-  const mask = causalMask(positions, null)
+  const mask = causalMask({ positions, segments: null })
   const axes = (heads: readonly number[]) => [...heads, 'P', 'S', config.headDim]
   const mix: Mixer = ({ q, k, v }, layer) => {
     outputs[`k${layer}`] = reshape(k, axes([config.kvHeads]))

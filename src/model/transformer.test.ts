@@ -105,7 +105,9 @@ const factor = (p: number, g: number, t: number, which: number) => Math.sin(1 + 
 const gridOf = (items: Item[]) => {
   const S = Math.max(...items.map(({ prompt }) => prompt.length))
   const G = items[0].samples.length
-  const T = Math.max(...items.flatMap(({ samples }) => samples.map(sample => sample.length)))
+  // Batches have an even length.
+  const T =
+    2 * Math.ceil(Math.max(...items.flatMap(({ samples }) => samples.map(sample => sample.length))) / 2)
   return { P: items.length, G, T, S }
 }
 
@@ -313,8 +315,8 @@ describe('packing', () => {
     const separate = await Promise.all([a, b].map(x => runEngine(TINY, tensors, item(x), 0)))
     const packed = { sample: [...a.sample, ...b.sample], targets: [...a.targets, ...b.targets] }
     const values = batchOf(item(packed))
-    values.positions.data = BigInt64Array.from([0, 1, 2, 0, 1, 2, 3], BigInt)
-    values.segments.data = Int32Array.of(0, 0, 0, 1, 1, 1, 1)
+    values.positions.data = BigInt64Array.from([0, 1, 2, 0, 1, 2, 3, 0], BigInt)
+    values.segments.data = Int32Array.of(0, 0, 0, 1, 1, 1, 1, 2)
     const weights = weightInputs([...tensors].map(([name, { shape }]) => ({ name, shape })))
     const hidden = groupedHidden(TINY, weights, groupedInputs(false))
     const { logprobs } = tokenLogProbs(
@@ -328,7 +330,7 @@ describe('packing', () => {
     const out = await graph.run(
       Object.fromEntries(Object.entries(feeds).filter(([name]) => used.has(`in.${name}`))),
     )
-    const expected = separate.flatMap(({ logprobs }) => [...logprobs])
+    const expected = separate.flatMap(({ logprobs }, i) => [...logprobs.subarray(0, [a, b][i].sample.length)])
     expected.forEach((logprob, i) => {
       expect((out.logprobs.data as Float32Array)[i]).toBeCloseTo(logprob, 5)
     })

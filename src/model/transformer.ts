@@ -151,14 +151,29 @@ export const transformer = (
   return rmsNorm(x, weights.get('model.norm.weight'), config.rmsNormEps)
 }
 
-/** 0 where key position <= query position and both lie in the same segment, MASKED elsewhere: [..., T, T]. */
-export const causalMask = (positions: Tensor, segments: Tensor | null): Tensor => {
+/** Where tokens stand: positions [..., T], and segments alike unless all are in one. */
+export interface Places {
+  positions: Tensor
+  segments: Tensor | null
+}
+
+/** 0 where key position <= query position and both lie in the same segment, MASKED elsewhere: [..., queries, keys]. */
+export const causalMask = (queries: Places, keys: Places = queries): Tensor => {
   const asRows = (x: Tensor) => reshape(x, [...x.shape, 1])
   const asColumns = (x: Tensor) => reshape(x, [...x.shape.slice(0, -1), 1, x.dim(-1)])
-  const past = greaterOrEqual(asRows(positions), asColumns(positions))
-  const allowed = segments ? logicalAnd(past, equal(asRows(segments), asColumns(segments))) : past
-  return where(allowed, 0, MASKED)
+  const past = greaterOrEqual(asRows(queries.positions), asColumns(keys.positions))
+  if (!queries.segments || !keys.segments) return where(past, 0, MASKED)
+  return where(logicalAnd(past, equal(asRows(queries.segments), asColumns(keys.segments))), 0, MASKED)
 }
+
+/**
+ * Length of a sample in a grouped batch, T = 2 H: the first half of the queries need not look at the second half of the keys,
+ * which saves a quarter of attention's work. Batches are padded to an even length.
+ */
+export const SAMPLE_LENGTH = '2*H'
+
+/** Shape of everything that has one entry per sample token. */
+export const SAMPLES: readonly [string, string, string] = ['P', 'G', SAMPLE_LENGTH]
 
 /**
  * A batch of P prompts with G samples each. Sample tokens are [P, G, T]; with a prefix, the P prompts [P, S] are computed
@@ -178,28 +193,39 @@ type Dim2 = readonly [string, string]
 
 /** Declares the inputs of a grouped batch. */
 export const groupedInputs = (withPrefix: boolean): GroupedBatch => {
-  const samples = product(['P', 'G', 'T'])
+  const samples = product(SAMPLES)
   const count = withPrefix ? sum([product(PROMPT), samples]) : samples
   return {
     tokens: input('tokens', [count], 'int64'),
     positions: input('positions', [count], 'int64'),
-    segments: input('segments', ['P', 'G', 'T'], 'int32'),
+    segments: input('segments', SAMPLES, 'int32'),
     prefixMask: withPrefix ? input('prefixMask', PROMPT) : null,
   }
 }
 
 /** Hidden states of the sample tokens, [P*G*T, hidden]. */
 export const groupedHidden = (config: ModelConfig, weights: Weights, batch: GroupedBatch): Tensor => {
-  const parts: Shape = batch.prefixMask
-    ? [product(PROMPT), product(['P', 'G', 'T'])]
-    : [product(['P', 'G', 'T'])]
+  const count = product(SAMPLES)
+  const parts: Shape = batch.prefixMask ? [product(PROMPT), count] : [count]
   const perPart = split(batch.positions, 0, parts)
-  const sampleMask = causalMask(reshape(perPart[parts.length - 1], ['P', 'G', 'T']), batch.segments)
-  const prefixSelfMask = batch.prefixMask && causalMask(reshape(perPart[0], PROMPT), null)
-  const mix: Mixer = heads => mixGrouped(config, heads, parts, sampleMask, prefixSelfMask, batch.prefixMask)
+  const positions = reshape(perPart[parts.length - 1], SAMPLES)
+  const [first, second] = [0, 1].map(i => ({
+    positions: halves(positions, -1)[i],
+    segments: halves(batch.segments, -1)[i],
+  }))
+  const masks: GroupedMasks = {
+    halves: [causalMask(first), causalMask(second, { positions, segments: batch.segments })],
+    prefix: batch.prefixMask && {
+      own: causalMask({ positions: reshape(perPart[0], PROMPT), segments: null }),
+      padding: reshape(batch.prefixMask, ['P', 1, 'S']),
+    },
+  }
+  const mix: Mixer = heads => mixGrouped(config, heads, parts, masks)
   const hidden = transformer(config, weights, batch.tokens, batch.positions, mix)
   return batch.prefixMask ? split(hidden, 0, parts)[1] : hidden
 }
+
+const halves = (x: Tensor, axis: number): Tensor[] => split(x, axis, ['H', 'H'])
 
 /** Leading axes of queries ([kv heads, queries per kv head, ...]) and of keys, which broadcast over the second. */
 const queryAxes = (config: ModelConfig, rest: Shape): Shape => [
@@ -210,38 +236,62 @@ const queryAxes = (config: ModelConfig, rest: Shape): Shape => [
 ]
 const keyAxes = (config: ModelConfig, rest: Shape): Shape => [config.kvHeads, 1, ...rest, config.headDim]
 
+/** Added to scores: of each half of the sample tokens, and of and towards the prompt where there is one. */
+interface GroupedMasks {
+  /** First half to first half, second half to all: [P, G, H, H] and [P, G, H, 2H]. */
+  halves: readonly Tensor[]
+  prefix: { own: Tensor; padding: Tensor } | null
+}
+
 const mixGrouped = (
   config: ModelConfig,
   { q, k, v }: HeadTensors,
   parts: Shape,
-  sampleMask: Tensor,
-  prefixSelfMask: Tensor | null,
-  prefixMask: Tensor | null,
+  masks: GroupedMasks,
 ): Tensor => {
-  const scale = 1 / Math.sqrt(config.headDim)
-  const sampleAxes: Shape = ['P', 'G', 'T']
-  const back = (x: Tensor, count: Shape[number]) => reshape(x, [config.heads, count, config.headDim])
-  const self = (keys: Tensor, values: Tensor, axes: Shape, mask: Tensor): KeyBlock => ({
-    keys: reshape(keys, keyAxes(config, axes)),
-    values: reshape(values, keyAxes(config, axes)),
-    mask,
-    queryShape: queryAxes(config, axes),
-  })
-  if (!prefixMask || !prefixSelfMask) {
-    const block = self(k, v, sampleAxes, sampleMask)
-    return back(attention(reshape(q, block.queryShape), [block], scale), parts[0])
+  if (!masks.prefix) return mixSamples(config, { q, k, v }, masks, null)
+  const [prompt, samples] = [0, 1].map(i => ({
+    q: split(q, 1, parts)[i],
+    k: split(k, 1, parts)[i],
+    v: split(v, 1, parts)[i],
+  }))
+  const block: KeyBlock = {
+    keys: reshape(prompt.k, keyAxes(config, PROMPT)),
+    values: reshape(prompt.v, keyAxes(config, PROMPT)),
+    mask: masks.prefix.own,
+    queryShape: queryAxes(config, PROMPT),
   }
-  const [qPrefix, qSample] = split(q, 1, parts)
-  const [kPrefix, kSample] = split(k, 1, parts)
-  const [vPrefix, vSample] = split(v, 1, parts)
-  const prompt = self(kPrefix, vPrefix, PROMPT, prefixSelfMask)
-  const own = self(kSample, vSample, sampleAxes, sampleMask)
-  const shared: KeyBlock = {
-    ...prompt,
-    mask: reshape(prefixMask, ['P', 1, 'S']),
-    queryShape: queryAxes(config, ['P', product(['G', 'T'])]),
+  const promptOut = attention(reshape(prompt.q, block.queryShape), [block], scoreScale(config))
+  const shared = {
+    ...block,
+    mask: masks.prefix.padding,
+    queryShape: queryAxes(config, ['P', product(['G', 'H'])]),
   }
-  const prefixOut = attention(reshape(qPrefix, prompt.queryShape), [prompt], scale)
-  const sampleOut = attention(reshape(qSample, own.queryShape), [shared, own], scale)
-  return concat([back(prefixOut, parts[0]), back(sampleOut, parts[1])], 1)
+  return concat([reshape(promptOut, prompt.q.shape), mixSamples(config, samples, masks, shared)], 1)
+}
+
+const scoreScale = (config: ModelConfig): number => 1 / Math.sqrt(config.headDim)
+
+/** Attention among sample tokens, half by half, and to the prompt that they share. */
+const mixSamples = (
+  config: ModelConfig,
+  { q, k, v }: HeadTensors,
+  masks: GroupedMasks,
+  shared: KeyBlock | null,
+): Tensor => {
+  const [keys, values] = [k, v].map(x => reshape(x, keyAxes(config, SAMPLES)))
+  const queries = halves(reshape(q, queryAxes(config, SAMPLES)), -2)
+  const blocks: KeyBlock[] = [
+    {
+      keys: halves(keys, -2)[0],
+      values: halves(values, -2)[0],
+      mask: masks.halves[0],
+      queryShape: queries[0].shape,
+    },
+    { keys, values, mask: masks.halves[1], queryShape: queries[1].shape },
+  ]
+  const outputs = queries.map((query, i) =>
+    attention(query, shared ? [shared, blocks[i]] : [blocks[i]], scoreScale(config)),
+  )
+  return reshape(concat(outputs, -2), q.shape)
 }

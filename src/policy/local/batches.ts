@@ -101,10 +101,13 @@ export const microBatches = (
   return batches.map(toMicroBatch)
 }
 
+/** Graphs work on halves of a sample's length. */
+const evenLength = (length: number): number => 2 * Math.ceil(length / 2)
+
 const sizesOf = (groups: readonly Group[]) => ({
   P: groups.length,
   G: Math.max(...groups.map(({ members }) => members.length)),
-  T: Math.max(1, ...groups.map(({ longest }) => longest)),
+  T: evenLength(Math.max(1, ...groups.map(({ longest }) => longest))),
   S: Math.max(...groups.map(({ prompt }) => prompt.length)) - 1,
 })
 

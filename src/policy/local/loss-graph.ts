@@ -1,7 +1,7 @@
 /** @file The loss specification as a graph, term for term what `rl/loss.ts` computes in plain arithmetic. */
 
 import type { ModelConfig } from '../../model/config.ts'
-import { groupedHidden, groupedInputs, outputTable, type Weights } from '../../model/transformer.ts'
+import { groupedHidden, groupedInputs, outputTable, SAMPLES, type Weights } from '../../model/transformer.ts'
 import { GSPO_LOG_RATIO_MAX, LOG_RATIO_CLAMP, type LossSpec } from '../../rl/loss.ts'
 import {
   abs,
@@ -26,8 +26,6 @@ import {
   tokenLogProbs,
   where,
 } from '../../tensor/index.ts'
-
-const SAMPLES = ['P', 'G', 'T'] as const
 
 /** Per-token results of a forward pass, each [P, G, T]. */
 export interface Forward {
