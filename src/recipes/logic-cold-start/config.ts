@@ -57,12 +57,14 @@ export const logicColdStartSchema = z.strictObject({
   style: z.enum(['real', 'shortcut-free']).default('real'),
   /** `canonical`: demonstrations say every rule as "Every x is (not) (a|an) y", whatever form its premise has. */
   wording: z.enum(['canonical', 'as-given']).default('canonical'),
+  /** `random-start`: half of the demonstrations number their steps from a random start, so that all numbers are learnt. */
+  numbering: z.enum(['from-one', 'random-start']).default('random-start'),
   /** Loss weight of the tokens that decide a statement's sign. */
   signWeight: z.number().positive().default(1),
   optimizer: z
     .strictObject({
       ...optimizerSchema.shape,
-      learningRate: scheduleSchema.prefault({ peak: 2e-3, kind: 'cosine', warmup: 50, floor: 0.02 }),
+      learningRate: scheduleSchema.prefault({ peak: 1.5e-3, kind: 'cosine', warmup: 50, floor: 0.02 }),
       beta2: optimizerSchema.shape.beta2.unwrap().default(0.98),
       weightDecay: optimizerSchema.shape.weightDecay.unwrap().default(0.05),
     })

@@ -30,8 +30,8 @@ const curriculumOf = ({ curriculum, labels, style }: ColdStartPhase): Curriculum
 
 /** The demonstrations of a step; they depend on seed and step alone. */
 export const demonstrations = (config: ColdStartPhase): ((step: number) => SupervisedExample[]) => {
-  const { batch, steps, seed, signWeight, wording } = config
-  const stream = coldStartStream({ curriculum: curriculumOf(config), seed, signWeight, wording })
+  const { batch, steps, seed, signWeight, wording, numbering } = config
+  const stream = coldStartStream({ curriculum: curriculumOf(config), seed, signWeight, wording, numbering })
   return step =>
     Array.from({ length: batch }, (_, i) => stream((step - 1) * batch + i, (step - 1) / Math.max(1, steps)))
 }

@@ -5,9 +5,9 @@ import { decodeTokens } from './format.ts'
 describe('cold start', () => {
   it('interpolates weights between knots', () => {
     const curriculum = growingCurriculum()
-    expect(weightsAt(curriculum, 0)).toEqual([0.3, 0.4, 0.3, 0, 0])
-    expect(weightsAt(curriculum, 0.1)[0]).toBeCloseTo(0.2)
-    expect(weightsAt(curriculum, 1)).toEqual([0.05, 0.05, 0.1, 0.2, 0.6])
+    expect(weightsAt(curriculum, 0)).toEqual([2, 1, 0, 0, 0, 0])
+    expect(weightsAt(curriculum, 0.125)[0]).toBeCloseTo(1.15)
+    expect(weightsAt(curriculum, 1)).toEqual([0, 0, 0, 0.1, 0.2, 2])
   })
 
   it('gives the same example for the same index and progress, and harder ones later', () => {
@@ -18,8 +18,8 @@ describe('cold start', () => {
       for (let i = 0; i < 300; i++) sum += stream(i, progress).responseTokens.length
       return sum / 300
     }
-    expect(meanLength(0)).toBeLessThan(35)
-    expect(meanLength(1)).toBeGreaterThan(50)
+    expect(meanLength(0)).toBeLessThan(50)
+    expect(meanLength(1)).toBeGreaterThan(60)
   })
 
   it('keeps to short proofs when asked to', () => {
@@ -27,6 +27,28 @@ describe('cold start', () => {
     for (let i = 0; i < 200; i++) {
       expect(decodeTokens(stream(i, i / 200).responseTokens)).not.toContain('\n6.')
     }
+  })
+
+  it('numbers half of the demonstrations from a random start, in order and never beyond a five-hop proof', () => {
+    const stream = coldStartStream({
+      curriculum: shortProofCurriculum(2),
+      seed: 1,
+      numbering: 'random-start',
+    })
+    const starts = Array.from({ length: 300 }, (_, i) => {
+      const numbers = [...decodeTokens(stream(i, 0.5).responseTokens).matchAll(/\n(\d+)\. /g)].map(m =>
+        Number(m[1]),
+      )
+      numbers.forEach((number, k) => {
+        expect(number).toBe(numbers[0] + k)
+      })
+      expect(numbers.at(-1)).toBeLessThanOrEqual(11)
+      return numbers[0]
+    })
+    const fromOne = starts.filter(start => start === 1).length / starts.length
+    expect(fromOne).toBeGreaterThan(0.45)
+    expect(fromOne).toBeLessThan(0.7)
+    expect(Math.max(...starts)).toBeGreaterThan(5)
   })
 
   it('weights the tokens that decide a sign', () => {

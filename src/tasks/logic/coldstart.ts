@@ -41,29 +41,54 @@ export interface ColdStartOptions {
   signWeight?: number
   /** How rules are worded in the responses; the premises keep their variety. Default `as-given`. */
   wording?: RuleWording
+  /**
+   * `random-start`: half of the demonstrations number their steps from a random start up to the longest five-hop proof, so
+   * that short proofs teach all the numbers and a policy can be trained on towards longer ones. Default `from-one`.
+   */
+  numbering?: StepNumbering
 }
 
-const oneToFive = (common: LogicGeneratorOptions): LogicGeneratorOptions[] =>
-  [1, 2, 3, 4, 5].map(hops => ({ ...common, hops }))
+export type StepNumbering = 'from-one' | 'random-start'
 
-/** Short proofs first, mostly five hops from 40% on; all hop counts stay in the mix. */
+/** Steps of a five-hop proof: the fact, then a rule and its consequence for every hop. */
+const LONGEST_PROOF = 11
+
+/**
+ * Sources for proofs of the given lengths: first on short chains, where the rule that comes next has few rivals (a model
+ * learns to look rules up there several times sooner), then on chains like the real ones.
+ */
+const shortThenReal = (hops: readonly number[], common: LogicGeneratorOptions): LogicGeneratorOptions[] => [
+  ...hops.slice(1).map(count => ({ ...common, hops: count, nodes: [count + 1, count + 2] as const })),
+  ...hops.map(count => ({ ...common, hops: count })),
+]
+
+/** Three to five hops on short chains first, mostly five hops like the real rows from half-way on. */
 export const growingCurriculum = (common: LogicGeneratorOptions = {}): Curriculum => ({
-  sources: oneToFive(common),
+  sources: [{ ...common, hops: 3, nodes: [4, 5] }, ...shortThenReal([3, 4, 5], common)],
   knots: [
-    { at: 0, weights: [0.3, 0.4, 0.3, 0, 0] },
-    { at: 0.2, weights: [0.1, 0.2, 0.4, 0.2, 0.1] },
-    { at: 0.4, weights: [0.05, 0.05, 0.1, 0.2, 0.6] },
+    { at: 0, weights: [2, 1, 0, 0, 0, 0] },
+    { at: 0.25, weights: [0.3, 1, 1, 0.2, 0.2, 0.5] },
+    { at: 0.5, weights: [0.1, 0.1, 0.2, 0.2, 0.4, 2] },
+    { at: 1, weights: [0, 0, 0, 0.1, 0.2, 2] },
   ],
 })
 
 /** Short proofs only: what reinforcement learning by verification then has to extend to longer ones. */
-export const shortProofCurriculum = (maxHops = 3, common: LogicGeneratorOptions = {}): Curriculum => ({
-  sources: oneToFive(common).slice(0, maxHops),
-  knots: [
-    { at: 0, weights: Array.from({ length: maxHops }, (_, i) => 1 / (i + 1)) },
-    { at: 0.4, weights: Array.from({ length: maxHops }, (_, i) => i + 1) },
-  ],
-})
+export const shortProofCurriculum = (maxHops = 3, common: LogicGeneratorOptions = {}): Curriculum => {
+  const hops = Array.from({ length: maxHops }, (_, i) => i + 1)
+  const sources = shortThenReal(hops, common)
+  const rising = (weight: (hop: number) => number) => hops.map(weight)
+  const short = (weight: number) => hops.slice(1).map(hop => weight * (hop / maxHops))
+  return {
+    sources,
+    knots: [
+      { at: 0, weights: [...short(maxHops > 1 ? 2 : 0), ...rising(() => (maxHops > 1 ? 0 : 1))] },
+      { at: 0.25, weights: [...short(2), ...rising(hop => (hop === maxHops ? 0.5 : 0.1))] },
+      { at: 0.4, weights: [...short(0.5), ...rising(hop => 2 * (hop / maxHops) ** 2)] },
+      { at: 1, weights: [...short(0.1), ...rising(hop => 2 * (hop / maxHops) ** 2)] },
+    ],
+  }
+}
 
 const checkKnot = ({ at, weights }: CurriculumKnot, i: number, { sources, knots }: Curriculum) => {
   const place = `curriculum.knots[${i}]`
@@ -113,6 +138,20 @@ const weightSigns = (tokens: readonly number[], signWeight: number): Float32Arra
   return weights
 }
 
+const STEP_INDEX: ReadonlyMap<number, number> = new Map(LOGIC_TOKENS.steps.map((token, i) => [token, i]))
+
+/** The same response with its steps numbered from a random start, half of the time. */
+const renumber = (tokens: number[], rng: Rng): number[] => {
+  const steps = tokens.filter(token => STEP_INDEX.has(token)).length
+  const room = LONGEST_PROOF - steps
+  if (room <= 0 || rng.next() < 0.5) return tokens
+  const offset = rng.int(room + 1)
+  return tokens.map(token => {
+    const index = STEP_INDEX.get(token)
+    return index === undefined ? token : LOGIC_TOKENS.steps[index + offset]
+  })
+}
+
 /**
  * A function from (index, progress) to a demonstration. Which source is drawn depends on seed, index and progress alone, so a
  * stopped training continues with the same examples.
@@ -123,6 +162,7 @@ export const coldStartStream = ({
   seed,
   signWeight = 1,
   wording = 'as-given',
+  numbering = 'from-one',
 }: ColdStartOptions) => {
   const worded = (problem: LogicTaskExample): LogicTaskExample =>
     wording === 'canonical' ? { ...problem, proof: problem.proof?.map(canonicalWording) } : problem
@@ -131,10 +171,11 @@ export const coldStartStream = ({
   for (const [i, knot] of curriculum.knots.entries()) checkKnot(knot, i, curriculum)
   const generators = curriculum.sources.map((options, i) => logicGenerator(options, `${seed}/source-${i}`))
   return (index: number, progress: number): SupervisedExample => {
-    const source = drawIndex(new Rng(`cold start/${seed}/${index}`), weightsAt(curriculum, progress))
-    const problem = generators[source](index)
+    const rng = new Rng(`cold start/${seed}/${index}`)
+    const problem = generators[drawIndex(rng, weightsAt(curriculum, progress))](index)
     const promptTokens = encodePrompt(problem)
-    const responseTokens = encodeResponse(worded(problem))
+    const gold = encodeResponse(worded(problem))
+    const responseTokens = numbering === 'random-start' ? renumber(gold, rng) : gold
     return signWeight === 1
       ? { promptTokens, responseTokens }
       : { promptTokens, responseTokens, responseWeights: weightSigns(responseTokens, signWeight) }
