@@ -175,6 +175,26 @@ const addRuns = (program: Command, io: Io, done: SetExit) => {
     })
 }
 
+const addBench = (program: Command, io: Io, done: SetExit) =>
+  program
+    .command('bench')
+    .summary('measure this machine')
+    .description('Measures what the engine makes of this machine.')
+    .command('engine')
+    .description(
+      'Training and decoding on the standard workload, beside the matrix product of the same runtime.',
+    )
+    .option('--threads <n>', 'threads of the engine; all cores by default', count)
+    .option('--rounds <n>', 'times everything is measured; medians are reported', count)
+    .option('--json', 'print the result as JSON')
+    .action(async ({ json, ...options }: { threads?: number; rounds?: number; json?: boolean }) => {
+      const { benchEngine, formatBenchmark } = await import('./bench.ts')
+      const onProgress = json ? undefined : (line: string) => io.err.write(`${line}\n`)
+      const result = await benchEngine({ ...options, onProgress })
+      io.out.write(`${json ? JSON.stringify(result) : formatBenchmark(result)}\n`)
+      done(EXIT.ok)
+    })
+
 const buildProgram = (io: Io, done: SetExit): Command => {
   const program = new Command('gradus')
     .description('Rubric-based reinforcement learning for language models.')
@@ -188,6 +208,7 @@ const buildProgram = (io: Io, done: SetExit): Command => {
   addSample(program, io, done)
   addVerify(program, done)
   addRuns(program, io, done)
+  addBench(program, io, done)
   return program
 }
 

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { RECIPES } from '../recipes/index.ts'
+import { generateLogicProblems } from '../tasks/logic/generator.ts'
+import { toLogicLmRow } from '../tasks/logic/loaders.ts'
+import { sharedData } from '../util/shared-data.ts'
+import { cli, Sandbox, tinyColdStart, tinyModel, tinyReinforcement } from './test-support.ts'
+
+const sandbox = new Sandbox()
+let model: string
+let data: string
+beforeAll(async () => {
+  model = await tinyModel(sandbox)
+  const rows = generateLogicProblems(4, { hops: 1 }, 'program').map(toLogicLmRow)
+  data = sandbox.write('data.jsonl', rows.map(row => `${JSON.stringify(row)}\n`).join(''))
+})
+afterAll(() => sandbox.remove())
+
+describe('help', () => {
+  it('lists every command, and every recipe with its presets', async () => {
+    const root = await cli(['--help'])
+    expect(root.code).toBe(0)
+    for (const name of ['train', 'eval', 'sample', 'verify', 'report', 'compare', 'bench'])
+      expect(root.out).toMatch(new RegExp(`^  ${name}`, 'm'))
+    const { out } = await cli(['train', '--help'])
+    for (const { name, presets } of Object.values(RECIPES)) {
+      const [first, ...others] = Object.keys(presets)
+      expect(out.replace(/ +/g, ' ')).toContain(` ${name} ${[`${first} (default)`, ...others].join(', ')}`)
+    }
+  })
+
+  it('prints the version of package.json', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+    expect((await cli(['--version'])).out).toBe(`${version}\n`)
+  })
+})
+
+describe('gradus sample', () => {
+  const sample = async (...args: string[]) => {
+    const { code, out, err } = await cli(['sample', '--json', ...args])
+    expect(err).toBe('')
+    expect(code).toBe(0)
+    return JSON.parse(out)
+  }
+
+  it('prints tokens, log-probs, text and why it ended', async () => {
+    const prompt =
+      'Every wumpus is red. Stella is a wumpus. Is the following statement true or false? Stella is red.'
+    const args = ['--model', model, '--max-tokens', '6', '--seed', '3']
+    const result = await sample(...args, '--prompt', prompt)
+    expect(Object.keys(result)).toEqual(['tokens', 'logprobs', 'text', 'finishReason'])
+    expect(result.tokens.length).toBe(result.logprobs.length)
+    expect(result.text).toBeTypeOf('string')
+    expect(await sample(...args, '--prompt', prompt)).toEqual(result)
+  })
+
+  const stories = sharedData('models/stories260K')
+  it.skipIf(stories === null)('continues stories260K token by token as its reference does', async () => {
+    const { ids } = JSON.parse(readFileSync(`${stories}/expected.json`, 'utf8'))
+    const args = ['--prompt-tokens', '1', '--temperature', '0', '--max-tokens', '20']
+    const result = await sample('--model', stories!, ...args)
+    expect(ids[0]).toBe(1)
+    expect(result.tokens).toEqual(ids.slice(1, 21))
+    expect(result).toMatchObject({ text: null, finishReason: 'length' })
+  })
+})
+
+describe('gradus eval', () => {
+  it('prints the agreed fields and answers thresholds by exit code 100', async () => {
+    const args = ['eval', '--task', 'logic', '--model', model, '--data', data, '--json']
+    const { code, out } = await cli(args)
+    expect(code).toBe(0)
+    const result = JSON.parse(out)
+    expect(result).toMatchObject({ n: 4, accuracy: expect.any(Number), validProofs: expect.any(Number) })
+    expect(Object.keys(result.criteria)).toEqual(['C1', 'C2', 'C3', 'C4', 'C5'])
+    expect(Object.keys(result.byLabel)).toEqual(['True', 'False'])
+    const low = await cli([...args, '--min-valid-proofs', '0.9'])
+    expect(low.code).toBe(100)
+    expect(low.err).toBe('valid proofs: expected at least 0.9, got 0.0000\n')
+  })
+})
+
+describe('gradus train', () => {
+  it('plans without running', async () => {
+    const { code, out } = await cli(['train', 'rubric-as-reward', '--preset', 'paper', '--dry-run', '--json'])
+    expect(code).toBe(0)
+    const plan = JSON.parse(out)
+    // Qwen2.5-3B has 3,085,938,688 parameters; LoRA of rank 32 on all seven projections adds 59,867,136.
+    expect(plan).toMatchObject({
+      steps: 250,
+      rolloutsPerStep: 64,
+      parameters: 3_145_805_824,
+      trainedParameters: 59_867_136,
+    })
+    expect(plan.config).toMatchObject({ condition: 'rubric', optimizer: { learningRate: { peak: 5e-6 } } })
+    expect(plan.memoryBytes.weights).toBeGreaterThan(8 * 3.0e9)
+  })
+
+  it('sums up before and after with the time by stage, also as JSON; report and compare read the run', async () => {
+    const file = sandbox.write('rl.yaml', tinyReinforcement(model, 2))
+    const run = sandbox.path('run')
+    const { code, out, err } = await cli(['train', file, '--out', run])
+    expect(code).toBe(0)
+    expect(out).toMatch(/train-distribution: 4 problems/)
+    expect(out).toMatch(/correct and valid, greedy +\d/)
+    expect(out).toMatch(/mean step .*sampling .*grading .*update .*rest/)
+    expect(out).toContain('checkpoints/step-000002')
+    expect(err).toMatch(/reinforcement 2\/2/)
+
+    const cold = sandbox.write('cs.yaml', tinyColdStart(2))
+    const json = JSON.parse((await cli(['train', cold, '--out', sandbox.path('cs'), '--json'])).out)
+    expect(json).toMatchObject({
+      step: 2,
+      finished: true,
+      resume: null,
+      sets: [{ set: '1 hop', before: null }],
+    })
+    expect(json.time.stages.rest.share).toBeLessThan(0.5)
+
+    expect((await cli(['report', run])).out).toContain('report.html')
+    const compared = await cli(['compare', run, sandbox.path('cs'), '--json'])
+    expect(JSON.parse(compared.out)).toMatchObject({ a: { steps: 2 }, b: { steps: 2 } })
+    expect((await cli(['report', sandbox.path('nothing')])).code).toBe(1)
+  })
+})
