@@ -164,7 +164,9 @@ describe('credit of single steps', () => {
     const [none, one, three] = [await tokenAdvantages(0), await tokenAdvantages(1), await tokenAdvantages(3)]
     const [inside] = stepTokens(whole, 0)
     expect([...none]).toEqual(whole.map(() => 1))
+    const close = whole.indexOf(LOGIC_TOKENS.reasoningClose)
     expect(one[0]).toBe(1)
+    expect([...one.slice(close)]).toEqual(whole.slice(close).map(() => 1))
     expect(one[inside]).toBeGreaterThan(1)
     expect(three[inside] - 1).toBeCloseTo(3 * (one[inside] - 1), 5)
   })
