@@ -1,6 +1,6 @@
 /** @file Graphs for generation: the prompt once, then one token a run with keys and values kept by the caller. */
 
-import { product } from '../tensor/dim.ts'
+import { product, type Shape } from '../tensor/dim.ts'
 import {
   add,
   attention,
@@ -14,6 +14,7 @@ import {
   softmax,
   split,
   type Tensor,
+  transpose,
 } from '../tensor/index.ts'
 import type { ModelConfig } from './config.ts'
 import {
@@ -27,7 +28,7 @@ import {
 
 /**
  * The prompt pass. Inputs: tokens [P*S], positions [P, S], last [P] (flat index of each prompt's last token).
- * Outputs: logits [P, V] after the last token, and per layer `k<l>`, `v<l>` [kvHeads, P, S, headDim].
+ * Outputs: logits [P, V] after the last token, and per layer `k<l>` [kvHeads, P, headDim, S] and `v<l>` [kvHeads, P, S, headDim].
  */
 export const prefillGraph = (config: ModelConfig, weights: Weights): Record<string, Tensor> => {
   const tokens = input('tokens', [product(['P', 'S'])], 'int64')
@@ -36,7 +37,7 @@ export const prefillGraph = (config: ModelConfig, weights: Weights): Record<stri
   const mask = causalMask({ positions, segments: null })
   const axes = (heads: readonly number[]) => [...heads, 'P', 'S', config.headDim]
   const mix: Mixer = ({ q, k, v }, layer) => {
-    outputs[`k${layer}`] = reshape(k, axes([config.kvHeads]))
+    outputs[`k${layer}`] = transpose(reshape(k, axes([config.kvHeads])), [0, 1, 3, 2])
     outputs[`v${layer}`] = reshape(v, axes([config.kvHeads]))
     const grouped = axes([config.kvHeads, config.heads / config.kvHeads])
     const [keys, values] = [k, v].map(x => reshape(x, axes([config.kvHeads, 1])))
@@ -52,7 +53,8 @@ export const prefillGraph = (config: ModelConfig, weights: Weights): Record<stri
 /**
  * One token for each of P*G rows: P prompts, G samples of each, sharing the prompt's keys and values.
  * Inputs: tokens, positions [P, G]; promptMask [P, 1, S]; ownMask [P, G, C] (0 for filled places of the cache, MASKED else);
- * per layer promptK<l>, promptV<l> [kvHeads, P, S, headDim] and ownK<l>, ownV<l> [kvHeads, P, G, C, headDim].
+ * per layer promptK<l> [kvHeads, P, headDim, S], promptV<l> [kvHeads, P, S, headDim], ownK<l> [kvHeads, P, G, headDim, C] and
+ * ownV<l> [kvHeads, P, G, C, headDim]. Keys lie transposed because a vector times a matrix is fast that way round only.
  * Outputs: logits [P*G, V] and `fresh` [2*layers, kvHeads, P*G, headDim], the new keys then the new values of each layer.
  */
 export const stepGraph = (config: ModelConfig, weights: Weights): Record<string, Tensor> => {
@@ -87,25 +89,27 @@ const attendOneToken = (
   const { kvHeads, headDim } = config
   const repeat = config.heads / kvHeads
   const rows = product(['P', 'G'])
-  const scale = 1 / Math.sqrt(headDim)
-  const prompt = (name: string) =>
-    reshape(input(`${name}${layer}`, [kvHeads, 'P', 'S', headDim]), [kvHeads, 1, 'P', 'S', headDim])
-  const cache = (name: string) =>
-    reshape(input(`${name}${layer}`, [kvHeads, 'P', 'G', 'C', headDim]), [kvHeads, 1, rows, 'C', headDim])
+  const prompt = (name: string, axes: Shape) =>
+    reshape(input(`${name}${layer}`, [kvHeads, 'P', ...axes]), [kvHeads, 1, 'P', ...axes])
+  const cache = (name: string, axes: Shape) =>
+    reshape(input(`${name}${layer}`, [kvHeads, 'P', 'G', ...axes]), [kvHeads, 1, rows, ...axes])
   const heads = [kvHeads, repeat, rows, headDim]
   const newToken = (x: Tensor) => reshape(x, [kvHeads, 1, rows, headDim])
-  const scores = (queries: Tensor, keys: Tensor) => matmul(queries, keys, { transposeB: true, alpha: scale })
   const flat = (x: Tensor, width: string) => reshape(x, [kvHeads, repeat, rows, width])
 
-  const perPrompt = reshape(q, [kvHeads, repeat, 'P', 'G', headDim])
-  const perRow = reshape(q, [kvHeads, repeat, rows, 1, headDim])
-  const toPrompt = flat(add(scores(perPrompt, prompt('promptK')), masks.prompt), 'S')
-  const toOwn = add(flat(scores(perRow, cache('ownK')), 'C'), masks.own)
-  const toSelf = rowSum(mul(reshape(q, heads), newToken(k)), scale)
+  const scaled = mul(q, 1 / Math.sqrt(headDim))
+  const perPrompt = reshape(scaled, [kvHeads, repeat, 'P', 'G', headDim])
+  const perRow = reshape(scaled, [kvHeads, repeat, rows, 1, headDim])
+  const toPrompt = flat(add(matmul(perPrompt, prompt('promptK', [headDim, 'S'])), masks.prompt), 'S')
+  const toOwn = add(flat(matmul(perRow, cache('ownK', [headDim, 'C'])), 'C'), masks.own)
+  const toSelf = rowSum(mul(reshape(scaled, heads), newToken(k)))
   const p = softmax(concat([toPrompt, toOwn, toSelf], -1))
   const [pPrompt, pOwn, pSelf] = split(p, -1, ['S', 'C', 1])
-  const fromPrompt = matmul(reshape(pPrompt, [kvHeads, repeat, 'P', 'G', 'S']), prompt('promptV'))
-  const fromOwn = matmul(reshape(pOwn, [kvHeads, repeat, rows, 1, 'C']), cache('ownV'))
+  const fromPrompt = matmul(
+    reshape(pPrompt, [kvHeads, repeat, 'P', 'G', 'S']),
+    prompt('promptV', ['S', headDim]),
+  )
+  const fromOwn = matmul(reshape(pOwn, [kvHeads, repeat, rows, 1, 'C']), cache('ownV', ['C', headDim]))
   const mixed = add(add(reshape(fromPrompt, heads), reshape(fromOwn, heads)), mul(pSelf, newToken(v)))
   return reshape(mixed, [config.heads, rows, headDim])
 }

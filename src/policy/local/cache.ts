@@ -24,6 +24,9 @@ const copyBlock = (
   else target.set(source.subarray(from, from + count), to)
 }
 
+/** Keys and values take turns in the lists of a cache. */
+const isKeys = (which: number): boolean => which % 2 === 0
+
 /** Cache of P prompts with G samples each. Layouts are those of `stepGraph`. */
 export class KeyValueCache {
   readonly #shape: CacheShape
@@ -33,10 +36,10 @@ export class KeyValueCache {
   #samples: number
   #capacity = BUCKET
   #length = 0
-  /** Per layer keys, then values: [kvHeads, P, S, headDim]. */
+  /** Per layer keys [kvHeads, P, headDim, S], then values [kvHeads, P, S, headDim]. */
   #prompt: Float32Array[]
   #promptMask: Float32Array
-  /** Per layer keys, then values: [kvHeads, P*G, C, headDim]. */
+  /** Per layer keys [kvHeads, P*G, headDim, C], then values [kvHeads, P*G, C, headDim]. */
   #own: Float32Array[]
   /** [P*G, C] */
   #ownMask: Float32Array
@@ -76,17 +79,20 @@ export class KeyValueCache {
   /** Inputs of the next step. */
   values(): Values {
     const { layers, kvHeads, headDim } = this.#shape
-    const promptDims = [kvHeads, this.#prompts, this.#promptLength, headDim]
-    const ownDims = [kvHeads, this.#prompts, this.#samples, this.#capacity, headDim]
+    const prompt = (...axes: number[]) => [kvHeads, this.#prompts, ...axes]
+    const own = (...axes: number[]) => [kvHeads, this.#prompts, this.#samples, ...axes]
     const values: Values = {
       promptMask: { data: this.#promptMask, dims: [this.#prompts, 1, this.#promptLength] },
       ownMask: { data: this.#ownMask, dims: [this.#prompts, this.#samples, this.#capacity] },
     }
     for (let layer = 0; layer < layers; layer++) {
-      values[`promptK${layer}`] = { data: this.#prompt[2 * layer], dims: promptDims }
-      values[`promptV${layer}`] = { data: this.#prompt[2 * layer + 1], dims: promptDims }
-      values[`ownK${layer}`] = { data: this.#own[2 * layer], dims: ownDims }
-      values[`ownV${layer}`] = { data: this.#own[2 * layer + 1], dims: ownDims }
+      values[`promptK${layer}`] = { data: this.#prompt[2 * layer], dims: prompt(headDim, this.#promptLength) }
+      values[`promptV${layer}`] = {
+        data: this.#prompt[2 * layer + 1],
+        dims: prompt(this.#promptLength, headDim),
+      }
+      values[`ownK${layer}`] = { data: this.#own[2 * layer], dims: own(headDim, this.#capacity) }
+      values[`ownV${layer}`] = { data: this.#own[2 * layer + 1], dims: own(this.#capacity, headDim) }
     }
     return values
   }
@@ -99,7 +105,10 @@ export class KeyValueCache {
     this.#own.forEach((own, which) => {
       for (let block = 0; block < blocks; block++) {
         const from = (which * blocks + block) * headDim
-        copyBlock(fresh, from, own, (block * this.#capacity + this.#length) * headDim, headDim)
+        if (isKeys(which)) {
+          const to = block * headDim * this.#capacity + this.#length
+          for (let d = 0; d < headDim; d++) own[to + d * this.#capacity] = fresh[from + d]
+        } else copyBlock(fresh, from, own, (block * this.#capacity + this.#length) * headDim, headDim)
       }
     })
     for (let row = 0; row < this.rows; row++) this.#ownMask[row * this.#capacity + this.#length] = 0
@@ -151,7 +160,10 @@ export class KeyValueCache {
         rows.forEach((row, at) => {
           const from = (head * old.rows + row) * old.capacity * headDim
           const to = (head * rows.length + at) * capacity * headDim
-          copyBlock(old.own[which], from, next, to, this.#length * headDim)
+          if (!isKeys(which)) copyBlock(old.own[which], from, next, to, this.#length * headDim)
+          else
+            for (let d = 0; d < headDim; d++)
+              copyBlock(old.own[which], from + d * old.capacity, next, to + d * capacity, this.#length)
         })
     })
     this.#ownMask = new Float32Array(rows.length * capacity).fill(MASKED)

@@ -33,9 +33,13 @@ const reshapeOp: Op<{ shape: Shape }> = {
   emit: ([x], { shape }) => ({ type: 'Reshape', inputs: [x, reshapeTarget(x.shape, shape)] }),
   gradient: ({ inputs: [x] }, [dy]) => [reshape(dy!, x.shape)],
 }
-/** The same elements in row-major order under another shape. */
-export const reshape = (x: Tensor, shape: Shape): Tensor =>
-  sameShape(x.shape, shape) ? x : apply1(reshapeOp, [x], { shape })
+/** The same elements in row-major order under another shape. A reshape of a reshape is one: each costs a call of the runtime. */
+export const reshape = (x: Tensor, shape: Shape): Tensor => {
+  if (sameShape(x.shape, shape)) return x
+  const before =
+    x.source.kind === 'call' && x.source.call.op.name === reshapeOp.name ? x.source.call.inputs[0] : x
+  return sameShape(before.shape, shape) ? before : apply1(reshapeOp, [before], { shape })
+}
 
 const transposeOp: Op<{ order: readonly number[] }> = {
   name: 'transpose',
