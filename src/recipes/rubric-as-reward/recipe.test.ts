@@ -155,6 +155,21 @@ describe('credit of single steps', () => {
     }
   })
 
+  it('a step that is merely consistent earns its half: less than a valid one, more than a contradicted one', async () => {
+    const recipe = await recipeOf({ ...settings, stepWeight: 1 })
+    const three = encodeSteps([PROOF[0], 'Every yumpus is angry.', 'Stella is not a numpus.'], 'False')
+    const group = await groupOf(recipe, [three, three])
+    expect(group.grades[0].grade.steps.map(({ credit }) => credit)).toEqual([1, 0.5, 0])
+    const { advantages } = recipe.credit([group])
+    const [valid, consistent, contradicted] = [0, 1, 2].map(
+      step => advantages[0][0][stepTokens(three, step)[0]],
+    )
+    // Credits 1, .5 and 0 have mean .5 and standard deviation sqrt(1/6).
+    expect(valid).toBeCloseTo(0.5 * Math.sqrt(6), 5)
+    expect(consistent).toBeCloseTo(0, 5)
+    expect(contradicted).toBeCloseTo(-0.5 * Math.sqrt(6), 5)
+  })
+
   it("adds the step's share to the rollout's advantage by stepWeight", async () => {
     const responses = [whole, encodeSteps([...PROOF.slice(0, 2), 'Stella is not a numpus.'], 'True')]
     const tokenAdvantages = async (stepWeight: number) => {

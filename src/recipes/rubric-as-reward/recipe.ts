@@ -127,9 +127,9 @@ const creditSteps = (
   )
 }
 
-/** The step's graded credit; a repeated step, or one asserted over the heads of steps between, earns nothing. */
-const stepVerdict = ({ credit, repeated, supported }: StepGrade): number =>
-  repeated || supported === false ? 0 : (credit ?? 0)
+/** The step's graded credit; a repeated step, or an entailed one asserted over the heads of steps between, earns nothing. */
+const stepVerdict = ({ credit, repeated, supported, status }: StepGrade): number =>
+  repeated || (supported === false && status === 'entailed') ? 0 : (credit ?? 0)
 
 /** Rejection sampling: learn the rollouts that are correct and proved, leave out the others. */
 const acceptValid = (groups: readonly LogicGroup[]): TokenAdvantages =>
