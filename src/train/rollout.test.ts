@@ -40,6 +40,14 @@ describe('rollOut', () => {
     expect(policy.sampled[0]).toMatchObject({ prompts: [[1], [2], [3]], samplesPerPrompt: 2, maxTokens: 4 })
   })
 
+  it.each([
+    ['fewer', (items: readonly GradeItem<string>[]) => items.slice(1).map(nameOf)],
+    ['more', (items: readonly GradeItem<string>[]) => [...items.map(nameOf), 'one too many']],
+  ])('refuses %s grades than rollouts', async (_, grade) => {
+    const result = rollOut(new FakePolicy(), ['a', 'b'], promptOf, async items => grade(items), settings)
+    await expect(result).rejects.toThrow(/grader: expected one grade for each of 2 rollouts, got [13]/)
+  })
+
   it('grades finished samples while the others are still being sampled', async () => {
     let sampling = true
     const during: boolean[] = []

@@ -2,6 +2,7 @@
 
 import type { Policy, Sample, SamplingOptions } from '../policy/policy.ts'
 import type { TokenIds } from '../rl/datum.ts'
+import { DataError } from '../util/errors.ts'
 
 /** A problem with its prompt, its samples and what the graders say of each. */
 export interface Group<Problem, Grade> {
@@ -16,6 +17,7 @@ export interface GradeItem<Problem> {
   sample: Sample
 }
 
+/** One grade for every item, in their order. */
 export type Grader<Problem, Grade> = (items: readonly GradeItem<Problem>[]) => Promise<Grade[]>
 
 export interface RolloutSettings extends SamplingOptions {
@@ -73,6 +75,10 @@ class GradingQueue<Problem, Grade> {
     if (this.#active++ === 0) this.#activeSince = performance.now()
     try {
       const grades = await this.#grader(items)
+      if (grades.length !== items.length)
+        throw new DataError(
+          `grader: expected one grade for each of ${items.length} rollouts, got ${grades.length}; return a grade for every item, in their order`,
+        )
       items.forEach(({ sample }, i) => {
         this.grades.set(sample, grades[i])
       })
@@ -82,7 +88,10 @@ class GradingQueue<Problem, Grade> {
   }
 }
 
-/** Samples a group for every problem and grades all of it. Groups keep the order of the problems. */
+/**
+ * Samples a group for every problem and grades all of it. Groups keep the order of the problems.
+ * @throws DataError when the grader returns more or fewer grades than it was given items; what policy and grader throw.
+ */
 export const rollOut = async <Problem, Grade>(
   policy: Policy,
   problems: readonly Problem[],
