@@ -8,5 +8,6 @@ export {
   type StepsResult,
   type StepsSettings,
   type StepWork,
+  trainedMsOf,
 } from './steps.ts'
 export { type TokenAdvantages, toDatums, type UpdateSettings, updatePolicy } from './update.ts'

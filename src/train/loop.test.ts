@@ -6,7 +6,7 @@ import { lossPreset } from '../rl/loss-presets.ts'
 import { RunFolder, readEvals, readMetrics, readRollouts, withoutTimings } from '../runs/run-folder.ts'
 import { FakePolicy } from './fake-policy.ts'
 import { type LoopSettings, type Recipe, train } from './loop.ts'
-import { isFinished } from './steps.ts'
+import { isFinished, trainedMsOf } from './steps.ts'
 
 const settings = (changes: Partial<LoopSettings> = {}): LoopSettings => ({
   steps: 4,
@@ -190,6 +190,21 @@ describe('train', () => {
     expect(result).toEqual({ step: 1, finished: true })
     expect(calls).toContain('evaluate 1, the last')
     expect(checkpoints()).toEqual([1])
+  })
+
+  it('the time before a resume counts against the limit', async () => {
+    const events = { shouldStop: () => policy.updates.length === 2 }
+    await train(policy, recipeOf([]), run, settings({ maxMinutes: 60 }), 0, events)
+    const { state, step } = run.resume('hash')
+    const trainedMs = trainedMsOf(state.recipe)
+    const timed = readMetrics(run.dir).reduce((sum, { time }) => sum + 1000 * time!.total!, 0)
+    expect(trainedMs).toBeGreaterThanOrEqual(timed)
+    expect(trainedMsOf(undefined)).toBe(0)
+
+    const almostOver = settings({ maxMinutes: trainedMs / 60_000, trainedMs })
+    const result = await train(policy, recipeOf([]), run, almostOver, step)
+    expect(result).toEqual({ step: 3, finished: true })
+    expect(trainedMsOf(run.resume('hash').state.recipe)).toBeGreaterThan(trainedMs)
   })
 
   it('a step without a datum makes no update, and its figures have no value', async () => {

@@ -13,6 +13,8 @@ export interface StepsSettings {
   keepCheckpoints: number
   /** Stop after this many minutes of training, evaluations not counted; for comparisons at equal time. */
   maxMinutes: number | null
+  /** Milliseconds trained before these steps: what a resumed run has used of its `maxMinutes`. Default 0. */
+  trainedMs?: number
   configHash: string
 }
 
@@ -39,11 +41,17 @@ export interface StepsResult {
 /** What a checkpoint says of the training beside it. */
 interface SavedProgress {
   finished: boolean
+  /** Milliseconds of training so far, evaluations not counted: a time limit goes on where it was. */
+  trainedMs: number
 }
 
 /** Whether a checkpoint's run state says that nothing is left to do. */
 export const isFinished = (recipe: unknown): boolean =>
   (recipe as Partial<SavedProgress> | undefined)?.finished === true
+
+/** Milliseconds of training that a checkpoint's run state tells of; 0 without one. */
+export const trainedMsOf = (recipe: unknown): number =>
+  (recipe as Partial<SavedProgress> | undefined)?.trainedMs ?? 0
 
 /** Runs steps `from + 1` to `settings.steps`, with an evaluation before the first and after the last. */
 export const runSteps = async (
@@ -59,15 +67,17 @@ export const runSteps = async (
     run.appendEvals(rows)
     events.onEval?.(rows)
   }
-  const save = (step: number, finished: boolean) =>
-    run.writeCheckpoint(
-      { step, configHash: settings.configHash, rng: {}, recipe: { finished } satisfies SavedProgress },
+  let { trainedMs = 0 } = settings
+  const save = (step: number, finished: boolean) => {
+    const recipe: SavedProgress = { finished, trainedMs }
+    return run.writeCheckpoint(
+      { step, configHash: settings.configHash, rng: {}, recipe },
       folder => policy.save(folder),
       { keepLast: settings.keepCheckpoints },
     )
+  }
 
   if (from === 0) await evaluate(0, false)
-  let trainedMs = 0
   for (let step = from + 1; step <= settings.steps; step++) {
     const startMs = performance.now()
     const row = await work.trainStep(step)

@@ -5,7 +5,7 @@ import { LocalPolicy } from '../../policy/local/local-policy.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { configHash } from '../../runs/run-state.ts'
 import { checkTrainingSeed, logicTestSet } from '../../tasks/logic/testsets.ts'
-import { runSteps } from '../../train/steps.ts'
+import { runSteps, trainedMsOf } from '../../train/steps.ts'
 import type { RunOptions, RunResult } from '../recipe.ts'
 import { type EvaluationParts, evaluateSet } from '../rubric-as-reward/evaluate.ts'
 import { miniatureFormat } from '../rubric-as-reward/task.ts'
@@ -41,6 +41,7 @@ export const runLogicColdStart = (config: ColdStartPhase, options: RunOptions): 
         checkpointEvery: config.checkpoint.every,
         keepCheckpoints: config.checkpoint.keepLast,
         maxMinutes: config.maxMinutes,
+        trainedMs: trainedMsOf(from?.state.recipe),
         configHash: hash,
       },
       {
