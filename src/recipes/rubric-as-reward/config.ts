@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { advantageSchema, commonShape, lossSettingSchema, rolloutSchema } from '../../train/config.ts'
+import { ConfigError } from '../../util/errors.ts'
 import { coldStartPhaseSchema } from '../logic-cold-start/config.ts'
 
 /**
@@ -78,7 +79,13 @@ export const rubricAsRewardSchema = z.strictObject({
   noveltyDiscount: z.boolean().default(false),
   /** `grpo`, or `rejection`: supervised learning on the rollouts that are correct and valid, for comparison. */
   method: z.enum(['grpo', 'rejection']).default('grpo'),
-  advantage: advantageSchema.prefault({}),
+  advantage: z
+    .strictObject({
+      ...advantageSchema.shape,
+      /** `rubric_norm`: a criterion that does not vary in a group leaves its weight to the others. */
+      redistribute: z.boolean().default(false),
+    })
+    .prefault({}),
   loss: lossSettingSchema.prefault('gradus:rar5'),
   rollout: rolloutSchema.prefault({}),
   /** Optimiser steps a pass, and passes over the rollouts of a step. */
@@ -88,3 +95,23 @@ export const rubricAsRewardSchema = z.strictObject({
 })
 
 export type RubricAsRewardConfig = z.output<typeof rubricAsRewardSchema>
+
+/**
+ * Refuses settings of which one would silently be ignored.
+ * @throws ConfigError naming the setting and what to do.
+ */
+export const checkSettings = ({
+  condition,
+  advantage: { scale, redistribute },
+}: RubricAsRewardConfig): void => {
+  if (condition === 'rubric_norm' && scale !== 'group')
+    throw new ConfigError(
+      `advantage.scale: expected "group" with condition "rubric_norm", which divides each criterion by its own spread in the group, got "${scale}"`,
+      { hint: 'leave advantage.scale at "group", or choose another condition' },
+    )
+  if (condition !== 'rubric_norm' && redistribute)
+    throw new ConfigError(
+      `advantage.redistribute: expected false with condition "${condition}", which mixes the criteria before they are normalised, got true`,
+      { hint: 'set condition to "rubric_norm", or advantage.redistribute to false' },
+    )
+}

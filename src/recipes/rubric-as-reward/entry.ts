@@ -9,7 +9,7 @@ import { resolveShipped } from '../../util/package.ts'
 import { estimateMemory, formatCount, memoryLines } from '../estimate.ts'
 import { logicModelConfig } from '../logic-cold-start/model.ts'
 import type { RecipeEntry, RunPlan } from '../recipe.ts'
-import { type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
+import { checkSettings, type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
 import { presets } from './presets.ts'
 import { conditionWeights } from './rewards.ts'
 import { runRubricAsReward } from './run.ts'
@@ -64,6 +64,7 @@ const rewardLine = ({ condition, weights, credit, method }: RubricAsRewardConfig
 }
 
 const plan = (config: RubricAsRewardConfig): RunPlan => {
+  checkSettings(config)
   const { rollout, steps, model, engine, loss, optimizer, task, evaluation } = config
   const shape = shapeOf(config)
   const rollouts = rollout.prompts * rollout.samples

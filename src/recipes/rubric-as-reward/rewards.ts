@@ -1,6 +1,11 @@
 /** @file From criterion scores to rewards and advantages: the paper's conditions, as pure functions. */
 
-import { type GrpoOptions, grpoAdvantages, rubricNormAdvantages } from '../../rl/advantages.ts'
+import {
+  type GrpoOptions,
+  grpoAdvantages,
+  type RubricNormOptions,
+  rubricNormAdvantages,
+} from '../../rl/advantages.ts'
 import type { Condition, CriterionId } from './config.ts'
 
 export type CriterionScores = Readonly<Record<CriterionId, number>>
@@ -67,12 +72,12 @@ export interface RolloutAdvantages {
   zeroVariance: number
 }
 
-/** One advantage a rollout: GRPO on the composite (paper, Eq. 1), or criteria normalised one by one (`rubric_norm`). */
+/** One advantage a rollout: GRPO on the composite (paper, Eq. 1), or criteria normalised one by one (`rubric_norm`, where `scale` has no meaning). */
 export const rolloutAdvantages = (
   scored_P_G: readonly (readonly Scored[])[],
   condition: Condition,
   weights: Weights,
-  options: GrpoOptions,
+  options: GrpoOptions & RubricNormOptions,
 ): RolloutAdvantages => {
   const rewards_P_G = scored_P_G.map(group => group.map(item => reward(item, condition, weights)))
   const { advantages_P_G, zeroVarianceGroups } =

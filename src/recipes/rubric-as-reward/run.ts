@@ -7,6 +7,7 @@ import { LogicSolver } from '../../grade/logic/solver.ts'
 import { loadChatTemplate } from '../../model/chat-template.ts'
 import { hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import { withMaxTokens } from '../../rl/loss-presets.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { latestCheckpoint } from '../../runs/run-folder.ts'
 import { configHash } from '../../runs/run-state.ts'
@@ -15,13 +16,14 @@ import { logicGenerator } from '../../tasks/logic/generator.ts'
 import { isGradable, loadFolio, loadProntoQa, loadProofWriter } from '../../tasks/logic/loaders.ts'
 import { checkTrainingSeed, logicTestSet } from '../../tasks/logic/testsets.ts'
 import { type LoopSettings, train } from '../../train/loop.ts'
+import { trainedMsOf } from '../../train/steps.ts'
 import { CheckpointError, ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { runLogicColdStart } from '../logic-cold-start/run.ts'
 import type { RunEvents, RunOptions, RunResult } from '../recipe.ts'
 import { FREE_CONFIG_KEYS, withRun } from '../session.ts'
 import { assertLogicVocabulary, existingModel } from '../starting-model.ts'
-import type { RubricAsRewardConfig } from './config.ts'
+import { checkSettings, type RubricAsRewardConfig } from './config.ts'
 import { type EvaluationParts, evaluateSet } from './evaluate.ts'
 import { rubricAsReward } from './recipe.ts'
 import { chatFormat, type LogicFormat, miniatureFormat } from './task.ts'
@@ -29,6 +31,7 @@ import { chatFormat, type LogicFormat, miniatureFormat } from './task.ts'
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
 export const runRubricAsReward = (config: RubricAsRewardConfig, options: RunOptions): Promise<RunResult> => {
   checkTrainingSeed(config.seed)
+  checkSettings(config)
   const given = givenModel(config)
   const hash = configHash(config, FREE_CONFIG_KEYS)
   const { events = {} } = options
@@ -51,7 +54,8 @@ export const runRubricAsReward = (config: RubricAsRewardConfig, options: RunOpti
     // The reference is the model that the run started from, also after a resume.
     if (config.loss.kl.coef > 0) await policy.freezeReference()
     if (from) await policy.load(from.dir)
-    const settings = loopSettings(config, format, hash)
+    const trainedMs = trainedMsOf(from?.state.recipe)
+    const settings = { ...loopSettings(config, format, hash), trainedMs }
     events.onPhase?.({ name: 'reinforcement', steps: settings.steps, done: from?.step ?? 0 })
     const recipe = rubricAsReward(config, partsOf(config, { policy, solver, format }))
     return train(policy, recipe, run, settings, from?.step ?? 0, events)
@@ -152,7 +156,12 @@ const sampling = ({ rollout }: RubricAsRewardConfig, format: LogicFormat) => ({
   stopTokens: format.stopTokens,
 })
 
-const loopSettings = (config: RubricAsRewardConfig, format: LogicFormat, hash: string): LoopSettings => {
+/** The configuration as the loop takes it; a loss that divides by the longest allowed response gets that length. */
+export const loopSettings = (
+  config: RubricAsRewardConfig,
+  format: LogicFormat,
+  hash: string,
+): LoopSettings => {
   const { learningRate, ...optimizer } = config.optimizer
   const rejection = config.method === 'rejection'
   return {
@@ -160,7 +169,7 @@ const loopSettings = (config: RubricAsRewardConfig, format: LogicFormat, hash: s
     seed: config.seed,
     rollout: { ...sampling(config, format), samplesPerPrompt: config.rollout.samples },
     update: {
-      loss: rejection ? REJECTION_LOSS(config) : config.loss,
+      loss: withMaxTokens(rejection ? REJECTION_LOSS(config) : config.loss, config.rollout.maxTokens),
       optimizer,
       learningRate,
       minibatches: config.minibatches,

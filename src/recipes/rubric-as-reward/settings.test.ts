@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
+import { CONDITIONS, checkSettings, rubricAsRewardSchema } from './config.ts'
+import { rubricAsRewardEntry } from './entry.ts'
+import { rolloutAdvantages } from './rewards.ts'
+import { loopSettings } from './run.ts'
+import { miniatureFormat } from './task.ts'
+
+const parse = (settings: Parameters<typeof rubricAsRewardSchema.parse>[0]) =>
+  rubricAsRewardSchema.parse(settings)
+
+describe('settings that would be ignored are refused', () => {
+  it.each(['batch', 'none'])('advantage.scale %s under rubric_norm', scale => {
+    const config = parse({ condition: 'rubric_norm', advantage: { scale } })
+    expect(() => checkSettings(config)).toThrow(/advantage\.scale: expected "group".*got "(batch|none)"/)
+    expect(() => rubricAsRewardEntry.plan(config)).toThrow(/advantage\.scale/)
+  })
+
+  it.each(CONDITIONS.filter(condition => condition !== 'rubric_norm'))(
+    'advantage.redistribute under %s',
+    condition => {
+      const config = parse({ condition, advantage: { redistribute: true } })
+      expect(() => checkSettings(config)).toThrow(/advantage\.redistribute: expected false/)
+    },
+  )
+
+  it('what has an effect is taken', () => {
+    for (const settings of [
+      {},
+      { condition: 'rubric_norm', advantage: { redistribute: true } },
+      { condition: 'rubric', advantage: { scale: 'none' } },
+    ])
+      expect(() => checkSettings(parse(settings))).not.toThrow()
+  })
+})
+
+describe('advantage.redistribute (spec 6.4)', () => {
+  /** Two groups: in the first all three criteria vary, in the second C1 alone. */
+  const groups = [
+    [1, 0].map(s => ({ C1: s, C2: s, C3: s, C4: 0, C5: 0 })),
+    [1, 0].map(s => ({ C1: s, C2: 1, C3: 1, C4: 0, C5: 0 })),
+  ].map(group => group.map(scores => ({ scores, correctAndProved: false })))
+  const weights = { C1: 0.5, C2: 0.25, C3: 0.25 }
+  const best = (redistribute: boolean) => {
+    const { advantage } = parse({ condition: 'rubric_norm', advantage: { redistribute, epsilon: 0 } })
+    return rolloutAdvantages(groups, 'rubric_norm', weights, advantage).advantages_P_G.map(([first]) => first)
+  }
+
+  it('off, a group with half of the weight at work has half of the advantage', () => {
+    const [all, one] = best(false)
+    expect(one / all).toBeCloseTo(0.5, 9)
+  })
+
+  it('on, the criteria at work take over the weight of the others', () => {
+    const [all, one] = best(true)
+    expect(one / all).toBeCloseTo(1, 9)
+  })
+})
+
+describe('losses that divide by the longest allowed response', () => {
+  const scaleOf = (loss: unknown) => {
+    const config = parse({ loss, rollout: { maxTokens: 77 } })
+    return loopSettings(config, miniatureFormat(), 'hash').update.loss.aggregation.scale
+  }
+
+  it.each(['trl:dr_grpo', 'verl:dr_grpo'])('%s gets it from rollout.maxTokens', preset => {
+    expect(LOSS_PRESETS[preset as 'trl:dr_grpo'].aggregation.scale).toBeNull()
+    expect(scaleOf(preset)).toBe(77)
+    expect(scaleOf({ preset, aggregation: { scale: 50 } })).toBe(50)
+  })
+
+  it('others are left alone', () => {
+    expect(scaleOf('gradus:rar5')).toBeNull()
+  })
+})
