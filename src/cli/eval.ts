@@ -3,8 +3,8 @@
 import { LogicSolver } from '../grade/logic/solver.ts'
 import { hasTokenizer } from '../model/tokenizer.ts'
 import { LocalPolicy } from '../policy/local/local-policy.ts'
-import { evaluateSet } from '../recipes/rubric-as-reward/evaluate.ts'
-import { formatFor } from '../recipes/rubric-as-reward/run.ts'
+import { evaluateSet } from '../recipes/logic/evaluate.ts'
+import { formatFor, type PromptKind } from '../recipes/logic/format.ts'
 import { assertLogicVocabulary, existingModel, hasLogicTokenizer } from '../recipes/starting-model.ts'
 import type { EvalRow } from '../runs/rows.ts'
 import { loadProntoQa } from '../tasks/logic/loaders.ts'
@@ -27,7 +27,7 @@ export interface EvalOptions {
 }
 
 /** The word-level prompt of the small model, or a chat prompt for any other tokenizer. */
-const promptKind = (folder: string): 'miniature' | 'chat' =>
+const promptKind = (folder: string): PromptKind =>
   hasTokenizer(folder) && !hasLogicTokenizer(folder) ? 'chat' : 'miniature'
 
 const MAX_TOKENS = { miniature: 112, chat: 1024 }
@@ -41,7 +41,7 @@ export const evalCommand = async (options: EvalOptions, io: Io): Promise<number>
   if (problems.length === 0) throw new DataError(`${options.data}: holds no problems`)
   const prompt = promptKind(folder)
   if (prompt === 'miniature') assertLogicVocabulary(folder)
-  const format = formatFor({ task: { prompt } }, folder)
+  const format = formatFor(prompt, folder)
   const opened = [LocalPolicy.start({ folder }, { threads: options.threads }), LogicSolver.start()] as const
   try {
     const [policy, solver] = await Promise.all(opened)

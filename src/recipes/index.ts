@@ -4,9 +4,9 @@ import { logicColdStart } from './logic-cold-start/entry.ts'
 import type { RecipeEntry } from './recipe.ts'
 import { rubricAsRewardEntry } from './rubric-as-reward/entry.ts'
 
+export { evaluateSet, respond } from './logic/evaluate.ts'
+export { type LogicFormat, miniatureFormat } from './logic/format.ts'
 export type { RecipeEntry, RunEvents, RunOptions, RunPlan, RunResult } from './recipe.ts'
-export { evaluateSet, respond } from './rubric-as-reward/evaluate.ts'
-export { type LogicFormat, miniatureFormat } from './rubric-as-reward/task.ts'
 export { logicColdStart, rubricAsRewardEntry as rubricAsReward }
 
 /** Every recipe by name. Each entry checks its configuration by its own schema, so the type of it does not matter here. */

@@ -6,9 +6,10 @@ import type { EvalRow } from '../../runs/rows.ts'
 import { configHash } from '../../runs/run-state.ts'
 import { checkTrainingSeed, logicTestSet } from '../../tasks/logic/testsets.ts'
 import { runSteps, trainedMsOf } from '../../train/steps.ts'
+import { CRITERION_NAMES } from '../logic/criteria.ts'
+import { type EvaluationParts, evaluateSet } from '../logic/evaluate.ts'
+import { miniatureFormat } from '../logic/format.ts'
 import type { RunOptions, RunResult } from '../recipe.ts'
-import { type EvaluationParts, evaluateSet } from '../rubric-as-reward/evaluate.ts'
-import { miniatureFormat } from '../rubric-as-reward/task.ts'
 import { FREE_CONFIG_KEYS, withRun } from '../session.ts'
 import { assertLogicVocabulary, existingModel } from '../starting-model.ts'
 import type { ColdStartPhase } from './config.ts'
@@ -70,13 +71,7 @@ const runInfo = (config: ColdStartPhase) => {
     seed: config.seed,
     steps: config.steps,
     primarySet: setName(Math.max(...config.evaluation.hops)),
-    criterionNames: {
-      C1: 'answer',
-      C2: 'step validity',
-      C3: 'format',
-      C4: 'premise use',
-      C5: 'completeness',
-    },
+    criterionNames: CRITERION_NAMES,
   }
 }
 

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { advantageSchema, commonShape, lossSettingSchema, rolloutSchema } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
+import { CRITERIA } from '../logic/criteria.ts'
 import { coldStartPhaseSchema } from '../logic-cold-start/config.ts'
 
 /**
@@ -29,9 +30,6 @@ export const CONDITIONS = [
   'proof',
 ] as const
 export type Condition = (typeof CONDITIONS)[number]
-
-export const CRITERIA = ['C1', 'C2', 'C3', 'C4', 'C5'] as const
-export type CriterionId = (typeof CRITERIA)[number]
 
 const hops = z.union([z.int().min(1).max(5), z.record(z.string().regex(/^[1-5]$/), z.number().min(0))])
 

@@ -7,9 +7,9 @@ import type { Sample } from '../../policy/policy.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { encodeSteps } from '../../tasks/logic/format.ts'
 import { LOGIC_TOKENS, tokenId } from '../../tasks/logic/vocabulary.ts'
+import { miniatureFormat } from '../logic/format.ts'
 import { rubricAsRewardSchema } from './config.ts'
 import { type LogicGroup, rubricAsReward } from './recipe.ts'
-import { miniatureFormat } from './task.ts'
 
 const PREMISES = [
   'Yumpuses are zumpuses.',

@@ -18,9 +18,10 @@ import type { Recipe } from '../../train/loop.ts'
 import type { Group } from '../../train/rollout.ts'
 import type { TokenAdvantages } from '../../train/update.ts'
 import { mean, std } from '../../util/statistics.ts'
-import { CRITERIA, type CriterionId, type RubricAsRewardConfig } from './config.ts'
+import { CRITERIA, type CriterionId } from '../logic/criteria.ts'
+import { type LogicFormat, type ResponseText, tokensOfSpan } from '../logic/format.ts'
+import type { RubricAsRewardConfig } from './config.ts'
 import { conditionWeights, rolloutAdvantages, type Scored } from './rewards.ts'
-import { type LogicFormat, type ResponseText, tokensOfSpan } from './task.ts'
 
 /** A rollout's grade with the text it was read from. */
 export interface Graded {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
-import { CONDITIONS, type Condition, CRITERIA, type CriterionId } from './config.ts'
+import { CRITERIA, type CriterionId } from '../logic/criteria.ts'
+import { CONDITIONS, type Condition } from './config.ts'
 import { conditionWeights, RUBRIC_WEIGHTS, reward, rolloutAdvantages, type Scored } from './rewards.ts'
 
 const scored = (C1: number, C2: number, C3: number, C4 = 0, C5 = 0, correctAndProved = false): Scored => ({

@@ -6,7 +6,8 @@ import {
   type RubricNormOptions,
   rubricNormAdvantages,
 } from '../../rl/advantages.ts'
-import type { Condition, CriterionId } from './config.ts'
+import type { CriterionId } from '../logic/criteria.ts'
+import type { Condition } from './config.ts'
 
 export type CriterionScores = Readonly<Record<CriterionId, number>>
 export type Weights = Readonly<Partial<Record<CriterionId, number>>>

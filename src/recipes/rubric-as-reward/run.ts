@@ -4,8 +4,6 @@ import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { gradeLogicBatch } from '../../grade/logic/criteria.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
-import { loadChatTemplate } from '../../model/chat-template.ts'
-import { hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
 import { withMaxTokens } from '../../rl/loss-presets.ts'
 import type { EvalRow } from '../../runs/rows.ts'
@@ -17,16 +15,17 @@ import { isGradable, loadFolio, loadProntoQa, loadProofWriter } from '../../task
 import { checkTrainingSeed, logicTestSet } from '../../tasks/logic/testsets.ts'
 import { type LoopSettings, train } from '../../train/loop.ts'
 import { trainedMsOf } from '../../train/steps.ts'
-import { CheckpointError, ConfigError } from '../../util/errors.ts'
+import { ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
+import { CRITERION_NAMES } from '../logic/criteria.ts'
+import { type EvaluationParts, evaluateSet } from '../logic/evaluate.ts'
+import { formatFor, type LogicFormat } from '../logic/format.ts'
 import { runLogicColdStart } from '../logic-cold-start/run.ts'
 import type { RunEvents, RunOptions, RunResult } from '../recipe.ts'
 import { FREE_CONFIG_KEYS, withRun } from '../session.ts'
 import { assertLogicVocabulary, existingModel } from '../starting-model.ts'
 import { checkSettings, type RubricAsRewardConfig } from './config.ts'
-import { type EvaluationParts, evaluateSet } from './evaluate.ts'
 import { rubricAsReward } from './recipe.ts'
-import { chatFormat, type LogicFormat, miniatureFormat } from './task.ts'
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
 export const runRubricAsReward = (config: RubricAsRewardConfig, options: RunOptions): Promise<RunResult> => {
@@ -44,7 +43,7 @@ export const runRubricAsReward = (config: RubricAsRewardConfig, options: RunOpti
   return withRun(session, async ({ run, from, use }) => {
     const folder = given ?? (await coldStart(config, run.dir, events))
     if (folder === null) return { step: 0, finished: false }
-    const format = formatFor(config, folder)
+    const format = formatFor(config.task.prompt, folder)
     const [policy, solver] = await Promise.all([
       use(
         LocalPolicy.start({ folder, lora: config.model.lora ?? undefined, seed: config.seed }, config.engine),
@@ -101,34 +100,8 @@ const runInfo = (config: RubricAsRewardConfig, folder: string) => ({
   seed: config.seed,
   steps: config.steps,
   primarySet: config.evaluation.sets[0],
-  criterionNames: {
-    C1: 'answer',
-    C2: 'step validity',
-    C3: 'format',
-    C4: 'premise use',
-    C5: 'completeness',
-  },
+  criterionNames: CRITERION_NAMES,
 })
-
-/** The miniature's words, or the model's own chat template. */
-export const formatFor = (
-  config: { task: Pick<RubricAsRewardConfig['task'], 'prompt'> },
-  folder: string,
-): LogicFormat => {
-  if (config.task.prompt === 'miniature') return miniatureFormat()
-  if (!hasTokenizer(folder))
-    throw new CheckpointError(`${folder}: task.prompt is "chat", but the model has no tokenizer.json`, {
-      hint: 'put the tokenizer files beside the model',
-    })
-  const tokenizer = loadTokenizer(folder)
-  const template = loadChatTemplate(folder)
-  if (!template)
-    throw new CheckpointError(`${folder}: task.prompt is "chat", but the model has no chat template`, {
-      hint: 'use an instruction-tuned checkpoint, or add chat_template.jinja',
-    })
-  const stops = tokenizer.eosId === null ? [] : [tokenizer.eosId]
-  return chatFormat(tokenizer, template, stops)
-}
 
 /** Problem i of the training stream; files are shuffled anew every pass. */
 const problemSource = ({ task, seed }: RubricAsRewardConfig): ((index: number) => LogicTaskExample) => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
+import { miniatureFormat } from '../logic/format.ts'
 import { CONDITIONS, checkSettings, rubricAsRewardSchema } from './config.ts'
 import { rubricAsRewardEntry } from './entry.ts'
 import { rolloutAdvantages } from './rewards.ts'
 import { loopSettings } from './run.ts'
-import { miniatureFormat } from './task.ts'
 
 const parse = (settings: Parameters<typeof rubricAsRewardSchema.parse>[0]) =>
   rubricAsRewardSchema.parse(settings)

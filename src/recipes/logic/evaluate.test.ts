@@ -5,7 +5,7 @@ import { encodeSteps } from '../../tasks/logic/format.ts'
 import { generateLogicProblems } from '../../tasks/logic/generator.ts'
 import { FakePolicy } from '../../train/fake-policy.ts'
 import { evaluateSet } from './evaluate.ts'
-import { miniatureFormat } from './task.ts'
+import { miniatureFormat } from './format.ts'
 
 const problems = generateLogicProblems(8, { hops: 2 }, 'evaluate')
 const other: Record<LogicLabel, LogicLabel> = { True: 'False', False: 'True', Unknown: 'True' }

@@ -8,8 +8,8 @@ import type { EvalItem, EvalRow, Interval } from '../../runs/rows.ts'
 import { shallowBaselines } from '../../tasks/logic/baselines.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
-import { CRITERIA } from './config.ts'
-import type { LogicFormat } from './task.ts'
+import { CRITERIA } from './criteria.ts'
+import type { LogicFormat } from './format.ts'
 
 export interface EvaluationSettings {
   /** Samples a problem at `sampling.temperature`; 0 for greedy alone. */

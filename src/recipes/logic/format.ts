@@ -1,11 +1,17 @@
 /** @file How logic problems are shown to a policy and its tokens read back: the miniature's words, or a chat model's template. */
 
-import type { ChatTemplate } from '../../model/chat-template.ts'
-import { decodeWithOffsets as decodeChat, type Tokenizer } from '../../model/tokenizer.ts'
+import { type ChatTemplate, loadChatTemplate } from '../../model/chat-template.ts'
+import {
+  decodeWithOffsets as decodeChat,
+  hasTokenizer,
+  loadTokenizer,
+  type Tokenizer,
+} from '../../model/tokenizer.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { decodeWithOffsets, encodePrompt } from '../../tasks/logic/format.ts'
 import { LOGIC_TOKENS } from '../../tasks/logic/vocabulary.ts'
+import { CheckpointError } from '../../util/errors.ts'
 import { SYSTEM_PROMPT, userPrompt } from './prompts.ts'
 
 /** A response as text, and where each token ends in it (token i covers [ends[i - 1] or 0, ends[i])). */
@@ -47,6 +53,29 @@ export const chatFormat = (
     read: tokens => decodeChat(tokenizer, Array.from(tokens)),
     stopTokens,
   }
+}
+
+/** How a problem is shown: the small model's word-level tokens, or a chat prompt through the model's own template. */
+export type PromptKind = 'miniature' | 'chat'
+
+/**
+ * The format of a kind of prompt for the model in a folder.
+ * @throws CheckpointError when a chat model lacks its tokenizer or its template.
+ */
+export const formatFor = (prompt: PromptKind, folder: string): LogicFormat => {
+  if (prompt === 'miniature') return miniatureFormat()
+  if (!hasTokenizer(folder))
+    throw new CheckpointError(`${folder}: task.prompt is "chat", but the model has no tokenizer.json`, {
+      hint: 'put the tokenizer files beside the model',
+    })
+  const tokenizer = loadTokenizer(folder)
+  const template = loadChatTemplate(folder)
+  if (!template)
+    throw new CheckpointError(`${folder}: task.prompt is "chat", but the model has no chat template`, {
+      hint: 'use an instruction-tuned checkpoint, or add chat_template.jinja',
+    })
+  const stops = tokenizer.eosId === null ? [] : [tokenizer.eosId]
+  return chatFormat(tokenizer, template, stops)
 }
 
 /** Tokens [start, end) that share a character with [from, to) of the text; null when none does. */
