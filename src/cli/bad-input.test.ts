@@ -7,7 +7,7 @@ import { loadCheckpoint } from '../model/checkpoint.ts'
 import { readMetrics } from '../runs/index.ts'
 import { generateLogicProblems } from '../tasks/logic/generator.ts'
 import { toLogicLmRow } from '../tasks/logic/loaders.ts'
-import { cli, Sandbox, tinyColdStart, tinyModel, tinyReinforcement } from './test-support.ts'
+import { cli, Sandbox, SLOW_MS, tinyColdStart, tinyModel, tinyReinforcement } from './test-support.ts'
 
 const sandbox = new Sandbox()
 let model: string
@@ -16,7 +16,7 @@ beforeAll(async () => {
   model = await tinyModel(sandbox)
   const rows = generateLogicProblems(3, { hops: 1 }, 'bad input').map(toLogicLmRow)
   data = sandbox.write('data.jsonl', rows.map(row => `${JSON.stringify(row)}\n`).join(''))
-})
+}, SLOW_MS)
 afterAll(() => sandbox.remove())
 
 /** A copy of the model with one file changed. */
@@ -46,7 +46,7 @@ const refuses = async (args: string[], code: number, ...messages: (string | RegE
   expect(existsSync(run)).toBe(false)
 }
 
-describe('settings', () => {
+describe('settings', { timeout: SLOW_MS }, () => {
   it('refuses an unknown key in a file, naming file, path and the likely word', async () => {
     const file = sandbox.write('typo.yaml', tinyColdStart(2, { optimizer: { learningRat: 1 } }))
     await refuses(['train', file], 1, file, 'optimizer.learningRat', 'did you mean learningRate?')
@@ -87,7 +87,7 @@ describe('settings', () => {
   })
 })
 
-describe('checkpoints', () => {
+describe('checkpoints', { timeout: SLOW_MS }, () => {
   const commands = (folder: string) => [
     ['train', sandbox.write('rl.yaml', tinyReinforcement(folder, 2))],
     ['eval', '--task', 'logic', '--model', folder, '--data', data],
@@ -127,7 +127,7 @@ describe('checkpoints', () => {
   })
 })
 
-describe('problems and sequences', () => {
+describe('problems and sequences', { timeout: SLOW_MS }, () => {
   it('refuses sequences longer than the context', async () => {
     await refuses(
       ['sample', '--model', model, '--prompt-tokens', '1', '--max-tokens', '500'],
@@ -162,7 +162,7 @@ describe('problems and sequences', () => {
   })
 })
 
-describe('failures on the way', () => {
+describe('failures on the way', { timeout: SLOW_MS }, () => {
   it('stops at a loss that is not finite and keeps the checkpoint before it', async () => {
     const settings = tinyColdStart(6, {
       optimizer: { learningRate: { peak: 1e30 }, maxGradNorm: 0 },

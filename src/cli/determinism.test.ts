@@ -4,13 +4,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readMetrics, withoutTimings } from '../runs/index.ts'
-import { cli, Sandbox, tinyColdStart, tinyModel, tinyReinforcement } from './test-support.ts'
+import { cli, Sandbox, SLOW_MS, tinyColdStart, tinyModel, tinyReinforcement } from './test-support.ts'
 
 const sandbox = new Sandbox()
 let model: string
 beforeAll(async () => {
   model = await tinyModel(sandbox)
-})
+}, SLOW_MS)
 afterAll(() => sandbox.remove())
 
 const metricsOf = (run: string) => readMetrics(sandbox.path(run)).map(withoutTimings)
@@ -43,7 +43,7 @@ const killAfterCheckpoint = async (file: string, run: string, leastSteps: number
 const reinforcement = (steps: number, more: object = {}) =>
   sandbox.write(`rl-${steps}.yaml`, tinyReinforcement(model, steps, { checkpoint: { every: 3 }, ...more }))
 
-describe('determinism', () => {
+describe('determinism', { timeout: SLOW_MS }, () => {
   it('gives the same metrics for the same seed, and others for another', async () => {
     const file = reinforcement(3)
     await train(file, 'a')
@@ -90,7 +90,7 @@ describe('determinism', () => {
   })
 })
 
-describe('cold start as a phase', () => {
+describe('cold start as a phase', { timeout: SLOW_MS }, () => {
   const phases = (name: string) => {
     const { recipe: _recipe, ...phase } = tinyColdStart(4)
     const settings = tinyReinforcement('', 3, { model: {}, coldStart: phase })

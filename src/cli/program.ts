@@ -21,11 +21,20 @@ const tokenIds = (text: string): number[] => text.split(',').map(countOrZero)
 
 const threads = () => new Option('--threads <n>', 'threads of the engine').argParser(count).default(2)
 
-const TRAIN_HELP = `
-Recipes and their presets:
-  rubric-as-reward   quick (default), full, paper
-  logic-cold-start   short (default), growing
+/** Recipes and presets as they are; loaded only where the help of `train` is asked for. */
+const recipeHelp = async (args: readonly string[]): Promise<string> => {
+  const asked = args.includes('train') && args.some(arg => ['-h', '--help', 'help'].includes(arg))
+  if (!asked) return ''
+  const { RECIPES } = await import('../recipes/index.ts')
+  const describe = (name: string, presets: object) => {
+    const [first, ...others] = Object.keys(presets)
+    return `  ${name.padEnd(17)}  ${[`${first} (default)`, ...others].join(', ')}`
+  }
+  const lines = Object.values(RECIPES).map(({ name, presets }) => describe(name, presets))
+  return `\nRecipes and their presets:\n${lines.join('\n')}\n`
+}
 
+const TRAIN_HELP = `
 Settings come from, each over the one before: defaults, preset, YAML file, --set.
 A YAML file names its recipe ("recipe: rubric-as-reward"); its other keys are the recipe's settings.
 
@@ -69,7 +78,7 @@ Examples:
 
 type SetExit = (code: number) => void
 
-const addTrain = (program: Command, io: Io, done: SetExit) =>
+const addTrain = (program: Command, io: Io, done: SetExit, recipes: string) =>
   program
     .command('train')
     .summary('train a model by a recipe')
@@ -84,7 +93,7 @@ const addTrain = (program: Command, io: Io, done: SetExit) =>
     .option('--dry-run', 'print the plan and a memory estimate, run nothing')
     .option('--json', 'print the result as JSON, no progress')
     .option('-q, --quiet', 'no progress')
-    .addHelpText('after', TRAIN_HELP)
+    .addHelpText('after', `${recipes}${TRAIN_HELP}`)
     .action(async (target: string, options: TrainOptions) => {
       const { trainCommand } = await import('./train.ts')
       done(await trainCommand(target, options, io))
@@ -195,7 +204,7 @@ const addBench = (program: Command, io: Io, done: SetExit) =>
       done(EXIT.ok)
     })
 
-const buildProgram = (io: Io, done: SetExit): Command => {
+const buildProgram = (io: Io, done: SetExit, recipes: string): Command => {
   const program = new Command('gradus')
     .description('Rubric-based reinforcement learning for language models.')
     .version(packageVersion(), '-V, --version', 'print the version')
@@ -203,7 +212,7 @@ const buildProgram = (io: Io, done: SetExit): Command => {
     .configureOutput({ writeOut: text => io.out.write(text), writeErr: text => io.err.write(text) })
     .exitOverride()
     .addHelpText('after', ROOT_HELP)
-  addTrain(program, io, done)
+  addTrain(program, io, done, recipes)
   addEval(program, io, done)
   addSample(program, io, done)
   addVerify(program, done)
@@ -215,9 +224,10 @@ const buildProgram = (io: Io, done: SetExit): Command => {
 /** Runs a command line (without node and script). Returns the exit code; never throws. */
 export const runCli = async (args: readonly string[], io: Io): Promise<number> => {
   let exitCode: number = EXIT.ok
-  const program = buildProgram(io, code => {
+  const setExit = (code: number) => {
     exitCode = code
-  })
+  }
+  const program = buildProgram(io, setExit, await recipeHelp(args))
   if (args.length === 0) {
     io.err.write(program.helpInformation())
     return EXIT.usage

@@ -7,6 +7,9 @@ import { stringify } from 'yaml'
 import type { Io } from './io.ts'
 import { runCli } from './program.ts'
 
+/** Limit of tests that train: seconds on a free machine, far more on a busy one. */
+export const SLOW_MS = 300_000
+
 export interface CliResult {
   code: number
   out: string
