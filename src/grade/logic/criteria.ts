@@ -49,7 +49,7 @@ export interface StepGrade {
   formula: Formula | null
   /** As the solver has it; `unverifiable` for unreadable steps that name a known rule. */
   status: StepStatus | 'unverifiable'
-  /** 0, .3, .5 or 1; null when the premises are inconsistent and nothing can be said. */
+  /** 0, .3, .5 or 1; null when nothing can be said: inconsistent premises, or a solver that failed. */
   credit: number | null
   /** Index of the premise that the step restates, or null. */
   premise: number | null
@@ -65,8 +65,8 @@ export interface StepGrade {
 
 export interface LogicGrade {
   problemId: string
-  /** Set when the item itself is faulty and must be left out of every mean. */
-  excluded: 'inconsistent-premises' | null
+  /** Set when the item is faulty, or the solver failed on it, so that it must be left out of every mean. */
+  excluded: 'inconsistent-premises' | 'solver-failed' | null
   answer: LogicLabel | null
   /** The last answer with its tags, as offsets in the response. */
   answerSpan: [start: number, end: number] | null
@@ -185,7 +185,7 @@ const markSupport = async (draft: Draft, steps: StepGrade[], solver: LogicSolver
     step.supported = step.premise !== null || draft.context.followsFrom(earlier, step.formula)
     if (step.supported === null && thorough) {
       const [status] = await solver.checkSteps([{ premises: [...earlier], formula: step.formula }])
-      step.supported = status === 'entailed'
+      step.supported = status === 'failed' ? null : status === 'entailed'
     }
     earlier.push(step.formula)
   }
@@ -195,7 +195,7 @@ const mean = (values: readonly number[]) =>
   values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
 
 const stepValidity = (steps: readonly StepGrade[]): number =>
-  mean(steps.filter(step => step.counted).map(step => step.credit ?? 0))
+  mean(steps.flatMap(({ counted, credit }) => (counted && credit !== null ? [credit] : [])))
 
 const formatScore = (response: string, steps: number): number =>
   (tagsOf(response).present + (steps >= 2 ? 1 : 0)) / 5
@@ -217,36 +217,39 @@ const prefixLength = (steps: readonly StepGrade[]): number => {
 const finish = async (
   draft: Draft,
   steps: StepGrade[],
-  inconsistent: boolean,
+  premisesStatus: StepStatus,
   solver: LogicSolver,
   options: LogicGradeOptions,
 ): Promise<LogicGrade> => {
   const { context, response, answer, reasoning, read } = draft
   const { problem } = context
+  const inconsistent = premisesStatus === 'inconsistent-premises'
+  const failed = premisesStatus === 'failed' || steps.some(step => step.status === 'failed')
+  const excluded = inconsistent ? 'inconsistent-premises' : failed ? 'solver-failed' : null
   markRepeats(steps, read, options.noveltyDiscount ?? false)
   const judged = judgedSteps(draft, steps)
-  if (!inconsistent && (options.support ?? true))
+  if (excluded === null && (options.support ?? true))
     await markSupport(draft, steps, solver, options.truth ?? false)
   const answerCorrect = answer.label === problem.label
   const validProof =
-    !inconsistent && steps.every(step => step.status === 'entailed') && settles(context, judged)
+    excluded === null && steps.every(step => step.status === 'entailed') && settles(context, judged)
   const correctAndValid = answerCorrect && validProof
   return {
     problemId: problem.id,
-    excluded: inconsistent ? 'inconsistent-premises' : null,
+    excluded,
     answer: answer.label,
     answerSpan: answer.span,
     answerCorrect,
     steps,
     criteria: {
       C1: answerCorrect ? 1 : 0,
-      C2: inconsistent ? null : stepValidity(steps),
+      C2: excluded === null ? stepValidity(steps) : null,
       C3: formatScore(response, steps.length),
       C4: premiseUseProxy(context.premiseTerms, reasoning.text),
       C5: completenessProxy(steps.length, reasoning.text),
     },
     truth:
-      options.truth && !inconsistent
+      options.truth && excluded === null
         ? { C4: await premiseUse(context, judged, solver), C5: await completeness(context, judged, solver) }
         : null,
     validProof,
@@ -271,12 +274,12 @@ export const gradeLogicBatch = async (
   const statuses = await ask(drafts, solver)
   let at = 0
   const graded = drafts.map(draft => {
-    const inconsistent = statuses[at++] === 'inconsistent-premises'
+    const premisesStatus = statuses[at++]
     const steps = draft.reasoning.steps.map((text, index) => {
       const status = statusOf(statuses[at++], text.rule)
       return stepGrade(text, draft.read[index], status, draft.tautologies[index] === true)
     })
-    return { steps, inconsistent }
+    return { steps, premisesStatus }
   })
   for (const [index, { tautologies }] of drafts.entries()) {
     for (const [step, known] of tautologies.entries()) {
@@ -285,8 +288,8 @@ export const gradeLogicBatch = async (
   }
   const grades: LogicGrade[] = []
   for (const [index, draft] of drafts.entries()) {
-    const { steps, inconsistent } = graded[index]
-    grades.push(await finish(draft, steps, inconsistent, solver, options))
+    const { steps, premisesStatus } = graded[index]
+    grades.push(await finish(draft, steps, premisesStatus, solver, options))
   }
   return grades
 }

@@ -8,6 +8,9 @@ import type { ScriptReply, ScriptRequest, WorkerMessage } from './solver-worker.
 /** Z3 could not be started, died, or did not come back in time. */
 export class SolverError extends GradusError {}
 
+/** Z3 kept on beyond every limit of its own: this says something about the question, unlike a crash. */
+export class SolverTimeout extends SolverError {}
+
 const START_LIMIT_MS = 30_000
 
 const startWorker = (): Promise<Worker> =>
@@ -43,12 +46,13 @@ const awaitReply = (worker: Worker, request: ScriptRequest, limitMs: number): Pr
       finish()
     }
     const refuse = (why: string) => settle(() => reject(new SolverError(why)))
+    const giveUp = () => settle(() => reject(new SolverTimeout(`Z3 gave no answer within ${limitMs} ms`)))
     const onError = (error: Error) => refuse(`the Z3 worker stopped: ${error.message}`)
     const onExit = (code: number) => refuse(`the Z3 worker stopped with exit code ${code}`)
     const onMessage = (reply: ScriptReply) => {
       if (reply.id === request.id) settle(() => resolve(reply))
     }
-    const timer = setTimeout(() => refuse(`Z3 gave no answer within ${limitMs} ms`), limitMs)
+    const timer = setTimeout(giveUp, limitMs)
     worker.on('error', onError).on('exit', onExit).on('message', onMessage)
     worker.postMessage(request)
   })
@@ -81,7 +85,7 @@ export class SolverProcess {
 
   /**
    * Runs one script after those before it.
-   * @throws SolverError when the worker died or took longer than `limitMs`; the next call starts a fresh one.
+   * @throws SolverTimeout when Z3 took longer than `limitMs`, SolverError when it died or could not be started; the next call starts a fresh one.
    */
   run(script: string, limitMs: number): Promise<string> {
     const result = this.#tail.then(() => this.#run(script, limitMs))

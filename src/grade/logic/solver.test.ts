@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readJsonl } from '../../util/jsonl.ts'
 import { sharedData } from '../../util/shared-data.ts'
 import { workerUrl } from '../../util/worker-url.ts'
@@ -8,7 +8,7 @@ import { parseSentence, splitSentences } from './english.ts'
 import { parseFormula } from './parse.ts'
 import { readResults } from './smt.ts'
 import { LogicSolver, STEP_CREDIT } from './solver.ts'
-import { SolverProcess } from './solver-process.ts'
+import { SolverError, SolverProcess, SolverTimeout } from './solver-process.ts'
 
 const parse = (text: string) => parseFormula(text).formula
 const all = (...texts: string[]) => texts.map(parse)
@@ -101,6 +101,47 @@ describe('LogicSolver', () => {
       })),
     )
     expect(statuses).toEqual(rows.map(row => (row.answer === 'A' ? 'entailed' : 'contradicted')))
+  })
+})
+
+describe('a solver that fails', () => {
+  afterEach(() => vi.restoreAllMocks())
+
+  const solverWhoseRuns = (...runs: (() => Promise<string>)[]) => {
+    const scripts = [...runs]
+    const last = runs[runs.length - 1]
+    const fake = { restarts: 0, solverMs: 0, run: () => (scripts.shift() ?? last)(), close: async () => {} }
+    vi.spyOn(SolverProcess, 'start').mockResolvedValue(fake as unknown as SolverProcess)
+    return LogicSolver.start({ backend: 'z3' })
+  }
+  const crash = () => Promise.reject(new SolverError('the Z3 worker stopped with exit code 1'))
+  const hang = () => Promise.reject(new SolverTimeout('Z3 gave no answer'))
+  const step = { premises: all('P(a)'), formula: parse('Q(a)') }
+
+  it('gives no credit after a crash, and asks again next time', async () => {
+    const solver = await solverWhoseRuns(crash, crash, async () => '@0\nsat\nunsat\nsat\n')
+    const [status] = await solver.checkSteps([step])
+    expect(status).toBe('failed')
+    expect(STEP_CREDIT[status]).toBeNull()
+    expect(solver.stats()).toMatchObject({ errors: 1, timeouts: 0 })
+    expect(await solver.checkSteps([step])).toEqual(['entailed'])
+  })
+
+  it('a question that hangs it by itself is a time-out, one in company gets a second chance', async () => {
+    const alone = await solverWhoseRuns(hang)
+    expect(await alone.checkSteps([step])).toEqual(['unknown'])
+    expect(alone.stats()).toMatchObject({ errors: 0, timeouts: 1 })
+    const other = { premises: all('R(a)'), formula: parse('Q(a)') }
+    const both = await solverWhoseRuns(hang, async () => '@0\nsat\nunsat\nsat\n', hang)
+    expect(await both.checkSteps([step, other])).toEqual(['entailed', 'unknown'])
+  })
+
+  it('has no label to give', async () => {
+    const solver = await solverWhoseRuns(crash)
+    expect(await solver.decide(step.premises, step.formula)).toEqual({
+      label: null,
+      reason: 'the solver failed',
+    })
   })
 })
 

@@ -4,13 +4,14 @@ import { type Formula, formulaKey } from './formula.ts'
 import { groundStatus } from './ground.ts'
 import type { LogicLabel } from './problem.ts'
 import { type CheckResult, type Problem, readResults, type ScriptOptions, scriptFor } from './smt.ts'
-import { SolverProcess } from './solver-process.ts'
+import { SolverProcess, SolverTimeout } from './solver-process.ts'
 
 /**
  * - entailed: premises and not(formula) have no model.
  * - contradicted: premises and formula have no model.
  * - consistent: both have one.
- * - unknown: the solver ran out of time or failed.
+ * - unknown: the solver ran out of time, or the question is outside its fragment.
+ * - failed: the solver crashed, or could not be started again; nothing is known of the formula.
  * - unparsed: there is no formula.
  * - inconsistent-premises: the premises alone have no model; the item is a data error and must be left out.
  */
@@ -19,14 +20,16 @@ export type StepStatus =
   | 'contradicted'
   | 'consistent'
   | 'unknown'
+  | 'failed'
   | 'unparsed'
   | 'inconsistent-premises'
 
-/** Graded credit of a status (spec 6.3); null where the item is to be left out. */
+/** Graded credit of a status (spec 6.3); null where nothing can be said and the item is to be left out. */
 export const STEP_CREDIT: Readonly<Record<StepStatus, number | null>> = {
   entailed: 1,
   consistent: 0.5,
   unknown: 0.3,
+  failed: null,
   contradicted: 0,
   unparsed: 0,
   'inconsistent-premises': null,
@@ -174,6 +177,8 @@ export class LogicSolver {
         return { label: 'Unknown', reason: null }
       case 'inconsistent-premises':
         return { label: null, reason: 'the premises contradict each other' }
+      case 'failed':
+        return { label: null, reason: 'the solver failed' }
       default:
         return { label: null, reason: `undecided within ${timeoutMs} ms` }
     }
@@ -230,7 +235,8 @@ export class LogicSolver {
     if (consistency === 'inconsistent-premises') return consistency
     const key = formulaKey(formula)
     if (this.#premiseKeys(premises).has(key)) return 'entailed'
-    return this.#verdicts.get(`${id}|${key}`) ?? 'unknown'
+    // What was asked and is not remembered, the solver failed on.
+    return this.#verdicts.get(`${id}|${key}`) ?? 'failed'
   }
 
   #premisesId(premises: readonly Formula[]): number {
@@ -278,12 +284,17 @@ export class LogicSolver {
     const results = await this.#run(batch, timeoutMs)
     for (const [index, entry] of batch.entries()) {
       // A problem that failed in company gets a second chance by itself, so that it cannot spoil its neighbours.
-      const result = results?.[index] ?? (await this.#run([entry], timeoutMs))?.[0] ?? null
+      const [result] = results[index] === null ? await this.#run([entry], timeoutMs, true) : [results[index]]
       this.#remember(entry, result)
     }
   }
 
-  async #run(batch: readonly Pending[], timeoutMs: number): Promise<(CheckResult[] | null)[] | null> {
+  /** Results by problem: null where the solver failed. A problem that hangs it when `alone` has unknown results. */
+  async #run(
+    batch: readonly Pending[],
+    timeoutMs: number,
+    alone = batch.length === 1,
+  ): Promise<(CheckResult[] | null)[]> {
     const problems: Problem[] = batch.map(({ premises, queries }) => ({
       premises,
       queries: [...queries.values()],
@@ -293,8 +304,11 @@ export class LogicSolver {
     try {
       const script = scriptFor(problems, { ...this.#options, timeoutMs })
       return readResults(await this.#process!.run(script, GRACE_MS + checks * timeoutMs), problems)
-    } catch {
-      return null
+    } catch (error) {
+      const hung = alone && error instanceof SolverTimeout
+      return problems.map(({ queries }) =>
+        hung ? new Array<CheckResult>(1 + 2 * queries.length).fill('unknown') : null,
+      )
     }
   }
 

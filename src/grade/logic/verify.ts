@@ -17,7 +17,7 @@ export interface LabelVerdict {
 }
 
 export interface StepVerdict {
-  /** 0, .3, .5 or 1; null when the premises are faulty and nothing can be said. */
+  /** 0, .3, .5 or 1; null when nothing can be said: faulty premises, or a solver that failed. */
   credit: number | null
   status: StepStatus | 'unverifiable' | 'premises-unparsed'
 }

@@ -260,6 +260,41 @@ describe('bad rollouts are data', () => {
   })
 })
 
+describe('a solver that failed is not a zero', () => {
+  /** As if the solver had crashed on this rollout. */
+  const fail = (group: LogicGroup, g: number) => {
+    const { grade } = group.grades[g]
+    grade.excluded = 'solver-failed'
+    grade.criteria.C2 = null
+    grade.correctAndProved = false
+    for (const step of grade.steps) Object.assign(step, { status: 'failed', credit: null })
+  }
+
+  it.each(['rubric', 'proof', 'rubric_norm'] as const)(
+    '%s: the others are as if it were not there',
+    async condition => {
+      for (const credit of ['scalar', 'per-step'] as const) {
+        const recipe = await recipeOf({ condition, credit })
+        const three = await groupOf(recipe, [whole, wrongAnswer, whole])
+        fail(three, 2)
+        const { advantages, metrics } = recipe.credit([three])
+        const { advantages: without } = recipe.credit([await groupOf(recipe, [whole, wrongAnswer])])
+        expect(advantages[0].slice(0, 2)).toEqual(without[0])
+        expect(advantages[0][2].every(value => value === 0)).toBe(true)
+        expect(metrics).toMatchObject({ correctAndProved: 0.5, accuracy: 0.5 })
+        expect((metrics.exploits as Record<string, number>).solverFailed).toBeCloseTo(1 / 3, 12)
+      }
+    },
+  )
+
+  it('on every rollout it ends the run', async () => {
+    const recipe = await recipeOf()
+    const group = await groupOf(recipe, [whole, leap])
+    for (const g of [0, 1]) fail(group, g)
+    expect(() => recipe.credit([group])).toThrow('the solver failed on every one of 2 rollouts')
+  })
+})
+
 describe('a NaN reward is a crash', () => {
   it.each(['rubric', 'rubric_norm'] as const)('%s', async condition => {
     const recipe = await recipeOf({ condition })

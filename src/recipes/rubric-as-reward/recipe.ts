@@ -10,6 +10,7 @@
  */
 
 import type { LogicGrade, StepGrade } from '../../grade/logic/criteria.ts'
+import { SolverError } from '../../grade/logic/solver-process.ts'
 import { stepAdvantages } from '../../rl/advantages.ts'
 import { broadcastAdvantage, stepwiseCredit } from '../../rl/datum.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
@@ -60,6 +61,7 @@ export const rubricAsReward = (
   },
 
   credit: groups => {
+    assertSolverWorks(groups)
     const weights = config.weights ?? conditionWeights(config.condition)
     const scored_P_G = groups.map(({ grades }) => grades.map(({ grade: g }) => scoredOf(g)))
     const { advantages_P_G, rewards_P_G, zeroVariance } = rolloutAdvantages(
@@ -82,14 +84,21 @@ export const rubricAsReward = (
   evaluate,
 })
 
-/** An item whose premises contradict each other has no C2: it counts nothing, and its group has no spread. */
+/** An excluded item has no C2; what stands for it here counts nowhere. */
 const scoredOf = ({ criteria, correctAndProved, excluded }: LogicGrade): Scored => ({
-  scores: Object.fromEntries(CRITERIA.map(id => [id, excluded ? 0 : (criteria[id] ?? 0)])) as Record<
-    CriterionId,
-    number
-  >,
+  scores: Object.fromEntries(CRITERIA.map(id => [id, criteria[id] ?? 0])) as Record<CriterionId, number>,
   correctAndProved,
+  excluded: excluded !== null,
 })
+
+/** @throws SolverError when nothing of a step could be judged: going on would train on nothing. */
+const assertSolverWorks = (groups: readonly LogicGroup[]): void => {
+  const grades = groups.flatMap(group => group.grades.map(({ grade }) => grade))
+  if (grades.length > 0 && grades.every(({ excluded }) => excluded === 'solver-failed'))
+    throw new SolverError(`the solver failed on every one of ${grades.length} rollouts`, {
+      hint: 'go on with --resume; if it happens again, check the memory that is left',
+    })
+}
 
 const ones = (length: number) => new Float32Array(length).fill(1)
 
@@ -108,12 +117,15 @@ const creditSteps = (
   advantages_P_G: readonly (readonly number[])[],
   config: RubricAsRewardConfig,
 ): TokenAdvantages => {
-  const verdicts_P_G_S = groups.map(({ grades }) => grades.map(({ grade }) => grade.steps.map(stepVerdict)))
+  const verdicts_P_G_S = groups.map(({ grades }) =>
+    grades.map(({ grade }) => (grade.excluded === null ? grade.steps.map(stepVerdict) : [])),
+  )
   const steps_P_G_S = stepAdvantages(verdicts_P_G_S, config.advantage)
   return groups.map(({ samples, grades }, p) =>
     samples.map((sample, g) => {
       const rollout = advantages_P_G[p][g]
       const { grade, response } = grades[g]
+      if (grade.excluded !== null) return new Float32Array(sample.tokens.length)
       const placed = grade.steps.flatMap((step, s) => {
         const span = tokensOfSpan(response, ...step.span)
         return span ? [{ span, advantage: rollout + config.stepWeight * steps_P_G_S[p][g][s] }] : []
@@ -145,22 +157,33 @@ const averageFlags = (grades: readonly LogicGrade[]): Record<string, number> =>
     Object.keys(grades[0]?.flags ?? {}).map(name => [name, mean(grades.map(g => g.flags[name]))]),
   )
 
+/** What the means leave out, as shares of all rollouts. */
+const excludedShares = (grades: readonly LogicGrade[]): Record<string, number> => ({
+  solverFailed: mean(grades.map(({ excluded }) => Number(excluded === 'solver-failed'))),
+  faultyProblem: mean(grades.map(({ excluded }) => Number(excluded === 'inconsistent-premises'))),
+})
+
 const gradeMetrics = (
   groups: readonly LogicGroup[],
   rewards_P_G: readonly (readonly number[])[],
 ): Omit<MetricsRow, 'step'> => {
-  const grades = groups.flatMap(group => group.grades.map(({ grade }) => grade)).filter(g => !g.excluded)
+  const all = groups.flatMap(({ grades }, p) =>
+    grades.map(({ grade }, g) => ({ grade, reward: rewards_P_G[p][g] })),
+  )
+  const judged = all.filter(({ grade }) => grade.excluded === null)
+  const grades = judged.map(({ grade }) => grade)
+  const rewards = judged.map(item => item.reward)
   const average = (pick: (grade: LogicGrade) => number) => (grades.length > 0 ? mean(grades.map(pick)) : null)
   return {
-    reward: mean(rewards_P_G.flat()),
-    rewardStd: std(rewards_P_G.flat()),
+    reward: rewards.length > 0 ? mean(rewards) : null,
+    rewardStd: rewards.length > 0 ? std(rewards) : null,
     correctAndValid: average(g => Number(g.correctAndValid)),
     correctAndProved: average(g => Number(g.correctAndProved)),
     accuracy: average(g => Number(g.answerCorrect)),
     criteria: Object.fromEntries(CRITERIA.map(id => [id, average(g => g.criteria[id] ?? 0)])),
     reasoningSteps: average(g => g.steps.length),
     answered: average(g => Number(g.answer !== null)),
-    exploits: averageFlags(grades),
+    exploits: { ...averageFlags(grades), ...excludedShares(all.map(({ grade }) => grade)) },
   }
 }
 

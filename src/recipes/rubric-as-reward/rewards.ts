@@ -53,6 +53,8 @@ export const conditionWeights = (condition: Condition): Weights => {
 export interface Scored {
   scores: CriterionScores
   correctAndProved: boolean
+  /** Nothing can be said of it: a faulty problem, or a solver that failed. */
+  excluded?: boolean
 }
 
 /** R = 3 sum_k w_k s_k; 3 or 0 under `proof`. */
@@ -73,7 +75,10 @@ export interface RolloutAdvantages {
   zeroVariance: number
 }
 
-/** One advantage a rollout: GRPO on the composite (paper, Eq. 1), or criteria normalised one by one (`rubric_norm`, where `scale` has no meaning). */
+/**
+ * One advantage a rollout: GRPO on the composite (paper, Eq. 1), or criteria normalised one by one (`rubric_norm`, where
+ * `scale` has no meaning). Excluded rollouts have advantage 0 and no part in their group's statistics.
+ */
 export const rolloutAdvantages = (
   scored_P_G: readonly (readonly Scored[])[],
   condition: Condition,
@@ -81,13 +86,21 @@ export const rolloutAdvantages = (
   options: GrpoOptions & RubricNormOptions,
 ): RolloutAdvantages => {
   const rewards_P_G = scored_P_G.map(group => group.map(item => reward(item, condition, weights)))
-  const { advantages_P_G, zeroVarianceGroups } =
+  const judged_P_G = scored_P_G.map(group => group.filter(({ excluded }) => !excluded))
+  const { advantages_P_G: judgedAdvantages_P_G, zeroVarianceGroups } =
     condition === 'rubric_norm'
       ? rubricNormAdvantages(
-          scored_P_G.map(group => group.map(({ scores }) => ({ ...scores }))),
+          judged_P_G.map(group => group.map(({ scores }) => ({ ...scores }))),
           weights as Record<string, number>,
           options,
         )
-      : grpoAdvantages(rewards_P_G, options)
+      : grpoAdvantages(
+          judged_P_G.map(group => group.map(item => reward(item, condition, weights))),
+          options,
+        )
+  const advantages_P_G = scored_P_G.map((group, p) => {
+    const own = judgedAdvantages_P_G[p].values()
+    return group.map(({ excluded }) => (excluded ? 0 : own.next().value!))
+  })
   return { advantages_P_G, rewards_P_G, zeroVariance: zeroVarianceGroups / Math.max(1, scored_P_G.length) }
 }
