@@ -78,25 +78,28 @@ describe('the policy in its worker thread', { timeout: 20_000 }, () => {
     }
     await withPolicy(
       async policy => {
-        const batch = Array.from({ length: 16 }, () => datum(250))
+        const batch = Array.from({ length: 48 }, () => datum(250))
         await policy.update(batch.slice(0, 1), UPDATE)
+        const gapsMs: number[] = []
         const started = performance.now()
-        let [last, largest, ticks] = [started, 0, 0]
+        let last = started
         const timer = setInterval(() => {
           const now = performance.now()
-          largest = Math.max(largest, now - last)
+          gapsMs.push(now - last)
           last = now
-          ticks++
         }, 10)
-        let updateMs = 0
-        while (updateMs < 500) {
-          await policy.update(batch, UPDATE)
-          updateMs = performance.now() - started
-        }
+        const before = performance.eventLoopUtilization()
+        await policy.update(batch, UPDATE)
+        const updateMs = performance.now() - started
+        const { utilization } = performance.eventLoopUtilization(before)
         clearInterval(timer)
-        // A single update takes far longer than the largest gap between two ticks.
-        expect(largest).toBeLessThan(100)
-        expect(ticks).toBeGreaterThan(updateMs / 10 / 4)
+        gapsMs.sort((a, b) => a - b)
+        const [median, largest] = [gapsMs[Math.floor(gapsMs.length / 2)], gapsMs[gapsMs.length - 1]]
+        // Absolute only for the median: the cores may be busy with other things, but never is the loop held for the whole update.
+        expect(updateMs).toBeGreaterThan(200)
+        expect(median).toBeLessThan(40)
+        expect(largest).toBeLessThan(updateMs / 3)
+        expect(utilization).toBeLessThan(0.5)
       },
       { init: { config, seed: 1 } },
     )

@@ -312,6 +312,18 @@ describe('update', () => {
     )
   })
 
+  it('lets compiled losses go when their coefficients change with every step', async () => {
+    const fresh = tinyEngine()
+    const own = datums.map(({ oldValues: _, returns: __, ...rest }) => rest)
+    const gradNorms = []
+    for (let step = 0; step < 12; step++) {
+      const loss = spec({ crossEntropyCoef: 1 + (step % 10) })
+      gradNorms.push((await fresh.update(own, { loss, optimizer: STILL })).gradNorm)
+    }
+    expect(gradNorms[9] / gradNorms[0]).toBeCloseTo(10, 3)
+    expect(gradNorms.slice(10)).toEqual(gradNorms.slice(0, 2))
+  })
+
   it('learns: cross-entropy of a fixed text falls towards zero', async () => {
     const fresh = tinyEngine()
     const options = { loss: LOSSES['cross-entropy'], optimizer: { learningRate: 2e-2 } }

@@ -23,6 +23,9 @@ export interface TrainerOptions {
   microBatchTokens: number
 }
 
+/** Compiled graphs that are kept: a loss whose coefficients follow a schedule makes a new one with every step. */
+const MOST_GRAPHS = 8
+
 /** Per-token results for every sequence of a batch. */
 type PerToken = { logprobs: Float32Array; entropies: Float32Array; values?: Float32Array }
 
@@ -39,12 +42,21 @@ export class Trainer {
   }
 
   #compiled(key: string, outputs: () => Record<string, Tensor>): Promise<Executable> {
-    let graph = this.#graphs.get(key)
-    if (!graph) {
-      graph = Executable.compile(outputs(), { threads: this.#options.threads })
-      this.#graphs.set(key, graph)
-    }
+    const graph = this.#graphs.get(key) ?? Executable.compile(outputs(), { threads: this.#options.threads })
+    // The one used last stands last, so that the first is the one to let go.
+    this.#graphs.delete(key)
+    this.#graphs.set(key, graph)
+    if (this.#graphs.size > MOST_GRAPHS) this.#forgetOldest()
     return graph
+  }
+
+  #forgetOldest(): void {
+    const [[key, graph]] = this.#graphs
+    this.#graphs.delete(key)
+    void graph.then(
+      executable => executable.release(),
+      () => {},
+    )
   }
 
   #scoring(withPrefix: boolean): Promise<Executable> {
