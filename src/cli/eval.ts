@@ -76,10 +76,23 @@ const print = (row: EvalRow, options: EvalOptions, io: Io): void => {
     ...Object.entries(row.byLabel ?? {}).map(
       ([label, { n, accuracy }]) => `  ${`answers to ${label}`.padEnd(20)} ${percent(accuracy)} of ${n}`,
     ),
+    ...balanceLines(row),
     '  shallow baselines, answers right:',
     ...Object.entries(row.baselines ?? {}).map(([name, { accuracy }]) => `    ${percent(accuracy)}  ${name}`),
   ]
   io.out.write(`${lines.join('\n')}\n`)
+}
+
+const balanceLines = ({ balance }: EvalRow): string[] => {
+  if (!balance) return []
+  const { macroRecall, minClassRecall, predicted, trueBias } = balance
+  const share = (value: number) => `${(100 * value).toFixed(1)}%`
+  const said = Object.entries(predicted).filter(([, value]) => value > 0)
+  return [
+    `  recall over labels   mean ${share(macroRecall)}, lowest ${share(minClassRecall)}`,
+    `  answers given        ${said.map(([label, value]) => `${label} ${share(value)}`).join(', ')}`,
+    ...(trueBias === null ? [] : [`  True-bias            ${(100 * trueBias).toFixed(1)} points`]),
+  ]
 }
 
 const belowThreshold = (row: EvalRow, options: EvalOptions, io: Io): boolean => {

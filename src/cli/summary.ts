@@ -1,6 +1,7 @@
 /** @file What a finished run says in the terminal: before and after on each test set, and where the time went. */
 
 import { readEvals, readMetrics } from '../runs/index.ts'
+import { isTax } from '../runs/report/data.ts'
 import type { EvalRow, Interval, MetricsRow } from '../runs/rows.ts'
 import { mean } from '../util/statistics.ts'
 
@@ -87,7 +88,25 @@ const setTable = ({ set, before, after }: RunSummary['sets'][number]): string[] 
   return [
     `${set}: ${after.n} problems, samples ${samples}`,
     ...lines.map(line => `  ${line}`),
+    ...changeLines(after),
     ...baselineLines(after),
+  ]
+}
+
+const signed = (value: number) => `${value < 0 ? '' : '+'}${percent(value)}`
+
+/** Each criterion against the start, and where training cost something that it could not see. */
+const changeLines = ({ tax }: EvalRow): string[] => {
+  const entries = Object.entries(tax ?? {})
+  if (entries.length === 0) return []
+  return [
+    '  criteria since the start, points [95% interval]:',
+    ...entries.map(([id, change]) => {
+      const { before, after, interval } = change
+      const range = `[${signed(interval[0])}, ${signed(interval[1])}]`
+      const note = isTax(change) ? '   optimisation tax' : ''
+      return `    ${id}  ${percent(before).padStart(5)} -> ${percent(after).padStart(5)}  ${signed(change.change).padStart(6)} ${range}${note}`
+    }),
   ]
 }
 

@@ -59,6 +59,32 @@ export interface EvalItem {
   correctAndValid?: number
   greedyAccuracy?: number
   greedyCorrectAndValid?: number
+  /** Mean raw score of each criterion; null where it has no value for this problem. */
+  criteria?: MetricGroup
+}
+
+/** How a criterion changed from one evaluation to another, paired by problem. */
+export interface CriterionChange {
+  /** Problems with a score in both. */
+  n: number
+  before: number
+  after: number
+  /** after - before, and its 95% interval. */
+  change: number
+  interval: Interval
+  /** Training could not see the criterion as evaluation judges it: a fall here is an optimisation tax. */
+  unseen?: boolean
+}
+
+/** What an accuracy can hide: a model that favours a label. */
+export interface LabelBalanceRow {
+  /** Mean and lowest recall over the labels that occur. */
+  macroRecall: number
+  minClassRecall: number
+  /** Share of answers by label; `none` is unreadable. */
+  predicted: Record<string, number>
+  /** Share of answers True minus share of problems True. */
+  trueBias: number | null
 }
 
 /** What a method that is no model of ours gets on the same problems: a shallow cue, or a published figure. */
@@ -107,6 +133,11 @@ export interface EvalRow {
   greedyCorrectAndValid?: number
   greedyCorrectAndValidInterval?: Interval
   criteria?: MetricGroup
+  /** 95% intervals over problems. */
+  criteriaIntervals?: Record<string, Interval>
+  /** At the end of a run: each criterion against the run's own start on this set. */
+  tax?: Record<string, CriterionChange>
+  balance?: LabelBalanceRow
   byLabel?: Record<string, LabelScore>
   baselines?: Record<string, Baseline>
   items?: EvalItem[]

@@ -75,6 +75,43 @@ describe('evaluateSet', () => {
     expect(alone).toMatchObject({ samples: 1, temperature: 0, correctAndProved: 0.5 })
   })
 
+  it('keeps each criterion by problem, with intervals over problems', async () => {
+    const { row } = await evaluate(2)
+    expect(row.items?.map(({ criteria }) => criteria?.C1)).toEqual([1, 0, 1, 0, 1, 0, 1, 0])
+    expect(row.items?.every(({ criteria }) => criteria?.C4 === 0.5)).toBe(true)
+    const { C1, C2 } = row.criteriaIntervals!
+    expect(C1).toEqual(row.accuracyInterval)
+    expect(C2).toEqual([1, 1])
+  })
+
+  it('tells which labels the answers favour', async () => {
+    const { row } = await evaluate(1)
+    const golds = problems.map(({ label }) => label)
+    const said = golds.map((gold, p) => (p % 2 === 0 ? gold : other[gold]))
+    const count = (labels: string[], label: string) => labels.filter(l => l === label).length
+    const { predicted, trueBias, macroRecall, minClassRecall } = row.balance!
+    for (const label of ['True', 'False', 'Unknown']) expect(predicted[label]).toBe(count(said, label) / 8)
+    expect(trueBias).toBe((count(said, 'True') - count(golds, 'True')) / 8)
+    const recalls = Object.values(row.byLabel!).map(({ accuracy }) => accuracy)
+    expect(macroRecall).toBeCloseTo(recalls.reduce((a, b) => a + b, 0) / recalls.length, 12)
+    expect(minClassRecall).toBe(Math.min(...recalls))
+  })
+
+  it('leaves out problems that contradict themselves, and says so when none is left', async () => {
+    const faulty = problems.map(problem => ({
+      ...problem,
+      premisesFol: [...problem.premisesFol, { kind: 'false' } as const],
+    }))
+    const settings = { samples: 1, greedy: false, sampling: { maxTokens: 64 } }
+    const solver = await LogicSolver.start({ backend: 'ground' })
+    const parts = { policy: new FakePolicy(respond), solver, format: miniatureFormat() }
+    const one = await evaluateSet(parts, 'mixed', 0, [problems[0], ...faulty.slice(1)], settings)
+    expect(one).toMatchObject({ n: 1, accuracy: 1 })
+    await expect(evaluateSet(parts, 'broken', 0, faulty, settings)).rejects.toThrow(
+      /broken: nothing is left to evaluate: every one of 8 problems was left out/,
+    )
+  })
+
   it('counts by label, and sets shallow baselines beside', async () => {
     const { row } = await evaluate(1)
     const labels = Object.keys(row.byLabel!)

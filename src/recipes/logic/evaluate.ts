@@ -2,13 +2,15 @@
 
 import { labelBalance } from '../../eval/balance.ts'
 import { gradeLogicBatch, type LogicGrade } from '../../grade/logic/criteria.ts'
+import { LOGIC_LABELS } from '../../grade/logic/problem.ts'
 import type { LogicSolver } from '../../grade/logic/solver.ts'
 import type { Policy, SamplingOptions } from '../../policy/policy.ts'
 import type { EvalItem, EvalRow, Interval } from '../../runs/rows.ts'
 import { shallowBaselines } from '../../tasks/logic/baselines.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
+import { DataError } from '../../util/errors.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
-import { CRITERIA } from './criteria.ts'
+import { CRITERIA, type CriterionId } from './criteria.ts'
 import type { LogicFormat } from './format.ts'
 
 export interface EvaluationSettings {
@@ -60,8 +62,8 @@ const interval = (perProblem: readonly number[]): Interval => {
 /** Every step entailed and the question settled, whatever the answer says. */
 export const isValidProof = (grade: LogicGrade): boolean => grade.validProof
 
-/** Mean of each criterion, C4 and C5 as they really are. */
-const criteriaOf = (grades: readonly LogicGrade[]): Record<string, number | null> =>
+/** Mean of each criterion, C4 and C5 as they really are; null where no response has a value. */
+const criteriaOf = (grades: readonly LogicGrade[]): Record<CriterionId, number | null> =>
   Object.fromEntries(
     CRITERIA.map(id => {
       const values = grades.flatMap(({ criteria, truth }) => {
@@ -70,9 +72,21 @@ const criteriaOf = (grades: readonly LogicGrade[]): Record<string, number | null
       })
       return [id, values.length > 0 ? mean(values) : null]
     }),
+  ) as Record<CriterionId, number | null>
+
+/** 95% interval of each criterion over the problems that have a value. */
+const criteriaIntervals = (items: readonly EvalItem[]): Record<string, Interval> =>
+  Object.fromEntries(
+    CRITERIA.flatMap(id => {
+      const values = items.flatMap(({ criteria }) => criteria?.[id] ?? [])
+      return values.length > 0 ? [[id, interval(values)]] : []
+    }),
   )
 
-/** One row of evals.jsonl for one set. */
+/**
+ * One row of evals.jsonl for one set. Problems and responses that nothing can be said of are left out.
+ * @throws DataError when nothing is left.
+ */
 export const evaluateSet = async (
   parts: EvaluationParts,
   set: string,
@@ -87,6 +101,11 @@ export const evaluateSet = async (
       : null
   const sampled = samples > 0 ? await respond(parts, problems, samples, sampling) : greedy!
   const kept = problems.flatMap((problem, p) => (sampled[p].length > 0 ? [{ problem, p }] : []))
+  if (kept.length === 0)
+    throw new DataError(
+      `${set}: nothing is left to evaluate: every one of ${problems.length} problems was left out, because its premises contradict each other or the solver failed on it`,
+      { hint: 'check the premises of the file, for example with `gradus verify logic`' },
+    )
   const items = kept.map(({ problem, p }) => itemOf(problem, sampled[p], greedy?.[p]))
   const all = sampled.flat()
   const column = (pick: (item: EvalItem) => number) => items.map(pick)
@@ -109,7 +128,8 @@ export const evaluateSet = async (
       greedyCorrectAndValidInterval: interval(column(item => item.greedyCorrectAndValid!)),
     }),
     criteria: criteriaOf(all),
-    byLabel: byLabel(kept.map(({ problem, p }) => ({ problem, grades: sampled[p] }))),
+    criteriaIntervals: criteriaIntervals(items),
+    ...labelScores(kept.map(({ problem, p }) => ({ problem, grades: sampled[p] }))),
     baselines: baselineRows(problems),
     items,
   }
@@ -119,32 +139,32 @@ const itemOf = (problem: LogicTaskExample, grades: LogicGrade[], greedy?: LogicG
   id: problem.id,
   accuracy: share(grades, grade => grade.answerCorrect),
   correctAndValid: share(grades, grade => grade.correctAndValid),
+  criteria: criteriaOf(grades),
   ...(greedy && {
     greedyAccuracy: share(greedy, grade => grade.answerCorrect),
     greedyCorrectAndValid: share(greedy, grade => grade.correctAndValid),
   }),
 })
 
-const byLabel = (
+/** Accuracy by label, and the balance over labels. */
+const labelScores = (
   rows: readonly { problem: LogicTaskExample; grades: LogicGrade[] }[],
-): EvalRow['byLabel'] => {
+): Pick<EvalRow, 'byLabel' | 'balance'> => {
   const answers = rows.flatMap(({ problem, grades }) =>
     grades.map(({ answer }) => ({ gold: problem.label, predicted: answer })),
   )
-  const labels = ['True', 'False', 'Unknown'].filter(label =>
-    rows.some(({ problem }) => problem.label === label),
-  )
-  const balance = labelBalance(answers, labels)
-  return Object.fromEntries(
-    labels.map(label => {
-      const own = rows.filter(({ problem }) => problem.label === label).flatMap(({ grades }) => grades)
-      const { accuracy } = balance.byLabel[label]
-      return [
-        label,
-        { n: own.length, accuracy: accuracy ?? 0, correctAndValid: share(own, g => g.correctAndValid) },
-      ]
-    }),
-  )
+  const { byLabel, macroRecall, minClassRecall, predicted, trueBias } = labelBalance(answers, LOGIC_LABELS)
+  return {
+    byLabel: Object.fromEntries(
+      LOGIC_LABELS.flatMap(label => {
+        const { accuracy } = byLabel[label]
+        if (accuracy === null) return []
+        const own = rows.filter(({ problem }) => problem.label === label).flatMap(({ grades }) => grades)
+        return [[label, { n: own.length, accuracy, correctAndValid: share(own, g => g.correctAndValid) }]]
+      }),
+    ),
+    balance: { macroRecall, minClassRecall, predicted, trueBias },
+  }
 }
 
 const baselineRows = (problems: readonly LogicTaskExample[]): EvalRow['baselines'] =>

@@ -7,7 +7,7 @@ import { LogicSolver } from '../../grade/logic/solver.ts'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
 import { withMaxTokens } from '../../rl/loss-presets.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import { latestCheckpoint } from '../../runs/run-folder.ts'
+import { latestCheckpoint, readEvals } from '../../runs/run-folder.ts'
 import { configHash } from '../../runs/run-state.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { logicGenerator } from '../../tasks/logic/generator.ts'
@@ -20,6 +20,7 @@ import { Rng } from '../../util/rng.ts'
 import { CRITERION_NAMES } from '../logic/criteria.ts'
 import { type EvaluationParts, evaluateSet } from '../logic/evaluate.ts'
 import { formatFor, type LogicFormat } from '../logic/format.ts'
+import { withTax } from '../logic/tax.ts'
 import { runLogicColdStart } from '../logic-cold-start/run.ts'
 import type { RunEvents, RunOptions, RunResult } from '../recipe.ts'
 import { FREE_CONFIG_KEYS, withRun } from '../session.ts'
@@ -56,7 +57,7 @@ export const runRubricAsReward = (config: RubricAsRewardConfig, options: RunOpti
     const trainedMs = trainedMsOf(from?.state.recipe)
     const settings = { ...loopSettings(config, format, hash), trainedMs }
     events.onPhase?.({ name: 'reinforcement', steps: settings.steps, done: from?.step ?? 0 })
-    const recipe = rubricAsReward(config, partsOf(config, { policy, solver, format }))
+    const recipe = rubricAsReward(config, partsOf(config, { policy, solver, format }, run.dir))
     return train(policy, recipe, run, settings, from?.step ?? 0, events)
   })
 }
@@ -164,12 +165,15 @@ const REJECTION_LOSS = ({ loss }: RubricAsRewardConfig): RubricAsRewardConfig['l
   kl: { kind: 'none', coef: 0 },
 })
 
-const partsOf = (config: RubricAsRewardConfig, parts: EvaluationParts) => ({
+const partsOf = (config: RubricAsRewardConfig, parts: EvaluationParts, runDir: string) => ({
   problems: problemSource(config),
   format: parts.format,
   grade: (items: Parameters<typeof gradeLogicBatch>[0]) =>
     gradeLogicBatch(items, parts.solver, { noveltyDiscount: config.noveltyDiscount }),
-  evaluate: (step: number, last: boolean): Promise<EvalRow[]> => evaluateAll(config, parts, step, last),
+  evaluate: async (step: number, last: boolean): Promise<EvalRow[]> => {
+    const rows = await evaluateAll(config, parts, step, last)
+    return last ? withTax(rows, readEvals(runDir)) : rows
+  },
 })
 
 /** Start and end are evaluated in full, points between on fewer problems without greedy decoding. */

@@ -1,7 +1,7 @@
 /** @file Which curves a run has: chart descriptions as data, drawn in the page by client-script.ts. */
 
 import type { MetricGroup, MetricsRow } from '../rows.ts'
-import { criterionLabel, evalsOf, type ReportData, setNames, stepSeconds } from './data.ts'
+import { criterionLabel, evalsOf, type ReportData, setNames, stageNames, stepSeconds } from './data.ts'
 import { roundForPage } from './format.ts'
 
 /** `share` is percent on the fixed scale 0..1, `rate` percent from 0 up; `log` has a logarithmic scale. */
@@ -227,9 +227,9 @@ const health = (data: ReportData): ChartSpec[] => {
   return charts
 }
 
-/** Stages stacked; what the total holds beyond them is `other`. Overlapping stages may stand above the total. */
+/** Stages stacked; what the total holds beyond them is `rest`. */
 const stageTimes = (data: ReportData): ChartSpec[] => {
-  const names = groupNames(data.metrics, 'time').filter(name => name !== 'total' && name !== 'other')
+  const names = stageNames(data.metrics)
   if (names.length === 0) return []
   const ordered = [
     ...Object.keys(STAGES).filter(name => names.includes(name)),
@@ -247,7 +247,7 @@ const stageTimes = (data: ReportData): ChartSpec[] => {
     return Math.max(0, stepSeconds(row) - timed)
   })
   if (rest.some(value => value > 1e-3)) {
-    series.push({ label: 'other', color: 'before', kind: 'area', values: rest.map(roundForPage) })
+    series.push({ label: 'rest', color: 'before', kind: 'area', values: rest.map(roundForPage) })
   }
   const x = data.metrics.map(row => row.step)
   return [{ id: 'stages', title: 'Time of a step', about: 'seconds, by stage', unit: 'seconds', x, series }]

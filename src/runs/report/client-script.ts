@@ -94,8 +94,11 @@ export const CLIENT_SCRIPT = `
     if (part.kind === 'raw') return { ...base, stroke: () => withAlpha(color(part.color), 0.32), width: 1 }
     if (part.kind === 'area') return { ...base, stroke: () => color('surface'), width: 0.5, fill: () => mix(color(part.color), color('surface'), 0.7) }
     if (part.kind === 'points') {
+      // A line between two points would claim to know the way between them.
+      const known = part.values.filter(value => value !== null).length
       return {
         ...base,
+        ...(known < 3 ? { paths: () => null } : {}),
         stroke: () => color(part.color),
         width: 1.5,
         points: { show: true, size: 7, width: 1.5, fill: () => color('surface'), stroke: () => color(part.color) },

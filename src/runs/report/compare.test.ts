@@ -58,3 +58,30 @@ it('gives an interval of the width that theory gives', () => {
   expect(high).toBeGreaterThan(0.5 + 0.85 * reach)
   expect(high).toBeLessThan(0.5 + 1.15 * reach)
 })
+
+it('compares criteria pair by pair, and what each run paid since its start', () => {
+  const withCriteria = (id: string, scores: number[], tax?: EvalRow['tax']) => {
+    const row = evalRow(scores)
+    const items = row.items!.map((item, i) => ({ ...item, criteria: { C4: scores[i], C5: null } }))
+    return makeRun(id, 1, 0.1, {
+      ...row,
+      items,
+      criteria: { C4: row.accuracy, C5: null },
+      ...(tax && { tax }),
+    })
+  }
+  const fall = { n: 4, before: 0.8, after: 0.5, change: -0.3, interval: [-0.4, -0.2], unseen: true } as const
+  const a = withCriteria('untaxed', [1, 1, 1, 1])
+  const b = withCriteria('taxed', [0, 1, 0, 1], { C4: fall })
+  const { text, json } = compareRuns(a, b)
+  expect(json.criteria[0]).toMatchObject({
+    criterion: 'C4',
+    a: 1,
+    b: 0.5,
+    paired: { n: 4, difference: -0.5 },
+    sinceStart: { a: null, b: fall },
+  })
+  expect(json.criteria[1]).toMatchObject({ criterion: 'C5', a: null, b: null, paired: null })
+  expect(text).toMatch(/real: C4\s+100\.0%\s+50\.0%\s+−50\.0\s+.*\(4 pairs\)/)
+  expect(text).toMatch(/real: C4\s+–\s+−30\.0 \[−40\.0 to −20\.0\] tax/)
+})

@@ -1,9 +1,17 @@
 /** @file Two runs side by side: last metrics, evaluations, and paired differences where the test problems agree. */
 
-import type { EvalRow, MetricsRow } from '../rows.ts'
-import { evalsOf, loadReportData, type ReportData, setNames, trainingSeconds } from './data.ts'
+import type { CriterionChange, EvalRow, MetricsRow } from '../rows.ts'
+import {
+  criterionLabel,
+  evalsOf,
+  isTax,
+  loadReportData,
+  type ReportData,
+  setNames,
+  trainingSeconds,
+} from './data.ts'
 import { number, percent, points, pointsInterval } from './format.ts'
-import { type ItemScore, type PairedDifference, pairedDifference } from './paired.ts'
+import { type ItemScore, type PairedDifference, pairedCriterion, pairedDifference } from './paired.ts'
 
 export interface MetricComparison {
   name: string
@@ -21,11 +29,26 @@ export interface EvalComparison {
   paired: PairedDifference | null
 }
 
+export interface CriterionComparison {
+  set: string
+  criterion: string
+  /** Criterion with its name, where the runs name it. */
+  label: string
+  a: number | null
+  b: number | null
+  /** b - a over the problems that both evaluated; null when they share none. */
+  paired: PairedDifference | null
+  /** Change of each run since its own start; null where the run did not work it out. */
+  sinceStart: { a: CriterionChange | null; b: CriterionChange | null }
+}
+
 export interface RunComparison {
   a: RunSummary
   b: RunSummary
   metrics: MetricComparison[]
   evals: EvalComparison[]
+  /** Criteria of the last evaluations. */
+  criteria: CriterionComparison[]
   /** Settings that differ: path, value in a, value in b. */
   settings: { name: string; a: unknown; b: unknown }[]
 }
@@ -92,6 +115,21 @@ const compareEvals = (a: ReportData, b: ReportData): EvalComparison[] =>
     })
   })
 
+const compareCriteria = (a: ReportData, b: ReportData): CriterionComparison[] =>
+  setNames(a).flatMap(set => {
+    const [rowA, rowB] = [a, b].map(data => evalsOf(data, set).at(-1))
+    if (rowA?.criteria === undefined || rowB?.criteria === undefined) return []
+    return [...new Set([...Object.keys(rowA.criteria), ...Object.keys(rowB.criteria)])].map(criterion => ({
+      set,
+      criterion,
+      label: criterionLabel(a.info, criterion),
+      a: rowA.criteria?.[criterion] ?? null,
+      b: rowB.criteria?.[criterion] ?? null,
+      paired: pairedCriterion(rowA, rowB, criterion),
+      sinceStart: { a: rowA.tax?.[criterion] ?? null, b: rowB.tax?.[criterion] ?? null },
+    }))
+  })
+
 const flatSettings = (value: unknown, path = ''): [string, unknown][] =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
     ? Object.entries(value).flatMap(([key, item]) => flatSettings(item, path === '' ? key : `${path}.${key}`))
@@ -122,6 +160,36 @@ const table = (rows: readonly (readonly string[])[]): string => {
 
 const settingText = (value: unknown): string => (value === undefined ? '–' : JSON.stringify(value))
 
+const intervalText = (paired: PairedDifference | null): string =>
+  paired ? `${pointsInterval(paired.interval)} (${paired.n} pairs)` : 'unpaired'
+
+const changeText = (change: CriterionChange | null): string =>
+  change === null
+    ? '–'
+    : `${points(change.change)} [${pointsInterval(change.interval)}]${isTax(change) ? ' tax' : ''}`
+
+const criterionTables = ({ a, b, criteria }: RunComparison): string[] => {
+  if (criteria.length === 0) return []
+  const rows = criteria.map(({ set, label, a: x, b: y, paired }) => [
+    `${set}: ${label}`,
+    percent(x),
+    percent(y),
+    x === null || y === null ? '–' : points(paired?.difference ?? y - x),
+    intervalText(paired),
+  ])
+  const blocks = [table([['criterion', a.id, b.id, 'points', '95% interval'], ...rows])]
+  const changed = criteria.filter(({ sinceStart }) => sinceStart.a !== null || sinceStart.b !== null)
+  if (changed.length > 0) {
+    const changes = changed.map(({ set, label, sinceStart }) => [
+      `${set}: ${label}`,
+      changeText(sinceStart.a),
+      changeText(sinceStart.b),
+    ])
+    blocks.push(table([['change since the start, points [95%]', a.id, b.id], ...changes]))
+  }
+  return blocks
+}
+
 const render = (comparison: RunComparison): string => {
   const { a, b, metrics, evals, settings } = comparison
   const blocks: string[] = []
@@ -131,10 +199,11 @@ const render = (comparison: RunComparison): string => {
       percent(x),
       percent(y),
       paired ? points(paired.difference) : points(y - x),
-      paired ? `${pointsInterval(paired.interval)} (${paired.n} pairs)` : 'unpaired',
+      intervalText(paired),
     ])
     blocks.push(table([['evaluation', a.id, b.id, 'points', '95% interval'], ...rows]))
   }
+  blocks.push(...criterionTables(comparison))
   const metricRows = metrics.map(({ name, a: x, b: y }) => [
     name,
     number(x),
@@ -160,6 +229,7 @@ export const compareRuns = (dirA: string, dirB: string): { text: string; json: R
     b: summarise(b),
     metrics: compareMetrics(a, b),
     evals: compareEvals(a, b),
+    criteria: compareCriteria(a, b),
     settings: compareSettings(a, b),
   }
   return { text: render(json), json }

@@ -2,7 +2,15 @@
 
 import { resolve } from 'node:path'
 import { isLocked } from '../lock.ts'
-import type { EvalRow, EventRow, MetricGroup, MetricsRow, RolloutRow, RunInfo } from '../rows.ts'
+import type {
+  CriterionChange,
+  EvalRow,
+  EventRow,
+  MetricGroup,
+  MetricsRow,
+  RolloutRow,
+  RunInfo,
+} from '../rows.ts'
 import { readEvals, readEvents, readMetrics, readRollouts, readRunInfo } from '../run-folder.ts'
 
 export type * from '../rows.ts'
@@ -91,7 +99,12 @@ export interface Profile {
   after: Record<string, number>
   /** Where the figures are from, in words. */
   source: string
+  /** Change of each criterion with its interval, paired by problem; null before the end of a run. */
+  changes: Record<string, CriterionChange> | null
 }
+
+/** A criterion that training could not see, and that fell: the whole 95% interval lies below zero. */
+export const isTax = ({ unseen, interval }: CriterionChange): boolean => unseen === true && interval[1] < 0
 
 /** Criteria before and after: from the first and last evaluation, else from the first and last tenth of training. */
 export const rubricProfile = (data: ReportData): Profile | null => {
@@ -99,7 +112,12 @@ export const rubricProfile = (data: ReportData): Profile | null => {
     const { before, after } = beforeAfter(data, set)
     if (!after?.criteria) continue
     const first = before?.criteria ? meanGroup([before.criteria]) : null
-    return { before: first, after: meanGroup([after.criteria]), source: `${set}, ${after.n} problems` }
+    return {
+      before: first,
+      after: meanGroup([after.criteria]),
+      source: `${set}, ${after.n} problems`,
+      changes: after.tax ?? null,
+    }
   }
   const groups = data.metrics.flatMap(row => (row.criteria ? [row.criteria] : []))
   if (groups.length < 2) return null
@@ -108,6 +126,7 @@ export const rubricProfile = (data: ReportData): Profile | null => {
     before: meanGroup(groups.slice(0, tenth)),
     after: meanGroup(groups.slice(-tenth)),
     source: `training rollouts, first and last ${tenth} steps`,
+    changes: null,
   }
 }
 
@@ -115,11 +134,31 @@ export const rubricProfile = (data: ReportData): Profile | null => {
 export const trainingSeconds = (data: ReportData): number =>
   data.metrics.reduce((sum, row) => sum + stepSeconds(row), 0)
 
-/** A step's time: its `total`, else the sum of what was timed. */
+/** Times that are no stages: the whole, what is left of it, and grading that goes on beside sampling. */
+const NO_STAGE = new Set(['total', 'other', 'rest', 'gradeBusy'])
+
+/** Names of the stages that a run timed; together with a rest they make up a step. */
+export const stageNames = (metrics: readonly MetricsRow[]): string[] =>
+  [...new Set(metrics.flatMap(row => Object.keys(row.time ?? {})))].filter(name => !NO_STAGE.has(name))
+
+/** A step's time: its `total`, else the sum of its stages. */
 export const stepSeconds = (row: MetricsRow): number => {
   const time = row.time ?? {}
   if (typeof time.total === 'number') return time.total
-  return Object.values(time).reduce((sum: number, value) => sum + (value ?? 0), 0)
+  return stageNames([row]).reduce((sum, name) => sum + (time[name] ?? 0), 0)
+}
+
+/** Share of the run's time that each stage took, in percent with one decimal, and the rest: they add up to 100. */
+export const stageShares = (metrics: readonly MetricsRow[]): Record<string, number> => {
+  const total = metrics.reduce((sum, row) => sum + stepSeconds(row), 0)
+  const names = stageNames(metrics)
+  if (total === 0 || names.length === 0) return {}
+  const tenths = names.map(name => {
+    const seconds = metrics.reduce((sum, row) => sum + (row.time?.[name] ?? 0), 0)
+    return Math.round((1000 * seconds) / total)
+  })
+  const rest = Math.max(0, 1000 - tenths.reduce((sum, share) => sum + share, 0))
+  return Object.fromEntries([...names.map((name, i) => [name, tenths[i] / 10]), ['rest', rest / 10]])
 }
 
 export interface ChosenRollouts {

@@ -1,7 +1,7 @@
 /** @file A made-up run with plausible curves and texts, for tests of the report and for looking at it. */
 
 import { Rng } from '../../util/rng.ts'
-import type { EvalItem, EvalRow, MetricsRow, RolloutRow, RolloutStep } from '../rows.ts'
+import type { CriterionChange, EvalItem, EvalRow, MetricsRow, RolloutRow, RolloutStep } from '../rows.ts'
 import { RunFolder } from '../run-folder.ts'
 
 const NOUNS = [
@@ -104,6 +104,17 @@ const fakeItems = (n: number, accuracy: number, whole: number, rng: Rng): EvalIt
     }
   })
 
+const fakeTax = (step: number, skill: ReturnType<typeof skillAt>): Pick<EvalRow, 'tax'> => {
+  if (step === 0) return {}
+  const start = skillAt(0)
+  const change = (id: 'C2' | 'C4' | 'C5', unseen: boolean): CriterionChange => {
+    const difference = skill[id] - start[id]
+    const interval = [difference - 0.02, difference + 0.02] as const
+    return { n: 500, before: start[id], after: skill[id], change: difference, interval, unseen }
+  }
+  return { tax: { C2: change('C2', false), C4: change('C4', true), C5: change('C5', true) } }
+}
+
 const fakeEval = (set: (typeof SETS)[number], step: number, share: number, rng: Rng, gain = 1): EvalRow => {
   const skill = skillAt(share * gain)
   const items = fakeItems(set.n, clamp(skill.accuracy + set.ease), clamp(skill.whole + set.ease), rng)
@@ -128,6 +139,13 @@ const fakeEval = (set: (typeof SETS)[number], step: number, share: number, rng: 
       False: { n: 165, accuracy: clamp(accuracy - 0.01) },
       Unknown: { n: 165, accuracy: clamp(accuracy - 0.02) },
     },
+    ...fakeTax(step, skill),
+    balance: {
+      macroRecall: accuracy,
+      minClassRecall: clamp(accuracy - 0.02),
+      predicted: { True: 0.37, False: 0.32, Unknown: 0.3, none: 0.01 },
+      trueBias: 0.03,
+    },
     items,
     baselines: {
       'majority label': { accuracy: 0.34, n: set.n, note: 'always the commonest label' },
@@ -136,6 +154,9 @@ const fakeEval = (set: (typeof SETS)[number], step: number, share: number, rng: 
         n: set.n,
         note: 'negation in question against context',
       },
+      'first mention': { accuracy: 0.52, n: set.n },
+      'last mention': { accuracy: 0.48, n: set.n },
+      'query negation': { accuracy: 0.41, n: set.n },
     },
   }
 }

@@ -4,7 +4,7 @@ import { Rng } from '../../util/rng.ts'
 import type { EvalItem, EvalRow, Interval } from '../rows.ts'
 
 /** The scores that items may carry. */
-export type ItemScore = Exclude<keyof EvalItem, 'id'>
+export type ItemScore = Exclude<keyof EvalItem, 'id' | 'criteria'>
 
 export interface PairedDifference {
   /** Problems in both evaluations. */
@@ -42,11 +42,26 @@ export const pairedDifference = (
   after: EvalRow | undefined,
   score: ItemScore,
 ): PairedDifference | null => {
-  const earlier = new Map(before?.items?.map(item => [item.id, item[score]]))
+  return pairedBy(before, after, item => item[score])
+}
+
+/** The same for one criterion, over the problems for which both have a value. */
+export const pairedCriterion = (
+  before: EvalRow | undefined,
+  after: EvalRow | undefined,
+  id: string,
+): PairedDifference | null => pairedBy(before, after, item => item.criteria?.[id])
+
+const pairedBy = (
+  before: EvalRow | undefined,
+  after: EvalRow | undefined,
+  scoreOf: (item: EvalItem) => number | null | undefined,
+): PairedDifference | null => {
+  const earlier = new Map(before?.items?.map(item => [item.id, scoreOf(item)]))
   const pairs = (after?.items ?? []).flatMap(item => {
     const a = earlier.get(item.id)
-    const b = item[score]
-    return a === undefined || b === undefined ? [] : [[a, b] as const]
+    const b = scoreOf(item)
+    return typeof a !== 'number' || typeof b !== 'number' ? [] : [[a, b] as const]
   })
   if (pairs.length < 2) return null
   const differences = pairs.map(([a, b]) => b - a)

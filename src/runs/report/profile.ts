@@ -1,8 +1,8 @@
 /** @file The rubric profile before and after, as a radar and as bars: SVG and HTML by hand. */
 
-import type { Profile, RunInfo } from './data.ts'
-import { criterionLabel } from './data.ts'
-import { percent, points } from './format.ts'
+import type { CriterionChange, Profile, RunInfo } from './data.ts'
+import { criterionLabel, isTax } from './data.ts'
+import { percent, points, pointsInterval } from './format.ts'
 import { type Html, html, raw } from './html.ts'
 
 const SIZE = 340
@@ -52,18 +52,40 @@ ${ids.map((id, index) => {
 
 const width = (value: number): Html => raw(`${(Math.min(1, Math.max(0, value)) * 100).toFixed(1)}%`)
 
-const barRow = (label: string, before: number | undefined, after: number): Html => {
-  const change = before === undefined ? '' : points(after - before)
+const barRow = (
+  label: string,
+  before: number | undefined,
+  after: number,
+  change: CriterionChange | undefined,
+): Html => {
+  const difference = before === undefined ? '' : points(change?.change ?? after - before)
   return html`<div class="profile-row"><div class="profile-name">${label}</div>
 <div class="profile-bars">${
     before !== undefined &&
     html`<div class="pbar"><i class="fill before" style="width:${width(before)}"></i></div>`
   }<div class="pbar"><i class="fill after" style="width:${width(after)}"></i></div></div>
-<div class="profile-figures"><span>${before !== undefined && html`<span class="quiet">${percent(before)} →</span> `}${percent(after)}</span><span class="quiet">${change}</span></div></div>`
+<div class="profile-figures"><span>${before !== undefined && html`<span class="quiet">${percent(before)} →</span> `}${percent(after)}</span><span class="quiet">${difference}${
+    change && html`<small>${pointsInterval(change.interval)}</small>`
+  }${change && isTax(change) && html`<span class="chip warning">optimisation tax</span>`}</span></div></div>`
 }
 
 /** The same profile as horizontal bars with figures. */
 export const profileBars = (info: RunInfo, profile: Profile): Html =>
   html`<div class="profile">${Object.entries(profile.after).map(([id, after]) =>
-    barRow(criterionLabel(info, id), profile.before?.[id], after),
+    barRow(criterionLabel(info, id), profile.before?.[id], after, profile.changes?.[id]),
   )}</div>`
+
+/** What the intervals are, and what training cost on criteria that it could not see; null before the end of a run. */
+export const taxNote = (info: RunInfo, { changes }: Profile): Html | null => {
+  if (changes === null) return null
+  const unseen = Object.entries(changes).filter(([, { unseen }]) => unseen === true)
+  const named = (entries: typeof unseen) => entries.map(([id]) => criterionLabel(info, id)).join(' and ')
+  const taxed = unseen.filter(([, change]) => isTax(change))
+  const verdict =
+    unseen.length === 0
+      ? ''
+      : taxed.length > 0
+        ? ` Training could not see ${named(unseen)} as they are judged here; ${named(taxed)} fell: the optimisation tax.`
+        : ` Training could not see ${named(unseen)} as they are judged here; none of them fell beyond chance.`
+  return html`<p class="about">Changes in points, paired problem by problem with the start, with 95% intervals.${verdict}</p>`
+}

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RolloutRow } from '../rows.ts'
 import { RunFolder } from '../run-folder.ts'
 import { chartSections, movingMean, smoothingWindow } from './charts.ts'
-import { chooseRollouts, loadReportData, rubricProfile } from './data.ts'
+import { chooseRollouts, loadReportData, rubricProfile, stageShares } from './data.ts'
 import { buildFakeRun } from './fake-run.ts'
 import { html, jsonForScript } from './html.ts'
 import { renderReport, writeReport } from './report.ts'
@@ -57,6 +57,53 @@ describe('a report', () => {
     }
     expect(page).toContain('group.problems')
     expect(page).toContain(process.version)
+  })
+
+  it('sets the strongest baselines beside the model and folds the weaker ones away', () => {
+    const set = page.slice(page.indexOf('<h3>shortcut-free</h3>'))
+    const [main, folded] = set.split('<summary>2 weaker baselines</summary>')
+    const inOrder = (text: string, names: string[]) => {
+      const places = names.map(name => text.indexOf(name))
+      expect(places[0]).toBeGreaterThan(0)
+      expect(places).toEqual(places.toSorted((a, b) => a - b))
+    }
+    inOrder(main, ['first mention', 'last mention', 'query negation'])
+    const weaker = ['majority label', 'word overlap']
+    inOrder(folded.slice(0, folded.indexOf('</details>')), weaker)
+    for (const name of weaker) expect(main).not.toContain(name)
+  })
+
+  it('names the optimisation tax where a criterion that training could not see has fallen', () => {
+    const profile = page.slice(
+      page.indexOf('class="profile"'),
+      page.indexOf('<h2>', page.indexOf('class="profile"')),
+    )
+    expect(profile.match(/optimisation tax<\/span>/g)).toHaveLength(1)
+    const [, c4] = profile.split('C4 premise use')
+    expect(c4.slice(0, c4.indexOf('profile-row'))).toContain('optimisation tax')
+    expect(profile).toContain('C4 premise use fell: the optimisation tax.')
+  })
+
+  it('folds out the balance over labels', () => {
+    expect(page).toContain('Answered True')
+    expect(page).toContain('True-bias, points')
+  })
+
+  it('says where the time went in shares that add up, grading beside sampling left out', () => {
+    const times = [
+      { sample: 1, grade: 0, gradeBusy: 0.9, update: 1, total: 2.1 },
+      { sample: 1, grade: 0.1, gradeBusy: 0.8, update: 1, total: 2.2 },
+    ]
+    const data = bareRun('times', run => {
+      for (const [i, time] of times.entries()) run.appendMetrics({ step: i + 1, time })
+    })
+    const shares = stageShares(data.metrics)
+    expect(shares).toEqual({ sample: 46.5, grade: 2.3, update: 46.5, rest: 4.7 })
+    const sum = Object.values(shares).reduce((a, b) => a + b, 0)
+    expect(sum).toBeCloseTo(100, 9)
+    const told = renderReport(data)
+    expect(told).toContain('sampling 46.5%, grading 2.3%, update 46.5%, rest 4.7%')
+    expect(told).not.toContain('gradeBusy')
   })
 
   it('escapes whatever a model wrote, in the page and in its data', () => {

@@ -15,12 +15,12 @@ import {
   loadReportData,
   type ReportData,
   rubricProfile,
-  stepSeconds,
+  stageShares,
   trainingSeconds,
 } from './data.ts'
 import { number, percent } from './format.ts'
 import { type Html, html, jsonForScript, raw } from './html.ts'
-import { profileBars, radar } from './profile.ts'
+import { profileBars, radar, taxNote } from './profile.ts'
 import { rolloutGroups } from './rollouts.ts'
 import { STYLE } from './style.ts'
 import { armsTable, testSetTables } from './tables.ts'
@@ -72,7 +72,7 @@ const profileSection = (data: ReportData): Html | null => {
   return html`<section>${heading('Rubric profile', `Mean score of each criterion (${profile.source}).`)}
 <div class="panel profile-panel ${drawing === null && 'bars-only'}">${drawing}<div><div class="key">${
     profile.before && html`<span><i></i>before</span>`
-  }<span><i class="after"></i>after</span></div>${profileBars(data.info, profile)}</div></div></section>`
+  }<span><i class="after"></i>after</span></div>${profileBars(data.info, profile)}${taxNote(data.info, profile)}</div></div></section>`
 }
 
 const summary = (chart: ChartSpec): string => {
@@ -92,23 +92,18 @@ const figure = (chart: ChartSpec, index: number): Html =>
   }</span><span class="legend"></span></figcaption><div class="plot" role="img" aria-label="${chart.title} over steps: ${summary(chart)}"></div></figure>`
 
 const chartSection = (data: ReportData, section: ChartSection): Html => {
-  const about = section.title === 'Where the time went' ? stageShares(data) : section.about
+  const about = section.title === 'Where the time went' ? stageText(data) : section.about
   return html`<section>${heading(section.title, about)}<div class="charts ${section.size}">${section.charts.map(figure)}</div></section>`
 }
 
 const STAGE_WORDS: Record<string, string> = { sample: 'sampling', grade: 'grading' }
 
-const stageShares = (data: ReportData): string => {
-  const total = data.metrics.reduce((sum, row) => sum + stepSeconds(row), 0)
-  const names = [...new Set(data.metrics.flatMap(row => Object.keys(row.time ?? {})))].filter(
-    name => name !== 'total',
-  )
-  if (total === 0 || names.length === 0) return ''
-  const shares = names.map(name => {
-    const seconds = data.metrics.reduce((sum, row) => sum + (row.time?.[name] ?? 0), 0)
-    return `${STAGE_WORDS[name] ?? name} ${percent(seconds / total)}`
-  })
-  return `Of the steps’ time: ${shares.join(', ')}. Stages may overlap: grading goes on while sampling does.`
+const stageText = (data: ReportData): string => {
+  const shares = Object.entries(stageShares(data.metrics))
+  if (shares.length === 0) return ''
+  const parts = shares.map(([name, share]) => `${STAGE_WORDS[name] ?? name} ${share.toFixed(1)}%`)
+  const beside = data.metrics.some(row => typeof row.time?.gradeBusy === 'number')
+  return `Of the steps’ time: ${parts.join(', ')}.${beside ? ' Grading goes on while sampling does; only what it takes beyond that is counted as grading.' : ''}`
 }
 
 const evaluation = (data: ReportData): Html | null => {

@@ -75,6 +75,8 @@ small { display: block; font-size: 12px; font-weight: 400; color: var(--muted); 
 .profile-row { display: grid; grid-template-columns: 9.5em 1fr 12.5em; gap: 16px; align-items: center; font-size: 14px; }
 .profile-bars { display: grid; gap: 4px; }
 .profile-figures { display: flex; justify-content: space-between; gap: 10px; white-space: nowrap; }
+.profile-figures .quiet:last-child { text-align: right; } .profile-figures small { display: block; }
+.profile + .about { margin-top: 18px; }
 .pbar { position: relative; height: 8px; border-radius: 4px; background: var(--track); }
 .pbar .fill { display: block; height: 100%; border-radius: 4px; background: var(--before); min-width: 2px; }
 .pbar .fill.after { background: var(--c1); } .pbar .fill.arm { background: var(--c4); }

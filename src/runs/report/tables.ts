@@ -58,10 +58,21 @@ const rowsOfSet = (data: ReportData, set: string): TableRow[] => {
   if (before) rows.push(modelRow(before, 'before', before.step === 0 ? 'Before' : `Step ${before.step}`))
   if (after) rows.push(modelRow(after, 'after', before ? `After ${after.step} steps` : `Step ${after.step}`))
   for (const arm of armsOf(data, set)) rows.push(modelRow(arm, 'arm', arm.arm!))
+  return rows
+}
+
+/** Baselines of a set, the strongest first. */
+const baselinesOf = (data: ReportData, set: string): TableRow[] => {
   const baselines: Record<string, Baseline> = {}
   for (const row of evalsOf(data, set)) Object.assign(baselines, row.baselines)
-  return [...rows, ...Object.entries(baselines).map(baselineRow)]
+  const strength = ({ accuracy, correctAndValid }: TableRow) => accuracy ?? correctAndValid ?? 0
+  return Object.entries(baselines)
+    .map(baselineRow)
+    .sort((a, b) => strength(b) - strength(a))
 }
+
+/** Baselines that stand beside the model; the weaker ones are folded away. */
+const SHOWN_BASELINES = 3
 
 const mainTable = (rows: readonly TableRow[]): Html => {
   const greedy = rows.some(row => row.greedyAccuracy !== undefined || row.greedyCorrectAndValid !== undefined)
@@ -80,11 +91,30 @@ const mainTable = (rows: readonly TableRow[]): Html => {
   )}</tbody></table></div>`
 }
 
+const intervalTitle = (interval: Interval | undefined): string =>
+  interval ? `95%: ${percentInterval(interval)}` : ''
+
+/** What an accuracy hides of a model that favours a label. */
+const balanceTable = (rows: readonly TableRow[]): Html => {
+  const said = [...new Set(rows.flatMap(row => Object.keys(row.source!.balance!.predicted)))].filter(label =>
+    rows.some(row => row.source!.balance!.predicted[label] > 0),
+  )
+  return html`<div class="scroll"><table><thead><tr><th>Balance</th><th class="num">Macro recall</th><th class="num">Lowest recall</th>${said.map(
+    label => html`<th class="num">${label === 'none' ? 'Unreadable' : `Answered ${label}`}</th>`,
+  )}<th class="num">True-bias, points</th></tr></thead><tbody>${rows.map(({ name, kind, source }) => {
+    const { macroRecall, minClassRecall, predicted, trueBias } = source!.balance!
+    return html`<tr class="${kind}"><th scope="row">${name}</th><td class="num">${percent(macroRecall)}</td><td class="num">${percent(minClassRecall)}</td>${said.map(
+      label => html`<td class="num">${percent(predicted[label])}</td>`,
+    )}<td class="num" title="share of answers True less share of problems True">${trueBias === null ? '–' : points(trueBias)}</td></tr>`
+  })}</tbody></table></div>`
+}
+
 const detailTable = (data: ReportData, rows: readonly TableRow[]): Html | null => {
   const models = rows.filter(row => row.source !== undefined)
   const labels = [...new Set(models.flatMap(row => Object.keys(row.source!.byLabel ?? {})))]
   const criteria = [...new Set(models.flatMap(row => Object.keys(row.source!.criteria ?? {})))]
   if (labels.length + criteria.length === 0) return null
+  const balances = models.filter(row => row.source!.balance !== undefined)
   return html`<details><summary>By label and criterion</summary><div class="scroll"><table><thead><tr><th></th>${labels.map(
     label => html`<th class="num">${label}</th>`,
   )}${criteria.map(id => html`<th class="num">${criterionLabel(data.info, id)}</th>`)}</tr></thead><tbody>${models.map(
@@ -92,8 +122,8 @@ const detailTable = (data: ReportData, rows: readonly TableRow[]): Html | null =
       html`<tr class="${row.kind}"><th scope="row">${row.name}</th>${labels.map(label => {
         const score = row.source!.byLabel?.[label]
         return html`<td class="num" title="${score ? `${score.n} problems` : ''}">${percent(score?.accuracy)}</td>`
-      })}${criteria.map(id => html`<td class="num">${percent(row.source!.criteria?.[id])}</td>`)}</tr>`,
-  )}</tbody></table></div></details>`
+      })}${criteria.map(id => html`<td class="num" title="${intervalTitle(row.source!.criteriaIntervals?.[id])}">${percent(row.source!.criteria?.[id])}</td>`)}</tr>`,
+  )}</tbody></table></div>${balances.length > 0 && balanceTable(balances)}</details>`
 }
 
 const changeOf = (data: ReportData, set: string): string => {
@@ -112,15 +142,21 @@ const changeOf = (data: ReportData, set: string): string => {
   return parts.length > 0 ? `Paired over the problems: ${parts.join('; ')}.` : ''
 }
 
+const furtherBaselines = (baselines: readonly TableRow[]): Html | null =>
+  baselines.length === 0
+    ? null
+    : html`<details><summary>${baselines.length} weaker ${baselines.length === 1 ? 'baseline' : 'baselines'}</summary>${mainTable(baselines)}</details>`
+
 /** One block for each test set. */
 export const testSetTables = (data: ReportData): Html[] =>
   setNames(data).map(set => {
     const rows = rowsOfSet(data, set)
+    const baselines = baselinesOf(data, set)
     const shown = evalsOf(data, set).at(-1)
     const how = shown?.samples
       ? `Means over ${shown.samples} ${shown.samples === 1 ? 'sample' : 'samples'} a problem${shown.temperature === undefined ? '' : ` at temperature ${shown.temperature}`}.`
       : ''
-    return html`<div class="panel set"><h3>${set}</h3><p class="about">${how} ${changeOf(data, set)}</p>${mainTable(rows)}${detailTable(data, rows)}</div>`
+    return html`<div class="panel set"><h3>${set}</h3><p class="about">${how} ${changeOf(data, set)}</p>${mainTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)])}${furtherBaselines(baselines.slice(SHOWN_BASELINES))}${detailTable(data, rows)}</div>`
   })
 
 const armMark = (row: TableRow): Html => {

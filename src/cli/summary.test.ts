@@ -1,0 +1,32 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildFakeRun } from '../runs/report/fake-run.ts'
+import { formatSummary, summarise, summaryJson } from './summary.ts'
+
+describe('the summary of a run', () => {
+  let folder: string
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'gradus-summary-'))
+    buildFakeRun(join(folder, 'run'), { steps: 20 })
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  it('tells what each criterion gained or lost, and names the optimisation tax', () => {
+    const text = formatSummary(summarise(join(folder, 'run')))
+    const lines = text.split('\n').filter(line => /^ {4}C\d /.test(line))
+    expect(lines.slice(0, 3).map(line => line.trim().split(/\s+/)[0])).toEqual(['C2', 'C4', 'C5'])
+    expect(lines[0]).toMatch(/C2\s+7\d\.\d ->\s+9\d\.\d\s+\+1\d\.\d \[\+1\d\.\d, \+\d\d\.\d\]$/)
+    expect(lines[1]).toMatch(
+      /C4\s+\d\d\.\d ->\s+\d\d\.\d\s+-\d\.\d \[-\d\.\d, -\d\.\d\] {3}optimisation tax$/,
+    )
+    expect(lines[2]).not.toContain('tax')
+  })
+
+  it('has the balance over labels for machines', () => {
+    const { sets } = summaryJson(summarise(join(folder, 'run')))
+    expect(sets[0].after?.balance).toMatchObject({ trueBias: 0.03 })
+    expect(sets[0].after).not.toHaveProperty('items')
+  })
+})
