@@ -7,7 +7,7 @@ import { loadCheckpoint } from '../model/checkpoint.ts'
 import { readMetrics } from '../runs/index.ts'
 import { generateLogicProblems } from '../tasks/logic/generator.ts'
 import { toLogicLmRow } from '../tasks/logic/loaders.ts'
-import { cli, Sandbox, SLOW_MS, tinyColdStart, tinyModel, tinyReinforcement } from './test-support.ts'
+import { cli, Sandbox, SLOW_MS, tinyColdStart, tinyModel, tinyReinforcement } from './cli.fixture.ts'
 
 const sandbox = new Sandbox()
 let model: string

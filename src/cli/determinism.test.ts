@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readMetrics, withoutTimings } from '../runs/index.ts'
-import { cli, Sandbox, SLOW_MS, tinyColdStart, tinyModel, tinyReinforcement } from './test-support.ts'
+import { cli, Sandbox, SLOW_MS, tinyColdStart, tinyModel, tinyReinforcement } from './cli.fixture.ts'
 
 const sandbox = new Sandbox()
 let model: string

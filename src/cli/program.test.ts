@@ -4,7 +4,7 @@ import { RECIPES } from '../recipes/index.ts'
 import { generateLogicProblems } from '../tasks/logic/generator.ts'
 import { toLogicLmRow } from '../tasks/logic/loaders.ts'
 import { sharedData } from '../util/shared-data.ts'
-import { cli, Sandbox, SLOW_MS, tinyColdStart, tinyModel, tinyReinforcement } from './test-support.ts'
+import { cli, Sandbox, SLOW_MS, tinyColdStart, tinyModel, tinyReinforcement } from './cli.fixture.ts'
 
 const sandbox = new Sandbox()
 let model: string

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildFakeRun } from '../runs/report/fake-run.ts'
+import { buildFakeRun } from '../runs/report/fake-run.fixture.ts'
 import { formatSummary, summarise, summaryJson } from './summary.ts'
 
 describe('the summary of a run', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { lossPreset } from '../rl/loss-presets.ts'
 import { RunFolder, readEvals, readMetrics, readRollouts, withoutTimings } from '../runs/run-folder.ts'
-import { FakePolicy } from './fake-policy.ts'
+import { FakePolicy } from './fake-policy.fixture.ts'
 import { type LoopSettings, type Recipe, train } from './loop.ts'
 import { isFinished, trainedMsOf } from './steps.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { FakePolicy } from './fake-policy.ts'
+import { FakePolicy } from './fake-policy.fixture.ts'
 import { type GradeItem, rollOut } from './rollout.ts'
 
 const settings = { maxTokens: 4, samplesPerPrompt: 2, gradeBatch: 2 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { lossPreset } from '../rl/loss-presets.ts'
 import { Rng } from '../util/rng.ts'
-import { FakePolicy } from './fake-policy.ts'
+import { FakePolicy } from './fake-policy.fixture.ts'
 import type { Group } from './rollout.ts'
 import { toDatums, type UpdateSettings, updatePolicy } from './update.ts'
 

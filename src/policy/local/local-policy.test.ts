@@ -8,7 +8,7 @@ import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { CheckpointError, DataError, GradusError } from '../../util/errors.ts'
 import { LocalPolicy } from './local-policy.ts'
 import type { ModelSource } from './parameters.ts'
-import { TINY, tinyEngine } from './tiny-model.ts'
+import { TINY, tinyEngine } from './tiny-model.fixture.ts'
 
 const SOURCE: ModelSource = { init: { config: TINY, seed: 1 } }
 const REQUEST = { prompts: [[1, 2, 3], [4]], samplesPerPrompt: 3, maxTokens: 20, seed: 5, stopTokens: [3] }

@@ -8,7 +8,7 @@ import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { CheckpointError } from '../../util/errors.ts'
 import type { Engine } from './engine.ts'
 import { modelTensors } from './parameters.ts'
-import { TINY, tinyEngine } from './tiny-model.ts'
+import { TINY, tinyEngine } from './tiny-model.fixture.ts'
 
 const LORA = { ...defaultLora, rank: 2, alpha: 4 }
 const ITEMS = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { GradusError } from '../../util/errors.ts'
 import type { Sample, SampleRequest } from '../policy.ts'
-import { TINY, tinyEngine } from './tiny-model.ts'
+import { TINY, tinyEngine } from './tiny-model.fixture.ts'
 
 /** Prompts of different lengths, one of a single token. */
 const PROMPTS = [[1, 2, 3, 4, 5], [6], [7, 8, 9], [1, 2], [10, 11, 12, 13, 14, 15, 16]]

@@ -5,7 +5,7 @@ import { DataError, GradusError, NumericError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import type { Scores, UpdateOptions } from '../policy.ts'
 import type { Engine } from './engine.ts'
-import { TINY, tinyEngine } from './tiny-model.ts'
+import { TINY, tinyEngine } from './tiny-model.fixture.ts'
 
 const STILL = { learningRate: 0, maxGradNorm: 0 }
 const spec = (parts: object): LossSpec =>

@@ -3,7 +3,7 @@ import type { LogicLabel } from '../../grade/logic/problem.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
 import { encodeSteps } from '../../tasks/logic/format.ts'
 import { generateLogicProblems } from '../../tasks/logic/generator.ts'
-import { FakePolicy } from '../../train/fake-policy.ts'
+import { FakePolicy } from '../../train/fake-policy.fixture.ts'
 import { evaluateSet } from './evaluate.ts'
 import { miniatureFormat } from './format.ts'
 

@@ -6,7 +6,7 @@ import type { RolloutRow } from '../rows.ts'
 import { RunFolder } from '../run-folder.ts'
 import { chartSections, movingMean, smoothingWindow } from './charts.ts'
 import { chooseRollouts, loadReportData, rubricProfile, stageShares } from './data.ts'
-import { buildFakeRun } from './fake-run.ts'
+import { buildFakeRun } from './fake-run.fixture.ts'
 import { html, jsonForScript } from './html.ts'
 import { renderReport, writeReport } from './report.ts'
 

@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { TINY } from '../policy/local/tiny-model.ts'
+import { TINY } from '../policy/local/tiny-model.fixture.ts'
 import type {
   Policy,
   Sample,
