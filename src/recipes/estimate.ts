@@ -3,10 +3,11 @@
 import type { ModelConfig } from '../model/config.ts'
 import type { LoraConfig } from '../model/lora-files.ts'
 import { modelTensors } from '../policy/local/parameters.ts'
+import { CONSTANT_WEIGHT_BYTES } from '../policy/local/sampler.ts'
 
 /** Bytes by what they hold. */
 export interface MemoryEstimate {
-  /** Weights as float32, and the copy that the sampler's graph holds. */
+  /** Weights as float32; for a small model also the copy that the sampler's graph holds. */
   weights: number
   /** Gradient and two moments of what is trained, and the frozen copy for the KL term. */
   optimizer: number
@@ -48,7 +49,7 @@ const LOGIT_CHUNK = 8192
 /** Estimates memory in bytes for sampling and training one model. */
 export const estimateMemory = (config: ModelConfig, options: EstimateOptions): MemoryEstimate => {
   const { total, trained } = modelTensors(config, options.lora, false)
-  const weights = 2 * total * FLOAT
+  const weights = total * FLOAT * (total * FLOAT <= CONSTANT_WEIGHT_BYTES ? 2 : 1)
   const copies = 3 + Number(options.reference && options.lora === null)
   const optimizer = copies * trained * FLOAT
   const perToken = activationFloats(config, options.sequence) + 3 * Math.min(config.vocabSize, LOGIT_CHUNK)
@@ -90,6 +91,29 @@ export const formatCount = (count: number): string => {
 export const formatBytes = (bytes: number): string =>
   bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.max(1, Math.round(bytes / 1e6))} MB`
 
-export const memoryLines = (memory: MemoryEstimate): string[] => [
+/** What each part comes from, and which setting makes it smaller. */
+const REMEDIES: Readonly<Record<Exclude<keyof MemoryEstimate, 'total'>, string>> = {
+  weights: 'all parameters in 32 bits; only a smaller model has fewer',
+  optimizer: 'gradient and moments of what is trained; model.lora trains less',
+  activations: 'all layers of a micro-batch at once; lower engine.microBatchTokens',
+  cache: 'keys and values of all rows; lower engine.maxRows or rollout.maxTokens',
+}
+
+/** The largest part in words. A micro-batch of one whole sequence cannot be cut further. */
+const dominant = (memory: MemoryEstimate, { sequence, microBatchTokens }: MicroBatch): string => {
+  const { total, ...parts } = memory
+  const [name, bytes] = Object.entries(parts).reduce((a, b) => (b[1] > a[1] ? b : a))
+  const uncut = name === 'activations' && microBatchTokens <= sequence
+  const why = uncut
+    ? `all layers of one sequence of up to ${sequence.toLocaleString('en')} tokens at once; lower rollout.maxTokens`
+    : REMEDIES[name as keyof typeof REMEDIES]
+  return `${name} ${Math.round((100 * bytes) / total)}% (${why})`
+}
+
+type MicroBatch = Pick<EstimateOptions, 'sequence' | 'microBatchTokens'>
+
+/** The estimate for people: its parts, and the largest of them with what makes it smaller. */
+export const memoryLines = (memory: MemoryEstimate, batch: MicroBatch): string[] => [
   `memory       about ${formatBytes(memory.total)}: weights ${formatBytes(memory.weights)}, optimiser ${formatBytes(memory.optimizer)}, activations ${formatBytes(memory.activations)}, cache ${formatBytes(memory.cache)}`,
+  `             mostly ${dominant(memory, batch)}`,
 ]

@@ -18,7 +18,7 @@ export interface SamplerOptions {
 }
 
 /** Below this many bytes of weights they are fixed into the decoding graph after every update, which decodes faster. */
-const CONSTANT_WEIGHT_BYTES = 128 * 2 ** 20
+export const CONSTANT_WEIGHT_BYTES = 128 * 2 ** 20
 /** The batch is rearranged when at most this share of its places is still in use. */
 const REARRANGE_BELOW = 0.75
 

@@ -17,7 +17,7 @@ const plan = (config: LogicColdStartConfig): RunPlan => {
       `model        ${start ?? `fresh weights, ${formatCount(total)} parameters (${shape.layers} layers of ${shape.hiddenSize})`}`,
       `training     ${steps} steps of ${batch} demonstrations, curriculum ${curriculum.kind}, wording ${wording}`,
       `evaluation   ${config.evaluation.problems} problems for each of ${config.evaluation.hops.join(', ')} hops at the end`,
-      ...memoryLines(memory),
+      ...memoryLines(memory, { ...engine, sequence: shape.maxPositions }),
     ],
     json: { steps, batch, parameters: total, memoryBytes: memory },
   }

@@ -70,13 +70,14 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
   const rollouts = rollout.prompts * rollout.samples
   const tokensPerStep = rollouts * rollout.maxTokens
   const sizes = shape && modelTensors(shape, model.lora, false)
+  const sequence = PROMPT_TOKENS[task.prompt] + rollout.maxTokens
   const memory =
     shape &&
     estimateMemory(shape, {
       lora: model.lora,
       reference: loss.kl.coef > 0,
       microBatchTokens: engine.microBatchTokens,
-      sequence: PROMPT_TOKENS[task.prompt] + rollout.maxTokens,
+      sequence,
       rows: Math.min(rollouts, engine.maxRows),
       prompts: Math.min(rollout.prompts, engine.maxRows),
       promptTokens: PROMPT_TOKENS[task.prompt],
@@ -93,7 +94,7 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
       `optimiser    AdamW, learning rate ${rate.peak} (${rate.kind}), KL ${loss.kl.coef > 0 ? `${loss.kl.kind} x ${loss.kl.coef}` : 'none'}`,
       'grading      by rules and solver in this process: no judge model, no network',
       `evaluation   ${evaluation.problems} problems on ${evaluation.sets.join(', ')}, before and after`,
-      ...(memory ? memoryLines(memory) : []),
+      ...(memory ? memoryLines(memory, { ...engine, sequence }) : []),
     ],
     json: {
       steps,

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { estimateMemory, memoryLines } from './estimate.ts'
+import { logicModelConfig } from './logic-cold-start/model.ts'
+import { rubricAsRewardSchema } from './rubric-as-reward/config.ts'
+import { rubricAsRewardEntry } from './rubric-as-reward/entry.ts'
+
+const paper = () => {
+  const config = rubricAsRewardSchema.parse(rubricAsRewardEntry.presets.paper.config)
+  return { config, plan: rubricAsRewardEntry.plan(config) }
+}
+const memoryOf = (plan: ReturnType<typeof paper>['plan']) =>
+  plan.json.memoryBytes as ReturnType<typeof estimateMemory>
+
+describe('the plan of preset paper', () => {
+  it('holds the weights once, in 32 bits: the sampler of a large model has no copy', () => {
+    const { plan } = paper()
+    expect(plan.json.parameters).toBeGreaterThan(3.0e9)
+    const adapter = plan.json.trainedParameters as number
+    expect(adapter).toBeGreaterThan(5e7)
+    expect(memoryOf(plan).weights).toBe(4 * (plan.json.parameters as number))
+  })
+
+  it('trains one sequence at a time, and says what dominates', () => {
+    const { config, plan } = paper()
+    expect(config.engine.microBatchTokens).toBeLessThan(600 + config.rollout.maxTokens)
+    expect(memoryOf(plan).total).toBeLessThan(48e9)
+    const [line] = plan.lines.filter(text => text.includes('mostly'))
+    expect(line).toMatch(/mostly activations \d+% \(all layers of one sequence of up to 1,112 tokens/)
+  })
+})
+
+describe('estimateMemory', () => {
+  const shape = rubricAsRewardSchema.parse({}).model.shape
+  const options = {
+    lora: null,
+    reference: false,
+    microBatchTokens: 4096,
+    sequence: 256,
+    rows: 256,
+    prompts: 32,
+    promptTokens: 130,
+    newTokens: 96,
+  }
+
+  it('counts what is asked for: a reference is a copy, longer micro-batches cost in proportion', () => {
+    const config = logicModelConfig(shape)
+    const plain = estimateMemory(config, options)
+    const { total, ...parts } = plain
+    expect(total).toBe(Object.values(parts).reduce((a, b) => a + b, 0))
+    const withReference = estimateMemory(config, { ...options, reference: true })
+    expect(3 * (withReference.optimizer - plain.optimizer)).toBe(plain.optimizer)
+    const twice = estimateMemory(config, { ...options, microBatchTokens: 8192 })
+    expect(twice.activations).toBe(2 * plain.activations)
+    expect(memoryLines(plain, options)[1]).toMatch(/lower engine\.microBatchTokens\)$/)
+  })
+})
