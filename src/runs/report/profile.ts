@@ -59,14 +59,16 @@ const barRow = (
   change: CriterionChange | undefined,
 ): Html => {
   const difference = before === undefined ? '' : points(change?.change ?? after - before)
-  return html`<div class="profile-row"><div class="profile-name">${label}</div>
+  return html`<div class="profile-row"><div class="profile-name">${label}${
+    change && isTax(change) && html`<span class="chip warning">optimisation tax</span>`
+  }</div>
 <div class="profile-bars">${
     before !== undefined &&
     html`<div class="pbar"><i class="fill before" style="width:${width(before)}"></i></div>`
   }<div class="pbar"><i class="fill after" style="width:${width(after)}"></i></div></div>
 <div class="profile-figures"><span>${before !== undefined && html`<span class="quiet">${percent(before)} →</span> `}${percent(after)}</span><span class="quiet">${difference}${
     change && html`<small>${pointsInterval(change.interval)}</small>`
-  }${change && isTax(change) && html`<span class="chip warning">optimisation tax</span>`}</span></div></div>`
+  }</span></div></div>`
 }
 
 /** The same profile as horizontal bars with figures. */

@@ -72,10 +72,11 @@ small { display: block; font-size: 12px; font-weight: 400; color: var(--muted); 
 .radar .shape.after { stroke: var(--c1); fill: var(--c1); fill-opacity: .14; }
 .radar .dot.after { fill: var(--c1); stroke: var(--surface); stroke-width: 1.5; }
 .profile { display: grid; gap: 16px; }
-.profile-row { display: grid; grid-template-columns: 9.5em 1fr 12.5em; gap: 16px; align-items: center; font-size: 14px; }
+.profile-row { display: grid; grid-template-columns: 9.5em 1fr 17em; gap: 16px; align-items: center; font-size: 14px; }
 .profile-bars { display: grid; gap: 4px; }
 .profile-figures { display: flex; justify-content: space-between; gap: 10px; white-space: nowrap; }
-.profile-figures .quiet:last-child { text-align: right; } .profile-figures small { display: block; }
+.profile-figures > .quiet { text-align: right; } .profile-figures small { display: block; }
+.profile-name .chip { display: table; margin-top: 3px; }
 .profile + .about { margin-top: 18px; }
 .pbar { position: relative; height: 8px; border-radius: 4px; background: var(--track); }
 .pbar .fill { display: block; height: 100%; border-radius: 4px; background: var(--before); min-width: 2px; }
