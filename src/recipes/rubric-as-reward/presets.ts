@@ -19,12 +19,13 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
   full: {
     summary: 'cold start and reinforcement from nothing, up to 90 minutes on 2 cores',
     config: {
-      coldStart: { steps: 6000, curriculum: { kind: 'growing' } },
+      coldStart: { steps: 3600, curriculum: { kind: 'growing' }, evaluation: { hops: [5], every: 600 } },
       task: { hops: 5, style: 'real' },
       condition: 'proof',
-      steps: 400,
-      rollout: { prompts: 32, samples: 8 },
-      optimizer: { learningRate: { kind: 'linear', peak: 5e-4, warmup: 10, floor: 0.1 }, beta2: 0.98 },
+      steps: 100,
+      rollout: { prompts: 64, samples: 8 },
+      minibatches: 2,
+      optimizer: { learningRate: { kind: 'linear', peak: 3e-4, warmup: 5, floor: 0.1 }, beta2: 0.95 },
       loss: { preset: 'gradus:rar5', kl: { kind: 'none', coef: 0 } },
       evaluation: { problems: 500, samples: 2, every: 50, problemsBetween: 200 },
       checkpoint: { every: 50 },
