@@ -22,7 +22,7 @@ describe('settings', () => {
     expect(config).toMatchObject({
       steps: 7,
       condition: 'hybrid',
-      rollout: { prompts: 3, samples: 5, maxTokens: 1024, temperature: 1 },
+      rollout: { prompts: 3, samples: 5, maxTokens: 512, temperature: 1 },
       optimizer: { learningRate: { peak: 1e-4, kind: 'constant' }, beta1: 0.9 },
     })
     expect([name, preset]).toEqual(['mine', 'paper'])
