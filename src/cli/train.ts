@@ -150,7 +150,7 @@ class Display {
         stream: this.#io.err,
       })
     },
-    onStep: row => this.#progress?.update(row.step, keyMetrics(row)),
+    onStep: row => this.#progress?.update(row.step, keyMetrics(row), row.time?.total),
     onEval: rows => {
       for (const row of rows) this.say(evalLine(row))
     },

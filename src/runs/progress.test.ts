@@ -61,4 +61,14 @@ describe('progress', () => {
       '1 h 03 min',
     ])
   })
+
+  it('takes the rate from the step itself where it is known: an evaluation in between does not count', () => {
+    let now = 0
+    const lines: string[] = []
+    const stream = { isTTY: false, write: (text: string) => lines.push(text) > 0 }
+    const progress = new Progress({ total: 11, stream, now: () => now, everyMs: 0 })
+    now = 60_000
+    progress.update(1, {}, 2)
+    expect(lines.at(-1)).toContain('2.0 s/step · 20 s left')
+  })
 })

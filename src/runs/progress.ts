@@ -72,12 +72,19 @@ export class Progress {
     this.#lastStepAt = this.#options.now()
   }
 
-  /** Call after each step (1-based count of steps done) with the metrics to show, in order. */
-  update(step: number, metrics: Record<string, number | null | undefined> = {}): void {
+  /**
+   * Call after each step (1-based count of steps done) with the metrics to show, in order. `stepSeconds` is what the step itself
+   * took; without it the time since the last call counts, evaluations between them included.
+   */
+  update(
+    step: number,
+    metrics: Record<string, number | null | undefined> = {},
+    stepSeconds?: number | null,
+  ): void {
     const now = this.#options.now()
     const advanced = step - this.#step
     if (advanced > 0) {
-      const seconds = (now - this.#lastStepAt) / 1000 / advanced
+      const seconds = stepSeconds ?? (now - this.#lastStepAt) / 1000 / advanced
       this.#secondsPerStep =
         this.#secondsPerStep === null
           ? seconds
