@@ -139,7 +139,7 @@ for (const arm of ['reinforcement', 'rejection', 'supervised']) {
 
 const percent = x => `${(100 * x).toFixed(1)}`
 const draw = () => {
-  const [width, left, rowHeight] = [760, 210, 34]
+  const [width, left, rowHeight] = [800, 250, 34]
   const shown = Object.entries(result.arms).flatMap(([arm, { gains }]) =>
     ['correctAndValid', 'accuracy'].map(score => ({ arm, score, ...gains[score] })),
   )
