@@ -53,7 +53,7 @@ Exit code 100 when a figure is below what --min-accuracy or --min-valid-proofs a
 
 Examples:
   $ gradus eval --task logic --model runs/a/checkpoints/step-000060 --data dev.jsonl
-  $ gradus eval --task logic --model models/logic-full --data dev.jsonl --json --min-accuracy 0.95`
+  $ gradus eval --task logic --model models/logic-start --data dev.jsonl --json --min-accuracy 0.95`
 
 const SAMPLE_HELP = `
 Examples:
