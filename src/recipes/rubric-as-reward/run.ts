@@ -37,7 +37,7 @@ export const runRubricAsReward = (config: RubricAsRewardConfig, options: RunOpti
   const { events = {} } = options
   const session = {
     ...options,
-    info: runInfo(config, given ?? 'cold start of this run'),
+    info: runInfo(config, config.model.folder ?? 'cold start of this run'),
     configHash: hash,
     mayLackCheckpoint: (dir: string) => config.coldStart !== null && existsSync(coldStartFolder(dir)),
   }
