@@ -51,6 +51,12 @@ export const runRubricAsReward = (config: RubricAsRewardConfig, options: RunOpti
       ),
       use(LogicSolver.start()),
     ])
+    if (solver.stats().backend !== 'z3') {
+      const message =
+        'Z3 could not start: the built-in solver checks the steps, and formulas beyond its fragment go unchecked'
+      run.appendEvent({ level: 'warning', message })
+      events.onMessage?.(message)
+    }
     // The reference is the model that the run started from, also after a resume.
     if (config.loss.kl.coef > 0) await policy.freezeReference()
     if (from) await policy.load(from.dir)
