@@ -24,7 +24,7 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
   full: {
     summary: 'cold start and reinforcement from nothing, up to 90 minutes on 2 cores',
     config: {
-      coldStart: { steps: 3600, curriculum: { kind: 'growing' }, evaluation: { hops: [5], every: 600 } },
+      coldStart: { steps: 11_000, curriculum: { kind: 'growing' }, evaluation: { hops: [5], every: 2000 } },
       ...VERIFIED_PROOFS,
       steps: 100,
       rollout: { prompts: 64, samples: 8 },
