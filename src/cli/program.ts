@@ -2,10 +2,19 @@
 
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { packageVersion } from '../util/package.ts'
+import { addBenchJudge } from './bench-judge.ts'
 import type { EvalOptions } from './eval.ts'
+import { addGradeCommand } from './grade-command.ts'
+import { addInitCommand } from './init-command.ts'
 import { describeError, EXIT, exitCodeOf, type Io } from './io.ts'
+import { addProfileCommand } from './profile-command.ts'
+import { addRubricCommand } from './rubric-command.ts'
 import type { SampleOptions } from './sample.ts'
+import { addScoreCommand } from './score-command.ts'
+import { addServeCommand } from './serve-command.ts'
 import type { TrainOptions } from './train.ts'
+import { addVerifyInstructions } from './verify-instructions.ts'
+import { addVerifyMath } from './verify-math.ts'
 
 const toNumber = (text: string, test: (value: number) => boolean, expected: string): number => {
   const value = Number(text)
@@ -147,11 +156,12 @@ const addSample = (program: Command, io: Io, done: SetExit) =>
       done(await sampleCommand(options, io))
     })
 
-const addVerify = (program: Command, done: SetExit) =>
-  program
+const addVerify = (program: Command, io: Io, done: SetExit) => {
+  const verify = program
     .command('verify')
-    .summary('check reasoning by a solver')
-    .description('Checks statements by a solver.')
+    .summary('check answers, instructions or reasoning by rule')
+    .description('Checks responses without a model: logic by a solver, mathematics, instructions.')
+  verify
     .command('logic')
     .description('Verifies logic problems or reasoning steps with Z3.')
     .argument('<file.jsonl>', 'rows to verify')
@@ -160,6 +170,9 @@ const addVerify = (program: Command, done: SetExit) =>
       const { verifyLogic } = await import('./verify.ts')
       done(await verifyLogic(file))
     })
+  addVerifyMath(verify, io, done)
+  addVerifyInstructions(verify, io, done)
+}
 
 const addRuns = (program: Command, io: Io, done: SetExit) => {
   program
@@ -184,11 +197,12 @@ const addRuns = (program: Command, io: Io, done: SetExit) => {
     })
 }
 
-const addBench = (program: Command, io: Io, done: SetExit) =>
-  program
+const addBench = (program: Command, io: Io, done: SetExit) => {
+  const bench = program
     .command('bench')
     .summary('measure this machine')
-    .description('Measures what the engine makes of this machine.')
+    .description('Measures what Gradus makes of this machine.')
+  bench
     .command('engine')
     .description(
       'Training and decoding on the standard workload, beside the matrix product of the same runtime.',
@@ -203,6 +217,8 @@ const addBench = (program: Command, io: Io, done: SetExit) =>
       io.out.write(`${json ? JSON.stringify(result) : formatBenchmark(result)}\n`)
       done(EXIT.ok)
     })
+  addBenchJudge(bench, io, done)
+}
 
 const buildProgram = (io: Io, done: SetExit, recipes: string): Command => {
   const program = new Command('gradus')
@@ -215,7 +231,13 @@ const buildProgram = (io: Io, done: SetExit, recipes: string): Command => {
   addTrain(program, io, done, recipes)
   addEval(program, io, done)
   addSample(program, io, done)
-  addVerify(program, done)
+  addVerify(program, io, done)
+  addGradeCommand(program, io, done)
+  addScoreCommand(program, io, done)
+  addProfileCommand(program, io, done)
+  addRubricCommand(program, io, done)
+  addServeCommand(program, io, done)
+  addInitCommand(program, io, done)
   addRuns(program, io, done)
   addBench(program, io, done)
   return program

@@ -1,0 +1,7 @@
+/** @file `gradus verify instructions FILE.jsonl`: options and help; the work is in the modules that it loads when it runs. */
+
+import type { Command } from 'commander'
+import type { Io } from './io.ts'
+
+/** Adds `instructions` to `gradus verify`. `done` receives the exit code. */
+export const addVerifyInstructions = (_verify: Command, _io: Io, _done: (code: number) => void): void => {}

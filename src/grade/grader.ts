@@ -1,0 +1,36 @@
+/** @file What every grader is: criteria and a response in, one verdict a criterion out. */
+
+import type { Criterion, Verdict } from '../rubric/criterion.ts'
+
+/** A message of a conversation. */
+export interface ChatMessage {
+  role: 'system' | 'user' | 'assistant'
+  content: string
+}
+
+/** A response with what is known about it. */
+export interface GradeItem {
+  id?: string
+  /** The conversation that the response answers; a lone question is one user message. */
+  prompt: readonly ChatMessage[]
+  response: string
+  /** Reference answer, where there is one. */
+  reference?: string
+  metadata?: Readonly<Record<string, unknown>>
+}
+
+export interface GradeOptions {
+  signal?: AbortSignal
+  /** Which repeat of the same judgement this is; verdicts of different repeats are never shared. Default 0. */
+  sampleIndex?: number
+}
+
+/**
+ * Gives a verdict for each criterion, in the order of the criteria. A bad response is data: it never throws for one, and a
+ * grader that fails gives `met: null` with the reason in `explanation` and the raw text kept (spec 1.5). It throws for
+ * criteria that it cannot grade at all (a configuration error) and for an aborted signal.
+ */
+export interface Grader {
+  grade(item: GradeItem, criteria: readonly Criterion[], options?: GradeOptions): Promise<Verdict[]>
+  close?(): Promise<void>
+}

@@ -1,0 +1,3 @@
+/** @file Judging by a language model. */
+
+export * from './chat-model.ts'
