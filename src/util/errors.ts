@@ -28,3 +28,64 @@ export class NumericError extends GradusError {}
 
 /** Shapes, ranks or types of tensors that do not go together. */
 export class ShapeError extends GradusError {}
+
+/**
+ * Why a judge gave no answer. `rate-limit`, `server`, `unreachable` and `timeout` may pass by themselves; `malformed` is an
+ * answer that is no chat completion, `refused` one that the provider's filter withheld, `bad-request` one that the server
+ * would not take (for example a prompt that is too long); `auth` and `config` (no such model, no such path) fail every
+ * call alike, so that a run stops on them; `cancelled` is the caller's own signal.
+ */
+export type JudgeErrorKind =
+  | 'timeout'
+  | 'rate-limit'
+  | 'server'
+  | 'unreachable'
+  | 'malformed'
+  | 'refused'
+  | 'bad-request'
+  | 'auth'
+  | 'config'
+  | 'cancelled'
+
+const PASSING: ReadonlySet<JudgeErrorKind> = new Set([
+  'timeout',
+  'rate-limit',
+  'server',
+  'unreachable',
+  'malformed',
+])
+
+/** No answer from a judge, after all attempts that its transport makes. */
+export class JudgeError extends GradusError {
+  readonly kind: JudgeErrorKind
+  /** HTTP status, where there was one. */
+  readonly status?: number
+  /** How long the server asks to wait before the next attempt. */
+  readonly retryAfterMs?: number
+  /** Another attempt of the same request may succeed. */
+  readonly retryable: boolean
+
+  constructor(
+    kind: JudgeErrorKind,
+    message: string,
+    options: {
+      hint?: string
+      cause?: unknown
+      status?: number
+      retryAfterMs?: number
+      /** Default: whether errors of this kind pass by themselves. */
+      retryable?: boolean
+    } = {},
+  ) {
+    super(message, options)
+    this.kind = kind
+    this.status = options.status
+    this.retryAfterMs = options.retryAfterMs
+    this.retryable = options.retryable ?? PASSING.has(kind)
+  }
+
+  /** Every call will fail like this one: the setup is wrong, not this request. */
+  get fatal(): boolean {
+    return this.kind === 'auth' || this.kind === 'config'
+  }
+}
