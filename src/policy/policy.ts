@@ -19,6 +19,8 @@ export interface SamplingOptions {
   stopStrings?: readonly string[]
   /** Every sample has its own stream, named by seed, prompt and index: batching never changes what is drawn. */
   seed?: number | string
+  /** Alternatives reported for each token, likeliest first, with the log-probs of `Sample.logprobs`. 0 by default. */
+  topLogprobs?: number
 }
 
 export interface SampleRequest extends SamplingOptions {
@@ -26,6 +28,23 @@ export interface SampleRequest extends SamplingOptions {
   prompts: readonly TokenIds[]
   /** G: samples of each prompt. */
   samplesPerPrompt?: number
+  /** A seed for each prompt in place of `seed` and the prompt's number: what is drawn does not depend on its neighbours. */
+  promptSeeds?: readonly (number | string)[]
+}
+
+/** A token of a sample that is still growing. */
+export interface SampledToken {
+  prompt: number
+  index: number
+  token: number
+  logprob: number
+  /** Present where `topLogprobs` asked for it. */
+  top?: TokenAlternative[]
+}
+
+export interface TokenAlternative {
+  token: number
+  logprob: number
 }
 
 export interface Sample {
@@ -36,6 +55,8 @@ export interface Sample {
   tokens: Int32Array
   /** Per token, under the temperature used, before truncation by top-k or top-p. */
   logprobs: Float32Array
+  /** Alternatives of each token; present where `topLogprobs` asked for them. */
+  top?: TokenAlternative[][]
   finishReason: 'stop' | 'length'
 }
 
@@ -102,8 +123,15 @@ export interface UpdateStats {
 /** A language model that is being trained. */
 export interface Policy {
   readonly config: ModelConfig
-  /** Samples in the order of the prompts, groups together; `onSample` gets each one as soon as it is finished. */
-  sample(request: SampleRequest, onSample?: (sample: Sample) => void): Promise<Sample[]>
+  /**
+   * Samples in the order of the prompts, groups together. `onSample` gets each one as soon as it is finished, `onToken` each
+   * token as it is drawn.
+   */
+  sample(
+    request: SampleRequest,
+    onSample?: (sample: Sample) => void,
+    onToken?: (token: SampledToken) => void,
+  ): Promise<Sample[]>
   score(items: readonly ScoreItem[], options?: ScoreOptions): Promise<Scores[]>
   /** One optimiser step on a batch. @throws NumericError before any weight has changed when loss or gradient is not finite. */
   update(datums: readonly Datum[], options: UpdateOptions): Promise<UpdateStats>

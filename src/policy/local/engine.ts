@@ -25,7 +25,7 @@ export const createEngine = (source: ModelSource, options: EngineOptions = {}): 
   const trainer = new Trainer(parameters, { threads, microBatchTokens })
   return {
     parameters,
-    sample: (request, onSample) => sampler.sample(request, onSample),
+    sample: (request, onSample, onToken) => sampler.sample(request, onSample, onToken),
     score: (items, scoreOptions) => trainer.score(items, scoreOptions),
     update: (datums, updateOptions) => trainer.update(datums, updateOptions),
     freezeReference: async () => parameters.freezeReference(),

@@ -4,15 +4,19 @@ import { Worker } from 'node:worker_threads'
 import type { ModelConfig } from '../../model/config.ts'
 import * as errors from '../../util/errors.ts'
 import { workerUrl } from '../../util/worker-url.ts'
-import type { Policy, Sample, SampleRequest } from '../policy.ts'
+import type { Policy, Sample, SampledToken, SampleRequest } from '../policy.ts'
 import type { EngineOptions } from './engine.ts'
 import type { ModelSource } from './parameters.ts'
 import type { CallMessage, ErrorData, Method, Reply, WorkerStart } from './protocol.ts'
 
-interface Pending {
+interface Listeners {
+  onSample?: (sample: Sample) => void
+  onToken?: (token: SampledToken) => void
+}
+
+interface Pending extends Listeners {
   resolve(value: unknown): void
   reject(error: Error): void
-  onSample?: (sample: Sample) => void
 }
 
 /** Errors keep their class across the thread boundary. */
@@ -63,8 +67,8 @@ export class LocalPolicy implements Policy {
     if (reply.kind === 'ready' || reply.kind === 'failed') return
     const pending = this.#pending.get(reply.id)
     if (!pending) return
-    if (reply.kind === 'sample') {
-      this.#handOut(reply.id, pending, reply.sample)
+    if (reply.kind === 'sample' || reply.kind === 'token') {
+      this.#handOut(pending, reply)
       return
     }
     this.#settle(reply.id)
@@ -73,11 +77,12 @@ export class LocalPolicy implements Policy {
   }
 
   /** What the caller's function throws is the caller's: it rejects that one call. */
-  #handOut(id: number, pending: Pending, sample: Sample): void {
+  #handOut(pending: Pending, reply: Extract<Reply, { kind: 'sample' | 'token' }>): void {
     try {
-      pending.onSample?.(sample)
+      if (reply.kind === 'sample') pending.onSample?.(reply.sample)
+      else pending.onToken?.(reply.token)
     } catch (error) {
-      this.#settle(id)
+      this.#settle(reply.id)
       pending.reject(error as Error)
     }
   }
@@ -93,23 +98,28 @@ export class LocalPolicy implements Policy {
     this.#pending.clear()
   }
 
-  #call<T>(method: Method, args: unknown[], onSample?: (sample: Sample) => void): Promise<T> {
+  #call<T>(method: Method, args: unknown[], listeners: Listeners = {}): Promise<T> {
     if (this.#closed) return Promise.reject(this.#closed)
     const id = this.#nextId++
     return new Promise<T>((resolve, reject) => {
       this.#worker.ref()
-      this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, onSample })
+      this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, ...listeners })
       this.#worker.postMessage({ id, method, args } satisfies CallMessage)
     })
   }
 
-  async sample(request: SampleRequest, onSample?: (sample: Sample) => void): Promise<Sample[]> {
+  async sample(
+    request: SampleRequest,
+    onSample?: (sample: Sample) => void,
+    onToken?: (token: SampledToken) => void,
+  ): Promise<Sample[]> {
     const group = request.samplesPerPrompt ?? 1
     const samples = new Array<Sample>(request.prompts.length * group)
-    await this.#call<void>('sample', [request], sample => {
+    const keep = (sample: Sample) => {
       samples[sample.prompt * group + sample.index] = sample
       onSample?.(sample)
-    })
+    }
+    await this.#call<void>('sample', [request, onToken !== undefined], { onSample: keep, onToken })
     return samples
   }
 

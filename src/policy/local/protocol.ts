@@ -1,7 +1,7 @@
 /** @file Messages between the main thread and the engine's worker. */
 
 import type { ModelConfig } from '../../model/config.ts'
-import type { Sample } from '../policy.ts'
+import type { Sample, SampledToken } from '../policy.ts'
 import type { Engine, EngineOptions } from './engine.ts'
 import type { ModelSource } from './parameters.ts'
 
@@ -31,5 +31,6 @@ export type Reply =
   | { kind: 'ready'; config: ModelConfig; parameterCount: number; trainedCount: number }
   | { kind: 'failed'; error: ErrorData }
   | { kind: 'sample'; id: number; sample: Sample }
+  | { kind: 'token'; id: number; token: SampledToken }
   | { kind: 'result'; id: number; value: unknown }
   | { kind: 'error'; id: number; error: ErrorData }

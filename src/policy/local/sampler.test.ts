@@ -182,3 +182,37 @@ describe('stop strings', () => {
     expect(stopped[0].tokens.length).toBeLessThanOrEqual(4)
   })
 })
+
+describe('what a server asks of sampling', () => {
+  it('draws the same for a prompt with its own seed, whatever its neighbours', async () => {
+    const engine = tinyEngine()
+    const promptSeeds = PROMPTS.map((_, p) => `own-${p}`)
+    const together = await engine.sample({ ...REQUEST, promptSeeds })
+    const alone = await engine.sample({ ...REQUEST, prompts: [PROMPTS[2]], promptSeeds: ['own-2'] })
+    expect(alone.map(({ tokens }) => [...tokens])).toEqual(
+      together.filter(({ prompt }) => prompt === 2).map(({ tokens }) => [...tokens]),
+    )
+    await expect(engine.sample({ ...REQUEST, promptSeeds: ['one'] })).rejects.toThrow(
+      'expected 5, one a prompt',
+    )
+  })
+
+  it('hands out every token as it is drawn, with its likeliest alternatives', async () => {
+    const streamed = new Map<string, number[]>()
+    const samples = await tinyEngine().sample({ ...REQUEST, topLogprobs: 3 }, undefined, token => {
+      const key = `${token.prompt}.${token.index}`
+      streamed.set(key, [...(streamed.get(key) ?? []), token.token])
+      expect(token.top).toHaveLength(3)
+    })
+    for (const { prompt, index, tokens, logprobs, top } of samples) {
+      expect(streamed.get(`${prompt}.${index}`)).toEqual([...tokens])
+      top!.forEach((alternatives, t) => {
+        const values = alternatives.map(({ logprob }) => logprob)
+        expect(values).toEqual([...values].sort((a, b) => b - a))
+        const chosen = alternatives.find(({ token }) => token === tokens[t])
+        if (chosen) expect(chosen.logprob).toBeCloseTo(logprobs[t], 5)
+        else expect(logprobs[t]).toBeLessThanOrEqual(values[2])
+      })
+    }
+  })
+})

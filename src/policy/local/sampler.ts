@@ -6,7 +6,7 @@ import type { TokenIds } from '../../rl/datum.ts'
 import { Executable } from '../../tensor/index.ts'
 import { DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
-import type { Sample, SampleRequest } from '../policy.ts'
+import type { Sample, SampledToken, SampleRequest, TokenAlternative } from '../policy.ts'
 import { KeyValueCache } from './cache.ts'
 import type { Parameters } from './parameters.ts'
 import { type ChoiceOptions, TokenChooser } from './token-choice.ts'
@@ -30,6 +30,7 @@ interface Row {
   position: number
   tokens: number[]
   logprobs: number[]
+  top: TokenAlternative[][]
   rng: Rng
   text: { stream: TextStream; tail: string } | null
 }
@@ -40,6 +41,7 @@ interface Plan {
   stops: ReadonlySet<number>
   stopStrings: readonly string[]
   emit: (sample: Sample) => void
+  onToken?: (token: SampledToken) => void
 }
 
 /** Samples `first` .. `first + samples - 1` of some prompts, generated together. */
@@ -75,23 +77,30 @@ export class Sampler {
   }
 
   /** See `Policy.sample`. */
-  async sample(request: SampleRequest, emit: (sample: Sample) => void = () => {}): Promise<Sample[]> {
+  async sample(
+    request: SampleRequest,
+    onSample?: (sample: Sample) => void,
+    onToken?: (token: SampledToken) => void,
+  ): Promise<Sample[]> {
     this.#check(request)
     const samples = request.samplesPerPrompt ?? 1
     const results = new Array<Sample>(request.prompts.length * samples)
-    const plan = this.#plan(request, sample => {
+    const emit = (sample: Sample) => {
       results[sample.prompt * samples + sample.index] = sample
-      emit(sample)
-    })
+      onSample?.(sample)
+    }
+    const plan: Plan = { ...this.#plan(request), emit, onToken }
     for (const wave of this.#waves(request.prompts, samples)) await this.#runWave(plan, wave)
     return results
   }
 
-  #check({ prompts, maxTokens, samplesPerPrompt = 1, stopStrings }: SampleRequest): void {
+  #check({ prompts, maxTokens, samplesPerPrompt = 1, stopStrings, promptSeeds }: SampleRequest): void {
     const { maxPositions, vocabSize } = this.#parameters.config
     for (const [name, count] of Object.entries({ maxTokens, samplesPerPrompt }))
       if (!(Number.isInteger(count) && count > 0))
         throw new DataError(`${name}: expected a positive whole number, got ${count}`)
+    if (promptSeeds && promptSeeds.length !== prompts.length)
+      throw new DataError(`promptSeeds: expected ${prompts.length}, one a prompt, got ${promptSeeds.length}`)
     prompts.forEach((prompt, i) => {
       if (prompt.length === 0)
         throw new DataError(`prompt ${i} is empty`, { hint: 'give it at least one token, such as BOS' })
@@ -113,10 +122,10 @@ export class Sampler {
       })
   }
 
-  #plan(request: SampleRequest, emit: (sample: Sample) => void): Plan {
-    const { temperature = 1, topK = 0, topP = 1, stopStrings = [] } = request
+  #plan(request: SampleRequest): Omit<Plan, 'emit'> {
+    const { temperature = 1, topK = 0, topP = 1, topLogprobs: alternatives = 0, stopStrings = [] } = request
     const stops = new Set(request.stopTokens ?? this.#parameters.config.eosTokenIds)
-    return { request, choice: { temperature, topK, topP }, stops, stopStrings, emit }
+    return { request, choice: { temperature, topK, topP, alternatives }, stops, stopStrings }
   }
 
   /** Prompts of similar length go together, so that little is padded; a group too large for one wave takes several. */
@@ -188,7 +197,8 @@ export class Sampler {
       position: request.prompts[prompt].length,
       tokens: [],
       logprobs: [],
-      rng: new Rng(`${request.seed ?? 0}/${prompt}/${index}`),
+      top: [],
+      rng: new Rng(`${request.promptSeeds?.[prompt] ?? `${request.seed ?? 0}/${prompt}`}/${index}`),
       text: stopStrings.length > 0 ? { stream: new TextStream(this.#tokenizer!), tail: '' } : null,
     }
   }
@@ -221,9 +231,11 @@ export class Sampler {
   #advance(plan: Plan, batch: RunningBatch, logitsOf: (row: number) => Float32Array): void {
     batch.rows.forEach((row, at) => {
       if (!row) return
-      const { token, logprob } = this.#chooser.choose(logitsOf(at), plan.choice, row.rng.next())
+      const { token, logprob, top } = this.#chooser.choose(logitsOf(at), plan.choice, row.rng.next())
       row.tokens.push(token)
       row.logprobs.push(logprob)
+      if (top) row.top.push(top)
+      plan.onToken?.({ prompt: row.prompt, index: row.index, token, logprob, ...(top && { top }) })
       const reason = finishReason(plan, row, token)
       if (!reason) return
       batch.finish(at)
@@ -232,6 +244,7 @@ export class Sampler {
         index: row.index,
         tokens: Int32Array.from(row.tokens),
         logprobs: Float32Array.from(row.logprobs),
+        ...(plan.choice.alternatives && { top: row.top }),
         finishReason: reason,
       })
     })

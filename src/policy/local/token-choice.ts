@@ -1,12 +1,20 @@
 /** @file One token from one row of logits: temperature, top-k, top-p, and the log-prob before truncation. */
 
 import { NumericError } from '../../util/errors.ts'
+import type { TokenAlternative } from '../policy.ts'
 import { FlatBuffer, type FlatSpan } from './flat.ts'
 
 export interface ChoiceOptions {
   temperature: number
   topK: number
   topP: number
+  /** Likeliest tokens to report beside the one that is drawn. Default 0. */
+  alternatives?: number
+}
+
+export interface TokenChoice extends TokenAlternative {
+  /** Likeliest first; present where they were asked for. */
+  top?: TokenAlternative[]
 }
 
 /** Draws tokens; holds scratch memory for one row. */
@@ -26,14 +34,19 @@ export class TokenChooser {
    * whole vocabulary; temperature 0 takes the likeliest token and reports its log-prob at temperature 1.
    * @throws NumericError for NaN or infinite logits.
    */
-  choose(logits: Float32Array, options: ChoiceOptions, u: number): { token: number; logprob: number } {
+  choose(logits: Float32Array, options: ChoiceOptions, u: number): TokenChoice {
     this.#logits.view.set(logits)
     const temperature = options.temperature || 1
     const logSumExp = this.#buffer.softmaxRow(this.#logits, temperature, this.#weights)
     const token = options.temperature === 0 ? this.#buffer.argmax(this.#logits) : this.#draw(options, u)
     const logprob = logits[token] / temperature - logSumExp
     if (!Number.isFinite(logprob)) throw new NumericError(`sampled token ${token} has log-prob ${logprob}`)
-    return { token, logprob }
+    if (!options.alternatives) return { token, logprob }
+    const top = likeliest(logits, options.alternatives).map(id => ({
+      token: id,
+      logprob: logits[id] / temperature - logSumExp,
+    }))
+    return { token, logprob, top }
   }
 
   #draw({ topK, topP }: ChoiceOptions, u: number): number {
@@ -41,6 +54,18 @@ export class TokenChooser {
     if ((topK > 0 && topK < weights.length) || topP < 1) truncate(weights, topK, topP)
     return this.#buffer.sampleRow(this.#weights, u)
   }
+}
+
+/** Indices of the k largest entries, largest first, the lower index where they are equal. */
+const likeliest = (logits: Float32Array, k: number): number[] => {
+  const best: number[] = []
+  for (let i = 0; i < logits.length; i++) {
+    if (best.length === k && !(logits[i] > logits[best[k - 1]])) continue
+    let at = best.length === k ? k - 1 : best.length
+    for (; at > 0 && logits[best[at - 1]] < logits[i]; at--) best[at] = best[at - 1]
+    best[at] = i
+  }
+  return best
 }
 
 /** Sets the weights outside the top k, and outside the smallest set that reaches mass p, to zero. */

@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads'
 import * as errors from '../../util/errors.ts'
-import type { SampleRequest } from '../policy.ts'
+import type { SampledToken, SampleRequest } from '../policy.ts'
 import { createEngine, type Engine } from './engine.ts'
 import type { CallMessage, ErrorData, Reply, WorkerStart } from './protocol.ts'
 
@@ -24,9 +24,9 @@ const errorKind = (error: Error): string | null => {
 
 const call = (engine: Engine, { id, method, args }: CallMessage): Promise<unknown> => {
   if (method !== 'sample') return (engine[method] as (...args: unknown[]) => Promise<unknown>)(...args)
-  return engine
-    .sample(args[0] as SampleRequest, sample => post({ kind: 'sample', id, sample }))
-    .then(() => undefined)
+  const [request, streaming] = args as [SampleRequest, boolean]
+  const onToken = streaming ? (token: SampledToken) => post({ kind: 'token', id, token }) : undefined
+  return engine.sample(request, sample => post({ kind: 'sample', id, sample }), onToken).then(() => undefined)
 }
 
 const start = () => {
