@@ -19,8 +19,15 @@ export interface Criterion {
   stage?: 1 | 2 | 3 | 4
   /** Given with the task, proposed while training, or written by the policy itself. */
   origin?: 'persistent' | 'adaptive' | 'self'
-  /** Checked by a named rule instead of a judge. */
-  verifier?: { kind: 'rule'; fn: string; params?: Record<string, unknown> }
+  /** Checked without a judge. */
+  verifier?: Verifier
+}
+
+/** What checks a criterion instead of a judge: a named rule predicate, or a formal check by a solver. */
+export interface Verifier {
+  kind: 'rule' | 'formal'
+  fn: string
+  params?: Record<string, unknown>
 }
 
 export interface Rubric {
@@ -51,7 +58,7 @@ export interface RewardRecord {
 }
 
 const verifierSchema = z.strictObject({
-  kind: z.literal('rule'),
+  kind: z.enum(['rule', 'formal']),
   fn: z.string().min(1),
   params: z.record(z.string(), z.unknown()).optional(),
 })
