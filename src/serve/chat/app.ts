@@ -1,0 +1,125 @@
+/** @file The chat server: a local checkpoint behind the OpenAI-compatible endpoints. */
+
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { type Context, Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { streamSSE } from 'hono/streaming'
+import type { z } from 'zod'
+import { DataError, GradusError } from '../../util/errors.ts'
+import { parseWith } from '../../util/schema.ts'
+import { CHAT, COMPLETION, streamAnswer, wholeAnswer } from './answers.ts'
+import { Batcher, type BatcherOptions } from './batcher.ts'
+import { chatGeneration, completionGeneration, type Generation } from './generation.ts'
+import type { ServedModel } from './model.ts'
+import { chatRequestSchema, completionRequestSchema, WireError } from './wire.ts'
+
+export interface ChatAppOptions extends BatcherOptions {
+  /** Requests must bring it as a bearer token; none when null. */
+  token?: string | null
+  /** Largest body of a request; 4 MiB by default. */
+  maxBodyBytes?: number
+}
+
+export interface ChatApp {
+  app: Hono
+  /** Resolves when everything that was accepted is answered. */
+  drain(): Promise<void>
+}
+
+/** The endpoints /v1/chat/completions, /v1/completions, /v1/models and /healthz around a model. */
+export const createChatApp = (model: ServedModel, options: ChatAppOptions = {}): ChatApp => {
+  const { token = null, maxBodyBytes = 4 * 2 ** 20 } = options
+  const batcher = new Batcher(model.policy, options)
+  const app = new Hono()
+  app.onError(asWireError)
+  app.notFound(context => context.json(new WireError(404, `no such path: ${context.req.path}`).body(), 404))
+  app.get('/healthz', context => context.json({ ok: true, model: model.name, waiting: batcher.waiting }))
+  app.use('/v1/*', async (context, next) => {
+    if (token !== null && !sameToken(context.req.header('authorization'), token))
+      throw new WireError(401, 'a valid bearer token is needed', 'invalid_api_key')
+    await next()
+  })
+  const tooLarge = () => {
+    throw new WireError(413, `the body has more than ${maxBodyBytes} bytes`)
+  }
+  app.use('/v1/*', bodyLimit({ maxSize: maxBodyBytes, onError: tooLarge }))
+  const listed = { id: model.name, object: 'model', created: 0, owned_by: 'gradus' }
+  app.get('/v1/models', context => context.json({ object: 'list', data: [listed] }))
+  app.get('/v1/models/:id', context => {
+    checkModel(model, context.req.param('id'))
+    return context.json(listed)
+  })
+  app.post('/v1/chat/completions', async context => {
+    const body = await parsedBody(context, chatRequestSchema)
+    checkModel(model, body.model)
+    return answer(context, CHAT, chatGeneration(model, body), Boolean(body.logprobs), body)
+  })
+  app.post('/v1/completions', async context => {
+    const body = await parsedBody(context, completionRequestSchema)
+    checkModel(model, body.model)
+    const withLogprobs = body.logprobs !== null && body.logprobs !== undefined
+    return answer(context, COMPLETION, completionGeneration(model, body), withLogprobs, body)
+  })
+
+  const answer = async (
+    context: Context,
+    shape: typeof CHAT,
+    request: Generation,
+    withLogprobs: boolean,
+    { stream, stream_options }: z.output<typeof chatRequestSchema> | z.output<typeof completionRequestSchema>,
+  ) => {
+    if (!stream) return context.json(await wholeAnswer(shape, model, batcher, request, withLogprobs))
+    const settings = { withLogprobs, includeUsage: Boolean(stream_options?.include_usage) }
+    return streamSSE(context, async pieces => {
+      let written: Promise<unknown> = Promise.resolve()
+      const send = (data: string) => {
+        written = written.then(() => pieces.writeSSE({ data }))
+      }
+      try {
+        await streamAnswer(shape, model, batcher, request, settings, send)
+      } catch (error) {
+        send(JSON.stringify(toWireError(error).body()))
+      }
+      await written
+    })
+  }
+  return { app, drain: () => batcher.drain() }
+}
+
+/** Compares without telling by its time how much was right. */
+const sameToken = (header: string | undefined, token: string): boolean => {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(header ?? ''), digest(`Bearer ${token}`))
+}
+
+const checkModel = (model: ServedModel, asked: string | null | undefined): void => {
+  if (asked && asked !== model.name)
+    throw new WireError(
+      404,
+      `the model ${JSON.stringify(asked)} is not served here; ${JSON.stringify(model.name)} is`,
+      'model_not_found',
+    )
+}
+
+const parsedBody = async <S extends z.ZodType>(context: Context, schema: S): Promise<z.output<S>> => {
+  const value: unknown = await context.req.json().catch(() => {
+    throw new WireError(400, 'the body is not JSON')
+  })
+  return parseWith(schema, value, '', DataError)
+}
+
+/** Errors that the client made keep their message; others only say that something failed here. */
+const toWireError = (error: unknown): WireError => {
+  if (error instanceof WireError) return error
+  if (error instanceof DataError) return new WireError(400, error.message)
+  return new WireError(
+    500,
+    error instanceof GradusError ? error.message : 'the server failed on this request',
+  )
+}
+
+const asWireError = (error: Error, context: Context) => {
+  const wireError = toWireError(error)
+  if (wireError.status === 429) context.header('retry-after', '1')
+  return context.json(wireError.body(), wireError.status)
+}

@@ -1,0 +1,264 @@
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
+import type { Policy, Sample, SampleRequest } from '../../policy/policy.ts'
+import { resolveShipped } from '../../util/package.ts'
+import { Batcher } from './batcher.ts'
+import { type ChatServer, openServedModel, type ServedModel, startChatServer } from './index.ts'
+import { StreamedText } from './text.ts'
+
+const FOLDER = resolveShipped('package:models/logic-start')
+const PROMPT =
+  'every wumpus is a zumpus . every zumpus is happy . alex is a wumpus . true or false : alex is happy .'
+
+let model: ServedModel
+let server: ChatServer
+let client: OpenAI
+
+beforeAll(async () => {
+  model = await openServedModel(FOLDER, { threads: 1 })
+  server = await startChatServer(model, { token: 'secret' })
+  client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: 'secret', maxRetries: 0 })
+})
+afterAll(() => server.close())
+
+const complete = (changes: Partial<OpenAI.CompletionCreateParamsNonStreaming> = {}) =>
+  client.completions.create({
+    model: 'logic-start',
+    prompt: PROMPT,
+    max_tokens: 40,
+    temperature: 0,
+    ...changes,
+  })
+
+describe('the official client on a local checkpoint', () => {
+  it('lists the model', async () => {
+    const names: string[] = []
+    for await (const { id } of client.models.list()) names.push(id)
+    expect(names).toEqual(['logic-start'])
+    expect((await client.models.retrieve('logic-start')).owned_by).toBe('gradus')
+  })
+
+  it('continues text as the policy itself does', async () => {
+    const { choices, usage } = await complete({ logprobs: 3 })
+    const promptTokens = model.tokenizer.encode(PROMPT, { addSpecialTokens: true })
+    const [own] = await model.policy.sample({ prompts: [promptTokens], maxTokens: 40, temperature: 0 })
+    expect(choices[0].text).toBe(model.tokenizer.decode([...own.tokens]))
+    expect(choices[0].finish_reason).toBe(own.finishReason)
+    expect(usage).toEqual({
+      prompt_tokens: promptTokens.length,
+      completion_tokens: own.tokens.length,
+      total_tokens: promptTokens.length + own.tokens.length,
+    })
+    const { tokens, token_logprobs, top_logprobs, text_offset } = choices[0].logprobs!
+    token_logprobs!.forEach((logprob, t) => {
+      expect(logprob).toBeCloseTo(own.logprobs[t], 5)
+      const [best] = Object.entries(top_logprobs![t]).sort((a, b) => b[1] - a[1])
+      expect(best[0]).toBe(tokens![t])
+      expect(Object.keys(top_logprobs![t]).length).toBeGreaterThanOrEqual(2)
+    })
+    expect(text_offset![0]).toBe(0)
+    expect(text_offset).toEqual([...text_offset!].sort((a, b) => a - b))
+  })
+
+  it('takes token ids, several prompts and several samples', async () => {
+    const ids = model.tokenizer.encode(PROMPT, { addSpecialTokens: true })
+    const { choices } = await complete({ prompt: [ids, ids] as unknown as number[][], n: 2 })
+    expect(choices.map(({ index }) => index)).toEqual([0, 1, 2, 3])
+    expect(new Set(choices.map(({ text }) => text)).size).toBe(1)
+  })
+
+  it('draws the same for the same seed, alone or among others, and differently without', async () => {
+    const settings = { temperature: 1.5, seed: 7, max_tokens: 30 }
+    const alone = await complete(settings)
+    const [again] = await Promise.all([complete(settings), complete({ ...settings, seed: 8 })])
+    expect(again.choices[0].text).toBe(alone.choices[0].text)
+    const free = await Promise.all([1, 2, 3].map(() => complete({ temperature: 1.5, max_tokens: 30 })))
+    expect(new Set(free.map(({ choices }) => choices[0].text)).size).toBeGreaterThan(1)
+  })
+
+  it('cuts the text before a stop string', async () => {
+    const whole = (await complete()).choices[0].text
+    const stop = whole.slice(12, 18)
+    const { choices } = await complete({ stop: [stop, 'never'], logprobs: 1 })
+    expect(choices[0].text).toBe(whole.slice(0, whole.indexOf(stop)))
+    expect(choices[0].finish_reason).toBe('stop')
+  })
+
+  it('streams completions: the pieces are the whole text', async () => {
+    const whole = await complete({ stop: 'zumpus', logprobs: 1 })
+    const stream = await client.completions.create({
+      model: 'logic-start',
+      prompt: PROMPT,
+      max_tokens: 40,
+      temperature: 0,
+      stop: 'zumpus',
+      stream: true,
+      stream_options: { include_usage: true },
+    })
+    const pieces: OpenAI.Completion[] = []
+    for await (const piece of stream) pieces.push(piece)
+    const text = pieces.map(({ choices }) => choices[0]?.text ?? '').join('')
+    expect(text).toBe(whole.choices[0].text)
+    expect(pieces.length).toBeGreaterThan(3)
+    expect(pieces.at(-1)!.usage).toEqual(whole.usage)
+    expect(pieces.at(-2)!.choices[0].finish_reason).toBe('stop')
+  })
+
+  it('chats, whole and streamed, with log-probs', async () => {
+    const request = {
+      model: 'logic-start',
+      messages: [{ role: 'user' as const, content: PROMPT }],
+      temperature: 0,
+      max_completion_tokens: 20,
+      logprobs: true,
+      top_logprobs: 2,
+    }
+    const { choices } = await client.chat.completions.create(request)
+    const { content } = choices[0].logprobs!
+    expect(choices[0].message.role).toBe('assistant')
+    expect(content!.map(({ token }) => token).length).toBe(20)
+    expect(content![0].top_logprobs).toHaveLength(2)
+    expect(Buffer.from(content![0].bytes!).toString()).toBe(content![0].token)
+    const stream = await client.chat.completions.create({ ...request, stream: true })
+    let text = ''
+    let logprobs = 0
+    for await (const { choices: pieces } of stream) {
+      text += pieces[0].delta.content ?? ''
+      logprobs += pieces[0].logprobs?.content?.length ?? 0
+    }
+    expect(text).toBe(choices[0].message.content)
+    expect(logprobs).toBe(20)
+  })
+
+  it('answers many at once', async () => {
+    const texts = await Promise.all(Array.from({ length: 60 }, () => complete({ max_tokens: 5 })))
+    expect(new Set(texts.map(({ choices }) => choices[0].text)).size).toBe(1)
+  })
+})
+
+describe('what the server refuses', () => {
+  const refusal = async (work: () => Promise<unknown>) => {
+    const error = await work().then(
+      () => null,
+      (thrown: unknown) => thrown,
+    )
+    if (!(error instanceof OpenAI.APIError)) throw new Error(`expected a refusal, got ${error}`)
+    return `${error.status} ${error.code} ${error.message}`
+  }
+
+  it.each([
+    ['another model', { model: 'gpt-9' }, /404 model_not_found .*"gpt-9" is not served here/],
+    ['a prompt that is too long', { prompt: 'happy '.repeat(400) }, /400 context_length_exceeded .*256/],
+    ['too many new tokens', { max_tokens: 9999 }, /400 context_length_exceeded/],
+    ['a token outside the vocabulary', { prompt: [5, 4000] }, /400 .*outside the vocabulary of 96/],
+    ['a wrong type', { temperature: 'hot' as unknown as number }, /400 .*temperature: expected/],
+    ['a penalty', { presence_penalty: 1 }, /400 .*presence_penalty: expected 0, got 1; this server has no/],
+    ['an echo', { echo: true }, /400 .*echo: expected false/],
+  ])('%s', async (_name, changes, message) => {
+    expect(await refusal(() => complete(changes))).toMatch(message)
+  })
+
+  it('a structure that it could not enforce', async () => {
+    const response_format = { type: 'json_object' as const }
+    const messages = [{ role: 'user' as const, content: 'x' }]
+    const work = () => client.chat.completions.create({ model: 'logic-start', messages, response_format })
+    expect(await refusal(work)).toMatch(/400 .*cannot enforce a structure/)
+  })
+
+  it('a wrong token, without saying which would be right', async () => {
+    const stranger = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: 'guess', maxRetries: 0 })
+    const text = await refusal(() => stranger.models.retrieve('logic-start'))
+    expect(text).toMatch(/401 invalid_api_key/)
+    expect(text).not.toContain('secret')
+  })
+
+  it('a body that is no JSON, and paths that are not there', async () => {
+    const headers = { authorization: 'Bearer secret' }
+    const bad = await fetch(`${server.url}/v1/completions`, { method: 'POST', body: '{', headers })
+    expect([bad.status, ((await bad.json()) as { error: { message: string } }).error.message]).toEqual([
+      400,
+      'the body is not JSON',
+    ])
+    expect((await fetch(`${server.url}/v2`)).status).toBe(404)
+  })
+})
+
+describe('batches', () => {
+  /** Answers each prompt with its own first token, and notes what was sampled together. */
+  const scripted = () => {
+    const calls: SampleRequest[] = []
+    const policy = {
+      sample: async (request: SampleRequest, onSample?: (sample: Sample) => void) => {
+        calls.push(request)
+        await new Promise(resolve => setTimeout(resolve, 5))
+        if (request.prompts.some(prompt => prompt[0] === 13)) throw new Error('unlucky')
+        request.prompts.forEach((prompt, p) => {
+          for (let index = 0; index < request.samplesPerPrompt!; index++)
+            onSample?.({
+              prompt: p,
+              index,
+              tokens: Int32Array.of(prompt[0]),
+              logprobs: Float32Array.of(0),
+              finishReason: 'stop',
+            })
+        })
+        return []
+      },
+    } as unknown as Policy
+    return { policy, calls }
+  }
+  const job = (token: number, temperature = 1, count = 1) => ({
+    promptTokens: [token],
+    options: { maxTokens: 4, temperature },
+    count,
+    seed: token,
+  })
+  const first = (samples: Sample[]) => samples.map(({ tokens }) => tokens[0])
+
+  it('join those with the same settings, up to the room there is, and give each its own', async () => {
+    const { policy, calls } = scripted()
+    const batcher = new Batcher(policy, { maxRows: 4 })
+    const jobs = [job(1), job(2), job(3, 0.5), job(4), job(5), job(6), job(7, 1, 2)]
+    const results = await Promise.all(jobs.map(one => batcher.submit(one)))
+    expect(results.map(first)).toEqual([[1], [2], [3], [4], [5], [6], [7, 7]])
+    expect(calls.map(({ prompts }) => prompts.map(prompt => prompt[0]))).toEqual([
+      [1, 2, 4, 5],
+      [3],
+      [6],
+      [7],
+    ])
+  })
+
+  it('refuse more than may wait, fail alone, and drain', async () => {
+    const { policy } = scripted()
+    const batcher = new Batcher(policy, { maxWaiting: 2 })
+    const accepted = Promise.allSettled([batcher.submit(job(13)), batcher.submit(job(2, 0.5))])
+    await expect(batcher.submit(job(3))).rejects.toMatchObject({ status: 429 })
+    await batcher.drain()
+    expect(await accepted).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled' }])
+    expect(batcher.waiting).toBe(0)
+  })
+})
+
+describe('StreamedText', () => {
+  const letters = { decode: (ids: number[]) => String.fromCharCode(...ids) } as unknown as Tokenizer
+  const stream = (text: string, stops: string[]) => {
+    const streamed = new StreamedText(letters, stops)
+    const pieces = [...text].map(letter => streamed.push(letter.charCodeAt(0)))
+    return [...pieces, streamed.end()]
+  }
+
+  it('holds back what may become a stop string and no more', () => {
+    expect(stream('abcd', ['bx'])).toEqual(['a', '', 'bc', 'd', ''])
+    expect(stream('aab', ['ab'])).toEqual(['', 'a', '', ''])
+    expect(stream('xa', ['ab'])).toEqual(['x', '', 'a'])
+  })
+
+  it('reads like the tokenizer', () => {
+    const tokenizer = loadTokenizer(FOLDER)
+    const ids = tokenizer.encode(PROMPT)
+    const streamed = new StreamedText(tokenizer, [])
+    expect(ids.map(id => streamed.push(id)).join('') + streamed.end()).toBe(tokenizer.decode(ids))
+  })
+})

@@ -1,0 +1,143 @@
+/** @file From a request's settings to samples: limits of the context, sampling options, the batch. */
+
+import { randomUUID } from 'node:crypto'
+import type { Sample, SampledToken } from '../../policy/policy.ts'
+import type { Batcher } from './batcher.ts'
+import type { ServedModel } from './model.ts'
+import { type ShownSample, showSample } from './text.ts'
+import { type ChatRequestBody, type CompletionRequestBody, contentText, WireError } from './wire.ts'
+
+/** What both endpoints ask of the model. */
+export interface Generation {
+  prompts: number[][]
+  maxTokens: number | null
+  temperature: number
+  topP: number
+  topK: number
+  topLogprobs: number
+  count: number
+  seed: number | null
+  stops: readonly string[]
+}
+
+export interface Usage {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+}
+
+const common = (body: ChatRequestBody | CompletionRequestBody) => ({
+  temperature: body.temperature ?? 1,
+  topP: body.top_p ?? 1,
+  topK: Math.max(0, body.top_k ?? 0),
+  count: body.n ?? 1,
+  seed: body.seed ?? null,
+  stops: body.stop,
+})
+
+/** The conversation in the model's template as one prompt. @throws WireError for roles that the template refuses. */
+export const chatGeneration = (model: ServedModel, body: ChatRequestBody): Generation => {
+  const messages = body.messages.map(message => ({ ...message, content: contentText(message.content) }))
+  const text = refusing(() => model.template.render(messages, { addGenerationPrompt: true }))
+  return {
+    ...common(body),
+    prompts: [encode(model, text, { addSpecialTokens: !model.ownTemplate })],
+    maxTokens: body.max_completion_tokens ?? body.max_tokens ?? null,
+    topLogprobs: body.logprobs ? (body.top_logprobs ?? 0) : 0,
+  }
+}
+
+/** One prompt or several, as text or as token ids. */
+export const completionGeneration = (model: ServedModel, body: CompletionRequestBody): Generation => {
+  const { prompt } = body
+  const several = Array.isArray(prompt) && typeof prompt[0] !== 'number'
+  const prompts = (several ? prompt : [prompt]) as (string | number[])[]
+  return {
+    ...common(body),
+    prompts: prompts.map(one =>
+      typeof one === 'string' ? encode(model, one, { addSpecialTokens: true }) : one,
+    ),
+    maxTokens: body.max_tokens ?? 16,
+    topLogprobs: body.logprobs ?? 0,
+  }
+}
+
+const refusing = <T>(work: () => T): T => {
+  try {
+    return work()
+  } catch (error) {
+    throw new WireError(400, (error as Error).message)
+  }
+}
+
+const encode = ({ tokenizer }: ServedModel, text: string, options: { addSpecialTokens: boolean }) =>
+  refusing(() => tokenizer.encode(text, options))
+
+/** @throws WireError 400 for prompts that the model cannot take. */
+const checkPrompts = ({ policy }: ServedModel, { prompts, maxTokens }: Generation): void => {
+  const { maxPositions, vocabSize } = policy.config
+  for (const prompt of prompts) {
+    if (prompt.length === 0) throw new WireError(400, 'the prompt has no tokens')
+    if (prompt.length + (maxTokens ?? 1) > maxPositions)
+      throw new WireError(
+        400,
+        `the prompt has ${prompt.length} tokens and ${maxTokens ?? 1} new ones are asked for; the context has ${maxPositions}`,
+        'context_length_exceeded',
+      )
+    if (prompt.some(token => token >= vocabSize))
+      throw new WireError(400, `a prompt token is outside the vocabulary of ${vocabSize}`)
+  }
+}
+
+/**
+ * Samples every prompt of a request. `onToken` is told the choice (prompt x n + sample) that a token belongs to.
+ * @throws WireError for prompts that do not fit and when too many requests wait.
+ */
+export const generate = async (
+  model: ServedModel,
+  batcher: Batcher,
+  request: Generation,
+  onToken?: (choice: number, token: SampledToken) => void,
+): Promise<Sample[]> => {
+  checkPrompts(model, request)
+  const { prompts, count, temperature, topP, topK, topLogprobs, stops, maxTokens } = request
+  const seed = request.seed ?? randomUUID()
+  const groups = await Promise.all(
+    prompts.map((promptTokens, p) =>
+      batcher.submit({
+        promptTokens,
+        options: {
+          maxTokens: maxTokens ?? model.policy.config.maxPositions - promptTokens.length,
+          temperature,
+          topP,
+          topK,
+          topLogprobs,
+          stopStrings: stops,
+        },
+        count,
+        seed: `${seed}/${p}`,
+        ...(onToken && { onToken: token => onToken(p * count + token.index, token) }),
+      }),
+    ),
+  )
+  return groups.flat()
+}
+
+export const show = (
+  model: ServedModel,
+  samples: readonly Sample[],
+  { stops }: Generation,
+): ShownSample[] => {
+  const endTokens = new Set(model.policy.config.eosTokenIds)
+  return samples.map(sample => showSample(model.tokenizer, sample, stops, endTokens))
+}
+
+export const usageOf = ({ prompts }: Generation, samples: readonly Sample[]): Usage => {
+  const promptTokens = prompts.reduce((sum, { length }) => sum + length, 0)
+  const completionTokens = samples.reduce((sum, { tokens }) => sum + tokens.length, 0)
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+  }
+}
