@@ -3,6 +3,8 @@
 import { z } from 'zod'
 import { DataError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
+import { levelSchema, type ScoreLevel } from './levels.ts'
+import { leavesOf, type RubricTree, treeSchema } from './tree.ts'
 
 /** Worth of a criterion: above zero rewards, below zero penalises (spec 1.1). Never zero. */
 export type Points = number
@@ -10,6 +12,8 @@ export type Points = number
 /** One thing to look for in a response. */
 export interface Criterion {
   id: string
+  /** Short name for people, where the author gave one. */
+  title?: string
   /** The statement that is judged; for a penalty it states the flaw. */
   text: string
   points: Points
@@ -19,8 +23,14 @@ export interface Criterion {
   stage?: 1 | 2 | 3 | 4
   /** Given with the task, proposed while training, or written by the policy itself. */
   origin?: 'persistent' | 'adaptive' | 'self'
+  /** Failing it is fatal: the rule `veto` zeroes the whole score (spec 7.4). */
+  critical?: boolean
+  /** What the scores of a graded criterion look like, ascending; a criterion without them is met or not. */
+  levels?: ScoreLevel[]
   /** Checked without a judge. */
   verifier?: Verifier
+  /** What the file it was read from says beyond this. */
+  extra?: Record<string, unknown>
 }
 
 /** What checks a criterion instead of a judge: a named rule predicate, or a formal check by a solver. */
@@ -32,7 +42,10 @@ export interface Verifier {
 
 export interface Rubric {
   id?: string
+  title?: string
   criteria: Criterion[]
+  /** How criteria roll up, where the rubric is a tree; its leaves are the criteria, by id. */
+  tree?: RubricTree
 }
 
 /** What a grader found for one criterion. A grader that failed says null: a failure is not a zero (spec 1.5). */
@@ -63,36 +76,51 @@ const verifierSchema = z.strictObject({
   params: z.record(z.string(), z.unknown()).optional(),
 })
 
+/** Points of a criterion in a file: any finite number but zero. */
+export const pointsSchema = z
+  .number()
+  .refine(points => points !== 0, 'a non-zero number; a criterion that is worth nothing cannot be scored')
+
 /** Shape of a criterion in a file. */
 export const criterionSchema = z.strictObject({
   id: z.string().min(1),
+  title: z.string().optional(),
   text: z.string().min(1),
-  points: z
-    .number()
-    .refine(points => points !== 0, 'a non-zero number; a criterion that is worth nothing cannot be scored'),
+  points: pointsSchema,
   category: z.string().optional(),
   tags: z.array(z.string()).optional(),
   stage: z.literal([1, 2, 3, 4]).optional(),
   origin: z.enum(['persistent', 'adaptive', 'self']).optional(),
+  critical: z.boolean().optional(),
+  levels: z.array(levelSchema).min(2).optional(),
   verifier: verifierSchema.optional(),
+  extra: z.record(z.string(), z.unknown()).optional(),
 })
 
 /** Shape of a rubric in a file. */
 export const rubricSchema = z.strictObject({
   id: z.string().optional(),
+  title: z.string().optional(),
   criteria: z.array(criterionSchema),
+  tree: treeSchema.optional(),
 })
 
 /**
  * Checks an outside value (from YAML or JSON) and returns it as a rubric. An empty rubric is allowed: some methods
  * propose none (spec 11, case 4).
  * @param source named in errors, for example the file
- * @throws DataError listing every problem, also ids that occur twice.
+ * @throws DataError listing every problem, also ids that occur twice and a tree whose leaves are not the criteria.
  */
 export const parseRubric = (value: unknown, source = 'rubric'): Rubric => {
   const rubric = parseWith(rubricSchema, value, source, DataError)
+  checkIds(rubric, source)
+  if (rubric.tree) checkTree(rubric, rubric.tree, source)
+  return rubric
+}
+
+const checkIds = ({ criteria }: Rubric, source: string): void => {
   const seen = new Map<string, number>()
-  for (const [index, { id }] of rubric.criteria.entries()) {
+  for (const [index, { id }] of criteria.entries()) {
     const first = seen.get(id)
     if (first !== undefined)
       throw new DataError(
@@ -100,7 +128,25 @@ export const parseRubric = (value: unknown, source = 'rubric'): Rubric => {
       )
     seen.set(id, index)
   }
-  return rubric
+}
+
+const checkTree = ({ criteria }: Rubric, tree: RubricTree, source: string): void => {
+  const leaves = leavesOf(tree)
+  const named = new Set(leaves.map(({ id }) => id))
+  const known = new Set(criteria.map(({ id }) => id))
+  const stranger = leaves.find(({ id, share }) => share > 0 && !known.has(id))
+  const missing = criteria.find(({ id }) => !named.has(id))
+  const problem = stranger
+    ? `leaf ${JSON.stringify(stranger.id)} is no criterion`
+    : missing
+      ? `criterion ${JSON.stringify(missing.id)} is no leaf`
+      : named.size < leaves.length
+        ? 'two leaves share an id'
+        : null
+  if (problem !== null)
+    throw new DataError(
+      `${source}: tree: expected one leaf for each criterion, by id, but ${problem}; make ids of leaves and criteria match`,
+    )
 }
 
 /** Sum of the positive points: the best attainable score. */

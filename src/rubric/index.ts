@@ -1,4 +1,10 @@
-/** @file Rubrics: criteria, verdicts, scores. */
+/** @file Rubrics: criteria, verdicts, trees, scoring rules, rubric files. */
 
+export * from './aggregate.ts'
 export * from './criterion.ts'
+export * from './levels.ts'
+export * from './linear.ts'
+export * from './rules.ts'
 export * from './score.ts'
+export * from './tree.ts'
+export * from './wrappers.ts'

@@ -78,8 +78,8 @@ describe('signedScore', () => {
   it('is undefined without positive points: null for evaluation, 0 for training (spec 11, case 5)', () => {
     const rubric = rubricOf([-2, -3])
     expect(signedScore(rubric, verdictsOf([true, true])).score).toBeNull()
-    expect(signedScore(rubric, verdictsOf([true, true]), { whenUndefined: 'zero' }).score).toBe(0)
-    expect(signedScore({ criteria: [] }, [], { whenUndefined: 'zero' }).score).toBe(0)
+    expect(signedScore(rubric, verdictsOf([true, true]), { whenUndefined: 0 }).score).toBe(0)
+    expect(signedScore({ criteria: [] }, [], { whenUndefined: 0 }).score).toBe(0)
   })
 
   it('drops a failed verdict from both sums, or counts it as not met, and counts failures by sign', () => {

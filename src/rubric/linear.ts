@@ -1,0 +1,124 @@
+/** @file Scoring rules that divide what was earned by what there was to earn, and the roll-up of a tree. */
+
+import { DataError } from '../util/errors.ts'
+import type { Rubric, Verdict } from './criterion.ts'
+import { asScore, type Counted, counted, judge, type RubricScore, type ScoreOptions } from './score.ts'
+import { leavesOf, type RubricTree, rollUp } from './tree.ts'
+
+export interface RuleOptions extends ScoreOptions {
+  /** Multiplies a weighted sum, for example 3 in Rubric as Reward. Default 1. */
+  scale?: number
+}
+
+/** A scoring rule: pure, verdicts in, a score with its parts out. */
+export type ScoringRule = (rubric: Rubric, verdicts: readonly Verdict[], options?: RuleOptions) => RubricScore
+
+/** What one criterion brings in, and what it adds to the sum that is divided by. */
+export interface Worth {
+  earned(entry: Counted): number
+  attainable(entry: Counted): number
+}
+
+/** Sum of what was earned over sum of what there was to earn; undefined where the latter is not above zero. */
+const ratioRule =
+  (worth: Worth, floor = 0): ScoringRule =>
+  (rubric, verdicts, options = {}) => {
+    const judged = judge(rubric, verdicts, options.weights)
+    const entries = counted(judged, options.nulls)
+    let earned = 0
+    let attainable = 0
+    for (const entry of entries) {
+      earned += worth.earned(entry)
+      attainable += worth.attainable(entry)
+    }
+    const divisor = entries.length > 0 ? Math.max(attainable, floor) : 0
+    return asScore(divisor > 0 ? earned / divisor : null, judged, options)
+  }
+
+const signed: Worth = {
+  earned: ({ points, credit }) => credit * points,
+  attainable: ({ points }) => Math.max(points, 0),
+}
+
+/** Every criterion brings what is good about it; a penalty brings its points by being avoided. */
+export const allPoints: Worth = {
+  earned: ({ points, good }) => Math.abs(points) * good,
+  attainable: ({ points }) => Math.abs(points),
+}
+
+/** As `allPoints`, with every criterion worth the same. */
+export const alike: Worth = {
+  earned: ({ good }) => good,
+  attainable: () => 1,
+}
+
+/**
+ * Signed score: sum of credit x points over the sum of positive points (spec 1.6; RuscaRL Eq. 4, HealthBench). At most
+ * 1, may be negative, not clipped. Undefined without positive points (see `whenUndefined`).
+ * @throws DataError for verdicts that do not belong to the rubric; NumericError for a credit outside [0, 1].
+ */
+export const signedScore: ScoringRule = ratioRule(signed)
+
+/**
+ * All-weights score: sum of |points| x what is good about the criterion, over the sum of |points|; in [0, 1] (RaR, spec
+ * 7.3). Written with signs this is the bounded min-max score (raw - MIN) / (MAX - MIN) of RLCER (spec 2.5, Eq. 8): MAX
+ * and MIN are the sums of positive and of negative points, and a penalty avoided is worth what a penalty incurred costs.
+ * With levels 0, 1, 2 as half credits it is RubricEM's stage score (spec 5.2). Undefined when nothing was judged.
+ */
+export const allWeightsScore: ScoringRule = ratioRule(allPoints)
+
+/**
+ * Plain mean over criteria of what is good about each: the credit of a positive criterion, 1 - credit of a penalty
+ * (spec 3.3, avoiding a flaw counts as meeting). How many points a criterion has is ignored.
+ */
+export const meanScore: ScoringRule = ratioRule(alike)
+
+/**
+ * DR Tulu's score: as signed, but never divided by less than 1 (spec 7.1), so that rubrics of penalties alone have a
+ * score. Its weights are +1 and -1, its credits half of levels 0, 1, 2. Undefined when nothing was judged.
+ */
+export const drTuluScore: ScoringRule = ratioRule(signed, 1)
+
+/**
+ * Weighted sum: scale x sum of weight x credit (spec 6.2). Under `drop` the weights of the criteria that were judged
+ * are scaled up so that they sum to the same total. Undefined when nothing was judged.
+ */
+export const weightedScore: ScoringRule = (rubric, verdicts, options = {}) => {
+  const judged = judge(rubric, verdicts, options.weights)
+  const whole = judged.reduce((sum, { points }) => sum + Math.abs(points), 0)
+  let earned = 0
+  let present = 0
+  for (const { points, credit } of counted(judged, options.nulls)) {
+    earned += points * credit
+    present += Math.abs(points)
+  }
+  const score = present > 0 ? ((options.scale ?? 1) * earned * whole) / present : null
+  return asScore(score, judged, options)
+}
+
+/** A rubric without a tree is a tree of one floor. */
+const treeOf = (rubric: Rubric): RubricTree => {
+  if (rubric.tree) return rubric.tree
+  const children = rubric.criteria.map(({ id, points }) => ({ id, weight: Math.abs(points) }))
+  return { id: '', weight: 1, children }
+}
+
+/**
+ * Tree score: a node is the weighted mean of its children, a leaf is what is good about its criterion (PaperBench). A
+ * leaf without a verdict leaves its siblings' mean (`drop`) or is not met (`as-false`). Weights are the tree's own.
+ * @throws DataError for a tree with a leaf that is no criterion.
+ */
+export const treeScore: ScoringRule = (rubric, verdicts, options = {}) => {
+  const judged = judge(rubric, verdicts)
+  const tree = treeOf(rubric)
+  const known = new Set(rubric.criteria.map(({ id }) => id))
+  for (const { id, share } of leavesOf(tree))
+    if (share > 0 && !known.has(id))
+      throw new DataError(`tree: leaf ${JSON.stringify(id)}: expected a criterion of this id; add it`)
+  const good = new Map(counted(judged, options.nulls).map(entry => [entry.criterion.id, entry.good]))
+  return asScore(
+    rollUp(tree, id => good.get(id) ?? null),
+    judged,
+    options,
+  )
+}
