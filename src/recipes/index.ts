@@ -1,15 +1,20 @@
 /** @file Recipes: the published methods, each from a configuration to a run folder. */
 
+import { learnedVerifier } from './learned-verifier/index.ts'
 import { logicColdStart } from './logic-cold-start/entry.ts'
 import type { RecipeEntry } from './recipe.ts'
 import { rubricAsRewardEntry } from './rubric-as-reward/entry.ts'
 
+export { LearnedVerifier, type LearnedVerifierOptions } from './learned-verifier/grader.ts'
 export { evaluateSet, respond } from './logic/evaluate.ts'
 export { type LogicFormat, miniatureFormat } from './logic/format.ts'
 export type { RecipeEntry, RunEvents, RunOptions, RunPlan, RunResult } from './recipe.ts'
-export { logicColdStart, rubricAsRewardEntry as rubricAsReward }
+export { learnedVerifier, logicColdStart, rubricAsRewardEntry as rubricAsReward }
 
 /** Every recipe by name. Each entry checks its configuration by its own schema, so the type of it does not matter here. */
 export const RECIPES: Readonly<Record<string, RecipeEntry>> = Object.fromEntries(
-  [rubricAsRewardEntry, logicColdStart].map(entry => [entry.name, entry as unknown as RecipeEntry]),
+  [rubricAsRewardEntry, logicColdStart, learnedVerifier].map(entry => [
+    entry.name,
+    entry as unknown as RecipeEntry,
+  ]),
 )

@@ -1,0 +1,54 @@
+/** @file Configuration of the learned-verifier recipe. */
+
+import { z } from 'zod'
+import { scheduleSchema } from '../../rl/schedules.ts'
+import { commonShape, modelShapeSchema, optimizerSchema } from '../../train/config.ts'
+
+const size = z.int().positive()
+
+export const learnedVerifierSchema = z.strictObject({
+  recipe: z.literal('learned-verifier').default('learned-verifier'),
+  ...commonShape,
+  steps: commonShape.steps.unwrap().default(600),
+  data: z
+    .strictObject({
+      /** Labelled rows {criterion, response, met, prompt?}, or the rollouts.jsonl of a run on the logic task. */
+      file: z.string().default('labels.jsonl'),
+      /** Share of the prompts that are kept for evaluation. */
+      heldOut: z.number().gt(0).lt(1).default(0.2),
+      /** Draw rows so that met and not met are equally frequent; else the verifier learns the majority first. */
+      balanced: z.boolean().default(true),
+    })
+    .prefault({}),
+  vocabulary: z
+    .strictObject({
+      /** Most words; the rest are unknown. */
+      size: size.default(4000),
+      /** Fewest times that a word must occur. */
+      minCount: size.default(2),
+    })
+    .prefault({}),
+  model: z
+    .strictObject({ shape: modelShapeSchema.prefault({ hiddenSize: 96, layers: 2, maxPositions: 384 }) })
+    .prefault({}),
+  /** Rows a step. */
+  batch: size.default(32),
+  optimizer: z
+    .strictObject({
+      ...optimizerSchema.shape,
+      learningRate: scheduleSchema.prefault({ peak: 1.5e-3, kind: 'cosine', warmup: 30, floor: 0.05 }),
+      beta2: optimizerSchema.shape.beta2.unwrap().default(0.98),
+      weightDecay: optimizerSchema.shape.weightDecay.unwrap().default(0.05),
+    })
+    .prefault({}),
+  evaluation: z
+    .strictObject({
+      /** Every so many steps, besides the end; 0: only there. */
+      every: z.int().min(0).default(0),
+      /** Most held-out rows. */
+      rows: size.default(1000),
+    })
+    .prefault({}),
+})
+
+export type LearnedVerifierConfig = z.output<typeof learnedVerifierSchema>

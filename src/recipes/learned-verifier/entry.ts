@@ -1,0 +1,33 @@
+/** @file The learned-verifier recipe as the command line knows it. */
+
+import type { RecipeEntry, RunPlan } from '../recipe.ts'
+import { type LearnedVerifierConfig, learnedVerifierSchema } from './config.ts'
+import { runLearnedVerifier } from './run.ts'
+
+const plan = ({ model: { shape }, data, steps, batch, vocabulary }: LearnedVerifierConfig): RunPlan => ({
+  lines: [
+    `model        fresh weights, ${shape.layers} layers of ${shape.hiddenSize}, at most ${vocabulary.size} words`,
+    `training     ${steps} steps of ${batch} labelled rows from ${data.file}`,
+    `evaluation   on the rows of ${100 * data.heldOut}% of the prompts, which training does not see`,
+  ],
+  json: { steps, batch, file: data.file },
+})
+
+export const learnedVerifier: RecipeEntry<LearnedVerifierConfig> = {
+  name: 'learned-verifier',
+  summary:
+    'a small classifier of (criterion, response) trained on labelled verdicts: a judge without a service',
+  schema: learnedVerifierSchema,
+  presets: {
+    small: { summary: 'two layers of 96, a few minutes on 2 cores', config: {} },
+    wide: {
+      summary: 'four layers of 160, for more and longer rows',
+      config: {
+        steps: 1500,
+        model: { shape: { hiddenSize: 160, layers: 4, heads: 5, maxPositions: 512 } },
+      },
+    },
+  },
+  plan,
+  run: (config, options) => runLearnedVerifier(config, options),
+}

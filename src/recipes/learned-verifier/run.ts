@@ -1,0 +1,197 @@
+/** @file Trains a verifier: labelled rows, cross-entropy on the verdict's token, agreement on prompts it has not seen. */
+
+import type { ModelConfig } from '../../model/config.ts'
+import { createTokenizer } from '../../model/tokenizer.ts'
+import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import type { Policy } from '../../policy/policy.ts'
+import type { Datum } from '../../rl/datum.ts'
+import { lossPreset } from '../../rl/loss-presets.ts'
+import { scheduleAt } from '../../rl/schedules.ts'
+import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
+import { configHash } from '../../runs/run-state.ts'
+import { runSteps, trainedMsOf } from '../../train/steps.ts'
+import { Rng } from '../../util/rng.ts'
+import { bootstrapInterval, mean } from '../../util/statistics.ts'
+import { miniatureShape } from '../miniature.ts'
+import type { RunOptions, RunResult } from '../recipe.ts'
+import { FREE_CONFIG_KEYS, withRun } from '../session.ts'
+import type { LearnedVerifierConfig } from './config.ts'
+import { LearnedVerifier } from './grader.ts'
+import { type LabelledData, type LabelledRow, readLabels } from './labels.ts'
+import {
+  countWords,
+  END_TOKEN,
+  START_TOKEN,
+  VerifierReader,
+  verifierTokenizer,
+  vocabularySize,
+} from './reading.ts'
+
+/** A verifier of the configured shape over the words of the training rows. */
+export const verifierModel = (
+  { model: { shape }, seed, vocabulary }: LearnedVerifierConfig,
+  rows: readonly LabelledRow[],
+) => {
+  const words = countWords(
+    rows.flatMap(({ criterion, prompt, response }) => [criterion, prompt, response]),
+    vocabulary,
+  )
+  const config: ModelConfig = miniatureShape(shape, {
+    vocabSize: vocabularySize(words),
+    bosTokenId: START_TOKEN,
+    eosTokenIds: [END_TOKEN],
+  })
+  const files = verifierTokenizer(words, shape.maxPositions)
+  const tokenizer = createTokenizer(
+    JSON.parse(files['tokenizer.json']),
+    JSON.parse(files['tokenizer_config.json']),
+  )
+  return {
+    source: { init: { config, seed, embeddingStd: shape.embeddingStd, files } },
+    reader: new VerifierReader(tokenizer, shape.maxPositions),
+  }
+}
+
+const datumOf = (reader: VerifierReader, row: LabelledRow): Datum => ({
+  promptTokens: reader.read(row),
+  tokens: [reader.verdictToken(row.met)],
+  mask: Float32Array.of(1),
+  oldLogprobs: Float32Array.of(0),
+  advantages: Float32Array.of(0),
+})
+
+/** The rows of a step; they depend on seed and step alone. */
+const drawRows = ({ seed, batch, data }: LearnedVerifierConfig, rows: readonly LabelledRow[]) => {
+  const sides = [rows.filter(row => row.met), rows.filter(row => !row.met)]
+  return (step: number): LabelledRow[] => {
+    const rng = new Rng(`learned verifier/${seed}/${step}`)
+    return Array.from({ length: batch }, () => rng.pick(data.balanced ? sides[rng.int(2)] : rows))
+  }
+}
+
+const trainStep = (
+  config: LearnedVerifierConfig,
+  policy: Policy,
+  reader: VerifierReader,
+  rows: readonly LabelledRow[],
+) => {
+  const draw = drawRows(config, rows)
+  const loss = lossPreset('gradus:supervised')
+  const { learningRate: schedule, ...optimizer } = config.optimizer
+  return async (step: number): Promise<MetricsRow> => {
+    const startMs = performance.now()
+    const datums = draw(step).map(row => datumOf(reader, row))
+    const learningRate = scheduleAt(schedule, step - 1, config.steps)
+    const stats = await policy.update(datums, { loss, optimizer: { ...optimizer, learningRate } })
+    const total = (performance.now() - startMs) / 1000
+    const { entropy, gradNorm } = stats
+    return { step, loss: stats.loss, entropy, gradNorm, learningRate, time: { update: total, total } }
+  }
+}
+
+/** Area under the ROC curve: how often a met row gets a higher probability than one that is not; ties count half. */
+export const areaUnderCurve = (scores: readonly { probability: number; met: boolean }[]): number | null => {
+  const sorted = [...scores].sort((a, b) => a.probability - b.probability)
+  const positives = scores.filter(({ met }) => met).length
+  const negatives = scores.length - positives
+  if (positives === 0 || negatives === 0) return null
+  let rankSum = 0
+  for (let start = 0; start < sorted.length; ) {
+    let end = start
+    while (end < sorted.length && sorted[end].probability === sorted[start].probability) end++
+    const met = sorted.slice(start, end).filter(row => row.met).length
+    rankSum += (met * (start + 1 + end)) / 2
+    start = end
+  }
+  return (rankSum - (positives * (positives + 1)) / 2) / (positives * negatives)
+}
+
+/** Agreement with the labels of rows that training has not seen, beside always giving the more frequent label. */
+const evaluate = async (
+  verifier: LearnedVerifier,
+  rows: readonly LabelledRow[],
+  step: number,
+): Promise<EvalRow> => {
+  const scores = await Promise.all(
+    rows.map(async row => ({ ...row, probability: await verifier.probability(row) })),
+  )
+  const agreement = scores.map(({ probability, met }) => Number(probability >= 0.5 === met))
+  const side = (met: boolean) => {
+    const own = agreement.filter((_, i) => scores[i].met === met)
+    return { n: own.length, accuracy: mean(own) }
+  }
+  const { low, high } = bootstrapInterval(agreement, { resamples: 2000, seed: 'evaluation' })
+  const majority = Math.max(side(true).n, side(false).n) / rows.length
+  const criteria = [...new Set(rows.map(({ criterion }) => criterion))].slice(0, 12)
+  return {
+    step,
+    set: 'held-out',
+    n: rows.length,
+    accuracy: mean(agreement),
+    accuracyInterval: [low, high],
+    criteria: {
+      'area under ROC curve': areaUnderCurve(scores),
+      ...Object.fromEntries(
+        criteria.map(criterion => [
+          criterion,
+          mean(agreement.filter((_, i) => rows[i].criterion === criterion)),
+        ]),
+      ),
+    },
+    byLabel: { met: side(true), 'not met': side(false) },
+    baselines: { majority: { accuracy: majority, note: 'always the more frequent label' } },
+    items: agreement.map((accuracy, i) => ({ id: String(i), accuracy })),
+  }
+}
+
+const runInfo = (config: LearnedVerifierConfig, data: LabelledData) => {
+  const { hiddenSize, layers, heads } = config.model.shape
+  return {
+    config,
+    recipe: 'learned-verifier',
+    model: `fresh, ${layers} layers of ${hiddenSize}, ${heads} heads, ${data.train.length} labelled rows`,
+    seed: config.seed,
+    steps: config.steps,
+    primarySet: 'held-out',
+  }
+}
+
+/** Trains, or goes on training, and leaves a run folder whose last checkpoint is a verifier. */
+export const runLearnedVerifier = (
+  config: LearnedVerifierConfig,
+  options: RunOptions,
+): Promise<RunResult> => {
+  const data = readLabels(config.data.file, config.data.heldOut)
+  const hash = configHash(config, FREE_CONFIG_KEYS)
+  const { source, reader } = verifierModel(config, data.train)
+  const { events = {} } = options
+  return withRun(
+    { ...options, info: runInfo(config, data), configHash: hash },
+    async ({ run, from, use }) => {
+      const policy = await use(LocalPolicy.start(source, config.engine))
+      if (from) await policy.load(from.dir)
+      events.onPhase?.({ name: 'verifier', steps: config.steps, done: from?.step ?? 0 })
+      const verifier = new LearnedVerifier(policy, reader)
+      const heldOut = new Rng('held-out rows').shuffle(data.heldOut).slice(0, config.evaluation.rows)
+      return runSteps(
+        policy,
+        run,
+        {
+          steps: config.steps,
+          evalEvery: config.evaluation.every,
+          checkpointEvery: config.checkpoint.every,
+          keepCheckpoints: config.checkpoint.keepLast,
+          maxMinutes: config.maxMinutes,
+          trainedMs: trainedMsOf(from?.state.recipe),
+          configHash: hash,
+        },
+        {
+          trainStep: trainStep(config, policy, reader, data.train),
+          evaluate: async step => [await evaluate(verifier, heldOut, step)],
+        },
+        from?.step ?? 0,
+        events,
+      )
+    },
+  )
+}
