@@ -1,0 +1,122 @@
+/** @file A circuit breaker: an endpoint that fails most calls is left alone for a while, then tried with one. */
+
+export interface BreakerOptions {
+  /** Share of failures among the last calls at which it opens. */
+  failureShare: number
+  /** Calls that the share is taken over. */
+  window: number
+  /** Fewer calls than this say nothing. */
+  minimumCalls: number
+  /** First pause; doubles with every failed trial up to `longestPauseMs`. */
+  pauseMs: number
+  longestPauseMs: number
+}
+
+export const BREAKER_DEFAULTS: BreakerOptions = {
+  failureShare: 0.75,
+  window: 20,
+  minimumCalls: 10,
+  pauseMs: 500,
+  longestPauseMs: 15_000,
+}
+
+export type BreakerState = 'closed' | 'open' | 'half-open'
+
+/** Calls that began before it last opened or closed are told by their epoch: what becomes of them says nothing new. */
+export class Breaker {
+  readonly #options: BreakerOptions
+  #recent: boolean[] = []
+  #next = 0
+  #failures = 0
+  /** Grows whenever the state changes. */
+  #epoch = 0
+  #state: BreakerState = 'closed'
+  #trialRuns = false
+  #pauseMs: number
+  #openUntilMs = 0
+  /** Since when it has not been closed; null while closed. */
+  brokenSinceMs: number | null = null
+  timesOpened = 0
+
+  constructor(options: BreakerOptions = BREAKER_DEFAULTS) {
+    this.#options = options
+    this.#pauseMs = options.pauseMs
+  }
+
+  state(nowMs: number): BreakerState {
+    if (this.#state === 'open' && nowMs >= this.#openUntilMs) this.#state = 'half-open'
+    return this.#state
+  }
+
+  /** Milliseconds until a call may be made; 0 is now; Infinity while a trial runs whose end decides. */
+  waitMs(nowMs: number): number {
+    switch (this.state(nowMs)) {
+      case 'closed':
+        return 0
+      case 'open':
+        return this.#openUntilMs - nowMs
+      case 'half-open':
+        return this.#trialRuns ? Number.POSITIVE_INFINITY : 0
+    }
+  }
+
+  /** A call begins; hand the number it returns to `success`, `failure` or `withdraw`. */
+  begin(nowMs: number): number {
+    if (this.state(nowMs) === 'half-open') this.#trialRuns = true
+    return this.#epoch
+  }
+
+  /** The endpoint answered, whatever it said: also an answer that only says "slower" or "not like this". */
+  success(epoch: number): void {
+    if (epoch !== this.#epoch) return
+    if (this.#state === 'closed') {
+      this.#record(false)
+      return
+    }
+    this.#reset('closed')
+    this.#pauseMs = this.#options.pauseMs
+    this.brokenSinceMs = null
+  }
+
+  failure(epoch: number, nowMs: number): void {
+    if (epoch !== this.#epoch) return
+    if (this.state(nowMs) === 'half-open') {
+      this.#pauseMs = Math.min(this.#pauseMs * 2, this.#options.longestPauseMs)
+      this.open(nowMs)
+    } else if (this.#state === 'closed') {
+      this.#record(true)
+      const { failureShare, minimumCalls } = this.#options
+      const calls = this.#recent.length
+      if (calls >= minimumCalls && this.#failures >= failureShare * calls) this.open(nowMs)
+    }
+  }
+
+  /** The call ended without saying anything about the endpoint: its caller went away. */
+  withdraw(epoch: number): void {
+    if (epoch === this.#epoch) this.#trialRuns = false
+  }
+
+  /** Opens at once: for failures that every call will share. */
+  open(nowMs: number): void {
+    this.#reset('open')
+    this.#openUntilMs = nowMs + this.#pauseMs
+    this.brokenSinceMs ??= nowMs
+    this.timesOpened++
+  }
+
+  #reset(state: BreakerState): void {
+    this.#state = state
+    this.#epoch++
+    this.#trialRuns = false
+    this.#recent = []
+    this.#next = 0
+    this.#failures = 0
+  }
+
+  #record(failed: boolean): void {
+    if (this.#recent[this.#next]) this.#failures--
+    this.#recent[this.#next] = failed
+    if (failed) this.#failures++
+    this.#next = (this.#next + 1) % this.#options.window
+  }
+}

@@ -1,0 +1,53 @@
+/** @file Settings of a fleet of judges, as a configuration file writes them. */
+
+import { z } from 'zod'
+import { BREAKER_DEFAULTS } from './breaker.ts'
+import { priceSchema } from './ledger.ts'
+import { openAiSchema } from './openai.ts'
+
+const positive = z.number().positive()
+
+/** An endpoint with its limits. */
+export const endpointSchema = openAiSchema.omit({ connections: true }).extend({
+  /** How it is called in statistics; the URL where not given. */
+  name: z.string().min(1).optional(),
+  /** Share of the requests that it gets when all endpoints are free. */
+  weight: positive.default(1),
+  /** Most requests at a time. */
+  concurrency: z.int().positive().default(64),
+  requestsPerMinute: positive.optional(),
+  /** Prompt and completion together. */
+  tokensPerMinute: positive.optional(),
+  price: priceSchema.optional(),
+})
+
+const breakerSchema = z.strictObject({
+  failureShare: z.number().gt(0).max(1).default(BREAKER_DEFAULTS.failureShare),
+  window: z.int().positive().default(BREAKER_DEFAULTS.window),
+  minimumCalls: z.int().positive().default(BREAKER_DEFAULTS.minimumCalls),
+  pauseMs: positive.default(BREAKER_DEFAULTS.pauseMs),
+  longestPauseMs: positive.default(BREAKER_DEFAULTS.longestPauseMs),
+})
+
+export const fleetSchema = z.strictObject({
+  endpoints: z.array(endpointSchema).min(1),
+  /** Name of the model as the verdict cache knows it; the models' names joined where not given. */
+  name: z.string().min(1).optional(),
+  /** Further attempts after the first that failed. */
+  retries: z.int().nonnegative().default(5),
+  /** For a request with all its attempts and its time in the queue. */
+  deadlineMs: positive.default(600_000),
+  /** Longest random wait before the second attempt; doubles with each further one. */
+  backoffMs: positive.default(250),
+  longestBackoffMs: positive.default(20_000),
+  /** How long requests wait while no endpoint works. */
+  outageMs: positive.default(180_000),
+  /** The same for endpoints that never answered: more likely a wrong address than a restart. */
+  startupMs: positive.default(15_000),
+  breaker: breakerSchema.default(BREAKER_DEFAULTS),
+})
+
+export type EndpointOptions = z.input<typeof endpointSchema>
+export type EndpointSettings = z.output<typeof endpointSchema>
+export type FleetOptions = z.input<typeof fleetSchema>
+export type FleetSettings = z.output<typeof fleetSchema>
