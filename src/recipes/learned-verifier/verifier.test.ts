@@ -20,8 +20,11 @@ const labels = (count: number) => {
   return Array.from({ length: count }, (_, i) => {
     const fruit = rng.pick(FRUIT)
     const met = i % 2 === 0
-    const other = rng.pick(FRUIT.filter(name => name !== fruit))
-    const words = [...rng.sample(FILLER, 6), met ? fruit : other, other]
+    const others = rng.sample(
+      FRUIT.filter(name => name !== fruit),
+      2,
+    )
+    const words = [...rng.sample(FILLER, 6), met ? fruit : others[0], others[1]]
     return {
       criterion: `Mentions the ${fruit}`,
       prompt: `note ${i}`,
@@ -59,13 +62,20 @@ describe('a learned verifier', () => {
     expect(after.criteria!['area under ROC curve']).toBeGreaterThan(0.95)
 
     const verifier = await LearnedVerifier.open(checkpoint!, { graded: true })
-    const prompt = [{ role: 'user' as const, content: 'note 3' }]
-    const item = { prompt, response: 'we saw apple the small road by plum' }
-    const criteria = ['plum', 'fig'].map(name => ({ id: name, text: `Mentions the ${name}`, points: 1 }))
-    const [plum, fig] = await verifier.grade(item, criteria)
-    expect([plum.met, fig.met]).toEqual([true, false])
-    expect([plum.source, plum.criterionId]).toEqual(['model', 'plum'])
-    expect(plum.credit).toBeGreaterThan(0.7)
+    const unseen = readLabels(config.data.file, config.data.heldOut).heldOut.slice(0, 100)
+    const verdicts = await Promise.all(
+      unseen.map(({ criterion, prompt, response }) =>
+        verifier.grade({ prompt: [{ role: 'user', content: prompt }], response }, [
+          { id: 'c', text: criterion, points: 1 },
+        ]),
+      ),
+    )
+    const agreeing = verdicts.filter(([{ met }], i) => met === unseen[i].met)
+    expect(agreeing.length).toBeGreaterThan(85)
+    expect(verdicts[0][0]).toMatchObject({ criterionId: 'c', source: 'model' })
+    for (const [{ met, credit }] of verdicts) expect(met).toBe(credit! >= 0.5)
+    const item = { prompt: [], response: 'a plum' }
+    const criteria = [{ id: 'c', text: 'Mentions the plum', points: 1 }]
     const aborted = verifier.grade(item, criteria, { signal: AbortSignal.abort() })
     await expect(aborted).rejects.toThrow('aborted')
     await verifier.close()
