@@ -15,6 +15,7 @@ import {
   type Worth,
   weightedScore,
 } from './linear.ts'
+import { RULE_TEXTS, type RuleName, type RuleText, WRAPPER_TEXTS, type WrapperName } from './rule-names.ts'
 import type { RubricScore } from './score.ts'
 import { saturation, veto, type WrapperOptions } from './wrappers.ts'
 
@@ -22,12 +23,6 @@ import { saturation, veto, type WrapperOptions } from './wrappers.ts'
 export type ScoreByRuleOptions = WrapperOptions
 
 export interface NamedRule {
-  /** Formula in a line: p points, c credit (1 for met), g what is good about a criterion (c, or 1 - c for a penalty). */
-  formula: string
-  /** Whose rule it is. */
-  source: string
-  /** Other names that it answers to. */
-  aliases: readonly string[]
   score: ScoringRule
   /** Present where any part of a rubric has a score in [0, 1] by this rule, so that dimensions can be scored alone. */
   worth?: Worth
@@ -36,98 +31,40 @@ export interface NamedRule {
 }
 
 /** The rules. Each is pure and keeps the credit of every criterion in `parts`. */
-export const SCORING_RULES = {
-  signed: {
-    formula: 'sum(p c) / sum of positive p; at most 1, may be negative',
-    source: 'HealthBench, RuscaRL Eq. 4',
-    aliases: ['healthbench', 'signed-sum'],
-    score: signedScore,
-  },
-  bounded: {
-    formula: '(sum(p c) - MIN) / (MAX - MIN), MAX and MIN the sums of positive and negative p; in [0, 1]',
-    source: 'RLCER Eq. 8',
-    aliases: ['min-max', 'minmax', 'bounded-min-max', 'rlcer'],
-    score: allWeightsScore,
-    worth: allPoints,
-  },
-  mean: {
-    formula: 'mean of g; points are ignored',
-    source: 'RiT Eq. 4',
-    aliases: ['plain-mean', 'rit'],
-    score: meanScore,
-    worth: alike,
-  },
-  weighted: {
-    formula: 'scale x sum(p c); under drop the points that were judged are scaled up to the whole',
-    source: 'Rubric as Reward, five criteria',
-    aliases: ['weighted-sum', 'rar5'],
-    score: weightedScore,
-  },
-  'all-weights': {
-    formula: 'sum(|p| g) / sum|p|: pitfalls count when avoided; in [0, 1]',
-    source: 'RaR explicit aggregation',
-    aliases: ['all-weight', 'rar'],
-    score: allWeightsScore,
-    worth: allPoints,
-  },
-  levels: {
-    formula: 'as all-weights, with levels 0, 1, 2 as credits 0, 1/2, 1',
-    source: 'RubricEM stage score',
-    aliases: ['stage', 'rubricem'],
-    score: allWeightsScore,
-    worth: allPoints,
-    levels: true,
-  },
-  'dr-tulu': {
-    formula: 'sum(p c) / max(sum of positive p, 1), with levels 0, 1, 2 as credits 0, 1/2, 1',
-    source: 'DR Tulu',
-    aliases: ['drtulu', 'rler'],
-    score: drTuluScore,
-    levels: true,
-  },
-  tree: {
-    formula: 'a node is the weighted mean of its children, a leaf its g',
-    source: 'PaperBench',
-    aliases: ['tree-roll-up', 'tree-rollup', 'roll-up', 'rollup', 'paperbench'],
-    score: treeScore,
-  },
-} as const satisfies Record<string, NamedRule>
+export const SCORING_RULES: Record<RuleName, NamedRule & RuleText> = {
+  signed: { ...RULE_TEXTS.signed, score: signedScore },
+  bounded: { ...RULE_TEXTS.bounded, score: allWeightsScore, worth: allPoints },
+  mean: { ...RULE_TEXTS.mean, score: meanScore, worth: alike },
+  weighted: { ...RULE_TEXTS.weighted, score: weightedScore },
+  'all-weights': { ...RULE_TEXTS['all-weights'], score: allWeightsScore, worth: allPoints },
+  levels: { ...RULE_TEXTS.levels, score: allWeightsScore, worth: allPoints, levels: true },
+  'dr-tulu': { ...RULE_TEXTS['dr-tulu'], score: drTuluScore, levels: true },
+  tree: { ...RULE_TEXTS.tree, score: treeScore },
+}
 
-export type RuleName = keyof typeof SCORING_RULES
-
-/** What goes around a rule, written `veto(signed)`; alone it goes around all-weights. */
-export const RULE_WRAPPERS = {
-  veto: {
-    formula: 'the score, but at most 0 once a criterion marked critical has failed',
-    source: 'Rubicon',
-    aliases: [],
-    wrap: (rule: NamedRule): NamedRule => ({ ...rule, score: veto(rule.score) }),
-  },
-  saturation: {
-    formula: '1 - exp(-c x) of the score x of each category, averaged by worth',
-    source: 'Rubicon',
-    aliases: ['saturate', 'saturated'],
-    wrap: (rule: NamedRule): NamedRule => ({ ...rule, score: saturation(rule.score, rule.worth) }),
-  },
-} as const
+const WRAPPERS: Record<WrapperName, (rule: NamedRule) => NamedRule> = {
+  veto: rule => ({ ...rule, score: veto(rule.score) }),
+  saturation: rule => ({ ...rule, score: saturation(rule.score, rule.worth) }),
+}
 
 const BARE: RuleName = 'all-weights'
 
-const find = <T extends { aliases: readonly string[] }>(table: Record<string, T>, name: string) =>
-  Object.entries(table).find(([key, { aliases }]) => key === name || aliases.includes(name))?.[1]
+/** The key under which a table has a name or one of its aliases. */
+const keyOf = <K extends string>(table: Readonly<Record<K, RuleText>>, name: string): K | undefined =>
+  (Object.keys(table) as K[]).find(key => key === name || table[key].aliases.includes(name))
 
 /**
  * The rule of a name: one of SCORING_RULES, an alias, or `veto(...)` and `saturation(...)` around one, nested at will.
  * @throws UsageError for a name that is none, with the nearest one that is.
  */
 export const ruleOf = (name: string): NamedRule => {
-  const [, outer, inner] = /^\s*([\w-]+)\s*(?:\(\s*(.*?)\s*\))?\s*$/.exec(name) ?? []
-  const wrapper = find(RULE_WRAPPERS, outer ?? '')
-  if (wrapper) return wrapper.wrap(ruleOf(inner ?? BARE))
-  const rule = inner === undefined ? find<NamedRule>(SCORING_RULES, outer ?? '') : undefined
-  if (rule) return rule
-  const known = [...Object.keys(SCORING_RULES), ...Object.keys(RULE_WRAPPERS)]
-  const near = closest(outer ?? name, known)
+  const [, outer = '', inner] = /^\s*([\w-]+)\s*(?:\(\s*(.*?)\s*\))?\s*$/.exec(name) ?? []
+  const wrapper = keyOf(WRAPPER_TEXTS, outer)
+  if (wrapper) return WRAPPERS[wrapper](ruleOf(inner ?? BARE))
+  const rule = inner === undefined ? keyOf(RULE_TEXTS, outer) : undefined
+  if (rule) return SCORING_RULES[rule]
+  const known = [...Object.keys(RULE_TEXTS), ...Object.keys(WRAPPER_TEXTS)]
+  const near = closest(outer, known)
   throw new UsageError(
     `rule: expected one of ${known.join(', ')}, or veto(...) or saturation(...) around one, got ${JSON.stringify(name)}`,
     { hint: near === null ? 'gradus score --help lists the rules' : `did you mean ${near}?` },

@@ -7,16 +7,26 @@ import { DataError } from './errors.ts'
  * Reads a JSON Lines file. `parse` may check or convert each row.
  * @throws DataError naming `path:line` for a line that is not JSON or that `parse` refuses.
  */
-export const readJsonl = <T = unknown>(path: string, parse: (row: unknown) => T = row => row as T): T[] => {
-  const rows: T[] = []
-  for (const [index, line] of readText(path).split('\n').entries()) {
-    if (line.trim() === '') continue
-    rows.push(parseRow(line, `${path}:${index + 1}`, parse))
-  }
-  return rows
+export const readJsonl = <T = unknown>(path: string, parse: (row: unknown) => T = row => row as T): T[] =>
+  jsonlLines(path).map(({ place, text }) => parseRow(text, place, parse))
+
+/** A line of a JSON Lines file that is not blank, and where it is: `path:line`. */
+export interface JsonlLine {
+  place: string
+  text: string
 }
 
-const readText = (path: string): string => {
+/**
+ * The lines of a JSON Lines file, unparsed: for readers that go on after a bad one (see `parseRow`).
+ * @throws DataError for a file that cannot be read.
+ */
+export const jsonlLines = (path: string): JsonlLine[] =>
+  readText(path)
+    .split('\n')
+    .flatMap((text, index) => (text.trim() === '' ? [] : [{ place: `${path}:${index + 1}`, text }]))
+
+/** @throws DataError for a file that cannot be read. */
+export const readText = (path: string): string => {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
@@ -27,7 +37,8 @@ const readText = (path: string): string => {
   }
 }
 
-const parseRow = <T>(line: string, place: string, parse: (row: unknown) => T): T => {
+/** @throws DataError naming the place of a line that is not JSON or that `parse` refuses. */
+export const parseRow = <T>(line: string, place: string, parse: (row: unknown) => T): T => {
   try {
     return parse(JSON.parse(line))
   } catch (error) {
