@@ -1,0 +1,120 @@
+/** @file The rule `exact_answer`: the final answer equals the gold one after normalising (spec 1.4). */
+
+import { z } from 'zod'
+import type { GradeItem } from '../grader.ts'
+import { labelIn } from '../logic/answer.ts'
+import { defineRule } from './rule.ts'
+import { fold } from './text.ts'
+
+const kinds = z.enum(['auto', 'text', 'label', 'number', 'choice']).default('auto')
+export type AnswerKind = z.output<typeof kinds>
+
+/** Inside of the last `\boxed{...}`, braces balanced; null without one. */
+const lastBoxed = (text: string): string | null => {
+  const open = text.lastIndexOf('\\boxed{')
+  if (open < 0) return null
+  const start = open + '\\boxed{'.length
+  let depth = 1
+  for (let at = start; at < text.length; at++) {
+    if (text[at] === '{') depth++
+    else if (text[at] === '}' && --depth === 0) return text.slice(start, at)
+  }
+  return null
+}
+
+const lastTagged = (text: string): string | null => {
+  const open = text.toLowerCase().lastIndexOf('<answer>')
+  if (open < 0) return null
+  const rest = text.slice(open + '<answer>'.length)
+  const end = rest.toLowerCase().indexOf('</answer>')
+  return end < 0 ? rest : rest.slice(0, end)
+}
+
+const MARKER = /\banswer(?: is\b| ?:|[*_]{1,3} ?:)[ *_:]{0,4}/gi
+
+/** What follows the last "answer is" or "answer:" on its line; null where nothing does. */
+const afterMarker = (text: string): string | null => {
+  const last = [...text.matchAll(MARKER)].at(-1)
+  if (!last) return null
+  const [line] = text.slice(last.index + last[0].length).split('\n', 1)
+  return line.trim() === '' ? null : line
+}
+
+/**
+ * What a response gives as its answer: the last `\boxed{}`, else the last `<answer>`, else what follows the last
+ * "answer is" or "answer:" on its line, else its last line.
+ */
+export const finalAnswer = (text: string): string =>
+  lastBoxed(text) ?? lastTagged(text) ?? afterMarker(text) ?? text.trim().split('\n').at(-1) ?? ''
+
+/** Spec 1.4: without \boxed{}, surrounding marks, closing full stop and case; one kind of space. */
+export const normaliseAnswer = (text: string): string =>
+  fold(lastBoxed(text) ?? text)
+    .replace(/^["'`*_$(\s]{1,10}/, '')
+    .replace(/["'`*_$.)\s]{1,10}$/, '')
+
+const NUMBER = /^([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:e[+-]?\d{1,3})?)(?: ?\/ ?(\d+(?:\.\d+)?))?$/
+
+/** A decimal or a fraction; null for anything else. */
+const numberOf = (text: string): number | null => {
+  const found = NUMBER.exec(text)
+  if (!found || !/\d/.test(found[1])) return null
+  const value = Number(found[1].replaceAll(',', '')) / Number(found[2] ?? 1)
+  return Number.isFinite(value) ? value : null
+}
+
+const sameNumber = (gold: string, given: string): boolean => {
+  const [a, b] = [numberOf(gold), numberOf(given)]
+  return a !== null && b !== null && Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(b))
+}
+
+const isLabelWord = (text: string): boolean => text.length > 1 && labelIn(text) !== null && !/\d/.test(text)
+
+const choiceOf = (text: string): string | null =>
+  /^(?:option |choice )?([a-z])(?:$|[^a-z0-9])/.exec(text)?.[1] ?? null
+
+const COMPARE: Readonly<Record<AnswerKind, (gold: string, given: string) => boolean>> = {
+  text: (gold, given) => gold === given,
+  number: sameNumber,
+  label: (gold, given) => labelIn(gold) !== null && labelIn(gold) === labelIn(given),
+  choice: (gold, given) => choiceOf(gold) !== null && choiceOf(gold) === choiceOf(given),
+  auto: (gold, given) => {
+    if (gold === given || sameNumber(gold, given)) return true
+    // A single letter may be an option's name; only whole words are labels by themselves.
+    const isLabel = isLabelWord(gold) && gold.split(' ').length <= 3
+    return isLabel && given.split(' ').length <= 3 && labelIn(gold) === labelIn(given)
+  },
+}
+
+/** Whether an answer equals a gold one, both as they were written. */
+export const sameAnswer = (gold: string, given: string, kind: AnswerKind = 'auto'): boolean =>
+  COMPARE[kind](normaliseAnswer(gold), normaliseAnswer(given))
+
+const goldParameter = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).optional()
+
+/** The gold answers of a rule or, where it gives none, of the item. */
+export const goldAnswers = (given: string | string[] | undefined, item: GradeItem): string[] =>
+  given === undefined ? (item.reference === undefined ? [] : [item.reference]) : [given].flat()
+
+export const NO_GOLD = {
+  met: null,
+  explanation: 'no gold answer: give it as the parameter gold or as the reference of the item',
+}
+
+const exactRule = defineRule({
+  name: 'exact_answer',
+  about:
+    'The final answer equals the gold one (or one of several): as text, number, label (True, False, Unknown in their many words) or letter of a choice. The gold answer is given, or the reference of the item.',
+  params: { gold: goldParameter, kind: kinds, extract: z.boolean().default(true) },
+  compile:
+    ({ gold, kind, extract }) =>
+    (text, item) => {
+      const golds = goldAnswers(gold, item)
+      if (golds.length === 0) return NO_GOLD
+      const given = extract ? finalAnswer(text) : text
+      const met = golds.some(each => sameAnswer(each, given, kind))
+      return met || { met, explanation: `answered ${JSON.stringify(given.trim().slice(0, 100))}` }
+    },
+})
+
+export const ANSWER_RULES = [exactRule]

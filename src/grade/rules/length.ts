@@ -1,0 +1,65 @@
+/** @file Rules on how much there is: length in some unit, n-grams that are said again and again. */
+
+import { z } from 'zod'
+import { band, bandIsSensible, defineRule, inBand } from './rule.ts'
+import { fold, paragraphsOf, sentencesOf, wordsOf } from './text.ts'
+
+const MEASURES = {
+  words: (text: string) => wordsOf(text).length,
+  characters: (text: string) => Array.from(text.trim()).length,
+  sentences: (text: string) => sentencesOf(text).length,
+  paragraphs: (text: string) => paragraphsOf(text).length,
+  lines: (text: string) => text.split('\n').filter(line => line.trim() !== '').length,
+}
+
+type Unit = keyof typeof MEASURES
+
+const lengthRule = defineRule({
+  name: 'length',
+  about: 'Is so long, in words, characters, sentences, paragraphs or lines that are not blank.',
+  params: { ...band, unit: z.enum(Object.keys(MEASURES) as [Unit, ...Unit[]]).default('words') },
+  require: [bandIsSensible, 'min or max, and min not above max; say how long the response may be'],
+  compile:
+    ({ unit, ...limits }) =>
+    text =>
+      inBand(MEASURES[unit](text), limits, unit),
+})
+
+/** How often the commonest run of n words occurs, and the share of runs that occurred before. */
+const repetitionOf = (words: readonly string[], n: number): { most: number; share: number } => {
+  const counts = new Map<string, number>()
+  let most = 0
+  const runs = Math.max(0, words.length - n + 1)
+  for (let i = 0; i < runs; i++) {
+    const run = words.slice(i, i + n).join(' ')
+    const count = (counts.get(run) ?? 0) + 1
+    counts.set(run, count)
+    most = Math.max(most, count)
+  }
+  return { most, share: runs === 0 ? 0 : 1 - counts.size / runs }
+}
+
+const repetitionRule = defineRule({
+  name: 'repetition',
+  about: 'Does not repeat itself: runs of n words occur at most so often, or make up at most such a share.',
+  params: {
+    n: z.int().min(1).max(50).default(4),
+    maxTimes: z.int().min(1).optional(),
+    maxShare: z.number().min(0).max(1).optional(),
+  },
+  require: [
+    ({ maxTimes, maxShare }) => maxTimes !== undefined || maxShare !== undefined,
+    'maxTimes or maxShare; say how much repetition is too much',
+  ],
+  compile:
+    ({ n, maxTimes = Number.POSITIVE_INFINITY, maxShare = 1 }) =>
+    text => {
+      const { most, share } = repetitionOf(wordsOf(fold(text)), n)
+      return {
+        met: most <= maxTimes && share <= maxShare,
+        explanation: `a run of ${n} words occurs ${most} times at most, ${(100 * share).toFixed(1)}% are repeats`,
+      }
+    },
+})
+
+export const LENGTH_RULES = [lengthRule, repetitionRule]
