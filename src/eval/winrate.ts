@@ -1,0 +1,109 @@
+/** @file Win rates by a judge that is shown several texts: every order equally often, ties shared, strengths by Bradley-Terry. */
+
+import { mean } from '../util/descriptive.ts'
+import { DataError } from '../util/errors.ts'
+
+/** All orders of 0..count-1, in lexicographic order. */
+export const permutations = (count: number): number[][] => {
+  if (count === 0) return [[]]
+  return Array.from({ length: count }, (_, first) =>
+    permutations(count - 1).map(rest => [first, ...rest.map(i => (i >= first ? i + 1 : i))]),
+  ).flat()
+}
+
+/** One look of the judge: the arms in the order shown, and the place that it chose; null for a tie. */
+export interface Comparison {
+  order: readonly number[]
+  chosen: number | null
+}
+
+export interface WinRates {
+  /** Share of the wins of each arm; a tie gives every arm the same part. Sums to 1. */
+  shares: number[]
+  tieRate: number
+  /** How often each place was chosen among the looks without a tie: far from equal means that order decides. */
+  placeShares: number[]
+}
+
+/**
+ * Shares of wins over the comparisons of a test set (spec 3.6, 8.11).
+ * @throws DataError for a comparison that does not show every arm once, or a place that is not there.
+ */
+export const winRates = (comparisons: readonly Comparison[], arms: number): WinRates => {
+  const shares = new Array<number>(arms).fill(0)
+  const places = new Array<number>(arms).fill(0)
+  for (const { order, chosen } of comparisons) {
+    if (new Set(order).size !== arms || order.length !== arms || order.some(arm => !(arm >= 0 && arm < arms)))
+      throw new DataError(`winRates: expected each of ${arms} arms once, got [${order}]`)
+    if (chosen !== null && !(chosen in order))
+      throw new DataError(`winRates: place ${chosen} was chosen, but ${arms} were shown`)
+    if (chosen === null) for (let arm = 0; arm < arms; arm++) shares[arm] += 1 / arms
+    else {
+      shares[order[chosen]]++
+      places[chosen]++
+    }
+  }
+  const n = Math.max(1, comparisons.length)
+  const decided = places.reduce((a, b) => a + b, 0)
+  return {
+    shares: shares.map(share => share / n),
+    tieRate: comparisons.length > 0 ? 1 - decided / comparisons.length : 0,
+    placeShares: places.map(count => (decided > 0 ? count / decided : 0)),
+  }
+}
+
+/**
+ * Bradley-Terry strengths that sum to 1, by the minorise-maximise iteration (Hunter 2004, Annals of Statistics 32, Eq. 3).
+ * @param wins_A_B how often A beat B
+ * @throws DataError when an arm never won or never lost: its strength would be 0 or unbounded.
+ */
+export const bradleyTerry = (wins_A_B: readonly (readonly number[])[], iterations = 1000): number[] => {
+  const arms = wins_A_B.length
+  const won = wins_A_B.map(row => row.reduce((a, b) => a + b, 0))
+  const lost = wins_A_B.map((_, a) => wins_A_B.reduce((sum, row) => sum + row[a], 0))
+  const extreme = won.findIndex((count, a) => count === 0 || lost[a] === 0)
+  if (extreme >= 0)
+    throw new DataError(
+      `bradleyTerry: arm ${extreme} won ${won[extreme]} and lost ${lost[extreme]}; compare more often`,
+    )
+  let strengths = new Array<number>(arms).fill(1 / arms)
+  for (let i = 0; i < iterations; i++) {
+    const next = strengths.map((own, a) => {
+      const met = strengths.reduce(
+        (sum, other, b) => (a === b ? sum : sum + (wins_A_B[a][b] + wins_A_B[b][a]) / (own + other)),
+        0,
+      )
+      return won[a] / met
+    })
+    const total = next.reduce((x, y) => x + y, 0)
+    strengths = next.map(x => x / total)
+  }
+  return strengths
+}
+
+/** Gain under the judge of training against the mean gain under judges that training never saw (spec 8.12). */
+export interface JudgeGap {
+  trainGain: number
+  heldOutGain: number
+  /** Above zero: the policy pleases its own judge more than others, a sign of over-optimisation. */
+  gap: number
+  /** Held-out judges under which the score fell although the training judge's rose. */
+  reversals: number
+}
+
+/** @param before_after [before, after] mean scores, the training judge's first in `train`. @throws DataError without held-out judges. */
+export const judgeGap = (
+  train: readonly [number, number],
+  heldOut: readonly (readonly [number, number])[],
+): JudgeGap => {
+  if (heldOut.length === 0) throw new DataError('judgeGap: expected at least one held-out judge, got none')
+  const gains = heldOut.map(([before, after]) => after - before)
+  const trainGain = train[1] - train[0]
+  const heldOutGain = mean(gains)
+  return {
+    trainGain,
+    heldOutGain,
+    gap: trainGain - heldOutGain,
+    reversals: trainGain > 0 ? gains.filter(gain => gain < 0).length : 0,
+  }
+}
