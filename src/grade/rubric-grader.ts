@@ -1,0 +1,116 @@
+/** @file The grader of mixed rubrics: each criterion goes to what checks it, and only judged ones reach a model. */
+
+import type { Criterion, Rubric, Verdict } from '../rubric/criterion.ts'
+import { ConfigError, DataError, GradusError } from '../util/errors.ts'
+import { FormalGrader, validateFormal } from './formal-grader.ts'
+import type { GradeItem, GradeOptions, Grader } from './grader.ts'
+import { placeOf, validateRules } from './rules/registry.ts'
+import { RuleGrader } from './rules/rule-grader.ts'
+
+export interface RubricGraderOptions {
+  /** Grades criteria without a verifier. */
+  judge?: Grader
+  /** Default: the rule predicates. */
+  rules?: Grader
+  /** Default: the formal checks, with a solver that starts when it is first needed. */
+  formal?: Grader
+  /** Without a judge: `null` leaves judged criteria without a verdict and says why; `error` refuses them. Default `null`. */
+  onNoJudge?: 'null' | 'error'
+}
+
+type Route = 'rule' | 'formal' | 'judge'
+
+const routeOf = ({ verifier }: Criterion): Route => verifier?.kind ?? 'judge'
+
+const withoutJudge: Grader = {
+  grade: async (_item, criteria) =>
+    criteria.map(({ id }) => ({
+      criterionId: id,
+      met: null,
+      explanation: 'no judge configured',
+      source: 'llm',
+    })),
+}
+
+const refuseJudged: Grader = {
+  grade: async (_item, criteria) => {
+    throw new ConfigError(
+      `criterion ${JSON.stringify(criteria[0].id)}: expected a judge, got none; name one, or give the criterion a verifier`,
+    )
+  },
+}
+
+/** Verdicts of one grader about its criteria, checked: a grader that mixes up its list must not go unnoticed. */
+const gradePart = async (
+  grader: Grader,
+  item: GradeItem,
+  criteria: readonly Criterion[],
+  options?: GradeOptions,
+): Promise<Verdict[]> => {
+  const verdicts = await grader.grade(item, criteria, options)
+  const fits =
+    verdicts.length === criteria.length &&
+    verdicts.every(({ criterionId }, index) => criterionId === criteria[index].id)
+  if (fits) return verdicts
+  throw new GradusError(
+    `grader: expected verdicts on ${criteria.map(({ id }) => id).join(', ')}, got ${verdicts.map(({ criterionId }) => criterionId).join(', ') || 'none'}; one a criterion, in order`,
+  )
+}
+
+/**
+ * A grader that sends each criterion where its `verifier` says: rules and formal checks are worked out here, criteria
+ * without one go to the judge, in one call; verdicts come back in the order of the criteria. `close` closes its parts.
+ */
+export const rubricGrader = ({
+  judge,
+  rules = new RuleGrader(),
+  formal = new FormalGrader(),
+  onNoJudge = 'null',
+}: RubricGraderOptions = {}): Grader => {
+  const graders: Readonly<Record<Route, Grader>> = {
+    rule: rules,
+    formal,
+    judge: judge ?? (onNoJudge === 'error' ? refuseJudged : withoutJudge),
+  }
+  return {
+    async grade(item, criteria, options) {
+      const verdicts = new Array<Verdict>(criteria.length)
+      const parts = (Object.keys(graders) as Route[]).map(async route => {
+        const places = criteria.flatMap((criterion, index) => (routeOf(criterion) === route ? [index] : []))
+        if (places.length === 0) return
+        const own = places.map(index => criteria[index])
+        for (const [at, verdict] of (await gradePart(graders[route], item, own, options)).entries())
+          verdicts[places[at]] = verdict
+      })
+      await Promise.all(parts)
+      return verdicts
+    },
+    async close() {
+      await Promise.all(Object.values(graders).map(grader => grader.close?.()))
+    },
+  }
+}
+
+/** Whether any criterion needs a judge. */
+export const needsJudge = ({ criteria }: Rubric): boolean =>
+  criteria.some(criterion => routeOf(criterion) === 'judge')
+
+/**
+ * Checks every verifier of a rubric, rules and formal checks; for when a rubric is loaded.
+ * @throws DataError listing every criterion that names a check that does not exist, or gives it parameters that it does not take.
+ */
+export const validateVerifiers = (rubric: Rubric, source = 'rubric'): void => {
+  const faults: string[] = []
+  const collect = (validate: () => void) => {
+    try {
+      validate()
+    } catch (error) {
+      if (!(error instanceof DataError)) throw error
+      faults.push(error.message)
+    }
+  }
+  collect(() => validateRules(rubric, source))
+  for (const [index, criterion] of rubric.criteria.entries())
+    collect(() => validateFormal(criterion, placeOf(source, index, criterion)))
+  if (faults.length > 0) throw new DataError(faults.join('\n'))
+}
