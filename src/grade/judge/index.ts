@@ -1,5 +1,10 @@
 /** @file Judging by a language model. */
 
 export * from './chat-model.ts'
+export * from './judge.ts'
+export * from './judge-options.ts'
 export * from './parse.ts'
+export { type Script, scriptedModel } from './scripted-model.ts'
 export * from './untrusted.ts'
+export type { JudgeSampling } from './verdict-key.ts'
+export type { JudgedVerdict } from './verdicts.ts'

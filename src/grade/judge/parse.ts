@@ -5,8 +5,11 @@ import { jsonrepair } from 'jsonrepair'
 /** What was read, or why nothing was. */
 export type Reading<T> = { value: T; problem?: undefined } | { value?: undefined; problem: string }
 
+/** What was read from an answer; `strict` where the answer was JSON as a whole, with nothing to search or repair. */
+export type ParsedAnswer<T> = Reading<T> & { strict: boolean }
+
 /** Reads a JSON value that has the right shape, or says what is wrong with it. */
-export type Reader<T> = (json: unknown) => Reading<T>
+export type Reader<T> = (json: unknown, strict: boolean) => Reading<T>
 
 /**
  * An answer without its reasoning block; null where the block never ends, so that there is no answer. The block ends at
@@ -20,7 +23,7 @@ export const stripThinking = (text: string): string | null => {
 }
 
 /** The value of a text that is JSON as a whole; undefined for any other. */
-export const parseStrict = (text: string): unknown => {
+const parseStrict = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -34,9 +37,14 @@ export const parseStrict = (text: string): unknown => {
  * commas and the like repaired. The first that `read` accepts counts. A value of the wrong type is never converted: the
  * string "true" is no boolean.
  */
-export const parseAnswer = <T>(text: string, read: Reader<T>): Reading<T> => {
+export const parseAnswer = <T>(text: string, read: Reader<T>): ParsedAnswer<T> => {
   const whole = parseStrict(text)
-  if (whole !== undefined) return read(whole)
+  return whole === undefined
+    ? { ...searchAnswer(text, read), strict: false }
+    : { ...read(whole, true), strict: true }
+}
+
+const searchAnswer = <T>(text: string, read: Reader<T>): Reading<T> => {
   const answer = stripThinking(text)
   if (answer === null) return { problem: 'the reasoning block never ends' }
   if (answer === '') return { problem: 'the answer is empty' }
@@ -46,7 +54,7 @@ export const parseAnswer = <T>(text: string, read: Reader<T>): Reading<T> => {
     for (const candidate of candidates) {
       const json = parse(candidate)
       if (json === undefined) continue
-      const reading = read(json)
+      const reading = read(json, false)
       if (reading.problem === undefined) return reading
       problem ??= reading.problem
     }
@@ -54,7 +62,7 @@ export const parseAnswer = <T>(text: string, read: Reader<T>): Reading<T> => {
 }
 
 /** The JSON object or list of an answer, of any shape. */
-export const parseJsonAnswer = (text: string): Reading<unknown> =>
+export const parseJsonAnswer = (text: string): ParsedAnswer<unknown> =>
   parseAnswer(text, json =>
     json !== null && typeof json === 'object'
       ? { value: json }

@@ -1,0 +1,142 @@
+/** @file One call to a judge: ask, read, ask once more where the answer cannot be read; what comes out is never invented. */
+
+import type { Criterion } from '../../rubric/criterion.ts'
+import { ConfigError, JudgeError, UsageError } from '../../util/errors.ts'
+import type { ChatMessage, ChatModel, ChatRequest, ChatResponse } from './chat-model.ts'
+import { verdictMargins } from './margin.ts'
+import type { ParsedAnswer } from './parse.ts'
+import type { Judgement } from './templates/scale.ts'
+import { type JudgeTemplate, repairRequest } from './templates/template.ts'
+import { escapeUntrusted } from './untrusted.ts'
+import type { JudgeSampling } from './verdict-key.ts'
+
+/** What a call came to: a judgement for each criterion, or the reason why there is none. */
+export type CallOutcome =
+  | { judgements: Judgement[]; attempts: number; problem?: undefined }
+  | { judgements: null; attempts: number; problem: string; raw?: string; failed: boolean }
+
+export interface AskSettings {
+  model: ChatModel
+  sampling: JudgeSampling
+  /** How often an unreadable answer is sent back with the reason. */
+  repairs: number
+  /** How often the question is asked afresh when repairs did not help. */
+  retries: number
+}
+
+export interface Call {
+  template: JudgeTemplate
+  criteria: readonly Criterion[]
+  messages: readonly ChatMessage[]
+  sampleIndex: number
+}
+
+/** Of an answer that is sent back: its end, where the verdict should have been. */
+const SENT_BACK_CHARACTERS = 4000
+
+/**
+ * Asks until an answer can be read or the attempts are used up.
+ * @throws the signal's reason when aborted; errors that every call would meet (`JudgeError.fatal`, ConfigError, UsageError)
+ */
+export const ask = async (settings: AskSettings, call: Call, signal?: AbortSignal): Promise<CallOutcome> => {
+  let last: { problem: string; raw: string } = { problem: '', raw: '' }
+  let attempts = 0
+  for (let round = 0; round <= settings.retries; round++) {
+    let messages = call.messages
+    for (let repair = 0; repair <= settings.repairs; repair++) {
+      const seedOffset = call.sampleIndex + round
+      const response = await complete(
+        settings,
+        requestOf(settings, call, messages, seedOffset, signal),
+        signal,
+      )
+      attempts++
+      if (response instanceof Error)
+        return { judgements: null, attempts, problem: failureText(response), raw: last.raw, failed: true }
+      const reading = readResponse(response, call)
+      if (reading.problem === undefined) return { judgements: reading.value, attempts }
+      last = { problem: reading.problem, raw: response.text }
+      if (response.finishReason === 'content_filter') break
+      messages = [...call.messages, ...repairMessages(call.template, last)]
+    }
+  }
+  return { judgements: null, attempts, ...last, failed: false }
+}
+
+const requestOf = (
+  { sampling }: AskSettings,
+  { template, criteria }: Call,
+  messages: readonly ChatMessage[],
+  seedOffset: number,
+  signal?: AbortSignal,
+): ChatRequest => ({
+  messages,
+  ...sampling,
+  maxTokens: sampling.maxTokens ?? 2048 + 256 * (criteria.length - 1),
+  ...(sampling.seed === undefined ? {} : { seed: sampling.seed + seedOffset }),
+  answerSchema: template.answerSchema(criteria),
+  signal,
+})
+
+const complete = async (
+  { model }: AskSettings,
+  request: ChatRequest,
+  signal?: AbortSignal,
+): Promise<ChatResponse | Error> => {
+  try {
+    return await model.complete(request)
+  } catch (error) {
+    signal?.throwIfAborted()
+    if (error instanceof JudgeError ? error.fatal : isSetup(error)) throw error
+    return error instanceof Error ? error : new JudgeError('malformed', String(error))
+  }
+}
+
+const isSetup = (error: unknown): boolean => error instanceof ConfigError || error instanceof UsageError
+
+const failureText = (error: Error): string =>
+  error instanceof JudgeError
+    ? `judge failed (${error.kind}): ${error.message}`
+    : `judge failed: ${error.message}`
+
+const readResponse = (response: ChatResponse, { template, criteria }: Call): ParsedAnswer<Judgement[]> => {
+  const { text, finishReason, logprobs } = response
+  const reading = template.read(text, criteria)
+  if (reading.problem !== undefined) return withReason(reading, finishReason)
+  // What a cut-off answer would have said next is not known, even where the part that is there can be repaired.
+  if (finishReason === 'length' && !reading.strict)
+    return { problem: 'the answer was cut off at its token limit', strict: false }
+  if (logprobs && logprobs.length > 0) addMargins(reading.value, logprobs, template.scale.key)
+  return reading
+}
+
+const withReason = (
+  { problem, strict }: { problem: string; strict: boolean },
+  finishReason: string,
+): ParsedAnswer<Judgement[]> => {
+  if (finishReason === 'length')
+    return { problem: `the answer was cut off at its token limit (${problem})`, strict }
+  return finishReason === 'content_filter'
+    ? { problem: 'the provider withheld the answer', strict }
+    : { problem, strict }
+}
+
+/** Only where every verdict shows its tokens: margins are aligned with judgements, not guessed. */
+const addMargins = (
+  judgements: Judgement[],
+  logprobs: NonNullable<ChatResponse['logprobs']>,
+  key: string,
+): void => {
+  const margins = verdictMargins(logprobs, key)
+  if (margins.length !== judgements.length) return
+  for (const [index, margin] of margins.entries()) if (margin !== null) judgements[index].margin = margin
+}
+
+/** The answer goes back quoted: it may repeat the reply's own tricks. */
+const repairMessages = (
+  template: JudgeTemplate,
+  { problem, raw }: { problem: string; raw: string },
+): ChatMessage[] => [
+  { role: 'assistant', content: escapeUntrusted(raw.slice(-SENT_BACK_CHARACTERS)) || '(no answer)' },
+  { role: 'user', content: repairRequest(template, problem) },
+]

@@ -1,0 +1,56 @@
+/** @file Identical requests at the same time share one call; it is cancelled when nobody waits for it any more. */
+
+interface Flight<T> {
+  promise: Promise<T>
+  controller: AbortController
+  waiting: number
+}
+
+/** A share in a call that is under way. */
+export interface Seat<T> {
+  promise: Promise<T>
+  /** Gives the share up: the last to leave cancels the call. Once is enough; after the end it does nothing. */
+  leave(): void
+}
+
+/** Calls under way by key. */
+export class Flights<T> {
+  readonly #flights = new Map<string, Flight<T>>()
+  /** Requests that found their call under way. */
+  shared = 0
+
+  /** Joins the call of this key, or starts it. A null key never shares. */
+  join(key: string | null, start: (signal: AbortSignal) => Promise<T>): Seat<T> {
+    const known = key === null ? undefined : this.#flights.get(key)
+    if (known) {
+      this.shared++
+      known.waiting++
+      return this.#seat(key, known)
+    }
+    const controller = new AbortController()
+    const flight = { promise: start(controller.signal), controller, waiting: 1 }
+    if (key !== null) {
+      this.#flights.set(key, flight)
+      const landed = () => this.#remove(key, flight)
+      flight.promise.then(landed, landed)
+    }
+    return this.#seat(key, flight)
+  }
+
+  #seat(key: string | null, flight: Flight<T>): Seat<T> {
+    let seated = true
+    const leave = () => {
+      if (!seated) return
+      seated = false
+      if (--flight.waiting > 0) return
+      // Who comes now must not join a call that is being cancelled.
+      if (key !== null) this.#remove(key, flight)
+      flight.controller.abort()
+    }
+    return { promise: flight.promise, leave }
+  }
+
+  #remove(key: string, flight: Flight<T>): void {
+    if (this.#flights.get(key) === flight) this.#flights.delete(key)
+  }
+}

@@ -1,0 +1,206 @@
+/** @file A language model as a grader: plans its calls, remembers verdicts, shares identical calls, counts what happens. */
+
+import type { Criterion } from '../../rubric/criterion.ts'
+import type { GradeItem, GradeOptions, Grader } from '../grader.ts'
+import { ask, type CallOutcome } from './ask.ts'
+import { Flights, type Seat } from './flights.ts'
+import { type CheckedOptions, checkedJudgeOptions, type JudgeOptions } from './judge-options.ts'
+import { type PlannedCall, planCalls } from './plan.ts'
+import { renderSubject, type SubjectOptions } from './templates/subject.ts'
+import { messagesOf } from './templates/template.ts'
+import { type Quote, quoteUntrusted } from './untrusted.ts'
+import { callKey, samplingText, subjectDigest } from './verdict-key.ts'
+import { isJudgements, type JudgedVerdict, verdictsOf } from './verdicts.ts'
+
+/** What a judge did since it was made. Verdicts count each time they are given. */
+export interface JudgeStats {
+  verdicts: number
+  nulls: { positive: number; negative: number }
+  /** Calls that went to the model, answered or not, and the attempts that they took. */
+  calls: number
+  attempts: number
+  /** Calls that had no answer, and calls whose answer could not be used. */
+  failedCalls: number
+  unusableCalls: number
+  /** Calls answered from the cache, and calls that joined one under way. */
+  cachedCalls: number
+  sharedCalls: number
+}
+
+export interface LlmJudge extends Grader {
+  grade(item: GradeItem, criteria: readonly Criterion[], options?: GradeOptions): Promise<JudgedVerdict[]>
+  stats(): JudgeStats
+  close(): Promise<void>
+}
+
+/**
+ * Grades with a chat model. A call that fails or cannot be read gives null verdicts with the reason, never a zero and never an
+ * error; errors that every call would meet (no authorisation, no such model) are thrown, as is an aborted signal's reason.
+ * Limits on calls under way belong to the model (`judgeFleet`): all calls of an item are made at once.
+ * @throws ConfigError for options out of range
+ */
+export const llmJudge = (options: JudgeOptions): LlmJudge => new ChatJudge(options)
+
+class ChatJudge implements LlmJudge {
+  readonly #options: CheckedOptions
+  readonly #quote: Quote
+  readonly #keyed: { model: string; sampling: string }
+  readonly #flights = new Flights<CallOutcome>()
+  readonly #stats: JudgeStats = {
+    verdicts: 0,
+    nulls: { positive: 0, negative: 0 },
+    calls: 0,
+    attempts: 0,
+    failedCalls: 0,
+    unusableCalls: 0,
+    cachedCalls: 0,
+    sharedCalls: 0,
+  }
+
+  constructor(options: JudgeOptions) {
+    this.#options = checkedJudgeOptions(options)
+    this.#quote = options.quote ?? quoteUntrusted
+    const { model, sampling } = this.#options
+    this.#keyed = { model: model.name, sampling: samplingText(sampling, this.#options) }
+  }
+
+  async grade(
+    item: GradeItem,
+    criteria: readonly Criterion[],
+    { signal, sampleIndex = 0 }: GradeOptions = {},
+  ): Promise<JudgedVerdict[]> {
+    signal?.throwIfAborted()
+    const { shape, levels } = this.#options
+    const subject = new Subject(item, this.#options, this.#quote)
+    const calls = planCalls(criteria, shape, levels)
+    const seats: Seat<CallOutcome>[] = []
+    const repeat = this.#options.sampleIndex + sampleIndex
+    const outcomes = calls.map(call => this.#outcome(subject, call, repeat, seats))
+    const verdicts: JudgedVerdict[] = new Array(criteria.length)
+    for (const [index, outcome] of (await settled(outcomes, seats, signal)).entries()) {
+      const { places, criteria: own } = calls[index]
+      const given = verdictsOf(own, outcome, this.#options.nullsKeepRaw)
+      for (const [at, place] of places.entries()) verdicts[place] = given[at]
+    }
+    this.#count(criteria, verdicts)
+    return verdicts
+  }
+
+  stats(): JudgeStats {
+    return { ...this.#stats, nulls: { ...this.#stats.nulls }, sharedCalls: this.#flights.shared }
+  }
+
+  async close(): Promise<void> {
+    await this.#options.model.close?.()
+  }
+
+  /** From the cache, from an identical call under way, or from the model. */
+  #outcome(
+    subject: Subject,
+    call: PlannedCall,
+    repeat: number,
+    seats: Seat<CallOutcome>[],
+  ): CallOutcome | Promise<CallOutcome> {
+    const { cache, fresh } = this.#options
+    if (fresh) return this.#join(null, subject, call, repeat, seats)
+    const key = callKey(this.#keyed, call.template, subject.digest, call.criteria, repeat)
+    const known = cache?.get(key)
+    const found = (value: unknown) =>
+      this.#remembered(value, call) ?? this.#join(key, subject, call, repeat, seats)
+    return isPromise(known) ? known.then(found) : found(known)
+  }
+
+  #remembered(value: unknown, { criteria }: PlannedCall): CallOutcome | null {
+    if (!isJudgements(value, criteria.length)) return null
+    this.#stats.cachedCalls++
+    return { judgements: value, attempts: 0 }
+  }
+
+  #join(
+    key: string | null,
+    subject: Subject,
+    call: PlannedCall,
+    repeat: number,
+    seats: Seat<CallOutcome>[],
+  ): Promise<CallOutcome> {
+    const seat = this.#flights.join(key, signal => this.#call(key, subject, call, repeat, signal))
+    seats.push(seat)
+    return seat.promise
+  }
+
+  async #call(
+    key: string | null,
+    subject: Subject,
+    { template, criteria }: PlannedCall,
+    sampleIndex: number,
+    signal: AbortSignal,
+  ): Promise<CallOutcome> {
+    const stats = this.#stats
+    stats.calls++
+    const messages = messagesOf(template, subject.rendered, criteria, this.#quote)
+    const outcome = await ask(this.#options, { template, criteria, messages, sampleIndex }, signal)
+    stats.attempts += outcome.attempts
+    if (outcome.judgements === null) outcome.failed ? stats.failedCalls++ : stats.unusableCalls++
+    else if (key !== null) await this.#options.cache?.put(key, outcome.judgements)
+    return outcome
+  }
+
+  #count(criteria: readonly Criterion[], verdicts: readonly JudgedVerdict[]): void {
+    const stats = this.#stats
+    stats.verdicts += verdicts.length
+    for (const [index, { met }] of verdicts.entries())
+      if (met === null) stats.nulls[criteria[index].points > 0 ? 'positive' : 'negative']++
+  }
+}
+
+/** What is judged. Quoting and hashing are done when first asked for, once for all of its criteria. */
+class Subject {
+  readonly #item: GradeItem
+  readonly #options: SubjectOptions
+  readonly #quote: Quote
+  #rendered: string | undefined
+  #digest: string | undefined
+
+  constructor(item: GradeItem, options: SubjectOptions, quote: Quote) {
+    this.#item = item
+    this.#options = options
+    this.#quote = quote
+  }
+
+  get rendered(): string {
+    this.#rendered ??= renderSubject(this.#item, this.#options, this.#quote)
+    return this.#rendered
+  }
+
+  get digest(): string {
+    this.#digest ??= subjectDigest(this.#item, this.#options)
+    return this.#digest
+  }
+}
+
+const isPromise = (value: unknown): value is Promise<unknown> => value instanceof Promise
+
+/** All outcomes; or, when the signal is aborted or a call throws, the error, with the calls that are left given up. */
+const settled = async (
+  outcomes: readonly (CallOutcome | Promise<CallOutcome>)[],
+  seats: readonly Seat<CallOutcome>[],
+  signal?: AbortSignal,
+): Promise<CallOutcome[]> => {
+  if (seats.length === 0 && !outcomes.some(isPromise)) return outcomes as CallOutcome[]
+  try {
+    const all = Promise.all(outcomes)
+    return await (signal ? untilAborted(all, signal) : all)
+  } catch (error) {
+    for (const seat of seats) seat.leave()
+    throw error
+  }
+}
+
+/** The promise's value, or the signal's reason as soon as it is aborted. */
+const untilAborted = <T>(promise: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    const done = () => signal.removeEventListener('abort', abort)
+    promise.then(resolve, reject).finally(done)
+  })

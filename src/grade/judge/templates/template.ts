@@ -1,0 +1,56 @@
+/** @file What a template is: it writes the request about some criteria and reads the judge's answer. */
+
+import type { Criterion } from '../../../rubric/criterion.ts'
+import type { AnswerSchema, ChatMessage } from '../chat-model.ts'
+import type { ParsedAnswer } from '../parse.ts'
+import { QUOTING_NOTE, type Quote } from '../untrusted.ts'
+import type { Judgement, Scale } from './scale.ts'
+
+/** A way to ask. Name and version are part of every cache key: a changed wording is a new version. */
+export interface JudgeTemplate {
+  readonly name: string
+  readonly version: number
+  readonly scale: Scale
+  /** Instructions; the same for every call. */
+  readonly system: string
+  /** The end of the prompt: what differs between calls about one response. */
+  question(criteria: readonly Criterion[], quote: Quote): string
+  answerSchema(criteria: readonly Criterion[]): AnswerSchema
+  /** One judgement a criterion, in order, or why there is none: never a part of them. */
+  read(text: string, criteria: readonly Criterion[]): ParsedAnswer<Judgement[]>
+}
+
+/** Messages of a call; the part that all calls about a response share comes first. */
+export const messagesOf = (
+  template: JudgeTemplate,
+  subject: string,
+  criteria: readonly Criterion[],
+  quote: Quote,
+): ChatMessage[] => [
+  { role: 'system', content: template.system },
+  { role: 'user', content: `${subject}\n\n${template.question(criteria, quote)}` },
+]
+
+/** Asked once more after an answer that could not be read. */
+export const repairRequest = (template: JudgeTemplate, problem: string): string =>
+  [
+    `That answer could not be used: ${problem}.`,
+    `Keep your judgement and give it again in the form that was asked for: one JSON object, "${template.scale.key}" being ${template.scale.valueText}, and nothing before or after it.`,
+  ].join(' ')
+
+/** Instructions that every template shares. */
+export const commonRules = (what: string, scale: Scale): string[] => [
+  `You examine replies. You are given a conversation, the reply that was written to it, and ${what}. Find out what the reply itself says or does; do not answer the conversation.`,
+  QUOTING_NOTE,
+  'Rules:',
+  ...[
+    'Go by the text of the reply alone: not by what its author may have meant, not by earlier turns, not by what you would have written.',
+    ...scale.rules,
+    'Things listed after "such as", "for example" or "including" are examples: the reply need not have them all.',
+    'Reason first and let the verdict follow from the reasoning.',
+  ].map(rule => `- ${rule}`),
+]
+
+/** How a criterion's sign reads. */
+export const signWord = (criterion: Criterion): string =>
+  criterion.points > 0 ? 'desirable: a merit' : 'undesirable: a flaw'

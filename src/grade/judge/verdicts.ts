@@ -1,0 +1,42 @@
+/** @file From what a judge said to verdicts about criteria. */
+
+import type { Criterion, Verdict } from '../../rubric/criterion.ts'
+import type { CallOutcome } from './ask.ts'
+import type { Judgement } from './templates/scale.ts'
+
+/** A judge's verdict; `margin` says how sure it was (nats between its verdict's token and the next best verdict's). */
+export interface JudgedVerdict extends Verdict {
+  margin?: number
+}
+
+/** Verdicts of a call, in the order of its criteria. An unusable call is null for each of them, reason and raw text kept. */
+export const verdictsOf = (
+  criteria: readonly Criterion[],
+  outcome: CallOutcome,
+  keepRaw: boolean,
+): JudgedVerdict[] => {
+  const { judgements, attempts } = outcome
+  if (judgements !== null)
+    return criteria.map(({ id }, index) => ({
+      criterionId: id,
+      ...judgements[index],
+      source: 'llm',
+      attempts,
+    }))
+  const { problem, raw } = outcome
+  const kept = keepRaw && raw !== undefined && raw !== '' ? { raw } : {}
+  return criteria.map(({ id }) => ({
+    criterionId: id,
+    met: null,
+    explanation: problem,
+    source: 'llm',
+    attempts,
+    ...kept,
+  }))
+}
+
+/** Whether a remembered value is what was once put there: a list of judgements of this length. */
+export const isJudgements = (value: unknown, count: number): value is Judgement[] =>
+  Array.isArray(value) &&
+  value.length === count &&
+  value.every(entry => entry !== null && typeof entry === 'object' && typeof entry.met === 'boolean')
