@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import type { Criterion } from '../../rubric/criterion.ts'
+import { Rng } from '../../util/rng.ts'
+import { leaksScaffold, scaffoldText, selectCriteria, withScaffold } from './scaffold.ts'
+import { groupRatios, shownCount, stepRatio } from './schedule.ts'
+
+const rounded = (values: number[]) => values.map(value => Number(value.toFixed(4)))
+
+describe('schedules (spec 4.2)', () => {
+  it('have the printed ladder of eight', () => {
+    const ladder = groupRatios({ kind: 'linear' }, 8)
+    expect(rounded(ladder)).toEqual([1, 0.8571, 0.7143, 0.5714, 0.4286, 0.2857, 0.1429, 0])
+    expect(ladder.map(share => shownCount(share, 11))).toEqual([11, 9, 8, 6, 5, 3, 2, 0])
+    expect(ladder.map(share => shownCount(share, 5))).toEqual([5, 4, 4, 3, 2, 1, 1, 0])
+  })
+
+  it('have the other groups, and a group of one', () => {
+    expect(groupRatios({ kind: 'binary', full: 2 }, 4)).toEqual([1, 1, 0, 0])
+    expect(groupRatios({ kind: 'all' }, 2)).toEqual([1, 1])
+    expect(groupRatios({ kind: 'none' }, 2)).toEqual([0, 0])
+    expect(groupRatios({ kind: 'linear' }, 1)).toEqual([1])
+    expect(() => groupRatios({ kind: 'binary', full: 9 }, 8)).toThrow('expected at most 8')
+  })
+
+  it('have the printed points of the sigmoid: almost a step at a fifth of the run', () => {
+    const decay = { kind: 'sigmoid', alpha: 125, t0: 0.2 } as const
+    const at = (step: number) => stepRatio(decay, step, 350)
+    expect([60, 70, 71, 78, 90].map(at).map(x => x.toFixed(2))).toEqual([
+      '0.98',
+      '0.57',
+      '0.48',
+      '0.07',
+      '0.00',
+    ])
+    expect(at(90)).toBeCloseTo(0.001, 3)
+    expect(at(1)).toBeGreaterThan(0.999)
+  })
+
+  it('have the other decays, and a run of one step', () => {
+    const at = (decay: Parameters<typeof stepRatio>[0]) => [1, 3, 5].map(step => stepRatio(decay, step, 5))
+    expect(at({ kind: 'constant' })).toEqual([1, 1, 1])
+    expect(at({ kind: 'linear' })).toEqual([1, 0.5, 0])
+    expect(at({ kind: 'power', exponent: 2 })).toEqual([1, 0.25, 0])
+    expect(stepRatio({ kind: 'linear' }, 1, 1)).toBe(1)
+    expect(stepRatio({ kind: 'linear' }, 9, 5)).toBe(0)
+  })
+
+  it('round halves to even', () => {
+    expect([0.25, 0.35].map(share => shownCount(share, 10))).toEqual([2, 4])
+  })
+})
+
+const CRITERIA: Criterion[] = [
+  { id: 'a', text: 'names the dose', points: 7 },
+  { id: 'b', text: 'invents a source', points: -3 },
+  { id: 'c', text: 'gives the reason', points: 1 },
+  { id: 'd', text: 'is rude', points: -1 },
+]
+
+describe('the scaffold', () => {
+  it('shows a fresh random subset in the order of the rubric, each criterion equally often', () => {
+    const rng = new Rng('subset')
+    const counts = new Map<string, number>()
+    for (let i = 0; i < 4000; i++) {
+      const shown = selectCriteria(CRITERIA, 0.5, rng).map(({ id }) => id)
+      expect(shown).toHaveLength(2)
+      expect(shown).toEqual([...shown].sort())
+      for (const id of shown) counts.set(id, (counts.get(id) ?? 0) + 1)
+    }
+    for (const { id } of CRITERIA) expect(counts.get(id)! / 4000).toBeCloseTo(0.5, 1)
+    expect(selectCriteria(CRITERIA, 1, rng)).toEqual(CRITERIA)
+    expect(selectCriteria(CRITERIA, 0, rng)).toEqual([])
+  })
+
+  it('lists what to include and what to avoid with their points, numbered anew', () => {
+    const text = scaffoldText(CRITERIA)!
+    const lines = text.split('\n').filter(line => line.startsWith('Criterion'))
+    expect(lines).toEqual([
+      'Criterion 1: names the dose (worth 7 points)',
+      'Criterion 2: gives the reason (worth 1 point)',
+      'Criterion 1: invents a source (penalty: 3 points)',
+      'Criterion 2: is rude (penalty: 1 point)',
+    ])
+    expect(text.indexOf('INCLUDE')).toBeLessThan(text.indexOf('AVOID'))
+    expect(text).toContain('do not name the criteria')
+  })
+
+  it('leaves out empty lists, points and the warning where that is asked for', () => {
+    const options = { showPoints: false, forbidMention: false }
+    const text = scaffoldText(CRITERIA.slice(0, 1), options)!
+    expect(text).not.toMatch(/AVOID|points|do not name/)
+    expect(text).toContain('Criterion 1: names the dose\n'.trim())
+  })
+
+  it('is no message at all when nothing is shown', () => {
+    const messages = [{ role: 'user' as const, content: 'hello' }]
+    expect(scaffoldText([])).toBeNull()
+    expect(withScaffold(messages, scaffoldText([]))).toEqual(messages)
+    expect(scaffoldText([], { whenEmpty: 'Be helpful.' })).toBe('Be helpful.')
+    expect(withScaffold(messages, 'x').map(({ role }) => role)).toEqual(['system', 'user'])
+  })
+
+  it('leaks when six consecutive tokens of it are repeated, not five', () => {
+    const instruction = [1, 2, 3, 4, 5, 6, 7, 8]
+    expect(leaksScaffold([9, 2, 3, 4, 5, 6, 7, 9], instruction)).toBe(true)
+    expect(leaksScaffold([9, 2, 3, 4, 5, 6, 9, 7], instruction)).toBe(false)
+    expect(leaksScaffold([], instruction)).toBe(false)
+    expect(leaksScaffold(Int32Array.of(3, 4, 5, 6, 7, 8), instruction)).toBe(true)
+  })
+})

@@ -1,0 +1,90 @@
+/** @file The scaffold: which criteria a rollout is shown, the system message that shows them, and whether it leaks. */
+
+import type { ChatMessage } from '../../grade/grader.ts'
+import type { Criterion } from '../../rubric/criterion.ts'
+import type { Rng } from '../../util/rng.ts'
+import { shownCount } from './schedule.ts'
+
+/**
+ * A uniformly random subset of the criteria, in the rubric's order; all of them for a share of 1 (spec 4.2). Criteria worth
+ * nothing are never shown.
+ */
+export const selectCriteria = (criteria: readonly Criterion[], share: number, rng: Rng): Criterion[] => {
+  const count = shownCount(share, criteria.length)
+  const chosen = new Set(
+    rng.sample(
+      criteria.map((_, i) => i),
+      count,
+    ),
+  )
+  return criteria.filter(({ points }, i) => chosen.has(i) && points !== 0)
+}
+
+export interface ScaffoldOptions {
+  /** Say how many points each criterion is worth. Default true. */
+  showPoints?: boolean
+  /** Ask the model not to speak of the criteria. Default true. */
+  forbidMention?: boolean
+  /** Message when nothing is shown; null for none at all, as in the published run. Default null. */
+  whenEmpty?: string | null
+}
+
+const numbered = (criteria: readonly Criterion[], worth: (points: number) => string): string =>
+  criteria.map(({ text, points }, i) => `Criterion ${i + 1}: ${text}${worth(points)}`).join('\n')
+
+const plural = (points: number) => `${points} point${points === 1 ? '' : 's'}`
+
+const OPENING =
+  'You answer the conversation below. Your answer will be measured against the criteria listed here, so let them guide what you write.'
+const INCLUDE = 'INCLUDE: a good answer meets these.'
+const AVOID = 'AVOID: an answer loses by showing any of these.'
+const DISCRETION =
+  'Answer the way you would without this list: do not name the criteria, quote them, mention points, or say that you were given guidance. Work what they ask for into the answer itself.'
+
+/**
+ * The system message that shows criteria to a rollout: what to include, what to avoid, numbered anew in each list (content of
+ * RuscaRL Box D.2 with the additions of its code, spec 4.2; our wording). Null when nothing is shown.
+ */
+export const scaffoldText = (
+  shown: readonly Criterion[],
+  { showPoints = true, forbidMention = true, whenEmpty = null }: ScaffoldOptions = {},
+): string | null => {
+  if (shown.length === 0) return whenEmpty
+  const include = shown.filter(({ points }) => points > 0)
+  const avoid = shown.filter(({ points }) => points < 0)
+  const worth = (points: number) => (showPoints ? ` (worth ${plural(points)})` : '')
+  const penalty = (points: number) => (showPoints ? ` (penalty: ${plural(-points)})` : '')
+  const parts = [
+    OPENING,
+    ...(include.length > 0 ? [`${INCLUDE}\n${numbered(include, worth)}`] : []),
+    ...(avoid.length > 0 ? [`${AVOID}\n${numbered(avoid, penalty)}`] : []),
+    ...(forbidMention ? [DISCRETION] : []),
+  ]
+  return parts.join('\n\n')
+}
+
+/** The conversation with the scaffold before it; as it is when there is none. */
+export const withScaffold = (messages: readonly ChatMessage[], scaffold: string | null): ChatMessage[] =>
+  scaffold === null ? [...messages] : [{ role: 'system', content: scaffold }, ...messages]
+
+/** Tokens in a row that count as a quotation. */
+export const LEAK_TOKENS = 6
+
+/**
+ * Whether a response repeats at least `length` consecutive tokens of the scaffold's own instructions (spec 4.3). Criteria
+ * themselves are left out by the caller: repeating what they ask for is the point.
+ */
+export const leaksScaffold = (
+  response: readonly number[] | Int32Array,
+  instruction: readonly number[],
+  length: number = LEAK_TOKENS,
+): boolean => {
+  const windows = new Set<string>()
+  for (let i = 0; i + length <= instruction.length; i++) windows.add(instruction.slice(i, i + length).join())
+  for (let i = 0; i + length <= response.length; i++)
+    if (windows.has(Array.from(response.slice(i, i + length)).join())) return true
+  return false
+}
+
+/** The sentences of the scaffold that are not criteria: what a leaking response would quote. */
+export const SCAFFOLD_INSTRUCTIONS: readonly string[] = [OPENING, INCLUDE, AVOID, DISCRETION]

@@ -1,0 +1,75 @@
+/** @file How much of a rubric a rollout is shown: a ladder inside the group, a decay over the steps (RuscaRL section 3.2). */
+
+import { z } from 'zod'
+import { ConfigError } from '../../util/errors.ts'
+import { roundHalfToEven } from '../../util/rounding.ts'
+
+/** How the shown share differs inside a group of G samples. */
+export const groupRatioSchema = z.discriminatedUnion('kind', [
+  /** (G - i) / (G - 1) for i = 1..G: everything for the first sample, nothing for the last (Eq. 3). */
+  z.strictObject({ kind: z.literal('linear') }),
+  /** The first `full` samples see everything, the others nothing. */
+  z.strictObject({ kind: z.literal('binary'), full: z.int().min(0) }),
+  /** Every sample sees everything: the arm RL-S. */
+  z.strictObject({ kind: z.literal('all') }),
+  /** No scaffold at all: rubric-based RL. */
+  z.strictObject({ kind: z.literal('none') }),
+])
+export type GroupRatio = z.output<typeof groupRatioSchema>
+
+/** How the shown share falls over the steps of a run. */
+export const stepDecaySchema = z.discriminatedUnion('kind', [
+  /** 1 / (1 + exp(alpha (t - t0))), with t from 0 at the first step to 1 at the last. */
+  z.strictObject({
+    kind: z.literal('sigmoid'),
+    alpha: z.number().positive().default(125),
+    t0: z.number().min(0).max(1).default(0.2),
+  }),
+  z.strictObject({ kind: z.literal('constant') }),
+  /** 1 - t. */
+  z.strictObject({ kind: z.literal('linear') }),
+  /** (1 - t)^exponent. */
+  z.strictObject({ kind: z.literal('power'), exponent: z.number().positive() }),
+])
+export type StepDecay = z.output<typeof stepDecaySchema>
+
+/**
+ * Shown share of each of `samples` rollouts of a group before any decay (spec 4.2); a group of one sees everything.
+ * @throws ConfigError for more fully scaffolded samples than there are.
+ */
+export const groupRatios = (ratio: GroupRatio, samples: number): number[] => {
+  if (ratio.kind === 'binary' && ratio.full > samples)
+    throw new ConfigError(
+      `scaffold.group.full: expected at most ${samples}, the samples of a group, got ${ratio.full}`,
+    )
+  return Array.from({ length: samples }, (_, i) => {
+    if (ratio.kind === 'all') return 1
+    if (ratio.kind === 'none') return 0
+    if (ratio.kind === 'binary') return Number(i < ratio.full)
+    return samples === 1 ? 1 : (samples - 1 - i) / (samples - 1)
+  })
+}
+
+/** Place of a step in the run: 0 for the first of `steps`, 1 for the last (t of spec 4.2). */
+export const progressOf = (step: number, steps: number): number =>
+  steps <= 1 ? 0 : Math.min(1, Math.max(0, (step - 1) / (steps - 1)))
+
+/** Decay at a 1-based step of a run; 1 for a run of one step (spec 4.2). */
+export const stepRatio = (decay: StepDecay, step: number, steps: number): number => {
+  if (steps <= 1) return 1
+  const t = progressOf(step, steps)
+  switch (decay.kind) {
+    case 'sigmoid':
+      return 1 / (1 + Math.exp(decay.alpha * (t - decay.t0)))
+    case 'constant':
+      return 1
+    case 'linear':
+      return 1 - t
+    case 'power':
+      return (1 - t) ** decay.exponent
+  }
+}
+
+/** Criteria that a share shows: halves go to the even count, a share of 1 or more shows all (RuscaRL code; spec 4.2). */
+export const shownCount = (share: number, criteria: number): number =>
+  share >= 1 ? criteria : roundHalfToEven(share * criteria)
