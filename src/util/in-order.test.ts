@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { mapInOrder } from './in-order.ts'
+import { streamJsonl } from './jsonl-stream.ts'
+
+const collect = async <T>(stream: AsyncIterable<T>): Promise<T[]> => {
+  const all: T[] = []
+  for await (const each of stream) all.push(each)
+  return all
+}
+const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+describe('mapInOrder', () => {
+  it('keeps the order and the limit, and reads no further than the window', async () => {
+    let active = 0
+    let most = 0
+    let read = 0
+    let given = 0
+    let furthest = 0
+    const source = (function* () {
+      for (const number of numbers(60)) {
+        read++
+        furthest = Math.max(furthest, read - given)
+        yield number
+      }
+    })()
+    const work = async (number: number) => {
+      most = Math.max(most, ++active)
+      await pause((number * 7) % 5)
+      active--
+      return number * 2
+    }
+    const results: number[] = []
+    for await (const result of mapInOrder(source, work, { concurrency: 4, window: 10 })) {
+      given++
+      results.push(result)
+    }
+    expect(results).toEqual(numbers(60).map(number => number * 2))
+    expect(most).toBe(4)
+    expect(furthest).toBeLessThanOrEqual(11)
+  })
+
+  it('when stopped finishes what is under way and begins nothing', async () => {
+    const stop = new AbortController()
+    const begun: number[] = []
+    const work = async (number: number) => {
+      begun.push(number)
+      if (number === 5) stop.abort()
+      await pause(2)
+      return number
+    }
+    const results = await collect(mapInOrder(numbers(100), work, { concurrency: 3, stop: stop.signal }))
+    expect(results).toEqual(begun)
+    expect(results.length).toBeGreaterThanOrEqual(6)
+    expect(results.length).toBeLessThan(12)
+  })
+
+  it('throws what work throws, after the results before it', async () => {
+    const seen: number[] = []
+    const work = async (number: number) => {
+      if (number >= 3) throw new Error(`no ${number}`)
+      return number
+    }
+    const run = async () => {
+      for await (const each of mapInOrder(numbers(20), work, { concurrency: 8 })) seen.push(each)
+    }
+    await expect(run()).rejects.toThrow('no 3')
+    expect(seen).toEqual([0, 1, 2])
+  })
+})
+
+describe('streamJsonl', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'gradus-stream-'))
+  const file = (text: string) => {
+    const path = join(dir, 'rows.jsonl')
+    writeFileSync(path, text)
+    return path
+  }
+
+  it('gives lines with places, skips blank ones, keeps other separators and long lines', async () => {
+    const long = JSON.stringify('é'.repeat(100_000))
+    const path = file(`{"a":1}\r\n\n"x\u2028y"\n${long}\n2`)
+    const lines = await collect(streamJsonl(path))
+    expect(lines.map(({ place }) => place)).toEqual([1, 3, 4, 5].map(number => `${path}:${number}`))
+    expect(lines.map(({ text }) => JSON.parse(text))).toEqual([{ a: 1 }, 'x\u2028y', 'é'.repeat(100_000), 2])
+    rmSync(dir, { recursive: true })
+  })
+
+  it('says so where there is no file', async () => {
+    await expect(collect(streamJsonl(join(dir, 'none')))).rejects.toThrow(/none: cannot be read \(ENOENT\)/)
+  })
+})
