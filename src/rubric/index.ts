@@ -2,6 +2,8 @@
 
 export * from './aggregate.ts'
 export * from './criterion.ts'
+export * from './formats/index.ts'
+export * from './graded-row.ts'
 export * from './levels.ts'
 export * from './linear.ts'
 export * from './rule-names.ts'

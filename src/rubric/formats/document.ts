@@ -1,0 +1,84 @@
+/** @file The text of a rubric file as rows: JSON Lines, JSON or YAML; a list, an object with items, or one rubric. */
+
+import { extname } from 'node:path'
+import { parse, stringify, YAMLParseError } from 'yaml'
+import { DataError } from '../../util/errors.ts'
+import { isObject, type Layout } from './item.ts'
+
+export interface Rows {
+  layout: Layout
+  rows: { value: unknown; place: string }[]
+}
+
+/** A list whose entries are criteria is one rubric, not a list of them. */
+const isBareRubric = (list: readonly unknown[]): boolean =>
+  list.length > 0 && list.every(entry => isObject(entry) && 'description' in entry && 'weight' in entry)
+
+const split = (value: unknown, source: string): Rows => {
+  const rows = (list: readonly unknown[], layout: Layout, key: string) => ({
+    layout,
+    rows: list.map((row, index) => ({ value: row, place: `${source}: ${key}[${index}]` })),
+  })
+  if (Array.isArray(value) && !isBareRubric(value)) return rows(value, 'list', '')
+  if (isObject(value) && Array.isArray(value.items) && Object.keys(value).length === 1)
+    return rows(value.items, 'items', 'items')
+  return { layout: 'single', rows: [{ value, place: source }] }
+}
+
+const jsonLines = (text: string, source: string): Rows => ({
+  layout: 'rows',
+  rows: text.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return []
+    const place = `${source}:${index + 1}`
+    const { value, error } = tryJson(line)
+    if (error) throw new DataError(`${place}: expected a JSON value, got ${error}; one row a line`)
+    return [{ value, place }]
+  }),
+})
+
+const tryJson = (text: string): { value?: unknown; error?: string } => {
+  try {
+    return { value: JSON.parse(text) }
+  } catch (error) {
+    return { error: (error as Error).message }
+  }
+}
+
+const yaml = (text: string, source: string): unknown => {
+  try {
+    return parse(text)
+  } catch (error) {
+    if (!(error instanceof YAMLParseError)) throw error
+    throw new DataError(
+      `${source}: expected JSON, JSON Lines or YAML, got text that is none (${error.message})`,
+      {
+        hint: 'correct its syntax',
+      },
+    )
+  }
+}
+
+/**
+ * The rows of a file. `.jsonl` is JSON Lines; other text is JSON if it parses as such, JSON Lines if its first line does,
+ * and YAML otherwise.
+ * @throws DataError for text that is none of these, naming the line.
+ */
+export const rowsOfText = (text: string, source: string): Rows => {
+  if (text.trim() === '')
+    throw new DataError(`${source}: expected a rubric, got an empty file; write one (see docs)`)
+  if (extname(source) === '.jsonl') return jsonLines(text, source)
+  const whole = tryJson(text)
+  if (!whole.error) return split(whole.value, source)
+  if (extname(source) === '.json')
+    throw new DataError(`${source}: expected JSON, got ${whole.error}; correct it`)
+  const [first] = text.trimStart().split('\n')
+  if (/^[[{]/.test(first) && !tryJson(first).error) return jsonLines(text, source)
+  return split(yaml(text, source), source)
+}
+
+/** The text of rows in a layout: JSON Lines for `rows`, otherwise YAML or JSON by the file's name. */
+export const textOfRows = (rows: readonly unknown[], layout: Layout, path: string): string => {
+  if (layout === 'rows') return rows.map(row => `${JSON.stringify(row)}\n`).join('')
+  const value = layout === 'single' ? rows[0] : layout === 'items' ? { items: rows } : rows
+  return /\.ya?ml$/.test(path) ? stringify(value, { lineWidth: 100 }) : `${JSON.stringify(value, null, 2)}\n`
+}

@@ -1,0 +1,124 @@
+/** @file Rubric files: which format one is in, reading it into items, writing items in a format. */
+
+import { extname } from 'node:path'
+import { writeFileAtomic } from '../../util/atomic.ts'
+import { DataError, UsageError } from '../../util/errors.ts'
+import { readText } from '../../util/jsonl.ts'
+import { closest, describeValue } from '../../util/schema.ts'
+import { uniqueNames } from '../unique.ts'
+import { biggen } from './biggen.ts'
+import { deepResearch } from './deep-research.ts'
+import { rowsOfText, textOfRows } from './document.ts'
+import { healthbench } from './healthbench.ts'
+import {
+  type FormatName,
+  isObject,
+  type Layout,
+  placeName,
+  type RubricFile,
+  type RubricFormat,
+  type RubricItem,
+} from './item.ts'
+import { native } from './native.ts'
+import { paperbench } from './paperbench.ts'
+import { scholarqa } from './scholarqa.ts'
+import { weighted } from './weighted.ts'
+import { writingbench } from './writingbench.ts'
+
+/** Every format that is read and written, in the order in which detection tries them. */
+export const RUBRIC_FORMATS: readonly RubricFormat[] = [
+  native,
+  healthbench,
+  paperbench,
+  scholarqa,
+  writingbench,
+  deepResearch,
+  biggen,
+  weighted,
+]
+
+/** @throws UsageError for a name that is no format. */
+export const formatOf = (name: string): RubricFormat => {
+  const format = RUBRIC_FORMATS.find(known => known.name === name)
+  if (format) return format
+  const names = RUBRIC_FORMATS.map(known => known.name)
+  const near = closest(name, names)
+  throw new UsageError(`format: expected one of ${names.join(', ')}, got ${JSON.stringify(name)}`, {
+    hint: near === null ? 'leave it out to have it detected' : `did you mean ${near}?`,
+  })
+}
+
+/**
+ * The format that a row looks like.
+ * @throws DataError listing what was tried, and why each was not it.
+ */
+export const detectFormat = (row: unknown, place: string): RubricFormat => {
+  const tried: string[] = []
+  for (const format of RUBRIC_FORMATS) {
+    const mismatch = format.mismatch(row)
+    if (mismatch === null) return format
+    tried.push(`${format.name} (${mismatch})`)
+  }
+  const got = isObject(row)
+    ? `an object with ${Object.keys(row).join(', ') || 'no keys'}`
+    : describeValue(row)
+  throw new DataError(
+    `${place}: expected a rubric in a known format, got ${got}; tried ${tried.join(', ')}`,
+    {
+      hint: 'correct the file, or say its format',
+    },
+  )
+}
+
+export interface ReadRubricOptions {
+  /** Default: by the content of the first row. */
+  format?: FormatName
+}
+
+/**
+ * Reads the text of a rubric file.
+ * @param source its name: for errors, and to know JSON Lines (`.jsonl`) from the rest
+ * @throws DataError naming file and line of what cannot be used; ids that occur twice get `~2` behind them.
+ */
+export const readRubricText = (text: string, source: string, options: ReadRubricOptions = {}): RubricFile => {
+  const { layout, rows } = rowsOfText(text, source)
+  if (rows.length === 0) throw new DataError(`${source}: expected at least one rubric, got none; add one`)
+  const format = options.format ? formatOf(options.format) : detectFormat(rows[0].value, rows[0].place)
+  const unique = uniqueNames()
+  const items = rows.map(({ value, place }, index): RubricItem => {
+    const item = format.read(value, place, placeName(index))
+    return { ...item, id: unique(item.id) }
+  })
+  return { format: format.name, layout, items }
+}
+
+/**
+ * Reads a rubric file: our own YAML or JSON, HealthBench rows, PaperBench trees, the checklists of ScholarQA-CS,
+ * WritingBench, DeepResearch Bench and BiGGen, or {title, description, weight} lists.
+ * @throws DataError naming file and line of what cannot be used, or what was tried when no format fits.
+ */
+export const readRubricFile = (path: string, options: ReadRubricOptions = {}): RubricFile =>
+  readRubricText(readText(path), path, options)
+
+/**
+ * Items as the rows of a format: what reading them gave, where they come from that format.
+ * @throws DataError for a rubric that the format cannot hold.
+ */
+export const rubricRows = (items: readonly RubricItem[], format: FormatName): unknown[] =>
+  items.map(item => formatOf(format).write(item))
+
+const layoutFor = (path: string, { layout, items }: RubricFile): Layout => {
+  if (extname(path) === '.jsonl') return 'rows'
+  if (layout !== 'rows') return items.length === 1 ? layout : layout === 'single' ? 'list' : layout
+  return items.length === 1 ? 'single' : 'list'
+}
+
+/**
+ * Writes items to a file: JSON Lines, YAML or JSON by the end of its name.
+ * @throws DataError for a rubric that the format cannot hold.
+ */
+export const writeRubricFile = (
+  path: string,
+  file: RubricFile,
+  { format = file.format }: ReadRubricOptions = {},
+): void => writeFileAtomic(path, textOfRows(rubricRows(file.items, format), layoutFor(path, file), path))
