@@ -1,6 +1,8 @@
 /** @file Judging by a language model. */
 
+export * from './cache/index.ts'
 export * from './chat-model.ts'
+export * from './endpoint/index.ts'
 export * from './judge.ts'
 export * from './judge-options.ts'
 export * from './parse.ts'
