@@ -1,7 +1,15 @@
 /** @file Training: the loop from problems to updates, and the frame around any training's steps. */
 
 export { type LoopSettings, type Recipe, train } from './loop.ts'
-export { type GradeItem, type Grader, type Group, type RolloutSettings, rollOut } from './rollout.ts'
+export {
+  type GradeItem,
+  type Grader,
+  type Group,
+  type RatioMode,
+  type RolloutSettings,
+  rollOut,
+  type SampledPrompts,
+} from './rollout.ts'
 export {
   runSteps,
   type StepEvents,

@@ -100,6 +100,28 @@ describe('train', () => {
     expect(result).toEqual({ step: 1, finished: true })
   })
 
+  it('samples ahead in a pipeline, but never across an evaluation, a checkpoint or the end', async () => {
+    const { calls } = policy
+    const only = ['sample', 'update', 'save']
+    const pipelined = settings({ steps: 5, checkpointEvery: 3, pipeline: true })
+    await train(policy, recipeOf(calls), run, pipelined)
+    const seen = calls.filter(call => only.includes(call) || call.startsWith('draw'))
+    expect(seen).toEqual([
+      ...['draw 1', 'sample', 'draw 2', 'sample', 'update', 'draw 3', 'sample', 'update', 'update', 'save'],
+      ...['draw 4', 'sample', 'draw 5', 'sample', 'update', 'update', 'save'],
+    ])
+    expect(policy.sampled.map(({ seed }) => seed)).toEqual([1, 2, 3, 4, 5].map(step => `7/${step}`))
+    expect(readMetrics(run.dir).map(({ step }) => step)).toEqual([1, 2, 3, 4, 5])
+  })
+
+  it('samples from the prompts that the recipe gives and trains on the plain ones', async () => {
+    const recipe = recipeOf([])
+    recipe.samplingPrompts = (_, problems) => problems.map((_, p) => [[90 + p], [80]])
+    await train(policy, recipe, run, settings({ steps: 1 }))
+    expect(policy.sampled[0]).toMatchObject({ prompts: [[90], [80], [91], [80]], samplesPerPrompt: 1 })
+    expect(policy.updates[0].datums.map(({ promptTokens }) => promptTokens)).toEqual([[97], [97], [98], [98]])
+  })
+
   it("writes a metrics row of the recipe's figures, the samples' and the update's", async () => {
     policy = new FakePolicy((_, index) => (index === 0 ? [1] : [1, 2, 3]))
     await train(policy, recipeOf([]), run, settings({ steps: 1 }))
@@ -118,6 +140,8 @@ describe('train', () => {
       clipFraction: 0,
       oldKl: 0,
       logprobGapMean: 1e-6,
+      ratioMax: 1,
+      ratioMin: 1,
       logprobGapMax: 1e-5,
       learningRate: 1,
     })

@@ -11,8 +11,15 @@ import type { EvalRow, MetricsRow, RolloutRow } from '../runs/rows.ts'
 import type { RunFolder } from '../runs/run-folder.ts'
 import { Rng } from '../util/rng.ts'
 import { mean } from '../util/statistics.ts'
-import { type Grader, type Group, type RolloutSettings, rollOut } from './rollout.ts'
-import { runSteps, type StepEvents, type StepsResult, type StepsSettings } from './steps.ts'
+import {
+  type Grader,
+  type Group,
+  type RatioMode,
+  type RolloutSettings,
+  type RunningRollOut,
+  startRollOut,
+} from './rollout.ts'
+import { pausesAfter, runSteps, type StepEvents, type StepsResult, type StepsSettings } from './steps.ts'
 import { type TokenAdvantages, toDatums, type UpdateSettings, updatePolicy } from './update.ts'
 
 /** What a recipe adds to the loop. */
@@ -20,6 +27,8 @@ export interface Recipe<Problem, Grade> {
   /** The problems of a step; depends on the step alone, so that a resumed run sees the same ones. */
   draw(step: number): Problem[]
   prompt(problem: Problem): TokenIds
+  /** Prompts to sample from in place of the plain ones, one a rollout: [problem][sample]. Null or absent: the plain ones. */
+  samplingPrompts?(step: number, problems: readonly Problem[]): TokenIds[][] | null
   grade: Grader<Problem, Grade>
   /** One advantage a token of every rollout, and what the report should know about this step's rewards. */
   credit(groups: readonly Group<Problem, Grade>[]): {
@@ -40,7 +49,14 @@ export interface LoopSettings extends StepsSettings {
     learningRate: Schedule
     /** Leave rollouts without any advantage out of the update. */
     dropZero: boolean
+    /** For rollouts that were sampled from a scaffold. Default `plain`. */
+    ratio?: RatioMode
   }
+  /**
+   * Sample a step's rollouts while those of the step before are graded and learnt from: the policy that samples is one update
+   * behind, and its log-probs are the old ones of the ratio. Never across an evaluation or a checkpoint. Default false.
+   */
+  pipeline?: boolean
 }
 
 /** Runs steps `from + 1` to `settings.steps`, with evaluations and checkpoints between (see `runSteps`). */
@@ -51,35 +67,51 @@ export const train = <Problem, Grade>(
   settings: LoopSettings,
   from = 0,
   events: StepEvents = {},
-): Promise<StepsResult> =>
-  runSteps(
-    policy,
-    run,
-    settings,
-    {
-      trainStep: step => trainStep(policy, recipe, run, settings, step),
-      evaluate: (step, last) => recipe.evaluate(step, last),
-    },
-    from,
-    events,
-  )
+): Promise<StepsResult> => {
+  const begin = (step: number) => beginStep(policy, recipe, settings, step)
+  let ahead: { step: number; running: RunningRollOut<Problem, Grade> } | null = null
+  const trainStep = async (step: number): Promise<MetricsRow> => {
+    const startMs = performance.now()
+    const running = ahead?.step === step ? ahead.running : begin(step)
+    ahead = null
+    if (settings.pipeline && !pausesAfter(step, settings)) {
+      await running.sampled
+      ahead = { step: step + 1, running: begin(step + 1) }
+    }
+    return learn(policy, recipe, run, settings, step, await running.finished, startMs)
+  }
+  const evaluate = (step: number, last: boolean) => recipe.evaluate(step, last)
+  return runSteps(policy, run, settings, { trainStep, evaluate }, from, events)
+}
 
-const trainStep = async <Problem, Grade>(
+/** Draws a step's problems and starts on their rollouts. */
+const beginStep = <Problem, Grade>(
+  policy: Policy,
+  recipe: Recipe<Problem, Grade>,
+  settings: LoopSettings,
+  step: number,
+): RunningRollOut<Problem, Grade> => {
+  const problems = recipe.draw(step)
+  const prompts_P_G = recipe.samplingPrompts?.(step, problems) ?? null
+  const rollout = { ...settings.rollout, seed: `${settings.seed}/${step}` }
+  const sampled = prompts_P_G && { prompts_P_G, ratio: settings.update.ratio ?? 'plain' }
+  return startRollOut(policy, problems, recipe.prompt, recipe.grade, rollout, sampled)
+}
+
+/** Credit, update, record: the second half of a step. */
+const learn = async <Problem, Grade>(
   policy: Policy,
   recipe: Recipe<Problem, Grade>,
   run: RunFolder,
   settings: LoopSettings,
   step: number,
+  { groups, time }: Awaited<RunningRollOut<Problem, Grade>['finished']>,
+  startMs: number,
 ): Promise<MetricsRow> => {
-  const startMs = performance.now()
   const rng = new Rng(settings.seed).fork(`step ${step}`)
   const { rollout, update } = settings
-  const { groups, time } = await rollOut(policy, recipe.draw(step), recipe.prompt, recipe.grade, {
-    ...rollout,
-    seed: `${settings.seed}/${step}`,
-  })
   const { advantages, metrics } = recipe.credit(groups)
-  const datums = toDatums(groups, advantages, update.dropZero)
+  const datums = toDatums(groups, advantages, update.dropZero, update.ratio)
   const learningRate = scheduleAt(update.learningRate, step - 1, settings.steps)
   const updateMs = performance.now()
   const optimizer = { ...update.optimizer, learningRate }
@@ -128,5 +160,8 @@ const updateMetrics = (stats: readonly UpdateStats[]) => {
     oldKl: average(s => s.oldKl),
     logprobGapMean: stats[0]?.meanLogprobDifference ?? null,
     logprobGapMax: stats[0]?.maxLogprobDifference ?? null,
+    // Of the first optimiser step: how far the policy that sampled is from the one that is updated.
+    ratioMax: stats[0]?.maxRatio ?? null,
+    ratioMin: stats[0]?.minRatio ?? null,
   }
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FakePolicy } from './fake-policy.fixture.ts'
-import { type GradeItem, rollOut } from './rollout.ts'
+import { type GradeItem, type RatioMode, rollOut } from './rollout.ts'
 
 const settings = { maxTokens: 4, samplesPerPrompt: 2, gradeBatch: 2 }
 const promptOf = (problem: string) => [problem.length]
@@ -128,5 +128,48 @@ describe('rollOut', () => {
       throw new Error('not to be called')
     }
     expect((await rollOut(new FakePolicy(), [], promptOf, grader, settings)).groups).toEqual([])
+  })
+
+  describe('from prompts of their own', () => {
+    const problems = ['a', 'bb']
+    const prompts_P_G = [
+      [[50, 1], [1]],
+      [[2], [51, 2]],
+    ]
+    const start = (policy: FakePolicy, ratio: RatioMode) =>
+      rollOut(policy, problems, promptOf, async items => items.map(nameOf), settings, { prompts_P_G, ratio })
+
+    it('samples one response to each and keeps groups, grades and the plain prompt', async () => {
+      const policy = new FakePolicy()
+      const { groups } = await start(policy, 'true-is')
+      expect(policy.sampled[0]).toMatchObject({ prompts: prompts_P_G.flat(), samplesPerPrompt: 1 })
+      expect(groups.map(({ promptTokens }) => promptTokens)).toEqual([[1], [2]])
+      expect(groups.map(({ sampledPrompts }) => sampledPrompts)).toEqual(prompts_P_G)
+      expect(groups.map(({ grades }) => grades)).toEqual([
+        ['a0', 'a1'],
+        ['bb0', 'bb1'],
+      ])
+      expect(groups[1].samples.map(({ prompt, index }) => [prompt, index])).toEqual([
+        [1, 0],
+        [1, 1],
+      ])
+      expect(groups[0].oldLogprobs).toBeUndefined()
+      expect(policy.scored).toEqual([])
+    })
+
+    it('takes old log-probs from the plain prompt, computed only where a scaffold was shown', async () => {
+      const policy = new FakePolicy()
+      const { groups } = await start(policy, 'plain')
+      expect(policy.scored[0].items.map(({ promptTokens }) => promptTokens)).toEqual([[1], [2]])
+      const [[scaffolded, plain]] = groups.map(({ oldLogprobs }) => oldLogprobs!)
+      expect([...plain]).toEqual([...groups[0].samples[1].logprobs])
+      expect([...scaffolded]).not.toEqual([...groups[0].samples[0].logprobs])
+    })
+
+    it('refuses another number of prompts than samples', async () => {
+      const prompts = { prompts_P_G: [[[1]], [[2], [2]]], ratio: 'plain' as const }
+      const result = rollOut(new FakePolicy(), problems, promptOf, async () => [], settings, prompts)
+      await expect(result).rejects.toThrow('expected 2 for problem 0, one a sample, got 1')
+    })
   })
 })

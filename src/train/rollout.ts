@@ -7,14 +7,35 @@ import { DataError } from '../util/errors.ts'
 /** A problem with its prompt, its samples and what the graders say of each. */
 export interface Group<Problem, Grade> {
   problem: Problem
+  /** What the policy is trained to answer. */
   promptTokens: TokenIds
   samples: Sample[]
   grades: Grade[]
+  /** What each sample was drawn from, where that is not `promptTokens`. */
+  sampledPrompts?: readonly TokenIds[]
+  /** Log-probs of each sample's tokens that its ratio starts from, where they are not those of sampling. */
+  oldLogprobs?: readonly Float32Array[]
 }
 
 export interface GradeItem<Problem> {
   problem: Problem
   sample: Sample
+}
+
+/**
+ * What the ratio of a rollout compares when it was sampled from another prompt (a scaffold) than the plain one (RuscaRL
+ * appendix C.5; spec 4.3):
+ * - `plain`: pi(o | plain) / pi_old(o | plain), the published choice; no true importance correction
+ * - `true-is`: pi(o | plain) / pi_old(o | sampled)
+ * - `sampled`: pi(o | sampled) / pi_old(o | sampled): the policy is trained on the prompt that it saw
+ */
+export type RatioMode = 'plain' | 'true-is' | 'sampled'
+
+/** Prompts to sample from in place of the plain ones. */
+export interface SampledPrompts {
+  /** One a rollout: [problem][sample]. */
+  prompts_P_G: readonly (readonly TokenIds[])[]
+  ratio: RatioMode
 }
 
 /** One grade for every item, in their order. */
@@ -26,11 +47,21 @@ export interface RolloutSettings extends SamplingOptions {
   gradeBatch?: number
 }
 
-/** Seconds of wall time: sampling, and grading beyond it; `gradeBusy` is the time during which grading was under way at all. */
+/**
+ * Seconds of wall time: sampling (with the log-probs on the plain prompt, where they are needed), and grading beyond it;
+ * `gradeBusy` is the time during which grading was under way at all.
+ */
 export interface RolloutTime {
   sample: number
   grade: number
   gradeBusy: number
+}
+
+/** Rollouts under way. */
+export interface RunningRollOut<Problem, Grade> {
+  /** Resolves when the policy has nothing more to do for them; graders may. */
+  sampled: Promise<void>
+  finished: Promise<{ groups: Group<Problem, Grade>[]; time: RolloutTime }>
 }
 
 const seconds = (fromMs: number, toMs = performance.now()) => (toMs - fromMs) / 1000
@@ -88,38 +119,109 @@ class GradingQueue<Problem, Grade> {
   }
 }
 
+/** Samples of all groups in order, each handed on as it is finished. With prompts of their own they share no prefix. */
+const sampleGroups = async (
+  policy: Policy,
+  prompts: readonly TokenIds[],
+  settings: RolloutSettings,
+  sampledPrompts: SampledPrompts | null,
+  onSample: (sample: Sample) => void,
+): Promise<Sample[]> => {
+  if (!sampledPrompts) return policy.sample({ ...settings, prompts }, onSample)
+  const { samplesPerPrompt: group } = settings
+  const own = sampledPrompts.prompts_P_G.flatMap((row, p) => {
+    if (row.length === group) return row
+    throw new DataError(
+      `sampling prompts: expected ${group} for problem ${p}, one a sample, got ${row.length}`,
+    )
+  })
+  const samples = new Array<Sample>(own.length)
+  await policy.sample({ ...settings, prompts: own, samplesPerPrompt: 1 }, sample => {
+    const placed = { ...sample, prompt: Math.floor(sample.prompt / group), index: sample.prompt % group }
+    samples[sample.prompt] = placed
+    onSample(placed)
+  })
+  return samples
+}
+
+const sameTokens = (a: TokenIds, b: TokenIds) =>
+  a.length === b.length && Array.from(a).every((x, i) => x === b[i])
+
+/** What the plain prompt gives to tokens that were sampled from another one; the others keep the log-probs of sampling. */
+const plainLogprobs = async (
+  policy: Policy,
+  prompts: readonly TokenIds[],
+  samples: readonly Sample[],
+  { prompts_P_G }: SampledPrompts,
+  temperature: number | undefined,
+): Promise<Float32Array[]> => {
+  const foreign = samples.filter(
+    ({ prompt, index }) => !sameTokens(prompts_P_G[prompt][index], prompts[prompt]),
+  )
+  const items = foreign.map(({ prompt, tokens }) => ({ promptTokens: prompts[prompt], tokens }))
+  const scores = items.length > 0 ? await policy.score(items, { temperature }) : []
+  const scored = new Map(foreign.map((sample, i) => [sample, scores[i].logprobs]))
+  return samples.map(sample => scored.get(sample) ?? sample.logprobs)
+}
+
 /**
- * Samples a group for every problem and grades all of it. Groups keep the order of the problems.
+ * Starts sampling a group for every problem and grading all of it. Groups keep the order of the problems. Old log-probs are
+ * those of the policy as it was while it sampled, also where they are computed anew.
  * @throws DataError when the grader returns more or fewer grades than it was given items; what policy and grader throw.
  */
-export const rollOut = async <Problem, Grade>(
+export const startRollOut = <Problem, Grade>(
   policy: Policy,
   problems: readonly Problem[],
   promptOf: (problem: Problem) => TokenIds,
   grader: Grader<Problem, Grade>,
   settings: RolloutSettings,
-): Promise<{ groups: Group<Problem, Grade>[]; time: RolloutTime }> => {
+  sampledPrompts: SampledPrompts | null = null,
+): RunningRollOut<Problem, Grade> => {
   const prompts = problems.map(promptOf)
   const queue = new GradingQueue(grader, settings.gradeBatch ?? 64)
   const startMs = performance.now()
-  const samples = await policy.sample({ ...settings, prompts }, sample => {
-    queue.push({ problem: problems[sample.prompt], sample })
-  })
-  const sampledMs = performance.now()
-  await queue.finish()
-  const groups = problems.map((problem, p) => {
-    const own = samples.slice(p * settings.samplesPerPrompt, (p + 1) * settings.samplesPerPrompt)
-    return {
-      problem,
-      promptTokens: prompts[p],
-      samples: own,
-      grades: own.map(sample => queue.grades.get(sample)!),
-    }
-  })
-  const time = {
-    sample: seconds(startMs, sampledMs),
-    grade: seconds(sampledMs),
-    gradeBusy: queue.busySeconds,
+  const sampling = async () => {
+    const samples = await sampleGroups(policy, prompts, settings, sampledPrompts, sample => {
+      queue.push({ problem: problems[sample.prompt], sample })
+    })
+    const oldLogprobs =
+      sampledPrompts?.ratio === 'plain'
+        ? await plainLogprobs(policy, prompts, samples, sampledPrompts, settings.temperature)
+        : null
+    return { samples, oldLogprobs, sampledMs: performance.now() }
   }
-  return { groups, time }
+  const sampled = sampling()
+  const finish = async () => {
+    const { samples, oldLogprobs, sampledMs } = await sampled
+    await queue.finish()
+    const groups = problems.map((problem, p): Group<Problem, Grade> => {
+      const [start, end] = [p * settings.samplesPerPrompt, (p + 1) * settings.samplesPerPrompt]
+      const own = samples.slice(start, end)
+      return {
+        problem,
+        promptTokens: prompts[p],
+        samples: own,
+        grades: own.map(sample => queue.grades.get(sample)!),
+        ...(sampledPrompts && { sampledPrompts: sampledPrompts.prompts_P_G[p] }),
+        ...(oldLogprobs && { oldLogprobs: oldLogprobs.slice(start, end) }),
+      }
+    })
+    const time = {
+      sample: seconds(startMs, sampledMs),
+      grade: seconds(sampledMs),
+      gradeBusy: queue.busySeconds,
+    }
+    return { groups, time }
+  }
+  const finished = finish()
+  // Whoever awaits them is told of a failure; until then it must not count as unhandled.
+  finished.catch(() => {})
+  const settled = sampled.then(() => {})
+  settled.catch(() => {})
+  return { sampled: settled, finished }
 }
+
+/** Samples and grades to the end; see `startRollOut`. */
+export const rollOut = <Problem, Grade>(
+  ...args: Parameters<typeof startRollOut<Problem, Grade>>
+): RunningRollOut<Problem, Grade>['finished'] => startRollOut(...args).finished

@@ -95,3 +95,7 @@ export const runSteps = async (
 }
 
 const isDue = (step: number, every: number) => every > 0 && step % every === 0
+
+/** Whether an evaluation, a checkpoint or the end comes after a step, so that nothing may be under way beyond it. */
+export const pausesAfter = (step: number, { steps, evalEvery, checkpointEvery }: StepsSettings): boolean =>
+  step >= steps || isDue(step, evalEvery) || isDue(step, checkpointEvery)

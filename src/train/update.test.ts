@@ -29,6 +29,19 @@ const settings = (changes: Partial<UpdateSettings> = {}): UpdateSettings => ({
 })
 
 describe('toDatums', () => {
+  it('trains scaffolded rollouts on the prompt that the ratio says, from the log-probs that belong to it', async () => {
+    const [group] = await groupsOf(1, 2)
+    const own = [Float32Array.of(-7, -7), Float32Array.of(-8, -8)]
+    const scaffolded = { ...group, sampledPrompts: [[9, 9], [0]], oldLogprobs: own }
+    const promptsFor = (ratio: 'plain' | 'true-is' | 'sampled') =>
+      toDatums([scaffolded], advantagesOf([group]), true, ratio).map(({ datum }) => datum.promptTokens)
+    expect(promptsFor('plain')).toEqual([[0], [0]])
+    expect(promptsFor('true-is')).toEqual([[0], [0]])
+    expect(promptsFor('sampled')).toEqual([[9, 9], [0]])
+    const [first] = toDatums([scaffolded], advantagesOf([group]), true)
+    expect([...first.datum.oldLogprobs]).toEqual([-7, -7])
+  })
+
   it('makes one datum a rollout, with its own tokens, log-probs and advantages', async () => {
     const groups = await groupsOf(2, 2)
     const datums = toDatums(

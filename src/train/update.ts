@@ -4,7 +4,7 @@ import type { OptimizerSettings, Policy, UpdateStats } from '../policy/policy.ts
 import type { Datum } from '../rl/datum.ts'
 import type { LossSpec } from '../rl/loss.ts'
 import type { Rng } from '../util/rng.ts'
-import type { Group } from './rollout.ts'
+import type { Group, RatioMode } from './rollout.ts'
 
 /** Per-token advantages of every rollout: [problem][sample] of one number a token. */
 export type TokenAdvantages = readonly (readonly Float32Array[])[]
@@ -15,21 +15,25 @@ export interface PromptedDatum {
   prompt: number
 }
 
-/** One datum a rollout. Rollouts whose advantages are all zero teach nothing and are left out when `dropZero`. */
+/**
+ * One datum a rollout. Rollouts whose advantages are all zero teach nothing and are left out when `dropZero`.
+ * @param ratio which prompt rollouts are trained on that were sampled from a scaffold; the plain one by default
+ */
 export const toDatums = (
   groups: readonly Group<unknown, unknown>[],
   advantages: TokenAdvantages,
   dropZero: boolean,
+  ratio: RatioMode = 'plain',
 ): PromptedDatum[] =>
-  groups.flatMap(({ promptTokens, samples }, prompt) =>
+  groups.flatMap(({ promptTokens, samples, sampledPrompts, oldLogprobs }, prompt) =>
     samples.flatMap((sample, i) => {
       const own = advantages[prompt][i]
       if (dropZero && own.every(a => a === 0)) return []
       const datum: Datum = {
-        promptTokens,
+        promptTokens: ratio === 'sampled' ? (sampledPrompts?.[i] ?? promptTokens) : promptTokens,
         tokens: sample.tokens,
         mask: new Float32Array(sample.tokens.length).fill(1),
-        oldLogprobs: sample.logprobs,
+        oldLogprobs: oldLogprobs?.[i] ?? sample.logprobs,
         advantages: own,
       }
       return [{ datum, prompt }]
