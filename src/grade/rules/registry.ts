@@ -6,6 +6,7 @@ import { closest } from '../../util/schema.ts'
 import type { GradeItem } from '../grader.ts'
 import { ANSWER_RULES } from './answers.ts'
 import { CITATION_RULES } from './citations.ts'
+import { COIN_RULES } from './coin.ts'
 import { FORMAT_RULES } from './format.ts'
 import { JSON_RULES } from './json.ts'
 import { LENGTH_RULES } from './length.ts'
@@ -23,6 +24,7 @@ const ALL: readonly Rule[] = [
   ...CITATION_RULES,
   ...OVERLAP_RULES,
   ...ANSWER_RULES,
+  ...COIN_RULES,
 ]
 
 /** Every rule by its name. */
