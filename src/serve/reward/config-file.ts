@@ -1,0 +1,46 @@
+/** @file Reads `reward.yaml`. */
+
+import { readFileSync } from 'node:fs'
+import { LineCounter, parseDocument } from 'yaml'
+import { ConfigError } from '../../util/errors.ts'
+import { parseWith } from '../../util/schema.ts'
+import { type RewardConfig, rewardConfigSchema } from './config.ts'
+
+const readText = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new ConfigError(`${path}: cannot be read (${(error as NodeJS.ErrnoException).code})`, {
+      hint: 'check the path; `gradus init reward` writes an example',
+    })
+  }
+}
+
+const parseYaml = (text: string, path: string): unknown => {
+  const lineCounter = new LineCounter()
+  const document = parseDocument(text, { lineCounter })
+  const [problem] = document.errors
+  if (problem === undefined) return document.toJS()
+  const { line } = lineCounter.linePos(problem.pos[0])
+  const what = problem.message.split('\n')[0].replace(/:$/, '')
+  throw new ConfigError(`${path}:${line}: ${what}`, { hint: 'correct the YAML there' })
+}
+
+/** Checks a configuration and fills in defaults. @throws ConfigError listing every problem with its path. */
+export const parseRewardConfig = (value: unknown, source = 'reward.yaml'): RewardConfig => {
+  const config = parseWith(rewardConfigSchema, value ?? {}, source)
+  const seen = new Map<string, number>()
+  for (const [index, { path }] of config.routes.entries()) {
+    const first = seen.get(path)
+    if (first !== undefined)
+      throw new ConfigError(`${source}: routes[${index}].path: ${path} is taken by routes[${first}]`, {
+        hint: 'give each route a path of its own',
+      })
+    seen.set(path, index)
+  }
+  return config
+}
+
+/** Reads a configuration file (YAML or JSON). @throws ConfigError naming the line or the path of each problem. */
+export const readRewardConfig = (path: string): RewardConfig =>
+  parseRewardConfig(parseYaml(readText(path), path), path)

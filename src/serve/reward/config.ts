@@ -1,0 +1,211 @@
+/** @file The service's configuration: one strict schema, all defaults in it. */
+
+import { z } from 'zod'
+import { criterionSchema } from '../../rubric/criterion.ts'
+import { ruleOf } from '../../rubric/rules.ts'
+import { treeSchema } from '../../rubric/tree.ts'
+import { judgeSchema, judgeUseSchema } from './judge-config.ts'
+
+const name = z
+  .string()
+  .regex(/^[\w.-]{1,80}$/, 'a name of letters, digits, dot, dash and underscore; shorten or rename it')
+
+/** Place of a value in a sample: keys joined by dots, such as `metadata.topic`. */
+const fieldPath = z.string().regex(/^[^.\s]+(\.[^.\s]+)*$/, 'keys joined by dots, such as metadata.topic')
+
+const urlPath = z.string().regex(/^\/[\w./-]*$/, 'a path that begins with /, such as /v1/grade')
+
+const isRule = (text: string): boolean => {
+  try {
+    return ruleOf(text) !== undefined
+  } catch {
+    return false
+  }
+}
+
+const aggregationFields = {
+  /** Scoring rule by name, as `gradus score --help` lists them. */
+  rule: z.string().refine(isRule, 'the name of a scoring rule; `gradus score --help` lists them'),
+  /** What a criterion without a verdict counts for. */
+  nulls: z.enum(['drop', 'as-false']),
+  /** With more than this share of criteria without a verdict there is no reward. */
+  maxNullShare: z.number().min(0).max(1),
+  /** reward = score x scale + offset, then clipped. */
+  scale: z.number(),
+  offset: z.number(),
+  clip: z
+    .tuple([z.number(), z.number()])
+    .refine(([low, high]) => low < high, 'two numbers, the lower one first')
+    .nullable(),
+}
+
+/** How verdicts become a reward, as a part of a rubric or a route may change it. */
+const aggregationChanges = z.strictObject(aggregationFields).partial()
+
+const aggregationSchema = z.strictObject({
+  rule: aggregationFields.rule.default('signed'),
+  nulls: aggregationFields.nulls.default('drop'),
+  maxNullShare: aggregationFields.maxNullShare.default(1),
+  scale: aggregationFields.scale.default(1),
+  offset: aggregationFields.offset.default(0),
+  clip: aggregationFields.clip.default(null),
+})
+export type Aggregation = z.output<typeof aggregationSchema>
+
+const inlineRubric = z.strictObject({
+  criteria: z.array(criterionSchema).min(1),
+  tree: treeSchema.optional(),
+  aggregation: aggregationChanges.optional(),
+})
+
+const rubricFromFile = z.strictObject({
+  file: z.string().min(1),
+  aggregation: aggregationChanges.optional(),
+})
+
+const rubricEntry = z.union([z.string().min(1), rubricFromFile, inlineRubric], {
+  error: 'a file name, {file: ...} or {criteria: [...]}',
+})
+export type RubricEntry = z.output<typeof rubricEntry>
+
+const rubricChoice = z.union(
+  [
+    name,
+    z.strictObject({
+      /** Where the sample says which rubric it wants: a name, or with the route's `inline` a rubric. */
+      from: fieldPath,
+      /** From what is written there to a rubric's name. */
+      map: z.record(z.string(), name).optional(),
+      /** A rubric file of many items: what is written there is the id of an item. */
+      within: name.optional(),
+      /** Used where there is nothing, or nothing known. */
+      default: name.optional(),
+    }),
+  ],
+  { error: 'the name of a rubric, or {from: metadata.topic, default: NAME}' },
+)
+export type RubricChoice = z.output<typeof rubricChoice>
+
+const routeShape = {
+  path: urlPath,
+  /** Which rubric; the configuration's only one where there is but one. */
+  rubric: rubricChoice.optional(),
+  /** Requests may bring a rubric of their own. */
+  inline: z.boolean().default(true),
+  /** Where the reference answer is. */
+  reference: fieldPath.optional(),
+  /** What the client gets where there is no reward: a number, or `error` (503, so that it tries again). */
+  onNull: z.union([z.number(), z.literal('error')], { error: 'a number or "error"' }).default(0),
+  aggregation: aggregationChanges.optional(),
+}
+
+const gradeRoute = z.strictObject({ ...routeShape, kind: z.literal('grade'), onNull: z.null().default(null) })
+
+const openRlhfRoute = z.strictObject({
+  ...routeShape,
+  kind: z.literal('openrlhf'),
+  reference: fieldPath.default('label'),
+  /** Taken off both ends of a response: the client decodes special tokens as text. */
+  strip: z
+    .array(z.string().min(1))
+    .default(['<|im_end|>', '<|endoftext|>', '<|eot_id|>', '<|end_of_text|>', '</s>', '<|end|>', '<eos>']),
+})
+
+const slimeRoute = z.strictObject({
+  ...routeShape,
+  kind: z.literal('slime'),
+  reference: fieldPath.default('label'),
+  /** `number` for plain `--rm-url`; `object` for `--reward-key reward`. */
+  answer: z.enum(['number', 'object']).default('number'),
+})
+
+const nemoGymRoute = z.strictObject({
+  ...routeShape,
+  kind: z.literal('nemo-gym'),
+  reference: fieldPath.default('expected_answer'),
+  onNull: z.number().default(0),
+  /** What is judged: the last message of the assistant, or all of them. */
+  judged: z.enum(['last-message', 'all-messages']).default('last-message'),
+})
+
+export const routeSchema = z.discriminatedUnion('kind', [gradeRoute, openRlhfRoute, slimeRoute, nemoGymRoute])
+export type RouteConfig = z.output<typeof routeSchema>
+export type RouteKind = RouteConfig['kind']
+export type RouteOf<K extends RouteKind> = Extract<RouteConfig, { kind: K }>
+
+const ALL_ROUTES: z.input<typeof routeSchema>[] = [
+  { kind: 'grade', path: '/v1/grade' },
+  { kind: 'openrlhf', path: '/openrlhf' },
+  { kind: 'slime', path: '/slime' },
+  { kind: 'nemo-gym', path: '/verify' },
+]
+
+const milliseconds = z.number().positive()
+
+export const limitsSchema = z
+  .strictObject({
+    bodyBytes: z
+      .int()
+      .positive()
+      .default(32 * 1024 * 1024),
+    /** Items in one request. */
+    batch: z.int().positive().default(1024),
+    /** Items that are graded at once. */
+    concurrency: z.int().positive().default(512),
+    /** Items that wait for a place; more are answered 429. */
+    waiting: z.int().positive().default(16_384),
+    /** For one request, waiting included. Below the 120 s after which slime gives up. */
+    deadlineMs: milliseconds.default(100_000),
+    /** `error`: 504, the client tries again. `nulls`: what is not graded by then has no verdicts. */
+    onDeadline: z.enum(['error', 'nulls']).default('error'),
+    /** After a polite kill: how long readyz says 503 before the door is shut. */
+    drainNoticeMs: z.number().min(0).default(500),
+    /** How long accepted requests may take after that. */
+    drainMs: milliseconds.default(110_000),
+  })
+  .refine(
+    ({ batch, concurrency, waiting }) => batch <= concurrency + waiting,
+    'a batch of at most concurrency + waiting; no request of that size could ever be admitted',
+  )
+export type Limits = z.output<typeof limitsSchema>
+
+const serverSchema = z.strictObject({
+  host: z.string().min(1).default('127.0.0.1'),
+  port: z.int().min(0).max(65_535).default(8700),
+  /** Environment variable with the token that clients must send. */
+  tokenEnv: z.string().min(1).optional(),
+  /** Listen beyond this machine without a token. */
+  openToAnyone: z.boolean().default(false),
+})
+
+const logSchema = z.strictObject({
+  /** A JSON line on stderr for each request. */
+  requests: z.boolean().default(true),
+  /** With prompts and responses. */
+  text: z.boolean().default(false),
+})
+
+/** A whole `reward.yaml`. */
+export const rewardConfigSchema = z.strictObject({
+  server: serverSchema.prefault({}),
+  rubrics: z.record(name, rubricEntry).default({}),
+  judges: z.record(name, judgeSchema).default({}),
+  /** Which judge takes the criteria that no rule checks. */
+  judge: judgeUseSchema.optional(),
+  /** Where verdicts of judges are remembered. */
+  cache: z
+    .strictObject({
+      folder: z.string().min(1),
+      maxBytes: z
+        .int()
+        .positive()
+        .default(1024 ** 3),
+    })
+    .optional(),
+  aggregation: aggregationSchema.prefault({}),
+  routes: z.array(routeSchema).min(1).prefault(ALL_ROUTES),
+  limits: limitsSchema.prefault({}),
+  log: logSchema.prefault({}),
+})
+export type RewardConfig = z.output<typeof rewardConfigSchema>
+export type RewardConfigInput = z.input<typeof rewardConfigSchema>

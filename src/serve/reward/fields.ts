@@ -1,0 +1,33 @@
+/** @file Looking up what a configuration names by a dotted path in a sample. */
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A text that is a JSON object is looked into: trainers pass labels and extra columns as text. */
+const asFields = (value: unknown): Fields | null => {
+  if (typeof value === 'string' && value.trimStart().startsWith('{')) {
+    try {
+      return asFields(JSON.parse(value))
+    } catch {
+      return null
+    }
+  }
+  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Fields) : null
+}
+
+/** Value at `a.b.c`; undefined where there is none. */
+export const valueAt = (fields: Fields, path: string): unknown => {
+  let value: unknown = fields
+  for (const key of path.split('.')) {
+    const inner = asFields(value)
+    if (inner === null || !Object.hasOwn(inner, key)) return undefined
+    value = inner[key]
+  }
+  return value
+}
+
+/** A text or a number at a path, as text: what can be a reference answer. */
+export const textAt = (fields: Fields, path: string | undefined): string | undefined => {
+  const value = path === undefined ? undefined : valueAt(fields, path)
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,112 @@
+/** @file Opens the judges of a configuration: graders, their figures, and how to tell whether they can be reached. */
+
+import { resolve } from 'node:path'
+import type { Grader } from '../../grade/grader.ts'
+import type { VerdictCache } from '../../grade/judge/cache/index.ts'
+import type { ChatModel } from '../../grade/judge/chat-model.ts'
+import { type JudgeFleet, judgeFleet } from '../../grade/judge/endpoint/index.ts'
+import { llmJudge } from '../../grade/judge/judge.ts'
+import type { JudgeConfig, LlmJudgeConfig } from './judge-config.ts'
+import type { JudgeFigures } from './metrics.ts'
+import type { Probe } from './readiness.ts'
+import { ScriptedJudge } from './scripted-judge.ts'
+
+/** Told of every call of a model. */
+export type CallListener = (judge: string, outcome: 'answered' | 'failed', tookMs: number) => void
+
+/** A judge in use. */
+export interface OpenJudge {
+  grader: Grader
+  probes: Probe[]
+  /** Null for judges that use no tokens. */
+  figures: (() => JudgeFigures) | null
+}
+
+export interface JudgeSurroundings {
+  /** Folder that file names are relative to. */
+  folder: string
+  cache: VerdictCache | null
+  onCall: CallListener
+}
+
+/** A model whose calls are timed. */
+const timed = (model: ChatModel, judge: string, onCall: CallListener): ChatModel => ({
+  name: model.name,
+  async complete(request) {
+    const startedMs = performance.now()
+    try {
+      const response = await model.complete(request)
+      onCall(judge, 'answered', performance.now() - startedMs)
+      return response
+    } catch (error) {
+      if (!request.signal?.aborted) onCall(judge, 'failed', performance.now() - startedMs)
+      throw error
+    }
+  },
+  close: async () => model.close?.(),
+})
+
+/** Any answer at all, even a refusal, says that a server is there. */
+const answers = async (url: string, signal: AbortSignal): Promise<string | null> => {
+  try {
+    const response = await fetch(new URL('/', url), { signal, redirect: 'manual' })
+    await response.body?.cancel()
+    return null
+  } catch (error) {
+    const cause = (error as Error).cause as { code?: string } | undefined
+    return cause?.code ?? (error as Error).name
+  }
+}
+
+/** Fine when one endpoint of the fleet can be reached and its breaker is not open. */
+const fleetProbe = (name: string, fleet: JudgeFleet, { endpoints }: LlmJudgeConfig['fleet']): Probe => ({
+  name: `judge.${name}`,
+  async check(signal) {
+    const { endpoints: lanes } = fleet.stats()
+    const closed = endpoints.filter((_, index) => lanes[index].state !== 'open')
+    if (closed.length === 0) return 'every endpoint has failed too often and is left alone for a while'
+    const problems = await Promise.all(closed.map(({ url }) => answers(url, signal)))
+    return problems.includes(null)
+      ? null
+      : `no endpoint can be reached (${[...new Set(problems)].join(', ')})`
+  },
+})
+
+const fleetFigures = (judge: string, fleet: JudgeFleet) => (): JudgeFigures => {
+  const { queued, inFlight, ledger } = fleet.stats()
+  const { promptTokens, completionTokens, cost } = ledger
+  return { judge, promptTokens, completionTokens, cost, queued, inFlight }
+}
+
+const openLlm = (
+  name: string,
+  { fleet: settings, ask }: LlmJudgeConfig,
+  { cache, onCall }: JudgeSurroundings,
+): OpenJudge => {
+  const fleet = judgeFleet(settings)
+  const model = timed(fleet, name, onCall)
+  return {
+    grader: llmJudge({ ...ask, model, cache: cache ?? undefined }),
+    probes: [fleetProbe(name, fleet, settings)],
+    figures: fleetFigures(name, fleet),
+  }
+}
+
+/** @throws ConfigError, CheckpointError for a judge that cannot be used. */
+export const openJudge = async (
+  name: string,
+  config: JudgeConfig,
+  surroundings: JudgeSurroundings,
+): Promise<OpenJudge> => {
+  switch (config.kind) {
+    case 'llm':
+      return openLlm(name, config, surroundings)
+    case 'learned': {
+      const { LearnedVerifier } = await import('../../recipes/learned-verifier/grader.ts')
+      const grader = await LearnedVerifier.open(resolve(surroundings.folder, config.folder), config)
+      return { grader, probes: [], figures: null }
+    }
+    case 'scripted':
+      return { grader: new ScriptedJudge(config), probes: [], figures: null }
+  }
+}

@@ -1,0 +1,188 @@
+/** @file What the service tells Prometheus. */
+
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Criterion, Verdict } from '../../rubric/criterion.ts'
+import type { RewardResult } from './item.ts'
+import type { WorkQueue } from './queue.ts'
+
+/** Figures of judges and cache, read when Prometheus asks. */
+export interface GradingFigures {
+  cacheHits: number
+  cacheMisses: number
+  /** By judge; cost is null where a price or a token count is unknown. */
+  judges: readonly JudgeFigures[]
+}
+
+export interface JudgeFigures {
+  judge: string
+  promptTokens: number
+  completionTokens: number
+  cost: number | null
+  queued: number
+  inFlight: number
+}
+
+const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
+const JUDGE_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
+
+type Sign = 'positive' | 'negative'
+
+const outcomeOf = ({ met, credit }: Verdict): 'met' | 'unmet' | 'partial' | 'null' => {
+  if (credit !== undefined && credit > 0 && credit < 1) return 'partial'
+  if (met === null && credit === undefined) return 'null'
+  return (credit ?? Number(met)) === 1 ? 'met' : 'unmet'
+}
+
+/** The service's own registry, so that two services in a process do not mix. */
+export class RewardMetrics {
+  readonly registry = new Registry()
+  private readonly requests = this.counter('requests_total', 'Requests answered.', ['route', 'status'])
+  private readonly items = this.counter('items_total', 'Items graded.', ['route'])
+  private readonly verdicts = this.counter('verdicts_total', 'Verdicts.', ['source', 'sign', 'outcome'])
+  private readonly noReward = this.counter('no_reward_total', 'Items without a reward.', [])
+  private readonly requestSeconds = new Histogram({
+    name: 'gradus_request_seconds',
+    help: 'Time to answer a request that grades.',
+    labelNames: ['route'],
+    buckets: REQUEST_SECONDS,
+    registers: [this.registry],
+  })
+  private readonly judgeSeconds = new Histogram({
+    name: 'gradus_judge_seconds',
+    help: 'Time to an answer of a judge, waiting and attempts included.',
+    labelNames: ['judge', 'outcome'],
+    buckets: JUDGE_SECONDS,
+    registers: [this.registry],
+  })
+  private readonly seen = { positive: { all: 0, null: 0 }, negative: { all: 0, null: 0 } }
+
+  /** @param figures of judges and cache; called at every scrape */
+  constructor(queue: WorkQueue, figures: () => GradingFigures) {
+    collectDefaultMetrics({ register: this.registry })
+    this.gauge('queue_depth', 'Items that wait for a place.', gauge => gauge.set(queue.depth))
+    this.gauge('items_active', 'Items that are being graded.', gauge => gauge.set(queue.active))
+    this.gauge(
+      'null_rate',
+      'Share of criteria without a verdict, by the sign of their points.',
+      gauge => {
+        for (const sign of ['positive', 'negative'] as const) {
+          const { all, null: nulls } = this.seen[sign]
+          gauge.set({ sign }, all === 0 ? 0 : nulls / all)
+        }
+      },
+      ['sign'],
+    )
+    this.cacheFigures(figures)
+    this.judgeFigures(figures)
+  }
+
+  private counter(name: string, help: string, labelNames: string[]): Counter {
+    return new Counter({ name: `gradus_${name}`, help, labelNames, registers: [this.registry] })
+  }
+
+  private gauge(
+    name: string,
+    help: string,
+    collect: (gauge: Gauge) => void,
+    labelNames: string[] = [],
+  ): void {
+    new Gauge({
+      name: `gradus_${name}`,
+      help,
+      labelNames,
+      registers: [this.registry],
+      collect() {
+        collect(this)
+      },
+    })
+  }
+
+  /** Totals that are kept elsewhere: a counter that takes their value over. */
+  private total(
+    name: string,
+    help: string,
+    labelNames: string[],
+    read: (add: (labels: Record<string, string>, value: number) => void) => void,
+  ): void {
+    new Counter({
+      name: `gradus_${name}`,
+      help,
+      labelNames,
+      registers: [this.registry],
+      collect() {
+        this.reset()
+        read((labels, value) => this.inc(labels, value))
+      },
+    })
+  }
+
+  private cacheFigures(figures: () => GradingFigures): void {
+    this.total('cache_lookups_total', 'Look-ups in the verdict cache.', ['result'], add => {
+      const { cacheHits, cacheMisses } = figures()
+      add({ result: 'hit' }, cacheHits)
+      add({ result: 'miss' }, cacheMisses)
+    })
+  }
+
+  private judgeFigures(figures: () => GradingFigures): void {
+    this.total('judge_tokens_total', 'Tokens of judges.', ['judge', 'kind'], add => {
+      for (const { judge, promptTokens, completionTokens } of figures().judges) {
+        add({ judge, kind: 'prompt' }, promptTokens)
+        add({ judge, kind: 'completion' }, completionTokens)
+      }
+    })
+    this.total(
+      'judge_cost_total',
+      'Cost of judges in the unit of their prices; no series: unknown.',
+      ['judge'],
+      add => {
+        for (const { judge, cost } of figures().judges) if (cost !== null) add({ judge }, cost)
+      },
+    )
+    const gauges: [string, string, 'queued' | 'inFlight'][] = [
+      ['judge_queue_depth', 'Requests to judges that wait.', 'queued'],
+      ['judge_in_flight', 'Requests to judges under way.', 'inFlight'],
+    ]
+    for (const [name, help, key] of gauges)
+      this.gauge(
+        name,
+        help,
+        gauge => {
+          for (const each of figures().judges) gauge.set({ judge: each.judge }, each[key])
+        },
+        ['judge'],
+      )
+  }
+
+  request(route: string, status: number, tookMs: number): void {
+    this.requests.inc({ route, status: String(status) })
+    this.requestSeconds.observe({ route }, tookMs / 1000)
+  }
+
+  graded(route: string, count: number): void {
+    this.items.inc({ route }, count)
+  }
+
+  judged(judge: string, outcome: 'answered' | 'failed', tookMs: number): void {
+    this.judgeSeconds.observe({ judge, outcome }, tookMs / 1000)
+  }
+
+  result({ reward, verdicts }: RewardResult, criteria: readonly Criterion[]): void {
+    if (reward === null) this.noReward.inc()
+    const signs = new Map<string, Sign>(
+      criteria.map(({ id, points }) => [id, points > 0 ? 'positive' : 'negative']),
+    )
+    for (const verdict of verdicts) {
+      const sign = signs.get(verdict.criterionId) ?? 'positive'
+      const outcome = outcomeOf(verdict)
+      this.verdicts.inc({ source: verdict.source, sign, outcome })
+      this.seen[sign].all += 1
+      if (outcome === 'null') this.seen[sign].null += 1
+    }
+  }
+
+  /** Everything in Prometheus's text format. */
+  text(): Promise<string> {
+    return this.registry.metrics()
+  }
+}

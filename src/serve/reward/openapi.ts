@@ -1,0 +1,158 @@
+/** @file The OpenAPI 3.1 document, made of the schemas that check requests. */
+
+import { z } from 'zod'
+import { packageVersion } from '../../util/package.ts'
+import type { Route } from './routes/route.ts'
+
+type Json = Record<string, unknown>
+
+const errorSchema = z.object({
+  error: z.object({ type: z.string(), message: z.string() }),
+})
+
+const readinessSchema = z.object({ ready: z.boolean(), checks: z.record(z.string(), z.string()) })
+
+const ERRORS: Record<string, string> = {
+  400: 'The request does not have this shape',
+  401: 'No token, or a wrong one',
+  413: 'The body is too large',
+  429: 'The queue is full; retry-after says when to come back',
+  500: 'An error of the service',
+  502: 'The judges can answer nothing',
+  503: 'The service is being stopped, or there is no reward and the route is set to refuse',
+  504: 'The deadline has passed',
+}
+
+/** Schemas by name. References inside one are made to point into the document. */
+class Components {
+  readonly schemas: Record<string, unknown> = {}
+
+  add(name: string, schema: z.ZodType, io: 'input' | 'output'): Json {
+    const { $schema: _version, $defs = {}, ...rest } = z.toJSONSchema(schema, { io }) as Json
+    const own = this.relocate(name)
+    this.schemas[name] = own(rest)
+    for (const [key, value] of Object.entries($defs as Json)) this.schemas[`${name}.${key}`] = own(value)
+    return { $ref: `#/components/schemas/${name}` }
+  }
+
+  private relocate(name: string): (value: unknown) => unknown {
+    const move = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.map(move)
+      if (value === null || typeof value !== 'object') return value
+      return Object.fromEntries(
+        Object.entries(value).map(([key, inner]) =>
+          key === '$ref' && typeof inner === 'string' ? [key, this.target(name, inner)] : [key, move(inner)],
+        ),
+      )
+    }
+    return move
+  }
+
+  private target(name: string, ref: string): string {
+    const inner = ref.startsWith('#/$defs/') ? `.${ref.slice('#/$defs/'.length)}` : ''
+    return `#/components/schemas/${name}${inner}`
+  }
+}
+
+const json = (schema: Json): Json => ({ content: { 'application/json': { schema } } })
+
+interface Operation {
+  method: 'get' | 'post'
+  path: string
+  summary: string
+  request?: z.ZodType
+  response: z.ZodType
+}
+
+/** `PostV1Grade` of POST /v1/grade. */
+const operationName = ({ method, path }: Operation): string =>
+  `${method}${path}`
+    .split(/[^A-Za-z0-9]+/)
+    .map(word => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')
+
+const operationOf = (operation: Operation, components: Components, errors: Json, open: boolean): Json => {
+  const name = operationName(operation)
+  const { request, response, summary } = operation
+  return {
+    operationId: name.charAt(0).toLowerCase() + name.slice(1),
+    summary,
+    ...(open && { security: [] }),
+    ...(request && {
+      requestBody: { required: true, ...json(components.add(`${name}Request`, request, 'input')) },
+    }),
+    responses: {
+      200: { description: 'Done', ...json(components.add(`${name}Response`, response, 'output')) },
+      ...errors,
+    },
+  }
+}
+
+const PROBES: Operation[] = [
+  {
+    method: 'get',
+    path: '/healthz',
+    summary: 'The process runs',
+    response: z.object({ ok: z.literal(true) }),
+  },
+]
+
+const readyz = (components: Components): Json => {
+  const schema = json(components.add('Readiness', readinessSchema, 'output'))
+  return {
+    operationId: 'readyz',
+    summary: 'It can grade: judges reachable, cache open, not being stopped',
+    security: [],
+    responses: { 200: { description: 'Ready', ...schema }, 503: { description: 'Not ready', ...schema } },
+  }
+}
+
+const metrics = {
+  operationId: 'metrics',
+  summary: 'Figures for Prometheus',
+  responses: { 200: { description: 'Figures', content: { 'text/plain': { schema: { type: 'string' } } } } },
+}
+
+/** OpenAPI document of a service with these routes. */
+export const openApi = (routes: readonly Route[], hasToken: boolean): Json => {
+  const components = new Components()
+  const error = json(components.add('Error', errorSchema, 'output'))
+  const errors = Object.fromEntries(
+    Object.entries(ERRORS).map(([status, description]) => [status, { description, ...error }]),
+  )
+  const paths: Record<string, Json> = {}
+  const put = (operation: Operation, itsErrors: Json, open = false) => {
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method]: operationOf(operation, components, itsErrors, open),
+    }
+  }
+  for (const { config, summary, request, response, side = [] } of routes) {
+    put({ method: 'post', path: config.path, summary, request, response }, errors)
+    for (const each of side)
+      put(each, each.request ? { 400: errors[400], 401: errors[401] } : { 401: errors[401] })
+  }
+  for (const probe of PROBES) put(probe, {}, true)
+  paths['/readyz'] = { get: readyz(components) }
+  paths['/metrics'] = { get: metrics }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Gradus reward service',
+      version: packageVersion(),
+      description: 'Rewards for responses, by rubrics.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    ...(hasToken && { security: [{ token: [] }, { password: [] }] }),
+    paths,
+    components: {
+      schemas: components.schemas,
+      ...(hasToken && {
+        securitySchemes: {
+          token: { type: 'http', scheme: 'bearer' },
+          password: { type: 'http', scheme: 'basic', description: 'The token as password; any user name' },
+        },
+      }),
+    },
+  }
+}

@@ -1,0 +1,49 @@
+/** @file From verdicts to a reward: scoring rule, too many nulls, scale, clip. */
+
+import type { Rubric, Verdict } from '../../rubric/criterion.ts'
+import { scoreByRule } from '../../rubric/rules.ts'
+import { NumericError } from '../../util/errors.ts'
+import type { Aggregation } from './config.ts'
+import { nullShare, type RewardResult } from './item.ts'
+
+const scaled = (score: number, { scale, offset, clip }: Aggregation): number => {
+  const reward = score * scale + offset
+  if (!Number.isFinite(reward))
+    throw new NumericError(
+      `reward: expected a finite number, got ${reward} (score ${score}); check scale and offset`,
+    )
+  return clip === null ? reward : Math.min(clip[1], Math.max(clip[0], reward))
+}
+
+/** Why there is no reward, in the words of the verdicts that are missing. */
+const reasonOf = (verdicts: readonly Verdict[]): string => {
+  const missing = verdicts.filter(({ met, credit }) => met === null && credit === undefined)
+  const said = [...new Set(missing.flatMap(({ explanation }) => explanation ?? []))].slice(0, 3)
+  if (missing.length === 0) return 'the scoring rule has nothing to divide by'
+  const failed = `${missing.length} of ${verdicts.length} criteria have no verdict`
+  return said.length > 0 ? `${failed}: ${said.join('; ')}`.slice(0, 1000) : failed
+}
+
+/**
+ * The reward of a response (spec 1.5, 1.6). It is null where the rule gives no score, and where more than `maxNullShare`
+ * of the criteria have no verdict.
+ * @throws DataError for verdicts that do not belong to the rubric; NumericError for a reward that is not finite.
+ */
+export const rewardOf = (
+  rubric: Rubric,
+  verdicts: Verdict[],
+  aggregation: Aggregation,
+): Omit<RewardResult, 'id' | 'rubric'> => {
+  const { rule, nulls: nullHandling, maxNullShare } = aggregation
+  const { score, parts, nulls, counts } = scoreByRule(rule, rubric, verdicts, { nulls: nullHandling })
+  const usable = score !== null && nullShare({ nulls, counts }) <= maxNullShare
+  return {
+    reward: usable ? scaled(score, aggregation) : null,
+    score,
+    parts,
+    verdicts,
+    nulls,
+    counts,
+    ...(!usable && { reason: reasonOf(verdicts) }),
+  }
+}

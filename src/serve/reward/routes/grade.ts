@@ -1,0 +1,97 @@
+/** @file `/v1/grade`, our own shape: items in; reward, score, parts and verdicts out. */
+
+import { z } from 'zod'
+import { rubricSchema } from '../../../rubric/criterion.ts'
+import type { RouteOf } from '../config.ts'
+import { textAt } from '../fields.ts'
+import { asMessages, type RewardItem, type RewardResult } from '../item.ts'
+import { promptSchema, type Route } from './route.ts'
+
+const rubricOrName = z.union([z.string().min(1), rubricSchema], {
+  error: 'the name of a rubric, or a rubric {criteria: [...]}',
+})
+
+const itemSchema = z.strictObject({
+  /** Comes back with the result. */
+  id: z.string().optional(),
+  prompt: promptSchema.optional(),
+  response: z.string(),
+  reference: z.string().optional(),
+  /** Name of a rubric of the configuration, or a rubric. */
+  rubric: rubricOrName.optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+  /** Which repeat of the same judgement this is; repeats never share a verdict. */
+  sampleIndex: z.int().min(0).optional(),
+})
+
+export const gradeRequest = z.strictObject({
+  items: z.array(itemSchema),
+  /** For items without one of their own. */
+  rubric: rubricOrName.optional(),
+  /** Send the raw texts of judges along. */
+  raw: z.boolean().optional(),
+})
+export type GradeRequest = z.output<typeof gradeRequest>
+
+const verdictSchema = z.object({
+  criterionId: z.string(),
+  /** Null: the grader could not tell. */
+  met: z.boolean().nullable(),
+  credit: z.number().optional(),
+  level: z.literal([0, 1, 2]).optional(),
+  explanation: z.string().optional(),
+  source: z.enum(['rule', 'formal', 'model', 'llm']),
+  attempts: z.int().optional(),
+  raw: z.string().optional(),
+})
+
+const bySign = z.object({ positive: z.int(), negative: z.int() })
+
+export const gradeResponse = z.object({
+  results: z.array(
+    z.object({
+      id: z.string().optional(),
+      /** Scaled and clipped. Null: there is no reward, and `reason` says why. */
+      reward: z.number().nullable(),
+      /** As the scoring rule gives it. */
+      score: z.number().nullable(),
+      /** Credit in [0, 1] of each judged criterion. */
+      parts: z.record(z.string(), z.number()),
+      verdicts: z.array(verdictSchema),
+      /** Criteria without a verdict, by the sign of their points. */
+      nulls: bySign,
+      /** All criteria, by the sign of their points. */
+      counts: bySign,
+      rubric: z.string().optional(),
+      reason: z.string().optional(),
+    }),
+  ),
+})
+
+const toItem = (
+  { prompt = [], ...item }: GradeRequest['items'][number],
+  body: GradeRequest,
+  config: RouteOf<'grade'>,
+): RewardItem => ({
+  ...item,
+  prompt: asMessages(prompt),
+  reference: item.reference ?? textAt(item, config.reference),
+  rubric: item.rubric ?? body.rubric,
+  fields: item,
+})
+
+const withoutRaw = (result: RewardResult): RewardResult => ({
+  ...result,
+  verdicts: result.verdicts.map(({ raw: _raw, ...verdict }) => verdict),
+})
+
+export const gradeRoute = (config: RouteOf<'grade'>): Route<GradeRequest> => ({
+  config,
+  summary: 'Grades items against rubrics',
+  request: gradeRequest,
+  response: gradeResponse,
+  count: ({ items }) => items.length,
+  items: body => body.items.map(item => toItem(item, body, config)),
+  place: index => `items[${index}]`,
+  answer: ({ raw }, results) => ({ results: raw ? results : results.map(withoutRaw) }),
+})

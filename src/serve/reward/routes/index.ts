@@ -1,0 +1,22 @@
+/** @file The shapes that the service speaks. */
+
+import type { RouteConfig } from '../config.ts'
+import { gradeRoute } from './grade.ts'
+import { nemoGymRoute } from './nemo-gym.ts'
+import { openRlhfRoute } from './openrlhf.ts'
+import type { Route } from './route.ts'
+import { slimeRoute } from './slime.ts'
+
+/** The route that a configuration describes. */
+export const makeRoute = (config: RouteConfig): Route => {
+  switch (config.kind) {
+    case 'grade':
+      return gradeRoute(config) as Route
+    case 'openrlhf':
+      return openRlhfRoute(config) as Route
+    case 'slime':
+      return slimeRoute(config) as Route
+    case 'nemo-gym':
+      return nemoGymRoute(config) as Route
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * @file OpenRLHF's remote reward (`--reward.remote_url`): lists in, lists out. Shape as in its openrlhf/utils/agent.py and
+ * openrlhf/cli/serve_rm.py at 3c3be623.
+ */
+
+import { z } from 'zod'
+import type { RouteOf } from '../config.ts'
+import { textAt } from '../fields.ts'
+import { asMessages, nullShare, type RewardItem } from '../item.ts'
+import { numericRewards, numericScores } from './null-reward.ts'
+import type { Route } from './route.ts'
+
+// Lists may be empty: with several addresses, those beyond the first get no samples of a batch of one.
+export const openRlhfRequest = z
+  .object({
+    /** Prompt and response as one text, special tokens spelt out. */
+    query: z.array(z.string()),
+    prompts: z.array(z.string()).optional(),
+    labels: z.array(z.unknown()).optional(),
+  })
+  .refine(
+    ({ query, prompts, labels }) => [prompts, labels].every(list => !list || list.length === query.length),
+    'query, prompts and labels of the same length; send one of each for a sample',
+  )
+export type OpenRlhfRequest = z.output<typeof openRlhfRequest>
+
+export const openRlhfResponse = z.object({
+  rewards: z.array(z.number()),
+  /** Before scale and clip: what OpenRLHF's dynamic filtering looks at. */
+  scores: z.array(z.number()),
+  /** The same keys in every answer, as the client needs them. */
+  extra_logs: z.object({ rubric_null_share: z.array(z.number()) }),
+})
+
+/** Of a prompt that the client cut off at the front, so much of its end is looked for. */
+const TAIL = 200
+
+/** Index in a query at which the response begins: behind the prompt, or the end of a prompt that was cut at the front; else 0. */
+export const responseStart = (query: string, prompt: string): number => {
+  if (prompt === '') return 0
+  if (query.startsWith(prompt)) return prompt.length
+  const whole = query.indexOf(prompt)
+  if (whole >= 0) return whole + prompt.length
+  const tail = prompt.slice(-TAIL)
+  const at = query.indexOf(tail)
+  return at >= 0 ? at + tail.length : 0
+}
+
+/** Takes special tokens and white space off both ends. */
+export const stripTokens = (text: string, tokens: readonly string[]): string => {
+  let stripped = text.trim()
+  for (let found: string | undefined = ''; found !== undefined; ) {
+    found = tokens.find(token => stripped.endsWith(token) || stripped.startsWith(token))
+    if (found === undefined) break
+    if (stripped.endsWith(found)) stripped = stripped.slice(0, -found.length).trimEnd()
+    else stripped = stripped.slice(found.length).trimStart()
+  }
+  return stripped
+}
+
+const toItem = (
+  { query, prompts, labels }: OpenRlhfRequest,
+  index: number,
+  { reference, strip }: RouteOf<'openrlhf'>,
+): RewardItem => {
+  const prompt = prompts?.[index] ?? ''
+  const fields = { query: query[index], prompt, label: labels?.[index] }
+  return {
+    prompt: asMessages(prompt),
+    response: stripTokens(query[index].slice(responseStart(query[index], prompt)), strip),
+    reference: textAt(fields, reference),
+    fields,
+  }
+}
+
+export const openRlhfRoute = (config: RouteOf<'openrlhf'>): Route<OpenRlhfRequest> => ({
+  config,
+  summary: 'Rewards for OpenRLHF',
+  request: openRlhfRequest,
+  response: openRlhfResponse,
+  count: ({ query }) => query.length,
+  items: body => body.query.map((_, index) => toItem(body, index, config)),
+  place: index => `query[${index}]`,
+  answer: (_, results) => {
+    const rewards = numericRewards(results, config.onNull)
+    return {
+      rewards,
+      scores: numericScores(results, rewards),
+      extra_logs: { rubric_null_share: results.map(nullShare) },
+    }
+  },
+})

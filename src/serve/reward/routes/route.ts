@@ -1,0 +1,43 @@
+/** @file What a route is: the shape of a request, items out of it, and the answer in the shape that the client expects. */
+
+import { z } from 'zod'
+import type { RouteConfig } from '../config.ts'
+import type { RewardItem, RewardResult } from '../item.ts'
+
+/** A path that answers by itself, beside the one that grades. */
+export interface SideRoute {
+  method: 'get' | 'post'
+  path: string
+  summary: string
+  request?: z.ZodType
+  response: z.ZodType
+  answer(body: unknown): unknown
+}
+
+/** One shape of request and answer at one path. */
+export interface Route<Body = unknown> {
+  config: RouteConfig
+  summary: string
+  request: z.ZodType<Body>
+  response: z.ZodType
+  /** Items of a request, in its order. */
+  items(body: Body): RewardItem[]
+  /** How many items there are, before they are made. */
+  count(body: Body): number
+  /** Where an item stands in the request, for errors. */
+  place(index: number): string
+  /** @param results one an item, in their order */
+  answer(body: Body, results: readonly RewardResult[]): unknown
+  side?: readonly SideRoute[]
+}
+
+/** Messages as chat clients write them. Anything but text in a message has no place here. */
+export const messageSchema = z.object({
+  role: z.enum(['system', 'user', 'assistant']),
+  content: z.string(),
+})
+
+/** A prompt as a text or as messages. */
+export const promptSchema = z.union([z.string(), z.array(messageSchema).min(1)], {
+  error: 'a text, or a list of messages {role, content}',
+})

@@ -1,0 +1,165 @@
+/** @file The reward service without HTTP: items in, results out, through a bounded queue and under a deadline. */
+
+import type { Grader } from '../../grade/grader.ts'
+import type { Criterion, Verdict } from '../../rubric/criterion.ts'
+import { JudgeError } from '../../util/errors.ts'
+import type { Aggregation, RewardConfig, RouteConfig } from './config.ts'
+import { ServiceError } from './errors.ts'
+import type { RewardItem, RewardResult } from './item.ts'
+import { WorkQueue } from './queue.ts'
+import { rewardOf } from './reward.ts'
+import type { KnownRubric, RubricStore } from './rubric-store.ts'
+
+/** Told of every item that was graded. */
+export type ResultListener = (result: RewardResult, criteria: readonly Criterion[]) => void
+
+/** What the service is made of. */
+export interface ServiceParts {
+  rubrics: RubricStore
+  grader: Grader
+  /** Criteria without a verifier can be graded. */
+  hasJudge: boolean
+}
+
+/** The reason that a deadline gives to everything it stops. */
+export class DeadlineReached extends Error {}
+
+/** The reason given when the client is gone. */
+export class ClientGone extends Error {}
+
+interface Work {
+  item: RewardItem
+  known: KnownRubric
+  aggregation: Aggregation
+}
+
+/** Grades items of any route. */
+export class RewardService {
+  readonly config: RewardConfig
+  readonly queue: WorkQueue
+  private readonly parts: ServiceParts
+  private readonly listeners: ResultListener[] = []
+
+  constructor(config: RewardConfig, parts: ServiceParts) {
+    this.config = config
+    this.parts = parts
+    this.queue = new WorkQueue(config.limits)
+  }
+
+  onResult(listener: ResultListener): void {
+    this.listeners.push(listener)
+  }
+
+  /**
+   * Grades the items of a request; results are in their order.
+   * @param place names an item in errors
+   * @param signal ends the work when the client is gone
+   * @throws ServiceError: 400 for an item without a usable rubric, 429 when there is no room, 504 at the deadline, 502 for
+   * judges that can answer nothing
+   */
+  async grade(
+    items: readonly RewardItem[],
+    route: RouteConfig,
+    place: (index: number) => string,
+    signal: AbortSignal,
+  ): Promise<RewardResult[]> {
+    const work = items.map((item, index) => this.prepare(item, route, place(index)))
+    this.queue.admit(work.length)
+    const { deadlineMs, onDeadline } = this.config.limits
+    const stop = new AbortController()
+    const leave = () => stop.abort(new ClientGone('the client is gone'))
+    const late = () => stop.abort(new DeadlineReached(`the deadline of ${deadlineMs} ms has passed`))
+    const timer = setTimeout(late, deadlineMs)
+    signal.addEventListener('abort', leave, { once: true })
+    if (signal.aborted) leave()
+    try {
+      return await Promise.all(work.map(each => this.one(each, stop.signal, onDeadline === 'nulls')))
+    } catch (error) {
+      // What is still under way is of no use to anyone.
+      stop.abort(error)
+      throw asServiceError(error)
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', leave)
+    }
+  }
+
+  /** Finds the rubric of an item before anything is queued, so that a wrong request costs nothing. */
+  private prepare(item: RewardItem, route: RouteConfig, where: string): Work {
+    const known = this.parts.rubrics.choose(item, route, where)
+    if (!this.parts.hasJudge) this.needsNoJudge(known, where)
+    const aggregation = { ...this.config.aggregation, ...route.aggregation, ...known.aggregation }
+    const reference = item.reference ?? known.reference
+    return { item: reference === undefined ? item : { ...item, reference }, known, aggregation }
+  }
+
+  private needsNoJudge({ rubric }: KnownRubric, where: string): void {
+    const judged = rubric.criteria.find(({ verifier }) => verifier === undefined)
+    if (judged === undefined) return
+    throw new ServiceError(
+      'invalid_request',
+      `${where}: criterion ${judged.id} needs a judge; the configuration has none`,
+      { hint: 'add judges and judge to the configuration, or give the criterion a verifier' },
+    )
+  }
+
+  private async one(work: Work, signal: AbortSignal, lateIsNull: boolean): Promise<RewardResult> {
+    const { criteria } = work.known.rubric
+    try {
+      const { item } = work
+      const options = { signal, sampleIndex: item.sampleIndex }
+      const grade = () => unlessAborted(this.parts.grader.grade(item, criteria, options), signal)
+      return this.finish(work, await this.queue.run(grade, signal))
+    } catch (error) {
+      if (!lateIsNull || !(signal.reason instanceof DeadlineReached)) throw error
+      return this.finish(work, unknownVerdicts(criteria, signal.reason.message))
+    }
+  }
+
+  private finish({ item, known, aggregation }: Work, verdicts: Verdict[]): RewardResult {
+    const result: RewardResult = {
+      ...(item.id !== undefined && { id: item.id }),
+      ...(known.name !== undefined && { rubric: known.name }),
+      ...rewardOf(known.rubric, verdicts, aggregation),
+    }
+    for (const listener of this.listeners) listener(result, known.rubric.criteria)
+    return result
+  }
+
+  async close(): Promise<void> {
+    await this.parts.grader.close?.()
+  }
+}
+
+/** Does not wait for a grader that takes no notice of its signal. */
+const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
+  let stop = () => {}
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+const unknownVerdicts = (criteria: readonly Criterion[], explanation: string): Verdict[] =>
+  criteria.map(({ id, verifier }) => ({
+    criterionId: id,
+    met: null,
+    explanation,
+    source: verifier?.kind ?? 'llm',
+  }))
+
+const asServiceError = (error: unknown): unknown => {
+  if (error instanceof DeadlineReached)
+    return new ServiceError('deadline', error.message, {
+      hint: 'try again: verdicts that are in the cache are not asked for twice',
+      cause: error,
+      retryAfterS: 1,
+    })
+  if (error instanceof JudgeError) return new ServiceError('judge_failed', error.message, { cause: error })
+  return error
+}
