@@ -82,39 +82,3 @@ export const scoreByRule = (
   verdicts: readonly Verdict[],
   options: ScoreByRuleOptions = {},
 ): RubricScore => ruleOf(name).score(rubric, verdicts, options)
-
-/**
- * Stage scores of a staged trajectory (RubricEM, spec 5.2): the criteria of each stage by the rule `levels`; null for a
- * stage without criteria or verdicts.
- */
-export const stageScores = (
-  rubric: Rubric,
-  verdicts: readonly Verdict[],
-  options: ScoreByRuleOptions = {},
-): Record<1 | 2 | 3 | 4, number | null> => {
-  const scoreOf = (stage: 1 | 2 | 3 | 4) => {
-    const criteria = rubric.criteria.filter(criterion => criterion.stage === stage)
-    const ids = new Set(criteria.map(({ id }) => id))
-    const own = verdicts.filter(({ criterionId }) => ids.has(criterionId))
-    return SCORING_RULES.levels.score({ criteria }, own, options).score
-  }
-  return { 1: scoreOf(1), 2: scoreOf(2), 3: scoreOf(3), 4: scoreOf(4) }
-}
-
-/** RaR's weights of its four categories (spec 7.3). A pitfall's counts for its avoidance. */
-export const RAR_WEIGHTS = { essential: 1, important: 0.7, optional: 0.3, pitfall: 0.9 } as const
-
-/** Parts of DR Tulu's reward, each in [0, 1] (the rubric's may be below 0). */
-export interface DrTuluParts {
-  rubric: number
-  /** Absent where citations are not scored. */
-  citation?: number
-  format: number
-  searchTurns: number
-}
-
-/** DR Tulu's whole reward: .5 rubric + .2 citation + .2 format + .1 search turns; .6, .2, .2 without citations (spec 7.1). */
-export const drTuluReward = ({ rubric, citation, format, searchTurns }: DrTuluParts): number =>
-  citation === undefined
-    ? 0.6 * rubric + 0.2 * format + 0.2 * searchTurns
-    : 0.5 * rubric + 0.2 * citation + 0.2 * format + 0.1 * searchTurns
