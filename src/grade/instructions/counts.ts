@@ -1,0 +1,108 @@
+/** @file Instructions that count: words, names, numbers, pronouns (IFBench, group `count`). */
+
+import { count, instruction, phrase, position } from './definition.ts'
+import { occurrences, splitBlanks, strip, trimMarks, withoutPunctuation, words } from './text.ts'
+import { tokenize } from './tokens.ts'
+
+const list = (text: string): string[] => text.split(/\s+/)
+
+const CONJUNCTIONS: ReadonlySet<string> = new Set(list('and but for nor or so yet'))
+
+/** The fifty names that the instruction lists. */
+const PERSON_NAMES =
+  list(`Emma Liam Sophia Jackson Olivia Noah Ava Lucas Isabella Mason Mia Ethan Charlotte Alexander
+  Amelia Benjamin Harper Leo Zoe Daniel Chloe Samuel Lily Matthew Grace Owen Abigail Gabriel Ella Jacob Scarlett Nathan
+  Victoria Elijah Layla Nicholas Audrey David Hannah Christopher Penelope Thomas Nora Andrew Aria Joseph Claire Ryan
+  Stella Jonathan`)
+
+/** Personal, possessive, reflexive, demonstrative, interrogative and indefinite pronouns, possessive determiners too. */
+const PRONOUNS: ReadonlySet<string> = new Set(
+  list(`i me we us you he him she her it they them my mine our ours your yours his hers its their theirs myself ourselves
+  yourself yourselves himself herself itself themselves this that these those who whom whose which what whoever whomever
+  whatever whichever anybody anyone anything everybody everyone everything nobody nothing somebody someone something each
+  either neither both all some any none`),
+)
+
+const JAPANESE = /[\u3040-\u30ff\u4e00-\u9fff]/
+
+/** How often the five keywords of `count:keywords_multiple` are asked for. */
+const TIMES = [1, 2, 3, 5, 7]
+
+/** `.`, `,`, `!`, `?`, `;` and `:` outside one interrobang (`?!`, `!?` or `‽`), which is there, too. */
+const coversPunctuation = (text: string): boolean => {
+  const interrobang = ['?!', '!?', '‽'].find(mark => text.includes(mark))
+  if (interrobang === undefined) return false
+  const rest = text.replace(interrobang, '')
+  return [...'.,!?;:'].every(mark => rest.includes(mark))
+}
+
+export const countInstructions = [
+  /** `count:word_count_range` {min_words, max_words}: runs of word characters, both limits included. */
+  instruction(
+    'count:word_count_range',
+    { min_words: count, max_words: count },
+    (response, { min_words, max_words }) => {
+      const n = words(response).length
+      return min_words <= n && n <= max_words
+    },
+  ),
+
+  /** `count:unique_word_count` {N}: at least N different pieces between blanks, marks around them and case ignored. */
+  instruction('count:unique_word_count', { N: count }, (response, { N }) => {
+    const unique = new Set(splitBlanks(response.toLowerCase()).map(word => trimMarks(word)))
+    return unique.size >= N
+  }),
+
+  /**
+   * `count:conjunctions` {small_n}: at least so many different coordinating conjunctions. The public code takes `And`,
+   * `and` and `and,` for different ones; so do we, for figures that compare.
+   */
+  instruction('count:conjunctions', { small_n: count }, (response, { small_n }) => {
+    const found = splitBlanks(response).filter(word => CONJUNCTIONS.has(trimMarks(word).toLowerCase()))
+    return new Set(found).size >= small_n
+  }),
+
+  /** `count:person_names` {N}: at least N different names of the list, as whole words with their capital. */
+  instruction('count:person_names', { N: count }, (response, { N }) => {
+    const present = new Set(words(response))
+    return PERSON_NAMES.filter(name => present.has(name)).length >= N
+  }),
+
+  /** `count:numbers` {N}: exactly N runs of digits, punctuation taken out first (`3.14` and `100,000` are one each). */
+  instruction(
+    'count:numbers',
+    { N: count },
+    (response, { N }) => (withoutPunctuation(response).match(/\p{Nd}+/gu)?.length ?? 0) === N,
+  ),
+
+  /** `count:punctuation`: every standard mark, and an interrobang besides. */
+  instruction('count:punctuation', {}, coversPunctuation),
+
+  /** `count:pronouns` {N}: at least N pronouns; `she/her` counts as two. */
+  instruction(
+    'count:pronouns',
+    { N: count },
+    (response, { N }) =>
+      tokenize(response.toLowerCase().replaceAll('/', ' ')).filter(token => PRONOUNS.has(token)).length >= N,
+  ),
+
+  /** `count:words_japanese` {N}: every N-th piece between blanks has Japanese characters, unless it is marks or digits. */
+  instruction('count:words_japanese', { N: position }, (response, { N }) =>
+    splitBlanks(response)
+      .filter((_, index) => (index + 1) % N === 0)
+      .map(word => trimMarks(word))
+      .every(word => word === '' || /^\p{N}+$/u.test(word) || JAPANESE.test(word)),
+  ),
+
+  /** `count:keywords_multiple` {keyword1..keyword5}: 1, 2, 3, 5 and 7 times, in any case, also inside words. */
+  instruction(
+    'count:keywords_multiple',
+    { keyword1: phrase, keyword2: phrase, keyword3: phrase, keyword4: phrase, keyword5: phrase },
+    (response, { keyword1, keyword2, keyword3, keyword4, keyword5 }) => {
+      const text = response.toLowerCase()
+      return [keyword1, keyword2, keyword3, keyword4, keyword5].every(
+        (keyword, index) => occurrences(text, strip(keyword).toLowerCase()) === TIMES[index],
+      )
+    },
+  ),
+]

@@ -1,0 +1,73 @@
+/** @file Instructions about the response as a whole: how it starts and ends, what it repeats (IFEval). */
+
+import { z } from 'zod'
+import { count, instruction, phrase } from './definition.ts'
+import { BLANK, isBlank, literally, strip, words } from './text.ts'
+
+const tally = (items: readonly string[]): Map<string, number> => {
+  const counts = new Map<string, number>()
+  for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1)
+  return counts
+}
+
+/** Words that two texts share, each as often as in the poorer one. */
+const sharedWords = (a: string, b: string): number => {
+  const inB = tally(words(b.toLowerCase()))
+  return [...tally(words(a.toLowerCase()))].reduce(
+    (sum, [word, n]) => sum + Math.min(n, inB.get(word) ?? 0),
+    0,
+  )
+}
+
+export const wholeInstructions = [
+  /** `combination:two_responses`: two different responses, divided by `******`. */
+  instruction('combination:two_responses', {}, response => {
+    const parts = response.split('******')
+    if (parts.slice(1, -1).some(isBlank)) return false
+    const responses = parts.filter(part => !isBlank(part)).map(strip)
+    return responses.length === 2 && responses[0] !== responses[1]
+  }),
+
+  /** `combination:repeat_prompt` {prompt_to_repeat}: opens with the request, in any case. */
+  instruction(
+    'combination:repeat_prompt',
+    { prompt_to_repeat: phrase },
+    (response, { prompt_to_repeat }) =>
+      strip(response).toLowerCase().startsWith(strip(prompt_to_repeat).toLowerCase()),
+    'prompt_to_repeat',
+  ),
+
+  /** `startend:end_checker` {end_phrase}: ends with the phrase, in any case; quotes after it are allowed. */
+  instruction('startend:end_checker', { end_phrase: phrase }, (response, { end_phrase }) =>
+    strip(response)
+      .replace(/^"+|"+$/g, '')
+      .toLowerCase()
+      .endsWith(strip(end_phrase).toLowerCase()),
+  ),
+
+  /** `startend:quotation`: in double quotation marks. */
+  instruction('startend:quotation', {}, response => {
+    const text = strip(response)
+    return text.length > 1 && text.startsWith('"') && text.endsWith('"')
+  }),
+
+  /**
+   * `multi-turn:constrained_start` {starter}: some line opens with the starter. In IFEval's code, not in its data.
+   */
+  instruction('multi-turn:constrained_start', { starter: phrase }, (response, { starter }) =>
+    new RegExp(`(?<![^\\n])[${BLANK}]*${literally(strip(starter))}`, 'u').test(response),
+  ),
+
+  /**
+   * `detectable_content:rephrase_paragraph` {original_paragraph, low, high}: shares between `low` and `high` words with
+   * the paragraph. In IFEval's code, not in its data.
+   */
+  instruction(
+    'detectable_content:rephrase_paragraph',
+    { original_paragraph: z.string(), low: count, high: count },
+    (response, { original_paragraph, low, high }) => {
+      const shared = sharedWords(original_paragraph, response)
+      return low <= shared && shared <= high
+    },
+  ),
+]

@@ -1,0 +1,135 @@
+/** @file Instructions about what words are made of and how they follow each other (IFBench, group `words`). */
+
+import { syllable } from 'syllable'
+import { count, instruction, phrase, position } from './definition.ts'
+import { splitSentences } from './sentences.ts'
+import {
+  firstCharacter,
+  isBlank,
+  length,
+  PUNCTUATION,
+  splitBlanks,
+  strip,
+  trimMarks,
+  withoutPunctuation,
+} from './text.ts'
+import { tokenize, wordTokens } from './tokens.ts'
+import { startsWithVerb } from './verb.ts'
+
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz'
+const PRIMES: ReadonlySet<number> = new Set([
+  2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97,
+])
+const CONSONANT_CLUSTER = /[bcdfghjklmnpqrstvwxyz]{2}/
+
+/** Pieces between blanks, in lower case, without punctuation. */
+const bareWords = (response: string): string[] => splitBlanks(withoutPunctuation(response.toLowerCase()))
+
+const everyPair = <T>(items: readonly T[], test: (a: T, b: T) => boolean): boolean =>
+  items.slice(1).every((item, index) => test(items[index], item))
+
+const isNextLetter = (a: string, b: string): boolean => ALPHABET[(ALPHABET.indexOf(a) + 1) % 26] === b
+
+/** Letters follow the alphabet word by word, from any letter on, `a` after `z`. */
+const runsThroughAlphabet = (response: string): boolean => {
+  const letters = bareWords(response).map(firstCharacter)
+  return letters.length > 0 && ALPHABET.includes(letters[0]) && everyPair(letters, isNextLetter)
+}
+
+const isPalindrome = (word: string): boolean => word === [...word].reverse().join('')
+
+/** Syllables of a word; one with a digit in it has none. */
+const syllables = (word: string): number => (/\d/.test(word) ? 0 : syllable(word))
+
+/** Second word and last but one (a closing mark aside) are the keyword. */
+const frames = (response: string, keyword: string): boolean => {
+  const tokens = tokenize(response).map(token => token.toLowerCase())
+  const endsInMark = PUNCTUATION.includes(tokens.at(-1) ?? '')
+  if (tokens.length < (endsInMark ? 3 : 2)) return false
+  return tokens[1] === keyword && tokens.at(endsInMark ? -3 : -2) === keyword
+}
+
+export const wordInstructions = [
+  /** `words:alphabet`: each word starts with the letter after the one before, `a` after `z`. */
+  instruction('words:alphabet', {}, runsThroughAlphabet),
+
+  /** `words:vowel`: one paragraph, at most three of the five vowels. */
+  instruction('words:vowel', {}, response => {
+    const text = strip(response)
+    return !text.includes('\n') && new Set(text.toLowerCase().match(/[aeiou]/g)).size <= 3
+  }),
+
+  /** `words:consonants`: every word has two consonants in a row. */
+  instruction('words:consonants', {}, response =>
+    splitBlanks(response.toLowerCase()).every(word => CONSONANT_CLUSTER.test(word)),
+  ),
+
+  /** `words:palindrome`: at least ten palindromes of at least five characters. */
+  instruction(
+    'words:palindrome',
+    {},
+    response => bareWords(response).filter(word => length(word) >= 5 && isPalindrome(word)).length >= 10,
+  ),
+
+  /** `words:prime_lengths`: every word, punctuation taken out, has a prime number of characters (below 100). */
+  instruction('words:prime_lengths', {}, response =>
+    bareWords(response).every(word => PRIMES.has(length(word))),
+  ),
+
+  /** `words:repeats` {small_n}: no word more than so many times. */
+  instruction('words:repeats', { small_n: count }, (response, { small_n }) => {
+    const counts = new Map<string, number>()
+    for (const word of bareWords(response)) counts.set(word, (counts.get(word) ?? 0) + 1)
+    return [...counts.values()].every(n => n <= small_n)
+  }),
+
+  /** `words:no_consecutive`: no two words in a row start with the same letter. */
+  instruction('words:no_consecutive', {}, response =>
+    everyPair(bareWords(response).map(firstCharacter), (a, b) => a !== b),
+  ),
+
+  /** `words:odd_even_syllables`: words of odd and even numbers of syllables take turns. */
+  instruction('words:odd_even_syllables', {}, response =>
+    everyPair(
+      bareWords(response).map(word => syllables(word) % 2),
+      (a, b) => a !== b,
+    ),
+  ),
+
+  /** `words:start_verb`: the first word is a verb. */
+  instruction('words:start_verb', {}, startsWithVerb),
+
+  /** `words:last_first`: the last word of each sentence is the first of the next. */
+  instruction('words:last_first', {}, response =>
+    everyPair(splitSentences(response), (a, b) => {
+      const last = splitBlanks(trimMarks(a, 'end')).at(-1)
+      const first = splitBlanks(trimMarks(b, 'start'))[0]
+      return last !== undefined && last.toLowerCase() === first?.toLowerCase()
+    }),
+  ),
+
+  /** `words:paragraph_last_first`: each line ends with the word it started with. */
+  instruction('words:paragraph_last_first', {}, response =>
+    response
+      .split('\n')
+      .filter(line => !isBlank(line))
+      .map(line => splitBlanks(trimMarks(strip(line).toLowerCase())))
+      .every(line => line[0] === line.at(-1)),
+  ),
+
+  /** `words:keywords_specific_position` {keyword, n, m}: the m-th word of the n-th sentence, in any case. */
+  instruction(
+    'words:keywords_specific_position',
+    { keyword: phrase, n: position, m: position },
+    (response, { keyword, n, m }) => {
+      const sentence = splitSentences(response)[n - 1]
+      const word = sentence === undefined ? undefined : wordTokens(sentence)[m - 1]
+      return word?.toLowerCase() === strip(keyword).toLowerCase()
+    },
+  ),
+
+  /** `words:words_position` {keyword}: the second and the last but one word, in any case. */
+  instruction('words:words_position', { keyword: phrase }, (response, { keyword }) =>
+    frames(response, strip(keyword).toLowerCase()),
+  ),
+]
