@@ -9,6 +9,7 @@ import { assertLogicVocabulary, existingModel, hasLogicTokenizer } from '../reci
 import type { EvalRow } from '../runs/rows.ts'
 import { loadProntoQa } from '../tasks/logic/loaders.ts'
 import { DataError, UsageError } from '../util/errors.ts'
+import { openCommandJudge } from './grade-judge.ts'
 import { EXIT, type Io, printJson } from './io.ts'
 
 export interface EvalOptions {
@@ -23,6 +24,10 @@ export interface EvalOptions {
   threads: number
   minAccuracy?: number
   minValidProofs?: number
+  judge?: string
+  judgeModel?: string
+  apiKeyEnv?: string
+  cache?: string
   json?: boolean
 }
 
@@ -42,22 +47,44 @@ export const evalCommand = async (options: EvalOptions, io: Io): Promise<number>
   const prompt = promptKind(folder)
   if (prompt === 'miniature') assertLogicVocabulary(folder)
   const format = formatFor(prompt, folder)
+  const judge = openJudge(options)
   const opened = [LocalPolicy.start({ folder }, { threads: options.threads }), LogicSolver.start()] as const
   try {
     const [policy, solver] = await Promise.all(opened)
     const { temperature, samples, seed, maxTokens = MAX_TOKENS[prompt] } = options
-    const row = await evaluateSet({ policy, solver, format }, options.data, 0, problems, {
-      samples: temperature > 0 ? samples : 0,
-      greedy: false,
-      sampling: { maxTokens, temperature, seed },
-    })
+    const row = await evaluateSet(
+      { policy, solver, format, judge: judge?.grader },
+      options.data,
+      0,
+      problems,
+      {
+        samples: temperature > 0 ? samples : 0,
+        greedy: false,
+        sampling: { maxTokens, temperature, seed },
+      },
+    )
     print(row, options, io)
     return belowThreshold(row, options, io) ? EXIT.belowThreshold : EXIT.ok
   } finally {
     const settled = await Promise.allSettled(opened)
     await Promise.all(settled.flatMap(each => (each.status === 'fulfilled' ? [each.value.close()] : [])))
+    await judge?.grader.close()
+    judge?.close()
   }
 }
+
+/** A judge of C4 and C5 that may give half credit; null when none is named. */
+const openJudge = ({ judge, judgeModel: model, apiKeyEnv, cache }: EvalOptions) =>
+  openCommandJudge({
+    judge,
+    model,
+    modelOption: 'judge-model',
+    apiKeyEnv,
+    cache,
+    calls: 'rubric',
+    levels: 'levels',
+    concurrency: 64,
+  })
 
 const print = (row: EvalRow, options: EvalOptions, io: Io): void => {
   const { items: _items, step: _step, ...fields } = row
@@ -73,6 +100,7 @@ const print = (row: EvalRow, options: EvalOptions, io: Io): void => {
     `  proofs valid         ${percent(row.validProofs)}`,
     `  correct and valid    ${percent(row.correctAndValid)}`,
     ...Object.entries(row.criteria ?? {}).map(([id, value]) => `  ${id.padEnd(20)} ${percent(value)}`),
+    ...(row.judged ? [`  C4, C5 by the judge  ${percent(row.judged.C4)} ${percent(row.judged.C5)}`] : []),
     ...Object.entries(row.byLabel ?? {}).map(
       ([label, { n, accuracy }]) => `  ${`answers to ${label}`.padEnd(20)} ${percent(accuracy)} of ${n}`,
     ),

@@ -135,6 +135,8 @@ export interface EvalRow {
   criteria?: MetricGroup
   /** 95% intervals over problems. */
   criteriaIntervals?: Record<string, Interval>
+  /** What a language model says of C4 and C5, and the share of verdicts that it failed to give. */
+  judged?: { C4: number | null; C5: number | null; nullRate: number }
   /** At the end of a run: each criterion against the run's own start on this set. */
   tax?: Record<string, CriterionChange>
   balance?: LabelBalanceRow

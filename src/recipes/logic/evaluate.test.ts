@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { scriptedGrader } from '../../grade/judge/synthetic-graders.ts'
 import type { LogicLabel } from '../../grade/logic/problem.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
 import { encodeSteps } from '../../tasks/logic/format.ts'
@@ -122,5 +123,21 @@ describe('evaluateSet', () => {
       expect(row.byLabel![label]).toEqual({ n: own.length, accuracy: share, correctAndValid: share })
     }
     expect(Object.keys(row.baselines!)).toContain('query negation')
+  })
+
+  it('asks a judge about C4 and C5 of every response, and counts what it fails to say', async () => {
+    const asked: string[] = []
+    const judge = scriptedGrader((item, { id }) => {
+      asked.push(`${item.id} ${id}`)
+      expect(item.prompt[0].content).toContain(problems[0].question.slice(0, 9))
+      if (id === 'C5') return item.id === problems[0].id ? null : 0.5
+      return item.response.includes('2.')
+    })
+    const solver = await LogicSolver.start({ backend: 'ground' })
+    const parts = { policy: new FakePolicy(respond), solver, format: miniatureFormat(), judge }
+    const settings = { samples: 2, greedy: false, sampling: { maxTokens: 64 } }
+    const { judged } = await evaluateSet(parts, 'judged', 0, problems, settings)
+    expect(asked).toHaveLength(32)
+    expect(judged).toEqual({ C4: 0.5, C5: 0.5, nullRate: 2 / 32 })
   })
 })

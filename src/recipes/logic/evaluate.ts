@@ -1,6 +1,7 @@
 /** @file Evaluation of a policy on sets of logic problems: answers, proofs, criteria, balance; with intervals. */
 
 import { labelBalance } from '../../eval/balance.ts'
+import type { Grader } from '../../grade/grader.ts'
 import { gradeLogicBatch, type LogicGrade } from '../../grade/logic/criteria.ts'
 import { LOGIC_LABELS } from '../../grade/logic/problem.ts'
 import type { LogicSolver } from '../../grade/logic/solver.ts'
@@ -12,6 +13,7 @@ import { DataError } from '../../util/errors.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import { CRITERIA, type CriterionId } from './criteria.ts'
 import type { LogicFormat } from './format.ts'
+import { judgeSoftCriteria, type SoftItem } from './soft-judge.ts'
 
 export interface EvaluationSettings {
   /** Samples a problem at `sampling.temperature`; 0 for greedy alone. */
@@ -24,10 +26,17 @@ export interface EvaluationParts {
   policy: Policy
   solver: LogicSolver
   format: LogicFormat
+  /** Asked about C4 and C5 of every response, beside the proofs' own word. */
+  judge?: Grader
 }
 
-/** Grades by problem and sample: [problem][sample]. */
-type Grades = LogicGrade[][]
+/** Responses to all problems. */
+export interface Responses {
+  /** By problem and sample, without those that nothing can be said of. */
+  grades_P_S: LogicGrade[][]
+  /** Every response, in the order of the problems. */
+  items: SoftItem[]
+}
 
 /** Samples `count` responses to every problem and grades them with the evaluation truth of C4 and C5. */
 export const respond = async (
@@ -35,7 +44,7 @@ export const respond = async (
   problems: readonly LogicTaskExample[],
   count: number,
   sampling: SamplingOptions,
-): Promise<Grades> => {
+): Promise<Responses> => {
   const samples = await policy.sample({
     stopTokens: format.stopTokens,
     ...sampling,
@@ -47,7 +56,10 @@ export const respond = async (
     response: format.read(tokens).text,
   }))
   const grades = await gradeLogicBatch(items, solver, { truth: true })
-  return problems.map((_, p) => grades.slice(p * count, (p + 1) * count).filter(({ excluded }) => !excluded))
+  const grades_P_S = problems.map((_, p) =>
+    grades.slice(p * count, (p + 1) * count).filter(({ excluded }) => !excluded),
+  )
+  return { grades_P_S, items }
 }
 
 const share = (grades: readonly LogicGrade[], test: (grade: LogicGrade) => boolean) =>
@@ -99,14 +111,15 @@ export const evaluateSet = async (
     settings.greedy || samples === 0
       ? await respond(parts, problems, 1, { ...sampling, temperature: 0 })
       : null
-  const sampled = samples > 0 ? await respond(parts, problems, samples, sampling) : greedy!
+  const main = samples > 0 ? await respond(parts, problems, samples, sampling) : greedy!
+  const sampled = main.grades_P_S
   const kept = problems.flatMap((problem, p) => (sampled[p].length > 0 ? [{ problem, p }] : []))
   if (kept.length === 0)
     throw new DataError(
       `${set}: nothing is left to evaluate: every one of ${problems.length} problems was left out, because its premises contradict each other or the solver failed on it`,
       { hint: 'check the premises of the file, for example with `gradus verify logic`' },
     )
-  const items = kept.map(({ problem, p }) => itemOf(problem, sampled[p], greedy?.[p]))
+  const items = kept.map(({ problem, p }) => itemOf(problem, sampled[p], greedy?.grades_P_S[p]))
   const all = sampled.flat()
   const column = (pick: (item: EvalItem) => number) => items.map(pick)
   return {
@@ -129,6 +142,7 @@ export const evaluateSet = async (
     }),
     criteria: criteriaOf(all),
     criteriaIntervals: criteriaIntervals(items),
+    ...(parts.judge && { judged: await judgeSoftCriteria(parts.judge, main.items) }),
     ...labelScores(kept.map(({ problem, p }) => ({ problem, grades: sampled[p] }))),
     baselines: baselineRows(problems),
     items,
