@@ -96,7 +96,7 @@ export class JudgeFleet implements ChatModel {
     this.name = fleetName(settings)
     const nowMs = this.#clock.now()
     this.#lanes = settings.endpoints.map(endpoint => connectLane(endpoint, settings, runtime, nowMs))
-    this.#signals = new SignalWatch((job, signal) => this.#drop(job, cancelledError(signal)))
+    this.#signals = new SignalWatch((jobs, signal) => this.#drop(jobs, cancelledError(signal)))
   }
 
   /** @throws JudgeError when no attempt within `retries` and `deadlineMs` was answered, and when cancelled */
@@ -240,21 +240,22 @@ export class JudgeFleet implements ChatModel {
     const last = job.lastError ? `; the last one: ${job.lastError.message}` : ''
     const message = `no answer within the deadline of ${this.#settings.deadlineMs} ms, after ${job.attempts} attempts${last}`
     this.#drop(
-      job,
+      [job],
       new JudgeError('timeout', message, { retryable: false, cause: job.lastError ?? undefined }),
     )
   }
 
-  /** Ends a job from outside: frees its slot, ends its exchange. */
-  #drop(job: Job, error: JudgeError): void {
-    if (job.done) return
-    const running = job.running
-    job.running = null
-    this.#fail(job, error)
-    if (running === null) return
-    running.lane.abandoned(running.call)
-    job.controller.abort(error)
-    this.#pump()
+  /** Ends jobs from outside: all of them, before the slots that become free are given to others. */
+  #drop(jobs: Iterable<Job>, error: JudgeError): void {
+    for (const job of jobs) {
+      const { running } = job
+      job.running = null
+      this.#fail(job, error)
+      if (running === null) continue
+      running.lane.abandoned(running.call)
+      job.controller.abort(error)
+    }
+    if (!this.#closed) this.#pump()
   }
 
   #fail(job: Job, error: unknown): void {
@@ -289,7 +290,7 @@ export class JudgeFleet implements ChatModel {
   async close(): Promise<void> {
     this.#closed = true
     this.#stopWake?.()
-    for (const job of [...this.#jobs]) this.#drop(job, new JudgeError('cancelled', 'the judges were closed'))
+    this.#drop([...this.#jobs], new JudgeError('cancelled', 'the judges were closed'))
     await Promise.all(this.#lanes.map(lane => lane.model.close?.()))
   }
 }

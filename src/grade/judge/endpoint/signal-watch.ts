@@ -2,10 +2,10 @@
 
 export class SignalWatch<T> {
   readonly #waiting = new Map<AbortSignal, { items: Set<T>; listener: () => void }>()
-  readonly #onAbort: (item: T, signal: AbortSignal) => void
+  readonly #onAbort: (items: readonly T[], signal: AbortSignal) => void
 
-  /** @param onAbort called once for each item that waits on a signal when that is aborted */
-  constructor(onAbort: (item: T, signal: AbortSignal) => void) {
+  /** @param onAbort called with all items that wait on a signal when that is aborted */
+  constructor(onAbort: (items: readonly T[], signal: AbortSignal) => void) {
     this.#onAbort = onAbort
   }
 
@@ -19,7 +19,7 @@ export class SignalWatch<T> {
     const items = new Set([item])
     const listener = () => {
       this.#waiting.delete(signal)
-      for (const each of items) this.#onAbort(each, signal)
+      this.#onAbort([...items], signal)
     }
     signal.addEventListener('abort', listener, { once: true })
     this.#waiting.set(signal, { items, listener })

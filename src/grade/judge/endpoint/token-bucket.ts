@@ -9,6 +9,7 @@ const MINUTE_MS = 60_000
  * the rate. An amount above the burst passes when the bucket is full and leaves a debt.
  */
 export class TokenBucket {
+  readonly #unlimited: boolean
   readonly #burst: number
   readonly #perMs: number
   #level: number
@@ -16,6 +17,7 @@ export class TokenBucket {
 
   /** @param perMinute above 0; Infinity for no limit */
   constructor(perMinute: number, nowMs: number) {
+    this.#unlimited = perMinute === Number.POSITIVE_INFINITY
     this.#burst = Math.max(1, perMinute * BURST_SHARE_OF_MINUTE)
     this.#perMs = (perMinute - (this.#burst - 1)) / MINUTE_MS
     this.#level = this.#burst
@@ -24,7 +26,7 @@ export class TokenBucket {
 
   /** Milliseconds until `amount` may pass; 0 is now. */
   waitMs(amount: number, nowMs: number): number {
-    if (this.#perMs === Number.POSITIVE_INFINITY) return 0
+    if (this.#unlimited) return 0
     this.#fill(nowMs)
     const missing = Math.min(amount, this.#burst) - this.#level
     // A hair of rounding must not cost another timer.
@@ -33,7 +35,7 @@ export class TokenBucket {
 
   /** Takes `amount`; below zero is a debt that time pays. A negative amount gives back. */
   take(amount: number, nowMs: number): void {
-    if (this.#perMs === Number.POSITIVE_INFINITY) return
+    if (this.#unlimited) return
     this.#fill(nowMs)
     this.#level = Math.min(this.#burst, this.#level - amount)
   }

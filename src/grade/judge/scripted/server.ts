@@ -1,0 +1,176 @@
+/** @file A scripted OpenAI-compatible judge: answers by rule, as slowly and as badly as it is told. For benchmarks and tests. */
+
+import { writeSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { z } from 'zod'
+import { parseWith } from '../../../util/schema.ts'
+import { faultRatesSchema, type Outcome, outcomeOf, unreadableAnswer } from './faults.ts'
+import { pairIn, truthOf } from './truth.ts'
+
+export const scriptedServerSchema = z.strictObject({
+  /** 0: a free one. */
+  port: z.int().nonnegative().default(0),
+  latencyMs: z.number().nonnegative().default(0),
+  faults: faultRatesSchema.prefault({}),
+  seed: z.string().default('scripted'),
+})
+export type ScriptedServerOptions = z.input<typeof scriptedServerSchema>
+type Settings = z.output<typeof scriptedServerSchema>
+
+export interface ScriptedServerStats {
+  requests: number
+  /** Answered, faults included. */
+  answered: number
+  inFlight: number
+  /** Sum over requests of the milliseconds that each was in work. */
+  busyMs: number
+  /** When this was read, on the server's clock. */
+  atMs: number
+}
+
+/** JSON of a completion around an answer; the parts that never change are put together once. */
+const completionJson = (content: string, promptCharacters: number): string =>
+  `{"id":"scripted","object":"chat.completion","model":"scripted","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":${JSON.stringify(content)}}}],"usage":{"prompt_tokens":${Math.ceil(promptCharacters / 4)},"completion_tokens":${Math.ceil(content.length / 4)},"total_tokens":0,"prompt_tokens_details":{"cached_tokens":0}}}`
+
+const send = (response: ServerResponse, status: number, body: string, headers: object = {}): void => {
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    ...headers,
+  })
+  response.end(body)
+}
+
+const answerOf = (truth: boolean): string =>
+  `{"explanation": "The script says so.", "criteria_met": ${truth}}`
+
+export class ScriptedServer {
+  readonly #settings: Settings
+  readonly #server: Server
+  readonly #logFd: number | null
+  /** Attempts of each pair so far. */
+  readonly #attempts = new Map<string, number>()
+  #requests = 0
+  #answered = 0
+  #inFlight = 0
+  #busyMs = 0
+  #changedMs = performance.now()
+
+  /** @param logFd a file that gets a line `case rule outcome` an answer, before that leaves */
+  constructor(options: ScriptedServerOptions = {}, logFd: number | null = null) {
+    this.#settings = parseWith(scriptedServerSchema, options, 'scripted judge')
+    this.#logFd = logFd
+    this.#server = createServer({ keepAliveTimeout: 60_000 }, (request, response) =>
+      this.#receive(request, response),
+    )
+  }
+
+  /** Resolves to the address of its `/v1`. */
+  listen(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen({ port: this.#settings.port, host: '127.0.0.1', backlog: 2048 }, () =>
+        resolve(`http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`),
+      )
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise(resolve => this.#server.close(resolve))
+  }
+
+  stats(): ScriptedServerStats {
+    this.#count(0)
+    return {
+      requests: this.#requests,
+      answered: this.#answered,
+      inFlight: this.#inFlight,
+      busyMs: this.#busyMs,
+      atMs: this.#changedMs,
+    }
+  }
+
+  /** Changes the number of requests in work, and the time that was spent on them so far. */
+  #count(change: -1 | 0 | 1): void {
+    const nowMs = performance.now()
+    this.#busyMs += this.#inFlight * (nowMs - this.#changedMs)
+    this.#changedMs = nowMs
+    this.#inFlight += change
+  }
+
+  #receive(request: IncomingMessage, response: ServerResponse): void {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      this.#requests++
+      this.#count(1)
+      const text = Buffer.concat(chunks).toString('latin1')
+      const { latencyMs } = this.#settings
+      if (latencyMs > 0) setTimeout(() => this.#answer(text, response), latencyMs)
+      else this.#answer(text, response)
+    })
+    request.on('error', () => {})
+  }
+
+  #answer(text: string, response: ServerResponse): void {
+    this.#count(-1)
+    if (response.destroyed) return
+    this.#answered++
+    const pair = pairIn(text)
+    if (pair === null) {
+      send(response, 400, '{"error":{"message":"the text carries no case and rule"}}')
+      return
+    }
+    const { caseIndex, ruleIndex } = pair
+    const name = `${caseIndex} ${ruleIndex}`
+    const outcome = this.#outcome(name, caseIndex, ruleIndex)
+    if (this.#logFd !== null) writeSync(this.#logFd, `${name} ${outcome}\n`)
+    this.#deliver(outcome, truthOf(caseIndex, ruleIndex), `${name} ${this.#answered}`, text.length, response)
+  }
+
+  #outcome(name: string, caseIndex: number, ruleIndex: number): Outcome {
+    const { faults, seed } = this.#settings
+    if (Object.values(faults).every(rate => rate === 0)) return 'ok'
+    const attempt = this.#attempts.get(name) ?? 0
+    this.#attempts.set(name, attempt + 1)
+    return outcomeOf(faults, seed, caseIndex, ruleIndex, attempt)
+  }
+
+  #deliver(
+    outcome: Outcome,
+    truth: boolean,
+    label: string,
+    characters: number,
+    response: ServerResponse,
+  ): void {
+    switch (outcome) {
+      case 'ok':
+        send(response, 200, completionJson(answerOf(truth), characters))
+        break
+      case 'server-error':
+        send(response, 500, '<html>Internal Server Error</html>', { 'content-type': 'text/html' })
+        break
+      case 'rate-limit':
+        send(response, 429, '{"error":{"message":"slow down"}}', { 'retry-after': '0' })
+        break
+      case 'malformed-body':
+        send(response, 200, completionJson(answerOf(!truth), characters).slice(0, -30))
+        break
+      case 'malformed-verdict':
+        send(response, 200, completionJson(unreadableAnswer(truth, label), characters))
+        break
+      case 'hang':
+        break
+      case 'cut':
+        response.socket?.destroy()
+        break
+      case 'cut-body': {
+        const body = completionJson(answerOf(!truth), characters)
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
+        response.write(body.slice(0, body.length - 20), () => response.socket?.destroy())
+      }
+    }
+  }
+}
