@@ -48,7 +48,7 @@ export const addScoreCommand = (program: Command, io: Io, done: (code: number) =
     .command('score')
     .summary('score verdicts by a rule')
     .description('Turns verdicts about criteria into scores, by a rule that you name.')
-    .argument('<file.jsonl>', 'rows of criteria and verdicts, or graded trees')
+    .argument('<file.jsonl>', 'rows of criteria and verdicts, or graded trees; a .json file is one row')
     .requiredOption('-r, --rule <name>', 'scoring rule (list below)')
     .addOption(
       new Option('--nulls <how>', 'a verdict that is null: leave its criterion out, or count it as not met')

@@ -72,6 +72,33 @@ describe('gradus score', () => {
     expect((await score(rows, '--rule', 'tree')).scores).toEqual([2.75 / 3, 2.75 / 3, 2 / 3, 1])
     expect((await score(rows, '--rule', 'tree', '--nulls', 'as-false')).scores[3]).toBeCloseTo(2 / 3, 12)
     expect((await score(rows, '--rule', 'signed')).scores[0]).toBeCloseTo(2.75 / 3, 12)
+    const failed = { sub_tasks: [leaf(1, 1), { ...leaf(1, 0), valid_score: false }] }
+    expect((await score([failed], '--rule', 'tree')).scores).toEqual([1])
+    const beside = {
+      tree: {
+        sub_tasks: [
+          { id: 'a', weight: 1 },
+          { id: 'b', weight: 3 },
+        ],
+      },
+      verdicts: { b: true, a: false },
+    }
+    expect((await score([beside], '--rule', 'tree')).scores).toEqual([0.75])
+    const strange = { ...beside, verdicts: { c: true } }
+    expect((await score([strange], '--rule', 'tree')).err).toContain('verdicts.c: expected the id of a leaf')
+  })
+
+  it('takes a .json file as one row', async () => {
+    const tree = {
+      id: 'root',
+      sub_tasks: [
+        { weight: 1, score: 1 },
+        { weight: 3, score: 0 },
+      ],
+    }
+    const file = sandbox.write('tree.json', JSON.stringify(tree, null, 2))
+    const { code, out } = await cli(['score', file, '--rule', 'tree'])
+    expect({ code, row: JSON.parse(out) }).toMatchObject({ code: 0, row: { id: 'root', score: 0.25 } })
   })
 
   it('reads levels, credits and verdict objects', async () => {

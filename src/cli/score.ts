@@ -5,7 +5,7 @@ import { parseGradedRow } from '../rubric/graded-row.ts'
 import { type NamedRule, ruleOf, type ScoreByRuleOptions } from '../rubric/rules.ts'
 import type { NullHandling, RubricScore } from '../rubric/score.ts'
 import { GradusError } from '../util/errors.ts'
-import { type JsonlLine, jsonlLines, parseRow } from '../util/jsonl.ts'
+import { type JsonlLine, jsonlLines, parseRow, readText } from '../util/jsonl.ts'
 import { EXIT, type Io, printJson } from './io.ts'
 
 export interface ScoreCommandOptions {
@@ -33,7 +33,7 @@ export const scoreCommand = (file: string, options: ScoreCommandOptions, io: Io)
   const rule = ruleOf(options.rule)
   const scored: RubricScore[] = []
   let failed = 0
-  for (const line of jsonlLines(file)) {
+  for (const line of linesOf(file)) {
     try {
       const { id, result } = scoreLine(line, rule, options)
       scored.push(result)
@@ -50,6 +50,10 @@ export const scoreCommand = (file: string, options: ScoreCommandOptions, io: Io)
   if (options.summary) io.err.write(`${summary(scored, failed, options.json ?? false)}\n`)
   return failed > 0 ? EXIT.failed : EXIT.ok
 }
+
+/** A `.json` file is one row, on as many lines as it likes: graded trees are often written so. */
+const linesOf = (file: string): JsonlLine[] =>
+  file.endsWith('.json') ? [{ place: file, text: readText(file) }] : jsonlLines(file)
 
 const scoreLine = ({ place, text }: JsonlLine, rule: NamedRule, options: ScoreCommandOptions) => {
   const ruleOptions: ScoreByRuleOptions = {

@@ -110,6 +110,7 @@ const treeOf = (rubric: Rubric): RubricTree => {
  */
 export const treeScore: ScoringRule = (rubric, verdicts, options = {}) => {
   const judged = judge(rubric, verdicts)
+  if (judged.length === 0) return asScore(null, judged, options)
   const tree = treeOf(rubric)
   const known = new Set(rubric.criteria.map(({ id }) => id))
   for (const { id, share } of leavesOf(tree))
