@@ -1,7 +1,99 @@
 /** @file `gradus grade`: options and help; the work is in the modules that it loads when it runs. */
 
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { GradeCommandOptions } from './grade.ts'
 import type { Io } from './io.ts'
 
+const HELP = `
+A response is a row {"response": "...", "id"?, "prompt"?, "reference"?, "metadata"?}; prompt is a question or a list of
+messages. Rows of a file with one rubric all get that rubric; with several, a row gets the one with its id, else the one
+with its prompt. Other fields of a row go to its metadata, where rules find them (sources, premises, ...).
+
+Criteria with "verifier": {"kind": "rule", "fn": ..., "params": ...} are checked by that rule (--rules lists them), those
+with "kind": "formal" by the solver; only the others reach the judge. A key is read from the environment variable that
+--api-key-env names.
+
+With --json one line a response, in the order of the file: {"id", "score", "parts", "verdicts", "nulls"}; the summary goes
+to stderr. A row that cannot be graded gets {"id", "score": null, "error"} and exit code 1; the others are still graded.
+Ctrl+C finishes what is under way and prints it; twice quits at once.
+
+Examples:
+  $ gradus grade --rubric rubric.yaml --responses responses.jsonl
+  $ gradus grade --rubric rubric.yaml --responses responses.jsonl --judge http://127.0.0.1:8000/v1 --model judge --json`
+
+const count = (text: string): number => {
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < 1)
+    throw new InvalidArgumentError('Expected a whole number above 0.')
+  return value
+}
+
+const number = (text: string): number => {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Expected a number.')
+  return value
+}
+
+const share = (text: string): number => {
+  const value = number(text)
+  if (value < 0 || value > 1) throw new InvalidArgumentError('Expected a number from 0 to 1.')
+  return value
+}
+
+/** How many criteria a call of the judge is about. */
+const shape = (text: string): 'criterion' | 'rubric' | { batch: number } =>
+  text === 'criterion' || text === 'rubric' ? text : { batch: count(text) }
+
+const judgeOptions = (command: Command): Command =>
+  command
+    .option('--judge <url>', 'OpenAI-compatible endpoint of the judge')
+    .option('--model <name>', "the judge's model; needed with --judge")
+    .option('--api-key-env <name>', 'environment variable that holds the key of the endpoint')
+    .option(
+      '--calls <shape>',
+      'criteria a call: criterion (one), rubric (all), or a number',
+      shape,
+      'criterion',
+    )
+    .option('--cache <dir>', 'folder of verdicts to reuse and add to')
+    .addOption(
+      new Option(
+        '--without-judge <how>',
+        'judged criteria where there is no judge: null verdicts, or an error',
+      )
+        .choices(['null', 'error'])
+        .default('null'),
+    )
+
 /** Adds `gradus grade` to the program. `done` receives the exit code. */
-export const addGradeCommand = (_program: Command, _io: Io, _done: (code: number) => void): void => {}
+export const addGradeCommand = (program: Command, io: Io, done: (code: number) => void): void => {
+  const command = program
+    .command('grade')
+    .summary('grade responses by a rubric')
+    .description(
+      'Grades a file of responses by a rubric: rules, formal checks, and a judge for what is left.',
+    )
+    .option('--rubric <file>', 'rubric, or data set of rubrics (YAML, JSON, JSON Lines)')
+    .option('--responses <file.jsonl>', 'responses; - is standard input')
+  judgeOptions(command)
+    .option('--rule <name>', 'how verdicts become a score (gradus score --help lists the rules)', 'signed')
+    .addOption(
+      new Option('--nulls <how>', 'a verdict that is null: leave its criterion out, or count it as not met')
+        .choices(['drop', 'as-false'])
+        .default('drop'),
+    )
+    .option('--concurrency <n>', 'responses and calls of the judge at a time', count, 64)
+    .option('--min-score <mean>', 'fail with exit code 100 below this mean score', number)
+    .option(
+      '--max-null-rate <share>',
+      'fail with exit code 100 above this share of null verdicts of either sign',
+      share,
+    )
+    .option('--rules', 'list the rules that criteria may name, and exit')
+    .option('--json', 'print a JSON line a response')
+    .addHelpText('after', HELP)
+    .action(async (options: GradeCommandOptions) => {
+      const { gradeCommand } = await import('./grade.ts')
+      done(await gradeCommand(options, io))
+    })
+}
