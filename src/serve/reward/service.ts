@@ -1,5 +1,6 @@
 /** @file The reward service without HTTP: items in, results out, through a bounded queue and under a deadline. */
 
+import { setMaxListeners } from 'node:events'
 import type { Grader } from '../../grade/grader.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import { JudgeError } from '../../util/errors.ts'
@@ -67,6 +68,8 @@ export class RewardService {
     this.queue.admit(work.length)
     const { deadlineMs, onDeadline } = this.config.limits
     const stop = new AbortController()
+    // Every item of a request listens to it, and lets go when it is done.
+    setMaxListeners(0, stop.signal)
     const leave = () => stop.abort(new ClientGone('the client is gone'))
     const late = () => stop.abort(new DeadlineReached(`the deadline of ${deadlineMs} ms has passed`))
     const timer = setTimeout(late, deadlineMs)

@@ -32,15 +32,34 @@ export const openRlhfResponse = z.object({
   extra_logs: z.object({ rubric_null_share: z.array(z.number()) }),
 })
 
-/** Of a prompt that the client cut off at the front, so much of its end is looked for. */
+/** So much of a query's beginning is looked for in a prompt that was cut at the front, at so many places. */
+const HEAD = 32
+const MOST_PLACES = 1_000
+/** So much of a prompt's end is looked for in a query, where a token at the cut was decoded differently. */
 const TAIL = 200
 
-/** Index in a query at which the response begins: behind the prompt, or the end of a prompt that was cut at the front; else 0. */
+/** Length of the longest end of the prompt that the query begins with; 0 for none. */
+const cutPrompt = (query: string, prompt: string): number => {
+  const head = query.slice(0, HEAD)
+  let at = prompt.indexOf(head)
+  for (let tries = 0; at >= 0 && tries < MOST_PLACES; tries++) {
+    if (query.startsWith(prompt.slice(at))) return prompt.length - at
+    at = prompt.indexOf(head, at + 1)
+  }
+  return 0
+}
+
+/**
+ * Index in a query at which the response begins: behind the prompt, also where a token stands before it or the client cut
+ * it at the front to make it fit. 0 where the prompt is not found: then everything is the response.
+ */
 export const responseStart = (query: string, prompt: string): number => {
   if (prompt === '') return 0
   if (query.startsWith(prompt)) return prompt.length
   const whole = query.indexOf(prompt)
   if (whole >= 0) return whole + prompt.length
+  const cut = cutPrompt(query, prompt)
+  if (cut > 0) return cut
   const tail = prompt.slice(-TAIL)
   const at = query.indexOf(tail)
   return at >= 0 ? at + tail.length : 0
