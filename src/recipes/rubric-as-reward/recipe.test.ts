@@ -300,7 +300,7 @@ describe('a NaN reward is a crash', () => {
     const recipe = await recipeOf({ condition })
     const group = await groupOf(recipe, [whole, leap])
     group.grades[1].grade.criteria.C2 = Number.NaN
-    expect(() => recipe.credit([group])).toThrow(/expected a finite number, got NaN/)
+    expect(() => recipe.credit([group])).toThrow(/verdict C2: expected a credit in \[0, 1\], got NaN/)
   })
 })
 

@@ -19,7 +19,7 @@ import type { Recipe } from '../../train/loop.ts'
 import type { Group } from '../../train/rollout.ts'
 import type { TokenAdvantages } from '../../train/update.ts'
 import { mean, std } from '../../util/statistics.ts'
-import { CRITERIA, type CriterionId } from '../logic/criteria.ts'
+import { CRITERIA, type CriterionId, logicVerdicts } from '../logic/criteria.ts'
 import { type LogicFormat, type ResponseText, tokensOfSpan } from '../logic/format.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import { conditionWeights, rolloutAdvantages, type Scored } from './rewards.ts'
@@ -234,6 +234,7 @@ const rolloutRow = (
     tokens: samples[g].tokens.length,
     parts: Object.fromEntries(CRITERIA.map(id => [id, grade.criteria[id] ?? 0])),
     flags: grade.flags,
+    verdicts: logicVerdicts(grade.criteria),
     steps: grade.steps.map(({ text, status, credit, premise, tautology, repeated, supported }) => ({
       text,
       status,

@@ -109,7 +109,10 @@ describe('rolloutAdvantages', () => {
       number
     >
     const shifted_P_G = scored_P_G.map(group =>
-      group.map(({ scores, ...rest }) => ({ ...rest, scores: { ...scores, C3: scores.C3 + 5 } })),
+      group.map(({ scores, ...rest }) => ({
+        ...rest,
+        scores: Object.fromEntries(CRITERIA.map(id => [id, scores[id] / 2 + 0.25])) as Scored['scores'],
+      })),
     )
     const plain = advantagesOf(scored_P_G, 'rubric')
     expect(largestDifference(plain, advantagesOf(shifted_P_G, 'rubric', scaled))).toBeLessThan(1e-5)
@@ -130,8 +133,8 @@ describe('rolloutAdvantages', () => {
 
   it('fails on a score that is not a number', () => {
     const group = [scored(1, Number.NaN, 1), scored(0, 1, 1)]
-    expect(() => advantagesOf([group], 'rubric')).toThrow(/finite/)
-    expect(() => advantagesOf([group], 'rubric_norm')).toThrow(/finite/)
+    expect(() => advantagesOf([group], 'rubric')).toThrow(/credit in \[0, 1\], got NaN/)
+    expect(() => advantagesOf([group], 'rubric_norm')).toThrow(/credit in \[0, 1\], got NaN/)
     expect(advantagesOf([group], 'outcome')[0]).toHaveLength(2)
   })
 })

@@ -6,20 +6,18 @@ import {
   type RubricNormOptions,
   rubricNormAdvantages,
 } from '../../rl/advantages.ts'
-import type { CriterionId } from '../logic/criteria.ts'
+import type { Rubric } from '../../rubric/criterion.ts'
+import { weightedScore } from '../../rubric/linear.ts'
+import { type CriterionId, LOGIC_RUBRIC, logicVerdicts } from '../logic/criteria.ts'
 import type { Condition } from './config.ts'
 
 export type CriterionScores = Readonly<Record<CriterionId, number>>
 export type Weights = Readonly<Partial<Record<CriterionId, number>>>
 
 /** Weights of the rubric (paper, Table 1). */
-export const RUBRIC_WEIGHTS: Readonly<Record<CriterionId, number>> = {
-  C1: 0.3,
-  C2: 0.25,
-  C3: 0.1,
-  C4: 0.15,
-  C5: 0.2,
-}
+export const RUBRIC_WEIGHTS = Object.fromEntries(
+  LOGIC_RUBRIC.criteria.map(({ id, points }) => [id, points]),
+) as Readonly<Record<CriterionId, number>>
 
 /** The composite is scaled to [0, 3] (paper, section 2.2). GRPO does not see the scale; metrics and plots do. */
 export const REWARD_SCALE = 3
@@ -57,15 +55,23 @@ export interface Scored {
   excluded?: boolean
 }
 
-/** R = 3 sum_k w_k s_k; 3 or 0 under `proof`. */
+/** The part of the rubric that a condition weighs. */
+const weighedRubric = (weights: Weights): Rubric => ({
+  criteria: LOGIC_RUBRIC.criteria.filter(({ id }) => weights[id as CriterionId] !== undefined),
+})
+
+/** R = 3 sum_k w_k s_k: the rule `weighted` on the condition's part of the rubric; 3 or 0 under `proof`. */
 export const reward = (
   { scores, correctAndProved }: Scored,
   condition: Condition,
   weights: Weights,
 ): number => {
   if (condition === 'proof') return correctAndProved ? REWARD_SCALE : 0
-  const total = Object.entries(weights).reduce((sum, [id, w]) => sum + w * scores[id as CriterionId], 0)
-  return REWARD_SCALE * total
+  const rubric = weighedRubric(weights)
+  const verdicts = logicVerdicts(scores).filter(
+    ({ criterionId }) => weights[criterionId as CriterionId] !== undefined,
+  )
+  return weightedScore(rubric, verdicts, { scale: REWARD_SCALE, weights }).score ?? 0
 }
 
 export interface RolloutAdvantages {
