@@ -1,0 +1,8 @@
+/** @file Writing rubrics: by a model from a reference answer, in rounds from examples, or from a bank of predicates. */
+
+export type { Authored, AuthorOptions } from './ask.ts'
+export * from './from-bank.ts'
+export { COVERAGE, generateRubric, type QuestionWithAnswer } from './generate.ts'
+export { proposeRubric, type Refined, type RefineOptions, refineRubric } from './refine.ts'
+export type { RefineRound } from './revision.ts'
+export type { RubricTask } from './task-prompt.ts'
