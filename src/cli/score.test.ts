@@ -135,7 +135,7 @@ describe('gradus score', () => {
       { x: 1 },
       'expected criteria and verdicts, or a tree with sub_tasks, got x',
     ],
-    ['a list', [1], 'expected an object, got a list of 1'],
+    ['a list', [1], 'graded.jsonl:2: expected an object, got a list of 1'],
     ['no JSON', '{bad', 'JSON'],
     ['NaN', '{"criteria":[{"points":NaN}],"verdicts":[true]}', 'JSON'],
     [

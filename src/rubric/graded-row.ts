@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { DataError } from '../util/errors.ts'
-import { parseWith } from '../util/schema.ts'
+import { describeValue, parseWith } from '../util/schema.ts'
 import { type Criterion, pointsSchema, type Rubric, type Verdict } from './criterion.ts'
 import { readGradedTree } from './graded-tree.ts'
 import { type GradedRowOptions, verdictList } from './graded-verdict.ts'
@@ -44,6 +44,8 @@ const rowSchema = z.looseObject({
  * @throws DataError naming the field that is wrong; also when verdicts and criteria differ in number.
  */
 export const parseGradedRow = (value: unknown, options: GradedRowOptions = {}): GradedRow => {
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw new DataError(`expected an object, got ${describeValue(value)}; write one row a line`)
   const row = parseWith(rowSchema, value, '', DataError)
   const named = row.id === undefined ? {} : { id: row.id }
   if (row.criteria !== undefined) return { ...named, ...flatRow(row.criteria, row.verdicts, options) }
