@@ -1,0 +1,57 @@
+/** @file Takes what is only dressing off an answer: delimiters, spaces, currency, thousands marks, markdown. */
+
+import { braceGroup } from './tokens.ts'
+
+/** Commands that are told by their name even where their backslash was doubled by some escaping on the way. */
+const DOUBLED =
+  /\\\\(?=(?:[dtc]?frac|boxed|fbox|sqrt|left|right|le|leq|ge|geq|pi|text|mathrm|mathbf|infty|cdot|times|cup|in|neq?|pm|circ|begin|end|[dt]?binom|theta|alpha|beta)(?![a-zA-Z]))/g
+
+/** Undoes doubled backslashes of commands; row ends of matrices stay. */
+export const unescaped = (text: string): string =>
+  /\\\\\\\\|\\\\begin/.test(text) || !/\\begin\{/.test(text) ? text.replace(DOUBLED, '\\') : text
+
+const REPLACEMENTS: readonly [RegExp, string][] = [
+  [/<\|[a-z_]{1,40}\|>/gi, ' '],
+  [/(?<=\d),\\!\s*(?=\d{3}(?!\d))/g, ''],
+  [/\\(?:displaystyle|dotfill|!)/g, ''],
+  [/(?<=\d)\s?\{\s*,\s*\}\s?(?=\d{3}(?!\d))/g, ''],
+  [/(?<=\d)\{,\}(?=\d)/g, '.'],
+  [/(?<=\d)(?:\\[,;: ]|~)(?=\d{3}(?!\d))/g, ''],
+  [/\\\$|\\textdollar|[€£¥₹₽₩₪฿￥]/g, ' '],
+  [/\$/g, ' '],
+  [/\\[()]/g, ' '],
+  [/\\\[(?!\d+(?:pt|em|ex)\])|\\\]/g, ' '],
+  [/\\\\\[\d+(?:pt|em|ex)\]/g, '\\\\'],
+  [/\*\*|__(?=\S)/g, ' '],
+  [
+    /(?:\^\s*\{?\s*\\circ\s*\}?|°)\s*(?:\\(?:text|mathrm|textrm)\s*\{\s*[CF]\s*\}|[CF](?![A-Za-z]))/g,
+    '^\\circ',
+  ],
+  [/\(\s*(?:\\(?:text|mathrm|mod)\s*\{?\s*)?mod\s*\}?\s*([\w]+)\s*\)/g, '\\pmod{$1}'],
+]
+
+const withoutBox = (text: string): string => {
+  const start = /^\\f?boxed?\s*(?=\{)/.exec(text)
+  const group = start && braceGroup(text, start[0].length)
+  return group && text.slice(group[1]).trim() === '' ? withoutBox(group[0].trim()) : text
+}
+
+const grouped = (text: string): string =>
+  text
+    .replace(/(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d])/g, digits => digits.replace(/ /g, ''))
+    .replace(
+      /^(-?)(\d{1,3}(?:\.\d{3})+),(\d+)$/,
+      (_, sign, whole, rest) => `${sign}${whole.replace(/\./g, '')}.${rest}`,
+    )
+    .replace(/^(-?0),(\d+)$/, '$1.$2')
+
+/** The answer that is left: LaTeX or plain mathematics, or words. Linear in the length of the text. */
+export const cleaned = (text: string): string => {
+  let result = withoutBox(unescaped(text.trim()))
+  for (const [pattern, replacement] of REPLACEMENTS) result = result.replace(pattern, replacement)
+  result = result
+    .replace(/\s+/g, ' ')
+    .replace(/^[\s"'“”‘:*]+/, '')
+    .replace(/(?:[\s"“”’.。,;:*]|\\\\|\\ )+$/, '')
+  return grouped(withoutBox(result))
+}

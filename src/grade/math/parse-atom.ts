@@ -1,0 +1,308 @@
+/** @file Reads what stands alone in a product: numbers, names, brackets, functions, roots, matrices, and what sticks to them. */
+
+import { Cursor } from './cursor.ts'
+import { MINUS_ONE, type Node, numberNode } from './expression.ts'
+import { isBased, readBased, readNumber } from './numerals.ts'
+import type { Token } from './tokens.ts'
+
+export { ParseError } from './cursor.ts'
+
+const OPENING = new Set(['(', '[', '{', '\\{', '|', '|(', 'floor(', 'ceil('])
+const CLOSING = new Set([')', ']', '}', '\\}'])
+const MATRICES = /^(?:[pbvBV]?matrix|array|smallmatrix|tabular)$/
+const FRACTIONS = new Set(['frac', 'dfrac', 'tfrac', 'cfrac', 'nicefrac', 'sfrac'])
+const BINOMIALS = new Set(['binom', 'dbinom', 'tbinom'])
+const BIG_OPERATORS = new Set(['sum', 'prod', 'int', 'iint', 'oint', 'lim', 'limsup', 'liminf'])
+const SEVERAL_ARGUMENTS = new Set(['max', 'min', 'gcd', 'lcm'])
+
+export abstract class AtomParser extends Cursor {
+  /** Inside `\{ ... \}`, where `|` and `:` say "such that". */
+  protected inSet = false
+  private bars = 0
+
+  protected abstract sum(): Node
+  protected abstract list(ends: () => boolean): Node
+  protected abstract clauses(ends: () => boolean): { items: Node[]; joined?: 'and' | 'or' }
+
+  protected startsAtom(): boolean {
+    const { type, value } = this.peek()
+    if (type === 'operator')
+      return (OPENING.has(value) && !(value === '|' && (this.bars > 0 || this.inSet))) || value === "'"
+    return ['number', 'symbol', 'constant', 'function', 'set', 'command', 'begin', 'text'].includes(type)
+  }
+
+  /** An atom with its powers, primes, factorials, subscripts and percent signs. */
+  protected factor(): Node {
+    return this.descend(() => this.postfix(this.atom()))
+  }
+
+  private postfix(atom: Node): Node {
+    let node = atom
+    for (;;) {
+      this.budget.spend()
+      if (this.peekOperator('^')) node = this.power(node)
+      else if (this.takeOperator('_')) node = this.subscript(node)
+      else if (this.takeOperator('!')) node = { kind: 'call', name: 'factorial', args: [node] }
+      else if (this.takeOperator('%')) node = { kind: 'quantity', value: node, unit: '%' }
+      else if (this.takeOperator('°')) node = { kind: 'quantity', value: node, unit: '°' }
+      else if (node.kind === 'symbol' && this.takeOperator("'"))
+        node = { kind: 'symbol', name: `${node.name}'` }
+      else return node
+    }
+  }
+
+  private power(base: Node): Node {
+    this.next()
+    if (this.takeOperator('circ')) return { kind: 'quantity', value: base, unit: '°' }
+    const degree =
+      this.peekOperator('{') && ['circ', '°'].includes(this.peekAt(1).value) && this.peekAt(2).value === '}'
+    if (degree) {
+      for (let i = 0; i < 3; i++) this.next()
+      return { kind: 'quantity', value: base, unit: '°' }
+    }
+    if (this.takeOperator("'"))
+      return base.kind === 'symbol' ? { kind: 'symbol', name: `${base.name}'` } : base
+    const exponent = this.exponent()
+    return { kind: 'power', base, exponent }
+  }
+
+  private exponent(): Node {
+    if (this.takeOperator('-')) return this.minusOf(this.exponent())
+    const atom = this.atom()
+    return this.peekOperator('^') ? this.descend(() => this.power(atom)) : atom
+  }
+
+  private minusOf(node: Node): Node {
+    return { kind: 'multiply', factors: [MINUS_ONE, node] }
+  }
+
+  private subscript(base: Node): Node {
+    const text = this.tokensOfGroup()
+    if (base.kind === 'number' && isBased(base, text)) return readBased(base, text) ?? this.fail()
+    const name = base.kind === 'symbol' ? base.name : null
+    return name === null ? base : { kind: 'symbol', name: `${name}_${text}` }
+  }
+
+  protected atom(): Node {
+    const token = this.peek()
+    switch (token.type) {
+      case 'number':
+        return readNumber(this.next().value) ?? this.fail()
+      case 'symbol':
+        return { kind: 'symbol', name: this.next().value }
+      case 'constant':
+        return { kind: 'constant', name: this.next().value as 'pi' }
+      case 'set':
+        return { kind: 'setName', name: this.next().value }
+      case 'text':
+        return this.words()
+      case 'function':
+        return this.call(this.next().value)
+      case 'command':
+        return this.command(this.next().value)
+      case 'begin':
+        return this.environment(this.next().value)
+      default:
+        return this.bracket(token)
+    }
+  }
+
+  /** Words before a formula only introduce it; alone they are the answer. */
+  private words(): Node {
+    let text = this.next().value
+    while (this.peek().type === 'text') text += ` ${this.next().value}`
+    this.takeOperator(':')
+    return this.startsAtom() || this.peekOperator('-') ? this.sum() : { kind: 'text', text }
+  }
+
+  private bracket(token: Token): Node {
+    if (token.type !== 'operator' || !OPENING.has(token.value)) return this.fail()
+    const open = this.next().value
+    if (open === '{') return this.braces()
+    if (open === 'floor(' || open === 'ceil(') return this.enclosed(open.slice(0, -1), open.replace('(', ')'))
+    if (open === '|' || open === '|(') return this.absolute(open === '|' ? '|' : '|)')
+    return this.group(open === '\\{' ? '{' : (open as '(' | '['))
+  }
+
+  private enclosed(name: string, end: string): Node {
+    const node: Node = { kind: 'call', name, args: [this.sum()] }
+    return this.takeOperator(end) ? node : this.fail()
+  }
+
+  private absolute(end: string): Node {
+    this.bars++
+    const node = this.enclosed('abs', end)
+    this.bars--
+    return node
+  }
+
+  private braces(): Node {
+    const node = this.peekOperator('}') ? null : this.list(() => this.peekOperator('}'))
+    if (!this.takeOperator('}')) this.fail()
+    return node ?? this.atom()
+  }
+
+  private group(open: '(' | '[' | '{'): Node {
+    const wasInSet = this.inSet
+    const bars = this.bars
+    this.inSet = open === '{'
+    this.bars = 0
+    const { items, joined } = this.clauses(() => this.isOperator(CLOSING) || this.isBuilder())
+    const node = this.isBuilder() ? this.builder() : null
+    this.inSet = wasInSet
+    this.bars = bars
+    const close = this.next().value.replace('\\', '')
+    if (close !== ')' && close !== ']' && close !== '}') return this.fail()
+    if (node) return node
+    if ((open === '{') !== (close === '}')) return this.fail()
+    if (items.length === 1 && open !== '{' && !joined && (open === '(') === (close === ')')) return items[0]
+    return { kind: 'group', open, close, items }
+  }
+
+  private isBuilder(): boolean {
+    return this.inSet && this.peekOperator('|', 'mid', ':')
+  }
+
+  /** `\{ x \mid condition \}` stands for its condition. */
+  private builder(): Node {
+    this.next()
+    return this.list(() => this.peekOperator('\\}'))
+  }
+
+  private call(name: string): Node {
+    let power: Node | null = null
+    let base: Node | null = null
+    while (this.peekOperator('^', '_')) {
+      if (this.next().value === '_') base = this.exponent()
+      else power = this.exponent()
+    }
+    const args = this.argumentsOf(name)
+    const inverse = power?.kind === 'multiply' && ['sin', 'cos', 'tan'].includes(name)
+    const value: Node = {
+      kind: 'call',
+      name: inverse ? `a${name}` : name,
+      args: base ? [...args, base] : args,
+    }
+    return power && !inverse ? { kind: 'power', base: value, exponent: power } : value
+  }
+
+  private argumentsOf(name: string): Node[] {
+    if (!this.peekOperator('(', '[', '{')) return [this.bareArgument()]
+    const argument = this.atom()
+    if (argument.kind !== 'group') return [argument]
+    if (!SEVERAL_ARGUMENTS.has(name)) this.fail()
+    return argument.items
+  }
+
+  /** `\sin 2\pi x`: the factors that follow, up to a sign, a bracket or another function. */
+  private bareArgument(): Node {
+    if (this.peekOperator('-')) {
+      this.next()
+      return this.minusOf(this.bareArgument())
+    }
+    const factors: Node[] = [this.factor()]
+    while (['number', 'symbol', 'constant'].includes(this.peek().type) || this.isPlainCommand())
+      factors.push(this.factor())
+    return factors.length === 1 ? factors[0] : { kind: 'multiply', factors }
+  }
+
+  private isPlainCommand(): boolean {
+    const { type, value } = this.peek()
+    return type === 'command' && !BIG_OPERATORS.has(value) && !['pmod', 'bmod', 'mod', 'pod'].includes(value)
+  }
+
+  private command(name: string): Node {
+    if (FRACTIONS.has(name))
+      return { kind: 'divide', numerator: this.argument(), denominator: this.argument() }
+    if (BINOMIALS.has(name)) return this.binomial()
+    if (name === 'sqrt') return this.root()
+    if (BIG_OPERATORS.has(name)) return this.bigOperator(name)
+    if (['overline', 'bar', 'dot'].includes(name))
+      return { kind: 'symbol', name: `${name} ${this.tokensOfGroup()}` }
+    return { kind: 'symbol', name: `\\${name}` }
+  }
+
+  private binomial(): Node {
+    if (!this.peekOperator('('))
+      return { kind: 'call', name: 'binomial', args: [this.argument(), this.argument()] }
+    const pair = this.atom()
+    return pair.kind === 'group' && pair.items.length === 2
+      ? { kind: 'call', name: 'binomial', args: pair.items }
+      : this.fail()
+  }
+
+  /** An argument in braces, or one digit or token: `\frac12`, `\frac{270}7`. */
+  private argument(): Node {
+    if (this.peekOperator('{')) return this.atom()
+    if (this.peek().type !== 'number') return this.peekOperator('-') ? this.fail() : this.atom()
+    return readNumber(this.takeDigit()) ?? this.fail()
+  }
+
+  private root(): Node {
+    let index: Node = numberNode({ n: 2n, d: 1n })
+    if (this.takeOperator('[')) {
+      index = this.sum()
+      if (!this.takeOperator(']')) this.fail()
+    }
+    const radicand = this.peekOperator('(', '{') ? this.atom() : this.argument()
+    if (radicand.kind === 'group') this.fail()
+    return { kind: 'root', radicand, index }
+  }
+
+  /** Sums, products, integrals and limits: bounds and body, to be evaluated where that is a finite matter. */
+  private bigOperator(name: string): Node {
+    let below: Node = { kind: 'text', text: '' }
+    let above: Node = { kind: 'text', text: '' }
+    while (this.peekOperator('^', '_')) {
+      const sign = this.next().value
+      const bound = this.peekOperator('{') ? this.skipBraces() : this.atom()
+      if (sign === '_') below = bound
+      else above = bound
+    }
+    return { kind: 'call', name, args: [below, above, this.bigBody()] }
+  }
+
+  private skipBraces(): Node {
+    this.next()
+    const node = this.list(() => this.peekOperator('}'))
+    return this.takeOperator('}') ? node : this.fail()
+  }
+
+  private bigBody(): Node {
+    const factors: Node[] = []
+    do factors.push(this.factor())
+    while (this.takeOperator('*') || this.startsAtom())
+    return factors.length === 1 ? factors[0] : { kind: 'multiply', factors }
+  }
+
+  private environment(name: string): Node {
+    const end = () => this.peek().type === 'end' || this.peek().type === 'eof'
+    const rows: Node[][] = [[]]
+    if (!MATRICES.test(name)) {
+      const node = this.list(end)
+      this.next()
+      return node
+    }
+    while (!end()) {
+      if (this.takeOperator('\\\\')) rows.push([])
+      else if (!this.takeOperator('&')) rows.at(-1)!.push(this.cell(end))
+    }
+    this.next()
+    return this.matrixOrSystem(rows.filter(row => row.length > 0))
+  }
+
+  private cell(end: () => boolean): Node {
+    const cellEnd = () => end() || this.peekOperator('\\\\', '&')
+    const start = this.position
+    const node = this.list(cellEnd)
+    return this.position === start ? this.fail() : node
+  }
+
+  /** An array of relations, one a row, is a system; everything else is a matrix. */
+  private matrixOrSystem(rows: Node[][]): Node {
+    if (rows.length === 0 || rows.some(row => row.length !== rows[0].length)) return this.fail()
+    const isSystem = rows.every(row => row.length === 1 && row[0].kind === 'relation')
+    if (isSystem) return { kind: 'group', open: '', close: '', items: rows.map(row => row[0]), joined: 'and' }
+    return { kind: 'matrix', rows }
+  }
+}

@@ -1,0 +1,130 @@
+/** @file Where mathematics stands in running text: between delimiters, or as bare numbers and fractions. */
+
+import { braceGroup } from './tokens.ts'
+
+/** A stretch of text that may be an answer. */
+export interface Span {
+  start: number
+  end: number
+  text: string
+}
+
+const PERCENT = /^\s*(?:\\?%|percent(?:age)?\b|pct\b|per cent\b)/i
+
+const withPercent = (text: string, end: number, inside: string): string =>
+  PERCENT.test(text.slice(end, end + 14)) && !inside.includes('%') ? `${inside} \\%` : inside
+
+/** Opening, closing, and whether the mathematics between may go over several lines. */
+const DELIMITERS: readonly [open: string, close: string, lines: boolean][] = [
+  ['$$', '$$', true],
+  ['\\[', '\\]', true],
+  ['\\(', '\\)', false],
+  ['$', '$', false],
+]
+
+const isProse = (inside: string): boolean =>
+  /(?:^|[^\\a-zA-Z{])[a-zA-Z]{2,}[ ,]+[a-zA-Z]{2,}/.test(
+    inside.replace(/\\[a-zA-Z]+\s*\{[^{}]*\}|\\[a-zA-Z]+/g, ''),
+  ) || /[.?!]\s+\p{L}/u.test(inside)
+
+/** An unescaped `close` behind `from`, or -1. */
+const closing = (text: string, close: string, from: number): number => {
+  let at = text.indexOf(close, from)
+  while (at > 0 && text[at - 1] === '\\' && text[at - 2] !== '\\') at = text.indexOf(close, at + 1)
+  return at
+}
+
+interface Delimited extends Span {
+  usable: boolean
+}
+
+/**
+ * Every delimited stretch from left to right. Inline mathematics that goes over a line end is broken: it is no answer,
+ * and neither is a number inside it. A pair of dollar signs around prose is money, not mathematics.
+ */
+const delimited = (text: string): Delimited[] => {
+  const found: Delimited[] = []
+  const lastClose = new Map(DELIMITERS.map(([, close]) => [close, text.lastIndexOf(close)]))
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] !== '$' && text[i] !== '\\') continue
+    const delimiter = DELIMITERS.find(([open]) => text.startsWith(open, i))
+    if (!delimiter) {
+      if (text[i] === '\\') i++
+      continue
+    }
+    const [open, close, lines] = delimiter
+    const from = i + open.length
+    const at = lastClose.get(close)! >= from ? closing(text, close, from) : -1
+    if (at < 0) continue
+    const inside = text.slice(from, at)
+    if (inside.trim() === '' || isProse(inside)) continue
+    const end = at + close.length
+    found.push({
+      start: i,
+      end,
+      text: withPercent(text, end, inside),
+      usable: lines || !inside.includes('\n'),
+    })
+    i = end - 1
+  }
+  return found
+}
+
+const NUMBER = String.raw`(?:\d{1,3}(?:[, ]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)?|\.\d+)`
+const SIGNED = String.raw`(?:(?<![\p{L}\d.)])[-−+])?${NUMBER}`
+const PLAIN = new RegExp(
+  String.raw`(?<![a-zA-Z\d.,\\]|\d[-−])\(?${SIGNED}\)?(?:\s?[-−+*/×÷^=·]\s?\(?[-−]?${NUMBER}\)?){0,40}(?:\s?(?:\\?%|percent(?:age)?\b|pct\b))?`,
+  'gu',
+)
+
+const LATEX_START = /-?\\(?:[dtc]?frac|sqrt|pi\b)/g
+
+/** Bare LaTeX such as `\frac{2}{5}` outside delimiters. */
+const bareLatex = (text: string): Span[] => {
+  const found: Span[] = []
+  for (const match of text.matchAll(LATEX_START)) {
+    let end = match.index + match[0].length
+    while (text[end] === '{') {
+      const group = braceGroup(text.slice(0, end + 400), end)
+      if (!group) break
+      end = group[1]
+    }
+    found.push({ start: match.index, end, text: text.slice(match.index, end) })
+  }
+  return found
+}
+
+const balanced = (text: string): string => {
+  const opens = text.split('(').length
+  const closes = text.split(')').length
+  return opens === closes ? text : text.replace(/^\(|\)$/g, '')
+}
+
+/** Candidates for an answer, sorted by where they end. */
+export const candidates = (text: string): Span[] => {
+  const areas = delimited(text)
+  let rest = text
+  for (const { start, end } of areas) rest = rest.slice(0, start) + ' '.repeat(end - start) + rest.slice(end)
+  const latex = bareLatex(rest)
+  for (const { start, end } of latex) rest = rest.slice(0, start) + ' '.repeat(end - start) + rest.slice(end)
+  const numbers = [...rest.matchAll(PLAIN)].map(match => ({
+    start: match.index,
+    end: match.index + match[0].length,
+    text: balanced(match[0]),
+  }))
+  return [...areas.filter(area => area.usable), ...latex, ...numbers].sort((a, b) => a.end - b.end)
+}
+
+/** Whether the text holds delimited mathematics, broken or not. */
+export const hasDelimiters = (text: string): boolean => delimited(text).length > 0
+
+/** The text without its delimited mathematics. */
+export const outsideDelimiters = (text: string): string => {
+  let result = ''
+  let at = 0
+  for (const { start, end } of delimited(text)) {
+    result += `${text.slice(at, start)} `
+    at = end
+  }
+  return result + text.slice(at)
+}

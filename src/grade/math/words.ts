@@ -1,0 +1,49 @@
+/** @file Answers in words: yes and no, names, options of a multiple-choice question. */
+
+import { NUMBER_WORDS, table } from './vocabulary.ts'
+
+/** Source of the yes/no/unknown words: spec 1.4 (PrOntoQA's parser; FOLIO's two names for unknown). */
+const SYNONYMS = table({
+  true: 'true',
+  t: 'true',
+  yes: 'true',
+  y: 'true',
+  correct: 'true',
+  right: 'true',
+  false: 'false',
+  f: 'false',
+  no: 'false',
+  n: 'false',
+  incorrect: 'false',
+  wrong: 'false',
+  unknown: 'unknown',
+  uncertain: 'unknown',
+  undetermined: 'unknown',
+  'cannot be determined': 'unknown',
+}) // prettier-ignore
+
+/** Lower case, without articles, brackets, punctuation and spaces. */
+export const normalisedWords = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[\p{P}\p{S}]+/gu, ' ')
+    .replace(/\b(?:the|a|an)\s+(?=\p{L})/gu, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+
+/** The letter of an option: `C`, `(C)`, `C. Cecile`, `(C) Cecile`; null where there is none. */
+export const optionLetter = (text: string): string | null => {
+  const match = /^\s*(?:\(([A-Ja-j])\)|([A-J])[.):]|([A-J])(?=\s*$)|([A-J])(?=\s+\p{Lu}))/u.exec(text)
+  return match ? (match[1] ?? match[2] ?? match[3] ?? match[4]).toUpperCase() : null
+}
+
+/** Equality of two answers in words. Letters in another order (`cat`, `act`) are other words. */
+export const textsEqual = (a: string, b: string): boolean => {
+  const [x, y] = [normalisedWords(a), normalisedWords(b)]
+  if (x === y) return x !== '' || a.trim() === b.trim()
+  if (SYNONYMS[x] && x.length > 1 && SYNONYMS[x] === SYNONYMS[y]) return true
+  const [numberX, numberY] = [NUMBER_WORDS[x] ?? x, NUMBER_WORDS[y] ?? y]
+  if (String(numberX) === String(numberY)) return true
+  const [optionX, optionY] = [optionLetter(a), optionLetter(b)]
+  return optionX !== null && optionX === optionY && (x.length === 1 || y.length === 1)
+}
