@@ -1,8 +1,9 @@
-/** @file The rule `exact_answer`: the final answer equals the gold one after normalising (spec 1.4). */
+/** @file Rules on the final answer: equal to the gold one after normalising (spec 1.4), or mathematically. */
 
 import { z } from 'zod'
 import type { GradeItem } from '../grader.ts'
 import { labelIn } from '../logic/answer.ts'
+import { gradeMath, mathEqual } from '../math/index.ts'
 import { defineRule } from './rule.ts'
 import { fold } from './text.ts'
 
@@ -117,4 +118,28 @@ const exactRule = defineRule({
     },
 })
 
-export const ANSWER_RULES = [exactRule]
+/** Equal to any of the gold answers; undecided where none is equal and one could not be compared. */
+const anyEqual = (results: readonly (boolean | null)[]): boolean | null =>
+  results.includes(true) || (results.includes(null) ? null : false)
+
+const mathRule = defineRule({
+  name: 'math_equal',
+  about:
+    'The final answer is mathematically equal to the gold one (or one of several): numbers, fractions, units, sets, intervals, expressions. The gold answer is given, or the reference of the item.',
+  params: { gold: goldParameter, extract: z.boolean().default(true) },
+  compile:
+    ({ gold, extract }) =>
+    (text, item) => {
+      const golds = goldAnswers(gold, item)
+      if (golds.length === 0) return NO_GOLD
+      if (!extract) return anyEqual(golds.map(each => mathEqual(each, text.trim(), { extract: false })))
+      const grades = golds.map(each => gradeMath(each, text))
+      const { answer } = grades[0]
+      return {
+        met: anyEqual(grades.map(({ equal }) => equal)),
+        explanation: answer === null ? 'no answer found' : `answered ${answer.slice(0, 100)}`,
+      }
+    },
+})
+
+export const ANSWER_RULES = [exactRule, mathRule]

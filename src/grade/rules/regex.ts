@@ -17,7 +17,7 @@ const patternFault = (source: string, flags: string): string | null => {
 const regexRule = defineRule({
   name: 'regex',
   about:
-    'Matches a JavaScript regular expression; with min and max, so many times. A search has 50 ms, else no verdict.',
+    'Matches a JavaScript regular expression; with min and max, so many times. A search that takes too long has no verdict.',
   params: {
     pattern: z.string().min(1).max(MAX_PATTERN),
     flags: z

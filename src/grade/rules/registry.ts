@@ -8,6 +8,7 @@ import { ANSWER_RULES } from './answers.ts'
 import { CITATION_RULES } from './citations.ts'
 import { COIN_RULES } from './coin.ts'
 import { FORMAT_RULES } from './format.ts'
+import { INSTRUCTION_RULES } from './instruction.ts'
 import { JSON_RULES } from './json.ts'
 import { LENGTH_RULES } from './length.ts'
 import { MENTION_RULES } from './mentions.ts'
@@ -24,6 +25,7 @@ const ALL: readonly Rule[] = [
   ...CITATION_RULES,
   ...OVERLAP_RULES,
   ...ANSWER_RULES,
+  ...INSTRUCTION_RULES,
   ...COIN_RULES,
 ]
 

@@ -52,6 +52,7 @@ interface Definition<S extends z.ZodRawShape> {
   params: S
   /** A condition on several parameters at once, with `what was expected; what to do`. */
   require?: readonly [(params: z.output<z.ZodObject<S>>) => boolean, string]
+  /** May throw DataError for parameters that only turn out to be wrong now. */
   compile(params: z.output<z.ZodObject<S>>): (text: string, item: GradeItem) => RuleResult
 }
 
@@ -69,7 +70,7 @@ export const defineRule = <S extends z.ZodRawShape>(definition: Definition<S>): 
     parameters: Object.keys(shape),
     compile(params, source) {
       const checked = parseWith(schema, params ?? {}, source, DataError) as Params & CommonParams
-      const check = compile(checked)
+      const check = named(source, () => compile(checked))
       const { within, negate } = checked
       return item => {
         const text = within === undefined ? item.response : textWithin(item.response, within)
@@ -77,6 +78,16 @@ export const defineRule = <S extends z.ZodRawShape>(definition: Definition<S>): 
         return negate ? turnedRound(outcome) : outcome
       }
     },
+  }
+}
+
+/** Faults that only show when a rule is put together get the place as well. */
+const named = <T>(source: string, make: () => T): T => {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof DataError) throw new DataError(`${source}: ${error.message}`, { cause: error })
+    throw error
   }
 }
 

@@ -117,9 +117,16 @@ describe('regex', () => {
   it('cuts off a pattern that would need exponential time: no verdict, and soon no more tries', () => {
     const params = { pattern: '^(a+)+$' }
     const evil = `${'a'.repeat(50)}b`
-    for (let i = 0; i < 12; i++) expect(met('regex', params, evil)).toBeNull()
+    for (let i = 0; i < 5; i++) expect(met('regex', params, evil)).toBeNull()
     expect(checkRule('regex', params, item(evil)).explanation).toContain('given up')
     expect(met('regex', { pattern: '^(a+)+$' }, 'aaa')).toBe(true)
+  })
+
+  it('does not give up a pattern that is slow once in a while', () => {
+    const params = { pattern: '^(a+)+$' }
+    for (let i = 0; i < 1_500; i++) expect(met('regex', params, 'aaa')).toBe(true)
+    for (let i = 0; i < 6; i++) met('regex', params, `${'a'.repeat(50)}b`)
+    expect(met('regex', params, 'aaa')).toBe(true)
   })
 
   it('refuses a pattern that is none', () => {
@@ -254,6 +261,52 @@ describe('exact answers', () => {
     expect(met('exact_answer', {}, 'Answer: 7', { reference: '7.0' })).toBe(true)
     expect(met('exact_answer', {}, 'Answer: 7')).toBeNull()
     expect(met('exact_answer', { gold: ['six', '6'] }, '6')).toBe(true)
+  })
+})
+
+describe('mathematical answers', () => {
+  it('are compared as mathematics', () => {
+    expect(met('math_equal', { gold: '\\frac{1}{2}' }, 'So we get \\boxed{0.5}.')).toBe(true)
+    expect(met('math_equal', { gold: '2x+1' }, 'The answer is $1+2x$.')).toBe(true)
+    expect(met('math_equal', { gold: '3' }, 'The answer is 4.')).toBe(false)
+    expect(met('math_equal', { gold: ['3', '4'] }, 'The answer is 4.')).toBe(true)
+    expect(met('math_equal', {}, 'The answer is 4.', { reference: '4.0' })).toBe(true)
+    expect(met('math_equal', {}, 'The answer is 4.')).toBeNull()
+    expect(checkRule('math_equal', { gold: '3' }, item('')).met).toBe(false)
+    expect(met('math_equal', { gold: '3', extract: false, within: 'answer' }, '<answer>3.0</answer>')).toBe(
+      true,
+    )
+  })
+})
+
+describe('instructions', () => {
+  const bullets = { id: 'detectable_format:number_bullet_lists', kwargs: { num_bullets: 2 } }
+
+  it('go by their public ids, strict or loose', () => {
+    expect(met('instruction', bullets, '* a\n* b')).toBe(true)
+    expect(met('instruction', bullets, '* a')).toBe(false)
+    const shout = { id: 'change_case:english_capital', kwargs: null }
+    expect(met('instruction', shout, 'Sure:\nTHIS IS A LOUD ANSWER TO EVERYTHING')).toBe(false)
+    expect(
+      met('instruction', { ...shout, mode: 'loose' }, 'Sure:\nTHIS IS A LOUD ANSWER TO EVERYTHING'),
+    ).toBe(true)
+  })
+
+  it('are checked when they are loaded', () => {
+    expect(() => met('instruction', { id: 'detectable_format:bullets' }, '')).toThrow(
+      /rule instruction: params: /,
+    )
+    expect(() => met('instruction', { ...bullets, kwargs: { bullets: 2 } }, '')).toThrow(
+      /rule instruction: params: .*number_bullet_lists.*bullets/,
+    )
+  })
+
+  it('tell languages apart', () => {
+    const german = 'Der Hund läuft schnell durch den Wald und bellt laut.'
+    expect(met('language', { language: 'de' }, german)).toBe(true)
+    expect(met('language', { language: 'en' }, german)).toBe(false)
+    expect(met('language', { language: 'de' }, ' ')).toBe(false)
+    expect(() => met('language', { language: 'klingon' }, '')).toThrow(/language: expected one of am, ar/)
   })
 })
 
