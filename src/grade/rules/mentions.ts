@@ -1,7 +1,7 @@
 /** @file Rules on what is mentioned: any, all or none of some terms, their order, how a response begins and ends. */
 
 import { z } from 'zod'
-import { defineRule, graded, outcomeOfParts } from './rule.ts'
+import { band, bandIsSensible, defineRule, graded, inBand, outcomeOfParts } from './rule.ts'
 import { fold, indexOfTerm } from './text.ts'
 
 const text = z.string().trim().min(1).max(1_000)
@@ -75,6 +75,21 @@ const orderRule = defineRule({
   },
 })
 
+const countRule = defineRule({
+  name: 'mention_count',
+  about: 'Mentions at least and at most so many of some terms, each counted once.',
+  params: { terms, ...band, ...spelling },
+  require: [bandIsSensible, 'min or max, and min not above max; say how many of the terms there should be'],
+  compile: ({ terms: wanted, min, max, ...how }) => {
+    const finders = wanted.map(each => finderOf(each, how))
+    return response => {
+      const folded = fold(response, how.caseSensitive)
+      const found = finders.filter(find => find(folded) >= 0).length
+      return inBand(found, { min, max }, `of ${wanted.length} terms`)
+    }
+  },
+})
+
 const edgeRule = (name: 'starts_with' | 'ends_with', about: string) =>
   defineRule({
     name,
@@ -92,6 +107,7 @@ const edgeRule = (name: 'starts_with' | 'ends_with', about: string) =>
 export const MENTION_RULES = [
   containsRule,
   orderRule,
+  countRule,
   edgeRule('starts_with', 'Begins with one of some texts.'),
   edgeRule('ends_with', 'Ends with one of some texts.'),
 ]
