@@ -1,6 +1,6 @@
 /** @file Quotes text that a judge must read but never obey: it cannot close its own delimiter or play another speaker. */
 
-import { createHash } from 'node:crypto'
+import { digestOf } from './cache/cache-key.ts'
 import { foldLookalikes, isAscii, stripHidden } from './lookalikes.ts'
 
 /** Puts a text between delimiters named after `tag`. */
@@ -87,4 +87,4 @@ export const quoteUntrusted: Quote = (text, tag) => {
   return `<${tag}-${id}>\n${escaped}\n</${tag}-${id}>`
 }
 
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12)
+const hashOf = (text: string): string => digestOf(text).slice(0, 12)
