@@ -46,8 +46,9 @@ const unique = (items: readonly Node[], compare: Compare): Node[] => {
 
 const isUnordered = (group: Group): boolean => group.open === '{' || group.joined !== undefined
 
-/** A set or list of one value is that value. */
+/** A set or list of one value is that value (hundreds of members are no one value that anybody wrote). */
 export const singletonEqual = (group: Group, other: Node, compare: Compare): boolean | null => {
+  if (group.items.length > MAX_MEMBERS) return false
   const distinct = isUnordered(group) ? unique(group.items, compare) : group.items
   return distinct.length === 1 ? compare(distinct[0], other) : false
 }
@@ -80,6 +81,7 @@ const setsEqual = (
   right: readonly Node[],
   compare: Compare,
 ): boolean | null => {
+  if (Math.max(left.length, right.length) > MAX_MEMBERS) return null
   const isTuple = [a, b].some(({ open }) => open === '(' || open === '[')
   if (isTuple) return inOrder(left, right, compare)
   const isSets = a.open === '{' && b.open === '{'

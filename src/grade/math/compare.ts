@@ -2,7 +2,7 @@
 
 import { anyOrder, groupsEqual, inOrder, type ListOrder, singletonEqual } from './compare-groups.ts'
 import { equationsEqual } from './equations.ts'
-import { type Node, type NodeOf, ONE_NODE, serial, some } from './expression.ts'
+import { childrenOf, type Node, type NodeOf, ONE_NODE, serial, some } from './expression.ts'
 import { type Assignment, assignmentOf, isLabel } from './labels.ts'
 import { matrixOf, vectorOf } from './matrices.ts'
 import { quantitiesEqual } from './quantities.ts'
@@ -50,7 +50,7 @@ class Comparison {
 
   /** A formula of sets or tuples, such as `-[0, 1)`, is no number; what it is stays open. */
   private scalars(a: Node, b: Node): boolean | null {
-    const [pureA, pureB] = [a, b].map(node => !some(node, child => !isScalar(child)))
+    const [pureA, pureB] = [isFormula(a), isFormula(b)]
     return pureA && pureB ? quantitiesEqual(a, b, this.rules) : pureA === pureB ? null : false
   }
 
@@ -66,10 +66,10 @@ class Comparison {
 
   private bothNamed(x: Assignment, y: Assignment, a: Node, b: Node): boolean | null {
     const equal = this.compare(x.value, y.value)
-    const isFormula = some(x.value, node => node.kind === 'symbol')
-    if (equal !== false && (!isFormula || sameTree(x.label, y.label))) return equal
+    const isSymbolic = some(x.value, node => node.kind === 'symbol')
+    if (equal !== false && (!isSymbolic || sameTree(x.label, y.label))) return equal
     const sides = isScalar(x.value) && isScalar(y.value) && a.kind === 'relation' && b.kind === 'relation'
-    return sides && isFormula ? equationsEqual(a, b, this.rules) : false
+    return sides && isSymbolic ? equationsEqual(a, b, this.rules) : false
   }
 
   /** Applies where one side is written as a set of real numbers and both can be read as one. */
@@ -120,6 +120,10 @@ class Comparison {
     return pair([a.left, a.right], [b.left, b.right], this.compare) || null
   }
 }
+
+/** A scalar all the way down; the bounds of a sum are written as relations and belong to it. */
+const isFormula = (node: Node): boolean =>
+  isScalar(node) && (node.kind === 'call' || childrenOf(node).every(isFormula))
 
 const product = (a: Node, b: Node): Node => ({ kind: 'multiply', factors: [a, b] })
 

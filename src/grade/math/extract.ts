@@ -73,6 +73,9 @@ const lastTagged = (text: string): string | null => {
   return text.slice(start + '<answer>'.length, end < 0 ? undefined : end)
 }
 
+/** Only the last boxes of a response are looked at. */
+const MAX_BOXES = 100
+
 interface Box {
   start: number
   end: number
@@ -81,7 +84,7 @@ interface Box {
 
 const boxes = (text: string): Box[] => {
   const found: Box[] = []
-  for (const match of text.matchAll(/\\f?box(?:ed)?(?![a-z])\s*/g)) {
+  for (const match of [...text.matchAll(/\\f?box(?:ed)?(?![a-z])\s*/g)].slice(-MAX_BOXES)) {
     const open = match.index + match[0].length
     const group = text[open] === '{' ? braceGroup(text.slice(0, open + 5000), open) : null
     if (group?.[0].trim()) found.push({ start: match.index, end: group[1], text: group[0].trim() })
@@ -102,7 +105,7 @@ const belongTogether = (between: string): boolean =>
   (!/\n/.test(between) || /and|or|,/.test(between))
 
 const lastBox = (text: string): Box | null => {
-  const all = boxes(text).slice(-200)
+  const all = boxes(text)
   const last = all.at(-1)
   if (!last) return null
   const parts = [last]

@@ -50,10 +50,10 @@ const bareEqual = (bare: Node, value: Node, unit: string, equal: Equal): boolean
 }
 
 const converted = (x: Node, unitX: string, y: Node, unitY: string, equal: Equal): boolean | null => {
-  const factor = conversion(unitX, unitY)
-  if (factor === null) return equal(x, y) === false ? false : null
-  const exact = parseDecimal(String(Number(factor.toPrecision(12))))
-  return exact ? equal(times(x, numberNode(exact)), y) : null
+  const factors = conversion(unitX, unitY)
+  if (factors === null) return equal(x, y) === false ? false : null
+  const [factorX, factorY] = factors.map(factor => parseDecimal(String(Number(factor.toPrecision(12)))))
+  return factorX && factorY ? equal(times(x, numberNode(factorX)), times(y, numberNode(factorY))) : null
 }
 
 /** `204_5` against a bare 204: the digits agree, the values do not; nobody can tell what was meant. */

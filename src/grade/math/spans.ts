@@ -100,13 +100,24 @@ const balanced = (text: string): string => {
   return opens === closes ? text : text.replace(/^\(|\)$/g, '')
 }
 
+/** The text with spaces in place of the spans (which follow each other); places stay the same. */
+const blanked = (text: string, spans: readonly Span[]): string => {
+  const parts: string[] = []
+  let at = 0
+  for (const { start, end } of spans) {
+    if (start < at) continue
+    parts.push(text.slice(at, start), ' '.repeat(end - start))
+    at = end
+  }
+  return parts.join('') + text.slice(at)
+}
+
 /** Candidates for an answer, sorted by where they end. */
 export const candidates = (text: string): Span[] => {
   const areas = delimited(text)
-  let rest = text
-  for (const { start, end } of areas) rest = rest.slice(0, start) + ' '.repeat(end - start) + rest.slice(end)
-  const latex = bareLatex(rest)
-  for (const { start, end } of latex) rest = rest.slice(0, start) + ' '.repeat(end - start) + rest.slice(end)
+  const outside = blanked(text, areas)
+  const latex = bareLatex(outside)
+  const rest = blanked(outside, latex)
   const numbers = [...rest.matchAll(PLAIN)].map(match => ({
     start: match.index,
     end: match.index + match[0].length,

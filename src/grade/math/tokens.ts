@@ -235,12 +235,17 @@ export class Tokenizer {
     if (/^,$/.test(inside)) return this.operator(',')
     if (FUNCTIONS[inside]) return this.push('function', FUNCTIONS[inside])
     if (inside === 'e' || inside === 'i') return this.push('constant', inside)
-    if (/^[a-zA-Z]$/.test(inside)) return this.push('symbol', inside)
+    if (/^[a-zA-Z]$/.test(inside)) return this.push(this.isUnitLetter(inside) ? 'text' : 'symbol', inside)
     if (/^(?:percent|pct|per ?cent|percentage|%|\\%)$/i.test(inside)) return this.push('operator', '%')
     if (/^(?:degrees?|deg)$/i.test(inside)) return this.push('operator', '°')
     if (/[\d\\]/.test(inside) && !/[a-zA-Z]{2}/.test(inside.replace(/\\[a-zA-Z]+/g, '')))
       return this.nested(inside)
     this.push('text', inside)
+  }
+
+  /** A roman letter right behind a number is a unit: `5\\text{ m}`. */
+  private isUnitLetter(letter: string): boolean {
+    return 'mgslhLNJVWAK'.includes(letter) && this.tokens.at(-1)?.type === 'number'
   }
 
   private nested(inside: string) {

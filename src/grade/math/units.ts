@@ -93,12 +93,12 @@ const readUnit = (text: string): Unit | null => {
 }
 
 /**
- * How a value in `a` is multiplied to be a value in `b`: 100 for m to cm, 1 where one side names no unit that we know
- * (words such as `apples` say nothing against a bare number), null for two units of different dimensions.
+ * What values in `a` and in `b` are multiplied by to be compared: [0.01, 1] for cm and m, [1, 1] where one side names no
+ * unit that we know (words such as `apples` say nothing against a bare number), null for different dimensions.
  */
-export const conversion = (a: string, b: string): number | null => {
-  if (a === b) return 1
+export const conversion = (a: string, b: string): [number, number] | null => {
+  if (a === b) return [1, 1]
   const [from, to] = [readUnit(a), readUnit(b)]
-  if (!from || !to) return 1
-  return from.dimension === to.dimension ? from.factor / to.factor : null
+  if (!from || !to) return [1, 1]
+  return from.dimension === to.dimension ? [from.factor, to.factor] : null
 }
