@@ -1,7 +1,45 @@
 /** @file `gradus bench judge`: options and help; the work is in the modules that it loads when it runs. */
 
-import type { Command } from 'commander'
-import type { Io } from './io.ts'
+import { type Command, InvalidArgumentError } from 'commander'
+import { EXIT, type Io, printJson } from './io.ts'
+
+interface BenchJudgeOptions {
+  quick?: boolean
+  serverRequests?: number
+  json?: boolean
+}
+
+const count = (text: string): number => {
+  const value = Number(text)
+  if (!Number.isInteger(value) || value <= 0)
+    throw new InvalidArgumentError('Expected a whole number above 0.')
+  return value
+}
+
+const HELP = `
+The judge is a script in another process that answers at once, or after 200 ms; every verdict is compared with what the
+script holds for true. Run it on an idle machine; it takes about a minute.
+
+Examples:
+  $ gradus bench judge
+  $ gradus bench judge --quick --json
+  $ gradus bench judge --server-requests 100000     # memory of the reward server over many requests`
 
 /** Adds `judge` to `gradus bench`. `done` receives the exit code. */
-export const addBenchJudge = (_bench: Command, _io: Io, _done: (code: number) => void): void => {}
+export const addBenchJudge = (bench: Command, io: Io, done: (code: number) => void): void => {
+  bench
+    .command('judge')
+    .description('What Gradus adds to a judge: verdicts a second, latency, cache, reward server.')
+    .option('--quick', 'a few seconds a figure less')
+    .option('--server-requests <n>', 'so many requests to the reward server', count)
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', HELP)
+    .action(async ({ json, ...options }: BenchJudgeOptions) => {
+      const { benchJudge, formatJudgeBenchmark } = await import('../serve/bench/judge-benchmark.ts')
+      const onProgress = (line: string) => io.err.write(`${line}\n`)
+      const result = await benchJudge({ ...options, onProgress: json ? undefined : onProgress })
+      if (json) printJson(io, result)
+      else io.out.write(`${formatJudgeBenchmark(result)}\n`)
+      done(EXIT.ok)
+    })
+}
