@@ -1,5 +1,8 @@
 /** @file Graders: what a response earns, criterion by criterion. */
 
+export * from './formal-grader.ts'
 export * from './grader.ts'
 export * from './judge/index.ts'
 export * from './logic/index.ts'
+export * from './rubric-grader.ts'
+export * from './rules/index.ts'

@@ -1,5 +1,5 @@
 /** @file Rule predicates: what can be checked without a model. */
 
 export { checkRule, compileRule, RULES, validateRules } from './registry.ts'
-export { COMMON_PARAMETERS, type Rule, type RuleCheck, type RuleOutcome, type RuleResult } from './rule.ts'
+export { COMMON_PARAMETERS, type Rule as RulePredicate, type RuleCheck, type RuleOutcome } from './rule.ts'
 export { RuleGrader } from './rule-grader.ts'
