@@ -1,6 +1,7 @@
 /** @file Judging by a language model. */
 
 export * from './cache/index.ts'
+export * from './calibration.ts'
 export * from './chat-model.ts'
 export * from './endpoint/index.ts'
 export * from './escalation.ts'
