@@ -1,5 +1,6 @@
 /** @file Graders: what a response earns, criterion by criterion. */
 
+export * from './author/index.ts'
 export * from './formal-grader.ts'
 export * from './grader.ts'
 export * from './judge/index.ts'

@@ -3,7 +3,7 @@ import { DataError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
 import { antiCorrelationTest, chanceAllConstant, withinCorrelation } from './lint-statistics.ts'
 import { lintVerdicts } from './lint-verdicts.ts'
-import { parseVerdictRow, type VerdictRow } from './verdict-rows.ts'
+import { joinRuns, parseOutcome, parseVerdictRow, type VerdictRow, withOutcomes } from './verdict-rows.ts'
 
 const rubricOf = (...points: number[]) => ({
   criteria: points.map((p, i) => ({ id: `c${i}`, text: `Names thing ${i}`, points: p })),
@@ -153,7 +153,7 @@ describe('parseVerdictRow', () => {
       { criterionId: 'd', met: false, credit: 0.25, source: 'formal' },
     ]
     expect(parseVerdictRow({ id: 'x', score: 0.5, verdicts: list, outcome: true, group: 3 })).toEqual({
-      rubric: undefined,
+      id: 'x',
       group: '3',
       outcome: 1,
       judgements: [{ a: 1, b: null, c: 0.5, d: 0.25 }],
@@ -168,5 +168,27 @@ describe('parseVerdictRow', () => {
   it('says what is wrong', () => {
     expect(() => parseVerdictRow({ verdicts: { a: 'yes' } }, 'v.jsonl:1')).toThrow('v.jsonl:1: verdicts')
     expect(() => parseVerdictRow({ verdicts: {}, outcome: 'good' })).toThrow('outcome')
+  })
+
+  it('joins runs over the same responses, and outcomes by id', () => {
+    const row = (id: string, met: boolean) => parseVerdictRow({ id, verdicts: { a: met } })
+    const joined = joinRuns([
+      [row('x', true), row('y', true), row('y', false)],
+      [row('y', false), row('x', false), row('y', true)],
+    ])
+    expect(joined.map(({ judgements }) => judgements)).toEqual([
+      [{ a: 1 }, { a: 0 }],
+      [{ a: 1 }, { a: 0 }],
+      [{ a: 0 }, { a: 1 }],
+    ])
+    expect(() => joinRuns([[row('x', true)], [row('z', true)]])).toThrow(
+      'expected a response of the first one',
+    )
+    const outcome = parseOutcome({ id: 7, outcome: false, group: 'p', response: '...' })
+    expect(withOutcomes([row('7', true), row('8', true)], [outcome])).toEqual([
+      { id: '7', group: 'p', outcome: 0, judgements: [{ a: 1 }] },
+      { id: '8', group: '', judgements: [{ a: 1 }] },
+    ])
+    expect(() => withOutcomes([], [outcome, outcome])).toThrow('got 7 twice')
   })
 })
