@@ -1,0 +1,129 @@
+/** @file A profile as a picture: dots with intervals, one criterion a line; an SVG that needs nothing else, light or dark. */
+
+import type { Interval } from '../util/intervals.ts'
+import { type CriterionComparison, type CriterionProfile, isClear } from './profile.ts'
+
+export interface PictureOptions {
+  title: string
+  /** What was profiled and, in a comparison, what it is compared with. */
+  name: string
+  against?: string
+  /** A line of small print. */
+  note?: string
+}
+
+type Row = CriterionProfile & Partial<Pick<CriterionComparison, 'against' | 'difference'>>
+
+const LABEL_WIDTH = 250
+const PLOT_WIDTH = 360
+const FIGURES_WIDTH = 230
+const MARGIN = 24
+const PLOT_LEFT = MARGIN + LABEL_WIDTH
+const WIDTH = PLOT_LEFT + PLOT_WIDTH + FIGURES_WIDTH + MARGIN
+const HEADER = 84
+const LONGEST_LABEL = 36
+
+const STYLE = `
+.page { fill: #ffffff } .ink { fill: #1c1d20 } .quiet { fill: #62656d } .grid { stroke: #e5e3de }
+.main { fill: #2b6cc4; stroke: #2b6cc4 } .other { fill: #84878f; stroke: #84878f } .up { fill: #0f6b4f } .down { fill: #a52a2a }
+@media (prefers-color-scheme: dark) {
+  .page { fill: #131417 } .ink { fill: #ececef } .quiet { fill: #9da0a8 } .grid { stroke: #33363d }
+  .main { fill: #6ea8f7; stroke: #6ea8f7 } .other { fill: #8e929a; stroke: #8e929a } .up { fill: #6fdcb4 } .down { fill: #ff9a92 }
+}
+text { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; font-variant-numeric: tabular-nums }
+.title { font-size: 17px; font-weight: 650 } .small { font-size: 11.5px } line.interval { stroke-width: 3; stroke-linecap: round; opacity: .55 }`
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+const escapeXml = (text: string): string =>
+  // Control characters are not allowed in XML, escaped or not.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
+  text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '').replace(/[&<>"']/g, mark => ESCAPES[mark])
+
+const shorten = (text: string, longest: number): string => {
+  const characters = Array.from(text)
+  return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join('')}…`
+}
+
+const x = (share: number): string => (PLOT_LEFT + PLOT_WIDTH * share).toFixed(1)
+const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
+const signed = (share: number): string => `${share < 0 ? '−' : '+'}${(100 * Math.abs(share)).toFixed(1)}`
+
+const dot = (interval: Interval, y: number, kind: 'main' | 'other'): string => {
+  const { estimate, low, high } = interval
+  return `<line class="interval ${kind}" x1="${x(low)}" x2="${x(high)}" y1="${y}" y2="${y}"/><circle class="${kind}" cx="${x(estimate)}" cy="${y}" r="4.5"/>`
+}
+
+const figures = ({ satisfaction, difference }: Row, y: number): string => {
+  const left = PLOT_LEFT + PLOT_WIDTH + 18
+  if (!satisfaction) return `<text class="quiet" x="${left}" y="${y + 4}">no verdicts</text>`
+  const value = `<text class="ink" x="${left}" y="${y + 4}">${percent(satisfaction.estimate)}</text>`
+  if (!difference)
+    return `${value}<text class="quiet small" x="${left + 56}" y="${y + 4}">${percent(satisfaction.low)} to ${percent(satisfaction.high)}</text>`
+  const { estimate, low, high } = difference
+  const kind = isClear(difference) ? (estimate > 0 ? 'up' : 'down') : 'quiet'
+  return `${value}<text class="${kind}" x="${left + 56}" y="${y + 4}">${signed(estimate)}</text><text class="quiet small" x="${left + 102}" y="${y + 4}">${signed(low)} to ${signed(high)}</text>`
+}
+
+const label = ({ criterion, points }: Row, y: number): string => {
+  const penalty = points !== null && points < 0 ? '<tspan class="quiet small"> penalty</tspan>' : ''
+  const room = penalty === '' ? LONGEST_LABEL : LONGEST_LABEL - 8
+  return `<text class="ink" x="${MARGIN}" y="${y + 4}"><title>${escapeXml(criterion)}</title>${escapeXml(shorten(criterion, room))}${penalty}</text>`
+}
+
+const rowOf = (row: Row, y: number): string => {
+  const other = row.against?.satisfaction
+  const dots = [
+    ...(other ? [dot(other, y + 5, 'other')] : []),
+    ...(row.satisfaction ? [dot(row.satisfaction, other ? y - 5 : y, 'main')] : []),
+  ]
+  return [label(row, y), ...dots, figures(row, y)].join('\n')
+}
+
+const axis = (bottom: number): string =>
+  [0, 0.25, 0.5, 0.75, 1]
+    .map(
+      share =>
+        `<line class="grid" x1="${x(share)}" x2="${x(share)}" y1="${HEADER - 10}" y2="${bottom}"/><text class="quiet small" text-anchor="middle" x="${x(share)}" y="${HEADER - 16}">${100 * share}%</text>`,
+    )
+    .join('\n')
+
+const key = ({ name, against }: PictureOptions): string => {
+  const entry = (left: number, kind: string, text: string) =>
+    `<circle class="${kind}" cx="${left}" cy="46" r="4.5"/><text class="quiet" x="${left + 10}" y="50">${escapeXml(shorten(text, 44))}</text>`
+  const first = entry(MARGIN + 5, 'main', name)
+  return against === undefined ? first : `${first}${entry(MARGIN + 345, 'other', against)}`
+}
+
+/** The picture as SVG. Rows of a comparison show both models and the paired difference in points. */
+export const profileSvg = (rows: readonly Row[], options: PictureOptions): string => {
+  const step = options.against === undefined ? 28 : 36
+  const bottom = HEADER + rows.length * step
+  const height = bottom + 40
+  const note = options.note ?? 'Dots are means over items, lines 95% bootstrap intervals.'
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="${escapeXml(options.title)}">
+<style>${STYLE}</style>
+<rect class="page" width="100%" height="100%"/>
+<text class="ink title" x="${MARGIN}" y="30">${escapeXml(options.title)}</text>
+${key(options)}
+${axis(bottom)}
+${rows.map((row, index) => rowOf(row, HEADER + index * step + step / 2)).join('\n')}
+<text class="quiet small" x="${MARGIN}" y="${bottom + 24}">${escapeXml(note)}</text>
+</svg>
+`
+}
+
+/** The picture in a page of its own. */
+export const profileHtml = (rows: readonly Row[], options: PictureOptions): string =>
+  `<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<title>${escapeXml(options.title)}</title>
+<style>body { margin: 0 } svg { width: 100%; max-width: ${WIDTH}px; height: auto; display: block; margin: 0 auto } @media (prefers-color-scheme: dark) { body { background: #131417 } }</style>
+${profileSvg(rows, options)}</html>
+`
