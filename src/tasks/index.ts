@@ -1,3 +1,4 @@
 /** @file Tasks: where problems come from and how they are put to a model. */
 
+export * as checklist from './checklist/index.ts'
 export * from './logic/index.ts'

@@ -18,4 +18,5 @@ export {
   type StepWork,
   trainedMsOf,
 } from './steps.ts'
+export { type SupervisedDatum, type SupervisedSettings, supervisedStep } from './supervised.ts'
 export { type TokenAdvantages, toDatums, type UpdateSettings, updatePolicy } from './update.ts'

@@ -3,13 +3,10 @@
 import type { ModelConfig } from '../../model/config.ts'
 import { createTokenizer } from '../../model/tokenizer.ts'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
-import type { Policy } from '../../policy/policy.ts'
-import type { Datum } from '../../rl/datum.ts'
-import { lossPreset } from '../../rl/loss-presets.ts'
-import { scheduleAt } from '../../rl/schedules.ts'
-import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
+import type { EvalRow } from '../../runs/rows.ts'
 import { configHash } from '../../runs/run-state.ts'
 import { runSteps, trainedMsOf } from '../../train/steps.ts'
+import { supervisedStep } from '../../train/supervised.ts'
 import { Rng } from '../../util/rng.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import { miniatureShape } from '../miniature.ts'
@@ -52,14 +49,6 @@ export const verifierModel = (
   }
 }
 
-const datumOf = (reader: VerifierReader, row: LabelledRow): Datum => ({
-  promptTokens: reader.read(row),
-  tokens: [reader.verdictToken(row.met)],
-  mask: Float32Array.of(1),
-  oldLogprobs: Float32Array.of(0),
-  advantages: Float32Array.of(0),
-})
-
 /** The rows of a step; they depend on seed and step alone. */
 const drawRows = ({ seed, batch, data }: LearnedVerifierConfig, rows: readonly LabelledRow[]) => {
   const sides = [rows.filter(row => row.met), rows.filter(row => !row.met)]
@@ -69,24 +58,18 @@ const drawRows = ({ seed, batch, data }: LearnedVerifierConfig, rows: readonly L
   }
 }
 
-const trainStep = (
+/** A row as something to learn: its verdict's token after what is judged. */
+const demonstrationsOf = (
   config: LearnedVerifierConfig,
-  policy: Policy,
   reader: VerifierReader,
   rows: readonly LabelledRow[],
 ) => {
   const draw = drawRows(config, rows)
-  const loss = lossPreset('gradus:supervised')
-  const { learningRate: schedule, ...optimizer } = config.optimizer
-  return async (step: number): Promise<MetricsRow> => {
-    const startMs = performance.now()
-    const datums = draw(step).map(row => datumOf(reader, row))
-    const learningRate = scheduleAt(schedule, step - 1, config.steps)
-    const stats = await policy.update(datums, { loss, optimizer: { ...optimizer, learningRate } })
-    const total = (performance.now() - startMs) / 1000
-    const { entropy, gradNorm } = stats
-    return { step, loss: stats.loss, entropy, gradNorm, learningRate, time: { update: total, total } }
-  }
+  return (step: number) =>
+    draw(step).map(row => ({
+      promptTokens: reader.read(row),
+      responseTokens: [reader.verdictToken(row.met)],
+    }))
 }
 
 /** Area under the ROC curve: how often a met row gets a higher probability than one that is not; ties count half. */
@@ -186,7 +169,7 @@ export const runLearnedVerifier = (
           configHash: hash,
         },
         {
-          trainStep: trainStep(config, policy, reader, data.train),
+          trainStep: supervisedStep(policy, demonstrationsOf(config, reader, data.train), config),
           evaluate: async step => [await evaluate(verifier, heldOut, step)],
         },
         from?.step ?? 0,

@@ -6,6 +6,7 @@ import type { EvalRow } from '../../runs/rows.ts'
 import { configHash } from '../../runs/run-state.ts'
 import { checkTrainingSeed, logicTestSet } from '../../tasks/logic/testsets.ts'
 import { runSteps, trainedMsOf } from '../../train/steps.ts'
+import { supervisedStep } from '../../train/supervised.ts'
 import { CRITERION_NAMES } from '../logic/criteria.ts'
 import { type EvaluationParts, evaluateSet } from '../logic/evaluate.ts'
 import { miniatureFormat } from '../logic/format.ts'
@@ -14,7 +15,7 @@ import { FREE_CONFIG_KEYS, withRun } from '../session.ts'
 import { assertLogicVocabulary, existingModel } from '../starting-model.ts'
 import type { ColdStartPhase } from './config.ts'
 import { freshLogicModel } from './model.ts'
-import { supervisedStep } from './recipe.ts'
+import { demonstrations } from './recipe.ts'
 
 /** Name of the test set of a hop count. */
 const setName = (hops: number): string => (hops === 1 ? '1 hop' : `${hops} hops`)
@@ -46,7 +47,7 @@ export const runLogicColdStart = (config: ColdStartPhase, options: RunOptions): 
         configHash: hash,
       },
       {
-        trainStep: supervisedStep(config, policy),
+        trainStep: supervisedStep(policy, demonstrations(config), config),
         evaluate: (step, last) => evaluateHops(config, parts, step, last),
       },
       from?.step ?? 0,

@@ -1,0 +1,93 @@
+/** @file Trips, scaffolds and lists as tokens, and tokens as text. */
+
+import type { Criterion } from '../../rubric/criterion.ts'
+import { DataError } from '../../util/errors.ts'
+import {
+  CHECKLIST_TOKENS,
+  CHECKLIST_VOCABULARY,
+  COMPANIONS,
+  ITEMS,
+  OCCASIONS,
+  type ScaffoldWord,
+  TOPICS,
+  wordToken,
+} from './vocabulary.ts'
+import { LENGTH_BANDS, type LengthBand, STRAY_LIMIT, type Trip } from './world.ts'
+
+/** One hint of a scaffold: a word and the items that it is about. */
+export interface Hint {
+  word: ScaffoldWord
+  items: readonly string[]
+}
+
+const bandOf = (min: unknown, max: unknown): LengthBand => {
+  const found = Object.entries(LENGTH_BANDS).find(([, [low, high]]) => low === min && high === max)
+  if (!found) throw new DataError(`scaffold: no word for ${min} to ${max} things`)
+  return found[0] as LengthBand
+}
+
+const items = (value: unknown): string[] => (value as string[]) ?? []
+
+/**
+ * What the scaffold says for a criterion; penalties turn into what avoids them.
+ * @throws DataError for a criterion that is not of this task.
+ */
+export const hintOf = ({ id, verifier }: Criterion): Hint => {
+  const params = verifier?.params ?? {}
+  switch (verifier?.fn) {
+    case 'contains':
+      return params.all
+        ? { word: 'include', items: items(params.all) }
+        : { word: 'without', items: items(params.any) }
+    case 'mention_order':
+      return { word: 'first', items: items(params.terms) }
+    case 'length':
+      return { word: bandOf(params.min, params.max), items: [] }
+    case 'mention_count':
+      return { word: params.min === STRAY_LIMIT ? 'spare' : 'lean', items: [] }
+    default:
+      throw new DataError(`criterion ${id}: expected one of the packing task, got verifier ${verifier?.fn}`)
+  }
+}
+
+export const hintTokens = (hints: readonly Hint[]): number[] =>
+  hints.flatMap(hint => [wordToken(hint.word), ...hint.items.map(wordToken)])
+
+/** `<bos> topic occasion companion [hints] :`. */
+export const tripPrompt = ({ topic, occasion, companion }: Trip, hints: readonly Hint[] = []): number[] => [
+  CHECKLIST_TOKENS.bos,
+  ...[TOPICS[topic], OCCASIONS[occasion], COMPANIONS[companion]].map(wordToken),
+  ...hintTokens(hints),
+  CHECKLIST_TOKENS.ask,
+]
+
+/** Items and the end of the list. */
+export const listTokens = (list: readonly string[]): number[] => [
+  ...list.map(wordToken),
+  CHECKLIST_TOKENS.eos,
+]
+
+const SILENT = new Set<number>([
+  CHECKLIST_TOKENS.pad,
+  CHECKLIST_TOKENS.bos,
+  CHECKLIST_TOKENS.eos,
+  CHECKLIST_TOKENS.unk,
+])
+
+/** Text of tokens; special ones are silent. */
+export const checklistText = (tokens: ArrayLike<number>): string =>
+  Array.from(tokens, token => (SILENT.has(token) ? '' : (CHECKLIST_VOCABULARY[token] ?? '')))
+    .join('')
+    .trim()
+
+const ITEM_TOKENS: ReadonlySet<number> = new Set(ITEMS.map(wordToken))
+
+/** A list: at least one item, nothing but items, and its end. */
+export const isList = (tokens: ArrayLike<number>): boolean => {
+  const all = Array.from(tokens)
+  return (
+    all.length > 1 &&
+    all.at(-1) === CHECKLIST_TOKENS.eos &&
+    all.slice(0, -1).every(token => ITEM_TOKENS.has(token))
+  )
+}

@@ -1,0 +1,7 @@
+/** @file The packing task: open lists with hidden rubrics, some of whose criteria the starting policy never meets. */
+
+export * from './demonstrations.ts'
+export * from './format.ts'
+export { checklistTokenizer } from './tokenizer-json.ts'
+export { CHECKLIST_TOKENS, CHECKLIST_VOCABULARY, wordToken } from './vocabulary.ts'
+export * from './world.ts'

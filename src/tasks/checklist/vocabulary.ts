@@ -1,0 +1,169 @@
+/** @file The closed world of the packing lists: words, and the token list of the small model that writes them. */
+
+/** Where the trip goes: decides what is usual, and which unusual things are needed. */
+export const TOPICS = [
+  'beach',
+  'mountain',
+  'desert',
+  'forest',
+  'lake',
+  'island',
+  'river',
+  'cave',
+  'city',
+  'farm',
+  'castle',
+  'glacier',
+  'marsh',
+  'canyon',
+  'meadow',
+  'harbour',
+] as const
+
+/** What kind of trip: decides length, order, and what must stay at home. */
+export const OCCASIONS = [
+  'weekend',
+  'night',
+  'winter',
+  'summer',
+  'reunion',
+  'race',
+  'picnic',
+  'survey',
+] as const
+
+/** Who comes along: each needs one unusual thing. */
+export const COMPANIONS = [
+  'anna',
+  'ben',
+  'cleo',
+  'dan',
+  'eva',
+  'finn',
+  'gina',
+  'hugo',
+  'iris',
+  'jack',
+  'kara',
+  'leo',
+  'mona',
+  'nils',
+  'olga',
+  'paul',
+  'rosa',
+  'sam',
+  'tina',
+  'uwe',
+] as const
+
+/** What everybody packs now and then; habit lists them in this order. */
+export const COMMON_ITEMS = [
+  'tent',
+  'blanket',
+  'pillow',
+  'rope',
+  'torch',
+  'matches',
+  'knife',
+  'stove',
+  'kettle',
+  'mug',
+  'plate',
+  'spoon',
+  'bread',
+  'cheese',
+  'apples',
+  'tea',
+  'water',
+  'soap',
+  'towel',
+  'brush',
+  'hat',
+  'scarf',
+  'gloves',
+  'coat',
+  'boots',
+  'socks',
+  'sandals',
+  'book',
+  'cards',
+  'ball',
+  'camera',
+  'radio',
+  'map',
+  'umbrella',
+  'mirror',
+  'candle',
+] as const
+
+/** What nobody packs by habit. */
+export const SPECIAL_ITEMS = [
+  'compass',
+  'whistle',
+  'goggles',
+  'crampons',
+  'harpoon',
+  'lantern',
+  'telescope',
+  'sextant',
+  'bellows',
+  'anvil',
+  'abacus',
+  'hourglass',
+  'magnet',
+  'prism',
+  'pulley',
+  'winch',
+  'trowel',
+  'sieve',
+  'funnel',
+  'tripod',
+  'barometer',
+  'metronome',
+  'thimble',
+  'loom',
+  'quill',
+  'parchment',
+  'amulet',
+  'snorkel',
+] as const
+
+export const ITEMS: readonly string[] = [...COMMON_ITEMS, ...SPECIAL_ITEMS]
+
+export const PAD = '<pad>'
+export const BOS = '<bos>'
+export const EOS = '<eos>'
+export const UNK = '<unk>'
+
+/** Words of the scaffold, each with the words that follow it. */
+const SCAFFOLD_WORDS = ['include', 'first', 'without', 'few', 'some', 'many', 'spare', 'lean'] as const
+export type ScaffoldWord = (typeof SCAFFOLD_WORDS)[number]
+
+const spaced = (words: readonly string[]) => words.map(word => ` ${word}`)
+
+/**
+ * The tokens by id: a token is exactly the text that it decodes to. The order is part of every checkpoint: only append.
+ */
+export const CHECKLIST_VOCABULARY: readonly string[] = [
+  PAD,
+  BOS,
+  EOS,
+  UNK,
+  ':',
+  ...spaced(SCAFFOLD_WORDS),
+  ...spaced(TOPICS),
+  ...spaced(OCCASIONS),
+  ...spaced(COMPANIONS),
+  ...spaced(ITEMS),
+]
+
+const IDS: ReadonlyMap<string, number> = new Map(CHECKLIST_VOCABULARY.map((token, id) => [token, id]))
+
+/** Id of a word of this world. */
+export const wordToken = (word: string): number => {
+  const id = IDS.get(` ${word}`)
+  if (id === undefined) throw new RangeError(`no word of the packing lists: ${word}`)
+  return id
+}
+
+export const CHECKLIST_TOKENS = { pad: 0, bos: 1, eos: 2, unk: 3, ask: 4 } as const

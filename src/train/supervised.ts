@@ -1,0 +1,61 @@
+/** @file Supervised learning as a training step: demonstrations, cross-entropy on their responses, one optimiser step. */
+
+import type { OptimizerSettings, Policy } from '../policy/policy.ts'
+import type { Datum, TokenIds } from '../rl/datum.ts'
+import { lossPreset } from '../rl/loss-presets.ts'
+import { type Schedule, scheduleAt } from '../rl/schedules.ts'
+import type { MetricsRow } from '../runs/rows.ts'
+
+/** One demonstration: learn `responseTokens` after `promptTokens`. */
+export interface SupervisedDatum {
+  promptTokens: TokenIds
+  responseTokens: TokenIds
+  /** Loss weight of each response token; 1 where absent. */
+  responseWeights?: Float32Array
+}
+
+export interface SupervisedSettings {
+  steps: number
+  optimizer: Omit<OptimizerSettings, 'learningRate'> & { learningRate: Schedule }
+}
+
+const datumOf = ({ promptTokens, responseTokens, responseWeights }: SupervisedDatum): Datum => ({
+  promptTokens,
+  tokens: responseTokens,
+  mask: new Float32Array(responseTokens.length).fill(1),
+  oldLogprobs: new Float32Array(responseTokens.length),
+  advantages: new Float32Array(responseTokens.length),
+  ...(responseWeights && { weights: responseWeights }),
+})
+
+const seconds = (fromMs: number, toMs: number) => (toMs - fromMs) / 1000
+
+/** A training step on the demonstrations that `draw` gives for it; the same step must give the same ones. */
+export const supervisedStep = (
+  policy: Policy,
+  draw: (step: number) => readonly SupervisedDatum[],
+  { steps, optimizer: { learningRate: schedule, ...optimizer } }: SupervisedSettings,
+): ((step: number) => Promise<MetricsRow>) => {
+  const loss = lossPreset('gradus:supervised')
+  return async step => {
+    const startMs = performance.now()
+    const datums = draw(step).map(datumOf)
+    const learningRate = scheduleAt(schedule, step - 1, steps)
+    const updateMs = performance.now()
+    const stats = await policy.update(datums, { loss, optimizer: { ...optimizer, learningRate } })
+    const doneMs = performance.now()
+    return {
+      step,
+      loss: stats.loss,
+      entropy: stats.entropy,
+      gradNorm: stats.gradNorm,
+      learningRate,
+      tokens: datums.reduce((sum, { promptTokens, tokens }) => sum + promptTokens.length + tokens.length, 0),
+      time: {
+        data: seconds(startMs, updateMs),
+        update: seconds(updateMs, doneMs),
+        total: seconds(startMs, performance.now()),
+      },
+    }
+  }
+}
