@@ -16,6 +16,9 @@ const count = (text: string): number => {
   return value
 }
 
+/** Time for each figure, for a first look. */
+const QUICK_MS = 2_000
+
 const HELP = `
 The judge is a script in another process that answers at once, or after 200 ms; every verdict is compared with what the
 script holds for true. Run it on an idle machine; it takes about a minute.
@@ -34,10 +37,15 @@ export const addBenchJudge = (bench: Command, io: Io, done: (code: number) => vo
     .option('--server-requests <n>', 'so many requests to the reward server', count)
     .option('--json', 'print the result as JSON')
     .addHelpText('after', HELP)
-    .action(async ({ json, ...options }: BenchJudgeOptions) => {
+    .action(async ({ json, quick, serverRequests }: BenchJudgeOptions) => {
       const { benchJudge, formatJudgeBenchmark } = await import('../serve/bench/judge-benchmark.ts')
       const onProgress = (line: string) => io.err.write(`${line}\n`)
-      const result = await benchJudge({ ...options, onProgress: json ? undefined : onProgress })
+      const durationMs = quick ? QUICK_MS : undefined
+      const result = await benchJudge({
+        durationMs,
+        serverRequests,
+        onProgress: json ? undefined : onProgress,
+      })
       if (json) printJson(io, result)
       else io.out.write(`${formatJudgeBenchmark(result)}\n`)
       done(EXIT.ok)

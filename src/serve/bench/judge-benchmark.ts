@@ -9,8 +9,8 @@ export interface JudgeBenchmark extends JudgeSpeed, RewardSpeed {
 }
 
 export interface JudgeBenchmarkOptions {
-  /** Shorter, for a first look. */
-  quick?: boolean
+  /** Time for each figure, without warming up. */
+  durationMs?: number
   /** Requests to the reward server; as many as fit into the time unless given. */
   serverRequests?: number
   onProgress?: (line: string) => void
@@ -20,8 +20,7 @@ const round = (value: number, digits: number): number => Number(value.toFixed(di
 
 /** Measures everything against processes of its own. @throws GradusError when a verdict or a reward is wrong */
 export const benchJudge = async (options: JudgeBenchmarkOptions = {}): Promise<JudgeBenchmark> => {
-  const { quick = false, serverRequests, onProgress = () => {} } = options
-  const durationMs = quick ? 2_000 : 8_000
+  const { durationMs = 8_000, serverRequests, onProgress = () => {} } = options
   const judging = await measureJudging(durationMs, onProgress)
   onProgress('reward server')
   const rewards = await measureRewards({ durationMs, requests: serverRequests })

@@ -52,12 +52,15 @@ const withJudge = async <T>(
 /** Items whose calls fill the slots twice: what ends late in one item must not leave a slot empty. */
 const itemsFor = (inFlight: number): number => Math.ceil((2 * inFlight) / CRITERIA_PER_ITEM)
 
+/** Connections are made and code is compiled. */
+const warmUpMs = (durationMs: number): number => Math.min(1500, durationMs)
+
 const measureBusy = (durationMs: number): Promise<number> =>
   withJudge(BUSY_LATENCY_MS, BUSY_IN_FLIGHT, async ({ fleet, process }) => {
     const marks: { busyMs: number; atMs: number }[] = []
     await closedLoop(llmJudge({ model: fleet }), new ItemSource(), {
       inWork: itemsFor(BUSY_IN_FLIGHT),
-      warmUpMs: 1500,
+      warmUpMs: warmUpMs(durationMs),
       durationMs,
       onMark: async () => {
         marks.push(await process.stats())
@@ -73,7 +76,7 @@ const measureSpeed = (
   withJudge(0, IN_FLIGHT, async ({ fleet }) => {
     const judge = llmJudge({ model: fleet })
     const items = new ItemSource()
-    const times = { warmUpMs: 1000, durationMs }
+    const times = { warmUpMs: warmUpMs(durationMs), durationMs }
     const { perSecond } = await closedLoop(judge, items, { inWork: itemsFor(IN_FLIGHT), ...times })
     const latencies = await openLoop(judge, items, { perSecond: perSecond / 2, ...times })
     return {
