@@ -57,6 +57,28 @@ describe('parseWith', () => {
     expect(message([])).toContain('run.yaml: expected an object, got a list of 0')
   })
 
+  it('takes the branch of a union that the value was meant for', () => {
+    const source = z.union(
+      [z.string(), z.strictObject({ file: z.string() }), z.strictObject({ rows: z.array(z.int()) })],
+      {
+        error: 'a file name, {file: ...} or {rows: [...]}',
+      },
+    )
+    const shape = z.discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('circle'), radius: z.number() }),
+      z.strictObject({ kind: z.literal('square'), side: z.number() }),
+    ])
+    const says = (value: object, expected: string) =>
+      expect(() =>
+        parseWith(z.strictObject({ source: source.optional(), shape: shape.optional() }), value, 'x'),
+      ).toThrow(expected)
+    says({ source: 3 }, 'x: source: expected a file name, {file: ...} or {rows: [...]}, got 3')
+    says({ source: { rows: [1, 'a'] } }, 'x: source.rows[1]: expected a number, got "a"')
+    says({ source: { file: 3 } }, 'x: source.file: expected a string, got 3')
+    says({ shape: { kind: 'cirle' } }, 'x: shape.kind: expected one of circle, square, got "cirle"')
+    says({ shape: { kind: 'circle', radus: 3, radius: 1 } }, 'did you mean radius?')
+  })
+
   it('suggests the key that was meant', () => {
     expect(message({ name: 'x', setps: 2 })).toBe(
       'run.yaml: setps: expected one of name, steps, kind, arms, size, even, got an unknown key; did you mean steps?',

@@ -42,8 +42,13 @@ export const describeValue = (value: unknown): string => {
 const lines = (issue: z.core.$ZodIssue, schema: z.ZodType, root: unknown, source: string): string[] => {
   const at = (path: Path) => [source, formatPath(path)].filter(part => part !== '').join(': ')
   if (issue.code === 'unrecognized_keys') {
-    const known = knownKeys(schema, issue.path)
+    const known = keysAt(schema, issue.path, unwrapUnion)
     return issue.keys.map(key => `${at([...issue.path, key])}: ${unknownKey(key, known)}`)
+  }
+  const branch = issue.code === 'invalid_union' ? fittingBranch(issue.errors) : undefined
+  if (branch) {
+    const within = branch.map(inner => ({ ...inner, path: [...issue.path, ...inner.path] }))
+    return within.flatMap(inner => lines(inner, schema, root, source))
   }
   const [expected, advice = 'correct this value'] = split(expectation(issue))
   return [
@@ -71,14 +76,29 @@ const expectation = (issue: z.core.$ZodIssue): string => {
     case 'custom':
       return issue.message
     case 'invalid_union':
-      return unionExpectation(issue.errors)
+      return unionExpectation(issue)
     default:
       return issue.message
   }
 }
 
-const unionExpectation = (branches: readonly (readonly z.core.$ZodIssue[])[]): string => {
-  const tops = branches.flatMap(branch => branch.filter(issue => issue.path.length === 0).map(expectation))
+type Issues = readonly z.core.$ZodIssue[]
+
+/** The branch of a union that a value was meant for: of those whose kind it is, the one with the fewest faults. */
+const fittingBranch = (branches: readonly Issues[]): Issues | undefined => {
+  const isOtherKind = ({ code, path }: z.core.$ZodIssue) =>
+    path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')
+  const fitting = branches.filter(branch => branch.length > 0 && !branch.some(isOtherKind))
+  return fitting.toSorted((a, b) => a.length - b.length)[0]
+}
+
+const unionExpectation = (issue: z.core.$ZodIssueInvalidUnion): string => {
+  // Told apart by a key whose value is none of those that are known.
+  if ('options' in issue && issue.options) return `one of ${issue.options.map(String).join(', ')}`
+  if (issue.message !== 'Invalid input') return issue.message
+  const tops = issue.errors.flatMap(branch =>
+    branch.filter(issue => issue.path.length === 0).map(expectation),
+  )
   const kinds = [...new Set(tops.map(text => split(text)[0]))]
   return kinds.length > 0 ? kinds.join(' or ') : 'one of the accepted forms'
 }
@@ -102,7 +122,7 @@ const valueAt = (root: unknown, path: Path): unknown =>
 interface SchemaNode {
   shape?: Record<string, SchemaNode>
   element?: SchemaNode
-  def?: { innerType?: SchemaNode; in?: SchemaNode; valueType?: SchemaNode }
+  def?: { innerType?: SchemaNode; in?: SchemaNode; valueType?: SchemaNode; options?: SchemaNode[] }
 }
 
 /** Follows optional, default, nullable and pipe wrappers down to the schema that has a shape or an element. */
@@ -116,16 +136,27 @@ const unwrap = (node: SchemaNode | undefined): SchemaNode | undefined => {
   return inner
 }
 
-/** Keys of the object that a schema has at a path; none where it has no object of known keys. */
-export const knownKeys = (schema: z.ZodType, path: Path): string[] => {
-  let node = unwrap(schema as unknown as SchemaNode)
-  for (const key of path) {
-    node = unwrap(
+type Open = typeof unwrap
+
+/** As `unwrap`; a union of objects counts as one object with the keys of all. */
+const unwrapUnion: Open = node => {
+  const inner = unwrap(node)
+  const options = inner?.def?.options
+  if (!options) return inner
+  return { shape: Object.assign({}, ...options.map(option => unwrapUnion(option)?.shape ?? {})) }
+}
+
+const keysAt = (schema: z.ZodType, path: Path, open: Open): string[] => {
+  let node = open(schema as unknown as SchemaNode)
+  for (const key of path)
+    node = open(
       typeof key === 'number' ? node?.element : (node?.shape?.[String(key)] ?? node?.def?.valueType),
     )
-  }
   return Object.keys(node?.shape ?? {})
 }
+
+/** Keys of the object that a schema has at a path; none where it has no object of known keys, or a union of several. */
+export const knownKeys = (schema: z.ZodType, path: Path): string[] => keysAt(schema, path, unwrap)
 
 const unknownKey = (key: string, known: readonly string[]): string => {
   const close = closest(key, known)

@@ -4,13 +4,13 @@ import { resolve } from 'node:path'
 import type { Grader } from '../../grade/grader.ts'
 import { VerdictCache } from '../../grade/judge/cache/index.ts'
 import { needsJudge, rubricGrader, validateVerifiers } from '../../grade/rubric-grader.ts'
+import { scoreByRule } from '../../rubric/rules.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { closest } from '../../util/schema.ts'
 import type { RewardConfig } from './config.ts'
-import { type CallListener, type OpenJudge, openJudge } from './judges.ts'
+import { type CallListener, openJudges } from './judges.ts'
 import type { GradingFigures } from './metrics.ts'
 import type { Probe } from './readiness.ts'
-import { RubricStore } from './rubric-store.ts'
+import { type KnownRubric, RubricStore } from './rubric-store.ts'
 
 /** What `openGrading` makes. */
 export interface Grading {
@@ -21,12 +21,20 @@ export interface Grading {
   figures(): GradingFigures
 }
 
+/** Scores the rubric without verdicts by every rule that it may meet: one that does not fit says so now. */
+const checkScoring = (known: KnownRubric, { aggregation, routes }: RewardConfig): void => {
+  const rules = routes.map(route => ({ ...aggregation, ...route.aggregation, ...known.aggregation }))
+  for (const { rule, nulls } of rules) scoreByRule(rule, known.rubric, [], { nulls })
+}
+
 /** Rubrics of the configuration, checked: every verifier exists, and there is a judge where one is needed. */
 const openRubrics = (config: RewardConfig, folder: string): RubricStore => {
   const rubrics = new RubricStore(config.rubrics, folder)
   rubrics.checkRoutes(config.routes)
-  for (const { name = '', rubric } of rubrics.all()) {
+  for (const known of rubrics.all()) {
+    const { name = '', rubric } = known
     validateVerifiers(rubric, `rubrics.${name}`)
+    checkScoring(known, config)
     if (config.judge !== undefined || !needsJudge(rubric)) continue
     const judged = rubric.criteria.find(({ verifier }) => verifier === undefined)
     throw new ConfigError(`rubrics.${name}: criterion ${judged?.id} needs a judge, and judge is not set`, {
@@ -38,21 +46,6 @@ const openRubrics = (config: RewardConfig, folder: string): RubricStore => {
 
 const openCache = ({ cache }: RewardConfig, folder: string): VerdictCache | null =>
   cache === undefined ? null : VerdictCache.open(resolve(folder, cache.folder), { maxBytes: cache.maxBytes })
-
-const openUsedJudge = async (
-  { judge, judges }: RewardConfig,
-  folder: string,
-  cache: VerdictCache | null,
-  onCall: CallListener,
-): Promise<OpenJudge | null> => {
-  if (judge === undefined) return null
-  if (Object.hasOwn(judges, judge)) return openJudge(judge, judges[judge], { folder, cache, onCall })
-  const near = closest(judge, Object.keys(judges))
-  throw new ConfigError(
-    `judge: expected one of ${Object.keys(judges).join(', ') || 'judges, which is empty'}, got ${judge}`,
-    { hint: near === null ? 'add it to judges' : `did you mean ${near}?` },
-  )
-}
 
 const cacheProbe = (cache: VerdictCache): Probe => ({
   name: 'cache',
@@ -72,7 +65,7 @@ export const openGrading = async (
 ): Promise<Grading> => {
   const rubrics = openRubrics(config, folder)
   const cache = openCache(config, folder)
-  const judge = await openUsedJudge(config, folder, cache, onCall)
+  const judge = await openJudges(config, { folder, cache, onCall })
   const grader = rubricGrader({ judge: judge?.grader })
   return {
     rubrics,
@@ -87,7 +80,7 @@ export const openGrading = async (
     probes: [...(cache === null ? [] : [cacheProbe(cache)]), ...(judge?.probes ?? [])],
     figures() {
       const { hits = 0, misses = 0 } = cache?.stats() ?? {}
-      return { cacheHits: hits, cacheMisses: misses, judges: judge?.figures ? [judge.figures()] : [] }
+      return { cacheHits: hits, cacheMisses: misses, judges: judge?.figures() ?? [] }
     },
   }
 }

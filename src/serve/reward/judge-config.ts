@@ -31,6 +31,33 @@ export const judgeSchema = z.discriminatedUnion('kind', [
 export type JudgeConfig = z.output<typeof judgeSchema>
 export type LlmJudgeConfig = z.output<typeof llmJudgeSchema>
 
-/** Which judge: one by name. */
-export const judgeUseSchema = z.string().min(1)
+const judgeName = z.string().min(1)
+
+const panelSchema = z.strictObject({
+  panel: z.array(judgeName).min(2),
+  rule: z.enum(['majority', 'mean', 'unanimous']).default('majority'),
+  /** Fewer votes than this make no verdict; more than half of the panel when absent. */
+  minVotes: z.int().positive().optional(),
+})
+
+const escalationSchema = z.strictObject({
+  light: judgeName,
+  /** Asked only about criteria on which the light judge is unsure. */
+  strong: judgeName,
+  repeats: z.int().positive().default(1),
+  /** In nats; needs `topLogprobs` of the light judge. */
+  minMargin: z.number().min(0).optional(),
+})
+
+/** Which judge: one by name, several that vote, or a light one with a strong one behind it. */
+export const judgeUseSchema = z.union([judgeName, panelSchema, escalationSchema], {
+  error: 'the name of a judge, {panel: [NAME, ...]} or {light: NAME, strong: NAME}',
+})
 export type JudgeUse = z.output<typeof judgeUseSchema>
+
+/** Names of the judges that are used. */
+export const judgesUsed = (use: JudgeUse | undefined): string[] => {
+  if (use === undefined) return []
+  if (typeof use === 'string') return [use]
+  return 'panel' in use ? use.panel : [use.light, use.strong]
+}

@@ -5,8 +5,13 @@ import type { Grader } from '../../grade/grader.ts'
 import type { VerdictCache } from '../../grade/judge/cache/index.ts'
 import type { ChatModel } from '../../grade/judge/chat-model.ts'
 import { type JudgeFleet, judgeFleet } from '../../grade/judge/endpoint/index.ts'
+import { escalate } from '../../grade/judge/escalation.ts'
 import { llmJudge } from '../../grade/judge/judge.ts'
-import type { JudgeConfig, LlmJudgeConfig } from './judge-config.ts'
+import { panel } from '../../grade/judge/panel.ts'
+import { ConfigError } from '../../util/errors.ts'
+import { closest } from '../../util/schema.ts'
+import type { RewardConfig } from './config.ts'
+import { type JudgeConfig, type JudgeUse, judgesUsed, type LlmJudgeConfig } from './judge-config.ts'
 import type { JudgeFigures } from './metrics.ts'
 import type { Probe } from './readiness.ts'
 import { ScriptedJudge } from './scripted-judge.ts'
@@ -14,7 +19,7 @@ import { ScriptedJudge } from './scripted-judge.ts'
 /** Told of every call of a model. */
 export type CallListener = (judge: string, outcome: 'answered' | 'failed', tookMs: number) => void
 
-/** A judge in use. */
+/** One judge. */
 export interface OpenJudge {
   grader: Grader
   probes: Probe[]
@@ -92,8 +97,7 @@ const openLlm = (
   }
 }
 
-/** @throws ConfigError, CheckpointError for a judge that cannot be used. */
-export const openJudge = async (
+const openJudge = async (
   name: string,
   config: JudgeConfig,
   surroundings: JudgeSurroundings,
@@ -108,5 +112,52 @@ export const openJudge = async (
     }
     case 'scripted':
       return { grader: new ScriptedJudge(config), probes: [], figures: null }
+  }
+}
+
+/** The judges in use as one grader. */
+export interface OpenJudges {
+  grader: Grader
+  probes: Probe[]
+  figures(): JudgeFigures[]
+}
+
+const checkNames = (use: JudgeUse, known: readonly string[]): void => {
+  for (const name of judgesUsed(use)) {
+    if (known.includes(name)) continue
+    const near = closest(name, known)
+    throw new ConfigError(
+      `judge: expected one of ${known.join(', ') || 'judges, and there are none'}, got ${name}`,
+      { hint: near === null ? 'add it to judges' : `did you mean ${near}?` },
+    )
+  }
+}
+
+/** One judge, a panel, or a light judge with a strong one behind it. */
+const combine = (use: JudgeUse, open: ReadonlyMap<string, OpenJudge>): Grader => {
+  const grader = (name: string) => open.get(name)!.grader
+  if (typeof use === 'string') return grader(use)
+  if ('panel' in use) return panel(use.panel.map(grader), use)
+  return escalate({ ...use, light: grader(use.light), strong: grader(use.strong) })
+}
+
+/**
+ * Opens the judges that a configuration uses; null where it uses none.
+ * @throws ConfigError, CheckpointError for a judge that is not there or cannot be used
+ */
+export const openJudges = async (
+  { judge: use, judges }: RewardConfig,
+  surroundings: JudgeSurroundings,
+): Promise<OpenJudges | null> => {
+  if (use === undefined) return null
+  checkNames(use, Object.keys(judges))
+  const open = new Map<string, OpenJudge>()
+  for (const name of new Set(judgesUsed(use)))
+    open.set(name, await openJudge(name, judges[name], surroundings))
+  const each = [...open.values()]
+  return {
+    grader: combine(use, open),
+    probes: each.flatMap(({ probes }) => probes),
+    figures: () => each.flatMap(({ figures }) => (figures === null ? [] : [figures()])),
   }
 }

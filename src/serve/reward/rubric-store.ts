@@ -1,6 +1,7 @@
 /** @file The rubrics that the service knows by name, and which one an item gets. */
 
 import { resolve } from 'node:path'
+import { validateVerifiers } from '../../grade/rubric-grader.ts'
 import { parseRubric, type Rubric } from '../../rubric/criterion.ts'
 import { readRubricFile } from '../../rubric/formats/index.ts'
 import { ConfigError } from '../../util/errors.ts'
@@ -114,7 +115,9 @@ export class RubricStore {
         hint: 'this route takes none from requests (inline: false)',
       })
     try {
-      return { rubric: parseRubric(value, where) }
+      const rubric = parseRubric(value, where)
+      validateVerifiers(rubric, where)
+      return { rubric }
     } catch (error) {
       throw new ServiceError('invalid_request', (error as Error).message, { cause: error })
     }

@@ -3,7 +3,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Grader } from '../../grade/grader.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
-import { JudgeError } from '../../util/errors.ts'
+import { DataError, JudgeError } from '../../util/errors.ts'
 import type { Aggregation, RewardConfig, RouteConfig } from './config.ts'
 import { ServiceError } from './errors.ts'
 import type { RewardItem, RewardResult } from './item.ts'
@@ -163,6 +163,8 @@ const asServiceError = (error: unknown): unknown => {
       cause: error,
       retryAfterS: 1,
     })
+  // A rubric of the request that the scoring rule cannot use, for example.
+  if (error instanceof DataError) return new ServiceError('invalid_request', error.message, { cause: error })
   if (error instanceof JudgeError) return new ServiceError('judge_failed', error.message, { cause: error })
   return error
 }
