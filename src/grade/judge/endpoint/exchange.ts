@@ -2,6 +2,7 @@
 
 import type { Dispatcher } from 'undici'
 import { JudgeError } from '../../../util/errors.ts'
+import type { Cancellation } from './cancellation.ts'
 import type { Clock } from './clock.ts'
 
 export interface Outgoing {
@@ -13,7 +14,7 @@ export interface Outgoing {
   timeoutMs: number
   /** Largest body that is read. */
   maxBytes: number
-  signal?: AbortSignal
+  cancellation: Cancellation
 }
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
@@ -52,9 +53,6 @@ const tooLarge = ({ origin, maxBytes }: Outgoing): JudgeError =>
     retryable: false,
   })
 
-export const cancelledError = (signal: AbortSignal | undefined): JudgeError =>
-  new JudgeError('cancelled', 'the judge was not waited for: the caller cancelled', { cause: signal?.reason })
-
 /** Collects one response. Written against undici's dispatcher, because streams and fetch cost several times as much a call. */
 class Collector implements Dispatcher.DispatchHandler {
   readonly promise: Promise<Incoming>
@@ -68,7 +66,6 @@ class Collector implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = []
   #bytes = 0
   readonly #stopTimer: () => void
-  readonly #onAbort = () => this.fail(cancelledError(this.outgoing.signal))
   readonly outgoing: Outgoing
 
   constructor(outgoing: Outgoing, clock: Clock) {
@@ -78,7 +75,7 @@ class Collector implements Dispatcher.DispatchHandler {
       this.#reject = reject
     })
     this.#stopTimer = clock.after(outgoing.timeoutMs, () => this.fail(timeoutError(outgoing)))
-    outgoing.signal?.addEventListener('abort', this.#onAbort, { once: true })
+    outgoing.cancellation.listener = reason => this.fail(reason)
   }
 
   /** Ends the exchange; a request that waits for a connection is dropped as soon as it gets one. */
@@ -93,7 +90,7 @@ class Collector implements Dispatcher.DispatchHandler {
   #finish(): void {
     this.#done = true
     this.#stopTimer()
-    this.outgoing.signal?.removeEventListener('abort', this.#onAbort)
+    this.outgoing.cancellation.listener = null
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -129,7 +126,8 @@ class Collector implements Dispatcher.DispatchHandler {
  * @throws JudgeError of kind `timeout`, `unreachable`, `config` (TLS), `malformed` (too large) or `cancelled`
  */
 export const exchange = (dispatcher: Dispatcher, outgoing: Outgoing, clock: Clock): Promise<Incoming> => {
-  if (outgoing.signal?.aborted) return Promise.reject(cancelledError(outgoing.signal))
+  const { reason } = outgoing.cancellation
+  if (reason !== null) return Promise.reject(reason)
   const collector = new Collector(outgoing, clock)
   const { origin, path, headers, body } = outgoing
   try {

@@ -3,14 +3,14 @@
 import { JudgeError } from '../../../util/errors.ts'
 import { parseWith } from '../../../util/schema.ts'
 import type { ChatModel, ChatRequest, ChatResponse } from '../chat-model.ts'
+import { type Cancellation, cancelledError } from './cancellation.ts'
 import { type Clock, systemClock } from './clock.ts'
-import { cancelledError } from './exchange.ts'
 import { type EndpointSettings, type FleetOptions, type FleetSettings, fleetSchema } from './fleet-config.ts'
 import { DurationHistogram, type DurationSummary } from './histogram.ts'
 import { Job, JobQueue } from './job.ts'
 import { Lane, type LaneStats } from './lane.ts'
 import { type LedgerEntry, sumEntries } from './ledger.ts'
-import { type OpenAiRuntime, openAiModel } from './openai.ts'
+import { OpenAiModel, type OpenAiRuntime, openAiModel } from './openai.ts'
 import { SignalWatch } from './signal-watch.ts'
 import { charactersOf, TokenEstimator } from './token-estimate.ts'
 
@@ -56,6 +56,18 @@ const connectLane = (
     breaker: settings.breaker,
   }
   return new Lane(model, limits, nowMs)
+}
+
+/** Calls under a cancellation: our own adapter takes it as it is, any other model gets a signal. */
+const callModel = (
+  model: ChatModel,
+  request: ChatRequest,
+  cancellation: Cancellation,
+): Promise<ChatResponse> => {
+  if (model instanceof OpenAiModel) return model.attempt(request, cancellation)
+  const controller = new AbortController()
+  cancellation.listener = reason => controller.abort(reason)
+  return model.complete({ ...request, signal: controller.signal })
 }
 
 /** The last error, saying how many attempts there were. */
@@ -194,7 +206,7 @@ export class JudgeFleet implements ChatModel {
     job.lastLane = lane
     job.running = { lane, call }
     try {
-      const response = await lane.model.complete({ ...job.request, signal: job.controller.signal })
+      const response = await callModel(lane.model, job.request, job.cancellation)
       if (job.done) return
       job.running = null
       lane.answered(call, response, this.#clock.now())
@@ -253,7 +265,7 @@ export class JudgeFleet implements ChatModel {
       this.#fail(job, error)
       if (running === null) continue
       running.lane.abandoned(running.call)
-      job.controller.abort(error)
+      job.cancellation.cancel(error)
     }
     if (!this.#closed) this.#pump()
   }

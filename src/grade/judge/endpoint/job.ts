@@ -2,6 +2,7 @@
 
 import type { JudgeError } from '../../../util/errors.ts'
 import type { ChatRequest, ChatResponse } from '../chat-model.ts'
+import { Cancellation } from './cancellation.ts'
 import type { Lane, LaneCall } from './lane.ts'
 
 export class Job {
@@ -19,7 +20,7 @@ export class Job {
   readonly characters: number
   readonly resolve: (response: ChatResponse) => void
   readonly reject: (error: unknown) => void
-  readonly controller = new AbortController()
+  readonly cancellation = new Cancellation()
   /** Links of the queue. */
   previous: Job | null = null
   next: Job | null = null

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { ConfigError, JudgeError } from '../../../util/errors.ts'
 import { parseWith } from '../../../util/schema.ts'
 import type { ChatModel, ChatRequest, ChatResponse } from '../chat-model.ts'
+import { type Cancellation, underSignal } from './cancellation.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { exchange, type Incoming } from './exchange.ts'
 import {
@@ -141,13 +142,19 @@ export class OpenAiModel implements ChatModel {
     return this.#body.structuredOutput
   }
 
-  async complete(request: ChatRequest): Promise<ChatResponse> {
+  /** @throws JudgeError when this attempt has no answer, and when cancelled */
+  complete(request: ChatRequest): Promise<ChatResponse> {
+    return underSignal(request.signal, cancellation => this.attempt(request, cancellation))
+  }
+
+  /** As `complete`, under a cancellation instead of the request's signal. */
+  async attempt(request: ChatRequest, cancellation: Cancellation): Promise<ChatResponse> {
     const first = this.#body
     let body = first
     const deadline = this.#clock.now() + this.#settings.attemptTimeoutMs
     for (;;) {
       const timeoutMs = Math.max(1, deadline - this.#clock.now())
-      const incoming = await this.#post(requestBody(request, body), timeoutMs, request.signal)
+      const incoming = await this.#post(requestBody(request, body), timeoutMs, cancellation)
       if (incoming.status >= 200 && incoming.status < 300) {
         const response = chatResponse(this.#url.origin, incoming.body, this.#key)
         if (body !== first) this.#remember(body)
@@ -159,7 +166,7 @@ export class OpenAiModel implements ChatModel {
     }
   }
 
-  #post(body: string, timeoutMs: number, signal?: AbortSignal): Promise<Incoming> {
+  #post(body: string, timeoutMs: number, cancellation: Cancellation): Promise<Incoming> {
     const { origin, pathname, search } = this.#url
     return exchange(
       this.#dispatcher,
@@ -170,7 +177,7 @@ export class OpenAiModel implements ChatModel {
         body,
         timeoutMs,
         maxBytes: this.#settings.maxResponseBytes,
-        signal,
+        cancellation,
       },
       this.#clock,
     )
