@@ -15,8 +15,8 @@ export const lintWording = (criteria: readonly Criterion[]): Finding[] =>
     return [
       ...wrongSign(criterion, text),
       ...long(criterion, text),
-      ...compound(criterion, text),
-      ...vague(criterion, text),
+      // Where scores are described, a part earns a part, and the descriptions say what the words mean.
+      ...(criterion.levels ? [] : [...compound(criterion, text), ...vague(criterion, text)]),
     ]
   })
 

@@ -46,7 +46,8 @@ const CALLED_WRONG =
   /\b(?:incorrect|inaccurate|wrong|improper|inappropriate|false|mistaken|erroneous)(?:ly)?\b/i
 const ORDER_WORDS =
   /\b(?:before|after|then|first|than|from|instead|over|under|rather|versus|vs|prior|later)\b/i
-const SCRIPT_WITHOUT_SPACES = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/u
+/** Letters of languages whose words are not set apart. */
+export const SCRIPT_WITHOUT_SPACES = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/u
 const WORD = /[\p{L}\p{N}]+(?:[.,'’/%-][\p{L}\p{N}]+)*%?/gu
 
 /** A criterion's own words: authors often add a justification behind it, which is about the criterion, not part of it. */

@@ -1,6 +1,6 @@
 /** @file Reads the English of a criterion: its claims, its vague words, the sign it implies, and whom it speaks to. */
 
-import { stem, wordsOf } from './statement.ts'
+import { SCRIPT_WITHOUT_SPACES, stem, wordsOf } from './statement.ts'
 
 const wordSet = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/))
 
@@ -12,12 +12,16 @@ const ACTS = wordSet(`
   defines compares contrasts cites concludes calculates ensures evaluates demonstrates summarizes summarises avoids
   distinguishes differentiates justifies interprets analyzes analyses assesses considers maintains follows creates
   shows makes uses offers lists notes outlines highlights addresses reports requests points cautions proposes connects`)
-// Of these, the ones that are nouns as often: they are verbs here only when an object follows.
+// Other verbs that like to share an object with one of these: "uncovers and interprets patterns".
+const SHARING = wordSet(`
+  incorporates uncovers examines explores investigates measures applies integrates synthesizes recognizes detects
+  collects selects gathers tests documents distills delineates breaks`)
+// Of the acts, the ones that are nouns as often: they are verbs here only when an object follows.
 const ALSO_NOUNS = wordSet(
   'states notes lists offers outlines highlights addresses reports requests points uses shows details contrasts covers cautions analyses refers',
 )
 const OBJECT_START =
-  /^\s+(?:that|the|a|an|how|why|what|when|whether|which|to|it|its|any|all|some|for|out|several|both|possible|specific|their|users?|patients?)\b/i
+  /^\s+(?:that|the|a|an|how|why|what|when|whether|which|to|it|its|any|all|some|out|several|both|possible|specific|their|users?|patients?)\b/i
 
 /** Text outside brackets, quotes and lists of examples, whose "and" joins no claims. */
 const mainText = (text: string): string =>
@@ -50,6 +54,8 @@ const LEAD_WORDS = 5
 const BASES = new Map([...ACTS].map(act => [act.replace(/(?<=ss|sh|ch|x)es$|s$/, ''), act]))
 
 interface Joint {
+  /** What stands between the two verbs: "and", ", clearly". */
+  link: string
   /** The verb in the third person, as in `ACTS`. */
   act: string
   /** Where it begins. */
@@ -58,23 +64,31 @@ interface Joint {
   after: string
 }
 
-const isClaim = ({ act, before, after }: Joint): boolean =>
+const isClaim = ({ link, act, before, after }: Joint): boolean =>
   ACTS.has(act) &&
   (!ALSO_NOUNS.has(act) || OBJECT_START.test(after)) &&
   !ASIDE.test(before) &&
-  !endsInAct(before)
+  !endsInAct(before) &&
+  // "directly and fully presents X": two adverbs, one verb.
+  !(/ly$/.test(link) && /ly,?\s*$/.test(before))
 
 /** "identifies and describes X" has one object: one claim. */
 const endsInAct = (before: string): boolean => {
   const last = /(\w+),?\s*$/.exec(before)?.[1].toLowerCase() ?? ''
-  return ACTS.has(last) || BASES.has(last)
+  return ACTS.has(last) || BASES.has(last) || SHARING.has(last)
 }
+
+/** A comma alone joins verbs only on the way to an "and": "asks X, names Y, and gives Z". */
+const isOnItsWay = ({ link, start }: Joint, joints: readonly Joint[]): boolean =>
+  !/^[,;](?: \w+ly)?$/.test(link) ||
+  joints.some(other => other.start > start && /^(?:and|but|as)/.test(other.link))
 
 const jointsOf = (main: string, pattern: RegExp, actOf: (word: string) => string): Joint[] =>
   [...main.matchAll(pattern)].map(match => {
     const end = match.index + match[0].length
     const start = end - match[1].length
     return {
+      link: match[0].slice(0, -match[1].length).trim(),
       act: actOf(match[1].toLowerCase()),
       start,
       before: main.slice(0, match.index),
@@ -88,7 +102,8 @@ const joinedActs = (main: string): number[] => {
   const head = BASE_HEAD.exec(main)
   const base = head ? jointsOf(main, JOINED_BASE, word => BASES.get(word) ?? '') : []
   const direct = base.filter(({ before }) => !CLAUSE.test(before.slice(head![0].length)))
-  return [...third, ...direct].filter(isClaim).map(({ start }) => start)
+  const claims = [...third, ...direct].filter(isClaim)
+  return claims.filter(claim => isOnItsWay(claim, claims)).map(({ start }) => start)
 }
 
 const lead = (text: string): string => {
@@ -109,6 +124,9 @@ const listed = (text: string): string[] => {
 /** A criterion that begins with a verb in the third person, as "states ..." or "the response fails to ...". */
 const HEAD = /^(?:(?:the )?(?:responses?|answer|model|assistant|it) )?(?:\w+ly )?\w+(?<![isu])s\b/i
 
+/** What follows the first sentence mostly explains it. */
+const firstSentence = (text: string): string => text.split(/(?<=[.!?]) (?=\p{Lu})/u)[0]
+
 /** Beyond this many words a text is a document, not a sentence whose verbs can be told apart. */
 export const LONG_WORDS = 100
 
@@ -119,8 +137,7 @@ export const LONG_WORDS = 100
 export const claimsOf = (text: string): string[] => {
   const items = listed(text)
   if (items.length >= 2) return items.map(lead)
-  const main = mainText(text).trim()
-  if (wordsOf(main).length > LONG_WORDS) return [lead(main)]
+  const main = firstSentence(mainText(text).trim())
   const denials = [...main.matchAll(JOINED_DENIAL)]
     .map(({ index }) => index)
     .filter(index => !RELATIVE.test(main.slice(0, index)))
@@ -156,7 +173,7 @@ const FILLERS = wordSet(`
 
 /** The vague words that a criterion rests on; none where it also says something that can be checked. */
 export const vagueWordsOf = (text: string): string[] => {
-  if (ANCHOR.test(text)) return []
+  if (ANCHOR.test(text) || SCRIPT_WITHOUT_SPACES.test(text)) return []
   const words = wordsOf(text.toLowerCase())
   const found = words.filter(word => VAGUE.has(word))
   if (found.length === 0) return []
