@@ -2,7 +2,7 @@
 
 import { readEvals, readMetrics } from '../runs/index.ts'
 import { isTax } from '../runs/report/data.ts'
-import type { EvalRow, Interval, MetricsRow } from '../runs/rows.ts'
+import { type EvalRow, type Interval, type MetricsRow, scoreName } from '../runs/rows.ts'
 import { mean } from '../util/statistics.ts'
 
 interface Score {
@@ -73,7 +73,7 @@ const setTable = ({ set, before, after }: RunSummary['sets'][number]): string[] 
   const samples =
     after.samples && after.temperature ? `${after.samples} at temperature ${after.temperature}` : 'greedy'
   const rows = SCORES.filter(({ value }) => after[value] !== undefined).map(({ label, value }) => [
-    label,
+    label.replace('answers right', scoreName([after])),
     ...(before ? [cell(before, value)] : []),
     cell(after, value),
   ])

@@ -124,7 +124,7 @@ const keyMetrics = ({ reward, correctAndValid, accuracy, loss, entropy, learning
 const percent = (value: number | undefined) => (value === undefined ? '–' : `${(100 * value).toFixed(1)}%`)
 
 const evalLine = (row: EvalRow): string =>
-  `step ${row.step}, ${row.set}: correct and valid ${percent(row.correctAndValid)}, answers ${percent(row.accuracy)}` +
+  `step ${row.step}, ${row.set}: ${row.correctAndValid === undefined ? '' : `correct and valid ${percent(row.correctAndValid)}, `}${row.scoreName ?? 'answers'} ${percent(row.accuracy)}` +
   `${row.greedyCorrectAndValid === undefined ? '' : `, greedy ${percent(row.greedyCorrectAndValid)} and ${percent(row.greedyAccuracy)}`} (${row.n} problems)`
 
 /** Progress on stderr, one bar a phase. */

@@ -1,5 +1,6 @@
 /** @file Recipes: the published methods, each from a configuration to a run folder. */
 
+import { checklistColdStart } from './checklist-cold-start/entry.ts'
 import { learnedVerifier } from './learned-verifier/index.ts'
 import { logicColdStart } from './logic-cold-start/entry.ts'
 import type { RecipeEntry } from './recipe.ts'
@@ -9,11 +10,11 @@ export { LearnedVerifier, type LearnedVerifierOptions } from './learned-verifier
 export { evaluateSet, respond } from './logic/evaluate.ts'
 export { type LogicFormat, miniatureFormat } from './logic/format.ts'
 export type { RecipeEntry, RunEvents, RunOptions, RunPlan, RunResult } from './recipe.ts'
-export { learnedVerifier, logicColdStart, rubricAsRewardEntry as rubricAsReward }
+export { checklistColdStart, learnedVerifier, logicColdStart, rubricAsRewardEntry as rubricAsReward }
 
 /** Every recipe by name. Each entry checks its configuration by its own schema, so the type of it does not matter here. */
 export const RECIPES: Readonly<Record<string, RecipeEntry>> = Object.fromEntries(
-  [rubricAsRewardEntry, logicColdStart, learnedVerifier].map(entry => [
+  [rubricAsRewardEntry, logicColdStart, checklistColdStart, learnedVerifier].map(entry => [
     entry.name,
     entry as unknown as RecipeEntry,
   ]),

@@ -104,6 +104,10 @@ export interface LabelScore {
   correctAndValid?: number
 }
 
+/** What the figure called accuracy is in words. */
+export const scoreName = (rows: readonly Pick<EvalRow, 'scoreName'>[]): string =>
+  rows.find(row => row.scoreName !== undefined)?.scoreName ?? 'answers right'
+
 /** One line of evals.jsonl: one model on one test set. */
 export interface EvalRow {
   step: number
@@ -122,10 +126,15 @@ export interface EvalRow {
   temperature?: number
   /** Means over problems and samples at `temperature`. */
   accuracy: number
+  /** What `accuracy` is where it is not the share of right answers: `rubric score`, `agreement with labels`. */
+  scoreName?: string
   accuracyInterval?: Interval
   correctAndValid?: number
   correctAndValidInterval?: Interval
   validProofs?: number
+  /** Share of responses in the form that the task asks for, and their mean length. */
+  wellFormed?: number
+  responseTokens?: number
   /** Share that is correct and valid, and asserts no step over the heads of steps between. */
   correctAndProved?: number
   greedyAccuracy?: number

@@ -110,6 +110,7 @@ const evaluate = async (
     step,
     set: 'held-out',
     n: rows.length,
+    scoreName: 'agreement with labels',
     accuracy: mean(agreement),
     accuracyInterval: [low, high],
     criteria: {

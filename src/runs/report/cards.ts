@@ -1,7 +1,7 @@
 /** @file The headline of a report: what changed, with its uncertainty, and what it took. */
 
 import { formatDuration } from '../progress.ts'
-import type { EvalRow } from '../rows.ts'
+import { type EvalRow, scoreName } from '../rows.ts'
 import { beforeAfter, type ReportData, setNames, trainingSeconds } from './data.ts'
 import { number, percent, percentInterval, points, pointsInterval } from './format.ts'
 import { type Html, html } from './html.ts'
@@ -18,6 +18,8 @@ const fromTo = (before: string | null, after: string): Html =>
     : html`<span class="from">${before}</span><span class="arrow">→</span>${after}`
 
 type Score = 'correctAndValid' | 'accuracy'
+
+const capitalised = (text: string) => text[0].toUpperCase() + text.slice(1)
 
 const gainLine = (before: EvalRow | undefined, after: EvalRow, score: Score): Html | null => {
   const change = pairedDifference(before, after, score)
@@ -53,7 +55,7 @@ const greedyCard = (data: ReportData, set: string): Html | null => {
     whole && after.greedyAccuracy !== undefined
       ? `Answers right: ${before?.greedyAccuracy === undefined ? '' : `${percent(before.greedyAccuracy)} → `}${percent(after.greedyAccuracy)}`
       : ''
-  const title = whole ? 'Greedy: correct and valid' : 'Greedy: answers right'
+  const title = whole ? 'Greedy: correct and valid' : `Greedy: ${scoreName(data.evals)}`
   return card(title, fromTo(first === undefined ? null : percent(first), percent(last)), sub(answers))
 }
 
@@ -98,7 +100,7 @@ export const headlineCards = (data: ReportData): Html | null => {
       ? []
       : [
           scoreCard(data, set, 'correctAndValid', 'Correct and valid'),
-          scoreCard(data, set, 'accuracy', 'Answers right'),
+          scoreCard(data, set, 'accuracy', capitalised(scoreName(data.evals))),
           greedyCard(data, set),
         ]
   const shown = scores.filter(item => item !== null)

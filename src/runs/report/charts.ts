@@ -1,6 +1,6 @@
 /** @file Which curves a run has: chart descriptions as data, drawn in the page by client-script.ts. */
 
-import type { MetricGroup, MetricsRow } from '../rows.ts'
+import { type MetricGroup, type MetricsRow, scoreName } from '../rows.ts'
 import { criterionLabel, evalsOf, type ReportData, setNames, stageNames, stepSeconds } from './data.ts'
 import { roundForPage } from './format.ts'
 
@@ -184,10 +184,15 @@ const inGroup =
   row =>
     isGroup(row[key]) ? row[key][name] : null
 
+const answersTitle = ({ evals }: ReportData): string => {
+  const name = scoreName(evals)
+  return name[0].toUpperCase() + name.slice(1)
+}
+
 const learning = (data: ReportData): ChartSpec[] => [
   ...single(data, 'reward', 'Reward', 'number', row => row.reward, 'mean of the step’s rollouts'),
   ...withEvals(data, 'correct-and-valid', 'Correct and valid', row => row.correctAndValid, 'correctAndValid'),
-  ...withEvals(data, 'answers', 'Answers right', row => row.accuracy, 'accuracy'),
+  ...withEvals(data, 'answers', answersTitle(data), row => row.accuracy, 'accuracy'),
 ]
 
 const criteria = (data: ReportData): ChartSpec[] =>

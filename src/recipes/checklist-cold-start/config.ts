@@ -1,0 +1,53 @@
+/** @file Configuration of the checklist-cold-start recipe. */
+
+import { z } from 'zod'
+import { scheduleSchema } from '../../rl/schedules.ts'
+import { commonShape, modelShapeSchema, optimizerSchema } from '../../train/config.ts'
+
+const share = z.number().min(0).max(1)
+
+export const checklistColdStartSchema = z.strictObject({
+  recipe: z.literal('checklist-cold-start').default('checklist-cold-start'),
+  ...commonShape,
+  steps: commonShape.steps.unwrap().default(1600),
+  /** Seed of the world: which things are usual where, and the hidden rubrics. */
+  world: z.union([z.int(), z.string()]).default('packing'),
+  model: z
+    .strictObject({
+      shape: modelShapeSchema.prefault({
+        hiddenSize: 96,
+        layers: 2,
+        maxPositions: 96,
+        initializerRange: 0.1,
+      }),
+    })
+    .prefault({}),
+  /** Demonstrations a step. */
+  batch: z.int().positive().default(96),
+  /** Share of demonstrations that follow hints; the others are habit. */
+  hinted: share.default(0.5),
+  optimizer: z
+    .strictObject({
+      ...optimizerSchema.shape,
+      learningRate: scheduleSchema.prefault({ peak: 2e-3, kind: 'cosine', warmup: 50, floor: 0.05 }),
+      beta2: optimizerSchema.shape.beta2.unwrap().default(0.98),
+      weightDecay: optimizerSchema.shape.weightDecay.unwrap().default(0.05),
+    })
+    .prefault({}),
+  evaluation: z
+    .strictObject({
+      /** Every so many steps, besides the end; 0: only there. */
+      every: z.int().min(0).default(0),
+      /** Test trips, and samples of each. */
+      problems: z.int().positive().default(500),
+      samples: z.int().positive().default(1),
+      maxTokens: z.int().positive().default(26),
+    })
+    .prefault({}),
+})
+
+export type ChecklistColdStartConfig = z.output<typeof checklistColdStartSchema>
+
+/** The same as a phase of another recipe. */
+export const checklistPhaseSchema = checklistColdStartSchema.omit({ recipe: true, out: true })
+export type ChecklistPhase = z.output<typeof checklistPhaseSchema>

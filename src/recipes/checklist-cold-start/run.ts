@@ -1,0 +1,82 @@
+/** @file Cold start of the packing task: habit and following hints by supervised learning, evaluated without and with a scaffold. */
+
+import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import type { Policy } from '../../policy/policy.ts'
+import type { EvalRow } from '../../runs/rows.ts'
+import { configHash } from '../../runs/run-state.ts'
+import { demonstration, PackingWorld, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
+import { runSteps, trainedMsOf } from '../../train/steps.ts'
+import { supervisedStep } from '../../train/supervised.ts'
+import { evaluateScores } from '../checklist/evaluate.ts'
+import { freshPackingModel, PackingTask } from '../checklist/packing.ts'
+import type { RunOptions, RunResult } from '../recipe.ts'
+import { FREE_CONFIG_KEYS, withRun } from '../session.ts'
+import type { ChecklistPhase } from './config.ts'
+
+/** The demonstrations of a step; they depend on seed and step alone. */
+const demonstrations =
+  ({ batch, seed, hinted }: ChecklistPhase, world: PackingWorld) =>
+  (step: number) =>
+    Array.from({ length: batch }, (_, i) => demonstration(world, (step - 1) * batch + i, seed, hinted))
+
+/** Scores on the plain prompt, and on the prompt that says the whole rubric. */
+export const evaluatePacking = async (
+  policy: Policy,
+  task: PackingTask,
+  { evaluation }: Pick<ChecklistPhase, 'evaluation'>,
+  step: number,
+): Promise<EvalRow[]> => {
+  const problems = splitTrips().test.slice(0, evaluation.problems)
+  const settings = {
+    samples: evaluation.samples,
+    sampling: { maxTokens: evaluation.maxTokens, temperature: 1, seed: 'evaluation' },
+  }
+  const full = (trip: Trip) => task.scaffolded(trip, task.world.rubric(trip).criteria)
+  return [
+    await evaluateScores(policy, task, { set: 'unseen trips', step, problems }, settings),
+    await evaluateScores(policy, task, { set: 'full scaffold', step, problems }, settings, full),
+  ]
+}
+
+/** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
+export const runChecklistColdStart = (config: ChecklistPhase, options: RunOptions): Promise<RunResult> => {
+  const hash = configHash(config, FREE_CONFIG_KEYS)
+  const { events = {} } = options
+  const { hiddenSize, layers, heads } = config.model.shape
+  const info = {
+    config,
+    recipe: 'checklist-cold-start',
+    model: `fresh, ${layers} layers of ${hiddenSize}, ${heads} heads`,
+    seed: config.seed,
+    steps: config.steps,
+    primarySet: 'unseen trips',
+  }
+  return withRun({ ...options, info, configHash: hash }, async ({ run, from, use }) => {
+    const world = new PackingWorld(config.world)
+    const task = new PackingTask(world)
+    const policy = await use(
+      LocalPolicy.start(freshPackingModel(config.model.shape, config.seed), config.engine),
+    )
+    if (from) await policy.load(from.dir)
+    events.onPhase?.({ name: 'supervised', steps: config.steps, done: from?.step ?? 0 })
+    return runSteps(
+      policy,
+      run,
+      {
+        steps: config.steps,
+        evalEvery: config.evaluation.every,
+        checkpointEvery: config.checkpoint.every,
+        keepCheckpoints: config.checkpoint.keepLast,
+        maxMinutes: config.maxMinutes,
+        trainedMs: trainedMsOf(from?.state.recipe),
+        configHash: hash,
+      },
+      {
+        trainStep: supervisedStep(policy, demonstrations(config, world), config),
+        evaluate: async step => (step === 0 ? [] : evaluatePacking(policy, task, config, step)),
+      },
+      from?.step ?? 0,
+      events,
+    )
+  })
+}

@@ -1,0 +1,94 @@
+/** @file Evaluation on rubric scores: mean score, each criterion's satisfaction, format, with intervals over prompts. */
+
+import type { Policy, SamplingOptions } from '../../policy/policy.ts'
+import type { TokenIds } from '../../rl/datum.ts'
+import type { Verdict } from '../../rubric/criterion.ts'
+import { creditOf } from '../../rubric/score.ts'
+import type { EvalRow, Interval } from '../../runs/rows.ts'
+import { bootstrapInterval, mean } from '../../util/statistics.ts'
+
+/** What a task's graders say of one response. */
+export interface ScoredResponse {
+  /** By the task's scoring rule; null where the rubric has nothing to score. */
+  score: number | null
+  verdicts: readonly Verdict[]
+  wellFormed: boolean
+}
+
+export interface ScoreTask<Problem> {
+  name(problem: Problem): string
+  prompt(problem: Problem): TokenIds
+  grade(items: readonly { problem: Problem; tokens: Int32Array }[]): Promise<ScoredResponse[]>
+}
+
+export interface ScoreSettings {
+  samples: number
+  sampling: SamplingOptions
+}
+
+const interval = (values: readonly number[]): Interval => {
+  const { low, high } = bootstrapInterval(values, { resamples: 2000, seed: 'evaluation' })
+  return [low, high]
+}
+
+/** Mean credit of each criterion over the responses that have a verdict on it. */
+export const satisfaction = (responses: readonly ScoredResponse[]): Record<string, number> => {
+  const credits = new Map<string, number[]>()
+  for (const { verdicts } of responses)
+    for (const verdict of verdicts) {
+      const credit = creditOf(verdict)
+      if (credit === null) continue
+      const known = credits.get(verdict.criterionId)
+      if (known) known.push(credit)
+      else credits.set(verdict.criterionId, [credit])
+    }
+  return Object.fromEntries([...credits].map(([id, values]) => [id, mean(values)]))
+}
+
+/** Share of verdicts that the graders failed to give. */
+export const nullRate = (responses: readonly ScoredResponse[]): number => {
+  const verdicts = responses.flatMap(({ verdicts: own }) => own)
+  return verdicts.length > 0 ? mean(verdicts.map(verdict => Number(creditOf(verdict) === null))) : 0
+}
+
+/**
+ * One row of evals.jsonl: samples of every problem, scored. Problems whose rubric has nothing to score are left out.
+ * @param promptOf the task's plain prompt unless a scaffold is evaluated
+ */
+export const evaluateScores = async <Problem>(
+  policy: Policy,
+  task: ScoreTask<Problem>,
+  { set, step, problems }: { set: string; step: number; problems: readonly Problem[] },
+  { samples, sampling }: ScoreSettings,
+  promptOf: (problem: Problem) => TokenIds = problem => task.prompt(problem),
+): Promise<EvalRow> => {
+  const drawn = await policy.sample({
+    ...sampling,
+    prompts: problems.map(promptOf),
+    samplesPerPrompt: samples,
+  })
+  const responses = await task.grade(
+    drawn.map(({ prompt, tokens }) => ({ problem: problems[prompt], tokens })),
+  )
+  const items = problems.flatMap((problem, p) => {
+    const own = responses.slice(p * samples, (p + 1) * samples)
+    const scores = own.flatMap(({ score }) => (score === null ? [] : [score]))
+    if (scores.length === 0) return []
+    return [{ id: task.name(problem), accuracy: mean(scores), criteria: satisfaction(own) }]
+  })
+  const scores = items.map(({ accuracy }) => accuracy)
+  return {
+    step,
+    set,
+    n: items.length,
+    samples,
+    temperature: sampling.temperature ?? 1,
+    scoreName: 'rubric score',
+    accuracy: mean(scores),
+    accuracyInterval: interval(scores),
+    wellFormed: mean(responses.map(({ wellFormed }) => Number(wellFormed))),
+    responseTokens: mean(drawn.map(({ tokens }) => tokens.length)),
+    criteria: satisfaction(responses),
+    items,
+  }
+}
