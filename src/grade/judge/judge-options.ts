@@ -8,10 +8,11 @@ import type { SubjectOptions } from './templates/subject.ts'
 import type { Quote } from './untrusted.ts'
 import type { JudgeSampling } from './verdict-key.ts'
 
-/** Where verdicts are remembered between runs; `VerdictCache` is one. Values are plain JSON. */
+/** Where verdicts are remembered between runs, at once and without waiting; `VerdictCache` is one. Values are plain JSON. */
 export interface VerdictStore {
+  /** The value, or undefined. */
   get(key: string): unknown
-  put(key: string, value: unknown): unknown
+  put(key: string, value: unknown): void
 }
 
 /** How many criteria a call asks about: one, all, or at most so many. */

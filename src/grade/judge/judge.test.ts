@@ -185,6 +185,26 @@ describe('a criterion a call', () => {
   })
 })
 
+describe('many responses at a time', () => {
+  it('share a signal without a warning, and all end with it', async () => {
+    const warnings: Error[] = []
+    const note = (warning: Error) => warnings.push(warning)
+    process.on('warning', note)
+    const controller = new AbortController()
+    const judge = llmJudge({ model: scriptedModel(() => new Promise<string>(() => {})) })
+    const grading = Array.from({ length: 50 }, (_, i) =>
+      judge.grade({ ...item, response: `${i}` }, criteria, { signal: controller.signal }),
+    )
+    const ended = Promise.allSettled(grading)
+    await new Promise(resolve => setTimeout(resolve, 5))
+    controller.abort()
+    expect((await ended).map(({ status }) => status)).toEqual(new Array(50).fill('rejected'))
+    await new Promise(resolve => setImmediate(resolve))
+    process.off('warning', note)
+    expect(warnings).toEqual([])
+  })
+})
+
 describe('several criteria a call', () => {
   const list = (entries: unknown[]) => JSON.stringify({ verdicts: entries })
   const entry = (number: number, met: unknown) => ({ number, explanation: 'x', criteria_met: met })
@@ -285,7 +305,9 @@ describe('what is remembered and shared', () => {
     return {
       entries,
       get: (key: string) => (entries.has(key) ? JSON.parse(entries.get(key) ?? '') : undefined),
-      put: (key: string, value: unknown) => entries.set(key, JSON.stringify(value)),
+      put: (key: string, value: unknown) => {
+        entries.set(key, JSON.stringify(value))
+      },
     }
   }
 

@@ -3,6 +3,7 @@
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { GradeItem, GradeOptions, Grader } from '../grader.ts'
 import { ask, type CallOutcome } from './ask.ts'
+import { SignalWatch } from './endpoint/signal-watch.ts'
 import { Flights, type Seat } from './flights.ts'
 import { type CheckedOptions, checkedJudgeOptions, type JudgeOptions } from './judge-options.ts'
 import { type PlannedCall, planCalls } from './plan.ts'
@@ -46,6 +47,9 @@ class ChatJudge implements LlmJudge {
   readonly #quote: Quote
   readonly #keyed: { model: string; sampling: string }
   readonly #flights = new Flights<CallOutcome>()
+  readonly #waiting: Waiting = new SignalWatch((rejects, signal) => {
+    for (const reject of rejects) reject(signal.reason)
+  })
   readonly #stats: JudgeStats = {
     verdicts: 0,
     nulls: { positive: 0, negative: 0 },
@@ -77,7 +81,7 @@ class ChatJudge implements LlmJudge {
     const repeat = this.#options.sampleIndex + sampleIndex
     const outcomes = calls.map(call => this.#outcome(subject, call, repeat, seats))
     const verdicts: JudgedVerdict[] = new Array(criteria.length)
-    for (const [index, outcome] of (await settled(outcomes, seats, signal)).entries()) {
+    for (const [index, outcome] of (await settled(outcomes, seats, this.#waiting, signal)).entries()) {
       const { places, criteria: own } = calls[index]
       const given = verdictsOf(own, outcome, this.#options.nullsKeepRaw)
       for (const [at, place] of places.entries()) verdicts[place] = given[at]
@@ -104,10 +108,7 @@ class ChatJudge implements LlmJudge {
     const { cache, fresh } = this.#options
     if (fresh) return this.#join(null, subject, call, repeat, seats)
     const key = callKey(this.#keyed, call.template, subject.digest, call.criteria, repeat)
-    const known = cache?.get(key)
-    const found = (value: unknown) =>
-      this.#remembered(value, call) ?? this.#join(key, subject, call, repeat, seats)
-    return isPromise(known) ? known.then(found) : found(known)
+    return this.#remembered(cache?.get(key), call) ?? this.#join(key, subject, call, repeat, seats)
   }
 
   #remembered(value: unknown, { criteria }: PlannedCall): CallOutcome | null {
@@ -141,7 +142,7 @@ class ChatJudge implements LlmJudge {
     const outcome = await ask(this.#options, { template, criteria, messages, sampleIndex }, signal)
     stats.attempts += outcome.attempts
     if (outcome.judgements === null) outcome.failed ? stats.failedCalls++ : stats.unusableCalls++
-    else if (key !== null) await this.#options.cache?.put(key, outcome.judgements)
+    else if (key !== null) this.#options.cache?.put(key, outcome.judgements)
     return outcome
   }
 
@@ -178,18 +179,19 @@ class Subject {
   }
 }
 
-const isPromise = (value: unknown): value is Promise<unknown> => value instanceof Promise
+/** What to call with the reason when a signal is aborted. */
+type Waiting = SignalWatch<(reason: unknown) => void>
 
 /** All outcomes; or, when the signal is aborted or a call throws, the error, with the calls that are left given up. */
 const settled = async (
   outcomes: readonly (CallOutcome | Promise<CallOutcome>)[],
   seats: readonly Seat<CallOutcome>[],
+  waiting: Waiting,
   signal?: AbortSignal,
 ): Promise<CallOutcome[]> => {
-  if (seats.length === 0 && !outcomes.some(isPromise)) return outcomes as CallOutcome[]
+  if (seats.length === 0) return outcomes as CallOutcome[]
   try {
-    const all = Promise.all(outcomes)
-    return await (signal ? untilAborted(all, signal) : all)
+    return await untilAborted(Promise.all(outcomes), waiting, signal)
   } catch (error) {
     for (const seat of seats) seat.leave()
     throw error
@@ -197,10 +199,10 @@ const settled = async (
 }
 
 /** The promise's value, or the signal's reason as soon as it is aborted. */
-const untilAborted = <T>(promise: Promise<T>, signal: AbortSignal): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    signal.addEventListener('abort', abort, { once: true })
-    const done = () => signal.removeEventListener('abort', abort)
-    promise.then(resolve, reject).finally(done)
-  })
+const untilAborted = <T>(promise: Promise<T>, waiting: Waiting, signal?: AbortSignal): Promise<T> =>
+  signal === undefined
+    ? promise
+    : new Promise((resolve, reject) => {
+        waiting.add(signal, reject)
+        promise.then(resolve, reject).finally(() => waiting.remove(signal, reject))
+      })
