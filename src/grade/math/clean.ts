@@ -31,10 +31,18 @@ const REPLACEMENTS: readonly [RegExp, string][] = [
   [/\(\s*(?:\\(?:text|mathrm|mod)\s*\{?\s*)?mod\s*\}?\s*([\w]+)\s*\)/g, '\\pmod{$1}'],
 ]
 
+const MAX_BOXES = 8
+
+/** The inside of a box that holds the whole text, and of a box in that box. */
 const withoutBox = (text: string): string => {
-  const start = /^\\f?boxed?\s*(?=\{)/.exec(text)
-  const group = start && braceGroup(text, start[0].length)
-  return group && text.slice(group[1]).trim() === '' ? withoutBox(group[0].trim()) : text
+  let inside = text
+  for (let i = 0; i < MAX_BOXES; i++) {
+    const start = /^\\(?:boxed|fbox)\s*(?=\{)/.exec(inside)
+    const group = start && braceGroup(inside, start[0].length)
+    if (!group || inside.slice(group[1]).trim() !== '') break
+    inside = group[0].trim()
+  }
+  return inside
 }
 
 const grouped = (text: string): string =>

@@ -4,9 +4,10 @@ import { Budget, BudgetSpent } from './budget.ts'
 import { cleaned } from './clean.ts'
 import { answersEqual, type CompareRules } from './compare.ts'
 import type { ListOrder } from './compare-groups.ts'
-import { extractAnswer, isResponse } from './extract.ts'
+import { type ExtractOptions, extractAnswer, isResponse } from './extract.ts'
 import { compare, parseDecimal } from './rational.ts'
 import { readings } from './read.ts'
+import { byLetters, withoutTextCommands } from './words.ts'
 
 export interface MathOptions {
   /** Decimals that must agree. Without it a decimal must be a rounding of the other value, within a millionth of it. */
@@ -24,17 +25,32 @@ export interface MathOptions {
  * or truly open). Either may be LaTeX or plain, a bare answer or a whole response. Never throws.
  */
 export const mathEqual = (gold: string, prediction: string, options: MathOptions = {}): boolean | null => {
-  const [goldText, text] = [gold, prediction].map(given => answerText(given, options))
+  const goldText = answerText(gold, options)
+  const text = goldText === null ? null : answerText(prediction, options, expectation(goldText))
   if (goldText === null || goldText === '') return null
   if (text === null || text === '') return false
   if (goldText === text) return true
-  const numbers = plainNumbersEqual(goldText, text, options)
-  if (numbers !== undefined) return numbers
+  const quick = plainNumbersEqual(goldText, text, options) ?? byLetters(goldText, text)
+  if (quick !== undefined) return quick
   return withinBudget(options, rules => readAndCompare(goldText, text, rules))
 }
 
-const answerText = (given: string, { extract = true }: MathOptions): string | null => {
-  const answer = extract && isResponse(given) ? extractAnswer(given) : given
+type Expect = NonNullable<ExtractOptions['expect']>
+
+/** What kind of answer the gold answer is. */
+export const expectation = (gold: string): Expect => {
+  const words = withoutTextCommands(gold)
+  if (/^\(?[A-J]\)?$/.test(words)) return 'choice'
+  return /^\p{L}[\p{L}\s.'-]{2,}$/u.test(words) ? 'text' : 'math'
+}
+
+const answerText = (
+  given: string,
+  { extract = true }: MathOptions,
+  expect: Expect = 'math',
+): string | null => {
+  const search = extract && (isResponse(given) || (expect === 'choice' && /\p{L}{2}.*\s/u.test(given)))
+  const answer = search ? extractAnswer(given, { expect }) : given
   return answer === null ? null : cleaned(answer)
 }
 

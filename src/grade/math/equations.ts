@@ -1,6 +1,6 @@
 /** @file Whether two equations or inequalities say the same. */
 
-import { add, type Complex, complex, divide, isDefined, modulus, multiply, pow, subtract } from './complex.ts'
+import { add, type Complex, complex, divide, isDefined, modulus, multiply, subtract } from './complex.ts'
 import { Evaluator, type Point } from './evaluate.ts'
 import { difference, type Node, type NodeOf, type RelationOperator, symbolsOf } from './expression.ts'
 import type { ScalarRules } from './scalars.ts'
@@ -19,8 +19,8 @@ const sided = ({ operators: [operator], operands: [left, right] }: NodeOf<'relat
 
 /**
  * Two relations are the same if one side is a constant multiple of the other (a positive one for inequalities), where
- * equations are first cleared of denominators. Null where the sides are no multiples: x = 1 and x^3 = 1 are then
- * neither shown to be the same nor to differ, except for linear equations, which must be multiples.
+ * equations are first cleared of denominators. They differ if some point satisfies only one of them. Null where neither is
+ * found: x = 1 and x^3 = 1 have one real solution but are no multiples.
  */
 export const equationsEqual = (
   a: NodeOf<'relation'>,
@@ -32,7 +32,7 @@ export const equationsEqual = (
   if (left.operator !== right.operator) return false
   if (symbolsOf(left.side).join() !== symbolsOf(right.side).join()) return false
   const ratio = commonRatio(left.side, right.side, rules)
-  if (ratio === 'none') return sameZeros(left.side, right.side, rules)
+  if (ratio === 'none') return separated(left, right, rules)
   if (ratio === 'unclear') return null
   return left.operator === '=' || left.operator === '!=' || ratio > 0
 }
@@ -95,23 +95,71 @@ class Cleared {
   }
 }
 
-/** False where both sides are linear in every variable (then equal relations are multiples); null otherwise. */
-const sameZeros = (left: Node, right: Node, rules: ScalarRules): false | null =>
-  isLinear(left, rules) && isLinear(right, rules) ? false : null
-
-const isLinear = (node: Node, rules: ScalarRules): boolean => {
-  const names = symbolsOf(node)
+/** False where a point satisfies one relation and clearly not the other; null where none was found. */
+const separated = (a: Sided, b: Sided, rules: ScalarRules): false | null => {
   const evaluator = new Evaluator(rules.budget)
-  const [start, direction] = points(names)
-  const at = (t: number): Complex => {
-    const values = new Map(
-      names.map(name => [name, start.values.get(name)! + t * direction.values.get(name)!]),
-    )
-    return evaluator.at(node, { logBase: 'e', values })
+  const isEquation = a.operator === '=' || a.operator === '!='
+  for (const line of lines(symbolsOf(a.side, b.side))) {
+    const tell = isEquation ? zeroOfOne : signsDiffer
+    if (tell(line, value(evaluator, a.side), value(evaluator, b.side))) return false
   }
-  const [a, b, c, d] = [at(0), at(1), at(2), at(5)]
-  const bend = modulus(subtract(add(a, c), multiply(complex(2), b)))
-  const far = modulus(subtract(subtract(d, a), multiply(complex(5), subtract(b, a))))
-  const size = modulus(a) + modulus(d) + modulus(pow(b, complex(1)))
-  return bend <= 1e-9 * size && far <= 1e-9 * size
+  return null
+}
+
+type Value = (at: Point) => number
+/** Points along one variable, the others fixed. */
+type Line = (t: number) => Point
+
+/** The real value of a side at a point, NaN where it has none. */
+const value =
+  (evaluator: Evaluator, side: Node): Value =>
+  at => {
+    const result = evaluator.at(side, at)
+    return Math.abs(result.im) <= 1e-9 * (1 + Math.abs(result.re)) ? result.re : Number.NaN
+  }
+
+const lines = (names: readonly string[]): Line[] =>
+  points(names)
+    .slice(0, 3)
+    .flatMap(({ values, logBase }) =>
+      names.map(
+        (name): Line =>
+          t => ({ logBase, values: new Map(values).set(name, t) }),
+      ),
+    )
+
+const STEPS = Array.from({ length: 41 }, (_, k) => -5.03 + 0.2513 * k)
+
+const signsDiffer = (line: Line, left: Value, right: Value): boolean =>
+  STEPS.some(t => {
+    const [x, y] = [left(line(t)), right(line(t))]
+    return Math.min(Math.abs(x), Math.abs(y)) > 1e-6 && x > 0 !== y > 0
+  })
+
+/** Whether, along the line, one side has a zero where the other is far from zero. */
+const zeroOfOne = (line: Line, left: Value, right: Value): boolean =>
+  hasOwnZero(line, left, right) || hasOwnZero(line, right, left)
+
+const hasOwnZero = (line: Line, side: Value, other: Value): boolean => {
+  for (let i = 1; i < STEPS.length; i++) {
+    const zero = bisect(t => side(line(t)), STEPS[i - 1], STEPS[i])
+    if (zero === null) continue
+    const nearby = Math.abs(other(line(zero + 0.1))) + Math.abs(other(line(zero - 0.1)))
+    if (Math.abs(other(line(zero))) > 1e-5 * (1 + nearby)) return true
+  }
+  return false
+}
+
+/** A zero between two points of different sign, unless the sign changes by a jump. */
+const bisect = (f: (t: number) => number, from: number, to: number): number | null => {
+  let [low, high] = [from, to]
+  const start = f(low)
+  const size = Math.min(Math.abs(start), Math.abs(f(high)))
+  if (!(start * f(high) < 0)) return null
+  for (let i = 0; i < 60; i++) {
+    const middle = (low + high) / 2
+    if (f(middle) * start > 0) low = middle
+    else high = middle
+  }
+  return Math.abs(f(low)) <= 1e-6 * (1 + size) ? low : null
 }

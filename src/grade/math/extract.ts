@@ -36,12 +36,13 @@ export const extractAnswer = (response: string, options: ExtractOptions = {}): s
   )
   if (hashes) return hashes[1].trim()
   if (options.expect === 'choice') return choice(text)
-  return announced(text, ANNOUNCED, options)?.text ?? lastCandidate(text)
+  return announced(text, ANNOUNCED, options)?.text ?? conclusion(text) ?? lastCandidate(text)
 }
 
 /** Whether the text is a response to search rather than the bare answer itself. */
 export const isResponse = (text: string): boolean => {
   if (/\\f?box(?:ed)?\s*\{|####|<answer>|<\/think>|\banswers?\b|\bfinal\b|<\|/i.test(text)) return true
+  if (CONCLUDES.test(text)) return true
   const outside = outsideDelimiters(text)
   const bare = outside.replace(/\\(?:begin|end)\s*\{[a-z*]*\}|\\[a-zA-Z]+/g, ' ')
   const words = (bare.match(/\p{L}{2,}/gu) ?? []).filter(isProseWord)
@@ -182,6 +183,15 @@ const isPlainMathematics = (text: string): boolean => {
 
 const hasProseUnit = (text: string): boolean =>
   (text.replace(/\\[a-zA-Z]+/g, ' ').match(/\p{L}{2,}/gu) ?? []).filter(isProseWord).length > 2
+
+const CONCLUDES = /^\s*(?:therefore|thus|hence|so|then|finally|we (?:get|find|have))\b[\s,:]*/i
+
+/** `Therefore, x = 5.`: the whole of a last line that is mathematics but for its first word. */
+const conclusion = (text: string): string | null => {
+  const line = text.trimEnd().split('\n').at(-1)!.slice(-400)
+  const rest = line.replace(CONCLUDES, '')
+  return rest !== line && isPlainMathematics(rest) ? rest : null
+}
 
 /** The last mathematics or number; names alone (`$ABC$`) only where nothing else is there. */
 const lastCandidate = (text: string): string | null => {

@@ -12,11 +12,13 @@ const isNamed = (node: Node, pattern: RegExp): boolean => node.kind === 'symbol'
 const POINTS = /^[A-Z]'*(_\w+)?$/
 const FUNCTION_NAMES = /^[fghA-Z]'*(_\w+)?$/
 
-/** A name: a variable, points side by side (`AB`), a function of something (`f(x)`), a tuple of names, words. */
+/** A name: a variable, points side by side (`AB`), a quotient of those, a function of something (`f(x)`), a tuple of names, words. */
 export const isLabel = (node: Node): boolean => {
   if (node.kind === 'symbol' || node.kind === 'text') return true
   if (node.kind === 'group') return node.items.length > 0 && node.items.every(isLabel)
   if (node.kind === 'call') return node.args.every(arg => isNamed(arg, POINTS) || isPointProduct(arg))
+  if (node.kind === 'divide')
+    return [node.numerator, node.denominator].every(part => part.kind === 'symbol' || isPointProduct(part))
   if (node.kind !== 'multiply') return false
   return isPointProduct(node) || isApplied(node)
 }

@@ -288,7 +288,8 @@ export abstract class AtomParser extends Cursor {
       else if (!this.takeOperator('&')) rows.at(-1)!.push(this.cell(end))
     }
     this.next()
-    return this.matrixOrSystem(rows.filter(row => row.length > 0))
+    const node = this.matrixOrSystem(rows.filter(row => row.length > 0))
+    return name === 'vmatrix' && node.kind === 'matrix' ? { kind: 'call', name: 'det', args: [node] } : node
   }
 
   private cell(end: () => boolean): Node {

@@ -1,7 +1,7 @@
 /** @file Whether two expressions are the same number or the same function: exactly where possible, else at sample points. */
 
 import type { Budget } from './budget.ts'
-import { type Complex, isDefined, modulus, subtract } from './complex.ts'
+import { type Complex, isDefined, isReal, modulus, subtract } from './complex.ts'
 import { Evaluator, type Point } from './evaluate.ts'
 import { exactValue } from './exact.ts'
 import { type Node, some, symbolsOf } from './expression.ts'
@@ -106,8 +106,11 @@ const sampled = (
   const points = samplePoints(names, logBase)
   if (names.length === 0) return constantsEqual(a, b, points[0], evaluator, rules)
   const results: PointResult[] = []
-  for (const point of points) {
-    const result = compareAt(evaluator.at(a, point), evaluator.at(b, point))
+  for (const [k, point] of points.entries()) {
+    const [x, y] = [evaluator.at(a, point), evaluator.at(b, point)]
+    // With negative variables, roots and logarithms leave the real numbers: that is outside the domain of the answer.
+    const outside = k >= POSITIVE_POINTS && isReal(x) !== isReal(y)
+    const result = outside ? 'undefined' : compareAt(x, y)
     results.push(result)
     if (result === 'different') break
   }

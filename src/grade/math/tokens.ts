@@ -282,7 +282,7 @@ export class Tokenizer {
 
   private knownWord(word: string): [Token['type'], string] | null {
     if (word === 'and' || word === 'or') return ['operator', word]
-    if (word === 'union' || word === 'cup') return ['operator', 'union']
+    if (word === 'union') return ['operator', 'union']
     if (['percent', 'pct', 'percentage'].includes(word)) return ['operator', '%']
     if (['degree', 'degrees', 'deg'].includes(word)) return ['operator', '°']
     if (word === 'sqrt' || word === 'binom') return ['command', word]

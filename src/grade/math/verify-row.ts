@@ -19,7 +19,7 @@ const rowSchema = z.object({
  * Verifies `{gold, pred}`; either may be a bare answer or a whole response.
  * @throws DataError naming the key that cannot be used
  */
-export const verifyMathRow = (row: unknown, source: string): { equal: boolean | null } => {
-  const { gold, pred, ...options } = parseWith(rowSchema, row, source, DataError)
+export const verifyMathRow = (row: unknown): { equal: boolean | null } => {
+  const { gold, pred, ...options } = parseWith(rowSchema, row, '', DataError)
   return { equal: mathEqual(gold, pred, options) }
 }

@@ -37,6 +37,22 @@ export const optionLetter = (text: string): string | null => {
   return match ? (match[1] ?? match[2] ?? match[3] ?? match[4]).toUpperCase() : null
 }
 
+/** The text with the words of `\\text{...}` and the like in place of the commands. */
+export const withoutTextCommands = (text: string): string =>
+  text.replace(/\\(?:text\w*|mbox|hbox|mathrm)\s*\{([^{}]*)\}/g, '$1').trim()
+
+/**
+ * A quick comparison of two cleaned answers by their letters alone: the same words, or the option of a multiple-choice
+ * question where one is a lone letter. Undefined where that does not apply.
+ */
+export const byLetters = (a: string, b: string): boolean | undefined => {
+  const [x, y] = [withoutTextCommands(a), withoutTextCommands(b)]
+  if (/\p{L}{3}/u.test(x) && !x.includes('\\') && x.toLowerCase() === y.toLowerCase()) return true
+  const isLone = [x, y].some(text => /^\(?[A-J]\)?$/.test(text))
+  const [optionX, optionY] = isLone ? [optionLetter(x), optionLetter(y)] : [null, null]
+  return optionX !== null && optionY !== null ? optionX === optionY : undefined
+}
+
 /** Equality of two answers in words. Letters in another order (`cat`, `act`) are other words. */
 export const textsEqual = (a: string, b: string): boolean => {
   const [x, y] = [normalisedWords(a), normalisedWords(b)]
