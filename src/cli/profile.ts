@@ -86,6 +86,9 @@ const asJson = (
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`.padStart(6)
 const points = (share: number): string => `${share < 0 ? '−' : '+'}${(100 * Math.abs(share)).toFixed(1)}`
 
+const shortened = (text: string, width: number): string =>
+  (text.length > width ? `${text.slice(0, width - 1)}…` : text).padEnd(width)
+
 const intervalText = (interval: Interval | null): string =>
   interval === null
     ? 'no verdicts'
@@ -110,7 +113,7 @@ const table = (
     const penalty = row.points !== null && row.points < 0 ? '  penalty' : ''
     const nulls = row.nulls > 0 ? `, ${row.nulls} null` : ''
     const own = intervalText(row.satisfaction).padEnd(24)
-    return `  ${row.criterion.slice(0, width).padEnd(width)}  ${own}${differenceText(row)}   ${row.items} items${nulls}${penalty}`
+    return `  ${shortened(row.criterion, width)}  ${own}${differenceText(row)}   ${row.items} items${nulls}${penalty}`
   })
   const score = scoreOf(source)
   return [

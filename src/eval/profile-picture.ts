@@ -21,7 +21,7 @@ const MARGIN = 24
 const PLOT_LEFT = MARGIN + LABEL_WIDTH
 const WIDTH = PLOT_LEFT + PLOT_WIDTH + FIGURES_WIDTH + MARGIN
 const HEADER = 84
-const LONGEST_LABEL = 36
+const LONGEST_LABEL = 34
 
 const STYLE = `
 .page { fill: #ffffff } .ink { fill: #1c1d20 } .quiet { fill: #62656d } .grid { stroke: #e5e3de }
@@ -60,15 +60,17 @@ const dot = (interval: Interval, y: number, kind: 'main' | 'other'): string => {
   return `<line class="interval ${kind}" x1="${x(low)}" x2="${x(high)}" y1="${y}" y2="${y}"/><circle class="${kind}" cx="${x(estimate)}" cy="${y}" r="4.5"/>`
 }
 
-const figures = ({ satisfaction, difference }: Row, y: number): string => {
+const figures = ({ satisfaction, difference, points }: Row, y: number): string => {
   const left = PLOT_LEFT + PLOT_WIDTH + 18
   if (!satisfaction) return `<text class="quiet" x="${left}" y="${y + 4}">no verdicts</text>`
   const value = `<text class="ink" x="${left}" y="${y + 4}">${percent(satisfaction.estimate)}</text>`
   if (!difference)
-    return `${value}<text class="quiet small" x="${left + 56}" y="${y + 4}">${percent(satisfaction.low)} to ${percent(satisfaction.high)}</text>`
+    return `${value}<text class="quiet small" x="${left + 60}" y="${y + 4}">${percent(satisfaction.low)} to ${percent(satisfaction.high)}</text>`
   const { estimate, low, high } = difference
-  const kind = isClear(difference) ? (estimate > 0 ? 'up' : 'down') : 'quiet'
-  return `${value}<text class="${kind}" x="${left + 56}" y="${y + 4}">${signed(estimate)}</text><text class="quiet small" x="${left + 102}" y="${y + 4}">${signed(low)} to ${signed(high)}</text>`
+  // Less of a flaw is a gain.
+  const gain = points !== null && points < 0 ? -estimate : estimate
+  const kind = isClear(difference) ? (gain > 0 ? 'up' : 'down') : 'quiet'
+  return `${value}<text class="${kind}" x="${left + 60}" y="${y + 4}">${signed(estimate)}</text><text class="quiet small" x="${left + 108}" y="${y + 4}">${signed(low)} to ${signed(high)}</text>`
 }
 
 const label = ({ criterion, points }: Row, y: number): string => {

@@ -97,10 +97,17 @@ describe('the picture', () => {
   })
 
   it('puts two models on one line each, with the difference in points', () => {
-    const rows = compareProfiles(table, new CreditTable(observe('rude', [1, 1, 1])))
+    const rude = (credits: number[]) => observe('rude', credits, -2)
+    const less = new CreditTable([
+      ...observe('kind', [1]),
+      ...rude([0, 0, 1, 0, 0, 1]),
+      ...observe('late', [null]),
+    ])
+    const rows = compareProfiles(less, new CreditTable(rude([1, 1, 1, 1, 1, 1])))
     const html = profileHtml(rows, { title: 'T', name: 'a', against: 'b' })
     expect(html.startsWith('<!doctype html>')).toBe(true)
-    expect(html).toContain('−66.7')
+    // Two of three were rude and are no more: less of a flaw is shown as a gain.
+    expect(html).toMatch(/class="up"[^>]*>−66\.7/)
     expect(html.match(/<circle/g)).toHaveLength(2 + 1 + 2)
   })
 })
