@@ -3,9 +3,9 @@
 import { mkdirSync } from 'node:fs'
 import { ConfigError } from '../../../util/errors.ts'
 import { asDigest } from './cache-key.ts'
-import { DigestIndex, type Place, type Words } from './digest-index.ts'
 import { encodeRecord, keyWords } from './record.ts'
-import { LONGEST_RECORD, Segment } from './segment.ts'
+import { LONGEST_RECORD } from './segment.ts'
+import { SegmentSet } from './segment-set.ts'
 import {
   evictable,
   listSegments,
@@ -57,11 +57,7 @@ export class VerdictCache<V = unknown> {
   readonly #maxBytes: number
   readonly #refreshMs: number
   readonly #onWarning: (message: string) => void
-  readonly #index = new DigestIndex()
-  /** By number; null where the file is gone. */
-  readonly #segments: (Segment | null)[] = []
-  readonly #numberOf = new Map<string, number>()
-  #own: number | null = null
+  readonly #segments: SegmentSet
   #refreshedMs = Number.NEGATIVE_INFINITY
   #uncheckedBytes = 0
   #writable = true
@@ -69,7 +65,6 @@ export class VerdictCache<V = unknown> {
   #hits = 0
   #misses = 0
   #puts = 0
-  #damaged = 0
   #evicted = 0
 
   private constructor(folder: string, options: VerdictCacheOptions) {
@@ -82,6 +77,7 @@ export class VerdictCache<V = unknown> {
     this.#maxBytes = maxBytes
     this.#refreshMs = refreshMs
     this.#onWarning = onWarning ?? (message => process.emitWarning(message, 'GradusWarning'))
+    this.#segments = new SegmentSet(folder, SEGMENT_SHARE * maxBytes)
   }
 
   /** Opens a cache, creating its folder where there is none. @throws ConfigError for a folder that cannot be used */
@@ -104,17 +100,17 @@ export class VerdictCache<V = unknown> {
   get(key: string): V | undefined {
     const digest = asDigest(key)
     const words = keyWords(digest)
-    let json = this.#read(words, digest)
-    if (json === null && this.#isRefreshDue()) {
+    let json = this.#segments.read(words, digest)
+    if (json === null && performance.now() - this.#refreshedMs >= this.#refreshMs) {
       this.refresh()
-      json = this.#read(words, digest)
+      json = this.#segments.read(words, digest)
     }
     if (json === null) {
       this.#misses++
       return undefined
     }
     this.#hits++
-    this.#index.markUsed(words)
+    this.#segments.markUsed(words)
     return JSON.parse(json) as V
   }
 
@@ -127,36 +123,24 @@ export class VerdictCache<V = unknown> {
     const digest = asDigest(key)
     const record = encodeRecord(digest, JSON.stringify(value))
     if (record.length > LONGEST_RECORD) return
-    try {
-      this.#append(keyWords(digest), record)
+    this.#guard(() => {
+      this.#segments.append(keyWords(digest), record)
       this.#puts++
-      this.#uncheckedBytes += record.length
-      if (this.#uncheckedBytes < CHECK_SHARE * this.#maxBytes) return
-      this.#uncheckedBytes = 0
-      this.#readNew()
-    } catch (error) {
-      this.#stopWriting(error)
-      return
-    }
+    })
+    this.#uncheckedBytes += record.length
+    if (this.#uncheckedBytes < CHECK_SHARE * this.#maxBytes) return
+    this.refresh()
     this.#upkeep()
   }
 
   /** Reads what other processes have added. Happens by itself; a caller that wants it now may ask. */
   refresh(): void {
-    try {
-      this.#readNew()
-    } catch (error) {
-      this.#stopWriting(error)
-    }
+    this.#guard(() => this.#readNew())
   }
 
   /** Waits until everything put so far is on the disk itself. */
   flush(): void {
-    try {
-      if (this.#own !== null) this.#segments[this.#own]?.flush()
-    } catch (error) {
-      this.#stopWriting(error)
-    }
+    this.#guard(() => this.#segments.flush())
   }
 
   /** Flushes and lets go of the files; look-ups miss from then on. */
@@ -164,170 +148,82 @@ export class VerdictCache<V = unknown> {
     if (this.#closed) return
     this.flush()
     this.#closed = true
-    for (const number of this.#numberOf.values()) this.#drop(number)
+    this.#segments.close()
   }
 
   stats(): VerdictCacheStats {
     const lookups = this.#hits + this.#misses
-    const open = this.#segments.filter(segment => segment !== null)
     return {
       hits: this.#hits,
       misses: this.#misses,
       hitRate: lookups === 0 ? null : this.#hits / lookups,
       puts: this.#puts,
-      entries: this.#index.countLive(this.#isLive),
-      bytes: open.reduce((sum, { bytes }) => sum + bytes, 0),
-      segments: open.length,
-      damaged: this.#damaged,
+      ...this.#segments.count(),
+      damaged: this.#segments.damaged,
       evictedSegments: this.#evicted,
       writable: this.#writable,
     }
   }
 
-  readonly #isLive = (number: number): boolean => this.#segments[number] != null
-
-  #isRefreshDue(): boolean {
-    return !this.#closed && performance.now() - this.#refreshedMs >= this.#refreshMs
-  }
-
-  #read(words: Words, digest: string): string | null {
-    const place = this.#index.get(words)
-    const segment = place && this.#segments[place.segment]
-    if (!segment) return null
-    try {
-      return segment.read(place.offset, place.length, digest)
-    } catch {
-      return null
-    }
-  }
-
-  #append(words: Words, record: Buffer): void {
-    const number = this.#ownSegment()
-    const segment = this.#segments[number]!
-    const offset = segment.append(record)
-    this.#index.set(words, { segment: number, offset, length: record.length }, this.#isLive)
-  }
-
-  /** The segment that this process appends to: a new one where there is none, where it is full, or where it was removed. */
-  #ownSegment(): number {
-    const own = this.#own === null ? null : this.#segments[this.#own]
-    if (this.#own !== null && own && own.bytes < SEGMENT_SHARE * this.#maxBytes) return this.#own
-    this.#own = this.#enter(Segment.create(this.#folder))
-    return this.#own
-  }
-
-  #enter(segment: Segment): number {
-    const number = this.#segments.push(segment) - 1
-    this.#numberOf.set(segment.name, number)
-    return number
-  }
-
-  #drop(number: number): void {
-    const segment = this.#segments[number]
-    if (!segment) return
-    segment.close()
-    this.#segments[number] = null
-    this.#numberOf.delete(segment.name)
-    if (this.#own === number) this.#own = null
-  }
-
-  /** New segments and new records first, then those that are gone: a merged segment takes over before its parts leave. */
   #readNew(): void {
     if (this.#closed) return
-    const files = listSegments(this.#folder)
-    for (const { name, bytes } of files) this.#readSegment(name, bytes)
-    const present = new Set(files.map(({ name }) => name))
-    for (const [name, number] of [...this.#numberOf]) if (!present.has(name)) this.#drop(number)
+    this.#segments.readNew()
     this.#refreshedMs = performance.now()
   }
 
-  #readSegment(name: string, bytes: number): void {
-    const known = this.#numberOf.get(name)
-    if (known !== undefined && (known === this.#own || bytes <= this.#segments[known]!.bytes)) return
-    const number = known ?? this.#openSegment(name)
-    if (number === null) return
-    const enter = (words: Words, offset: number, length: number) =>
-      this.#index.set(words, { segment: number, offset, length } satisfies Place, this.#isLive)
-    this.#damaged += this.#segments[number]!.scan(enter)
-  }
-
-  #openSegment(name: string): number | null {
-    try {
-      return this.#enter(Segment.open(this.#folder, name))
-    } catch (error) {
-      // Removed meanwhile, or too many files open: the next look tries again.
-      if (['ENOENT', 'EMFILE', 'ENFILE'].includes((error as NodeJS.ErrnoException).code ?? '')) return null
-      throw error
-    }
-  }
-
-  /** Evicts and merges where it is due and nobody else is at it. Failing to tidy up is no reason to stop. */
+  /** Evicts and merges where it is due and nobody else is at it. */
   #upkeep(): void {
-    try {
-      if (!this.#isUpkeepDue(listSegments(this.#folder))) return
+    this.#uncheckedBytes = 0
+    this.#guard(() => {
+      if (this.#victims().length === 0 && this.#parts().length === 0) return
       withUpkeepLock(this.#folder, () => {
         // Looked at again under the lock: another process may just have done it.
         this.#readNew()
-        this.#evict(evictable(listSegments(this.#folder), this.#maxBytes))
-        this.#merge(mergeable(listSegments(this.#folder), this.#maxBytes, this.#ownName()))
+        this.#evict(this.#victims())
+        this.#merge(this.#parts())
         this.#readNew()
       })
-    } catch (error) {
-      this.#stopWriting(error)
-    }
+    })
   }
 
-  #isUpkeepDue(files: readonly SegmentFile[]): boolean {
-    return (
-      evictable(files, this.#maxBytes).length > 0 ||
-      mergeable(files, this.#maxBytes, this.#ownName()).length > 0
-    )
+  #victims(): SegmentFile[] {
+    return evictable(listSegments(this.#folder), this.#maxBytes)
   }
 
-  #ownName(): string | null {
-    return this.#own === null ? null : (this.#segments[this.#own]?.name ?? null)
+  #parts(): SegmentFile[] {
+    return mergeable(listSegments(this.#folder), this.#maxBytes, this.#segments.ownName)
   }
 
   /** Removes segments; what this process asked for in them is written anew, up to an eighth of the whole. */
   #evict(victims: readonly SegmentFile[]): void {
     if (victims.length === 0) return
-    if (victims.some(({ name }) => name === this.#ownName())) this.#own = null
+    if (victims.some(({ name }) => name === this.#segments.ownName)) this.#segments.leaveOwn()
     let room = SEGMENT_SHARE * this.#maxBytes
-    for (const [words, line] of this.#linesOf(victims)) {
-      if (room < line.length || !this.#index.wasUsed(words)) continue
+    for (const [words, line] of this.#segments.linesOf(victims)) {
+      if (room < line.length || !this.#segments.wasUsed(words)) continue
       room -= line.length
-      this.#append(words, line)
+      this.#segments.append(words, line)
     }
     removeSegments(this.#folder, victims)
     this.#evicted += victims.length
   }
 
-  #merge(sources: readonly SegmentFile[]): void {
-    if (sources.length === 0) return
-    const lines = [...this.#linesOf(sources)].map(([, line]) => line)
-    writeMerged(this.#folder, sources, lines)
-    removeSegments(this.#folder, sources)
+  #merge(parts: readonly SegmentFile[]): void {
+    if (parts.length === 0) return
+    const lines = [...this.#segments.linesOf(parts)].map(([, line]) => line)
+    writeMerged(this.#folder, parts, lines)
+    removeSegments(this.#folder, parts)
   }
 
-  /** Lines of segments that the index points to: whole ones, each key once. */
-  *#linesOf(files: readonly SegmentFile[]): Generator<[Words, Buffer]> {
-    for (const { name } of files) {
-      const number = this.#numberOf.get(name)
-      const segment = number === undefined ? null : this.#segments[number]
-      if (!segment) continue
-      for (const [words, offset, length] of segment.places()) {
-        const place = this.#index.get(words)
-        if (place !== null && place.segment === number && place.offset === offset)
-          yield [words, segment.line(offset, length)]
-      }
+  /** Does work on the folder; after the first failure nothing is written any more, and the user is told once. */
+  #guard(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      if (!this.#writable) return
+      this.#writable = false
+      const why = (error as Error).message
+      this.#onWarning(`${this.#folder}: verdicts are not kept any more (${why}); the run goes on without`)
     }
-  }
-
-  #stopWriting(error: unknown): void {
-    if (!this.#writable) return
-    this.#writable = false
-    this.#onWarning(
-      `${this.#folder}: verdicts are not kept any more (${(error as Error).message}); the run goes on without`,
-    )
   }
 }
