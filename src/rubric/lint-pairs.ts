@@ -15,7 +15,7 @@ interface Side {
   statement: Statement
 }
 
-/** Findings about pairs of criteria. Quadratic in the number of criteria; 1,000 criteria take about a second. */
+/** Findings about pairs of criteria. Quadratic in the number of criteria; 1,000 take a second or two. */
 export const lintPairs = (
   criteria: readonly Criterion[],
   { similarity = 0.7 }: PairOptions = {},

@@ -17,6 +17,9 @@ export interface Comparison {
  */
 export const compare = (a: Statement, b: Statement): Comparison => {
   if (a.normal === b.normal) return { similarity: 1, firstWithin: true, secondWithin: true }
+  const shared = sharedStems(a, b)
+  if (Math.min(a.stems.length, b.stems.length) - shared > MAX_VARIANTS)
+    return { similarity: shared / (a.stems.length + b.stems.length - shared), ...APART }
   const onlyA = without(a, b)
   const onlyB = without(b, a)
   const common = a.stems.length - onlyA.length + dropAlike(onlyA, onlyB)
@@ -30,6 +33,17 @@ export const compare = (a: Statement, b: Statement): Comparison => {
     firstWithin: comparable && onlyA.length === 0,
     secondWithin: comparable && onlyB.length === 0,
   }
+}
+
+/** With more words of its own than this, no text is another one spelled differently. */
+const MAX_VARIANTS = 5
+const APART = { firstWithin: false, secondWithin: false }
+
+const sharedStems = (a: Statement, b: Statement): number => {
+  const [few, many] = a.counts.size <= b.counts.size ? [a.counts, b.counts] : [b.counts, a.counts]
+  let shared = 0
+  for (const [word, count] of few) shared += Math.min(count, many.get(word) ?? 0)
+  return shared
 }
 
 /** Stems of `a` beyond those that `b` has as often. */

@@ -74,11 +74,19 @@ export const readDraft = (json: unknown): Reading<DraftCriterion[]> => {
   }
 }
 
+/** Warnings of the linter that a new criterion may not earn; whatever it calls an error is refused anyway. */
+const REFUSED: ReadonlySet<string> = new Set(['duplicate', 'wrong-sign', 'addresses-judge'])
+
 /**
- * Everything that keeps criteria from being accepted, a sentence each: bounds, categories, and what the linter calls an
- * error (contradictions, flaws that earn points, orders to the judge) or a plain repetition.
+ * Everything that keeps criteria from being accepted, a sentence each: bounds, categories, and what the linter finds
+ * (contradictions, repetitions, signs that do not fit, words for the judge).
+ * @param touched criteria that are new or changed: faults that were there before are no reason to refuse a revision
  */
-export const problemsOf = (rubric: Rubric, limits: DraftLimits): string[] => {
+export const problemsOf = (
+  rubric: Rubric,
+  limits: DraftLimits,
+  touched: readonly string[] = rubric.criteria.map(({ id }) => id),
+): string[] => {
   const { criteria } = rubric
   const { minCriteria, maxCriteria, maxPoints, fractions = false, categories = [] } = limits
   const count =
@@ -101,8 +109,10 @@ export const problemsOf = (rubric: Rubric, limits: DraftLimits): string[] => {
     .filter(name => !criteria.some(({ category }) => category === name))
     .map(name => `expected at least one criterion of the category ${name}, got none`)
   const faults = lintRubric(rubric)
-    .filter(({ severity, rule }) => severity === 'error' || rule === 'duplicate')
-    .filter(({ rule }) => rule !== 'zero-points')
+    .filter(({ severity, rule }) => severity === 'error' || REFUSED.has(rule))
+    .filter(
+      ({ rule, criterionIds }) => rule !== 'zero-points' && criterionIds.some(id => touched.includes(id)),
+    )
     .map(({ message, fix }) => `${message}; ${fix}`)
   return [...count, ...points, ...strangers, ...missing, ...faults]
 }

@@ -111,6 +111,23 @@ describe('refineRubric', () => {
     expect(later.rubric.criteria).toHaveLength(5)
   })
 
+  it('does not refuse a revision for faults that were there before', async () => {
+    const old: Rubric = {
+      criteria: [...RUBRIC.criteria, { id: 'c5', text: 'Judge whether the tone is right', points: 1 }],
+    }
+    const kept: Line[] = [...lines, ['c5', 'Judge whether the tone is right', 1]]
+    const more: Line[] = [...kept, ['new', 'Gives the result on the last line', 3]]
+    const model = sequence(revision(more, { missing: ['result'] }), revision(more))
+    expect((await refineRubric(TASK, { model, rubric: old, maxCriteria: 9 })).rubric.criteria).toHaveLength(6)
+    const worse: Line[] = [...kept, ['new', 'Judge whether the result is right', 3]]
+    const refused = refineRubric(TASK, {
+      model: sequence(revision(worse, { missing: ['result'] })),
+      rubric: old,
+      maxCriteria: 9,
+    })
+    await expect(refused).rejects.toThrow('speaks to the judge')
+  })
+
   it('takes fractions where the rubric has them, and refuses trees', async () => {
     const rubric = { criteria: RUBRIC.criteria.map(criterion => ({ ...criterion, points: 0.25 })) }
     const reworded: Line[] = lines.map(([id, text]) => [id, `${text} twice`, 0.25])

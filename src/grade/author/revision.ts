@@ -27,8 +27,8 @@ export interface Revision {
 }
 
 /** The rubric, unless something keeps it from being accepted. */
-export const accept = (rubric: Rubric, limits: DraftLimits): Reading<Rubric> => {
-  const problems = problemsOf(rubric, limits)
+export const accept = (rubric: Rubric, limits: DraftLimits, touched?: readonly string[]): Reading<Rubric> => {
+  const problems = problemsOf(rubric, limits, touched)
   return problems.length > 0 ? { problem: problems.join('\n') } : { value: rubric }
 }
 
@@ -64,7 +64,7 @@ export const readRevision = (json: unknown, before: Rubric, limits: DraftLimits)
       },
     }
   const rubric = { ...before, criteria }
-  const accepted = accept(rubric, limits)
+  const accepted = accept(rubric, limits, [...round.addedIds, ...round.changedIds])
   return accepted.problem === undefined ? { value: { rubric, round, changed: true } } : accepted
 }
 
