@@ -206,7 +206,7 @@ describe('size', () => {
     const maxBytes = 64 * 1024
     const cache = VerdictCache.open(folder, { maxBytes })
     let most = 0
-    for (const name of names(5000)) {
+    for (const name of names(3000)) {
       fill(cache, [name])
       // Asked for all the time: survives every eviction.
       if (name !== 'n0') expect(found(cache, ['n0'])).toEqual(['n0'])
@@ -214,8 +214,8 @@ describe('size', () => {
     }
     expect(most).toBeLessThanOrEqual(1.1 * maxBytes)
     expect(folderBytes()).toBeGreaterThan(maxBytes / 2)
-    expect(found(cache, names(5000).slice(-100))).toHaveLength(100)
-    expect(found(cache, names(2000).slice(1))).toHaveLength(0)
+    expect(found(cache, names(3000).slice(-100))).toHaveLength(100)
+    expect(found(cache, names(1500).slice(1))).toHaveLength(0)
     expect(cache.stats().evictedSegments).toBeGreaterThan(3)
     expect(cache.stats().entries).toBeLessThan(1000)
     cache.close()
@@ -304,7 +304,7 @@ describe('processes', () => {
   it('evict at the same time: bounded, and every value found is right', async () => {
     const script = (prefix: string) =>
       `${open('{ maxBytes: 60000, refreshMs: 1 }')}
-      for (let i = 0; i < 3000; i++) {
+      for (let i = 0; i < 1500; i++) {
         cache.put(digestOf('${prefix}' + i), verdictOf('${prefix}' + i))
         const name = 'abc'[i % 3] + (i - i % 7), value = cache.get(digestOf(name))
         if (value !== undefined && JSON.stringify(value) !== JSON.stringify(verdictOf(name))) throw new Error(name)

@@ -175,23 +175,24 @@ export class VerdictCache<V = unknown> {
   #upkeep(): void {
     this.#uncheckedBytes = 0
     this.#guard(() => {
-      if (this.#victims().length === 0 && this.#parts().length === 0) return
+      const files = listSegments(this.#folder)
+      if (this.#victims(files).length === 0 && this.#parts(files).length === 0) return
       withUpkeepLock(this.#folder, () => {
         // Looked at again under the lock: another process may just have done it.
         this.#readNew()
-        this.#evict(this.#victims())
-        this.#merge(this.#parts())
+        this.#evict(this.#victims(listSegments(this.#folder)))
+        this.#merge(this.#parts(listSegments(this.#folder)))
         this.#readNew()
       })
     })
   }
 
-  #victims(): SegmentFile[] {
-    return evictable(listSegments(this.#folder), this.#maxBytes)
+  #victims(files: readonly SegmentFile[]): SegmentFile[] {
+    return evictable(files, this.#maxBytes)
   }
 
-  #parts(): SegmentFile[] {
-    return mergeable(listSegments(this.#folder), this.#maxBytes, this.#segments.ownName)
+  #parts(files: readonly SegmentFile[]): SegmentFile[] {
+    return mergeable(files, this.#maxBytes, this.#segments.ownName)
   }
 
   /** Removes segments; what this process asked for in them is written anew, up to an eighth of the whole. */
