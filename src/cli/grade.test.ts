@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type CliResult, cli, Sandbox } from './cli.fixture.ts'
 import { gradeCommand } from './grade.ts'
@@ -307,5 +309,26 @@ describe('gradus grade, interrupted', () => {
     expect(graded.map(({ id, score }) => [id, score])).toEqual(graded.map((_, index) => [index, 1]))
     expect(graded.length).toBe(answered)
     expect(err).toContain('interrupted: what was under way has been finished')
+  })
+
+  it('answers row by row on a pipe, and ends at a signal while it waits for more', async () => {
+    const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+    const rubric = sandbox.write('pipe.yaml', rules)
+    const child = spawn(process.execPath, [main, 'grade', '--rubric', rubric, '--responses', '-', '--json'])
+    let out = ''
+    let rows = 0
+    child.stdout.on('data', chunk => {
+      out += chunk
+      rows = out.split('\n').length - 1
+      if (rows === 1) child.stdin.write('{"id": 2, "response": "cold"}\n')
+      if (rows === 2) child.kill('SIGINT')
+    })
+    child.stdin.write('{"id": 1, "response": "heat"}\n')
+    const code = await new Promise(resolve => child.once('close', resolve))
+    expect(code).toBe(130)
+    expect(parse(out).map(({ id, score }) => [id, score])).toEqual([
+      [1, 1],
+      [2, 0.4],
+    ])
   })
 })

@@ -58,6 +58,48 @@ describe('mapInOrder', () => {
     expect(results.length).toBeLessThan(12)
   })
 
+  it('gives a result as soon as it is its turn, and stops while the stream is silent', async () => {
+    const stop = new AbortController()
+    const silent = (async function* () {
+      yield 1
+      yield 2
+      await new Promise(() => {})
+    })()
+    const results: number[] = []
+    for await (const each of mapInOrder(silent, async number => number, {
+      concurrency: 4,
+      stop: stop.signal,
+    })) {
+      results.push(each)
+      if (results.length === 2) setTimeout(() => stop.abort(), 5)
+    }
+    expect(results).toEqual([1, 2])
+  })
+
+  it('throws what the stream throws, after the results before it', async () => {
+    const seen: number[] = []
+    const broken = (function* () {
+      yield 1
+      throw new Error('broken')
+    })()
+    const run = async () => {
+      for await (const each of mapInOrder(broken, async number => number, { concurrency: 4 })) seen.push(each)
+    }
+    await expect(run()).rejects.toThrow('broken')
+    expect(seen).toEqual([1])
+  })
+
+  it('reads no more when its caller leaves', async () => {
+    let read = 0
+    const source = (function* () {
+      for (;;) yield read++
+    })()
+    for await (const each of mapInOrder(source, async number => number, { concurrency: 2, window: 4 }))
+      if (each === 3) break
+    await pause(5)
+    expect(read).toBeLessThan(12)
+  })
+
   it('throws what work throws, after the results before it', async () => {
     const seen: number[] = []
     const work = async (number: number) => {

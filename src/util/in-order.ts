@@ -32,10 +32,66 @@ class Gate {
   }
 }
 
+/** Lets one side wait until the other has changed something. */
+class Bell {
+  #wake: (() => void) | null = null
+
+  ring(): void {
+    this.#wake?.()
+    this.#wake = null
+  }
+
+  wait(): Promise<void> {
+    return new Promise(resolve => {
+      this.#wake = resolve
+    })
+  }
+}
+
+/** What one run of `mapInOrder` shares between its reader and its caller. */
+class Line<T, R> {
+  readonly held: Promise<R | typeof NOT_BEGUN>[] = []
+  /** Rung when something was put in, or nothing more will come. */
+  readonly filled = new Bell()
+  /** Rung when something was taken out. */
+  readonly taken = new Bell()
+  ended = false
+  failure: { error: unknown } | null = null
+
+  /** Reads the source and begins work, no further than the window. */
+  async fill(
+    source: AsyncIterable<T> | Iterable<T>,
+    begin: (item: T) => Promise<R | typeof NOT_BEGUN>,
+    window: number,
+  ) {
+    try {
+      for await (const item of source) {
+        if (this.ended) return
+        const result = begin(item)
+        // Its turn to be reported comes; until then it must not count as unhandled.
+        result.catch(() => {})
+        this.held.push(result)
+        this.filled.ring()
+        while (this.held.length >= window && !this.ended) await this.taken.wait()
+      }
+    } catch (error) {
+      this.failure = { error }
+    } finally {
+      this.end()
+    }
+  }
+
+  end(): void {
+    this.ended = true
+    this.filled.ring()
+    this.taken.ring()
+  }
+}
+
 /**
- * Results of `work` on each item of a stream, in the order of the stream. The stream is read no faster than results are
- * taken. Ends early, without an error, when `stop` is aborted.
- * @throws what `work` throws, in its turn; what else is under way is left to end by itself.
+ * Results of `work` on each item of a stream, in the order of the stream, each as soon as it is its turn. The stream is read
+ * no further than `window` items ahead. Ends early, without an error, when `stop` is aborted.
+ * @throws what `work` or the stream throws, in its turn; what else is under way is left to end by itself.
  */
 export async function* mapInOrder<T, R>(
   source: AsyncIterable<T> | Iterable<T>,
@@ -43,6 +99,7 @@ export async function* mapInOrder<T, R>(
   { concurrency, window = 8 * concurrency, stop }: InOrderOptions,
 ): AsyncGenerator<R> {
   const gate = new Gate(concurrency)
+  const line = new Line<T, R>()
   const begin = async (item: T): Promise<R | typeof NOT_BEGUN> => {
     await gate.enter()
     try {
@@ -51,21 +108,25 @@ export async function* mapInOrder<T, R>(
       gate.leave()
     }
   }
-  const held: Promise<R | typeof NOT_BEGUN>[] = []
-  for await (const item of source) {
-    if (stop?.aborted) break
-    const result = begin(item)
-    // Its turn to be reported comes; until then it must not count as unhandled.
-    result.catch(() => {})
-    held.push(result)
-    if (held.length < window) continue
-    const first = await (held.shift() as (typeof held)[number])
-    if (first === NOT_BEGUN) return
-    yield first
-  }
-  for (const result of held) {
-    const value = await result
-    if (value === NOT_BEGUN) return
-    yield value
+  const onStop = () => line.end()
+  stop?.addEventListener('abort', onStop, { once: true })
+  if (!stop?.aborted) void line.fill(source, begin, window)
+  else line.end()
+  try {
+    for (;;) {
+      const first = line.held.shift()
+      if (first !== undefined) {
+        line.taken.ring()
+        const value = await first
+        if (value === NOT_BEGUN) return
+        yield value
+      } else if (line.ended) {
+        if (line.failure) throw line.failure.error
+        return
+      } else await line.filled.wait()
+    }
+  } finally {
+    stop?.removeEventListener('abort', onStop)
+    line.end()
   }
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { GradeItem } from '../grader.ts'
 import { checkRule, RULES, RuleGrader, validateRules } from './index.ts'
@@ -319,6 +320,13 @@ describe('every rule', () => {
     expect(met('contains', { any: ['maybe'], negate: true }, text)).toBe(false)
     expect(credit('keyword_overlap', { terms: ['maybe', 'x', 'y', 'z'], negate: true }, text)).toBe(0.75)
     expect(met('citations_resolve', { from: 'given', negate: true }, 'a [1]')).toBeNull()
+  })
+
+  it('is in the how-to page', () => {
+    const page = readFileSync(new URL('../../../docs/howto/grade-a-file.md', import.meta.url), 'utf8')
+    // The coin is for rubrics that are spoilt on purpose.
+    const missing = [...RULES.keys()].filter(name => name !== 'coin' && !page.includes(`\`${name}\``))
+    expect(missing).toEqual([])
   })
 
   it('names the rule that was meant', () => {
