@@ -7,6 +7,7 @@ import type { EvalOptions } from './eval.ts'
 import { addGradeCommand } from './grade-command.ts'
 import { addInitCommand } from './init-command.ts'
 import { describeError, EXIT, exitCodeOf, type Io } from './io.ts'
+import { addJudgeCommand } from './judge-command.ts'
 import { addProfileCommand } from './profile-command.ts'
 import { addRubricCommand } from './rubric-command.ts'
 import type { SampleOptions } from './sample.ts'
@@ -239,6 +240,7 @@ const buildProgram = (io: Io, done: SetExit, recipes: string): Command => {
   addGradeCommand(program, io, done)
   addScoreCommand(program, io, done)
   addProfileCommand(program, io, done)
+  addJudgeCommand(program, io, done)
   addRubricCommand(program, io, done)
   addServeCommand(program, io, done)
   addInitCommand(program, io, done)

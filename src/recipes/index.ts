@@ -5,16 +5,23 @@ import { learnedVerifier } from './learned-verifier/index.ts'
 import { logicColdStart } from './logic-cold-start/entry.ts'
 import type { RecipeEntry } from './recipe.ts'
 import { rubricAsRewardEntry } from './rubric-as-reward/entry.ts'
+import { ruscarlEntry } from './ruscarl/entry.ts'
 
 export { LearnedVerifier, type LearnedVerifierOptions } from './learned-verifier/grader.ts'
 export { evaluateSet, respond } from './logic/evaluate.ts'
 export { type LogicFormat, miniatureFormat } from './logic/format.ts'
 export type { RecipeEntry, RunEvents, RunOptions, RunPlan, RunResult } from './recipe.ts'
-export { checklistColdStart, learnedVerifier, logicColdStart, rubricAsRewardEntry as rubricAsReward }
+export {
+  checklistColdStart,
+  learnedVerifier,
+  logicColdStart,
+  rubricAsRewardEntry as rubricAsReward,
+  ruscarlEntry as ruscarl,
+}
 
 /** Every recipe by name. Each entry checks its configuration by its own schema, so the type of it does not matter here. */
 export const RECIPES: Readonly<Record<string, RecipeEntry>> = Object.fromEntries(
-  [rubricAsRewardEntry, logicColdStart, checklistColdStart, learnedVerifier].map(entry => [
+  [rubricAsRewardEntry, ruscarlEntry, logicColdStart, checklistColdStart, learnedVerifier].map(entry => [
     entry.name,
     entry as unknown as RecipeEntry,
   ]),

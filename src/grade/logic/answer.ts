@@ -44,7 +44,7 @@ export interface ExtractedAnswer {
 }
 
 /** The label in the last `<answer>`; an answer that is never closed reaches to the end of the text. */
-export const extractAnswer = (response: string): ExtractedAnswer => {
+export const extractLabel = (response: string): ExtractedAnswer => {
   const openings = [...response.matchAll(/<answer>/gi)]
   const last = openings.at(-1)
   if (!last) return { label: null, count: 0, span: null }

@@ -1,7 +1,7 @@
 /** @file The five criteria of the logic rubric, C1 to C5, for whole batches of responses (spec 6.2, 6.3). */
 
 import type { Rubric, Verdict } from '../../rubric/index.ts'
-import { type ExtractedAnswer, extractAnswer } from './answer.ts'
+import { type ExtractedAnswer, extractLabel } from './answer.ts'
 import { contextOf, type ProblemContext, type ReadStep } from './context.ts'
 import { exploitFlags, isTautology, tagsOf } from './exploits.ts'
 import type { Formula } from './formula.ts'
@@ -111,7 +111,7 @@ const draftOf = ({ problem, response }: LogicItem): Draft => {
   const tautologies = read.map(({ formula, premise }) =>
     formula === null || premise !== null ? false : isTautology(formula),
   )
-  return { context, response, answer: extractAnswer(response), reasoning, read, tautologies }
+  return { context, response, answer: extractLabel(response), reasoning, read, tautologies }
 }
 
 const NO_PREMISES: readonly Formula[] = []

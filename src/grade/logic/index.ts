@@ -1,6 +1,6 @@
 /** @file The logic grader: formulas, controlled English, solvers, the five criteria. */
 
-export { type ExtractedAnswer, extractAnswer, labelIn } from './answer.ts'
+export { type ExtractedAnswer, extractLabel, labelIn } from './answer.ts'
 export * from './criteria.ts'
 export { parseSentence, SentenceError, splitSentences } from './english.ts'
 export * from './formula.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { extractAnswer, labelIn } from './answer.ts'
+import { extractLabel, labelIn } from './answer.ts'
 import { extractReasoning, splitAnnotation } from './steps.ts'
 
 describe('extractReasoning', () => {
@@ -44,9 +44,9 @@ describe('extractReasoning', () => {
   })
 })
 
-describe('extractAnswer', () => {
+describe('extractLabel', () => {
   it('takes the last of several answers', () => {
-    const { label, count } = extractAnswer('<answer>True</answer> no: <answer>False</answer>')
+    const { label, count } = extractLabel('<answer>True</answer> no: <answer>False</answer>')
     expect([label, count]).toEqual(['False', 2])
   })
 
@@ -63,12 +63,12 @@ describe('extractAnswer', () => {
   ])('reads %j as %s', (text, label) => expect(labelIn(text)).toBe(label))
 
   it('reads an answer that is never closed, and none without the tag', () => {
-    expect(extractAnswer('<ANSWER> false').label).toBe('False')
-    expect(extractAnswer('True').label).toBeNull()
+    expect(extractLabel('<ANSWER> false').label).toBe('False')
+    expect(extractLabel('True').label).toBeNull()
   })
 
   it('gives the place of the answer', () => {
     const text = 'x <answer>True</answer> y'
-    expect(text.slice(...extractAnswer(text).span!)).toBe('<answer>True</answer>')
+    expect(text.slice(...extractLabel(text).span!)).toBe('<answer>True</answer>')
   })
 })

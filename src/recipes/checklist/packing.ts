@@ -3,14 +3,14 @@
 import { RuleGrader } from '../../grade/rules/index.ts'
 import type { ModelSource } from '../../policy/local/parameters.ts'
 import type { TokenIds } from '../../rl/datum.ts'
-import type { Criterion, Rubric } from '../../rubric/criterion.ts'
+import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/index.ts'
 import {
   CHECKLIST_TOKENS,
   CHECKLIST_VOCABULARY,
   checklistText,
   checklistTokenizer,
-  hintOf,
+  hintsOf,
   isList,
   type PackingWorld,
   splitTrips,
@@ -37,15 +37,26 @@ export const freshPackingModel = (shape: ModelShape, seed: number | string): Mod
   },
 })
 
-/** Trips with a rubric each; `rubricOf` may give another than the true one, for noisy rewards. */
+/** How training's graders differ from the truth; nothing by default. */
+export interface PackingTaskOptions {
+  /** Another rubric than the true one. */
+  rubricOf?: (trip: Trip) => Rubric
+  /** Chance that a verdict is turned round before it is scored. */
+  flipRate?: number
+  /** A score in place of the rubric's. */
+  scoreOf?: () => number | null
+  rng?: Rng
+}
+
+/** Trips with a rubric each. */
 export class PackingTask implements ScoreTask<Trip> {
   readonly world: PackingWorld
-  readonly #rubricOf: (trip: Trip) => Rubric
+  readonly #options: PackingTaskOptions
   readonly #grader = new RuleGrader()
 
-  constructor(world: PackingWorld, rubricOf: (trip: Trip) => Rubric = trip => world.rubric(trip)) {
+  constructor(world: PackingWorld, options: PackingTaskOptions = {}) {
     this.world = world
-    this.#rubricOf = rubricOf
+    this.#options = options
   }
 
   name(trip: Trip): string {
@@ -53,7 +64,7 @@ export class PackingTask implements ScoreTask<Trip> {
   }
 
   rubric(trip: Trip): Rubric {
-    return this.#rubricOf(trip)
+    return this.#options.rubricOf?.(trip) ?? this.world.rubric(trip)
   }
 
   prompt(trip: Trip): TokenIds {
@@ -62,7 +73,7 @@ export class PackingTask implements ScoreTask<Trip> {
 
   /** The prompt with these criteria said before the list begins. */
   scaffolded(trip: Trip, shown: readonly Criterion[]): TokenIds {
-    return tripPrompt(trip, shown.map(hintOf))
+    return tripPrompt(trip, hintsOf(shown))
   }
 
   show(tokens: ArrayLike<number>): string {
@@ -73,12 +84,23 @@ export class PackingTask implements ScoreTask<Trip> {
     return Promise.all(
       items.map(async ({ problem, tokens }) => {
         const rubric = this.rubric(problem)
-        const verdicts = await this.#grader.grade(
+        const given = await this.#grader.grade(
           { prompt: [], response: checklistText(tokens) },
           rubric.criteria,
         )
-        return { score: signedScore(rubric, verdicts).score, verdicts, wellFormed: isList(tokens) }
+        const verdicts = this.#flip(given)
+        const { scoreOf } = this.#options
+        const score = scoreOf ? scoreOf() : signedScore(rubric, verdicts).score
+        return { score, verdicts, wellFormed: isList(tokens) }
       }),
+    )
+  }
+
+  #flip(verdicts: Verdict[]): Verdict[] {
+    const { flipRate = 0, rng } = this.#options
+    if (flipRate === 0 || !rng) return verdicts
+    return verdicts.map(verdict =>
+      verdict.met !== null && rng.next() < flipRate ? { ...verdict, met: !verdict.met } : verdict,
     )
   }
 }

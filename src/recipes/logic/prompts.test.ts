@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { extractAnswer } from '../../grade/logic/answer.ts'
+import { extractLabel } from '../../grade/logic/answer.ts'
 import { tagsOf } from '../../grade/logic/exploits.ts'
 import { extractReasoning, ruleNamed, splitAnnotation } from '../../grade/logic/steps.ts'
 import { SYSTEM_PROMPT, userPrompt } from './prompts.ts'
@@ -15,7 +15,7 @@ describe('prompts for pretrained models (spec, Appendix A: rar5)', () => {
   it('names the three labels and what they mean', () => {
     for (const label of ['True', 'False', 'Unknown']) {
       expect(SYSTEM_PROMPT).toMatch(new RegExp(`(?:^|[.] )${label}: `, 'm'))
-      expect(extractAnswer(`<answer>${label}</answer>`).label).toBe(label)
+      expect(extractLabel(`<answer>${label}</answer>`).label).toBe(label)
     }
   })
 

@@ -12,6 +12,7 @@ import {
   demonstration,
   habitList,
   hintOf,
+  hintsOf,
   isList,
   listTokens,
   PackingWorld,
@@ -68,7 +69,7 @@ describe('the world of packing', () => {
       expect(criteria.filter(({ points }) => points < 0)).toHaveLength(3)
       for (const criterion of criteria) {
         expect(Math.abs(criterion.points)).toBeLessThanOrEqual(10)
-        expect(hintOf(criterion).items.every(item => ITEMS.includes(item))).toBe(true)
+        expect(hintOf(criterion)!.items.every(item => ITEMS.includes(item))).toBe(true)
       }
     }
   })
@@ -118,7 +119,7 @@ describe('prompts and lists', () => {
   const trip = { topic: 0, occasion: 2, companion: 1 }
 
   it('read as text, with the scaffold between trip and colon', () => {
-    const hints = world.rubric(trip).criteria.map(hintOf)
+    const hints = hintsOf(world.rubric(trip).criteria)
     const text = checklistText(tripPrompt(trip, hints))
     expect(checklistText(tripPrompt(trip))).toBe('beach winter ben:')
     expect(text).toMatch(
@@ -140,9 +141,25 @@ describe('prompts and lists', () => {
       JSON.parse(files['tokenizer.json']),
       JSON.parse(files['tokenizer_config.json']),
     )
-    const prompt = tripPrompt(trip, world.rubric(trip).criteria.map(hintOf))
+    const prompt = tripPrompt(trip, hintsOf(world.rubric(trip).criteria))
     expect(tokenizer.encode(checklistText(prompt), { addSpecialTokens: true })).toEqual(prompt)
     expect(tokenizer.decode(listTokens(['tent', 'rope'])).trim()).toBe('tent rope')
+  })
+
+  it('turn hints round for spoilt rubrics', () => {
+    const { criteria } = world.rubric(trip)
+    const of = (id: string, changes: object = {}) => {
+      const criterion = criteria.find(each => each.id === id)!
+      return hintOf({ ...criterion, ...changes })?.word ?? null
+    }
+    expect([of('wanted-1'), of('avoid')]).toEqual(['include', 'without'])
+    expect([of('wanted-1', { points: -3 }), of('avoid', { points: 3 })]).toEqual(['without', 'include'])
+    expect([of('length', { points: -3 }), of('stray', { points: 3 })]).toEqual([null, null])
+    const order = criteria.find(({ id }) => id === 'order')!
+    expect(hintOf({ ...order, points: -1 })!.items).toEqual(hintOf(order)!.items.toReversed())
+    const denied = { kind: 'rule' as const, fn: 'contains', params: { all: ['tent'], negate: true } }
+    expect(of('wanted-1', { verifier: denied })).toBe('without')
+    expect(of('wanted-1', { verifier: { kind: 'rule', fn: 'coin' } })).toBeNull()
   })
 
   it('refuse a criterion of another task', () => {

@@ -29,26 +29,32 @@ const bandOf = (min: unknown, max: unknown): LengthBand => {
 const items = (value: unknown): string[] => (value as string[]) ?? []
 
 /**
- * What the scaffold says for a criterion; penalties turn into what avoids them.
+ * What the scaffold says for a criterion, by what meets it or, for a penalty, by what avoids it; null where the world has no
+ * word for that (a vague criterion, a length to be missed).
  * @throws DataError for a criterion that is not of this task.
  */
-export const hintOf = ({ id, verifier }: Criterion): Hint => {
+export const hintOf = ({ id, points, verifier }: Criterion): Hint | null => {
   const params = verifier?.params ?? {}
+  const wanted = points > 0 !== (params.negate === true)
   switch (verifier?.fn) {
     case 'contains':
-      return params.all
-        ? { word: 'include', items: items(params.all) }
-        : { word: 'without', items: items(params.any) }
+      return { word: wanted ? 'include' : 'without', items: items(params.all ?? params.any) }
     case 'mention_order':
-      return { word: 'first', items: items(params.terms) }
+      return { word: 'first', items: wanted ? items(params.terms) : items(params.terms).toReversed() }
     case 'length':
-      return { word: bandOf(params.min, params.max), items: [] }
+      return wanted ? { word: bandOf(params.min, params.max), items: [] } : null
     case 'mention_count':
-      return { word: params.min === STRAY_LIMIT ? 'spare' : 'lean', items: [] }
+      return wanted ? null : { word: params.min === STRAY_LIMIT ? 'spare' : 'lean', items: [] }
+    case 'coin':
+      return null
     default:
       throw new DataError(`criterion ${id}: expected one of the packing task, got verifier ${verifier?.fn}`)
   }
 }
+
+/** Hints for criteria, those that can be said. */
+export const hintsOf = (criteria: readonly Criterion[]): Hint[] =>
+  criteria.flatMap(criterion => hintOf(criterion) ?? [])
 
 export const hintTokens = (hints: readonly Hint[]): number[] =>
   hints.flatMap(hint => [wordToken(hint.word), ...hint.items.map(wordToken)])

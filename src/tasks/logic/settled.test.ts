@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { extractAnswer } from '../../grade/logic/answer.ts'
+import { extractLabel } from '../../grade/logic/answer.ts'
 import { parseSentence } from '../../grade/logic/english.ts'
 import { extractReasoning } from '../../grade/logic/steps.ts'
 import { decodeWithOffsets, encodeResponse, tokenSpan } from './format.ts'
@@ -55,7 +55,7 @@ describe('the end of a proof', () => {
         end = span.end
       }
       expect(tokens[end]).toBe(LOGIC_TOKENS.reasoningClose)
-      expect(extractAnswer(decoded.text).label).toBe(problem.label)
+      expect(extractLabel(decoded.text).label).toBe(problem.label)
     }
   })
 })
