@@ -69,10 +69,12 @@ const observe = ({ lifecycle, metrics, log }: AppParts): MiddlewareHandler<Env> 
     const entry: AccessEntry = { id, method: c.req.method, route: 'unknown', status: 0, ms: 0 }
     c.set('entry', entry)
     lifecycle.enter()
+    // Answered is what has left the process, not what was handed over to be sent.
+    c.env?.outgoing?.once('close', () => lifecycle.leave())
     try {
       await next()
     } finally {
-      lifecycle.leave()
+      if (c.env?.outgoing === undefined) lifecycle.leave()
       c.header('x-request-id', id)
       if (lifecycle.draining) c.header('connection', 'close')
       entry.status = c.error instanceof ClientGone ? CLIENT_GONE : c.res.status

@@ -53,9 +53,9 @@ export const startRewardServer = async (
     const idle = await lifecycle.idle(drainMs)
     lifecycle.refuse()
     const unanswered = idle ? 0 : lifecycle.openRequests
-    // An answer is written when its handler has ended; its bytes take a moment more.
-    await Promise.race([closed, sleep(1_000)])
+    // Connections without a request under way, and requests that took too long.
     server.closeAllConnections()
+    await closed
     await service.close()
     return unanswered
   }
