@@ -2,8 +2,8 @@
 
 import { z } from 'zod'
 import type { GradeItem } from '../grader.ts'
-import { type CheckMode, checkInstruction, LANGUAGES } from '../instructions/index.ts'
-import { isInLanguage } from '../instructions/language.ts'
+import { checkInstruction } from '../instructions/index.ts'
+import { isInLanguage, LANGUAGES } from '../instructions/language.ts'
 import { defineRule } from './rule.ts'
 
 const questionOf = ({ prompt }: GradeItem): string | undefined =>
@@ -16,7 +16,7 @@ const instructionRule = defineRule({
   params: {
     id: z.string().min(1),
     kwargs: z.record(z.string(), z.unknown()).nullable().default({}),
-    mode: z.enum(['strict', 'loose'] satisfies CheckMode[]).default('strict'),
+    mode: z.enum(['strict', 'loose']).default('strict'),
   },
   compile: ({ id, kwargs, mode }) => {
     // Once on anything at all: an unknown id or argument shows here.
