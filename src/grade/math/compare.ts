@@ -9,7 +9,7 @@ import { quantitiesEqual } from './quantities.ts'
 import { NoOrder, realSetsEqual } from './real-set.ts'
 import { isScalar, reduced } from './reduce.ts'
 import type { ScalarRules } from './scalars.ts'
-import { realSetOf } from './solve-set.ts'
+import { asRealSet } from './solve-set.ts'
 import { textsEqual } from './words.ts'
 
 export interface CompareRules extends ScalarRules {
@@ -76,7 +76,7 @@ class Comparison {
   private readonly realSets = (a: Node, b: Node): Maybe => {
     if (!isSetLike(a) && !isSetLike(b)) return undefined
     try {
-      const [x, y] = [realSetOf(a, this.rules), realSetOf(b, this.rules)]
+      const [x, y] = [asRealSet(a, this.rules), asRealSet(b, this.rules)]
       if (x && y) return realSetsEqual(x, y, this.rules)
       return (x && isScalar(b)) || (y && isScalar(a)) ? false : undefined
     } catch (error) {

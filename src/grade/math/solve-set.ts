@@ -29,7 +29,7 @@ import type { ScalarRules } from './scalars.ts'
  * The set, or null where the node is no set of real numbers in closed form.
  * @throws NoOrder for symbolic ends
  */
-export const realSetOf = (node: Node, rules: ScalarRules): RealSet | null => {
+const realSetOf = (node: Node, rules: ScalarRules): RealSet | null => {
   rules.budget.spend()
   switch (node.kind) {
     case 'setName':
@@ -45,8 +45,15 @@ export const realSetOf = (node: Node, rules: ScalarRules): RealSet | null => {
   }
 }
 
+/** The same where a set is expected: a value is the set of itself, and so is a list (`{1, 3} \\cup {2, 4}`). */
+export const asRealSet = (node: Node, rules: ScalarRules): RealSet | null => {
+  if (isPlain(node)) return [point(node)]
+  const isList = node.kind === 'group' && node.open === '' && node.items.every(isPlain)
+  return isList ? node.items.map(point) : realSetOf(node, rules)
+}
+
 const operation = ({ operator, left, right }: NodeOf<'setOperation'>, rules: ScalarRules): RealSet | null => {
-  const [a, b] = [realSetOf(left, rules), realSetOf(right, rules)]
+  const [a, b] = [asRealSet(left, rules), asRealSet(right, rules)]
   if (!a || !b) return null
   if (operator === 'union') return union(a, b, rules)
   return intersection(a, operator === 'difference' ? complement(b, rules) : b, rules)
@@ -60,7 +67,7 @@ const group = ({ open, close, items, joined }: NodeOf<'group'>, rules: ScalarRul
 }
 
 const isPlain = (node: Node): boolean =>
-  !['relation', 'group', 'text', 'setOperation', 'matrix'].includes(node.kind)
+  !['relation', 'group', 'text', 'setOperation', 'setName', 'matrix'].includes(node.kind)
 
 /** Several conditions on one variable: all of them, or any where the word `or` or their contradiction says so. */
 const conditions = (
