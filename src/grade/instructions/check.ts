@@ -13,7 +13,7 @@ export type CheckMode = 'strict' | 'loose'
 /** Arguments as the public data has them; null means absent. */
 export type InstructionKwargs = Readonly<Record<string, unknown>> | null | undefined
 
-export interface CheckOptions {
+export interface InstructionOptions {
   mode?: CheckMode
   /** Stands in for `prompt_to_repeat` and `reference_text` where the arguments lack them. */
   prompt?: string
@@ -38,7 +38,7 @@ export const checkInstruction = (
   id: string,
   kwargs: InstructionKwargs,
   response: string,
-  { mode = 'strict', prompt }: CheckOptions = {},
+  { mode = 'strict', prompt }: InstructionOptions = {},
 ): boolean => {
   const follows = prepare(id, kwargs, prompt)
   return mode === 'strict' ? follows(response) : looseForms(response).some(follows)
@@ -52,7 +52,7 @@ export const checkInstructions = (
   ids: readonly string[],
   kwargs: readonly InstructionKwargs[],
   response: string,
-  { prompt }: Omit<CheckOptions, 'mode'> = {},
+  { prompt }: Omit<InstructionOptions, 'mode'> = {},
 ): InstructionVerdicts => {
   if (ids.length !== kwargs.length)
     throw new DataError(

@@ -2,10 +2,10 @@
 
 export {
   type CheckMode,
-  type CheckOptions,
   checkInstruction,
   checkInstructions,
   type InstructionKwargs,
+  type InstructionOptions,
   type InstructionVerdicts,
 } from './check.ts'
 export { LANGUAGES } from './language.ts'

@@ -2,14 +2,45 @@
 
 import { z } from 'zod'
 import { count, instruction, phrase } from './definition.ts'
-import { BLANK, isBlank, literally, strip } from './text.ts'
+import { BLANK, isBlank, literally, strip, trimWhere } from './text.ts'
 
 const matches = (text: string, pattern: RegExp): string[] => text.match(pattern) ?? []
 const notBlank = (texts: readonly string[]): number => texts.filter(text => !isBlank(text)).length
 
-/** Lines that open with one asterisk, and lines that open with a hyphen; blank lines above belong to them. */
-const STARRED = new RegExp(`(?<![^\\n])[${BLANK}]*\\*[^*][^\\n]*`, 'gu')
-const DASHED = new RegExp(`(?<![^\\n])[${BLANK}]*-[^\\n]*`, 'gu')
+/** Lines that open with a hyphen, and lines that open with one asterisk; one that is nothing else takes the next line. */
+const countBullets = (response: string): number => {
+  const lines = response.split('\n').map(line => trimWhere(line, isBlank, 'start'))
+  let starred = 0
+  for (let i = 0; i < lines.length; i++) {
+    const isAlone = lines[i] === '*' && i + 1 < lines.length
+    if (isAlone || /^\*[^*]/.test(lines[i])) starred++
+    if (isAlone) i++
+  }
+  return starred + lines.filter(line => line.startsWith('-')).length
+}
+
+/** `[...]` on one line each, not nested. */
+const countPlaceholders = (response: string): number =>
+  response.split('\n').reduce((sum, line) => {
+    let n = 0
+    for (let at = line.indexOf('['); at >= 0; n++) {
+      const close = line.indexOf(']', at)
+      if (close < 0) break
+      at = line.indexOf('[', close)
+    }
+    return sum + n
+  }, 0)
+
+/** `<<...>>` on one line, not blank. */
+const hasTitle = (response: string): boolean =>
+  response.split('\n').some(line => {
+    const from = line.indexOf('<<')
+    const to = line.lastIndexOf('>>')
+    if (from < 0 || to < from + 2) return false
+    const bracket = (character: string) => character === '<'
+    const inner = trimWhere(line.slice(from, to), bracket, 'start')
+    return !isBlank(trimWhere(inner, character => character === '>', 'end'))
+  })
 
 const ANSWERS = ['My answer is yes.', 'My answer is no.', 'My answer is maybe.']
 
@@ -42,7 +73,7 @@ export const markupInstructions = [
   instruction(
     'detectable_content:number_placeholders',
     { num_placeholders: count },
-    (response, { num_placeholders }) => matches(response, /\[[^\n]*?\]/g).length >= num_placeholders,
+    (response, { num_placeholders }) => countPlaceholders(response) >= num_placeholders,
   ),
 
   /** `detectable_content:postscript` {postscript_marker}: the marker occurs, in any case. */
@@ -56,8 +87,7 @@ export const markupInstructions = [
   instruction(
     'detectable_format:number_bullet_lists',
     { num_bullets: count },
-    (response, { num_bullets }) =>
-      matches(response, STARRED).length + matches(response, DASHED).length === num_bullets,
+    (response, { num_bullets }) => countBullets(response) === num_bullets,
   ),
 
   /** `detectable_format:constrained_response`: says `My answer is yes.` (or `no.`, or `maybe.`). */
@@ -90,9 +120,7 @@ export const markupInstructions = [
   instruction('detectable_format:json_format', {}, isJson),
 
   /** `detectable_format:title`: a title in `<<...>>`. */
-  instruction('detectable_format:title', {}, response =>
-    matches(response, /<<[^\n]+>>/g).some(title => !isBlank(title.replace(/^<+/, '').replace(/>+$/, ''))),
-  ),
+  instruction('detectable_format:title', {}, hasTitle),
 
   /**
    * `detectable_format:rephrasing` {original_message}: differs from the message only between asterisks. In IFEval's

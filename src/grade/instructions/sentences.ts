@@ -23,8 +23,11 @@ const STARTERS = `according although among both but despite even he however i if
   moreover most nevertheless nonetheless nor sales separately similarly since so some the there these they this though
   thus under when while yet`
 
-/** Seen in lower case inside sentences, and capitalised only at their start (Punkt's bits 2 and 32). */
-const FUNCTION_WORD = 2 | 32
+/** Seen inside sentences both in lower case and capitalised (Punkt's bits 2, 4 and 32). */
+const FUNCTION_WORD = 2 | 4 | 32
+
+/** Single letters that the model has seen in lower case: after an initial ("A.") they may open a sentence. */
+const LETTERS = { a: 126, b: 44, c: 36, d: 44, i: 14, s: 36, z: 100 }
 
 const list = (text: string) => text.split(/\s+/)
 
@@ -48,15 +51,19 @@ const punkt = new PunktTokenizer(
   new PunktParameters({
     abbreviations: list(ABBREVIATIONS),
     collocations: {},
-    orthoContext: Object.fromEntries([...STOP_WORDS].map(word => [word, FUNCTION_WORD])),
+    orthoContext: { ...Object.fromEntries([...STOP_WORDS].map(word => [word, FUNCTION_WORD])), ...LETTERS },
     sentStarters: list(STARTERS),
   }),
   languageVars(),
 )
 
+/** Longer runs of blanks are cut to this: the package takes quadratic time on them. */
+const MAX_BLANKS = 200
+const LONG_BLANKS = new RegExp(`(\\s{${MAX_BLANKS}})\\s+`, 'g')
+
 /** Sentences of a text, without blanks around them. */
 export const splitSentences = (text: string): string[] =>
   punkt
-    .tokenize(strip(text))
+    .tokenize(strip(text).replace(LONG_BLANKS, '$1'))
     .map(strip)
     .filter(sentence => !isBlank(sentence))

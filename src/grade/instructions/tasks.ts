@@ -14,7 +14,7 @@ const CAPITALS =
     /\s+/,
   )
 
-const QUESTION = /\n*Question \p{Nd}+[.|):;]?\s*/u
+const QUESTION = /Question \p{Nd}+[.|):;]?/u
 const OPTION = /^[A-Ea-e][.|)]\s*[\p{L}\p{N}_]/u
 const QUESTIONS = 4
 const OPTIONS = 5
@@ -69,7 +69,10 @@ const hasHeader = (response: string, names: readonly string[], separator: string
 }
 
 /** A quoted field with a character that is no letter, digit, underscore or blank. */
-const hasQuotedSpecial = (field: string): boolean => /^"[^\n]*[^\p{L}\p{N}_\s][^\n]*"/u.test(field)
+const hasQuotedSpecial = (field: string): boolean => {
+  const [line] = field.split('\n')
+  return line.startsWith('"') && /[^\p{L}\p{N}_\s]/u.test(line.slice(1, Math.max(1, line.lastIndexOf('"'))))
+}
 
 export const taskInstructions = [
   /** `custom:multiples`: the numbers are the multiples of 7 between 10 and 50. */

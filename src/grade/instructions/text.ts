@@ -15,14 +15,30 @@ export const WORD_CHARACTER = '[\\p{L}\\p{N}_]'
 /** The 32 punctuation marks of ASCII. */
 export const PUNCTUATION = '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~'
 
+const IS_BLANK = new RegExp(`[${BLANK}]`, 'u')
 const BLANKS = new RegExp(`[${BLANK}]+`, 'u')
-const OUTER_BLANKS = new RegExp(`^[${BLANK}]+|[${BLANK}]+$`, 'gu')
 const PUNCTUATION_MARKS = /[!-/:-@[-`{-~]/g
 const WORD = new RegExp(`${WORD_CHARACTER}+`, 'gu')
 const TRIMMED = new Set([...PUNCTUATION, ' '])
 
+/**
+ * Without the characters at both ends that `isOuter` names. A loop, because a pattern anchored at the end takes quadratic
+ * time on long runs inside the text, and texts come from outside.
+ */
+export const trimWhere = (
+  text: string,
+  isOuter: (character: string) => boolean,
+  ends: 'start' | 'end' | 'both' = 'both',
+): string => {
+  let from = 0
+  let to = text.length
+  if (ends !== 'end') while (from < to && isOuter(text[from])) from++
+  if (ends !== 'start') while (to > from && isOuter(text[to - 1])) to--
+  return text.slice(from, to)
+}
+
 /** Without blanks at both ends. */
-export const strip = (text: string): string => text.replace(OUTER_BLANKS, '')
+export const strip = (text: string): string => trimWhere(text, character => IS_BLANK.test(character))
 
 export const isBlank = (text: string): boolean => strip(text) === ''
 
@@ -38,13 +54,8 @@ export const words = (text: string): string[] => text.match(WORD) ?? []
 export const withoutPunctuation = (text: string): string => text.replace(PUNCTUATION_MARKS, '')
 
 /** Without ASCII punctuation and spaces at the start, the end, or both. */
-export const trimMarks = (text: string, ends: 'start' | 'end' | 'both' = 'both'): string => {
-  let from = 0
-  let to = text.length
-  if (ends !== 'end') while (from < to && TRIMMED.has(text[from])) from++
-  if (ends !== 'start') while (to > from && TRIMMED.has(text[to - 1])) to--
-  return text.slice(from, to)
-}
+export const trimMarks = (text: string, ends: 'start' | 'end' | 'both' = 'both'): string =>
+  trimWhere(text, character => TRIMMED.has(character), ends)
 
 /** Number of characters (code points, not UTF-16 units). */
 export const length = (text: string): number => {

@@ -2,7 +2,6 @@
 
 import { lazily } from './lazy.ts'
 import { splitSentences } from './sentences.ts'
-import { splitBlanks } from './text.ts'
 
 interface Sentence {
   terms: { text: string; tags: string[] }[]
@@ -11,8 +10,8 @@ type Tagger = (text: string) => { json(options: { terms: true }): Sentence[] }
 
 const compromise = lazily<{ default?: Tagger }>('compromise/two')
 
-/** The first words of the first sentence decide; more only costs time. */
-const CONTEXT_WORDS = 30
+/** The beginning of the first sentence decides; more only costs time. */
+const CONTEXT_CHARACTERS = 200
 
 /**
  * Whether the first word is a verb. Modal verbs (`can`, `should`) have a tag of their own in the Penn Treebank and are not
@@ -23,7 +22,7 @@ export const startsWithVerb = (text: string): boolean => {
   if (sentence === undefined || !/^\p{L}/u.test(sentence)) return false
   const module = compromise()
   const tag = module.default ?? (module as unknown as Tagger)
-  const [first] = tag(splitBlanks(sentence).slice(0, CONTEXT_WORDS).join(' ')).json({ terms: true })
+  const [first] = tag(sentence.slice(0, CONTEXT_CHARACTERS)).json({ terms: true })
   const tags = first?.terms.find(term => term.text !== '')?.tags ?? []
   return tags.includes('Verb') && !tags.includes('Modal')
 }

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { count, instruction, phrase } from './definition.ts'
-import { BLANK, isBlank, literally, strip, words } from './text.ts'
+import { isBlank, strip, trimWhere, words } from './text.ts'
 
 const tally = (items: readonly string[]): Map<string, number> => {
   const counts = new Map<string, number>()
@@ -39,8 +39,7 @@ export const wholeInstructions = [
 
   /** `startend:end_checker` {end_phrase}: ends with the phrase, in any case; quotes after it are allowed. */
   instruction('startend:end_checker', { end_phrase: phrase }, (response, { end_phrase }) =>
-    strip(response)
-      .replace(/^"+|"+$/g, '')
+    trimWhere(strip(response), character => character === '"')
       .toLowerCase()
       .endsWith(strip(end_phrase).toLowerCase()),
   ),
@@ -55,7 +54,7 @@ export const wholeInstructions = [
    * `multi-turn:constrained_start` {starter}: some line opens with the starter. In IFEval's code, not in its data.
    */
   instruction('multi-turn:constrained_start', { starter: phrase }, (response, { starter }) =>
-    new RegExp(`(?<![^\\n])[${BLANK}]*${literally(strip(starter))}`, 'u').test(response),
+    response.split('\n').some(line => strip(line).startsWith(strip(starter))),
   ),
 
   /**

@@ -38,8 +38,11 @@ const runsThroughAlphabet = (response: string): boolean => {
 
 const isPalindrome = (word: string): boolean => word === [...word].reverse().join('')
 
+/** No word is longer; what is, is only counted so far. */
+const MAX_WORD = 100
+
 /** Syllables of a word; one with a digit in it has none. */
-const syllables = (word: string): number => (/\d/.test(word) ? 0 : syllable(word))
+const syllables = (word: string): number => (/\d/.test(word) ? 0 : syllable(word.slice(0, MAX_WORD)))
 
 /** Second word and last but one (a closing mark aside) are the keyword. */
 const frames = (response: string, keyword: string): boolean => {
