@@ -104,7 +104,7 @@ describe('a polite kill', () => {
     rubrics: { fine: { criteria: [{ id: 'fine', text: 'Is fine', points: 1 }] } },
     judges: { main: { kind: 'llm', fleet: { endpoints: [{ url, model: 'slow' }] } } },
     judge: 'main',
-    limits: { drainNoticeMs: 300 },
+    limits: { drainNoticeMs: 2000 },
   })
 
   const slime = (server: RewardProcess, text: string) =>
@@ -113,7 +113,7 @@ describe('a polite kill', () => {
   it('loses nothing that was accepted; readyz says 503 first; new connections are refused', {
     timeout: TIMEOUT_MS,
   }, async () => {
-    const judge = await slowJudge(1500)
+    const judge = await slowJudge(3000)
     const server = await start(sandbox.write('slow.yaml', settings(judge.url)))
     const accepted = Array.from({ length: 20 }, (_, index) => slime(server, `response ${index}`))
     const metrics = async () => (await fetch(`${server.url}/metrics`)).text()
