@@ -3,7 +3,16 @@
 export * from './author/index.ts'
 export * from './formal-grader.ts'
 export * from './grader.ts'
+export * from './instructions/index.ts'
 export * from './judge/index.ts'
 export * from './logic/index.ts'
+export {
+  extractAnswer as extractMathAnswer,
+  gradeMath,
+  type MathGrade,
+  type MathOptions,
+  mathEqual,
+  verifyMathRow,
+} from './math/index.ts'
 export * from './rubric-grader.ts'
 export * from './rules/index.ts'
