@@ -23,6 +23,8 @@ export interface CommandJudge {
   grader: LlmJudge
   /** What the judge did, in a line; for the summary. */
   describe(): string
+  /** It was called, and no call had an answer: an address that is wrong, most likely. */
+  neverAnswered(): boolean
   /** Closes the cache; after the grader, whose last verdicts it takes. */
   close(): void
 }
@@ -53,6 +55,10 @@ export const openCommandJudge = (options: JudgeCommandOptions): CommandJudge | n
   return {
     grader,
     describe: () => describe(grader, cache),
+    neverAnswered: () => {
+      const { calls, failedCalls, cachedCalls } = grader.stats()
+      return calls > 0 && failedCalls === calls && cachedCalls === 0
+    },
     close: () => cache?.close(),
   }
 }

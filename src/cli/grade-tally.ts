@@ -20,6 +20,7 @@ export class GradeTally {
   readonly #counts = { positive: 0, negative: 0 }
   readonly #criteria = new Map<string, CriterionTally>()
   readonly #perCriterion: boolean
+  #firstNull: Verdict | undefined
   /** Rows that could not be graded. */
   unusable = 0
 
@@ -34,6 +35,7 @@ export class GradeTally {
       this.#nulls[sign] += nulls[sign]
       this.#counts[sign] += counts[sign]
     }
+    this.#firstNull ??= verdicts.find(({ met, credit }) => met === null && credit === undefined)
     if (this.#perCriterion)
       for (const [index, criterion] of rubric.criteria.entries()) this.#count(criterion, verdicts[index])
   }
@@ -79,8 +81,15 @@ export class GradeTally {
     return [
       `${this.rows} responses by rule ${rule}: ${figure} over ${scored}${undefinedScores}${unusable}`,
       `null verdicts: ${this.#share('positive', 'rewards')}, ${this.#share('negative', 'penalties')}`,
+      ...this.#firstNullLine(),
       ...this.#criterionLines(),
     ]
+  }
+
+  #firstNullLine(): string[] {
+    if (!this.#firstNull) return []
+    const { criterionId, explanation = 'no reason given' } = this.#firstNull
+    return [`the first of them, ${criterionId}: ${explanation.slice(0, 300)}`]
   }
 
   #share(sign: Sign, what: string): string {

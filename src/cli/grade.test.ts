@@ -159,7 +159,7 @@ describe('gradus grade, with a data set', () => {
 })
 
 /** Meets what mentions the word `heat`, anywhere; counts its calls. */
-const startJudge = async (answer: (body: string) => Promise<string> | string) => {
+const startJudge = async (answer: (body: string) => Promise<string> | string, status = 200) => {
   let calls = 0
   const server: Server = createServer((request, response) => {
     let body = ''
@@ -169,7 +169,7 @@ const startJudge = async (answer: (body: string) => Promise<string> | string) =>
     request.on('end', async () => {
       calls++
       const content = await answer(body)
-      response.setHeader('content-type', 'application/json')
+      response.writeHead(status, { 'content-type': 'application/json' })
       response.end(JSON.stringify({ choices: [{ message: { content }, finish_reason: 'stop' }] }))
     })
   })
@@ -245,6 +245,15 @@ describe('gradus grade, with a judge', () => {
     expect((await cli(['grade', ...files, '--without-judge', 'error'])).code).toBe(2)
     expect((await cli(['grade', ...files, '--judge', judge.url])).err).toContain('give --model NAME')
     expect((await cli(['grade', ...files, '--model', 'm'])).err).toContain('give --judge URL too')
+  })
+
+  it('fails where no call of the judge has an answer, and says why', async () => {
+    const broken = await startJudge(() => 'no', 400)
+    const { code, out, err } = await cli(['grade', ...files, '--judge', broken.url, '--model', 'm'])
+    broken.close()
+    expect(code).toBe(1)
+    expect(out).toMatch(/null verdicts: 33\.3% of 9 rewards.*\nthe first of them, kind: .*400/)
+    expect(err).toContain('the judge answered none of its calls')
   })
 
   it('stops on a judge that refuses every call', async () => {

@@ -65,7 +65,9 @@ export const gradeCommand = async (options: GradeCommandOptions, io: Io): Promis
     ;(options.json ? io.err : io.out).write(`${lines.join('\n')}\n`)
     if (interrupted)
       io.err.write('interrupted: what was under way has been finished, the rest was not read\n')
-    return exitCode(tally, interrupted, options, io)
+    const unanswered = judge?.neverAnswered() ?? false
+    if (unanswered) io.err.write('the judge answered none of its calls; check --judge and --model\n')
+    return exitCode(tally, { interrupted, unanswered }, options, io)
   } finally {
     await grader.close?.()
     judge?.close()
@@ -182,12 +184,12 @@ class Output {
 
 const exitCode = (
   tally: GradeTally,
-  interrupted: boolean,
+  { interrupted, unanswered }: { interrupted: boolean; unanswered: boolean },
   { minScore, maxNullRate }: GradeCommandOptions,
   io: Io,
 ): number => {
   if (interrupted) return EXIT.interrupted
-  if (tally.unusable > 0) return EXIT.failed
+  if (tally.unusable > 0 || unanswered) return EXIT.failed
   const mean = tally.mean()
   const rates = [tally.nullRate('positive') ?? 0, tally.nullRate('negative') ?? 0]
   const faults = [
