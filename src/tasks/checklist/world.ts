@@ -161,7 +161,7 @@ export class PackingWorld {
   /** Points of the criteria in the rubric's order: about 19 for habits, 26 for what is special, 5 for length, three penalties. */
   #points(topic: number): number[] {
     const more = this.topics[topic].points
-    const base = [5, 5, 5, 4, 4, 4, 4, 4, 4, -4, -7, -8]
+    const base = [6, 6, 6, 4, 4, 4, 4, 4, 5, -3, -7, -8]
     return base.map((points, i) => points + Math.sign(points) * more[i])
   }
 }
