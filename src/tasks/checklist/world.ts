@@ -161,8 +161,8 @@ export class PackingWorld {
   /** Points of the criteria in the rubric's order: about 19 for habits, 26 for what is special, 5 for length, three penalties. */
   #points(topic: number): number[] {
     const more = this.topics[topic].points
-    const base = [6, 6, 6, 4, 4, 4, 4, 4, 5, -3, -7, -8]
-    return base.map((points, i) => points + Math.sign(points) * more[i])
+    const base = [6, 6, 6, 4, 4, 4, 4, 4, 5, -3, -8, -10]
+    return base.map((points, i) => Math.sign(points) * Math.min(10, Math.abs(points) + more[i]))
   }
 }
 
