@@ -1,5 +1,6 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openAiModel } from '../../grade/judge/endpoint/index.ts'
 import { loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import type { Policy, Sample, SampleRequest } from '../../policy/policy.ts'
 import { resolveShipped } from '../../util/package.ts'
@@ -129,6 +130,27 @@ describe('the official client on a local checkpoint', () => {
     }
     expect(text).toBe(choices[0].message.content)
     expect(logprobs).toBe(20)
+  })
+
+  it('is a judge for our own adapter, which stops asking for a structure that it cannot have', async () => {
+    process.env.GRADUS_TEST_CHAT_TOKEN = 'secret'
+    const judge = openAiModel({
+      url: `${server.url}/v1`,
+      model: 'logic-start',
+      apiKeyEnv: 'GRADUS_TEST_CHAT_TOKEN',
+    })
+    const request = {
+      messages: [{ role: 'user' as const, content: PROMPT }],
+      temperature: 0,
+      maxTokens: 12,
+      topLogprobs: 2,
+      answerSchema: { name: 'verdict', schema: { type: 'object' } },
+    }
+    const [first, again] = [await judge.complete(request), await judge.complete(request)]
+    expect(first.text).toBe(again.text)
+    expect(first.usage.completionTokens).toBe(12)
+    expect(first.logprobs).toHaveLength(12)
+    await judge.close()
   })
 
   it('answers many at once', async () => {
