@@ -14,7 +14,7 @@ import { packageVersion } from '../util/package.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 
 /** Settings that may change between stop and resume without changing what the steps compute. */
-export const FREE_CONFIG_KEYS = ['out', 'engine', 'checkpoint']
+export const FREE_CONFIG_KEYS = ['out', 'engine', 'checkpoint', 'monitors']
 
 export interface Session {
   run: RunFolder

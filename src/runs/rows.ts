@@ -41,6 +41,16 @@ export interface MetricsRow {
   truncationRate?: MetricValue
   /** Share of groups in which all rewards are equal. */
   zeroVarianceGroups?: MetricValue
+  /** Mean score of the step's rollouts by a grader that training does not see. */
+  heldOut?: MetricValue
+  /** Share of four-token sequences that a response has said before; correlation of length and advantage. */
+  repetition?: MetricValue
+  lengthAdvantage?: MetricValue
+  /** Each criterion's share of the points earned, and of the points to be had; penalties apart. */
+  rewardShare?: MetricGroup
+  pointShare?: MetricGroup
+  /** Share of verdicts that graders failed to give, about criteria with points above (`positive`) and below zero. */
+  judgeNulls?: MetricGroup
   /** New tokens sampled in the step, and rollouts. */
   tokens?: MetricValue
   rollouts?: MetricValue
@@ -141,6 +151,9 @@ export interface EvalRow {
   greedyAccuracyInterval?: Interval
   greedyCorrectAndValid?: number
   greedyCorrectAndValidInterval?: Interval
+  /** Share of verdicts that the graders failed to give, and calls that a judge took. */
+  judgeNullRate?: number
+  judgeCalls?: number
   criteria?: MetricGroup
   /** 95% intervals over problems. */
   criteriaIntervals?: Record<string, Interval>
@@ -178,6 +191,10 @@ export interface RolloutRow {
   prompt: string
   response: string
   reward: number
+  /** What a grader that training does not see says of it. */
+  heldOut?: number
+  /** The monitor whose warning this rollout shows; absent for those kept for reading. */
+  monitor?: string
   /** Which sample of its group, from 0. */
   sample?: number
   answer?: string | null
@@ -201,6 +218,15 @@ export interface EventRow {
   message: string
   /** ISO time; filled in by the run folder. */
   at?: string
+  /** The monitor that tells it, what it is called, and whether its sign has come or gone. */
+  monitor?: string
+  title?: string
+  turn?: 'on' | 'over'
+  /** The figures in the message. */
+  figures?: Record<string, number>
+  /** Why it matters, and what to try. */
+  why?: string
+  advice?: string
 }
 
 /** config.json: everything needed to say what this run is. */

@@ -5,6 +5,7 @@ import { loraModules } from '../model/lora-files.ts'
 import { resolveLoss } from '../rl/loss-presets.ts'
 import { scheduleSchema } from '../rl/schedules.ts'
 import { ConfigError } from '../util/errors.ts'
+import { monitorsSchema } from './monitors/config.ts'
 
 const size = z.int().positive()
 const share = z.number().min(0).max(1)
@@ -101,4 +102,6 @@ export const commonShape = {
   engine: engineSchema.prefault({}),
   optimizer: optimizerSchema.prefault({}),
   checkpoint: z.strictObject({ every: z.int().min(0).default(50), keepLast: size.default(2) }).prefault({}),
+  /** What is watched for while training goes on; null: nothing. */
+  monitors: monitorsSchema.nullable().prefault({}),
 }

@@ -2,7 +2,10 @@
 
 import type { Policy } from '../policy/policy.ts'
 import type { EvalRow, MetricsRow } from '../runs/rows.ts'
-import type { RunFolder } from '../runs/run-folder.ts'
+import { type RunFolder, readEvals, readMetrics } from '../runs/run-folder.ts'
+import { DEFAULT_MONITORS, type MonitorSettings } from './monitors/config.ts'
+import type { WatchedRollout } from './monitors/monitor.ts'
+import { eventOf, evidenceOf, messageOf, Watch } from './monitors/watch.ts'
 
 export interface StepsSettings {
   steps: number
@@ -16,11 +19,15 @@ export interface StepsSettings {
   /** Milliseconds trained before these steps: what a resumed run has used of its `maxMinutes`. Default 0. */
   trainedMs?: number
   configHash: string
+  /** What is watched for; null: nothing. Default: every monitor with its defaults. */
+  monitors?: MonitorSettings | null
 }
 
 export interface StepEvents {
   onStep?(row: MetricsRow): void
   onEval?(rows: readonly EvalRow[]): void
+  /** Something to tell a person: a monitor's warning. */
+  onMessage?(text: string): void
   /** Asked after every step: true finishes here, with a checkpoint to go on from. */
   shouldStop?(): boolean
 }
@@ -30,6 +37,8 @@ export interface StepWork {
   trainStep(step: number): Promise<MetricsRow>
   /** Evaluations of the policy as it is; `last` after the final step. */
   evaluate(step: number, last: boolean): Promise<EvalRow[]>
+  /** All rollouts of the latest step, for a warning to keep those that show it. */
+  rollouts?(): readonly WatchedRollout[]
 }
 
 /** Where training ended: `finished` unless it was asked to stop before the planned end. */
@@ -66,7 +75,9 @@ export const runSteps = async (
     const rows = await work.evaluate(step, last)
     run.appendEvals(rows)
     events.onEval?.(rows)
+    return rows
   }
+  const watch = watchOver(run, settings.monitors, work, events)
   let { trainedMs = 0 } = settings
   const save = (step: number, finished: boolean) => {
     const recipe: SavedProgress = { finished, trainedMs }
@@ -77,7 +88,8 @@ export const runSteps = async (
     )
   }
 
-  if (from === 0) await evaluate(0, false)
+  if (from === 0) watch.start(await evaluate(0, false))
+  else watch.resume()
   for (let step = from + 1; step <= settings.steps; step++) {
     const startMs = performance.now()
     const row = await work.trainStep(step)
@@ -86,12 +98,35 @@ export const runSteps = async (
     events.onStep?.(row)
     const outOfTime = settings.maxMinutes !== null && trainedMs >= settings.maxMinutes * 60_000
     const last = step === settings.steps || outOfTime
-    if (last || isDue(step, settings.evalEvery)) await evaluate(step, last)
+    watch.step(row, last || isDue(step, settings.evalEvery) ? await evaluate(step, last) : [])
     const stopping = events.shouldStop?.() ?? false
     if (last || stopping || isDue(step, settings.checkpointEvery)) await save(step, last)
     if (last || stopping) return { step, finished: last }
   }
   return { step: settings.steps, finished: true }
+}
+
+/** The monitors' place in a run: what they see goes to its files and to whoever listens. */
+const watchOver = (
+  run: RunFolder,
+  settings: MonitorSettings | null = DEFAULT_MONITORS,
+  { rollouts }: StepWork,
+  events: StepEvents,
+) => {
+  if (settings === null) return { start: () => {}, resume: () => {}, step: () => {} }
+  const watch = new Watch(settings, run.info.primarySet)
+  return {
+    start: (evals: readonly EvalRow[]) => watch.see(evals),
+    /** What was seen before is in the files; told already. */
+    resume: () => watch.replay(readMetrics(run.dir), readEvals(run.dir)),
+    step: (row: MetricsRow, evals: readonly EvalRow[]) => {
+      for (const warning of watch.step(row, evals)) {
+        run.appendEvent(eventOf(warning))
+        if (warning.turn === 'on') run.appendRollouts(evidenceOf(warning, rollouts?.() ?? [], settings.keep))
+        events.onMessage?.(messageOf(warning))
+      }
+    },
+  }
 }
 
 const isDue = (step: number, every: number) => every > 0 && step % every === 0

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { scheduleSchema } from '../../rl/schedules.ts'
 import { commonShape, modelShapeSchema, optimizerSchema } from '../../train/config.ts'
+import type { MonitorSettings } from '../../train/monitors/config.ts'
 
 const share = z.number().min(0).max(1)
 
@@ -49,5 +50,6 @@ export const checklistColdStartSchema = z.strictObject({
 export type ChecklistColdStartConfig = z.output<typeof checklistColdStartSchema>
 
 /** The same as a phase of another recipe. */
-export const checklistPhaseSchema = checklistColdStartSchema.omit({ recipe: true, out: true })
-export type ChecklistPhase = z.output<typeof checklistPhaseSchema>
+export const checklistPhaseSchema = checklistColdStartSchema.omit({ recipe: true, out: true, monitors: true })
+/** The monitors of a phase are those of the recipe that it belongs to. */
+export type ChecklistPhase = z.output<typeof checklistPhaseSchema> & { monitors?: MonitorSettings | null }

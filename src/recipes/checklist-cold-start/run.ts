@@ -70,6 +70,7 @@ export const runChecklistColdStart = (config: ChecklistPhase, options: RunOption
         maxMinutes: config.maxMinutes,
         trainedMs: trainedMsOf(from?.state.recipe),
         configHash: hash,
+        monitors: config.monitors,
       },
       {
         trainStep: supervisedStep(policy, demonstrations(config, world), config),

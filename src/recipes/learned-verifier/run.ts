@@ -168,6 +168,7 @@ export const runLearnedVerifier = (
           maxMinutes: config.maxMinutes,
           trainedMs: trainedMsOf(from?.state.recipe),
           configHash: hash,
+          monitors: config.monitors,
         },
         {
           trainStep: supervisedStep(policy, demonstrationsOf(config, reader, data.train), config),

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { scheduleSchema } from '../../rl/schedules.ts'
 import { commonShape, modelShapeSchema, optimizerSchema } from '../../train/config.ts'
+import type { MonitorSettings } from '../../train/monitors/config.ts'
 
 const hopCount = z.int().min(1).max(5)
 
@@ -75,5 +76,6 @@ export const logicColdStartSchema = z.strictObject({
 export type LogicColdStartConfig = z.output<typeof logicColdStartSchema>
 
 /** The same as a phase of another recipe, which says itself where the run lies. */
-export const coldStartPhaseSchema = logicColdStartSchema.omit({ recipe: true, out: true })
-export type ColdStartPhase = z.output<typeof coldStartPhaseSchema>
+export const coldStartPhaseSchema = logicColdStartSchema.omit({ recipe: true, out: true, monitors: true })
+/** The monitors of a phase are those of the recipe that it belongs to. */
+export type ColdStartPhase = z.output<typeof coldStartPhaseSchema> & { monitors?: MonitorSettings | null }

@@ -45,6 +45,7 @@ export const runLogicColdStart = (config: ColdStartPhase, options: RunOptions): 
         maxMinutes: config.maxMinutes,
         trainedMs: trainedMsOf(from?.state.recipe),
         configHash: hash,
+        monitors: config.monitors,
       },
       {
         trainStep: supervisedStep(policy, demonstrations(config), config),

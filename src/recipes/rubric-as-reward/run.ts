@@ -96,7 +96,8 @@ const coldStart = async (
   const resume = latestCheckpoint(dir) !== null
   // Killed before its first checkpoint: nothing of it can be used.
   if (!resume) rmSync(dir, { recursive: true, force: true })
-  const { finished, checkpoint } = await runLogicColdStart(config.coldStart!, { dir, resume, events })
+  const phase = { ...config.coldStart!, monitors: config.monitors }
+  const { finished, checkpoint } = await runLogicColdStart(phase, { dir, resume, events })
   return finished ? checkpoint : null
 }
 
@@ -161,6 +162,7 @@ export const loopSettings = (
     keepCheckpoints: config.checkpoint.keepLast,
     maxMinutes: config.maxMinutes,
     configHash: hash,
+    monitors: config.monitors,
   }
 }
 

@@ -1,0 +1,150 @@
+/** @file Monitors of over-optimisation: the training's own reward rises while somebody else's opinion falls. */
+
+import type { EvalItem, EvalRow, MetricsRow } from '../../runs/rows.ts'
+import { mean, std } from '../../util/statistics.ts'
+import { defineMonitor, type History, type Sign, type WatchedRollout } from './monitor.ts'
+import { changeBetween, valuesOf } from './series.ts'
+import { figure, percent } from './words.ts'
+
+const WHY =
+  'the policy has found something that the reward pays for and that is not what the reward stands for; from here on training makes the model worse'
+const ADVICE =
+  'read the rollouts kept with this warning, find what they are paid for, and close it in the rubric or the grader; go back to a checkpoint before the fall; a KL term or a lower learning rate slows it down but does not cure it'
+
+/** Standard errors by which the reward must have risen: a fall of both is another illness. */
+const REWARD_SIGMAS = 2
+
+const normalised = (values: readonly number[]): number[] => {
+  const spread = std(values)
+  const centre = mean(values)
+  return values.map(value => (spread > 0 ? (value - centre) / spread : 0))
+}
+
+/** Paid best and held in least esteem; without a second opinion, paid best. */
+const paidForNothing = (rollouts: readonly WatchedRollout[]): number[] => {
+  const rewards = normalised(rollouts.map(({ row }) => row.reward))
+  const opinions = normalised(rollouts.map(({ row }) => row.heldOut ?? 0))
+  return rollouts.map((_, i) => 10 + rewards[i] - opinions[i])
+}
+
+export const heldOutFalls = defineMonitor({
+  name: 'heldOutFalls',
+  title: 'Reward up, held-out grader down',
+  why: WHY,
+  advice: ADVICE,
+  look: ({ rows }, { drop }, { window, sigmas }): Sign | null => {
+    const pairs = rows.flatMap(({ reward, heldOut }) =>
+      typeof reward === 'number' && typeof heldOut === 'number' ? [{ reward, heldOut }] : [],
+    )
+    if (pairs.length < 2 * window) return null
+    const late = pairs.slice(-window)
+    const best = pairs.slice(bestWindow(pairs.slice(0, -window), window)).slice(0, window)
+    const opinion = changeBetween(pick(best, 'heldOut'), pick(late, 'heldOut'))
+    const reward = changeBetween(pick(best, 'reward'), pick(late, 'reward'))
+    const fall = opinion.before - opinion.after
+    const rose = reward.after > reward.before && reward.sigmas >= REWARD_SIGMAS
+    return {
+      level: rose ? Math.min(fall / drop, opinion.sigmas / sigmas) : 0,
+      seen: `the held-out grader's score fell from ${figure(opinion.before)} to ${figure(opinion.after)} while the reward rose from ${figure(reward.before)} to ${figure(reward.after)}`,
+      figures: {
+        heldOutBest: opinion.before,
+        heldOutNow: opinion.after,
+        rewardThen: reward.before,
+        rewardNow: reward.after,
+      },
+    }
+  },
+  evidence: paidForNothing,
+})
+
+const pick = <K extends string>(pairs: readonly Record<K, number>[], key: K) => pairs.map(pair => pair[key])
+
+/** Where the window with the highest mean begins; the first of equal ones. */
+const bestWindow = (pairs: readonly { heldOut: number }[], window: number): number => {
+  let sum = 0
+  let best = Number.NEGATIVE_INFINITY
+  let at = 0
+  pairs.forEach(({ heldOut }, i) => {
+    sum += heldOut - (i >= window ? pairs[i - window].heldOut : 0)
+    if (i < window - 1 || sum <= best + 1e-12) return
+    best = sum
+    at = i - window + 1
+  })
+  return at
+}
+
+const SCORES = ['accuracy', 'correctAndValid'] as const
+type ScoreName = (typeof SCORES)[number]
+
+export const evaluationFalls = defineMonitor({
+  name: 'evaluationFalls',
+  title: 'Reward up, test score down',
+  why: WHY,
+  advice: ADVICE,
+  // Evaluations are few, and each is a test with its own error.
+  confirm: 1,
+  look: (history, { drop }, { window, sigmas }): Sign | null => {
+    const signs = SCORES.flatMap(score => evaluationSign(history, score, drop, window, sigmas) ?? [])
+    return signs.length === 0 ? null : signs.reduce((a, b) => (b.level > a.level ? b : a))
+  },
+  evidence: paidForNothing,
+})
+
+const evaluationSign = (
+  history: History,
+  score: ScoreName,
+  drop: number,
+  window: number,
+  sigmas: number,
+): Sign | null => {
+  const rows = setRows(history, score)
+  const last = rows.at(-1)
+  if (last === undefined || rows.length < 2) return null
+  const best = rows.slice(0, -1).reduce((a, b) => (b[score]! > a[score]! ? b : a))
+  const { fall, error } = fallBetween(best, last, score)
+  const reward = rewardBetween(history.rows, best.step, window)
+  if (reward === null) return null
+  const rose = reward.after > reward.before && reward.sigmas >= REWARD_SIGMAS
+  const name = score === 'accuracy' ? (last.scoreName ?? 'answers right') : 'correct and valid'
+  return {
+    level: rose ? Math.min(fall / drop, fall / (sigmas * error)) : 0,
+    seen: `on ${last.set}, ${name} fell from ${percent(best[score]!)} at step ${best.step} to ${percent(last[score]!)} at step ${last.step} while the reward rose from ${figure(reward.before)} to ${figure(reward.after)}`,
+    figures: {
+      best: best[score]!,
+      bestStep: best.step,
+      now: last[score]!,
+      rewardThen: reward.before,
+      rewardNow: reward.after,
+    },
+  }
+}
+
+const setRows = ({ evals, primarySet }: History, score: ScoreName): EvalRow[] => {
+  const set = evals.some(row => row.set === primarySet) ? primarySet : evals[0]?.set
+  return evals.filter(row => row.set === set && typeof row[score] === 'number')
+}
+
+/** The reward just after a step, and now; on plain prompts where some rollouts were helped. */
+const rewardBetween = (rows: readonly MetricsRow[], step: number, window: number) => {
+  const own = (row: MetricsRow) => row.rewardPlain ?? row.reward
+  const after = rows.filter(row => row.step > step)
+  const then = valuesOf(after.slice(0, window), own)
+  const now = valuesOf(after.slice(-window), own)
+  // Two windows may overlap in a short run; a rise that shows all the same is one.
+  return then.length < 2 || now.length < 2 || after.length <= window / 2 ? null : changeBetween(then, now)
+}
+
+/** Paired over the problems that both evaluations asked; else as two independent shares. */
+const fallBetween = (before: EvalRow, after: EvalRow, score: ScoreName): { fall: number; error: number } => {
+  const known = new Map((before.items ?? []).map(item => [item.id, scoreOf(item, score)]))
+  const differences = (after.items ?? []).flatMap(item => {
+    const [was, is] = [known.get(item.id), scoreOf(item, score)]
+    return was === undefined || is === undefined ? [] : [was - is]
+  })
+  if (differences.length > 1)
+    return { fall: mean(differences), error: std(differences, 1) / Math.sqrt(differences.length) }
+  const chance = (row: EvalRow) => (row[score]! * (1 - row[score]!)) / row.n
+  return { fall: before[score]! - after[score]!, error: Math.sqrt(chance(before) + chance(after)) }
+}
+
+const scoreOf = (item: EvalItem, score: ScoreName): number | undefined => item[score]

@@ -1,0 +1,117 @@
+/** @file Monitors of the rubric and its graders: one criterion that pays for all, verdicts that fail, ways round the rubric. */
+
+import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
+import { mean } from '../../util/statistics.ts'
+import { defineMonitor, type Sign } from './monitor.ts'
+import { recentRate } from './responses.ts'
+import { changeSinceStart, groupOf, latestValues } from './series.ts'
+import { percent } from './words.ts'
+
+const namesIn = (rows: readonly MetricsRow[], group: string, window: number): string[] => [
+  ...new Set(rows.slice(-window).flatMap(row => Object.keys(groupOf(row, group)))),
+]
+
+const strongest = (signs: readonly Sign[]): Sign | null =>
+  signs.length === 0 ? null : signs.reduce((a, b) => (b.level > a.level ? b : a))
+
+export const singleCriterion = defineMonitor({
+  name: 'singleCriterion',
+  title: 'One criterion brings the reward',
+  why: 'the policy collects the easiest points and drops the rest: the score rises and the rubric as a whole does not',
+  advice:
+    'give the neglected criteria more points, cap or saturate this one, or let a failed critical criterion veto the score (rules saturate and veto); read how the kept rollouts earn it',
+  look: ({ rows }, thresholds, { window, sigmas }): Sign | null =>
+    strongest(
+      namesIn(rows, 'rewardShare', window).flatMap(id => {
+        const change = changeSinceStart(rows, window, row => groupOf(row, 'rewardShare')[id])
+        if (change === null) return []
+        const part = mean(latestValues(rows, window, row => groupOf(row, 'pointShare')[id]))
+        const excess = change.after - part
+        const rise = change.after - change.before
+        return {
+          level: Math.min(
+            change.after / thresholds.share,
+            excess / thresholds.excess,
+            rise / thresholds.rise,
+            change.sigmas / sigmas,
+          ),
+          seen: `${id} brings ${percent(change.after)} of the points earned (${percent(change.before)} at the start); it is worth ${percent(part)} of those to be had`,
+          figures: { share: change.after, shareAtStart: change.before, ofPoints: part },
+          subject: id,
+        }
+      }),
+    ),
+  evidence: (rollouts, { subject }) =>
+    rollouts.map(({ row }) => {
+      const credits = creditsOf(row)
+      const others = Object.entries(credits).filter(([id]) => id !== subject)
+      return (credits[subject ?? ''] ?? 0) - (others.length > 0 ? mean(others.map(([, x]) => x)) : 0)
+    }),
+})
+
+/** Credit by criterion, as far as a row tells. */
+const creditsOf = ({ parts, verdicts = [] }: RolloutRow): Record<string, number> =>
+  parts ??
+  Object.fromEntries(
+    verdicts.flatMap(({ criterionId, credit, met }) =>
+      credit === undefined && met === null ? [] : [[criterionId, credit ?? Number(met)]],
+    ),
+  )
+
+const SIGNS = { positive: 'above', negative: 'below' } as const
+
+export const nullVerdicts = defineMonitor({
+  name: 'nullVerdicts',
+  title: 'Verdicts missing',
+  why: 'a missing verdict drops its criterion or counts as not met; for a penalty that is a gift, so a policy can learn to write what the judge cannot read',
+  advice:
+    'read the raw answers kept with the verdicts; give the judge a sturdier template or more retries, set how nulls count (drop or as-false), and do not report a run above 5%',
+  look: ({ rows }, { rate, rise }, { window, sigmas }): Sign | null =>
+    strongest(
+      Object.entries(SIGNS).flatMap(([sign, side]) => {
+        const pick = (row: MetricsRow) => groupOf(row, 'judgeNulls')[sign]
+        const found = recentRate(rows, window, pick)
+        if (found === null) return []
+        const change = changeSinceStart(rows, window, pick)
+        const drift =
+          change === null ? 0 : Math.min((change.after - change.before) / rise, change.sigmas / sigmas)
+        return {
+          level: Math.max(found.atLeast / rate, drift),
+          seen: `graders failed on ${percent(found.rate)} of verdicts about criteria with points ${side} zero${change === null ? '' : `, ${percent(change.before)} at the start`}`,
+          figures: { rate: found.rate, ...(change !== null && { before: change.before }) },
+          subject: sign,
+        }
+      }),
+    ),
+  evidence: rollouts =>
+    rollouts.map(
+      ({ row }) =>
+        (row.verdicts ?? []).filter(({ met, credit }) => met === null && credit === undefined).length,
+    ),
+})
+
+/** Entries of the metrics `exploits` that are no doing of the policy. */
+const NOT_EXPLOITS = new Set(['solverFailed', 'faultyProblem', 'timeout'])
+
+export const exploits = defineMonitor({
+  name: 'exploits',
+  title: 'A known way round the rubric',
+  why: 'the responses do more and more of something that satisfies the letter of a criterion and not its purpose',
+  advice:
+    'close it: leave such steps out of the score (noveltyDiscount where the recipe has it), add a penalty, or pay for the whole answer instead of its parts',
+  look: ({ rows }, { rise }, { window, sigmas }): Sign | null =>
+    strongest(
+      namesIn(rows, 'exploits', window).flatMap(name => {
+        if (NOT_EXPLOITS.has(name)) return []
+        const change = changeSinceStart(rows, window, row => groupOf(row, 'exploits')[name])
+        if (change === null) return []
+        return {
+          level: Math.min((change.after - change.before) / rise, change.sigmas / sigmas),
+          seen: `${name} rose from ${percent(change.before)} to ${percent(change.after)}`,
+          figures: { before: change.before, now: change.after },
+          subject: name,
+        }
+      }),
+    ),
+  evidence: (rollouts, { subject }) => rollouts.map(({ row }) => row.flags?.[subject ?? ''] ?? 0),
+})

@@ -1,0 +1,119 @@
+/** @file The watch over a run: looks at every step with every monitor, and says what turned. */
+
+import type { EvalRow, EventRow, MetricsRow, RolloutRow } from '../../runs/rows.ts'
+import type { MonitorName, MonitorSettings } from './config.ts'
+import { evaluationFalls, heldOutFalls } from './held-out.ts'
+import { Latch, type Turn } from './latch.ts'
+import type { Monitor, Sign, WatchedRollout } from './monitor.ts'
+import { entropyCollapse, ratioExtremes, samplerMismatch, zeroVariance } from './policy.ts'
+import { lengthDrift, repetition, scaffoldLeak, truncation } from './responses.ts'
+import { exploits, nullVerdicts, singleCriterion } from './rubric.ts'
+
+/** All monitors, by name; the settings say which of them look. */
+export const MONITORS: { readonly [Name in MonitorName]: Monitor<Name> } = {
+  heldOutFalls,
+  evaluationFalls,
+  lengthDrift,
+  scaffoldLeak,
+  repetition,
+  singleCriterion,
+  nullVerdicts,
+  exploits,
+  entropyCollapse,
+  zeroVariance,
+  samplerMismatch,
+  truncation,
+  ratioExtremes,
+}
+
+/** A monitor whose sign has come or gone. */
+export interface Warning {
+  step: number
+  monitor: MonitorName
+  turn: Turn
+  sign: Sign
+}
+
+interface Post {
+  name: MonitorName
+  latch: Latch
+  look(): Sign | null
+}
+
+/** Watches one run. Depends on the rows alone: replaying those of a run's files gives the state that it had. */
+export class Watch {
+  readonly #rows: MetricsRow[] = []
+  readonly #evals: EvalRow[] = []
+  readonly #posts: Post[]
+
+  constructor(settings: MonitorSettings, primarySet?: string) {
+    const history = { rows: this.#rows, evals: this.#evals, primarySet }
+    this.#posts = (Object.values(MONITORS) as Monitor[]).flatMap(monitor => {
+      const thresholds = settings[monitor.name]
+      if (thresholds === null) return []
+      return {
+        name: monitor.name,
+        latch: new Latch(monitor.confirm ?? settings.confirm, settings),
+        look: () => monitor.look(history, thresholds as never, settings),
+      }
+    })
+  }
+
+  /** Takes in evaluations that belong to no step of training: those before the first. */
+  see(evals: readonly EvalRow[]): void {
+    this.#evals.push(...evals.filter(({ arm }) => arm === undefined))
+  }
+
+  /** Takes in a step with its evaluations, and returns what turned. */
+  step(row: MetricsRow, evals: readonly EvalRow[]): Warning[] {
+    this.#rows.push(row)
+    this.see(evals)
+    return this.#posts.flatMap(({ name, latch, look }) => {
+      const sign = look()
+      const turn = latch.look(sign?.level ?? null)
+      return sign !== null && turn !== null ? { step: row.step, monitor: name, turn, sign } : []
+    })
+  }
+
+  /** Takes in what a run's files hold, silently. */
+  replay(rows: readonly MetricsRow[], evals: readonly EvalRow[]): void {
+    const first = rows[0]?.step ?? Number.POSITIVE_INFINITY
+    this.see(evals.filter(({ step }) => step < first))
+    for (const row of rows)
+      this.step(
+        row,
+        evals.filter(({ step }) => step === row.step),
+      )
+  }
+}
+
+/** A warning as a line of events.jsonl. */
+export const eventOf = ({ step, monitor, turn, sign }: Warning): EventRow => {
+  const { title, why, advice } = MONITORS[monitor]
+  const event = { step, monitor, turn, figures: sign.figures, title }
+  return turn === 'on'
+    ? { level: 'warning', message: `${title}: ${sign.seen}`, ...event, why, advice }
+    : { level: 'info', message: `${title}: over; ${sign.seen}`, ...event }
+}
+
+/** A warning for the progress lines. */
+export const messageOf = (warning: Warning): string => {
+  const { level, message, why, advice } = eventOf(warning)
+  if (level === 'info') return `step ${warning.step}: ${message}`
+  return `warning at step ${warning.step}, ${message}\n  why it matters: ${why}\n  what to try:    ${advice}`
+}
+
+/** The rollouts that show a sign best, as rows to keep. */
+export const evidenceOf = (
+  { monitor, sign }: Warning,
+  rollouts: readonly WatchedRollout[],
+  keep: number,
+): RolloutRow[] => {
+  const scores = MONITORS[monitor].evidence(rollouts, sign)
+  return rollouts
+    .map(({ row }, i) => ({ row, score: scores[i] }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, keep)
+    .map(({ row }) => ({ ...row, monitor }))
+}
