@@ -3,6 +3,7 @@
 export * from './advantages.ts'
 export * from './aggregate.ts'
 export * from './datum.ts'
+export * from './entropy-bonus.ts'
 export * from './gae.ts'
 export * from './kl.ts'
 export * from './loss.ts'

@@ -1,6 +1,7 @@
 /** @file Training: the loop from problems to updates, and the frame around any training's steps. */
 
-export { type LoopSettings, type Recipe, train } from './loop.ts'
+export { type Credit, type LoopSettings, type Recipe, train } from './loop.ts'
+export type { Replacements } from './replace-groups.ts'
 export {
   type GradeItem,
   type Grader,

@@ -4,37 +4,47 @@
  * run records all of it.
  */
 
-import type { OptimizerSettings, Policy, UpdateStats } from '../policy/policy.ts'
+import type { OptimizerSettings, Policy, Sample, UpdateStats } from '../policy/policy.ts'
 import type { TokenIds } from '../rl/datum.ts'
 import { type Schedule, scheduleAt } from '../rl/schedules.ts'
-import type { EvalRow, MetricsRow, RolloutRow } from '../runs/rows.ts'
+import type { EvalRow, MetricGroup, MetricsRow, RolloutRow } from '../runs/rows.ts'
 import type { RunFolder } from '../runs/run-folder.ts'
 import { Rng } from '../util/rng.ts'
 import { mean } from '../util/statistics.ts'
-import {
-  type Grader,
-  type Group,
-  type RatioMode,
-  type RolloutSettings,
-  type RunningRollOut,
-  startRollOut,
-} from './rollout.ts'
+import { DEFAULT_MONITORS, type MonitorSettings } from './monitors/config.ts'
+import { LatestRollouts, type Witness } from './monitors/latest-rollouts.ts'
+import { beginGroups, type Replacements, type RolledOut, replaceGroups } from './replace-groups.ts'
+import type { Grader, Group, RatioMode, RolloutSettings, RunningRollOut } from './rollout.ts'
 import { pausesAfter, runSteps, type StepEvents, type StepsResult, type StepsSettings } from './steps.ts'
 import { type TokenAdvantages, toDatums, type UpdateSettings, updatePolicy } from './update.ts'
 
+export interface Credit {
+  advantages: TokenAdvantages
+  /** Its `time` is added to the loop's own. */
+  metrics: Omit<MetricsRow, 'step'>
+}
+
 /** What a recipe adds to the loop. */
-export interface Recipe<Problem, Grade> {
+export interface Recipe<Problem, Grade> extends Witness<Problem, Grade> {
   /** The problems of a step; depends on the step alone, so that a resumed run sees the same ones. */
   draw(step: number): Problem[]
   prompt(problem: Problem): TokenIds
   /** Prompts to sample from in place of the plain ones, one a rollout: [problem][sample]. Null or absent: the plain ones. */
-  samplingPrompts?(step: number, problems: readonly Problem[]): TokenIds[][] | null
+  samplingPrompts?(step: number, problems: readonly Problem[], round?: number): TokenIds[][] | null
   grade: Grader<Problem, Grade>
+  /**
+   * Groups that are not worth learning from, and as many problems to sample in their place (dynamic sampling). Asked again
+   * about the result as round 2, 3, ... until it is null. Absent: every group stays.
+   */
+  replace?(
+    step: number,
+    round: number,
+    groups: readonly Group<Problem, Grade>[],
+  ): Replacements<Problem> | null
   /** One advantage a token of every rollout, and what the report should know about this step's rewards. */
-  credit(groups: readonly Group<Problem, Grade>[]): {
-    advantages: TokenAdvantages
-    metrics: Omit<MetricsRow, 'step'>
-  }
+  credit(groups: readonly Group<Problem, Grade>[]): Credit
+  /** The advantages changed by what only the policy knows of the rollouts, such as how sure it was of each token. */
+  adjust?(groups: readonly Group<Problem, Grade>[], advantages: TokenAdvantages): Promise<TokenAdvantages>
   /** Rollouts to keep for reading. */
   record(step: number, groups: readonly Group<Problem, Grade>[], advantages: TokenAdvantages): RolloutRow[]
   /** Evaluations of the policy as it is; `last` after the final step. */
@@ -69,6 +79,7 @@ export const train = <Problem, Grade>(
   events: StepEvents = {},
 ): Promise<StepsResult> => {
   const begin = (step: number) => beginStep(policy, recipe, settings, step)
+  const latest = new LatestRollouts(recipe)
   let ahead: { step: number; running: RunningRollOut<Problem, Grade> } | null = null
   const trainStep = async (step: number): Promise<MetricsRow> => {
     const startMs = performance.now()
@@ -78,11 +89,17 @@ export const train = <Problem, Grade>(
       await running.sampled
       ahead = { step: step + 1, running: begin(step + 1) }
     }
-    return learn(policy, recipe, run, settings, step, await running.finished, startMs)
+    const rolled = await replaceGroups(policy, recipe, settings, step, await running.finished)
+    return learn(policy, recipe, run, settings, step, rolled, latest, startMs)
   }
   const evaluate = (step: number, last: boolean) => recipe.evaluate(step, last)
-  return runSteps(policy, run, settings, { trainStep, evaluate }, from, events)
+  const work = { trainStep, evaluate, rollouts: () => latest.all() }
+  return runSteps(policy, run, { ...settings, monitors: monitorsOf(settings) }, work, from, events)
 }
+
+/** Where ratios start from another policy or prompt on purpose, their gap is no mismatch. */
+const monitorsOf = ({ monitors = DEFAULT_MONITORS, pipeline, update }: LoopSettings): MonitorSettings | null =>
+  monitors && (pipeline || update.ratio === 'true-is') ? { ...monitors, samplerMismatch: null } : monitors
 
 /** Draws a step's problems and starts on their rollouts. */
 const beginStep = <Problem, Grade>(
@@ -91,11 +108,7 @@ const beginStep = <Problem, Grade>(
   settings: LoopSettings,
   step: number,
 ): RunningRollOut<Problem, Grade> => {
-  const problems = recipe.draw(step)
-  const prompts_P_G = recipe.samplingPrompts?.(step, problems) ?? null
-  const rollout = { ...settings.rollout, seed: `${settings.seed}/${step}` }
-  const sampled = prompts_P_G && { prompts_P_G, ratio: settings.update.ratio ?? 'plain' }
-  return startRollOut(policy, problems, recipe.prompt, recipe.grade, rollout, sampled)
+  return beginGroups(policy, recipe, settings, step, recipe.draw(step))
 }
 
 /** Credit, update, record: the second half of a step. */
@@ -105,12 +118,14 @@ const learn = async <Problem, Grade>(
   run: RunFolder,
   settings: LoopSettings,
   step: number,
-  { groups, time }: Awaited<RunningRollOut<Problem, Grade>['finished']>,
+  { groups, discarded, time }: RolledOut<Problem, Grade>,
+  latest: LatestRollouts<Problem, Grade>,
   startMs: number,
 ): Promise<MetricsRow> => {
   const rng = new Rng(settings.seed).fork(`step ${step}`)
   const { rollout, update } = settings
-  const { advantages, metrics } = recipe.credit(groups)
+  const { advantages: credited, metrics } = recipe.credit(groups)
+  const advantages = (await recipe.adjust?.(groups, credited)) ?? credited
   const datums = toDatums(groups, advantages, update.dropZero, update.ratio)
   const learningRate = scheduleAt(update.learningRate, step - 1, settings.steps)
   const updateMs = performance.now()
@@ -121,13 +136,16 @@ const learn = async <Problem, Grade>(
       : []
   const doneMs = performance.now()
   run.appendRollouts(recipe.record(step, groups, advantages))
+  const watched = await latest.take(step, groups, advantages)
   return {
     step,
     ...metrics,
-    ...sampleMetrics(groups),
+    ...sampleMetrics(groups, discarded),
     ...updateMetrics(stats),
+    ...watched,
     learningRate,
     time: {
+      ...(metrics.time as MetricGroup | undefined),
       sample: time.sample,
       grade: time.grade,
       update: (doneMs - updateMs) / 1000,
@@ -137,14 +155,15 @@ const learn = async <Problem, Grade>(
   }
 }
 
-const sampleMetrics = (groups: readonly Group<unknown, unknown>[]) => {
+/** What was sampled in vain counts as work, not as what the step learnt from. */
+const sampleMetrics = (groups: readonly Group<unknown, unknown>[], discarded: readonly Sample[]) => {
   const samples = groups.flatMap(group => group.samples)
   const lengths = samples.map(sample => sample.tokens.length)
   return {
     responseTokens: mean(lengths),
     truncationRate: mean(samples.map(sample => Number(sample.finishReason === 'length'))),
-    tokens: lengths.reduce((a, b) => a + b, 0),
-    rollouts: samples.length,
+    tokens: [...lengths, ...discarded.map(({ tokens }) => tokens.length)].reduce((a, b) => a + b, 0),
+    rollouts: samples.length + discarded.length,
   }
 }
 

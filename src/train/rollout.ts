@@ -20,6 +20,8 @@ export interface Group<Problem, Grade> {
 export interface GradeItem<Problem> {
   problem: Problem
   sample: Sample
+  /** Names the rollout in its run: seed, step, problem and sample. What is drawn for its grade starts from this. */
+  key: string
 }
 
 /**
@@ -182,7 +184,8 @@ export const startRollOut = <Problem, Grade>(
   const startMs = performance.now()
   const sampling = async () => {
     const samples = await sampleGroups(policy, prompts, settings, sampledPrompts, sample => {
-      queue.push({ problem: problems[sample.prompt], sample })
+      const { prompt, index } = sample
+      queue.push({ problem: problems[prompt], sample, key: `${settings.seed}/${prompt}/${index}` })
     })
     const oldLogprobs =
       sampledPrompts?.ratio === 'plain'

@@ -13,12 +13,21 @@ export interface ScoredResponse {
   score: number | null
   verdicts: readonly Verdict[]
   wellFormed: boolean
+  /** What a criterion counts as in statistics over prompts, by its id; itself where not given. */
+  kinds?: Readonly<Record<string, string>>
+}
+
+/** A response to be graded; `key` names the rollout of a training run. */
+export interface ResponseItem<Problem> {
+  problem: Problem
+  tokens: Int32Array
+  key?: string
 }
 
 export interface ScoreTask<Problem> {
   name(problem: Problem): string
   prompt(problem: Problem): TokenIds
-  grade(items: readonly { problem: Problem; tokens: Int32Array }[]): Promise<ScoredResponse[]>
+  grade(items: readonly ResponseItem<Problem>[]): Promise<ScoredResponse[]>
 }
 
 export interface ScoreSettings {
@@ -34,13 +43,14 @@ const interval = (values: readonly number[]): Interval => {
 /** Mean credit of each criterion over the responses that have a verdict on it. */
 export const satisfaction = (responses: readonly ScoredResponse[]): Record<string, number> => {
   const credits = new Map<string, number[]>()
-  for (const { verdicts } of responses)
+  for (const { verdicts, kinds } of responses)
     for (const verdict of verdicts) {
       const credit = creditOf(verdict)
       if (credit === null) continue
-      const known = credits.get(verdict.criterionId)
+      const name = kinds?.[verdict.criterionId] ?? verdict.criterionId
+      const known = credits.get(name)
       if (known) known.push(credit)
-      else credits.set(verdict.criterionId, [credit])
+      else credits.set(name, [credit])
     }
   return Object.fromEntries([...credits].map(([id, values]) => [id, mean(values)]))
 }
@@ -88,6 +98,7 @@ export const evaluateScores = async <Problem>(
     accuracyInterval: interval(scores),
     wellFormed: mean(responses.map(({ wellFormed }) => Number(wellFormed))),
     responseTokens: mean(drawn.map(({ tokens }) => tokens.length)),
+    judgeNullRate: nullRate(responses),
     criteria: satisfaction(responses),
     items,
   }

@@ -13,15 +13,14 @@ import {
   hintsOf,
   isList,
   type PackingWorld,
-  splitTrips,
   type Trip,
   tripName,
   tripPrompt,
 } from '../../tasks/checklist/index.ts'
 import type { ModelShape } from '../../train/config.ts'
-import { Rng } from '../../util/rng.ts'
 import { miniatureShape } from '../miniature.ts'
-import type { ScoredResponse, ScoreTask } from './evaluate.ts'
+import type { ResponseItem, ScoredResponse, ScoreTask } from './evaluate.ts'
+import type { RewardNoise } from './noise.ts'
 
 /** Fresh weights over the words of packing, with the tokenizer that makes the saved checkpoint complete. */
 export const freshPackingModel = (shape: ModelShape, seed: number | string): ModelSource => ({
@@ -41,11 +40,9 @@ export const freshPackingModel = (shape: ModelShape, seed: number | string): Mod
 export interface PackingTaskOptions {
   /** Another rubric than the true one. */
   rubricOf?: (trip: Trip) => Rubric
-  /** Chance that a verdict is turned round before it is scored. */
-  flipRate?: number
-  /** A score in place of the rubric's. */
-  scoreOf?: () => number | null
-  rng?: Rng
+  /** How verdicts are scored; the signed score where absent. */
+  score?: (rubric: Rubric, verdicts: readonly Verdict[]) => number | null
+  noise?: RewardNoise
 }
 
 /** Trips with a rubric each. */
@@ -80,40 +77,19 @@ export class PackingTask implements ScoreTask<Trip> {
     return checklistText(tokens)
   }
 
-  async grade(items: readonly { problem: Trip; tokens: Int32Array }[]): Promise<ScoredResponse[]> {
+  async grade(items: readonly ResponseItem<Trip>[]): Promise<ScoredResponse[]> {
+    const { noise, score: rule } = this.#options
     return Promise.all(
-      items.map(async ({ problem, tokens }) => {
+      items.map(async ({ problem, tokens, key = '' }) => {
         const rubric = this.rubric(problem)
         const given = await this.#grader.grade(
           { prompt: [], response: checklistText(tokens) },
           rubric.criteria,
         )
-        const verdicts = this.#flip(given)
-        const { scoreOf } = this.#options
-        const score = scoreOf ? scoreOf() : signedScore(rubric, verdicts).score
-        return { score, verdicts, wellFormed: isList(tokens) }
+        const verdicts = noise ? noise.verdicts(given, key) : given
+        const scored = rule ? rule(rubric, verdicts) : signedScore(rubric, verdicts).score
+        return { score: noise ? noise.score(scored, key) : scored, verdicts, wellFormed: isList(tokens) }
       }),
     )
   }
-
-  #flip(verdicts: Verdict[]): Verdict[] {
-    const { flipRate = 0, rng } = this.#options
-    if (flipRate === 0 || !rng) return verdicts
-    return verdicts.map(verdict =>
-      verdict.met !== null && rng.next() < flipRate ? { ...verdict, met: !verdict.met } : verdict,
-    )
-  }
-}
-
-/** Training trip i of a seed, every pass in another order; and the test trips, always in the same. */
-export const packingTrips = (seed: number | string) => {
-  const { train, test } = splitTrips()
-  const passes = new Map<number, Trip[]>()
-  const passOf = (pass: number): Trip[] => {
-    const known = passes.get(pass) ?? new Rng(`packing trips/${seed}/${pass}`).shuffle(train)
-    passes.set(pass, known)
-    return known
-  }
-  const at = (index: number): Trip => passOf(Math.floor(index / train.length))[index % train.length]
-  return { at, test }
 }

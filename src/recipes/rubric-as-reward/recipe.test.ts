@@ -70,7 +70,7 @@ const groupOf = async (
   problem = stella,
 ): Promise<LogicGroup> => {
   const samples = responses.map((tokens, i) => sampleOf(tokens, i))
-  const grades = await recipe.grade(samples.map(sample => ({ problem, sample })))
+  const grades = await recipe.grade(samples.map((sample, i) => ({ problem, sample, key: String(i) })))
   return { problem, promptTokens: recipe.prompt(problem), samples, grades }
 }
 

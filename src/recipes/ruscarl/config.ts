@@ -1,11 +1,35 @@
 /** @file Configuration of the ruscarl recipe; defaults are those of the paper where it gives them, of its code where it does not. */
 
 import { z } from 'zod'
-import { advantageSchema, commonShape, lossSettingSchema, rolloutSchema } from '../../train/config.ts'
+import {
+  advantageSchema,
+  commonShape,
+  lossSettingSchema,
+  modelSchema,
+  optimizerSchema,
+  rolloutSchema,
+} from '../../train/config.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
+import { judgeSchema } from './judge-config.ts'
 import { groupRatioSchema, stepDecaySchema } from './schedule.ts'
 
 const share = z.number().min(0).max(1)
+const size = z.int().positive()
+
+const taskSchema = z.strictObject({
+  /** `packing`: the miniature. `conversations`: rows of a file, each a conversation and a rubric, answered by a chat model. */
+  kind: z.enum(['packing', 'conversations']).default('packing'),
+  /** Rows to train on, in any format of rubric files that has prompts: HealthBench's, or our own (conversations). */
+  file: z.string().nullable().default(null),
+  /** So many rows of the file are kept for evaluation; always the same ones (conversations). */
+  holdOut: z.int().min(0).nullable().default(null),
+  /** Rows for evaluation from a file of their own, in place of `holdOut` (conversations). */
+  testFile: z.string().nullable().default(null),
+  /** Conversations with more tokens are left out and counted (conversations). */
+  maxPromptTokens: size.default(4096),
+  /** What a criterion counts as that got no verdict (conversations; spec 1.5). */
+  nulls: z.enum(['as-false', 'drop']).default('as-false'),
+})
 
 const scaffoldSchema = z.strictObject({
   /** How much each sample of a group is shown. */
@@ -16,8 +40,27 @@ const scaffoldSchema = z.strictObject({
   showPoints: z.boolean().default(true),
   /** Ask the model not to speak of the criteria (conversations). */
   forbidMention: z.boolean().default(true),
-  /** System message when nothing is shown; null for none (conversations). */
+  /** System message of prompts that show nothing and have none, in training and evaluation; null for none (conversations). */
   whenEmpty: z.string().nullable().default(null),
+})
+
+/** Supervised learning on what a teacher writes when it is shown the whole rubric (arms SFT, SFT + RL, SFT + RuscaRL). */
+const sftSchema = z.strictObject({
+  /** Checkpoint that writes the demonstrations, with the same tokenizer; null: the starting policy itself. */
+  teacher: z.string().nullable().default(null),
+  /** Training problems that it writes about, and how often. */
+  problems: size.default(512),
+  samples: size.default(4),
+  temperature: z.number().positive().default(1),
+  topK: z.int().min(0).default(0),
+  topP: share.default(1),
+  /** Kept: the best so many a problem, of those that ended by themselves and score at least so much. */
+  best: size.default(1),
+  minScore: z.number().default(0.5),
+  /** Optimiser steps, and demonstrations in each. */
+  steps: z.int().min(1).default(100),
+  batch: size.default(32),
+  optimizer: optimizerSchema.prefault({}),
 })
 
 /**
@@ -37,25 +80,53 @@ export const NOISES = [
 const evaluationSchema = z.strictObject({
   /** Every so many steps, besides the start and the end; 0: only those. */
   every: z.int().min(0).default(0),
-  problems: z.int().positive().default(500),
-  samples: z.int().positive().default(1),
+  problems: size.default(500),
+  samples: size.default(1),
   /** Problems of the evaluations between start and end. */
-  problemsBetween: z.int().positive().default(200),
+  problemsBetween: size.default(200),
   temperature: z.number().positive().default(1),
+  topK: z.int().min(0).default(0),
+  topP: share.default(1),
   /** Also evaluate with the whole rubric in the prompt. */
   scaffolded: z.boolean().default(true),
+})
+
+/** Other ways to explore, as baselines (spec 4.5). Clip-higher is the loss's, a higher temperature the rollout's setting. */
+const explorationSchema = z.strictObject({
+  /** Raise the advantage of tokens that the policy was unsure of: A + min(kappa1 H, |A| / kappa2). */
+  entropyBonus: z
+    .strictObject({ kappa1: z.number().min(0).default(0.4), kappa2: z.number().positive().default(2) })
+    .nullable()
+    .default(null),
+  /** Replace groups of equal rewards by groups of further problems, at most so often a step (DAPO). */
+  dynamicSampling: z
+    .strictObject({ rounds: size.default(3) })
+    .nullable()
+    .default(null),
+  /** Problems from easy to hard by the starting policy's own scores, the same order in every pass; null: shuffled. */
+  curriculum: z
+    .strictObject({ samples: size.default(1) })
+    .nullable()
+    .default(null),
 })
 
 export const ruscarlSchema = z.strictObject({
   recipe: z.literal('ruscarl').default('ruscarl'),
   ...commonShape,
-  /** Seed of the world of packing: its usual things and hidden rubrics. */
+  model: modelSchema.omit({ shape: true }).prefault({}),
+  task: taskSchema.prefault({}),
+  /** Seed of the world of packing: its usual things and hidden rubrics (packing). */
   world: z.union([z.int(), z.string()]).default('packing'),
-  /** Supervised learning before the reinforcement, in the run's folder `cold-start`; null: start from `model.folder`. */
+  /** Who judges criteria that no rule checks (conversations). */
+  judge: judgeSchema.nullable().default(null),
+  /** Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder` (packing). */
   coldStart: checklistPhaseSchema.nullable().default(null),
+  /** Then supervised learning on scaffolded demonstrations, in the run's folder `sft`. */
+  sft: sftSchema.nullable().default(null),
   scaffold: scaffoldSchema.prefault({}),
   /** What the ratio of a scaffolded rollout compares (spec 4.3). */
   ratio: z.enum(['plain', 'true-is', 'sampled']).default('plain'),
+  exploration: explorationSchema.prefault({}),
   noise: z.enum(NOISES).default('none'),
   /** `random`: rewards drawn by chance, a negative control. */
   reward: z.enum(['rubric', 'random']).default('rubric'),
@@ -67,9 +138,10 @@ export const ruscarlSchema = z.strictObject({
   /** Sample ahead while the step before is graded and learnt from (one step off-policy). */
   pipeline: z.boolean().default(false),
   /** Optimiser steps a pass, and passes over the rollouts of a step. */
-  minibatches: z.int().positive().default(2),
-  epochs: z.int().positive().default(1),
+  minibatches: size.default(2),
+  epochs: size.default(1),
   evaluation: evaluationSchema.prefault({}),
 })
 
 export type RuscarlConfig = z.output<typeof ruscarlSchema>
+export type SftConfig = NonNullable<RuscarlConfig['sft']>

@@ -10,38 +10,35 @@
  * Departures from the paper, each a setting:
  * - The printed loss averages over sequences, its code over tokens: tokens here (loss `gradus:ruscarl`).
  * - The paper's code divides by the sample standard deviation; ours by the population's unless `advantage.ddof` is 1.
- * - `ratio`: the two alternatives of appendix C.5. `noise`, `reward: random`, `flipRate`, `pipeline`: experiments and speed.
+ * - `ratio`: the two alternatives of appendix C.5. `exploration`: the baselines of its Table 13. `noise`, `reward: random`,
+ *   `flipRate`, `pipeline`: experiments and speed.
  */
 
-import { grpoAdvantages } from '../../rl/advantages.ts'
+import { grpoAdvantages, MIN_RANGE } from '../../rl/advantages.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import { broadcastAdvantage } from '../../rl/datum.ts'
-import type { Criterion, Rubric } from '../../rubric/criterion.ts'
+import { withEntropyBonus } from '../../rl/entropy-bonus.ts'
+import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { Recipe } from '../../train/loop.ts'
 import type { Group } from '../../train/rollout.ts'
 import { Rng } from '../../util/rng.ts'
 import { mean, std } from '../../util/statistics.ts'
-import { nullRate, type ScoredResponse, type ScoreTask, satisfaction } from '../checklist/evaluate.ts'
+import { type ScoredResponse, satisfaction } from '../checklist/evaluate.ts'
 import type { RuscarlConfig } from './config.ts'
 import { selectCriteria } from './scaffold.ts'
 import { groupRatios, stepRatio } from './schedule.ts'
-
-/** A task with rubrics that can be shown. */
-export interface ScaffoldTask<Problem> extends ScoreTask<Problem> {
-  rubric(problem: Problem): Rubric
-  /** The prompt with these criteria shown; the plain prompt when there are none. */
-  scaffolded(problem: Problem, shown: readonly Criterion[]): TokenIds
-  show(tokens: ArrayLike<number>): string
-  /** Whether a response speaks of the scaffold instead of following it; absent where it cannot. */
-  leaks?(tokens: Int32Array): boolean
-}
+import type { GradingFigures, ScaffoldTask } from './task.ts'
 
 export interface RuscarlParts<Problem> {
   problem(index: number): Problem
   /** The task with the rubrics of training, spoilt ones in a noise experiment. */
   task: ScaffoldTask<Problem>
   evaluate: Recipe<Problem, ScoredResponse>['evaluate']
+  /** Entropies of every token of the rollouts, for the entropy bonus: [problem][sample], nats. */
+  entropies(groups: readonly ScoredGroup<Problem>[]): Promise<Float32Array[][]>
+  /** What grading took since it was last asked. */
+  figures?(): GradingFigures
 }
 
 type ScoredGroup<Problem> = Group<Problem, ScoredResponse>
@@ -50,7 +47,7 @@ const ones = (length: number) => new Float32Array(length).fill(1)
 
 export const ruscarl = <Problem>(
   config: RuscarlConfig,
-  { problem, task, evaluate }: RuscarlParts<Problem>,
+  { problem, task, evaluate, entropies, figures }: RuscarlParts<Problem>,
 ): Recipe<Problem, ScoredResponse> => ({
   draw: step =>
     Array.from({ length: config.rollout.prompts }, (_, i) =>
@@ -59,10 +56,12 @@ export const ruscarl = <Problem>(
 
   prompt: each => task.prompt(each),
 
-  samplingPrompts: (step, problems) => scaffoldedPrompts(config, task, step, problems),
+  samplingPrompts: (step, problems, round) => scaffoldedPrompts(config, task, step, problems, round),
 
   grade: items =>
-    task.grade(items.map(({ problem: own, sample }) => ({ problem: own, tokens: sample.tokens }))),
+    task.grade(items.map(({ problem: own, sample, key }) => ({ problem: own, tokens: sample.tokens, key }))),
+
+  replace: (step, round, groups) => replacements(config, problem, step, round, groups),
 
   credit: groups => {
     const rewards_P_G = groups.map(({ grades }) => grades.map(({ score }) => score ?? 0))
@@ -71,7 +70,25 @@ export const ruscarl = <Problem>(
       samples.map(({ tokens }, g) => broadcastAdvantage(advantages_P_G[p][g], ones(tokens.length))),
     )
     const zeroVariance = zeroVarianceGroups / Math.max(1, groups.length)
-    return { advantages, metrics: { ...scoreMetrics(task, groups), zeroVarianceGroups: zeroVariance } }
+    const { metrics, time } = figures?.() ?? {}
+    return {
+      advantages,
+      metrics: {
+        ...scoreMetrics(task, groups),
+        zeroVarianceGroups: zeroVariance,
+        ...metrics,
+        ...(time && { time }),
+      },
+    }
+  },
+
+  adjust: async (groups, advantages) => {
+    const { entropyBonus } = config.exploration
+    if (entropyBonus === null) return advantages
+    const entropies_P_G = await entropies(groups)
+    return advantages.map((own, p) =>
+      own.map((each, g) => withEntropyBonus(each, entropies_P_G[p][g], entropyBonus)),
+    )
   },
 
   record: (step, groups, advantages) =>
@@ -86,13 +103,14 @@ const scaffoldedPrompts = <Problem>(
   task: ScaffoldTask<Problem>,
   step: number,
   problems: readonly Problem[],
+  round = 0,
 ): TokenIds[][] | null => {
   const decay = stepRatio(scaffold.decay, step, steps)
   const shares = groupRatios(scaffold.group, rollout.samples).map(share => share * decay)
   let anything = false
   const prompts = problems.map((problem, p) =>
     shares.map((share, g) => {
-      const rng = new Rng(`ruscarl scaffold/${seed}/${step}/${p}/${g}`)
+      const rng = new Rng(`ruscarl scaffold/${seed}/${step}/${p}/${g}${round > 0 ? `/${round}` : ''}`)
       const shown = selectCriteria(task.rubric(problem).criteria, share, rng)
       anything ||= shown.length > 0
       return shown.length > 0 ? task.scaffolded(problem, shown) : task.prompt(problem)
@@ -100,6 +118,26 @@ const scaffoldedPrompts = <Problem>(
   )
   return anything ? prompts : null
 }
+
+/** Groups whose scores are all equal, and other problems for them: dynamic sampling (DAPO, arXiv 2503.14476 section 3.2). */
+const replacements = <Problem>(
+  { exploration: { dynamicSampling }, seed }: RuscarlConfig,
+  problem: (index: number) => Problem,
+  step: number,
+  round: number,
+  groups: readonly ScoredGroup<Problem>[],
+) => {
+  if (dynamicSampling === null || round > dynamicSampling.rounds) return null
+  const equal = groups.flatMap(({ grades }, p) => {
+    const scores = grades.map(({ score }) => score ?? 0)
+    return Math.max(...scores) - Math.min(...scores) < MIN_RANGE ? [p] : []
+  })
+  const rng = new Rng(`ruscarl further problems/${seed}/${step}/${round}`)
+  return { rejected: equal, problems: equal.map(() => problem(rng.int(FURTHER))) }
+}
+
+/** Problems of later passes are as good as any; a bound keeps the passes few that are shuffled for it. */
+const FURTHER = 1 << 16
 
 /** The score over all samples, over those that saw nothing, and over those that saw the whole rubric. */
 const scoreMetrics = <Problem>(
@@ -126,9 +164,27 @@ const scoreMetrics = <Problem>(
     scaffoldTokens: mean(all.map(({ hint }) => hint)),
     criteria: satisfaction(responses),
     wellFormed: mean(responses.map(({ wellFormed }) => Number(wellFormed))),
-    judgeNullRate: nullRate(responses),
+    ...nullRates(task, groups),
     unscored: mean(responses.map(({ score }) => Number(score === null))),
     leakRate: task.leaks ? mean(all.map(({ tokens }) => Number(task.leaks!(tokens)))) : null,
+  }
+}
+
+/** Share of verdicts that the graders failed to give, in all and by the sign of the points (spec 1.5). */
+const nullRates = <Problem>(task: ScaffoldTask<Problem>, groups: readonly ScoredGroup<Problem>[]) => {
+  const nulls = { positive: [] as number[], negative: [] as number[] }
+  for (const { problem, grades } of groups) {
+    const points = new Map(task.rubric(problem).criteria.map(criterion => [criterion.id, criterion.points]))
+    for (const verdict of grades.flatMap(({ verdicts }) => verdicts))
+      nulls[points.get(verdict.criterionId)! > 0 ? 'positive' : 'negative'].push(
+        Number(creditOf(verdict) === null),
+      )
+  }
+  const rate = (values: readonly number[]) => (values.length > 0 ? mean(values) : 0)
+  return {
+    judgeNullRate: rate([...nulls.positive, ...nulls.negative]),
+    judgeNullRatePositive: rate(nulls.positive),
+    judgeNullRateNegative: rate(nulls.negative),
   }
 }
 

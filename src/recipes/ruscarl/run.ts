@@ -1,30 +1,40 @@
-/** @file Runs RuscaRL on the packing task: model, rubrics and run folder put together, from the start or from a checkpoint. */
+/** @file Runs ruscarl: model, task, graders and run folder put together, from the start or from a checkpoint. */
 
-import { existsSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import type { ChatModel } from '../../grade/judge/chat-model.ts'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
 import type { Policy } from '../../policy/policy.ts'
-import type { Rubric } from '../../rubric/criterion.ts'
-import { perturbRubric } from '../../rubric/perturb.ts'
-import type { EvalRow } from '../../runs/rows.ts'
-import { latestCheckpoint } from '../../runs/run-folder.ts'
+import { withMaxTokens } from '../../rl/loss-presets.ts'
 import { configHash } from '../../runs/run-state.ts'
-import { ALL_TRIPS, PackingWorld, type Trip, tripName } from '../../tasks/checklist/index.ts'
-import { type LoopSettings, train } from '../../train/loop.ts'
-import { trainedMsOf } from '../../train/steps.ts'
-import { ConfigError } from '../../util/errors.ts'
-import { Rng } from '../../util/rng.ts'
-import { evaluateScores, type ScoredResponse } from '../checklist/evaluate.ts'
-import { PackingTask, packingTrips } from '../checklist/packing.ts'
-import { runChecklistColdStart } from '../checklist-cold-start/run.ts'
+import { type Group, type LoopSettings, train } from '../../train/index.ts'
+import { type StepsResult, trainedMsOf } from '../../train/steps.ts'
+import type { ScoredResponse } from '../checklist/evaluate.ts'
 import type { RunEvents, RunOptions, RunResult } from '../recipe.ts'
-import { FREE_CONFIG_KEYS, withRun } from '../session.ts'
-import { existingModel } from '../starting-model.ts'
+import { FREE_CONFIG_KEYS, type Session, withRun } from '../session.ts'
+import { checkSettings } from './check-settings.ts'
 import type { RuscarlConfig } from './config.ts'
+import { conversationTask } from './conversations.ts'
+import { evaluation } from './evaluation.ts'
+import { problemStream } from './order.ts'
+import { packingTask } from './packing-task.ts'
 import { ruscarl } from './recipe.ts'
+import { coldStart, givenModel, hasPhase, supervised } from './starting-policy.ts'
+import type { TrainingTask } from './task.ts'
 
-/** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
-export const runRuscarl = (config: RuscarlConfig, options: RunOptions): Promise<RunResult> => {
+export interface RuscarlParts {
+  /** Judge in place of the one that the configuration's endpoints serve. */
+  judgeModel?: ChatModel
+}
+
+/**
+ * Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report.
+ * @throws ConfigError for settings that do not go together; what training throws
+ */
+export const runRuscarl = (
+  config: RuscarlConfig,
+  options: RunOptions,
+  { judgeModel }: RuscarlParts = {},
+): Promise<RunResult> => {
+  checkSettings(config)
   const given = givenModel(config)
   const hash = configHash(config, FREE_CONFIG_KEYS)
   const { events = {} } = options
@@ -36,105 +46,90 @@ export const runRuscarl = (config: RuscarlConfig, options: RunOptions): Promise<
       model: config.model.folder ?? 'cold start of this run',
       seed: config.seed,
       steps: config.steps,
-      primarySet: 'unseen trips',
+      primarySet: config.task.kind === 'packing' ? 'unseen trips' : 'held-out conversations',
     },
     configHash: hash,
-    mayLackCheckpoint: (dir: string) => config.coldStart !== null && existsSync(coldStartFolder(dir)),
+    mayLackCheckpoint: (dir: string) => hasPhase(config, dir),
   }
-  return withRun(session, async ({ run, from, use }) => {
-    const folder = given ?? (await coldStart(config, run.dir, events))
+  return withRun(session, async open => {
+    const folder = given ?? (await coldStart(config, open.run.dir, events))
     if (folder === null) return { step: 0, finished: false }
-    const policy = await use(LocalPolicy.start({ folder, seed: config.seed }, config.engine))
-    // The reference is the model that the run started from, also after a resume.
-    if (config.loss.kl.coef > 0) await policy.freezeReference()
-    if (from) await policy.load(from.dir)
-    const world = new PackingWorld(config.world)
-    const trips = packingTrips(config.seed)
-    const truth = new PackingTask(world)
-    const recipe = ruscarl(config, {
-      problem: trips.at,
-      task: rewardTask(config, world),
-      evaluate: (step, last) => evaluateAll(config, policy, truth, trips.test, step, last),
-    })
-    const settings = { ...loopSettings(config, hash), trainedMs: trainedMsOf(from?.state.recipe) }
-    events.onPhase?.({ name: 'reinforcement', steps: settings.steps, done: from?.step ?? 0 })
-    return train(policy, recipe, run, settings, from?.step ?? 0, events)
+    return config.task.kind === 'packing'
+      ? reinforce(config, hash, open, folder, await open.use(Promise.resolve(packingTask(config))), events)
+      : reinforce(
+          config,
+          hash,
+          open,
+          folder,
+          await open.use(Promise.resolve(conversationTask(config, folder, judgeModel))),
+          events,
+        )
   })
 }
 
-const givenModel = ({ model, coldStart: phase }: RuscarlConfig): string | null => {
-  if (phase !== null && model.folder !== null)
-    throw new ConfigError('model.folder: expected nothing beside coldStart, which makes the model', {
-      hint: 'set one of the two to null',
-    })
-  if (phase !== null) return null
-  if (model.folder === null)
-    throw new ConfigError('model.folder: expected a checkpoint to start from, got nothing', {
-      hint: 'make one with `gradus train checklist-cold-start`, or use a preset that brings one',
-    })
-  return existingModel(model.folder, 'model.folder')
-}
-
-const coldStartFolder = (dir: string): string => join(dir, 'cold-start')
-
-/** Runs the cold start, goes on with it, or finds it done. Returns its checkpoint; null when it was asked to stop. */
-const coldStart = async (
+/** The phases that are the same for every task: supervised learning where asked for, then the reinforcement. */
+const reinforce = async <Problem>(
   config: RuscarlConfig,
-  runDir: string,
+  hash: string,
+  { run, from, use }: Session,
+  folder: string,
+  task: TrainingTask<Problem>,
   events: RunEvents,
-): Promise<string | null> => {
-  const dir = coldStartFolder(runDir)
-  const resume = latestCheckpoint(dir) !== null
-  // Killed before its first checkpoint: nothing of it can be used.
-  if (!resume) rmSync(dir, { recursive: true, force: true })
-  const { finished, checkpoint } = await runChecklistColdStart(config.coldStart!, { dir, resume, events })
-  return finished ? checkpoint : null
-}
-
-/** The rubrics of training: the true ones, or what the noise makes of them. Depends on world, noise and seed alone. */
-const rubricsOf = ({ noise, seed }: RuscarlConfig, world: PackingWorld): ((trip: Trip) => Rubric) => {
-  if (noise === 'none') return trip => world.rubric(trip)
-  const known = new Map<string, Rubric>()
-  const others = noise === 'shuffled' ? shuffledTrips(seed) : null
-  return trip => {
-    const name = tripName(trip)
-    const rubric =
-      known.get(name) ??
-      (noise === 'shuffled'
-        ? world.rubric(others!.get(name)!)
-        : perturbRubric(world.rubric(trip), noise, `${seed}/${name}`).rubric)
-    known.set(name, rubric)
-    return rubric
+): Promise<StepsResult> => {
+  for (const message of from === null ? task.notes : []) {
+    run.appendEvent({ level: 'info', message })
+    events.onMessage?.(message)
   }
-}
-
-/** Another trip for every trip, one to one. */
-const shuffledTrips = (seed: number | string): Map<string, Trip> => {
-  const shuffled = new Rng(`shuffled rubrics/${seed}`).shuffle(ALL_TRIPS)
-  return new Map(shuffled.map((trip, i) => [tripName(trip), shuffled[(i + 1) % shuffled.length]]))
-}
-
-/** What training is graded by: the task with its rubrics, with chance or a noisy judge in the way where that is asked for. */
-const rewardTask = (config: RuscarlConfig, world: PackingWorld): PackingTask => {
-  const { reward, flipRate, seed } = config
-  const rng = new Rng(`reward noise/${seed}`)
-  return new PackingTask(world, {
-    rubricOf: rubricsOf(config, world),
-    flipRate,
-    rng,
-    ...(reward === 'random' && { scoreOf: (): ScoredResponse['score'] => rng.next() }),
+  const start = await supervised(config, task, folder, run.dir, events)
+  if (start === null) return { step: 0, finished: false }
+  const lora = config.model.lora ?? undefined
+  const policy = await use(LocalPolicy.start({ folder: start, lora, seed: config.seed }, config.engine))
+  // The reference is the model that the reinforcement started from, also after a resume.
+  if (config.loss.kl.kind !== 'none' && config.loss.kl.coef > 0) await policy.freezeReference()
+  const problem = await problemStream(config, policy, task, run.dir)
+  if (from) await policy.load(from.dir)
+  const recipe = ruscarl(config, {
+    problem,
+    task: task.reward,
+    figures: task.figures,
+    entropies: groups => entropiesOf(config, policy, groups),
+    evaluate: evaluation(config, policy, task),
   })
+  const settings = { ...loopSettings(config, task, hash), trainedMs: trainedMsOf(from?.state.recipe) }
+  events.onPhase?.({ name: 'reinforcement', steps: settings.steps, done: from?.step ?? 0 })
+  return train(policy, recipe, run, settings, from?.step ?? 0, events)
 }
 
-const loopSettings = (config: RuscarlConfig, hash: string): LoopSettings => {
+/** How unsure the policy is of every token of the rollouts, on the prompt that is trained on: [problem][sample], nats. */
+const entropiesOf = async <Problem>(
+  { ratio, rollout }: RuscarlConfig,
+  policy: Policy,
+  groups: readonly Group<Problem, ScoredResponse>[],
+): Promise<Float32Array[][]> => {
+  const items = groups.flatMap(({ promptTokens, samples, sampledPrompts }) =>
+    samples.map(({ tokens }, g) => ({
+      promptTokens: ratio === 'sampled' ? (sampledPrompts?.[g] ?? promptTokens) : promptTokens,
+      tokens,
+    })),
+  )
+  const scores = await policy.score(items, { temperature: rollout.temperature })
+  let next = 0
+  return groups.map(({ samples }) => samples.map(() => scores[next++].entropies))
+}
+
+const loopSettings = <Problem>(
+  config: RuscarlConfig,
+  { stopTokens, gradeBatch }: TrainingTask<Problem>,
+  hash: string,
+): LoopSettings => {
   const { learningRate, ...optimizer } = config.optimizer
   const { maxTokens, temperature, topK, topP, samples } = config.rollout
   return {
     steps: config.steps,
     seed: config.seed,
-    rollout: { maxTokens, temperature, topK, topP, samplesPerPrompt: samples },
+    rollout: { maxTokens, temperature, topK, topP, samplesPerPrompt: samples, stopTokens, gradeBatch },
     update: {
-      loss: config.loss,
+      loss: withMaxTokens(config.loss, maxTokens),
       optimizer,
       learningRate,
       minibatches: config.minibatches,
@@ -148,29 +143,6 @@ const loopSettings = (config: RuscarlConfig, hash: string): LoopSettings => {
     keepCheckpoints: config.checkpoint.keepLast,
     maxMinutes: config.maxMinutes,
     configHash: hash,
+    monitors: config.monitors,
   }
-}
-
-/** Always by the true rubrics, on trips that training never sees; the start and the end on more of them. */
-const evaluateAll = async (
-  { evaluation, rollout }: RuscarlConfig,
-  policy: Policy,
-  task: PackingTask,
-  test: readonly Trip[],
-  step: number,
-  last: boolean,
-): Promise<EvalRow[]> => {
-  const between = step > 0 && !last
-  const problems = test.slice(0, between ? evaluation.problemsBetween : evaluation.problems)
-  const settings = {
-    samples: evaluation.samples,
-    sampling: { maxTokens: rollout.maxTokens, temperature: evaluation.temperature, seed: 'evaluation' },
-  }
-  const rows = [await evaluateScores(policy, task, { set: 'unseen trips', step, problems }, settings)]
-  if (!evaluation.scaffolded || between) return rows
-  const full = (trip: Trip) => task.scaffolded(trip, task.rubric(trip).criteria)
-  return [
-    ...rows,
-    await evaluateScores(policy, task, { set: 'full scaffold', step, problems }, settings, full),
-  ]
 }

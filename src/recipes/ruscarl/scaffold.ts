@@ -63,28 +63,47 @@ export const scaffoldText = (
   return parts.join('\n\n')
 }
 
-/** The conversation with the scaffold before it; as it is when there is none. */
-export const withScaffold = (messages: readonly ChatMessage[], scaffold: string | null): ChatMessage[] =>
-  scaffold === null ? [...messages] : [{ role: 'system', content: scaffold }, ...messages]
+/**
+ * The conversation with the scaffold before it, as a system message; as it is when there is none. A system message that the
+ * conversation begins with stays in force and comes first in the same message: many templates take only one.
+ */
+export const withScaffold = (messages: readonly ChatMessage[], scaffold: string | null): ChatMessage[] => {
+  if (scaffold === null) return [...messages]
+  const [first, ...rest] = messages
+  if (first?.role !== 'system') return [{ role: 'system', content: scaffold }, ...messages]
+  return [{ role: 'system', content: `${first.content}\n\n${scaffold}` }, ...rest]
+}
 
 /** Tokens in a row that count as a quotation. */
 export const LEAK_TOKENS = 6
 
 /**
- * Whether a response repeats at least `length` consecutive tokens of the scaffold's own instructions (spec 4.3). Criteria
- * themselves are left out by the caller: repeating what they ask for is the point.
+ * Tells whether a response repeats at least `length` consecutive tokens of one of the scaffold's own instructions (spec 4.3).
+ * Criteria themselves are left out by the caller: repeating what they ask for is the point.
  */
+export const leakDetector = (
+  instructions: readonly (readonly number[])[],
+  length: number = LEAK_TOKENS,
+): ((response: ArrayLike<number>) => boolean) => {
+  const windowsOf = (tokens: readonly number[]) =>
+    tokens.flatMap((_, i) => (i + length <= tokens.length ? [tokens.slice(i, i + length).join()] : []))
+  const known = new Set(instructions.flatMap(windowsOf))
+  const starts = new Set(instructions.flat())
+  return response => {
+    const tokens = Array.from(response)
+    return tokens.some(
+      (token, i) =>
+        starts.has(token) && i + length <= tokens.length && known.has(tokens.slice(i, i + length).join()),
+    )
+  }
+}
+
+/** See `leakDetector`. */
 export const leaksScaffold = (
-  response: readonly number[] | Int32Array,
+  response: ArrayLike<number>,
   instruction: readonly number[],
   length: number = LEAK_TOKENS,
-): boolean => {
-  const windows = new Set<string>()
-  for (let i = 0; i + length <= instruction.length; i++) windows.add(instruction.slice(i, i + length).join())
-  for (let i = 0; i + length <= response.length; i++)
-    if (windows.has(Array.from(response.slice(i, i + length)).join())) return true
-  return false
-}
+): boolean => leakDetector([instruction], length)(response)
 
 /** The sentences of the scaffold that are not criteria: what a leaking response would quote. */
 export const SCAFFOLD_INSTRUCTIONS: readonly string[] = [OPENING, INCLUDE, AVOID, DISCRETION]

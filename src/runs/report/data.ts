@@ -134,8 +134,8 @@ export const rubricProfile = (data: ReportData): Profile | null => {
 export const trainingSeconds = (data: ReportData): number =>
   data.metrics.reduce((sum, row) => sum + stepSeconds(row), 0)
 
-/** Times that are no stages: the whole, what is left of it, and grading that goes on beside sampling. */
-const NO_STAGE = new Set(['total', 'other', 'rest', 'gradeBusy'])
+/** Times that are no stages: the whole, what is left of it, grading and a judge's calls that go on beside sampling. */
+const NO_STAGE = new Set(['total', 'other', 'rest', 'gradeBusy', 'judgeCalls', 'judgeCall'])
 
 /** Names of the stages that a run timed; together with a rest they make up a step. */
 export const stageNames = (metrics: readonly MetricsRow[]): string[] =>

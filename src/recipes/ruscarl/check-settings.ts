@@ -1,0 +1,69 @@
+/** @file Refuses settings of ruscarl of which one would silently be ignored. */
+
+import { ConfigError } from '../../util/errors.ts'
+import { type RuscarlConfig, ruscarlSchema } from './config.ts'
+
+const refuse = (key: string, expected: string, hint: string): never => {
+  throw new ConfigError(`${key}: expected ${expected}`, { hint })
+}
+
+/** @throws ConfigError naming the setting and what to do. */
+export const checkSettings = (config: RuscarlConfig): void => {
+  if (config.task.kind === 'packing') checkPacking(config)
+  else checkConversations(config)
+  checkTogether(config)
+}
+
+/** What only conversations know must be at its default. */
+const checkPacking = ({ task, judge, scaffold }: RuscarlConfig): void => {
+  const hint = 'set task.kind to "conversations", or leave this out'
+  const defaults = ruscarlSchema.parse({})
+  for (const key of ['file', 'holdOut', 'testFile', 'maxPromptTokens', 'nulls'] as const)
+    if (task[key] !== defaults.task[key]) refuse(`task.${key}`, 'nothing with task "packing"', hint)
+  for (const key of ['showPoints', 'forbidMention', 'whenEmpty'] as const)
+    if (scaffold[key] !== defaults.scaffold[key])
+      refuse(`scaffold.${key}`, 'nothing with task "packing", whose scaffold is single words', hint)
+  if (judge !== null)
+    refuse('judge', 'nothing with task "packing", whose criteria are all checked by rules', hint)
+}
+
+const checkConversations = ({ task, judge, coldStart, world }: RuscarlConfig): void => {
+  if (task.file === null)
+    refuse('task.file', 'the file of the conversations, got nothing', 'name a file of HealthBench rows')
+  if (task.holdOut !== null && task.testFile !== null)
+    refuse('task.holdOut', 'nothing beside task.testFile', 'set one of the two to null')
+  if (task.holdOut === null && task.testFile === null)
+    refuse('task.holdOut', 'a number of rows for evaluation', 'set it, or name them in task.testFile')
+  if (coldStart !== null)
+    refuse('coldStart', 'nothing with task "conversations"', 'it teaches packing; start from model.folder')
+  if (world !== ruscarlSchema.parse({}).world)
+    refuse('world', 'nothing with task "conversations"', 'it is the world of packing; leave it out')
+  if (judge !== null) checkJudge(judge)
+}
+
+const checkJudge = ({ ask, fleet }: NonNullable<RuscarlConfig['judge']>): void => {
+  const deaf = fleet.endpoints.find(({ sendTopK }) => !sendTopK)
+  if (ask.topK !== null && deaf)
+    refuse(
+      'judge.ask.topK',
+      `null, because endpoint ${deaf.name ?? deaf.url} is not sent it`,
+      'set sendTopK of the endpoint (vLLM, SGLang), or judge.ask.topK to null',
+    )
+}
+
+const checkTogether = ({ exploration, sft, model, loss, reward, flipRate }: RuscarlConfig): void => {
+  if (exploration.curriculum !== null && exploration.dynamicSampling !== null)
+    refuse(
+      'exploration.dynamicSampling',
+      'null beside exploration.curriculum, whose order it would leave',
+      'set one of the two to null',
+    )
+  if (sft !== null && model.lora !== null && loss.kl.kind !== 'none' && loss.kl.coef > 0)
+    refuse(
+      'loss.kl',
+      'none with sft and model.lora: the reference of an adapter is its base model, not the one that sft made',
+      'set loss.kl.coef to 0, or train all weights',
+    )
+  if (reward === 'random' && flipRate > 0)
+    refuse('flipRate', '0 with reward "random", which no verdict can change', 'set one of the two back')
+}

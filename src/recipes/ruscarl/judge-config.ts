@@ -1,0 +1,38 @@
+/** @file Settings of the judge of conversations; defaults are those of RuscaRL's code (spec 4.1, 1.5). */
+
+import { z } from 'zod'
+import { fleetSchema } from '../../grade/judge/endpoint/index.ts'
+import { judgeSettingsSchema } from '../../grade/judge/judge-options.ts'
+
+/** Null leaves a sampling setting to the server. */
+const askSchema = judgeSettingsSchema.omit({ fresh: true, topLogprobs: true, nullsKeepRaw: true }).extend({
+  /** One call a criterion, as in the paper; `rubric` or `{batch: n}` ask about several at once. */
+  shape: judgeSettingsSchema.shape.shape,
+  repairs: judgeSettingsSchema.shape.repairs.unwrap().default(0),
+  retries: judgeSettingsSchema.shape.retries.unwrap().default(10),
+  temperature: judgeSettingsSchema.shape.temperature.unwrap().default(0.7),
+  topP: z.number().min(0).max(1).nullable().default(0.8),
+  topK: z.int().positive().nullable().default(20),
+  presencePenalty: z.number().min(-2).max(2).nullable().default(1.5),
+  maxTokens: z.int().min(1).nullable().default(4096),
+})
+
+export const judgeSchema = z.strictObject({
+  /** Where the model is: endpoints with limits, retries, prices. */
+  fleet: fleetSchema,
+  /** How it is asked. */
+  ask: askSchema.prefault({}),
+  /** Folder in which verdicts outlast the run, and its size; null: nothing is remembered. */
+  cache: z
+    .strictObject({
+      folder: z.string().min(1),
+      maxBytes: z
+        .int()
+        .positive()
+        .default(2 ** 30),
+    })
+    .nullable()
+    .default(null),
+})
+
+export type JudgeConfig = z.output<typeof judgeSchema>

@@ -1,0 +1,105 @@
+/** @file The graders of conversations: rules where a criterion has one, else a language model; and what they took. */
+
+import type { Grader } from '../../grade/grader.ts'
+import { VerdictCache } from '../../grade/judge/cache/index.ts'
+import type { ChatModel } from '../../grade/judge/chat-model.ts'
+import { judgeFleet } from '../../grade/judge/endpoint/index.ts'
+import { type JudgeStats, type LlmJudge, llmJudge } from '../../grade/judge/judge.ts'
+import { rubricGrader } from '../../grade/rubric-grader.ts'
+import type { JudgeConfig } from './judge-config.ts'
+import type { GradingFigures } from './task.ts'
+
+/** Time that calls take, all of them together and on average. */
+class CallClock {
+  seconds = 0
+  calls = 0
+
+  /** The model with its calls timed. */
+  timed(model: ChatModel): ChatModel {
+    return {
+      name: model.name,
+      complete: async request => {
+        const startMs = performance.now()
+        try {
+          return await model.complete(request)
+        } finally {
+          this.seconds += (performance.now() - startMs) / 1000
+          this.calls++
+        }
+      },
+      close: async () => model.close?.(),
+    }
+  }
+}
+
+const NO_CALLS = { calls: 0, cached: 0, failed: 0, unusable: 0, seconds: 0, timed: 0 }
+
+/** A grader that says what it did since it was last asked. */
+export interface Judging {
+  grader: Grader
+  figures(): GradingFigures
+  close(): Promise<void>
+}
+
+const countsOf = ({ calls, cachedCalls, sharedCalls, failedCalls, unusableCalls }: JudgeStats) => ({
+  calls,
+  cached: cachedCalls + sharedCalls,
+  failed: failedCalls,
+  unusable: unusableCalls,
+})
+
+/** Calls to the model, share of the questions that needed none, and the calls without a usable answer. */
+const figuresOf = (judge: LlmJudge, clock: CallClock): (() => GradingFigures) => {
+  let last = NO_CALLS
+  return () => {
+    const now = { ...countsOf(judge.stats()), seconds: clock.seconds, timed: clock.calls }
+    const since = (key: keyof typeof now) => now[key] - last[key]
+    const questions = since('calls') + since('cached')
+    const figures = {
+      metrics: {
+        judgeCalls: since('calls'),
+        judgeCachedShare: questions > 0 ? since('cached') / questions : null,
+        judgeFailedCalls: since('failed') + since('unusable'),
+      },
+      time: {
+        judgeCalls: since('seconds'),
+        judgeCall: since('timed') > 0 ? since('seconds') / since('timed') : null,
+      },
+    }
+    last = now
+    return figures
+  }
+}
+
+/**
+ * The graders of a run; without a judge, rubrics must get along with rules.
+ * @param model in place of the configured fleet
+ * @throws ConfigError for a judge that cannot be used
+ */
+export const openJudging = (config: JudgeConfig | null, model?: ChatModel): Judging => {
+  if (config === null) {
+    const grader = rubricGrader({ onNoJudge: 'error' })
+    return { grader, figures: () => ({ metrics: {}, time: {} }), close: async () => grader.close?.() }
+  }
+  const cache = config.cache && VerdictCache.open(config.cache.folder, { maxBytes: config.cache.maxBytes })
+  const clock = new CallClock()
+  const { topP, topK, presencePenalty, maxTokens, ...ask } = config.ask
+  const judge = llmJudge({
+    ...ask,
+    topP: topP ?? undefined,
+    topK: topK ?? undefined,
+    presencePenalty: presencePenalty ?? undefined,
+    maxTokens: maxTokens ?? undefined,
+    model: clock.timed(model ?? judgeFleet(config.fleet)),
+    cache: cache ?? undefined,
+  })
+  const grader = rubricGrader({ judge, onNoJudge: 'error' })
+  return {
+    grader,
+    figures: figuresOf(judge, clock),
+    async close() {
+      await grader.close?.()
+      await cache?.close()
+    },
+  }
+}

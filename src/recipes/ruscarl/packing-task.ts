@@ -1,0 +1,33 @@
+/** @file The packing miniature as ruscarl trains on it. */
+
+import { PackingWorld, splitTrips, type Trip, tripName } from '../../tasks/checklist/index.ts'
+import { ALL_TRIPS } from '../../tasks/checklist/world.ts'
+import { RewardNoise } from '../checklist/noise.ts'
+import { PackingTask } from '../checklist/packing.ts'
+import type { RuscarlConfig } from './config.ts'
+import { trainingRubrics, trainingScore } from './rubrics.ts'
+import type { TrainingTask } from './task.ts'
+
+/** Trips of the configured world. */
+export const packingTask = (config: RuscarlConfig): TrainingTask<Trip> => {
+  const world = new PackingWorld(config.world)
+  const { train, test } = splitTrips()
+  const source = { name: tripName, rubric: (trip: Trip) => world.rubric(trip) }
+  const noise = new RewardNoise({ flipRate: config.flipRate, randomScores: config.reward === 'random' })
+  return {
+    train,
+    test,
+    testName: 'unseen trips',
+    orderLabel: 'packing trips',
+    reward: new PackingTask(world, {
+      rubricOf: trainingRubrics(config, source, ALL_TRIPS),
+      score: trainingScore(config.noise),
+      noise,
+    }),
+    truth: new PackingTask(world),
+    notes: [],
+    // One vocabulary for all models of this world.
+    checkTeacher: () => {},
+    close: async () => {},
+  }
+}

@@ -1,0 +1,194 @@
+/** @file Supervised learning on demonstrations that a teacher writes under the whole scaffold, filtered by score (spec 4.5). */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import type { Policy, Sample } from '../../policy/policy.ts'
+import { configHash } from '../../runs/run-state.ts'
+import { runSteps, trainedMsOf } from '../../train/steps.ts'
+import { type SupervisedDatum, supervisedStep } from '../../train/supervised.ts'
+import { writeFileAtomic } from '../../util/atomic.ts'
+import { DataError } from '../../util/errors.ts'
+import { readJsonl } from '../../util/jsonl.ts'
+import { Rng } from '../../util/rng.ts'
+import { mean } from '../../util/statistics.ts'
+import type { ScoredResponse } from '../checklist/evaluate.ts'
+import { shuffledPasses } from '../problem-order.ts'
+import type { RunOptions, RunResult } from '../recipe.ts'
+import { FREE_CONFIG_KEYS, withRun } from '../session.ts'
+import { existingModel } from '../starting-model.ts'
+import type { RuscarlConfig, SftConfig } from './config.ts'
+import { evaluation } from './evaluation.ts'
+import type { TrainingTask } from './task.ts'
+
+/** One line of demonstrations.jsonl. */
+interface Demonstration {
+  problemId: string
+  score: number
+  tokens: number[]
+}
+
+const FILE = 'demonstrations.jsonl'
+
+interface Written<Problem> {
+  problem: Problem
+  sample: Sample
+  grade: ScoredResponse
+}
+
+/** Responses to problems that are shown the whole rubric, graded as training grades. */
+const write = async <Problem>(
+  { rollout, seed }: RuscarlConfig,
+  { problems: count, samples, temperature, topK, topP }: SftConfig,
+  teacher: Policy,
+  { train, reward, stopTokens }: TrainingTask<Problem>,
+): Promise<Written<Problem>[]> => {
+  const problems = new Rng(`sft problems/${seed}`).sample(train, count)
+  const drawn = await teacher.sample({
+    prompts: problems.map(problem => reward.scaffolded(problem, reward.rubric(problem).criteria)),
+    samplesPerPrompt: samples,
+    maxTokens: rollout.maxTokens,
+    temperature,
+    topK,
+    topP,
+    stopTokens,
+    seed: `${seed}/sft`,
+  })
+  const items = drawn.map(({ prompt, index, tokens }) => ({
+    problem: problems[prompt],
+    tokens,
+    key: `${seed}/sft/${prompt}/${index}`,
+  }))
+  const grades = await reward.grade(items)
+  return items.map(({ problem }, i) => ({ problem, sample: drawn[i], grade: grades[i] }))
+}
+
+/**
+ * The best responses of each problem among those that ended, score enough, and do not speak of the scaffold; the earlier one
+ * where scores are equal.
+ */
+export const selectDemonstrations = <Problem>(
+  written: readonly Written<Problem>[],
+  { best, minScore }: Pick<SftConfig, 'best' | 'minScore'>,
+  leaks: (tokens: Int32Array) => boolean = () => false,
+): Written<Problem>[] => {
+  const byProblem = new Map<Problem, Written<Problem>[]>()
+  for (const each of written) {
+    const { sample, grade } = each
+    if (sample.finishReason !== 'stop' || grade.score === null || grade.score < minScore) continue
+    if (leaks(sample.tokens)) continue
+    byProblem.set(each.problem, [...(byProblem.get(each.problem) ?? []), each])
+  }
+  const scoreOf = ({ grade }: Written<Problem>) => grade.score ?? 0
+  return [...byProblem.values()].flatMap(own =>
+    own.toSorted((a, b) => scoreOf(b) - scoreOf(a)).slice(0, best),
+  )
+}
+
+/** Demonstrations from the run folder, or written now by the teacher. @throws DataError when none is good enough */
+const demonstrations = async <Problem>(
+  config: RuscarlConfig,
+  sft: SftConfig,
+  student: Policy,
+  task: TrainingTask<Problem>,
+  dir: string,
+  tell: (message: string) => void,
+): Promise<Demonstration[]> => {
+  const path = join(dir, FILE)
+  if (existsSync(path)) return readJsonl(path, row => row as Demonstration)
+  const teacher =
+    sft.teacher === null
+      ? student
+      : await LocalPolicy.start({ folder: existingModel(sft.teacher, 'sft.teacher') }, config.engine)
+  try {
+    const written = await write(config, sft, teacher, task)
+    const kept = selectDemonstrations(written, sft, task.reward.leaks)
+    const scores = written.map(({ grade }) => grade.score ?? 0)
+    const message = `${kept.length} demonstrations kept of ${written.length} that the teacher wrote under the whole scaffold, whose mean score was ${mean(scores).toFixed(3)}`
+    tell(message)
+    if (kept.length === 0)
+      throw new DataError(
+        `sft: expected demonstrations that score ${sft.minScore} or more, got none; ${message}`,
+        {
+          hint: 'lower sft.minScore, raise sft.samples, or name a stronger sft.teacher',
+        },
+      )
+    const rows = kept.map(
+      ({ problem, sample, grade }): Demonstration => ({
+        problemId: task.reward.name(problem),
+        score: grade.score ?? 0,
+        tokens: [...sample.tokens],
+      }),
+    )
+    writeFileAtomic(path, rows.map(row => `${JSON.stringify(row)}\n`).join(''))
+    return rows
+  } finally {
+    if (teacher !== student) await teacher.close()
+  }
+}
+
+/** What the student learns: the response after the plain prompt. */
+const drawFrom = <Problem>(
+  rows: readonly Demonstration[],
+  { train, reward }: TrainingTask<Problem>,
+  { seed }: RuscarlConfig,
+  batch: number,
+): ((step: number) => SupervisedDatum[]) => {
+  const byName = new Map(train.map(problem => [reward.name(problem), problem]))
+  const data = rows.map(({ problemId, tokens }) => ({
+    promptTokens: reward.prompt(byName.get(problemId)!),
+    responseTokens: tokens,
+  }))
+  const stream = shuffledPasses(data, `sft demonstrations/${seed}`)
+  return step => Array.from({ length: batch }, (_, i) => stream((step - 1) * batch + i))
+}
+
+/**
+ * The phase in a run folder of its own, from the start or from its checkpoint.
+ * @param folder the starting policy
+ */
+export const runSft = <Problem>(
+  config: RuscarlConfig,
+  sft: SftConfig,
+  task: TrainingTask<Problem>,
+  folder: string,
+  options: RunOptions,
+): Promise<RunResult> => {
+  const { events = {} } = options
+  const { seed, steps } = { seed: config.seed, steps: sft.steps }
+  if (sft.teacher !== null) task.checkTeacher(existingModel(sft.teacher, 'sft.teacher'))
+  const hash = configHash(config, FREE_CONFIG_KEYS)
+  const info = { config, recipe: 'ruscarl sft', model: folder, seed, steps, primarySet: task.testName }
+  return withRun({ ...options, info, configHash: hash }, async ({ run, from, use }) => {
+    const lora = config.model.lora ?? undefined
+    const policy = await use(LocalPolicy.start({ folder, lora, seed }, config.engine))
+    const tell = (message: string) => {
+      run.appendEvent({ level: 'info', message })
+      events.onMessage?.(message)
+    }
+    const rows = await demonstrations(config, sft, policy, task, run.dir, tell)
+    if (from) await policy.load(from.dir)
+    events.onPhase?.({ name: 'supervised on scaffolded demonstrations', steps, done: from?.step ?? 0 })
+    const evaluate = evaluation(config, policy, task)
+    return runSteps(
+      policy,
+      run,
+      {
+        steps,
+        evalEvery: 0,
+        checkpointEvery: config.checkpoint.every,
+        keepCheckpoints: config.checkpoint.keepLast,
+        maxMinutes: null,
+        trainedMs: trainedMsOf(from?.state.recipe),
+        configHash: hash,
+        monitors: config.monitors,
+      },
+      {
+        trainStep: supervisedStep(policy, drawFrom(rows, task, config, sft.batch), sft),
+        evaluate: (step, last) => evaluate(step, last),
+      },
+      from?.step ?? 0,
+      events,
+    )
+  })
+}

@@ -1,0 +1,47 @@
+/** @file What ruscarl trains on, whatever the task: problems with rubrics that can be shown, graded in training and for the truth. */
+
+import type { TokenIds } from '../../rl/datum.ts'
+import type { Criterion, Rubric } from '../../rubric/criterion.ts'
+import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
+import type { ScoreTask } from '../checklist/evaluate.ts'
+
+/** A task with rubrics that can be shown. */
+export interface ScaffoldTask<Problem> extends ScoreTask<Problem> {
+  rubric(problem: Problem): Rubric
+  /** The prompt with these criteria shown; the plain prompt when there are none. */
+  scaffolded(problem: Problem, shown: readonly Criterion[]): TokenIds
+  show(tokens: ArrayLike<number>): string
+  /** Whether a response speaks of the scaffold instead of following it; absent where it cannot. */
+  leaks?(tokens: Int32Array): boolean
+}
+
+/** What grading took since it was last asked about. */
+export interface GradingFigures {
+  metrics: Omit<MetricsRow, 'step'>
+  /** Seconds. */
+  time: MetricGroup
+}
+
+/** A task with its problems. */
+export interface TrainingTask<Problem> {
+  train: readonly Problem[]
+  /** Never trained on. */
+  test: readonly Problem[]
+  testName: string
+  /** Label of the shuffling of training problems. */
+  orderLabel: string
+  /** As training grades: rubrics and verdicts spoilt where an experiment asks for it. */
+  reward: ScaffoldTask<Problem>
+  /** As evaluation grades. */
+  truth: ScaffoldTask<Problem>
+  /** A sample ends with one of these; the model's own where absent. */
+  stopTokens?: readonly number[]
+  /** Finished samples that go to the graders together. */
+  gradeBatch?: number
+  /** What a person should know before the training: what was left out, for example. */
+  notes: readonly string[]
+  figures?(): GradingFigures
+  /** Checks that a teacher's tokens mean the same. @throws CheckpointError where they do not */
+  checkTeacher(folder: string): void
+  close(): Promise<void>
+}
