@@ -11,8 +11,11 @@ export interface ChartSeries {
   label: string
   /** Name of a colour of the page: `c1`..`c6`, `ink`, `before`. */
   color: string
-  /** `raw` is the thin line behind a smoothed one; `points` carry intervals; `area`s are stacked in order. */
-  kind: 'line' | 'raw' | 'points' | 'area'
+  /**
+   * `raw` is the thin line behind a smoothed one; `points` carry intervals, a `band` is a line with its interval shaded;
+   * `area`s are stacked in order.
+   */
+  kind: 'line' | 'raw' | 'points' | 'area' | 'band'
   values: (number | null)[]
   low?: (number | null)[]
   high?: (number | null)[]

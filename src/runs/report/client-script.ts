@@ -59,6 +59,25 @@ export const CLIENT_SCRIPT = `
     return sums
   }
 
+  const drawBands = parts => chart => {
+    const { ctx } = chart
+    ctx.save()
+    ctx.beginPath()
+    ctx.rect(chart.bbox.left, chart.bbox.top, chart.bbox.width, chart.bbox.height)
+    ctx.clip()
+    parts.forEach((part, index) => {
+      if (part.kind !== 'band' || !chart.series[index + 1].show) return
+      const known = part.values.map((_, i) => i).filter(i => part.low[i] !== null && part.high[i] !== null)
+      const at = (values, i) => [chart.valToPos(chart.data[0][i], 'x', true), chart.valToPos(values[i], 'y', true)]
+      const outline = known.map(i => at(part.high, i)).concat(known.toReversed().map(i => at(part.low, i)))
+      ctx.fillStyle = withAlpha(color(part.color), 0.16)
+      ctx.beginPath()
+      outline.forEach(([x, y], i) => (i === 0 ? ctx.moveTo(x, y) : ctx.lineTo(x, y)))
+      ctx.fill()
+    })
+    ctx.restore()
+  }
+
   const drawIntervals = parts => chart => {
     const { ctx } = chart
     ctx.save()
@@ -66,7 +85,7 @@ export const CLIENT_SCRIPT = `
     ctx.rect(chart.bbox.left, chart.bbox.top, chart.bbox.width, chart.bbox.height)
     ctx.clip()
     parts.forEach((part, index) => {
-      if (!part.low || !chart.series[index + 1].show) return
+      if (!part.low || part.kind === 'band' || !chart.series[index + 1].show) return
       ctx.strokeStyle = color(part.color)
       ctx.lineWidth = 1.25 * devicePixelRatio
       ctx.beginPath()
@@ -108,9 +127,17 @@ export const CLIENT_SCRIPT = `
     return { ...base, stroke: () => color(part.color), width: 2, points: { show: sparse, fill: tint } }
   }
 
-  const yRange = spec => (chart, low, high) => {
+  const yRange = spec => (chart, lowest, highest) => {
     if (spec.unit === 'share') return [0, 1]
-    if (low === null || high === null) return [0, 1]
+    if (lowest === null || highest === null) return [0, 1]
+    const ends = spec.series.filter(part => part.kind === 'band').flatMap(part => part.low.concat(part.high))
+    const room = ends.filter(value => value !== null)
+    const low = Math.min(lowest, ...room)
+    const high = Math.max(highest, ...room)
+    return yLimits(spec, low, high)
+  }
+
+  const yLimits = (spec, low, high) => {
     if (spec.unit === 'rate') return [0, Math.min(1, Math.max(0.01, high * 1.1))]
     if (spec.unit === 'log') return [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high) + 1e-9)]
     if (spec.series[0].kind === 'area') return [0, high * 1.05 || 1]
@@ -194,6 +221,7 @@ export const CLIENT_SCRIPT = `
           drag: { x: true, y: false, setScale: true },
         },
         hooks: {
+          drawAxes: [drawBands(parts)],
           draw: [drawIntervals(parts)],
           setCursor: [self => show(self.cursor.idx === undefined ? null : self.cursor.idx)],
         },

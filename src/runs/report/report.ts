@@ -1,15 +1,11 @@
 /** @file A run as one HTML file that needs nothing else: no network, no folder beside it. */
 
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { guardWrite } from '../errors.ts'
 import { formatDuration } from '../progress.ts'
 import { headlineCards } from './cards.ts'
-import { type ChartSection, type ChartSpec, chartSections } from './charts.ts'
-import { CLIENT_SCRIPT } from './client-script.ts'
+import { type ChartSection, chartSections } from './charts.ts'
 import {
   chooseRollouts,
   loadReportData,
@@ -18,18 +14,12 @@ import {
   stageShares,
   trainingSeconds,
 } from './data.ts'
-import { number, percent } from './format.ts'
-import { type Html, html, jsonForScript, raw } from './html.ts'
+import { number } from './format.ts'
+import { type Html, html } from './html.ts'
+import { figure, heading, page } from './page.ts'
 import { profileBars, radar, taxNote } from './profile.ts'
 import { rolloutGroups } from './rollouts.ts'
-import { STYLE } from './style.ts'
 import { armsTable, testSetTables } from './tables.ts'
-
-const require = createRequire(import.meta.url)
-const chartLibrary = (file: string): string => readFileSync(require.resolve(`uplot/dist/${file}`), 'utf8')
-
-const heading = (title: string, about?: string): Html =>
-  html`<h2>${title}</h2>${about !== undefined && html`<p class="about">${about}</p>`}`
 
 const titleOf = ({ info }: ReportData): string =>
   [info.recipe ?? info.id, info.preset].filter(part => part !== undefined).join(' · ')
@@ -74,22 +64,6 @@ const profileSection = (data: ReportData): Html | null => {
     profile.before && html`<span><i></i>before</span>`
   }<span><i class="after"></i>after</span></div>${profileBars(data.info, profile)}${taxNote(data.info, profile)}</div></div></section>`
 }
-
-const summary = (chart: ChartSpec): string => {
-  const format = chart.unit === 'share' || chart.unit === 'rate' ? percent : number
-  return chart.series
-    .filter(series => series.kind !== 'raw')
-    .map(({ label, values }) => {
-      const known = values.filter(value => value !== null)
-      return `${label} from ${format(known[0])} to ${format(known.at(-1))}`
-    })
-    .join('; ')
-}
-
-const figure = (chart: ChartSpec, index: number): Html =>
-  html`<figure class="panel ${index === 0 && 'first'}" id="chart-${chart.id}"><figcaption><span class="name">${chart.title}${
-    chart.about && html`<small>${chart.about}</small>`
-  }</span><span class="legend"></span></figcaption><div class="plot" role="img" aria-label="${chart.title} over steps: ${summary(chart)}"></div></figure>`
 
 const chartSection = (data: ReportData, section: ChartSection): Html => {
   const about = section.title === 'Where the time went' ? stageText(data) : section.about
@@ -158,17 +132,7 @@ const body = (data: ReportData, sections: readonly ChartSection[]): Html =>
 export const renderReport = (data: ReportData): string => {
   const sections = chartSections(data)
   const specs = sections.flatMap(section => section.charts)
-  const script = `${chartLibrary('uPlot.iife.min.js')}\n${CLIENT_SCRIPT}`
-  const hash = createHash('sha256').update(script).digest('base64')
-  const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${hash}'; img-src data:`
-  return html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${policy}"><title>${titleOf(data)} – ${data.info.id} – Gradus</title>
-<style>${raw(chartLibrary('uPlot.min.css'))}${raw(STYLE)}</style></head>
-<body>${body(data, sections)}
-<script type="application/json" id="chart-data">${jsonForScript(specs)}</script>
-<script>${raw(script)}</script></body></html>
-`.text
+  return page(`${titleOf(data)} – ${data.info.id} – Gradus`, body(data, sections), specs)
 }
 
 /**

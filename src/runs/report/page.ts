@@ -1,0 +1,52 @@
+/** @file The frame of a report's page: one HTML file with style, charts and script inside, and nothing from elsewhere. */
+
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { ChartSpec } from './charts.ts'
+import { CLIENT_SCRIPT } from './client-script.ts'
+import { number, percent } from './format.ts'
+import { type Html, html, jsonForScript, raw } from './html.ts'
+import { STYLE } from './style.ts'
+
+const require = createRequire(import.meta.url)
+const chartLibrary = (file: string): string => readFileSync(require.resolve(`uplot/dist/${file}`), 'utf8')
+
+export const heading = (title: string, about?: string): Html =>
+  html`<h2>${title}</h2>${about !== undefined && html`<p class="about">${about}</p>`}`
+
+const summary = (chart: ChartSpec): string => {
+  const format = chart.unit === 'share' || chart.unit === 'rate' ? percent : number
+  return chart.series
+    .filter(series => series.kind !== 'raw')
+    .map(({ label, values }) => {
+      const known = values.filter(value => value !== null)
+      return `${label} from ${format(known[0])} to ${format(known.at(-1))}`
+    })
+    .join('; ')
+}
+
+/** The place of a chart; the page's script draws into it. */
+export const figure = (chart: ChartSpec, index: number): Html =>
+  html`<figure class="panel ${index === 0 && 'first'}" id="chart-${chart.id}"><figcaption><span class="name">${chart.title}${
+    chart.about && html`<small>${chart.about}</small>`
+  }</span><span class="legend"></span></figcaption><div class="plot" role="img" aria-label="${chart.title} over steps: ${summary(chart)}"></div></figure>`
+
+/**
+ * A whole page. All text in `body` is escaped by `html`, and the page may run no script but its own.
+ * @param charts all charts that `figure` made a place for
+ * @param style CSS beside that of all reports
+ */
+export const page = (title: string, body: Html, charts: readonly ChartSpec[], style = ''): string => {
+  const script = `${chartLibrary('uPlot.iife.min.js')}\n${CLIENT_SCRIPT}`
+  const hash = createHash('sha256').update(script).digest('base64')
+  const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${hash}'; img-src data:`
+  return html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${policy}"><title>${title}</title>
+<style>${raw(chartLibrary('uPlot.min.css'))}${raw(STYLE)}${raw(style)}</style></head>
+<body>${body}
+<script type="application/json" id="chart-data">${jsonForScript(charts)}</script>
+<script>${raw(script)}</script></body></html>
+`.text
+}
