@@ -143,6 +143,8 @@ describe('train', () => {
       ratioMax: 1,
       ratioMin: 1,
       logprobGapMax: 1e-5,
+      repetition: 0,
+      lengthAdvantage: 1,
       learningRate: 1,
     })
     const time = row.time as Record<string, number>

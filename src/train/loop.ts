@@ -98,7 +98,11 @@ export const train = <Problem, Grade>(
 }
 
 /** Where ratios start from another policy or prompt on purpose, their gap is no mismatch. */
-const monitorsOf = ({ monitors = DEFAULT_MONITORS, pipeline, update }: LoopSettings): MonitorSettings | null =>
+const monitorsOf = ({
+  monitors = DEFAULT_MONITORS,
+  pipeline,
+  update,
+}: LoopSettings): MonitorSettings | null =>
   monitors && (pipeline || update.ratio === 'true-is') ? { ...monitors, samplerMismatch: null } : monitors
 
 /** Draws a step's problems and starts on their rollouts. */

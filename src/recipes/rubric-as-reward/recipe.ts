@@ -13,16 +13,17 @@ import type { LogicGrade, StepGrade } from '../../grade/logic/criteria.ts'
 import { SolverError } from '../../grade/logic/solver-process.ts'
 import { stepAdvantages } from '../../rl/advantages.ts'
 import { broadcastAdvantage, stepwiseCredit } from '../../rl/datum.ts'
+import { pointShares } from '../../rubric/shares.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import type { Recipe } from '../../train/loop.ts'
 import type { Group } from '../../train/rollout.ts'
 import type { TokenAdvantages } from '../../train/update.ts'
 import { mean, std } from '../../util/statistics.ts'
-import { CRITERIA, type CriterionId, logicVerdicts } from '../logic/criteria.ts'
+import { CRITERIA, type CriterionId, LOGIC_RUBRIC, logicVerdicts } from '../logic/criteria.ts'
 import { type LogicFormat, type ResponseText, tokensOfSpan } from '../logic/format.ts'
 import type { RubricAsRewardConfig } from './config.ts'
-import { conditionWeights, rolloutAdvantages, type Scored } from './rewards.ts'
+import { conditionWeights, rolloutAdvantages, type Scored, type Weights } from './rewards.ts'
 
 /** A rollout's grade with the text it was read from. */
 export interface Graded {
@@ -76,10 +77,34 @@ export const rubricAsReward = (
         : config.credit === 'per-step'
           ? creditSteps(groups, advantages_P_G, config)
           : creditRollouts(groups, advantages_P_G)
-    return { advantages, metrics: { ...gradeMetrics(groups, rewards_P_G), zeroVarianceGroups: zeroVariance } }
+    return {
+      advantages,
+      metrics: {
+        ...gradeMetrics(groups, rewards_P_G),
+        ...rewardShares(groups, weights),
+        zeroVarianceGroups: zeroVariance,
+      },
+    }
   },
 
-  record: (step, groups, advantages) => recordRollouts(step, groups, advantages, config, format),
+  record: (step, groups, advantages) => {
+    const rewards_P_G = rewardsOf(groups, config)
+    return recorded(step, rewards_P_G).map(({ p, g }) =>
+      rolloutRow(step, groups[p], g, rewards_P_G[p][g], mean(advantages[p][g]), format),
+    )
+  },
+
+  rows: (step, groups, advantages) => {
+    const rewards_P_G = rewardsOf(groups, config)
+    return groups.map((group, p) =>
+      group.samples.map((_, g) =>
+        rolloutRow(step, group, g, rewards_P_G[p][g], mean(advantages[p][g]), format),
+      ),
+    )
+  },
+
+  // Whole proofs that hold are what every condition hopes for; only `proof` pays for them.
+  ...(config.condition !== 'proof' && { heldOut: provedOf }),
 
   evaluate,
 })
@@ -157,6 +182,23 @@ const averageFlags = (grades: readonly LogicGrade[]): Record<string, number> =>
     Object.keys(grades[0]?.flags ?? {}).map(name => [name, mean(grades.map(g => g.flags[name]))]),
   )
 
+/** Whether a rollout's proof holds from end to end; null where nothing can be said of it. */
+const provedOf = (groups: readonly LogicGroup[]): (number | null)[][] =>
+  groups.map(({ grades }) =>
+    grades.map(({ grade }) => (grade.excluded === null ? Number(grade.correctAndProved) : null)),
+  )
+
+/** Where the weighted sum comes from; nothing where the reward is none, or nothing was earned. */
+const rewardShares = (groups: readonly LogicGroup[], weights: Weights): Omit<MetricsRow, 'step'> => {
+  const judged = groups.flatMap(({ grades }) =>
+    grades.flatMap(({ grade }) =>
+      grade.excluded === null ? [{ rubric: LOGIC_RUBRIC, verdicts: logicVerdicts(grade.criteria) }] : [],
+    ),
+  )
+  const shares = pointShares(judged, weights)
+  return shares ? { rewardShare: shares.earned, pointShare: shares.toBeHad } : {}
+}
+
 /** What the means leave out, as shares of all rollouts. */
 const excludedShares = (grades: readonly LogicGrade[]): Record<string, number> => ({
   solverFailed: mean(grades.map(({ excluded }) => Number(excluded === 'solver-failed'))),
@@ -187,26 +229,19 @@ const gradeMetrics = (
   }
 }
 
-const recordRollouts = (
-  step: number,
-  groups: readonly LogicGroup[],
-  advantages: TokenAdvantages,
-  config: RubricAsRewardConfig,
-  format: LogicFormat,
-): RolloutRow[] => {
-  const weights = config.weights ?? conditionWeights(config.condition)
-  const { rewards_P_G } = rolloutAdvantages(
+const rewardsOf = (groups: readonly LogicGroup[], { condition, weights, advantage }: RubricAsRewardConfig) =>
+  rolloutAdvantages(
     groups.map(({ grades }) => grades.map(({ grade }) => scoredOf(grade))),
-    config.condition,
-    weights,
-    config.advantage,
-  )
-  const all = groups.flatMap((group, p) => group.samples.map((_, g) => ({ p, g, reward: rewards_P_G[p][g] })))
+    condition,
+    weights ?? conditionWeights(condition),
+    advantage,
+  ).rewards_P_G
+
+/** The best, the worst and one of the latest. */
+const recorded = (step: number, rewards_P_G: readonly (readonly number[])[]) => {
+  const all = rewards_P_G.flatMap((own, p) => own.map((reward, g) => ({ p, g, reward })))
   const byReward = [...all].sort((a, b) => b.reward - a.reward)
-  const chosen = [byReward[0], byReward[byReward.length - 1], all[step % all.length]].slice(0, RECORDED)
-  return chosen.map(({ p, g, reward }) =>
-    rolloutRow(step, groups[p], g, reward, mean(advantages[p][g]), format),
-  )
+  return [byReward[0], byReward[byReward.length - 1], all[step % all.length]].slice(0, RECORDED)
 }
 
 const rolloutRow = (

@@ -54,8 +54,10 @@ export const zeroVariance = defineMonitor({
   },
   // Samples of one such group beside each other.
   evidence: rollouts => {
-    const moved = new Set(rollouts.filter(({ advantage }) => advantage !== 0).map(({ group }) => group))
-    return rollouts.map(({ group }) => (moved.has(group) ? 0 : 1 / (1 + group)))
+    const rewards = new Map<number, Set<number>>()
+    for (const { group, row } of rollouts)
+      rewards.set(group, (rewards.get(group) ?? new Set<number>()).add(row.reward))
+    return rollouts.map(({ group }) => (rewards.get(group)!.size > 1 ? 0 : 1 / (1 + group)))
   },
 })
 
