@@ -1,6 +1,7 @@
 /** @file How a verifier reads: criterion, prompt and response as words, then one token that is the verdict. */
 
 import type { Tokenizer } from '../../model/tokenizer.ts'
+import { wordTokenizerFiles } from '../../model/word-tokenizer.ts'
 
 const PAD = '<pad>'
 const BOS = '<bos>'
@@ -14,16 +15,6 @@ const SPECIAL = [PAD, BOS, EOS, UNK, SEPARATOR, ASK, YES, NO] as const
 
 /** A word, a digit, or one sign. Digits stand alone, so that every number can be read. */
 const PIECE = '\\p{L}+|\\p{N}|[^\\s\\p{L}\\p{N}]'
-
-const added = (content: string, id: number) => ({
-  id,
-  content,
-  single_word: false,
-  lstrip: false,
-  rstrip: false,
-  normalized: false,
-  special: true,
-})
 
 /** The words of texts that occur at least `minCount` times, most frequent first, at most `size` of them. */
 export const countWords = (
@@ -40,32 +31,19 @@ export const countWords = (
 }
 
 /** `tokenizer.json` and `tokenizer_config.json` of a verifier with these words. */
-export const verifierTokenizer = (words: readonly string[], maxLength: number) => ({
-  'tokenizer.json': JSON.stringify({
-    version: '1.0',
-    truncation: null,
-    padding: null,
-    added_tokens: SPECIAL.map((token, id) => added(token, id)),
-    normalizer: { type: 'Lowercase' },
-    pre_tokenizer: { type: 'Split', pattern: { Regex: PIECE }, behavior: 'Removed', invert: true },
-    post_processor: null,
-    decoder: null,
-    model: {
-      type: 'WordLevel',
-      vocab: Object.fromEntries([...SPECIAL, ...words].map((token, id) => [token, id])),
-      unk_token: UNK,
+export const verifierTokenizer = (words: readonly string[], maxLength: number) =>
+  wordTokenizerFiles(
+    {
+      tokens: [...SPECIAL, ...words],
+      special: SPECIAL,
+      pattern: PIECE,
+      keepOnly: true,
+      normalizers: [{ type: 'Lowercase' }],
+      leads: false,
+      fused: false,
     },
-  }),
-  'tokenizer_config.json': JSON.stringify({
-    tokenizer_class: 'PreTrainedTokenizerFast',
-    bos_token: BOS,
-    eos_token: EOS,
-    pad_token: PAD,
-    unk_token: UNK,
-    model_max_length: maxLength,
-    clean_up_tokenization_spaces: false,
-  }),
-})
+    maxLength,
+  )
 
 /** Vocabulary size with these words. */
 export const vocabularySize = (words: readonly string[]): number => SPECIAL.length + words.length

@@ -1,6 +1,7 @@
 /** @file The small model's tokenizer as Hugging Face files: same ids and text as format.ts. */
 
-import { BOS, EOS, LOGIC_TOKENS, LOGIC_VOCABULARY, PAD, UNK } from './vocabulary.ts'
+import { type WordTokenizer, wordTokenizerConfig, wordTokenizerJson } from '../../model/word-tokenizer.ts'
+import { BOS, EOS, LOGIC_VOCABULARY, PAD, UNK } from './vocabulary.ts'
 
 const replace = (pattern: string, content: string) => ({
   type: 'Replace',
@@ -34,57 +35,22 @@ const NORMALIZERS = [
 /** One match is one token; `wumpuses` is two. */
 const PIECE = '\n[0-9]+\\.|\n?</?[a-z]+>|\nquestion:| [a-z]+pus(?=es\\b)|(?<=pus)es\\b| ?[a-z]+|\\.'
 
-const added = (content: string, id: number) => ({
-  id,
-  content,
-  single_word: false,
-  lstrip: false,
-  rstrip: false,
-  normalized: false,
-  special: true,
-})
-
 /**
- * The content of `tokenizer.json`: a word-level model whose tokens are the exact texts that they decode to. Encoding puts
- * `<bos>` first (without it: `add_special_tokens: false`), so a prompt is `encode(promptText)` and a response is encoded without.
+ * A word-level model whose tokens are the exact texts that they decode to. Encoding puts `<bos>` first (without it:
+ * `add_special_tokens: false`), so a prompt is `encode(promptText)` and a response is encoded without.
  */
-export const buildLogicTokenizerJson = (): object => ({
-  version: '1.0',
-  truncation: null,
-  padding: null,
-  added_tokens: [
-    added(PAD, LOGIC_TOKENS.pad),
-    added(BOS, LOGIC_TOKENS.bos),
-    added(EOS, LOGIC_TOKENS.eos),
-    added(UNK, LOGIC_TOKENS.unk),
-  ],
-  normalizer: { type: 'Sequence', normalizers: NORMALIZERS },
-  pre_tokenizer: { type: 'Split', pattern: { Regex: PIECE }, behavior: 'Isolated', invert: false },
-  post_processor: {
-    type: 'TemplateProcessing',
-    single: [{ SpecialToken: { id: BOS, type_id: 0 } }, { Sequence: { id: 'A', type_id: 0 } }],
-    pair: [
-      { SpecialToken: { id: BOS, type_id: 0 } },
-      { Sequence: { id: 'A', type_id: 0 } },
-      { Sequence: { id: 'B', type_id: 0 } },
-    ],
-    special_tokens: { [BOS]: { id: BOS, ids: [LOGIC_TOKENS.bos], tokens: [BOS] } },
-  },
-  decoder: { type: 'Fuse' },
-  model: {
-    type: 'WordLevel',
-    vocab: Object.fromEntries(LOGIC_VOCABULARY.map((token, id) => [token, id])),
-    unk_token: UNK,
-  },
-})
+const LOGIC_TOKENIZER: WordTokenizer = {
+  tokens: LOGIC_VOCABULARY,
+  special: [PAD, BOS, EOS, UNK],
+  pattern: PIECE,
+  normalizers: NORMALIZERS,
+  leads: true,
+  fused: true,
+}
+
+/** The content of `tokenizer.json`. */
+export const buildLogicTokenizerJson = (): object => wordTokenizerJson(LOGIC_TOKENIZER)
 
 /** The content of `tokenizer_config.json`. */
-export const buildLogicTokenizerConfig = (maxLength = 256): object => ({
-  tokenizer_class: 'PreTrainedTokenizerFast',
-  bos_token: BOS,
-  eos_token: EOS,
-  pad_token: PAD,
-  unk_token: UNK,
-  model_max_length: maxLength,
-  clean_up_tokenization_spaces: false,
-})
+export const buildLogicTokenizerConfig = (maxLength = 256): object =>
+  wordTokenizerConfig(LOGIC_TOKENIZER.special, maxLength)
