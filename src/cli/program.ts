@@ -4,6 +4,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { packageVersion } from '../util/package.ts'
 import { addBenchJudge } from './bench-judge.ts'
 import type { EvalOptions } from './eval.ts'
+import { addExperimentCommand } from './experiment-command.ts'
 import { addGradeCommand } from './grade-command.ts'
 import { addInitCommand } from './init-command.ts'
 import { describeError, EXIT, exitCodeOf, type Io } from './io.ts'
@@ -245,6 +246,7 @@ const buildProgram = (io: Io, done: SetExit, recipes: string): Command => {
   addServeCommand(program, io, done)
   addInitCommand(program, io, done)
   addRuns(program, io, done)
+  addExperimentCommand(program, io, done)
   addBench(program, io, done)
   return program
 }

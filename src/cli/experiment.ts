@@ -1,0 +1,271 @@
+/** @file `gradus experiment`: plan, calibration, runs with progress, and what the claims came to. */
+
+import { availableParallelism } from 'node:os'
+import {
+  type ClaimResult,
+  type ControlResult,
+  Experiment,
+  type ExperimentPlan,
+  type Job,
+  type PaperResult,
+  type Registration,
+  type ResolveTraining,
+  type RunnerEvents,
+  readRegistration,
+} from '../experiments/index.ts'
+import { formatDuration } from '../runs/index.ts'
+import { ConfigError, GradusError, UsageError } from '../util/errors.ts'
+import { killChildren, settingsOf, trainInProcess } from './experiment-process.ts'
+import { EXIT, type Io, printJson } from './io.ts'
+import { resolveSettings } from './settings.ts'
+
+export interface ExperimentCommandOptions {
+  budget?: number
+  jobs?: number
+  work: string
+  results: string
+  dryRun?: boolean
+  analyse?: boolean
+  json?: boolean
+  probe?: string
+}
+
+/** Checks a job's settings by its recipe. @throws ConfigError naming the place in the registration. */
+const resolver =
+  (file: string): ResolveTraining =>
+  (training, place) => {
+    try {
+      const { recipe, preset } = training
+      return resolveSettings({ target: recipe, preset, set: settingsOf(training) }).config
+    } catch (error) {
+      if (!(error instanceof GradusError)) throw error
+      const text = error.message.replaceAll(/^--set: /gm, '')
+      throw new ConfigError(`${file}: ${place}: ${text}`)
+    }
+  }
+
+/** @throws ConfigError for a registration that cannot be used, UsageError for options that do not go together. */
+export const experimentCommand = async (
+  file: string,
+  options: ExperimentCommandOptions,
+  io: Io,
+): Promise<number> => {
+  if (options.analyse && (options.budget !== undefined || options.dryRun))
+    throw new UsageError(
+      '--analyse: expected no --budget and no --dry-run beside it; it runs nothing and plans nothing',
+    )
+  const registration = readRegistration(file)
+  const experiment = new Experiment(registration, {
+    work: options.work,
+    results: options.results,
+    width: options.jobs ?? availableParallelism(),
+    budgetMinutes: options.budget,
+    resolve: resolver(file),
+    execute: trainInProcess,
+  })
+  if (options.analyse) return conclude(experiment, [], options, io)
+  return carryOut(experiment, file, options, io)
+}
+
+const carryOut = async (
+  experiment: Experiment,
+  file: string,
+  options: ExperimentCommandOptions,
+  io: Io,
+): Promise<number> => {
+  const say = (text: string) => options.json || io.err.write(`${text}\n`)
+  if (options.dryRun) {
+    const plan = experiment.plan()
+    if (options.json) printJson(io, planJson(experiment.registration, plan))
+    else io.out.write(`${planLines(experiment.registration, plan, options).join('\n')}\nnothing was run\n`)
+    return EXIT.ok
+  }
+  const stop = stopper(io, say)
+  try {
+    if (options.budget !== undefined && experiment.plan().secondsAll === null)
+      await experiment.calibrate(stop.signal, say)
+    const plan = experiment.plan()
+    for (const line of planLines(experiment.registration, plan, options)) say(line)
+    if (plan.chosen.length === 0)
+      throw new UsageError(`--budget ${options.budget}: not even one seed of one cold start fits`, {
+        hint: 'give more minutes, more --jobs, or register fewer arms or steps',
+      })
+    const progress = new ExperimentProgress(experiment, plan, options, say)
+    const { failed, interrupted } = await experiment.run(plan.chosen, stop.signal, progress.events)
+    if (interrupted) {
+      say(`stopped; go on with:\n  ${goOn(file, options)}`)
+      return EXIT.interrupted
+    }
+    const code = conclude(
+      experiment,
+      failed.map(({ job, message }) => ({ id: job.id, message })),
+      options,
+      io,
+    )
+    return failed.length > 0 ? EXIT.failed : code
+  } finally {
+    stop.release()
+  }
+}
+
+/** First Ctrl+C: every run ends after its step, with a checkpoint. Second: at once. */
+const stopper = (io: Io, say: (text: string) => void) => {
+  const controller = new AbortController()
+  const release = io.onInterrupt(() => {
+    if (controller.signal.aborted) {
+      killChildren()
+      process.exit(EXIT.interrupted)
+    }
+    say(
+      'stopping: every run ends after its step, with a checkpoint to go on from; Ctrl+C again quits at once',
+    )
+    controller.abort()
+  })
+  return { signal: controller.signal, release }
+}
+
+const goOn = (file: string, { budget, jobs, work, results }: ExperimentCommandOptions): string =>
+  [
+    `gradus experiment ${file}`,
+    ...(budget === undefined ? [] : [`--budget ${budget}`]),
+    ...(jobs === undefined ? [] : [`--jobs ${jobs}`]),
+    ...(work === 'experiments-work' ? [] : [`--work ${work}`]),
+    ...(results === 'results' ? [] : [`--results ${results}`]),
+  ].join(' ')
+
+const timeOf = (seconds: number | null): string =>
+  seconds === null
+    ? 'unknown before a first run is done (--budget measures it)'
+    : `about ${formatDuration(seconds)}`
+
+const planLines = (
+  { paper, hash, arms, seeds, starts, claims }: Registration,
+  { jobs, chosen, done, blocks, secondsChosen, secondsAll, warnings }: ExperimentPlan,
+  { budget }: ExperimentCommandOptions,
+): string[] => [
+  `${paper}: registration ${hash.slice(0, 16)}`,
+  `  ${claims.length} claims, ${Object.keys(arms).length} arms, ${starts.length} cold starts x ${seeds.length} seeds: ${jobs.length} runs, ${done} done`,
+  `  time left for all of them: ${timeOf(secondsAll)}`,
+  ...(budget === undefined
+    ? []
+    : [
+        `  into ${budget} minutes fit ${blocks.chosen} of ${blocks.all} (start, seed) blocks: ${chosen.length} runs, ${timeOf(secondsChosen)}`,
+      ]),
+  ...warnings.map(warning => `  warning: ${warning}`),
+]
+
+const planJson = ({ paper, hash }: Registration, plan: ExperimentPlan) => ({
+  paper,
+  sha256: hash,
+  jobs: plan.jobs.map(({ id, kind, dir, steps, block, training }) => ({
+    id,
+    kind,
+    dir,
+    steps,
+    block,
+    training,
+  })),
+  chosen: plan.chosen.map(({ id }) => id),
+  done: plan.done,
+  blocks: plan.blocks,
+  secondsChosen: plan.secondsChosen,
+  secondsAll: plan.secondsAll,
+  warnings: plan.warnings,
+})
+
+/** A line for every run that ends, with the time that is left by what finished runs took. */
+class ExperimentProgress {
+  readonly #experiment: Experiment
+  readonly #plan: ExperimentPlan
+  readonly #width: number
+  readonly #say: (text: string) => void
+  #done: number
+
+  constructor(
+    experiment: Experiment,
+    plan: ExperimentPlan,
+    { jobs }: ExperimentCommandOptions,
+    say: (text: string) => void,
+  ) {
+    this.#experiment = experiment
+    this.#plan = plan
+    this.#width = jobs ?? availableParallelism()
+    this.#say = say
+    this.#done = 0
+  }
+
+  readonly events: RunnerEvents = {
+    onStart: (job, resumed) => this.#say(`${resumed ? 'going on with' : 'running'} ${job.id}`),
+    onDone: (job, seconds) => {
+      this.#done++
+      this.#say(
+        `[${this.#done}/${this.#plan.chosen.length}] ${job.id}: done in ${formatDuration(seconds)} · ${this.#left()}`,
+      )
+    },
+    onFailure: (job, message, again) =>
+      this.#say(`${job.id}: failed${again ? ', will be tried once more' : ''}: ${message}`),
+  }
+
+  #left(): string {
+    const estimate = this.#experiment.estimator()
+    const costs = this.#plan.chosen.map((job: Job) => estimate(job))
+    if (costs.some(cost => cost === null)) return 'time left unknown yet'
+    const seconds = (costs as number[]).reduce((a, b) => a + b, 0) / this.#width
+    return seconds > 0 ? `about ${formatDuration(seconds)} left` : 'nothing left'
+  }
+}
+
+const conclude = (
+  experiment: Experiment,
+  failed: PaperResult['failed'],
+  options: ExperimentCommandOptions,
+  io: Io,
+): number => {
+  const { result, folder, report } = experiment.report(failed)
+  if (options.json) printJson(io, resultJson(result, folder, report))
+  else io.out.write(`${resultLines(result, report).join('\n')}\n`)
+  return EXIT.ok
+}
+
+const signed = (value: number): string => `${value < 0 ? '' : '+'}${value.toFixed(4)}`
+
+const comparisonLine = (claim: ClaimResult): string[] =>
+  claim.comparisons.map(({ a, b, equal, statistics, status }) => {
+    const against = `${a} against ${b ?? claim.claim.reference}${equal === 'tokens' ? ' at equal tokens' : ''}`
+    if (!statistics) return `    ${against}: no pairs yet`
+    const [low, high] = statistics.interval
+    return `    ${against}: ${signed(statistics.difference)} [${signed(low)}, ${signed(high)}], p ${statistics.p.toFixed(4)}, ${statistics.n} pairs${status === 'reproduced' || statistics.detectable === null ? '' : `; detectable ${statistics.detectable.toFixed(4)}`}`
+  })
+
+const controlLine = ({ kind, arm, outcome }: ControlResult): string =>
+  `  control ${kind} (${arm}): ${outcome}`
+
+const resultLines = (result: PaperResult, report: string): string[] => [
+  `${result.registration.paper}: ${result.runs.done} of ${result.runs.planned} runs done`,
+  ...result.claims.flatMap(claim => [
+    `  ${claim.claim.id}: ${claim.status} (${claim.reason})`,
+    ...comparisonLine(claim),
+  ]),
+  ...result.controls.map(controlLine),
+  ...result.failed.map(({ id, message }) => `  failed: ${id}: ${message}`),
+  `report  ${report}`,
+]
+
+const resultJson = (result: PaperResult, folder: string, report: string) => ({
+  paper: result.registration.paper,
+  sha256: result.registration.hash,
+  runs: result.runs,
+  claims: result.claims.map(({ claim, status, reason, p, adjustedP, comparisons, share }) => ({
+    id: claim.id,
+    status,
+    reason,
+    p,
+    adjustedP,
+    share,
+    comparisons: comparisons.map(({ pairs: _pairs, ...rest }) => rest),
+  })),
+  controls: result.controls,
+  failed: result.failed,
+  results: folder,
+  report,
+})

@@ -1,0 +1,87 @@
+/** @file How fast this machine is at a recipe: two steps of it with its evaluations, timed. */
+
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { latestCheckpoint, readMetrics } from '../runs/run-folder.ts'
+import { writeFileAtomic } from '../util/atomic.ts'
+import { mean } from '../util/statistics.ts'
+import type { Pace } from './estimate.ts'
+import { type Job, runDir } from './jobs.ts'
+import type { Execute } from './runner.ts'
+
+const STEPS = 2
+
+const file = (work: string) => join(work, 'paces.json')
+
+const paceKey = (job: Job): string => `${job.kind}/${job.training.recipe}`
+
+/** What earlier calibrations found, by kind of job and recipe. */
+export const readPaces = (work: string): Map<string, Pace> =>
+  existsSync(file(work))
+    ? new Map(Object.entries(JSON.parse(readFileSync(file(work), 'utf8')) as Record<string, Pace>))
+    : new Map()
+
+/**
+ * Times one job of each recipe among `unknown`. An arm whose cold start is not there yet is timed on a start of two steps,
+ * which writes longer responses than a trained one: the estimate errs on the long side.
+ */
+export const calibrate = async (
+  unknown: readonly Job[],
+  jobs: readonly Job[],
+  { work, execute }: { work: string; execute: Execute },
+  stop: AbortSignal,
+  say: (text: string) => void,
+): Promise<void> => {
+  const folder = join(work, 'calibration')
+  rmSync(folder, { recursive: true, force: true })
+  const paces = readPaces(work)
+  for (const job of unknown) {
+    if (stop.aborted || paces.has(paceKey(job))) continue
+    say(`timing ${job.training.recipe}: ${STEPS} steps and its evaluations`)
+    const model = job.needs === null ? null : await modelFor(job, jobs, folder, execute, stop)
+    if (job.needs !== null && model === null) return
+    const pace = await timed(job, model, join(folder, `run-${paces.size}`), execute, stop)
+    if (pace) paces.set(paceKey(job), pace)
+    writeFileAtomic(file(work), `${JSON.stringify(Object.fromEntries(paces), null, 2)}\n`)
+  }
+  rmSync(folder, { recursive: true, force: true })
+}
+
+const briefly = (job: Job, model: string | null, steps: number) => ({
+  ...job.training,
+  settings: [...job.training.settings, { steps }, ...(model === null ? [] : [{ model: { folder: model } }])],
+})
+
+/** The arm's cold start if it is there, else one of two steps. */
+const modelFor = async (
+  job: Job,
+  jobs: readonly Job[],
+  folder: string,
+  execute: Execute,
+  stop: AbortSignal,
+): Promise<string | null> => {
+  const start = jobs.find(({ id }) => id === job.needs)!
+  const ready = latestCheckpoint(runDir(start))
+  if (ready !== null) return ready
+  const dir = join(folder, start.id.replaceAll('/', '-'))
+  if (latestCheckpoint(dir) === null)
+    await execute({ training: briefly(start, null, STEPS), dir, resume: false }, stop)
+  return latestCheckpoint(dir)
+}
+
+const timed = async (
+  job: Job,
+  model: string | null,
+  dir: string,
+  execute: Execute,
+  stop: AbortSignal,
+): Promise<Pace | null> => {
+  const startMs = performance.now()
+  const steps = job.steps === 0 ? 0 : STEPS
+  const { finished } = await execute({ training: briefly(job, model, steps), dir, resume: false }, stop)
+  if (!finished) return null
+  const seconds = (performance.now() - startMs) / 1000
+  const timesS = readMetrics(dir).flatMap(({ time }) => (typeof time?.total === 'number' ? [time.total] : []))
+  const perStep = timesS.length > 0 ? Math.min(...timesS) : 0
+  return { fixed: Math.max(0, seconds - (timesS.length > 0 ? mean(timesS) * timesS.length : 0)), perStep }
+}

@@ -1,0 +1,155 @@
+/** @file One experiment from its registration to its results: plan, calibration, runs, analysis, report. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeFileAtomic } from '../util/atomic.ts'
+import { calibrate, readPaces } from './calibration.ts'
+import { canonicalJson } from './canonical.ts'
+import { estimateSeconds, fitBudget, wallSeconds } from './estimate.ts'
+import { finishedRuns } from './finished.ts'
+import { type Job, jobsOf, type ResolveTraining, type WorkFolders, workFolders } from './jobs.ts'
+import { isDone, readRecord } from './ledger.ts'
+import { ADVISED_PROBLEMS, type Registration } from './registration.ts'
+import { writePaperReport } from './report/report.ts'
+import { analysePaper, type PaperResult, writeResults } from './results.ts'
+import { type Execute, type RunnerEvents, type RunnerOptions, type RunnerResult, runJobs } from './runner.ts'
+
+export interface ExperimentOptions {
+  work: string
+  results: string
+  /** Jobs at a time. */
+  width: number
+  budgetMinutes?: number
+  resolve: ResolveTraining
+  execute: Execute
+  afterwards?: RunnerOptions['afterwards']
+}
+
+/** What is to be done, and how long it may take. */
+export interface ExperimentPlan {
+  jobs: Job[]
+  /** Jobs of this call: those of the blocks that fit the budget. */
+  chosen: Job[]
+  done: number
+  blocks: { chosen: number; all: number }
+  /** Seconds on the wall that are left for `chosen`, and for everything; null where nothing is known yet. */
+  secondsChosen: number | null
+  secondsAll: number | null
+  warnings: string[]
+}
+
+export class Experiment {
+  readonly registration: Registration
+  readonly #options: ExperimentOptions
+  readonly #folders: WorkFolders
+  readonly jobs: Job[]
+
+  /** @throws ConfigError for settings that an arm's recipe does not take. */
+  constructor(registration: Registration, options: ExperimentOptions) {
+    this.registration = registration
+    this.#options = options
+    this.#folders = workFolders(options.work, registration)
+    this.jobs = jobsOf(registration, this.#folders, options.resolve)
+  }
+
+  get folder(): string {
+    return this.#folders.registration
+  }
+
+  /** Seconds still to spend on a job: 0 for one that is done, null where nothing is known. */
+  estimator(): (job: Job) => number | null {
+    const known = this.jobs.flatMap(job => {
+      const { finished, seconds } = readRecord(job)
+      return finished ? [[job.id, seconds] as const] : []
+    })
+    const guess = estimateSeconds(this.jobs, {
+      seconds: new Map(known),
+      paces: readPaces(this.#options.work),
+    })
+    return job => (isDone(job) ? 0 : guess(job))
+  }
+
+  plan(): ExperimentPlan {
+    const { width, budgetMinutes } = this.#options
+    const estimate = this.estimator()
+    const costs = new Map(this.jobs.map(job => [job.id, estimate(job)]))
+    const known = [...costs.values()].every(cost => cost !== null)
+    const cost = (job: Job) => costs.get(job.id) ?? 0
+    const budget = budgetMinutes === undefined ? Number.POSITIVE_INFINITY : 60 * budgetMinutes
+    const { chosen, blocks, allBlocks, seconds } = fitBudget(
+      this.jobs,
+      cost,
+      width,
+      known ? budget : Infinity,
+    )
+    return {
+      jobs: this.jobs,
+      chosen,
+      done: this.jobs.filter(isDone).length,
+      blocks: { chosen: blocks, all: allBlocks },
+      secondsChosen: known ? seconds : null,
+      secondsAll: known ? wallSeconds(this.jobs.map(cost), width) : null,
+      warnings: this.#warnings(),
+    }
+  }
+
+  #warnings(): string[] {
+    const { test, claims, seeds, starts } = this.registration
+    const pairs = seeds.length * starts.length
+    return [
+      ...(test.problems < ADVISED_PROBLEMS
+        ? [
+            `test.problems: ${test.problems}; below ${ADVISED_PROBLEMS} effects of a few points drown in the test set`,
+          ]
+        : []),
+      ...(pairs < 6 ? [`${pairs} pairs: below 6 every claim is inconclusive`] : []),
+      ...(2 / 2 ** pairs > 0.05 / claims.length && pairs >= 6
+        ? [
+            `${pairs} pairs and ${claims.length} claims: after Holm's correction not all of them can reach p < .05`,
+          ]
+        : []),
+    ]
+  }
+
+  /** Measures how long trainings take, where nothing of theirs is done yet. Writes it down for later calls. */
+  async calibrate(stop: AbortSignal, say: (text: string) => void): Promise<void> {
+    const estimate = this.estimator()
+    const unknown = this.jobs.filter(job => estimate(job) === null)
+    await calibrate(unknown, this.jobs, this.#options, stop, say)
+  }
+
+  /** Runs the chosen jobs. The registration's content and the time are put down before the first of them. */
+  run(chosen: readonly Job[], stop: AbortSignal, events: RunnerEvents): Promise<RunnerResult> {
+    this.#register()
+    const { execute, afterwards, width } = this.#options
+    return runJobs(chosen, { execute, afterwards, width, stop, events })
+  }
+
+  #register(): void {
+    const path = join(this.folder, 'registration.json')
+    if (existsSync(path)) return
+    const { file, hash, ...content } = this.registration
+    const record = { sha256: hash, registeredAt: new Date().toISOString(), file, content }
+    writeFileAtomic(path, `${canonicalJson(record)}\n`)
+  }
+
+  #registeredAt(): string {
+    const path = join(this.folder, 'registration.json')
+    if (!existsSync(path)) return new Date().toISOString()
+    return (JSON.parse(readFileSync(path, 'utf8')) as { registeredAt: string }).registeredAt
+  }
+
+  /** Analyses what is done, and writes results and report. Returns them and their folder. */
+  report(failed: PaperResult['failed'] = []): { result: PaperResult; folder: string; report: string } {
+    const runs = finishedRuns(
+      this.jobs,
+      this.registration.probes.map(({ name }) => name),
+    )
+    const result = analysePaper(this.registration, this.jobs, runs, {
+      registeredAt: this.#registeredAt(),
+      failed,
+    })
+    const folder = writeResults(join(this.#options.results, this.registration.paper), result)
+    return { result, folder, report: writePaperReport(folder, result, runs) }
+  }
+}

@@ -1,0 +1,57 @@
+/** @file What is known of a job between runs of the command: job.json beside its run folder. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { latestCheckpoint } from '../runs/run-folder.ts'
+import { loadRunState } from '../runs/run-state.ts'
+import { isFinished } from '../train/steps.ts'
+import { writeFileAtomic } from '../util/atomic.ts'
+import { type Job, runDir } from './jobs.ts'
+
+export interface JobRecord {
+  id: string
+  finished: boolean
+  /** Seconds of all attempts together, start of the process included. */
+  seconds: number
+  attempts: number
+  /** What the last attempt failed of; null when it did not. */
+  error: string | null
+}
+
+const file = (job: Pick<Job, 'dir'>): string => join(job.dir, 'job.json')
+
+const fresh = (job: Pick<Job, 'id'>): JobRecord => ({
+  id: job.id,
+  finished: false,
+  seconds: 0,
+  attempts: 0,
+  error: null,
+})
+
+/** The record of a job; a new one when there is none, or a torn one. */
+export const readRecord = (job: Pick<Job, 'dir' | 'id'>): JobRecord => {
+  if (!existsSync(file(job))) return fresh(job)
+  try {
+    return JSON.parse(readFileSync(file(job), 'utf8')) as JobRecord
+  } catch {
+    return fresh(job)
+  }
+}
+
+export const writeRecord = (job: Pick<Job, 'dir'>, record: JobRecord): void =>
+  writeFileAtomic(file(job), `${JSON.stringify(record, null, 2)}\n`)
+
+/**
+ * Whether a job's training is done: its record says so, or its last checkpoint does (the process that noted it down may have
+ * been killed first).
+ */
+export const isDone = (job: Pick<Job, 'dir' | 'id'>): boolean => {
+  if (readRecord(job).finished) return true
+  const checkpoint = latestCheckpoint(runDir(job))
+  if (checkpoint === null) return false
+  try {
+    return isFinished(loadRunState(checkpoint).recipe)
+  } catch {
+    return false
+  }
+}

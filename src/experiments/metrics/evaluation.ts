@@ -1,0 +1,122 @@
+/** @file Metrics of the last evaluation on a test set: scores, criteria, format, balance over labels. */
+
+import { z } from 'zod'
+import type { EvalItem, EvalRow } from '../../runs/rows.ts'
+import { mean } from '../../util/statistics.ts'
+import type { FinishedRun, Metric } from './metric.ts'
+
+const SCORES = [
+  'accuracy',
+  'correctAndValid',
+  'validProofs',
+  'correctAndProved',
+  'greedyAccuracy',
+  'greedyCorrectAndValid',
+  'wellFormed',
+] as const
+
+/** Evaluations on a set; the first set of the run when none is named. */
+const evalsOn = ({ evals }: FinishedRun, set: string | undefined): EvalRow[] =>
+  evals.filter(row => row.set === (set ?? evals[0]?.set))
+
+const lastOn = (run: FinishedRun, set: string | undefined): EvalRow | undefined => evalsOn(run, set).at(-1)
+
+const set = z.string().optional()
+
+interface ScoreOptions {
+  set?: string
+  score: (typeof SCORES)[number]
+}
+
+const scoreOf = (row: EvalRow | undefined, score: ScoreOptions['score']): number | null =>
+  row?.[score] ?? null
+
+/** Scores that items carry. */
+const ITEM_SCORES = ['accuracy', 'correctAndValid', 'greedyAccuracy', 'greedyCorrectAndValid'] as const
+
+const rightOrWrong = (
+  items: readonly EvalItem[],
+  score: ScoreOptions['score'],
+): Map<string, number> | null => {
+  const key = ITEM_SCORES.find(each => each === score)
+  if (!key) return null
+  const values = items.map(item => [item.id, item[key]] as const)
+  const binary = values.every(([, value]) => value === 0 || value === 1)
+  return binary && values.length > 0 ? new Map(values as [string, number][]) : null
+}
+
+const score: Metric<ScoreOptions> = {
+  summary: 'score on a test set after the last step; `score` names another one than accuracy',
+  options: z.strictObject({ set, score: z.enum(SCORES).default('accuracy') }),
+  unit: 'share',
+  value: (run, options) => scoreOf(lastOn(run, options.set), options.score),
+  over: (run, options) =>
+    evalsOn(run, options.set).flatMap(row => {
+      const value = scoreOf(row, options.score)
+      return value === null ? [] : [{ step: row.step, value }]
+    }),
+  items: (run, options) => rightOrWrong(lastOn(run, options.set)?.items ?? [], options.score),
+}
+
+interface CriterionOptions {
+  set?: string
+  id: string
+}
+
+/** `needed-*` names all criteria that begin so. */
+const matches = (pattern: string, id: string): boolean =>
+  pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern
+
+const criterionOf = (row: EvalRow | undefined, pattern: string): number | null => {
+  const values = Object.entries(row?.criteria ?? {}).flatMap(([id, value]) =>
+    matches(pattern, id) && typeof value === 'number' ? [value] : [],
+  )
+  return values.length > 0 ? mean(values) : null
+}
+
+const criterion: Metric<CriterionOptions> = {
+  summary:
+    'how often a criterion is met, after the last step; `id` may end in * and means the mean of several',
+  options: z.strictObject({ set, id: z.string() }),
+  unit: 'share',
+  value: (run, options) => criterionOf(lastOn(run, options.set), options.id),
+  over: (run, options) =>
+    evalsOn(run, options.set).flatMap(row => {
+      const value = criterionOf(row, options.id)
+      return value === null ? [] : [{ step: row.step, value }]
+    }),
+}
+
+interface BalanceOptions {
+  set?: string
+  of: 'macroRecall' | 'minClassRecall' | 'trueBias' | 'absoluteTrueBias'
+}
+
+const balance: Metric<BalanceOptions> = {
+  summary: 'balance over labels after the last step: macroRecall, minClassRecall, trueBias, absoluteTrueBias',
+  options: z.strictObject({
+    set,
+    of: z.enum(['macroRecall', 'minClassRecall', 'trueBias', 'absoluteTrueBias']).default('minClassRecall'),
+  }),
+  unit: 'share',
+  value: (run, options) => {
+    const row = lastOn(run, options.set)?.balance
+    if (!row) return null
+    if (options.of !== 'absoluteTrueBias') return row[options.of]
+    return row.trueBias === null ? null : Math.abs(row.trueBias)
+  },
+}
+
+const responseTokens: Metric<{ set?: string }> = {
+  summary: 'mean length of a response on a test set after the last step, in tokens',
+  options: z.strictObject({ set }),
+  unit: 'number',
+  value: (run, options) => lastOn(run, options.set)?.responseTokens ?? null,
+}
+
+export const EVALUATION_METRICS: Readonly<Record<string, Metric>> = {
+  score: score as Metric,
+  criterion: criterion as Metric,
+  balance: balance as Metric,
+  'response-tokens': responseTokens as Metric,
+}

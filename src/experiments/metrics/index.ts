@@ -1,0 +1,31 @@
+/** @file The metrics that a registration may name. Another one is another entry here. */
+
+import { ConfigError } from '../../util/errors.ts'
+import { closest, parseWith } from '../../util/schema.ts'
+import type { MetricChoice } from '../registration.ts'
+import { CURVE_METRICS } from './curves.ts'
+import { EVALUATION_METRICS } from './evaluation.ts'
+import type { Metric } from './metric.ts'
+import { PROBE_METRICS } from './probed.ts'
+
+export type { FinishedRun, Metric, MetricUnit } from './metric.ts'
+export { beforeTraining, tokensUntil } from './metric.ts'
+
+export const METRICS: Readonly<Record<string, Metric>> = {
+  ...EVALUATION_METRICS,
+  ...CURVE_METRICS,
+  ...PROBE_METRICS,
+}
+
+/** A metric with its options checked. @throws ConfigError for a name that is none, or options that do not fit. */
+export const metricNamed = (choice: MetricChoice, place: string): { metric: Metric; options: unknown } => {
+  if (!Object.hasOwn(METRICS, choice.name)) {
+    const names = Object.keys(METRICS)
+    const near = closest(choice.name, names)
+    throw new ConfigError(
+      `${place}: expected one of ${names.join(', ')}, got ${JSON.stringify(choice.name)}; ${near ? `did you mean ${near}?` : 'choose one of these'}`,
+    )
+  }
+  const metric = METRICS[choice.name]
+  return { metric, options: parseWith(metric.options, choice.options, `${place} (${choice.name})`) }
+}

@@ -1,0 +1,51 @@
+/** @file What a metric is: a figure read from a finished run, by a pure function. */
+
+import type { z } from 'zod'
+import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
+
+/** A run that is done, as the analysis sees it: everything that its folder says, nothing that it must compute. */
+export interface FinishedRun {
+  arm: string
+  start: string
+  seed: string
+  steps: number
+  metrics: readonly MetricsRow[]
+  /** The run's own evaluations, in order. */
+  evals: readonly EvalRow[]
+  /** What probes measured on samples of the trained policy, by probe. */
+  probes: Readonly<Record<string, unknown>>
+  /** Seconds that it took, all attempts together. */
+  seconds: number
+}
+
+/** How a figure is written: shares in percent and points. */
+export type MetricUnit = 'share' | 'number'
+
+export interface Metric<Options = unknown> {
+  summary: string
+  options: z.ZodType<Options>
+  unit: MetricUnit
+  /** Always 0 or 1: may be tested by `share`. */
+  binary?: boolean
+  /** The figure of a run; null where the run does not have it. */
+  value(run: FinishedRun, options: Options): number | null
+  /** The figure along the run, by step: what a comparison at equal tokens reads. */
+  over?(run: FinishedRun, options: Options): { step: number; value: number }[]
+  /** Right (1) or wrong (0) by item of the test set; null where items are neither. */
+  items?(run: FinishedRun, options: Options): Map<string, number> | null
+}
+
+/** The run as it was before its first step: what the arm `start` stands for. */
+export const beforeTraining = (run: FinishedRun): FinishedRun => ({
+  ...run,
+  arm: 'start',
+  steps: 0,
+  metrics: [],
+  evals: run.evals.filter(({ step }) => step === 0),
+  probes: {},
+  seconds: 0,
+})
+
+/** Tokens generated in training up to and including a step. */
+export const tokensUntil = ({ metrics }: Pick<FinishedRun, 'metrics'>, step: number): number =>
+  metrics.reduce((sum, row) => sum + (row.step <= step && typeof row.tokens === 'number' ? row.tokens : 0), 0)

@@ -1,0 +1,61 @@
+/** @file Metrics of what probes measured on samples of the trained policy: best-of-N, novelty, internalisation. */
+
+import { z } from 'zod'
+import type { Internalisation } from '../../eval/internalisation.ts'
+import type { NoveltySummary } from '../../eval/novelty.ts'
+import type { Metric } from './metric.ts'
+
+/** What each probe leaves, by its name. */
+export interface ProbeResults {
+  'best-of-n': { samples: number; problems: number; curve: { n: number; score: number }[] }
+  novelty: NoveltySummary
+  internalisation: Record<string, Internalisation>
+}
+
+const probe = <Name extends keyof ProbeResults>(
+  probes: Readonly<Record<string, unknown>>,
+  name: Name,
+): ProbeResults[Name] | undefined => probes[name] as ProbeResults[Name] | undefined
+
+const bestOfN: Metric<{ n: number }> = {
+  summary: 'expected best score of n samples a problem (needs the probe best-of-n)',
+  options: z.strictObject({ n: z.int().positive() }),
+  unit: 'share',
+  value: ({ probes }, { n }) => probe(probes, 'best-of-n')?.curve.find(point => point.n === n)?.score ?? null,
+}
+
+const NOVELTY = ['median', 'logMean', 'above2', 'above10', 'above100'] as const
+
+const novelty: Metric<{ of: (typeof NOVELTY)[number] }> = {
+  summary: 'how much likelier the policy makes its responses than its start did (needs the probe novelty)',
+  options: z.strictObject({ of: z.enum(NOVELTY).default('median') }),
+  unit: 'number',
+  value: ({ probes }, { of }) => {
+    const found = probe(probes, 'novelty')
+    if (!found) return null
+    if (of === 'median' || of === 'logMean') return found[of]
+    return found.above[Number(of.slice(5)) as 2 | 10 | 100]
+  },
+}
+
+const DISTANCES = ['initialToPlain', 'plainToScaffolded', 'plainToItself', 'excess'] as const
+
+const internalisation: Metric<{ of: (typeof DISTANCES)[number]; threshold: number }> = {
+  summary:
+    'distance between responses (needs the probe internalisation); excess: scaffold against plain, less plain against itself',
+  options: z.strictObject({ of: z.enum(DISTANCES).default('excess'), threshold: z.number().default(0.5) }),
+  unit: 'number',
+  value: ({ probes }, { of, threshold }) => {
+    const found = probe(probes, 'internalisation')?.[String(threshold)]
+    if (!found) return null
+    if (of !== 'excess') return found[of]
+    const { plainToScaffolded, plainToItself } = found
+    return plainToScaffolded === null || plainToItself === null ? null : plainToScaffolded - plainToItself
+  },
+}
+
+export const PROBE_METRICS: Readonly<Record<string, Metric>> = {
+  'best-of-n': bestOfN as Metric,
+  novelty: novelty as Metric,
+  internalisation: internalisation as Metric,
+}

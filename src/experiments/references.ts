@@ -1,0 +1,113 @@
+/** @file What a schema cannot see in a registration: names that must exist, tests that must fit their metric. */
+
+import { ConfigError } from '../util/errors.ts'
+import { closest } from '../util/schema.ts'
+import { metricNamed } from './metrics/index.ts'
+import { type Claim, CONTROLS, type MetricChoice, type RegistrationContent, START } from './registration.ts'
+
+/** The arms that a claim names, in pairs; `null` stands for the claim's reference. */
+export const comparisonsOf = ({ arms }: Pick<Claim, 'arms'>): { a: string; b: string | null }[] => {
+  if (Array.isArray(arms)) return arms.slice(1).map((b, i) => ({ a: arms[i], b }))
+  const { a, b } = arms
+  return b === undefined ? [{ a, b: null }] : b.map(other => ({ a, b: other }))
+}
+
+/** @throws ConfigError that lists everything wrong, by place. */
+export const checkReferences = (content: RegistrationContent, file: string): void => {
+  const problems = [
+    ...uniqueNames(content),
+    ...content.claims.flatMap((claim, i) => claimProblems(content, claim, `claims[${i}]`)),
+    ...controlProblems(content),
+    ...content.charts.flatMap(({ arms }, i) =>
+      arms.flatMap(arm => armProblem(content, arm, `charts[${i}].arms`)),
+    ),
+    ...content.probes.flatMap(({ arms }, i) =>
+      arms.flatMap(arm => armProblem(content, arm, `probes[${i}].arms`)),
+    ),
+  ]
+  if (problems.length > 0) throw new ConfigError(problems.map(problem => `${file}: ${problem}`).join('\n'))
+}
+
+const repeated = (names: readonly string[]) => names.find((each, i) => names.indexOf(each) !== i)
+
+const uniqueNames = ({ seeds, starts, claims, arms }: RegistrationContent): string[] => {
+  const lists = {
+    seeds: seeds.map(String),
+    starts: starts.map(start => start.name),
+    claims: claims.map(({ id }) => id),
+  }
+  const doubled = Object.entries(lists).flatMap(([what, names]) => {
+    const twice = repeated(names)
+    return twice === undefined
+      ? []
+      : [`${what}: expected every name once, got ${JSON.stringify(twice)} twice; rename one`]
+  })
+  const reserved =
+    START in arms ? [`arms.${START}: expected another name; this one stands for the cold start`] : []
+  return [...doubled, ...reserved]
+}
+
+const armProblem = ({ arms }: RegistrationContent, arm: string, place: string): string[] => {
+  if (Object.hasOwn(arms, arm)) return []
+  const near = closest(arm, Object.keys(arms))
+  return [
+    `${place}: expected one of ${Object.keys(arms).join(', ')}, got ${JSON.stringify(arm)}; ${near ? `did you mean ${near}?` : 'add the arm or correct its name'}`,
+  ]
+}
+
+const metricProblem = (choice: MetricChoice, place: string): string[] => {
+  try {
+    metricNamed(choice, place)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return [error.message]
+    throw error
+  }
+}
+
+const claimProblems = (content: RegistrationContent, claim: Claim, place: string): string[] => {
+  const unknown = comparisonsOf(claim).flatMap(({ a, b }) => [
+    ...armProblem(content, a, `${place}.arms`),
+    ...(b === null || b === START ? [] : armProblem(content, b, `${place}.arms`)),
+  ])
+  const metric = metricProblem(claim.metric, `${place}.metric`)
+  return [...unknown, ...metric, ...(metric.length > 0 ? [] : testProblems(claim, place))]
+}
+
+const testProblems = (claim: Claim, place: string): string[] => {
+  const { metric } = metricNamed(claim.metric, place)
+  const superiority = claim.direction === 'greater' || claim.direction === 'less'
+  const paired = comparisonsOf(claim).every(({ b }) => b !== null)
+  const checks: [boolean, string][] = [
+    [
+      claim.test === 'mcnemar' && (!metric.items || !superiority || !paired),
+      `test: expected sign-flip for metric ${claim.metric.name}, got mcnemar; it needs two arms, a direction and a metric that is right or wrong item by item`,
+    ],
+    [
+      claim.test === 'share' && (claim.atLeast === undefined || paired || !metric.binary),
+      'test: expected a single arm, atLeast and a metric of 0 or 1 with share; add what lacks or take sign-flip',
+    ],
+    [
+      claim.equal !== 'steps' && (!metric.over || !paired),
+      `equal: expected steps for metric ${claim.metric.name}, got ${claim.equal}; only a score that is evaluated along the run can be compared at equal tokens`,
+    ],
+    [
+      !superiority && claim.smallestEffect === 0,
+      `smallestEffect: expected a number above 0 with direction ${claim.direction}, got 0; it is the margin`,
+    ],
+  ]
+  return checks.flatMap(([wrong, message]) => (wrong ? [`${place}.${message}`] : []))
+}
+
+const controlProblems = (content: RegistrationContent): string[] => {
+  const { controls } = content
+  const named = CONTROLS.flatMap(kind => {
+    const control = controls[kind]
+    return 'arm' in control ? armProblem(content, control.arm, `controls.${kind}.arm`) : []
+  })
+  return [
+    ...armProblem(content, controls.of, 'controls.of'),
+    ...metricProblem(controls.metric, 'controls.metric'),
+    ...named,
+  ]
+}

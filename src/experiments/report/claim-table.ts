@@ -1,0 +1,54 @@
+/** @file The table of all claims: what was claimed, what came of it, and how sure that is. */
+
+import { type Html, html } from '../../runs/report/html.ts'
+import type { ClaimResult, Comparison } from '../claims.ts'
+import type { PaperResult } from '../results.ts'
+import { effectTrack, STATUS_CLASS } from './tracks.ts'
+import { differenceText, pText, valueText } from './units.ts'
+
+export const verdictChip = ({ status }: Pick<ClaimResult, 'status'>): Html =>
+  html`<span class="verdict ${STATUS_CLASS[status]}">${status}</span>`
+
+/** `ruscarl over rubric-rl`, with what is particular to the comparison. */
+export const comparisonName = ({ a, b, equal }: Comparison, reference: number): string =>
+  `${a} less ${b ?? reference}${equal === 'tokens' ? ', at equal tokens' : ''}`
+
+const firstCells = (claim: ClaimResult, rows: number): Html =>
+  html`<th scope="rowgroup" rowspan="${rows}"><a href="#claim-${claim.claim.id}">${claim.claim.id}</a><small>${claim.claim.statement}</small></th><td rowspan="${rows}">${verdictChip(claim)}</td>`
+
+const comparisonCells = (claim: ClaimResult, comparison: Comparison): Html => {
+  const { statistics, status } = comparison
+  const { metric, direction, smallestEffect, reference } = claim.claim
+  const name = comparisonName(comparison, reference)
+  if (statistics === null)
+    return html`<td class="forest"><span class="pair-name">${name}</span></td><td class="num">–</td><td class="num">–</td><td class="num">–</td><td class="num quiet">0</td>`
+  const interval = statistics.interval.map(end => differenceText(metric, end)).join(' to ')
+  const p = claim.claim.test === 'mcnemar' ? (comparison.items?.p ?? null) : statistics.p
+  const detectable =
+    status === 'reproduced' || statistics.detectable === null
+      ? '–'
+      : differenceText(metric, statistics.detectable).replace('+', '')
+  return html`<td class="forest">${effectTrack(statistics, direction, smallestEffect, status)}<small class="pair-name">${name}</small></td><td class="num">${differenceText(metric, statistics.difference)}<small>${interval}</small></td><td class="num">${pText(p)}</td><td class="num">${detectable}</td><td class="num quiet">${statistics.n}</td>`
+}
+
+const shareCells = ({ share, claim }: ClaimResult): Html => {
+  if (share === null)
+    return html`<td class="forest"></td><td class="num">–</td><td class="num">–</td><td class="num">–</td><td class="num quiet">0</td>`
+  const [low, high] = share.interval
+  const text = `${valueText({ name: 'score', options: {} }, low)} to ${valueText({ name: 'score', options: {} }, high)}`
+  return html`<td class="forest"><small class="pair-name">share of runs, at least ${claim.atLeast}</small></td><td class="num">${share.hits} of ${share.n}<small>${text}</small></td><td class="num">–</td><td class="num">–</td><td class="num quiet">${share.n}</td>`
+}
+
+const rowsOf = (claim: ClaimResult): Html[] => {
+  const { comparisons, adjustedP } = claim
+  const rows =
+    comparisons.length > 0 ? comparisons.map(each => comparisonCells(claim, each)) : [shareCells(claim)]
+  return rows.map((cells, i) => {
+    const kind = i < rows.length - 1 ? 'more-follow' : ''
+    if (i > 0) return html`<tr class="more ${kind}">${cells}</tr>`
+    return html`<tr class="${kind}">${firstCells(claim, rows.length)}${cells}<td class="num" rowspan="${rows.length}">${pText(adjustedP)}</td></tr>`
+  })
+}
+
+export const claimTable = ({ claims }: PaperResult): Html =>
+  html`<div class="scroll"><table class="claims"><thead><tr><th>Claim</th><th></th><th></th><th class="num">Effect</th><th class="num">p</th><th class="num">Detectable</th><th class="num">Pairs</th><th class="num">p of the claim, Holm</th></tr></thead><tbody>${claims.flatMap(rowsOf)}</tbody></table></div>`

@@ -1,0 +1,79 @@
+/** @file One claim with the runs behind it: a row of dots for each arm, and the differences that were tested. */
+
+import { type Html, html } from '../../runs/report/html.ts'
+import type { ClaimResult, Comparison } from '../claims.ts'
+import type { PaperResult } from '../results.ts'
+import { comparisonName, verdictChip } from './claim-table.ts'
+import { dotRow, dotTrack, effectTrack, START_COLORS, sharedRange } from './tracks.ts'
+import { differenceText, metricText, pText, unitText, valueText } from './units.ts'
+
+const DIRECTION_WORDS = {
+  greater: 'above',
+  less: 'below',
+  equal: 'equal to',
+  'not-above': 'not above',
+  'not-below': 'not below',
+} as const
+
+const plan = ({ claim }: ClaimResult): string => {
+  const { metric, direction, smallestEffect, test, equal, atLeast } = claim
+  if (test === 'share') return `${metricText(metric)}; in at least ${100 * atLeast!}% of the runs.`
+  const margin = direction === 'greater' || direction === 'less' ? 'smallest effect that matters' : 'margin'
+  const size = differenceText(metric, smallestEffect).replace('+', '')
+  const budget =
+    equal === 'steps'
+      ? ''
+      : equal === 'tokens'
+        ? ', at equal generated tokens'
+        : ', at equal steps and at equal generated tokens'
+  return `${metricText(metric)}; ${DIRECTION_WORDS[direction]}, ${margin} ${size} ${unitText(metric)}${budget}.`.replace(
+    ' .',
+    '.',
+  )
+}
+
+const armRows = (result: PaperResult, { claim, runs }: ClaimResult): Html => {
+  const starts = result.registration.starts.map(({ name }) => name)
+  const colorOf = (start: string) => START_COLORS[starts.indexOf(start) % START_COLORS.length]
+  const arms = [...new Set(runs.map(({ arm }) => arm))].flatMap(arm => {
+    const values = runs.flatMap(run =>
+      run.arm === arm && run.value !== null ? [{ value: run.value, start: run.start }] : [],
+    )
+    return values.length > 0 ? [{ arm, row: dotRow(values) }] : []
+  })
+  if (arms.length === 0) return html`<p class="about">No finished run has this figure yet.</p>`
+  const range = sharedRange(arms.map(({ row }) => row))
+  const rows = arms.map(({ arm, row }) => {
+    const interval = row.interval?.map(end => valueText(claim.metric, end)).join(' to ')
+    return html`<div>${arm}</div>${dotTrack(row, range, colorOf)}<div class="num">${valueText(claim.metric, row.mean)}<small>${interval}</small></div>`
+  })
+  const ends = html`<div></div><div class="ends"><span>${valueText(claim.metric, range[0])}</span><span>${valueText(claim.metric, range[1])}</span></div><div></div>`
+  const key = html`<div class="startkey">${starts.map(start => html`<span><i style="border-color:var(--${colorOf(start)})"></i>cold start ${start}</span>`)}<span><b></b>mean, with 95% interval</span></div>`
+  return html`<div class="dots-grid">${rows}${ends}</div>${key}`
+}
+
+const byStart = ({ statistics }: Comparison, claim: ClaimResult): string => {
+  const entries = Object.entries(statistics?.byStart ?? {})
+  if (entries.length < 2) return ''
+  return `By cold start: ${entries.map(([start, value]) => `${start} ${differenceText(claim.claim.metric, value)}`).join(', ')}. `
+}
+
+const itemText = ({ items, a, b }: Comparison): string =>
+  items === null
+    ? ''
+    : `Item by item on ${items.items} problems: ${a} ahead on ${items.onlyA}, ${b} on ${items.onlyB}; McNemar’s p ${pText(items.p)} (these models, this set). `
+
+const comparisonRows = (claim: ClaimResult): Html | null => {
+  const { direction, smallestEffect, metric, reference } = claim.claim
+  const rows = claim.comparisons.flatMap(comparison => {
+    const { statistics, status, reason } = comparison
+    if (statistics === null) return []
+    return [
+      html`<div>${comparisonName(comparison, reference)}</div>${effectTrack(statistics, direction, smallestEffect, status)}<div class="num">${differenceText(metric, statistics.difference)}<small>${statistics.interval.map(end => differenceText(metric, end)).join(' to ')}</small></div><div class="sub">${byStart(comparison, claim)}${itemText(comparison)}${status}: ${reason}.</div>`,
+    ]
+  })
+  return rows.length > 0 ? html`<div class="dots-grid">${rows}</div>` : null
+}
+
+export const claimDetails = (result: PaperResult, claim: ClaimResult): Html =>
+  html`<article class="panel claim" id="claim-${claim.claim.id}"><header><h3>${claim.claim.id}</h3>${verdictChip(claim)}<span class="quiet">${claim.reason}</span></header><p class="statement">${claim.claim.statement}</p><p class="about">${plan(claim)}${claim.claim.note !== undefined && html` ${claim.claim.note}`}</p>${armRows(result, claim)}${comparisonRows(claim)}</article>`

@@ -1,0 +1,79 @@
+/** @file Curves of the arms: means over starts and seeds, with bands. */
+
+import type { ChartSeries, ChartSpec } from '../../runs/report/charts.ts'
+import { roundForPage } from '../../runs/report/format.ts'
+import { mean, std } from '../../util/statistics.ts'
+import { curveOf, smoothed } from '../metrics/curves.ts'
+import type { FinishedRun } from '../metrics/index.ts'
+import type { Registration } from '../registration.ts'
+
+type Chart = Registration['charts'][number]
+
+const COLORS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6']
+
+/** About a hundred and fifty points a curve are more than the eye tells apart. */
+const POINTS = 150
+
+const pointsOf = (run: FinishedRun, { curve, set, score }: Chart): { step: number; value: number }[] => {
+  if (curve !== undefined) {
+    const points = curveOf(run.metrics, curve)
+    const values = smoothed(
+      points.map(({ value }) => value),
+      Math.max(1, Math.round(points.length / 40) | 1),
+    )
+    return points.map(({ step }, i) => ({ step, value: values[i] }))
+  }
+  const own = run.evals.filter(row => row.set === (set ?? run.evals[0]?.set))
+  return own.flatMap(row => {
+    const value = (row as unknown as Record<string, unknown>)[score]
+    return typeof value === 'number' ? [{ step: row.step, value }] : []
+  })
+}
+
+/** Mean over runs by step, with the interval of the mean: 1.96 standard errors. Steps that not all runs have are left out. */
+const bandOf = (curves: readonly { step: number; value: number }[][]) => {
+  const bySteps = new Map<number, number[]>()
+  for (const curve of curves)
+    for (const { step, value } of curve) bySteps.set(step, [...(bySteps.get(step) ?? []), value])
+  return new Map(
+    [...bySteps]
+      .filter(([, values]) => values.length === curves.length)
+      .map(([step, values]) => {
+        const centre = mean(values)
+        const half = values.length > 1 ? (1.96 * std(values, 1)) / Math.sqrt(values.length) : 0
+        return [step, { centre, low: centre - half, high: centre + half }] as const
+      }),
+  )
+}
+
+const thinned = (steps: readonly number[]): number[] => {
+  const every = Math.ceil(steps.length / POINTS)
+  return steps.filter((_, i) => i % every === 0 || i === steps.length - 1)
+}
+
+const chartOf = (chart: Chart, index: number, runs: readonly FinishedRun[]): ChartSpec[] => {
+  const bands = chart.arms.flatMap((arm, i) => {
+    const own = runs.filter(run => run.arm === arm)
+    const band = bandOf(own.map(run => pointsOf(run, chart)))
+    return band.size > 0 ? [{ arm, color: COLORS[i], band }] : []
+  })
+  if (bands.length === 0) return []
+  const x = thinned([...new Set(bands.flatMap(({ band }) => [...band.keys()]))].sort((a, b) => a - b))
+  const series: ChartSeries[] = bands.map(({ arm, color, band }) => {
+    const column = (pick: 'centre' | 'low' | 'high') => x.map(step => roundForPage(band.get(step)?.[pick]))
+    return {
+      label: arm,
+      color,
+      kind: 'band',
+      values: column('centre'),
+      low: column('low'),
+      high: column('high'),
+    }
+  })
+  const unit = chart.unit === 'share' ? 'rate' : 'number'
+  return [{ id: `curve-${index}`, title: chart.title, unit, x, series }]
+}
+
+/** The registered charts that there are runs for. */
+export const paperCharts = ({ charts }: Registration, runs: readonly FinishedRun[]): ChartSpec[] =>
+  charts.flatMap((chart, index) => chartOf(chart, index, runs))

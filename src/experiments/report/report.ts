@@ -1,0 +1,113 @@
+/** @file A paper's report: every claim with effect, interval, p and status, the runs behind it, and what was cut. */
+
+import { join } from 'node:path'
+import { formatDuration } from '../../runs/progress.ts'
+import type { ChartSpec } from '../../runs/report/charts.ts'
+import { number } from '../../runs/report/format.ts'
+import { type Html, html } from '../../runs/report/html.ts'
+import { figure, heading, page } from '../../runs/report/page.ts'
+import { writeFileAtomic } from '../../util/atomic.ts'
+import type { ControlResult } from '../claims.ts'
+import type { FinishedRun } from '../metrics/index.ts'
+import type { PaperResult } from '../results.ts'
+import type { Status } from '../status.ts'
+import { claimDetails } from './claim.ts'
+import { claimTable } from './claim-table.ts'
+import { paperCharts } from './curves.ts'
+import { PAPER_STYLE } from './style.ts'
+import { STATUS_CLASS } from './tracks.ts'
+import { differenceText } from './units.ts'
+
+const fact = (name: string, value: string | number): Html => html`<span><b>${name}</b>${value}</span>`
+
+const STATUSES: readonly Status[] = ['reproduced', 'not reproduced', 'inconclusive']
+
+const counts = ({ claims }: PaperResult): Html =>
+  html`<div class="counts">${STATUSES.flatMap(status => {
+    const count = claims.filter(claim => claim.status === status).length
+    return count > 0 ? [html`<span class="verdict ${STATUS_CLASS[status]}">${count} ${status}</span>`] : []
+  })}</div>`
+
+const header = (result: PaperResult): Html => {
+  const { registration, runs, registeredAt } = result
+  const { seeds, starts, test } = registration
+  const state = runs.done === runs.planned ? 'complete' : `${runs.done} of ${runs.planned} runs`
+  return html`<header><div class="top"><h1>${registration.title}</h1><span class="status ${runs.done === runs.planned && 'finished'}">${state}</span></div>
+<div class="facts">${fact('cold starts', starts.length)}${fact('seeds', seeds.length)}${fact('steps', registration.steps)}${fact('test problems', number(test.problems))}${fact('training', formatDuration(runs.seconds))}${fact('registered', registeredAt.slice(0, 16).replace('T', ' '))}</div>
+${registration.summary !== undefined && html`<p class="lead">${registration.summary}</p>`}${counts(result)}</header>`
+}
+
+const CLAIMS_ABOUT =
+  'Effects are means of paired differences, one pair for each cold start and seed, with 95% bootstrap intervals; p by sign-flip permutation, then corrected by Holm over all claims of the paper. Dashed: the smallest effect that was registered as mattering; shaded: a registered margin. Detectable is the effect that so many pairs would find four times in five.'
+
+const OUTCOME_CLASS = { passed: 'yes', failed: 'no', open: 'open' } as const
+
+const controlRow = (result: PaperResult, { kind, arm, outcome, above, gain }: ControlResult): Html => {
+  const { metric } = result.registration.controls
+  const cell = (statistics: ControlResult['above']) =>
+    statistics === null
+      ? html`<td class="num">–</td>`
+      : html`<td class="num">${differenceText(metric, statistics.difference)}<small>${statistics.interval.map(end => differenceText(metric, end)).join(' to ')}</small></td>`
+  return html`<tr><th scope="row">${kind}<small>${arm}</small></th><td><span class="verdict ${OUTCOME_CLASS[outcome]}">${outcome}</span></td>${cell(above)}${cell(gain)}<td class="num quiet">${above?.n ?? 0}</td></tr>`
+}
+
+const controls = (result: PaperResult): Html => {
+  const { of } = result.registration.controls
+  const absent = result.absentControls.map(
+    ({ kind, reason }) =>
+      html`<tr><th scope="row">${kind}</th><td><span class="verdict">left out</span></td><td colspan="3">${reason}</td></tr>`,
+  )
+  return html`<section>${heading('Negative controls', `What ${of} gains must come from what it is rewarded for. A control passes when ${of} is above it, and fails when it gains all the same.`)}<div class="panel"><div class="scroll"><table><thead><tr><th>Control</th><th></th><th class="num">${of} less control</th><th class="num">Control less its start</th><th class="num">Pairs</th></tr></thead><tbody>${result.controls.map(control => controlRow(result, control))}${absent}</tbody></table></div></div></section>`
+}
+
+const curves = (charts: readonly ChartSpec[]): Html | null =>
+  charts.length === 0
+    ? null
+    : html`<section>${heading('Curves', 'Means over cold starts and seeds; bands are 95% intervals of the mean. Drag to zoom, double-click to go back.')}<div class="charts wide">${charts.map(figure)}</div></section>`
+
+const details = (result: PaperResult): Html =>
+  html`<section>${heading('Claim by claim', 'Every dot is a run.')}<div class="details">${result.claims.map(claim => claimDetails(result, claim))}</div></section>`
+
+const arms = (result: PaperResult): Html =>
+  html`<section>${heading('Arms', 'What each one took, means over its runs.')}<div class="panel"><div class="scroll"><table><thead><tr><th>Arm</th><th class="num">Runs</th><th class="num">Steps</th><th class="num">Generated tokens</th><th class="num">Time a run</th></tr></thead><tbody>${result.arms.map(
+    arm =>
+      html`<tr><th scope="row">${arm.arm}${arm.summary && html`<small>${arm.summary}</small>`}</th><td class="num">${arm.runs}${arm.runs < arm.planned && html` of ${arm.planned}`}</td><td class="num">${arm.runs > 0 ? arm.steps : '–'}</td><td class="num">${arm.runs > 0 ? number(Math.round(arm.tokens)) : '–'}</td><td class="num">${arm.runs > 0 ? formatDuration(arm.seconds) : '–'}</td></tr>`,
+  )}</tbody></table></div></div></section>`
+
+const cut = ({ registration, failed }: PaperResult): Html | null => {
+  const missing = failed.map(({ id, message }) => `Run ${id} failed twice: ${message}`)
+  const all = [...registration.cut, ...(registration.test.note ? [registration.test.note] : []), ...missing]
+  if (all.length === 0) return null
+  return html`<section>${heading('What was cut')}<ul class="cut">${all.map(text => html`<li>${text}</li>`)}</ul></section>`
+}
+
+const pairs = (record: Readonly<Record<string, string | number>>): Html =>
+  html`<dl class="pairs">${Object.entries(record).map(([key, value]) => html`<dt>${key}</dt><dd>${value}</dd>`)}</dl>`
+
+const origin = (result: PaperResult): Html =>
+  html`<section>${heading('Where this comes from')}<div class="panel settings">${pairs({
+    registration: result.registration.file,
+    'SHA-256': result.registration.hash,
+    ...result.versions,
+    ...result.machine,
+  })}</div></section>`
+
+const body = (result: PaperResult, charts: readonly ChartSpec[]): Html =>
+  html`<main>${header(result)}<section>${heading('Claims', CLAIMS_ABOUT)}<div class="panel sets">${claimTable(result)}</div></section>${curves(charts)}${details(result)}${controls(result)}${arms(result)}${cut(result)}${origin(result)}<footer>Written by Gradus ${result.versions.gradus}. All of it in this miniature: a CPU model says nothing about models a thousand times larger. Charts by uPlot (MIT).</footer></main>`
+
+/** The report as HTML, self-contained. */
+export const renderPaperReport = (result: PaperResult, runs: readonly FinishedRun[]): string => {
+  const charts = paperCharts(result.registration, runs)
+  return page(`${result.registration.title} – Gradus`, body(result, charts), charts, PAPER_STYLE)
+}
+
+/** Writes `report.html` beside the results and returns its path. */
+export const writePaperReport = (
+  folder: string,
+  result: PaperResult,
+  runs: readonly FinishedRun[],
+): string => {
+  const path = join(folder, 'report.html')
+  writeFileAtomic(path, renderPaperReport(result, runs))
+  return path
+}

@@ -1,0 +1,31 @@
+/** @file A metric's figures for people: shares in percent and points, others as numbers. */
+
+import { number, percent, points } from '../../runs/report/format.ts'
+import { METRICS } from '../metrics/index.ts'
+import type { MetricChoice } from '../registration.ts'
+
+const isShare = ({ name }: MetricChoice): boolean => METRICS[name].unit === 'share'
+
+/** A figure in the metric's unit. */
+export const valueText = (metric: MetricChoice, value: number | null): string =>
+  isShare(metric) ? percent(value) : number(value)
+
+/** A difference of two figures, with its sign. */
+export const differenceText = (metric: MetricChoice, difference: number): string => {
+  if (isShare(metric)) return points(difference)
+  return difference > 0 ? `+${number(difference)}` : number(difference)
+}
+
+/** `score (greedyAccuracy) on unseen trips`. */
+export const metricText = ({ name, options }: MetricChoice): string => {
+  const { set, ...rest } = options as { set?: string } & Record<string, unknown>
+  const more = Object.entries(rest).map(([key, value]) => `${key} ${String(value)}`)
+  return `${name}${more.length > 0 ? ` (${more.join(', ')})` : ''}${set === undefined ? '' : ` on ${set}`}`
+}
+
+/** What a difference of the metric is counted in. */
+export const unitText = (metric: MetricChoice): string => (isShare(metric) ? 'points' : '')
+
+/** `.0004`, `< .0001`. */
+export const pText = (p: number | null): string =>
+  p === null ? '–' : p < 0.0001 ? '< .0001' : p.toFixed(4).replace(/^0/, '')

@@ -1,0 +1,147 @@
+/** @file What an experiment leaves: one JSON file a claim, with all that it takes to work its status out again. */
+
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describeEnvironment } from '../runs/environment.ts'
+import { writeFileAtomic } from '../util/atomic.ts'
+import { packageVersion } from '../util/package.ts'
+import { mean } from '../util/statistics.ts'
+import { analyseClaims, analyseControl, type ClaimResult, type ControlResult } from './claims.ts'
+import type { Job } from './jobs.ts'
+import { type FinishedRun, tokensUntil } from './metrics/index.ts'
+import { CONTROLS, type Registration } from './registration.ts'
+
+/** What an arm took. */
+export interface ArmCost {
+  arm: string
+  summary: string | null
+  runs: number
+  planned: number
+  steps: number
+  /** Means over its runs. */
+  tokens: number
+  seconds: number
+}
+
+export interface PaperResult {
+  registration: Registration
+  /** When the registration was first seen by the command, before its first job. */
+  registeredAt: string
+  claims: ClaimResult[]
+  controls: ControlResult[]
+  /** Controls that are left out, with the reason that was registered. */
+  absentControls: { kind: string; reason: string }[]
+  arms: ArmCost[]
+  /** Runs that are there, of how many; all seconds of them. */
+  runs: { done: number; planned: number; seconds: number }
+  failed: { id: string; message: string }[]
+  versions: Record<string, string>
+  machine: Record<string, string | number>
+}
+
+const commit = (): string | null => {
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  if (!existsSync(join(root, '.git'))) return null
+  try {
+    return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], {
+      cwd: root,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim()
+  } catch {
+    return null
+  }
+}
+
+const versions = (): Record<string, string> => {
+  const revision = commit()
+  return { gradus: packageVersion(), node: process.version, ...(revision !== null && { commit: revision }) }
+}
+
+const costOf = (registration: Registration, jobs: readonly Job[], runs: readonly FinishedRun[]): ArmCost[] =>
+  Object.entries(registration.arms).map(([arm, { summary }]) => {
+    const own = runs.filter(run => run.arm === arm)
+    const average = (pick: (run: FinishedRun) => number) => (own.length > 0 ? mean(own.map(pick)) : 0)
+    return {
+      arm,
+      summary: summary ?? null,
+      runs: own.length,
+      planned: jobs.filter(job => job.kind === 'arm' && job.arm === arm).length,
+      steps: own[0]?.steps ?? 0,
+      tokens: average(run => tokensUntil(run, run.steps)),
+      seconds: average(run => run.seconds),
+    }
+  })
+
+/** Works everything out from the runs that are there. */
+export const analysePaper = (
+  registration: Registration,
+  jobs: readonly Job[],
+  runs: readonly FinishedRun[],
+  context: { registeredAt: string; failed: PaperResult['failed'] },
+): PaperResult => {
+  const { controls } = registration
+  const present = CONTROLS.flatMap(kind => {
+    const control = controls[kind]
+    return 'arm' in control ? [analyseControl(runs, controls, kind, control.arm)] : []
+  })
+  const absent = CONTROLS.flatMap(kind => {
+    const control = controls[kind]
+    return 'absent' in control ? [{ kind, reason: control.absent }] : []
+  })
+  return {
+    registration,
+    ...context,
+    claims: analyseClaims(registration, runs),
+    controls: present,
+    absentControls: absent,
+    arms: costOf(registration, jobs, runs),
+    runs: {
+      done: runs.length,
+      planned: jobs.filter(({ kind }) => kind === 'arm').length,
+      seconds: runs.reduce((sum, { seconds }) => sum + seconds, 0),
+    },
+    versions: versions(),
+    machine: describeEnvironment(),
+  }
+}
+
+const claimJson = (result: PaperResult, claim: ClaimResult) => {
+  const { registration, registeredAt } = result
+  const { claim: registered, ...outcome } = claim
+  const arms = new Set(claim.runs.map(({ arm }) => arm))
+  return {
+    paper: registration.paper,
+    ...registered,
+    ...outcome,
+    registration: { file: registration.file, sha256: registration.hash, registeredAt },
+    family: result.claims.filter(({ p }) => p !== null).length,
+    seeds: registration.seeds,
+    starts: registration.starts.map(({ name, seed }) => ({ name, seed })),
+    test: registration.test,
+    controls: result.controls.map(({ kind, arm, outcome: found }) => ({ kind, arm, outcome: found })),
+    arms: result.arms.filter(({ arm }) => arms.has(arm)),
+    seconds: claim.runs.reduce((sum, { seconds }) => sum + seconds, 0),
+    runsDone: result.runs,
+    versions: result.versions,
+    machine: result.machine,
+  }
+}
+
+/** Writes `<claim>.json` for every claim, and `controls.json`. Returns the folder. */
+export const writeResults = (folder: string, result: PaperResult): string => {
+  const write = (name: string, value: unknown) =>
+    writeFileAtomic(join(folder, name), `${JSON.stringify(value, null, 2)}\n`)
+  for (const claim of result.claims) write(`${claim.claim.id}.json`, claimJson(result, claim))
+  write('controls.json', {
+    paper: result.registration.paper,
+    of: result.registration.controls.of,
+    metric: result.registration.controls.metric,
+    controls: result.controls,
+    absent: result.absentControls,
+    registration: { sha256: result.registration.hash, registeredAt: result.registeredAt },
+  })
+  return folder
+}

@@ -1,0 +1,170 @@
+/** @file Runs jobs, several at a time: resumes what was begun, leaves what is done, retries what fails, stops when asked. */
+
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { isLocked } from '../runs/lock.ts'
+import { latestCheckpoint } from '../runs/run-folder.ts'
+import { type Job, runDir, type Training } from './jobs.ts'
+import { isDone, readRecord, writeRecord } from './ledger.ts'
+
+/** How one training is carried out: by a process of its own, or in this one in tests. */
+export interface Launch {
+  training: Training
+  dir: string
+  resume: boolean
+}
+
+/** `finished` false: it was asked to stop, and left a checkpoint to go on from. @throws when it fails */
+export type Execute = (launch: Launch, stop: AbortSignal) => Promise<{ finished: boolean }>
+
+export interface RunnerEvents {
+  onStart?(job: Job, resumed: boolean): void
+  onDone?(job: Job, seconds: number): void
+  /** `again`: it will be tried once more. */
+  onFailure?(job: Job, message: string, again: boolean): void
+}
+
+export interface RunnerOptions {
+  execute: Execute
+  /** After a job's training, before it counts as done: probes. Skipped where the job has none. */
+  afterwards?(job: Job, stop: AbortSignal): Promise<void>
+  /** Jobs at a time. */
+  width: number
+  stop: AbortSignal
+  events?: RunnerEvents
+}
+
+export interface RunnerResult {
+  failed: { job: Job; message: string }[]
+  interrupted: boolean
+}
+
+const ATTEMPTS = 2
+
+/** The checkpoint that a finished cold start left. */
+export const startCheckpoint = (start: Job): string | null => latestCheckpoint(runDir(start))
+
+const POLL_MS = 500
+
+/** A run that a killed command left running goes on by itself: wait for it instead of fighting over its folder. */
+const untilFree = async (dir: string, stop: AbortSignal): Promise<void> => {
+  while (!stop.aborted && isLocked(dir)) await new Promise(done => setTimeout(done, POLL_MS))
+}
+
+/** Killed before its first checkpoint, or before an earlier phase of its own kept one: nothing of it can be used. */
+const canResume = (dir: string): boolean =>
+  latestCheckpoint(dir) !== null || existsSync(join(dir, 'cold-start'))
+
+class Runner {
+  readonly #jobs: readonly Job[]
+  readonly #options: RunnerOptions
+  readonly #waiting: { job: Job; attempt: number }[]
+  readonly #settled = new Set<string>()
+  readonly #failed = new Map<string, { job: Job; message: string }>()
+  #running = 0
+
+  constructor(jobs: readonly Job[], options: RunnerOptions) {
+    this.#jobs = jobs
+    this.#options = options
+    this.#waiting = jobs.map(job => ({ job, attempt: 1 }))
+  }
+
+  async run(): Promise<RunnerResult> {
+    const { stop, width } = this.#options
+    await new Promise<void>(resolve => {
+      const turn = (): void => {
+        while (!stop.aborted && this.#running < width) {
+          const next = this.#next()
+          if (!next) break
+          this.#running++
+          void this.#attempt(next.job, next.attempt).finally(() => {
+            this.#running--
+            turn()
+          })
+        }
+        if (this.#running === 0) resolve()
+      }
+      turn()
+    })
+    return { failed: [...this.#failed.values()], interrupted: stop.aborted }
+  }
+
+  /** The first waiting job whose cold start is there; those whose cold start failed, fail with it. */
+  #next(): { job: Job; attempt: number } | undefined {
+    for (const { job } of [...this.#waiting]) if (job.needs && this.#failed.has(job.needs)) this.#giveUp(job)
+    const known = new Set(this.#jobs.map(({ id }) => id))
+    const index = this.#waiting.findIndex(
+      ({ job }) => job.needs === null || this.#settled.has(job.needs) || !known.has(job.needs),
+    )
+    return index < 0 ? undefined : this.#waiting.splice(index, 1)[0]
+  }
+
+  #giveUp(job: Job): void {
+    this.#waiting.splice(
+      this.#waiting.findIndex(waiting => waiting.job === job),
+      1,
+    )
+    const message = `its cold start ${job.needs} failed`
+    this.#failed.set(job.id, { job, message })
+    this.#options.events?.onFailure?.(job, message, false)
+  }
+
+  async #attempt(job: Job, attempt: number): Promise<void> {
+    const { events } = this.#options
+    const startMs = performance.now()
+    const before = readRecord(job)
+    const seconds = () => before.seconds + (performance.now() - startMs) / 1000
+    try {
+      const finished = await this.#carryOut(job)
+      if (!finished) {
+        writeRecord(job, { ...before, seconds: seconds(), attempts: before.attempts + 1, error: null })
+        return
+      }
+      writeRecord(job, {
+        id: job.id,
+        finished: true,
+        seconds: seconds(),
+        attempts: before.attempts + 1,
+        error: null,
+      })
+      this.#settled.add(job.id)
+      events?.onDone?.(job, seconds())
+    } catch (error) {
+      if (this.#options.stop.aborted) return
+      const message = error instanceof Error ? error.message : String(error)
+      writeRecord(job, { ...before, seconds: seconds(), attempts: before.attempts + 1, error: message })
+      const again = attempt < ATTEMPTS
+      events?.onFailure?.(job, message, again)
+      if (again) this.#waiting.push({ job, attempt: attempt + 1 })
+      else this.#failed.set(job.id, { job, message })
+    }
+  }
+
+  async #carryOut(job: Job): Promise<boolean> {
+    const { execute, afterwards, stop, events } = this.#options
+    const dir = runDir(job)
+    await untilFree(dir, stop)
+    if (stop.aborted) return false
+    if (!isDone(job)) {
+      const resume = canResume(dir)
+      if (!resume) rmSync(dir, { recursive: true, force: true })
+      events?.onStart?.(job, resume)
+      const { finished } = await execute({ training: this.#withStart(job), dir, resume }, stop)
+      if (!finished) return false
+    }
+    await afterwards?.(job, stop)
+    return !stop.aborted || isDone(job)
+  }
+
+  /** The arm's settings with its cold start's checkpoint as the model. */
+  #withStart({ training, needs }: Job): Training {
+    const start = this.#jobs.find(({ id }) => id === needs)
+    const folder = start && startCheckpoint(start)
+    if (!folder) return training
+    return { ...training, settings: [...training.settings, { model: { folder } }] }
+  }
+}
+
+/** Runs the jobs that are not done, each cold start before the arms that need it. */
+export const runJobs = (jobs: readonly Job[], options: RunnerOptions): Promise<RunnerResult> =>
+  new Runner(jobs, options).run()
