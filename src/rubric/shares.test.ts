@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Rubric, Verdict } from './criterion.ts'
-import { nullShares, pointShares } from './shares.ts'
+import { pointShares } from './shares.ts'
 
 const rubric: Rubric = {
   criteria: [
@@ -38,17 +38,9 @@ describe('point shares', () => {
     })
     const shares = pointShares(Array.from({ length: 20 }, (_, i) => own(i)))
     expect(shares).toEqual({ earned: { a: 0.5 }, toBeHad: { a: 0.5 } })
+    const kinds = Array.from({ length: 20 }, (_, i) => ({ ...own(i), kinds: { [`own ${i}`]: 'own' } }))
+    expect(pointShares(kinds)?.earned).toEqual({ a: 0.5, own: 0.5 })
     expect(pointShares([judged(false, false, true)])).toBeNull()
     expect(pointShares([])).toBeNull()
-  })
-})
-
-describe('null shares', () => {
-  it('keep rewards and penalties apart', () => {
-    expect(nullShares([judged(null, true, null), judged(true, true, true)])).toEqual({
-      positive: 0.25,
-      negative: 0.5,
-    })
-    expect(nullShares([])).toEqual({ positive: null, negative: null })
   })
 })

@@ -9,6 +9,14 @@ export interface PointShares {
   toBeHad: Record<string, number>
 }
 
+/** A response's verdicts with the rubric that they are about. */
+export interface JudgedResponse {
+  rubric: Rubric
+  verdicts: readonly Verdict[]
+  /** What a criterion counts as where rubrics differ, by its id; itself where not given. */
+  kinds?: Readonly<Record<string, string>>
+}
+
 /** A criterion that fewer responses than this share were judged by is not worth a curve of its own. */
 const RECURRING = 0.1
 
@@ -18,44 +26,28 @@ const RECURRING = 0.1
  * @param weights worth by criterion id in place of its points; a criterion without one counts nothing
  */
 export const pointShares = (
-  judged: readonly { rubric: Rubric; verdicts: readonly Verdict[] }[],
+  judged: readonly JudgedResponse[],
   weights?: Readonly<Record<string, number>>,
 ): PointShares | null => {
-  const sums = new Map<string, { earned: number; points: number; responses: number }>()
-  for (const { rubric, verdicts } of judged)
+  const sums = new Map<string, { earned: number; points: number; responses: Set<number> }>()
+  for (const [response, { rubric, verdicts, kinds }] of judged.entries())
     for (const { criterion, points, credit } of judge(rubric, verdicts)) {
       const worth = weights ? (weights[criterion.id] ?? 0) : points
       if (credit === null || !(worth > 0)) continue
-      const sum = sums.get(criterion.id) ?? { earned: 0, points: 0, responses: 0 }
+      const name = kinds?.[criterion.id] ?? criterion.id
+      const sum = sums.get(name) ?? { earned: 0, points: 0, responses: new Set() }
       sum.earned += credit * worth
       sum.points += worth
-      sum.responses++
-      sums.set(criterion.id, sum)
+      sum.responses.add(response)
+      sums.set(name, sum)
     }
   const all = [...sums.values()]
   const earned = all.reduce((total, sum) => total + sum.earned, 0)
   const points = all.reduce((total, sum) => total + sum.points, 0)
   if (!(earned > 0)) return null
-  const recurring = [...sums].filter(([, { responses }]) => responses >= RECURRING * judged.length)
+  const recurring = [...sums].filter(([, { responses }]) => responses.size >= RECURRING * judged.length)
   return {
     earned: Object.fromEntries(recurring.map(([id, sum]) => [id, sum.earned / earned])),
     toBeHad: Object.fromEntries(recurring.map(([id, sum]) => [id, sum.points / points])),
   }
-}
-
-/**
- * Shares of verdicts that graders failed to give, by the sign of the points (spec 1.5); null for a sign without criteria.
- */
-export const nullShares = (
-  judged: readonly { rubric: Rubric; verdicts: readonly Verdict[] }[],
-): { positive: number | null; negative: number | null } => {
-  const counts = { positive: [0, 0], negative: [0, 0] }
-  for (const { rubric, verdicts } of judged)
-    for (const { criterion, credit } of judge(rubric, verdicts)) {
-      const count = counts[criterion.points > 0 ? 'positive' : 'negative']
-      count[0] += Number(credit === null)
-      count[1]++
-    }
-  const share = ([nulls, all]: number[]) => (all > 0 ? nulls / all : null)
-  return { positive: share(counts.positive), negative: share(counts.negative) }
 }

@@ -49,8 +49,9 @@ export interface MetricsRow {
   /** Each criterion's share of the points earned, and of the points to be had; penalties apart. */
   rewardShare?: MetricGroup
   pointShare?: MetricGroup
-  /** Share of verdicts that graders failed to give, about criteria with points above (`positive`) and below zero. */
-  judgeNulls?: MetricGroup
+  /** Share of verdicts that graders failed to give, about criteria with points above and below zero. */
+  judgeNullRatePositive?: MetricValue
+  judgeNullRateNegative?: MetricValue
   /** New tokens sampled in the step, and rollouts. */
   tokens?: MetricValue
   rollouts?: MetricValue

@@ -13,6 +13,8 @@ export const packingTask = (config: RuscarlConfig): TrainingTask<Trip> => {
   const world = new PackingWorld(config.world)
   const { train, test } = splitTrips()
   const source = { name: tripName, rubric: (trip: Trip) => world.rubric(trip) }
+  const truth = new PackingTask(world)
+  const spoilt = config.noise !== 'none' || config.flipRate > 0 || config.reward === 'random'
   const noise = new RewardNoise({ flipRate: config.flipRate, randomScores: config.reward === 'random' })
   return {
     train,
@@ -24,7 +26,8 @@ export const packingTask = (config: RuscarlConfig): TrainingTask<Trip> => {
       score: trainingScore(config.noise),
       noise,
     }),
-    truth: new PackingTask(world),
+    truth,
+    ...(spoilt && { heldOut: truth }),
     notes: [],
     // One vocabulary for all models of this world.
     checkTeacher: () => {},

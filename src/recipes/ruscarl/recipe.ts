@@ -19,6 +19,7 @@ import type { TokenIds } from '../../rl/datum.ts'
 import { broadcastAdvantage } from '../../rl/datum.ts'
 import { withEntropyBonus } from '../../rl/entropy-bonus.ts'
 import { creditOf } from '../../rubric/score.ts'
+import { pointShares } from '../../rubric/shares.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { Recipe } from '../../train/loop.ts'
 import type { Group } from '../../train/rollout.ts'
@@ -35,6 +36,8 @@ export interface RuscarlParts<Problem> {
   /** The task with the rubrics of training, spoilt ones in a noise experiment. */
   task: ScaffoldTask<Problem>
   evaluate: Recipe<Problem, ScoredResponse>['evaluate']
+  /** A second opinion on the rollouts, for the monitors. */
+  heldOut?: Pick<ScaffoldTask<Problem>, 'grade'>
   /** Entropies of every token of the rollouts, for the entropy bonus: [problem][sample], nats. */
   entropies(groups: readonly ScoredGroup<Problem>[]): Promise<Float32Array[][]>
   /** What grading took since it was last asked. */
@@ -47,7 +50,7 @@ const ones = (length: number) => new Float32Array(length).fill(1)
 
 export const ruscarl = <Problem>(
   config: RuscarlConfig,
-  { problem, task, evaluate, entropies, figures }: RuscarlParts<Problem>,
+  { problem, task, heldOut, evaluate, entropies, figures }: RuscarlParts<Problem>,
 ): Recipe<Problem, ScoredResponse> => ({
   draw: step =>
     Array.from({ length: config.rollout.prompts }, (_, i) =>
@@ -75,6 +78,7 @@ export const ruscarl = <Problem>(
       advantages,
       metrics: {
         ...scoreMetrics(task, groups),
+        ...(config.reward === 'rubric' && rewardShares(task, groups)),
         zeroVarianceGroups: zeroVariance,
         ...metrics,
         ...(time && { time }),
@@ -93,6 +97,13 @@ export const ruscarl = <Problem>(
 
   record: (step, groups, advantages) =>
     recorded(groups, step).map(({ p, g }) => rolloutRow(task, step, groups[p], g, mean(advantages[p][g]))),
+
+  rows: (step, groups, advantages) =>
+    groups.map((group, p) =>
+      group.samples.map((_, g) => rolloutRow(task, step, group, g, mean(advantages[p][g]))),
+    ),
+
+  ...(heldOut && { heldOut: (groups: readonly ScoredGroup<Problem>[]) => opinions(heldOut, groups) }),
 
   evaluate,
 })
@@ -170,6 +181,29 @@ const scoreMetrics = <Problem>(
   }
 }
 
+/** Where the points come from that the rewards are made of. */
+const rewardShares = <Problem>(
+  task: ScaffoldTask<Problem>,
+  groups: readonly ScoredGroup<Problem>[],
+): Omit<MetricsRow, 'step'> => {
+  const judged = groups.flatMap(({ problem, grades }) =>
+    grades.map(({ verdicts, kinds }) => ({ rubric: task.rubric(problem), verdicts, kinds })),
+  )
+  const shares = pointShares(judged)
+  return shares ? { rewardShare: shares.earned, pointShare: shares.toBeHad } : {}
+}
+
+/** What another grader says of every rollout: [problem][sample]. */
+const opinions = async <Problem>(
+  grader: Pick<ScaffoldTask<Problem>, 'grade'>,
+  groups: readonly ScoredGroup<Problem>[],
+): Promise<(number | null)[][]> => {
+  const items = groups.flatMap(({ problem, samples }) => samples.map(({ tokens }) => ({ problem, tokens })))
+  const scored = await grader.grade(items)
+  let next = 0
+  return groups.map(({ samples }) => samples.map(() => scored[next++].score))
+}
+
 /** Share of verdicts that the graders failed to give, in all and by the sign of the points (spec 1.5). */
 const nullRates = <Problem>(task: ScaffoldTask<Problem>, groups: readonly ScoredGroup<Problem>[]) => {
   const nulls = { positive: [] as number[], negative: [] as number[] }
@@ -214,6 +248,7 @@ const rolloutRow = <Problem>(
     advantage,
     finishReason,
     tokens: tokens.length,
+    ...(task.leaks?.(tokens) && { flags: { leak: 1 } }),
     verdicts: verdicts.map(({ criterionId, met, credit, explanation }) => ({
       criterionId,
       met,

@@ -91,6 +91,7 @@ const reinforce = async <Problem>(
   const recipe = ruscarl(config, {
     problem,
     task: task.reward,
+    heldOut: task.heldOut,
     figures: task.figures,
     entropies: groups => entropiesOf(config, policy, groups),
     evaluate: evaluation(config, policy, task),

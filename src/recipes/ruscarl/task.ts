@@ -34,6 +34,8 @@ export interface TrainingTask<Problem> {
   reward: ScaffoldTask<Problem>
   /** As evaluation grades. */
   truth: ScaffoldTask<Problem>
+  /** A second opinion on the rollouts of training, for its monitors; absent where it would be the first one, or cost. */
+  heldOut?: Pick<ScaffoldTask<Problem>, 'grade'>
   /** A sample ends with one of these; the model's own where absent. */
   stopTokens?: readonly number[]
   /** Finished samples that go to the graders together. */

@@ -58,7 +58,7 @@ const creditsOf = ({ parts, verdicts = [] }: RolloutRow): Record<string, number>
     ),
   )
 
-const SIGNS = { positive: 'above', negative: 'below' } as const
+const SIDES = { above: 'judgeNullRatePositive', below: 'judgeNullRateNegative' } as const
 
 export const nullVerdicts = defineMonitor({
   name: 'nullVerdicts',
@@ -68,8 +68,8 @@ export const nullVerdicts = defineMonitor({
     'read the raw answers kept with the verdicts; give the judge a sturdier template or more retries, set how nulls count (drop or as-false), and do not report a run above 5%',
   look: ({ rows }, { rate, rise }, { window, sigmas }): Sign | null =>
     strongest(
-      Object.entries(SIGNS).flatMap(([sign, side]) => {
-        const pick = (row: MetricsRow) => groupOf(row, 'judgeNulls')[sign]
+      Object.entries(SIDES).flatMap(([side, name]) => {
+        const pick = (row: MetricsRow) => row[name]
         const found = recentRate(rows, window, pick)
         if (found === null) return []
         const change = changeSinceStart(rows, window, pick)
@@ -79,7 +79,7 @@ export const nullVerdicts = defineMonitor({
           level: Math.max(found.atLeast / rate, drift),
           seen: `graders failed on ${percent(found.rate)} of verdicts about criteria with points ${side} zero${change === null ? '' : `, ${percent(change.before)} at the start`}`,
           figures: { rate: found.rate, ...(change !== null && { before: change.before }) },
-          subject: sign,
+          subject: side,
         }
       }),
     ),
