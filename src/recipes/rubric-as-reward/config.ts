@@ -73,6 +73,13 @@ export const rubricAsRewardSchema = z.strictObject({
   credit: z.enum(['scalar', 'per-step']).default('scalar'),
   /** Weight of the step's own advantage beside the rollout's, with `per-step`. */
   stepWeight: z.number().min(0).default(1),
+  /**
+   * A negative control: training is rewarded by chance, by another problem's rubric, or by every score turned round. Absent:
+   * by the rubric.
+   */
+  control: z.enum(['random', 'shuffled', 'flipped']).optional(),
+  /** C4 and C5 in training: by the paper's stand-ins (also when absent), or by proof as in evaluation. */
+  softCriteria: z.enum(['heuristic', 'exact']).optional(),
   /** Restated, repeated and tautological steps are left out of C2's mean (off in the paper). */
   noveltyDiscount: z.boolean().default(false),
   /** `grpo`, or `rejection`: supervised learning on the rollouts that are correct and valid, for comparison. */

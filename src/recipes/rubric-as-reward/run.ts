@@ -26,6 +26,7 @@ import type { RunEvents, RunOptions, RunResult } from '../recipe.ts'
 import { FREE_CONFIG_KEYS, withRun } from '../session.ts'
 import { assertLogicVocabulary, existingModel } from '../starting-model.ts'
 import { checkSettings, type RubricAsRewardConfig } from './config.ts'
+import { trainingGrader } from './controls.ts'
 import { rubricAsReward } from './recipe.ts'
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
@@ -174,10 +175,10 @@ const REJECTION_LOSS = ({ loss }: RubricAsRewardConfig): RubricAsRewardConfig['l
 })
 
 const partsOf = (config: RubricAsRewardConfig, parts: EvaluationParts, runDir: string) => ({
-  problems: problemSource(config),
+  ...trainingGrader(config, problemSource(config), (items, truth) =>
+    gradeLogicBatch(items, parts.solver, { noveltyDiscount: config.noveltyDiscount, truth }),
+  ),
   format: parts.format,
-  grade: (items: Parameters<typeof gradeLogicBatch>[0]) =>
-    gradeLogicBatch(items, parts.solver, { noveltyDiscount: config.noveltyDiscount }),
   evaluate: async (step: number, last: boolean): Promise<EvalRow[]> => {
     const rows = await evaluateAll(config, parts, step, last)
     return last ? withTax(rows, readEvals(runDir)) : rows

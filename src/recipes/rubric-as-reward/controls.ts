@@ -1,0 +1,64 @@
+/** @file What training is graded by where that is not the truth: negative controls, and C4 and C5 by proof instead of by proxy. */
+
+import type { LogicGrade, LogicItem } from '../../grade/logic/criteria.ts'
+import type { LogicTaskExample } from '../../tasks/logic/example.ts'
+import { Rng } from '../../util/rng.ts'
+import type { RubricAsRewardConfig } from './config.ts'
+
+type Item = LogicItem & { problem: LogicTaskExample }
+type Grade<T extends LogicItem> = (items: readonly T[]) => Promise<LogicGrade[]>
+
+/** How far away in the stream of problems the one lies that a shuffled rubric comes from. */
+const ELSEWHERE = 1_000_003
+
+const shifted = (grade: LogicGrade, change: (value: number, id: string) => number): LogicGrade => {
+  const criteria = Object.fromEntries(
+    Object.entries(grade.criteria).map(([id, value]) => [id, value === null ? null : change(value, id)]),
+  ) as LogicGrade['criteria']
+  return { ...grade, criteria, correctAndProved: change(Number(grade.correctAndProved), 'proved') >= 0.5 }
+}
+
+/** Scores by chance; the same response to the same problem gets the same ones, so that a resumed run sees no others. */
+const byChance = (grade: LogicGrade, { problem, response }: Item, seed: number | string): LogicGrade => {
+  const rng = new Rng(`random reward/${seed}/${problem.id}/${response}`)
+  return shifted(grade, (_, id) => rng.fork(id).next())
+}
+
+/** C4 and C5 as evaluation judges them, where they were worked out. */
+const byProof = (grade: LogicGrade): LogicGrade => {
+  const { truth, criteria } = grade
+  return truth ? { ...grade, criteria: { ...criteria, C4: truth.C4 ?? criteria.C4, C5: truth.C5 } } : grade
+}
+
+export interface TrainingGrader {
+  problems: (index: number) => LogicTaskExample
+  grade: Grade<Item>
+}
+
+/**
+ * Problems and grades as training sees them under `control` and `softCriteria`; as they are where neither is set. Evaluation
+ * never goes through this.
+ */
+export const trainingGrader = (
+  { control, softCriteria, seed }: Pick<RubricAsRewardConfig, 'control' | 'softCriteria' | 'seed'>,
+  problems: (index: number) => LogicTaskExample,
+  gradeTruly: (items: readonly Item[], truth: boolean) => Promise<LogicGrade[]>,
+): TrainingGrader => {
+  const others = new WeakMap<LogicTaskExample, LogicTaskExample>()
+  const withOther = (index: number): LogicTaskExample => {
+    const problem = problems(index)
+    others.set(problem, problems(index + ELSEWHERE))
+    return problem
+  }
+  const exact = softCriteria === 'exact'
+  const grade: Grade<Item> = async items => {
+    const asked = items.map(item =>
+      control === 'shuffled' ? { ...item, problem: others.get(item.problem)! } : item,
+    )
+    const grades = (await gradeTruly(asked, exact)).map(each => (exact ? byProof(each) : each))
+    if (control === 'flipped') return grades.map(each => shifted(each, value => 1 - value))
+    if (control === 'random') return grades.map((each, i) => byChance(each, items[i], seed))
+    return grades
+  }
+  return { problems: control === 'shuffled' ? withOther : problems, grade }
+}
