@@ -17,6 +17,11 @@ export type Values = Record<string, Value>
 export interface ExecutableOptions {
   /** Threads inside one operation. */
   threads?: number
+  /**
+   * Threads spin while they wait for the next operation. Faster on idle cores, many times slower where other work wants
+   * them. Default true; one thread never waits.
+   */
+  spinning?: boolean
   /** ONNX Runtime execution provider; `cpu` unless another is available and wanted. */
   provider?: 'cpu' | 'webgpu'
 }
@@ -60,6 +65,7 @@ export class Executable {
         enableMemPattern: false,
         enableCpuMemArena: true,
         logSeverityLevel: 3,
+        ...(options.spinning === false && { extra: { session: { intra_op: { allow_spinning: '0' } } } }),
       })
       return new Executable(model, session)
     } catch (error) {

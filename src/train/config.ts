@@ -45,6 +45,8 @@ export const modelSchema = z.strictObject({
 
 export const engineSchema = z.strictObject({
   threads: size.default(2),
+  /** Threads spin while they wait: faster on idle cores, far slower where other work wants them too. */
+  spinning: z.boolean().default(true),
   /** Rows decoded together. */
   maxRows: size.default(256),
   /** Padded tokens in a training graph at a time: bounds memory. */

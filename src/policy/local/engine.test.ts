@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { sharedData } from '../../util/shared-data.ts'
 import { createEngine } from './engine.ts'
+import { tinyEngine } from './tiny-model.fixture.ts'
 
 const folder = sharedData('models/stories260K/config.json')?.replace('/config.json', '')
 
@@ -27,4 +28,11 @@ describe.skipIf(!folder)('stories260K (skipped where ../shared/data is missing)'
     )
     expect(difference).toBeLessThan(1e-4)
   })
+})
+
+it('computes the same whether its threads spin or sleep while they wait', async () => {
+  const request = { prompts: [[1, 2, 3]], samplesPerPrompt: 4, maxTokens: 8, seed: 'spin' }
+  const tokens = async (spinning: boolean) =>
+    (await tinyEngine({}, { threads: 2, spinning }).sample(request)).map(sample => [...sample.tokens])
+  expect(await tokens(false)).toEqual(await tokens(true))
 })

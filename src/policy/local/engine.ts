@@ -9,6 +9,8 @@ import { Trainer } from './trainer.ts'
 export interface EngineOptions {
   /** Threads inside one operation; 2 by default. */
   threads?: number
+  /** Whether these threads spin while they wait; true by default, false where the cores are shared with other work. */
+  spinning?: boolean
   /** Rows that are decoded together; 256 by default. */
   maxRows?: number
   /** Padded tokens that go through a training graph at a time; 2048 by default: more is no faster and takes memory. */
@@ -19,10 +21,10 @@ export type Engine = Omit<Policy, 'config' | 'close'> & { readonly parameters: P
 
 /** Loads or initialises a model and makes it ready to sample and train. */
 export const createEngine = (source: ModelSource, options: EngineOptions = {}): Engine => {
-  const { threads = 2, maxRows = 256, microBatchTokens = 2048 } = options
+  const { threads = 2, spinning = true, maxRows = 256, microBatchTokens = 2048 } = options
   const parameters = new Parameters(source)
-  const sampler = new Sampler(parameters, { threads, maxRows }, () => tokenizerOf(parameters))
-  const trainer = new Trainer(parameters, { threads, microBatchTokens })
+  const sampler = new Sampler(parameters, { threads, spinning, maxRows }, () => tokenizerOf(parameters))
+  const trainer = new Trainer(parameters, { threads, spinning, microBatchTokens })
   return {
     parameters,
     sample: (request, onSample, onToken) => sampler.sample(request, onSample, onToken),

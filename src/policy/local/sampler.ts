@@ -13,6 +13,7 @@ import { type ChoiceOptions, TokenChooser } from './token-choice.ts'
 
 export interface SamplerOptions {
   threads: number
+  spinning: boolean
   /** Rows that are decoded together. */
   maxRows: number
 }
@@ -74,6 +75,11 @@ export class Sampler {
     this.#options = options
     this.#loadTokenizer = loadTokenizer
     this.#chooser = new TokenChooser(parameters.config.vocabSize)
+  }
+
+  get #threading() {
+    const { threads, spinning } = this.#options
+    return { threads, spinning }
   }
 
   /** See `Policy.sample`. */
@@ -144,7 +150,7 @@ export class Sampler {
   async #prefillExecutable(): Promise<Executable> {
     this.#prefill ??= await Executable.compile(
       prefillGraph(this.#parameters.config, this.#parameters.asInputs()),
-      { threads: this.#options.threads },
+      this.#threading,
     )
     return this.#prefill
   }
@@ -155,9 +161,7 @@ export class Sampler {
     if (!current) {
       await this.#step?.release()
       const weights = fixed ? this.#parameters.asConstants() : this.#parameters.asInputs()
-      this.#step = await Executable.compile(stepGraph(this.#parameters.config, weights), {
-        threads: this.#options.threads,
-      })
+      this.#step = await Executable.compile(stepGraph(this.#parameters.config, weights), this.#threading)
       this.#stepVersion = this.#parameters.version
     }
     return this.#step!

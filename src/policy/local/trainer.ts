@@ -19,6 +19,7 @@ import { gradientName, type Parameters } from './parameters.ts'
 
 export interface TrainerOptions {
   threads: number
+  spinning: boolean
   /** Padded tokens, prompts included, that go through the network at a time: bounds memory. */
   microBatchTokens: number
 }
@@ -42,7 +43,8 @@ export class Trainer {
   }
 
   #compiled(key: string, outputs: () => Record<string, Tensor>): Promise<Executable> {
-    const graph = this.#graphs.get(key) ?? Executable.compile(outputs(), { threads: this.#options.threads })
+    const { threads, spinning } = this.#options
+    const graph = this.#graphs.get(key) ?? Executable.compile(outputs(), { threads, spinning })
     // The one used last stands last, so that the first is the one to let go.
     this.#graphs.delete(key)
     this.#graphs.set(key, graph)
