@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest'
+import { analyseClaims, analyseControl } from './claims.ts'
+import { estimateSeconds, fitBudget, wallSeconds } from './estimate.ts'
+import { fakeContent, fakeRegistration, fakeRuns } from './fake-paper.fixture.ts'
+import { jobsOf, workFolders } from './jobs.ts'
+import { parseRegistration } from './registration.ts'
+import { renderPaperReport } from './report/report.ts'
+import { analysePaper } from './results.ts'
+
+const registration = fakeRegistration()
+const runs = fakeRuns(registration)
+const resolve = () => ({ steps: 100 })
+const jobs = jobsOf(registration, workFolders('work', registration), resolve)
+
+describe('a registration', () => {
+  it('has a hash of its content, not of its layout', () => {
+    const reversed = Object.fromEntries(Object.entries(fakeContent()).toReversed())
+    expect(parseRegistration(reversed, 'other.yaml').hash).toBe(registration.hash)
+    expect(fakeRegistration({ steps: 61 }).hash).not.toBe(registration.hash)
+    expect(registration.hash).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  it('is refused without its negative controls, unless each that lacks is explained', () => {
+    const { controls } = fakeContent() as { controls: Record<string, unknown> }
+    const { 'random-reward': _random, ...rest } = controls
+    expect(() => fakeRegistration({ controls: rest })).toThrow('controls.random-reward: expected the arm of')
+    expect(() => fakeRegistration({ controls: { ...controls, 'random-reward': { absent: 'no' } } })).toThrow(
+      'controls.random-reward.absent: expected at least 20 characters',
+    )
+    expect(() => fakeRegistration({ controls: { ...controls, 'random-reward': { arm: 'ranom' } } })).toThrow(
+      'did you mean random?',
+    )
+  })
+
+  it('is refused for arms, metrics and tests that do not exist or do not fit', () => {
+    const claim = (changes: object) => {
+      const [first] = fakeContent().claims as object[]
+      return () => fakeRegistration({ claims: [{ ...first, ...changes }] })
+    }
+    expect(claim({ arms: { a: 'better', b: 'plane' } })).toThrow('did you mean plain?')
+    expect(claim({ metric: 'scor' })).toThrow('did you mean score?')
+    expect(claim({ metric: { name: 'score', sett: 'x' } })).toThrow('claims[0].metric (score): sett')
+    expect(claim({ test: 'share' })).toThrow('a single arm, atLeast')
+    expect(claim({ test: 'mcnemar', metric: 'tokens' })).toThrow('right or wrong item by item')
+    expect(claim({ equal: 'tokens', metric: 'tokens' })).toThrow(
+      'only a score that is evaluated along the run',
+    )
+    expect(claim({ direction: 'equal', smallestEffect: 0 })).toThrow('it is the margin')
+    expect(() => fakeRegistration({ seeds: [1, 1] })).toThrow('got "1" twice')
+  })
+})
+
+describe('jobs', () => {
+  it('are all arms of a seed and start before the next, each cold start before its first use', () => {
+    expect(jobs.map(({ id }) => id).slice(0, 7)).toEqual([
+      'start/a',
+      'better/a/1',
+      'plain/a/1',
+      'worse/a/1',
+      'random/a/1',
+      'start/b',
+      'better/b/1',
+    ])
+    expect(jobs).toHaveLength(2 + 4 * 2 * 5)
+    expect(jobs.at(-1)!.id).toBe('random/b/5')
+  })
+
+  it('put cold starts where every registration finds them, runs under the hash', () => {
+    expect(jobs[0].dir).toMatch(/^work\/cold-starts\/checklist-cold-start-[0-9a-f]{16}$/)
+    expect(jobs[1].dir).toBe(`work/made-up/${registration.hash.slice(0, 16)}/better/a-seed-1`)
+  })
+
+  it('carry the registered steps, seed, test set and one thread', () => {
+    const settings = Object.assign({}, ...jobs[1].training.settings)
+    expect(settings).toMatchObject({
+      steps: 60,
+      seed: 1,
+      engine: { threads: 1 },
+      evaluation: { problems: 2048 },
+    })
+  })
+
+  it('may be fewer seeds for an arm', () => {
+    const { arms } = fakeContent() as { arms: Record<string, object> }
+    const fewer = fakeRegistration({ arms: { ...arms, worse: { ...arms.worse, seeds: 2 } } })
+    const own = jobsOf(fewer, workFolders('work', fewer), resolve).filter(({ arm }) => arm === 'worse')
+    expect(own.map(({ id }) => id)).toEqual(['worse/a/1', 'worse/b/1', 'worse/a/2', 'worse/b/2'])
+  })
+})
+
+describe('estimates', () => {
+  it('come from the same arm, else from the recipe by steps, else from a calibration', () => {
+    const known = {
+      seconds: new Map([['better/a/1', 30]]),
+      paces: new Map([['start/checklist-cold-start', { fixed: 2, perStep: 0.5 }]]),
+    }
+    const estimate = estimateSeconds(jobs, known)
+    expect(estimate(jobs.find(({ id }) => id === 'better/b/2')!)).toBe(30)
+    expect(estimate(jobs.find(({ id }) => id === 'plain/b/2')!)).toBeCloseTo(30)
+    expect(estimate(jobs[0])).toBe(52)
+    expect(estimateSeconds(jobs, { seconds: new Map(), paces: new Map() })(jobs[1])).toBeNull()
+  })
+
+  it('fit whole blocks into a budget', () => {
+    const cost = () => 10
+    // A block of four arms, the first two with their cold start: 50 s each one at a time, then 40.
+    expect(fitBudget(jobs, cost, 1, 149)).toMatchObject({ blocks: 3, allBlocks: 10, seconds: 140 })
+    expect(fitBudget(jobs, cost, 2, 149).blocks).toBe(6)
+    expect(fitBudget(jobs, cost, 1, 10).chosen).toEqual([])
+    expect(fitBudget(jobs, cost, 1, Number.POSITIVE_INFINITY).chosen).toHaveLength(jobs.length)
+    expect(wallSeconds([5, 5, 60], 2)).toBe(60)
+  })
+})
+
+describe('claims on made-up runs', () => {
+  const claims = analyseClaims(registration, runs)
+  const statusOf = (id: string) => claims.find(({ claim }) => claim.id === id)!.status
+
+  it('come out as the runs were made', () => {
+    expect(Object.fromEntries(claims.map(({ claim, status }) => [claim.id, status]))).toEqual({
+      'FAKE-1': 'reproduced',
+      'FAKE-2': 'reproduced',
+      'FAKE-3': 'reproduced',
+      'FAKE-4': 'reproduced',
+      'FAKE-5': 'not reproduced',
+    })
+  })
+
+  it('are corrected together: the smallest p counts as often as there are tests', () => {
+    const [first] = claims
+    expect(first.comparisons.map(({ a, b }) => `${a} ${b}`)).toEqual(['better plain', 'plain worse'])
+    expect(first.p).toBe(2 / 1024)
+    expect(first.adjustedP).toBeGreaterThanOrEqual(first.p!)
+    expect(claims.find(({ claim }) => claim.id === 'FAKE-3')!.adjustedP).toBeNull()
+  })
+
+  it('at equal tokens compare at what the thriftier arm generated', () => {
+    const { comparisons } = claims[1]
+    const { a, b } = comparisons[0].pairs[0]
+    const last = (arm: string) => runs.find(run => run.arm === arm && run.start === 'a' && run.seed === '1')!
+    expect(a).toBe(last('better').evals.at(-1)!.accuracy)
+    expect(b).not.toBe(last('plain').evals.at(-1)!.accuracy)
+  })
+
+  it('use only pairs that are whole', () => {
+    const fewer = runs.filter(({ arm, seed }) => arm !== 'plain' || Number(seed) < 3)
+    const [first] = analyseClaims(registration, fewer)
+    expect(first.comparisons.map(({ statistics }) => statistics!.n)).toEqual([4, 4])
+    expect(first.status).toBe('inconclusive')
+    expect(statusOf('FAKE-1')).toBe('reproduced')
+  })
+
+  it('have controls that pass where reward by chance teaches nothing, and fail where it does', () => {
+    const { controls } = registration
+    expect(analyseControl(runs, controls, 'random-reward', 'random').outcome).toBe('passed')
+    expect(analyseControl(runs, { ...controls, of: 'worse' }, 'random-reward', 'better').outcome).toBe(
+      'failed',
+    )
+  })
+})
+
+describe('the report', () => {
+  const result = analysePaper(registration, jobs, runs, {
+    registeredAt: '2026-01-01T00:00:00.000Z',
+    failed: [],
+  })
+  const page = renderPaperReport(result, runs)
+
+  it('holds every claim with its status, and what was cut', () => {
+    for (const { id } of registration.claims) expect(page).toContain(`id="claim-${id}"`)
+    expect(page).toContain('nobody would believe more')
+    expect(page).toContain(registration.hash)
+  })
+
+  it('needs nothing from elsewhere', () => {
+    expect(page).not.toMatch(/(src|href)="(https?:)?\/\//)
+    expect(page.includes('default-src &#39;none&#39;')).toBe(true)
+  })
+
+  it('is written also when nothing is done yet', () => {
+    const empty = analysePaper(registration, jobs, [], {
+      registeredAt: '2026-01-01T00:00:00.000Z',
+      failed: [],
+    })
+    expect(renderPaperReport(empty, [])).toContain('No finished run has this figure yet.')
+  })
+})
