@@ -64,6 +64,13 @@ const HEALTH: Known[] = [
     unit: 'share',
     about: 'of groups',
   },
+  { key: 'repetition', title: 'Repeated sequences', unit: 'rate', about: 'four tokens said before' },
+  {
+    key: 'lengthAdvantage',
+    title: 'What length is paid',
+    unit: 'number',
+    about: 'correlation with advantage',
+  },
   { key: 'loss', title: 'Loss', unit: 'number' },
   { key: 'learningRate', title: 'Learning rate', unit: 'number', exact: true },
 ]
@@ -71,7 +78,7 @@ const HEALTH: Known[] = [
 const PLACED = new Set([
   ...HEALTH.map(known => known.key),
   ...['step', 'reward', 'rewardStd', 'correctAndValid', 'accuracy', 'criteria', 'time', 'tokens', 'rollouts'],
-  ...['logprobGapMean', 'logprobGapMax'],
+  ...['logprobGapMean', 'logprobGapMax', 'heldOut', 'rewardShare', 'pointShare'],
 ])
 
 const STAGES: Record<string, { label: string; color: string }> = {
@@ -194,6 +201,14 @@ const answersTitle = ({ evals }: ReportData): string => {
 
 const learning = (data: ReportData): ChartSpec[] => [
   ...single(data, 'reward', 'Reward', 'number', row => row.reward, 'mean of the step’s rollouts'),
+  ...single(
+    data,
+    'held-out',
+    'Held-out grader',
+    'number',
+    row => row.heldOut,
+    'on the same rollouts, unseen by training',
+  ),
   ...withEvals(data, 'correct-and-valid', 'Correct and valid', row => row.correctAndValid, 'correctAndValid'),
   ...withEvals(data, 'answers', answersTitle(data), row => row.accuracy, 'accuracy'),
 ]
@@ -207,6 +222,25 @@ const criteria = (data: ReportData): ChartSpec[] =>
     })
     return single(data, `criterion-${id}`, criterionLabel(data.info, id), inRange ? 'share' : 'number', read)
   })
+
+/** Which criteria the reward comes from: those with the largest shares at the end, as many as there are colours. */
+const rewardShares = (data: ReportData): ChartSpec[] => {
+  const last = data.metrics.findLast(row => isGroup(row.rewardShare))?.rewardShare ?? {}
+  const shares = (id: string) => last[id] ?? 0
+  const names = groupNames(data.metrics, 'rewardShare').sort((a, b) => shares(b) - shares(a))
+  if (names.length < 2) return []
+  const series = names
+    .slice(0, COLORS.length)
+    .flatMap((id, index) =>
+      curve(data.metrics, criterionLabel(data.info, id), COLORS[index], inGroup('rewardShare', id)).filter(
+        ({ kind }) => kind === 'line',
+      ),
+    )
+  const x = data.metrics.map(row => row.step)
+  return [
+    { id: 'reward-share', title: 'Share of the reward', about: 'of points earned', unit: 'share', x, series },
+  ]
+}
 
 const logprobGap = (data: ReportData): ChartSpec[] => {
   const parts = [
@@ -310,7 +344,7 @@ export const chartSections = (data: ReportData): ChartSection[] => {
       title: 'Each criterion',
       about: 'Raw scores of the training rollouts, before weights.',
       size: 'narrow',
-      charts: criteria(data),
+      charts: [...criteria(data), ...rewardShares(data)],
     },
     { title: 'Health of the policy', size: 'narrow', charts: health(data) },
     { title: 'Where the time went', size: 'wide', charts: timing(data) },

@@ -167,10 +167,11 @@ export interface ChosenRollouts {
   rows: RolloutRow[]
 }
 
-/** Best and worst rollouts of the last quarter of the run, the latest, and the earliest to compare with. */
+/** Best and worst rollouts of the last quarter of the run, the latest, and the earliest to compare with; not those of warnings. */
 export const chooseRollouts = (data: ReportData, each = 2): ChosenRollouts[] => {
-  if (data.rollouts.length === 0) return []
-  const bySteps = [...data.rollouts].sort((a, b) => a.step - b.step)
+  const kept = data.rollouts.filter(row => row.monitor === undefined)
+  if (kept.length === 0) return []
+  const bySteps = [...kept].sort((a, b) => a.step - b.step)
   const first = bySteps[0].step
   const last = bySteps.at(-1)!.step
   const lateFrom = last - (last - first) / 4

@@ -20,6 +20,7 @@ import { figure, heading, page } from './page.ts'
 import { profileBars, radar, taxNote } from './profile.ts'
 import { rolloutGroups } from './rollouts.ts'
 import { armsTable, testSetTables } from './tables.ts'
+import { warningSection } from './warnings.ts'
 
 const titleOf = ({ info }: ReportData): string =>
   [info.recipe ?? info.id, info.preset].filter(part => part !== undefined).join(' · ')
@@ -41,12 +42,14 @@ const header = (data: ReportData): Html => {
   }${fact('started', info.createdAt.slice(0, 16).replace('T', ' '))}</div></header>`
 }
 
-const events = (data: ReportData): Html | null => {
-  if (data.events.length === 0) return null
+/** What monitors said has a section of its own. */
+const events = ({ events: all }: ReportData): Html | null => {
+  const others = all.filter(event => event.monitor === undefined)
+  if (others.length === 0) return null
   const item = (event: ReportData['events'][number]) =>
     html`<li><span class="when">${event.step === undefined ? '' : `step ${event.step}`}</span><span class="chip ${event.level}">${event.level}</span><span>${event.message}</span></li>`
-  const serious = data.events.filter(event => event.level !== 'info')
-  const rest = data.events.filter(event => event.level === 'info')
+  const serious = others.filter(event => event.level !== 'info')
+  const rest = others.filter(event => event.level === 'info')
   return html`<section class="panel events"><h3>${serious.length > 0 ? 'Worth knowing' : 'Events'}</h3>${
     serious.length > 0 && html`<ul>${serious.slice(0, 12).map(item)}</ul>`
   }${
@@ -118,7 +121,7 @@ const settings = ({ info }: ReportData): Html =>
   html`<section>${heading('Settings')}<div class="panel settings"><details><summary>Configuration as resolved</summary>${pairs(info.config)}</details><details class="print"><summary>Environment</summary>${pairs({ gradus: info.version, ...info.environment })}</details></div></section>`
 
 const body = (data: ReportData, sections: readonly ChartSection[]): Html =>
-  html`<main>${header(data)}${headlineCards(data)}${events(data)}${profileSection(data)}${
+  html`<main>${header(data)}${headlineCards(data)}${events(data)}${warningSection(data)}${profileSection(data)}${
     data.metrics.length === 0 && html`<p class="empty">No step has been recorded yet.</p>`
   }${sections.slice(0, 1).map(section => chartSection(data, section))}${evaluation(data)}${comparison(data)}${sections
     .slice(1)

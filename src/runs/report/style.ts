@@ -62,6 +62,21 @@ small { display: block; font-size: 12px; font-weight: 400; color: var(--muted); 
 .events li span:last-child { overflow-wrap: anywhere; }
 .events .when { color: var(--muted); min-width: 66px; }
 
+.section-warnings > .panel { margin-top: 16px; }
+.timeline { display: grid; grid-template-columns: max-content 1fr; gap: 6px 18px; align-items: center; font-size: 13.5px; }
+.timeline .what { color: var(--ink2); }
+.track { position: relative; height: 16px; background: linear-gradient(var(--track), var(--track)) center / 100% 2px no-repeat; }
+.track a { position: absolute; top: 5px; height: 6px; border-radius: 3px; background: var(--warn); opacity: .9; min-width: 3px; }
+.track a.open { border-radius: 3px 0 0 3px; background: linear-gradient(90deg, var(--warn), var(--warn-bg)); }
+.track a i { position: absolute; left: -6px; top: -3px; width: 12px; height: 12px; border-radius: 50%; background: var(--warn); border: 2px solid var(--surface); }
+.axis { display: flex; justify-content: space-between; font-size: 12px; color: var(--muted); }
+.warnings { display: grid; grid-template-columns: minmax(0, 1fr); gap: 14px; margin-top: 14px; }
+.warning-card { scroll-margin-top: 12px; } .warning-card:target { border-color: var(--warn); }
+.warning-card > header { display: flex; gap: 12px; align-items: center; flex-wrap: wrap; } .warning-card > header h3 { margin: 0; }
+.warning-card .seen { margin: 8px 0 0; max-width: 90ch; } .warning-card .seen::first-letter { text-transform: uppercase; }
+.warning-card > dl { display: grid; grid-template-columns: max-content minmax(0, 80ch); gap: 4px 18px; margin: 10px 0 0; font-size: 13.5px; }
+.warning-card > dl dt { color: var(--muted); } .warning-card > dl dd { margin: 0; color: var(--ink2); text-wrap: pretty; }
+.warning-card > dl dd::first-letter { text-transform: uppercase; }
 .profile-panel { display: grid; grid-template-columns: minmax(260px, 380px) 1fr; gap: 20px 48px; align-items: center; margin-top: 16px; }
 .profile-panel.bars-only { grid-template-columns: 1fr; }
 .radar { width: 100%; height: auto; display: block; }
@@ -171,6 +186,7 @@ footer { margin-top: 56px; font-size: 12.5px; color: var(--muted); }
   .radar { max-width: 360px; margin: 0 auto; } .rollout header { flex-wrap: wrap; gap: 2px 12px; }
   .steps li { grid-template-columns: 1fr; gap: 3px; padding: 8px 0; } .step-verdict { justify-content: flex-start; }
   tbody th { min-width: 116px; } th.wide { min-width: 150px; } th.dots, td.dots { min-width: 110px; }
+  .timeline, .warning-card > dl { grid-template-columns: minmax(0, 1fr); } .timeline > span:empty { display: none; }
   .pairs { grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); gap: 2px 12px; }
 }
 @media print {

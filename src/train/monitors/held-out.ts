@@ -3,16 +3,32 @@
 import type { EvalItem, EvalRow, MetricsRow } from '../../runs/rows.ts'
 import { mean, std } from '../../util/statistics.ts'
 import { defineMonitor, type History, type Sign, type WatchedRollout } from './monitor.ts'
-import { changeBetween, valuesOf } from './series.ts'
+import { type Change, changeBetween, valuesOf } from './series.ts'
 import { figure, percent } from './words.ts'
+
+/** Strongest level that is told. */
+const MOST = 1e6
 
 const WHY =
   'the policy has found something that the reward pays for and that is not what the reward stands for; from here on training makes the model worse'
 const ADVICE =
   'read the rollouts kept with this warning, find what they are paid for, and close it in the rubric or the grader; go back to a checkpoint before the fall; a KL term or a lower learning rate slows it down but does not cure it'
 
-/** Standard errors by which the reward must have risen: a fall of both is another illness. */
+/** Standard errors that make a rise or a fall of the reward. */
 const REWARD_SIGMAS = 2
+
+/** A reward that merely holds while the other opinion falls is the same sign; it takes a fall of so many times the threshold. */
+const HOLDS = 2
+
+/** What the reward did meanwhile, and by what a fall has to be divided; null where it fell too: that is another illness. */
+const rewardTrend = ({ before, after, sigmas }: Change): { words: string; divisor: number } | null => {
+  const moved = sigmas >= REWARD_SIGMAS
+  if (moved && after < before) return null
+  const [from, to] = [figure(before), figure(after)]
+  return moved
+    ? { words: `the reward rose from ${from} to ${to}`, divisor: 1 }
+    : { words: `the reward stayed (${from}, now ${to})`, divisor: HOLDS }
+}
 
 const normalised = (values: readonly number[]): number[] => {
   const spread = std(values)
@@ -29,7 +45,7 @@ const paidForNothing = (rollouts: readonly WatchedRollout[]): number[] => {
 
 export const heldOutFalls = defineMonitor({
   name: 'heldOutFalls',
-  title: 'Reward up, held-out grader down',
+  title: 'Held-out score falls, the reward does not',
   why: WHY,
   advice: ADVICE,
   look: ({ rows }, { drop }, { window, sigmas }): Sign | null => {
@@ -42,10 +58,10 @@ export const heldOutFalls = defineMonitor({
     const opinion = changeBetween(pick(best, 'heldOut'), pick(late, 'heldOut'))
     const reward = changeBetween(pick(best, 'reward'), pick(late, 'reward'))
     const fall = opinion.before - opinion.after
-    const rose = reward.after > reward.before && reward.sigmas >= REWARD_SIGMAS
+    const trend = rewardTrend(reward)
     return {
-      level: rose ? Math.min(fall / drop, opinion.sigmas / sigmas) : 0,
-      seen: `the held-out grader's score fell from ${figure(opinion.before)} to ${figure(opinion.after)} while the reward rose from ${figure(reward.before)} to ${figure(reward.after)}`,
+      level: trend ? Math.min(fall / (trend.divisor * drop), opinion.sigmas / sigmas) : 0,
+      seen: `the held-out grader's score fell from ${figure(opinion.before)} to ${figure(opinion.after)} while ${trend?.words ?? 'the reward fell too'}`,
       figures: {
         heldOutBest: opinion.before,
         heldOutNow: opinion.after,
@@ -78,7 +94,7 @@ type ScoreName = (typeof SCORES)[number]
 
 export const evaluationFalls = defineMonitor({
   name: 'evaluationFalls',
-  title: 'Reward up, test score down',
+  title: 'Test score falls, the reward does not',
   why: WHY,
   advice: ADVICE,
   // Evaluations are few, and each is a test with its own error.
@@ -104,11 +120,11 @@ const evaluationSign = (
   const { fall, error } = fallBetween(best, last, score)
   const reward = rewardBetween(history.rows, best.step, window)
   if (reward === null) return null
-  const rose = reward.after > reward.before && reward.sigmas >= REWARD_SIGMAS
+  const trend = rewardTrend(reward)
   const name = score === 'accuracy' ? (last.scoreName ?? 'answers right') : 'correct and valid'
   return {
-    level: rose ? Math.min(fall / drop, fall / (sigmas * error)) : 0,
-    seen: `on ${last.set}, ${name} fell from ${percent(best[score]!)} at step ${best.step} to ${percent(last[score]!)} at step ${last.step} while the reward rose from ${figure(reward.before)} to ${figure(reward.after)}`,
+    level: trend ? Math.min(fall / (trend.divisor * drop), error > 0 ? fall / (sigmas * error) : MOST) : 0,
+    seen: `on ${last.set}, ${name} fell from ${percent(best[score]!)} at step ${best.step} to ${percent(last[score]!)} at step ${last.step} while ${trend?.words ?? 'the reward fell too'}`,
     figures: {
       best: best[score]!,
       bestStep: best.step,
