@@ -1,12 +1,9 @@
 /** @file The rubric-as-reward recipe as the command line knows it. */
 
-import { existsSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { loadConfig } from '../../model/checkpoint.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
-import { resolveShipped } from '../../util/package.ts'
 import { estimateMemory, formatCount, memoryLines } from '../estimate.ts'
+import { knownShape, modelPlace } from '../known-models.ts'
 import { logicModelConfig } from '../logic-cold-start/model.ts'
 import type { RecipeEntry, RunPlan } from '../recipe.ts'
 import { checkSettings, type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
@@ -14,47 +11,17 @@ import { presets } from './presets.ts'
 import { conditionWeights } from './rewards.ts'
 import { runRubricAsReward } from './run.ts'
 
-/** Shape of Qwen2.5-3B-Instruct, from its published config.json, so that a plan needs no download. */
-const QWEN_3B: ModelConfig = {
-  family: 'qwen2',
-  vocabSize: 151_936,
-  hiddenSize: 2048,
-  intermediateSize: 11_008,
-  layers: 36,
-  heads: 16,
-  kvHeads: 2,
-  headDim: 128,
-  maxPositions: 32_768,
-  rmsNormEps: 1e-6,
-  ropeTheta: 1_000_000,
-  ropeScaling: null,
-  tieEmbeddings: true,
-  attentionBias: true,
-  qkNorm: false,
-  bosTokenId: 151_643,
-  eosTokenIds: [151_645],
-  initializerRange: 0.02,
-}
-
-const KNOWN_SHAPES: Readonly<Record<string, ModelConfig>> = { 'Qwen2.5-3B-Instruct': QWEN_3B }
-
 /** Tokens of a prompt, roughly: 15 sentences as words, or with instructions through a chat template. */
 const PROMPT_TOKENS = { miniature: 130, chat: 600 }
 
 const shapeOf = ({ coldStart, model }: RubricAsRewardConfig): ModelConfig | null => {
   if (coldStart !== null) return logicModelConfig(coldStart.model.shape)
-  if (model.folder === null) return null
-  const folder = resolveShipped(model.folder)
-  if (existsSync(join(folder, 'config.json'))) return loadConfig(folder)
-  return KNOWN_SHAPES[basename(folder)] ?? null
+  return model.folder === null ? null : knownShape(model.folder)
 }
 
 const modelLine = ({ model, coldStart }: RubricAsRewardConfig): string => {
   if (coldStart !== null) return `cold start of ${coldStart.steps} steps, in this run`
-  if (model.folder === null) return 'none: set model.folder'
-  const folder = resolveShipped(model.folder)
-  const there = existsSync(join(folder, 'config.json')) || existsSync(join(folder, 'adapter_config.json'))
-  return there ? model.folder : `${model.folder} (not there yet: put the model in this folder)`
+  return model.folder === null ? 'none: set model.folder' : modelPlace(model.folder)
 }
 
 const rewardLine = ({ condition, weights, credit, method }: RubricAsRewardConfig): string => {

@@ -29,9 +29,8 @@ export interface ChatFormat {
  */
 export const withoutThinking = (text: string): string => {
   const closed = text.replace(/<think>[\s\S]*?<\/think>/g, '')
-  const answer = closed.slice(closed.lastIndexOf('</think>') + (closed.includes('</think>') ? 8 : 0))
-  const open = answer.indexOf('<think>')
-  return (open < 0 ? answer : answer.slice(0, open)).trim()
+  const [visible] = closed.split('</think>').at(-1)!.split('<think>')
+  return visible.trim()
 }
 
 /** Folder of the whole model: an adapter names its base. */

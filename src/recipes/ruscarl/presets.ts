@@ -1,4 +1,4 @@
-/** @file Named settings of ruscarl: the miniature in minutes, the long run. */
+/** @file Named settings of ruscarl: the miniature in minutes, the long run, the paper's numbers. */
 
 /** What the packing task needs: about a million-fold less than the paper's, with the paper's schedule. */
 const MINIATURE = {
@@ -27,6 +27,58 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
       steps: 300,
       rollout: { ...MINIATURE.rollout, prompts: 32 },
       evaluation: { problems: 2048, every: 50, problemsBetween: 300 },
+    },
+  },
+  paper: {
+    summary: "the paper's setting: HealthBench, Qwen2.5-7B-Instruct, a judge of 32B (needs a cluster)",
+    config: {
+      model: { folder: 'models/Qwen2.5-7B-Instruct' },
+      task: { kind: 'conversations', file: 'data/healthbench.jsonl', holdOut: 500, maxPromptTokens: 4096 },
+      judge: {
+        fleet: {
+          endpoints: [
+            {
+              url: 'http://127.0.0.1:8000/v1',
+              model: 'Qwen/Qwen3-32B',
+              concurrency: 512,
+              sendTopK: true,
+              attemptTimeoutMs: 600_000,
+              extraBody: { chat_template_kwargs: { enable_thinking: false } },
+            },
+          ],
+          // The authors' code tries for ever, waiting min(2^k, 300) s; ours for a day.
+          retries: 300,
+          backoffMs: 2000,
+          longestBackoffMs: 300_000,
+          deadlineMs: 86_400_000,
+          outageMs: 86_400_000,
+        },
+      },
+      steps: 350,
+      rollout: { prompts: 64, samples: 8, maxTokens: 4096, temperature: 0.7, topP: 0.8, topK: 20 },
+      scaffold: { group: { kind: 'linear' }, decay: { kind: 'sigmoid', alpha: 125, t0: 0.2 } },
+      ratio: 'plain',
+      minibatches: 2,
+      optimizer: {
+        learningRate: { kind: 'constant', peak: 1e-6 },
+        beta2: 0.999,
+        weightDecay: 0.01,
+        maxGradNorm: 1,
+      },
+      loss: 'gradus:ruscarl',
+      advantage: { scale: 'group', ddof: 1, epsilon: 1e-6 },
+      // The sampling of evaluation is not given; that of training is taken.
+      evaluation: {
+        every: 5,
+        problems: 500,
+        problemsBetween: 500,
+        samples: 1,
+        temperature: 0.7,
+        topP: 0.8,
+        topK: 20,
+        scaffolded: false,
+      },
+      checkpoint: { every: 20 },
     },
   },
 }

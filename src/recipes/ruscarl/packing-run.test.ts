@@ -1,0 +1,194 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Sample } from '../../policy/policy.ts'
+import { readEvals, readMetrics, readRunInfo, withoutTimings } from '../../runs/run-folder.ts'
+import { listTokens, tripName } from '../../tasks/checklist/index.ts'
+import { FakePolicy } from '../../train/fake-policy.fixture.ts'
+import { fixedPasses, shuffledPasses } from '../problem-order.ts'
+import { ruscarlSchema } from './config.ts'
+import { problemStream } from './order.ts'
+import { packingTask } from './packing-task.ts'
+import { runRuscarl } from './run.ts'
+import { selectDemonstrations } from './sft.ts'
+
+const SLOW_MS = 120_000
+
+let folder: string
+let model: string
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gradus-packing-'))
+  const config = ruscarlSchema.parse({ ...tiny, coldStart, steps: 1 })
+  await runRuscarl(config, { dir: join(folder, 'cold'), resume: false })
+  model = join(folder, 'cold', 'cold-start', 'checkpoints', 'step-000004')
+}, SLOW_MS)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const coldStart = {
+  steps: 4,
+  batch: 8,
+  model: { shape: { hiddenSize: 32, layers: 1, heads: 2, maxPositions: 96 } },
+  engine: { threads: 1 },
+  evaluation: { problems: 4 },
+}
+
+const tiny = {
+  engine: { threads: 1 },
+  steps: 3,
+  rollout: { prompts: 2, samples: 4, maxTokens: 26 },
+  optimizer: { learningRate: { kind: 'constant', peak: 1e-3 } },
+  evaluation: { problems: 4 },
+}
+
+const train = (name: string, more: Record<string, unknown> = {}, resume = false) =>
+  runRuscarl(ruscarlSchema.parse({ ...tiny, model: { folder: model }, ...more }), {
+    dir: join(folder, name),
+    resume,
+  })
+
+describe('ruscarl on packing, the arms of the paper', () => {
+  it('begins with its own cold start', () => {
+    expect(readMetrics(join(folder, 'cold', 'cold-start'))).toHaveLength(4)
+    expect(readMetrics(join(folder, 'cold'))).toHaveLength(1)
+  })
+
+  it.each<[string, Record<string, unknown>]>([
+    ['Rubric RL', { scaffold: { group: { kind: 'none' } } }],
+    ['RL-S', { scaffold: { group: { kind: 'all' }, decay: { kind: 'constant' } } }],
+    ['RuscaRL without decay', { scaffold: { decay: { kind: 'constant' } } }],
+    ['true-is, pipelined', { ratio: 'true-is', pipeline: true }],
+    ['entropy bonus', { exploration: { entropyBonus: {} } }],
+    ['curriculum', { exploration: { curriculum: {} }, steps: 1 }],
+    [
+      'ProRL',
+      {
+        exploration: { dynamicSampling: { rounds: 1 } },
+        rollout: { ...tiny.rollout, temperature: 1.2 },
+        loss: { preset: 'gradus:ruscarl', policy: { clipHigh: 0.28 } },
+      },
+    ],
+  ])(
+    '%s',
+    async (name, more) => {
+      const { finished, dir } = await train(name, more)
+      expect(finished).toBe(true)
+      const metrics = readMetrics(dir)
+      expect(metrics.every(({ reward }) => Number.isFinite(reward))).toBe(true)
+      expect(readEvals(dir).filter(({ set }) => set === 'unseen trips')).toHaveLength(2)
+      expect(readRunInfo(dir).primarySet).toBe('unseen trips')
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'SFT alone, and before the reinforcement',
+    async () => {
+      const sft = { problems: 8, samples: 4, minScore: -100, steps: 2, batch: 4 }
+      const alone = await train('SFT', { sft, steps: 0 })
+      expect(alone).toMatchObject({ step: 0, finished: true })
+      expect(readMetrics(join(alone.dir, 'sft'))).toHaveLength(2)
+      // What the phase ends with is what the reinforcement starts from.
+      const [after] = readEvals(join(alone.dir, 'sft')).filter(
+        ({ step, set }) => step === 2 && set === 'unseen trips',
+      )
+      const [start] = readEvals(alone.dir)
+      expect(start.accuracy).toBeCloseTo(after.accuracy, 9)
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'has no teacher without good demonstrations',
+    async () => {
+      const sft = { problems: 4, samples: 1, minScore: 1, steps: 1 }
+      await expect(train('no-demonstrations', { sft })).rejects.toThrow(
+        'expected demonstrations that score 1 or more',
+      )
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'random rewards and flipped verdicts are the same again for the same seed',
+    async () => {
+      const rowsOf = (name: string) => readMetrics(join(folder, name)).map(withoutTimings)
+      const random = { reward: 'random', steps: 2 }
+      await train('random 1', random)
+      await train('random 2', random)
+      expect(rowsOf('random 1')).toEqual(rowsOf('random 2'))
+      await train('plain', { steps: 2 })
+      expect(rowsOf('plain')[0].reward).not.toEqual(rowsOf('random 1')[0].reward)
+    },
+    SLOW_MS,
+  )
+})
+
+describe('the order of problems', () => {
+  it('is another one each pass, and every problem comes once a pass', () => {
+    const stream = shuffledPasses([0, 1, 2, 3, 4, 5, 6, 7], 'label')
+    const pass = (n: number) => Array.from({ length: 8 }, (_, i) => stream(8 * n + i))
+    expect(pass(0)).not.toEqual(pass(1))
+    expect(pass(1).toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+    expect(stream(3)).toBe(shuffledPasses([0, 1, 2, 3, 4, 5, 6, 7], 'label')(3))
+    expect([0, 1, 2, 3].map(fixedPasses(['a', 'b']))).toEqual(['a', 'b', 'a', 'b'])
+  })
+
+  it('of a curriculum is from easy to hard by the policy that the run starts from', async () => {
+    const config = ruscarlSchema.parse({ exploration: { curriculum: { samples: 1 } } })
+    const task = packingTask(config)
+    // The policy packs for trip p what meets more of the rubric the larger p is: nothing but the first item for p = 0.
+    const train = task.train.slice(0, 3)
+    const lists = train.map((trip, p) => {
+      const wanted = task.truth.rubric(trip).criteria.filter(({ verifier }) => verifier?.fn === 'contains')
+      const items = wanted.flatMap(({ points, verifier }) =>
+        points > 0 ? (verifier!.params!.all as string[]) : [],
+      )
+      return listTokens(items.slice(0, 2 * p + 1))
+    })
+    const policy = new FakePolicy(prompt => lists[prompt])
+    const stream = await problemStream(config, policy, { ...task, train }, folder)
+    expect([0, 1, 2, 3].map(i => tripName(stream(i)))).toEqual([2, 1, 0, 2].map(p => tripName(train[p])))
+    // A resumed run asks nobody.
+    const resumed = await problemStream(config, new FakePolicy(() => []), { ...task, train }, folder)
+    expect(tripName(resumed(0))).toBe(tripName(train[2]))
+  })
+})
+
+describe('selectDemonstrations', () => {
+  const written = (
+    problem: string,
+    score: number | null,
+    finishReason: Sample['finishReason'] = 'stop',
+    token = 5,
+  ) => ({
+    problem,
+    sample: {
+      prompt: 0,
+      index: 0,
+      tokens: Int32Array.of(token),
+      logprobs: Float32Array.of(-1),
+      finishReason,
+    },
+    grade: { score, verdicts: [], wellFormed: true },
+  })
+
+  it('keeps the best of each problem that ended, scored enough and leaked nothing', () => {
+    const all = [
+      written('a', 0.6),
+      written('a', 0.9),
+      written('a', 0.7),
+      written('a', 1, 'length'),
+      written('b', 0.4),
+      written('b', null),
+      written('c', 0.95, 'stop', 7),
+      written('c', 0.5),
+    ]
+    const kept = selectDemonstrations(all, { best: 2, minScore: 0.5 }, tokens => tokens[0] === 7)
+    expect(kept.map(({ problem, grade }) => [problem, grade.score])).toEqual([
+      ['a', 0.9],
+      ['a', 0.7],
+      ['c', 0.5],
+    ])
+  })
+})

@@ -1,0 +1,147 @@
+/** @file What a run of ruscarl would do and need: steps, tokens, judge calls, cost, memory. Nothing is run or called. */
+
+import { estimateJudging } from '../../grade/judge/endpoint/index.ts'
+import type { ModelConfig } from '../../model/config.ts'
+import { modelTensors } from '../../policy/local/parameters.ts'
+import { freshPackingModel } from '../checklist/packing.ts'
+import { estimateMemory, formatCount, memoryLines } from '../estimate.ts'
+import { knownShape, modelPlace } from '../known-models.ts'
+import type { RunPlan } from '../recipe.ts'
+import { checkSettings } from './check-settings.ts'
+import type { RuscarlConfig } from './config.ts'
+import { type DataFigures, dataFigures } from './data-figures.ts'
+
+const count = (value: number): string => Math.round(value).toLocaleString('en')
+
+const modelLine = ({ coldStart, model, sft }: RuscarlConfig): string => {
+  const start =
+    coldStart !== null
+      ? `cold start of ${coldStart.steps} steps, in this run`
+      : model.folder === null
+        ? 'none: set model.folder'
+        : modelPlace(model.folder)
+  if (sft === null) return start
+  const author = sft.teacher ?? 'the starting policy'
+  return `${start}; then ${sft.steps} supervised steps on what ${author} writes under the whole scaffold`
+}
+
+const shapeOf = ({ coldStart, model }: RuscarlConfig): ModelConfig | null => {
+  if (coldStart !== null) return freshPackingModel(coldStart.model.shape, coldStart.seed).init?.config ?? null
+  return model.folder === null ? null : knownShape(model.folder)
+}
+
+/** Evaluations before, between and after, and the responses that each asks for. */
+const evaluationResponses = ({ steps, evaluation }: RuscarlConfig, testRows: number): number => {
+  const { every, samples, scaffolded } = evaluation
+  const between = every > 0 ? Math.max(0, Math.ceil(steps / every) - 1) : 0
+  const of = (problems: number) => Math.min(problems, testRows) * samples
+  const ends = steps > 0 ? 2 : 1
+  return (scaffolded ? 2 : 1) * ends * of(evaluation.problems) + between * of(evaluation.problemsBetween)
+}
+
+/** Responses that are graded besides those of the steps: the pass of a curriculum, and demonstrations. */
+const otherResponses = ({ exploration, sft }: RuscarlConfig, trainRows: number): number =>
+  (exploration.curriculum?.samples ?? 0) * trainRows +
+  (sft === null ? 0 : Math.min(sft.problems, trainRows) * sft.samples)
+
+interface JudgePlan {
+  callsPerStep: number
+  trainingCalls: number
+  evaluationCalls: number
+  /** Null where a price is unknown. */
+  cost: number | null
+  promptTokens: number
+  completionTokens: number
+}
+
+const judgePlan = (config: RuscarlConfig, data: DataFigures): JudgePlan | null => {
+  const { judge, rollout, steps } = config
+  if (judge === null) return null
+  const { shape } = judge.ask
+  const callsPerResponse =
+    shape === 'criterion' ? data.judged : shape === 'rubric' ? 1 : Math.ceil(data.judged / shape.batch)
+  const callsPerStep = rollout.prompts * rollout.samples * callsPerResponse
+  const trainingCalls = callsPerStep * steps + otherResponses(config, data.train) * callsPerResponse
+  const evaluationCalls = evaluationResponses(config, data.test) * callsPerResponse
+  const { cost, promptTokens, completionTokens } = estimateJudging(judge.fleet, {
+    calls: Math.round(trainingCalls + evaluationCalls),
+    // A response of full length, at four characters a token, beside the conversation and the question itself.
+    promptCharacters: data.conversationCharacters + 4 * rollout.maxTokens + QUESTION_CHARACTERS,
+  })
+  return { callsPerStep, trainingCalls, evaluationCalls, cost, promptTokens, completionTokens }
+}
+
+/** Of the judge's instructions and one criterion, roughly. */
+const QUESTION_CHARACTERS = 2500
+
+const judgeLines = (plan: JudgePlan | null): string[] =>
+  plan === null
+    ? ['grading      by rules in this process: no judge, no network']
+    : [
+        `judge calls  about ${count(plan.callsPerStep)} a step, ${count(plan.trainingCalls)} in training, ${count(plan.evaluationCalls)} in evaluations`,
+        `judge tokens at most about ${formatCount(plan.promptTokens)} in, if every response is as long as it may be; about ${formatCount(plan.completionTokens)} out`,
+        `judge cost   ${plan.cost === null ? 'unknown: an endpoint has no price' : `at most about ${plan.cost.toFixed(2)}, in the currency of the prices`}`,
+      ]
+
+const dataLines = ({ task }: RuscarlConfig, data: DataFigures): string[] =>
+  task.kind === 'packing'
+    ? [`data         packing lists, ${data.train} trips to train on, ${count(data.test)} to test on`]
+    : [
+        `data         ${task.file}${data.assumed ? ' (not there yet: HealthBench as the paper used it is assumed)' : ''}: ${count(data.train)} conversations to train on, ${count(data.test)} to test on`,
+        `             ${data.criteria.toFixed(2)} criteria a rubric, ${data.judged.toFixed(2)} of them for the judge; prompts of ${count(data.promptTokens)} tokens${data.tokensEstimated ? ' (at four characters a token)' : ''}, with the whole scaffold ${count(data.scaffoldedTokens)}`,
+      ]
+
+/** @throws ConfigError for settings that do not go together; DataError for a file that cannot be used */
+export const planRuscarl = (config: RuscarlConfig): RunPlan => {
+  checkSettings(config)
+  const { rollout, steps, scaffold, ratio, noise, engine, model, loss, optimizer, evaluation } = config
+  const data = dataFigures(config)
+  const rollouts = rollout.prompts * rollout.samples
+  const newTokens = rollouts * rollout.maxTokens
+  const judge = judgePlan(config, data)
+  const shape = shapeOf(config)
+  const sizes = shape && modelTensors(shape, model.lora, false)
+  const promptTokens = Math.min(data.longestPrompt, config.task.maxPromptTokens)
+  const sequence = promptTokens + rollout.maxTokens
+  const memory =
+    shape &&
+    estimateMemory(shape, {
+      lora: model.lora,
+      reference: loss.kl.kind !== 'none' && loss.kl.coef > 0,
+      microBatchTokens: engine.microBatchTokens,
+      sequence,
+      rows: Math.min(rollouts, engine.maxRows),
+      // Every sample has a prompt of its own while it is scaffolded.
+      prompts: Math.min(rollouts, engine.maxRows),
+      promptTokens: data.scaffoldedTokens,
+      newTokens: rollout.maxTokens,
+    })
+  const { learningRate: rate } = optimizer
+  const passes = (steps * rollout.prompts) / data.train
+  return {
+    lines: [
+      `model        ${modelLine(config)}`,
+      `parameters   ${sizes ? `${formatCount(sizes.total)}, trained ${formatCount(sizes.trained)}` : 'unknown before the model is there'}`,
+      ...dataLines(config, data),
+      `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples (${passes.toFixed(1)} passes), at most ${count(rollout.maxTokens)} tokens each: up to ${count(newTokens)} new tokens a step, ${formatCount(newTokens * steps)} in all`,
+      `scaffold     ${scaffold.group.kind} in the group, ${scaffold.decay.kind} over the steps, ratio ${ratio}`,
+      `rubrics      ${noise === 'none' ? 'as they are' : noise}`,
+      `optimiser    AdamW, ${config.minibatches * config.epochs} updates a step, learning rate ${rate.peak} (${rate.kind}), KL ${loss.kl.kind === 'none' || loss.kl.coef === 0 ? 'none' : `${loss.kl.kind} x ${loss.kl.coef}`}`,
+      ...judgeLines(judge),
+      `evaluation   ${count(Math.min(evaluation.problems, data.test))} problems x ${evaluation.samples} at the start and the end${evaluation.every > 0 ? `, ${count(Math.min(evaluation.problemsBetween, data.test))} every ${evaluation.every} steps between` : ''}`,
+      ...(memory ? memoryLines(memory, { ...engine, sequence }) : []),
+    ],
+    json: {
+      steps,
+      prompts: rollout.prompts,
+      samples: rollout.samples,
+      rolloutsPerStep: rollouts,
+      tokensPerStep: newTokens,
+      data,
+      judge,
+      parameters: sizes?.total ?? null,
+      trainedParameters: sizes?.trained ?? null,
+      memoryBytes: memory,
+    },
+  }
+}

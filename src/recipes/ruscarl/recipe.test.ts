@@ -1,0 +1,295 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Criterion, Rubric } from '../../rubric/criterion.ts'
+import { signedScore } from '../../rubric/linear.ts'
+import { RunFolder, readMetrics, readRollouts } from '../../runs/run-folder.ts'
+import { FakePolicy, type Respond } from '../../train/fake-policy.fixture.ts'
+import { type LoopSettings, train } from '../../train/index.ts'
+import type { ResponseItem, ScoredResponse } from '../checklist/evaluate.ts'
+import { RewardNoise } from '../checklist/noise.ts'
+import { ruscarlSchema } from './config.ts'
+import { type RuscarlParts, ruscarl } from './recipe.ts'
+import type { ScaffoldTask } from './task.ts'
+
+const RUBRIC: Rubric = {
+  criteria: Array.from({ length: 11 }, (_, i) => ({
+    id: `c${i}`,
+    text: `does ${i}`,
+    points: i < 9 ? 1 : -1,
+  })),
+}
+
+/** Prompt token of problem n is n; every criterion shown is one token more, 100 + its number. */
+class CountingTask implements ScaffoldTask<number> {
+  readonly graded: ResponseItem<number>[] = []
+  readonly #noise: RewardNoise
+
+  constructor(noise = { flipRate: 0, randomScores: false }) {
+    this.#noise = new RewardNoise(noise)
+  }
+
+  name = (problem: number) => `problem ${problem}`
+  rubric = () => RUBRIC
+  prompt = (problem: number) => [problem]
+  scaffolded = (problem: number, shown: readonly Criterion[]) => [
+    problem,
+    ...shown.map(({ id }) => 100 + Number(id.slice(1))),
+  ]
+  show = (tokens: ArrayLike<number>) => Array.from(tokens).join(' ')
+  leaks = (tokens: Int32Array) => tokens[0] === 7
+
+  /** A response meets the criteria that its tokens name. */
+  async grade(items: readonly ResponseItem<number>[]): Promise<ScoredResponse[]> {
+    this.graded.push(...items)
+    return items.map(({ tokens, key = '' }) => {
+      const verdicts = this.#noise.verdicts(
+        RUBRIC.criteria.map(({ id }) => ({
+          criterionId: id,
+          met: tokens.includes(Number(id.slice(1))),
+          source: 'rule' as const,
+        })),
+        key,
+      )
+      return {
+        score: this.#noise.score(signedScore(RUBRIC, verdicts).score, key),
+        verdicts,
+        wellFormed: true,
+      }
+    })
+  }
+}
+
+/** Every other rollout meets a criterion: with a prompt for each sample `prompt` counts them, else `index` does. */
+const byRollout: Respond = (prompt, index) => [(prompt + index) % 2 === 0 ? 3 : 50]
+
+describe('recipe ruscarl on a policy that computes nothing', () => {
+  let folder: string
+  let run: RunFolder
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'gradus-recipe-'))
+    run = RunFolder.create(join(folder, 'run'), { config: {} })
+  })
+  afterEach(() => {
+    run.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const trained = async (
+    more: Record<string, unknown> = {},
+    {
+      policy = new FakePolicy(byRollout),
+      task = new CountingTask(),
+      parts = {},
+      loop = {},
+    }: {
+      policy?: FakePolicy
+      task?: CountingTask
+      parts?: Partial<RuscarlParts<number>>
+      loop?: Partial<LoopSettings>
+    } = {},
+  ) => {
+    const config = ruscarlSchema.parse({
+      steps: 5,
+      rollout: { prompts: 2, samples: 8, maxTokens: 4 },
+      scaffold: { decay: { kind: 'sigmoid', alpha: 125, t0: 0.5 } },
+      loss: { preset: 'gradus:ruscarl', kl: { kind: 'none', coef: 0 } },
+      minibatches: 1,
+      ...more,
+    })
+    const asked: string[] = []
+    const recipe = ruscarl(config, {
+      problem: index => index,
+      task,
+      evaluate: async (step, last) => {
+        asked.push(`${step} ${last}`)
+        return []
+      },
+      entropies: async groups =>
+        groups.map(({ samples }) => samples.map(({ tokens }) => new Float32Array(tokens.length).fill(2))),
+      ...parts,
+    })
+    await train(policy, recipe, run, {
+      steps: config.steps,
+      seed: config.seed,
+      rollout: { maxTokens: 4, temperature: 1, samplesPerPrompt: config.rollout.samples, gradeBatch: 1 },
+      update: {
+        loss: config.loss,
+        optimizer: {},
+        learningRate: { kind: 'constant', peak: 1, warmup: 0, floor: 0 },
+        minibatches: 1,
+        epochs: 1,
+        dropZero: false,
+        ratio: config.ratio,
+      },
+      evalEvery: 0,
+      checkpointEvery: 0,
+      keepCheckpoints: 1,
+      maxMinutes: null,
+      configHash: 'hash',
+      monitors: null,
+      ...loop,
+    })
+    return { policy, task, asked, metrics: readMetrics(run.dir) }
+  }
+
+  it('shows the ladder to each group, other criteria each step, and nothing after the decay', async () => {
+    const { policy } = await trained()
+    const shown = policy.sampled.map(({ prompts }) => prompts.map(prompt => prompt.length - 1))
+    const ladder = [11, 9, 8, 6, 5, 3, 2, 0]
+    expect(shown[0]).toEqual([...ladder, ...ladder])
+    expect(shown[1]).toEqual([...ladder, ...ladder])
+    // At half the run the decay is at one half: round(.5 (G - i) / (G - 1) 11).
+    expect(shown[2].slice(0, 8)).toEqual([6, 5, 4, 3, 2, 2, 1, 0])
+    // Then the plain prompts, shared by their groups again.
+    expect(shown[3]).toEqual([0, 0])
+    expect(policy.sampled[3].samplesPerPrompt).toBe(8)
+    const [first, second] = policy.sampled.map(({ prompts }) => prompts.map(prompt => [...prompt].slice(1)))
+    expect(first[3]).not.toEqual(second[3])
+    expect(first[3]).not.toEqual(first[11])
+  })
+
+  it('trains on the plain prompt with log-probs computed anew, sampled ones only where nothing was shown', async () => {
+    const { policy } = await trained({ steps: 1 })
+    const { datums } = policy.updates[0]
+    expect(datums.map(({ promptTokens }) => [...promptTokens])).toEqual([
+      ...Array.from({ length: 8 }, () => [0]),
+      ...Array.from({ length: 8 }, () => [1]),
+    ])
+    // The fake policy scores a token at minus itself, and samples at -0.5.
+    for (const [i, { oldLogprobs, tokens }] of datums.entries())
+      expect(oldLogprobs[0]).toBeCloseTo(i % 8 === 7 ? -0.5 : -tokens[0], 6)
+    expect(policy.scored).toHaveLength(1)
+    expect(policy.scored[0].items.every(({ promptTokens }) => promptTokens.length === 1)).toBe(true)
+  })
+
+  it('has the other two ratios', async () => {
+    const { policy } = await trained({ steps: 1, ratio: 'true-is' })
+    expect(policy.scored).toHaveLength(0)
+    expect(policy.updates[0].datums.every(({ oldLogprobs }) => oldLogprobs[0] === -0.5)).toBe(true)
+    expect(policy.updates[0].datums[0].promptTokens).toHaveLength(1)
+  })
+
+  it('trains on what was seen with ratio sampled', async () => {
+    const { policy } = await trained({ steps: 1, ratio: 'sampled' })
+    expect(policy.updates[0].datums.map(({ promptTokens }) => promptTokens.length - 1).slice(0, 8)).toEqual([
+      11, 9, 8, 6, 5, 3, 2, 0,
+    ])
+  })
+
+  it.each([
+    ['none', { kind: 'none' }, 0],
+    ['all', { kind: 'all' }, 11],
+  ])('has arms without a ladder: %s', async (_name, group, shown) => {
+    const { policy } = await trained({ steps: 1, scaffold: { group, decay: { kind: 'constant' } } })
+    const [{ prompts }] = policy.sampled
+    expect(prompts.every(prompt => prompt.length - 1 === shown)).toBe(true)
+    expect(prompts).toHaveLength(shown === 0 ? 2 : 16)
+  })
+
+  it('evaluates by itself, before and after, and never draws for it', async () => {
+    const { asked, policy } = await trained({ steps: 2 })
+    expect(asked).toEqual(['0 false', '2 true'])
+    expect(policy.sampled).toHaveLength(2)
+  })
+
+  it('reports the score of those that saw nothing and of those that saw everything, and leaks', async () => {
+    // All answer 3 and meet one of nine; rollouts 7 of each group see nothing.
+    const { metrics } = await trained(
+      { steps: 1 },
+      { policy: new FakePolicy((p, g) => ((p + g) % 8 === 7 ? [7, 3] : [3])) },
+    )
+    expect(metrics[0].rewardFullScaffold).toBeCloseTo(1 / 9, 6)
+    expect(metrics[0].rewardPlain).toBeCloseTo(2 / 9, 6)
+    expect(metrics[0].leakRate).toBeCloseTo(1 / 8, 6)
+    expect(metrics[0].scaffoldTokens).toBeCloseTo(44 / 8, 6)
+    expect(readRollouts(run.dir)).toHaveLength(3)
+  })
+
+  it('grades every response as soon as it is finished, before the others are', async () => {
+    const task = new CountingTask()
+    const policy = new FakePolicy(byRollout, 1)
+    let gradedWhileSampling = 0
+    const sample = policy.sample.bind(policy)
+    policy.sample = async (...args) => {
+      const samples = await sample(...args)
+      gradedWhileSampling = task.graded.length
+      return samples
+    }
+    await trained({ steps: 1 }, { policy, task })
+    expect(gradedWhileSampling).toBeGreaterThanOrEqual(15)
+    expect(new Set(task.graded.map(({ key }) => key)).size).toBe(16)
+  })
+
+  it('draws random rewards that have nothing to do with the response, the same for the same seed', async () => {
+    const random = { flipRate: 0, randomScores: true }
+    const same = new FakePolicy(() => [3])
+    const { metrics } = await trained({ steps: 4 }, { task: new CountingTask(random), policy: same })
+    expect(metrics.every(({ rewardStd }) => (rewardStd as number) > 0.1)).toBe(true)
+    expect(metrics[0].reward).not.toBe(metrics[1].reward)
+    const again = await new CountingTask(random).grade([
+      { problem: 0, tokens: Int32Array.of(3), key: '1/1/0/0' },
+    ])
+    const first = await new CountingTask(random).grade([
+      { problem: 0, tokens: Int32Array.of(8), key: '1/1/0/0' },
+    ])
+    expect(first[0].score).toBe(again[0].score)
+  })
+
+  it('turns verdicts round at the given rate', async () => {
+    const none = await new CountingTask({ flipRate: 1, randomScores: false }).grade([
+      { problem: 0, tokens: Int32Array.of(0), key: 'a' },
+    ])
+    expect(none[0].verdicts.map(({ met }) => met)).toEqual([false, ...Array.from({ length: 10 }, () => true)])
+    const task = new CountingTask({ flipRate: 0.25, randomScores: false })
+    const items = Array.from({ length: 400 }, (_, i) => ({
+      problem: 0,
+      tokens: Int32Array.of(50),
+      key: `k${i}`,
+    }))
+    const met = (await task.grade(items)).flatMap(({ verdicts }) =>
+      verdicts.map(verdict => Number(verdict.met)),
+    )
+    expect(met.reduce((a, b) => a + b, 0) / met.length).toBeCloseTo(0.25, 1)
+  })
+
+  it('adds the entropy bonus to the advantage of every token', async () => {
+    const plain = await trained({ steps: 1 })
+    const before = plain.policy.updates[0].datums.map(({ advantages }) => advantages[0])
+    run.close()
+    run = RunFolder.create(join(folder, 'bonus'), { config: {} })
+    const bonus = await trained({ steps: 1, exploration: { entropyBonus: { kappa1: 0.1, kappa2: 2 } } })
+    const after = bonus.policy.updates[0].datums.map(({ advantages }) => advantages[0])
+    // Half of a group scores 1/9, half nothing: advantages of 1 and -1. Entropy 2 everywhere: .2 more.
+    expect(before[0]).toBeCloseTo(1, 3)
+    for (const [i, advantage] of before.entries())
+      expect(after[i]).toBeCloseTo(advantage + Math.min(0.2, Math.abs(advantage) / 2), 5)
+  })
+
+  it('replaces groups without variance by further problems, up to a bound, and counts what was thrown away', async () => {
+    // The first problem's group always agrees; further problems (above 1) never do.
+    const seen: number[] = []
+    class Agreeing extends CountingTask {
+      override async grade(items: readonly ResponseItem<number>[]) {
+        const graded = await super.grade(items)
+        seen.push(...items.map(({ problem }) => problem))
+        return graded.map((grade, i) => (items[i].problem === 0 ? { ...grade, score: 0 } : grade))
+      }
+    }
+    const more = { steps: 1, exploration: { dynamicSampling: { rounds: 3 } } }
+    const { policy, metrics } = await trained(more, { task: new Agreeing() })
+    expect(policy.sampled).toHaveLength(2)
+    expect(metrics[0]).toMatchObject({ zeroVarianceGroups: 0, rollouts: 24, tokens: 24 })
+    expect(policy.updates[0].datums).toHaveLength(16)
+    expect(policy.updates[0].datums[0].promptTokens[0]).toBeGreaterThan(1)
+    expect(new Set(seen).size).toBe(3)
+  })
+
+  it('stops replacing at the bound', async () => {
+    const more = { steps: 1, exploration: { dynamicSampling: { rounds: 2 } } }
+    const { policy, metrics } = await trained(more, { policy: new FakePolicy(() => [3]) })
+    expect(policy.sampled).toHaveLength(3)
+    expect(metrics[0]).toMatchObject({ zeroVarianceGroups: 1, rollouts: 48 })
+  })
+})

@@ -1,0 +1,171 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readRubricFile } from '../../rubric/formats/index.ts'
+import { readEvals, readEvents, readMetrics, readRollouts, withoutTimings } from '../../runs/run-folder.ts'
+import { readJsonl } from '../../util/jsonl.ts'
+import { sharedData } from '../../util/shared-data.ts'
+import { ruscarlSchema } from './config.ts'
+import { runRuscarl } from './run.ts'
+import { ROWS, tinyConversations, tinyJudge, writeRows, writeTinyChat } from './tiny-chat.fixture.ts'
+
+const SLOW_MS = 120_000
+
+let folder: string
+let model: string
+let file: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gradus-ruscarl-'))
+  model = writeTinyChat(join(folder, 'model'))
+  file = writeRows(join(folder, 'data'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const configOf = (more: Record<string, unknown> = {}) =>
+  ruscarlSchema.parse(tinyConversations(model, file, more))
+
+interface HowToRun {
+  resume?: boolean
+  stopAfter?: number
+  judge?: ReturnType<typeof tinyJudge>
+}
+
+const run = (
+  name: string,
+  config: ReturnType<typeof configOf>,
+  { resume = false, stopAfter = Number.MAX_VALUE, judge = tinyJudge() }: HowToRun = {},
+) => {
+  let steps = 0
+  const events = { onStep: () => steps++, shouldStop: () => steps >= stopAfter }
+  return runRuscarl(config, { dir: join(folder, name), resume, events }, { judgeModel: judge })
+}
+
+describe('ruscarl on conversations', () => {
+  it(
+    'trains end to end with a judge, and says what judging took',
+    async () => {
+      const result = await run('whole', configOf())
+      expect(result).toMatchObject({ step: 3, finished: true })
+      const metrics = readMetrics(result.dir)
+      expect(metrics).toHaveLength(3)
+      // 2 prompts x 3 samples x 3 criteria that no rule checks.
+      for (const row of metrics) {
+        const { judgeCalls, judgeCachedShare } = row as Record<string, number>
+        expect(judgeCalls / (1 - judgeCachedShare)).toBeCloseTo(18, 6)
+        expect(row.time).toHaveProperty('judgeCalls')
+        expect(row.criteria).toHaveProperty(['accuracy (penalties)'])
+        expect(row.leakRate).toBe(0)
+      }
+      const nulls = metrics.map(row => row.judgeNullRate as number)
+      expect(Math.max(...nulls)).toBeGreaterThan(0)
+      expect(metrics[0].scaffoldTokens).toBeGreaterThan(0)
+      expect(metrics[2].scaffoldTokens).toBe(0)
+      const evals = readEvals(result.dir)
+      expect(evals.map(({ step, set }) => [step, set])).toEqual([
+        [0, 'held-out conversations'],
+        [0, 'full scaffold'],
+        [3, 'held-out conversations'],
+        [3, 'full scaffold'],
+      ])
+      expect(evals[0].judgeCalls).toBe(6)
+      const [rollout] = readRollouts(result.dir)
+      expect(rollout.prompt).toContain('hiccups')
+      expect(rollout.verdicts).toHaveLength(4)
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'writes the same rows after a stop and a resume, with noisy verdicts and an entropy bonus',
+    async () => {
+      const config = configOf({
+        exploration: { entropyBonus: {} },
+        flipRate: 0.3,
+        steps: 3,
+        checkpoint: { every: 1 },
+      })
+      // Verdicts depend on the text alone, so that only the run's own randomness is left.
+      const judge = tinyJudge(true)
+      await run('uninterrupted', config, { judge })
+      const stopped = await run('stopped', config, { judge, stopAfter: 1 })
+      expect(stopped).toMatchObject({ step: 1, finished: false })
+      await run('stopped', config, { judge, resume: true })
+      const rowsOf = (name: string) => readMetrics(join(folder, name)).map(withoutTimings)
+      expect(rowsOf('stopped')).toEqual(rowsOf('uninterrupted'))
+      expect(rowsOf('stopped')).toHaveLength(3)
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'begins with demonstrations that the policy writes under the scaffold, and keeps their phase',
+    async () => {
+      const sft = { problems: 4, samples: 4, minScore: -10, best: 2, steps: 2, batch: 2 }
+      const tries = configOf({ sft, steps: 1, rollout: { prompts: 2, samples: 2, maxTokens: 400 } })
+      const result = await run('sft', tries)
+      expect(result.finished).toBe(true)
+      const written = readJsonl(join(result.dir, 'sft', 'demonstrations.jsonl')) as { tokens: number[] }[]
+      expect(written.length).toBeGreaterThan(0)
+      // Only what ended by itself is learnt.
+      for (const { tokens } of written) expect(tokens.at(-1)).toBe(257)
+      expect(readMetrics(join(result.dir, 'sft'))).toHaveLength(2)
+      const [told] = readEvents(join(result.dir, 'sft'))
+      expect(told.message).toMatch(/demonstrations kept of 16/)
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'keeps the order of a curriculum in the run',
+    async () => {
+      const result = await run(
+        'curriculum',
+        configOf({ exploration: { curriculum: { samples: 2 } }, steps: 1 }),
+      )
+      const scores = JSON.parse(readFileSync(join(result.dir, 'curriculum.json'), 'utf8')) as object
+      expect(Object.keys(scores)).toHaveLength(4)
+    },
+    SLOW_MS,
+  )
+
+  it('refuses before anything runs: no judge for judged criteria, a file without prompts', async () => {
+    await expect(run('no-judge', configOf({ judge: null }))).rejects.toThrow('judge: expected one')
+    expect(existsSync(join(folder, 'no-judge'))).toBe(false)
+    const bare = writeRows(join(folder, 'bare'), [
+      { id: 'x', rubric: { criteria: [{ id: 'a', text: 'b', points: 1 }] } },
+    ])
+    await expect(
+      run('bare', configOf({ task: { kind: 'conversations', file: bare, holdOut: 1 } })),
+    ).rejects.toThrow()
+  })
+
+  it(
+    'trains on real HealthBench rows',
+    async ({ skip }) => {
+      const path = sharedData('healthbench/rows.jsonl')
+      if (path === null) return skip('no ../shared/data/healthbench here')
+      const rows = readJsonl(path).slice(0, 8)
+      const real = writeRows(join(folder, 'real'), rows)
+      const wide = writeTinyChat(join(folder, 'wide'), 16_384)
+      const config = ruscarlSchema.parse({
+        ...tinyConversations(wide, real),
+        steps: 1,
+        evaluation: { problems: 1, scaffolded: false },
+      })
+      const result = await run('healthbench', config)
+      expect(result.finished).toBe(true)
+      const [metrics] = readMetrics(result.dir)
+      const criteria = readRubricFile(real).items.map(({ rubric }) => rubric.criteria.length)
+      const { judgeCalls, judgeCachedShare } = metrics as unknown as Record<string, number>
+      const questions = judgeCalls / (1 - judgeCachedShare)
+      expect(questions).toBeGreaterThanOrEqual(2 * 3 * Math.min(...criteria))
+      expect(questions).toBeLessThanOrEqual(2 * 3 * Math.max(...criteria))
+    },
+    SLOW_MS,
+  )
+
+  it('has rows that its own format reads', () => {
+    expect(readRubricFile(file).items).toHaveLength(ROWS.length)
+  })
+})

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest'
+import { sharedData } from '../../util/shared-data.ts'
+import { checkSettings } from './check-settings.ts'
+import { ruscarlSchema } from './config.ts'
+import { ruscarlEntry } from './entry.ts'
+
+const parse = (config: Record<string, unknown>) => ruscarlSchema.parse(config)
+const check = (config: Record<string, unknown>) => () => checkSettings(parse(config))
+
+const endpoint = { url: 'http://127.0.0.1:9', model: 'nobody', sendTopK: true }
+const conversations = {
+  task: { kind: 'conversations', file: 'rows.jsonl', holdOut: 10 },
+  judge: { fleet: { endpoints: [endpoint] } },
+}
+
+describe('settings that would silently be ignored are refused', () => {
+  it.each<[string, Record<string, unknown>]>([
+    ['task.file', { task: { file: 'rows.jsonl' } }],
+    ['task.holdOut', { task: { holdOut: 5 } }],
+    ['task.nulls', { task: { nulls: 'drop' } }],
+    ['scaffold.showPoints', { scaffold: { showPoints: false } }],
+    ['scaffold.whenEmpty', { scaffold: { whenEmpty: 'Hello' } }],
+    ['judge', { judge: conversations.judge }],
+    ['task.file', { task: { kind: 'conversations', holdOut: 1 } }],
+    ['task.holdOut', { ...conversations, task: { kind: 'conversations', file: 'a' } }],
+    [
+      'task.holdOut',
+      { ...conversations, task: { kind: 'conversations', file: 'a', holdOut: 1, testFile: 'b' } },
+    ],
+    ['coldStart', { ...conversations, coldStart: {} }],
+    ['world', { ...conversations, world: 'other' }],
+    [
+      'judge.ask.topK',
+      { ...conversations, judge: { fleet: { endpoints: [{ ...endpoint, sendTopK: false }] } } },
+    ],
+    ['exploration.dynamicSampling', { exploration: { dynamicSampling: {}, curriculum: {} } }],
+    ['loss.kl', { sft: {}, model: { lora: {} } }],
+    ['flipRate', { reward: 'random', flipRate: 0.1 }],
+  ])('%s', (key, config) => {
+    expect(check(config)).toThrow(`${key}: expected`)
+  })
+
+  it('and the rest is allowed', () => {
+    for (const config of [
+      {},
+      conversations,
+      {
+        ...conversations,
+        judge: { fleet: { endpoints: [{ ...endpoint, sendTopK: false }] }, ask: { topK: null } },
+      },
+      { sft: {}, coldStart: {} },
+      { exploration: { entropyBonus: {} } },
+    ])
+      expect(check(config)).not.toThrow()
+    // A model of given shape is never made here.
+    expect(() => parse({ model: { shape: {} } })).toThrow()
+  })
+})
+
+describe('preset paper', () => {
+  const config = parse(ruscarlEntry.presets.paper.config)
+
+  it('has the numbers of the paper and its code (spec 4.1, 4.4)', () => {
+    checkSettings(config)
+    expect(config).toMatchObject({
+      steps: 350,
+      rollout: { prompts: 64, samples: 8, temperature: 0.7, topP: 0.8, topK: 20, maxTokens: 4096 },
+      scaffold: {
+        group: { kind: 'linear' },
+        decay: { kind: 'sigmoid', alpha: 125, t0: 0.2 },
+        showPoints: true,
+        forbidMention: true,
+        whenEmpty: null,
+      },
+      ratio: 'plain',
+      minibatches: 2,
+      epochs: 1,
+      optimizer: {
+        learningRate: { kind: 'constant', peak: 1e-6 },
+        weightDecay: 0.01,
+        maxGradNorm: 1,
+        beta1: 0.9,
+      },
+      loss: {
+        policy: { kind: 'clip', clipLow: 0.2, clipHigh: 0.2, dualClip: 3 },
+        kl: { kind: 'k3', coef: 1e-3 },
+        entropyCoef: 0,
+        aggregation: { mode: 'token-mean' },
+      },
+      advantage: { scale: 'group', ddof: 1, epsilon: 1e-6 },
+      task: { kind: 'conversations', maxPromptTokens: 4096, nulls: 'as-false' },
+      judge: {
+        ask: {
+          shape: 'criterion',
+          retries: 10,
+          temperature: 0.7,
+          topP: 0.8,
+          topK: 20,
+          presencePenalty: 1.5,
+          maxTokens: 4096,
+          showSystem: false,
+        },
+        fleet: { endpoints: [{ concurrency: 512 }], longestBackoffMs: 300_000 },
+      },
+      evaluation: { every: 5, problems: 500 },
+      checkpoint: { every: 20 },
+    })
+  })
+
+  it('plans 64 x 8 x 11.5 judge calls a step where the file is not there', () => {
+    const { json, lines } = ruscarlEntry.plan(config)
+    expect(json).toMatchObject({ judge: { callsPerStep: 5888, trainingCalls: 5888 * 350, cost: null } })
+    expect(json.parameters).toBeGreaterThan(7.6e9)
+    expect(json.parameters).toBeLessThan(7.7e9)
+    expect(lines.join('\n')).toMatch(/judge cost {3}unknown/)
+    // Before, at 5, 10, ..., 345, and after: 71 times 500 responses.
+    expect((json.judge as { evaluationCalls: number }).evaluationCalls).toBe(71 * 500 * 11.5)
+  })
+
+  it('knows what it costs when prices are given', () => {
+    const { fleet } = config.judge!
+    const priced = fleet.endpoints.map(each => ({
+      ...each,
+      price: { inputPerMillion: 0.1, outputPerMillion: 0.3 },
+    }))
+    const { json } = ruscarlEntry.plan({
+      ...config,
+      judge: { ...config.judge!, fleet: { ...fleet, endpoints: priced } },
+    })
+    const { cost, promptTokens, completionTokens } = json.judge as Record<string, number>
+    expect(cost).toBeCloseTo((0.1 * promptTokens + 0.3 * completionTokens) / 1e6, 0)
+  })
+
+  it('counts real rows where they are there', ({ skip }) => {
+    const file = sharedData('healthbench/rows.jsonl')
+    if (file === null) return skip('no ../shared/data/healthbench here')
+    const { json } = ruscarlEntry.plan({ ...config, task: { ...config.task, file, holdOut: 20 } })
+    const { data, judge } = json as { data: Record<string, number>; judge: Record<string, number> }
+    expect(data).toMatchObject({ train: 180, test: 20, assumed: false })
+    // 2428 criteria in 200 rows, counted outside this code.
+    expect(data.criteria).toBeCloseTo(2428 / 200, 6)
+    expect(judge.callsPerStep).toBeCloseTo(512 * data.judged, 6)
+  })
+})
+
+describe('the plan of the miniature', () => {
+  it('needs no judge', () => {
+    const { json, lines } = ruscarlEntry.plan(parse(ruscarlEntry.presets.quick.config))
+    expect(json.judge).toBeNull()
+    expect(lines.join('\n')).toContain('no judge, no network')
+  })
+
+  it('counts what a curriculum and demonstrations add to the judge', () => {
+    const paper = ruscarlEntry.presets.paper.config
+    const callsOf = (more: Record<string, unknown>) =>
+      (ruscarlEntry.plan(parse({ ...paper, ...more })).json.judge as { trainingCalls: number }).trainingCalls
+    const plain = callsOf({})
+    expect(callsOf({ exploration: { curriculum: { samples: 2 } } }) - plain).toBe(4500 * 2 * 11.5)
+    expect(callsOf({ sft: { problems: 100, samples: 4 } }) - plain).toBe(400 * 11.5)
+  })
+})
