@@ -110,8 +110,10 @@ const pairsOf = (
 const valuesOf = (runs: readonly FinishedRun[], claim: Claim, { metric, options }: Reading): RunValue[] => {
   const comparisons = comparisonsOf(claim)
   const named = [...new Set(comparisons.flatMap(({ a, b }) => (b === null ? [a] : [a, b])))]
+  // What an arm started from is shown once, as the first arm that is compared with it found it.
+  const against = comparisons.find(({ b }) => b === START)?.a ?? comparisons[0].a
   return named.flatMap(arm =>
-    [...runsOf(runs, arm, comparisons[0].a).values()].map(run => ({
+    [...runsOf(runs, arm, against).values()].map(run => ({
       arm,
       start: run.start,
       seed: run.seed,

@@ -8,6 +8,7 @@ import { type Claim, CONTROLS, type MetricChoice, type RegistrationContent, STAR
 /** The arms that a claim names, in pairs; `null` stands for the claim's reference. */
 export const comparisonsOf = ({ arms }: Pick<Claim, 'arms'>): { a: string; b: string | null }[] => {
   if (Array.isArray(arms)) return arms.slice(1).map((b, i) => ({ a: arms[i], b }))
+  if ('pairs' in arms) return arms.pairs.map(([a, b]) => ({ a, b }))
   const { a, b } = arms
   return b === undefined ? [{ a, b: null }] : b.map(other => ({ a, b: other }))
 }

@@ -56,6 +56,8 @@ export type Direction = (typeof DIRECTIONS)[number]
 const armsSchema = z.union([
   /** Each against the one after it. */
   z.array(z.string()).min(2),
+  /** Several pairs, each the first against the second. */
+  z.strictObject({ pairs: z.array(z.tuple([z.string(), z.string()])).min(1) }),
   /** One against another, against each of several, or without `b` against `reference`. */
   z.strictObject({
     a: z.string(),

@@ -1,17 +1,18 @@
 /** @file The table of all claims: what was claimed, what came of it, and how sure that is. */
 
+import { percent } from '../../runs/report/format.ts'
 import { type Html, html } from '../../runs/report/html.ts'
 import type { ClaimResult, Comparison } from '../claims.ts'
 import type { PaperResult } from '../results.ts'
-import { effectTrack, STATUS_CLASS } from './tracks.ts'
-import { differenceText, pText, valueText } from './units.ts'
+import { effectTrack, STATUS_CLASS, shareTrack } from './tracks.ts'
+import { differenceText, pText } from './units.ts'
 
 export const verdictChip = ({ status }: Pick<ClaimResult, 'status'>): Html =>
   html`<span class="verdict ${STATUS_CLASS[status]}">${status}</span>`
 
-/** `ruscarl over rubric-rl`, with what is particular to the comparison. */
+/** `ruscarl − rubric-rl`, with what is particular to the comparison. */
 export const comparisonName = ({ a, b, equal }: Comparison, reference: number): string =>
-  `${a} less ${b ?? reference}${equal === 'tokens' ? ', at equal tokens' : ''}`
+  `${a} − ${b ?? reference}${equal === 'tokens' ? ', at equal tokens' : ''}`
 
 const firstCells = (claim: ClaimResult, rows: number): Html =>
   html`<th scope="rowgroup" rowspan="${rows}"><a href="#claim-${claim.claim.id}">${claim.claim.id}</a><small>${claim.claim.statement}</small></th><td rowspan="${rows}">${verdictChip(claim)}</td>`
@@ -31,12 +32,11 @@ const comparisonCells = (claim: ClaimResult, comparison: Comparison): Html => {
   return html`<td class="forest">${effectTrack(statistics, direction, smallestEffect, status)}<small class="pair-name">${name}</small></td><td class="num">${differenceText(metric, statistics.difference)}<small>${interval}</small></td><td class="num">${pText(p)}</td><td class="num">${detectable}</td><td class="num quiet">${statistics.n}</td>`
 }
 
-const shareCells = ({ share, claim }: ClaimResult): Html => {
+const shareCells = ({ share, claim, status }: ClaimResult): Html => {
   if (share === null)
     return html`<td class="forest"></td><td class="num">–</td><td class="num">–</td><td class="num">–</td><td class="num quiet">0</td>`
-  const [low, high] = share.interval
-  const text = `${valueText({ name: 'score', options: {} }, low)} to ${valueText({ name: 'score', options: {} }, high)}`
-  return html`<td class="forest"><small class="pair-name">share of runs, at least ${claim.atLeast}</small></td><td class="num">${share.hits} of ${share.n}<small>${text}</small></td><td class="num">–</td><td class="num">–</td><td class="num quiet">${share.n}</td>`
+  const interval = share.interval.map(end => percent(end)).join(' to ')
+  return html`<td class="forest">${shareTrack(share, claim.atLeast!, status)}<small class="pair-name">share of runs, at least ${percent(claim.atLeast)}</small></td><td class="num">${share.hits} of ${share.n}<small>${interval}</small></td><td class="num">–</td><td class="num">–</td><td class="num quiet">${share.n}</td>`
 }
 
 const rowsOf = (claim: ClaimResult): Html[] => {
@@ -51,4 +51,4 @@ const rowsOf = (claim: ClaimResult): Html[] => {
 }
 
 export const claimTable = ({ claims }: PaperResult): Html =>
-  html`<div class="scroll"><table class="claims"><thead><tr><th>Claim</th><th></th><th></th><th class="num">Effect</th><th class="num">p</th><th class="num">Detectable</th><th class="num">Pairs</th><th class="num">p of the claim, Holm</th></tr></thead><tbody>${claims.flatMap(rowsOf)}</tbody></table></div>`
+  html`<div class="scroll"><table class="claims"><thead><tr><th>Claim</th><th></th><th></th><th class="num">Effect</th><th class="num">p</th><th class="num">Detectable</th><th class="num">Pairs</th><th class="num">p, Holm</th></tr></thead><tbody>${claims.flatMap(rowsOf)}</tbody></table></div>`

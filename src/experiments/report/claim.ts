@@ -42,12 +42,15 @@ const armRows = (result: PaperResult, { claim, runs }: ClaimResult): Html => {
     return values.length > 0 ? [{ arm, row: dotRow(values) }] : []
   })
   if (arms.length === 0) return html`<p class="about">No finished run has this figure yet.</p>`
-  const range = sharedRange(arms.map(({ row }) => row))
+  // Runs of 0 or 1 have the same scale whatever they are.
+  const range: [number, number] =
+    claim.test === 'share' ? [-0.05, 1.05] : sharedRange(arms.map(({ row }) => row))
   const rows = arms.map(({ arm, row }) => {
     const interval = row.interval?.map(end => valueText(claim.metric, end)).join(' to ')
     return html`<div>${arm}</div>${dotTrack(row, range, colorOf)}<div class="num">${valueText(claim.metric, row.mean)}<small>${interval}</small></div>`
   })
-  const ends = html`<div></div><div class="ends"><span>${valueText(claim.metric, range[0])}</span><span>${valueText(claim.metric, range[1])}</span></div><div></div>`
+  const shown = claim.test === 'share' ? ['no', 'yes'] : range.map(end => valueText(claim.metric, end))
+  const ends = html`<div></div><div class="ends">${shown.map(end => html`<span>${end}</span>`)}</div><div></div>`
   const key = html`<div class="startkey">${starts.map(start => html`<span><i style="border-color:var(--${colorOf(start)})"></i>cold start ${start}</span>`)}<span><b></b>mean, with 95% interval</span></div>`
   return html`<div class="dots-grid">${rows}${ends}</div>${key}`
 }

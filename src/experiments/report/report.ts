@@ -57,7 +57,7 @@ const controls = (result: PaperResult): Html => {
     ({ kind, reason }) =>
       html`<tr><th scope="row">${kind}</th><td><span class="verdict">left out</span></td><td colspan="3">${reason}</td></tr>`,
   )
-  return html`<section>${heading('Negative controls', `What ${of} gains must come from what it is rewarded for. A control passes when ${of} is above it, and fails when it gains all the same.`)}<div class="panel"><div class="scroll"><table><thead><tr><th>Control</th><th></th><th class="num">${of} less control</th><th class="num">Control less its start</th><th class="num">Pairs</th></tr></thead><tbody>${result.controls.map(control => controlRow(result, control))}${absent}</tbody></table></div></div></section>`
+  return html`<section>${heading('Negative controls', `What ${of} gains must come from what it is rewarded for. A control passes when ${of} is above it, and fails when it gains all the same.`)}<div class="panel"><div class="scroll"><table><thead><tr><th>Control</th><th></th><th class="num">${of} − control</th><th class="num">Control − its start</th><th class="num">Pairs</th></tr></thead><tbody>${result.controls.map(control => controlRow(result, control))}${absent}</tbody></table></div></div></section>`
 }
 
 const curves = (charts: readonly ChartSpec[]): Html | null =>
@@ -66,7 +66,7 @@ const curves = (charts: readonly ChartSpec[]): Html | null =>
     : html`<section>${heading('Curves', 'Means over cold starts and seeds; bands are 95% intervals of the mean. Drag to zoom, double-click to go back.')}<div class="charts wide">${charts.map(figure)}</div></section>`
 
 const details = (result: PaperResult): Html =>
-  html`<section>${heading('Claim by claim', 'Every dot is a run.')}<div class="details">${result.claims.map(claim => claimDetails(result, claim))}</div></section>`
+  html`<section>${heading('Claim by claim', 'Every dot is a run after its last step.')}<div class="details">${result.claims.map(claim => claimDetails(result, claim))}</div></section>`
 
 const arms = (result: PaperResult): Html =>
   html`<section>${heading('Arms', 'What each one took, means over its runs.')}<div class="panel"><div class="scroll"><table><thead><tr><th>Arm</th><th class="num">Runs</th><th class="num">Steps</th><th class="num">Generated tokens</th><th class="num">Time a run</th></tr></thead><tbody>${result.arms.map(

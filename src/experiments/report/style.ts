@@ -9,7 +9,8 @@ export const PAPER_STYLE = `
 .hash { font: 12.5px ui-monospace, "SF Mono", Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 .claims td, .claims th { vertical-align: top; } .claims tbody th { min-width: 250px; max-width: 380px; font-weight: 400; }
 .claims tbody th a { font-weight: 620; color: var(--ink); text-decoration: none; } .claims tbody th a:hover { text-decoration: underline; }
-.claims tbody tr.more > * { border-top: 0; padding-top: 0; } .claims tbody tr.more-follow > * { border-bottom: 0; }
+.claims tbody tr.more > * { border-top: 0; padding-top: 0; } .claims tbody tr.more-follow > :not([rowspan]) { border-bottom: 0; }
+section > .panel { margin-top: 16px; } .panel > .scroll:first-child { margin-top: 0; } .claims thead th.num { min-width: 4.5em; }
 .claims td.forest { min-width: 210px; width: 26%; padding-top: 13px; }
 .pair-name { color: var(--ink2); }
 .track { position: relative; height: 14px; background: linear-gradient(var(--track), var(--track)) center / 100% 1px no-repeat; }
@@ -26,7 +27,7 @@ export const PAPER_STYLE = `
 .claim > header { display: flex; gap: 6px 12px; align-items: baseline; flex-wrap: wrap; margin-bottom: 2px; }
 .claim > header h3 { font-size: 16px; margin: 0; }
 .claim .statement { color: var(--ink2); max-width: 80ch; } .claim .about { margin-top: 4px; }
-.dots-grid { display: grid; grid-template-columns: minmax(110px, 15em) 1fr auto; gap: 8px 18px; align-items: center; margin-top: 16px; font-size: 13.5px; }
+.dots-grid { display: grid; grid-template-columns: minmax(110px, 15em) 1fr 9.5em; gap: 8px 18px; align-items: center; margin-top: 16px; font-size: 13.5px; }
 .dots-grid .num { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .dots-grid .ends { display: flex; justify-content: space-between; color: var(--muted); font-size: 12px; }
 .dots-grid .rule { grid-column: 1 / -1; height: 1px; background: var(--grid); }

@@ -2,7 +2,7 @@
 
 import { type Html, html, raw } from '../../runs/report/html.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
-import type { PairStatistics } from '../analysis.ts'
+import type { PairStatistics, ShareStatistics } from '../analysis.ts'
 import type { Direction } from '../registration.ts'
 import type { Status } from '../status.ts'
 
@@ -51,6 +51,13 @@ export const effectTrack = (
   const scale = scaleOf(-reach, reach)
   const kind = STATUS_CLASS[status]
   return html`<div class="track">${target(scale, direction, smallestEffect, reach)}<i class="zero" style="left:50%"></i>${span(scale, interval[0], interval[1], `span ${kind}`)}<i class="mean ${kind}" style="left:${at(scale(difference))}"></i></div>`
+}
+
+/** A share of runs with its interval, from none of them to all, and the share that was registered. */
+export const shareTrack = ({ share, interval }: ShareStatistics, atLeast: number, status: Status): Html => {
+  const scale = scaleOf(0, 1)
+  const kind = STATUS_CLASS[status]
+  return html`<div class="track"><i class="least" style="left:${at(atLeast)}"></i>${span(scale, interval[0], interval[1], `span ${kind}`)}<i class="mean ${kind}" style="left:${at(share)}"></i></div>`
 }
 
 export interface DotRow {

@@ -1,0 +1,156 @@
+/** @file `gradus experiment` as people run it: processes of its own, killed in the middle, gone on with. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cli, Sandbox, SLOW_MS, tinyColdStart, tinyReinforcement } from './cli.fixture.ts'
+
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+const ABSENT = { absent: 'a test of the harness has nothing to control for' }
+
+const settingsOnly = (settings: object) => {
+  const {
+    recipe: _recipe,
+    model,
+    steps: _steps,
+    engine: _engine,
+    ...rest
+  } = settings as Record<string, unknown>
+  return { rest, model }
+}
+
+const start = settingsOnly(tinyColdStart(2))
+const arm = settingsOnly(tinyReinforcement('none', 2))
+const REGISTRATION = {
+  paper: 'tiny',
+  title: 'Two arms, two seeds, two steps',
+  recipe: 'rubric-as-reward',
+  settings: { ...arm.rest, checkpoint: { every: 1 } },
+  steps: 2,
+  test: { problems: 4 },
+  seeds: [1, 2],
+  starts: [
+    {
+      name: 'a',
+      recipe: 'logic-cold-start',
+      seed: 1,
+      settings: { ...start.rest, model: start.model, steps: 2 },
+    },
+  ],
+  arms: { outcome: { settings: { condition: 'outcome' } }, rubric: { settings: { condition: 'rubric' } } },
+  controls: {
+    of: 'rubric',
+    metric: 'score',
+    smallestEffect: 0.02,
+    'random-reward': ABSENT,
+    'shuffled-rubrics': ABSENT,
+    'flipped-verdicts': ABSENT,
+  },
+  claims: [
+    {
+      id: 'TINY-1',
+      statement: 'The rubric beats the outcome.',
+      arms: { a: 'rubric', b: 'outcome' },
+      metric: { name: 'score', set: 'train-distribution' },
+      smallestEffect: 0.02,
+    },
+  ],
+}
+
+const sandbox = new Sandbox()
+afterAll(() => sandbox.remove())
+
+const command = (...more: string[]) => [
+  'experiment',
+  sandbox.path('tiny.yaml'),
+  ...['--work', sandbox.path('work'), '--results', sandbox.path('results'), '--jobs', '2'],
+  ...more,
+]
+
+/** Starts the command in a process and kills it without notice once `text` stands on its stderr. Returns that text. */
+const killedAfter = async (text: string): Promise<string> => {
+  const child: ChildProcess = spawn(process.execPath, [MAIN, ...command()], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let err = ''
+  await new Promise<void>(resolve => {
+    child.once('exit', () => resolve())
+    child.stderr!.on('data', chunk => {
+      err += chunk
+      if (err.includes(text)) resolve()
+    })
+  })
+  child.kill('SIGKILL')
+  if (child.signalCode === null && child.exitCode === null) await once(child, 'exit')
+  return err
+}
+
+describe('gradus experiment', () => {
+  let first: string
+  beforeAll(async () => {
+    sandbox.write('tiny.yaml', REGISTRATION)
+    first = await killedAfter('[2/5]')
+  }, SLOW_MS)
+
+  it('was killed in the middle', () => {
+    expect(first).toContain('[2/5]')
+    expect(first).not.toContain('[5/5]')
+    expect(existsSync(sandbox.path('results'))).toBe(false)
+  })
+
+  it(
+    'goes on where it was: what is done is not run again',
+    async () => {
+      const done = [...first.matchAll(/\] (\S+): done/g)].map(([, id]) => id)
+      const { code, err, out } = await cli(command())
+      expect(err, err).not.toContain('failed')
+      expect(code).toBe(0)
+      for (const id of done) expect(err).not.toMatch(new RegExp(`(running|going on with) ${id}\\b`))
+      expect(out).toContain('TINY-1: inconclusive (2 pairs; at least 6 are needed to say anything)')
+    },
+    SLOW_MS,
+  )
+
+  it('leaves results that name their registration, and a report', async () => {
+    const claim = JSON.parse(sandbox.read('results', 'tiny', 'TINY-1.json'))
+    expect(claim.registration.sha256).toMatch(/^[0-9a-f]{64}$/)
+    expect(claim.runs).toHaveLength(4)
+    expect(
+      claim.comparisons[0].pairs.map(({ start, seed }: Record<string, string>) => `${start}${seed}`),
+    ).toEqual(['a1', 'a2'])
+    expect(claim.runs.every(({ tokens, seconds }: Record<string, number>) => tokens > 0 && seconds > 0)).toBe(
+      true,
+    )
+    expect(claim).toMatchObject({ status: 'inconclusive', seeds: [1, 2], runsDone: { done: 4, planned: 4 } })
+    expect(readFileSync(sandbox.path('results', 'tiny', 'report.html'), 'utf8')).toContain(
+      'id="claim-TINY-1"',
+    )
+  })
+
+  it('runs nothing when all is done, and says so in a plan', async () => {
+    const { out } = await cli(command('--dry-run', '--json'))
+    expect(JSON.parse(out)).toMatchObject({ done: 5, secondsAll: 0 })
+    const again = await cli(command('--json'))
+    expect(JSON.parse(again.out)).toMatchObject({ paper: 'tiny', runs: { done: 4, planned: 4 } })
+  })
+
+  it('never mixes in runs of another registration', async () => {
+    sandbox.write('tiny.yaml', { ...REGISTRATION, seeds: [1, 3] })
+    const { out, err } = await cli(command('--dry-run'))
+    expect(err).toBe('')
+    // The cold start is the same; the runs are not.
+    expect(out).toContain('5 runs, 1 done')
+    sandbox.write('tiny.yaml', REGISTRATION)
+  })
+
+  it('refuses settings that a recipe does not have, naming the arm', async () => {
+    const arms = { ...REGISTRATION.arms, rubric: { settings: { conditions: 'rubric' } } }
+    sandbox.write('wrong.yaml', { ...REGISTRATION, arms })
+    const { code, err } = await cli(['experiment', sandbox.path('wrong.yaml'), '--dry-run'])
+    expect(code).toBe(1)
+    expect(err).toContain('wrong.yaml: arms.rubric: conditions')
+    expect(err).toContain('did you mean condition?')
+  })
+})

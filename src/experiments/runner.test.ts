@@ -1,0 +1,120 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { saveRunState } from '../runs/run-state.ts'
+import { fakeRegistration } from './fake-paper.fixture.ts'
+import { type Job, jobsOf, workFolders } from './jobs.ts'
+import { type Execute, type Launch, type RunnerEvents, runJobs } from './runner.ts'
+
+let work: string
+let jobs: Job[]
+beforeEach(() => {
+  work = mkdtempSync(join(tmpdir(), 'gradus-runner-'))
+  const registration = fakeRegistration({ seeds: [1, 2] })
+  jobs = jobsOf(registration, workFolders(work, registration), () => ({ steps: 10 })).slice(0, 5)
+})
+afterEach(() => rmSync(work, { recursive: true, force: true }))
+
+/** Leaves a checkpoint as training would. */
+const checkpoint = (dir: string, finished: boolean) => {
+  const folder = join(dir, 'checkpoints', 'step-000001')
+  mkdirSync(folder, { recursive: true })
+  saveRunState(folder, { step: 1, configHash: 'x', rng: {}, recipe: { finished, trainedMs: 0 } })
+  writeFileSync(join(dir, 'checkpoints', 'latest'), 'step-000001')
+}
+
+const armOf = ({ dir }: Launch) => jobs.find(job => dir.startsWith(`${job.dir}/`))!.id
+
+const record = (behave: (launch: Launch, stop: AbortSignal) => boolean | Promise<boolean>) => {
+  const launches: { id: string; resume: boolean; model: unknown }[] = []
+  const execute: Execute = async (launch, stop) => {
+    const model = launch.training.settings.at(-1)?.model
+    launches.push({ id: armOf(launch), resume: launch.resume, model })
+    const finished = await behave(launch, stop)
+    checkpoint(launch.dir, finished)
+    return { finished }
+  }
+  return { execute, launches }
+}
+
+const run = (execute: Execute, stop = new AbortController(), events: RunnerEvents = {}, width = 1) =>
+  runJobs(jobs, { execute, width, stop: stop.signal, events })
+
+describe('the runner', () => {
+  it('makes the cold start first and gives its checkpoint to the arms', async () => {
+    const { execute, launches } = record(() => true)
+    expect(await run(execute)).toEqual({ failed: [], interrupted: false })
+    expect(launches.map(({ id }) => id)).toEqual(jobs.map(({ id }) => id))
+    const folder = join(jobs[0].dir, 'run', 'checkpoints', 'step-000001')
+    expect(launches.slice(1).every(({ model }) => JSON.stringify(model) === JSON.stringify({ folder }))).toBe(
+      true,
+    )
+  })
+
+  it('does not run again what is done, and resumes what was begun', async () => {
+    const stop = new AbortController()
+    const begun = record(({ dir }) => {
+      if (!dir.includes('plain')) return true
+      stop.abort()
+      return false
+    })
+    expect((await run(begun.execute, stop)).interrupted).toBe(true)
+    expect(begun.launches.map(({ id }) => id)).toEqual(['start/a', 'better/a/1', 'plain/a/1'])
+    const rest = record(() => true)
+    await run(rest.execute)
+    expect(rest.launches.map(({ id, resume }) => [id, resume])).toEqual([
+      ['plain/a/1', true],
+      ['worse/a/1', false],
+      ['random/a/1', false],
+    ])
+  })
+
+  it('takes a run as done whose process finished after the command was killed', async () => {
+    const { execute, launches } = record(() => true)
+    checkpoint(join(jobs[0].dir, 'run'), true)
+    await run(execute)
+    expect(launches.map(({ id }) => id)).not.toContain('start/a')
+  })
+
+  it('tries a failed run once more, then reports it while the others go on', async () => {
+    const told: string[] = []
+    const { execute, launches } = record(launch => {
+      if (armOf(launch) === 'better/a/1') throw new Error('out of memory')
+      return true
+    })
+    const { failed } = await run(execute, undefined, {
+      onFailure: (job, message, again) => told.push(`${job.id} ${message} ${again}`),
+    })
+    expect(failed.map(({ job, message }) => `${job.id}: ${message}`)).toEqual(['better/a/1: out of memory'])
+    expect(told).toEqual(['better/a/1 out of memory true', 'better/a/1 out of memory false'])
+    expect(launches.filter(({ id }) => id === 'better/a/1')).toHaveLength(2)
+    expect(launches.map(({ id }) => id)).toContain('random/a/1')
+  })
+
+  it('fails the arms of a cold start that fails', async () => {
+    const { execute, launches } = record(() => {
+      throw new Error('no')
+    })
+    const { failed } = await run(execute)
+    expect(launches.map(({ id }) => id)).toEqual(['start/a', 'start/a'])
+    expect(failed.map(({ message }) => message)).toEqual([
+      'no',
+      ...Array(4).fill('its cold start start/a failed'),
+    ])
+  })
+
+  it('runs as many at a time as it may, none before its cold start', async () => {
+    let [now, most] = [0, 0]
+    const { execute, launches } = record(async () => {
+      most = Math.max(most, ++now)
+      await new Promise(done => setTimeout(done, 5))
+      now--
+      return true
+    })
+    await run(execute, undefined, {}, 3)
+    expect(most).toBe(3)
+    expect(launches[0].id).toBe('start/a')
+    expect(launches).toHaveLength(5)
+  })
+})
