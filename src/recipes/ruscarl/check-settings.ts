@@ -51,7 +51,14 @@ const checkJudge = ({ ask, fleet }: NonNullable<RuscarlConfig['judge']>): void =
     )
 }
 
-const checkTogether = ({ exploration, sft, model, loss, reward, flipRate }: RuscarlConfig): void => {
+const checkTogether = (config: RuscarlConfig): void => {
+  const { exploration, rollout, sft, model, loss, reward, flipRate } = config
+  if (exploration.dynamicSampling !== null && rollout.samples === 1)
+    refuse(
+      'exploration.dynamicSampling',
+      'null with groups of one, none of which has a variance',
+      'raise rollout.samples',
+    )
   if (exploration.curriculum !== null && exploration.dynamicSampling !== null)
     refuse(
       'exploration.dynamicSampling',

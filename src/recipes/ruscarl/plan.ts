@@ -31,11 +31,12 @@ const shapeOf = ({ coldStart, model }: RuscarlConfig): ModelConfig | null => {
 }
 
 /** Evaluations before, between and after, and the responses that each asks for. */
-const evaluationResponses = ({ steps, evaluation }: RuscarlConfig, testRows: number): number => {
+const evaluationResponses = ({ steps, evaluation, sft }: RuscarlConfig, testRows: number): number => {
   const { every, samples, scaffolded } = evaluation
   const between = every > 0 ? Math.max(0, Math.ceil(steps / every) - 1) : 0
   const of = (problems: number) => Math.min(problems, testRows) * samples
-  const ends = steps > 0 ? 2 : 1
+  // The start, the end, and both ends of the supervised phase.
+  const ends = 1 + Number(steps > 0) + (sft === null ? 0 : 2)
   return (scaffolded ? 2 : 1) * ends * of(evaluation.problems) + between * of(evaluation.problemsBetween)
 }
 

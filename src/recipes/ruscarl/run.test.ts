@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ScriptedServer } from '../../grade/judge/scripted/server.ts'
 import { readRubricFile } from '../../rubric/formats/index.ts'
 import { readEvals, readEvents, readMetrics, readRollouts, withoutTimings } from '../../runs/run-folder.ts'
 import { readJsonl } from '../../util/jsonl.ts'
@@ -72,6 +73,48 @@ describe('ruscarl on conversations', () => {
       const [rollout] = readRollouts(result.dir)
       expect(rollout.prompt).toContain('hiccups')
       expect(rollout.verdicts).toHaveLength(4)
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'asks a judge over HTTP, of which some answers cannot be read, and remembers verdicts in a folder',
+    async () => {
+      const server = new ScriptedServer({ latencyMs: 20, faults: { unusableEvery: 2 } })
+      const url = await server.listen()
+      // The scripted judge goes by tags: the case in the question, the rule in the criterion.
+      const rows = ROWS.map((row, i) => ({
+        prompt: [{ role: 'user', content: `What about case-${i}?` }],
+        rubrics: row.rubrics.slice(0, 3).map((each, j) => ({ ...each, criterion: `Follows rule-${j}` })),
+      }))
+      const tagged = writeRows(join(folder, 'tagged'), rows)
+      const endpoints = [{ url, model: 'scripted', sendTopK: true }]
+      const cache = { folder: join(folder, 'verdicts') }
+      const config = configOf({
+        task: { kind: 'conversations', file: tagged, holdOut: 2 },
+        judge: { fleet: { endpoints, backoffMs: 1 }, ask: { retries: 0 }, cache },
+        steps: 2,
+      })
+      const { dir } = await runRuscarl(config, { dir: join(folder, 'http'), resume: false })
+      await server.close()
+      const metrics = readMetrics(dir) as unknown as Record<string, number>[]
+      const evals = readEvals(dir)
+      const calls = [...metrics, ...evals].map(row => row.judgeCalls as number)
+      expect(server.stats().requests).toBe(calls.reduce((a, b) => a + b, 0))
+      // Every other case is never answered so that it can be read: null, by the sign of the points.
+      const nulls = [
+        ...metrics.map(row => row.judgeNullRatePositive),
+        ...evals.map(row => row.judgeNullRate!),
+      ]
+      expect(Math.max(...nulls)).toBeGreaterThan(0)
+      for (const { time } of readMetrics(dir)) expect(time?.judgeCall).toBeGreaterThan(0.015)
+      // Evaluated again by another run, nothing that was answered is asked again.
+      const again = await runRuscarl(
+        { ...config, steps: 0 },
+        { dir: join(folder, 'http again'), resume: false },
+      )
+      expect(evals[0].judgeCalls).toBe(6)
+      expect(readEvals(again.dir)[0].judgeCalls).toBe(6 * evals[0].judgeNullRate!)
     },
     SLOW_MS,
   )

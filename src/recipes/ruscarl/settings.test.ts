@@ -34,6 +34,7 @@ describe('settings that would silently be ignored are refused', () => {
       { ...conversations, judge: { fleet: { endpoints: [{ ...endpoint, sendTopK: false }] } } },
     ],
     ['exploration.dynamicSampling', { exploration: { dynamicSampling: {}, curriculum: {} } }],
+    ['exploration.dynamicSampling', { exploration: { dynamicSampling: {} }, rollout: { samples: 1 } }],
     ['loss.kl', { sft: {}, model: { lora: {} } }],
     ['flipRate', { reward: 'random', flipRate: 0.1 }],
   ])('%s', (key, config) => {
