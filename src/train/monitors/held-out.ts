@@ -14,15 +14,15 @@ const WHY =
 const ADVICE =
   'read the rollouts kept with this warning, find what they are paid for, and close it in the rubric or the grader; go back to a checkpoint before the fall; a KL term or a lower learning rate slows it down but does not cure it'
 
-/** Standard errors that make a rise or a fall of the reward. */
-const REWARD_SIGMAS = 2
-
 /** A reward that merely holds while the other opinion falls is the same sign; it takes a fall of so many times the threshold. */
 const HOLDS = 2
 
 /** What the reward did meanwhile, and by what a fall has to be divided; null where it fell too: that is another illness. */
-const rewardTrend = ({ before, after, sigmas }: Change): { words: string; divisor: number } | null => {
-  const moved = sigmas >= REWARD_SIGMAS
+const rewardTrend = (
+  { before, after, sigmas }: Change,
+  enough: number,
+): { words: string; divisor: number } | null => {
+  const moved = sigmas >= enough
   if (moved && after < before) return null
   const [from, to] = [figure(before), figure(after)]
   return moved
@@ -58,7 +58,7 @@ export const heldOutFalls = defineMonitor({
     const opinion = changeBetween(pick(best, 'heldOut'), pick(late, 'heldOut'))
     const reward = changeBetween(pick(best, 'reward'), pick(late, 'reward'))
     const fall = opinion.before - opinion.after
-    const trend = rewardTrend(reward)
+    const trend = rewardTrend(reward, sigmas)
     return {
       level: trend ? Math.min(fall / (trend.divisor * drop), opinion.sigmas / sigmas) : 0,
       seen: `the held-out grader's score fell from ${figure(opinion.before)} to ${figure(opinion.after)} while ${trend?.words ?? 'the reward fell too'}`,
@@ -120,7 +120,7 @@ const evaluationSign = (
   const { fall, error } = fallBetween(best, last, score)
   const reward = rewardBetween(history.rows, best.step, window)
   if (reward === null) return null
-  const trend = rewardTrend(reward)
+  const trend = rewardTrend(reward, sigmas)
   const name = score === 'accuracy' ? (last.scoreName ?? 'answers right') : 'correct and valid'
   return {
     level: trend ? Math.min(fall / (trend.divisor * drop), error > 0 ? fall / (sigmas * error) : MOST) : 0,
@@ -140,14 +140,16 @@ const setRows = ({ evals, primarySet }: History, score: ScoreName): EvalRow[] =>
   return evals.filter(row => row.set === set && typeof row[score] === 'number')
 }
 
-/** The reward just after a step, and now; on plain prompts where some rollouts were helped. */
-const rewardBetween = (rows: readonly MetricsRow[], step: number, window: number) => {
+/** The reward around a step, and now; on plain prompts where some rollouts were helped. Null while there is too little of it. */
+const rewardBetween = (rows: readonly MetricsRow[], step: number, window: number): Change | null => {
   const own = (row: MetricsRow) => row.rewardPlain ?? row.reward
-  const after = rows.filter(row => row.step > step)
-  const then = valuesOf(after.slice(0, window), own)
-  const now = valuesOf(after.slice(-window), own)
-  // Two windows may overlap in a short run; a rise that shows all the same is one.
-  return then.length < 2 || now.length < 2 || after.length <= window / 2 ? null : changeBetween(then, now)
+  const next = rows.findIndex(row => row.step > step)
+  if (next === -1 || rows.length - next <= window / 2) return null
+  const begin = Math.max(0, next - Math.floor(window / 2))
+  const then = valuesOf(rows.slice(begin, begin + window), own)
+  const now = valuesOf(rows.slice(-window), own)
+  // The two may overlap in a short run; a change that shows all the same is one.
+  return then.length < 2 || now.length < 2 ? null : changeBetween(then, now)
 }
 
 /** Paired over the problems that both evaluations asked; else as two independent shares. */

@@ -50,6 +50,8 @@ export interface Monitor<Name extends MonitorName = MonitorName> {
     thresholds: NonNullable<MonitorSettings[Name]>,
     settings: MonitorSettings,
   ): Sign | null
+  /** The rollouts to keep belong beside each other; absent: from as many groups as there are. */
+  together?: true
   /** How well each of a step's rollouts shows the sign, parallel to them; those at 0 or below are not kept. */
   evidence(rollouts: readonly WatchedRollout[], sign: Sign): number[]
 }

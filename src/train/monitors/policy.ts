@@ -25,6 +25,7 @@ export const entropyCollapse = defineMonitor({
       figures: { before: change.before, now: change.after },
     }
   },
+  together: true,
   evidence: rollouts => timesSaid(rollouts),
 })
 
@@ -52,7 +53,7 @@ export const zeroVariance = defineMonitor({
       figures: { share: now },
     }
   },
-  // Samples of one such group beside each other.
+  together: true,
   evidence: rollouts => {
     const rewards = new Map<number, Set<number>>()
     for (const { group, row } of rollouts)

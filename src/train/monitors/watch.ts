@@ -109,11 +109,18 @@ export const evidenceOf = (
   rollouts: readonly WatchedRollout[],
   keep: number,
 ): RolloutRow[] => {
-  const scores = MONITORS[monitor].evidence(rollouts, sign)
-  return rollouts
-    .map(({ row }, i) => ({ row, score: scores[i] }))
+  const { evidence, together } = MONITORS[monitor]
+  const scores = evidence(rollouts, sign)
+  const best = rollouts
+    .map((rollout, i) => ({ ...rollout, score: scores[i] }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
-    .slice(0, keep)
-    .map(({ row }) => ({ ...row, monitor }))
+  const seen = new Set<number>()
+  const [first, more] = [[] as typeof best, [] as typeof best]
+  for (const rollout of best) {
+    const again = !together && seen.has(rollout.group)
+    seen.add(rollout.group)
+    ;(again ? more : first).push(rollout)
+  }
+  return [...first, ...more].slice(0, keep).map(({ row }) => ({ ...row, monitor }))
 }

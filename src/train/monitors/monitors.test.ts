@@ -1,0 +1,271 @@
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_MONITORS, type MonitorName, type MonitorSettings, monitorsSchema } from './config.ts'
+import { Latch } from './latch.ts'
+import { type Illness, type SimulatedRun, simulate } from './simulated-run.fixture.ts'
+import { MONITORS, type Warning, Watch } from './watch.ts'
+
+const STEPS = 150
+const ONSET = 60
+
+/** All that a watch says of a run. */
+const watched = ({ rows, evals }: SimulatedRun, settings: MonitorSettings = DEFAULT_MONITORS): Warning[] => {
+  const watch = new Watch(settings, 'test')
+  watch.see(evals.filter(({ step }) => step === 0))
+  return rows.flatMap(row =>
+    watch.step(
+      row,
+      evals.filter(({ step }) => step === row.step),
+    ),
+  )
+}
+
+const stepsOf = (warnings: readonly Warning[], name: MonitorName) =>
+  warnings.filter(({ monitor, turn }) => monitor === name && turn === 'on').map(({ step }) => step)
+
+const seeds = Array.from({ length: 10 }, (_, seed) => seed)
+
+/** By what step of an illness a monitor has to have said so, on every one of the seeds. */
+const ILLNESSES: { name: MonitorName; what: string; within: number; illness: Illness }[] = [
+  {
+    name: 'heldOutFalls',
+    what: 'the reward rises and the held-out score falls by a hundredth a step',
+    within: 40,
+    illness: ({ reward, heldOut }, since) => ({
+      reward: (reward as number) + 0.01 * since,
+      heldOut: Math.max(0, (heldOut as number) - 0.01 * since),
+    }),
+  },
+  {
+    name: 'heldOutFalls',
+    what: 'the held-out score collapses and the reward knows nothing of it',
+    within: 20,
+    illness: () => ({ heldOut: 0.02 }),
+  },
+  {
+    name: 'lengthDrift',
+    what: 'responses grow by 3% a step',
+    within: 30,
+    illness: ({ responseTokens }, since) => ({ responseTokens: (responseTokens as number) * 1.03 ** since }),
+  },
+  {
+    name: 'lengthDrift',
+    what: 'responses shrink by 3% a step',
+    within: 35,
+    illness: ({ responseTokens }, since) => ({ responseTokens: (responseTokens as number) * 0.97 ** since }),
+  },
+  {
+    name: 'scaffoldLeak',
+    what: 'one response in sixteen quotes the scaffold',
+    within: 15,
+    illness: () => ({ leakRate: 1 / 16 }),
+  },
+  {
+    name: 'repetition',
+    what: 'repeats rise to a half',
+    within: 15,
+    illness: () => ({ repetition: 0.5 }),
+  },
+  {
+    name: 'singleCriterion',
+    what: 'C1 comes to bring nine tenths of the points',
+    within: 20,
+    illness: (_, since) => {
+      const share = Math.min(0.9, 0.4 + 0.05 * since)
+      return { rewardShare: { C1: share, C2: 1 - share } }
+    },
+  },
+  {
+    name: 'nullVerdicts',
+    what: 'an eighth of the verdicts on penalties is missing',
+    within: 15,
+    illness: () => ({ judgeNullRateNegative: 1 / 8 }),
+  },
+  {
+    name: 'nullVerdicts',
+    what: 'missing verdicts on rewards rise by four hundredths, still below the limit',
+    within: 30,
+    illness: ({ judgeNullRatePositive }) => ({
+      judgeNullRatePositive: Math.min(0.055, (judgeNullRatePositive as number) + 0.04),
+    }),
+  },
+  {
+    name: 'exploits',
+    what: 'premises are restated 2% of the steps more with every step',
+    within: 25,
+    illness: (_, since) => ({ exploits: { restatedPremise: Math.min(1, 0.5 + 0.02 * since) } }),
+  },
+  {
+    name: 'entropyCollapse',
+    what: 'entropy falls by a tenth a step',
+    within: 35,
+    illness: ({ entropy }, since) => ({ entropy: (entropy as number) * 0.9 ** since }),
+  },
+  {
+    name: 'zeroVariance',
+    what: 'nine groups in ten are alike',
+    within: 15,
+    illness: () => ({ zeroVarianceGroups: 0.9 }),
+  },
+  {
+    name: 'samplerMismatch',
+    what: 'log-probs differ by a fifth',
+    within: 12,
+    illness: () => ({ logprobGapMax: 0.2 }),
+  },
+  {
+    name: 'truncation',
+    what: 'a fifth of the responses is cut off',
+    within: 15,
+    illness: () => ({ truncationRate: 0.2 }),
+  },
+  {
+    name: 'ratioExtremes',
+    what: 'ratios reach a twentieth',
+    within: 12,
+    illness: () => ({ ratioMin: 0.05 }),
+  },
+]
+
+describe('each monitor', () => {
+  for (const { name, what, within, illness } of ILLNESSES)
+    it(`${name} says so within ${within} steps when ${what}, and not before`, () => {
+      for (const seed of seeds) {
+        const [first, ...more] = stepsOf(watched(simulate(seed, STEPS, { illness, onset: ONSET })), name)
+        expect(first, `seed ${seed}`).toBeGreaterThan(ONSET)
+        expect(first, `seed ${seed}`).toBeLessThanOrEqual(ONSET + within)
+        expect(more, `seed ${seed}: said once`).toEqual([])
+      }
+    })
+
+  it('evaluationFalls says so at the first evaluation after the test score has fallen', () => {
+    for (const seed of seeds) {
+      const run = simulate(seed, STEPS, { testScore: step => (step <= ONSET ? 0.45 : 0.1) })
+      expect(stepsOf(watched(run), 'evaluationFalls'), `seed ${seed}`).toEqual([80])
+    }
+  })
+
+  it('evaluationFalls has its own say without items, and none when the reward falls as well', () => {
+    const bare = ({ rows, evals }: SimulatedRun) => ({
+      rows,
+      evals: evals.map(({ items: _, ...row }) => row),
+    })
+    const testScore = (step: number) => (step <= ONSET ? 0.45 : 0.1)
+    expect(stepsOf(watched(bare(simulate(1, STEPS, { testScore }))), 'evaluationFalls')).toEqual([80])
+    const illness: Illness = ({ reward }) => ({ reward: (reward as number) - 0.6 })
+    const both = simulate(1, STEPS, { testScore, illness, onset: ONSET })
+    expect(stepsOf(watched(both), 'evaluationFalls')).toEqual([])
+  })
+
+  it('is told of nothing by a supervised run, whose entropy falls by its nature', () => {
+    const rows = Array.from({ length: 100 }, (_, i) => ({
+      step: i + 1,
+      loss: 4 * 0.95 ** i,
+      entropy: 4 * 0.95 ** i,
+      gradNorm: 1,
+    }))
+    expect(watched({ rows, evals: [] })).toEqual([])
+  })
+
+  it('says what it saw, with figures, why it matters, and what to try', () => {
+    for (const { why, advice, title } of Object.values(MONITORS)) {
+      expect(title).toMatch(/^[A-Z]/)
+      expect(why.length).toBeGreaterThan(40)
+      expect(advice.length).toBeGreaterThan(40)
+    }
+    const { illness } = ILLNESSES.find(({ name }) => name === 'lengthDrift')!
+    const [warning] = watched(simulate(0, STEPS, { illness, onset: ONSET }))
+    expect(warning.monitor).toBe('lengthDrift')
+    expect(warning.sign.seen).toMatch(
+      /^responses grew from \d+\.?\d* to \d+\.?\d* tokens; length itself is hardly paid/,
+    )
+    expect(warning.sign.figures.factor).toBeGreaterThan(1.5)
+  })
+
+  it('can be switched off, and can be stricter', () => {
+    const { illness } = ILLNESSES.find(({ name }) => name === 'truncation')!
+    const run = simulate(0, STEPS, { illness, onset: ONSET })
+    expect(watched(run, monitorsSchema.parse({ truncation: null }))).toEqual([])
+    expect(watched(run, monitorsSchema.parse({ truncation: { rate: 0.5 } }))).toEqual([])
+    expect(() => monitorsSchema.parse({ truncation: { share: 0.5 } })).toThrow(/share/)
+    expect(() => monitorsSchema.parse({ lengthDrift: { ratio: 0.5 } })).toThrow()
+  })
+})
+
+describe('false alarms', () => {
+  const RUNS = 100
+
+  it(`are rarer than one healthy run in fifty, all monitors together (${RUNS} simulated runs of ${STEPS} steps)`, () => {
+    const counts: Partial<Record<MonitorName, number>> = {}
+    let runs = 0
+    for (let seed = 0; seed < RUNS; seed++) {
+      const names = new Set(watched(simulate(`healthy ${seed}`, STEPS)).map(({ monitor }) => monitor))
+      for (const name of names) counts[name] = (counts[name] ?? 0) + 1
+      runs += Number(names.size > 0)
+    }
+    expect(runs, JSON.stringify(counts)).toBeLessThanOrEqual(RUNS / 50)
+  })
+
+  it('with one odd step in fifty, and a fresh start after every resume', () => {
+    const run = simulate('odd steps', STEPS)
+    expect(run.rows.some(({ ratioMax }) => (ratioMax as number) > 10)).toBe(true)
+    expect(watched(run)).toEqual([])
+  })
+})
+
+describe('after a resume', () => {
+  it('the watch goes on from the rows as if nothing had happened', () => {
+    const { illness } = ILLNESSES[0]
+    for (const cut of [30, 64, 90, 120]) {
+      const run = simulate(3, STEPS, { illness, onset: ONSET })
+      const whole = watched(run)
+      const resumed = new Watch(DEFAULT_MONITORS, 'test')
+      resumed.replay(
+        run.rows.slice(0, cut),
+        run.evals.filter(({ step }) => step <= cut),
+      )
+      const rest = run.rows.slice(cut).flatMap(row =>
+        resumed.step(
+          row,
+          run.evals.filter(({ step }) => step === row.step),
+        ),
+      )
+      expect(whole.length).toBeGreaterThan(0)
+      expect(rest).toEqual(whole.filter(({ step }) => step > cut))
+    }
+  })
+})
+
+describe('hysteresis', () => {
+  const turns = (levels: readonly (number | null)[]) => {
+    const latch = new Latch(3, { calm: 4, release: 0.75 })
+    return levels.map(level => latch.look(level))
+  }
+
+  it('needs looks in a row for a sign and more of them for its end; between the thresholds nothing changes', () => {
+    expect(turns([1, 1, 0.9, 1, 1, 1])).toEqual([null, null, null, null, null, 'on'])
+    expect(turns([1, 1, 1, 0.8, 0.8, 0.8, 0.8, 0.8])).toEqual([
+      null,
+      null,
+      'on',
+      null,
+      null,
+      null,
+      null,
+      null,
+    ])
+    expect(turns([1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0])).toEqual([
+      ...[null, null, 'on', null, null, null, null],
+      ...[null, null, null, 'over'],
+    ])
+  })
+
+  it('looks that see nothing at all change nothing', () => {
+    expect(turns([1, null, 1, null, 1])).toEqual([null, null, null, null, 'on'])
+  })
+
+  it('a sign that ends and comes again is told again', () => {
+    const illness: Illness = (_, since) => ({ truncationRate: since < 20 || since > 60 ? 0.3 : 0.02 })
+    const told = watched(simulate(0, STEPS, { illness, onset: 40 }))
+    expect(told.map(({ turn }) => turn)).toEqual(['on', 'over', 'on'])
+  })
+})
