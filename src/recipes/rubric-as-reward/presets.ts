@@ -26,9 +26,14 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
     config: {
       coldStart: { steps: 11_000, curriculum: { kind: 'growing' }, evaluation: { hops: [5], every: 2000 } },
       ...VERIFIED_PROOFS,
-      steps: 100,
-      rollout: { prompts: 64, samples: 8 },
-      evaluation: { problems: 500, samples: 2, every: 50, problemsBetween: 200 },
+      steps: 140,
+      // After so long a cold start most groups agree at temperature 1; a higher one shows where the policy wavers.
+      rollout: { prompts: 96, samples: 8, temperature: 1.4 },
+      optimizer: {
+        ...VERIFIED_PROOFS.optimizer,
+        learningRate: { ...VERIFIED_PROOFS.optimizer.learningRate, peak: 6e-4 },
+      },
+      evaluation: { problems: 500, samples: 2 },
       checkpoint: { every: 50 },
     },
   },
