@@ -10,7 +10,7 @@ const share = z.number().min(0).max(1)
 export const checklistColdStartSchema = z.strictObject({
   recipe: z.literal('checklist-cold-start').default('checklist-cold-start'),
   ...commonShape,
-  steps: commonShape.steps.unwrap().default(1600),
+  steps: commonShape.steps.unwrap().default(2400),
   /** Seed of the world: which things are usual where, and the hidden rubrics. */
   world: z.union([z.int(), z.string()]).default('packing'),
   model: z
@@ -26,7 +26,7 @@ export const checklistColdStartSchema = z.strictObject({
   /** Demonstrations a step. */
   batch: z.int().positive().default(96),
   /** Share of demonstrations that follow hints; the others are habit. */
-  hinted: share.default(0.5),
+  hinted: share.default(0.6),
   optimizer: z
     .strictObject({
       ...optimizerSchema.shape,
