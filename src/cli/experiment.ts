@@ -15,7 +15,7 @@ import {
 } from '../experiments/index.ts'
 import { formatDuration } from '../runs/index.ts'
 import { ConfigError, GradusError, UsageError } from '../util/errors.ts'
-import { killChildren, settingsOf, trainInProcess } from './experiment-process.ts'
+import { killChildren, probeInProcess, settingsOf, trainInProcess } from './experiment-process.ts'
 import { EXIT, type Io, printJson } from './io.ts'
 import { resolveSettings } from './settings.ts'
 
@@ -62,7 +62,15 @@ export const experimentCommand = async (
     budgetMinutes: options.budget,
     resolve: resolver(file),
     execute: trainInProcess,
+    probe: async (job, stop) => {
+      await probeInProcess(file, job.id, options.work, stop)
+    },
   })
+  if (options.probe !== undefined) {
+    await experiment.probe(options.probe)
+    printJson(io, { probed: options.probe })
+    return EXIT.ok
+  }
   if (options.analyse) return conclude(experiment, [], options, io)
   return carryOut(experiment, file, options, io)
 }
@@ -179,7 +187,8 @@ class ExperimentProgress {
   readonly #plan: ExperimentPlan
   readonly #width: number
   readonly #say: (text: string) => void
-  #done: number
+  readonly #total: number
+  #done = 0
 
   constructor(
     experiment: Experiment,
@@ -191,7 +200,7 @@ class ExperimentProgress {
     this.#plan = plan
     this.#width = jobs ?? availableParallelism()
     this.#say = say
-    this.#done = 0
+    this.#total = plan.chosen.filter(job => !experiment.isComplete(job)).length
   }
 
   readonly events: RunnerEvents = {
@@ -199,7 +208,7 @@ class ExperimentProgress {
     onDone: (job, seconds) => {
       this.#done++
       this.#say(
-        `[${this.#done}/${this.#plan.chosen.length}] ${job.id}: done in ${formatDuration(seconds)} · ${this.#left()}`,
+        `[${this.#done}/${this.#total}] ${job.id}: done in ${formatDuration(seconds)} · ${this.#left()}`,
       )
     },
     onFailure: (job, message, again) =>

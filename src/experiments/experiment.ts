@@ -3,12 +3,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomic } from '../util/atomic.ts'
+import { UsageError } from '../util/errors.ts'
 import { calibrate, readPaces } from './calibration.ts'
 import { canonicalJson } from './canonical.ts'
 import { estimateSeconds, fitBudget, wallSeconds } from './estimate.ts'
 import { finishedRuns } from './finished.ts'
 import { type Job, jobsOf, type ResolveTraining, type WorkFolders, workFolders } from './jobs.ts'
 import { isDone, readRecord } from './ledger.ts'
+import { missingProbes, runProbes } from './probes/run.ts'
 import { ADVISED_PROBLEMS, type Registration } from './registration.ts'
 import { writePaperReport } from './report/report.ts'
 import { analysePaper, type PaperResult, writeResults } from './results.ts'
@@ -22,7 +24,8 @@ export interface ExperimentOptions {
   budgetMinutes?: number
   resolve: ResolveTraining
   execute: Execute
-  afterwards?: RunnerOptions['afterwards']
+  /** Measures a finished job. */
+  probe: RunnerOptions['probe']
 }
 
 /** What is to be done, and how long it may take. */
@@ -56,17 +59,29 @@ export class Experiment {
     return this.#folders.registration
   }
 
+  /** Whether nothing is left to do of a job: trained, and measured by its probes. */
+  isComplete(job: Job): boolean {
+    return isDone(job) && missingProbes(this.registration.probes, job).length === 0
+  }
+
+  /** Measures one finished job. @throws UsageError for an id that is none */
+  async probe(id: string): Promise<void> {
+    const job = this.jobs.find(each => each.id === id)
+    if (!job) throw new UsageError(`--probe: expected the id of a job, got ${JSON.stringify(id)}`)
+    await runProbes(this.registration.probes, job)
+  }
+
   /** Seconds still to spend on a job: 0 for one that is done, null where nothing is known. */
   estimator(): (job: Job) => number | null {
     const known = this.jobs.flatMap(job => {
-      const { finished, seconds } = readRecord(job)
-      return finished ? [[job.id, seconds] as const] : []
+      const { finished, seconds, probeSeconds } = readRecord(job)
+      return finished ? [[job.id, seconds + probeSeconds] as const] : []
     })
     const guess = estimateSeconds(this.jobs, {
       seconds: new Map(known),
       paces: readPaces(this.#options.work),
     })
-    return job => (isDone(job) ? 0 : guess(job))
+    return job => (this.isComplete(job) ? 0 : guess(job))
   }
 
   plan(): ExperimentPlan {
@@ -85,7 +100,7 @@ export class Experiment {
     return {
       jobs: this.jobs,
       chosen,
-      done: this.jobs.filter(isDone).length,
+      done: this.jobs.filter(job => this.isComplete(job)).length,
       blocks: { chosen: blocks, all: allBlocks },
       secondsChosen: known ? seconds : null,
       secondsAll: known ? wallSeconds(this.jobs.map(cost), width) : null,
@@ -121,8 +136,9 @@ export class Experiment {
   /** Runs the chosen jobs. The registration's content and the time are put down before the first of them. */
   run(chosen: readonly Job[], stop: AbortSignal, events: RunnerEvents): Promise<RunnerResult> {
     this.#register()
-    const { execute, afterwards, width } = this.#options
-    return runJobs(chosen, { execute, afterwards, width, stop, events })
+    const { execute, probe, width } = this.#options
+    const isComplete = (job: Job) => this.isComplete(job)
+    return runJobs(chosen, { execute, probe, isComplete, width, stop, events })
   }
 
   #register(): void {

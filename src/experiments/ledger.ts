@@ -13,6 +13,8 @@ export interface JobRecord {
   finished: boolean
   /** Seconds of all attempts together, start of the process included. */
   seconds: number
+  /** Seconds of the probes after it. */
+  probeSeconds: number
   attempts: number
   /** What the last attempt failed of; null when it did not. */
   error: string | null
@@ -24,6 +26,7 @@ const fresh = (job: Pick<Job, 'id'>): JobRecord => ({
   id: job.id,
   finished: false,
   seconds: 0,
+  probeSeconds: 0,
   attempts: 0,
   error: null,
 })

@@ -3,6 +3,7 @@
 import { ConfigError } from '../util/errors.ts'
 import { closest } from '../util/schema.ts'
 import { metricNamed } from './metrics/index.ts'
+import { PROBED_RECIPES } from './probes/schema.ts'
 import { type Claim, CONTROLS, type MetricChoice, type RegistrationContent, START } from './registration.ts'
 
 /** The arms that a claim names, in pairs; `null` stands for the claim's reference. */
@@ -22,8 +23,11 @@ export const checkReferences = (content: RegistrationContent, file: string): voi
     ...content.charts.flatMap(({ arms }, i) =>
       arms.flatMap(arm => armProblem(content, arm, `charts[${i}].arms`)),
     ),
-    ...content.probes.flatMap(({ arms }, i) =>
-      arms.flatMap(arm => armProblem(content, arm, `probes[${i}].arms`)),
+    ...content.probes.flatMap((probe, i) =>
+      probe.arms.flatMap(arm => [
+        ...armProblem(content, arm, `probes[${i}].arms`),
+        ...probeProblem(content, arm, `probes[${i}].arms`),
+      ]),
     ),
   ]
   if (problems.length > 0) throw new ConfigError(problems.map(problem => `${file}: ${problem}`).join('\n'))
@@ -54,6 +58,12 @@ const armProblem = ({ arms }: RegistrationContent, arm: string, place: string): 
   return [
     `${place}: expected one of ${Object.keys(arms).join(', ')}, got ${JSON.stringify(arm)}; ${near ? `did you mean ${near}?` : 'add the arm or correct its name'}`,
   ]
+}
+
+const probeProblem = ({ arms, recipe }: RegistrationContent, arm: string, place: string): string[] => {
+  const own = arms[arm]?.recipe ?? recipe
+  if (PROBED_RECIPES.includes(own)) return []
+  return [`${place}: expected arms of ${PROBED_RECIPES.join(', ')}, got ${arm} of ${own}; leave it out`]
 }
 
 const metricProblem = (choice: MetricChoice, place: string): string[] => {

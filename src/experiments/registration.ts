@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { ConfigError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
 import { canonicalJson } from './canonical.ts'
+import { probeSchema } from './probes/schema.ts'
 import { checkReferences } from './references.ts'
 
 /** Stands for the model that an arm began with: its run's own evaluation before the first step. */
@@ -136,7 +137,7 @@ export const registrationSchema = z.strictObject({
   controls: controlsSchema,
   claims: z.array(claimSchema).min(1),
   /** Measured after each run of an arm on samples of its own: see probes. */
-  probes: z.array(z.looseObject({ name: z.string(), arms: z.array(z.string()).min(1) })).default([]),
+  probes: z.array(probeSchema).default([]),
   charts: z.array(chartSchema).default([]),
   /** What was left out or made smaller, and why. */
   cut: z.array(z.string()).default([]),

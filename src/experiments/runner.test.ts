@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { saveRunState } from '../runs/run-state.ts'
 import { fakeRegistration } from './fake-paper.fixture.ts'
 import { type Job, jobsOf, workFolders } from './jobs.ts'
+import { isDone } from './ledger.ts'
 import { type Execute, type Launch, type RunnerEvents, runJobs } from './runner.ts'
 
 let work: string
@@ -39,7 +40,7 @@ const record = (behave: (launch: Launch, stop: AbortSignal) => boolean | Promise
 }
 
 const run = (execute: Execute, stop = new AbortController(), events: RunnerEvents = {}, width = 1) =>
-  runJobs(jobs, { execute, width, stop: stop.signal, events })
+  runJobs(jobs, { execute, probe: async () => {}, isComplete: isDone, width, stop: stop.signal, events })
 
 describe('the runner', () => {
   it('makes the cold start first and gives its checkpoint to the arms', async () => {
@@ -102,6 +103,21 @@ describe('the runner', () => {
       'no',
       ...Array(4).fill('its cold start start/a failed'),
     ])
+  })
+
+  it('measures what is trained, once, also when the training was done before', async () => {
+    const probed = new Set<string>()
+    const measured = () => {
+      const probe = async (job: Job) => void probed.add(job.id)
+      const isComplete = (job: Job) => isDone(job) && (job.kind === 'start' || probed.has(job.id))
+      return { probe, isComplete, width: 1, stop: new AbortController().signal }
+    }
+    const first = record(() => true)
+    await run(first.execute)
+    const second = record(() => true)
+    await runJobs(jobs, { ...measured(), execute: second.execute })
+    expect(second.launches).toEqual([])
+    expect([...probed]).toEqual(jobs.slice(1).map(({ id }) => id))
   })
 
   it('runs as many at a time as it may, none before its cold start', async () => {

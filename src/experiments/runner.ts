@@ -3,7 +3,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isLocked } from '../runs/lock.ts'
-import { latestCheckpoint } from '../runs/run-folder.ts'
+import { latestCheckpoint, readMetrics } from '../runs/run-folder.ts'
 import { type Job, runDir, type Training } from './jobs.ts'
 import { isDone, readRecord, writeRecord } from './ledger.ts'
 
@@ -26,8 +26,10 @@ export interface RunnerEvents {
 
 export interface RunnerOptions {
   execute: Execute
-  /** After a job's training, before it counts as done: probes. Skipped where the job has none. */
-  afterwards?(job: Job, stop: AbortSignal): Promise<void>
+  /** Measures a job that is trained. */
+  probe(job: Job, stop: AbortSignal): Promise<void>
+  /** Whether a job is trained and measured. */
+  isComplete(job: Job): boolean
   /** Jobs at a time. */
   width: number
   stop: AbortSignal
@@ -54,6 +56,9 @@ const untilFree = async (dir: string, stop: AbortSignal): Promise<void> => {
 /** Killed before its first checkpoint, or before an earlier phase of its own kept one: nothing of it can be used. */
 const canResume = (dir: string): boolean =>
   latestCheckpoint(dir) !== null || existsSync(join(dir, 'cold-start'))
+
+const stepSeconds = (dir: string): number =>
+  readMetrics(dir).reduce((sum, { time }) => sum + (time?.total ?? 0), 0)
 
 class Runner {
   readonly #jobs: readonly Job[]
@@ -110,29 +115,22 @@ class Runner {
   }
 
   async #attempt(job: Job, attempt: number): Promise<void> {
-    const { events } = this.#options
-    const startMs = performance.now()
-    const before = readRecord(job)
-    const seconds = () => before.seconds + (performance.now() - startMs) / 1000
-    try {
-      const finished = await this.#carryOut(job)
-      if (!finished) {
-        writeRecord(job, { ...before, seconds: seconds(), attempts: before.attempts + 1, error: null })
-        return
-      }
-      writeRecord(job, {
-        id: job.id,
-        finished: true,
-        seconds: seconds(),
-        attempts: before.attempts + 1,
-        error: null,
-      })
+    const { events, isComplete } = this.#options
+    if (isComplete(job)) {
       this.#settled.add(job.id)
-      events?.onDone?.(job, seconds())
+      return
+    }
+    try {
+      const trained = await this.#train(job)
+      if (!trained) return
+      await this.#measure(job)
+      this.#settled.add(job.id)
+      const { seconds, probeSeconds } = readRecord(job)
+      events?.onDone?.(job, seconds + probeSeconds)
     } catch (error) {
       if (this.#options.stop.aborted) return
       const message = error instanceof Error ? error.message : String(error)
-      writeRecord(job, { ...before, seconds: seconds(), attempts: before.attempts + 1, error: message })
+      writeRecord(job, { ...readRecord(job), error: message })
       const again = attempt < ATTEMPTS
       events?.onFailure?.(job, message, again)
       if (again) this.#waiting.push({ job, attempt: attempt + 1 })
@@ -140,20 +138,40 @@ class Runner {
     }
   }
 
-  async #carryOut(job: Job): Promise<boolean> {
-    const { execute, afterwards, stop, events } = this.#options
+  /** Trains or goes on training; false when it was asked to stop first. Notes the time also of an attempt that fails. */
+  async #train(job: Job): Promise<boolean> {
+    const { execute, stop, events } = this.#options
     const dir = runDir(job)
     await untilFree(dir, stop)
     if (stop.aborted) return false
-    if (!isDone(job)) {
-      const resume = canResume(dir)
-      if (!resume) rmSync(dir, { recursive: true, force: true })
-      events?.onStart?.(job, resume)
-      const { finished } = await execute({ training: this.#withStart(job), dir, resume }, stop)
-      if (!finished) return false
+    const startMs = performance.now()
+    const before = readRecord(job)
+    const note = (finished: boolean) => {
+      const noted = before.seconds + (performance.now() - startMs) / 1000
+      // What a killed command did not note down, the steps themselves did.
+      const seconds = Math.max(noted, stepSeconds(dir))
+      writeRecord(job, { ...before, finished, seconds, attempts: before.attempts + 1, error: null })
+      return finished
     }
-    await afterwards?.(job, stop)
-    return !stop.aborted || isDone(job)
+    if (isDone(job)) return before.finished || note(true)
+    const resume = canResume(dir)
+    if (!resume) rmSync(dir, { recursive: true, force: true })
+    events?.onStart?.(job, resume)
+    try {
+      const { finished } = await execute({ training: this.#withStart(job), dir, resume }, stop)
+      return note(finished)
+    } catch (error) {
+      note(false)
+      throw error
+    }
+  }
+
+  async #measure(job: Job): Promise<void> {
+    const { probe, isComplete, stop } = this.#options
+    if (isComplete(job)) return
+    const startMs = performance.now()
+    await probe(job, stop)
+    writeRecord(job, { ...readRecord(job), probeSeconds: (performance.now() - startMs) / 1000 })
   }
 
   /** The arm's settings with its cold start's checkpoint as the model. */

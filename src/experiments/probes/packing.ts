@@ -1,0 +1,124 @@
+/** @file Probes of policies on the packing task: samples of the trained policy and of its start, scored by the true rubrics. */
+
+import {
+  bestOfNCurve,
+  HashedEmbedder,
+  internalisation,
+  logNovelty,
+  noveltySummary,
+} from '../../eval/index.ts'
+import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import type { Policy, Sample } from '../../policy/policy.ts'
+import { PackingTask } from '../../recipes/checklist/packing.ts'
+import type { RuscarlConfig } from '../../recipes/ruscarl/config.ts'
+import type { TokenIds } from '../../rl/datum.ts'
+import { PackingWorld, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
+import { DataError } from '../../util/errors.ts'
+import type { ProbeResults } from '../metrics/probed.ts'
+import type { Probe } from './schema.ts'
+
+interface Subject {
+  trained: Policy
+  initial: Policy
+  task: PackingTask
+  maxTokens: number
+}
+
+const sample = (policy: Policy, { maxTokens }: Subject, prompts: TokenIds[], each: number, seed: string) =>
+  policy.sample({ prompts, samplesPerPrompt: each, maxTokens, temperature: 1, seed: `probe/${seed}` })
+
+/** True scores of samples; a rubric with nothing to score counts 0. */
+const scoresOf = async ({ task }: Subject, problems: readonly Trip[], samples: readonly Sample[]) => {
+  const graded = await task.grade(
+    samples.map(({ prompt, tokens }) => ({ problem: problems[prompt], tokens })),
+  )
+  return graded.map(({ score }) => score ?? 0)
+}
+
+/** Problem by problem: all samples of all problems at once would need memory for nothing. */
+const bestOfN = async (
+  subject: Subject,
+  problems: readonly Trip[],
+  { samples, ns }: Extract<Probe, { name: 'best-of-n' }>,
+): Promise<ProbeResults['best-of-n']> => {
+  const tooMany = ns.find(n => n > samples)
+  if (tooMany !== undefined)
+    throw new DataError(`probes.best-of-n.ns: expected at most ${samples}, the samples, got ${tooMany}`)
+  const scores_I_S: number[][] = []
+  for (const [i, problem] of problems.entries()) {
+    const drawn = await sample(subject.trained, subject, [subject.task.prompt(problem)], samples, `best/${i}`)
+    scores_I_S.push(await scoresOf(subject, [problem], drawn))
+  }
+  return { samples, problems: problems.length, curve: bestOfNCurve(scores_I_S, ns) }
+}
+
+const novelty = async (subject: Subject, problems: readonly Trip[]): Promise<ProbeResults['novelty']> => {
+  const prompts = problems.map(problem => subject.task.prompt(problem))
+  const drawn = await sample(subject.trained, subject, prompts, 1, 'novelty')
+  const items = drawn.map(({ prompt, tokens }) => ({ promptTokens: prompts[prompt], tokens }))
+  const [after, before] = await Promise.all([subject.trained.score(items), subject.initial.score(items)])
+  return noveltySummary(after.map(({ logprobs }, i) => logNovelty(logprobs, before[i].logprobs)))
+}
+
+const internalised = async (
+  subject: Subject,
+  problems: readonly Trip[],
+  { thresholds }: Extract<Probe, { name: 'internalisation' }>,
+): Promise<ProbeResults['internalisation']> => {
+  const { task, trained, initial } = subject
+  const prompts = problems.map(problem => task.prompt(problem))
+  const scaffolded = problems.map(problem => task.scaffolded(problem, task.rubric(problem).criteria))
+  const y1 = await sample(initial, subject, prompts, 1, 'initial')
+  const [y2, again] = [
+    await sample(trained, subject, prompts, 1, 'plain'),
+    await sample(trained, subject, prompts, 1, 'again'),
+  ]
+  const y3 = await sample(trained, subject, scaffolded, 1, 'scaffolded')
+  const scores = await scoresOf(subject, problems, y2)
+  const texts = (samples: readonly Sample[]) => samples.map(({ tokens }) => task.show(tokens))
+  const embedder = new HashedEmbedder(texts(y1))
+  const [initialE, plainE, againE, scaffoldedE] = [y1, y2, again, y3].map(samples =>
+    texts(samples).map(text => embedder.embed(text)),
+  )
+  const items = problems.map((_, i) => ({
+    initial: initialE[i],
+    plain: plainE[i],
+    again: againE[i],
+    scaffolded: scaffoldedE[i],
+    score: scores[i],
+  }))
+  return Object.fromEntries(
+    thresholds.map(threshold => [String(threshold), internalisation(items, threshold)]),
+  )
+}
+
+/** Measures one trained policy. @param folders checkpoints of the policy and of what it started from */
+export const probePacking = async (
+  probes: readonly Probe[],
+  config: RuscarlConfig,
+  folders: { trained: string; initial: string },
+): Promise<{ name: Probe['name']; result: unknown }[]> => {
+  const opened = [folders.trained, folders.initial].map(folder =>
+    LocalPolicy.start({ folder }, { threads: 1 }),
+  )
+  try {
+    const [trained, initial] = await Promise.all(opened)
+    const task = new PackingTask(new PackingWorld(config.world))
+    const subject: Subject = { trained, initial, task, maxTokens: config.rollout.maxTokens }
+    const results: { name: Probe['name']; result: unknown }[] = []
+    for (const probe of probes) {
+      const problems = splitTrips().test.slice(0, probe.problems)
+      const result =
+        probe.name === 'best-of-n'
+          ? await bestOfN(subject, problems, probe)
+          : probe.name === 'novelty'
+            ? await novelty(subject, problems)
+            : await internalised(subject, problems, probe)
+      results.push({ name: probe.name, result })
+    }
+    return results
+  } finally {
+    const settled = await Promise.allSettled(opened)
+    await Promise.all(settled.flatMap(each => (each.status === 'fulfilled' ? [each.value.close()] : [])))
+  }
+}

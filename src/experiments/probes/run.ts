@@ -1,0 +1,32 @@
+/** @file The probes of a job: which are still to be done, and doing them. */
+
+import { existsSync } from 'node:fs'
+import type { RuscarlConfig } from '../../recipes/ruscarl/config.ts'
+import { latestCheckpoint, readRunInfo } from '../../runs/run-folder.ts'
+import { writeFileAtomic } from '../../util/atomic.ts'
+import { ConfigError } from '../../util/errors.ts'
+import { probeFile } from '../finished.ts'
+import { type Job, runDir } from '../jobs.ts'
+import { probePacking } from './packing.ts'
+import type { Probe } from './schema.ts'
+
+/** Probes of a job that have not been done. */
+export const missingProbes = (probes: readonly Probe[], job: Job): Probe[] =>
+  job.kind === 'arm'
+    ? probes.filter(({ name, arms }) => arms.includes(job.arm) && !existsSync(probeFile(job, name)))
+    : []
+
+/** Measures a finished job and writes what was found beside its run. @throws ConfigError for a run that cannot be probed */
+export const runProbes = async (probes: readonly Probe[], job: Job): Promise<void> => {
+  const missing = missingProbes(probes, job)
+  if (missing.length === 0) return
+  const config = readRunInfo(runDir(job)).config as RuscarlConfig
+  const trained = latestCheckpoint(runDir(job))
+  const initial = config.model.folder
+  if (trained === null || initial === null)
+    throw new ConfigError(`${job.id}: expected a trained checkpoint and the one that it started from`, {
+      hint: 'probe arms that were trained from a cold start of the registration',
+    })
+  for (const { name, result } of await probePacking(missing, config, { trained, initial }))
+    writeFileAtomic(probeFile(job, name), `${JSON.stringify(result)}\n`)
+}
