@@ -68,8 +68,8 @@ describe('checklist-cold-start', () => {
   )
 
   it('says what it would do', () => {
-    const plan = checklistColdStart.plan(checklistColdStart.schema.parse({ steps: 7 }))
+    const plan = checklistColdStart.plan(checklistColdStart.schema.parse({ steps: 7, hinted: 0.25 }))
     expect(plan.json).toMatchObject({ steps: 7 })
-    expect(plan.lines.join('\n')).toContain('50% of them with hints')
+    expect(plan.lines.join('\n')).toContain('25% of them with hints')
   })
 })

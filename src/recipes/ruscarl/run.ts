@@ -4,12 +4,11 @@ import type { ChatModel } from '../../grade/judge/chat-model.ts'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { withMaxTokens } from '../../rl/loss-presets.ts'
-import { configHash } from '../../runs/run-state.ts'
 import { type Group, type LoopSettings, train } from '../../train/index.ts'
 import { type StepsResult, trainedMsOf } from '../../train/steps.ts'
 import type { ScoredResponse } from '../checklist/evaluate.ts'
 import type { RunEvents, RunOptions, RunResult } from '../recipe.ts'
-import { FREE_CONFIG_KEYS, type Session, withRun } from '../session.ts'
+import { type Session, withRun } from '../session.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RuscarlConfig } from './config.ts'
 import { conversationTask } from './conversations.ts'
@@ -17,6 +16,7 @@ import { evaluation } from './evaluation.ts'
 import { problemStream } from './order.ts'
 import { packingTask } from './packing-task.ts'
 import { ruscarl } from './recipe.ts'
+import { runHash } from './run-hash.ts'
 import { coldStart, givenModel, hasPhase, supervised } from './starting-policy.ts'
 import type { TrainingTask } from './task.ts'
 
@@ -36,7 +36,7 @@ export const runRuscarl = (
 ): Promise<RunResult> => {
   checkSettings(config)
   const given = givenModel(config)
-  const hash = configHash(config, FREE_CONFIG_KEYS)
+  const hash = runHash(config)
   const { events = {} } = options
   const session = {
     ...options,

@@ -3,6 +3,7 @@ import { sharedData } from '../../util/shared-data.ts'
 import { checkSettings } from './check-settings.ts'
 import { ruscarlSchema } from './config.ts'
 import { ruscarlEntry } from './entry.ts'
+import { runHash } from './run-hash.ts'
 
 const parse = (config: Record<string, unknown>) => ruscarlSchema.parse(config)
 const check = (config: Record<string, unknown>) => () => checkSettings(parse(config))
@@ -55,6 +56,18 @@ describe('settings that would silently be ignored are refused', () => {
       expect(check(config)).not.toThrow()
     // A model of given shape is never made here.
     expect(() => parse({ model: { shape: {} } })).toThrow()
+  })
+})
+
+describe('what must stay the same for a resume', () => {
+  it('is who judges and how, not where', () => {
+    const hashOf = (more: object, ask: object = {}) =>
+      runHash(parse({ ...conversations, judge: { fleet: { endpoints: [{ ...endpoint, ...more }] }, ask } }))
+    expect(hashOf({ url: 'http://other:1', concurrency: 3 })).toBe(hashOf({}))
+    expect(hashOf({ model: 'other' })).not.toBe(hashOf({}))
+    expect(hashOf({}, { temperature: 0 })).not.toBe(hashOf({}))
+    expect(runHash(parse({ ratio: 'sampled' }))).not.toBe(runHash(parse({})))
+    expect(runHash(parse({ out: 'elsewhere' }))).toBe(runHash(parse({})))
   })
 })
 

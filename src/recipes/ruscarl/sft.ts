@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
 import type { Policy, Sample } from '../../policy/policy.ts'
-import { configHash } from '../../runs/run-state.ts'
 import { runSteps, trainedMsOf } from '../../train/steps.ts'
 import { type SupervisedDatum, supervisedStep } from '../../train/supervised.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
@@ -15,10 +14,11 @@ import { mean } from '../../util/statistics.ts'
 import type { ScoredResponse } from '../checklist/evaluate.ts'
 import { shuffledPasses } from '../problem-order.ts'
 import type { RunOptions, RunResult } from '../recipe.ts'
-import { FREE_CONFIG_KEYS, withRun } from '../session.ts'
+import { withRun } from '../session.ts'
 import { existingModel } from '../starting-model.ts'
 import type { RuscarlConfig, SftConfig } from './config.ts'
 import { evaluation } from './evaluation.ts'
+import { runHash } from './run-hash.ts'
 import type { TrainingTask } from './task.ts'
 
 /** One line of demonstrations.jsonl. */
@@ -157,7 +157,7 @@ export const runSft = <Problem>(
   const { events = {} } = options
   const { seed, steps } = { seed: config.seed, steps: sft.steps }
   if (sft.teacher !== null) task.checkTeacher(existingModel(sft.teacher, 'sft.teacher'))
-  const hash = configHash(config, FREE_CONFIG_KEYS)
+  const hash = runHash(config)
   const info = { config, recipe: 'ruscarl sft', model: folder, seed, steps, primarySet: task.testName }
   return withRun({ ...options, info, configHash: hash }, async ({ run, from, use }) => {
     const lora = config.model.lora ?? undefined
