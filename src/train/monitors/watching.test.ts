@@ -1,0 +1,217 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { lossPreset } from '../../rl/loss-presets.ts'
+import type { EventRow, RolloutRow } from '../../runs/rows.ts'
+import { RunFolder, readEvents, readMetrics, readRollouts } from '../../runs/run-folder.ts'
+import { FakePolicy } from '../fake-policy.fixture.ts'
+import { type LoopSettings, type Recipe, train } from '../loop.ts'
+import { monitorsSchema } from './config.ts'
+import { repeatedShare, rolloutFigures } from './figures.ts'
+
+const settings = (changes: Partial<LoopSettings> = {}): LoopSettings => ({
+  steps: 24,
+  seed: 7,
+  rollout: { maxTokens: 4, samplesPerPrompt: 2, temperature: 1 },
+  update: {
+    loss: lossPreset('trl:grpo'),
+    optimizer: { maxGradNorm: 1 },
+    learningRate: { kind: 'constant', peak: 1, warmup: 0, floor: 0 },
+    minibatches: 1,
+    epochs: 1,
+    dropZero: true,
+  },
+  evalEvery: 0,
+  checkpointEvery: 5,
+  keepCheckpoints: 100,
+  maxMinutes: null,
+  configHash: 'hash',
+  monitors: monitorsSchema.parse({ window: 4 }),
+  ...changes,
+})
+
+const PROBLEMS = Array.from({ length: 20 }, (_, i) => `p${i}`)
+
+/** Sample 1 is longer than sample 0 and paid for it; another grader's opinion falls as the steps go on. */
+const recipe: Recipe<string, number> = {
+  draw: () => PROBLEMS,
+  prompt: problem => [problem.charCodeAt(1)],
+  grade: async items => items.map(({ sample }) => sample.tokens.length),
+  credit: groups => ({
+    advantages: groups.map(({ samples }) =>
+      samples.map(({ tokens }, i) => new Float32Array(tokens.length).fill(2 * i - 1)),
+    ),
+    metrics: { reward: groups[0].grades[1] },
+  }),
+  heldOut: groups => groups.map(({ grades }) => grades.map(length => (length > 3 ? 0 : 1))),
+  rows: (step, groups) =>
+    groups.map(({ problem, grades, samples }) =>
+      grades.map(
+        (reward, sample): RolloutRow => ({
+          step,
+          problemId: problem,
+          prompt: problem,
+          response: samples[sample].tokens.join(' '),
+          sample,
+          reward,
+          finishReason: samples[sample].finishReason,
+        }),
+      ),
+    ),
+  record: () => [],
+  evaluate: async () => [],
+}
+
+/** Responses of two tokens; from step `onset` on the second one of a group has twelve and is cut off. */
+const policyFrom = (onset: number, done = 0) => {
+  let step = done
+  const policy: FakePolicy = new FakePolicy((_, index) =>
+    Array.from({ length: index === 1 && step >= onset ? 12 : 2 }, (_, i) => i % 4),
+  )
+  const { sample } = policy
+  policy.sample = (...args) => {
+    step++
+    return sample.apply(policy, args)
+  }
+  return policy
+}
+
+const timeless = ({ at: _, ...event }: EventRow) => event
+
+describe('monitors in a training', () => {
+  let folder: string
+  let runs: RunFolder[]
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'gradus-monitors-'))
+    runs = []
+  })
+  afterEach(() => {
+    for (const run of runs) run.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const newRun = (name: string) => {
+    const run = RunFolder.create(join(folder, name), { config: {}, steps: 24 })
+    runs.push(run)
+    return run
+  }
+
+  it('a warning goes to the progress, to the events with its figures, and keeps the rollouts that show it', async () => {
+    const messages: string[] = []
+    const run = newRun('run')
+    await train(policyFrom(9), recipe, run, settings(), 0, { onMessage: text => messages.push(text) })
+
+    const events = readEvents(run.dir)
+    expect(events.map(({ monitor }) => monitor).toSorted()).toEqual([
+      ...['heldOutFalls', 'lengthDrift', 'repetition', 'truncation'],
+    ])
+    const truncation = events.find(({ monitor }) => monitor === 'truncation')!
+    expect(truncation).toMatchObject({ level: 'warning', turn: 'on', figures: { rate: 0.5 } })
+    expect(truncation.message).toBe('Truncated responses: 50.0% of responses ran into the token limit')
+    expect(truncation.step).toBe(12)
+
+    expect(messages).toHaveLength(4)
+    const said = messages.find(text => text.includes('Truncated'))!
+    expect(said.split('\n')[0]).toBe(`warning at step 12, ${truncation.message}`)
+    expect(said).toContain('why it matters: a response that is cut off')
+    expect(said).toContain('what to try:    raise rollout.maxTokens')
+
+    const kept = readRollouts(run.dir)
+    expect(
+      kept.every(({ monitor, step }) => events.some(e => e.monitor === monitor && e.step === step)),
+    ).toBe(true)
+    for (const { monitor } of events) expect(kept.filter(row => row.monitor === monitor)).toHaveLength(3)
+    const cut = kept.filter(({ monitor }) => monitor === 'truncation')
+    expect(cut.every(({ finishReason, sample }) => finishReason === 'length' && sample === 1)).toBe(true)
+    expect(new Set(cut.map(({ problemId }) => problemId)).size).toBe(3)
+    const paid = kept.filter(({ monitor }) => monitor === 'heldOutFalls')
+    expect(paid.map(({ reward, heldOut }) => [reward, heldOut])).toEqual([...Array(3)].map(() => [12, 0]))
+    expect(readMetrics(run.dir)[20]).toMatchObject({ heldOut: 0.5, lengthAdvantage: 1 })
+    expect(readMetrics(run.dir)[20].repetition).toBeCloseTo(5 / 18, 12)
+  })
+
+  it('says the same after a stop and a resume, wherever it was stopped', async () => {
+    const whole = newRun('whole')
+    await train(policyFrom(9), recipe, whole, settings())
+    for (const stop of [5, 10, 12]) {
+      const run = newRun(`stopped at ${stop}`)
+      const steps = { checkpointEvery: 1 }
+      const shouldStop = () => readMetrics(run.dir).length === stop
+      await train(policyFrom(9), recipe, run, settings(steps), 0, { shouldStop })
+      const from = run.resume('hash').step
+      expect(from).toBe(stop)
+      await train(policyFrom(9, from), recipe, run, settings(steps), from)
+      expect(readEvents(run.dir).map(timeless)).toEqual(readEvents(whole.dir).map(timeless))
+      expect(readRollouts(run.dir)).toEqual(readRollouts(whole.dir))
+    }
+  })
+
+  it('watches without being asked, and not at all when told not to', async () => {
+    const run = newRun('unasked')
+    await train(policyFrom(1), recipe, run, settings({ monitors: undefined }))
+    expect(readEvents(run.dir).map(({ monitor }) => monitor)).toContain('truncation')
+    const off = newRun('off')
+    await train(policyFrom(1), recipe, off, settings({ monitors: null }))
+    expect(readEvents(off.dir)).toEqual([])
+    expect(readRollouts(off.dir)).toEqual([])
+  })
+
+  it('a gap between sampler and trainer is a sign, but not where another policy samples on purpose', async () => {
+    const mismatched = () => {
+      const policy = policyFrom(99)
+      const { update } = policy
+      policy.update = async (...args) => ({
+        ...(await update.apply(policy, args)),
+        maxLogprobDifference: 0.3,
+      })
+      return policy
+    }
+    const { update } = settings()
+    const monitorsOf = async (name: string, changes: Partial<LoopSettings>) => {
+      const run = newRun(name)
+      await train(mismatched(), recipe, run, settings(changes))
+      return readEvents(run.dir).map(({ monitor }) => monitor)
+    }
+    expect(await monitorsOf('in step', {})).toEqual(['samplerMismatch'])
+    expect(await monitorsOf('ahead', { pipeline: true })).toEqual([])
+    expect(await monitorsOf('true-is', { update: { ...update, ratio: 'true-is' } })).toEqual([])
+  })
+})
+
+describe('figures of rollouts', () => {
+  it('repeats are sequences of four that were said before', () => {
+    expect(repeatedShare([1, 2, 3])).toBe(0)
+    expect(repeatedShare([1, 2, 3, 4, 5, 6])).toBe(0)
+    // Of the sequences 1231 2312 3123 1231 2312, the last two are repeats.
+    expect(repeatedShare([1, 2, 3, 1, 2, 3, 1, 2])).toBeCloseTo(2 / 5, 12)
+    expect(repeatedShare(Int32Array.of(7, 7, 7, 7, 7, 7, 7))).toBeCloseTo(3 / 4, 12)
+    // 1,23 is not 12,3.
+    expect(repeatedShare([1, 23, 1, 1, 12, 3, 1, 1])).toBe(0)
+  })
+
+  it('length is paid when longer responses have higher advantages', () => {
+    const of = (pairs: [length: number, advantage: number][]) =>
+      rolloutFigures(pairs.map(([length, advantage]) => ({ tokens: new Int32Array(length), advantage })))
+    expect(
+      of([
+        [1, -1],
+        [2, 0],
+        [3, 1],
+      ]).lengthAdvantage,
+    ).toBeCloseTo(1, 12)
+    expect(
+      of([
+        [1, 1],
+        [2, 0],
+        [3, -1],
+      ]).lengthAdvantage,
+    ).toBeCloseTo(-1, 12)
+    expect(
+      of([
+        [2, 1],
+        [2, -1],
+      ]).lengthAdvantage,
+    ).toBeNull()
+    expect(rolloutFigures([])).toEqual({ repetition: null, lengthAdvantage: null })
+  })
+})
