@@ -11,6 +11,7 @@ export { LearnedVerifier, type LearnedVerifierOptions } from './learned-verifier
 export { evaluateSet, respond } from './logic/evaluate.ts'
 export { type LogicFormat, miniatureFormat } from './logic/format.ts'
 export type { RecipeEntry, RunEvents, RunOptions, RunPlan, RunResult } from './recipe.ts'
+export { type RuscarlRunParts, runRuscarl } from './ruscarl/run.ts'
 export {
   checklistColdStart,
   learnedVerifier,

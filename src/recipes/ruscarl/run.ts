@@ -20,7 +20,7 @@ import { runHash } from './run-hash.ts'
 import { coldStart, givenModel, hasPhase, supervised } from './starting-policy.ts'
 import type { TrainingTask } from './task.ts'
 
-export interface RuscarlParts {
+export interface RuscarlRunParts {
   /** Judge in place of the one that the configuration's endpoints serve. */
   judgeModel?: ChatModel
 }
@@ -32,7 +32,7 @@ export interface RuscarlParts {
 export const runRuscarl = (
   config: RuscarlConfig,
   options: RunOptions,
-  { judgeModel }: RuscarlParts = {},
+  { judgeModel }: RuscarlRunParts = {},
 ): Promise<RunResult> => {
   checkSettings(config)
   const given = givenModel(config)
