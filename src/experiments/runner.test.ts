@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { saveRunState } from '../runs/run-state.ts'
 import { fakeRegistration } from './fake-paper.fixture.ts'
 import { type Job, jobsOf, workFolders } from './jobs.ts'
-import { isDone } from './ledger.ts'
+import { isDone, readRecord } from './ledger.ts'
 import { type Execute, type Launch, type RunnerEvents, runJobs } from './runner.ts'
 
 let work: string
@@ -76,6 +76,7 @@ describe('the runner', () => {
     checkpoint(join(jobs[0].dir, 'run'), true)
     await run(execute)
     expect(launches.map(({ id }) => id)).not.toContain('start/a')
+    expect(readRecord(jobs[0])).toMatchObject({ finished: true, attempts: 1 })
   })
 
   it('tries a failed run once more, then reports it while the others go on', async () => {

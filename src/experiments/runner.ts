@@ -116,7 +116,7 @@ class Runner {
 
   async #attempt(job: Job, attempt: number): Promise<void> {
     const { events, isComplete } = this.#options
-    if (isComplete(job)) {
+    if (isComplete(job) && readRecord(job).finished) {
       this.#settled.add(job.id)
       return
     }
