@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { analyseClaims, analyseControl } from './claims.ts'
 import { estimateSeconds, fitBudget, wallSeconds } from './estimate.ts'
 import { fakeContent, fakeRegistration, fakeRuns } from './fake-paper.fixture.ts'
 import { jobsOf, workFolders } from './jobs.ts'
-import { parseRegistration } from './registration.ts'
+import { METRICS } from './metrics/index.ts'
+import { parseRegistration, readRegistration } from './registration.ts'
 import { renderPaperReport } from './report/report.ts'
 import { analysePaper } from './results.ts'
 
@@ -47,6 +51,24 @@ describe('a registration', () => {
     )
     expect(claim({ direction: 'equal', smallestEffect: 0 })).toThrow('it is the margin')
     expect(() => fakeRegistration({ seeds: [1, 1] })).toThrow('got "1" twice')
+  })
+})
+
+describe('the page on experiments, and the registrations of this project', () => {
+  const root = new URL('../../', import.meta.url)
+  const page = readFileSync(new URL('docs/experiments.md', root), 'utf8')
+
+  it('show registrations that can be used', () => {
+    const [example, probes] = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text)
+    expect(parseRegistration(parse(`${example}${probes}`), 'docs/experiments.md').claims[0].id).toBe('MY-1')
+    for (const name of ['ruscarl', 'rubric-as-reward']) {
+      const file = fileURLToPath(new URL(`experiments/${name}.yaml`, root))
+      expect(readRegistration(file).paper).toBe(name)
+    }
+  })
+
+  it('name every metric', () => {
+    for (const name of Object.keys(METRICS)) expect(page).toContain(`\`${name}\``)
   })
 })
 
