@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RunEvents } from '../recipes/index.ts'
 import { RunError } from '../runs/errors.ts'
-import { Progress } from '../runs/index.ts'
+import { Progress, readEvents } from '../runs/index.ts'
 import type { EvalRow, MetricsRow } from '../runs/rows.ts'
 import { EXIT, type Io, printJson } from './io.ts'
 import { resolveSettings, type Settings, type SettingsRequest } from './settings.ts'
@@ -40,11 +40,24 @@ export const trainCommand = async (target: string, options: TrainOptions, io: Io
     const report = existsSync(join(dir, 'report.html')) ? join(dir, 'report.html') : null
     const resume = finished ? null : resumeCommand(target, options, dir)
     const summary = summarise(dir)
+    const warnings = warningsOf(dir)
     if (options.json)
-      printJson(io, { dir, step, finished, checkpoint, report, resume, seconds, ...summaryJson(summary) })
+      printJson(io, {
+        dir,
+        step,
+        finished,
+        checkpoint,
+        report,
+        resume,
+        seconds,
+        warnings,
+        ...summaryJson(summary),
+      })
     else {
       const text = formatSummary(summary)
       if (text !== '') io.out.write(`\n${text}\n\n`)
+      if (warnings.length > 0)
+        io.out.write(`warnings    ${warnings.map(warningLine).join(', ')}; see the report\n`)
       if (report) io.out.write(`report      ${report}\n`)
       if (checkpoint) io.out.write(`checkpoint  ${checkpoint}\n`)
       if (resume) io.out.write(`stopped after step ${step}; go on with:\n  ${resume}\n`)
@@ -55,6 +68,15 @@ export const trainCommand = async (target: string, options: TrainOptions, io: Io
     interrupt.release()
   }
 }
+
+/** What the monitors said, for whoever did not look on. */
+const warningsOf = (dir: string) =>
+  readEvents(dir).flatMap(({ monitor, turn, step, message }) =>
+    monitor !== undefined && turn === 'on' ? [{ monitor, step, message }] : [],
+  )
+
+const warningLine = ({ monitor, step }: ReturnType<typeof warningsOf>[number]): string =>
+  `${monitor} (step ${step})`
 
 const printPlan = (settings: Settings, options: TrainOptions, io: Io): number => {
   const { entry, config, preset } = settings
