@@ -81,6 +81,8 @@ export const fakeContent = (changes: object = {}): Record<string, unknown> => ({
   charts: [
     { title: 'Score on unseen problems', set: 'unseen', unit: 'share', arms: ['better', 'plain', 'worse'] },
     { title: 'Entropy', curve: 'entropy', arms: ['better', 'plain', 'worse'] },
+    { title: 'Best of N', probe: 'best-of-n', arms: ['better', 'plain'] },
+    { title: 'Criteria', criteria: true, set: 'unseen', arms: ['better', 'plain', 'worse'] },
   ],
   cut: ['Only four arms, because nobody would believe more made-up ones.'],
   ...changes,
@@ -122,6 +124,14 @@ const evalsOf = (gain: number, rng: Rng): EvalRow[] =>
     }
   })
 
+const bestOf = (gain: number, rng: Rng) => ({
+  'best-of-n': {
+    samples: 64,
+    problems: 24,
+    curve: [1, 4, 16, 64].map(n => ({ n, score: 0.3 + gain + 0.05 * Math.log2(n) + 0.01 * rng.normal() })),
+  },
+})
+
 /** A run of every arm, start and seed. */
 export const fakeRuns = ({ arms, starts, seeds }: Registration): FinishedRun[] =>
   Object.keys(arms).flatMap(arm =>
@@ -135,7 +145,7 @@ export const fakeRuns = ({ arms, starts, seeds }: Registration): FinishedRun[] =
           steps: STEPS,
           metrics: metricsOf(arm, rng),
           evals: evalsOf((FAKE_GAINS[arm] ?? 0) + (start === 'b' ? 0.02 : 0), rng),
-          probes: {},
+          probes: bestOf(FAKE_GAINS[arm] ?? 0, rng),
           seconds: 24 + 3 * rng.next(),
         }
       }),

@@ -107,6 +107,10 @@ const controlsSchema = z.strictObject({
 
 const chartSchema = z.strictObject({
   title: z.string(),
+  /** Best-of-N over N, as a probe found it. */
+  probe: z.literal('best-of-n').optional(),
+  /** How often each criterion is met on a set, by arm. */
+  criteria: z.boolean().default(false),
   /** Dotted name of a figure in metrics.jsonl, or a test set's score over the steps. */
   curve: z.string().optional(),
   set: z.string().optional(),

@@ -6,10 +6,9 @@ import { mean, std } from '../../util/statistics.ts'
 import { curveOf, smoothed } from '../metrics/curves.ts'
 import type { FinishedRun } from '../metrics/index.ts'
 import type { Registration } from '../registration.ts'
+import { ARM_COLORS } from './figures.ts'
 
 type Chart = Registration['charts'][number]
-
-const COLORS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6']
 
 /** About a hundred and fifty points a curve are more than the eye tells apart. */
 const POINTS = 150
@@ -55,7 +54,7 @@ const chartOf = (chart: Chart, index: number, runs: readonly FinishedRun[]): Cha
   const bands = chart.arms.flatMap((arm, i) => {
     const own = runs.filter(run => run.arm === arm)
     const band = bandOf(own.map(run => pointsOf(run, chart)))
-    return band.size > 0 ? [{ arm, color: COLORS[i], band }] : []
+    return band.size > 0 ? [{ arm, color: ARM_COLORS[i], band }] : []
   })
   if (bands.length === 0) return []
   const x = thinned([...new Set(bands.flatMap(({ band }) => [...band.keys()]))].sort((a, b) => a - b))
@@ -76,4 +75,4 @@ const chartOf = (chart: Chart, index: number, runs: readonly FinishedRun[]): Cha
 
 /** The registered charts that there are runs for. */
 export const paperCharts = ({ charts }: Registration, runs: readonly FinishedRun[]): ChartSpec[] =>
-  charts.flatMap((chart, index) => chartOf(chart, index, runs))
+  charts.flatMap((chart, index) => (chart.probe || chart.criteria ? [] : chartOf(chart, index, runs)))

@@ -14,6 +14,7 @@ import type { Status } from '../status.ts'
 import { claimDetails } from './claim.ts'
 import { claimTable } from './claim-table.ts'
 import { paperCharts } from './curves.ts'
+import { paperFigures } from './figures.ts'
 import { PAPER_STYLE } from './style.ts'
 import { STATUS_CLASS } from './tracks.ts'
 import { differenceText } from './units.ts'
@@ -65,6 +66,11 @@ const curves = (charts: readonly ChartSpec[]): Html | null =>
     ? null
     : html`<section>${heading('Curves', 'Means over cold starts and seeds; bands are 95% intervals of the mean. Drag to zoom, double-click to go back.')}<div class="charts wide">${charts.map(figure)}</div></section>`
 
+const figures = (drawn: readonly Html[]): Html | null =>
+  drawn.length === 0
+    ? null
+    : html`<section>${heading('Figures')}<div class="charts wide">${drawn}</div></section>`
+
 const details = (result: PaperResult): Html =>
   html`<section>${heading('Claim by claim', 'Every dot is a run after its last step.')}<div class="details">${result.claims.map(claim => claimDetails(result, claim))}</div></section>`
 
@@ -92,13 +98,18 @@ const origin = (result: PaperResult): Html =>
     ...result.machine,
   })}</div></section>`
 
-const body = (result: PaperResult, charts: readonly ChartSpec[]): Html =>
-  html`<main>${header(result)}<section>${heading('Claims', CLAIMS_ABOUT)}<div class="panel sets">${claimTable(result)}</div></section>${curves(charts)}${details(result)}${controls(result)}${arms(result)}${cut(result)}${origin(result)}<footer>Written by Gradus ${result.versions.gradus}. All of it in this miniature: a CPU model says nothing about models a thousand times larger. Charts by uPlot (MIT).</footer></main>`
+const body = (result: PaperResult, charts: readonly ChartSpec[], drawn: readonly Html[]): Html =>
+  html`<main>${header(result)}<section>${heading('Claims', CLAIMS_ABOUT)}<div class="panel sets">${claimTable(result)}</div></section>${curves(charts)}${figures(drawn)}${details(result)}${controls(result)}${arms(result)}${cut(result)}${origin(result)}<footer>Written by Gradus ${result.versions.gradus}. All of it in this miniature: a CPU model says nothing about models a thousand times larger. Charts by uPlot (MIT).</footer></main>`
 
 /** The report as HTML, self-contained. */
 export const renderPaperReport = (result: PaperResult, runs: readonly FinishedRun[]): string => {
   const charts = paperCharts(result.registration, runs)
-  return page(`${result.registration.title} – Gradus`, body(result, charts), charts, PAPER_STYLE)
+  return page(
+    `${result.registration.title} – Gradus`,
+    body(result, charts, paperFigures(result.registration, runs)),
+    charts,
+    PAPER_STYLE,
+  )
 }
 
 /** Writes `report.html` beside the results and returns its path. */

@@ -35,6 +35,9 @@ section > .panel { margin-top: 16px; } .panel > .scroll:first-child { margin-top
 .startkey { display: flex; gap: 4px 16px; flex-wrap: wrap; font-size: 12.5px; color: var(--ink2); margin-top: 14px; }
 .startkey i { display: inline-block; width: 8px; height: 8px; border-radius: 50%; border: 1.5px solid; margin-right: 6px; }
 .startkey b { display: inline-block; width: 2px; height: 12px; background: var(--ink); margin-right: 6px; vertical-align: -2px; }
+.lines { width: 100%; height: auto; display: block; margin-top: 8px; } .lines line { stroke: var(--grid); } .lines text { font-size: 11px; fill: var(--muted); }
+.lines polygon { opacity: .16; } .lines polyline { fill: none; stroke-width: 2; }
+.profile-grid { grid-template-columns: minmax(70px, 9em) 1fr 9.5em; margin: 12px 0 14px; }
 .cut { margin: 12px 0 0; padding-left: 20px; max-width: 85ch; } .cut li { margin: 4px 0; }
 @media screen and (max-width: 760px) {
   .dots-grid { grid-template-columns: 1fr auto; } .dots-grid .track, .dots-grid .ends { grid-column: 1 / -1; }

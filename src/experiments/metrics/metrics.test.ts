@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest'
+import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
+import { curveOf, smoothed } from './curves.ts'
+import { beforeTraining, type FinishedRun, metricNamed, tokensUntil } from './index.ts'
+
+const row = (step: number, entropy: number): MetricsRow => ({
+  step,
+  entropy,
+  tokens: 10,
+  criteria: { a: step / 10 },
+  time: { total: 2 },
+})
+const evaluation = (step: number, set: string, more: Partial<EvalRow> = {}): EvalRow => ({
+  step,
+  set,
+  n: 2,
+  accuracy: step / 10,
+  items: [
+    { id: 'x', accuracy: 1 },
+    { id: 'y', accuracy: 0 },
+  ],
+  criteria: { 'rare-1': 0.2, 'rare-2': 0.4, common: 0.9 },
+  ...more,
+})
+const run = (more: Partial<FinishedRun> = {}): FinishedRun => ({
+  arm: 'a',
+  start: 's',
+  seed: '1',
+  steps: 5,
+  metrics: [1, 3, 2, 1, 0].map((entropy, i) => row(i + 1, entropy)),
+  evals: [
+    evaluation(0, 'one'),
+    evaluation(0, 'two'),
+    evaluation(5, 'one'),
+    evaluation(5, 'two', { accuracy: 0.9 }),
+  ],
+  probes: {},
+  seconds: 12,
+  ...more,
+})
+
+const value = (name: string, options: Record<string, unknown> = {}, of: FinishedRun = run()) => {
+  const { metric, options: checked } = metricNamed({ name, options }, 'test')
+  return metric.value(of, checked)
+}
+
+describe('metrics of evaluations', () => {
+  it('read the last one on a set, the first set unless named', () => {
+    expect([value('score'), value('score', { set: 'two' }), value('score', { set: 'three' })]).toEqual([
+      0.5,
+      0.9,
+      null,
+    ])
+    expect(value('score', { score: 'correctAndValid' })).toBeNull()
+  })
+
+  it('average criteria that begin alike', () => {
+    expect(value('criterion', { id: 'common' })).toBe(0.9)
+    expect(value('criterion', { id: 'rare-*' })).toBeCloseTo(0.3, 12)
+    expect(value('criterion', { id: 'none' })).toBeNull()
+  })
+
+  it('know the start of a run from its own first evaluation', () => {
+    const start = beforeTraining(run())
+    expect([value('score', {}, start), value('tokens', {}, start), start.steps]).toEqual([0, 0, 0])
+  })
+
+  it('give items where they are right or wrong, and nothing where they are shares', () => {
+    const { metric, options } = metricNamed({ name: 'score', options: {} }, 'test')
+    expect([...metric.items!(run(), options)!]).toEqual([
+      ['x', 1],
+      ['y', 0],
+    ])
+    const shares = run({ evals: [evaluation(5, 'one', { items: [{ id: 'x', accuracy: 0.5 }] })] })
+    expect(metric.items!(shares, options)).toBeNull()
+  })
+
+  it('take the size of a bias', () => {
+    const balance = { macroRecall: 0.5, minClassRecall: 0.2, predicted: {}, trueBias: -0.3 }
+    const biased = run({ evals: [evaluation(5, 'one', { balance })] })
+    expect(value('balance', { of: 'absoluteTrueBias' }, biased)).toBe(0.3)
+    expect(value('balance', {}, biased)).toBe(0.2)
+  })
+})
+
+describe('metrics of curves', () => {
+  it('read dotted names and smooth', () => {
+    expect(curveOf(run().metrics, 'criteria.a').map(point => point.value)).toEqual([0.1, 0.2, 0.3, 0.4, 0.5])
+    expect(smoothed([0, 3, 0, 3], 3)).toEqual([1.5, 1, 2, 1.5])
+    expect(smoothed([1, 2], 1)).toEqual([1, 2])
+  })
+
+  it.each([
+    ['first', 1],
+    ['last', 0],
+    ['max', 3],
+    ['min', 0],
+    ['mean', 1.4],
+    ['change', -1],
+    ['largest-drop', 3],
+    // Places 0, .25, ... 1: the sum of (x - .5)(y - 1.4) is -1, that of (x - .5)^2 is .625.
+    ['slope', -1.6],
+  ])('%s is %d', (statistic, expected) => {
+    expect(value('curve', { key: 'entropy', statistic })).toBeCloseTo(expected, 12)
+  })
+
+  it('may be of a part of the run', () => {
+    expect(value('curve', { key: 'entropy', statistic: 'mean', from: 0.6 })).toBeCloseTo(0.5, 12)
+    expect(value('curve', { key: 'entropy', statistic: 'mean', to: 0.4 })).toBeCloseTo(2, 12)
+    expect(value('curve', { key: 'none' })).toBeNull()
+  })
+
+  it('say whether a curve rises and then falls', () => {
+    const of = (entropies: number[], options = {}) =>
+      value(
+        'rises-then-falls',
+        { window: 1, ...options },
+        run({ metrics: entropies.map((e, i) => row(i + 1, e)) }),
+      )
+    expect(of([1, 3, 2, 1, 0])).toBe(1)
+    expect(of([3, 2, 1, 0.5, 0])).toBe(0)
+    expect(of([0, 1, 2, 3, 2])).toBe(0)
+    expect(of([1, 1.1, 1, 1, 0], { rise: 0.5 })).toBe(0)
+    expect(value('peak-place', { window: 1 })).toBe(0.25)
+  })
+
+  it('count tokens and seconds of the steps', () => {
+    expect([value('tokens'), value('seconds'), tokensUntil(run(), 3)]).toEqual([50, 10, 30])
+  })
+})
+
+describe('metrics of probes', () => {
+  const probes = {
+    'best-of-n': { samples: 8, problems: 1, curve: [{ n: 4, score: 0.7 }] },
+    novelty: { n: 3, median: 1.5, logMean: 1.4, mean: 9, above: { 2: 2, 10: 1, 100: 0 } },
+    internalisation: { '0.5': { n: 3, initialToPlain: 0.5, plainToScaffolded: 0.3, plainToItself: 0.25 } },
+  }
+  it('read what was measured, and nothing where nothing was', () => {
+    const probed = run({ probes })
+    expect(value('best-of-n', { n: 4 }, probed)).toBe(0.7)
+    expect(value('best-of-n', { n: 8 }, probed)).toBeNull()
+    expect([value('novelty', {}, probed), value('novelty', { of: 'above10' }, probed)]).toEqual([1.5, 1])
+    expect(value('internalisation', {}, probed)).toBeCloseTo(0.05, 12)
+    expect(value('internalisation', { threshold: 0.9 }, probed)).toBeNull()
+    expect(value('novelty')).toBeNull()
+  })
+})

@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checklistPhaseSchema } from '../../recipes/checklist-cold-start/config.ts'
+import { runChecklistColdStart } from '../../recipes/checklist-cold-start/run.ts'
+import { ruscarlSchema } from '../../recipes/ruscarl/config.ts'
+import type { ProbeResults } from '../metrics/probed.ts'
+import { probePacking } from './packing.ts'
+import { type Probe, probeSchema } from './schema.ts'
+
+const SLOW_MS = 120_000
+const dir = mkdtempSync(join(tmpdir(), 'gradus-probes-'))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+describe('probes of a policy against itself', { timeout: SLOW_MS }, () => {
+  const found = new Map<string, unknown>()
+  const of = <Name extends keyof ProbeResults>(name: Name) => found.get(name) as ProbeResults[Name]
+
+  beforeAll(async () => {
+    const phase = checklistPhaseSchema.parse({
+      steps: 2,
+      batch: 8,
+      model: { shape: { hiddenSize: 32, layers: 1, heads: 2 } },
+      evaluation: { problems: 2 },
+      engine: { threads: 1 },
+    })
+    const { checkpoint } = await runChecklistColdStart(phase, { dir: join(dir, 'start'), resume: false })
+    const probes: Probe[] = [
+      { name: 'best-of-n', problems: 2, samples: 32, ns: [1, 4, 32] },
+      { name: 'novelty', problems: 8 },
+      { name: 'internalisation', problems: 8, thresholds: [-100, 100] },
+    ].map(probe => probeSchema.parse({ ...probe, arms: ['any'] }))
+    const config = ruscarlSchema.parse({ rollout: { prompts: 2, samples: 2, maxTokens: 12 } })
+    const folders = { trained: checkpoint!, initial: checkpoint! }
+    for (const { name, result } of await probePacking(probes, config, folders)) found.set(name, result)
+  }, SLOW_MS)
+
+  it('find nothing new in its own responses', () => {
+    expect(of('novelty').n).toBe(8)
+    expect(of('novelty').median).toBeCloseTo(1, 5)
+    expect(of('novelty').mean).toBeCloseTo(1, 5)
+  })
+
+  it('find the best of more samples better', () => {
+    const scores = of('best-of-n').curve.map(({ score }) => score)
+    expect(scores[1]).toBeGreaterThan(scores[0])
+    expect(scores[2]).toBeGreaterThanOrEqual(scores[1])
+  })
+
+  it('find two samples as far apart as two policies that are one', () => {
+    const all = of('internalisation')['-100']
+    expect(all.n).toBe(8)
+    expect(all.initialToPlain).toBeGreaterThan(0)
+    expect(Math.abs(all.initialToPlain! - all.plainToItself!)).toBeLessThan(0.3)
+    expect(of('internalisation')['100']).toEqual({
+      n: 0,
+      initialToPlain: null,
+      plainToScaffolded: null,
+      plainToItself: null,
+    })
+  })
+})
