@@ -6,7 +6,6 @@ import { mean, std } from '../../util/statistics.ts'
 import type { FinishedRun } from '../metrics/index.ts'
 import type { ProbeResults } from '../metrics/probed.ts'
 import type { Registration } from '../registration.ts'
-import { sharedRange } from './tracks.ts'
 
 type Chart = Registration['charts'][number]
 
@@ -87,17 +86,20 @@ const criteriaOf = (run: FinishedRun, set: string | undefined): Record<string, n
   )
 }
 
+/** Least width of a profile's line, so that differences of nothing look like nothing. */
+const LEAST_WIDTH = 0.2
+
 /** One line a criterion, on a scale of its own: differences between arms are small beside those between criteria. */
 const profileRow = (id: string, arms: readonly { mean: number; color: string }[]): Html => {
-  const [low, high] = sharedRange([
-    { values: arms.map(arm => ({ value: arm.mean, start: '' })), mean: 0, interval: null },
-  ])
+  const means = arms.map(arm => arm.mean)
+  const [least, most] = [Math.min(...means), Math.max(...means)]
+  const width = Math.max(LEAST_WIDTH, 1.1 * (most - least))
+  const low = (least + most - width) / 2
   const dots = arms.map(arm => {
-    const place = raw(`${((100 * (arm.mean - low)) / (high - low)).toFixed(2)}%`)
+    const place = raw(`${((100 * (arm.mean - low)) / width).toFixed(2)}%`)
     return html`<i class="mean" title="${percent(arm.mean)}" style="left:${place};background:var(--${arm.color})"></i>`
   })
-  const means = arms.map(arm => arm.mean)
-  return html`<div>${id}</div><div class="track">${dots}</div><div class="num">${percent(Math.min(...means))} to ${percent(Math.max(...means))}</div>`
+  return html`<div>${id}</div><div class="track">${dots}</div><div class="num">${percent(least)} to ${percent(most)}</div>`
 }
 
 const profileFigure = ({ title, arms, set }: Chart, runs: readonly FinishedRun[]): Html | null => {
@@ -113,7 +115,7 @@ const profileFigure = ({ title, arms, set }: Chart, runs: readonly FinishedRun[]
   })
   return frame(
     title,
-    'means over runs; every line has its own scale',
+    'means over runs; every line shows 20 points or more',
     arms,
     html`<div class="dots-grid profile-grid">${rows}</div>`,
   )
