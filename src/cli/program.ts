@@ -3,6 +3,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { packageVersion } from '../util/package.ts'
 import { addBenchJudge } from './bench-judge.ts'
+import { addBenchOverlap } from './bench-overlap.ts'
 import type { EvalOptions } from './eval.ts'
 import { addExperimentCommand } from './experiment-command.ts'
 import { addGradeCommand } from './grade-command.ts'
@@ -224,6 +225,7 @@ const addBench = (program: Command, io: Io, done: SetExit) => {
       done(EXIT.ok)
     })
   addBenchJudge(bench, io, done)
+  addBenchOverlap(bench, io, done)
 }
 
 const buildProgram = (io: Io, done: SetExit, recipes: string): Command => {
