@@ -111,13 +111,14 @@ const changeLines = ({ tax }: EvalRow): string[] => {
 }
 
 /** Shallow cues, best first: what answers alone are worth on this set. */
-const baselineLines = ({ baselines }: EvalRow): string[] => {
+const baselineLines = (row: EvalRow): string[] => {
+  const { baselines } = row
   const entries = Object.entries(baselines ?? {}).filter(([, { accuracy }]) => accuracy !== undefined)
   if (entries.length === 0) return []
   const sorted = entries.sort(([, a], [, b]) => b.accuracy! - a.accuracy!)
   const width = Math.max(...sorted.map(([name]) => name.length))
   return [
-    '  shallow baselines, answers right:',
+    `  shallow baselines, ${scoreName([row])}:`,
     ...sorted.map(([name, { accuracy }]) => `    ${name.padEnd(width)}  ${percent(accuracy!).padStart(5)}`),
   ]
 }
