@@ -3,7 +3,7 @@
 import { formatDuration } from '../progress.ts'
 import { type EvalRow, scoreName } from '../rows.ts'
 import { beforeAfter, type ReportData, setNames, trainingSeconds } from './data.ts'
-import { number, percent, percentInterval, points, pointsInterval } from './format.ts'
+import { capitalised, number, percent, percentInterval, points, pointsInterval } from './format.ts'
 import { type Html, html } from './html.ts'
 import { pairedDifference } from './paired.ts'
 
@@ -18,8 +18,6 @@ const fromTo = (before: string | null, after: string): Html =>
     : html`<span class="from">${before}</span><span class="arrow">→</span>${after}`
 
 type Score = 'correctAndValid' | 'accuracy'
-
-const capitalised = (text: string) => text[0].toUpperCase() + text.slice(1)
 
 const gainLine = (before: EvalRow | undefined, after: EvalRow, score: Score): Html | null => {
   const change = pairedDifference(before, after, score)

@@ -2,7 +2,7 @@
 
 import { type MetricGroup, type MetricsRow, scoreName } from '../rows.ts'
 import { criterionLabel, evalsOf, type ReportData, setNames, stageNames, stepSeconds } from './data.ts'
-import { roundForPage } from './format.ts'
+import { capitalised, roundForPage } from './format.ts'
 
 /** `share` is percent on the fixed scale 0..1, `rate` percent from 0 up; `log` has a logarithmic scale. */
 export type ChartUnit = 'share' | 'rate' | 'number' | 'seconds' | 'log'
@@ -194,11 +194,6 @@ const inGroup =
   row =>
     isGroup(row[key]) ? row[key][name] : null
 
-const answersTitle = ({ evals }: ReportData): string => {
-  const name = scoreName(evals)
-  return name[0].toUpperCase() + name.slice(1)
-}
-
 const learning = (data: ReportData): ChartSpec[] => [
   ...single(data, 'reward', 'Reward', 'number', row => row.reward, 'mean of the step’s rollouts'),
   ...single(
@@ -210,7 +205,7 @@ const learning = (data: ReportData): ChartSpec[] => [
     'on the same rollouts, unseen by training',
   ),
   ...withEvals(data, 'correct-and-valid', 'Correct and valid', row => row.correctAndValid, 'correctAndValid'),
-  ...withEvals(data, 'answers', answersTitle(data), row => row.accuracy, 'accuracy'),
+  ...withEvals(data, 'answers', capitalised(scoreName(data.evals)), row => row.accuracy, 'accuracy'),
 ]
 
 const criteria = (data: ReportData): ChartSpec[] =>

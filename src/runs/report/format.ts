@@ -41,3 +41,6 @@ export const number = (value: number | null | undefined): string => {
 /** Keeps a page small: five significant digits are more than a screen shows. */
 export const roundForPage = (value: number | null | undefined): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? Number(value.toPrecision(5)) : null
+
+/** With a capital first letter. */
+export const capitalised = (text: string): string => text[0].toUpperCase() + text.slice(1)

@@ -1,7 +1,7 @@
 /** @file Tables of test sets and of comparison arms: model before and after, baselines in the same rows. */
 
 import { formatDuration } from '../progress.ts'
-import type { Baseline, EvalRow, Interval } from '../rows.ts'
+import { type Baseline, type EvalRow, type Interval, scoreName } from '../rows.ts'
 import {
   armsOf,
   beforeAfter,
@@ -11,7 +11,7 @@ import {
   setNames,
   trainingSeconds,
 } from './data.ts'
-import { percent, percentInterval, points, pointsInterval } from './format.ts'
+import { capitalised, percent, percentInterval, points, pointsInterval } from './format.ts'
 import { type Html, html, raw } from './html.ts'
 import { pairedDifference } from './paired.ts'
 
@@ -74,12 +74,12 @@ const baselinesOf = (data: ReportData, set: string): TableRow[] => {
 /** Baselines that stand beside the model; the weaker ones are folded away. */
 const SHOWN_BASELINES = 3
 
-const mainTable = (rows: readonly TableRow[]): Html => {
+const mainTable = (rows: readonly TableRow[], score: string): Html => {
   const greedy = rows.some(row => row.greedyAccuracy !== undefined || row.greedyCorrectAndValid !== undefined)
   const whole = rows.some(row => row.correctAndValid !== undefined)
-  return html`<div class="scroll"><table><thead><tr><th></th>${whole && html`<th class="wide">Correct and valid</th>`}<th class="wide">Answers right</th>${
+  return html`<div class="scroll"><table><thead><tr><th></th>${whole && html`<th class="wide">Correct and valid</th>`}<th class="wide">${score}</th>${
     greedy &&
-    html`${whole && html`<th class="num">Greedy: correct and valid</th>`}<th class="num">Greedy: answers</th>`
+    html`${whole && html`<th class="num">Greedy: correct and valid</th>`}<th class="num">Greedy: ${score}</th>`
   }<th class="num">Problems</th></tr></thead><tbody>${rows.map(
     row =>
       html`<tr class="${row.kind}"><th scope="row">${row.name}${row.note && html`<small>${row.note}</small>`}</th>${
@@ -131,7 +131,7 @@ const changeOf = (data: ReportData, set: string): string => {
   const parts = (
     [
       ['correct and valid', 'correctAndValid'],
-      ['answers', 'accuracy'],
+      [scoreName(data.evals), 'accuracy'],
     ] as const
   ).flatMap(([name, score]) => {
     const change = pairedDifference(before, after, score)
@@ -142,21 +142,22 @@ const changeOf = (data: ReportData, set: string): string => {
   return parts.length > 0 ? `Paired over the problems: ${parts.join('; ')}.` : ''
 }
 
-const furtherBaselines = (baselines: readonly TableRow[]): Html | null =>
+const furtherBaselines = (baselines: readonly TableRow[], score: string): Html | null =>
   baselines.length === 0
     ? null
-    : html`<details><summary>${baselines.length} weaker ${baselines.length === 1 ? 'baseline' : 'baselines'}</summary>${mainTable(baselines)}</details>`
+    : html`<details><summary>${baselines.length} weaker ${baselines.length === 1 ? 'baseline' : 'baselines'}</summary>${mainTable(baselines, score)}</details>`
 
 /** One block for each test set. */
 export const testSetTables = (data: ReportData): Html[] =>
   setNames(data).map(set => {
     const rows = rowsOfSet(data, set)
     const baselines = baselinesOf(data, set)
+    const score = capitalised(scoreName(data.evals))
     const shown = evalsOf(data, set).at(-1)
     const how = shown?.samples
       ? `Means over ${shown.samples} ${shown.samples === 1 ? 'sample' : 'samples'} a problem${shown.temperature === undefined ? '' : ` at temperature ${shown.temperature}`}.`
       : ''
-    return html`<div class="panel set"><h3>${set}</h3><p class="about">${how} ${changeOf(data, set)}</p>${mainTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)])}${furtherBaselines(baselines.slice(SHOWN_BASELINES))}${detailTable(data, rows)}</div>`
+    return html`<div class="panel set"><h3>${set}</h3><p class="about">${how} ${changeOf(data, set)}</p>${mainTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], score)}${furtherBaselines(baselines.slice(SHOWN_BASELINES), score)}${detailTable(data, rows)}</div>`
   })
 
 const armMark = (row: TableRow): Html => {
