@@ -104,7 +104,8 @@ describe('a polite kill', () => {
     rubrics: { fine: { criteria: [{ id: 'fine', text: 'Is fine', points: 1 }] } },
     judges: { main: { kind: 'llm', fleet: { endpoints: [{ url, model: 'slow' }] } } },
     judge: 'main',
-    limits: { drainNoticeMs: 2000 },
+    // Long enough for a busy machine to look at it in between.
+    limits: { drainNoticeMs: 5000 },
   })
 
   const slime = (server: RewardProcess, text: string) =>
@@ -116,12 +117,14 @@ describe('a polite kill', () => {
     const judge = await slowJudge(3000)
     const server = await start(sandbox.write('slow.yaml', settings(judge.url)))
     const accepted = Array.from({ length: 20 }, (_, index) => slime(server, `response ${index}`))
-    const metrics = async () => (await fetch(`${server.url}/metrics`)).text()
+    // A connection of its own each time: an idle one may be closed by the drain just when it is used again.
+    const look = (path: string) => fetch(`${server.url}${path}`, { headers: { connection: 'close' } })
+    const metrics = async () => (await look('/metrics')).text()
     while (!(await metrics()).includes('gradus_items_active 20'))
       await new Promise(resolve => setTimeout(resolve, 20))
     server.child.kill('SIGTERM')
     let ready = 200
-    while (ready === 200) ready = (await fetch(`${server.url}/readyz`)).status
+    while (ready === 200) ready = (await look('/readyz')).status
     expect(ready).toBe(503)
     const answers = await Promise.all(accepted)
     expect(await Promise.all(answers.map(answer => answer.json()))).toEqual(Array(20).fill(1))
