@@ -73,6 +73,17 @@ export const optimizerSchema = z.strictObject({
   maxGradNorm: z.number().min(0).default(1),
 })
 
+/** AdamW for fresh weights on demonstrations; the schedule is the recipe's own. */
+export const supervisedOptimizerSchema = (learningRate: z.input<typeof scheduleSchema>) =>
+  z
+    .strictObject({
+      ...optimizerSchema.shape,
+      learningRate: scheduleSchema.prefault(learningRate),
+      beta2: optimizerSchema.shape.beta2.unwrap().default(0.98),
+      weightDecay: optimizerSchema.shape.weightDecay.unwrap().default(0.05),
+    })
+    .prefault({})
+
 /** A preset's name, a preset with changes, or a whole specification; becomes a whole specification. */
 export const lossSettingSchema = z.unknown().transform((value, context) => {
   try {

@@ -1,8 +1,7 @@
 /** @file Configuration of the checklist-cold-start recipe. */
 
 import { z } from 'zod'
-import { scheduleSchema } from '../../rl/schedules.ts'
-import { commonShape, modelShapeSchema, optimizerSchema } from '../../train/config.ts'
+import { commonShape, modelShapeSchema, supervisedOptimizerSchema } from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 
 const share = z.number().min(0).max(1)
@@ -27,14 +26,7 @@ export const checklistColdStartSchema = z.strictObject({
   batch: z.int().positive().default(96),
   /** Share of demonstrations that follow hints; the others are habit. */
   hinted: share.default(0.6),
-  optimizer: z
-    .strictObject({
-      ...optimizerSchema.shape,
-      learningRate: scheduleSchema.prefault({ peak: 2e-3, kind: 'cosine', warmup: 50, floor: 0.05 }),
-      beta2: optimizerSchema.shape.beta2.unwrap().default(0.98),
-      weightDecay: optimizerSchema.shape.weightDecay.unwrap().default(0.05),
-    })
-    .prefault({}),
+  optimizer: supervisedOptimizerSchema({ peak: 2e-3, kind: 'cosine', warmup: 50, floor: 0.05 }),
   evaluation: z
     .strictObject({
       /** Every so many steps, besides the end; 0: only there. */

@@ -5,12 +5,11 @@ import type { Policy } from '../../policy/policy.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { configHash } from '../../runs/run-state.ts'
 import { demonstration, PackingWorld, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
-import { runSteps, trainedMsOf } from '../../train/steps.ts'
-import { supervisedStep } from '../../train/supervised.ts'
 import { evaluateScores } from '../checklist/evaluate.ts'
 import { freshPackingModel, PackingTask } from '../checklist/packing.ts'
 import type { RunOptions, RunResult } from '../recipe.ts'
 import { FREE_CONFIG_KEYS, withRun } from '../session.ts'
+import { runSupervised } from '../supervised.ts'
 import type { ChecklistPhase } from './config.ts'
 
 /** The demonstrations of a step; they depend on seed and step alone. */
@@ -57,27 +56,14 @@ export const runChecklistColdStart = (config: ChecklistPhase, options: RunOption
     const policy = await use(
       LocalPolicy.start(freshPackingModel(config.model.shape, config.seed), config.engine),
     )
-    if (from) await policy.load(from.dir)
-    events.onPhase?.({ name: 'supervised', steps: config.steps, done: from?.step ?? 0 })
-    return runSteps(
+    const phase = {
+      name: 'supervised',
       policy,
-      run,
-      {
-        steps: config.steps,
-        evalEvery: config.evaluation.every,
-        checkpointEvery: config.checkpoint.every,
-        keepCheckpoints: config.checkpoint.keepLast,
-        maxMinutes: config.maxMinutes,
-        trainedMs: trainedMsOf(from?.state.recipe),
-        configHash: hash,
-        monitors: config.monitors,
-      },
-      {
-        trainStep: supervisedStep(policy, demonstrations(config, world), config),
-        evaluate: async step => (step === 0 ? [] : evaluatePacking(policy, task, config, step)),
-      },
-      from?.step ?? 0,
-      events,
-    )
+      draw: demonstrations(config, world),
+      evaluate: async (step: number) => (step === 0 ? [] : evaluatePacking(policy, task, config, step)),
+      configHash: hash,
+      config,
+    }
+    return runSupervised({ run, from }, phase, events)
   })
 }

@@ -1,8 +1,7 @@
 /** @file Configuration of the learned-verifier recipe. */
 
 import { z } from 'zod'
-import { scheduleSchema } from '../../rl/schedules.ts'
-import { commonShape, modelShapeSchema, optimizerSchema } from '../../train/config.ts'
+import { commonShape, modelShapeSchema, supervisedOptimizerSchema } from '../../train/config.ts'
 
 const size = z.int().positive()
 
@@ -33,14 +32,7 @@ export const learnedVerifierSchema = z.strictObject({
     .prefault({}),
   /** Rows a step. */
   batch: size.default(32),
-  optimizer: z
-    .strictObject({
-      ...optimizerSchema.shape,
-      learningRate: scheduleSchema.prefault({ peak: 1.5e-3, kind: 'cosine', warmup: 30, floor: 0.05 }),
-      beta2: optimizerSchema.shape.beta2.unwrap().default(0.98),
-      weightDecay: optimizerSchema.shape.weightDecay.unwrap().default(0.05),
-    })
-    .prefault({}),
+  optimizer: supervisedOptimizerSchema({ peak: 1.5e-3, kind: 'cosine', warmup: 30, floor: 0.05 }),
   evaluation: z
     .strictObject({
       /** Every so many steps, besides the end; 0: only there. */

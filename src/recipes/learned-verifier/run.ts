@@ -5,13 +5,12 @@ import { createTokenizer } from '../../model/tokenizer.ts'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { configHash } from '../../runs/run-state.ts'
-import { runSteps, trainedMsOf } from '../../train/steps.ts'
-import { supervisedStep } from '../../train/supervised.ts'
 import { Rng } from '../../util/rng.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import { miniatureShape } from '../miniature.ts'
 import type { RunOptions, RunResult } from '../recipe.ts'
 import { FREE_CONFIG_KEYS, withRun } from '../session.ts'
+import { runSupervised } from '../supervised.ts'
 import type { LearnedVerifierConfig } from './config.ts'
 import { LearnedVerifier } from './grader.ts'
 import { type LabelledData, type LabelledRow, readLabels } from './labels.ts'
@@ -153,30 +152,17 @@ export const runLearnedVerifier = (
     { ...options, info: runInfo(config, data), configHash: hash },
     async ({ run, from, use }) => {
       const policy = await use(LocalPolicy.start(source, config.engine))
-      if (from) await policy.load(from.dir)
-      events.onPhase?.({ name: 'verifier', steps: config.steps, done: from?.step ?? 0 })
       const verifier = new LearnedVerifier(policy, reader)
       const heldOut = new Rng('held-out rows').shuffle(data.heldOut).slice(0, config.evaluation.rows)
-      return runSteps(
+      const phase = {
+        name: 'verifier',
         policy,
-        run,
-        {
-          steps: config.steps,
-          evalEvery: config.evaluation.every,
-          checkpointEvery: config.checkpoint.every,
-          keepCheckpoints: config.checkpoint.keepLast,
-          maxMinutes: config.maxMinutes,
-          trainedMs: trainedMsOf(from?.state.recipe),
-          configHash: hash,
-          monitors: config.monitors,
-        },
-        {
-          trainStep: supervisedStep(policy, demonstrationsOf(config, reader, data.train), config),
-          evaluate: async step => [await evaluate(verifier, heldOut, step)],
-        },
-        from?.step ?? 0,
-        events,
-      )
+        draw: demonstrationsOf(config, reader, data.train),
+        evaluate: async (step: number) => [await evaluate(verifier, heldOut, step)],
+        configHash: hash,
+        config,
+      }
+      return runSupervised({ run, from }, phase, events)
     },
   )
 }

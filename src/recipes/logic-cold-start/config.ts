@@ -1,8 +1,7 @@
 /** @file Configuration of the logic-cold-start recipe. */
 
 import { z } from 'zod'
-import { scheduleSchema } from '../../rl/schedules.ts'
-import { commonShape, modelShapeSchema, optimizerSchema } from '../../train/config.ts'
+import { commonShape, modelShapeSchema, supervisedOptimizerSchema } from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 
 const hopCount = z.int().min(1).max(5)
@@ -62,14 +61,7 @@ export const logicColdStartSchema = z.strictObject({
   numbering: z.enum(['from-one', 'random-start']).default('random-start'),
   /** Loss weight of the tokens that decide a statement's sign. */
   signWeight: z.number().positive().default(1),
-  optimizer: z
-    .strictObject({
-      ...optimizerSchema.shape,
-      learningRate: scheduleSchema.prefault({ peak: 1.5e-3, kind: 'cosine', warmup: 50, floor: 0.02 }),
-      beta2: optimizerSchema.shape.beta2.unwrap().default(0.98),
-      weightDecay: optimizerSchema.shape.weightDecay.unwrap().default(0.05),
-    })
-    .prefault({}),
+  optimizer: supervisedOptimizerSchema({ peak: 1.5e-3, kind: 'cosine', warmup: 50, floor: 0.02 }),
   evaluation: evaluationSchema.prefault({}),
 })
 

@@ -5,14 +5,13 @@ import { LocalPolicy } from '../../policy/local/local-policy.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { configHash } from '../../runs/run-state.ts'
 import { checkTrainingSeed, logicTestSet } from '../../tasks/logic/testsets.ts'
-import { runSteps, trainedMsOf } from '../../train/steps.ts'
-import { supervisedStep } from '../../train/supervised.ts'
 import { CRITERION_NAMES } from '../logic/criteria.ts'
 import { type EvaluationParts, evaluateSet } from '../logic/evaluate.ts'
 import { miniatureFormat } from '../logic/format.ts'
 import type { RunOptions, RunResult } from '../recipe.ts'
 import { FREE_CONFIG_KEYS, withRun } from '../session.ts'
 import { assertLogicVocabulary, existingModel } from '../starting-model.ts'
+import { runSupervised } from '../supervised.ts'
 import type { ColdStartPhase } from './config.ts'
 import { freshLogicModel } from './model.ts'
 import { demonstrations } from './recipe.ts'
@@ -31,29 +30,16 @@ export const runLogicColdStart = (config: ColdStartPhase, options: RunOptions): 
       use(LocalPolicy.start(source, config.engine)),
       use(LogicSolver.start({ backend: 'ground' })),
     ])
-    if (from) await policy.load(from.dir)
-    events.onPhase?.({ name: 'supervised', steps: config.steps, done: from?.step ?? 0 })
     const parts = { policy, solver, format: miniatureFormat() }
-    return runSteps(
+    const phase = {
+      name: 'supervised',
       policy,
-      run,
-      {
-        steps: config.steps,
-        evalEvery: config.evaluation.every,
-        checkpointEvery: config.checkpoint.every,
-        keepCheckpoints: config.checkpoint.keepLast,
-        maxMinutes: config.maxMinutes,
-        trainedMs: trainedMsOf(from?.state.recipe),
-        configHash: hash,
-        monitors: config.monitors,
-      },
-      {
-        trainStep: supervisedStep(policy, demonstrations(config), config),
-        evaluate: (step, last) => evaluateHops(config, parts, step, last),
-      },
-      from?.step ?? 0,
-      events,
-    )
+      draw: demonstrations(config),
+      evaluate: (step: number, last: boolean) => evaluateHops(config, parts, step, last),
+      configHash: hash,
+      config,
+    }
+    return runSupervised({ run, from }, phase, events)
   })
 }
 

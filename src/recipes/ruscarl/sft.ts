@@ -4,8 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
 import type { Policy, Sample } from '../../policy/policy.ts'
-import { runSteps, trainedMsOf } from '../../train/steps.ts'
-import { type SupervisedDatum, supervisedStep } from '../../train/supervised.ts'
+import type { SupervisedDatum } from '../../train/supervised.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError } from '../../util/errors.ts'
 import { readJsonl } from '../../util/jsonl.ts'
@@ -16,6 +15,7 @@ import { shuffledPasses } from '../problem-order.ts'
 import type { RunOptions, RunResult } from '../recipe.ts'
 import { withRun } from '../session.ts'
 import { existingModel } from '../starting-model.ts'
+import { runSupervised } from '../supervised.ts'
 import type { RuscarlConfig, SftConfig } from './config.ts'
 import { evaluation } from './evaluation.ts'
 import { runHash } from './run-hash.ts'
@@ -167,28 +167,15 @@ export const runSft = <Problem>(
       events.onMessage?.(message)
     }
     const rows = await demonstrations(config, sft, policy, task, run.dir, tell)
-    if (from) await policy.load(from.dir)
-    events.onPhase?.({ name: 'supervised on scaffolded demonstrations', steps, done: from?.step ?? 0 })
-    const evaluate = evaluation(config, policy, task)
-    return runSteps(
+    const { checkpoint, monitors } = config
+    const phase = {
+      name: 'supervised on scaffolded demonstrations',
       policy,
-      run,
-      {
-        steps,
-        evalEvery: 0,
-        checkpointEvery: config.checkpoint.every,
-        keepCheckpoints: config.checkpoint.keepLast,
-        maxMinutes: null,
-        trainedMs: trainedMsOf(from?.state.recipe),
-        configHash: hash,
-        monitors: config.monitors,
-      },
-      {
-        trainStep: supervisedStep(policy, drawFrom(rows, task, config, sft.batch), sft),
-        evaluate: (step, last) => evaluate(step, last),
-      },
-      from?.step ?? 0,
-      events,
-    )
+      draw: drawFrom(rows, task, config, sft.batch),
+      evaluate: evaluation(config, policy, task),
+      configHash: hash,
+      config: { ...sft, checkpoint, monitors, maxMinutes: null, evaluation: { every: 0 } },
+    }
+    return runSupervised({ run, from }, phase, events)
   })
 }
