@@ -85,6 +85,14 @@ describe('summary of a paper', () => {
     expect(text).toContain('registered 2026-01-02 03:04 as `abcdef0123456789`')
   })
 
+  it('has judge calls where an arm had a judge', () => {
+    expect(text).toContain('| arm | what | runs | tokens a run | time a run |')
+    const arms = [...result.arms, { ...result.arms[0], arm: 'judged', judgeCalls: 5888.2 }]
+    const judged = paperSummary({ ...result, arms })
+    expect(judged).toContain('| new | the method | 8 | 1,235 | – | 1 min 01 s |')
+    expect(judged).toContain('| judged | the method | 8 | 1,235 | 5,888 | 1 min 01 s |')
+  })
+
   it('keeps bars inside their cells', () => {
     const rows = text.split('\n').filter(line => line.startsWith('| '))
     const widths = new Set(rows.map(row => row.match(/(?<!\\)\|/g)!.length))

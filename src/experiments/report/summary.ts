@@ -61,13 +61,22 @@ const controlRow = (metric: MetricChoice, { kind, arm, outcome, above, gain }: C
   `**${outcome}**`,
 ]
 
-const armRow = ({ arm, summary, runs, planned, tokens, seconds }: ArmCost): (string | number)[] => [
-  arm,
-  summary ?? '',
-  runs === planned ? runs : `${runs} of ${planned}`,
-  number(Math.round(tokens)),
-  formatDuration(seconds),
-]
+/** The column of judge calls is there when an arm had a judge. */
+const armsSection = ({ arms }: PaperResult): string => {
+  const judged = arms.some(({ judgeCalls }) => judgeCalls !== undefined)
+  const head = ['arm', 'what', 'runs', 'tokens a run', ...(judged ? ['judge calls a run'] : []), 'time a run']
+  const calls = ({ judgeCalls }: ArmCost) =>
+    judged ? [judgeCalls === undefined ? '–' : number(Math.round(judgeCalls))] : []
+  const rows = arms.map(arm => [
+    arm.arm,
+    arm.summary ?? '',
+    arm.runs === arm.planned ? arm.runs : `${arm.runs} of ${arm.planned}`,
+    number(Math.round(arm.tokens)),
+    ...calls(arm),
+    formatDuration(arm.seconds),
+  ])
+  return section('Arms', table(head, rows))
+}
 
 const section = (title: string, ...parts: readonly string[]): string => [`## ${title}`, ...parts].join('\n\n')
 
@@ -93,7 +102,7 @@ const controlsSection = ({ registration, controls, absentControls }: PaperResult
 
 /** Everything as one Markdown text. */
 export const paperSummary = (result: PaperResult): string => {
-  const { registration, registeredAt, runs, arms } = result
+  const { registration, registeredAt, runs } = result
   const { title, summary, seeds, starts, steps, test, cut, file, hash } = registration
   const facts = [
     `${runs.done} of ${runs.planned} runs, ${formatDuration(runs.seconds)} of training`,
@@ -109,7 +118,7 @@ export const paperSummary = (result: PaperResult): string => {
     'Differences are means over pairs of runs with the same cold start and seed, with 95% bootstrap intervals; shares are in percent, their differences in points.',
     claimsSection(result),
     controlsSection(result),
-    section('Arms', table(['arm', 'what', 'runs', 'tokens a run', 'time a run'], arms.map(armRow))),
+    armsSection(result),
     ...(cut.length > 0 ? [section('Cut', cut.map(line => `- ${line}`).join('\n'))] : []),
   ]
   return `${sections.join('\n\n')}\n`

@@ -39,6 +39,14 @@ const dataLines = ({ task }: RuscarlConfig, data: DataFigures): string[] =>
         `             ${data.criteria.toFixed(2)} criteria a rubric, ${data.judged.toFixed(2)} of them for the judge; prompts of ${count(data.promptTokens)} tokens${data.tokensEstimated ? ' (at four characters a token)' : ''}, with the whole scaffold ${count(data.scaffoldedTokens)}`,
       ]
 
+/** What groups without a spread may cost besides; the figures of the plan are without it. */
+const dynamicLines = ({ exploration: { dynamicSampling } }: RuscarlConfig): string[] =>
+  dynamicSampling === null
+    ? []
+    : [
+        `             dynamic sampling: up to ${1 + dynamicSampling.rounds} times the samples, tokens and grading of a step, when no group has a spread`,
+      ]
+
 /** @throws ConfigError for settings that do not go together; DataError for a file that cannot be used */
 export const planRuscarl = (config: RuscarlConfig): RunPlan => {
   checkSettings(config)
@@ -74,6 +82,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       `parameters   ${sizes ? `${formatCount(sizes.total)}, trained ${formatCount(sizes.trained)}` : 'unknown before the model is there'}`,
       ...dataLines(config, data),
       `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples (${passes.toFixed(1)} passes), at most ${count(rollout.maxTokens)} tokens each: up to ${count(newTokens)} new tokens a step, ${formatCount(newTokens * steps)} in all`,
+      ...dynamicLines(config),
       `scaffold     ${scaffold.group.kind} in the group, ${scaffold.decay.kind} over the steps, ratio ${ratio}`,
       `rubrics      ${noise === 'none' ? 'as they are' : noise}`,
       `optimiser    AdamW, ${config.minibatches * config.epochs} updates a step, learning rate ${rate.peak} (${rate.kind}), KL ${loss.kl.kind === 'none' || loss.kl.coef === 0 ? 'none' : `${loss.kl.kind} x ${loss.kl.coef}`}`,

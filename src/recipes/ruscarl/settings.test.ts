@@ -219,6 +219,14 @@ describe('the plan of the miniature', () => {
     expect(lines.join('\n')).toContain('no judge, no network')
   })
 
+  it('says what groups without a spread may cost', () => {
+    const quick = ruscarlEntry.presets.quick.config
+    const linesOf = (exploration: object) =>
+      ruscarlEntry.plan(parse({ ...quick, exploration })).lines.join('\n')
+    expect(linesOf({ dynamicSampling: { rounds: 4 } })).toContain('dynamic sampling: up to 5 times')
+    expect(linesOf({})).not.toContain('dynamic sampling')
+  })
+
   it('counts a shorter evaluation of the start', () => {
     const { config } = ruscarlEntry.presets.paper
     const evaluation = config.evaluation as Record<string, number>
