@@ -5,22 +5,22 @@
 //   node scripts/experiments/ruscarl-diagnosis.js --work experiments-work [--results results/ruscarl]
 //
 // Reads the runs that `gradus experiment experiments/ruscarl.yaml` left. Writes diagnosis.json.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import {
+  coldStarts,
+  correlation,
+  deviation,
+  finishedRuns,
+  lastOn,
+  mean,
+  means,
+  options,
+  present,
+  runsThatWarned,
+  writeDiagnosis,
+} from './runs.js'
 
-const { values } = parseArgs({
-  options: {
-    work: { type: 'string', default: 'experiments-work' },
-    results: { type: 'string', default: 'results/ruscarl' },
-  },
-})
-const { registration } = JSON.parse(readFileSync(join(values.results, 'RUS-1.json'), 'utf8'))
-const folder = join(values.work, 'ruscarl', registration.sha256.slice(0, 16))
-if (!existsSync(folder)) {
-  console.error(`${folder}: no runs of this registration; name their folder with --work`)
-  process.exit(1)
-}
+const places = options('ruscarl')
+const { sha256, runs } = finishedRuns(places, 'ruscarl', 'RUS-1')
 
 const SET = 'unseen trips'
 /** Sigmoid decay, alpha 125, t0 .2: after this share of the steps nobody is shown anything. */
@@ -31,28 +31,6 @@ const VARIANTS = [
   ...['ruscarl-ambiguous', 'ruscarl-contradictory', 'ruscarl-removed'],
 ]
 
-const rows = path => {
-  if (!existsSync(path)) return []
-  const lines = readFileSync(path, 'utf8').trim()
-  return lines === '' ? [] : lines.split('\n').map(line => JSON.parse(line))
-}
-const mean = values => values.reduce((sum, value) => sum + value, 0) / values.length
-const deviation = values => Math.sqrt(mean(values.map(value => (value - mean(values)) ** 2)))
-const correlation = (a, b) =>
-  mean(a.map((value, i) => (value - mean(a)) * (b[i] - mean(b)))) / (deviation(a) * deviation(b))
-const present = (list, key) => list.map(row => row[key]).filter(value => typeof value === 'number')
-
-const runsOf = arm =>
-  readdirSync(join(folder, arm))
-    .map(name => join(folder, arm, name, 'run'))
-    .filter(dir => existsSync(join(dir, 'evals.jsonl')))
-    .map(dir => ({
-      metrics: rows(join(dir, 'metrics.jsonl')),
-      evals: rows(join(dir, 'evals.jsonl')),
-      events: rows(join(dir, 'events.jsonl')),
-    }))
-const lastOn = ({ evals }, set) => evals.filter(row => row.set === set).at(-1)
-
 /** Means over the runs of an arm, of the last evaluation's criteria and of the steps with a scaffold. */
 const armFigures = runs => {
   const ends = runs.map(run => lastOn(run, SET))
@@ -61,17 +39,10 @@ const armFigures = runs => {
   const full = runs
     .map(({ evals }) => evals.filter(row => row.set === 'full scaffold'))
     .filter(list => list.length > 1)
-  const warnings = {}
-  for (const { events } of runs) {
-    const fired = new Set(events.filter(({ turn }) => turn === 'on').map(({ monitor }) => monitor))
-    for (const monitor of fired) warnings[monitor] = (warnings[monitor] ?? 0) + 1
-  }
   return {
     runs: runs.length,
     score: mean(ends.map(({ accuracy }) => accuracy)),
-    criteria: Object.fromEntries(
-      Object.keys(ends[0].criteria).map(id => [id, mean(ends.map(({ criteria }) => criteria[id]))]),
-    ),
+    criteria: means(ends.map(({ criteria }) => criteria)),
     ...(full.length > 0 && {
       fullScaffold: {
         before: mean(full.map(list => list[0].accuracy)),
@@ -84,37 +55,24 @@ const armFigures = runs => {
       clipFraction: mean(early.map(list => mean(present(list, 'clipFraction')))),
       logprobGap: mean(early.map(list => mean(present(list, 'logprobGapMean')))),
     },
-    runsThatWarned: warnings,
+    runsThatWarned: runsThatWarned(runs),
   }
 }
 
-const starts = [...new Set(readdirSync(join(values.work, 'cold-starts')))].flatMap(name => {
-  const run = join(values.work, 'cold-starts', name, 'run')
-  if (!name.startsWith('checklist-cold-start')) return []
-  const evals = rows(join(run, 'evals.jsonl'))
-  const { config } = JSON.parse(readFileSync(join(run, 'config.json'), 'utf8'))
+const startFigures = run => {
   const of = set => {
-    const { accuracy, n, wellFormed, criteria } = lastOn({ evals }, set)
-    return {
-      trips: n,
-      score: accuracy,
-      wellFormed,
-      needed: (criteria['needed-1'] + criteria['needed-2']) / 2,
-      criteria,
-    }
+    const { accuracy, n, wellFormed, criteria } = lastOn(run, set)
+    const needed = (criteria['needed-1'] + criteria['needed-2']) / 2
+    return { trips: n, score: accuracy, wellFormed, needed, criteria }
   }
-  return [{ seed: config?.seed, plain: of(SET), fullScaffold: of('full scaffold') }]
-})
-const runs = new Map(
-  readdirSync(folder, { withFileTypes: true }).flatMap(entry =>
-    entry.isDirectory() ? [[entry.name, runsOf(entry.name)]] : [],
-  ),
-)
+  return { seed: run.config?.seed, plain: of(SET), fullScaffold: of('full scaffold') }
+}
+
 const ends = VARIANTS.flatMap(arm => (runs.get(arm) ?? []).map(run => lastOn(run, SET)))
-const diagnosis = {
-  registration: registration.sha256,
+writeDiagnosis(places, {
+  registration: sha256,
   note: 'Looked at afterwards; nothing of this was registered.',
-  starts,
+  starts: coldStarts(places, 'checklist-cold-start').map(startFigures),
   variants: {
     arms: VARIANTS,
     runs: ends.length,
@@ -123,10 +81,5 @@ const diagnosis = {
       ends.map(({ criteria }) => criteria.repeat),
     ),
   },
-  arms: Object.fromEntries(
-    [...runs].filter(([, list]) => list.length > 0).map(([arm, list]) => [arm, armFigures(list)]),
-  ),
-}
-const path = join(values.results, 'diagnosis.json')
-writeFileSync(path, `${JSON.stringify(diagnosis, null, 2)}\n`)
-console.log(path)
+  arms: Object.fromEntries([...runs].map(([arm, list]) => [arm, armFigures(list)])),
+})
