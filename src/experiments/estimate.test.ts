@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { estimateSeconds, fitBudget, wallSeconds } from './estimate.ts'
+import { fakeRegistration } from './fake-paper.fixture.ts'
+import { jobsOf, workFolders } from './jobs.ts'
+
+const registration = fakeRegistration()
+const jobs = jobsOf(registration, workFolders('work', registration), () => ({ steps: 100 }))
+
+describe('estimates', () => {
+  it('come from the same arm, else from the recipe by steps, else from a calibration', () => {
+    const known = {
+      seconds: new Map([['better/a/1', 30]]),
+      paces: new Map([['start/checklist-cold-start', { fixed: 2, perStep: 0.5 }]]),
+    }
+    const estimate = estimateSeconds(jobs, known)
+    expect(estimate(jobs.find(({ id }) => id === 'better/b/2')!)).toBe(30)
+    expect(estimate(jobs.find(({ id }) => id === 'plain/b/2')!)).toBeCloseTo(30)
+    expect(estimate(jobs[0])).toBe(52)
+    expect(estimateSeconds(jobs, { seconds: new Map(), paces: new Map() })(jobs[1])).toBeNull()
+  })
+
+  it('fit whole blocks into a budget', () => {
+    const cost = () => 10
+    // A block of four arms, the first two with their cold start: 50 s each one at a time, then 40.
+    expect(fitBudget(jobs, cost, 1, 149)).toMatchObject({ blocks: 3, allBlocks: 10, seconds: 140 })
+    expect(fitBudget(jobs, cost, 2, 149).blocks).toBe(6)
+    expect(fitBudget(jobs, cost, 1, 10).chosen).toEqual([])
+    expect(fitBudget(jobs, cost, 1, Number.POSITIVE_INFINITY).chosen).toHaveLength(jobs.length)
+    expect(wallSeconds([5, 5, 60], 2)).toBe(60)
+  })
+})

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { fakeRegistration, fakeRuns } from '../fake-paper.fixture.ts'
+import { jobsOf, workFolders } from '../jobs.ts'
+import { analysePaper } from '../results.ts'
+import { renderPaperReport } from './report.ts'
+
+const registration = fakeRegistration()
+const runs = fakeRuns(registration)
+const jobs = jobsOf(registration, workFolders('work', registration), () => ({ steps: 100 }))
+
+describe('the report', () => {
+  const result = analysePaper(registration, jobs, runs, {
+    registeredAt: '2026-01-01T00:00:00.000Z',
+    failed: [],
+  })
+  const page = renderPaperReport(result, runs)
+
+  it('holds every claim with its status, and what was cut', () => {
+    const shown = result.claims.map(({ claim }) => {
+      const [, rest] = page.split(`id="claim-${claim.id}"`)
+      return /<span class="verdict[^"]*">([^<]*)</.exec(rest)?.[1]
+    })
+    expect(shown).toEqual(result.claims.map(({ status }) => status))
+    expect(new Set(shown)).toEqual(new Set(['reproduced', 'not reproduced']))
+    expect(page).toContain('nobody would believe more')
+    expect(page).toContain(registration.hash)
+  })
+
+  it('says of each claim what was expected, in its unit', () => {
+    expect(page).toContain('score on unseen; expected: above; smallest effect that matters: 1.0 points.')
+    expect(page).toContain('expected: above, at equal generated tokens; smallest effect')
+    expect(page).toContain('response-tokens on unseen; expected: not above; margin: 1.')
+    expect(page).toContain('expected in at least 80.0% of the runs.')
+  })
+
+  it('needs nothing from elsewhere', () => {
+    expect(page).not.toMatch(/(src|href)="(https?:)?\/\//)
+    expect(page.includes('default-src &#39;none&#39;')).toBe(true)
+  })
+
+  it('is written also when nothing is done yet', () => {
+    const empty = analysePaper(registration, jobs, [], {
+      registeredAt: '2026-01-01T00:00:00.000Z',
+      failed: [],
+    })
+    expect(renderPaperReport(empty, [])).toContain('No finished run has this figure yet.')
+  })
+})
