@@ -1,12 +1,22 @@
-/** @file Metrics of a training curve: its level, its steadiness, and where its peak lies. */
+/**
+ * @file Metrics of a training curve: its level, its steadiness, and where its peak lies.
+ *
+ * A step may have no value: one without an update has no entropy. So points are placed by their step, of all steps of the run,
+ * and a metric tells at how many steps it knows the curve.
+ */
 
 import { z } from 'zod'
 import type { MetricsRow } from '../../runs/rows.ts'
 import { mean, std } from '../../util/statistics.ts'
 import { type FinishedRun, type Metric, tokensUntil } from './metric.ts'
 
-/** A curve of metrics.jsonl by dotted name: `entropy`, `criteria.companion`. */
-export const curveOf = (metrics: readonly MetricsRow[], key: string): { step: number; value: number }[] =>
+export interface CurvePoint {
+  step: number
+  value: number
+}
+
+/** A curve of metrics.jsonl by dotted name: `entropy`, `criteria.companion`. Steps without a value have no point. */
+export const curveOf = (metrics: readonly MetricsRow[], key: string): CurvePoint[] =>
   metrics.flatMap(row => {
     const value = key
       .split('.')
@@ -14,18 +24,53 @@ export const curveOf = (metrics: readonly MetricsRow[], key: string): { step: nu
     return typeof value === 'number' ? [{ step: row.step, value }] : []
   })
 
-/** Centred moving mean over `window` steps, shorter at the ends. */
-export const smoothed = (values: readonly number[], window: number): number[] => {
+/**
+ * Mean of what is known within `window` steps around each of the steps `at` (those of the points, unless told), the window
+ * shorter at the ends. Where it holds nothing there is no point.
+ */
+export const smoothed = (
+  points: readonly CurvePoint[],
+  window: number,
+  at: readonly number[] = points.map(({ step }) => step),
+): CurvePoint[] => {
   const reach = Math.floor((window - 1) / 2)
-  return values.map((_, i) => mean(values.slice(Math.max(0, i - reach), i + reach + 1)))
+  const known = new Map(points.map(({ step, value }) => [step, value]))
+  return at.flatMap(step => {
+    const around = Array.from({ length: 2 * reach + 1 }, (_, i) => known.get(step - reach + i))
+    const values = around.filter(value => value !== undefined)
+    return values.length > 0 ? [{ step, value: mean(values) }] : []
+  })
 }
 
-/** Least-squares slope of a curve over its place in the run, from 0 to 1. */
-const slope = (values: readonly number[]): number => {
-  const xs = values.map((_, i) => i / Math.max(1, values.length - 1))
-  const [centreX, centreY] = [mean(xs), mean(values)]
+/** Steps from `first` to `last`, both of them included. */
+interface Span {
+  first: number
+  last: number
+}
+
+/** The steps between two places in a run, from 0 to 1. */
+const spanOf = ({ from, to }: { from: number; to: number }, steps: number): Span => ({
+  first: Math.floor(from * steps) + 1,
+  last: Math.max(1, Math.ceil(to * steps)),
+})
+
+const within = (points: readonly CurvePoint[], { first, last }: Span): CurvePoint[] =>
+  points.filter(({ step }) => step >= first && step <= last)
+
+/** Share of the steps that have a value, and the last that has; null where all of them have. */
+const coverageOf = (points: readonly CurvePoint[], span: Span): Record<string, number> | null => {
+  const length = span.last - span.first + 1
+  const found = within(points, span)
+  if (found.length >= length) return null
+  return { known: found.length / length, ...(found.length > 0 && { lastStep: found.at(-1)!.step }) }
+}
+
+/** Least-squares slope of a curve over its place in the span, from 0 to 1. */
+const slope = (points: readonly CurvePoint[], { first, last }: Span): number => {
+  const xs = points.map(({ step }) => (step - first) / Math.max(1, last - first))
+  const [centreX, centreY] = [mean(xs), mean(points.map(({ value }) => value))]
   const xx = xs.reduce((sum, x) => sum + (x - centreX) ** 2, 0)
-  return xx === 0 ? 0 : xs.reduce((sum, x, i) => sum + (x - centreX) * (values[i] - centreY), 0) / xx
+  return xx === 0 ? 0 : xs.reduce((sum, x, i) => sum + (x - centreX) * (points[i].value - centreY), 0) / xx
 }
 
 /** Largest fall from the highest value so far. */
@@ -39,6 +84,7 @@ const largestDrop = (values: readonly number[]): number => {
   return drop
 }
 
+/** `first`, `last`: the first and the last value that is known. */
 const STATISTICS = {
   first: (values: readonly number[]) => values[0],
   last: (values: readonly number[]) => values[values.length - 1],
@@ -46,15 +92,16 @@ const STATISTICS = {
   max: (values: readonly number[]) => Math.max(...values),
   min: (values: readonly number[]) => Math.min(...values),
   change: (values: readonly number[]) => values[values.length - 1] - values[0],
-  slope,
   'largest-drop': largestDrop,
   'standard-deviation': (values: readonly number[]) => std(values, 1),
   'log-variance': (values: readonly number[]) => Math.log(Math.max(1e-30, std(values, 1) ** 2)),
 } as const
 
+const NAMES = [...(Object.keys(STATISTICS) as (keyof typeof STATISTICS)[]), 'slope'] as const
+
 interface CurveOptions {
   key: string
-  statistic: keyof typeof STATISTICS
+  statistic: (typeof NAMES)[number]
   window: number
   from: number
   to: number
@@ -63,23 +110,23 @@ interface CurveOptions {
 const share = z.number().min(0).max(1)
 
 const curve: Metric<CurveOptions> = {
-  summary: `a statistic of a training curve (${Object.keys(STATISTICS).join(', ')}), smoothed over \`window\` steps, from one place in the run to another`,
+  summary: `a statistic of a training curve (${NAMES.join(', ')}), smoothed over \`window\` steps, from one place in the run to another`,
   options: z.strictObject({
     key: z.string(),
-    statistic: z.enum(Object.keys(STATISTICS) as [keyof typeof STATISTICS]).default('mean'),
+    statistic: z.enum(NAMES).default('mean'),
     window: z.int().positive().default(1),
     from: share.default(0),
     to: share.default(1),
   }),
   unit: 'number',
-  value: ({ metrics }, { key, statistic, window, from, to }) => {
-    const all = smoothed(
-      curveOf(metrics, key).map(({ value }) => value),
-      window,
-    )
-    const part = all.slice(Math.floor(from * all.length), Math.max(1, Math.ceil(to * all.length)))
-    return part.length < 2 ? null : STATISTICS[statistic](part)
+  value: ({ metrics, steps }, { key, statistic, window, from, to }) => {
+    const span = spanOf({ from, to }, steps)
+    const points = within(smoothed(curveOf(metrics, key), window), span)
+    if (points.length < 2) return null
+    return statistic === 'slope' ? slope(points, span) : STATISTICS[statistic](points.map(p => p.value))
   },
+  details: ({ metrics, steps }, { key, from, to }) =>
+    coverageOf(curveOf(metrics, key), spanOf({ from, to }, steps)),
 }
 
 interface PeakOptions {
@@ -89,20 +136,40 @@ interface PeakOptions {
   rise: number
 }
 
-/** Place of the highest smoothed value in the run (0 to 1) and how far it lies above the start; null for an empty curve. */
-export const peakOf = ({ metrics }: FinishedRun, key: string, window: number) => {
-  const values = smoothed(
-    curveOf(metrics, key).map(({ value }) => value),
-    window,
-  )
-  if (values.length < 2) return null
+const WHOLE = { from: 0, to: 1 } as const
+
+/**
+ * Place of the highest smoothed value in the run (0 to 1), how far it lies above the first one, and the place of the last one;
+ * null for an empty curve.
+ */
+const peakOf = ({ metrics, steps }: FinishedRun, key: string, window: number) => {
+  const points = smoothed(curveOf(metrics, key), window)
+  if (points.length < 2) return null
+  const values = points.map(({ value }) => value)
   const index = values.indexOf(Math.max(...values))
-  return { index, place: index / (values.length - 1), rise: values[index] - values[0] }
+  const placeOf = ({ step }: CurvePoint) => (step - 1) / Math.max(1, steps - 1)
+  return {
+    index,
+    place: placeOf(points[index]),
+    rise: values[index] - values[0],
+    lastPlace: placeOf(points[points.length - 1]),
+  }
+}
+
+const peakDetails = (run: FinishedRun, { key, window }: { key: string; window: number }) => {
+  const peak = peakOf(run, key, window)
+  return (
+    peak && {
+      rise: peak.rise,
+      peak: peak.place,
+      ...coverageOf(curveOf(run.metrics, key), spanOf(WHOLE, run.steps)),
+    }
+  )
 }
 
 const risesThenFalls: Metric<PeakOptions> = {
   summary:
-    '1 where the smoothed curve peaks after its first step, before the place `before`, at least `rise` above its start',
+    '1 where the smoothed curve peaks after its first step, before the place `before`, at least `rise` above its start; null where it ends before that place',
   options: z.strictObject({
     key: z.string().default('entropy'),
     window: z.int().positive().default(9),
@@ -113,8 +180,11 @@ const risesThenFalls: Metric<PeakOptions> = {
   binary: true,
   value: (run, { key, window, before, rise }) => {
     const peak = peakOf(run, key, window)
-    return peak && Number(peak.index > 0 && peak.place < before && peak.rise >= rise)
+    // What it does later is not known.
+    if (!peak || peak.lastPlace < before) return null
+    return Number(peak.index > 0 && peak.place < before && peak.rise >= rise)
   },
+  details: peakDetails,
 }
 
 const peakPlace: Metric<{ key: string; window: number }> = {
@@ -122,6 +192,7 @@ const peakPlace: Metric<{ key: string; window: number }> = {
   options: z.strictObject({ key: z.string().default('entropy'), window: z.int().positive().default(9) }),
   unit: 'share',
   value: (run, { key, window }) => peakOf(run, key, window)?.place ?? null,
+  details: peakDetails,
 }
 
 const tokens: Metric<object> = {

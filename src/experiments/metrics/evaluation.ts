@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { EvalItem, EvalRow } from '../../runs/rows.ts'
 import { mean } from '../../util/statistics.ts'
 import { ITEM_SCORES } from './all-problems.ts'
-import type { FinishedRun, Metric } from './metric.ts'
+import { evalsOn, type FinishedRun, type Metric } from './metric.ts'
 
 const SCORES = [
   'accuracy',
@@ -15,10 +15,6 @@ const SCORES = [
   'greedyCorrectAndValid',
   'wellFormed',
 ] as const
-
-/** Evaluations on a set; the first set of the run when none is named. */
-const evalsOn = ({ evals }: FinishedRun, set: string | undefined): EvalRow[] =>
-  evals.filter(row => row.set === (set ?? evals[0]?.set))
 
 const lastOn = (run: FinishedRun, set: string | undefined): EvalRow | undefined => evalsOn(run, set).at(-1)
 
@@ -53,6 +49,7 @@ const score: Metric<ScoreOptions> = {
       const value = scoreOf(row, options.score)
       return value === null ? [] : [{ step: row.step, value }]
     }),
+  itemwise: ({ score }) => ITEM_SCORES.some(each => each === score),
   items: (run, options) => rightOrWrong(lastOn(run, options.set)?.items ?? [], options.score),
 }
 

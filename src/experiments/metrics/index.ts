@@ -9,7 +9,7 @@ import type { Metric } from './metric.ts'
 import { PROBE_METRICS } from './probed.ts'
 
 export type { FinishedRun, JudgeWork, Metric, MetricUnit } from './metric.ts'
-export { beforeTraining, judgeWorkOf, tokensUntil } from './metric.ts'
+export { beforeTraining, evalsOn, judgeWorkOf, tokensUntil } from './metric.ts'
 
 export const METRICS: Readonly<Record<string, Metric>> = {
   ...EVALUATION_METRICS,

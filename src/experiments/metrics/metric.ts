@@ -30,11 +30,22 @@ export interface Metric<Options = unknown> {
   binary?: boolean
   /** The figure of a run; null where the run does not have it. */
   value(run: FinishedRun, options: Options): number | null
+  /**
+   * What has to be known to read the figure, by name: `known`, the share of steps that have a value, with `lastStep`; `rise` and
+   * `peak` of a curve. Null where there is nothing to say.
+   */
+  details?(run: FinishedRun, options: Options): Record<string, number> | null
   /** The figure along the run, by step: what a comparison at equal tokens reads. */
   over?(run: FinishedRun, options: Options): { step: number; value: number }[]
+  /** Whether runs keep the figure item by item, as far as options tell. */
+  itemwise?(options: Options): boolean
   /** Right (1) or wrong (0) by item of the test set; null where items are neither. */
   items?(run: FinishedRun, options: Options): Map<string, number> | null
 }
+
+/** Evaluations on a test set; on the first one of the run when none is named. */
+export const evalsOn = ({ evals }: Pick<FinishedRun, 'evals'>, set: string | undefined): EvalRow[] =>
+  evals.filter(row => row.set === (set ?? evals[0]?.set))
 
 /** The run as it was before its first step: what the arm `start` stands for. */
 export const beforeTraining = (run: FinishedRun): FinishedRun => ({

@@ -116,8 +116,18 @@ describe('evaluations on fewer problems than the last', () => {
 describe('metrics of curves', () => {
   it('read dotted names and smooth', () => {
     expect(curveOf(run().metrics, 'criteria.a').map(point => point.value)).toEqual([0.1, 0.2, 0.3, 0.4, 0.5])
-    expect(smoothed([0, 3, 0, 3], 3)).toEqual([1.5, 1, 2, 1.5])
-    expect(smoothed([1, 2], 1)).toEqual([1, 2])
+    const points = [0, 3, 0, 3].map((each, i) => ({ step: i + 1, value: each }))
+    expect(smoothed(points, 3).map(point => point.value)).toEqual([1.5, 1, 2, 1.5])
+    expect(smoothed(points, 1)).toEqual(points)
+  })
+
+  it('are smoothed over steps, not over the rows that have a value', () => {
+    const points = [1, 2, 9].map(step => ({ step, value: step }))
+    expect(smoothed(points, 3).map(point => point.value)).toEqual([1.5, 1.5, 9])
+    expect(smoothed(points, 3, [3, 5, 8])).toEqual([
+      { step: 3, value: 2 },
+      { step: 8, value: 9 },
+    ])
   })
 
   it.each([
@@ -138,6 +148,52 @@ describe('metrics of curves', () => {
     expect(value('curve', { key: 'entropy', statistic: 'mean', from: 0.6 })).toBeCloseTo(0.5, 12)
     expect(value('curve', { key: 'entropy', statistic: 'mean', to: 0.4 })).toBeCloseTo(2, 12)
     expect(value('curve', { key: 'none' })).toBeNull()
+  })
+
+  describe('with steps that have no value', () => {
+    /** Ten steps, of which the first four and the sixth have an entropy. */
+    const gappy = run({
+      steps: 10,
+      metrics: [1, 3, 2, 1, null, 0.5, null, null, null, null].map((entropy, i) => ({
+        ...row(i + 1, 0),
+        entropy,
+      })),
+    })
+    const ofGappy = (options: object) => value('curve', { key: 'entropy', window: 1, ...options }, gappy)
+
+    it('are placed by step', () => {
+      expect(ofGappy({ statistic: 'mean', to: 0.4 })).toBe(1.75)
+      expect(ofGappy({ statistic: 'max', from: 0.2 })).toBe(2)
+      // One value is no spread, none is nothing.
+      expect(ofGappy({ statistic: 'standard-deviation', from: 0.5 })).toBeNull()
+      expect(ofGappy({ statistic: 'last', from: 0.7 })).toBeNull()
+      // The line through (0, 1), (1/9, 3), (2/9, 2), (3/9, 1), (5/9, .5).
+      expect(ofGappy({ statistic: 'slope' })).toBeCloseTo((9 * -4) / 14.8, 12)
+      expect(value('peak-place', { window: 1 }, gappy)).toBeCloseTo(1 / 9, 12)
+    })
+
+    it('end at the last value that is known, and tell how much is', () => {
+      expect(ofGappy({ statistic: 'last' })).toBe(0.5)
+      const details = (name: string, options: Record<string, unknown>, of = gappy) => {
+        const { metric, options: checked } = metricNamed({ name, options }, 'test')
+        return metric.details!(of, checked)
+      }
+      expect(details('curve', { key: 'entropy' })).toEqual({ known: 0.5, lastStep: 6 })
+      expect(details('curve', { key: 'entropy', from: 0.7 })).toEqual({ known: 0 })
+      expect(details('curve', { key: 'entropy' }, run())).toBeNull()
+      expect(details('rises-then-falls', { window: 1 })).toEqual({
+        rise: 2,
+        peak: expect.closeTo(1 / 9, 12),
+        known: 0.5,
+        lastStep: 6,
+      })
+      expect(details('rises-then-falls', { window: 1 }, run())).toEqual({ rise: 2, peak: 0.25 })
+    })
+
+    it('do not tell whether a curve falls that ends too early', () => {
+      expect(value('rises-then-falls', { window: 1, before: 0.5 }, gappy)).toBe(1)
+      expect(value('rises-then-falls', { window: 1, before: 0.7 }, gappy)).toBeNull()
+    })
   })
 
   it('say whether a curve rises and then falls', () => {

@@ -4,8 +4,9 @@ import { percent } from '../../runs/report/format.ts'
 import { type Html, html } from '../../runs/report/html.ts'
 import type { ClaimResult, Comparison } from '../claims.ts'
 import type { PaperResult } from '../results.ts'
+import { COLORS } from './band.ts'
 import { comparisonName, verdictChip } from './claim-table.ts'
-import { dotRow, dotTrack, effectTrack, START_COLORS, sharedRange } from './tracks.ts'
+import { dotRow, dotTrack, effectTrack, sharedRange } from './tracks.ts'
 import { differenceText, metricText, pText, unitText, valueText } from './units.ts'
 
 const DIRECTION_WORDS = {
@@ -33,7 +34,7 @@ const plan = ({ claim }: ClaimResult): string => {
 
 const armRows = (result: PaperResult, { claim, runs }: ClaimResult): Html => {
   const starts = result.registration.starts.map(({ name }) => name)
-  const colorOf = (start: string) => START_COLORS[starts.indexOf(start) % START_COLORS.length]
+  const colorOf = (start: string) => COLORS[starts.indexOf(start) % COLORS.length]
   const arms = [...new Set(runs.map(({ arm }) => arm))].flatMap(arm => {
     const values = runs.flatMap(run =>
       run.arm === arm && run.value !== null ? [{ value: run.value, start: run.start }] : [],

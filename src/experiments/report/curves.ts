@@ -2,46 +2,36 @@
 
 import type { ChartSeries, ChartSpec } from '../../runs/report/charts.ts'
 import { roundForPage } from '../../runs/report/format.ts'
-import { mean, std } from '../../util/statistics.ts'
-import { curveOf, smoothed } from '../metrics/curves.ts'
-import type { FinishedRun } from '../metrics/index.ts'
+import { type CurvePoint, curveOf, smoothed } from '../metrics/curves.ts'
+import { evalsOn, type FinishedRun } from '../metrics/index.ts'
 import type { Registration } from '../registration.ts'
-import { ARM_COLORS } from './figures.ts'
+import { type Band, COLORS, meanBand } from './band.ts'
 
 type Chart = Registration['charts'][number]
 
 /** About a hundred and fifty points a curve are more than the eye tells apart. */
 const POINTS = 150
 
-const pointsOf = (run: FinishedRun, { curve, set, score }: Chart): { step: number; value: number }[] => {
+const pointsOf = (run: FinishedRun, { curve, set, score }: Chart): CurvePoint[] => {
   if (curve !== undefined) {
-    const points = curveOf(run.metrics, curve)
-    const values = smoothed(
-      points.map(({ value }) => value),
-      Math.max(1, Math.round(points.length / 40) | 1),
-    )
-    return points.map(({ step }, i) => ({ step, value: values[i] }))
+    const everyStep = Array.from({ length: run.steps }, (_, i) => i + 1)
+    return smoothed(curveOf(run.metrics, curve), Math.max(1, Math.round(run.steps / 40) | 1), everyStep)
   }
-  const own = run.evals.filter(row => row.set === (set ?? run.evals[0]?.set))
-  return own.flatMap(row => {
+  return evalsOn(run, set).flatMap(row => {
     const value = (row as unknown as Record<string, unknown>)[score]
     return typeof value === 'number' ? [{ step: row.step, value }] : []
   })
 }
 
-/** Mean over runs by step, with the interval of the mean: 1.96 standard errors. Steps that not all runs have are left out. */
-const bandOf = (curves: readonly { step: number; value: number }[][]) => {
+/** Mean over runs by step, with its interval. Steps that fewer than half of the runs have are left out. */
+export const bandOf = (curves: readonly (readonly CurvePoint[])[]): Map<number, Band> => {
   const bySteps = new Map<number, number[]>()
   for (const curve of curves)
     for (const { step, value } of curve) bySteps.set(step, [...(bySteps.get(step) ?? []), value])
   return new Map(
     [...bySteps]
-      .filter(([, values]) => values.length === curves.length)
-      .map(([step, values]) => {
-        const centre = mean(values)
-        const half = values.length > 1 ? (1.96 * std(values, 1)) / Math.sqrt(values.length) : 0
-        return [step, { centre, low: centre - half, high: centre + half }] as const
-      }),
+      .filter(([, values]) => 2 * values.length >= curves.length)
+      .map(([step, values]) => [step, meanBand(values)]),
   )
 }
 
@@ -54,7 +44,7 @@ const chartOf = (chart: Chart, index: number, runs: readonly FinishedRun[]): Cha
   const bands = chart.arms.flatMap((arm, i) => {
     const own = runs.filter(run => run.arm === arm)
     const band = bandOf(own.map(run => pointsOf(run, chart)))
-    return band.size > 0 ? [{ arm, color: ARM_COLORS[i], band }] : []
+    return band.size > 0 ? [{ arm, color: COLORS[i], band }] : []
   })
   if (bands.length === 0) return []
   const x = thinned([...new Set(bands.flatMap(({ band }) => [...band.keys()]))].sort((a, b) => a - b))

@@ -2,30 +2,20 @@
 
 import { percent } from '../../runs/report/format.ts'
 import { type Html, html, raw } from '../../runs/report/html.ts'
-import { mean, std } from '../../util/statistics.ts'
-import type { FinishedRun } from '../metrics/index.ts'
+import { mean } from '../../util/statistics.ts'
+import { evalsOn, type FinishedRun } from '../metrics/index.ts'
 import type { ProbeResults } from '../metrics/probed.ts'
 import type { Registration } from '../registration.ts'
+import { type Band, COLORS, meanBand } from './band.ts'
 
 type Chart = Registration['charts'][number]
 
-export const ARM_COLORS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'] as const
-
-interface Point {
+interface Point extends Band {
   x: number
-  centre: number
-  low: number
-  high: number
-}
-
-const pointOf = (x: number, values: readonly number[]): Point => {
-  const centre = mean(values)
-  const half = values.length > 1 ? (1.96 * std(values, 1)) / Math.sqrt(values.length) : 0
-  return { x, centre, low: centre - half, high: centre + half }
 }
 
 const legend = (arms: readonly string[]): Html =>
-  html`<span class="legend">${arms.map((arm, i) => html`<span><i style="background:var(--${ARM_COLORS[i]})"></i>${arm}</span>`)}</span>`
+  html`<span class="legend">${arms.map((arm, i) => html`<span><i style="background:var(--${COLORS[i]})"></i>${arm}</span>`)}</span>`
 
 const frame = (title: string, about: string, arms: readonly string[], inside: Html): Html =>
   html`<figure class="panel"><figcaption><span class="name">${title}<small>${about}</small></span>${legend(arms)}</figcaption>${inside}</figure>`
@@ -35,12 +25,7 @@ const bestOfN = (runs: readonly FinishedRun[]): Point[] => {
     ({ probes }) => (probes['best-of-n'] as ProbeResults['best-of-n'] | undefined)?.curve ?? [],
   )
   const ns = [...new Set(curves.map(({ n }) => n))].sort((a, b) => a - b)
-  return ns.map(n =>
-    pointOf(
-      n,
-      curves.flatMap(point => (point.n === n ? [point.score] : [])),
-    ),
-  )
+  return ns.map(n => ({ x: n, ...meanBand(curves.flatMap(point => (point.n === n ? [point.score] : []))) }))
 }
 
 const [WIDTH, HEIGHT] = [520, 240]
@@ -72,13 +57,13 @@ const lines = (arms: readonly { points: readonly Point[]; color: string }[]): Ht
 const bestOfNFigure = ({ title, arms }: Chart, runs: readonly FinishedRun[]): Html | null => {
   const drawn = arms.flatMap((arm, i) => {
     const points = bestOfN(runs.filter(run => run.arm === arm))
-    return points.length > 0 ? [{ arm, points, color: ARM_COLORS[i] }] : []
+    return points.length > 0 ? [{ arm, points, color: COLORS[i] }] : []
   })
   return drawn.length === 0 ? null : frame(title, 'by samples a problem', arms, lines(drawn))
 }
 
 const criteriaOf = (run: FinishedRun, set: string | undefined): Record<string, number> => {
-  const row = run.evals.filter(each => each.set === (set ?? run.evals[0]?.set)).at(-1)
+  const row = evalsOn(run, set).at(-1)
   return Object.fromEntries(
     Object.entries(row?.criteria ?? {}).flatMap(([id, value]) =>
       typeof value === 'number' ? [[id, value]] : [],
@@ -109,7 +94,7 @@ const profileFigure = ({ title, arms, set }: Chart, runs: readonly FinishedRun[]
   const rows = ids.map(id => {
     const found = byArm.flatMap((own, i) => {
       const values = own.flatMap(criteria => criteria[id] ?? [])
-      return values.length > 0 ? [{ mean: mean(values), color: ARM_COLORS[i] }] : []
+      return values.length > 0 ? [{ mean: mean(values), color: COLORS[i] }] : []
     })
     return profileRow(id, found)
   })

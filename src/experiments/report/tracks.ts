@@ -12,9 +12,6 @@ export const STATUS_CLASS: Readonly<Record<Status, string>> = {
   inconclusive: 'open',
 }
 
-/** Colours of the report's palette, one a cold start. */
-export const START_COLORS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'] as const
-
 type Scale = (value: number) => number
 
 const at = (share: number): Html => raw(`${(100 * Math.min(1, Math.max(0, share))).toFixed(2)}%`)

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { fakeRegistration, fakeRuns } from '../fake-paper.fixture.ts'
+import { bandOf, paperCharts } from './curves.ts'
+
+describe('bands of curves', () => {
+  const curve = (...steps: number[]) => steps.map(step => ({ step, value: step }))
+
+  it('are where at least half of the runs have a value', () => {
+    const band = bandOf([curve(1, 2, 3), curve(1, 3), curve(1, 4), curve(1)])
+    expect([...band.keys()]).toEqual([1, 3])
+    expect(band.get(3)).toEqual({ centre: 3, low: 3, high: 3 })
+  })
+
+  it('stay at their steps where a run lacks some of them', () => {
+    const registration = fakeRegistration()
+    const runs = fakeRuns(registration).map(run => ({
+      ...run,
+      metrics: run.metrics.map(row => (row.step > 20 && row.step <= 40 ? { ...row, entropy: null } : row)),
+    }))
+    const entropy = paperCharts(registration, runs).find(({ title }) => title === 'Entropy')!
+    expect(entropy.x[0]).toBe(1)
+    expect(entropy.x.at(-1)).toBe(60)
+    expect(entropy.x.some(step => step > 22 && step < 39)).toBe(false)
+  })
+})
