@@ -163,6 +163,7 @@ describe("Kendall's W", () => {
 
   it('gives tied values the mean of their ranks', () => {
     expect(midranks([10, 20, 20, 5])).toEqual([2, 3.5, 3.5, 1])
+    expect(() => midranks([1, Number.NaN])).toThrow('got NaN')
   })
 
   it('stays in [0, 1], ties or not', () => {
@@ -193,5 +194,23 @@ describe('intervals', () => {
     expect(few && few.low < few.estimate && few.estimate < few.high).toBe(true)
     expect(agreementInterval(fleissKappa, DIAGNOSES, { resamples: 400 })).toEqual(few)
     expect(agreementInterval(cohenKappaOfRows, [[true, true]])).toBeNull()
+  })
+
+  it('take no resample for agreement in which nobody rated what another did', () => {
+    const opposed = [
+      [true, false],
+      [false, true],
+    ]
+    const alone = Array.from({ length: 8 }, () => [true, null])
+    const interval = agreementInterval(cohenKappaOfRows, [...opposed, ...alone], { resamples: 200 })
+    expect(interval).toMatchObject({ estimate: -1, low: -1 })
+    expect(interval!.high).toBeLessThanOrEqual(0)
+  })
+
+  it('take a resample in which all said one thing for full agreement', () => {
+    const rows = [...Array.from({ length: 3 }, () => [true, true]), [true, false]]
+    const interval = agreementInterval(fleissKappa, rows, { resamples: 200 })
+    expect(interval!.estimate).toBeLessThan(0)
+    expect(interval!.high).toBe(1)
   })
 })

@@ -90,8 +90,13 @@ export const kendallW = (scores_R_I: readonly (readonly number[])[]): number | n
   return denominator <= 0 ? null : (12 * s) / denominator
 }
 
-/** Ranks from 1; tied values share the mean of the ranks that they take up. */
+/**
+ * Ranks from 1; tied values share the mean of the ranks that they take up.
+ * @throws DataError for NaN, which has no rank
+ */
 export const midranks = (values: readonly number[]): number[] => {
+  if (values.some(Number.isNaN))
+    throw new DataError('midranks: expected values in an order, got NaN; leave such items out')
   const order = values.map((_, index) => index).sort((a, b) => values[a] - values[b])
   const ranks = new Array<number>(values.length)
   for (let from = 0; from < order.length; ) {
@@ -107,8 +112,8 @@ export const midranks = (values: readonly number[]): number[] => {
 export type AgreementStatistic = (ratings_I_R: Ratings_I_R) => number | null
 
 /**
- * Percentile bootstrap interval of an agreement statistic over items. Resamples on which it is undefined (all raters said one
- * thing throughout) count as full agreement, 1.
+ * Percentile bootstrap interval of an agreement statistic over items. A resample on which it is undefined because all raters
+ * said one thing throughout counts as full agreement, 1; one in which no item has two ratings is left out.
  * @param statistic for example `fleissKappa`, or `([...]) => cohenKappa(...)` of two columns
  * @returns null where the statistic of the data itself is undefined
  */
@@ -119,11 +124,10 @@ export const agreementInterval = (
 ): Interval | null => {
   if (ratings_I_R.length === 0 || statistic(ratings_I_R) === null) return null
   const items = ratings_I_R.map((_, index) => index)
-  return bootstrapInterval(
-    items,
-    { resamples: 2000, ...options },
-    sample => statistic(Array.from(sample, index => ratings_I_R[index])) ?? 1,
-  )
+  return bootstrapInterval(items, { resamples: 2000, ...options }, sample => {
+    const resampled = Array.from(sample, index => ratings_I_R[index])
+    return statistic(resampled) ?? (percentAgreement(resampled) === 1 ? 1 : null)
+  })
 }
 
 /** Cohen's kappa of the first two columns, as a statistic of rows. */

@@ -266,7 +266,25 @@ describe('win rates (spec 3.6, 8.11)', () => {
         [0, 3],
         [0, 0],
       ]),
-    ).toThrow('arm 0 won 3 and lost 0')
+    ).toThrow('no chain of wins leads from arm 1 to arm 0')
+  })
+
+  it('has no strengths where one half of the arms only ever lost to the other (Bradley-Terry)', () => {
+    const halves = [
+      [0, 2, 1, 1],
+      [2, 0, 1, 1],
+      [0, 0, 0, 3],
+      [0, 0, 3, 0],
+    ]
+    expect(() => bradleyTerry(halves)).toThrow('no chain of wins leads from arm 2 to arm 0')
+    expect(() => bradleyTerry([[0]])).toThrow('at least two arms, got 1')
+    expect(
+      bradleyTerry(halves.map((row, a) => row.map((wins, b) => (a === 3 && b === 0 ? 1 : wins)))),
+    ).toEqual(halves.map(() => expect.any(Number)))
+  })
+
+  it('are refused of no comparisons', () => {
+    expect(() => winRates([], 2)).toThrow('at least one comparison')
   })
 })
 

@@ -121,6 +121,12 @@ describe('best-of-N chosen by one judge and scored by another (spec 8.2)', () =>
     expect(() => bestOfNRescored([1], [1, 2], 1)).toThrow('got 1 and 2')
     expect(() => bestOfNRescored([1], [1], 2)).toThrow('1..1, got 2')
   })
+
+  it('refuses scores that are none, of either judge', () => {
+    expect(() => bestOfN([1, Number.NaN], 1)).toThrow('got NaN for sample 1')
+    expect(() => bestOfNRescored([1, 2], [Number.NaN, 1], 1)).toThrow('judge that chooses: expected finite')
+    expect(() => bestOfNRescored([1, Number.POSITIVE_INFINITY], [1, 2], 1)).toThrow('got Infinity')
+  })
 })
 
 /** Answers with so many right by label; wrong ones go to the next label, as in a confusion matrix. */
@@ -186,6 +192,11 @@ describe('optimisationTax (spec 8.10)', () => {
     expect(c4.low).toBeCloseTo(-0.1, 9)
     expect(c4.after - c4.before).toBeCloseTo(c4.estimate, 12)
     expect(c5.significant).toBe(false)
+  })
+
+  it('is never significant for one item, whose interval has no width', () => {
+    const [tax] = optimisationTax({ C4: [[0.9]] }, { C4: [[0.1]] }, { resamples: 50 })
+    expect(tax).toMatchObject({ significant: false, high: expect.closeTo(-0.8, 12) })
   })
 
   it('refuses tables that do not pair', () => {

@@ -11,6 +11,14 @@ const checkDraw = (name: string, draw: number, samples: number): void => {
     )
 }
 
+const checkScores = (name: string, scores: readonly number[]): void => {
+  const bad = scores.findIndex(score => !Number.isFinite(score))
+  if (bad >= 0)
+    throw new DataError(
+      `${name}: expected finite scores, got ${scores[bad]} for sample ${bad}; leave out samples without a score`,
+    )
+}
+
 /**
  * Unbiased pass@k of one problem: 1 - C(n - c, k) / C(n, k) (Chen et al. 2021, arXiv 2107.03374 Eq. 1; spec 8.1),
  * as a product so that nothing overflows.
@@ -34,10 +42,11 @@ export const meanPassAtK = (right_I_S: readonly (readonly boolean[])[], k: numbe
 /**
  * Expected best score of N draws without replacement from M scored samples: sum over i = N..M of C(i-1, N-1) s_i /
  * C(M, N), scores in ascending order (spec 8.2). In logarithms, so that M may be thousands.
- * @throws DataError unless 1 <= N <= M.
+ * @throws DataError unless 1 <= N <= M and all scores are finite.
  */
 export const bestOfN = (scores: readonly number[], draw: number): number => {
   checkDraw('bestOfN: N', draw, scores.length)
+  checkScores('bestOfN', scores)
   const sorted = Float64Array.from(scores).sort()
   const whole = logChoose(scores.length, draw)
   let expected = 0
@@ -52,7 +61,7 @@ export const bestOfN = (scores: readonly number[], draw: number): number => {
  * part where the policy pleases its own judge. Of samples that the choosing judge ties, each is as likely to be chosen.
  * @param scores by the judge that scores, one a sample
  * @param chosenBy by the judge that chooses, of the same samples
- * @throws DataError unless 1 <= N <= M and both lists are of one length.
+ * @throws DataError unless 1 <= N <= M, both lists are of one length and all scores are finite.
  */
 export const bestOfNRescored = (
   scores: readonly number[],
@@ -64,6 +73,8 @@ export const bestOfNRescored = (
       `bestOfNRescored: expected both judges on the same samples, got ${scores.length} and ${chosenBy.length}; judge all of them`,
     )
   checkDraw('bestOfNRescored: N', draw, scores.length)
+  checkScores('bestOfNRescored', scores)
+  checkScores('bestOfNRescored, judge that chooses', chosenBy)
   const order = chosenBy.map((_, i) => i).sort((a, b) => chosenBy[a] - chosenBy[b])
   const whole = logChoose(scores.length, draw)
   let expected = 0

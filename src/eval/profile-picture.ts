@@ -1,6 +1,7 @@
 /** @file A profile as a picture: dots with intervals, one criterion a line; an SVG that needs nothing else, light or dark. */
 
 import type { Interval } from '../util/intervals.ts'
+import { escapeMarkup } from '../util/markup.ts'
 import { type CriterionComparison, type CriterionProfile, isClear } from './profile.ts'
 
 export interface PictureOptions {
@@ -33,18 +34,10 @@ const STYLE = `
 text { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; font-variant-numeric: tabular-nums }
 .title { font-size: 17px; font-weight: 650 } .small { font-size: 11.5px } line.interval { stroke-width: 3; stroke-linecap: round; opacity: .55 }`
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
 const escapeXml = (text: string): string =>
   // Control characters are not allowed in XML, escaped or not.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
-  text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '').replace(/[&<>"']/g, mark => ESCAPES[mark])
+  escapeMarkup(text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, ''))
 
 const shorten = (text: string, longest: number): string => {
   const characters = Array.from(text)

@@ -73,6 +73,11 @@ describe('a comparison', () => {
     const [alone] = compareProfiles(table, new CreditTable(observe('d', [1])))
     expect(alone).toMatchObject({ against: null, sharedItems: 0, difference: null })
   })
+
+  it('has no difference for one shared item, which would always look clear', () => {
+    const [row] = compareProfiles(new CreditTable(observe('c', [1])), new CreditTable(observe('c', [0, 1])))
+    expect(row).toMatchObject({ sharedItems: 1, difference: null })
+  })
 })
 
 describe('the picture', () => {

@@ -114,7 +114,7 @@ export interface CriterionComparison extends CriterionProfile {
   against: CriterionProfile | null
   /** Items that both have verdicts on. */
   sharedItems: number
-  /** Satisfaction minus the other's over shared items, paired; null without shared items. */
+  /** Satisfaction minus the other's over shared items, paired; null for fewer than two, which have no interval. */
   difference: Interval | null
 }
 
@@ -136,7 +136,7 @@ export const compareProfiles = (
       ...profile,
       against: other,
       sharedItems: own.length,
-      difference: own.length === 0 ? null : pairedBootstrapInterval(own, theirs, { ...options, resamples }),
+      difference: own.length < 2 ? null : pairedBootstrapInterval(own, theirs, { ...options, resamples }),
     }
   })
 }

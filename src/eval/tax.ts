@@ -1,5 +1,6 @@
 /** @file The optimisation tax: what training cost on criteria that it could not see, with intervals. */
 
+import { mean } from '../util/descriptive.ts'
 import { ShapeError } from '../util/errors.ts'
 import { type BootstrapOptions, type Interval, twoWayBootstrapInterval } from '../util/intervals.ts'
 
@@ -11,14 +12,11 @@ export interface Tax extends Interval {
   /** Mean before and after training. */
   before: number
   after: number
-  /** The interval excludes zero. */
+  /** The interval excludes zero. One item alone has no interval over items, so nothing is significant. */
   significant: boolean
 }
 
-const meanOf = (table: readonly (readonly number[])[]) => {
-  const all = table.flat()
-  return all.reduce((sum, value) => sum + value, 0) / all.length
-}
+const meanOf = (table: readonly (readonly number[])[]) => mean(table.flat())
 
 /**
  * Change of each criterion from the starting model to the trained one, paired by item, with a bootstrap interval over
@@ -38,7 +36,7 @@ export const optimisationTax = (
       ...interval,
       before: meanOf(before_S_I),
       after: meanOf(after_S_I),
-      significant: interval.low > 0 || interval.high < 0,
+      significant: after_S_I[0].length > 1 && (interval.low > 0 || interval.high < 0),
     }
   })
 

@@ -27,9 +27,11 @@ export interface WinRates {
 
 /**
  * Shares of wins over the comparisons of a test set (spec 3.6, 8.11).
- * @throws DataError for a comparison that does not show every arm once, or a place that is not there.
+ * @throws DataError for no comparisons, a comparison that does not show every arm once, or a place that is not there.
  */
 export const winRates = (comparisons: readonly Comparison[], arms: number): WinRates => {
+  if (comparisons.length === 0)
+    throw new DataError('winRates: expected at least one comparison, got none; ask the judge first')
   const shares = new Array<number>(arms).fill(0)
   const places = new Array<number>(arms).fill(0)
   for (const { order, chosen } of comparisons) {
@@ -43,29 +45,47 @@ export const winRates = (comparisons: readonly Comparison[], arms: number): WinR
       places[chosen]++
     }
   }
-  const n = Math.max(1, comparisons.length)
+  const n = comparisons.length
   const decided = places.reduce((a, b) => a + b, 0)
   return {
     shares: shares.map(share => share / n),
-    tieRate: comparisons.length > 0 ? 1 - decided / comparisons.length : 0,
+    tieRate: 1 - decided / n,
     placeShares: places.map(count => (decided > 0 ? count / decided : 0)),
+  }
+}
+
+/** Arms that a chain of wins leads to from `start`, itself included. */
+const beatenFrom = (start: number, wins_A_B: readonly (readonly number[])[]): Set<number> => {
+  const reached = new Set([start])
+  for (const arm of reached) {
+    for (const [other, wins] of wins_A_B[arm].entries()) if (wins > 0) reached.add(other)
+  }
+  return reached
+}
+
+/** Strengths exist only where every arm has beaten every other, directly or by way of others (Ford 1957). */
+const checkChains = (wins_A_B: readonly (readonly number[])[]): void => {
+  for (const a of wins_A_B.keys()) {
+    const beaten = beatenFrom(a, wins_A_B)
+    const never = wins_A_B.findIndex((_, b) => !beaten.has(b))
+    if (never >= 0)
+      throw new DataError(
+        `bradleyTerry: no chain of wins leads from arm ${a} to arm ${never}, so their strengths cannot be compared; compare more often`,
+      )
   }
 }
 
 /**
  * Bradley-Terry strengths that sum to 1, by the minorise-maximise iteration (Hunter 2004, Annals of Statistics 32, Eq. 3).
  * @param wins_A_B how often A beat B
- * @throws DataError when an arm never won or never lost: its strength would be 0 or unbounded.
+ * @throws DataError for fewer than two arms, and where no chain of wins leads from one arm to another: the other's strength
+ * would be unbounded.
  */
 export const bradleyTerry = (wins_A_B: readonly (readonly number[])[], iterations = 1000): number[] => {
   const arms = wins_A_B.length
   const won = wins_A_B.map(row => row.reduce((a, b) => a + b, 0))
-  const lost = wins_A_B.map((_, a) => wins_A_B.reduce((sum, row) => sum + row[a], 0))
-  const extreme = won.findIndex((count, a) => count === 0 || lost[a] === 0)
-  if (extreme >= 0)
-    throw new DataError(
-      `bradleyTerry: arm ${extreme} won ${won[extreme]} and lost ${lost[extreme]}; compare more often`,
-    )
+  if (arms < 2) throw new DataError(`bradleyTerry: expected at least two arms, got ${arms}`)
+  checkChains(wins_A_B)
   let strengths = new Array<number>(arms).fill(1 / arms)
   for (let i = 0; i < iterations; i++) {
     const next = strengths.map((own, a) => {

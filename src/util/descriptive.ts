@@ -43,9 +43,16 @@ export const quantileOfSorted = (sorted: ArrayLike<number>, q: number): number =
 /** Median. */
 export const median = (xs: ArrayLike<number>): number => quantile(xs, 0.5)
 
+/** Rounding of a sum of n values is at most about n units in the last place of the largest; equal values deviate by no more. */
+const varies = (xs: ArrayLike<number>, squaredDeviations: number): boolean => {
+  let largest = 0
+  for (let i = 0; i < xs.length; i++) largest = Math.max(largest, Math.abs(xs[i]))
+  return squaredDeviations > xs.length * (xs.length * Number.EPSILON * largest) ** 2
+}
+
 /**
  * Pearson correlation; for two binary vectors this is phi (spec 2.4). Null where it is undefined: fewer than two pairs,
- * or a vector without variance.
+ * or a vector without variance beyond what rounding leaves.
  * @throws DataError when the lengths differ.
  */
 export const pearson = (xs: ArrayLike<number>, ys: ArrayLike<number>): number | null => {
@@ -65,6 +72,6 @@ export const pearson = (xs: ArrayLike<number>, ys: ArrayLike<number>): number | 
     xx += dx * dx
     yy += dy * dy
   }
-  if (!(xx > 0 && yy > 0) || xs.length < 2) return null
+  if (!(varies(xs, xx) && varies(ys, yy)) || xs.length < 2) return null
   return Math.max(-1, Math.min(1, xy / Math.sqrt(xx * yy)))
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writeFileAtomic } from './atomic.ts'
 import { DataError } from './errors.ts'
-import { appendJsonl, readJsonl } from './jsonl.ts'
+import { readJsonl } from './jsonl.ts'
 import { sharedData } from './shared-data.ts'
 import { workerUrl } from './worker-url.ts'
 
@@ -43,12 +43,9 @@ describe('writeFileAtomic', () => {
 })
 
 describe('JSON Lines', () => {
-  it('reads what it wrote and skips empty lines', () => {
+  it('skips empty lines', () => {
     const path = join(folder, 'rows.jsonl')
-    appendJsonl(path, [{ a: 1 }, { a: 2 }])
-    appendJsonl(path, [])
-    appendJsonl(path, [{ a: 3 }])
-    writeFileSync(path, `${readFileSync(path, 'utf8')}\n\n`)
+    writeFileSync(path, '{"a":1}\n{"a":2}\n\n{"a":3}\n\n\n')
     expect(readJsonl(path)).toEqual([{ a: 1 }, { a: 2 }, { a: 3 }])
   })
 

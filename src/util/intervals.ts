@@ -36,23 +36,29 @@ const needItems = (name: string, count: number): void => {
 }
 
 /**
- * Percentile bootstrap interval of a statistic of one list (spec 1.7). Same seed, same interval.
- * @throws DataError for an empty list.
+ * Percentile bootstrap interval of a statistic of one list (spec 1.7). Same seed, same interval. Resamples on which the
+ * statistic is undefined (null) are left out.
+ * @throws DataError for an empty list, or one whose own statistic is undefined.
  */
 export const bootstrapInterval = (
   values: ArrayLike<number>,
   { resamples = 10_000, level = 0.95, seed = 0 }: BootstrapOptions = {},
-  statistic: (sample: Float64Array) => number = mean,
+  statistic: (sample: Float64Array) => number | null = mean,
 ): Interval => {
   needItems('bootstrapInterval', values.length)
+  const estimate = statistic(Float64Array.from(values))
+  if (estimate === null)
+    throw new DataError('bootstrapInterval: expected values on which the statistic is defined, got none such')
   const rng = new Rng(`${seed}/bootstrap`)
   const draws = new Float64Array(resamples)
+  let defined = 0
   const sample = new Float64Array(values.length)
   for (let r = 0; r < resamples; r++) {
     for (let i = 0; i < sample.length; i++) sample[i] = values[rng.int(values.length)]
-    draws[r] = statistic(sample)
+    const value = statistic(sample)
+    if (value !== null) draws[defined++] = value
   }
-  return percentile(statistic(Float64Array.from(values)), draws, level)
+  return percentile(estimate, draws.subarray(0, defined), level)
 }
 
 /**

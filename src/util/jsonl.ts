@@ -1,6 +1,6 @@
 /** @file JSON Lines: one value a line; errors name the file and the line. */
 
-import { appendFileSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { DataError } from './errors.ts'
 
 /**
@@ -44,9 +44,4 @@ export const parseRow = <T>(line: string, place: string, parse: (row: unknown) =
   } catch (error) {
     throw new DataError(`${place}: ${(error as Error).message}`, { cause: error })
   }
-}
-
-/** Appends rows, one JSON value a line, in one write. */
-export const appendJsonl = (path: string, rows: readonly unknown[]): void => {
-  if (rows.length > 0) appendFileSync(path, `${rows.map(row => JSON.stringify(row)).join('\n')}\n`)
 }

@@ -27,7 +27,7 @@ const asExtreme = (alternative: Alternative, observed: number) => {
  * Paired sign-flip permutation test of "the differences are symmetric about zero" with the sum as statistic: exact for
  * at most 12 differences, otherwise seeded Monte Carlo with the (1 + hits) / (1 + draws) estimate (spec 1.7).
  * @returns the p-value
- * @throws DataError for no differences.
+ * @throws DataError for no differences, or one that is not finite.
  */
 export const signFlipTest = (
   differences: readonly number[],
@@ -37,6 +37,10 @@ export const signFlipTest = (
   if (n === 0)
     throw new DataError(
       'signFlipTest: expected at least one paired difference, got none; pair the arms by seed',
+    )
+  if (!differences.every(Number.isFinite))
+    throw new DataError(
+      `signFlipTest: expected finite differences, got ${differences.find(d => !Number.isFinite(d))}; leave such pairs out`,
     )
   const extreme = asExtreme(
     alternative,

@@ -66,6 +66,8 @@ describe('descriptive statistics', () => {
     expect(pearson([0, 0, 0, 1, 1, 0, 0, 0], right)).toBeCloseTo(-0.5774, 4)
     expect(pearson([0, 1, 0, 1, 0, 1, 0, 1], right)).toBeCloseTo(-0.5, 12)
     expect(pearson([1, 1, 1, 1, 1, 1, 1, 1], right)).toBeNull()
+    expect(pearson([0.1, 0.1, 0.1], [0.1, 0.1, 0.1])).toBeNull()
+    expect(pearson([1e-9, 2e-9, 4e-9], [1, 2, 4])).toBeCloseTo(1, 12)
     expect(() => pearson([1], [1, 2])).toThrow('one length')
   })
 })
@@ -137,6 +139,7 @@ describe('intervals', () => {
     expect(() => pairedBootstrapInterval([[1]], [[1], [2]])).toThrow('same problems')
     expect(() => pairedBootstrapInterval([[1]], [[]])).toThrow('problem 0')
     expect(() => bootstrapInterval([])).toThrow('at least one value')
+    expect(() => bootstrapInterval([1], {}, () => null)).toThrow('is defined')
     expect(() => twoWayBootstrapInterval([])).toThrow('at least one value')
     expect(() => twoWayBootstrapInterval([[1, 2], [1]])).toThrow('same items')
   })
@@ -170,6 +173,7 @@ describe('tests and power', () => {
     expect(signFlipTest([1, 2, 3, 4, 5], { alternative: 'less' })).toBe(1)
     expect(signFlipTest([0, 0, 0])).toBe(1)
     expect(() => signFlipTest([])).toThrow('at least one')
+    expect(() => signFlipTest([Number.NaN, 1, 2])).toThrow('got NaN')
   })
 
   it('samples sign flips for many pairs, near the normal answer and reproducibly', () => {

@@ -1,5 +1,7 @@
 /** @file HTML by tagged template: every value is escaped unless it is HTML already. */
 
+import { escapeMarkup } from '../../util/markup.ts'
+
 /** A piece of HTML that is safe to insert as it is. */
 export class Html {
   readonly text: string
@@ -13,21 +15,10 @@ export class Html {
 
 export type HtmlValue = Html | string | number | null | undefined | false | readonly HtmlValue[]
 
-const ESCAPES: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-/** Text for an element or a quoted attribute. */
-export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, char => ESCAPES[char])
-
 const render = (value: HtmlValue): string => {
   if (value === null || value === undefined || value === false) return ''
   if (value instanceof Html) return value.text
-  if (typeof value === 'string') return escapeHtml(value)
+  if (typeof value === 'string') return escapeMarkup(value)
   if (typeof value === 'number') return String(value)
   return value.map(render).join('')
 }

@@ -1,0 +1,19 @@
+/** @file One text for equal values: keys in order, nothing undefined; what hashes are taken of. */
+
+import { createHash } from 'node:crypto'
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (value === null || typeof value !== 'object') return value
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined)
+  return Object.fromEntries(
+    entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, item]) => [key, sorted(item)]),
+  )
+}
+
+/** JSON with the keys of every object in order. */
+export const canonicalJson = (value: unknown): string => JSON.stringify(sorted(value))
+
+/** First 16 digits of the SHA-256 of a value. */
+export const shortHash = (value: unknown): string =>
+  createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, 16)
