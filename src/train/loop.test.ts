@@ -7,7 +7,7 @@ import { lossPreset } from '../rl/loss-presets.ts'
 import { RunFolder, readEvals, readMetrics, readRollouts, withoutTimings } from '../runs/run-folder.ts'
 import { FakePolicy } from './fake-policy.fixture.ts'
 import { type LoopSettings, type Recipe, train } from './loop.ts'
-import { isFinished, trainedMsOf } from './steps.ts'
+import { isFinished, type StepEvents, trainedMsOf } from './steps.ts'
 
 const settings = (changes: Partial<LoopSettings> = {}): LoopSettings => ({
   steps: 4,
@@ -101,18 +101,99 @@ describe('train', () => {
     expect(result).toEqual({ step: 1, finished: true })
   })
 
-  it('samples ahead in a pipeline, but never across an evaluation, a checkpoint or the end', async () => {
+  it('samples ahead in a pipeline, but never across an evaluation or the end', async () => {
     const { calls } = policy
-    const only = ['sample', 'update', 'save']
-    const pipelined = settings({ steps: 5, checkpointEvery: 3, pipeline: true })
+    const only = ['sample', 'update', 'save', 'evaluate 3']
+    const pipelined = settings({ steps: 5, evalEvery: 3, checkpointEvery: 2, pipeline: true })
     await train(policy, recipeOf(calls), run, pipelined)
     const seen = calls.filter(call => only.includes(call) || call.startsWith('draw'))
     expect(seen).toEqual([
-      ...['draw 1', 'sample', 'draw 2', 'sample', 'update', 'draw 3', 'sample', 'update', 'update', 'save'],
-      ...['draw 4', 'sample', 'draw 5', 'sample', 'update', 'update', 'save'],
+      ...['draw 1', 'sample', 'draw 2', 'sample', 'update', 'draw 3', 'sample', 'update', 'save', 'update'],
+      ...['evaluate 3', 'draw 4', 'sample', 'draw 5', 'sample', 'update', 'save', 'update', 'save'],
     ])
     expect(policy.sampled.map(({ seed }) => seed)).toEqual([1, 2, 3, 4, 5].map(step => `7/${step}`))
     expect(readMetrics(run.dir).map(({ step }) => step)).toEqual([1, 2, 3, 4, 5])
+  })
+
+  describe('a pipelined run that is stopped and gone on with', () => {
+    /** How many updates the weights had that sampled each step; `stopAfter` steps it is stopped and resumed by another policy. */
+    const weightsThatSampled = async (name: string, changes: Partial<LoopSettings>, stopAfter = 0) => {
+      const own = RunFolder.create(join(folder, name), { config: {} })
+      const part = async (done: number, events: StepEvents) => {
+        const now: FakePolicy = new FakePolicy(() => [done + now.updates.length])
+        const recipe = recipeOf(now.calls)
+        recipe.samplingPrompts = (_, problems) => problems.map((_, p) => [[90 + p], [80]])
+        recipe.record = (step, groups) =>
+          groups.flatMap(({ samples, oldLogprobs, grades, problem }) =>
+            samples.map(({ tokens }, g) => ({
+              step,
+              problemId: problem,
+              prompt: '',
+              response: `${tokens[0]} by ${oldLogprobs![g][0]}`,
+              reward: grades[g],
+            })),
+          )
+        await train(now, recipe, own, settings({ pipeline: true, ...changes }), done, events)
+        return now
+      }
+      const first = await part(0, { shouldStop: () => readMetrics(own.dir).length === stopAfter })
+      if (stopAfter > 0) {
+        expect(first.updates).toHaveLength(stopAfter)
+        await part(own.resume('hash').step, {})
+      }
+      own.close()
+      return readRollouts(own.dir)
+    }
+
+    it('learns from the same rollouts as one that went through, whatever is saved between', async () => {
+      const whole = await weightsThatSampled('whole', {})
+      const first = whole.filter((_, i) => i % 4 === 0)
+      expect(first.map(({ response }) => response.split(' ')[0])).toEqual(['0', '0', '1', '2'])
+      for (const stopAfter of [1, 2, 3])
+        expect(await weightsThatSampled(`stopped after ${stopAfter}`, {}, stopAfter)).toEqual(whole)
+      for (const checkpointEvery of [1, 2])
+        expect(await weightsThatSampled(`saved every ${checkpointEvery}`, { checkpointEvery })).toEqual(whole)
+    })
+
+    it('samples anew where a checkpoint of an older version says nothing of it', async () => {
+      const stop = { shouldStop: () => policy.updates.length === 2 }
+      await train(policy, recipeOf([]), run, settings({ pipeline: true }), 0, stop)
+      const { dir, step } = run.resume('hash')
+      rmSync(join(dir, 'sampled-ahead.safetensors'))
+      const next = new FakePolicy()
+      await train(next, recipeOf([]), run, settings({ pipeline: true }), step)
+      expect(next.sampled.map(({ seed }) => seed)).toEqual(['7/3', '7/4'])
+    })
+
+    it('names a file that is not of these rollouts', async () => {
+      const stop = { shouldStop: () => policy.updates.length === 2 }
+      await train(policy, recipeOf([]), run, settings({ pipeline: true }), 0, stop)
+      const { rollout } = settings()
+      const other = settings({ pipeline: true, rollout: { ...rollout, samplesPerPrompt: 3 } })
+      await expect(train(policy, recipeOf([]), run, other, run.resume('hash').step)).rejects.toThrow(
+        'rollouts of seed 7/3: expected 6 that were sampled ahead, got 4',
+      )
+    })
+
+    it('evaluates alone when its time is over: what was begun has ended', async () => {
+      const recipe = recipeOf(policy.calls)
+      const { grade } = recipe
+      let grading = 0
+      recipe.grade = async items => {
+        grading++
+        await new Promise(resolve => setTimeout(resolve, 20))
+        grading--
+        return grade(items)
+      }
+      recipe.evaluate = async (step, last) => {
+        expect(grading).toBe(0)
+        return last ? [{ step, set: 'test', n: 1, accuracy: 1 }] : []
+      }
+      const result = await train(policy, recipe, run, settings({ pipeline: true, maxMinutes: 1e-9 }))
+      expect(result).toEqual({ step: 1, finished: true })
+      expect(policy.sampled).toHaveLength(2)
+      expect(readdirSync(run.resume('hash').dir)).not.toContain('sampled-ahead.safetensors')
+    })
   })
 
   describe('of rollouts sampled ahead from scaffolds', () => {
@@ -145,7 +226,7 @@ describe('train', () => {
       await train(paired, scaffolded(policy), run, settings({ steps: 3, checkpointEvery: 2, pipeline: true }))
       expect(rows(calls)).toEqual([
         ...['sync', 'evaluate 0', 'sync', 'sample', 'score', 'sync', 'sample', 'update', 'score', 'sync'],
-        ...['update', 'save', 'sync', 'sample', 'score', 'sync', 'update'],
+        ...['sample', 'update', 'save', 'score', 'sync', 'update'],
         ...['sync', 'evaluate 3, the last', 'save'],
       ])
       const { weights } = readMetrics(run.dir)[0].time as Record<string, number>

@@ -9,12 +9,14 @@ import type { TokenIds } from '../rl/datum.ts'
 import { type Schedule, scheduleAt } from '../rl/schedules.ts'
 import type { EvalRow, MetricGroup, MetricsRow, RolloutRow } from '../runs/rows.ts'
 import type { RunFolder } from '../runs/run-folder.ts'
+import { checkpointName } from '../runs/run-state.ts'
 import { Rng } from '../util/rng.ts'
 import { mean } from '../util/statistics.ts'
 import { DEFAULT_MONITORS, type MonitorSettings } from './monitors/config.ts'
 import { LatestRollouts, type Witness } from './monitors/latest-rollouts.ts'
 import { beginGroups, type Replacements, type RolledOut, replaceGroups } from './replace-groups.ts'
-import type { Grader, Group, RatioMode, RolloutSettings, RunningRollOut } from './rollout.ts'
+import type { Drawn, Grader, Group, RatioMode, RolloutSettings, RunningRollOut } from './rollout.ts'
+import { loadDrawn, saveDrawn } from './sampled-ahead.ts'
 import { pausesAfter, runSteps, type StepEvents, type StepsResult, type StepsSettings } from './steps.ts'
 import { type TokenAdvantages, toDatums, type UpdateSettings, updatePolicy } from './update.ts'
 
@@ -64,13 +66,17 @@ export interface LoopSettings extends StepsSettings {
   }
   /**
    * Sample a step's rollouts while those of the step before are graded and learnt from: the policy that samples is one update
-   * behind, and its log-probs are the old ones of the ratio. Never across an evaluation or a checkpoint. Whether sampling and
-   * updates run at the same time or take turns is the policy's; the numbers are the same. Default false.
+   * behind, and its log-probs are the old ones of the ratio. Never across an evaluation; a checkpoint keeps what was sampled
+   * ahead, so that neither checkpoints nor a stop change what the steps compute. Whether sampling and updates run at the same
+   * time or take turns is the policy's; the numbers are the same. Default false.
    */
   pipeline?: boolean
 }
 
-/** Runs steps `from + 1` to `settings.steps`, with evaluations and checkpoints between (see `runSteps`). */
+/**
+ * Runs steps `from + 1` to `settings.steps`, with evaluations and checkpoints between (see `runSteps`). What the run's
+ * checkpoint of step `from` says was sampled ahead is not sampled again.
+ */
 export const train = <Problem, Grade>(
   policy: Policy,
   recipe: Recipe<Problem, Grade>,
@@ -86,15 +92,17 @@ export const train = <Problem, Grade>(
     await policy.syncWeights?.()
     weightsMs += performance.now() - startMs
   }
-  const begin = async (step: number): Promise<{ step: number; running: RunningRollOut<Problem, Grade> }> => {
+  const begin = async (step: number, drawn: Drawn | null = null): Promise<RunningRollOut<Problem, Grade>> => {
     await syncWeights()
-    return { step, running: beginGroups(policy, recipe, settings, step, recipe.draw(step)) }
+    return beginGroups(policy, recipe, settings, step, recipe.draw(step), 0, drawn)
   }
-  let ahead: Awaited<ReturnType<typeof begin>> | null = null
+  const restored = from > 0 ? loadDrawn(run.path('checkpoints', checkpointName(from))) : null
+  /** The rollouts of the next step. */
+  let ahead: RunningRollOut<Problem, Grade> | null = null
   const trainStep = async (step: number): Promise<MetricsRow> => {
     const startMs = performance.now()
     weightsMs = 0
-    const { running } = ahead?.step === step ? ahead : await begin(step)
+    const running = ahead ?? (await begin(step, step === from + 1 ? restored : null))
     ahead = null
     if (settings.pipeline) {
       await running.sampled
@@ -103,16 +111,22 @@ export const train = <Problem, Grade>(
     }
     const rolled = await replaceGroups(policy, recipe, settings, step, await running.finished)
     // Sampling that shares its weights with the update must be over first, the log-probs on plain prompts included.
-    if (!policy.syncWeights) await ahead?.running.sampled
+    if (!policy.syncWeights) await ahead?.sampled
     const row = await learn(policy, recipe, run, settings, step, rolled, latest)
     const weights = policy.syncWeights && { weights: weightsMs / 1000 }
     return { ...row, time: { ...row.time, ...weights, total: (performance.now() - startMs) / 1000 } }
   }
   const evaluate = async (step: number, last: boolean) => {
+    // Out of time: what was begun is given up, but nothing may run beside the evaluation.
+    await ahead?.finished.catch(() => {})
+    ahead = null
     await syncWeights()
     return recipe.evaluate(step, last)
   }
-  const work = { trainStep, evaluate, rollouts: () => latest.all() }
+  const save = async (folder: string) => {
+    if (ahead) saveDrawn(folder, await ahead.sampled)
+  }
+  const work = { trainStep, evaluate, save, rollouts: () => latest.all() }
   return runSteps(policy, run, { ...settings, monitors: monitorsOf(settings) }, work, from, events)
 }
 

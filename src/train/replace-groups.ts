@@ -2,7 +2,7 @@
 
 import type { Policy, Sample } from '../policy/policy.ts'
 import type { LoopSettings, Recipe } from './loop.ts'
-import { type Group, type RolloutTime, type RunningRollOut, startRollOut } from './rollout.ts'
+import { type Drawn, type Group, type RolloutTime, type RunningRollOut, startRollOut } from './rollout.ts'
 
 /** Groups to be given up, by index, and a problem to sample in the place of each. */
 export interface Replacements<Problem> {
@@ -17,7 +17,10 @@ export interface RolledOut<Problem, Grade> {
   time: RolloutTime
 }
 
-/** Starts on the rollouts of problems; those of a further round have random streams of their own. */
+/**
+ * Starts on the rollouts of problems; those of a further round have random streams of their own.
+ * @param drawn what was sampled for them before a resume
+ */
 export const beginGroups = <Problem, Grade>(
   policy: Policy,
   recipe: Recipe<Problem, Grade>,
@@ -25,11 +28,13 @@ export const beginGroups = <Problem, Grade>(
   step: number,
   problems: readonly Problem[],
   round = 0,
+  drawn: Drawn | null = null,
 ): RunningRollOut<Problem, Grade> => {
   const prompts_P_G = recipe.samplingPrompts?.(step, problems, round) ?? null
   const seed = `${settings.seed}/${step}${round > 0 ? `/round ${round}` : ''}`
   const sampled = prompts_P_G && { prompts_P_G, ratio: settings.update.ratio ?? 'plain' }
-  return startRollOut(policy, problems, recipe.prompt, recipe.grade, { ...settings.rollout, seed }, sampled)
+  const own = { ...settings.rollout, seed }
+  return startRollOut(policy, problems, recipe.prompt, recipe.grade, own, sampled, drawn)
 }
 
 const added = (a: RolloutTime, b: RolloutTime): RolloutTime => ({

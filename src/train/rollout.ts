@@ -59,10 +59,18 @@ export interface RolloutTime {
   gradeBusy: number
 }
 
+/** What a policy draws for a step. */
+export interface Drawn {
+  /** Groups together, in the order of the problems. */
+  samples: Sample[]
+  /** Log-probs that ratios start from, a sample each, where they are not those of sampling. */
+  oldLogprobs: Float32Array[] | null
+}
+
 /** Rollouts under way. */
 export interface RunningRollOut<Problem, Grade> {
   /** Resolves when the policy has nothing more to do for them; graders may. */
-  sampled: Promise<void>
+  sampled: Promise<Drawn>
   finished: Promise<{ groups: Group<Problem, Grade>[]; time: RolloutTime }>
 }
 
@@ -70,7 +78,8 @@ const seconds = (fromMs: number, toMs = performance.now()) => (toMs - fromMs) / 
 
 /** Collects finished samples and hands them on in batches; several batches may be under way. */
 class GradingQueue<Problem, Grade> {
-  readonly grades = new Map<Sample, Grade>()
+  /** By the rollout's key. */
+  readonly grades = new Map<string, Grade>()
   readonly #grader: Grader<Problem, Grade>
   readonly #batch: number
   readonly #running: Promise<void>[] = []
@@ -112,8 +121,8 @@ class GradingQueue<Problem, Grade> {
         throw new DataError(
           `grader: expected one grade for each of ${items.length} rollouts, got ${grades.length}; return a grade for every item, in their order`,
         )
-      items.forEach(({ sample }, i) => {
-        this.grades.set(sample, grades[i])
+      items.forEach(({ key }, i) => {
+        this.grades.set(key, grades[i])
       })
     } finally {
       if (--this.#active === 0) this.busySeconds += seconds(this.#activeSince)
@@ -121,7 +130,7 @@ class GradingQueue<Problem, Grade> {
   }
 }
 
-/** Samples of all groups in order, each handed on as it is finished. With prompts of their own they share no prefix. */
+/** Samples of all groups in order, each handed on as it is finished. A prompt that several share is computed once only where all of a group do. */
 const sampleGroups = async (
   policy: Policy,
   prompts: readonly TokenIds[],
@@ -172,6 +181,7 @@ const plainLogprobs = async (
 /**
  * Starts sampling a group for every problem and grading all of it. Groups keep the order of the problems. Old log-probs are
  * those of the policy as it was while it sampled, also where they are computed anew.
+ * @param drawn what was sampled for it already: only grading is left to do
  * @throws DataError when the grader returns more or fewer grades than it was given items; what policy and grader throw.
  */
 export const startRollOut = <Problem, Grade>(
@@ -181,24 +191,35 @@ export const startRollOut = <Problem, Grade>(
   grader: Grader<Problem, Grade>,
   settings: RolloutSettings,
   sampledPrompts: SampledPrompts | null = null,
+  drawn: Drawn | null = null,
 ): RunningRollOut<Problem, Grade> => {
   const prompts = problems.map(promptOf)
   const queue = new GradingQueue(grader, settings.gradeBatch ?? 64)
   const startMs = performance.now()
-  const sampling = async () => {
-    const samples = await sampleGroups(policy, prompts, settings, sampledPrompts, sample => {
-      const { prompt, index } = sample
-      queue.push({ problem: problems[prompt], sample, key: `${settings.seed}/${prompt}/${index}` })
-    })
+  const keyOf = ({ prompt, index }: Sample) => `${settings.seed}/${prompt}/${index}`
+  const push = (sample: Sample) =>
+    queue.push({ problem: problems[sample.prompt], sample, key: keyOf(sample) })
+  const draw = async (): Promise<Drawn> => {
+    const samples = await sampleGroups(policy, prompts, settings, sampledPrompts, push)
     const oldLogprobs =
       sampledPrompts?.ratio === 'plain'
         ? await plainLogprobs(policy, prompts, samples, sampledPrompts, settings.temperature)
         : null
-    return { samples, oldLogprobs, sampledMs: performance.now() }
+    return { samples, oldLogprobs }
   }
-  const sampled = sampling()
+  const restore = async ({ samples, oldLogprobs }: Drawn): Promise<Drawn> => {
+    const expected = problems.length * settings.samplesPerPrompt
+    if (samples.length !== expected)
+      throw new DataError(
+        `rollouts of seed ${settings.seed}: expected ${expected} that were sampled ahead, got ${samples.length}`,
+      )
+    samples.forEach(push)
+    return { samples, oldLogprobs }
+  }
+  const sampled = drawn ? restore(drawn) : draw()
   const finish = async () => {
-    const { samples, oldLogprobs, sampledMs } = await sampled
+    const { samples, oldLogprobs } = await sampled
+    const sampledMs = performance.now()
     await queue.finish()
     const groups = problems.map((problem, p): Group<Problem, Grade> => {
       const [start, end] = [p * settings.samplesPerPrompt, (p + 1) * settings.samplesPerPrompt]
@@ -207,7 +228,7 @@ export const startRollOut = <Problem, Grade>(
         problem,
         promptTokens: prompts[p],
         samples: own,
-        grades: own.map(sample => queue.grades.get(sample)!),
+        grades: own.map(sample => queue.grades.get(keyOf(sample))!),
         ...(sampledPrompts && { sampledPrompts: sampledPrompts.prompts_P_G[p] }),
         ...(oldLogprobs && { oldLogprobs: oldLogprobs.slice(start, end) }),
       }
@@ -222,9 +243,7 @@ export const startRollOut = <Problem, Grade>(
   const finished = finish()
   // Whoever awaits them is told of a failure; until then it must not count as unhandled.
   finished.catch(() => {})
-  const settled = sampled.then(() => {})
-  settled.catch(() => {})
-  return { sampled: settled, finished }
+  return { sampled, finished }
 }
 
 /** Samples and grades to the end; see `startRollOut`. */

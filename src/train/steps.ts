@@ -37,6 +37,8 @@ export interface StepWork {
   trainStep(step: number): Promise<MetricsRow>
   /** Evaluations of the policy as it is; `last` after the final step. */
   evaluate(step: number, last: boolean): Promise<EvalRow[]>
+  /** Writes into a checkpoint's folder what it takes to go on, besides the policy. */
+  save?(folder: string): Promise<void>
   /** All rollouts of the latest step, for a warning to keep those that show it. */
   rollouts?(): readonly WatchedRollout[]
 }
@@ -54,9 +56,7 @@ interface SavedProgress {
   trainedMs: number
 }
 
-/** Whether a checkpoint's run state says that nothing is left to do. */
-export const isFinished = (recipe: unknown): boolean =>
-  (recipe as Partial<SavedProgress> | undefined)?.finished === true
+export { isFinished } from '../runs/run-state.ts'
 
 /** Milliseconds of training that a checkpoint's run state tells of; 0 without one. */
 export const trainedMsOf = (recipe: unknown): number =>
@@ -83,7 +83,10 @@ export const runSteps = async (
     const recipe: SavedProgress = { finished, trainedMs }
     return run.writeCheckpoint(
       { step, configHash: settings.configHash, rng: {}, recipe },
-      folder => policy.save(folder),
+      async folder => {
+        await policy.save(folder)
+        await work.save?.(folder)
+      },
       { keepLast: settings.keepCheckpoints },
     )
   }
@@ -131,6 +134,6 @@ const watchOver = (
 
 const isDue = (step: number, every: number) => every > 0 && step % every === 0
 
-/** Whether an evaluation, a checkpoint or the end comes after a step, so that nothing may be under way beyond it. */
-export const pausesAfter = (step: number, { steps, evalEvery, checkpointEvery }: StepsSettings): boolean =>
-  step >= steps || isDue(step, evalEvery) || isDue(step, checkpointEvery)
+/** Whether an evaluation or the end is planned after a step, so that nothing may be under way beyond it. */
+export const pausesAfter = (step: number, { steps, evalEvery }: StepsSettings): boolean =>
+  step >= steps || isDue(step, evalEvery)
