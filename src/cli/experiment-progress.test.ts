@@ -26,6 +26,9 @@ const job = (id: string): Job => ({
   dir: join(work, id),
   needs: null,
   block: 0,
+  configHash: 'x',
+  pace: 'arm/ruscarl/x',
+  evaluations: 0,
 })
 
 const trainedUntil = ({ dir }: Job, step: number) => {

@@ -1,9 +1,13 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { saveRunState } from '../runs/run-state.ts'
+import { writeFileAtomic } from '../util/atomic.ts'
 import { Experiment } from './experiment.ts'
 import { fakeRegistration } from './fake-paper.fixture.ts'
+import type { ResolveTraining } from './jobs.ts'
+import { readRecord, writeRecord } from './ledger.ts'
 import type { Execute } from './runner.ts'
 
 let work: string
@@ -12,15 +16,27 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(work, { recursive: true, force: true }))
 
-const experimentOf = (execute: Execute, registration = fakeRegistration({ seeds: [1] })) =>
+const merged: ResolveTraining = ({ settings }) => Object.assign({ steps: 10 }, ...settings)
+
+const experimentOf = (
+  execute: Execute,
+  registration = fakeRegistration({ seeds: [1] }),
+  resolve: ResolveTraining = merged,
+) =>
   new Experiment(registration, {
     work,
     results: join(work, 'results'),
     width: 1,
-    resolve: ({ settings }) => Object.assign({ steps: 10 }, ...settings),
+    resolve,
     execute,
     probe: async () => {},
   })
+
+const leaveCheckpoint = (dir: string) => {
+  const folder = join(dir, 'checkpoints', 'step-000001')
+  mkdirSync(folder, { recursive: true })
+  saveRunState(folder, { step: 1, configHash: 'x', rng: {}, recipe: { finished: true, trainedMs: 0 } })
+}
 
 const never = new AbortController().signal
 
@@ -33,6 +49,45 @@ it('an analysis tells of runs that failed in an earlier call, until one of them 
   expect(later.report().result.failed).toEqual([{ id: 'start/a', message: 'out of memory' }])
   await later.run(later.jobs.slice(0, 1), never, {})
   expect(later.report().result.failed).toEqual([])
+})
+
+describe('settings that changed since', () => {
+  /** The preset has this learning rate by now. */
+  const withRate = (rate: number, more: object = {}) => {
+    const resolve: ResolveTraining = ({ settings }) =>
+      Object.assign({ steps: 10, rate, ...more }, ...settings)
+    const execute: Execute = async ({ dir, training }) => {
+      writeFileAtomic(join(dir, 'config.json'), JSON.stringify({ config: resolve(training, '') }))
+      leaveCheckpoint(dir)
+      return { finished: true }
+    }
+    return experimentOf(execute, undefined, resolve)
+  }
+  /** The second cold start is not there yet: an arm of the first one is asked. */
+  const first = (experiment: Experiment, n: number) => experiment.run(experiment.jobs.slice(0, n), never, {})
+
+  it('refuse to go on, and say what changed and what to do', async () => {
+    await first(withRate(0.1), 2)
+    const changed = withRate(0.2)
+    await expect(first(changed, 3)).rejects.toThrow(
+      /better\/a\/1: was trained with other settings than it would be now: .*rate 0.1, now 0.2.*begin anew with another --work/,
+    )
+    // What is there can be analysed, and nothing new is mixed in.
+    expect(changed.report().result.runs.done).toBe(1)
+  })
+
+  it('are no matter where only threads and folders differ, or where the record is from before they were kept', async () => {
+    const begun = withRate(0.1)
+    await first(begun, 2)
+    expect((await first(withRate(0.1, { out: '/elsewhere', checkpoint: { every: 7 } }), 3)).failed).toEqual(
+      [],
+    )
+    for (const job of begun.jobs.slice(0, 3)) {
+      const { configHash: _hash, provenance: _made, ...old } = readRecord(job)
+      writeRecord(job, old)
+    }
+    expect((await first(withRate(0.2), 3)).failed).toEqual([])
+  })
 })
 
 describe('two commands at once', () => {
@@ -63,11 +118,14 @@ describe('two commands at once', () => {
   })
 
   it('of two registrations in one folder go side by side', async () => {
-    const execute: Execute = async () => ({ finished: true })
+    const execute: Execute = async ({ dir }) => {
+      leaveCheckpoint(dir)
+      return { finished: true }
+    }
     const both = [fakeRegistration({ seeds: [1] }), fakeRegistration({ seeds: [2] })].map(registration =>
       experimentOf(execute, registration),
     )
-    const results = await Promise.all(both.map(each => each.run(each.jobs.slice(1, 3), never, {})))
+    const results = await Promise.all(both.map(each => each.run(each.jobs.slice(0, 3), never, {})))
     expect(results.map(({ failed }) => failed)).toEqual([[], []])
   })
 })

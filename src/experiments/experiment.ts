@@ -4,22 +4,36 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { RunError } from '../runs/errors.ts'
 import { isLocked, takeLock } from '../runs/lock.ts'
+import { differentSettings } from '../runs/report/compare.ts'
+import { readRunInfo } from '../runs/run-folder.ts'
 import { writeFileAtomic } from '../util/atomic.ts'
-import { UsageError } from '../util/errors.ts'
+import { canonicalJson } from '../util/canonical.ts'
+import { ConfigError, UsageError } from '../util/errors.ts'
 import { calibrate, readPaces } from './calibration.ts'
-import { canonicalJson } from './canonical.ts'
 import { estimateSeconds, fitBudget, wallSeconds } from './estimate.ts'
 import { finishedRuns } from './finished.ts'
-import { type Job, jobsOf, type ResolveTraining, type WorkFolders, workFolders } from './jobs.ts'
-import { isDone, readRecord } from './ledger.ts'
+import {
+  decisive,
+  type Job,
+  jobsOf,
+  type ResolveTraining,
+  runDir,
+  type WorkFolders,
+  workFolders,
+} from './jobs.ts'
+import { isDone, provenanceOf, readRecord } from './ledger.ts'
 import { missingFigures } from './missing-figures.ts'
 import { missingProbes, runProbes } from './probes/run.ts'
+import { countTrained, provenanceNow } from './provenance.ts'
 import { reachWarnings } from './reach.ts'
 import { ADVISED_PROBLEMS, type Registration } from './registration.ts'
 import { writePaperReport } from './report/report.ts'
 import { writePaperSummary } from './report/summary.ts'
 import { analysePaper, type PaperResult, writeResults } from './results.ts'
 import { type Execute, type RunnerEvents, type RunnerOptions, type RunnerResult, runJobs } from './runner.ts'
+
+/** Differences that an error names. */
+const NAMED_CHANGES = 5
 
 export interface ExperimentOptions {
   work: string
@@ -161,13 +175,44 @@ export class Experiment {
       })
     const release = takeLock(this.folder)
     try {
+      if (chosen.some(job => !this.isComplete(job))) this.#refuseOtherSettings()
       this.#register()
       const { execute, probe, width } = this.#options
       const isComplete = (job: Job) => this.isComplete(job)
-      return await runJobs(chosen, { execute, probe, isComplete, width, stop, events })
+      const provenance = provenanceNow
+      return await runJobs(chosen, { execute, probe, isComplete, provenance, width, stop, events })
     } finally {
       release()
     }
+  }
+
+  /**
+   * Runs that are done and those still to be made must be trained with the same settings: the registration's content leaves
+   * presets and defaults to the code, and that may have changed since.
+   */
+  #refuseOtherSettings(): void {
+    for (const job of this.jobs) {
+      const { finished, configHash, provenance = [] } = readRecord(job)
+      if (!finished || configHash === undefined || configHash === job.configHash) continue
+      const { commit } = provenance.at(-1)?.versions ?? {}
+      throw new ConfigError(
+        `${job.id}: was trained with other settings than it would be now: ${this.#changes(job)}. Runs of both must not be compared`,
+        {
+          hint: `go on with the Gradus that trained it${commit === undefined ? '' : ` (commit ${commit})`}, or begin anew with another --work`,
+        },
+      )
+    }
+  }
+
+  #changes(job: Job): string {
+    const now = decisive(this.#options.resolve(job.training, job.id))
+    const then = decisive(readRunInfo(runDir(job)).config as Record<string, unknown>)
+    const changes = differentSettings(then, now)
+      .filter(({ name }) => name !== 'model.folder')
+      .map(
+        ({ name, a, b }) => `${name} ${JSON.stringify(a) ?? 'absent'}, now ${JSON.stringify(b) ?? 'absent'}`,
+      )
+    return changes.length === 0 ? 'its cold start has others' : changes.slice(0, NAMED_CHANGES).join('; ')
   }
 
   #register(): void {
@@ -205,6 +250,7 @@ export class Experiment {
     const result = analysePaper(this.registration, this.jobs, runs, {
       registeredAt: this.#registeredAt(),
       failed: this.#failures(failed),
+      trainedWith: countTrained(this.jobs.filter(isDone).map(provenanceOf)),
     })
     const folder = writeResults(join(this.#options.results, this.registration.paper), result)
     writePaperSummary(folder, result)

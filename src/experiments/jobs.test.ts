@@ -36,6 +36,21 @@ describe('jobs', () => {
     })
   })
 
+  it('have a hash of what decides what is trained: not the seed, nor threads, folders and checkpoints', () => {
+    const hashes = (config: object, seed = 1) => {
+      const starts = [{ name: 'a', recipe: 'checklist-cold-start', seed }]
+      const of = fakeRegistration({ starts, seeds: [1, 2] })
+      const all = jobsOf(of, workFolders(String(seed), of), () => ({ steps: 100, seed, ...config }))
+      return new Set(all.filter(({ arm }) => arm === 'plain').map(({ configHash }) => configHash))
+    }
+    const plain = hashes({})
+    expect(plain.size).toBe(1)
+    expect(hashes({ engine: { threads: 9 }, out: '/elsewhere', checkpoint: { every: 3 } })).toEqual(plain)
+    expect(hashes({ loss: 'other' })).not.toEqual(plain)
+    // From another cold start it is another training.
+    expect(hashes({}, 2)).not.toEqual(plain)
+  })
+
   it('may be fewer seeds for an arm', () => {
     const { arms } = fakeContent() as { arms: Record<string, object> }
     const fewer = fakeRegistration({ arms: { ...arms, worse: { ...arms.worse, seeds: 2 } } })

@@ -1,7 +1,8 @@
 /** @file The jobs of a registration: cold starts, then arms x starts x seeds, in the order that completes pairs first. */
 
 import { join } from 'node:path'
-import { shortHash } from './canonical.ts'
+import { FREE_CONFIG_KEYS } from '../recipes/session.ts'
+import { shortHash } from '../util/canonical.ts'
 import type { Registration } from './registration.ts'
 
 type Tree = Record<string, unknown>
@@ -29,6 +30,12 @@ export interface Job {
   needs: string | null
   /** Jobs of one block make complete pairs: one start and seed, all its arms. Starts have the block of their first use. */
   block: number
+  /** Hash of all settings that decide what is trained, those of its cold start included, but for the seed. */
+  configHash: string
+  /** Jobs of one pace are taken to be equally fast: arms that differ in nothing but settings of their own. */
+  pace: string
+  /** Evaluations between the first and the last. */
+  evaluations: number
 }
 
 /** The whole configuration that a training resolves to. @throws ConfigError naming the place in the registration. */
@@ -71,40 +78,67 @@ const startJob = (
     dir: join(folders.root, 'cold-starts', `${recipe}-${shortHash(withoutEngine(config))}`),
     needs: null,
     block,
+    configHash: shortHash(decisive(config)),
+    pace: `start/${recipe}/${shortHash({ ...decisive(config), steps: undefined })}`,
+    evaluations: evaluationsBetween(config),
   }
 }
 
 const withoutEngine = ({ engine: _engine, out: _out, ...config }: Tree): Tree => config
 
+/** Settings that are no matter of where a run lies, on how many threads it runs, or when it saves; nor its seed. */
+export const decisive = (config: Tree): Tree =>
+  Object.fromEntries(
+    Object.entries(config).filter(([key]) => key !== 'seed' && !FREE_CONFIG_KEYS.includes(key)),
+  )
+
 const stepsOf = ({ steps }: Tree): number | null => (typeof steps === 'number' ? steps : null)
 
-const armJob = (
-  registration: Registration,
-  name: string,
-  start: string,
-  seed: number | string,
-  folders: WorkFolders,
-  block: number,
-): Job => {
-  const { test } = registration
+const evaluationsBetween = (config: Tree): number => {
+  const { every } = (config.evaluation ?? {}) as { every?: unknown }
+  if (typeof every !== 'number' || every === 0) return 0
+  return Math.max(0, Math.ceil((stepsOf(config) ?? 0) / every) - 1)
+}
+
+const armTraining = (registration: Registration, name: string, seed: number | string): Training => {
+  const { test, recipe, preset, settings } = registration
   const arm = registration.arms[name]
   const steps = arm.steps ?? registration.steps
   const fixed = { steps, seed, evaluation: { problems: test.problems, samples: test.samples } }
   return {
-    id: `${name}/${start}/${seed}`,
+    recipe: arm.recipe ?? recipe,
+    preset: arm.preset ?? (arm.recipe === undefined ? preset : undefined),
+    settings: [ENGINE, settings, arm.settings, fixed],
+  }
+}
+
+const armJob = (
+  registration: Registration,
+  name: string,
+  start: Job,
+  seed: number | string,
+  folders: WorkFolders,
+  block: number,
+  config: Tree,
+): Job => {
+  const training = armTraining(registration, name, seed)
+  const { recipe, preset } = training
+  const { settings, test } = registration
+  const steps = registration.arms[name].steps ?? registration.steps
+  return {
+    id: `${name}/${start.start}/${seed}`,
     kind: 'arm',
     arm: name,
-    start,
+    start: start.start,
     seed: String(seed),
-    training: {
-      recipe: arm.recipe ?? registration.recipe,
-      preset: arm.preset ?? (arm.recipe === undefined ? registration.preset : undefined),
-      settings: [ENGINE, registration.settings, arm.settings, fixed],
-    },
+    training,
     steps,
-    dir: join(folders.registration, name, `${start}-seed-${seed}`),
-    needs: `start/${start}`,
+    dir: join(folders.registration, name, `${start.start}-seed-${seed}`),
+    needs: start.id,
     block,
+    configHash: shortHash({ config: decisive(config), start: [start.configHash, start.seed] }),
+    pace: `arm/${recipe}/${shortHash({ preset, settings, test, trains: steps > 0 })}`,
+    evaluations: evaluationsBetween(config),
   }
 }
 
@@ -113,18 +147,19 @@ const armJob = (
  * @param resolve checks each arm's settings once, before anything runs
  */
 export const jobsOf = (registration: Registration, folders: WorkFolders, resolve: ResolveTraining): Job[] => {
-  const jobs: Job[] = []
-  let block = 0
-  for (const [nth, seed] of registration.seeds.entries())
-    for (const { name: start } of registration.starts) {
-      if (nth === 0) jobs.push(startJob(registration, start, folders, block, resolve))
-      for (const [name, arm] of Object.entries(registration.arms)) {
-        if (arm.seeds !== undefined && nth >= arm.seeds) continue
-        const job = armJob(registration, name, start, seed, folders, block)
-        if (block === 0) resolve(job.training, `arms.${name}`)
-        jobs.push(job)
-      }
-      block++
-    }
-  return jobs
+  const { arms, seeds, starts } = registration
+  const configs = new Map(
+    Object.keys(arms).map(name => [name, resolve(armTraining(registration, name, seeds[0]), `arms.${name}`)]),
+  )
+  const startJobs = starts.map(({ name }, block) => startJob(registration, name, folders, block, resolve))
+  return seeds.flatMap((seed, nth) =>
+    startJobs.flatMap((start, i) => {
+      const block = nth * starts.length + i
+      const own = Object.entries(arms).filter(([, arm]) => arm.seeds === undefined || nth < arm.seeds)
+      const armJobs = own.map(([name]) =>
+        armJob(registration, name, start, seed, folders, block, configs.get(name)!),
+      )
+      return nth === 0 ? [start, ...armJobs] : armJobs
+    }),
+  )
 }

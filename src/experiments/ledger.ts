@@ -2,11 +2,12 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { latestCheckpoint } from '../runs/run-folder.ts'
+import { latestCheckpoint, readRunInfo } from '../runs/run-folder.ts'
 import { loadRunState } from '../runs/run-state.ts'
 import { isFinished } from '../train/steps.ts'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { type Job, runDir } from './jobs.ts'
+import type { Provenance } from './provenance.ts'
 
 export interface JobRecord {
   id: string
@@ -18,6 +19,10 @@ export interface JobRecord {
   attempts: number
   /** What the last attempt failed of; null when it did not. */
   error: string | null
+  /** `Job.configHash` of what was trained. Absent in records from before it was kept, as the next. */
+  configHash?: string
+  /** What it was trained with: more than one where it went on under another. */
+  provenance?: Provenance[]
 }
 
 const file = (job: Pick<Job, 'dir'>): string => join(job.dir, 'job.json')
@@ -57,4 +62,13 @@ export const isDone = (job: Pick<Job, 'dir' | 'id'>): boolean => {
   } catch {
     return false
   }
+}
+
+/** What a job was trained with; of a record that does not say, what the run itself noted, which has no commit. */
+export const provenanceOf = (job: Pick<Job, 'dir' | 'id'>): Provenance[] => {
+  const { provenance } = readRecord(job)
+  if (provenance !== undefined) return provenance
+  if (!existsSync(join(runDir(job), 'config.json'))) return []
+  const { version, environment } = readRunInfo(runDir(job))
+  return [{ versions: version === undefined ? {} : { gradus: version }, machine: environment }]
 }

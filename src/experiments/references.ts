@@ -1,8 +1,8 @@
 /** @file What a schema cannot see in a registration: names that must exist, tests that must fit their metric. */
 
+import { canonicalJson } from '../util/canonical.ts'
 import { ConfigError } from '../util/errors.ts'
 import { closest } from '../util/schema.ts'
-import { canonicalJson } from './canonical.ts'
 import { metricNamed } from './metrics/index.ts'
 import { PROBED_RECIPES } from './probes/schema.ts'
 import { probeUses } from './probes/uses.ts'

@@ -1,15 +1,18 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
 import { fakeRegistration, fakeRuns } from './fake-paper.fixture.ts'
 import { jobsOf, workFolders } from './jobs.ts'
 import { renderPaperReport } from './report/report.ts'
-import { analysePaper } from './results.ts'
+import { analysePaper, writeResults } from './results.ts'
 
 const registration = fakeRegistration()
 const runs = fakeRuns(registration)
 const jobs = jobsOf(registration, workFolders('work', registration), () => ({ steps: 100 }))
 
 describe('what a judge was asked', () => {
-  const context = { registeredAt: '2026-01-01T00:00:00.000Z', failed: [] }
+  const context = { registeredAt: '2026-01-01T00:00:00.000Z', failed: [], trainedWith: [] }
   /** 60 steps of 5 calls under the first seed, 7 under the others, and a cache that comes to answer half of the questions. */
   const judged = runs.map(run =>
     run.arm !== 'better'
@@ -53,5 +56,35 @@ describe('what a judge was asked', () => {
     // What an arm started from was asked nothing.
     const before = analysePaper(registration, jobs, judged, context).claims[3].runs
     expect(before.filter(({ arm }) => arm === 'start').some(run => 'judgeCalls' in run)).toBe(false)
+  })
+})
+
+describe('the file of a claim', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gradus-results-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const made = { versions: { gradus: '0.1.0', commit: 'abc' }, machine: { cores: 2 } }
+  const trainedWith = [{ ...made, runs: 42 }]
+  const result = analysePaper(registration, jobs, runs, {
+    registeredAt: '2026-01-01T00:00:00.000Z',
+    failed: [],
+    trainedWith,
+  })
+  writeResults(folder, result)
+  const written = (id: string) => JSON.parse(readFileSync(join(folder, `${id}.json`), 'utf8'))
+
+  it('holds the claim as it was registered, beside the test set and what its arms took', () => {
+    const { claim, test, arms, status, p } = written('FAKE-3')
+    expect(claim).toEqual(JSON.parse(JSON.stringify(registration.claims[2])))
+    expect(claim).toMatchObject({ test: 'share', arms: { a: 'better' } })
+    expect(test).toEqual(registration.test)
+    expect(arms).toMatchObject([{ arm: 'better', runs: 10, planned: 10 }])
+    expect([status, p]).toEqual(['reproduced', null])
+    expect(written('FAKE-1').runs).toHaveLength(30)
+  })
+
+  it('tells what trained the runs from what worked out the results', () => {
+    const { trainedWith: trained, analysedWith } = written('FAKE-1')
+    expect(trained).toEqual(trainedWith)
+    expect(analysedWith.versions.node).toBe(process.version)
   })
 })

@@ -1,16 +1,12 @@
 /** @file What an experiment leaves: one JSON file a claim, with all that it takes to work its status out again. */
 
-import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { describeEnvironment } from '../runs/environment.ts'
 import { writeFileAtomic } from '../util/atomic.ts'
-import { packageVersion } from '../util/package.ts'
 import { mean } from '../util/statistics.ts'
 import { analyseClaims, analyseControl, type ClaimResult, type ControlResult } from './claims.ts'
 import type { Job } from './jobs.ts'
 import { type FinishedRun, type JudgeWork, judgeWorkOf, tokensUntil } from './metrics/index.ts'
+import { type Provenance, provenanceNow, type TrainedWith } from './provenance.ts'
 import { CONTROLS, type Registration } from './registration.ts'
 
 /** What an arm took; judge calls only where its runs had a judge. */
@@ -37,27 +33,10 @@ export interface PaperResult {
   /** Runs that are there, of how many; all seconds of them. */
   runs: { done: number; planned: number; seconds: number }
   failed: { id: string; message: string }[]
-  versions: Record<string, string>
-  machine: Record<string, string | number>
-}
-
-const commit = (): string | null => {
-  const root = fileURLToPath(new URL('../..', import.meta.url))
-  if (!existsSync(join(root, '.git'))) return null
-  try {
-    return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], {
-      cwd: root,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }).trim()
-  } catch {
-    return null
-  }
-}
-
-const versions = (): Record<string, string> => {
-  const revision = commit()
-  return { gradus: packageVersion(), node: process.version, ...(revision !== null && { commit: revision }) }
+  /** What the runs, cold starts included, were trained with. */
+  trainedWith: TrainedWith[]
+  /** What worked out these results. */
+  analysedWith: Provenance
 }
 
 const costOf = (registration: Registration, jobs: readonly Job[], runs: readonly FinishedRun[]): ArmCost[] =>
@@ -92,7 +71,7 @@ export const analysePaper = (
   registration: Registration,
   jobs: readonly Job[],
   runs: readonly FinishedRun[],
-  context: { registeredAt: string; failed: PaperResult['failed'] },
+  context: Pick<PaperResult, 'registeredAt' | 'failed' | 'trainedWith'>,
 ): PaperResult => {
   const { controls } = registration
   const present = CONTROLS.flatMap(kind => {
@@ -115,8 +94,7 @@ export const analysePaper = (
       planned: jobs.filter(({ kind }) => kind === 'arm').length,
       seconds: runs.reduce((sum, { seconds }) => sum + seconds, 0),
     },
-    versions: versions(),
-    machine: describeEnvironment(),
+    analysedWith: provenanceNow(),
   }
 }
 
@@ -126,7 +104,7 @@ const claimJson = (result: PaperResult, claim: ClaimResult) => {
   const arms = new Set(claim.runs.map(({ arm }) => arm))
   return {
     paper: registration.paper,
-    ...registered,
+    claim: registered,
     ...outcome,
     registration: { file: registration.file, sha256: registration.hash, registeredAt },
     family: result.claims.filter(({ p }) => p !== null).length,
@@ -137,8 +115,8 @@ const claimJson = (result: PaperResult, claim: ClaimResult) => {
     arms: result.arms.filter(({ arm }) => arms.has(arm)),
     seconds: claim.runs.reduce((sum, { seconds }) => sum + seconds, 0),
     runsDone: result.runs,
-    versions: result.versions,
-    machine: result.machine,
+    trainedWith: result.trainedWith,
+    analysedWith: result.analysedWith,
   }
 }
 

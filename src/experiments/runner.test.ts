@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { saveRunState } from '../runs/run-state.ts'
 import { fakeRegistration } from './fake-paper.fixture.ts'
 import { type Job, jobsOf, workFolders } from './jobs.ts'
-import { isDone, readRecord } from './ledger.ts'
+import { isDone, provenanceOf, readRecord } from './ledger.ts'
+import { countTrained, type Provenance } from './provenance.ts'
 import { type Execute, type Launch, type RunnerEvents, runJobs } from './runner.ts'
 
 let work: string
@@ -39,8 +40,25 @@ const record = (behave: (launch: Launch, stop: AbortSignal) => boolean | Promise
   return { execute, launches }
 }
 
-const run = (execute: Execute, stop = new AbortController(), events: RunnerEvents = {}, width = 1) =>
-  runJobs(jobs, { execute, probe: async () => {}, isComplete: isDone, width, stop: stop.signal, events })
+/** As of a commit of that name. */
+const madeBy = (commit: string): Provenance => ({ versions: { commit }, machine: {} })
+
+const run = (
+  execute: Execute,
+  stop = new AbortController(),
+  events: RunnerEvents = {},
+  width = 1,
+  commit = 'one',
+) =>
+  runJobs(jobs, {
+    execute,
+    probe: async () => {},
+    isComplete: isDone,
+    provenance: () => madeBy(commit),
+    width,
+    stop: stop.signal,
+    events,
+  })
 
 describe('the runner', () => {
   it('makes the cold start first and gives its checkpoint to the arms', async () => {
@@ -75,7 +93,12 @@ describe('the runner', () => {
     const stop = new AbortController()
     const probed: string[] = []
     const isComplete = (job: Job) => isDone(job) && (job.kind === 'start' || probed.includes(job.id))
-    const options = { isComplete, probe: async (job: Job) => void probed.push(job.id), width: 1 }
+    const options = {
+      isComplete,
+      probe: async (job: Job) => void probed.push(job.id),
+      provenance: () => madeBy('one'),
+      width: 1,
+    }
     const ending = record(({ dir }) => {
       if (dir.includes('better')) stop.abort()
       return true
@@ -100,6 +123,36 @@ describe('the runner', () => {
     expect(launches.slice(1, 4).map(({ resume }) => resume)).toEqual([true, true, false])
     expect(existsSync(join(jobs[2].dir, 'run', 'sft', 'demonstrations.jsonl'))).toBe(true)
     expect(existsSync(join(jobs[3].dir, 'run', 'no-phase'))).toBe(false)
+  })
+
+  it('notes down what each run was trained with, also before it ends', async () => {
+    const stop = new AbortController()
+    const stopped = record(({ dir }) => {
+      if (!dir.includes('plain')) return true
+      expect(readRecord(jobs[2])).toMatchObject({ configHash: jobs[2].configHash, finished: false })
+      stop.abort()
+      return false
+    })
+    await run(stopped.execute, stop)
+    await run(record(() => true).execute, undefined, {}, 1, 'two')
+    const commits = jobs.map(job => readRecord(job).provenance!.map(({ versions }) => versions.commit))
+    expect(commits).toEqual([['one'], ['one'], ['one', 'two'], ['two'], ['two']])
+    expect(countTrained(jobs.map(provenanceOf))).toEqual([
+      { ...madeBy('one'), runs: 3 },
+      { ...madeBy('two'), runs: 3 },
+    ])
+  })
+
+  it('refuses to train on something else when the checkpoint of a cold start is gone', async () => {
+    await run(record(({ dir }) => !dir.includes('random')).execute, undefined, {}, 1)
+    rmSync(join(jobs[0].dir, 'run', 'checkpoints'), { recursive: true })
+    const { execute, launches } = record(() => true)
+    const { failed } = await run(execute)
+    expect(launches).toEqual([])
+    expect(failed.map(({ job }) => job.id)).toEqual(['random/a/1'])
+    expect(failed[0].message).toContain(
+      `the checkpoint of its cold start start/a is gone; put it back, or remove ${jobs[0].dir}`,
+    )
   })
 
   it('takes a run as done whose process finished after the command was killed', async () => {
@@ -142,7 +195,13 @@ describe('the runner', () => {
     const measured = () => {
       const probe = async (job: Job) => void probed.add(job.id)
       const isComplete = (job: Job) => isDone(job) && (job.kind === 'start' || probed.has(job.id))
-      return { probe, isComplete, width: 1, stop: new AbortController().signal }
+      return {
+        probe,
+        isComplete,
+        provenance: () => madeBy('one'),
+        width: 1,
+        stop: new AbortController().signal,
+      }
     }
     const first = record(() => true)
     await run(first.execute)

@@ -2,10 +2,12 @@
 
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { RunError } from '../runs/errors.ts'
 import { isLocked } from '../runs/lock.ts'
 import { latestCheckpoint, readMetrics } from '../runs/run-folder.ts'
 import { type Job, runDir, type Training } from './jobs.ts'
-import { isDone, readRecord, writeRecord } from './ledger.ts'
+import { isDone, provenanceOf, readRecord, writeRecord } from './ledger.ts'
+import { distinct, type Provenance } from './provenance.ts'
 
 /** How one training is carried out: by a process of its own, or in this one in tests. */
 export interface Launch {
@@ -30,6 +32,8 @@ export interface RunnerOptions {
   probe(job: Job, stop: AbortSignal): Promise<void>
   /** Whether a job is trained and measured. */
   isComplete(job: Job): boolean
+  /** What a training that begins now is made with. */
+  provenance(): Provenance
   /** Jobs at a time. */
   width: number
   stop: AbortSignal
@@ -42,9 +46,6 @@ export interface RunnerResult {
 }
 
 const ATTEMPTS = 2
-
-/** The checkpoint that a finished cold start left. */
-export const startCheckpoint = (start: Job): string | null => latestCheckpoint(runDir(start))
 
 const POLL_MS = 500
 
@@ -100,10 +101,7 @@ class Runner {
   /** The first waiting job whose cold start is there; those whose cold start failed, fail with it. */
   #next(): { job: Job; attempt: number } | undefined {
     for (const { job } of [...this.#waiting]) if (job.needs && this.#failed.has(job.needs)) this.#giveUp(job)
-    const known = new Set(this.#jobs.map(({ id }) => id))
-    const index = this.#waiting.findIndex(
-      ({ job }) => job.needs === null || this.#settled.has(job.needs) || !known.has(job.needs),
-    )
+    const index = this.#waiting.findIndex(({ job }) => job.needs === null || this.#settled.has(job.needs))
     return index < 0 ? undefined : this.#waiting.splice(index, 1)[0]
   }
 
@@ -154,15 +152,20 @@ class Runner {
       const noted = before.seconds + (performance.now() - startMs) / 1000
       // What a killed command did not note down, the steps themselves did.
       const seconds = Math.max(noted, stepSeconds(dir))
-      writeRecord(job, { ...before, finished, seconds, attempts: before.attempts + 1, error: null })
+      const attempts = before.attempts + 1
+      writeRecord(job, { ...readRecord(job), finished, seconds, attempts, error: null })
       return finished
     }
     if (isDone(job)) return before.finished || note(true)
+    const training = this.#withStart(job)
     const resume = canResume(dir)
     if (!resume) rmSync(dir, { recursive: true, force: true })
+    // Before it begins: a command that is killed leaves a run that goes on, and finishes, by itself.
+    const provenance = distinct([...(resume ? provenanceOf(job) : []), this.#options.provenance()])
+    writeRecord(job, { ...before, configHash: job.configHash, provenance })
     events?.onStart?.(job, resume)
     try {
-      const { finished } = await execute({ training: this.#withStart(job), dir, resume }, stop)
+      const { finished } = await execute({ training, dir, resume }, stop)
       return note(finished)
     } catch (error) {
       note(false)
@@ -178,11 +181,15 @@ class Runner {
     writeRecord(job, { ...readRecord(job), probeSeconds: (performance.now() - startMs) / 1000 })
   }
 
-  /** The arm's settings with its cold start's checkpoint as the model. */
+  /** The arm's settings with its cold start's checkpoint as the model. @throws RunError when that is gone */
   #withStart({ training, needs }: Job): Training {
-    const start = this.#jobs.find(({ id }) => id === needs)
-    const folder = start && startCheckpoint(start)
-    if (!folder) return training
+    if (needs === null) return training
+    const start = this.#jobs.find(({ id }) => id === needs)!
+    const folder = latestCheckpoint(runDir(start))
+    if (folder === null)
+      throw new RunError(`${runDir(start)}: the checkpoint of its cold start ${needs} is gone`, {
+        hint: `put it back, or remove ${start.dir} to have it trained again`,
+      })
     return { ...training, settings: [...training.settings, { model: { folder } }] }
   }
 }

@@ -1,14 +1,14 @@
 /** @file The state of a run beside a checkpoint: what it takes to go on as if nothing had happened. */
 
-import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { writeFileAtomic } from '../util/atomic.ts'
+import { shortHash } from '../util/canonical.ts'
 import { CheckpointError, ConfigError } from '../util/errors.ts'
 import type { RngState } from '../util/rng.ts'
 import { guardWrite } from './errors.ts'
 
-/** `recipe` is free-form JSON that belongs to the recipe: banks, schedules, cursors into data. */
+/** `recipe` is free-form JSON that belongs to the training: how far it is, banks, schedules, cursors into data. */
 export interface RunState {
   step: number
   configHash: string
@@ -16,18 +16,15 @@ export interface RunState {
   recipe?: unknown
 }
 
+/** Whether a state's `recipe` says that nothing is left to do. */
+export const isFinished = (recipe: unknown): boolean =>
+  (recipe as { finished?: unknown } | null | undefined)?.finished === true
+
 const STATE_FILE = 'run-state.json'
 const STEP_FOLDER = /^step-(\d{6,})$/
 
 /** Settings that may change between stop and resume: how long to run and where things are, not what is computed. */
 const FREE_KEYS = ['steps', 'maxSteps', 'out', 'dir', 'resume', 'threads', 'json', 'quiet', 'checkpoint']
-
-const canonical = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(canonical)
-  if (value === null || typeof value !== 'object') return value
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined)
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => [k, canonical(v)]))
-}
 
 /** Hash of a configuration whatever the order of its keys; top-level keys in `freeKeys` do not count. */
 export const configHash = (config: unknown, freeKeys: readonly string[] = FREE_KEYS): string => {
@@ -35,10 +32,7 @@ export const configHash = (config: unknown, freeKeys: readonly string[] = FREE_K
     config !== null && typeof config === 'object' && !Array.isArray(config)
       ? Object.fromEntries(Object.entries(config).filter(([key]) => !freeKeys.includes(key)))
       : config
-  return createHash('sha256')
-    .update(JSON.stringify(canonical(kept)))
-    .digest('hex')
-    .slice(0, 16)
+  return shortHash(kept)
 }
 
 /** Writes the state into a checkpoint's folder. @throws RunError when the disk is full */

@@ -12,6 +12,7 @@ describe('the report', () => {
   const result = analysePaper(registration, jobs, runs, {
     registeredAt: '2026-01-01T00:00:00.000Z',
     failed: [],
+    trainedWith: [],
   })
   const page = renderPaperReport(result, runs)
 
@@ -42,6 +43,7 @@ describe('the report', () => {
     const empty = analysePaper(registration, jobs, [], {
       registeredAt: '2026-01-01T00:00:00.000Z',
       failed: [],
+      trainedWith: [],
     })
     expect(renderPaperReport(empty, [])).toContain('No finished run has this figure yet.')
   })

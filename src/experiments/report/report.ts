@@ -9,6 +9,7 @@ import { figure, heading, page } from '../../runs/report/page.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import type { ControlResult } from '../claims.ts'
 import type { FinishedRun } from '../metrics/index.ts'
+import type { Provenance } from '../provenance.ts'
 import type { ArmCost, PaperResult } from '../results.ts'
 import type { Status } from '../status.ts'
 import { claimDetails } from './claim.ts'
@@ -103,16 +104,21 @@ const cut = ({ registration, failed }: PaperResult): Html | null => {
 const pairs = (record: Readonly<Record<string, string | number>>): Html =>
   html`<dl class="pairs">${Object.entries(record).map(([key, value]) => html`<dt>${key}</dt><dd>${value}</dd>`)}</dl>`
 
+const settingsText = ({ versions, machine }: Provenance): string =>
+  Object.entries({ ...versions, ...machine })
+    .map(([key, value]) => `${key} ${value}`)
+    .join(', ')
+
 const origin = (result: PaperResult): Html =>
   html`<section>${heading('Where this comes from')}<div class="panel settings">${pairs({
     registration: result.registration.file,
     'SHA-256': result.registration.hash,
-    ...result.versions,
-    ...result.machine,
+    'trained with': result.trainedWith.map(each => `${settingsText(each)} (${each.runs} runs)`).join('; '),
+    'analysed with': settingsText(result.analysedWith),
   })}</div></section>`
 
 const body = (result: PaperResult, charts: readonly ChartSpec[], drawn: readonly Html[]): Html =>
-  html`<main>${header(result)}<section>${heading('Claims', CLAIMS_ABOUT)}<div class="panel sets">${claimTable(result)}</div></section>${curves(charts)}${figures(drawn)}${details(result)}${controls(result)}${arms(result)}${cut(result)}${origin(result)}<footer>Written by Gradus ${result.versions.gradus}. All of it in this miniature: a CPU model says nothing about models a thousand times larger. Charts by uPlot (MIT).</footer></main>`
+  html`<main>${header(result)}<section>${heading('Claims', CLAIMS_ABOUT)}<div class="panel sets">${claimTable(result)}</div></section>${curves(charts)}${figures(drawn)}${details(result)}${controls(result)}${arms(result)}${cut(result)}${origin(result)}<footer>Written by Gradus ${result.analysedWith.versions.gradus}. All of it in this miniature: a CPU model says nothing about models a thousand times larger. Charts by uPlot (MIT).</footer></main>`
 
 /** The report as HTML, self-contained. */
 export const renderPaperReport = (result: PaperResult, runs: readonly FinishedRun[]): string => {
