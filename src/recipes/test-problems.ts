@@ -12,5 +12,5 @@ export const testProblems = ({ steps, evaluation }: Evaluated, step: number, las
 }
 
 /** `, 300 before the first step` where that is to be shorter; for plans. */
-export const shorterStart = ({ evaluation: { problemsAtStart } }: Evaluated): string =>
-  problemsAtStart === undefined ? '' : `, ${problemsAtStart} before the first step`
+export const shorterStart = ({ steps, evaluation: { problemsAtStart } }: Evaluated): string =>
+  steps === 0 || problemsAtStart === undefined ? '' : `, ${problemsAtStart} before the first step`

@@ -1,17 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readJsonl } from '../../util/jsonl.ts'
 import { sharedData } from '../../util/shared-data.ts'
-import {
-  gradeLogic,
-  gradeLogicBatch,
-  LOGIC_RUBRIC,
-  type LogicGradeOptions,
-  logicVerdicts,
-} from './criteria.ts'
+import { gradeLogic, gradeLogicBatch, type LogicGradeOptions } from './criteria.ts'
 import { parseSentence, splitSentences } from './english.ts'
 import { parseFormula } from './parse.ts'
 import type { LogicLabel, LogicProblem } from './problem.ts'
 import { completenessProxy, keyTerms, premiseUseProxy } from './proxies.ts'
+import { LOGIC_RUBRIC, logicVerdicts } from './rubric.ts'
 import { LogicSolver } from './solver.ts'
 
 const problemOf = (

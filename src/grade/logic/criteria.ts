@@ -1,41 +1,25 @@
 /** @file The five criteria of the logic rubric, C1 to C5, for whole batches of responses (spec 6.2, 6.3). */
 
-import type { Rubric, Verdict } from '../../rubric/index.ts'
+import { mean } from '../../util/descriptive.ts'
 import { type ExtractedAnswer, extractLabel } from './answer.ts'
 import { contextOf, type ProblemContext, type ReadStep } from './context.ts'
 import { exploitFlags, isTautology, tagsOf } from './exploits.ts'
 import type { Formula } from './formula.ts'
 import type { LogicLabel, LogicProblem } from './problem.ts'
 import { completenessProxy, premiseUseProxy } from './proxies.ts'
+import type { LogicCriterion } from './rubric.ts'
 import { type LogicSolver, STEP_CREDIT, type StepQuery, type StepStatus } from './solver.ts'
+import { SolverError } from './solver-process.ts'
 import { type ExtractedReasoning, extractReasoning, type Rule, type StepText } from './steps.ts'
+import { follows } from './support.ts'
 import { completeness, type JudgedStep, premiseUse, settles } from './truth.ts'
-
-/** The rubric with the paper's weights (spec 6.2); reward is 3 times the weighted sum. */
-export const LOGIC_RUBRIC: Rubric = {
-  id: 'logic',
-  criteria: [
-    { id: 'C1', text: 'The answer is right.', points: 0.3, category: 'answer' },
-    { id: 'C2', text: 'Every step follows from the premises.', points: 0.25, category: 'validity' },
-    {
-      id: 'C3',
-      text: 'The response has all tags and at least two numbered steps.',
-      points: 0.1,
-      category: 'format',
-    },
-    { id: 'C4', text: 'The reasoning uses the premises that it needs.', points: 0.15, category: 'premises' },
-    { id: 'C5', text: 'The reasoning is complete.', points: 0.2, category: 'completeness' },
-  ],
-}
-
-export type LogicCriterion = 'C1' | 'C2' | 'C3' | 'C4' | 'C5'
 
 export interface LogicGradeOptions {
   /** Work out C4 and C5 as they really are, beside the training proxies. For evaluation: it asks the solver more. */
   truth?: boolean
   /** Leave steps out of C2 that repeat a premise or an earlier step, or that hold without premises. Default off, as in the paper. */
   noveltyDiscount?: boolean
-  /** Check that each derived step follows from the steps before it. Default on; outside the ground fragment only with `truth`. */
+  /** Check that each derived step follows from the steps before it: by the ground solver where it can tell, else by Z3. Default on. */
   support?: boolean
 }
 
@@ -57,7 +41,7 @@ export interface StepGrade {
   /** Says what an earlier step said. */
   repeated: boolean
   foreign: boolean
-  /** A premise, or follows from the valid steps before it and the premises it refers to; null when that was not worked out. */
+  /** A premise, or follows from the valid steps before it and the premises it refers to; null when that was not asked. */
   supported: boolean | null
   /** False when the novelty discount leaves the step out of C2. */
   counted: boolean
@@ -169,33 +153,33 @@ const markRepeats = (steps: StepGrade[], read: readonly ReadStep[], discount: bo
   }
 }
 
-/** Fills `supported`: premises, and what follows from valid steps before and premises referred to. With `thorough`, Z3 answers what is left open. */
-const markSupport = async (draft: Draft, steps: StepGrade[], solver: LogicSolver, thorough: boolean) => {
+/**
+ * Whether each step is a premise, or follows from the valid steps before it and the premises it refers to.
+ * @throws SolverError when the solver failed on one of them.
+ */
+const supportOf = async (draft: Draft, steps: readonly StepGrade[], solver: LogicSolver) => {
   const earlier: Formula[] = []
+  const supported: boolean[] = []
   const { premisesFol } = draft.context.problem
-  for (const [index, step] of steps.entries()) {
-    if (step.formula === null || step.status !== 'entailed') {
-      step.supported = false
+  for (const [index, { formula, status, premise }] of steps.entries()) {
+    if (formula === null || status !== 'entailed') {
+      supported.push(false)
       continue
     }
     for (const { kind, number } of draft.reasoning.steps[index].refs) {
       const cited = kind === 'premise' ? premisesFol[number - 1] : undefined
       if (cited) earlier.push(cited)
     }
-    step.supported = step.premise !== null || draft.context.followsFrom(earlier, step.formula)
-    if (step.supported === null && thorough) {
-      const [status] = await solver.checkSteps([{ premises: [...earlier], formula: step.formula }])
-      step.supported = status === 'failed' ? null : status === 'entailed'
-    }
-    earlier.push(step.formula)
+    supported.push(premise !== null || (await follows(draft.context, earlier, formula, solver)))
+    earlier.push(formula)
   }
+  return supported
 }
 
-const mean = (values: readonly number[]) =>
-  values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
-
-const stepValidity = (steps: readonly StepGrade[]): number =>
-  mean(steps.flatMap(({ counted, credit }) => (counted && credit !== null ? [credit] : [])))
+const stepValidity = (steps: readonly StepGrade[]): number => {
+  const credits = steps.flatMap(({ counted, credit }) => (counted && credit !== null ? [credit] : []))
+  return credits.length === 0 ? 0 : mean(credits)
+}
 
 const formatScore = (response: string, steps: number): number =>
   (tagsOf(response).present + (steps >= 2 ? 1 : 0)) / 5
@@ -214,25 +198,57 @@ const prefixLength = (steps: readonly StepGrade[]): number => {
   return first < 0 ? steps.length : first
 }
 
+interface Asked {
+  steps: StepGrade[]
+  premises: StepStatus
+  /** The solver failed on something that was asked. */
+  failed: boolean
+}
+
+/** What has to be asked of the solver once the statuses are known; null when it failed on some of it. */
+const findOut = async (
+  draft: Draft,
+  steps: readonly StepGrade[],
+  solver: LogicSolver,
+  { support = true, truth = false }: LogicGradeOptions,
+) => {
+  const { context } = draft
+  const judged = judgedSteps(draft, steps)
+  try {
+    return {
+      supported: support ? await supportOf(draft, steps, solver) : null,
+      validProof: steps.every(step => step.status === 'entailed') && (await settles(context, judged, solver)),
+      truth: truth
+        ? { C4: await premiseUse(context, judged, solver), C5: await completeness(context, judged, solver) }
+        : null,
+    }
+  } catch (error) {
+    if (error instanceof SolverError) return null
+    throw error
+  }
+}
+
+const exclusionOf = ({ premises, failed }: Asked): LogicGrade['excluded'] => {
+  if (premises === 'inconsistent-premises') return premises
+  return failed ? 'solver-failed' : null
+}
+
 const finish = async (
   draft: Draft,
-  steps: StepGrade[],
-  premisesStatus: StepStatus,
+  asked: Asked,
   solver: LogicSolver,
   options: LogicGradeOptions,
 ): Promise<LogicGrade> => {
   const { context, response, answer, reasoning, read } = draft
   const { problem } = context
-  const inconsistent = premisesStatus === 'inconsistent-premises'
-  const failed = premisesStatus === 'failed' || steps.some(step => step.status === 'failed')
-  const excluded = inconsistent ? 'inconsistent-premises' : failed ? 'solver-failed' : null
+  const { steps } = asked
   markRepeats(steps, read, options.noveltyDiscount ?? false)
-  const judged = judgedSteps(draft, steps)
-  if (excluded === null && (options.support ?? true))
-    await markSupport(draft, steps, solver, options.truth ?? false)
+  const known = exclusionOf(asked)
+  const found = known === null ? await findOut(draft, steps, solver, options) : null
+  const excluded = known ?? (found === null ? 'solver-failed' : null)
+  for (const [index, step] of steps.entries()) step.supported = found?.supported?.[index] ?? null
   const answerCorrect = answer.label === problem.label
-  const validProof =
-    excluded === null && steps.every(step => step.status === 'entailed') && settles(context, judged)
+  const validProof = found?.validProof ?? false
   const correctAndValid = answerCorrect && validProof
   return {
     problemId: problem.id,
@@ -248,10 +264,7 @@ const finish = async (
       C4: premiseUseProxy(context.premiseTerms, reasoning.text),
       C5: completenessProxy(steps.length, reasoning.text),
     },
-    truth:
-      options.truth && excluded === null
-        ? { C4: await premiseUse(context, judged, solver), C5: await completeness(context, judged, solver) }
-        : null,
+    truth: found?.truth ?? null,
     validProof,
     correctAndValid,
     correctAndProved: correctAndValid && steps.every(step => step.supported === true),
@@ -273,24 +286,26 @@ export const gradeLogicBatch = async (
   const drafts = items.map(draftOf)
   const statuses = await ask(drafts, solver)
   let at = 0
-  const graded = drafts.map(draft => {
-    const premisesStatus = statuses[at++]
+  const asked = drafts.map((draft): Asked => {
+    const premises = statuses[at++]
     const steps = draft.reasoning.steps.map((text, index) => {
       const status = statusOf(statuses[at++], text.rule)
       return stepGrade(text, draft.read[index], status, draft.tautologies[index] === true)
     })
-    return { steps, premisesStatus }
+    const failed = premises === 'failed' || steps.some(({ status }) => status === 'failed')
+    return { steps, premises, failed }
   })
   for (const [index, { tautologies }] of drafts.entries()) {
     for (const [step, known] of tautologies.entries()) {
-      if (known === null) graded[index].steps[step].tautology = statuses[at++] === 'entailed'
+      if (known !== null) continue
+      const status = statuses[at++]
+      asked[index].steps[step].tautology = status === 'entailed'
+      asked[index].failed ||= status === 'failed'
     }
   }
   const grades: LogicGrade[] = []
-  for (const [index, draft] of drafts.entries()) {
-    const { steps, premisesStatus } = graded[index]
-    grades.push(await finish(draft, steps, premisesStatus, solver, options))
-  }
+  for (const [index, draft] of drafts.entries())
+    grades.push(await finish(draft, asked[index], solver, options))
   return grades
 }
 
@@ -306,18 +321,3 @@ export const gradeLogic = (
     solver,
     options,
   )
-
-/**
- * The grade as verdicts on `LOGIC_RUBRIC`; `truth` takes the real C4 and C5 where they were worked out. A criterion without
- * a value has no verdict (null): the item is at fault, not the response.
- */
-export const logicVerdicts = (grade: LogicGrade, truth = false): Verdict[] =>
-  LOGIC_RUBRIC.criteria.map(({ id }) => {
-    const criterion = id as LogicCriterion
-    const real = truth && grade.truth && (criterion === 'C4' || criterion === 'C5')
-    const credit = real ? grade.truth![criterion as 'C4' | 'C5'] : grade.criteria[criterion]
-    const source = criterion === 'C2' || real ? 'formal' : 'rule'
-    if (credit === null)
-      return { criterionId: id, met: null, source, explanation: grade.excluded ?? 'undefined here' }
-    return { criterionId: id, met: credit === 1, credit, source }
-  })

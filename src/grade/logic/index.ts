@@ -14,6 +14,7 @@ export {
 } from './parse.ts'
 export * from './problem.ts'
 export { completenessProxy, keyTerms, premiseUseProxy } from './proxies.ts'
+export * from './rubric.ts'
 export * from './solver.ts'
 export { SolverError } from './solver-process.ts'
 export {

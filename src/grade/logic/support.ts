@@ -1,9 +1,11 @@
 /** @file Which premises a minimal proof of the answer needs. */
 
+import type { ProblemContext } from './context.ts'
 import { type Formula, formulaKey, freeVariables, negate, predicates } from './formula.ts'
 import { groundStatus, shortestDerivation } from './ground.ts'
 import type { LogicProblem } from './problem.ts'
 import type { LogicSolver } from './solver.ts'
+import { SolverError } from './solver-process.ts'
 
 /** What the answer claims: the conclusion for True, its negation for False, nothing for Unknown. */
 export const claimOf = (problem: LogicProblem): Formula | null => {
@@ -11,17 +13,37 @@ export const claimOf = (problem: LogicProblem): Formula | null => {
   return problem.label === 'True' ? problem.conclusionFol : negate(problem.conclusionFol)
 }
 
-/** Whether premises entail a formula: by the ground solver where it can tell, else by Z3. */
+const proves = async (
+  premises: readonly Formula[],
+  formula: Formula,
+  solver: LogicSolver,
+): Promise<boolean> => {
+  const [status] = await solver.checkSteps([{ premises: [...premises], formula }])
+  if (status === 'failed')
+    throw new SolverError('the solver failed on a question about a proof', { hint: 'ask again' })
+  return status === 'entailed'
+}
+
+/**
+ * Whether premises entail a formula: by the ground solver where it can tell, else by Z3.
+ * @throws SolverError when the solver failed, which says nothing about the formula.
+ */
 export const entails = async (
   premises: readonly Formula[],
   formula: Formula,
   solver: LogicSolver,
 ): Promise<boolean> => {
   const status = groundStatus(premises, formula)
-  if (status !== null) return status === 'entailed'
-  const [checked] = await solver.checkSteps([{ premises: [...premises], formula }])
-  return checked === 'entailed'
+  return status === null ? proves(premises, formula, solver) : status === 'entailed'
 }
+
+/** `entails` for statements about a problem, which remembers what the ground solver says. @throws SolverError as there. */
+export const follows = async (
+  context: ProblemContext,
+  statements: readonly Formula[],
+  formula: Formula,
+  solver: LogicSolver,
+): Promise<boolean> => context.followsFrom(statements, formula) ?? (await proves(statements, formula, solver))
 
 /** Leaves out one premise after the other as long as the rest still entails the claim: no premise of the result can go. */
 const byDeletion = async (premises: readonly Formula[], claim: Formula, solver: LogicSolver) => {
@@ -53,6 +75,7 @@ const nearby = ({ premisesFol, conclusionFol }: LogicProblem): number[] => {
  * Premises (by index) that a minimal proof of the answer uses: a shortest chain of rules where there is one, else an
  * irreducible set found by deletion. For Unknown the premises that the reference proof states, or without one those about the
  * conclusion's own names. Null when the premises do not entail the labelled answer.
+ * @throws SolverError when the solver failed on the way.
  */
 export const minimalSupport = async (
   problem: LogicProblem,

@@ -1,10 +1,10 @@
 /** @file C4 and C5 as evaluation sees them: what the steps really use and establish (spec 6.2). */
 
 import type { ProblemContext } from './context.ts'
-import { type Formula, formulaKey, negate, visitAtoms } from './formula.ts'
+import { binary, type Formula, formulaKey, negate, not, visitAtoms } from './formula.ts'
 import type { LogicSolver } from './solver.ts'
 import type { StepReference } from './steps.ts'
-import { claimOf, entails, minimalSupport } from './support.ts'
+import { claimOf, entails, follows, minimalSupport } from './support.ts'
 
 /** What the truth criteria look at of a graded step. */
 export interface JudgedStep {
@@ -26,9 +26,19 @@ const citedPremises = (steps: readonly JudgedStep[], count: number): Set<number>
   return cited
 }
 
+/** Premises of a minimal proof, worked out once a problem; what the solver failed on is asked again the next time. */
+const supportOf = (context: ProblemContext, solver: LogicSolver): Promise<number[] | null> => {
+  context.support ??= minimalSupport(context.problem, solver, context.proofNodes).catch(error => {
+    context.support = null
+    throw error
+  })
+  return context.support
+}
+
 /**
  * C4: share of the premises of a minimal proof that the response cites, by restating them or by reference; 1 also when the
  * cited premises entail the answer in another way. Null when the premises do not entail the labelled answer.
+ * @throws SolverError when the solver failed, like the others here.
  */
 export const premiseUse = async (
   context: ProblemContext,
@@ -36,8 +46,7 @@ export const premiseUse = async (
   solver: LogicSolver,
 ): Promise<number | null> => {
   const { problem } = context
-  context.support ??= minimalSupport(problem, solver, context.proofNodes)
-  const support = await context.support
+  const support = await supportOf(context, solver)
   if (support === null) return null
   if (support.length === 0) return 1
   const cited = citedPremises(steps, problem.premisesFol.length)
@@ -56,46 +65,103 @@ export const proofReached = (context: ProblemContext, steps: readonly JudgedStep
   return [...nodes].filter(key => stated.has(key)).length / nodes.size
 }
 
-/** Signs (true: as it stands) under which a predicate occurs in a formula; both inside xor and iff. */
-const signsOf = (formula: Formula, predicate: string, sign = true): Set<boolean> => {
+type Atom = Extract<Formula, { kind: 'atom' }>
+type IsAbout = (atom: Atom) => boolean
+
+/** Tells the conclusion's own atoms: its predicates applied to its own names, or to any where a quantifier binds them. */
+const aboutConclusion = (conclusion: Formula): IsAbout => {
+  const own: { name: string; args: (string | null)[] }[] = []
+  visitAtoms(conclusion, (leaf, bound) => {
+    if (leaf.kind === 'atom')
+      own.push({ name: leaf.name, args: leaf.args.map(arg => (bound.has(arg) ? null : arg)) })
+  })
+  return ({ name, args }) =>
+    own.some(
+      each =>
+        each.name === name &&
+        each.args.length === args.length &&
+        each.args.every((arg, i) => arg === null || arg === args[i]),
+    )
+}
+
+/** Signs (true: as it stands) under which such atoms occur in a formula; both inside xor and iff, none below a quantifier. */
+const signsOf = (formula: Formula, isAbout: IsAbout, sign = true): Set<boolean> => {
   switch (formula.kind) {
     case 'atom':
-      return new Set(formula.name === predicate ? [sign] : [])
+      return new Set(isAbout(formula) ? [sign] : [])
     case 'not':
-      return signsOf(formula.body, predicate, !sign)
-    case 'forall':
-    case 'exists':
-      return signsOf(formula.body, predicate, sign)
+      return signsOf(formula.body, isAbout, !sign)
     case 'and':
     case 'or':
-      return new Set([...signsOf(formula.left, predicate, sign), ...signsOf(formula.right, predicate, sign)])
+      return new Set([...signsOf(formula.left, isAbout, sign), ...signsOf(formula.right, isAbout, sign)])
     case 'implies':
-      return new Set([...signsOf(formula.left, predicate, !sign), ...signsOf(formula.right, predicate, sign)])
+      return new Set([...signsOf(formula.left, isAbout, !sign), ...signsOf(formula.right, isAbout, sign)])
     case 'xor':
     case 'iff': {
-      const both = [formula.left, formula.right].some(side => signsOf(side, predicate).size > 0)
-      return new Set(both ? [true, false] : [])
+      const occurs = [formula.left, formula.right].some(side => signsOf(side, isAbout).size > 0)
+      return new Set(occurs ? [true, false] : [])
     }
     default:
       return new Set()
   }
 }
 
+/** The formula with such atoms outside quantifiers replaced by truth or falsehood. */
+const withAtomsAs = (formula: Formula, isAbout: IsAbout, value: 'true' | 'false'): Formula => {
+  switch (formula.kind) {
+    case 'atom':
+      return isAbout(formula) ? { kind: value } : formula
+    case 'not':
+      return not(withAtomsAs(formula.body, isAbout, value))
+    case 'and':
+    case 'or':
+    case 'implies':
+    case 'xor':
+    case 'iff':
+      return binary(
+        formula.kind,
+        withAtomsAs(formula.left, isAbout, value),
+        withAtomsAs(formula.right, isAbout, value),
+      )
+    default:
+      return formula
+  }
+}
+
+/**
+ * The direction that a statement speaks to: true for the conclusion's atoms, false for their negations. Null when it says
+ * nothing of their own, both at once, or what the premises entail without them (a tautology, a disjunct that is no news).
+ */
+const directionOf = async (
+  context: ProblemContext,
+  formula: Formula,
+  isAbout: IsAbout,
+  solver: LogicSolver,
+) => {
+  const [sign, ...others] = signsOf(formula, isAbout)
+  if (sign === undefined || others.length > 0) return null
+  const without = withAtomsAs(formula, isAbout, sign ? 'false' : 'true')
+  return (await follows(context, context.problem.premisesFol, without, solver)) ? null : sign
+}
+
 /** For Unknown: how many of the two directions, the conclusion and its negation, some step speaks to. 0, .5 or 1. */
-const directionsAddressed = (context: ProblemContext, steps: readonly JudgedStep[]): number => {
-  const names = new Set<string>()
-  visitAtoms(context.problem.conclusionFol, leaf => leaf.kind === 'atom' && names.add(leaf.name))
+const directionsAddressed = async (
+  context: ProblemContext,
+  steps: readonly JudgedStep[],
+  solver: LogicSolver,
+): Promise<number> => {
+  const isAbout = aboutConclusion(context.problem.conclusionFol)
   const found = new Set<boolean>()
   for (const { formula } of steps) {
-    if (!formula) continue
-    for (const name of names) for (const sign of signsOf(formula, name)) found.add(sign)
+    const direction = formula && (await directionOf(context, formula, isAbout, solver))
+    if (direction !== null) found.add(direction)
   }
   return found.size / 2
 }
 
 /**
  * C5: 1 when the valid steps entail the answer by themselves; else the share of the reference proof (or of a minimal proof)
- * that they reach. For Unknown: 1 when both directions were addressed, or when the reference proof, which applies every rule
+ * that they reach. For Unknown: 1 when both directions were addressed by steps about the conclusion's own names, or when the reference proof, which applies every rule
  * there is, was reached in full; else the larger share.
  */
 export const completeness = async (
@@ -106,12 +172,11 @@ export const completeness = async (
   const { problem } = context
   const reached = proofReached(context, steps)
   const claim = claimOf(problem)
-  if (claim === null) return Math.max(reached ?? 0, directionsAddressed(context, steps))
+  if (claim === null) return Math.max(reached ?? 0, await directionsAddressed(context, steps, solver))
   const valid = steps.flatMap(step => (step.entailed && step.formula ? [step.formula] : []))
   if (valid.length > 0 && (await entails(valid, claim, solver))) return 1
   if (reached !== null) return reached
-  context.support ??= minimalSupport(problem, solver, context.proofNodes)
-  const support = await context.support
+  const support = await supportOf(context, solver)
   if (!support) return 0
   const cited = citedPremises(steps, problem.premisesFol.length)
   return support.filter(index => cited.has(index)).length / (support.length + 1)
@@ -121,13 +186,17 @@ export const completeness = async (
  * Whether the steps bring the question to its end. True and False: the last step is the conclusion or its negation.
  * Unknown: every ground statement of the reference proof is stated; without a reference proof, both directions addressed.
  */
-export const settles = (context: ProblemContext, steps: readonly JudgedStep[]): boolean => {
+export const settles = async (
+  context: ProblemContext,
+  steps: readonly JudgedStep[],
+  solver: LogicSolver,
+): Promise<boolean> => {
   const last = steps.at(-1)
   if (!last) return false
   if (context.problem.label !== 'Unknown')
     return last.key === context.conclusionKey || last.key === context.denialKey
   const derived = context.proofNodes.filter(node => node.kind === 'atom' || negate(node).kind === 'atom')
-  if (derived.length === 0) return directionsAddressed(context, steps) === 1
+  if (derived.length === 0) return (await directionsAddressed(context, steps, solver)) === 1
   const stated = new Set(steps.map(step => step.key))
   return derived.every(node => stated.has(formulaKey(node)))
 }

@@ -4,6 +4,7 @@ import { labelBalance } from '../../eval/balance.ts'
 import type { Grader } from '../../grade/grader.ts'
 import { gradeLogicBatch, type LogicGrade } from '../../grade/logic/criteria.ts'
 import { LOGIC_LABELS } from '../../grade/logic/problem.ts'
+import { LOGIC_CRITERIA, type LogicCriterion } from '../../grade/logic/rubric.ts'
 import type { LogicSolver } from '../../grade/logic/solver.ts'
 import type { Policy, SamplingOptions } from '../../policy/policy.ts'
 import type { EvalItem, EvalRow, Interval } from '../../runs/rows.ts'
@@ -11,7 +12,6 @@ import { shallowBaselines } from '../../tasks/logic/baselines.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { DataError } from '../../util/errors.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
-import { CRITERIA, type CriterionId } from './criteria.ts'
 import type { LogicFormat } from './format.ts'
 import { judgeSoftCriteria, type SoftItem } from './soft-judge.ts'
 
@@ -30,11 +30,11 @@ export interface EvaluationParts {
   judge?: Grader
 }
 
-/** Responses to all problems. */
+/** Responses to all problems, without those that nothing can be said of. */
 export interface Responses {
-  /** By problem and sample, without those that nothing can be said of. */
+  /** By problem and sample. */
   grades_P_S: LogicGrade[][]
-  /** Every response, in the order of the problems. */
+  /** In the order of the problems. */
   items: SoftItem[]
 }
 
@@ -59,7 +59,7 @@ export const respond = async (
   const grades_P_S = problems.map((_, p) =>
     grades.slice(p * count, (p + 1) * count).filter(({ excluded }) => !excluded),
   )
-  return { grades_P_S, items }
+  return { grades_P_S, items: items.filter((_, i) => !grades[i].excluded) }
 }
 
 const share = (grades: readonly LogicGrade[], test: (grade: LogicGrade) => boolean) =>
@@ -71,25 +71,22 @@ const interval = (perProblem: readonly number[]): Interval => {
   return [low, high]
 }
 
-/** Every step entailed and the question settled, whatever the answer says. */
-export const isValidProof = (grade: LogicGrade): boolean => grade.validProof
-
 /** Mean of each criterion, C4 and C5 as they really are; null where no response has a value. */
-const criteriaOf = (grades: readonly LogicGrade[]): Record<CriterionId, number | null> =>
+const criteriaOf = (grades: readonly LogicGrade[]): Record<LogicCriterion, number | null> =>
   Object.fromEntries(
-    CRITERIA.map(id => {
+    LOGIC_CRITERIA.map(id => {
       const values = grades.flatMap(({ criteria, truth }) => {
         const value = truth && (id === 'C4' || id === 'C5') ? truth[id] : criteria[id]
         return value === null ? [] : [value]
       })
       return [id, values.length > 0 ? mean(values) : null]
     }),
-  ) as Record<CriterionId, number | null>
+  ) as Record<LogicCriterion, number | null>
 
 /** 95% interval of each criterion over the problems that have a value. */
 const criteriaIntervals = (items: readonly EvalItem[]): Record<string, Interval> =>
   Object.fromEntries(
-    CRITERIA.flatMap(id => {
+    LOGIC_CRITERIA.flatMap(id => {
       const values = items.flatMap(({ criteria }) => criteria?.[id] ?? [])
       return values.length > 0 ? [[id, interval(values)]] : []
     }),
@@ -132,35 +129,43 @@ export const evaluateSet = async (
     accuracyInterval: interval(column(item => item.accuracy)),
     correctAndValid: mean(column(item => item.correctAndValid!)),
     correctAndValidInterval: interval(column(item => item.correctAndValid!)),
-    validProofs: share(all, isValidProof),
+    validProofs: share(all, grade => grade.validProof),
     correctAndProved: share(all, grade => grade.correctAndProved),
-    ...(greedy && {
-      greedyAccuracy: mean(column(item => item.greedyAccuracy!)),
-      greedyAccuracyInterval: interval(column(item => item.greedyAccuracy!)),
-      greedyCorrectAndValid: mean(column(item => item.greedyCorrectAndValid!)),
-      greedyCorrectAndValidInterval: interval(column(item => item.greedyCorrectAndValid!)),
-    }),
+    ...greedyScores(items),
     criteria: criteriaOf(all),
     criteriaIntervals: criteriaIntervals(items),
     ...(parts.judge && { judged: await judgeSoftCriteria(parts.judge, main.items) }),
     ...labelScores(kept.map(({ problem, p }) => ({ problem, grades: sampled[p] }))),
-    baselines: baselineRows(problems),
+    baselines: baselineRows(kept.map(({ problem }) => problem)),
     items,
   }
 }
 
-const itemOf = (problem: LogicTaskExample, grades: LogicGrade[], greedy?: LogicGrade[]): EvalItem => ({
+const itemOf = (problem: LogicTaskExample, grades: LogicGrade[], greedy: LogicGrade[] = []): EvalItem => ({
   id: problem.id,
   accuracy: share(grades, grade => grade.answerCorrect),
   correctAndValid: share(grades, grade => grade.correctAndValid),
   criteria: criteriaOf(grades),
-  ...(greedy && {
+  ...(greedy.length > 0 && {
     greedyAccuracy: share(greedy, grade => grade.answerCorrect),
     greedyCorrectAndValid: share(greedy, grade => grade.correctAndValid),
   }),
 })
 
-/** Accuracy by label, and the balance over labels. */
+/** Over the problems whose greedy response could be graded; nothing where none could. */
+const greedyScores = (items: readonly EvalItem[]): Partial<EvalRow> => {
+  const accuracy = items.flatMap(item => item.greedyAccuracy ?? [])
+  const correctAndValid = items.flatMap(item => item.greedyCorrectAndValid ?? [])
+  if (accuracy.length === 0) return {}
+  return {
+    greedyAccuracy: mean(accuracy),
+    greedyAccuracyInterval: interval(accuracy),
+    greedyCorrectAndValid: mean(correctAndValid),
+    greedyCorrectAndValidInterval: interval(correctAndValid),
+  }
+}
+
+/** Accuracy by label with its number of problems, and the balance over labels. */
 const labelScores = (
   rows: readonly { problem: LogicTaskExample; grades: LogicGrade[] }[],
 ): Pick<EvalRow, 'byLabel' | 'balance'> => {
@@ -173,8 +178,9 @@ const labelScores = (
       LOGIC_LABELS.flatMap(label => {
         const { accuracy } = byLabel[label]
         if (accuracy === null) return []
-        const own = rows.filter(({ problem }) => problem.label === label).flatMap(({ grades }) => grades)
-        return [[label, { n: own.length, accuracy, correctAndValid: share(own, g => g.correctAndValid) }]]
+        const own = rows.filter(({ problem }) => problem.label === label)
+        const grades = own.flatMap(row => row.grades)
+        return [[label, { n: own.length, accuracy, correctAndValid: share(grades, g => g.correctAndValid) }]]
       }),
     ),
     balance: { macroRecall, minClassRecall, predicted, trueBias },

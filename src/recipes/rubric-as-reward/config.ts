@@ -1,9 +1,8 @@
 /** @file Configuration of the rubric-as-reward recipe; defaults follow the paper where it gives them. */
 
 import { z } from 'zod'
+import { LOGIC_CRITERIA } from '../../grade/logic/rubric.ts'
 import { advantageSchema, commonShape, lossSettingSchema, rolloutSchema } from '../../train/config.ts'
-import { ConfigError } from '../../util/errors.ts'
-import { CRITERIA } from '../logic/criteria.ts'
 import { coldStartPhaseSchema } from '../logic-cold-start/config.ts'
 
 /**
@@ -69,8 +68,8 @@ export const rubricAsRewardSchema = z.strictObject({
   coldStart: coldStartPhaseSchema.nullable().default(null),
   task: taskSchema.prefault({}),
   condition: z.enum(CONDITIONS).default('rubric'),
-  /** Other weights than the condition's, by criterion. */
-  weights: z.partialRecord(z.enum(CRITERIA), z.number().min(0)).nullable().default(null),
+  /** Other weights than the condition's, by criterion; for conditions that are weighted sums. */
+  weights: z.partialRecord(z.enum(LOGIC_CRITERIA), z.number().min(0)).nullable().default(null),
   /** `scalar`: one advantage a rollout, as in the paper; `per-step`: each step's tokens also carry that step's verdict. */
   credit: z.enum(['scalar', 'per-step']).default('scalar'),
   /** Weight of the step's own advantage beside the rollout's, with `per-step`. */
@@ -84,7 +83,7 @@ export const rubricAsRewardSchema = z.strictObject({
   softCriteria: z.enum(['heuristic', 'exact']).optional(),
   /** Restated, repeated and tautological steps are left out of C2's mean (off in the paper). */
   noveltyDiscount: z.boolean().default(false),
-  /** `grpo`, or `rejection`: supervised learning on the rollouts that are correct and valid, for comparison. */
+  /** `grpo`, or `rejection`: supervised learning on the rollouts that condition `proof` pays, for comparison. */
   method: z.enum(['grpo', 'rejection']).default('grpo'),
   advantage: z
     .strictObject({
@@ -103,22 +102,8 @@ export const rubricAsRewardSchema = z.strictObject({
 
 export type RubricAsRewardConfig = z.output<typeof rubricAsRewardSchema>
 
-/**
- * Refuses settings of which one would silently be ignored.
- * @throws ConfigError naming the setting and what to do.
- */
-export const checkSettings = ({
+/** Optimiser steps of a run: a baseline takes none, whatever `steps` says. */
+export const trainingSteps = ({
   condition,
-  advantage: { scale, redistribute },
-}: RubricAsRewardConfig): void => {
-  if (condition === 'rubric_norm' && scale !== 'group')
-    throw new ConfigError(
-      `advantage.scale: expected "group" with condition "rubric_norm", which divides each criterion by its own spread in the group, got "${scale}"`,
-      { hint: 'leave advantage.scale at "group", or choose another condition' },
-    )
-  if (condition !== 'rubric_norm' && redistribute)
-    throw new ConfigError(
-      `advantage.redistribute: expected false with condition "${condition}", which mixes the criteria before they are normalised, got true`,
-      { hint: 'set condition to "rubric_norm", or advantage.redistribute to false' },
-    )
-}
+  steps,
+}: Pick<RubricAsRewardConfig, 'condition' | 'steps'>): number => (condition === 'baseline' ? 0 : steps)

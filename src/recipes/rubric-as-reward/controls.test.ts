@@ -12,7 +12,10 @@ const proof = (index: number): string => {
   return `<reasoning>\n${lines.join('\n')}\n</reasoning>\n<answer>${label}</answer>`
 }
 
-const gradedBy = async (settings: Pick<Partial<RubricAsRewardConfig>, 'control' | 'softCriteria'>) => {
+type Settings = Pick<Partial<RubricAsRewardConfig>, 'control' | 'softCriteria'>
+
+/** The grade of a perfect proof of each of 20 problems, and what training is told of it. */
+const bothOf = async (settings: Settings) => {
   const solver = await LogicSolver.start({ backend: 'ground' })
   const grader = trainingGrader({ seed: 1, ...settings }, problems, (items, truth) =>
     gradeLogicBatch(items, solver, { truth }),
@@ -22,6 +25,8 @@ const gradedBy = async (settings: Pick<Partial<RubricAsRewardConfig>, 'control' 
   await solver.close()
   return grades
 }
+
+const gradedBy = async (settings: Settings) => (await bothOf(settings)).map(({ rewarded }) => rewarded)
 
 describe('what training is graded by', () => {
   it('is the truth unless a setting says otherwise', async () => {
@@ -58,5 +63,16 @@ describe('what training is graded by', () => {
     const [proxy, exact] = [await gradedBy({}), await gradedBy({ softCriteria: 'exact' })]
     expect(exact.every(({ criteria }) => criteria.C5 === 1 && criteria.C4 === 1)).toBe(true)
     expect(proxy.some(({ criteria }) => criteria.C5! < 1)).toBe(true)
+  })
+
+  it.each(['random', 'flipped', 'shuffled'] as const)('%s: the true grade stays beside', async control => {
+    const [plain, both] = [await bothOf({}), await bothOf({ control })]
+    expect(both.map(({ grade }) => grade)).toEqual(plain.map(({ grade }) => grade))
+    expect(both.some(({ grade, rewarded }) => grade.correctAndProved !== rewarded.correctAndProved)).toBe(true)
+  })
+
+  it('without a control is one and the same grade', async () => {
+    for (const settings of [{}, { softCriteria: 'exact' }] as const)
+      expect((await bothOf(settings)).every(({ grade, rewarded }) => grade === rewarded)).toBe(true)
   })
 })

@@ -6,7 +6,12 @@ import { Rng } from '../../util/rng.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 
 type Item = LogicItem & { problem: LogicTaskExample }
-type Grade<T extends LogicItem> = (items: readonly T[]) => Promise<LogicGrade[]>
+
+/** A response's grade, and the one that training goes by: the same unless there is a control. */
+export interface TrainingGrade {
+  grade: LogicGrade
+  rewarded: LogicGrade
+}
 
 /** How far away in the stream of problems the one lies that a shuffled rubric comes from. */
 const ELSEWHERE = 1_000_003
@@ -32,7 +37,7 @@ const byProof = (grade: LogicGrade): LogicGrade => {
 
 export interface TrainingGrader {
   problems: (index: number) => LogicTaskExample
-  grade: Grade<Item>
+  grade: (items: readonly Item[]) => Promise<TrainingGrade[]>
 }
 
 /**
@@ -51,14 +56,24 @@ export const trainingGrader = (
     return problem
   }
   const exact = softCriteria === 'exact'
-  const grade: Grade<Item> = async items => {
-    const asked = items.map(item =>
-      control === 'shuffled' ? { ...item, problem: others.get(item.problem)! } : item,
-    )
-    const grades = (await gradeTruly(asked, exact)).map(each => (exact ? byProof(each) : each))
-    if (control === 'flipped') return grades.map(each => shifted(each, value => 1 - value))
-    if (control === 'random') return grades.map((each, i) => byChance(each, items[i], seed))
-    return grades
+  const gradeBy = async (items: readonly Item[]) =>
+    (await gradeTruly(items, exact)).map(each => (exact ? byProof(each) : each))
+  const controlled = async (items: readonly Item[], grades: readonly LogicGrade[]) => {
+    switch (control) {
+      case 'flipped':
+        return grades.map(each => shifted(each, value => 1 - value))
+      case 'random':
+        return grades.map((each, i) => byChance(each, items[i], seed))
+      case 'shuffled':
+        return gradeBy(items.map(item => ({ ...item, problem: others.get(item.problem)! })))
+      default:
+        return grades
+    }
+  }
+  const grade = async (items: readonly Item[]): Promise<TrainingGrade[]> => {
+    const grades = await gradeBy(items)
+    const rewarded = await controlled(items, grades)
+    return grades.map((each, i) => ({ grade: each, rewarded: rewarded[i] }))
   }
   return { problems: control === 'shuffled' ? withOther : problems, grade }
 }

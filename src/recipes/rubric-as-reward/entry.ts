@@ -7,7 +7,8 @@ import { knownShape, modelPlace } from '../known-models.ts'
 import { logicModelConfig } from '../logic-cold-start/model.ts'
 import type { RecipeEntry, RunPlan } from '../recipe.ts'
 import { shorterStart } from '../test-problems.ts'
-import { checkSettings, type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
+import { checkSettings } from './check-settings.ts'
+import { type RubricAsRewardConfig, rubricAsRewardSchema, trainingSteps } from './config.ts'
 import { presets } from './presets.ts'
 import { conditionWeights } from './rewards.ts'
 import { runRubricAsReward } from './run.ts'
@@ -28,12 +29,14 @@ const modelLine = ({ model, coldStart }: RubricAsRewardConfig): string => {
 const rewardLine = ({ condition, weights, credit, method }: RubricAsRewardConfig): string => {
   const used = Object.entries(weights ?? conditionWeights(condition))
   const sum = used.map(([id, weight]) => `${Number(weight.toFixed(3))} ${id}`).join(' + ')
-  return `${condition}${sum === '' ? '' : `: 3 x (${sum})`}, ${credit} credit, ${method}`
+  const how = method === 'rejection' ? 'rejection' : `${credit} credit, ${method}`
+  return `${condition}${sum === '' ? '' : `: 3 x (${sum})`}, ${how}`
 }
 
 const plan = (config: RubricAsRewardConfig): RunPlan => {
   checkSettings(config)
-  const { rollout, steps, model, engine, loss, optimizer, task, evaluation } = config
+  const { rollout, model, engine, loss, optimizer, task, evaluation } = config
+  const steps = trainingSteps(config)
   const shape = shapeOf(config)
   const rollouts = rollout.prompts * rollout.samples
   const tokensPerStep = rollouts * rollout.maxTokens
@@ -61,7 +64,7 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
       `steps        ${steps}, each ${rollout.prompts} problems x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens: up to ${tokensPerStep.toLocaleString('en')} new tokens a step`,
       `optimiser    AdamW, learning rate ${rate.peak} (${rate.kind}), KL ${loss.kl.coef > 0 ? `${loss.kl.kind} x ${loss.kl.coef}` : 'none'}`,
       'grading      by rules and solver in this process: no judge model, no network',
-      `evaluation   ${evaluation.problems} problems on ${evaluation.sets.join(', ')}, before and after${shorterStart(config)}`,
+      `evaluation   ${evaluation.problems} problems on ${evaluation.sets.join(', ')}, before and after${shorterStart({ steps, evaluation })}`,
       ...(memory ? memoryLines(memory, { ...engine, sequence }) : []),
     ],
     json: {

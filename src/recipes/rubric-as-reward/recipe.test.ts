@@ -47,7 +47,7 @@ const recipeOf = async (settings: Settings = {}) => {
   return rubricAsReward(config, {
     problems: index => ({ ...stella, id: `problem ${index}` }),
     format: miniatureFormat(),
-    grade: items => gradeLogicBatch(items, solver),
+    grade: async items => (await gradeLogicBatch(items, solver)).map(grade => ({ grade, rewarded: grade })),
     evaluate: async () => [],
   })
 }
@@ -199,7 +199,7 @@ describe('credit of single steps', () => {
 
 describe('rejection sampling', () => {
   it('takes the rollouts that are correct and proved, with advantage 1, and leaves out the others', async () => {
-    const recipe = await recipeOf({ method: 'rejection' })
+    const recipe = await recipeOf({ condition: 'proof', method: 'rejection' })
     const { advantages } = recipe.credit([await groupOf(recipe, [whole, wrongAnswer, badStep, leap])])
     expect(advantages[0].map(row => [...new Set(row)])).toEqual([[1], [0], [0], [0]])
   })
@@ -227,7 +227,7 @@ describe('bad rollouts are data', () => {
       for (const row of advantages[0]) expect(row.every(Number.isFinite)).toBe(true)
       if (tokens.length > 0) expect(advantages[0][0][0]).toBeLessThan(0)
       expect(metrics.correctAndProved).toBe(0.5)
-      expect(recipe.record(1, [group], advantages)).toHaveLength(3)
+      expect(recipe.record(1, [group], advantages)).toHaveLength(2)
     }
   })
 

@@ -10,6 +10,7 @@
  */
 
 import type { LogicGrade, StepGrade } from '../../grade/logic/criteria.ts'
+import { LOGIC_CRITERIA, LOGIC_RUBRIC, type LogicCriterion, logicVerdicts } from '../../grade/logic/rubric.ts'
 import { SolverError } from '../../grade/logic/solver-process.ts'
 import { stepAdvantages } from '../../rl/advantages.ts'
 import { broadcastAdvantage, stepwiseCredit } from '../../rl/datum.ts'
@@ -20,14 +21,13 @@ import type { Recipe } from '../../train/loop.ts'
 import type { Group } from '../../train/rollout.ts'
 import type { TokenAdvantages } from '../../train/update.ts'
 import { mean, std } from '../../util/statistics.ts'
-import { CRITERIA, type CriterionId, LOGIC_RUBRIC, logicVerdicts } from '../logic/criteria.ts'
 import { type LogicFormat, type ResponseText, tokensOfSpan } from '../logic/format.ts'
 import type { RubricAsRewardConfig } from './config.ts'
+import type { TrainingGrade } from './controls.ts'
 import { conditionWeights, rolloutAdvantages, type Scored, type Weights } from './rewards.ts'
 
-/** A rollout's grade with the text it was read from. */
-export interface Graded {
-  grade: LogicGrade
+/** A rollout's grade, and the one that training goes by, with the text they were read from. */
+export interface Graded extends TrainingGrade {
   response: ResponseText
 }
 
@@ -37,12 +37,9 @@ export type LogicGroup = Group<LogicTaskExample, Graded>
 export interface RecipeParts {
   problems: (index: number) => LogicTaskExample
   format: LogicFormat
-  grade: (items: readonly { problem: LogicTaskExample; response: string }[]) => Promise<LogicGrade[]>
+  grade: (items: readonly { problem: LogicTaskExample; response: string }[]) => Promise<TrainingGrade[]>
   evaluate: Recipe<LogicTaskExample, Graded>['evaluate']
 }
-
-/** Rollouts kept for the report, a step: the best, the worst and one of the latest. */
-const RECORDED = 3
 
 export const rubricAsReward = (
   config: RubricAsRewardConfig,
@@ -58,13 +55,13 @@ export const rubricAsReward = (
   grade: async items => {
     const responses = items.map(({ sample }) => format.read(sample.tokens))
     const grades = await grade(items.map(({ problem }, i) => ({ problem, response: responses[i].text })))
-    return grades.map((result, i) => ({ grade: result, response: responses[i] }))
+    return grades.map((result, i) => ({ ...result, response: responses[i] }))
   },
 
   credit: groups => {
     assertSolverWorks(groups)
     const weights = config.weights ?? conditionWeights(config.condition)
-    const scored_P_G = groups.map(({ grades }) => grades.map(({ grade: g }) => scoredOf(g)))
+    const scored_P_G = groups.map(({ grades }) => grades.map(({ rewarded }) => scoredOf(rewarded)))
     const { advantages_P_G, rewards_P_G, zeroVariance } = rolloutAdvantages(
       scored_P_G,
       config.condition,
@@ -103,22 +100,25 @@ export const rubricAsReward = (
     )
   },
 
-  // Whole proofs that hold are what every condition hopes for; only `proof` pays for them.
-  ...(config.condition !== 'proof' && { heldOut: provedOf }),
+  // Whole proofs that hold are what every condition hopes for; `proof` pays for them, unless a control pays for something else.
+  ...((config.condition !== 'proof' || config.control !== undefined) && { heldOut: provedOf }),
 
   evaluate,
 })
 
 /** An excluded item has no C2; what stands for it here counts nowhere. */
 const scoredOf = ({ criteria, correctAndProved, excluded }: LogicGrade): Scored => ({
-  scores: Object.fromEntries(CRITERIA.map(id => [id, criteria[id] ?? 0])) as Record<CriterionId, number>,
+  scores: Object.fromEntries(LOGIC_CRITERIA.map(id => [id, criteria[id] ?? 0])) as Record<
+    LogicCriterion,
+    number
+  >,
   correctAndProved,
   excluded: excluded !== null,
 })
 
 /** @throws SolverError when nothing of a step could be judged: going on would train on nothing. */
 const assertSolverWorks = (groups: readonly LogicGroup[]): void => {
-  const grades = groups.flatMap(group => group.grades.map(({ grade }) => grade))
+  const grades = groups.flatMap(group => group.grades.map(({ rewarded }) => rewarded))
   if (grades.length > 0 && grades.every(({ excluded }) => excluded === 'solver-failed'))
     throw new SolverError(`the solver failed on every one of ${grades.length} rollouts`, {
       hint: 'go on with --resume; if it happens again, check the memory that is left',
@@ -172,9 +172,10 @@ const stepVerdict = ({ credit, repeated, supported, status }: StepGrade): number
 /** Rejection sampling: learn the rollouts that are correct and proved, leave out the others. */
 const acceptValid = (groups: readonly LogicGroup[]): TokenAdvantages =>
   groups.map(({ samples, grades }) =>
-    samples.map((sample, g) =>
-      broadcastAdvantage(grades[g].grade.correctAndProved ? 1 : 0, ones(sample.tokens.length)),
-    ),
+    samples.map((sample, g) => {
+      const { excluded, correctAndProved } = grades[g].rewarded
+      return broadcastAdvantage(excluded === null && correctAndProved ? 1 : 0, ones(sample.tokens.length))
+    }),
   )
 
 const averageFlags = (grades: readonly LogicGrade[]): Record<string, number> =>
@@ -191,8 +192,8 @@ const provedOf = (groups: readonly LogicGroup[]): (number | null)[][] =>
 /** Where the weighted sum comes from; nothing where the reward is none, or nothing was earned. */
 const rewardShares = (groups: readonly LogicGroup[], weights: Weights): Omit<MetricsRow, 'step'> => {
   const judged = groups.flatMap(({ grades }) =>
-    grades.flatMap(({ grade }) =>
-      grade.excluded === null ? [{ rubric: LOGIC_RUBRIC, verdicts: logicVerdicts(grade.criteria) }] : [],
+    grades.flatMap(({ rewarded }) =>
+      rewarded.excluded === null ? [{ rubric: LOGIC_RUBRIC, verdicts: logicVerdicts(rewarded) }] : [],
     ),
   )
   const shares = pointShares(judged, weights)
@@ -205,43 +206,48 @@ const excludedShares = (grades: readonly LogicGrade[]): Record<string, number> =
   faultyProblem: mean(grades.map(({ excluded }) => Number(excluded === 'inconsistent-premises'))),
 })
 
+/** Criteria and flags are those that training goes by; answers and proofs are judged as they are, also under a control. */
 const gradeMetrics = (
   groups: readonly LogicGroup[],
   rewards_P_G: readonly (readonly number[])[],
 ): Omit<MetricsRow, 'step'> => {
   const all = groups.flatMap(({ grades }, p) =>
-    grades.map(({ grade }, g) => ({ grade, reward: rewards_P_G[p][g] })),
+    grades.map(({ rewarded }, g) => ({ rewarded, reward: rewards_P_G[p][g] })),
   )
-  const judged = all.filter(({ grade }) => grade.excluded === null)
-  const grades = judged.map(({ grade }) => grade)
+  const judged = all.filter(({ rewarded }) => rewarded.excluded === null)
+  const grades = judged.map(({ rewarded }) => rewarded)
   const rewards = judged.map(item => item.reward)
-  const average = (pick: (grade: LogicGrade) => number) => (grades.length > 0 ? mean(grades.map(pick)) : null)
+  const truths = groups.flatMap(group =>
+    group.grades.flatMap(({ grade }) => (grade.excluded === null ? [grade] : [])),
+  )
+  const average = (of: readonly LogicGrade[], pick: (grade: LogicGrade) => number) =>
+    of.length > 0 ? mean(of.map(pick)) : null
   return {
     reward: rewards.length > 0 ? mean(rewards) : null,
     rewardStd: rewards.length > 0 ? std(rewards) : null,
-    correctAndValid: average(g => Number(g.correctAndValid)),
-    correctAndProved: average(g => Number(g.correctAndProved)),
-    accuracy: average(g => Number(g.answerCorrect)),
-    criteria: Object.fromEntries(CRITERIA.map(id => [id, average(g => g.criteria[id] ?? 0)])),
-    reasoningSteps: average(g => g.steps.length),
-    answered: average(g => Number(g.answer !== null)),
-    exploits: { ...averageFlags(grades), ...excludedShares(all.map(({ grade }) => grade)) },
+    correctAndValid: average(truths, g => Number(g.correctAndValid)),
+    correctAndProved: average(truths, g => Number(g.correctAndProved)),
+    accuracy: average(truths, g => Number(g.answerCorrect)),
+    criteria: Object.fromEntries(LOGIC_CRITERIA.map(id => [id, average(grades, g => g.criteria[id] ?? 0)])),
+    reasoningSteps: average(truths, g => g.steps.length),
+    answered: average(truths, g => Number(g.answer !== null)),
+    exploits: { ...averageFlags(grades), ...excludedShares(all.map(({ rewarded }) => rewarded)) },
   }
 }
 
 const rewardsOf = (groups: readonly LogicGroup[], { condition, weights, advantage }: RubricAsRewardConfig) =>
   rolloutAdvantages(
-    groups.map(({ grades }) => grades.map(({ grade }) => scoredOf(grade))),
+    groups.map(({ grades }) => grades.map(({ rewarded }) => scoredOf(rewarded))),
     condition,
     weights ?? conditionWeights(condition),
     advantage,
   ).rewards_P_G
 
-/** The best, the worst and one of the latest. */
+/** The best, the worst, and one more, which changes from step to step. */
 const recorded = (step: number, rewards_P_G: readonly (readonly number[])[]) => {
   const all = rewards_P_G.flatMap((own, p) => own.map((reward, g) => ({ p, g, reward })))
   const byReward = [...all].sort((a, b) => b.reward - a.reward)
-  return [byReward[0], byReward[byReward.length - 1], all[step % all.length]].slice(0, RECORDED)
+  return [...new Set([byReward[0], byReward[byReward.length - 1], all[step % all.length]])]
 }
 
 const rolloutRow = (
@@ -252,7 +258,7 @@ const rolloutRow = (
   advantage: number,
   format: LogicFormat,
 ): RolloutRow => {
-  const { grade, response } = grades[g]
+  const { grade, rewarded, response } = grades[g]
   return {
     step,
     problemId: problem.id,
@@ -260,16 +266,16 @@ const rolloutRow = (
     prompt: format.show(problem),
     response: response.text,
     reward,
-    advantage,
+    ...(samples[g].tokens.length > 0 && { advantage }),
     answer: grade.answer,
     gold: problem.label,
     correct: grade.answerCorrect,
     valid: grade.correctAndValid,
     finishReason: samples[g].finishReason,
     tokens: samples[g].tokens.length,
-    parts: Object.fromEntries(CRITERIA.map(id => [id, grade.criteria[id] ?? 0])),
-    flags: grade.flags,
-    verdicts: logicVerdicts(grade.criteria),
+    parts: Object.fromEntries(LOGIC_CRITERIA.map(id => [id, rewarded.criteria[id] ?? 0])),
+    flags: rewarded.flags,
+    verdicts: logicVerdicts(rewarded),
     steps: grade.steps.map(({ text, status, credit, premise, tautology, repeated, supported }) => ({
       text,
       status,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { LOGIC_CRITERIA, type LogicCriterion } from '../../grade/logic/rubric.ts'
 import { Rng } from '../../util/rng.ts'
-import { CRITERIA, type CriterionId } from '../logic/criteria.ts'
 import { CONDITIONS, type Condition } from './config.ts'
 import { conditionWeights, RUBRIC_WEIGHTS, reward, rolloutAdvantages, type Scored } from './rewards.ts'
 
@@ -104,14 +104,14 @@ describe('rolloutAdvantages', () => {
 
   it('does not see a positive affine change of the reward (spec 11, case 24)', () => {
     const weights = conditionWeights('rubric')
-    const scaled = Object.fromEntries(CRITERIA.map(id => [id, 7 * (weights[id] ?? 0)])) as Record<
-      CriterionId,
+    const scaled = Object.fromEntries(LOGIC_CRITERIA.map(id => [id, 7 * (weights[id] ?? 0)])) as Record<
+      LogicCriterion,
       number
     >
     const shifted_P_G = scored_P_G.map(group =>
       group.map(({ scores, ...rest }) => ({
         ...rest,
-        scores: Object.fromEntries(CRITERIA.map(id => [id, scores[id] / 2 + 0.25])) as Scored['scores'],
+        scores: Object.fromEntries(LOGIC_CRITERIA.map(id => [id, scores[id] / 2 + 0.25])) as Scored['scores'],
       })),
     )
     const plain = advantagesOf(scored_P_G, 'rubric')

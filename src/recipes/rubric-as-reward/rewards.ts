@@ -1,5 +1,6 @@
 /** @file From criterion scores to rewards and advantages: the paper's conditions, as pure functions. */
 
+import { LOGIC_RUBRIC, type LogicCriterion, logicVerdicts } from '../../grade/logic/rubric.ts'
 import {
   type GrpoOptions,
   grpoAdvantages,
@@ -8,21 +9,20 @@ import {
 } from '../../rl/advantages.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { weightedScore } from '../../rubric/linear.ts'
-import { type CriterionId, LOGIC_RUBRIC, logicVerdicts } from '../logic/criteria.ts'
 import type { Condition } from './config.ts'
 
-export type CriterionScores = Readonly<Record<CriterionId, number>>
-export type Weights = Readonly<Partial<Record<CriterionId, number>>>
+export type CriterionScores = Readonly<Record<LogicCriterion, number>>
+export type Weights = Readonly<Partial<Record<LogicCriterion, number>>>
 
 /** Weights of the rubric (paper, Table 1). */
 export const RUBRIC_WEIGHTS = Object.fromEntries(
   LOGIC_RUBRIC.criteria.map(({ id, points }) => [id, points]),
-) as Readonly<Record<CriterionId, number>>
+) as Readonly<Record<LogicCriterion, number>>
 
 /** The composite is scaled to [0, 3] (paper, section 2.2). GRPO does not see the scale; metrics and plots do. */
 export const REWARD_SCALE = 3
 
-const renormalised = (ids: readonly CriterionId[]): Weights => {
+const renormalised = (ids: readonly LogicCriterion[]): Weights => {
   const total = ids.reduce((sum, id) => sum + RUBRIC_WEIGHTS[id], 0)
   return Object.fromEntries(ids.map(id => [id, RUBRIC_WEIGHTS[id] / total]))
 }
@@ -57,7 +57,7 @@ export interface Scored {
 
 /** The part of the rubric that a condition weighs. */
 const weighedRubric = (weights: Weights): Rubric => ({
-  criteria: LOGIC_RUBRIC.criteria.filter(({ id }) => weights[id as CriterionId] !== undefined),
+  criteria: LOGIC_RUBRIC.criteria.filter(({ id }) => weights[id as LogicCriterion] !== undefined),
 })
 
 /** R = 3 sum_k w_k s_k: the rule `weighted` on the condition's part of the rubric; 3 or 0 under `proof`. */
@@ -68,8 +68,8 @@ export const reward = (
 ): number => {
   if (condition === 'proof') return correctAndProved ? REWARD_SCALE : 0
   const rubric = weighedRubric(weights)
-  const verdicts = logicVerdicts(scores).filter(
-    ({ criterionId }) => weights[criterionId as CriterionId] !== undefined,
+  const verdicts = logicVerdicts({ criteria: scores }).filter(
+    ({ criterionId }) => weights[criterionId as LogicCriterion] !== undefined,
   )
   return weightedScore(rubric, verdicts, { scale: REWARD_SCALE, weights }).score ?? 0
 }

@@ -26,7 +26,8 @@ import type { RunEvents, RunOptions, RunResult } from '../recipe.ts'
 import { FREE_CONFIG_KEYS, withRun } from '../session.ts'
 import { assertLogicVocabulary, existingModel } from '../starting-model.ts'
 import { testProblems } from '../test-problems.ts'
-import { checkSettings, type RubricAsRewardConfig } from './config.ts'
+import { checkSettings } from './check-settings.ts'
+import { type RubricAsRewardConfig, trainingSteps } from './config.ts'
 import { trainingGrader } from './controls.ts'
 import { rubricAsReward } from './recipe.ts'
 
@@ -108,7 +109,7 @@ const runInfo = (config: RubricAsRewardConfig, folder: string) => ({
   recipe: config.recipe,
   model: folder,
   seed: config.seed,
-  steps: config.steps,
+  steps: trainingSteps(config),
   primarySet: config.evaluation.sets[0],
   criterionNames: CRITERION_NAMES,
 })
@@ -148,7 +149,7 @@ export const loopSettings = (
   const { learningRate, ...optimizer } = config.optimizer
   const rejection = config.method === 'rejection'
   return {
-    steps: config.condition === 'baseline' ? 0 : config.steps,
+    steps: trainingSteps(config),
     seed: config.seed,
     rollout: { ...sampling(config, format), samplesPerPrompt: config.rollout.samples },
     update: {
@@ -195,7 +196,7 @@ const evaluateAll = async (
 ): Promise<EvalRow[]> => {
   const { evaluation, task } = config
   const between = step > 0 && !last
-  const count = testProblems(config, step, last)
+  const count = testProblems({ steps: trainingSteps(config), evaluation }, step, last)
   const sets = between ? evaluation.sets.slice(0, 1) : evaluation.sets
   const rows: EvalRow[] = []
   for (const set of sets) {

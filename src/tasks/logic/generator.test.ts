@@ -106,4 +106,22 @@ describe('logic generator', () => {
     }
     expect(best).toBeGreaterThan(10_000)
   })
+
+  it('gives other problems other ids, and the usual ones the plain id', () => {
+    const idOf = (options: LogicGeneratorOptions) => logicGenerator(options, 'ids')(7).id
+    expect(idOf({})).toBe('real-ids-7')
+    expect(idOf({ hops: 5, style: 'real', labels: 'two-way', nodes: undefined })).toBe('real-ids-7')
+    expect(idOf({ hops: 2, labels: 'three-way' })).toBe('real-ids-7 (hops 2, labels three-way)')
+    expect(idOf({ style: 'shortcut-free', hops: { 3: 1, 4: 3 } })).toBe(
+      'shortcut-free-ids-7 (hops {3:1,4:3})',
+    )
+    const options: LogicGeneratorOptions[] = [
+      ...variants,
+      { nodes: [6, 7] },
+      { distractors: 'none' },
+      { order: 'shuffled' },
+      { negation: { gold: 1, other: 0 } },
+    ]
+    expect(new Set(options.map(idOf)).size).toBe(options.length)
+  })
 })

@@ -179,12 +179,24 @@ const draw = (rng: Rng, settled: Settled, id: string): LogicTaskExample => {
   }
 }
 
+/** Options other than the style's own, for ids: ` (hops 2, labels three-way)`; nothing where there are none. */
+const otherOptions = (settled: Settled): string => {
+  const usual: Readonly<Record<string, unknown>> = settle({ style: settled.style })
+  const others = Object.entries(settled)
+    .map(([name, value]) => [name, JSON.stringify(value)])
+    .filter(([name, value]) => value !== JSON.stringify(usual[name]))
+    .map(([name, value]) => `${name} ${value.replaceAll('"', '')}`)
+  return others.length > 0 ? ` (${others.sort().join(', ')})` : ''
+}
+
 /**
  * A function from index to problem: problem i depends on seed, options and i alone, so a run can go on anywhere.
  *
  * The gold proof is the fact, then rule and consequence in turns. For Unknown, whose adjective no rule on the individual's
  * way up mentions, it derives every kind of the individual up to the last (hops then counts those derivations): each step is
  * entailed, and after the last one no rule is left to apply. An Unknown proof is complete when it has exhausted the chain.
+ *
+ * The id names style, seed, index, and every other option that is not the style's own: equal ids are equal problems.
  *
  * Formulas and sentences are shared between problems: read only.
  * @throws ConfigError for hops outside 1 to 5 or nodes that cannot hold them.
@@ -195,7 +207,9 @@ export const logicGenerator = (
 ): ((index: number) => LogicTaskExample) => {
   const settled = settle(options)
   check(settled)
-  return index => draw(new Rng(`logic/${seed}/${index}`), settled, `${settled.style}-${seed}-${index}`)
+  const others = otherOptions(settled)
+  return index =>
+    draw(new Rng(`logic/${seed}/${index}`), settled, `${settled.style}-${seed}-${index}${others}`)
 }
 
 /** The first `count` problems of `logicGenerator(options, seed)`. */

@@ -1,0 +1,86 @@
+/** @file Settings of rubric-as-reward that would silently be ignored, refused before anything runs. */
+
+import { ConfigError } from '../../util/errors.ts'
+import { type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
+import { conditionWeights } from './rewards.ts'
+
+const refuse = (message: string, hint: string): never => {
+  throw new ConfigError(message, { hint })
+}
+
+/**
+ * Refuses settings of which one would silently be ignored.
+ * @throws ConfigError naming the setting and what to do.
+ */
+export const checkSettings = (config: RubricAsRewardConfig): void => {
+  checkRejection(config)
+  checkReward(config)
+  checkCredit(config)
+  checkAdvantage(config)
+}
+
+const isDefaultAdvantage = (advantage: RubricAsRewardConfig['advantage']): boolean => {
+  const usual: Record<string, unknown> = rubricAsRewardSchema.parse({}).advantage
+  return Object.entries(advantage).every(([name, value]) => usual[name] === value)
+}
+
+const checkRejection = ({ method, condition, credit, advantage }: RubricAsRewardConfig): void => {
+  if (method !== 'rejection') return
+  const why = 'with method "rejection", which learns whole rollouts that are correct and proved'
+  if (condition !== 'proof')
+    refuse(
+      `condition: expected "proof" ${why}, got "${condition}"`,
+      'set condition to "proof", or method to "grpo"',
+    )
+  if (credit !== 'scalar')
+    refuse(
+      `credit: expected "scalar" ${why}, got "${credit}"`,
+      'leave credit at "scalar", or set method to "grpo"',
+    )
+  if (!isDefaultAdvantage(advantage))
+    refuse(
+      `advantage: expected nothing set ${why}, got ${JSON.stringify(advantage)}`,
+      'leave advantage out, or set method to "grpo"',
+    )
+}
+
+const checkReward = ({ condition, weights, softCriteria }: RubricAsRewardConfig): void => {
+  const own = conditionWeights(condition)
+  if (weights !== null && Object.keys(own).length === 0)
+    refuse(
+      `weights: expected null with condition "${condition}", whose reward is no weighted sum, got ${JSON.stringify(weights)}`,
+      'leave weights out, or choose another condition',
+    )
+  const { C4 = 0, C5 = 0 } = weights ?? own
+  if (softCriteria !== undefined && C4 === 0 && C5 === 0)
+    refuse(
+      `softCriteria: expected nothing set where neither C4 nor C5 has a weight, got "${softCriteria}" with condition "${condition}"`,
+      'set condition to "hybrid", give C4 or C5 a weight, or leave softCriteria out',
+    )
+}
+
+const checkCredit = ({ credit, stepWeight, control }: RubricAsRewardConfig): void => {
+  if (credit === 'per-step' && control !== undefined)
+    refuse(
+      `control: expected nothing set with credit "per-step", where each step's own verdict stays true, got "${control}"`,
+      'set credit to "scalar", or leave control out',
+    )
+  if (credit === 'scalar' && stepWeight !== 1)
+    refuse(
+      `stepWeight: expected 1 with credit "scalar", which knows no steps, got ${stepWeight}`,
+      'set credit to "per-step", or leave stepWeight out',
+    )
+}
+
+const checkAdvantage = ({ condition, advantage: { scale, redistribute } }: RubricAsRewardConfig): void => {
+  if (condition === 'rubric_norm' && scale !== 'group')
+    refuse(
+      `advantage.scale: expected "group" with condition "rubric_norm", which divides each criterion by its own spread in the group, got "${scale}"`,
+      'leave advantage.scale at "group", or choose another condition',
+    )
+  if (condition !== 'rubric_norm' && redistribute)
+    refuse(
+      `advantage.redistribute: expected false with condition "${condition}", which mixes the criteria before they are normalised, got true`,
+      'set condition to "rubric_norm", or advantage.redistribute to false',
+    )
+}
