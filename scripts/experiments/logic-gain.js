@@ -97,7 +97,7 @@ const arms = (start, s, seed) => {
   return { reinforcement, rejection, supervised, minutes }
 }
 
-const evaluations = dir => rows(join(dir, 'evals.jsonl')).filter(row => row.arm === undefined)
+const evaluations = dir => rows(join(dir, 'evals.jsonl'))
 const SCORES = ['correctAndValid', 'accuracy', 'greedyCorrectAndValid', 'greedyAccuracy']
 
 /** Per-problem change from before to after, by problem id. */

@@ -181,9 +181,9 @@ const runSource = (dir: string, options: ProfileSourceOptions): ProfileSource =>
   return rolloutSource(dir, info, options)
 }
 
-/** The run's own last evaluation that kept the criteria of each problem: on the set asked for, else on the primary one. */
+/** The run's last evaluation that kept the criteria of each problem: on the set asked for, else on the primary one. */
 const lastEvaluation = (rows: readonly EvalRow[], info: RunInfo, set: string | undefined): EvalRow | null => {
-  const usable = rows.filter(row => row.arm === undefined && row.items?.some(({ criteria }) => criteria))
+  const usable = rows.filter(row => row.items?.some(({ criteria }) => criteria))
   const wanted = set ?? info.primarySet ?? usable[0]?.set
   return usable.findLast(row => row.set === wanted) ?? null
 }

@@ -1,21 +1,11 @@
 /** @file What a finished run says in the terminal: before and after on each test set, and where the time went. */
 
-import { readEvals, readMetrics } from '../runs/index.ts'
-import { isTax, stageNames } from '../runs/report/data.ts'
+import { readEvals, readMetrics, readRunInfo } from '../runs/index.ts'
+import { beforeAfter, isTax, setNames, stageNames, stageWord } from '../runs/report/data.ts'
+import { pairedDifference } from '../runs/report/paired.ts'
+import { SCORES, type Score, scoreWords } from '../runs/report/scores.ts'
 import { type EvalRow, type Interval, type MetricsRow, scoreName } from '../runs/rows.ts'
 import { mean } from '../util/statistics.ts'
-
-interface Score {
-  label: string
-  value: 'correctAndValid' | 'greedyCorrectAndValid' | 'accuracy' | 'greedyAccuracy'
-}
-
-const SCORES: readonly Score[] = [
-  { label: 'correct and valid', value: 'correctAndValid' },
-  { label: 'correct and valid, greedy', value: 'greedyCorrectAndValid' },
-  { label: 'answers right', value: 'accuracy' },
-  { label: 'answers right, greedy', value: 'greedyAccuracy' },
-]
 
 /** Mean seconds a step by stage, and each stage's share of the whole. */
 export interface StepTime {
@@ -46,20 +36,20 @@ export const stepTime = (metrics: readonly MetricsRow[]): StepTime | null => {
   }
 }
 
-/** Reads a run folder: first and last evaluation of the run's own policy on each set, and the times. */
+/** Reads a run folder: first and last evaluation on each set, and the times. */
 export const summarise = (dir: string): RunSummary => {
   const metrics = readMetrics(dir)
-  const own = readEvals(dir).filter(row => row.arm === undefined)
-  const sets = [...new Set(own.map(row => row.set))].map(set => {
-    const rows = own.filter(row => row.set === set)
-    return { set, before: rows.length > 1 ? rows[0] : null, after: rows[rows.length - 1] }
+  const data = { info: readRunInfo(dir), evals: readEvals(dir) }
+  const sets = setNames(data).map(set => {
+    const { before = null, after } = beforeAfter(data, set)
+    return { set, before, after: after! }
   })
   return { steps: metrics.at(-1)?.step ?? 0, sets, time: stepTime(metrics) }
 }
 
 const percent = (value: number) => (100 * value).toFixed(1)
 
-const cell = (row: EvalRow | null, score: Score['value']): string => {
+const cell = (row: EvalRow | null, score: Score): string => {
   const value = row?.[score]
   if (row === null || value === undefined) return '–'
   const interval = row[`${score}Interval`] as Interval | undefined
@@ -69,10 +59,10 @@ const cell = (row: EvalRow | null, score: Score['value']): string => {
 const setTable = ({ set, before, after }: RunSummary['sets'][number]): string[] => {
   const samples =
     after.samples && after.temperature ? `${after.samples} at temperature ${after.temperature}` : 'greedy'
-  const rows = SCORES.filter(({ value }) => after[value] !== undefined).map(({ label, value }) => [
-    label.replace('answers right', scoreName([after])),
-    ...(before ? [cell(before, value)] : []),
-    cell(after, value),
+  const rows = SCORES.filter(score => after[score] !== undefined).map(score => [
+    scoreWords(score, [after]),
+    ...(before ? [cell(before, score)] : []),
+    cell(after, score),
   ])
   const header = ['percent [95% interval]', ...(before ? [`step ${before.step}`] : []), `step ${after.step}`]
   const table = [header, ...rows]
@@ -83,14 +73,24 @@ const setTable = ({ set, before, after }: RunSummary['sets'][number]): string[] 
       .join('   '),
   )
   return [
-    `${set}: ${after.n} problems, samples ${samples}`,
+    `${set}: ${after.n} problems${before && before.n !== after.n ? ` (${before.n} at step ${before.step})` : ''}, samples ${samples}`,
     ...lines.map(line => `  ${line}`),
+    ...(before && before.n !== after.n ? sharedLines(before, after) : []),
     ...changeLines(after),
     ...baselineLines(after),
   ]
 }
 
 const signed = (value: number) => `${value < 0 ? '' : '+'}${percent(value)}`
+
+/** Columns over different problems do not compare: the same figures over those that both have. */
+const sharedLines = (before: EvalRow, after: EvalRow): string[] =>
+  SCORES.flatMap(score => {
+    const paired = pairedDifference(before, after, score)
+    if (paired === null) return []
+    const [low, high] = paired.interval
+    return `  on the ${paired.n} problems of both, ${scoreWords(score, [after])}: ${percent(paired.before)} -> ${percent(paired.after)}, ${signed(paired.difference)} points [${signed(low)}, ${signed(high)}]`
+  })
 
 /** Each criterion against the start, and where training cost something that it could not see. */
 const changeLines = ({ tax }: EvalRow): string[] => {
@@ -120,12 +120,9 @@ const baselineLines = (row: EvalRow): string[] => {
   ]
 }
 
-const STAGE_WORDS: Record<string, string> = { sample: 'sampling', grade: 'grading' }
-
 const timeLine = ({ total, stages }: StepTime): string => {
   const parts = Object.entries(stages).map(
-    ([name, { seconds, share }]) =>
-      `${STAGE_WORDS[name] ?? name} ${seconds.toFixed(3)} s (${percent(share)}%)`,
+    ([name, { seconds, share }]) => `${stageWord(name)} ${seconds.toFixed(3)} s (${percent(share)}%)`,
   )
   return `mean step ${total.toFixed(3)} s: ${parts.join(', ')}`
 }

@@ -41,7 +41,7 @@ export const finishedRuns = (jobs: readonly Job[], probes: readonly string[] = [
         seed: job.seed,
         steps: metrics.at(-1)?.step ?? 0,
         metrics,
-        evals: slim(onAllProblems(readEvals(runDir(job)).filter(row => row.arm === undefined))),
+        evals: slim(onAllProblems(readEvals(runDir(job)))),
         probes: probesOf(job, probes),
         seconds: readRecord(job).seconds,
       }

@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { DataError } from '../util/errors.ts'
 import { RunError } from './errors.ts'
 import { appendRows, keepThrough, readRows } from './row-files.ts'
 
@@ -44,4 +45,14 @@ it('leaves the file as it was when there is no room to rewrite it', () => {
   disk.bytesLeft = Number.POSITIVE_INFINITY
   keepThrough(path, 1)
   expect(readRows(path)).toEqual([{ step: 1 }, { note: 'no step' }])
+})
+
+it('names the line that is broken, blank ones counted', () => {
+  const path = join(dir, 'metrics.jsonl')
+  writeFileSync(path, '{"step":1}\n\n{"step":\n{"step":3}\n')
+  const place = `${path}:3: not JSON`
+  expect(() => readRows(path)).toThrow(place)
+  expect(() => keepThrough(path, 1)).toThrow(DataError)
+  expect(() => keepThrough(path, 1)).toThrow(place)
+  expect(readFileSync(path, 'utf8')).toContain('{"step":3}')
 })

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { DataError } from '../util/errors.ts'
+import type { JsonlLine } from '../util/jsonl.ts'
 import { guardWrite } from './errors.ts'
 
 const isJson = (text: string): boolean => {
@@ -23,30 +24,33 @@ const isJson = (text: string): boolean => {
   }
 }
 
-/** The lines of a file that are whole: a torn last line (a kill, or a write still under way) is left out. */
-export const wholeLines = (path: string): string[] => {
+/** The lines of a file that are whole: a torn last line (a kill, or a write still under way) is left out, and so are blank ones. */
+const wholeLines = (path: string): JsonlLine[] => {
   if (!existsSync(path)) return []
   const lines = readFileSync(path, 'utf8').split('\n')
   const tail = lines.pop() ?? ''
   if (tail !== '' && isJson(tail)) lines.push(tail)
-  return lines.filter(line => line.trim() !== '')
+  return lines
+    .map((text, index) => ({ place: `${path}:${index + 1}`, text }))
+    .filter(({ text }) => text.trim() !== '')
+}
+
+const parseLine = <T>({ place, text }: JsonlLine): T => {
+  try {
+    return JSON.parse(text) as T
+  } catch (error) {
+    throw new DataError(`${place}: not JSON: ${(error as Error).message}`, {
+      hint: 'remove that line, or the run',
+      cause: error,
+    })
+  }
 }
 
 /**
  * Reads the rows of a file that may be growing; a missing file has no rows.
  * @throws DataError naming `path:line` for a broken line that is not the last
  */
-export const readRows = <T>(path: string): T[] =>
-  wholeLines(path).map((line, index) => {
-    try {
-      return JSON.parse(line) as T
-    } catch (error) {
-      throw new DataError(`${path}:${index + 1}: not JSON: ${(error as Error).message}`, {
-        hint: 'remove that line, or the run',
-        cause: error,
-      })
-    }
-  })
+export const readRows = <T>(path: string): T[] => wholeLines(path).map(parseLine<T>)
 
 /**
  * Appends rows in one write. If the write fails part way (a full disk), the file is cut back to what it was.
@@ -91,8 +95,8 @@ export const flushRows = (path: string): void => {
   })
 }
 
-const rewriteLines = (path: string, lines: readonly string[]): void => {
-  const text = lines.map(line => `${line}\n`).join('')
+const rewriteLines = (path: string, lines: readonly JsonlLine[]): void => {
+  const text = lines.map(line => `${line.text}\n`).join('')
   if (text === readFileSync(path, 'utf8')) return
   guardWrite(path, () => writeFileAtomic(path, text))
 }
@@ -102,11 +106,14 @@ export const repairTail = (path: string): void => {
   if (existsSync(path)) rewriteLines(path, wholeLines(path))
 }
 
-/** Keeps the rows with `step <= last` (and those without a step), as they were written, byte for byte. */
+/**
+ * Keeps the rows with `step <= last` (and those without a step), as they were written, byte for byte.
+ * @throws DataError naming `path:line` for a broken line; the file stays as it was
+ */
 export const keepThrough = (path: string, last: number): void => {
   if (!existsSync(path)) return
   const kept = wholeLines(path).filter(line => {
-    const step = (JSON.parse(line) as { step?: unknown }).step
+    const { step } = parseLine<{ step?: unknown }>(line)
     return typeof step !== 'number' || step <= last
   })
   rewriteLines(path, kept)

@@ -110,6 +110,7 @@ export interface Baseline {
 }
 
 export interface LabelScore {
+  /** Problems with this label. */
   n: number
   accuracy: number
   correctAndValid?: number
@@ -119,18 +120,11 @@ export interface LabelScore {
 export const scoreName = (rows: readonly Pick<EvalRow, 'scoreName'>[]): string =>
   rows.find(row => row.scoreName !== undefined)?.scoreName ?? 'answers right'
 
-/** One line of evals.jsonl: one model on one test set. */
+/** One line of evals.jsonl: the policy on one test set. */
 export interface EvalRow {
   step: number
   /** Name of the test set: `train distribution`, `real`, `shortcut-free`. */
   set: string
-  /**
-   * What was evaluated: absent for the run's own policy. A comparison arm (`rejection-sampling fine-tuning`,
-   * `further supervised learning`) gives its name here.
-   */
-  arm?: string
-  /** Training time the model had when evaluated, seconds; for comparison arms. */
-  trainSeconds?: number
   /** Problems, and samples a problem. */
   n: number
   samples?: number

@@ -74,6 +74,9 @@ describe('a run folder', () => {
     expect(() => run.appendMetrics({ step: 4, criteria: { C2: Number.NaN } })).toThrow(NumericError)
     expect(() => run.appendMetrics({ step: 3, reward: 1 })).toThrow(/step 3 comes after step 3/)
     expect(readMetrics(dir)).toHaveLength(1)
+    const rollout = { step: 4, problemId: 'a', prompt: 'p', response: '', reward: 0, advantage: Number.NaN }
+    expect(() => run.appendRollouts([rollout])).toThrow('rollout of a, step 4: advantage is NaN')
+    expect(readRollouts(dir)).toEqual([])
     run.close()
   })
 

@@ -32,19 +32,19 @@ export interface ResumePoint {
 
 const ROW_FILES = ['metrics.jsonl', 'rollouts.jsonl', 'evals.jsonl', 'events.jsonl'] as const
 
-const refuseNonFinite = (row: object, where: string, path = ''): void => {
+const NO_VALUE_HINT = 'it may be a mean over nothing: a figure without a value is left out of its row'
+
+const refuseNonFinite = (row: object, where: string, hint: string, path = ''): void => {
   for (const [key, value] of Object.entries(row)) {
     const name = path === '' ? key : `${path}.${key}`
     if (typeof value === 'number' && !Number.isFinite(value)) {
-      throw new NumericError(`${where}: ${name} is ${value}`, {
-        hint: 'a lower learning rate or a tighter gradient clip may help; null stands for "no value"',
-      })
+      throw new NumericError(`${where}: ${name} is ${value}`, { hint })
     }
-    if (value !== null && typeof value === 'object') refuseNonFinite(value, where, name)
+    if (value !== null && typeof value === 'object') refuseNonFinite(value, where, hint, name)
   }
 }
 
-/** A run folder open for writing. Readers use readRun and friends, which take no lock. */
+/** A run folder open for writing. `readMetrics` and its like take no lock. */
 export class RunFolder {
   readonly dir: string
   readonly info: RunInfo
@@ -120,7 +120,11 @@ export class RunFolder {
    * @throws NumericError for NaN or infinity; RunError for a step that is not after the last one, or a failed write
    */
   appendMetrics(row: MetricsRow): void {
-    refuseNonFinite(row, `metrics of step ${row.step}`)
+    refuseNonFinite(
+      row,
+      `metrics of step ${row.step}`,
+      'a lower learning rate or a tighter gradient clip may help; null stands for "no value"',
+    )
     if (!(row.step > this.#lastStep)) {
       throw new RunError(
         `${this.path('metrics.jsonl')}: step ${row.step} comes after step ${this.#lastStep}`,
@@ -133,14 +137,23 @@ export class RunFolder {
     this.#lastStep = row.step
   }
 
-  /** Appends sampled rollouts with their verdicts. */
+  /**
+   * Appends sampled rollouts with their verdicts.
+   * @throws NumericError for NaN or infinity; RunError for a failed write
+   */
   appendRollouts(rows: readonly RolloutRow[]): void {
+    for (const row of rows)
+      refuseNonFinite(row, `rollout of ${row.problemId}, step ${row.step}`, NO_VALUE_HINT)
     appendRows(this.path('rollouts.jsonl'), rows)
   }
 
-  /** Appends evaluations. Those of a step belong before its checkpoint, so that a resume finds or repeats them whole. */
+  /**
+   * Appends evaluations. Those of a step belong before its checkpoint, so that a resume finds or repeats them whole.
+   * @throws NumericError for NaN or infinity; RunError for a failed write
+   */
   appendEvals(rows: readonly EvalRow[]): void {
-    for (const row of rows) refuseNonFinite(row, `evaluation of step ${row.step} on ${row.set}`)
+    for (const row of rows)
+      refuseNonFinite(row, `evaluation of step ${row.step} on ${row.set}`, NO_VALUE_HINT)
     appendRows(this.path('evals.jsonl'), rows)
   }
 

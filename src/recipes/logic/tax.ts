@@ -41,7 +41,7 @@ export const taxBetween = (before: EvalRow, after: EvalRow): Record<string, Crit
 /** The rows with `tax` against the run's own evaluation of step 0 on the same set, where there is one. */
 export const withTax = (rows: readonly EvalRow[], earlier: readonly EvalRow[]): EvalRow[] =>
   rows.map(row => {
-    const start = earlier.find(({ step, set, arm }) => step === 0 && set === row.set && arm === undefined)
+    const start = earlier.find(({ step, set }) => step === 0 && set === row.set)
     const tax = start && row.step > 0 ? taxBetween(start, row) : null
     return tax ? { ...row, tax } : row
   })

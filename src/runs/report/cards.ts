@@ -1,11 +1,12 @@
 /** @file The headline of a report: what changed, with its uncertainty, and what it took. */
 
+import { mean } from '../../util/descriptive.ts'
 import { formatDuration } from '../progress.ts'
 import { type EvalRow, scoreName } from '../rows.ts'
 import { beforeAfter, type ReportData, setNames, trainingSeconds } from './data.ts'
 import { capitalised, number, percent, percentInterval, points, pointsInterval } from './format.ts'
 import { type Html, html } from './html.ts'
-import { pairedDifference } from './paired.ts'
+import { type ScoreChange, scoreChange } from './paired.ts'
 
 const card = (title: string, big: Html, ...rest: (Html | null)[]): Html =>
   html`<div class="panel card"><h3>${title}</h3><div class="big">${big}</div>${rest}</div>`
@@ -17,48 +18,53 @@ const fromTo = (before: string | null, after: string): Html =>
     ? html`${after}`
     : html`<span class="from">${before}</span><span class="arrow">→</span>${after}`
 
-type Score = 'correctAndValid' | 'accuracy'
+const percentFromTo = ({ before, after }: ScoreChange): Html =>
+  fromTo(before === undefined ? null : percent(before), percent(after))
 
-const gainLine = (before: EvalRow | undefined, after: EvalRow, score: Score): Html | null => {
-  const change = pairedDifference(before, after, score)
-  if (change !== null) {
-    const direction = change.interval[0] > 0 ? 'up' : change.interval[1] < 0 ? 'down' : ''
-    return html`<div class="gain ${direction}">${points(change.difference)} points</div>${sub(`95% interval ${pointsInterval(change.interval)}`)}`
+type SampledScore = 'correctAndValid' | 'accuracy'
+
+const gainLine = ({ paired }: ScoreChange, after: EvalRow, score: SampledScore): Html | null => {
+  if (paired !== null) {
+    const direction = paired.interval[0] > 0 ? 'up' : paired.interval[1] < 0 ? 'down' : ''
+    return html`<div class="gain ${direction}">${points(paired.difference)} points</div>${sub(`95% interval ${pointsInterval(paired.interval)}`)}`
   }
   const interval = after[`${score}Interval`]
   return interval ? sub(`95% interval after: ${percentInterval(interval)}`) : null
 }
 
-const scoreCard = (data: ReportData, set: string, score: Score, title: string): Html | null => {
+/** Where the last evaluation has more problems than it shares with the first, the figure over all of them. */
+const allLine = ({ paired }: ScoreChange, after: EvalRow, score: SampledScore): Html | null =>
+  paired !== null && paired.n < after.n
+    ? sub(`${percent(after[score])} after on all ${number(after.n)} problems`)
+    : null
+
+const samplesOf = ({ samples }: EvalRow): string =>
+  samples ? ` × ${samples} ${samples === 1 ? 'sample' : 'samples'}` : ''
+
+const scoreCard = (data: ReportData, set: string, score: SampledScore, title: string): Html | null => {
   const { before, after } = beforeAfter(data, set)
-  const value = after?.[score]
-  if (after === undefined || value === undefined) return null
-  const start = before?.[score]
-  const scope = `${set}, ${after.n} problems${after.samples ? ` × ${after.samples} ${after.samples === 1 ? 'sample' : 'samples'}` : ''}`
+  const change = scoreChange(before, after, score)
+  if (after === undefined || change === null) return null
   return card(
     title,
-    fromTo(start === undefined ? null : percent(start), percent(value)),
-    gainLine(before, after, score),
-    sub(scope),
+    percentFromTo(change),
+    gainLine(change, after, score),
+    sub(`${set}, ${change.problems}${samplesOf(after)}`),
+    allLine(change, after, score),
   )
 }
 
 const greedyCard = (data: ReportData, set: string): Html | null => {
   const { before, after } = beforeAfter(data, set)
-  if (after?.greedyCorrectAndValid === undefined && after?.greedyAccuracy === undefined) return null
-  const whole = after.greedyCorrectAndValid !== undefined
-  const first = whole ? before?.greedyCorrectAndValid : before?.greedyAccuracy
-  const last = whole ? after.greedyCorrectAndValid : after.greedyAccuracy
-  const answers =
-    whole && after.greedyAccuracy !== undefined
-      ? `Answers right: ${before?.greedyAccuracy === undefined ? '' : `${percent(before.greedyAccuracy)} → `}${percent(after.greedyAccuracy)}`
-      : ''
-  const title = whole ? 'Greedy: correct and valid' : `Greedy: ${scoreName(data.evals)}`
-  return card(title, fromTo(first === undefined ? null : percent(first), percent(last)), sub(answers))
+  const whole = scoreChange(before, after, 'greedyCorrectAndValid')
+  const answers = scoreChange(before, after, 'greedyAccuracy')
+  if (whole === null)
+    return answers && card(`Greedy: ${scoreName(data.evals)}`, percentFromTo(answers), sub(answers.problems))
+  const answersLine =
+    answers &&
+    `Answers right: ${answers.before === undefined ? '' : `${percent(answers.before)} → `}${percent(answers.after)}`
+  return card('Greedy: correct and valid', percentFromTo(whole), sub(answersLine ?? ''), sub(whole.problems))
 }
-
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length
 
 const rewardCard = (data: ReportData): Html | null => {
   const rewards = data.metrics.flatMap(row => (typeof row.reward === 'number' ? [row.reward] : []))

@@ -56,6 +56,14 @@ it('pairs only problems that both have', () => {
   expect(pairedDifference(before, after, 'correctAndValid')).toBeNull()
 })
 
+it('shows the figures that a paired difference is between', () => {
+  const a = makeRun('few', 1, 0.1, evalRow([0, 1]))
+  const b = makeRun('many', 1, 0.1, evalRow([1, 1, 0, 0, 0, 0]))
+  const { text, json } = compareRuns(a, b)
+  expect(json.evals[0]).toMatchObject({ a: 0.5, b: 1 / 3 })
+  expect(text).toMatch(/real: answers right\s+50\.0%\s+100\.0%\s+\+50\.0\s+.*\(2 pairs\)/)
+})
+
 it('gives an interval of the width that theory gives', () => {
   const n = 400
   const before = evalRow(Array.from({ length: n }, () => 0))

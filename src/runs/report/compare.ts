@@ -1,6 +1,7 @@
 /** @file Two runs side by side: last metrics, evaluations, and paired differences where the test problems agree. */
 
-import { type CriterionChange, type EvalRow, type MetricsRow, scoreName } from '../rows.ts'
+import { mean } from '../../util/descriptive.ts'
+import type { CriterionChange, EvalRow, MetricsRow } from '../rows.ts'
 import {
   criterionLabel,
   evalsOf,
@@ -11,7 +12,8 @@ import {
   trainingSeconds,
 } from './data.ts'
 import { number, percent, points, pointsInterval } from './format.ts'
-import { type ItemScore, type PairedDifference, pairedCriterion, pairedDifference } from './paired.ts'
+import { type PairedDifference, pairedCriterion, pairedDifference } from './paired.ts'
+import { SCORES, type Score, scoreWords } from './scores.ts'
 
 export interface MetricComparison {
   name: string
@@ -22,9 +24,10 @@ export interface MetricComparison {
 
 export interface EvalComparison {
   set: string
-  score: ItemScore
+  score: Score
   /** The score in words: what the runs themselves call it. */
   label: string
+  /** Over all problems of each run. */
   a: number
   b: number
   /** b - a over the problems that both evaluated; null when they share none. */
@@ -62,20 +65,6 @@ export interface RunSummary {
   trainSeconds: number
 }
 
-const SCORES: ItemScore[] = ['correctAndValid', 'accuracy', 'greedyCorrectAndValid', 'greedyAccuracy']
-
-/** `accuracy` is not the same figure in every recipe; two runs of different ones have both names. */
-const wordsOf = (score: ItemScore, rows: readonly EvalRow[]): string => {
-  const names = [...new Set(rows.map(row => scoreName([row])))].join(' and ')
-  const words: Record<ItemScore, string> = {
-    correctAndValid: 'correct and valid',
-    accuracy: names,
-    greedyCorrectAndValid: 'greedy: correct and valid',
-    greedyAccuracy: `greedy: ${names}`,
-  }
-  return words[score]
-}
-
 /** Numbers of a nested record by path: `{ criteria: { C1: 1 } }` -> `criteria.C1`. */
 const flatNumbers = (row: MetricsRow): Map<string, number> => {
   const found = new Map<string, number>()
@@ -94,12 +83,7 @@ const flatNumbers = (row: MetricsRow): Map<string, number> => {
 const finalMeans = (rows: readonly MetricsRow[]): Map<string, number> => {
   const late = rows.slice(-Math.max(1, Math.round(rows.length / 10))).map(flatNumbers)
   const names = new Set(late.flatMap(row => [...row.keys()]))
-  return new Map(
-    [...names].map(name => {
-      const values = late.flatMap(row => row.get(name) ?? [])
-      return [name, values.reduce((sum, value) => sum + value, 0) / values.length]
-    }),
-  )
+  return new Map([...names].map(name => [name, mean(late.flatMap(row => row.get(name) ?? []))]))
 }
 
 const compareMetrics = (a: ReportData, b: ReportData): MetricComparison[] => {
@@ -119,7 +103,7 @@ const compareEvals = (a: ReportData, b: ReportData): EvalComparison[] =>
     return SCORES.flatMap(score => {
       const [valueA, valueB] = [rowA[score], rowB[score]]
       if (valueA === undefined || valueB === undefined) return []
-      const label = wordsOf(score, [rowA, rowB])
+      const label = scoreWords(score, [rowA, rowB])
       return [{ set, score, label, a: valueA, b: valueB, paired: pairedDifference(rowA, rowB, score) }]
     })
   })
@@ -182,8 +166,8 @@ const criterionTables = ({ a, b, criteria }: RunComparison): string[] => {
   if (criteria.length === 0) return []
   const rows = criteria.map(({ set, label, a: x, b: y, paired }) => [
     `${set}: ${label}`,
-    percent(x),
-    percent(y),
+    percent(paired?.before ?? x),
+    percent(paired?.after ?? y),
     x === null || y === null ? '–' : points(paired?.difference ?? y - x),
     intervalText(paired),
   ])
@@ -206,9 +190,9 @@ const render = (comparison: RunComparison): string => {
   if (evals.length > 0) {
     const rows = evals.map(({ set, label, a: x, b: y, paired }) => [
       `${set}: ${label}`,
-      percent(x),
-      percent(y),
-      paired ? points(paired.difference) : points(y - x),
+      percent(paired?.before ?? x),
+      percent(paired?.after ?? y),
+      points(paired?.difference ?? y - x),
       intervalText(paired),
     ])
     blocks.push(table([['evaluation', a.id, b.id, 'points', '95% interval'], ...rows]))
@@ -229,7 +213,8 @@ const render = (comparison: RunComparison): string => {
 }
 
 /**
- * Compares two runs: `b - a` throughout. Evaluations are paired over problems with the same id.
+ * Compares two runs: `b - a` throughout. Evaluations are paired over problems with the same id; the text shows their figures over
+ * these.
  * @throws RunError when one of them is no run
  */
 export const compareRuns = (dirA: string, dirB: string): { text: string; json: RunComparison } => {

@@ -1,6 +1,7 @@
 /** @file What a report is made from, read from a run folder; and the few views of it that several parts need. */
 
 import { resolve } from 'node:path'
+import { CheckpointError } from '../../util/errors.ts'
 import { isLocked } from '../lock.ts'
 import type {
   CriterionChange,
@@ -11,7 +12,16 @@ import type {
   RolloutRow,
   RunInfo,
 } from '../rows.ts'
-import { readEvals, readEvents, readMetrics, readRollouts, readRunInfo } from '../run-folder.ts'
+import {
+  latestCheckpoint,
+  readEvals,
+  readEvents,
+  readMetrics,
+  readRollouts,
+  readRunInfo,
+} from '../run-folder.ts'
+import { isFinished, loadRunState } from '../run-state.ts'
+import { pairedCriterion, problemsOf } from './paired.ts'
 
 export type * from '../rows.ts'
 
@@ -31,24 +41,35 @@ export interface ReportData {
 export const loadReportData = (runDir: string): ReportData => {
   const dir = resolve(runDir)
   const info = readRunInfo(dir)
-  const metrics = readMetrics(dir)
-  const stepsDone = metrics.at(-1)?.step ?? 0
-  const complete = info.steps !== undefined && stepsDone >= info.steps
+  const evals = readEvals(dir)
   return {
     info,
-    status: complete ? 'finished' : isLocked(dir) ? 'running' : 'stopped',
-    metrics,
-    evals: readEvals(dir),
+    status: isComplete(dir, info, evals) ? 'finished' : isLocked(dir) ? 'running' : 'stopped',
+    metrics: readMetrics(dir),
+    evals,
     rollouts: readRollouts(dir),
     events: readEvents(dir),
   }
 }
 
-/** Whether a row is about the run's own policy, not a comparison arm. */
-export const isOwn = (row: EvalRow): boolean => row.arm === undefined
+/** What the last checkpoint says; where there is none (a run without steps saves none), the evaluation after the last step. */
+const isComplete = (
+  dir: string,
+  { steps = Number.POSITIVE_INFINITY }: RunInfo,
+  evals: EvalRow[],
+): boolean => {
+  const checkpoint = latestCheckpoint(dir)
+  if (checkpoint === null) return evals.some(({ step }) => step >= steps)
+  try {
+    return isFinished(loadRunState(checkpoint).recipe)
+  } catch (error) {
+    if (error instanceof CheckpointError) return false
+    throw error
+  }
+}
 
 /** Test sets in the order of their first evaluation, the primary one first. */
-export const setNames = (data: ReportData): string[] => {
+export const setNames = (data: Pick<ReportData, 'info' | 'evals'>): string[] => {
   const names = [...new Set(data.evals.map(row => row.set))]
   const primary = data.info.primarySet
   return primary !== undefined && names.includes(primary)
@@ -56,24 +77,20 @@ export const setNames = (data: ReportData): string[] => {
     : names
 }
 
-/** The run's own evaluations on a set, by step. */
-export const evalsOf = (data: ReportData, set: string): EvalRow[] =>
-  data.evals.filter(row => isOwn(row) && row.set === set).sort((a, b) => a.step - b.step)
+/** Evaluations on a set, by step. */
+export const evalsOf = (data: Pick<ReportData, 'evals'>, set: string): EvalRow[] =>
+  data.evals.filter(row => row.set === set).sort((a, b) => a.step - b.step)
 
 /**
  * First and last evaluation on a set; `before` is absent when there is only one. When problems were added to the set on
  * the way (a quick check while training, more at the ends), the ends are what is compared.
  */
-export const beforeAfter = (data: ReportData, set: string): { before?: EvalRow; after?: EvalRow } => {
+export const beforeAfter = (
+  data: Pick<ReportData, 'evals'>,
+  set: string,
+): { before?: EvalRow; after?: EvalRow } => {
   const rows = evalsOf(data, set)
   return rows.length > 1 ? { before: rows[0], after: rows.at(-1) } : { after: rows[0] }
-}
-
-/** Last evaluation of each comparison arm on a set. */
-export const armsOf = (data: ReportData, set: string): EvalRow[] => {
-  const latest = new Map<string, EvalRow>()
-  for (const row of data.evals) if (!isOwn(row) && row.set === set) latest.set(row.arm!, row)
-  return [...latest.values()]
 }
 
 /** `C1` -> `C1 answer`, where the run names its criteria. */
@@ -106,18 +123,33 @@ export interface Profile {
 /** A criterion that training could not see, and that fell: the whole 95% interval lies below zero. */
 export const isTax = ({ unseen, interval }: CriterionChange): boolean => unseen === true && interval[1] < 0
 
+/** Criteria of two evaluations: over the problems that both have where they can be paired, else each over its own. */
+const evaluatedProfile = (set: string, before: EvalRow | undefined, after: EvalRow): Profile => {
+  const pairs = Object.fromEntries(
+    Object.keys(after.criteria!).flatMap(id => {
+      const pair = after.tax?.[id] ?? pairedCriterion(before, after, id)
+      return pair ? [[id, pair]] : []
+    }),
+  )
+  const overPairs = (side: 'before' | 'after') =>
+    Object.fromEntries(Object.entries(pairs).map(([id, pair]) => [id, pair[side]]))
+  const counts = Object.values(pairs).map(({ n }) => n)
+  const most = counts.length > 0 ? Math.max(...counts) : undefined
+  const upTo = counts.some(n => n !== most) ? 'up to ' : ''
+  return {
+    before: before?.criteria ? { ...meanGroup([before.criteria]), ...overPairs('before') } : null,
+    after: { ...meanGroup([after.criteria!]), ...overPairs('after') },
+    source: `${set}, ${upTo}${problemsOf(before, after, most)}`,
+    changes: after.tax ?? null,
+  }
+}
+
 /** Criteria before and after: from the first and last evaluation, else from the first and last tenth of training. */
 export const rubricProfile = (data: ReportData): Profile | null => {
   for (const set of setNames(data)) {
     const { before, after } = beforeAfter(data, set)
     if (!after?.criteria) continue
-    const first = before?.criteria ? meanGroup([before.criteria]) : null
-    return {
-      before: first,
-      after: meanGroup([after.criteria]),
-      source: `${set}, ${after.n} problems`,
-      changes: after.tax ?? null,
-    }
+    return evaluatedProfile(set, before, after)
   }
   const groups = data.metrics.flatMap(row => (row.criteria ? [row.criteria] : []))
   if (groups.length < 2) return null
@@ -136,6 +168,11 @@ export const trainingSeconds = (data: ReportData): number =>
 
 /** Times that are no stages: the whole, what is left of it, grading and a judge's calls that go on beside sampling. */
 const NO_STAGE = new Set(['total', 'other', 'rest', 'gradeBusy', 'judgeCalls', 'judgeCall'])
+
+const STAGE_WORDS: Record<string, string> = { sample: 'sampling', grade: 'grading' }
+
+/** A stage's name for people. */
+export const stageWord = (stage: string): string => STAGE_WORDS[stage] ?? stage
 
 /** Names of the stages that a run timed; together with a rest they make up a step. */
 export const stageNames = (metrics: readonly MetricsRow[]): string[] =>

@@ -1,5 +1,6 @@
 /** @file A made-up run with plausible curves and texts, for tests of the report and for looking at it. */
 
+import { mean } from '../../util/descriptive.ts'
 import { Rng } from '../../util/rng.ts'
 import type { CriterionChange, EvalItem, EvalRow, MetricsRow, RolloutRow, RolloutStep } from '../rows.ts'
 import { RunFolder } from '../run-folder.ts'
@@ -22,9 +23,6 @@ const PROPERTIES = ['bright', 'earthy', 'sour', 'opaque', 'feisty', 'floral', 'w
 const clamp = (value: number): number => Math.min(1, Math.max(0, value))
 /** Rises from 0 to 1 over the run, fast at first. */
 const learned = (share: number): number => 1 / (1 + Math.exp(-7 * (share - 0.38)))
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length
-
 const skillAt = (share: number) => ({
   accuracy: 0.83 + 0.07 * learned(share),
   whole: 0.41 + 0.29 * learned(share),
@@ -115,8 +113,8 @@ const fakeTax = (step: number, skill: ReturnType<typeof skillAt>): Pick<EvalRow,
   return { tax: { C2: change('C2', false), C4: change('C4', true), C5: change('C5', true) } }
 }
 
-const fakeEval = (set: (typeof SETS)[number], step: number, share: number, rng: Rng, gain = 1): EvalRow => {
-  const skill = skillAt(share * gain)
+const fakeEval = (set: (typeof SETS)[number], step: number, share: number, rng: Rng): EvalRow => {
+  const skill = skillAt(share)
   const items = fakeItems(set.n, clamp(skill.accuracy + set.ease), clamp(skill.whole + set.ease), rng)
   const accuracies = items.map(item => item.accuracy)
   const wholes = items.map(item => item.correctAndValid!)
@@ -266,13 +264,6 @@ export const buildFakeRun = (dir: string, { seed = 1, steps = 150 } = {}): strin
       run.appendEvals(SETS.map(set => fakeEval(set, step, step / steps, rng)))
     }
   }
-  const arm = (name: string, gain: number) => ({
-    ...fakeEval(SETS[0], steps, 1, rng, gain),
-    baselines: undefined,
-    arm: name,
-    trainSeconds: 104,
-  })
-  run.appendEvals([arm('rejection-sampling fine-tuning', 0.35), arm('further supervised learning', 0.2)])
   run.appendEvent({
     level: 'warning',
     step: 71,

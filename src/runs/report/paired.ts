@@ -1,10 +1,8 @@
 /** @file Two evaluations of the same problems compared pair by pair, with a bootstrap interval over problems. */
 
-import { Rng } from '../../util/rng.ts'
+import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import type { EvalItem, EvalRow, Interval } from '../rows.ts'
-
-/** The scores that items may carry. */
-export type ItemScore = Exclude<keyof EvalItem, 'id' | 'criteria'>
+import type { Score } from './scores.ts'
 
 export interface PairedDifference {
   /** Problems in both evaluations. */
@@ -17,33 +15,15 @@ export interface PairedDifference {
   interval: Interval
 }
 
-const RESAMPLES = 2_000
-
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length
-
-/** 95% percentile bootstrap interval of a mean; seeded, so that a report is the same each time. */
-export const bootstrapInterval = (values: readonly number[], resamples = RESAMPLES): Interval => {
-  const rng = new Rng('paired')
-  const means = Float64Array.from({ length: resamples }, () => {
-    let sum = 0
-    for (let i = 0; i < values.length; i++) sum += values[rng.int(values.length)]
-    return sum / values.length
-  }).sort()
-  return [means[Math.floor(0.025 * (resamples - 1))], means[Math.ceil(0.975 * (resamples - 1))]]
-}
-
 /**
- * Paired difference `after - before` of one score over the problems that both have; null when they share none or one of
- * them lacks the score. Samples of a problem are averaged already, so problems are the units (cluster bootstrap).
+ * Paired difference `after - before` of one score over the problems that both have; null when they share fewer than two or one
+ * of them lacks the score. Samples of a problem are averaged already, so problems are the units (cluster bootstrap).
  */
 export const pairedDifference = (
   before: EvalRow | undefined,
   after: EvalRow | undefined,
-  score: ItemScore,
-): PairedDifference | null => {
-  return pairedBy(before, after, item => item[score])
-}
+  score: Score,
+): PairedDifference | null => pairedBy(before, after, item => item[score])
 
 /** The same for one criterion, over the problems for which both have a value. */
 export const pairedCriterion = (
@@ -64,12 +44,53 @@ const pairedBy = (
     return typeof a !== 'number' || typeof b !== 'number' ? [] : [[a, b] as const]
   })
   if (pairs.length < 2) return null
-  const differences = pairs.map(([a, b]) => b - a)
+  const { estimate, low, high } = bootstrapInterval(
+    pairs.map(([a, b]) => b - a),
+    { resamples: 2000, seed: 'paired' },
+  )
   return {
     n: pairs.length,
     before: mean(pairs.map(([a]) => a)),
     after: mean(pairs.map(([, b]) => b)),
-    difference: mean(differences),
-    interval: bootstrapInterval(differences),
+    difference: estimate,
+    interval: [low, high],
   }
+}
+
+/** What a score was and is, and over which problems. */
+export interface ScoreChange {
+  /** Absent where there is no earlier evaluation. */
+  before?: number
+  after: number
+  /** `200 problems`; both numbers where the two evaluations cannot be paired and differ. */
+  problems: string
+  paired: PairedDifference | null
+}
+
+/**
+ * A score before and after over the problems that both evaluations have; each over its own problems where they cannot be
+ * paired. Null when the later evaluation lacks the score.
+ */
+export const scoreChange = (
+  before: EvalRow | undefined,
+  after: EvalRow | undefined,
+  score: Score,
+): ScoreChange | null => {
+  const value = after?.[score]
+  if (after === undefined || value === undefined) return null
+  const paired = pairedDifference(before, after, score)
+  return {
+    before: paired?.before ?? before?.[score],
+    after: paired?.after ?? value,
+    problems: problemsOf(before, after, paired?.n),
+    paired,
+  }
+}
+
+/** Over how many problems two evaluations are compared, in words. @param pairs absent where they cannot be paired */
+export const problemsOf = (before: EvalRow | undefined, after: EvalRow, pairs?: number): string => {
+  if (pairs !== undefined) return `${pairs} problems`
+  return before === undefined || before.n === after.n
+    ? `${after.n} problems`
+    : `${before.n} and ${after.n} problems`
 }

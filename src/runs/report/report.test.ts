@@ -1,14 +1,16 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { RolloutRow } from '../rows.ts'
+import type { EvalRow, RolloutRow } from '../rows.ts'
 import { RunFolder } from '../run-folder.ts'
+import { headlineCards } from './cards.ts'
 import { chartSections, movingMean, smoothingWindow } from './charts.ts'
 import { chooseRollouts, loadReportData, rubricProfile, stageShares } from './data.ts'
 import { buildFakeRun } from './fake-run.fixture.ts'
 import { html, jsonForScript } from './html.ts'
 import { renderReport, writeReport } from './report.ts'
+import { testSetTables } from './tables.ts'
 
 let root: string
 let page: string
@@ -36,7 +38,7 @@ describe('a report', () => {
     expect(page).toContain('uPlot')
   })
 
-  it('has the headline, every curve, the profile, tables with baselines, arms, rollouts and settings', () => {
+  it('has the headline, every curve, the profile, tables with baselines, rollouts and settings', () => {
     for (const text of ['Correct and valid', 'Answers right', 'Greedy: correct and valid', 'steps/s']) {
       expect(page).toContain(text)
     }
@@ -52,7 +54,7 @@ describe('a report', () => {
     for (const id of [...ids, 'stages', 'throughput', 'metric-exploits'])
       expect(page).toContain(`id="chart-${id}"`)
     expect(page).toContain('class="radar"')
-    for (const text of ['shortcut-free', 'majority label', 'further supervised learning', 'chip entailed']) {
+    for (const text of ['shortcut-free', 'majority label', 'chip entailed']) {
       expect(page).toContain(text)
     }
     expect(page).toContain('group.problems')
@@ -147,6 +149,124 @@ describe('a report', () => {
 
   it('says when there is no run', () => {
     expect(() => writeReport(join(root, 'nowhere'))).toThrow(/no run here/)
+  })
+})
+
+describe('the status', () => {
+  const statusOf = async (name: string, fill: (run: RunFolder) => unknown, close = true) => {
+    const run = RunFolder.create(join(root, name), { config: {}, steps: 2 })
+    await fill(run)
+    const open = loadReportData(run.dir).status
+    run.close()
+    return close ? loadReportData(run.dir).status : open
+  }
+  const steps = (run: RunFolder, last: number) => {
+    for (let step = 1; step <= last; step++) run.appendMetrics({ step, reward: 1 })
+  }
+  const save = (run: RunFolder, step: number, finished: boolean) =>
+    run.writeCheckpoint({ step, configHash: 'hash', rng: {}, recipe: { finished } }, () => {})
+
+  it('is what the last checkpoint says: finished before the planned end when time was up', async () => {
+    const outOfTime = async (run: RunFolder) => {
+      steps(run, 1)
+      await save(run, 1, true)
+    }
+    expect(await statusOf('out-of-time', outOfTime)).toBe('finished')
+  })
+
+  it('is running while the last evaluation is, and stopped when that was cut off', async () => {
+    const evaluating = async (run: RunFolder) => {
+      steps(run, 1)
+      await save(run, 1, false)
+      run.appendMetrics({ step: 2, reward: 1 })
+    }
+    expect(await statusOf('evaluating', evaluating, false)).toBe('running')
+    expect(await statusOf('cut-off', evaluating)).toBe('stopped')
+    expect(await statusOf('never-saved', run => steps(run, 2))).toBe('stopped')
+  })
+
+  it('is finished for a run without steps that was evaluated, which saves no checkpoint', () => {
+    const run = RunFolder.create(join(root, 'no-steps'), { config: {}, steps: 0 })
+    expect(loadReportData(run.dir).status).toBe('running')
+    run.appendEvals([{ step: 0, set: 'real', n: 2, accuracy: 0.5 }])
+    run.close()
+    expect(loadReportData(run.dir).status).toBe('finished')
+  })
+
+  it('does not fall over a broken checkpoint', async () => {
+    const broken = async (run: RunFolder) => {
+      const checkpoint = await save(run, 2, true)
+      writeFileSync(join(checkpoint, 'run-state.json'), '{')
+    }
+    expect(await statusOf('broken', broken)).toBe('stopped')
+  })
+})
+
+describe('a set that had fewer problems at the start', () => {
+  /** Half of the first four are right at the start; at the end these all are, and four more are wrong. */
+  const rowOf = (step: number, rights: number[]): EvalRow => ({
+    step,
+    set: 'real',
+    n: rights.length,
+    accuracy: rights.reduce((a, b) => a + b) / rights.length,
+    greedyAccuracy: rights[0],
+    criteria: { C1: rights.reduce((a, b) => a + b) / rights.length },
+    items: rights.map((accuracy, i) => ({
+      id: `p${i}`,
+      accuracy,
+      greedyAccuracy: accuracy,
+      criteria: { C1: accuracy },
+    })),
+  })
+  const start = rowOf(0, [0, 0, 1, 1])
+  const end = rowOf(9, [1, 1, 1, 1, 0, 0, 0, 0])
+  const dataOf = (name: string, ...rows: EvalRow[]) => bareRun(name, run => run.appendEvals(rows))
+
+  it('is compared over the problems of both evaluations, and says so', () => {
+    const cards = String(headlineCards(dataOf('grown', start, end)))
+    const [sampled, greedy] = cards.split('Greedy: answers right')
+    expect(sampled).toContain('<span class="from">50.0%</span><span class="arrow">→</span>100.0%')
+    expect(sampled).toContain('real, 4 problems')
+    expect(sampled).toContain('50.0% after on all 8 problems')
+    expect(greedy).toContain('<span class="from">50.0%</span><span class="arrow">→</span>100.0%')
+    expect(greedy).toContain('4 problems')
+    const [table] = testSetTables(dataOf('grown-table', start, end)).map(String)
+    expect(table).toMatch(/answers right 50\.0% → 100\.0%, \+50\.0 points \(95%: [^;]*; 4 problems\)/)
+    expect(rubricProfile(dataOf('grown-profile', start, end))).toMatchObject({
+      before: { C1: 0.5 },
+      after: { C1: 1 },
+      source: 'real, 4 problems',
+    })
+  })
+
+  it('tells both numbers where the evaluations cannot be paired', () => {
+    const [first, last] = [start, end].map(({ items: _items, ...row }) => row)
+    expect(String(headlineCards(dataOf('unpaired', first, last)))).toContain('real, 4 and 8 problems')
+  })
+
+  it('has for each criterion the problems that its change is over', () => {
+    const change = (n: number) => ({
+      n,
+      before: 0.25,
+      after: 0.75,
+      change: 0.5,
+      interval: [0.4, 0.6] as const,
+    })
+    const criteria = { C1: 0.5, C4: 0.5 }
+    const last = { ...end, criteria, tax: { C1: change(4), C4: change(3) } }
+    expect(rubricProfile(dataOf('taxed', { ...start, criteria }, last))).toMatchObject({
+      before: { C1: 0.25, C4: 0.25 },
+      after: { C1: 0.75, C4: 0.75 },
+      source: 'real, up to 4 problems',
+    })
+  })
+
+  it('counts by label in problems, in responses where a run of an earlier version did', () => {
+    const byLabel = (n: number) => ({ True: { n, accuracy: 1 }, False: { n, accuracy: 0 } })
+    const text = (name: string, n: number) =>
+      String(testSetTables(dataOf(name, { ...start, samples: 2, byLabel: byLabel(n) })))
+    expect(text('by-problem', 2)).toContain('title="2 problems"')
+    expect(text('by-response', 4)).toContain('title="4 responses"')
   })
 })
 

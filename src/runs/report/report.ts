@@ -12,6 +12,7 @@ import {
   type ReportData,
   rubricProfile,
   stageShares,
+  stageWord,
   trainingSeconds,
 } from './data.ts'
 import { number } from './format.ts'
@@ -19,7 +20,7 @@ import { type Html, html } from './html.ts'
 import { figure, heading, page } from './page.ts'
 import { profileBars, radar, taxNote } from './profile.ts'
 import { rolloutGroups } from './rollouts.ts'
-import { armsTable, testSetTables } from './tables.ts'
+import { testSetTables } from './tables.ts'
 import { warningSection } from './warnings.ts'
 
 const titleOf = ({ info }: ReportData): string =>
@@ -73,12 +74,10 @@ const chartSection = (data: ReportData, section: ChartSection): Html => {
   return html`<section>${heading(section.title, about)}<div class="charts ${section.size}">${section.charts.map(figure)}</div></section>`
 }
 
-const STAGE_WORDS: Record<string, string> = { sample: 'sampling', grade: 'grading' }
-
 const stageText = (data: ReportData): string => {
   const shares = Object.entries(stageShares(data.metrics))
   if (shares.length === 0) return ''
-  const parts = shares.map(([name, share]) => `${STAGE_WORDS[name] ?? name} ${share.toFixed(1)}%`)
+  const parts = shares.map(([name, share]) => `${stageWord(name)} ${share.toFixed(1)}%`)
   const beside = data.metrics.some(row => typeof row.time?.gradeBusy === 'number')
   return `Of the steps’ time: ${parts.join(', ')}.${beside ? ' Grading goes on while sampling does; only what it takes beyond that is counted as grading.' : ''}`
 }
@@ -87,14 +86,6 @@ const evaluation = (data: ReportData): Html | null => {
   const tables = testSetTables(data)
   if (tables.length === 0) return null
   return html`<section>${heading('Test sets', 'Problems that training never saw. Bars carry 95% intervals; what shallow cues or published models reach stands in the same table.')}<div class="sets">${tables}</div></section>`
-}
-
-const comparison = (data: ReportData): Html | null => {
-  const table = armsTable(data)
-  return (
-    table &&
-    html`<section>${heading('The same time spent otherwise')}<div class="sets">${table}</div></section>`
-  )
 }
 
 const rolloutSection = (data: ReportData): Html | null => {
@@ -123,7 +114,7 @@ const settings = ({ info }: ReportData): Html =>
 const body = (data: ReportData, sections: readonly ChartSection[]): Html =>
   html`<main>${header(data)}${headlineCards(data)}${events(data)}${warningSection(data)}${profileSection(data)}${
     data.metrics.length === 0 && html`<p class="empty">No step has been recorded yet.</p>`
-  }${sections.slice(0, 1).map(section => chartSection(data, section))}${evaluation(data)}${comparison(data)}${sections
+  }${sections.slice(0, 1).map(section => chartSection(data, section))}${evaluation(data)}${sections
     .slice(1)
     .map(section =>
       chartSection(data, section),

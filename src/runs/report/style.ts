@@ -95,7 +95,7 @@ small { display: block; font-size: 12px; font-weight: 400; color: var(--muted); 
 .profile + .about { margin-top: 18px; }
 .pbar { position: relative; height: 8px; border-radius: 4px; background: var(--track); }
 .pbar .fill { display: block; height: 100%; border-radius: 4px; background: var(--before); min-width: 2px; }
-.pbar .fill.after { background: var(--c1); } .pbar .fill.arm { background: var(--c4); }
+.pbar .fill.after { background: var(--c1); }
 .pbar .fill.baseline { background: var(--c5); opacity: .75; }
 .pbar b { position: absolute; top: 50%; height: 2px; margin-top: -1px; background: var(--ink); opacity: .75; }
 .pbar b::before, .pbar b::after { content: ""; position: absolute; top: -3px; width: 1.5px; height: 8px; background: inherit; }
@@ -137,12 +137,7 @@ th.wide { min-width: 180px; width: 24%; }
 td.meter span { display: inline-block; width: 4.2em; } td.meter .pbar { display: inline-block; width: calc(100% - 4.6em); vertical-align: middle; }
 td.none { color: var(--muted); }
 td.quiet { font-weight: 400 !important; }
-th.dots, td.dots { width: 34%; min-width: 180px; }
-.dotline { position: relative; height: 14px; border-radius: 3px; background: linear-gradient(var(--track), var(--track)) center / 100% 1px no-repeat; }
-.dotline b { position: absolute; top: 5px; height: 4px; border-radius: 2px; background: var(--before); opacity: .55; }
-.dotline i { position: absolute; top: 2px; width: 10px; height: 10px; margin-left: -5px; border-radius: 50%; background: var(--before); }
-.dotline.after b, .dotline.after i { background: var(--c1); } .dotline.arm b, .dotline.arm i { background: var(--c4); }
-.arms + .about, .panel > .scroll + .about { margin-top: 10px; }
+.panel > .scroll + .about { margin-top: 10px; }
 
 .rollouts { display: grid; gap: 14px; margin: 10px 0 30px; }
 .section-rollouts h3 { margin-top: 18px; }
@@ -185,7 +180,7 @@ footer { margin-top: 56px; font-size: 12.5px; color: var(--muted); }
   .profile-row { grid-template-columns: 1fr auto; gap: 4px 12px; } .profile-bars { grid-column: 1 / -1; grid-row: 2; }
   .radar { max-width: 360px; margin: 0 auto; } .rollout header { flex-wrap: wrap; gap: 2px 12px; }
   .steps li { grid-template-columns: 1fr; gap: 3px; padding: 8px 0; } .step-verdict { justify-content: flex-start; }
-  tbody th { min-width: 116px; } th.wide { min-width: 150px; } th.dots, td.dots { min-width: 110px; }
+  tbody th { min-width: 116px; } th.wide { min-width: 150px; }
   .timeline, .warning-card > dl { grid-template-columns: minmax(0, 1fr); } .timeline > span:empty { display: none; }
   .pairs { grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); gap: 2px 12px; }
 }
@@ -196,7 +191,7 @@ footer { margin-top: 56px; font-size: 12.5px; color: var(--muted); }
   figcaption .name { font-size: 10px; } .card .big { font-size: 15px; } .card .gain { font-size: 10px; }
   .panel, .panel.card, figure.panel { padding: 10px; break-inside: avoid; } tr, .steps li { break-inside: avoid; } .panel.rollout { break-inside: auto; }
   .cards, .charts, .sets, .rollouts { gap: 8px; } .profile-panel { grid-template-columns: 200px 1fr; gap: 20px; } .profile { gap: 8px; }
-  .scroll { overflow: visible; } th.wide, th.dots, td.dots { min-width: 100px; } tbody th { min-width: 90px; } th, td { padding: 4px 8px 4px 0; }
+  .scroll { overflow: visible; } th.wide { min-width: 100px; } tbody th { min-width: 90px; } th, td { padding: 4px 8px 4px 0; }
   .plot, .wide .plot { height: auto; } .uplot, .u-wrap { width: 100% !important; height: auto !important; }
   .u-wrap canvas { width: 100% !important; height: auto !important; } .u-over, .u-under { display: none; }
   * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }

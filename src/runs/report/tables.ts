@@ -1,24 +1,16 @@
-/** @file Tables of test sets and of comparison arms: model before and after, baselines in the same rows. */
+/** @file Tables of test sets: model before and after, baselines in the same rows. */
 
-import { formatDuration } from '../progress.ts'
 import { type Baseline, type EvalRow, type Interval, scoreName } from '../rows.ts'
-import {
-  armsOf,
-  beforeAfter,
-  criterionLabel,
-  evalsOf,
-  type ReportData,
-  setNames,
-  trainingSeconds,
-} from './data.ts'
+import { beforeAfter, criterionLabel, evalsOf, type ReportData, setNames } from './data.ts'
 import { capitalised, percent, percentInterval, points, pointsInterval } from './format.ts'
 import { type Html, html, raw } from './html.ts'
 import { pairedDifference } from './paired.ts'
+import { scoreWords } from './scores.ts'
 
 interface TableRow {
   name: string
   note?: string
-  kind: 'before' | 'after' | 'arm' | 'baseline'
+  kind: 'before' | 'after' | 'baseline'
   n?: number
   accuracy?: number
   accuracyInterval?: Interval
@@ -60,7 +52,6 @@ const rowsOfSet = (data: ReportData, set: string): TableRow[] => {
   const rows: TableRow[] = []
   if (before) rows.push(modelRow(before, 'before', before.step === 0 ? 'Before' : `Step ${before.step}`))
   if (after) rows.push(modelRow(after, 'after', before ? `After ${after.step} steps` : `Step ${after.step}`))
-  for (const arm of armsOf(data, set)) rows.push(modelRow(arm, 'arm', arm.arm!))
   return rows
 }
 
@@ -112,6 +103,14 @@ const balanceTable = (rows: readonly TableRow[]): Html => {
   })}</tbody></table></div>`
 }
 
+/** `20 problems`. Runs of earlier versions counted responses; their counts add up to more than the problems. */
+const labelCount = (row: EvalRow, label: string): string => {
+  const counts = Object.values(row.byLabel ?? {}).map(({ n }) => n)
+  const unit = counts.reduce((a, b) => a + b, 0) > row.n ? 'responses' : 'problems'
+  const score = row.byLabel?.[label]
+  return score ? `${score.n} ${unit}` : ''
+}
+
 const detailTable = (data: ReportData, rows: readonly TableRow[]): Html | null => {
   const models = rows.filter(row => row.source !== undefined)
   const labels = [...new Set(models.flatMap(row => Object.keys(row.source!.byLabel ?? {})))]
@@ -122,27 +121,23 @@ const detailTable = (data: ReportData, rows: readonly TableRow[]): Html | null =
     label => html`<th class="num">${label}</th>`,
   )}${criteria.map(id => html`<th class="num">${criterionLabel(data.info, id)}</th>`)}</tr></thead><tbody>${models.map(
     row =>
-      html`<tr class="${row.kind}"><th scope="row">${row.name}</th>${labels.map(label => {
-        const score = row.source!.byLabel?.[label]
-        return html`<td class="num" title="${score ? `${score.n} problems` : ''}">${percent(score?.accuracy)}</td>`
-      })}${criteria.map(id => html`<td class="num" title="${intervalTitle(row.source!.criteriaIntervals?.[id])}">${percent(row.source!.criteria?.[id])}</td>`)}</tr>`,
+      html`<tr class="${row.kind}"><th scope="row">${row.name}</th>${labels.map(
+        label =>
+          html`<td class="num" title="${labelCount(row.source!, label)}">${percent(row.source!.byLabel?.[label]?.accuracy)}</td>`,
+      )}${criteria.map(id => html`<td class="num" title="${intervalTitle(row.source!.criteriaIntervals?.[id])}">${percent(row.source!.criteria?.[id])}</td>`)}</tr>`,
   )}</tbody></table></div>${balances.length > 0 && balanceTable(balances)}</details>`
 }
 
-const changeOf = (data: ReportData, set: string): string => {
+/** The changes since the first evaluation, each with the problems that it is over. */
+const changesOf = (data: ReportData, set: string): string => {
   const { before, after } = beforeAfter(data, set)
-  const parts = (
-    [
-      ['correct and valid', 'correctAndValid'],
-      [scoreName(data.evals), 'accuracy'],
-    ] as const
-  ).flatMap(([name, score]) => {
-    const change = pairedDifference(before, after, score)
-    return change
-      ? [`${name} ${points(change.difference)} points (95%: ${pointsInterval(change.interval)})`]
-      : []
+  const parts = (['correctAndValid', 'accuracy'] as const).flatMap(score => {
+    const paired = pairedDifference(before, after, score)
+    if (paired === null) return []
+    const { n, difference, interval } = paired
+    return `${scoreWords(score, [after!])} ${percent(paired.before)} → ${percent(paired.after)}, ${points(difference)} points (95%: ${pointsInterval(interval)}; ${n} problems)`
   })
-  return parts.length > 0 ? `Paired over the problems: ${parts.join('; ')}.` : ''
+  return parts.length > 0 ? `Paired by problem: ${parts.join('; ')}.` : ''
 }
 
 const furtherBaselines = (baselines: readonly TableRow[], score: string): Html | null =>
@@ -160,29 +155,5 @@ export const testSetTables = (data: ReportData): Html[] =>
     const how = shown?.samples
       ? `Means over ${shown.samples} ${shown.samples === 1 ? 'sample' : 'samples'} a problem${shown.temperature === undefined ? '' : ` at temperature ${shown.temperature}`}.`
       : ''
-    return html`<div class="panel set"><h3>${set}</h3><p class="about">${how} ${changeOf(data, set)}</p>${mainTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], score)}${furtherBaselines(baselines.slice(SHOWN_BASELINES), score)}${detailTable(data, rows)}</div>`
+    return html`<div class="panel set"><h3>${set}</h3><p class="about">${how} ${changesOf(data, set)}</p>${mainTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], score)}${furtherBaselines(baselines.slice(SHOWN_BASELINES), score)}${detailTable(data, rows)}</div>`
   })
-
-const armMark = (row: TableRow): Html => {
-  const [low, high] = row.correctAndValidInterval ?? [row.correctAndValid!, row.correctAndValid!]
-  return html`<div class="dotline ${row.kind}"><b style="left:${place(low)};width:${place(high - low)}"></b><i style="left:${place(row.correctAndValid!)}"></i></div>`
-}
-
-const armRow = (row: TableRow, start: EvalRow | undefined, runSeconds: number): Html => {
-  const change = row.source === start ? null : pairedDifference(start, row.source, 'correctAndValid')
-  const seconds = row.source?.trainSeconds ?? (row.kind === 'after' ? runSeconds : undefined)
-  return html`<tr class="${row.kind}"><th scope="row">${row.name}</th><td class="dots">${row.correctAndValid !== undefined && armMark(row)}</td>
-<td class="num">${percent(row.correctAndValid)}</td><td class="num">${change ? html`${points(change.difference)}<small>${pointsInterval(change.interval)}</small>` : '–'}</td>
-<td class="num">${percent(row.accuracy)}</td><td class="num">${percent(row.greedyCorrectAndValid)}</td><td class="num quiet">${seconds === undefined ? '–' : formatDuration(seconds)}</td></tr>`
-}
-
-/** What the same time gave when spent otherwise; null when the run has no comparison arms. */
-export const armsTable = (data: ReportData): Html | null => {
-  const set = setNames(data).find(name => armsOf(data, name).length > 0)
-  if (set === undefined) return null
-  const rows = rowsOfSet(data, set).filter(row => row.source !== undefined)
-  const start = beforeAfter(data, set).before
-  return html`<div class="panel"><div class="scroll"><table class="arms"><thead><tr><th></th><th class="dots">Correct and valid, with 95% interval</th><th class="num"></th><th class="num">Gain, points</th><th class="num">Answers right</th><th class="num">Greedy</th><th class="num">Training</th></tr></thead><tbody>${rows.map(
-    row => armRow(row.kind === 'after' ? { ...row, name: 'This run' } : row, start, trainingSeconds(data)),
-  )}</tbody></table></div><p class="about">On ${set}; gains are paired with the start, problem by problem.</p></div>`
-}

@@ -61,7 +61,7 @@ export class Watch {
 
   /** Takes in evaluations that belong to no step of training: those before the first. */
   see(evals: readonly EvalRow[]): void {
-    this.#evals.push(...evals.filter(({ arm }) => arm === undefined))
+    this.#evals.push(...evals)
   }
 
   /** Takes in a step with its evaluations, and returns what turned. */
