@@ -37,6 +37,7 @@ export const addExperimentCommand = (program: Command, io: Io, done: (code: numb
     .option('--analyse', 'run nothing; write the results of what is done')
     .option('--json', 'print plan or results as JSON, no progress')
     .addOption(new Option('--probe <job>', 'measure one finished run').hideHelp())
+    .addOption(new Option('--registered <sha256>', 'hash that the registration must have').hideHelp())
     .addHelpText('after', HELP)
     .action(async (file: string, options: ExperimentCommandOptions) => {
       const { experimentCommand } = await import('./experiment.ts')

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Execute, Launch, Training } from '../experiments/index.ts'
+import type { Execute, Launch, Registration, Training } from '../experiments/index.ts'
 import { RunError } from '../runs/errors.ts'
 
 /** The built command, also when this file is run from its source. */
@@ -58,6 +58,8 @@ const runProcess = (args: readonly string[], stop: AbortSignal): Promise<Outcome
     })
     const end = () => child.kill('SIGINT')
     stop.addEventListener('abort', end)
+    // A signal that was there before says nothing to those who listen later.
+    if (stop.aborted) end()
     const settled = () => {
       stop.removeEventListener('abort', end)
       running.delete(child)
@@ -86,11 +88,16 @@ export const trainInProcess: Execute = async (launch, stop) => {
   return { finished: (result as { finished?: boolean }).finished === true }
 }
 
-/** Measures a finished job by its registration's probes, in a process of its own. */
+/**
+ * Measures a finished job by its registration's probes, in a process of its own. That reads the file again, and refuses it
+ * when its hash is another one by then.
+ */
 export const probeInProcess = (
-  file: string,
+  { file, hash }: Registration,
   job: string,
   work: string,
   stop: AbortSignal,
-): Promise<unknown> =>
-  runJson(['experiment', file, '--work', work, '--probe', job, '--json'], `probes of ${job}`, stop)
+): Promise<unknown> => {
+  const args = ['experiment', file, '--work', work, '--probe', job, '--registered', hash, '--json']
+  return runJson(args, `probes of ${job}`, stop)
+}

@@ -148,6 +148,12 @@ describe('gradus experiment', () => {
     sandbox.write('tiny.yaml', REGISTRATION)
   })
 
+  it('measures nothing by a registration that is not the one that was begun', async () => {
+    const { code, err } = await cli(command('--probe', 'rubric/a/1', '--registered', 'f'.repeat(64)))
+    expect(code).toBe(1)
+    expect(err).toContain('expected the registration ffffffffffffffff, got ')
+  })
+
   it('lists every training in a plan', async () => {
     const { out } = await cli(command('--dry-run'))
     expect(out).toContain('1 claim, 2 arms, 1 cold start x 2 seeds: 5 runs')

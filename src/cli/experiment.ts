@@ -11,6 +11,7 @@ import {
   type Registration,
   type ResolveTraining,
   readRegistration,
+  startsNote,
 } from '../experiments/index.ts'
 import { RunError } from '../runs/errors.ts'
 import { formatDuration } from '../runs/index.ts'
@@ -29,6 +30,7 @@ export interface ExperimentCommandOptions {
   analyse?: boolean
   json?: boolean
   probe?: string
+  registered?: string
 }
 
 /** Checks a job's settings by its recipe. @throws ConfigError naming the place in the registration. */
@@ -56,6 +58,11 @@ export const experimentCommand = async (
       '--analyse: expected no --budget and no --dry-run beside it; it runs nothing and plans nothing',
     )
   const registration = readRegistration(file)
+  if (options.registered !== undefined && options.registered !== registration.hash)
+    throw new ConfigError(
+      `${file}: expected the registration ${options.registered.slice(0, 16)}, got ${registration.hash.slice(0, 16)}: it was changed since the command began`,
+      { hint: 'undo the change while its runs are under way; a changed registration is another experiment' },
+    )
   const experiment = new Experiment(registration, {
     work: options.work,
     results: options.results,
@@ -64,7 +71,7 @@ export const experimentCommand = async (
     resolve: resolver(file),
     execute: trainInProcess,
     probe: async (job, stop) => {
-      await probeInProcess(file, job.id, options.work, stop)
+      await probeInProcess(registration, job.id, options.work, stop)
     },
   })
   if (options.probe !== undefined) {
@@ -238,11 +245,16 @@ const conclude = (
 const signed = (value: number): string => `${value < 0 ? '' : '+'}${value.toFixed(4)}`
 
 const comparisonLine = (claim: ClaimResult): string[] =>
-  claim.comparisons.map(({ a, b, equal, statistics, status }) => {
+  claim.comparisons.map(comparison => {
+    const { a, b, equal, statistics, status, p, adjustedP } = comparison
     const against = `${a} against ${b ?? claim.claim.reference}${equal === 'tokens' ? ' at equal tokens' : ''}`
     if (!statistics) return `    ${against}: no pairs yet`
     const [low, high] = statistics.interval
-    return `    ${against}: ${signed(statistics.difference)} [${signed(low)}, ${signed(high)}], p ${statistics.p.toFixed(4)}, ${statistics.n} pairs${status === 'reproduced' || statistics.detectable === null ? '' : `; detectable ${statistics.detectable.toFixed(4)}`}`
+    const isOpen = status !== 'reproduced' && claim.claim.test !== 'mcnemar'
+    const detectable = isOpen ? `; detectable ${statistics.detectable?.toFixed(4) ?? 'none'}` : ''
+    const starts = startsNote(claim.claim.metric, comparison)
+    const test = claim.claim.test === 'mcnemar' ? 'McNemar’s p' : 'p'
+    return `    ${against}: ${signed(statistics.difference)} [${signed(low)}, ${signed(high)}], ${test} ${p.toFixed(4)} (${adjustedP.toFixed(4)} corrected), ${statistics.n} pairs: ${status}${detectable}${starts === null ? '' : `; ${starts}`}`
   })
 
 const controlLine = ({ kind, arm, outcome }: ControlResult): string =>

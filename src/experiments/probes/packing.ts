@@ -76,12 +76,15 @@ const measure = (subject: Subject, probe: Probe): Promise<unknown> => {
   }
 }
 
-/** Measures one trained policy. @param folders checkpoints of the policy and of what it started from */
-export const probePacking = async (
+/**
+ * Measures one trained policy, probe by probe: each result is there before the next one is begun.
+ * @param folders checkpoints of the policy and of what it started from
+ */
+export async function* probePacking(
   probes: readonly Probe[],
   config: RuscarlConfig,
   folders: { trained: string; initial: string },
-): Promise<{ name: Probe['name']; result: unknown }[]> => {
+): AsyncGenerator<{ name: Probe['name']; result: unknown }> {
   const opened = [folders.trained, folders.initial].map(folder =>
     LocalPolicy.start({ folder }, { threads: 1 }),
   )
@@ -89,11 +92,7 @@ export const probePacking = async (
     const [trained, initial] = await Promise.all(opened)
     const task = new PackingTask(new PackingWorld(config.world))
     const subject: Subject = { trained, initial, task, maxTokens: config.rollout.maxTokens }
-    const results: { name: Probe['name']; result: unknown }[] = []
-    for (const probe of probes) {
-      results.push({ name: probe.name, result: await measure(subject, probe) })
-    }
-    return results
+    for (const probe of probes) yield { name: probe.name, result: await measure(subject, probe) }
   } finally {
     const settled = await Promise.allSettled(opened)
     await Promise.all(settled.flatMap(each => (each.status === 'fulfilled' ? [each.value.close()] : [])))

@@ -1,12 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checklistPhaseSchema } from '../../recipes/checklist-cold-start/config.ts'
 import { runChecklistColdStart } from '../../recipes/checklist-cold-start/run.ts'
 import { ruscarlSchema } from '../../recipes/ruscarl/config.ts'
+import { writeFileAtomic } from '../../util/atomic.ts'
+import { fakeRegistration } from '../fake-paper.fixture.ts'
+import { probeFile } from '../finished.ts'
+import { jobsOf, runDir, workFolders } from '../jobs.ts'
 import type { ProbeResults } from '../metrics/probed.ts'
 import { probePacking } from './packing.ts'
+import { missingProbes, runProbes } from './run.ts'
 import { type Probe, probeSchema } from './schema.ts'
 
 const SLOW_MS = 120_000
@@ -17,6 +22,7 @@ describe('probes of a policy against itself', { timeout: SLOW_MS }, () => {
   const found = new Map<string, unknown>()
   const of = <Name extends keyof ProbeResults>(name: Name) => found.get(name) as ProbeResults[Name]
 
+  let start: string
   beforeAll(async () => {
     const phase = checklistPhaseSchema.parse({
       steps: 2,
@@ -33,8 +39,9 @@ describe('probes of a policy against itself', { timeout: SLOW_MS }, () => {
       { name: 'internalisation', problems: 8, thresholds: [-100, 100] },
     ].map(probe => probeSchema.parse({ ...probe, arms: ['any'] }))
     const config = ruscarlSchema.parse({ rollout: { prompts: 2, samples: 2, maxTokens: 12 } })
-    const folders = { trained: checkpoint!, initial: checkpoint! }
-    for (const { name, result } of await probePacking(probes, config, folders)) found.set(name, result)
+    start = checkpoint!
+    const folders = { trained: start, initial: start }
+    for await (const { name, result } of probePacking(probes, config, folders)) found.set(name, result)
   }, SLOW_MS)
 
   it('find nothing new in its own responses', () => {
@@ -80,5 +87,22 @@ describe('probes of a policy against itself', { timeout: SLOW_MS }, () => {
       plainToScaffolded: null,
       plainToItself: null,
     })
+  })
+
+  it('leave what they found before one of them fails', async () => {
+    const registration = fakeRegistration()
+    const [, job] = jobsOf(registration, workFolders(join(dir, 'work'), registration), () => ({}))
+    const config = ruscarlSchema.parse({ rollout: { prompts: 2, samples: 2, maxTokens: 12 } })
+    const run = { config: { ...config, model: { ...config.model, folder: start } } }
+    writeFileAtomic(join(runDir(job), 'config.json'), JSON.stringify(run))
+    symlinkSync(join(dir, 'start', 'checkpoints'), join(runDir(job), 'checkpoints'))
+    const arms = [job.arm]
+    const probes = [
+      { name: 'diversity', problems: 2, samples: 2, arms },
+      { name: 'best-of-n', problems: 1, samples: 2, ns: [4], arms },
+    ].map(probe => probeSchema.parse(probe))
+    await expect(runProbes(probes, job)).rejects.toThrow('expected at most 2, the samples, got 4')
+    expect(missingProbes(probes, job).map(({ name }) => name)).toEqual(['best-of-n'])
+    expect(JSON.parse(readFileSync(probeFile(job, 'diversity'), 'utf8')).n).toBe(2)
   })
 })

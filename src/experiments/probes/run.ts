@@ -16,7 +16,7 @@ export const missingProbes = (probes: readonly Probe[], job: Job): Probe[] =>
     ? probes.filter(({ name, arms }) => arms.includes(job.arm) && !existsSync(probeFile(job, name)))
     : []
 
-/** Measures a finished job and writes what was found beside its run. @throws ConfigError for a run that cannot be probed */
+/** Measures a finished job and writes beside its run what each probe found, as soon as it is there. @throws ConfigError for a run that cannot be probed */
 export const runProbes = async (probes: readonly Probe[], job: Job): Promise<void> => {
   const missing = missingProbes(probes, job)
   if (missing.length === 0) return
@@ -27,6 +27,6 @@ export const runProbes = async (probes: readonly Probe[], job: Job): Promise<voi
     throw new ConfigError(`${job.id}: expected a trained checkpoint and the one that it started from`, {
       hint: 'probe arms that were trained from a cold start of the registration',
     })
-  for (const { name, result } of await probePacking(missing, config, { trained, initial }))
+  for await (const { name, result } of probePacking(missing, config, { trained, initial }))
     writeFileAtomic(probeFile(job, name), `${JSON.stringify(result)}\n`)
 }
