@@ -37,8 +37,9 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 const config = { learningRate: 1e-4, groups: 8 }
+const hash = configHash(config, [])
 const create = () => RunFolder.create(dir, { config, seed: 7, version: '0.1.0', recipe: 'rubric-as-reward' })
-const state = (step: number) => ({ step, configHash: configHash(config), rng: { data: new Rng(7).state() } })
+const state = (step: number) => ({ step, configHash: hash, rng: { data: new Rng(7).state() } })
 const deadPid = () => spawnSync(process.execPath, ['-e', '']).pid
 const lockOf = (pid: number, host = hostname()) =>
   writeFileSync(join(dir, 'lock'), JSON.stringify({ pid, host, born: null, since: '2026-01-01T00:00:00Z' }))
@@ -143,7 +144,7 @@ describe('resuming', () => {
       for (let step = from; step <= to; step++) {
         run.appendMetrics({ step, reward: rng.next(), time: { total: Math.random() } })
         if (step % 5 === 0) {
-          const saved = { step, configHash: configHash(config), rng: { data: rng.state() } }
+          const saved = { step, configHash: hash, rng: { data: rng.state() } }
           await run.writeCheckpoint(saved, at => writeFileSync(join(at, 'weights'), `${step}`))
         }
       }
@@ -161,7 +162,7 @@ describe('resuming', () => {
     mkdirSync(join(dir, 'checkpoints', 'step-000010.99.new.tmp'))
 
     const resumed = RunFolder.open(dir)
-    const point = resumed.resume(configHash(config))
+    const point = resumed.resume(hash)
     expect(point.step).toBe(5)
     expect(readFileSync(join(point.dir, 'weights'), 'utf8')).toBe('5')
     expect(readMetrics(dir)).toHaveLength(5)
@@ -175,7 +176,7 @@ describe('resuming', () => {
   it('refuses a changed configuration and a broken state', async () => {
     const run = create()
     await run.writeCheckpoint(state(5), () => {})
-    expect(() => run.resume(configHash({ ...config, groups: 9 }))).toThrow(ConfigError)
+    expect(() => run.resume(configHash({ ...config, groups: 9 }, []))).toThrow(ConfigError)
     writeFileSync(join(dir, 'checkpoints/step-000005/run-state.json'), '{"step":5')
     expect(() => run.resume()).toThrow(CheckpointError)
     run.close()

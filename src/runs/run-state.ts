@@ -23,11 +23,11 @@ export const isFinished = (recipe: unknown): boolean =>
 const STATE_FILE = 'run-state.json'
 const STEP_FOLDER = /^step-(\d{6,})$/
 
-/** Settings that may change between stop and resume: how long to run and where things are, not what is computed. */
-const FREE_KEYS = ['steps', 'maxSteps', 'out', 'dir', 'resume', 'threads', 'json', 'quiet', 'checkpoint']
-
-/** Hash of a configuration whatever the order of its keys; top-level keys in `freeKeys` do not count. */
-export const configHash = (config: unknown, freeKeys: readonly string[] = FREE_KEYS): string => {
+/**
+ * Hash of a configuration whatever the order of its keys.
+ * @param freeKeys top-level keys that do not count: they may change between stop and resume
+ */
+export const configHash = (config: unknown, freeKeys: readonly string[]): string => {
   const kept =
     config !== null && typeof config === 'object' && !Array.isArray(config)
       ? Object.fromEntries(Object.entries(config).filter(([key]) => !freeKeys.includes(key)))
