@@ -1,8 +1,9 @@
-/** @file How fast this machine is at a recipe: two steps of it with its evaluations, timed. */
+/** @file How fast this machine is at a kind of training: two steps of it with its evaluations, timed. */
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { latestCheckpoint, readMetrics } from '../runs/run-folder.ts'
+import type { EvalRow } from '../runs/rows.ts'
+import { latestCheckpoint, readEvals, readMetrics } from '../runs/run-folder.ts'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { mean } from '../util/statistics.ts'
 import type { Pace } from './estimate.ts'
@@ -13,16 +14,14 @@ const STEPS = 2
 
 const file = (work: string) => join(work, 'paces.json')
 
-const paceKey = (job: Job): string => `${job.kind}/${job.training.recipe}`
-
-/** What earlier calibrations found, by kind of job and recipe. */
+/** What earlier calibrations found, by `Job.pace`. */
 export const readPaces = (work: string): Map<string, Pace> =>
   existsSync(file(work))
     ? new Map(Object.entries(JSON.parse(readFileSync(file(work), 'utf8')) as Record<string, Pace>))
     : new Map()
 
 /**
- * Times one job of each recipe among `unknown`. An arm whose cold start is not there yet is timed on a start of two steps,
+ * Times one job of each pace among `unknown`. An arm whose cold start is not there yet is timed on a start of two steps,
  * which writes longer responses than a trained one: the estimate errs on the long side. Several commands may do so at once in
  * one folder.
  */
@@ -37,13 +36,14 @@ export const calibrate = async (
   const folder = mkdtempSync(join(work, 'calibration-'))
   try {
     for (const job of unknown) {
-      const key = paceKey(job)
-      if (stop.aborted || readPaces(work).has(key)) continue
-      say(`timing ${job.training.recipe}: ${STEPS} steps and its evaluations`)
+      if (readPaces(work).has(job.pace)) continue
+      const { recipe } = job.training
+      say(`timing ${recipe}: ${job.steps === 0 ? '' : `${STEPS} steps and `}its evaluations`)
       const model = job.needs === null ? null : await modelFor(job, jobs, folder, execute, stop)
-      if (job.needs !== null && model === null) return
-      const pace = await timed(job, model, join(folder, key.replace('/', '-')), execute, stop)
-      if (pace) writePace(work, key, pace)
+      if (stop.aborted || (job.needs !== null && model === null)) return
+      const pace = await timed(job, model, join(folder, job.pace.replaceAll('/', '-')), execute, stop)
+      if (pace) writePace(work, job.pace, pace)
+      if (stop.aborted) return
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -55,9 +55,14 @@ const writePace = (work: string, key: string, pace: Pace): void => {
   writeFileAtomic(file(work), `${JSON.stringify(paces, null, 2)}\n`)
 }
 
+/** Evaluated after every step: before the first, between, and after the last, which may differ in size. */
 const briefly = (job: Job, model: string | null, steps: number) => ({
   ...job.training,
-  settings: [...job.training.settings, { steps }, ...(model === null ? [] : [{ model: { folder: model } }])],
+  settings: [
+    ...job.training.settings,
+    { steps, evaluation: { every: 1 } },
+    ...(model === null ? [] : [{ model: { folder: model } }]),
+  ],
 })
 
 /** The arm's cold start if it is there, else one of two steps. */
@@ -90,6 +95,16 @@ const timed = async (
   if (!finished) return null
   const seconds = (performance.now() - startMs) / 1000
   const timesS = readMetrics(dir).flatMap(({ time }) => (typeof time?.total === 'number' ? [time.total] : []))
-  const perStep = timesS.length > 0 ? Math.min(...timesS) : 0
-  return { fixed: Math.max(0, seconds - (timesS.length > 0 ? mean(timesS) * timesS.length : 0)), perStep }
+  const perStep = timesS.length > 0 ? mean(timesS) : 0
+  const rest = Math.max(0, seconds - timesS.reduce((a, b) => a + b, 0))
+  const perEvaluation = rest * shareBetween(dir)
+  return { fixed: rest - perEvaluation, perStep, perEvaluation }
+}
+
+/** How many of all problems that were evaluated belong to the evaluation between the first and the last. */
+const shareBetween = (dir: string): number => {
+  const rows = readEvals(dir)
+  const sum = (own: readonly EvalRow[]) => own.reduce((total, { n }) => total + n, 0)
+  const between = sum(rows.filter(({ step }) => step > 0 && step < STEPS))
+  return between === 0 ? 0 : between / sum(rows)
 }

@@ -4,19 +4,39 @@ import { fakeRegistration } from './fake-paper.fixture.ts'
 import { jobsOf, workFolders } from './jobs.ts'
 
 const registration = fakeRegistration()
-const jobs = jobsOf(registration, workFolders('work', registration), () => ({ steps: 100 }))
+const jobs = jobsOf(registration, workFolders('work', registration), () => ({
+  steps: 100,
+  evaluation: { every: 30 },
+}))
 
 describe('estimates', () => {
   it('come from the same arm, else from the recipe by steps, else from a calibration', () => {
     const known = {
       seconds: new Map([['better/a/1', 30]]),
-      paces: new Map([['start/checklist-cold-start', { fixed: 2, perStep: 0.5 }]]),
+      paces: new Map([[jobs[0].pace, { fixed: 2, perStep: 0.5, perEvaluation: 3 }]]),
     }
     const estimate = estimateSeconds(jobs, known)
     expect(estimate(jobs.find(({ id }) => id === 'better/b/2')!)).toBe(30)
     expect(estimate(jobs.find(({ id }) => id === 'plain/b/2')!)).toBeCloseTo(30)
-    expect(estimate(jobs[0])).toBe(52)
+    // Evaluated between after 30, 60 and 90 steps.
+    expect(estimate(jobs[0])).toBe(2 + 100 * 0.5 + 3 * 3)
     expect(estimateSeconds(jobs, { seconds: new Map(), paces: new Map() })(jobs[1])).toBeNull()
+  })
+
+  it('of a cold start come from those of its own recipe and settings', () => {
+    const starts = [
+      { name: 'a', recipe: 'checklist-cold-start', seed: 1 },
+      { name: 'b', recipe: 'checklist-cold-start', seed: 2 },
+      { name: 'c', recipe: 'checklist-cold-start', seed: 3, settings: { batch: 64 } },
+      { name: 'd', recipe: 'other', seed: 4 },
+    ]
+    const of = fakeRegistration({ starts })
+    const all = jobsOf(of, workFolders('work', of), ({ settings }) =>
+      Object.assign({ steps: 9 }, ...settings),
+    )
+    const estimate = estimateSeconds(all, { seconds: new Map([['start/a', 20]]), paces: new Map() })
+    const found = starts.map(({ name }) => estimate(all.find(({ id }) => id === `start/${name}`)!))
+    expect(found).toEqual([20, 20, null, null])
   })
 
   it('fit whole blocks into a budget', () => {

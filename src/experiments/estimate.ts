@@ -3,24 +3,23 @@
 import { mean } from '../util/statistics.ts'
 import type { Job } from './jobs.ts'
 
-/** Seconds that a training takes apart from its steps (start, evaluations), and a step. */
+/** Seconds of a training: its begin, first and last evaluation; a step; an evaluation between. */
 export interface Pace {
   fixed: number
   perStep: number
+  perEvaluation: number
 }
 
 export interface Known {
   /** Seconds of finished jobs by id. */
   seconds: ReadonlyMap<string, number>
-  /** By recipe, from calibration runs. */
+  /** By `Job.pace`, from calibration runs. */
   paces: ReadonlyMap<string, Pace>
 }
 
-const kindOf = (job: Job): string => `${job.kind}/${job.training.recipe}`
-
 /**
- * Estimated seconds of each job that is not done: the mean of finished ones of the same arm, else of the same recipe by
- * steps, else by the calibration. Null where nothing is known.
+ * Estimated seconds of each job that is not done: the mean of finished ones of the same arm, else of the same pace by steps,
+ * else by the calibration. Null where nothing is known.
  */
 export const estimateSeconds = (
   jobs: readonly Job[],
@@ -32,13 +31,17 @@ export const estimateSeconds = (
   })
   const average = (own: typeof finished) => (own.length > 0 ? mean(own.map(({ took }) => took)) : null)
   return job => {
-    const same = average(finished.filter(each => each.job.kind === job.kind && each.job.arm === job.arm))
+    const alike = finished.filter(each => each.job.pace === job.pace)
+    const same = average(alike.filter(each => each.job.arm === job.arm))
     if (same !== null) return same
-    const alike = finished.filter(each => kindOf(each.job) === kindOf(job) && each.job.steps)
-    const perStep = average(alike.map(({ job: other, took }) => ({ job: other, took: took / other.steps! })))
+    const withSteps = alike.filter(each => each.job.steps)
+    const perStep = average(
+      withSteps.map(({ job: other, took }) => ({ job: other, took: took / other.steps! })),
+    )
     if (perStep !== null && job.steps) return perStep * job.steps
-    const pace = paces.get(kindOf(job))
-    return pace ? pace.fixed + pace.perStep * (job.steps ?? 0) : null
+    const pace = paces.get(job.pace)
+    if (!pace) return null
+    return pace.fixed + pace.perStep * (job.steps ?? 0) + pace.perEvaluation * job.evaluations
   }
 }
 
