@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { Rng } from '../util/rng.ts'
-import { minimumDetectableEffect } from '../util/statistics.ts'
-import { compareItems, comparePairs, directionTest, type Pair, shareOf, valueAtTokens } from './analysis.ts'
+import { holm } from '../util/statistics.ts'
+import {
+  compareItems,
+  comparePairs,
+  contraryTest,
+  directionTest,
+  type Pair,
+  shareOf,
+  valueAtTokens,
+} from './analysis.ts'
+import { detectableEffect } from './detectable.ts'
 import type { Direction } from './registration.ts'
 import { combined, pairVerdict, type Status, shareVerdict } from './status.ts'
 
@@ -14,7 +23,11 @@ const noisy = (rng: Rng, effect: number, sd: number, n = 10) =>
 
 const statusOf = (differences: readonly number[], direction: Direction, least: number, tests = 1): Status => {
   const statistics = comparePairs(pairsOf(differences), direction, least)!
-  return pairVerdict(statistics, direction, least, Math.min(1, tests * statistics.p)).status
+  const corrected = (p: number) => Math.min(1, tests * p)
+  return pairVerdict(statistics, direction, least, {
+    p: corrected(statistics.p),
+    contrary: corrected(statistics.pContrary),
+  }).status
 }
 
 const rateOf = (status: Status, trials: number, draw: (rng: Rng) => readonly number[], least: number) => {
@@ -32,22 +45,42 @@ describe('pairs of runs', () => {
     // All six of one sign: 2 of 2^6 sign patterns are as extreme.
     expect(statistics.p).toBe(2 / 64)
     expect(statistics.sd).toBeCloseTo(Math.sqrt(0.04 / 5), 12)
-    expect(statistics.detectable).toBeCloseTo((2.801585 * Math.sqrt(0.04 / 5)) / Math.sqrt(6), 6)
+    // Six shifted by .05 are still of one sign.
+    expect(statistics.pContrary).toBe(1)
+    expect(statistics.startsP).toBeGreaterThan(0.05)
     expect(statistics.byStart.a).toBeCloseTo(0.2, 12)
     expect(statistics.interval[0]).toBeGreaterThan(0.1)
     expect(statistics.interval[1]).toBeLessThan(0.3)
   })
 
   it('find something where nothing is at most one time in twenty', () => {
-    expect(rateOf('reproduced', 400, rng => noisy(rng, 0, 0.02), 0.001)).toBeLessThan(0.06)
+    expect(rateOf('reproduced', 200, rng => noisy(rng, 0, 0.02), 0.001)).toBeLessThan(0.06)
   })
 
-  it('find an effect of the detectable size about four times in five', () => {
-    const effect = minimumDetectableEffect(0.02, 10)
-    const rate = rateOf('reproduced', 400, rng => noisy(rng, effect, 0.02), 0.001)
-    // The normal approximation promises .80; with ten pairs the exact test has a little less.
-    expect(rate).toBeGreaterThan(0.66)
+  it('find an effect of the detectable size about four times in five, as the first of sixteen', () => {
+    const rng = new Rng('detectable')
+    // The spread is known here; what is printed of a file takes the sample's.
+    const effect = detectableEffect(0.02, 10, 0.05 / 16, 'greater')!
+    const found = Array.from(
+      { length: 150 },
+      () => statusOf(noisy(rng, effect, 0.02), 'greater', 0.001, 16) === 'reproduced',
+    )
+    const rate = found.filter(Boolean).length / 150
+    expect(rate).toBeGreaterThan(0.7)
     expect(rate).toBeLessThan(0.9)
+  })
+
+  it('deny effects that are just there in at most one paper of twenty, of one comparison or of four', () => {
+    for (const comparisons of [1, 4]) {
+      const rng = new Rng(`denied ${comparisons}`)
+      const papers = Array.from({ length: 800 / comparisons }, () => {
+        const contrary = Array.from({ length: comparisons }, () =>
+          contraryTest(noisy(rng, 0.02, 0.02), 'greater', 0.02),
+        )
+        return holm(contrary).some(p => p < 0.05)
+      })
+      expect(papers.filter(Boolean).length / papers.length).toBeLessThan(0.06)
+    }
   })
 
   it('find a large effect nearly always, and say no to one that would matter and is not there', () => {
@@ -70,13 +103,29 @@ describe('pairs of runs', () => {
     expect(statusOf(much, 'not-below', 0.01)).toBe('not reproduced')
     expect(directionTest(same, 'equal', 0.01)).toBe(1 / 256)
   })
+
+  it('test the contrary of every direction', () => {
+    const high = [0.05, 0.06, 0.05, 0.07, 0.05, 0.06]
+    const of = (direction: Direction, size: number, sign = 1) =>
+      contraryTest(
+        high.map(d => sign * d),
+        direction,
+        size,
+      )
+    // All beyond the bound, and all within.
+    expect([of('greater', 0.1), of('greater', 0.01)]).toEqual([1 / 64, 1])
+    expect([of('less', 0.1, -1), of('less', 0.01, -1)]).toEqual([1 / 64, 1])
+    expect([of('not-above', 0.01), of('not-above', 0.1)]).toEqual([1 / 64, 1])
+    expect([of('not-below', 0.01, -1), of('not-below', 0.01)]).toEqual([1 / 64, 1])
+    expect([of('equal', 0.01), of('equal', 0.01, -1), of('equal', 0.1)]).toEqual([2 / 64, 2 / 64, 1])
+  })
 })
 
 describe('the status of a claim', () => {
   it('is inconclusive for ties, and for too few seeds whatever they show', () => {
     expect(statusOf([0, 0, 0, 0, 0, 0, 0, 0], 'greater', 0.01)).toBe('inconclusive')
     expect(statusOf([0.3, 0.31, 0.29, 0.3, 0.3], 'greater', 0.01)).toBe('inconclusive')
-    expect(pairVerdict(null, 'greater', 0.01, 1).reason).toBe('no pair of finished runs')
+    expect(pairVerdict(null, 'greater', 0.01, { p: 1, contrary: 1 }).reason).toBe('no pair of finished runs')
   })
 
   it('but ties are what an exact equality asks for', () => {
@@ -92,11 +141,31 @@ describe('the status of a claim', () => {
     expect(statusOf([0.05, 0.0, 0.01, 0.06, 0.01, 0.02], 'greater', 0.04)).not.toBe('reproduced')
   })
 
+  it('denies only what the corrected test against it denies too', () => {
+    const little = [0.001, 0.002, -0.001, 0.002, 0.001, 0.0]
+    expect(statusOf(little, 'greater', 0.01)).toBe('not reproduced')
+    // 1/64 four times over is above .05.
+    expect(statusOf(little, 'greater', 0.01, 4)).toBe('inconclusive')
+    const beyond = little.map(d => d + 0.05)
+    expect([1, 4].map(tests => statusOf(beyond, 'not-above', 0.01, tests))).toEqual([
+      'not reproduced',
+      'inconclusive',
+    ])
+  })
+
   it('of several comparisons is that of the weakest', () => {
-    const of = (...all: Status[]) => combined(all.map(status => ({ status, reason: '' }))).status
-    expect(of('reproduced', 'reproduced')).toBe('reproduced')
-    expect(of('reproduced', 'inconclusive')).toBe('inconclusive')
-    expect(of('inconclusive', 'reproduced', 'not reproduced')).toBe('not reproduced')
+    const of = (...all: Status[]) =>
+      combined(all.map((status, i) => ({ status, reason: `reason ${i}`, name: `name ${i}` })))
+    expect(of('reproduced', 'reproduced')).toEqual({ status: 'reproduced', reason: 'reason 0' })
+    expect(of('reproduced', 'inconclusive')).toEqual({
+      status: 'inconclusive',
+      reason: 'name 1: reason 1',
+    })
+    expect(of('inconclusive', 'not reproduced', 'not reproduced')).toEqual({
+      status: 'not reproduced',
+      reason: 'name 1: reason 1; name 2: reason 2',
+    })
+    expect(of('inconclusive').reason).toBe('reason 0')
   })
 
   it('of a share of runs is what was counted', () => {

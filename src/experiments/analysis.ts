@@ -2,7 +2,8 @@
  * @file The statistics of a claim, from pairs of runs: pure functions, no files, no clock (spec 1.7, 10.2).
  *
  * A pair is one cold start with one seed, run under both arms. The observations are the pairs' differences; starts and seeds
- * are crossed, so a claim has starts x seeds of them.
+ * are crossed, so a claim has starts x seeds of them. They are exchangeable given these starts: what they show is of these, and
+ * whether the starts differ is tested apart.
  */
 
 import type { Interval } from '../util/intervals.ts'
@@ -10,11 +11,12 @@ import {
   bootstrapInterval,
   mcNemarExact,
   mean,
-  minimumDetectableEffect,
   signFlipTest,
   std,
   wilsonInterval,
 } from '../util/statistics.ts'
+import { betweenStartsTest } from './between-starts.ts'
+import { detectableEffect } from './detectable.ts'
 import type { Direction } from './registration.ts'
 
 /** Fewer pairs than this say nothing, whatever their differences: no exact test of theirs can reach 5%. */
@@ -42,13 +44,26 @@ export interface PairStatistics {
   sd: number | null
   /** Sign-flip permutation test of what the claim says; exact for at most 12 pairs. */
   p: number
-  /** Smallest true difference found with 80% power by so many pairs with this spread; null for one pair. */
+  /** Sign-flip permutation test of the contrary: see `contraryTest`. */
+  pContrary: number
+  /**
+   * Smallest true difference that so many pairs with this spread find with 80% power, at the level that p has to pass as the first
+   * of its family; with a margin, the smallest one that they can show. Null for none: one pair, or too few for the level.
+   */
   detectable: number | null
   /** Mean difference by cold start. */
   byStart: Record<string, number>
+  /** Permutation test that the cold starts have one mean difference; null for one start, or one pair of a start. */
+  startsP: number | null
 }
 
 const differencesOf = (pairs: readonly Pair[]): number[] => pairs.map(({ a, b }) => a - b)
+
+const shiftedTest = (differences: readonly number[], by: number, alternative: 'greater' | 'less'): number =>
+  signFlipTest(
+    differences.map(d => d + by),
+    { alternative },
+  )
 
 /**
  * The test of a direction. `greater`, `less`: two-sided against no difference. The others are tests that the difference is
@@ -59,16 +74,8 @@ export const directionTest = (
   direction: Direction,
   margin: number,
 ): number => {
-  const notBelow = () =>
-    signFlipTest(
-      differences.map(d => d + margin),
-      { alternative: 'greater' },
-    )
-  const notAbove = () =>
-    signFlipTest(
-      differences.map(d => d - margin),
-      { alternative: 'less' },
-    )
+  const notBelow = () => shiftedTest(differences, margin, 'greater')
+  const notAbove = () => shiftedTest(differences, -margin, 'less')
   switch (direction) {
     case 'greater':
     case 'less':
@@ -82,24 +89,51 @@ export const directionTest = (
   }
 }
 
-const meansByStart = (pairs: readonly Pair[]): Record<string, number> =>
-  Object.fromEntries(
-    [...new Set(pairs.map(({ start }) => start))].map(start => [
-      start,
-      mean(differencesOf(pairs.filter(pair => pair.start === start))),
-    ]),
-  )
+/**
+ * The test that a claim is wrong. `greater`, `less`: one-sided, against an effect of the size that matters. The others: that the
+ * difference lies beyond the margin, for `equal` on either side (twice the smaller p).
+ */
+export const contraryTest = (
+  differences: readonly number[],
+  direction: Direction,
+  smallestEffect: number,
+): number => {
+  const below = (bound: number) => shiftedTest(differences, -bound, 'less')
+  const above = (bound: number) => shiftedTest(differences, -bound, 'greater')
+  switch (direction) {
+    case 'greater':
+      return below(smallestEffect)
+    case 'less':
+      return above(-smallestEffect)
+    case 'not-below':
+      return below(-smallestEffect)
+    case 'not-above':
+      return above(smallestEffect)
+    case 'equal':
+      return Math.min(1, 2 * Math.min(above(smallestEffect), below(-smallestEffect)))
+  }
+}
 
-/** Statistics of the pairs; null for none. */
+const byStart = (pairs: readonly Pair[]): Map<string, number[]> => {
+  const starts = [...new Set(pairs.map(({ start }) => start))]
+  return new Map(starts.map(start => [start, differencesOf(pairs.filter(pair => pair.start === start))]))
+}
+
+/**
+ * Statistics of the pairs; null for none.
+ * @param level that p has to stay below: 5% shared out among the tests of its family
+ */
 export const comparePairs = (
   pairs: readonly Pair[],
   direction: Direction,
   smallestEffect: number,
+  level = LEVEL,
 ): PairStatistics | null => {
   if (pairs.length === 0) return null
   const differences = differencesOf(pairs)
   const { estimate, low, high } = bootstrapInterval(differences, { resamples: 10_000, seed: 'experiment' })
   const sd = pairs.length > 1 ? std(differences, 1) : null
+  const starts = byStart(pairs)
   return {
     n: pairs.length,
     meanA: mean(pairs.map(({ a }) => a)),
@@ -108,8 +142,10 @@ export const comparePairs = (
     interval: [low, high],
     sd,
     p: directionTest(differences, direction, smallestEffect),
-    detectable: sd === null ? null : minimumDetectableEffect(sd, pairs.length),
-    byStart: meansByStart(pairs),
+    pContrary: contraryTest(differences, direction, smallestEffect),
+    detectable: sd === null ? null : detectableEffect(sd, pairs.length, level, direction),
+    byStart: Object.fromEntries([...starts].map(([start, own]) => [start, mean(own)])),
+    startsP: betweenStartsTest([...starts.values()]),
   }
 }
 

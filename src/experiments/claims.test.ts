@@ -28,6 +28,97 @@ describe('claims on made-up runs', () => {
     expect(adjusted).toMatchObject({ 'FAKE-1': 6 / 1024, 'FAKE-3': null, 'FAKE-4': 4 / 1024 })
   })
 
+  it('tell each comparison by its own p, and name the one that fails', () => {
+    // Against worse it is as clear as before; its twin is as good in the mean.
+    const weak = fakeRegistration({
+      claims: [
+        {
+          id: 'FAKE-1',
+          statement: 'Better than all.',
+          arms: { a: 'better', b: ['worse', 'twin'] },
+          metric: { name: 'score', set: 'unseen' },
+          smallestEffect: 0.001,
+        },
+      ],
+      arms: { ...(fakeContent().arms as object), twin: { settings: { twin: true } } },
+    })
+    const twins = runs.flatMap(run =>
+      run.arm === 'better'
+        ? [
+            {
+              ...run,
+              arm: 'twin',
+              evals: run.evals.map((row, i) => ({
+                ...row,
+                accuracy: row.accuracy + (Number(run.seed) % 2 === 0 ? 0.01 : -0.01) * i,
+              })),
+            },
+          ]
+        : [],
+    )
+    const [claim] = analyseClaims(weak, [...runs, ...twins])
+    const [first, second] = claim.comparisons
+    expect(first).toMatchObject({ status: 'reproduced', p: 2 / 1024, adjustedP: 2 / 1024 })
+    expect(second.status).toBe('inconclusive')
+    expect(claim.p).toBe(second.p)
+    expect(claim.status).toBe('inconclusive')
+    expect(claim.reason).toBe('better − twin: the interval includes 0')
+  })
+
+  it('count pairs of which a run has no value, and say so', () => {
+    const holes = runs.map(run => (run.arm === 'plain' && run.seed === '1' ? { ...run, evals: [] } : run))
+    const [first] = analyseClaims(registration, holes)
+    expect(first.comparisons[0]).toMatchObject({
+      withoutValue: [
+        { start: 'a', seed: '1' },
+        { start: 'b', seed: '1' },
+      ],
+      reason: expect.stringMatching(/; 2 of 10 pairs have no value and are left out$/),
+    })
+    const none = analyseClaims(
+      registration,
+      runs.map(run => (run.arm === 'plain' ? { ...run, evals: [] } : run)),
+    )
+    expect(none[0].comparisons[0].reason).toBe('none of the 10 finished pairs has a value')
+    const short = runs.map(run => ({ ...run, metrics: run.metrics.filter(({ step }) => step < 20) }))
+    const shares = analyseClaims(registration, short)[2]
+    expect(shares).toMatchObject({
+      status: 'inconclusive',
+      reason: 'none of the 10 finished runs has a value',
+    })
+    expect(shares.runs[0].details).toMatchObject({ lastStep: 19 })
+  })
+
+  it('take McNemar’s p where it is the test, and its items at equal steps only', () => {
+    const [claim] = fakeContent().claims as object[]
+    const tested = fakeRegistration({
+      claims: [{ ...claim, arms: { a: 'better', b: 'plain' }, test: 'mcnemar' }],
+    })
+    const withItems = runs.map(run => ({
+      ...run,
+      evals: run.evals.map(row => ({
+        ...row,
+        items: Array.from({ length: 20 }, (_, i) => ({
+          id: String(i),
+          accuracy: Number(run.arm === 'better' || i < 8),
+        })),
+      })),
+    }))
+    const [first] = analyseClaims(tested, withItems)
+    // Twelve items of one arm only: 2 of 2^12.
+    expect(first.comparisons[0].p).toBeCloseTo(2 / 4096, 12)
+    expect(first.p).toBeCloseTo(2 / 4096, 12)
+    expect(first.status).toBe('reproduced')
+    const [bare] = analyseClaims(tested, runs)
+    expect(bare.comparisons[0]).toMatchObject({
+      p: 1,
+      status: 'inconclusive',
+      reason: 'no items that are right or wrong in both arms',
+    })
+    const { items } = analyseClaims(registration, withItems)[1].comparisons[0]
+    expect(items).toBeNull()
+  })
+
   it('at equal tokens compare at what the thriftier arm generated', () => {
     const { comparisons } = claims[1]
     const { a, b } = comparisons[0].pairs[0]

@@ -2,30 +2,28 @@
 
 import { holm } from '../util/statistics.ts'
 import {
-  compareItems,
   comparePairs,
   type ItemStatistics,
+  LEVEL,
   MIN_PAIRS,
   type Pair,
   type PairStatistics,
   type ShareStatistics,
   shareOf,
-  valueAtTokens,
 } from './analysis.ts'
 import {
-  beforeTraining,
   type FinishedRun,
   type JudgeWork,
   judgeWorkOf,
-  type Metric,
   type MetricUnit,
   metricNamed,
   tokensUntil,
 } from './metrics/index.ts'
+import { type PairedRuns, pairsOf, type Reading, runsOf } from './pairs.ts'
 import { plannedFor } from './reach.ts'
 import { comparisonsOf } from './references.ts'
 import { type Claim, type MetricChoice, type Registration, START } from './registration.ts'
-import { combined, pairVerdict, type Status, shareVerdict, type Verdict } from './status.ts'
+import { type CorrectedP, combined, pairVerdict, shareVerdict, type Verdict } from './status.ts'
 
 /** A metric's figure of one run, and what the run took; judge calls only where it had a judge. */
 export interface RunValue extends Partial<JudgeWork> {
@@ -33,6 +31,8 @@ export interface RunValue extends Partial<JudgeWork> {
   start: string
   seed: string
   value: number | null
+  /** What has to be known to read the value; see `Metric.details`. */
+  details?: Record<string, number>
   steps: number
   tokens: number
   seconds: number
@@ -44,10 +44,17 @@ export interface Comparison extends Verdict {
   b: string | null
   equal: 'steps' | 'tokens'
   pairs: Pair[]
+  withoutValue: PairedRuns['withoutValue']
   /** How many pairs were registered. */
   planned: number
   statistics: PairStatistics | null
   items: ItemStatistics | null
+  /** p of the test that decides, the sign-flip test or McNemar's; 1 where there is nothing to test. */
+  p: number
+  /** After Holm's correction over the paper's claims, were this comparison all of its claim. */
+  adjustedP: number
+  /** p of the contrary, after Holm's correction over all comparisons of all claims. */
+  adjustedContraryP: number
 }
 
 export interface ClaimResult extends Verdict {
@@ -63,55 +70,11 @@ export interface ClaimResult extends Verdict {
   adjustedP: number | null
 }
 
-const keyOf = ({ start, seed }: Pick<FinishedRun, 'start' | 'seed'>) => `${start}/${seed}`
-
-/** Runs by arm, by start and seed. The arm `start` is made from the runs of the arm that it is compared with. */
-const runsOf = (runs: readonly FinishedRun[], arm: string, against: string): Map<string, FinishedRun> => {
-  const own = runs.filter(run => run.arm === (arm === START ? against : arm))
-  return new Map(own.map(run => [keyOf(run), arm === START ? beforeTraining(run) : run]))
-}
-
-interface Reading {
-  metric: Metric
-  options: unknown
-}
-
-const alongTokens = (run: FinishedRun, { metric, options }: Reading) =>
-  metric.over!(run, options).map(({ step, value }) => ({ tokens: tokensUntil(run, step), value }))
-
-/** Both at the tokens that the thriftier of the two generated in all. */
-const atEqualTokens = (a: FinishedRun, b: FinishedRun, reading: Reading): [number | null, number | null] => {
-  const tokens = Math.min(tokensUntil(a, a.steps), tokensUntil(b, b.steps))
-  return [valueAtTokens(alongTokens(a, reading), tokens), valueAtTokens(alongTokens(b, reading), tokens)]
-}
-
-const pairsOf = (
-  runs: readonly FinishedRun[],
-  a: string,
-  b: string | null,
-  reading: Reading,
-  equal: 'steps' | 'tokens',
+/** `ruscarl − rubric-rl`, with what is particular to the comparison. */
+export const comparisonName = (
+  { a, b, equal }: Pick<Comparison, 'a' | 'b' | 'equal'>,
   reference: number,
-): { pairs: Pair[]; items: ItemStatistics | null } => {
-  const { metric, options } = reading
-  const own = runsOf(runs, a, a)
-  const others = b === null ? null : runsOf(runs, b, a)
-  const pairs: Pair[] = []
-  const items: { a: Map<string, number>; b: Map<string, number> }[] = []
-  for (const [key, run] of own) {
-    const other = others?.get(key)
-    if (others && !other) continue
-    const [x, y] =
-      other && equal === 'tokens'
-        ? atEqualTokens(run, other, reading)
-        : [metric.value(run, options), other ? metric.value(other, options) : reference]
-    if (x === null || y === null) continue
-    pairs.push({ start: run.start, seed: run.seed, a: x, b: y })
-    const [itemsA, itemsB] = [metric.items?.(run, options), other && metric.items?.(other, options)]
-    if (itemsA && itemsB) items.push({ a: itemsA, b: itemsB })
-  }
-  return { pairs, items: compareItems(items) }
-}
+): string => `${a} − ${b ?? reference}${equal === 'tokens' ? ', at equal tokens' : ''}`
 
 const valuesOf = (runs: readonly FinishedRun[], claim: Claim, { metric, options }: Reading): RunValue[] => {
   const comparisons = comparisonsOf(claim)
@@ -119,88 +82,124 @@ const valuesOf = (runs: readonly FinishedRun[], claim: Claim, { metric, options 
   // What an arm started from is shown once, as the first arm that is compared with it found it.
   const against = comparisons.find(({ b }) => b === START)?.a ?? comparisons[0].a
   return named.flatMap(arm =>
-    [...runsOf(runs, arm, against).values()].map(run => ({
-      arm,
-      start: run.start,
-      seed: run.seed,
-      value: metric.value(run, options),
-      steps: run.steps,
-      tokens: tokensUntil(run, run.steps),
-      seconds: run.seconds,
-      ...judgeWorkOf(run),
-    })),
-  )
-}
-
-type Draft = Omit<Comparison, 'status' | 'reason'>
-
-/** Results before all that was registered is done are a look in between, and say so. */
-const soFar = (found: Verdict, done: number, planned: number): Verdict =>
-  done === 0 || done >= planned
-    ? found
-    : { ...found, reason: `${found.reason}; so far, with ${done} of the ${planned} that were registered` }
-
-const draftsOf = (
-  registration: Registration,
-  claim: Claim,
-  runs: readonly FinishedRun[],
-  reading: Reading,
-): Draft[] => {
-  const budgets = claim.equal === 'both' ? (['steps', 'tokens'] as const) : [claim.equal]
-  return comparisonsOf(claim).flatMap(({ a, b }) =>
-    budgets.map(equal => {
-      const { pairs, items } = pairsOf(runs, a, b, reading, equal, claim.reference)
+    [...runsOf(runs, arm, against).values()].map(run => {
+      const details = metric.details?.(run, options)
       return {
-        a,
-        b,
-        equal,
-        pairs,
-        planned: plannedFor(registration, [a, b]),
-        items,
-        statistics: comparePairs(pairs, claim.direction, claim.smallestEffect),
+        arm,
+        start: run.start,
+        seed: run.seed,
+        value: metric.value(run, options),
+        ...(details && { details }),
+        steps: run.steps,
+        tokens: tokensUntil(run, run.steps),
+        seconds: run.seconds,
+        ...judgeWorkOf(run),
       }
     }),
   )
 }
 
-/** An order holds only if every link does, so the largest p is the claim's (intersection-union test). */
-const largestP = (claim: Claim, drafts: readonly Draft[]): number =>
-  Math.max(
-    ...drafts.map(({ statistics, items }) => (claim.test === 'mcnemar' ? items?.p : statistics?.p) ?? 1),
+type Draft = Omit<Comparison, 'status' | 'reason' | 'adjustedP' | 'adjustedContraryP'>
+
+interface Done {
+  what: 'pairs' | 'runs'
+  /** With a value, and without one. */
+  valued: number
+  withoutValue: number
+  planned: number
+}
+
+/** Results before all that was registered is done are a look in between, and say so; so do those that lack values. */
+const withCounts = (found: Verdict, { what, valued, withoutValue, planned }: Done): Verdict => {
+  const done = valued + withoutValue
+  if (done > 0 && valued === 0)
+    return { status: 'inconclusive', reason: `none of the ${done} finished ${what} has a value` }
+  const notes = [
+    ...(withoutValue > 0 ? [`${withoutValue} of ${done} ${what} have no value and are left out`] : []),
+    ...(done > 0 && done < planned ? [`so far, with ${done} of the ${planned} that were registered`] : []),
+  ]
+  return { ...found, reason: [found.reason, ...notes].join('; ') }
+}
+
+const deciding = (claim: Claim, statistics: PairStatistics | null, items: ItemStatistics | null): number =>
+  (claim.test === 'mcnemar' ? items?.p : statistics?.p) ?? 1
+
+/** @param level of the first test of the family */
+const draftsOf = (
+  registration: Registration,
+  claim: Claim,
+  runs: readonly FinishedRun[],
+  reading: Reading,
+  level: number,
+): Draft[] => {
+  const { direction, smallestEffect, reference } = claim
+  const budgets = claim.equal === 'both' ? (['steps', 'tokens'] as const) : [claim.equal]
+  return comparisonsOf(claim).flatMap(({ a, b }) =>
+    budgets.map(equal => {
+      const { items, ...paired } = pairsOf(runs, a, b, reading, equal, reference)
+      const statistics = comparePairs(paired.pairs, direction, smallestEffect, level)
+      const planned = plannedFor(registration, [a, b])
+      const p = deciding(claim, statistics, items)
+      return { a, b, equal, ...paired, planned, statistics, items, p }
+    }),
   )
+}
+
+/** An order holds only if every link does, so the largest p is the claim's (intersection-union test, Berger 1982). */
+const largestP = (drafts: readonly Draft[]): number => Math.max(...drafts.map(({ p }) => p))
+
+/** Holm's correction of one p in a family with others. */
+const correctedAmong = (p: number, others: readonly number[]): number => holm([p, ...others])[0]
+
+const judged = (claim: Claim, draft: Draft, corrected: CorrectedP): Comparison => {
+  const { statistics, items, pairs, withoutValue, planned } = draft
+  const found =
+    claim.test === 'mcnemar' && statistics !== null && items === null
+      ? ({ status: 'inconclusive', reason: 'no items that are right or wrong in both arms' } as const)
+      : pairVerdict(statistics, claim.direction, claim.smallestEffect, corrected)
+  const done = { what: 'pairs', valued: pairs.length, withoutValue: withoutValue.length, planned } as const
+  return {
+    ...draft,
+    adjustedP: corrected.p,
+    adjustedContraryP: corrected.contrary,
+    ...withCounts(found, done),
+  }
+}
+
+const shareResult = (registration: Registration, claim: Claim, values: readonly RunValue[]) => {
+  const hits = values.flatMap(({ value }) => (value === null ? [] : [value]))
+  const share = shareOf(hits)
+  const planned = plannedFor(registration, [comparisonsOf(claim)[0].a])
+  const found = withCounts(shareVerdict(share, claim.atLeast!), {
+    what: 'runs',
+    valued: hits.length,
+    withoutValue: values.length - hits.length,
+    planned,
+  })
+  return { p: null, adjustedP: null, comparisons: [], share, ...found }
+}
 
 /** Every claim of a registration, with Holm's correction over all of them. */
 export const analyseClaims = (registration: Registration, runs: readonly FinishedRun[]): ClaimResult[] => {
-  const drafts = registration.claims.map(claim => {
-    const reading = metricNamed(claim.metric, `claim ${claim.id}`)
-    const comparisons = claim.test === 'share' ? [] : draftsOf(registration, claim, runs, reading)
-    const values = valuesOf(runs, claim, reading)
-    return {
-      claim,
-      reading,
-      comparisons,
-      values,
-      p: comparisons.length > 0 ? largestP(claim, comparisons) : null,
-    }
-  })
-  const tested = drafts.flatMap(({ p }) => (p === null ? [] : [p]))
-  const adjusted = holm(tested).values()
-  return drafts.map(({ claim, reading, comparisons, values, p }) => {
-    const adjustedP = p === null ? null : adjusted.next().value!
-    const common = { claim, unit: reading.metric.unit, runs: values, p, adjustedP }
-    if (adjustedP === null) {
-      const hits = values.flatMap(({ value }) => (value === null ? [] : [value]))
-      const share = shareOf(hits)
-      const planned = plannedFor(registration, [comparisonsOf(claim)[0].a])
-      const found = soFar(shareVerdict(share, claim.atLeast!), hits.length, planned)
-      return { ...common, comparisons: [], share, ...found }
-    }
-    const judged = comparisons.map(comparison => {
-      const { statistics, pairs, planned } = comparison
-      const found = pairVerdict(statistics, claim.direction, claim.smallestEffect, adjustedP)
-      return { ...comparison, ...soFar(found, pairs.length, planned) }
-    })
-    return { ...common, comparisons: judged, share: null, ...combined(judged) }
+  const readings = registration.claims.map(claim => metricNamed(claim.metric, `claim ${claim.id}`))
+  const isTested = ({ test }: Claim) => test !== 'share'
+  const level = LEVEL / Math.max(1, registration.claims.filter(isTested).length)
+  const drafts = registration.claims.map((claim, i) =>
+    isTested(claim) ? draftsOf(registration, claim, runs, readings[i], level) : [],
+  )
+  const contrary = holm(drafts.flat().map(({ statistics }) => statistics?.pContrary ?? 1)).values()
+  return registration.claims.map((claim, i) => {
+    const values = valuesOf(runs, claim, readings[i])
+    const common = { claim, unit: readings[i].metric.unit, runs: values }
+    if (!isTested(claim)) return { ...common, ...shareResult(registration, claim, values) }
+    const others = drafts.flatMap((own, j) => (j === i || own.length === 0 ? [] : [largestP(own)]))
+    const comparisons = drafts[i].map(draft =>
+      judged(claim, draft, { p: correctedAmong(draft.p, others), contrary: contrary.next().value! }),
+    )
+    const named = comparisons.map(each => ({ ...each, name: comparisonName(each, claim.reference) }))
+    const p = largestP(drafts[i])
+    const adjustedP = correctedAmong(p, others)
+    return { ...common, comparisons, share: null, p, adjustedP, ...combined(named) }
   })
 }
 
@@ -234,5 +233,3 @@ export const analyseControl = (
   const gains = shows(gain) && gain.difference >= smallestEffect
   return { kind, arm, outcome: isAbove ? 'passed' : gains ? 'failed' : 'open', above, gain }
 }
-
-export type { Status }

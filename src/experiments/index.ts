@@ -6,6 +6,7 @@ export { Experiment, type ExperimentOptions, type ExperimentPlan } from './exper
 export { type Job, type ResolveTraining, runDir, type Training } from './jobs.ts'
 export { type FinishedRun, METRICS, type Metric } from './metrics/index.ts'
 export { parseRegistration, type Registration, readRegistration } from './registration.ts'
+export { startsNote } from './report/notes.ts'
 export type { PaperResult } from './results.ts'
 export type { Execute, Launch, RunnerEvents, RunnerResult } from './runner.ts'
 export * from './status.ts'

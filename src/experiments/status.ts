@@ -3,16 +3,17 @@
  * and size have to agree.
  *
  * For `greater` and `less` (differences turned so that the claim says "above 0"):
- * - reproduced: interval above 0, Holm-corrected p below .05, and the mean at least the smallest effect
- * - not reproduced: the interval lies below the smallest effect (an effect that matters is excluded), or below 0 altogether
+ * - reproduced: interval above 0, corrected p below .05, and the mean at least the smallest effect
+ * - not reproduced: interval below the smallest effect, and corrected p against an effect of that size below .05
  * - inconclusive: anything else; fewer than 6 pairs; pairs that do not differ at all (the setting had no effect)
  *
  * For `equal`, `not-above`, `not-below` (the smallest effect is the margin):
- * - reproduced: interval inside the margin and Holm-corrected p below .05
- * - not reproduced: interval beyond the margin altogether
+ * - reproduced: interval inside the margin and corrected p below .05
+ * - not reproduced: interval beyond the margin altogether, and corrected p of that below .05
  * - inconclusive: anything else; fewer than 6 pairs
  *
- * A claim of several comparisons is reproduced if all of them are, not reproduced if one of them is not.
+ * A claim of several comparisons is reproduced if all of them are, not reproduced if one of them is not. So the p of the claim,
+ * its largest, is corrected over the claims, and the p of the contrary over all comparisons of all claims.
  */
 
 import { LEVEL, MIN_PAIRS, type PairStatistics, type ShareStatistics } from './analysis.ts'
@@ -36,26 +37,33 @@ const tooFew = (n: number): Verdict | null =>
       )
     : null
 
-/** @param adjustedP after Holm's correction over the paper's claims */
+/** What is left of the p of a comparison after Holm's correction: of what is claimed, and of the contrary. */
+export interface CorrectedP {
+  p: number
+  contrary: number
+}
+
 export const pairVerdict = (
   statistics: PairStatistics | null,
   direction: Direction,
   smallestEffect: number,
-  adjustedP: number,
+  corrected: CorrectedP,
 ): Verdict => {
   if (statistics === null) return verdict('inconclusive', 'no pair of finished runs')
   const few = tooFew(statistics.n)
   if (few) return few
   return direction === 'greater' || direction === 'less'
-    ? differenceVerdict(statistics, direction, smallestEffect, adjustedP)
-    : marginVerdict(statistics, direction, smallestEffect, adjustedP)
+    ? differenceVerdict(statistics, direction, smallestEffect, corrected)
+    : marginVerdict(statistics, direction, smallestEffect, corrected)
 }
+
+const shortP = (p: number): string => p.toFixed(3)
 
 const differenceVerdict = (
   { difference, interval, sd }: PairStatistics,
   direction: 'greater' | 'less',
   smallestEffect: number,
-  p: number,
+  { p, contrary }: CorrectedP,
 ): Verdict => {
   if (sd === 0 && difference === 0)
     return verdict(
@@ -64,11 +72,19 @@ const differenceVerdict = (
     )
   const [low, high] = direction === 'greater' ? interval : [-interval[1], -interval[0]]
   const effect = direction === 'greater' ? difference : -difference
-  if (high < 0) return verdict('not reproduced', 'the difference is the other way round')
-  if (high < smallestEffect)
-    return verdict('not reproduced', 'an effect of the size that matters is excluded')
+  const isExcluded = high < smallestEffect
+  if (isExcluded && contrary < LEVEL)
+    return verdict(
+      'not reproduced',
+      high < 0 ? 'the difference is the other way round' : 'an effect of the size that matters is excluded',
+    )
+  if (isExcluded)
+    return verdict(
+      'inconclusive',
+      `the interval excludes an effect of the size that matters, but the p against it is ${shortP(contrary)} after correction for the other comparisons`,
+    )
   if (low <= 0) return verdict('inconclusive', 'the interval includes 0')
-  if (p >= LEVEL) return verdict('inconclusive', `p is ${p.toFixed(3)} after correction for the other claims`)
+  if (p >= LEVEL) return verdict('inconclusive', `p is ${shortP(p)} after correction for the other claims`)
   if (effect < smallestEffect)
     return verdict('inconclusive', 'the effect is there, but below the size that was registered as mattering')
   return verdict('reproduced', 'interval, test and size agree')
@@ -78,15 +94,21 @@ const marginVerdict = (
   { interval: [low, high] }: PairStatistics,
   direction: 'equal' | 'not-above' | 'not-below',
   margin: number,
-  p: number,
+  { p, contrary }: CorrectedP,
 ): Verdict => {
   const above = direction === 'not-below' ? false : low > margin
   const below = direction === 'not-above' ? false : high < -margin
-  if (above || below) return verdict('not reproduced', 'the difference lies beyond the margin')
+  if (above || below)
+    return contrary < LEVEL
+      ? verdict('not reproduced', 'the difference lies beyond the margin')
+      : verdict(
+          'inconclusive',
+          `the interval lies beyond the margin, but the p of that is ${shortP(contrary)} after correction for the other comparisons`,
+        )
   const insideAbove = direction === 'not-below' || high < margin
   const insideBelow = direction === 'not-above' || low > -margin
   if (!(insideAbove && insideBelow)) return verdict('inconclusive', 'the interval reaches beyond the margin')
-  if (p >= LEVEL) return verdict('inconclusive', `p is ${p.toFixed(3)} after correction for the other claims`)
+  if (p >= LEVEL) return verdict('inconclusive', `p is ${shortP(p)} after correction for the other claims`)
   return verdict('reproduced', 'the interval lies within the margin')
 }
 
@@ -101,9 +123,15 @@ export const shareVerdict = (statistics: ShareStatistics | null, atLeast: number
   return verdict('inconclusive', `${told}; the interval reaches what was registered`)
 }
 
-/** All have to hold; one that does not is enough. */
-export const combined = (verdicts: readonly Verdict[]): Verdict => {
-  const failed = verdicts.find(({ status }) => status === 'not reproduced')
-  const open = verdicts.find(({ status }) => status === 'inconclusive')
-  return failed ?? open ?? verdicts[0] ?? verdict('inconclusive', 'nothing was compared')
+/** All have to hold; one that does not is enough. The reason names those that decide. */
+export const combined = (verdicts: readonly (Verdict & { name: string })[]): Verdict => {
+  const deciding = (['not reproduced', 'inconclusive'] as const)
+    .map(status => verdicts.filter(each => each.status === status))
+    .find(({ length }) => length > 0)
+  if (!deciding)
+    return verdicts.length > 0
+      ? verdict('reproduced', verdicts[0].reason)
+      : verdict('inconclusive', 'nothing was compared')
+  const reasons = deciding.map(({ name, reason }) => (verdicts.length > 1 ? `${name}: ${reason}` : reason))
+  return verdict(deciding[0].status, reasons.join('; '))
 }

@@ -2,17 +2,23 @@
 
 import { percent } from '../../runs/report/format.ts'
 import { type Html, html } from '../../runs/report/html.ts'
-import type { ClaimResult, Comparison } from '../claims.ts'
+import { type ClaimResult, type Comparison, comparisonName } from '../claims.ts'
 import type { PaperResult } from '../results.ts'
+import { startsNote } from './notes.ts'
 import { effectTrack, STATUS_CLASS, shareTrack } from './tracks.ts'
-import { differenceText, pText } from './units.ts'
+import { differenceText, pText, sizeText } from './units.ts'
 
 export const verdictChip = ({ status }: Pick<ClaimResult, 'status'>): Html =>
   html`<span class="verdict ${STATUS_CLASS[status]}">${status}</span>`
 
-/** `ruscarl − rubric-rl`, with what is particular to the comparison. */
-export const comparisonName = ({ a, b, equal }: Comparison, reference: number): string =>
-  `${a} − ${b ?? reference}${equal === 'tokens' ? ', at equal tokens' : ''}`
+/** Stands beside what was not reproduced. `none`: not with so many pairs. McNemar's test is not of pairs. */
+export const detectableText = (
+  { claim }: Pick<ClaimResult, 'claim'>,
+  { statistics, status }: Comparison,
+): string => {
+  if (status === 'reproduced' || statistics === null || claim.test === 'mcnemar') return '–'
+  return statistics.detectable === null ? 'none' : sizeText(claim.metric, statistics.detectable)
+}
 
 const firstCells = (claim: ClaimResult, rows: number): Html =>
   html`<th scope="rowgroup" rowspan="${rows}"><a href="#claim-${claim.claim.id}">${claim.claim.id}</a><small>${claim.claim.statement}</small></th><td rowspan="${rows}">${verdictChip(claim)}</td>`
@@ -24,12 +30,8 @@ const comparisonCells = (claim: ClaimResult, comparison: Comparison): Html => {
   if (statistics === null)
     return html`<td class="forest"><span class="pair-name">${name}</span></td><td class="num">–</td><td class="num">–</td><td class="num">–</td><td class="num quiet">0</td>`
   const interval = statistics.interval.map(end => differenceText(metric, end)).join(' to ')
-  const p = claim.claim.test === 'mcnemar' ? (comparison.items?.p ?? null) : statistics.p
-  const detectable =
-    status === 'reproduced' || statistics.detectable === null
-      ? '–'
-      : differenceText(metric, statistics.detectable).replace('+', '')
-  return html`<td class="forest">${effectTrack(statistics, direction, smallestEffect, status)}<small class="pair-name">${name}</small></td><td class="num">${differenceText(metric, statistics.difference)}<small>${interval}</small></td><td class="num">${pText(p)}</td><td class="num">${detectable}</td><td class="num quiet">${statistics.n}</td>`
+  const starts = startsNote(metric, comparison)
+  return html`<td class="forest">${effectTrack(statistics, direction, smallestEffect, status)}<small class="pair-name">${name}</small>${starts !== null && html`<small>${starts}</small>`}</td><td class="num">${differenceText(metric, statistics.difference)}<small>${interval}</small></td><td class="num">${pText(comparison.p)}</td><td class="num">${detectableText(claim, comparison)}</td><td class="num quiet">${statistics.n}</td>`
 }
 
 const shareCells = ({ share, claim, status }: ClaimResult): Html => {

@@ -2,12 +2,13 @@
 
 import { percent } from '../../runs/report/format.ts'
 import { type Html, html } from '../../runs/report/html.ts'
-import type { ClaimResult, Comparison } from '../claims.ts'
+import { type ClaimResult, type Comparison, comparisonName } from '../claims.ts'
 import type { PaperResult } from '../results.ts'
 import { COLORS } from './band.ts'
-import { comparisonName, verdictChip } from './claim-table.ts'
+import { verdictChip } from './claim-table.ts'
+import { detailNotes, startsText } from './notes.ts'
 import { dotRow, dotTrack, effectTrack, sharedRange } from './tracks.ts'
-import { differenceText, metricText, pText, unitText, valueText } from './units.ts'
+import { differenceText, metricText, pText, sizeText, unitText, valueText } from './units.ts'
 
 const DIRECTION_WORDS = {
   greater: 'above',
@@ -21,7 +22,7 @@ const plan = ({ claim }: ClaimResult): string => {
   const { metric, direction, smallestEffect, test, equal, atLeast } = claim
   if (test === 'share') return `${metricText(metric)}; expected in at least ${percent(atLeast)} of the runs.`
   const margin = direction === 'greater' || direction === 'less' ? 'smallest effect that matters' : 'margin'
-  const size = differenceText(metric, smallestEffect).replace('+', '')
+  const size = sizeText(metric, smallestEffect)
   const budget =
     equal === 'steps'
       ? ''
@@ -55,10 +56,11 @@ const armRows = (result: PaperResult, { claim, runs }: ClaimResult): Html => {
   return html`<div class="dots-grid">${rows}${ends}</div>${key}`
 }
 
-const byStart = ({ statistics }: Comparison, claim: ClaimResult): string => {
-  const entries = Object.entries(statistics?.byStart ?? {})
-  if (entries.length < 2) return ''
-  return `By cold start: ${entries.map(([start, value]) => `${start} ${differenceText(claim.claim.metric, value)}`).join(', ')}. `
+const byStart = ({ statistics }: Comparison, { claim }: ClaimResult): string => {
+  if (statistics === null || Object.keys(statistics.byStart).length < 2) return ''
+  const p =
+    statistics.startsP === null ? '' : ` (p of a difference between them ${pText(statistics.startsP)})`
+  return `By cold start: ${startsText(claim.metric, statistics)}${p}. `
 }
 
 const itemText = ({ items, a, b }: Comparison): string =>
@@ -79,4 +81,4 @@ const comparisonRows = (claim: ClaimResult): Html | null => {
 }
 
 export const claimDetails = (result: PaperResult, claim: ClaimResult): Html =>
-  html`<article class="panel claim" id="claim-${claim.claim.id}"><header><h3>${claim.claim.id}</h3>${verdictChip(claim)}<span class="quiet">${claim.reason}</span></header><p class="statement">${claim.claim.statement}</p><p class="about">${plan(claim)}${claim.claim.note !== undefined && html` ${claim.claim.note}`}</p>${armRows(result, claim)}${comparisonRows(claim)}</article>`
+  html`<article class="panel claim" id="claim-${claim.claim.id}"><header><h3>${claim.claim.id}</h3>${verdictChip(claim)}<span class="quiet">${claim.reason}</span></header><p class="statement">${claim.claim.statement}</p><p class="about">${plan(claim)}${claim.claim.note !== undefined && html` ${claim.claim.note}`}</p>${armRows(result, claim)}${detailNotes(claim).map(note => html`<p class="about">${note}.</p>`)}${comparisonRows(claim)}</article>`

@@ -40,7 +40,7 @@ ${registration.summary !== undefined && html`<p class="lead">${registration.summ
 }
 
 const CLAIMS_ABOUT =
-  'Effects are means of paired differences (of shares: in points), one pair for each cold start and seed, with 95% bootstrap intervals; p by sign-flip permutation, then corrected by Holm over all claims of the paper. Dashed: the smallest effect that was registered as mattering; shaded: a registered margin. Detectable is the effect that so many pairs would find four times in five.'
+  'Effects are means of paired differences (of shares: in points), one pair for each cold start and seed, with 95% bootstrap intervals; p by sign-flip permutation, then corrected by Holm over all claims of the paper. Dashed: the smallest effect that was registered as mattering; shaded: a registered margin. Detectable is the effect that so many pairs would find four times in five as the first of all claims, or the margin that they would show. All of it is given these cold starts; where their effects differ, it is said.'
 
 const OUTCOME_CLASS = { passed: 'yes', failed: 'no', open: 'open' } as const
 

@@ -11,8 +11,10 @@ const statistics = (difference: number): PairStatistics => ({
   interval: [difference - 0.01, difference + 0.02],
   sd: 0.02,
   p: 0.0078,
-  detectable: 0.02,
-  byStart: {},
+  pContrary: 1,
+  detectable: 0.025,
+  byStart: { a: difference + 0.04, b: difference - 0.04 },
+  startsP: 0.02,
 })
 
 const metric = { name: 'score', options: { set: 'unseen trips' } }
@@ -35,12 +37,22 @@ const result = {
     {
       claim: { id: 'P-1', statement: 'New | better.', metric, reference: 0 },
       comparisons: [
-        { a: 'new', b: 'old', equal: 'steps', statistics: statistics(0.1) },
-        { a: 'new', b: 'older', equal: 'tokens', statistics: null },
+        { a: 'new', b: 'old', equal: 'steps', statistics: statistics(0.1), p: 0.0078, status: 'reproduced' },
+        { a: 'new', b: 'older', equal: 'tokens', statistics: null, p: 1, status: 'inconclusive' },
+        {
+          a: 'new',
+          b: 'third',
+          equal: 'steps',
+          statistics: statistics(0.001),
+          p: 0.9,
+          status: 'inconclusive',
+        },
       ],
       share: null,
       adjustedP: 0.0156,
-      status: 'reproduced',
+      status: 'inconclusive',
+      reason: 'new − third: the interval includes 0',
+      runs: [],
     },
     {
       claim: { id: 'P-2', statement: 'Often.', metric, reference: 0, atLeast: 0.8 },
@@ -48,6 +60,8 @@ const result = {
       share: { hits: 7, n: 8, interval: [0.52, 0.98] },
       adjustedP: null,
       status: 'inconclusive',
+      reason: '7 of 8 runs',
+      runs: [0.2, 0.4].map(known => ({ arm: 'new', details: { rise: 0.001, known, lastStep: 100 * known } })),
     },
   ],
   controls: [
@@ -69,11 +83,20 @@ describe('summary of a paper', () => {
 
   it('has a row for every comparison, with what the report has', () => {
     expect(text).toContain(
-      '| P-1 | new − old | 60.0% / 50.0% | +10.0 [+9.0, +12.0] | 8 | .0156 | **reproduced** |',
+      '| P-1 | new − old | 60.0% / 50.0% | +10.0 [+9.0, +12.0] | – | 8 | .0078 | .0156 | **inconclusive** |',
     )
-    expect(text).toContain('|  | new − older, at equal tokens | – | – | 0 |  |  |')
+    expect(text).toContain('|  | new − older, at equal tokens | – | – | – | 0 | 1.0000 |  |  |')
+    expect(text).toContain('|  | new − third | 50.1% / 50.0% | +0.1 [−0.9, +2.1] | 2.5 | 8 | .9000 |  |  |')
     expect(text).toContain('share of runs, at least 80.0%')
     expect(text).toContain('7 of 8 [52.0%, 98.0%]')
+  })
+
+  it('says why a claim was not reproduced, and what has to be known beside the figures', () => {
+    expect(text).toContain('- **P-1**: new − third: the interval includes 0.')
+    expect(text).toContain('- **P-1**: new − old differs between cold starts: a +14.0, b +6.0.')
+    expect(text).toContain(
+      '- **P-2**: new: peak above the first value by 0.001; share of steps with a value 20.0% to 40.0%; last step with one 20 to 40.',
+    )
   })
 
   it('tells controls, absent ones, and what was cut', () => {
@@ -96,6 +119,6 @@ describe('summary of a paper', () => {
   it('keeps bars inside their cells', () => {
     const rows = text.split('\n').filter(line => line.startsWith('| '))
     const widths = new Set(rows.map(row => row.match(/(?<!\\)\|/g)!.length))
-    expect(Math.max(...widths)).toBe(8)
+    expect(Math.max(...widths)).toBe(10)
   })
 })

@@ -5,10 +5,11 @@ import { formatDuration } from '../../runs/progress.ts'
 import { number, percent } from '../../runs/report/format.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import type { PairStatistics } from '../analysis.ts'
-import type { ClaimResult, Comparison, ControlResult } from '../claims.ts'
+import { type ClaimResult, type Comparison, type ControlResult, comparisonName } from '../claims.ts'
 import type { MetricChoice } from '../registration.ts'
 import type { ArmCost, PaperResult } from '../results.ts'
-import { comparisonName } from './claim-table.ts'
+import { detectableText } from './claim-table.ts'
+import { claimNotes } from './notes.ts'
 import { differenceText, pText, valueText } from './units.ts'
 
 /** A bar would end the cell. */
@@ -29,7 +30,14 @@ const comparisonRow = (claim: ClaimResult, comparison: Comparison): string[] => 
     ? `${valueText(metric, statistics.meanA)} / ${valueText(metric, statistics.meanB)}`
     : '–'
   const name = comparisonName(comparison, reference)
-  return [name, means, effect(metric, statistics), String(statistics?.n ?? 0)]
+  return [
+    name,
+    means,
+    effect(metric, statistics),
+    detectableText(claim, comparison),
+    String(statistics?.n ?? 0),
+    pText(comparison.p),
+  ]
 }
 
 const claimRows = (claim: ClaimResult): string[][] => {
@@ -42,7 +50,9 @@ const claimRows = (claim: ClaimResult): string[][] => {
             `share of runs, at least ${percent(claim.claim.atLeast)}`,
             '',
             ofRuns(share),
+            '–',
             String(share?.n ?? 0),
+            '–',
           ],
         ]
   return rows.map((row, i) =>
@@ -80,12 +90,24 @@ const armsSection = ({ arms }: PaperResult): string => {
 
 const section = (title: string, ...parts: readonly string[]): string => [`## ${title}`, ...parts].join('\n\n')
 
-const claimsSection = ({ claims }: PaperResult): string =>
-  section(
+const HEAD = ['claim', 'arms', 'means', 'difference', 'detectable', 'pairs', 'p', 'p (Holm)', 'status']
+
+const notesOf = (claims: readonly ClaimResult[]): string[] =>
+  claims.flatMap(claim => claimNotes(claim).map(note => `- **${claim.claim.id}**: ${note}.`))
+
+const claimsSection = ({ claims }: PaperResult): string => {
+  const notes = notesOf(claims)
+  const open = claims.filter(({ status }) => status !== 'reproduced')
+  return section(
     'Claims',
     claims.map(({ claim }) => `- **${claim.id}**: ${claim.statement}`).join('\n'),
-    table(['claim', 'arms', 'means', 'difference', 'pairs', 'p (Holm)', 'status'], claims.flatMap(claimRows)),
+    table(HEAD, claims.flatMap(claimRows)),
+    ...(open.length > 0
+      ? ['Why not:', open.map(({ claim, reason }) => `- **${claim.id}**: ${reason}.`).join('\n')]
+      : []),
+    ...(notes.length > 0 ? ['Beside them:', notes.join('\n')] : []),
   )
+}
 
 const controlsSection = ({ registration, controls, absentControls }: PaperResult): string => {
   const { of, metric } = registration.controls
@@ -115,7 +137,7 @@ export const paperSummary = (result: PaperResult): string => {
     `# ${title}`,
     ...(summary === undefined ? [] : [summary]),
     `${facts.join(' · ')}. Curves and every run: report.html.`,
-    'Differences are means over pairs of runs with the same cold start and seed, with 95% bootstrap intervals; shares are in percent, their differences in points.',
+    'Differences are means over pairs of runs with the same cold start and seed, with 95% bootstrap intervals, and hold for these cold starts; shares are in percent, their differences in points. Detectable: the effect that so many pairs would find four times in five as the first of all claims, or the margin that they would show.',
     claimsSection(result),
     controlsSection(result),
     armsSection(result),

@@ -23,6 +23,10 @@ export const metricText = ({ name, options }: MetricChoice): string => {
   return `${name}${more.length > 0 ? ` (${more.join(', ')})` : ''}${set === undefined ? '' : ` on ${set}`}`
 }
 
+/** A size without a sign. */
+export const sizeText = (metric: MetricChoice, size: number): string =>
+  differenceText(metric, size).replace('+', '')
+
 /** What a difference of the metric is counted in. */
 export const unitText = (metric: MetricChoice): string => (isShare(metric) ? 'points' : '')
 
