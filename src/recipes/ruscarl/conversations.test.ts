@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ChatRequest } from '../../grade/judge/chat-model.ts'
 import { scriptedModel } from '../../grade/judge/scripted-model.ts'
 import { sharedData } from '../../util/shared-data.ts'
+import { rewardOf } from '../checklist/evaluate.ts'
 import { assertSameTokenizer, chatFormatOf, withoutThinking } from './chat-format.ts'
 import { ruscarlSchema } from './config.ts'
 import { splitConversations } from './conversation-rows.ts'
@@ -169,6 +170,25 @@ describe('grading a conversation', () => {
     const negated = taskOf({ task: { ...task, file: kind }, noise: 'negated' })
     expect((await gradeOne(negated, negated.train[0], 'x')).score).toBe(-1)
     expect((await negated.truth.grade([{ problem: negated.train[0], tokens: bytes('x') }]))[0].score).toBe(1)
+  })
+
+  it('tells a rubric that has nothing to score from a judge that failed', async () => {
+    const both = ROWS.map((row, i) => ({
+      ...row,
+      rubrics: [{ criterion: 'Is kind', points: i % 2 === 0 ? 5 : -5 }],
+    }))
+    const own = writeRows(join(folder, 'both signs'), both)
+    const task = { kind: 'conversations', file: own, holdOut: 2, nulls: 'drop' }
+    const judge = { fleet: fleetOf({ sendTopK: true }), ask: { retries: 0 } }
+    const told = async (answer?: (text: string) => string) => {
+      const { train, reward } = taskOf({ task, judge }, noting(answer).judge)
+      const grades = await reward.grade(train.map(problem => ({ problem, tokens: bytes('x') })))
+      return grades.map((grade, i) => [train[i].rubric.criteria[0].points, grade.score, rewardOf(grade)])
+    }
+    for (const [points, score, reward] of await told())
+      expect([score, reward]).toEqual(points! > 0 ? [1, 1] : [null, 0])
+    for (const [points, score, reward] of await told(() => 'no idea'))
+      expect([score, reward]).toEqual([null, points! > 0 ? null : 0])
   })
 
   it.each([

@@ -12,7 +12,7 @@ import type { RuscarlConfig } from './config.ts'
 import { type ConversationRow, needJudge, splitConversations } from './conversation-rows.ts'
 import type { HeldOutJudge } from './judge-config.ts'
 import { openJudging } from './judging.ts'
-import { completeScore, trainingRubrics, trainingScore } from './rubrics.ts'
+import { completeScore, lacksVerdicts, trainingRubrics, trainingScore } from './rubrics.ts'
 import {
   leakDetector,
   SCAFFOLD_INSTRUCTIONS,
@@ -89,9 +89,11 @@ export class ConversationTask implements ScaffoldTask<Conversation> {
     const given = await this.#grader.grade(item, rubric.criteria)
     const verdicts = noise ? noise.verdicts(given, key) : given
     const scored = score(rubric, verdicts)
+    const paid = noise ? noise.score(scored, key) : scored
     const ended = tokens.length > 0 && this.#format.stopTokens.includes(tokens[tokens.length - 1])
     return {
-      score: noise ? noise.score(scored, key) : scored,
+      score: paid,
+      ...(paid === null && { unjudged: lacksVerdicts(score, rubric, verdicts) }),
       verdicts,
       wellFormed: ended && response !== '',
       kinds: Object.fromEntries(rubric.criteria.map(criterion => [criterion.id, kindOf(criterion)])),

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import type { Policy } from '../../policy/policy.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { mean } from '../../util/statistics.ts'
+import { rewardOf } from '../checklist/evaluate.ts'
 import { fixedPasses, type ProblemStream, shuffledPasses } from '../problem-order.ts'
+import { answersTo } from './answers.ts'
 import type { RuscarlConfig } from './config.ts'
 import type { TrainingTask } from './task.ts'
 
@@ -14,34 +16,28 @@ const FILE = 'curriculum.json'
 
 type Scores = Record<string, number>
 
-/** Mean training score of every training problem under the policy as it is; a rubric without a score counts 0. */
+/** Mean reward of every training problem under the policy as it is; 0 where nothing could be judged. */
 const scorePass = async <Problem>(
-  { rollout, seed }: RuscarlConfig,
+  { rollout: { maxTokens, temperature, topK, topP }, seed }: RuscarlConfig,
   samples: number,
   policy: Policy,
-  { train, reward, stopTokens }: TrainingTask<Problem>,
+  task: TrainingTask<Problem>,
 ): Promise<Scores> => {
-  const { maxTokens, temperature, topK, topP } = rollout
-  const drawn = await policy.sample({
-    prompts: train.map(problem => reward.prompt(problem)),
-    samplesPerPrompt: samples,
-    maxTokens,
-    temperature,
-    topK,
-    topP,
-    stopTokens,
-    seed: `${seed}/curriculum`,
+  const { train, reward } = task
+  const answers = await answersTo(train, policy, task, {
+    promptOf: problem => reward.prompt(problem),
+    samples,
+    sampling: { maxTokens, temperature, topK, topP },
+    label: `${seed}/curriculum`,
   })
-  const items = drawn.map(({ prompt, index, tokens }) => ({
-    problem: train[prompt],
-    tokens,
-    key: `${seed}/curriculum/${prompt}/${index}`,
-  }))
-  const graded = await reward.grade(items)
+  const meanReward = (own: typeof answers) => {
+    const rewards = own.flatMap(({ grade }) => rewardOf(grade) ?? [])
+    return rewards.length > 0 ? mean(rewards) : 0
+  }
   return Object.fromEntries(
     train.map((problem, p) => [
       reward.name(problem),
-      mean(graded.slice(p * samples, (p + 1) * samples).map(({ score }) => score ?? 0)),
+      meanReward(answers.slice(p * samples, (p + 1) * samples)),
     ]),
   )
 }

@@ -250,6 +250,78 @@ describe('recipe ruscarl on a policy that computes nothing', () => {
     expect(new Set(task.graded.map(({ key }) => key)).size).toBe(16)
   })
 
+  describe('where graders fail', () => {
+    /** Graders fail for some rollouts; the first problem's rubric has nothing to score. */
+    const failing = (fails: (key: string) => boolean) => {
+      class Failing extends CountingTask {
+        override async grade(items: readonly ResponseItem<number>[]): Promise<ScoredResponse[]> {
+          const graded = await super.grade(items)
+          return graded.map((grade, i) => {
+            if (items[i].problem === 0) return { ...grade, score: null }
+            const verdicts = grade.verdicts.map(verdict => ({
+              ...verdict,
+              source: 'llm' as const,
+              met: fails(items[i].key!) ? null : verdict.met,
+              explanation: 'time-out',
+            }))
+            return fails(items[i].key!)
+              ? { ...grade, verdicts, score: null, unjudged: true }
+              : { ...grade, verdicts }
+          })
+        }
+      }
+      return new Failing()
+    }
+    const half = { rollout: { prompts: 2, samples: 4, maxTokens: 4 }, scaffold: { group: { kind: 'none' } } }
+
+    it('a rollout without a verdict is in no mean and has no advantage; a rubric without points is worth 0', async () => {
+      // Samples 0 and 2 meet a criterion, 1 and 3 none; nothing is known of the last two.
+      const policy = new FakePolicy((_, index) => [index % 2 === 0 ? 3 : 50])
+      const task = failing(key => key.endsWith('/2') || key.endsWith('/3'))
+      const { metrics } = await trained({ ...half, steps: 1 }, { policy, task })
+      const advantages = policy.updates[0].datums.map(datum => datum.advantages[0])
+      expect(advantages.slice(0, 4)).toEqual([0, 0, 0, 0])
+      for (const [i, expected] of [1, -1, 0, 0].entries()) expect(advantages[4 + i]).toBeCloseTo(expected, 4)
+      // Four times 0 for want of points, 1/9 and 0.
+      expect(metrics[0].reward).toBeCloseTo(1 / 54, 9)
+      expect(metrics[0].rewardPlain).toBeCloseTo(1 / 54, 9)
+      expect(metrics[0]).toMatchObject({ unscored: 6 / 8, zeroVarianceGroups: 0.5 })
+      const kept = readRollouts(run.dir)
+      expect(kept.slice(0, 2).map(({ reward, flags }) => [reward, flags])).toEqual([
+        [1 / 9, undefined],
+        [0, undefined],
+      ])
+    })
+
+    it('groups are replaced that fewer than two rollouts are known of', async () => {
+      const task = failing(key => !key.includes('round') && !key.endsWith('/0'))
+      const more = { ...half, steps: 1, exploration: { dynamicSampling: { rounds: 1 } } }
+      const { metrics } = await trained(more, { task })
+      expect(metrics[0]).toMatchObject({ rollouts: 16, unscored: 0 })
+    })
+
+    it('on all of a step, the run stops and says why', async () => {
+      // Every step but the first.
+      const task = failing(key => !key.startsWith('1/1/'))
+      const loop = { checkpointEvery: 1 }
+      const more = { ...half, rollout: { ...half.rollout, prompts: 1 }, steps: 3 }
+      await expect(trained(more, { task, loop, parts: { problem: i => i + 1 } })).rejects.toThrow(
+        'judge: expected verdicts on 4 rollouts, got none that decides anything (time-out)',
+      )
+      expect(run.resume('hash').step).toBe(1)
+    })
+
+    it('on all of a step it stops also where a criterion without a verdict counts as not met', async () => {
+      class AsFalse extends CountingTask {
+        override async grade(items: readonly ResponseItem<number>[]): Promise<ScoredResponse[]> {
+          const verdicts = [{ criterionId: 'c0', met: null, source: 'llm' as const }]
+          return items.map(() => ({ score: 0, verdicts, wellFormed: true }))
+        }
+      }
+      await expect(trained(half, { task: new AsFalse() })).rejects.toThrow('got none that decides anything')
+    })
+  })
+
   it('draws random rewards that have nothing to do with the response, the same for the same seed', async () => {
     const random = { flipRate: 0, randomScores: true }
     const same = new FakePolicy(() => [3])

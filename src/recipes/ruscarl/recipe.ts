@@ -23,9 +23,10 @@ import { pointShares } from '../../rubric/shares.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { Recipe } from '../../train/loop.ts'
 import type { Group } from '../../train/rollout.ts'
+import { GradusError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { mean, std } from '../../util/statistics.ts'
-import { type ScoredResponse, satisfaction } from '../checklist/evaluate.ts'
+import { rewardOf, type ScoredResponse, satisfaction } from '../checklist/evaluate.ts'
 import type { RuscarlConfig } from './config.ts'
 import { selectCriteria } from './scaffold.ts'
 import { groupRatios, stepRatio } from './schedule.ts'
@@ -68,8 +69,8 @@ export const ruscarl = <Problem>(
   replace: (step, round, groups) => replacements(config, problem, step, round, groups),
 
   credit: groups => {
-    const rewards_P_G = groups.map(({ grades }) => grades.map(({ score }) => score ?? 0))
-    const { advantages_P_G, zeroVarianceGroups } = grpoAdvantages(rewards_P_G, config.advantage)
+    assertJudged(groups)
+    const { advantages_P_G, zeroVarianceGroups } = advantagesOf(groups, config.advantage)
     const advantages = groups.map(({ samples }, p) =>
       samples.map(({ tokens }, g) => broadcastAdvantage(advantages_P_G[p][g], ones(tokens.length))),
     )
@@ -113,6 +114,36 @@ export const ruscarl = <Problem>(
   evaluate,
 })
 
+/**
+ * When no judge has a word to say about a whole step, it is out of order: going on would train on nothing.
+ * @throws GradusError with the first reason that was given
+ */
+const assertJudged = (groups: readonly ScoredGroup<unknown>[]): void => {
+  const grades = groups.flatMap(group => group.grades)
+  const verdicts = grades.flatMap(grade => grade.verdicts.filter(({ source }) => source !== 'rule'))
+  const silent = verdicts.length > 0 && verdicts.every(verdict => creditOf(verdict) === null)
+  if (!silent && (grades.length === 0 || grades.some(grade => rewardOf(grade) !== null))) return
+  const reason = verdicts.find(verdict => creditOf(verdict) === null)?.explanation ?? 'no reason given'
+  throw new GradusError(
+    `judge: expected verdicts on ${grades.length} rollouts, got none that decides anything (${reason.slice(0, REASON_CHARACTERS)})`,
+    { hint: 'see to the judge, then go on with --resume' },
+  )
+}
+
+const REASON_CHARACTERS = 200
+
+/** Relative to those of the group that were judged; the others have none. */
+const advantagesOf = (groups: readonly ScoredGroup<unknown>[], settings: RuscarlConfig['advantage']) => {
+  const rewards_P_G = groups.map(({ grades }) => grades.map(rewardOf))
+  const judged_P_G = rewards_P_G.map(own => own.filter(reward => reward !== null))
+  const { advantages_P_G, zeroVarianceGroups } = grpoAdvantages(judged_P_G, settings)
+  const spread = (own: readonly (number | null)[], p: number) => {
+    const advantages = advantages_P_G[p].values()
+    return own.map(reward => (reward === null ? 0 : advantages.next().value!))
+  }
+  return { advantages_P_G: rewards_P_G.map(spread), zeroVarianceGroups }
+}
+
 /** A prompt for every sample with its own part of the rubric; null when nobody is shown anything, as in groups of one. */
 const scaffoldedPrompts = <Problem>(
   { scaffold, rollout, steps, seed }: RuscarlConfig,
@@ -146,8 +177,8 @@ const replacements = <Problem>(
 ) => {
   if (dynamicSampling === null || round > dynamicSampling.rounds) return null
   const equal = groups.flatMap(({ grades }, p) => {
-    const scores = grades.map(({ score }) => score ?? 0)
-    return Math.max(...scores) - Math.min(...scores) < MIN_RANGE ? [p] : []
+    const rewards = rewardsOf(grades)
+    return rewards.length < 2 || Math.max(...rewards) - Math.min(...rewards) < MIN_RANGE ? [p] : []
   })
   const rng = new Rng(`ruscarl further problems/${seed}/${step}/${round}`)
   return { rejected: equal, problems: equal.map(() => problem(rng.int(FURTHER))) }
@@ -155,6 +186,10 @@ const replacements = <Problem>(
 
 /** Problems of later passes are as good as any; a bound keeps the passes few that are shuffled for it. */
 const FURTHER = 1 << 16
+
+/** Of those that were judged. */
+const rewardsOf = (grades: readonly ScoredResponse[]): number[] =>
+  grades.map(rewardOf).filter(reward => reward !== null)
 
 /** The score over all samples, over those that saw nothing, and over those that saw the whole rubric. */
 const scoreMetrics = <Problem>(
@@ -174,15 +209,17 @@ const scoreMetrics = <Problem>(
       whole: hints[g] === whole,
     }))
   })
-  const scores = all.map(({ grade }) => grade.score ?? 0)
-  const meanScore = (own: typeof all) =>
-    own.length > 0 ? mean(own.map(({ grade }) => grade.score ?? 0)) : null
   const responses = all.map(({ grade }) => grade)
+  const rewards = rewardsOf(responses)
+  const meanReward = (own: typeof all) => {
+    const paid = rewardsOf(own.map(({ grade }) => grade))
+    return paid.length > 0 ? mean(paid) : null
+  }
   return {
-    reward: mean(scores),
-    rewardStd: std(scores),
-    rewardPlain: meanScore(all.filter(({ hint }) => hint === 0)),
-    rewardFullScaffold: meanScore(all.filter(({ whole }) => whole)),
+    reward: mean(rewards),
+    rewardStd: std(rewards),
+    rewardPlain: meanReward(all.filter(({ hint }) => hint === 0)),
+    rewardFullScaffold: meanReward(all.filter(({ whole }) => whole)),
     scaffoldTokens: mean(all.map(({ hint }) => hint)),
     criteria: satisfaction(responses),
     wellFormed: mean(responses.map(({ wellFormed }) => Number(wellFormed))),
@@ -228,10 +265,11 @@ const nullRates = <Problem>(task: ScaffoldTask<Problem>, groups: readonly Scored
   }
 }
 
-/** The best, the worst and one of the latest rollouts of a step. */
+/** The best, the worst and any one of a step's rollouts. */
 const recorded = <Problem>(groups: readonly ScoredGroup<Problem>[], step: number) => {
-  const all = groups.flatMap(({ grades }, p) => grades.map(({ score }, g) => ({ p, g, score: score ?? 0 })))
-  const sorted = [...all].sort((a, b) => b.score - a.score)
+  const all = groups.flatMap(({ grades }, p) => grades.map((grade, g) => ({ p, g, reward: rewardOf(grade) })))
+  const judged = all.flatMap(({ reward, ...place }) => (reward === null ? [] : { reward, ...place }))
+  const sorted = judged.sort((a, b) => b.reward - a.reward)
   return [sorted[0], sorted[sorted.length - 1], all[step % all.length]]
 }
 
@@ -242,19 +280,21 @@ const rolloutRow = <Problem>(
   g: number,
   advantage: number,
 ): RolloutRow => {
-  const { score, verdicts } = grades[g]
+  const { verdicts } = grades[g]
+  const reward = rewardOf(grades[g])
   const { tokens, finishReason } = samples[g]
+  const flags = { ...(task.leaks?.(tokens) && { leak: 1 }), ...(reward === null && { unjudged: 1 }) }
   return {
     step,
     problemId: task.name(problem),
     sample: g,
     prompt: task.show(sampledPrompts?.[g] ?? promptTokens),
     response: task.show(tokens),
-    reward: score ?? 0,
-    advantage,
+    reward: reward ?? 0,
+    ...(tokens.length > 0 && { advantage }),
     finishReason,
     tokens: tokens.length,
-    ...(task.leaks?.(tokens) && { flags: { leak: 1 } }),
+    ...(Object.keys(flags).length > 0 && { flags }),
     verdicts: verdicts.map(({ criterionId, met, credit, explanation }) => ({
       criterionId,
       met,

@@ -93,6 +93,8 @@ describe('ruscarl on conversations', () => {
       const config = configOf({
         task: { kind: 'conversations', file: tagged, holdOut: 2 },
         judge: { fleet: { endpoints, backoffMs: 1 }, ask: { retries: 0 }, cache },
+        // All cases in every step: one without any answer that can be read would end the run.
+        rollout: { prompts: 4, samples: 2, maxTokens: 12 },
         steps: 2,
       })
       const { dir } = await runRuscarl(config, { dir: join(folder, 'http'), resume: false })

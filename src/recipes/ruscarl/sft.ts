@@ -3,19 +3,20 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
-import type { Policy, Sample } from '../../policy/policy.ts'
+import type { Policy } from '../../policy/policy.ts'
 import type { SupervisedDatum } from '../../train/supervised.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError } from '../../util/errors.ts'
 import { readJsonl } from '../../util/jsonl.ts'
 import { Rng } from '../../util/rng.ts'
 import { mean } from '../../util/statistics.ts'
-import type { ScoredResponse } from '../checklist/evaluate.ts'
+import { rewardOf } from '../checklist/evaluate.ts'
 import { shuffledPasses } from '../problem-order.ts'
 import type { RunOptions, RunResult } from '../recipe.ts'
 import { withRun } from '../session.ts'
 import { existingModel } from '../starting-model.ts'
 import { runSupervised } from '../supervised.ts'
+import { type Answer, answersTo } from './answers.ts'
 import type { RuscarlConfig, SftConfig } from './config.ts'
 import { evaluation } from './evaluation.ts'
 import { runHash } from './run-hash.ts'
@@ -30,37 +31,20 @@ interface Demonstration {
 
 const FILE = 'demonstrations.jsonl'
 
-interface Written<Problem> {
-  problem: Problem
-  sample: Sample
-  grade: ScoredResponse
-}
-
-/** Responses to problems that are shown the whole rubric, graded as training grades. */
-const write = async <Problem>(
-  { rollout, seed }: RuscarlConfig,
+/** Responses to problems that are shown the whole rubric. */
+const write = <Problem>(
+  { rollout: { maxTokens }, seed }: RuscarlConfig,
   { problems: count, samples, temperature, topK, topP }: SftConfig,
   teacher: Policy,
-  { train, reward, stopTokens }: TrainingTask<Problem>,
-): Promise<Written<Problem>[]> => {
-  const problems = new Rng(`sft problems/${seed}`).sample(train, count)
-  const drawn = await teacher.sample({
-    prompts: problems.map(problem => reward.scaffolded(problem, reward.rubric(problem).criteria)),
-    samplesPerPrompt: samples,
-    maxTokens: rollout.maxTokens,
-    temperature,
-    topK,
-    topP,
-    stopTokens,
-    seed: `${seed}/sft`,
+  task: TrainingTask<Problem>,
+): Promise<Answer<Problem>[]> => {
+  const { train, reward } = task
+  return answersTo(new Rng(`sft problems/${seed}`).sample(train, count), teacher, task, {
+    promptOf: problem => reward.scaffolded(problem, reward.rubric(problem).criteria),
+    samples,
+    sampling: { maxTokens, temperature, topK, topP },
+    label: `${seed}/sft`,
   })
-  const items = drawn.map(({ prompt, index, tokens }) => ({
-    problem: problems[prompt],
-    tokens,
-    key: `${seed}/sft/${prompt}/${index}`,
-  }))
-  const grades = await reward.grade(items)
-  return items.map(({ problem }, i) => ({ problem, sample: drawn[i], grade: grades[i] }))
 }
 
 /**
@@ -68,18 +52,18 @@ const write = async <Problem>(
  * where scores are equal.
  */
 export const selectDemonstrations = <Problem>(
-  written: readonly Written<Problem>[],
+  written: readonly Answer<Problem>[],
   { best, minScore }: Pick<SftConfig, 'best' | 'minScore'>,
   leaks: (tokens: Int32Array) => boolean = () => false,
-): Written<Problem>[] => {
-  const byProblem = new Map<Problem, Written<Problem>[]>()
+): Answer<Problem>[] => {
+  const byProblem = new Map<Problem, Answer<Problem>[]>()
   for (const each of written) {
     const { sample, grade } = each
     if (sample.finishReason !== 'stop' || grade.score === null || grade.score < minScore) continue
     if (leaks(sample.tokens)) continue
     byProblem.set(each.problem, [...(byProblem.get(each.problem) ?? []), each])
   }
-  const scoreOf = ({ grade }: Written<Problem>) => grade.score ?? 0
+  const scoreOf = ({ grade }: Answer<Problem>) => grade.score ?? 0
   return [...byProblem.values()].flatMap(own =>
     own.toSorted((a, b) => scoreOf(b) - scoreOf(a)).slice(0, best),
   )
@@ -103,8 +87,9 @@ const demonstrations = async <Problem>(
   try {
     const written = await write(config, sft, teacher, task)
     const kept = selectDemonstrations(written, sft, task.reward.leaks)
-    const scores = written.map(({ grade }) => grade.score ?? 0)
-    const message = `${kept.length} demonstrations kept of ${written.length} that the teacher wrote under the whole scaffold, whose mean score was ${mean(scores).toFixed(3)}`
+    const rewards = written.flatMap(({ grade }) => rewardOf(grade) ?? [])
+    const score = rewards.length > 0 ? mean(rewards).toFixed(3) : 'unknown, because graders failed'
+    const message = `${kept.length} demonstrations kept of ${written.length} that the teacher wrote under the whole scaffold, whose mean score was ${score}`
     tell(message)
     if (kept.length === 0)
       throw new DataError(
