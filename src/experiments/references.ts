@@ -98,20 +98,41 @@ const claimProblems = (content: RegistrationContent, claim: Claim, place: string
     ...(b === null || b === START ? [] : armProblem(content, b, `${place}.arms`)),
   ])
   const metric = metricProblem(claim.metric, `${place}.metric`)
-  return [...unknown, ...metric, ...(metric.length > 0 ? [] : testProblems(claim, place))]
+  return [...unknown, ...metric, ...(metric.length > 0 ? [] : testProblems(content, claim, place))]
 }
 
-const testProblems = (claim: Claim, place: string): string[] => {
+/** McNemar's test needs the items of both arms' last evaluation, each right or wrong. */
+const itemProblems = ({ test }: RegistrationContent, claim: Claim, place: string): string[] => {
+  if (claim.test !== 'mcnemar') return []
+  const { metric, options } = metricNamed(claim.metric, place)
+  const comparisons = comparisonsOf(claim)
+  const isDirected = claim.direction === 'greater' || claim.direction === 'less'
+  const checks: [boolean, string][] = [
+    [
+      !metric.itemwise?.(options) || !isDirected || comparisons.some(({ b }) => b === null),
+      'it needs two arms, a direction and a metric that is right or wrong item by item',
+    ],
+    [comparisons.some(({ b }) => b === START), 'of what an arm started from no items are kept'],
+    [
+      test.samples > 1,
+      `test.samples is ${test.samples}, and the mean of several samples is neither right nor wrong`,
+    ],
+    [claim.equal !== 'steps', `items are those after equal steps, got equal: ${claim.equal}`],
+  ]
+  return checks.flatMap(([wrong, reason]) =>
+    wrong
+      ? [`${place}.test: expected sign-flip for metric ${claim.metric.name}, got mcnemar; ${reason}`]
+      : [],
+  )
+}
+
+const testProblems = (content: RegistrationContent, claim: Claim, place: string): string[] => {
   const { metric } = metricNamed(claim.metric, place)
   const superiority = claim.direction === 'greater' || claim.direction === 'less'
   const comparisons = comparisonsOf(claim)
   const paired = comparisons.every(({ b }) => b !== null)
   const fromStart = comparisons.some(({ b }) => b === START)
   const checks: [boolean, string][] = [
-    [
-      claim.test === 'mcnemar' && (!metric.items || !superiority || !paired),
-      `test: expected sign-flip for metric ${claim.metric.name}, got mcnemar; it needs two arms, a direction and a metric that is right or wrong item by item`,
-    ],
     [
       claim.test === 'share' && (claim.atLeast === undefined || paired || !metric.binary),
       'test: expected a single arm, atLeast and a metric of 0 or 1 with share; add what lacks or take sign-flip',
@@ -125,7 +146,8 @@ const testProblems = (claim: Claim, place: string): string[] => {
       `smallestEffect: expected a number above 0 with direction ${claim.direction}, got 0; it is the margin`,
     ],
   ]
-  return checks.flatMap(([wrong, message]) => (wrong ? [`${place}.${message}`] : []))
+  const problems = checks.flatMap(([wrong, message]) => (wrong ? [`${place}.${message}`] : []))
+  return [...itemProblems(content, claim, place), ...problems]
 }
 
 const controlProblems = (content: RegistrationContent): string[] => {
