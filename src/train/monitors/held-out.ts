@@ -66,6 +66,7 @@ export const heldOutFalls = defineMonitor({
     return {
       level: trend ? Math.min(fall / (trend.divisor * drop), opinion.sigmas / sigmas) : 0,
       seen: `the held-out grader's score fell from ${figure(opinion.before)} to ${figure(opinion.after)} while ${trend?.words ?? 'the reward fell too'}`,
+      over: `the held-out grader's score is ${figure(opinion.after)}; at its best it was ${figure(opinion.before)}`,
       figures: {
         heldOutBest: opinion.before,
         heldOutNow: opinion.after,
@@ -119,7 +120,8 @@ const evaluationSign = (
 ): Sign | null => {
   const rows = setRows(history, score)
   const last = rows.at(-1)
-  if (last === undefined || rows.length < 2) return null
+  // Between evaluations there is nothing new to say: an old one is not to be held against today's reward.
+  if (last === undefined || rows.length < 2 || last.step !== history.rows.at(-1)?.step) return null
   const best = rows.slice(0, -1).reduce((a, b) => (b[score]! > a[score]! ? b : a))
   const { fall, error } = fallBetween(best, last, score)
   const reward = rewardBetween(history.rows, best.step, window)
@@ -129,6 +131,7 @@ const evaluationSign = (
   return {
     level: trend ? Math.min(fall / (trend.divisor * drop), error > 0 ? fall / (sigmas * error) : MOST) : 0,
     seen: `on ${last.set}, ${name} fell from ${percent(best[score]!)} at step ${best.step} to ${percent(last[score]!)} at step ${last.step} while ${trend?.words ?? 'the reward fell too'}`,
+    over: `on ${last.set}, ${name} is ${percent(last[score]!)} at step ${last.step}; the best before was ${percent(best[score]!)} at step ${best.step}`,
     figures: {
       best: best[score]!,
       bestStep: best.step,

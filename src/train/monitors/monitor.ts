@@ -19,6 +19,8 @@ export interface Sign {
   level: number
   /** What was seen, with figures, as a sentence's beginning: `responses grew from 58 to 101 tokens`. */
   seen: string
+  /** How things stand when the sign is over; what was seen where absent. */
+  over?: string
   figures: Record<string, number>
   /** What it is about, where the monitor watches several: a criterion, an exploit. */
   subject?: string

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_MONITORS, type MonitorName, type MonitorSettings, monitorsSchema } from './config.ts'
 import { Latch } from './latch.ts'
 import { type Illness, type SimulatedRun, simulate } from './simulated-run.fixture.ts'
-import { MONITORS, type Warning, Watch } from './watch.ts'
+import { eventOf, MONITORS, type Warning, Watch } from './watch.ts'
 
 const STEPS = 150
 const ONSET = 60
@@ -174,6 +174,30 @@ describe('each monitor', () => {
     expect(stepsOf(watched(both), 'evaluationFalls')).toEqual([])
   })
 
+  it('evaluationFalls holds an evaluation against the reward of its own time, and is over after as many evaluations', () => {
+    // Test score and reward fall together; at step 86 the reward is back, and only at step 100 an evaluation shows that the score is.
+    const illness: Illness = ({ reward }, since) => ({
+      reward: (reward as number) - (since <= 25 ? 0.6 : 0),
+    })
+    const testScore = (step: number) => (step === 80 ? 0.1 : 0.45)
+    const together = simulate(1, STEPS, { testScore, illness, onset: ONSET })
+    expect(stepsOf(watched(together), 'evaluationFalls')).toEqual([])
+
+    // Low at two evaluations, then well again.
+    const low = (step: number) => (step === 80 || step === 100 ? 0.1 : 0.5)
+    const alone = simulate(1, 200, { testScore: low })
+    const told = watched(alone, monitorsSchema.parse({ calm: 2 })).filter(
+      ({ monitor }) => monitor === 'evaluationFalls',
+    )
+    expect(told.map(({ turn, step }) => [turn, step])).toEqual([
+      ['on', 80],
+      ['over', 140],
+    ])
+    expect(eventOf(told[1]).message).toMatch(
+      /^Test score falls, the reward does not: over; on test, answers right is \d+\.\d% at step 140; the best before was/,
+    )
+  })
+
   it('is told of nothing by a supervised run, whose entropy falls by its nature', () => {
     const rows = Array.from({ length: 100 }, (_, i) => ({
       step: i + 1,
@@ -223,7 +247,7 @@ describe('false alarms', () => {
     expect(runs, JSON.stringify(counts)).toBeLessThanOrEqual(RUNS / 50)
   })
 
-  it('with one odd step in fifty, and a fresh start after every resume', () => {
+  it('are not raised by one odd step in fifty', () => {
     const run = simulate('odd steps', STEPS)
     expect(run.rows.some(({ ratioMax }) => (ratioMax as number) > 10)).toBe(true)
     expect(watched(run)).toEqual([])

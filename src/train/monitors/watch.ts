@@ -93,7 +93,7 @@ export const eventOf = ({ step, monitor, turn, sign }: Warning): EventRow => {
   const event = { step, monitor, turn, figures: sign.figures, title }
   return turn === 'on'
     ? { level: 'warning', message: `${title}: ${sign.seen}`, ...event, why, advice }
-    : { level: 'info', message: `${title}: over; ${sign.seen}`, ...event }
+    : { level: 'info', message: `${title}: over; ${sign.over ?? sign.seen}`, ...event }
 }
 
 /** A warning for the progress lines. */
