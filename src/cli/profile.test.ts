@@ -173,7 +173,7 @@ describe('gradus profile', async () => {
             items: items.map(item => ({ ...item, criteria: { C1: 0 } })),
           },
           { step: 5, set: 'real', n: 2, accuracy: 1, items },
-          { step: 5, set: 'real', arm: 'other', n: 2, accuracy: 0, items: [] },
+          { step: 6, set: 'real', n: 2, accuracy: 0, items: [] },
         ]),
       )
       sandbox.write(

@@ -29,7 +29,6 @@ const leave = (job: Job, finished: boolean) => {
   const evals = [
     { step: 0, set: 'unseen', n: 1, accuracy: 0.5, items: items(0.5) },
     { step: 2, set: 'unseen', n: 1, accuracy: 0.7, items: items(0.7) },
-    { step: 2, set: 'unseen', n: 1, accuracy: 0.9, arm: 'another policy' },
     { step: 4, set: 'unseen', n: 2, accuracy: 0.6, items: items(0.8, 0.4) },
   ]
   const metrics = [1, 2, 3, 4].map(step => ({ step, tokens: 10 }))

@@ -305,6 +305,16 @@ describe('a NaN reward is a crash', () => {
 })
 
 describe('record', () => {
+  it('has no advantage for a response without tokens', async () => {
+    const recipe = await recipeOf()
+    const group = await groupOf(recipe, [whole, []])
+    const rows = recipe.record(1, [group], recipe.credit([group]).advantages)
+    expect(rows.map(row => [row.tokens === 0, 'advantage' in row])).toEqual([
+      [false, true],
+      [true, false],
+    ])
+  })
+
   it('keeps the best, the worst and one more, with each step and what the grader said of it', async () => {
     const recipe = await recipeOf({ condition: 'proof' })
     const repeated = encodeSteps([PROOF[0], PROOF[0], PROOF[4]], 'False')
