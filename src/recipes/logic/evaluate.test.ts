@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { scriptedGrader } from '../../grade/judge/synthetic-graders.ts'
 import type { LogicLabel } from '../../grade/logic/problem.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
@@ -113,17 +113,20 @@ describe('evaluateSet', () => {
     )
   })
 
-  it('counts by label, and sets shallow baselines beside', async () => {
-    const { row } = await evaluate(1)
-    const labels = Object.keys(row.byLabel!)
-    expect(labels.toSorted()).toEqual([...new Set(problems.map(({ label }) => label))].toSorted())
-    for (const label of labels) {
-      const own = problems.flatMap((problem, p) => (problem.label === label ? [Number(p % 2 === 0)] : []))
-      const share = own.reduce((a, b) => a + b, 0) / own.length
-      expect(row.byLabel![label]).toEqual({ n: own.length, accuracy: share, correctAndValid: share })
-    }
-    expect(Object.keys(row.baselines!)).toContain('query negation')
-  })
+  it.each([1, 2])(
+    'counts problems by label, and sets shallow baselines beside (%i samples)',
+    async samples => {
+      const { row } = await evaluate(samples)
+      const labels = Object.keys(row.byLabel!)
+      expect(labels.toSorted()).toEqual([...new Set(problems.map(({ label }) => label))].toSorted())
+      for (const label of labels) {
+        const own = problems.flatMap((problem, p) => (problem.label === label ? [Number(p % 2 === 0)] : []))
+        const share = own.reduce((a, b) => a + b, 0) / own.length
+        expect(row.byLabel![label]).toEqual({ n: own.length, accuracy: share, correctAndValid: share })
+      }
+      expect(Object.keys(row.baselines!)).toContain('query negation')
+    },
+  )
 
   it('asks a judge about C4 and C5 of every response, and counts what it fails to say', async () => {
     const asked: string[] = []
@@ -139,5 +142,53 @@ describe('evaluateSet', () => {
     const { judged } = await evaluateSet(parts, 'judged', 0, problems, settings)
     expect(asked).toHaveLength(32)
     expect(judged).toEqual({ C4: 0.5, C5: 0.5, nullRate: 2 / 32 })
+  })
+
+  describe('a solver that fails on one response', () => {
+    /** A solver whose `call`-th batch of questions says nothing about the premises of the first problem. */
+    const failingAt = async (call: number) => {
+      const solver = await LogicSolver.start({ backend: 'ground' })
+      const ask = solver.checkSteps.bind(solver)
+      let calls = 0
+      vi.spyOn(solver, 'checkSteps').mockImplementation(async items => {
+        const statuses = await ask(items)
+        if (++calls === call) statuses[0] = 'failed'
+        return statuses
+      })
+      return solver
+    }
+    const settings = { samples: 1, greedy: true, sampling: { maxTokens: 64 } }
+    const partsWith = (solver: LogicSolver) => ({
+      policy: new FakePolicy(respond),
+      solver,
+      format: miniatureFormat(),
+    })
+
+    it('decoded greedily, leaves out that score alone', async () => {
+      const row = await evaluateSet(partsWith(await failingAt(1)), 'test', 0, problems, settings)
+      expect(row).toMatchObject({ n: 8, accuracy: 0.5, greedyAccuracy: 3 / 7, greedyCorrectAndValid: 3 / 7 })
+      expect(row.items![0]).toMatchObject({ accuracy: 1 })
+      expect(row.items![0]).not.toHaveProperty('greedyAccuracy')
+      expect(row.items![1]).toMatchObject({ greedyAccuracy: 0, greedyCorrectAndValid: 0 })
+    })
+
+    it('decoded greedily of the only problem, leaves out the greedy scores', async () => {
+      const row = await evaluateSet(partsWith(await failingAt(1)), 'test', 0, problems.slice(0, 1), settings)
+      expect(row).toMatchObject({ n: 1, accuracy: 1 })
+      expect(Object.keys(row).filter(key => key.startsWith('greedy'))).toEqual([])
+    })
+
+    it('sampled, leaves the problem out of every mean, the baselines and the judge', async () => {
+      const asked = new Set<string>()
+      const judge = scriptedGrader(item => {
+        asked.add(item.id!)
+        return true
+      })
+      const parts = { ...partsWith(await failingAt(2)), judge }
+      const row = await evaluateSet(parts, 'test', 0, problems, settings)
+      expect(row).toMatchObject({ n: 7, accuracy: 3 / 7, greedyAccuracy: 3 / 7 })
+      expect(row.baselines!['query negation'].n).toBe(7)
+      expect([...asked]).toEqual(problems.slice(1).map(({ id }) => id))
+    })
   })
 })

@@ -68,7 +68,9 @@ describe('what training is graded by', () => {
   it.each(['random', 'flipped', 'shuffled'] as const)('%s: the true grade stays beside', async control => {
     const [plain, both] = [await bothOf({}), await bothOf({ control })]
     expect(both.map(({ grade }) => grade)).toEqual(plain.map(({ grade }) => grade))
-    expect(both.some(({ grade, rewarded }) => grade.correctAndProved !== rewarded.correctAndProved)).toBe(true)
+    expect(both.some(({ grade, rewarded }) => grade.correctAndProved !== rewarded.correctAndProved)).toBe(
+      true,
+    )
   })
 
   it('without a control is one and the same grade', async () => {

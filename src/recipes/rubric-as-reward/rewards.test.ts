@@ -95,12 +95,21 @@ describe('reward', () => {
 describe('rolloutAdvantages', () => {
   const scored_P_G = random_P_G(12, 8)
 
-  it('flat_same and rubric are one algorithm (spec 6.4)', () => {
-    const flat = advantagesOf(scored_P_G, 'flat_same')
-    const rubric = advantagesOf(scored_P_G, 'rubric')
-    expect(largestDifference(flat, rubric)).toBeLessThan(1e-6)
-    expect(largestDifference(flat, advantagesOf(scored_P_G, 'flat_equal'))).toBeGreaterThan(0.01)
-  })
+  it.each(['rubric', 'flat_same'] as const)(
+    '%s is a flat sum with the rubric’s weights (spec 6.4)',
+    condition => {
+      const flat_P_G = scored_P_G.map(group => {
+        const sums = group.map(({ scores: { C1, C2, C3 } }) => 0.3 * C1 + 0.25 * C2 + 0.1 * C3)
+        const centre = sums.reduce((a, b) => a + b) / sums.length
+        const spread = Math.sqrt(sums.reduce((a, b) => a + (b - centre) ** 2, 0) / sums.length)
+        return sums.map(sum => (sum - centre) / spread)
+      })
+      const options = { epsilon: 0 }
+      const advantages = advantagesOf(scored_P_G, condition, conditionWeights(condition), options)
+      expect(largestDifference(advantages, flat_P_G)).toBeLessThan(1e-9)
+      expect(largestDifference(advantages, advantagesOf(scored_P_G, 'flat_equal'))).toBeGreaterThan(0.01)
+    },
+  )
 
   it('does not see a positive affine change of the reward (spec 11, case 24)', () => {
     const weights = conditionWeights('rubric')

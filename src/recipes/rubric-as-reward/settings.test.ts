@@ -4,6 +4,7 @@ import { miniatureFormat } from '../logic/format.ts'
 import { checkSettings } from './check-settings.ts'
 import { CONDITIONS, rubricAsRewardSchema } from './config.ts'
 import { rubricAsRewardEntry } from './entry.ts'
+import { presets } from './presets.ts'
 import { rolloutAdvantages } from './rewards.ts'
 import { loopSettings } from './run.ts'
 
@@ -25,9 +26,33 @@ describe('settings that would be ignored are refused', () => {
     },
   )
 
+  it.each([
+    [{ condition: 'proof', weights: { C1: 1 } }, /^weights: expected null with condition "proof"/],
+    [{ condition: 'baseline', weights: { C1: 1 } }, /^weights: expected null with condition "baseline"/],
+    [{ method: 'rejection' }, /^condition: expected "proof" with method "rejection".*got "rubric"/],
+    [{ method: 'rejection', condition: 'proof', credit: 'per-step' }, /^credit: expected "scalar"/],
+    [
+      { method: 'rejection', condition: 'proof', advantage: { scale: 'none' } },
+      /^advantage: .*"scale":"none"/,
+    ],
+    [{ softCriteria: 'exact' }, /^softCriteria: .*got "exact" with condition "rubric"/],
+    [{ softCriteria: 'exact', condition: 'hybrid', weights: { C1: 1, C4: 0 } }, /^softCriteria: /],
+    [{ credit: 'per-step', control: 'flipped' }, /^control: expected nothing set.*got "flipped"/],
+    [{ stepWeight: 0.5 }, /^stepWeight: expected 1 with credit "scalar".*got 0.5/],
+  ] as const)('%j', (settings, message) => {
+    expect(() => checkSettings(parse(settings))).toThrow(message)
+  })
+
   it('what has an effect is taken', () => {
     for (const settings of [
       {},
+      { method: 'rejection', condition: 'proof' },
+      { method: 'rejection', condition: 'proof', control: 'random' },
+      { softCriteria: 'exact', condition: 'hybrid' },
+      { softCriteria: 'exact', weights: { C1: 1, C5: 1 } },
+      { credit: 'per-step', stepWeight: 0.5 },
+      { control: 'flipped' },
+      ...Object.values(presets).map(({ config }) => config),
       { condition: 'rubric_norm', advantage: { redistribute: true } },
       { condition: 'rubric', advantage: { scale: 'none' } },
     ])
