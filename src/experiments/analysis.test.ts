@@ -166,6 +166,8 @@ describe('the status of a claim', () => {
       reason: 'name 1: reason 1; name 2: reason 2',
     })
     expect(of('inconclusive').reason).toBe('reason 0')
+    const alike = ['x', 'y'].map(name => ({ status: 'inconclusive' as const, reason: 'open', name }))
+    expect(combined(alike).reason).toBe('x, y: open')
   })
 
   it('of a share of runs is what was counted', () => {

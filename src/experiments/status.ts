@@ -132,6 +132,9 @@ export const combined = (verdicts: readonly (Verdict & { name: string })[]): Ver
     return verdicts.length > 0
       ? verdict('reproduced', verdicts[0].reason)
       : verdict('inconclusive', 'nothing was compared')
-  const reasons = deciding.map(({ name, reason }) => (verdicts.length > 1 ? `${name}: ${reason}` : reason))
+  const reasons = [...new Set(deciding.map(({ reason }) => reason))].map(reason => {
+    const names = deciding.flatMap(each => (each.reason === reason ? [each.name] : []))
+    return verdicts.length > 1 ? `${names.join(', ')}: ${reason}` : reason
+  })
   return verdict(deciding[0].status, reasons.join('; '))
 }

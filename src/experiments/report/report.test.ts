@@ -34,6 +34,30 @@ describe('the report', () => {
     expect(page).toContain('expected in at least 80.0% of the runs.')
   })
 
+  it('says where effects differ between cold starts, and what lies behind figures', () => {
+    const shifted = runs.map(run => ({
+      ...run,
+      metrics: run.metrics.filter(({ step }) => step !== 7),
+      evals: run.evals.map(row =>
+        run.arm === 'better' && run.start === 'b' ? { ...row, accuracy: row.accuracy + 0.2 } : row,
+      ),
+    }))
+    const differs = renderPaperReport(
+      analysePaper(registration, jobs, shifted, {
+        registeredAt: '2026-01-01T00:00:00.000Z',
+        failed: [],
+        trainedWith: [],
+      }),
+      shifted,
+    )
+    expect(differs).toMatch(/differs between cold starts: a \+\d+\.\d, b \+2\d\.\d/)
+    expect(differs).toMatch(/By cold start: a [^ ]+, b [^ ]+ \(p of a difference between them \.0079\)/)
+    expect(differs).toMatch(
+      /better: peak above the first value by 0\.\d+ to 0\.\d+; peak at [\d.%]+ to [\d.%]+; share of steps with a value 98\.3%; last step with one 60\./,
+    )
+    expect(page).not.toContain('differs between cold starts')
+  })
+
   it('needs nothing from elsewhere', () => {
     expect(page).not.toMatch(/(src|href)="(https?:)?\/\//)
     expect(page.includes('default-src &#39;none&#39;')).toBe(true)
