@@ -2,8 +2,6 @@
 
 import { availableParallelism } from 'node:os'
 import {
-  type ClaimResult,
-  type ControlResult,
   Experiment,
   type ExperimentPlan,
   type Job,
@@ -11,13 +9,13 @@ import {
   type Registration,
   type ResolveTraining,
   readRegistration,
-  startsNote,
 } from '../experiments/index.ts'
 import { RunError } from '../runs/errors.ts'
 import { formatDuration } from '../runs/index.ts'
 import { ConfigError, GradusError, UsageError } from '../util/errors.ts'
 import { killChildren, probeInProcess, settingsOf, trainInProcess } from './experiment-process.ts'
 import { ExperimentProgress } from './experiment-progress.ts'
+import { resultJson, resultLines } from './experiment-results.ts'
 import { EXIT, type Io, printJson } from './io.ts'
 import { resolveSettings } from './settings.ts'
 
@@ -241,51 +239,3 @@ const conclude = (
   else io.out.write(`${resultLines(result, report).join('\n')}\n`)
   return EXIT.ok
 }
-
-const signed = (value: number): string => `${value < 0 ? '' : '+'}${value.toFixed(4)}`
-
-const comparisonLine = (claim: ClaimResult): string[] =>
-  claim.comparisons.map(comparison => {
-    const { a, b, equal, statistics, status, p, adjustedP } = comparison
-    const against = `${a} against ${b ?? claim.claim.reference}${equal === 'tokens' ? ' at equal tokens' : ''}`
-    if (!statistics) return `    ${against}: no pairs yet`
-    const [low, high] = statistics.interval
-    const isOpen = status !== 'reproduced' && claim.claim.test !== 'mcnemar'
-    const detectable = isOpen ? `; detectable ${statistics.detectable?.toFixed(4) ?? 'none'}` : ''
-    const starts = startsNote(claim.claim.metric, comparison)
-    const test = claim.claim.test === 'mcnemar' ? 'McNemar’s p' : 'p'
-    return `    ${against}: ${signed(statistics.difference)} [${signed(low)}, ${signed(high)}], ${test} ${p.toFixed(4)} (${adjustedP.toFixed(4)} corrected), ${statistics.n} pairs: ${status}${detectable}${starts === null ? '' : `; ${starts}`}`
-  })
-
-const controlLine = ({ kind, arm, outcome }: ControlResult): string =>
-  `  control ${kind} (${arm}): ${outcome}`
-
-const resultLines = (result: PaperResult, report: string): string[] => [
-  `${result.registration.paper}: ${result.runs.done} of ${result.runs.planned} runs done`,
-  ...result.claims.flatMap(claim => [
-    `  ${claim.claim.id}: ${claim.status} (${claim.reason})`,
-    ...comparisonLine(claim),
-  ]),
-  ...result.controls.map(controlLine),
-  ...result.failed.map(({ id, message }) => `  failed: ${id}: ${message}`),
-  `report  ${report}`,
-]
-
-const resultJson = (result: PaperResult, folder: string, report: string) => ({
-  paper: result.registration.paper,
-  sha256: result.registration.hash,
-  runs: result.runs,
-  claims: result.claims.map(({ claim, status, reason, p, adjustedP, comparisons, share }) => ({
-    id: claim.id,
-    status,
-    reason,
-    p,
-    adjustedP,
-    share,
-    comparisons: comparisons.map(({ pairs: _pairs, ...rest }) => rest),
-  })),
-  controls: result.controls,
-  failed: result.failed,
-  results: folder,
-  report,
-})
