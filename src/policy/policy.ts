@@ -144,7 +144,7 @@ export interface Policy {
    * samples from the newest weights always, and does one call after the other.
    */
   syncWeights?(): Promise<void>
-  /** Keeps a copy of the current weights as the KL reference. With LoRA it is the model without the adapter. */
+  /** Keeps a copy of the current weights as the KL reference, those of an adapter with what it has learnt so far. */
   freezeReference(): Promise<void>
   /** Writes a Hugging Face checkpoint (PEFT layout for adapters), with optimiser state unless told not to. */
   save(folder: string, options?: { optimizer?: boolean }): Promise<void>

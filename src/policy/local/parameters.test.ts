@@ -113,6 +113,19 @@ describe('checkpoints of a policy', () => {
       expect(await again.score(ITEMS)).toEqual(expected)
     })
 
+    it('are the reference as they were when it was frozen, not the base without them', async () => {
+      await tinyEngine().save(at('base4'))
+      const first = tinyEngine({ folder: at('base4'), lora: LORA })
+      await train(first, 0, 2)
+      await first.save(at('learnt'))
+      const started = await first.score(ITEMS)
+      const engine = tinyEngine({ folder: at('learnt') })
+      await engine.freezeReference()
+      await train(engine, 2, 4)
+      expect(await engine.score(ITEMS, { weights: 'reference' })).toEqual(started)
+      expect(started).not.toEqual(await tinyEngine({ folder: at('base4') }).score(ITEMS))
+    })
+
     it('of another rank are refused, and nothing has changed', async () => {
       await tinyEngine().save(at('base3'))
       const small = tinyEngine({ folder: at('base3'), lora: LORA })

@@ -136,11 +136,9 @@ export class Parameters {
     return this.#reference
   }
 
-  /** Keeps a copy of the trained weights; for an adapter the reference is the base model, so its factors B become zero. */
+  /** Keeps a copy of the trained weights. A fresh adapter adds nothing to its base, which is the reference then. */
   freezeReference(): void {
-    const copy = ({ name, param }: Trained) =>
-      name.includes('.lora_B.') ? new Float32Array(param.length) : param.view.slice()
-    this.#reference = new Map(this.trained.map(tensor => [tensor.name, copy(tensor)]))
+    this.#reference = new Map(this.trained.map(({ name, param }) => [name, param.view.slice()]))
   }
 
   /** The trained weights, a tensor each, copied to memory that other threads can read: the same memory every time. */

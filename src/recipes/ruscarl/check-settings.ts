@@ -87,7 +87,7 @@ const checkEngine = ({ engine, pipeline }: RuscarlConfig): void => {
 }
 
 const checkTogether = (config: RuscarlConfig): void => {
-  const { exploration, rollout, scaffold, sft, model, loss, reward, flipRate } = config
+  const { exploration, rollout, scaffold, reward, flipRate } = config
   // Before the cold start, not at the first step after it.
   groupRatios(scaffold.group, rollout.samples)
   if (exploration.dynamicSampling !== null && rollout.samples === 1)
@@ -101,12 +101,6 @@ const checkTogether = (config: RuscarlConfig): void => {
       'exploration.dynamicSampling',
       'null beside exploration.curriculum, whose order it would leave',
       'set one of the two to null',
-    )
-  if (sft !== null && model.lora !== null && loss.kl.kind !== 'none' && loss.kl.coef > 0)
-    refuse(
-      'loss.kl',
-      'none with sft and model.lora: the reference of an adapter is its base model, not the one that sft made',
-      'set loss.kl.coef to 0, or train all weights',
     )
   if (reward === 'random' && flipRate > 0)
     refuse('flipRate', '0 with reward "random", which no verdict can change', 'set one of the two back')

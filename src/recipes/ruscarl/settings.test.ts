@@ -50,7 +50,6 @@ describe('settings that would silently be ignored are refused', () => {
     ['judge.heldOut.fleet', watchedBy({ fleet: { endpoints: [endpoint] } })],
     ['exploration.dynamicSampling', { exploration: { dynamicSampling: {}, curriculum: {} } }],
     ['exploration.dynamicSampling', { exploration: { dynamicSampling: {} }, rollout: { samples: 1 } }],
-    ['loss.kl', { sft: {}, model: { lora: {} } }],
     ['engine.sampler', { engine: { sampler: {} } }],
     ['flipRate', { reward: 'random', flipRate: 0.1 }],
     ['scaffold.group.full', { scaffold: { group: { kind: 'binary', full: 9 } } }],
@@ -70,6 +69,7 @@ describe('settings that would silently be ignored are refused', () => {
         judge: { fleet: { endpoints: [{ ...endpoint, sendTopK: false }] }, ask: { topK: null } },
       },
       { sft: {}, coldStart: {} },
+      { sft: {}, model: { lora: {} } },
       { exploration: { entropyBonus: {} } },
       { pipeline: true, engine: { sampler: { threads: 2 } } },
     ])
