@@ -52,6 +52,9 @@ export class ExperimentProgress {
       this.#running.add(job)
       this.#say(`${resumed ? 'going on with' : 'running'} ${job.id}`)
     },
+    onWait: (job, { who, advice }) => {
+      this.#say(`${job.id}: waiting, for its run is being written by ${who}; ${advice}`)
+    },
     onDone: (job, seconds) => {
       this.#running.delete(job)
       this.#done++

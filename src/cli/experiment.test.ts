@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cli, Sandbox, SLOW_MS, tinyColdStart, tinyReinforcement } from './cli.fixture.ts'
@@ -137,6 +137,14 @@ describe('gradus experiment', () => {
     expect(JSON.parse(out)).toMatchObject({ done: 5, secondsAll: 0 })
     const again = await cli(command('--json'))
     expect(JSON.parse(again.out)).toMatchObject({ paper: 'tiny', runs: { done: 4, planned: 4 } })
+  })
+
+  it('names results that an earlier registration left in the folder', async () => {
+    expect((await cli(command('--analyse'))).err).toBe('')
+    sandbox.write('results/tiny/TINY-0.json', sandbox.read('results', 'tiny', 'TINY-1.json'))
+    const { err } = await cli(command('--analyse'))
+    expect(err).toContain('results of no claim of this registration: TINY-0.json; ')
+    rmSync(sandbox.path('results', 'tiny', 'TINY-0.json'))
   })
 
   it('never mixes in runs of another registration', async () => {

@@ -234,7 +234,11 @@ const conclude = (
   options: ExperimentCommandOptions,
   io: Io,
 ): number => {
-  const { result, folder, report } = experiment.report(failed)
+  const { result, folder, report, foreign } = experiment.report(failed)
+  if (foreign.length > 0)
+    io.err.write(
+      `warning: ${folder}: results of no claim of this registration: ${foreign.join(', ')}; remove them, or keep them elsewhere\n`,
+    )
   if (options.json) printJson(io, resultJson(result, folder, report))
   else io.out.write(`${resultLines(result, report).join('\n')}\n`)
   return EXIT.ok

@@ -108,13 +108,22 @@ describe('two commands at once', () => {
     })
     const running = first.run(first.jobs.slice(0, 1), never, {})
     await expect(second.run(second.jobs, never, {})).rejects.toThrow(
-      'another gradus experiment is at work on this registration',
+      `another gradus experiment is at work on this registration: process ${process.pid} on `,
     )
     open()
     expect((await running).failed).toEqual([])
     expect(launched).toEqual([join(first.jobs[0].dir, 'run')])
     expect((await second.run(second.jobs.slice(0, 1), never, {})).failed).toEqual([])
     expect(existsSync(join(first.folder, 'registration.json'))).toBe(true)
+  })
+
+  it('of which one may be gone with its host: the lock file to delete is named', async () => {
+    const experiment = experimentOf(async () => ({ finished: true }))
+    const owner = { pid: 1, host: 'replaced', born: null, since: '2026-01-01T00:00:00Z' }
+    writeFileAtomic(join(experiment.folder, 'lock'), JSON.stringify(owner))
+    await expect(experiment.run(experiment.jobs, never, {})).rejects.toThrow(
+      `delete ${join(experiment.folder, 'lock')}`,
+    )
   })
 
   it('of two registrations in one folder go side by side', async () => {

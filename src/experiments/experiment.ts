@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { RunError } from '../runs/errors.ts'
-import { isLocked, takeLock } from '../runs/lock.ts'
+import { lockHolder, takeLock } from '../runs/lock.ts'
 import { differentSettings } from '../runs/report/compare.ts'
 import { readRunInfo } from '../runs/run-folder.ts'
 import { writeFileAtomic } from '../util/atomic.ts'
@@ -29,7 +29,7 @@ import { reachWarnings } from './reach.ts'
 import { ADVISED_PROBLEMS, type Registration } from './registration.ts'
 import { writePaperReport } from './report/report.ts'
 import { writePaperSummary } from './report/summary.ts'
-import { analysePaper, type PaperResult, writeResults } from './results.ts'
+import { analysePaper, foreignResults, type PaperResult, writeResults } from './results.ts'
 import { type Execute, type RunnerEvents, type RunnerOptions, type RunnerResult, runJobs } from './runner.ts'
 
 /** Differences that an error names. */
@@ -58,6 +58,16 @@ export interface ExperimentPlan {
   secondsChosen: number | null
   secondsAll: number | null
   warnings: string[]
+}
+
+/** What an analysis left. */
+export interface ExperimentReport {
+  result: PaperResult
+  /** Where the results lie, and the path of the report there. */
+  folder: string
+  report: string
+  /** Files of results in that folder that belong to no claim of this registration. */
+  foreign: string[]
 }
 
 export class Experiment {
@@ -169,10 +179,12 @@ export class Experiment {
    * @throws RunError while another command runs this registration in the same folder
    */
   async run(chosen: readonly Job[], stop: AbortSignal, events: RunnerEvents): Promise<RunnerResult> {
-    if (isLocked(this.folder))
-      throw new RunError(`${this.folder}: another gradus experiment is at work on this registration`, {
-        hint: 'wait for it or stop it; --dry-run and --analyse can be used meanwhile',
-      })
+    const holder = lockHolder(this.folder)
+    if (holder !== null)
+      throw new RunError(
+        `${this.folder}: another gradus experiment is at work on this registration: ${holder.who}`,
+        { hint: `${holder.advice}; --dry-run and --analyse can be used meanwhile` },
+      )
     const release = takeLock(this.folder)
     try {
       if (chosen.some(job => !this.isComplete(job))) this.#refuseOtherSettings()
@@ -241,8 +253,8 @@ export class Experiment {
     return [...now, ...earlier]
   }
 
-  /** Analyses what is done, and writes results and report. Returns them and their folder. */
-  report(failed: PaperResult['failed'] = []): { result: PaperResult; folder: string; report: string } {
+  /** Analyses what is done, and writes results and report. */
+  report(failed: PaperResult['failed'] = []): ExperimentReport {
     const runs = finishedRuns(
       this.jobs,
       this.registration.probes.map(({ name }) => name),
@@ -254,6 +266,7 @@ export class Experiment {
     })
     const folder = writeResults(join(this.#options.results, this.registration.paper), result)
     writePaperSummary(folder, result)
-    return { result, folder, report: writePaperReport(folder, result, runs) }
+    const report = writePaperReport(folder, result, runs)
+    return { result, folder, report, foreign: foreignResults(folder, this.registration) }
   }
 }

@@ -45,6 +45,9 @@ describe('a registration', () => {
     // What has not generated a token can be read at no tokens only, and so would the other.
     expect(claim({ equal: 'both', arms: { a: 'better', b: 'start' } })).toThrow('only a score of two arms')
     expect(claim({ direction: 'equal', smallestEffect: 0 })).toThrow('it is the margin')
+    expect(claim({ id: 'Controls' })).toThrow(
+      'claims[0].id: expected another id than controls, diagnosis, summary',
+    )
     expect(() => fakeRegistration({ seeds: [1, 1] })).toThrow('got "1" twice')
     const start = { recipe: 'checklist-cold-start', seed: 1 }
     const twins = ['a', 'b'].map(name => ({ name, ...start }))

@@ -67,8 +67,14 @@ const armsSchema = z.union([
   }),
 ])
 
+/** Files of these names lie beside those of the claims. */
+const RESERVED_IDS = ['controls', 'diagnosis', 'summary']
+
 const claimSchema = z.strictObject({
-  id: name,
+  id: name.refine(
+    id => !RESERVED_IDS.includes(id.toLowerCase()),
+    `another id than ${RESERVED_IDS.join(', ')}, which are names of other result files`,
+  ),
   statement: z.string().min(1),
   arms: armsSchema,
   metric: metricSchema,
@@ -94,7 +100,6 @@ const controlSchema = z.union(
 )
 
 export const CONTROLS = ['random-reward', 'shuffled-rubrics', 'flipped-verdicts'] as const
-export type ControlName = (typeof CONTROLS)[number]
 
 const controlsSchema = z.strictObject(
   {
@@ -153,8 +158,6 @@ export const registrationSchema = z.strictObject({
 
 export type RegistrationContent = z.output<typeof registrationSchema>
 export type Claim = RegistrationContent['claims'][number]
-export type Arm = RegistrationContent['arms'][string]
-export type Start = RegistrationContent['starts'][number]
 export type MetricChoice = Claim['metric']
 
 export interface Registration extends RegistrationContent {

@@ -2,10 +2,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { writeFileAtomic } from '../util/atomic.ts'
 import { fakeRegistration, fakeRuns } from './fake-paper.fixture.ts'
 import { jobsOf, workFolders } from './jobs.ts'
 import { renderPaperReport } from './report/report.ts'
-import { analysePaper, writeResults } from './results.ts'
+import { analysePaper, foreignResults, writeResults } from './results.ts'
 
 const registration = fakeRegistration()
 const runs = fakeRuns(registration)
@@ -80,6 +81,15 @@ describe('the file of a claim', () => {
     expect(arms).toMatchObject([{ arm: 'better', runs: 10, planned: 10 }])
     expect([status, p]).toEqual(['reproduced', null])
     expect(written('FAKE-1').runs).toHaveLength(30)
+  })
+
+  it('is told of where it belongs to no claim of the registration any more', () => {
+    const { claims } = registration
+    expect(foreignResults(folder, registration)).toEqual([])
+    // Beside claims lie the controls, and files of others.
+    writeFileAtomic(join(folder, 'diagnosis.json'), JSON.stringify({ registration: registration.hash }))
+    const fewer = { ...registration, claims: claims.slice(2) }
+    expect(foreignResults(folder, fewer)).toEqual(['FAKE-1.json', 'FAKE-2.json'])
   })
 
   it('tells what trained the runs from what worked out the results', () => {

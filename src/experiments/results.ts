@@ -1,5 +1,6 @@
 /** @file What an experiment leaves: one JSON file a claim, with all that it takes to work its status out again. */
 
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { mean } from '../util/statistics.ts'
@@ -134,4 +135,22 @@ export const writeResults = (folder: string, result: PaperResult): string => {
     registration: { sha256: result.registration.hash, registeredAt: result.registeredAt },
   })
   return folder
+}
+
+/** Whether a file is a claim's result, of this format or the one before it. */
+const isClaimFile = (path: string): boolean => {
+  try {
+    const { registration, status } = JSON.parse(readFileSync(path, 'utf8'))
+    return typeof registration?.sha256 === 'string' && typeof status === 'string'
+  } catch {
+    return false
+  }
+}
+
+/** Results in the folder that belong to no claim of this registration: an earlier one had them. */
+export const foreignResults = (folder: string, { claims }: Registration): string[] => {
+  const own = new Set(claims.map(({ id }) => `${id}.json`))
+  return readdirSync(folder).filter(
+    file => file.endsWith('.json') && !own.has(file) && isClaimFile(join(folder, file)),
+  )
 }

@@ -125,6 +125,26 @@ describe('the runner', () => {
     expect(existsSync(join(jobs[3].dir, 'run', 'no-phase'))).toBe(false)
   })
 
+  it('says whom it waits for, and what to do where that may be gone for long', async () => {
+    const dir = join(jobs[1].dir, 'run')
+    const lock = join(dir, 'lock')
+    mkdirSync(dir, { recursive: true })
+    const owner = { pid: 1, host: 'replaced', born: null, since: '2026-01-01T00:00:00Z' }
+    writeFileSync(lock, JSON.stringify(owner))
+    const told: string[] = []
+    const { execute, launches } = record(() => true)
+    await run(execute, undefined, {
+      onWait: (job, { who, advice }) => {
+        told.push(`${job.id}: ${who}; ${advice}`)
+        rmSync(lock)
+      },
+    })
+    expect(told).toEqual([
+      `better/a/1: process 1 on replaced since 2026-01-01T00:00:00Z; if that process is gone (a container that was replaced, for example), delete ${lock}`,
+    ])
+    expect(launches).toHaveLength(5)
+  })
+
   it('notes down what each run was trained with, also before it ends', async () => {
     const stop = new AbortController()
     const stopped = record(({ dir }) => {

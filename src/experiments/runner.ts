@@ -3,7 +3,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { RunError } from '../runs/errors.ts'
-import { isLocked } from '../runs/lock.ts'
+import { type LockHolder, lockHolder } from '../runs/lock.ts'
 import { latestCheckpoint, readMetrics } from '../runs/run-folder.ts'
 import { type Job, runDir, type Training } from './jobs.ts'
 import { isDone, provenanceOf, readRecord, writeRecord } from './ledger.ts'
@@ -21,6 +21,8 @@ export type Execute = (launch: Launch, stop: AbortSignal) => Promise<{ finished:
 
 export interface RunnerEvents {
   onStart?(job: Job, resumed: boolean): void
+  /** Its run is being written by another process. */
+  onWait?(job: Job, holder: LockHolder): void
   onDone?(job: Job, seconds: number): void
   /** `again`: it will be tried once more. */
   onFailure?(job: Job, message: string, again: boolean): void
@@ -50,8 +52,14 @@ const ATTEMPTS = 2
 const POLL_MS = 500
 
 /** A run that a killed command left running goes on by itself: wait for it instead of fighting over its folder. */
-const untilFree = async (dir: string, stop: AbortSignal): Promise<void> => {
-  while (!stop.aborted && isLocked(dir)) await new Promise(done => setTimeout(done, POLL_MS))
+const untilFree = async (
+  dir: string,
+  stop: AbortSignal,
+  onWait: (holder: LockHolder) => void,
+): Promise<void> => {
+  const holder = lockHolder(dir)
+  if (holder !== null) onWait(holder)
+  while (!stop.aborted && lockHolder(dir) !== null) await new Promise(done => setTimeout(done, POLL_MS))
 }
 
 /** Folders of the phases that a recipe goes through before the steps of its own. */
@@ -144,7 +152,7 @@ class Runner {
   async #train(job: Job): Promise<boolean> {
     const { execute, stop, events } = this.#options
     const dir = runDir(job)
-    await untilFree(dir, stop)
+    await untilFree(dir, stop, holder => events?.onWait?.(job, holder))
     if (stop.aborted) return false
     const startMs = performance.now()
     const before = readRecord(job)

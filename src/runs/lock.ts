@@ -92,16 +92,17 @@ const removeStale = (path: string, stale: Owner | null): void => {
   else renameSync(aside, path)
 }
 
-const refusal = (path: string, owner: Owner | null): RunError => {
-  const who =
-    owner === null ? 'another process' : `process ${owner.pid} on ${owner.host} since ${owner.since}`
-  const elsewhere = owner !== null && owner.host !== hostname()
-  return new RunError(`${path}: this run is being written by ${who}; two processes cannot write one run`, {
-    hint: elsewhere
+const named = (owner: Owner | null): string =>
+  owner === null ? 'another process' : `process ${owner.pid} on ${owner.host} since ${owner.since}`
+
+const isElsewhere = (owner: Owner | null): boolean => owner !== null && owner.host !== hostname()
+
+const refusal = (path: string, owner: Owner | null): RunError =>
+  new RunError(`${path}: this run is being written by ${named(owner)}; two processes cannot write one run`, {
+    hint: isElsewhere(owner)
       ? 'wait for it, or delete the lock file if that process is gone'
       : 'wait for it, stop it, or choose another run folder',
   })
-}
 
 /**
  * Takes the lock of a run folder; returns the function that gives it back. A lock whose process is dead is taken over.
@@ -132,13 +133,29 @@ const holdLock = (path: string): (() => void) => {
   }
 }
 
-/** Whether a living process writes this run now (as far as this host can tell). */
-export const isLocked = (dir: string): boolean => {
+/** Who holds a lock, and what can be done about it. */
+export interface LockHolder {
+  /** `process 12 on host since 2026-01-01T00:00:00Z`. */
+  who: string
+  /** Another host's processes cannot be seen: this one may be gone, as when a container was replaced. */
+  advice: string
+}
+
+/** Who writes this run now, as far as this host can tell; null for nobody. */
+export const lockHolder = (dir: string): LockHolder | null => {
   try {
     const path = join(realpathSync(dir), 'lock')
     statSync(path)
-    return !isStale(path, readOwner(path))
+    const owner = readOwner(path)
+    if (isStale(path, owner)) return null
+    const advice = isElsewhere(owner)
+      ? `if that process is gone (a container that was replaced, for example), delete ${path}`
+      : 'wait for it, or stop it'
+    return { who: named(owner), advice }
   } catch {
-    return false
+    return null
   }
 }
+
+/** Whether a living process writes this run now (as far as this host can tell). */
+export const isLocked = (dir: string): boolean => lockHolder(dir) !== null
