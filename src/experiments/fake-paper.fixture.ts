@@ -92,7 +92,7 @@ export const fakeRegistration = (changes: object = {}): Registration =>
   parseRegistration(fakeContent(changes), 'made-up.yaml')
 
 /** Gain of each arm over the run, in score; runs scatter around it. */
-export const FAKE_GAINS: Readonly<Record<string, number>> = {
+const FAKE_GAINS: Readonly<Record<string, number>> = {
   better: 0.3,
   plain: 0.22,
   worse: 0.12,

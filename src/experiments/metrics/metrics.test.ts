@@ -105,6 +105,12 @@ describe('evaluations on fewer problems than the last', () => {
     expect(read[1].n).toBe(1)
   })
 
+  it('keep scores that items do not carry as they were measured', () => {
+    const shares = { validProofs: 0.9, correctAndProved: 0.8, wellFormed: 0.7 }
+    const read = onAllProblems(evals.map(row => (row.step === 3 ? { ...row, ...shares } : row)))
+    expect(read[1]).toMatchObject({ ...shares, accuracy: expect.closeTo(0.5, 12) })
+  })
+
   it('stay as they are where no items tell', () => {
     const bare = evals.map(({ items: _items, ...row }) => row)
     expect(onAllProblems(bare)).toEqual(bare)
