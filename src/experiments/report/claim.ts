@@ -74,7 +74,7 @@ const comparisonRows = (claim: ClaimResult): Html | null => {
     const { statistics, status, reason } = comparison
     if (statistics === null) return []
     return [
-      html`<div>${comparisonName(comparison, reference)}</div>${effectTrack(statistics, direction, smallestEffect, status)}<div class="num">${differenceText(metric, statistics.difference)}<small>${statistics.interval.map(end => differenceText(metric, end)).join(' to ')}</small></div><div class="sub">${byStart(comparison, claim)}${itemText(comparison)}${claim.comparisons.length > 1 && `${status}: ${reason}.`}</div>`,
+      html`<div>${comparisonName(comparison, reference)}</div>${effectTrack(statistics, direction, smallestEffect, status)}<div class="num">${differenceText(metric, statistics.difference)}<small>${statistics.interval.map(end => differenceText(metric, end)).join(' to ')}</small></div><div class="sub">${byStart(comparison, claim)}${itemText(comparison)}${claim.comparisons.length > 1 && `p ${pText(comparison.p)}, by itself corrected ${pText(comparison.adjustedP)}; ${status}: ${reason}.`}</div>`,
     ]
   })
   return rows.length > 0 ? html`<div class="dots-grid">${rows}</div>` : null

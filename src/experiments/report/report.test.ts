@@ -58,6 +58,10 @@ describe('the report', () => {
     expect(page).not.toContain('differs between cold starts')
   })
 
+  it('gives each of several comparisons its own p and status', () => {
+    expect(page).toContain('p .0020, by itself corrected .0059; reproduced: interval, test and size agree.')
+  })
+
   it('needs nothing from elsewhere', () => {
     expect(page).not.toMatch(/(src|href)="(https?:)?\/\//)
     expect(page.includes('default-src &#39;none&#39;')).toBe(true)

@@ -37,19 +37,37 @@ const result = {
     {
       claim: { id: 'P-1', statement: 'New | better.', metric, reference: 0 },
       comparisons: [
-        { a: 'new', b: 'old', equal: 'steps', statistics: statistics(0.1), p: 0.0078, status: 'reproduced' },
-        { a: 'new', b: 'older', equal: 'tokens', statistics: null, p: 1, status: 'inconclusive' },
+        {
+          a: 'new',
+          b: 'old',
+          equal: 'steps',
+          statistics: statistics(0.1),
+          p: 0.0078,
+          adjustedP: 0.0156,
+          status: 'reproduced',
+        },
+        {
+          a: 'new',
+          b: 'older',
+          equal: 'tokens',
+          statistics: null,
+          p: 1,
+          adjustedP: 1,
+          status: 'inconclusive',
+        },
         {
           a: 'new',
           b: 'third',
           equal: 'steps',
           statistics: statistics(0.001),
           p: 0.9,
+          adjustedP: 1,
           status: 'inconclusive',
         },
       ],
       share: null,
-      adjustedP: 0.0156,
+      p: 1,
+      adjustedP: 1,
       status: 'inconclusive',
       reason: 'new − third: the interval includes 0',
       runs: [],
@@ -82,11 +100,16 @@ describe('summary of a paper', () => {
   const text = paperSummary(result)
 
   it('has a row for every comparison, with what the report has', () => {
+    expect(text).toContain('| P-1 | all 3 |  |  |  |  | 1.0000 | 1.0000 | **inconclusive** |')
     expect(text).toContain(
-      '| P-1 | new − old | 60.0% / 50.0% | +10.0 [+9.0, +12.0] | – | 8 | .0078 | .0156 | **inconclusive** |',
+      '|  | new − old | 60.0% / 50.0% | +10.0 [+9.0, +12.0] | – | 8 | .0078 | .0156 | reproduced |',
     )
-    expect(text).toContain('|  | new − older, at equal tokens | – | – | – | 0 | 1.0000 |  |  |')
-    expect(text).toContain('|  | new − third | 50.1% / 50.0% | +0.1 [−0.9, +2.1] | 2.5 | 8 | .9000 |  |  |')
+    expect(text).toContain(
+      '|  | new − older, at equal tokens | – | – | – | 0 | 1.0000 | 1.0000 | inconclusive |',
+    )
+    expect(text).toContain(
+      '|  | new − third | 50.1% / 50.0% | +0.1 [−0.9, +2.1] | 2.5 | 8 | .9000 | 1.0000 | inconclusive |',
+    )
     expect(text).toContain('share of runs, at least 80.0%')
     expect(text).toContain('7 of 8 [52.0%, 98.0%]')
   })

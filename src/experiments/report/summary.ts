@@ -40,24 +40,26 @@ const comparisonRow = (claim: ClaimResult, comparison: Comparison): string[] => 
   ]
 }
 
+const shareRow = ({ share, claim }: ClaimResult): string[] => [
+  `share of runs, at least ${percent(claim.atLeast)}`,
+  '',
+  ofRuns(share),
+  '–',
+  String(share?.n ?? 0),
+  '–',
+]
+
+/** One row; or with several comparisons one of the claim, and one of each with its own corrected p and status. */
 const claimRows = (claim: ClaimResult): string[][] => {
-  const { share, adjustedP, status } = claim
-  const rows =
-    claim.comparisons.length > 0
-      ? claim.comparisons.map(comparison => comparisonRow(claim, comparison))
-      : [
-          [
-            `share of runs, at least ${percent(claim.claim.atLeast)}`,
-            '',
-            ofRuns(share),
-            '–',
-            String(share?.n ?? 0),
-            '–',
-          ],
-        ]
-  return rows.map((row, i) =>
-    i === 0 ? [claim.claim.id, ...row, pText(adjustedP), `**${status}**`] : ['', ...row, '', ''],
-  )
+  const { claim: registered, comparisons, p, adjustedP, status } = claim
+  const own = [pText(adjustedP), `**${status}**`]
+  if (comparisons.length === 0) return [[registered.id, ...shareRow(claim), ...own]]
+  const [first] = comparisons
+  if (comparisons.length === 1) return [[registered.id, ...comparisonRow(claim, first), ...own]]
+  return [
+    [registered.id, `all ${comparisons.length}`, '', '', '', '', pText(p), ...own],
+    ...comparisons.map(each => ['', ...comparisonRow(claim, each), pText(each.adjustedP), each.status]),
+  ]
 }
 
 const ofRuns = (share: ClaimResult['share']): string =>
