@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readJsonl } from '../../util/jsonl.ts'
 import { sharedData } from '../../util/shared-data.ts'
 import { gradeLogic, gradeLogicBatch, type LogicGradeOptions } from './criteria.ts'
@@ -273,6 +273,125 @@ describe('the logic rubric', () => {
     const all = await grade(respond([...texts, 'H(a)', 'H(a) & P(a)'], 'True'), { truth: true }, problem)
     expect(all.truth).toEqual({ C4: 1, C5: 1 })
     expect(all.correctAndProved).toBe(true)
+  })
+
+  describe('beyond the ground fragment', () => {
+    const texts = ['∀x ∃y L(x, y)', '∀x ∀y (L(x, y) → H(x))', 'P(a)', 'P(a) ∨ Q(a)']
+    /** A fresh one each time: what was found out about a problem is remembered with it. */
+    const problemBeyond = (): LogicProblem => ({
+      ...stella,
+      id: 'beyond',
+      premises: texts,
+      premisesFol: texts.map(text => parseFormula(text).formula),
+      conclusionFol: parseFormula('H(a) ∧ P(a)').formula,
+      label: 'True',
+      proof: undefined,
+    })
+    const proof = respond([...texts.slice(0, 3), 'H(a)', 'H(a) & P(a)'], 'True')
+    const leap = respond(['P(a)', texts[0], 'H(a) & P(a)'], 'True')
+
+    it('training pays for the proofs that evaluation finds', async () => {
+      for (const [response, proved] of [
+        [proof, true],
+        [leap, false],
+      ] as const) {
+        const [training, evaluation] = [
+          await grade(response, {}, problemBeyond()),
+          await grade(response, { truth: true }, problemBeyond()),
+        ]
+        expect([training.correctAndValid, training.correctAndProved]).toEqual([true, proved])
+        expect(evaluation.correctAndProved).toBe(proved)
+        expect(training.steps).toEqual(evaluation.steps)
+      }
+    })
+
+    describe('a solver that failed', () => {
+      afterEach(() => {
+        vi.restoreAllMocks()
+      })
+
+      /** All calls after the first, until `vi.restoreAllMocks()`. */
+      const failAfterFirst = () => {
+        const ask = solver.checkSteps.bind(solver)
+        let calls = 0
+        vi.spyOn(solver, 'checkSteps').mockImplementation(async items =>
+          ++calls === 1 ? ask(items) : items.map(() => 'failed' as const),
+        )
+      }
+
+      it.each([
+        ['the support of a step', proof, {}],
+        ['the truth criteria', respond(['P(a)', 'nothing'], 'True'), { truth: true, support: false }],
+      ])('on %s: the response is left out, and nothing is remembered', async (_, response, options) => {
+        const problem = problemBeyond()
+        failAfterFirst()
+        const failed = await grade(response, options, problem)
+        expect(failed).toMatchObject({ excluded: 'solver-failed', truth: null, correctAndProved: false })
+        expect(failed.criteria.C2).toBeNull()
+        vi.restoreAllMocks()
+        expect(await grade(response, options, problem)).toEqual(
+          await grade(response, options, problemBeyond()),
+        )
+        const whole = await grade(
+          respond([...texts, 'H(a)', 'H(a) & P(a)'], 'True'),
+          { truth: true },
+          problem,
+        )
+        expect(whole).toMatchObject({ excluded: null, truth: { C4: 1, C5: 1 }, correctAndProved: true })
+      })
+
+      it('on a tautology: the response is left out', async () => {
+        const ask = solver.checkSteps.bind(solver)
+        vi.spyOn(solver, 'checkSteps').mockImplementationOnce(async items => {
+          const statuses = await ask(items)
+          return [...statuses.slice(0, -1), 'failed']
+        })
+        const found = await grade(respond(['∀x (∃y R(x, y) ∨ ¬∃y R(x, y))']))
+        expect(found.excluded).toBe('solver-failed')
+      })
+    })
+  })
+
+  describe('Unknown without a reference proof', () => {
+    const texts = ['∀x (A(x) ↔ B(x))', '∀x (B(x) → D(x))', '∀x (E(x) → B(x))', 'C(c)']
+    const open: LogicProblem = {
+      ...stella,
+      id: 'open',
+      premises: texts,
+      premisesFol: texts.map(text => parseFormula(text).formula),
+      conclusionFol: parseFormula('B(c)').formula,
+      label: 'Unknown',
+      proof: undefined,
+    }
+
+    it.each([
+      ['a restated equivalence', [texts[0]]],
+      ['all premises restated', texts],
+      ['one step that says both', [texts[0], 'A(c) <-> B(c)']],
+      ['a tautology', ['B(c) | ~B(c)']],
+      ['two tautologies', ['C(c) -> (C(c) | B(c))', 'C(c) -> (C(c) | ~B(c))']],
+      ['disjuncts that are no news', [texts[3], 'C(c) | B(c)', 'C(c) | ~B(c)']],
+      ['another name', [texts[1], texts[2], 'B(d) -> D(d)', 'E(d) -> B(d)']],
+    ])('is not settled by %s', async (_, steps) => {
+      const found = await grade(respond(steps, 'Unknown'), { truth: true }, open)
+      expect(found.steps.every(step => step.supported)).toBe(true)
+      expect(found).toMatchObject({ answerCorrect: true, validProof: false, correctAndProved: false })
+      expect(found.truth!.C5).toBe(0)
+    })
+
+    it('is settled by what would make the conclusion true, and what would make it false', async () => {
+      const steps = [texts[1], texts[2], 'E(c) -> B(c)', '~D(c) -> ~B(c)']
+      const found = await grade(respond(steps, 'Unknown'), { truth: true }, open)
+      expect(found).toMatchObject({ correctAndProved: true, truth: { C5: 1 } })
+      const half = await grade(respond(steps.slice(0, 3), 'Unknown'), { truth: true }, open)
+      expect(half).toMatchObject({ validProof: false, truth: { C5: 0.5 } })
+    })
+
+    it('with a quantified conclusion looks at any name', async () => {
+      const some = { ...open, conclusionFol: parseFormula('∃x B(x)').formula }
+      const steps = [texts[1], texts[2], 'E(c) -> B(c)', 'B(c) -> D(c)']
+      expect((await grade(respond(steps, 'Unknown'), {}, some)).correctAndProved).toBe(true)
+    })
   })
 
   it('grades batches of different problems as it grades them one by one', async () => {

@@ -9,6 +9,7 @@ import { encodeSteps } from '../../tasks/logic/format.ts'
 import { LOGIC_TOKENS, tokenId } from '../../tasks/logic/vocabulary.ts'
 import { miniatureFormat } from '../logic/format.ts'
 import { rubricAsRewardSchema } from './config.ts'
+import { trainingGrader } from './controls.ts'
 import { type LogicGroup, rubricAsReward } from './recipe.ts'
 
 const PREMISES = [
@@ -45,9 +46,12 @@ const recipeOf = async (settings: Settings = {}) => {
   const solver = await LogicSolver.start({ backend: 'ground' })
   const config = rubricAsRewardSchema.parse(settings)
   return rubricAsReward(config, {
-    problems: index => ({ ...stella, id: `problem ${index}` }),
+    ...trainingGrader(
+      config,
+      index => ({ ...stella, id: `problem ${index}` }),
+      (items, truth) => gradeLogicBatch(items, solver, { truth }),
+    ),
     format: miniatureFormat(),
-    grade: async items => (await gradeLogicBatch(items, solver)).map(grade => ({ grade, rewarded: grade })),
     evaluate: async () => [],
   })
 }
@@ -205,6 +209,59 @@ describe('rejection sampling', () => {
   })
 })
 
+describe('a control', () => {
+  it('turns the reward round, not what is said of answers and proofs', async () => {
+    const recipe = await recipeOf({ condition: 'outcome', control: 'flipped' })
+    const group = await groupOf(recipe, [whole, wrongAnswer, leap])
+    const { advantages, metrics } = recipe.credit([group])
+    expect(advantages[0].map(row => Math.sign(row[0]))).toEqual([-1, 1, -1])
+    expect(metrics).toMatchObject({ accuracy: 2 / 3, correctAndValid: 2 / 3, correctAndProved: 1 / 3 })
+    expect(recipe.heldOut!([group], 1)).toEqual([[1, 0, 0]])
+    const rows = recipe.rows!(1, [group], advantages)[0]
+    expect(rows.map(({ correct, parts }) => [correct, parts!.C1])).toEqual([
+      [true, 0],
+      [false, 1],
+      [true, 0],
+    ])
+    expect(rows[1].reward).toBeCloseTo(0.75 * 3, 12)
+  })
+
+  it('with another problem’s rubric: gold, answer and correctness belong together', async () => {
+    const other = problemOf(PREMISES, 'Stella is not bright.', 'True')
+    const solver = await LogicSolver.start({ backend: 'ground' })
+    const config = rubricAsRewardSchema.parse({ condition: 'outcome', control: 'shuffled' })
+    const grader = trainingGrader(
+      config,
+      index => (index === 0 ? stella : other),
+      items => gradeLogicBatch(items, solver),
+    )
+    const recipe = rubricAsReward(config, {
+      ...grader,
+      format: miniatureFormat(),
+      evaluate: async () => [],
+    })
+    const group = await groupOf(recipe, [whole, wrongAnswer], grader.problems(0))
+    const { advantages, metrics } = recipe.credit([group])
+    expect(advantages[0].map(row => Math.sign(row[0]))).toEqual([-1, 1])
+    expect(metrics).toMatchObject({ accuracy: 0.5, correctAndProved: 0.5 })
+    const rows = recipe.rows!(1, [group], advantages)[0]
+    expect(rows.map(({ gold, answer, correct }) => [gold, answer, correct])).toEqual([
+      ['False', 'False', true],
+      ['False', 'True', false],
+    ])
+  })
+
+  it.each([
+    [{ condition: 'rubric' }, true],
+    [{ condition: 'rubric', control: 'random' }, true],
+    [{ condition: 'proof', control: 'random' }, true],
+    [{ condition: 'proof' }, false],
+    [{ condition: 'proof', method: 'rejection' }, false],
+  ] as const)('%j: proofs are held out: %s', async (settings, heldOut) => {
+    expect((await recipeOf(settings)).heldOut !== undefined).toBe(heldOut)
+  })
+})
+
 describe('bad rollouts are data', () => {
   const { reasoningOpen, reasoningClose, answerOpen, answerClose, answers, steps, eos } = LOGIC_TOKENS
   const is = tokenId(' is')!
@@ -354,6 +411,18 @@ describe('record', () => {
     ])
     expect(rows[2].steps?.map(({ flags }) => flags)).toEqual([['premise'], ['premise', 'repeat'], ['skips']])
     expect(rows[2].advantage).toBeLessThan(0)
+  })
+
+  it('names none twice', async () => {
+    const recipe = await recipeOf({ condition: 'proof' })
+    const group = await groupOf(recipe, [whole, leap, badStep])
+    const { advantages } = recipe.credit([group])
+    const samplesAt = (step: number) => recipe.record(step, [group], advantages).map(({ sample }) => sample)
+    expect([1, 2, 3].map(samplesAt)).toEqual([
+      [0, 2, 1],
+      [0, 2],
+      [0, 2],
+    ])
   })
 })
 
