@@ -127,6 +127,16 @@ describe('claims on made-up runs', () => {
     expect(b).not.toBe(last('plain').evals.at(-1)!.accuracy)
   })
 
+  it('at equal tokens leave out pairs of which a run generated none', () => {
+    const silent = runs.map(run =>
+      run.arm === 'plain' && run.seed === '1'
+        ? { ...run, metrics: run.metrics.map(({ tokens: _tokens, ...row }) => row) }
+        : run,
+    )
+    const [, second] = analyseClaims(registration, silent)
+    expect(second.comparisons[0].pairs).toHaveLength(8)
+  })
+
   it('use only pairs that are whole', () => {
     const fewer = runs.filter(({ arm, seed }) => arm !== 'plain' || Number(seed) < 3)
     const [first] = analyseClaims(registration, fewer)

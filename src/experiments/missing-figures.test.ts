@@ -34,3 +34,11 @@ it('asks an arm only for what is claimed of it', () => {
     'claims[0].metric: no score on elsewhere in a finished run of worse; its test sets are unseen',
   ])
 })
+
+it('tells of an arm that generates nothing and is compared at equal tokens', () => {
+  const run = runOf('plain')
+  const silent = { ...run, metrics: run.metrics.map(({ tokens: _tokens, ...row }) => row) }
+  expect(missingFigures(registration, silent)).toEqual([
+    'claims[1].equal: no generated tokens in a finished run of plain; compare it at equal steps',
+  ])
+})

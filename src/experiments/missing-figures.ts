@@ -5,9 +5,9 @@
 
 import { closest } from '../util/schema.ts'
 import { curveOf } from './metrics/curves.ts'
-import { type FinishedRun, metricNamed } from './metrics/index.ts'
+import { type FinishedRun, metricNamed, tokensUntil } from './metrics/index.ts'
 import { comparisonsOf } from './references.ts'
-import { CONTROLS, type MetricChoice, type Registration } from './registration.ts'
+import { type Claim, CONTROLS, type MetricChoice, type Registration } from './registration.ts'
 import { metricText } from './report/units.ts'
 
 const setsOf = ({ evals }: FinishedRun): string[] => [...new Set(evals.map(({ set }) => set))]
@@ -40,6 +40,12 @@ const ofMetric = (run: FinishedRun, choice: MetricChoice, place: string): string
   return [`${place}: no ${metricText(choice)} in a finished run of ${run.arm}; ${advice}`]
 }
 
+/** Every `equal: tokens` has to know what its arms generated. */
+const ofTokens = (run: FinishedRun, { equal }: Claim, place: string): string[] =>
+  equal === 'steps' || tokensUntil(run, run.steps) > 0
+    ? []
+    : [`${place}.equal: no generated tokens in a finished run of ${run.arm}; compare it at equal steps`]
+
 type Chart = Registration['charts'][number]
 
 const ofChart = (run: FinishedRun, { curve, set, title }: Chart, place: string): string[] => {
@@ -53,7 +59,7 @@ const ofChart = (run: FinishedRun, { curve, set, title }: Chart, place: string):
 export const missingFigures = ({ claims, controls, charts }: Registration, run: FinishedRun): string[] => {
   const compared = claims.flatMap((claim, i) =>
     comparisonsOf(claim).some(({ a, b }) => [a, b].includes(run.arm))
-      ? ofMetric(run, claim.metric, `claims[${i}].metric`)
+      ? [...ofMetric(run, claim.metric, `claims[${i}].metric`), ...ofTokens(run, claim, `claims[${i}]`)]
       : [],
   )
   const controlArms = CONTROLS.flatMap(kind => {

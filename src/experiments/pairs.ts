@@ -28,6 +28,8 @@ const alongTokens = (run: FinishedRun, { metric, options }: Reading) =>
 /** Both at the tokens that the thriftier of the two generated in all. */
 const atEqualTokens = (a: FinishedRun, b: FinishedRun, reading: Reading): [number | null, number | null] => {
   const tokens = Math.min(tokensUntil(a, a.steps), tokensUntil(b, b.steps))
+  // Of an arm that generates none the other would be read at its start.
+  if (tokens === 0) return [null, null]
   return [valueAtTokens(alongTokens(a, reading), tokens), valueAtTokens(alongTokens(b, reading), tokens)]
 }
 

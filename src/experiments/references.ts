@@ -132,6 +132,9 @@ const testProblems = (content: RegistrationContent, claim: Claim, place: string)
   const comparisons = comparisonsOf(claim)
   const paired = comparisons.every(({ b }) => b !== null)
   const fromStart = comparisons.some(({ b }) => b === START)
+  const untrained = comparisons
+    .flatMap(({ a, b }) => (b === null || b === START ? [a] : [a, b]))
+    .find(arm => (content.arms[arm]?.steps ?? content.steps) === 0)
   const checks: [boolean, string][] = [
     [
       claim.test === 'share' && (claim.atLeast === undefined || paired || !metric.binary),
@@ -140,6 +143,10 @@ const testProblems = (content: RegistrationContent, claim: Claim, place: string)
     [
       claim.equal !== 'steps' && (!metric.over || !paired || fromStart),
       `equal: expected steps for metric ${claim.metric.name}, got ${claim.equal}; only a score of two arms that is evaluated along the run can be compared at equal tokens`,
+    ],
+    [
+      claim.equal !== 'steps' && untrained !== undefined,
+      `equal: expected steps with the arm ${untrained}, got ${claim.equal}; it has no steps, so it generates no tokens at which another could be read`,
     ],
     [
       !superiority && claim.smallestEffect === 0,
