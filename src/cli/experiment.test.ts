@@ -119,6 +119,12 @@ describe('gradus experiment', () => {
   it('leaves results that name their registration, and a report', async () => {
     const claim = JSON.parse(sandbox.read('results', 'tiny', 'TINY-1.json'))
     expect(claim.registration.sha256).toMatch(/^[0-9a-f]{64}$/)
+    expect(claim.claim).toMatchObject({
+      id: 'TINY-1',
+      test: 'sign-flip',
+      arms: { a: 'rubric', b: ['outcome'] },
+    })
+    expect(claim.trainedWith).toMatchObject([{ versions: { node: process.version }, runs: 5 }])
     expect(claim.runs).toHaveLength(4)
     expect(
       claim.comparisons[0].pairs.map(({ start, seed }: Record<string, string>) => `${start}${seed}`),
@@ -180,6 +186,25 @@ describe('gradus experiment', () => {
       expect(err).toMatch(/warning: claims\[0\]\.metric: no score on .*did you mean train-distribution\?/)
       expect((await cli(command('--dry-run'))).out).toContain('did you mean train-distribution?')
       sandbox.write('tiny.yaml', REGISTRATION)
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'times what it knows nothing of for a budget, and says when nothing fits',
+    async () => {
+      const work = ['--work', sandbox.path('timed')]
+      const { code, err } = await cli(command(...work, '--budget', '0.001'))
+      expect(code).toBe(2)
+      expect(err).toContain('timing logic-cold-start: 2 steps and its evaluations')
+      expect(err).toContain('timing rubric-as-reward: 2 steps and its evaluations')
+      expect(err).toContain('into 0.001 minutes fit 0 of 2 (start, seed) blocks')
+      expect(err).toContain('--budget 0.001: not even one seed of one cold start fits')
+      const paces = Object.values(JSON.parse(sandbox.read('timed', 'paces.json')))
+      expect(paces).toHaveLength(2)
+      expect(paces.every(pace => (pace as { fixed: number }).fixed > 0)).toBe(true)
+      const { out } = await cli(command(...work, '--budget', '600', '--dry-run'))
+      expect(out).toContain('into 600 minutes fit 2 of 2 (start, seed) blocks: 5 runs, about ')
     },
     SLOW_MS,
   )
