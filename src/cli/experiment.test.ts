@@ -124,7 +124,7 @@ describe('gradus experiment', () => {
       test: 'sign-flip',
       arms: { a: 'rubric', b: ['outcome'] },
     })
-    expect(claim.trainedWith).toMatchObject([{ versions: { node: process.version }, runs: 5 }])
+    expect(claim.trainedWith).toMatchObject([{ machine: { node: process.version }, runs: 5 }])
     expect(claim.runs).toHaveLength(4)
     expect(
       claim.comparisons[0].pairs.map(({ start, seed }: Record<string, string>) => `${start}${seed}`),

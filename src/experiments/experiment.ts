@@ -176,7 +176,8 @@ export class Experiment {
 
   /**
    * Runs the chosen jobs. The registration's content and the time are put down before the first of them.
-   * @throws RunError while another command runs this registration in the same folder
+   * @throws RunError while another command runs this registration in the same folder; ConfigError when runs that are done
+   * were trained with other settings
    */
   async run(chosen: readonly Job[], stop: AbortSignal, events: RunnerEvents): Promise<RunnerResult> {
     const holder = lockHolder(this.folder)

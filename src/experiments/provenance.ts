@@ -39,7 +39,6 @@ export const provenanceNow = (): Provenance => {
   return {
     versions: {
       gradus: packageVersion(),
-      node: process.version,
       ...(revision !== null && { commit: revision }),
     },
     machine: describeEnvironment(),

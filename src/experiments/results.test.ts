@@ -95,6 +95,6 @@ describe('the file of a claim', () => {
   it('tells what trained the runs from what worked out the results', () => {
     const { trainedWith: trained, analysedWith } = written('FAKE-1')
     expect(trained).toEqual(trainedWith)
-    expect(analysedWith.versions.node).toBe(process.version)
+    expect(analysedWith.machine.node).toBe(process.version)
   })
 })
