@@ -70,12 +70,13 @@ export interface JudgeWork {
 
 /** What the judge of a run was asked in its steps; null for a run without a judge, or from before its calls were counted. */
 export const judgeWorkOf = ({ metrics }: Pick<FinishedRun, 'metrics'>): JudgeWork | null => {
-  const figures = (key: string) =>
+  // Among the times; runs from before that have them beside.
+  const figures = (key: string, formerKey = key) =>
     metrics.flatMap(row => {
-      const value = row[key]
+      const value = row.time?.[key] ?? row[formerKey]
       return typeof value === 'number' ? [value] : []
     })
-  const calls = figures('judgeCalls')
+  const calls = figures('judgeCallCount', 'judgeCalls')
   if (calls.length === 0) return null
   const shares = figures('judgeCachedShare')
   return {

@@ -3,6 +3,14 @@ import type { EvalItem, EvalRow, MetricsRow } from '../../runs/rows.ts'
 import { onAllProblems } from './all-problems.ts'
 import { curveOf, smoothed } from './curves.ts'
 import { beforeTraining, type FinishedRun, metricNamed, tokensUntil } from './index.ts'
+import { judgeWorkOf } from './metric.ts'
+
+it('finds what a judge was asked where runs say it now, and where they said it before', () => {
+  const now = { step: 1, time: { judgeCallCount: 6, judgeCachedShare: 0.25, judgeCalls: 3.5 } }
+  const before = { step: 1, judgeCalls: 6, judgeCachedShare: 0.25, time: { judgeCalls: 3.5 } }
+  for (const row of [now, before])
+    expect(judgeWorkOf({ metrics: [row] })).toEqual({ judgeCalls: 6, judgeCachedShare: 0.25 })
+})
 
 const row = (step: number, entropy: number): MetricsRow => ({
   step,

@@ -2,11 +2,11 @@
 
 import type { Policy, Sample } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
-import type { EvalRow } from '../../runs/rows.ts'
+import type { EvalRow, MetricGroup } from '../../runs/rows.ts'
 import { drawResponses, type ScoreTask, scoreResponses } from '../checklist/evaluate.ts'
 import { testProblems } from '../test-problems.ts'
 import type { RuscarlConfig } from './config.ts'
-import type { GradingFigures, TrainingTask } from './task.ts'
+import type { TrainingTask } from './task.ts'
 
 export type Evaluate = (step: number, last: boolean) => Promise<EvalRow[]>
 
@@ -14,7 +14,7 @@ export type Evaluate = (step: number, last: boolean) => Promise<EvalRow[]>
 interface Examiner<Problem> {
   set: string
   task: Pick<ScoreTask<Problem>, 'name' | 'grade'>
-  figures?(): GradingFigures
+  figures?(): MetricGroup
 }
 
 /**
@@ -52,7 +52,7 @@ export const evaluation =
   }
 
 /** The calls of the one judge that the figures are about. */
-const callsOf = (figures: GradingFigures | undefined): Pick<EvalRow, 'judgeCalls'> => {
-  const calls = figures?.metrics.judgeCalls ?? figures?.metrics.heldOutJudgeCalls
+const callsOf = (figures: MetricGroup | undefined): Pick<EvalRow, 'judgeCalls'> => {
+  const calls = figures?.judgeCallCount ?? figures?.heldOutJudgeCallCount
   return typeof calls === 'number' ? { judgeCalls: calls } : {}
 }

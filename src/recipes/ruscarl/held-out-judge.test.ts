@@ -112,9 +112,13 @@ describe('a judge of conversations that can be fooled', () => {
 
       // A share of the rollouts, no more; what it was asked in all is what the rows say.
       const evals = readEvals(dir).filter(({ set }) => set === 'held-out conversations, held-out judge')
-      for (const { heldOutJudgeCalls, heldOutJudgeCachedShare } of rows)
-        expect(heldOutJudgeCalls / (1 - heldOutJudgeCachedShare)).toBeCloseTo(SHARE * PROMPTS * SAMPLES, 6)
-      const calls = [...rows.map(row => row.heldOutJudgeCalls), ...evals.map(row => row.judgeCalls!)]
+      const times = readMetrics(dir).map(({ time }) => time as Record<string, number>)
+      for (const { heldOutJudgeCallCount, heldOutJudgeCachedShare } of times)
+        expect(heldOutJudgeCallCount / (1 - heldOutJudgeCachedShare)).toBeCloseTo(
+          SHARE * PROMPTS * SAMPLES,
+          6,
+        )
+      const calls = [...times.map(time => time.heldOutJudgeCallCount), ...evals.map(row => row.judgeCalls!)]
       expect(heldOut.calls).toBe(calls.reduce((a, b) => a + b, 0))
     },
     SLOW_MS,
@@ -165,8 +169,8 @@ describe('a held-out judge', () => {
       )
       const rows = readMetrics(dir)
       expect(rows.map(({ heldOut }) => heldOut)).toEqual([null, undefined, null])
-      expect(rows.map(row => row.heldOutJudgeCalls)).toEqual([6, 0, 6])
-      expect(rows.map(row => row.heldOutJudgeFailedCalls)).toEqual([6, 0, 6])
+      expect(rows.map(({ time }) => time!.heldOutJudgeCallCount)).toEqual([6, 0, 6])
+      expect(rows.map(({ time }) => time!.heldOutJudgeFailedCalls)).toEqual([6, 0, 6])
       expect(readEvals(dir).map(({ set }) => set)).not.toContain('held-out conversations, held-out judge')
     },
     SLOW_MS,

@@ -6,8 +6,9 @@ import type { ChatModel } from '../../grade/judge/chat-model.ts'
 import { judgeFleet } from '../../grade/judge/endpoint/index.ts'
 import { type JudgeStats, type LlmJudge, llmJudge } from '../../grade/judge/judge.ts'
 import { rubricGrader } from '../../grade/rubric-grader.ts'
+import type { MetricGroup } from '../../runs/rows.ts'
 import type { OneJudge } from './judge-config.ts'
-import type { GradingFigures } from './task.ts'
+import { recentVerdicts } from './recent-verdicts.ts'
 
 /** Time that calls take, all of them together and on average. */
 class CallClock {
@@ -37,7 +38,7 @@ const NO_CALLS = { calls: 0, cached: 0, failed: 0, unusable: 0, seconds: 0, time
 /** A grader that says what it did since it was last asked. */
 export interface Judging {
   grader: Grader
-  figures(): GradingFigures
+  figures(): MetricGroup
   close(): Promise<void>
 }
 
@@ -51,23 +52,22 @@ const countsOf = ({ calls, cachedCalls, sharedCalls, failedCalls, unusableCalls 
 /** Which judge the figures are about. */
 export type JudgeName = 'judge' | 'heldOutJudge'
 
-/** Calls to the model, share of the questions that needed none, and the calls without a usable answer. */
-const figuresOf = (name: JudgeName, judge: LlmJudge, clock: CallClock): (() => GradingFigures) => {
+/**
+ * Calls to the model, share of the questions that needed none, calls without a usable answer; seconds of all calls together,
+ * and of one. All of it depends on the clock: on which questions met under way, and in a pipeline on which step they count to.
+ */
+const figuresOf = (name: JudgeName, judge: LlmJudge, clock: CallClock): (() => MetricGroup) => {
   let last = NO_CALLS
   return () => {
     const now = { ...countsOf(judge.stats()), seconds: clock.seconds, timed: clock.calls }
     const since = (key: keyof typeof now) => now[key] - last[key]
     const questions = since('calls') + since('cached')
     const figures = {
-      metrics: {
-        [`${name}Calls`]: since('calls'),
-        [`${name}CachedShare`]: questions > 0 ? since('cached') / questions : null,
-        [`${name}FailedCalls`]: since('failed') + since('unusable'),
-      },
-      time: {
-        [`${name}Calls`]: since('seconds'),
-        [`${name}Call`]: since('timed') > 0 ? since('seconds') / since('timed') : null,
-      },
+      [`${name}CallCount`]: since('calls'),
+      [`${name}CachedShare`]: questions > 0 ? since('cached') / questions : null,
+      [`${name}FailedCalls`]: since('failed') + since('unusable'),
+      [`${name}Calls`]: since('seconds'),
+      [`${name}Call`]: since('timed') > 0 ? since('seconds') / since('timed') : null,
     }
     last = now
     return figures
@@ -87,7 +87,7 @@ export const openJudging = (
 ): Judging => {
   if (config === null) {
     const grader = rubricGrader({ onNoJudge: 'error' })
-    return { grader, figures: () => ({ metrics: {}, time: {} }), close: async () => grader.close?.() }
+    return { grader, figures: () => ({}), close: async () => grader.close?.() }
   }
   const cache = config.cache && VerdictCache.open(config.cache.folder, { maxBytes: config.cache.maxBytes })
   const clock = new CallClock()
@@ -99,7 +99,7 @@ export const openJudging = (
     presencePenalty: presencePenalty ?? undefined,
     maxTokens: maxTokens ?? undefined,
     model: clock.timed(model ?? judgeFleet(config.fleet)),
-    cache: cache ?? undefined,
+    cache: cache ?? recentVerdicts(),
   })
   const grader = rubricGrader({ judge, onNoJudge: 'error' })
   return {

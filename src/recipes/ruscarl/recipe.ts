@@ -20,7 +20,7 @@ import { broadcastAdvantage } from '../../rl/datum.ts'
 import { withEntropyBonus } from '../../rl/entropy-bonus.ts'
 import { creditOf } from '../../rubric/score.ts'
 import { pointShares } from '../../rubric/shares.ts'
-import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
+import type { MetricGroup, MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { Recipe } from '../../train/loop.ts'
 import type { Group } from '../../train/rollout.ts'
 import { GradusError } from '../../util/errors.ts'
@@ -31,7 +31,7 @@ import type { RuscarlConfig } from './config.ts'
 import { selectCriteria } from './scaffold.ts'
 import { groupRatios, stepRatio } from './schedule.ts'
 import { opinionsOn, type SecondOpinion } from './second-opinion.ts'
-import type { GradingFigures, ScaffoldTask } from './task.ts'
+import type { ScaffoldTask } from './task.ts'
 
 export interface RuscarlParts<Problem> {
   problem(index: number): Problem
@@ -43,7 +43,7 @@ export interface RuscarlParts<Problem> {
   /** Entropies of every token of the rollouts, for the entropy bonus: [problem][sample], nats. */
   entropies(groups: readonly ScoredGroup<Problem>[]): Promise<Float32Array[][]>
   /** What grading took since it was last asked. */
-  figures?(): GradingFigures
+  figures?(): MetricGroup
 }
 
 type ScoredGroup<Problem> = Group<Problem, ScoredResponse>
@@ -75,14 +75,13 @@ export const ruscarl = <Problem>(
       samples.map(({ tokens }, g) => broadcastAdvantage(advantages_P_G[p][g], ones(tokens.length))),
     )
     const zeroVariance = zeroVarianceGroups / Math.max(1, groups.length)
-    const { metrics, time } = figures?.() ?? {}
+    const time = figures?.()
     return {
       advantages,
       metrics: {
         ...scoreMetrics(task, groups),
         ...(config.reward === 'rubric' && rewardShares(task, groups)),
         zeroVarianceGroups: zeroVariance,
-        ...metrics,
         ...(time && { time }),
       },
     }

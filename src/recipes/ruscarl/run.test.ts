@@ -52,9 +52,11 @@ describe('ruscarl on conversations', () => {
       expect(metrics).toHaveLength(3)
       // 2 prompts x 3 samples x 3 criteria that no rule checks.
       for (const row of metrics) {
-        const { judgeCalls, judgeCachedShare } = row as Record<string, number>
-        expect(judgeCalls / (1 - judgeCachedShare)).toBeCloseTo(18, 6)
+        const { judgeCallCount, judgeCachedShare } = row.time as Record<string, number>
+        expect(judgeCallCount / (1 - judgeCachedShare)).toBeCloseTo(18, 6)
         expect(row.time).toHaveProperty('judgeCalls')
+        // What the clock decides is in no other place.
+        expect(Object.keys(row).filter(key => /judge.*(call|share)/i.test(key))).toEqual([])
         expect(row.criteria).toHaveProperty(['accuracy (penalties)'])
         expect(row.leakRate).toBe(0)
       }
@@ -99,13 +101,16 @@ describe('ruscarl on conversations', () => {
       })
       const { dir } = await runRuscarl(config, { dir: join(folder, 'http'), resume: false })
       await server.close()
-      const metrics = readMetrics(dir) as unknown as Record<string, number>[]
+      const metrics = readMetrics(dir)
       const evals = readEvals(dir)
-      const calls = [...metrics, ...evals].map(row => row.judgeCalls as number)
+      const calls = [
+        ...metrics.map(({ time }) => time!.judgeCallCount!),
+        ...evals.map(row => row.judgeCalls!),
+      ]
       expect(server.stats().requests).toBe(calls.reduce((a, b) => a + b, 0))
       // Every other case is never answered so that it can be read: null, by the sign of the points.
       const nulls = [
-        ...metrics.map(row => row.judgeNullRatePositive),
+        ...metrics.map(row => row.judgeNullRatePositive as number),
         ...evals.map(row => row.judgeNullRate!),
       ]
       expect(Math.max(...nulls)).toBeGreaterThan(0)
@@ -202,8 +207,8 @@ describe('ruscarl on conversations', () => {
       expect(result.finished).toBe(true)
       const [metrics] = readMetrics(result.dir)
       const criteria = readRubricFile(real).items.map(({ rubric }) => rubric.criteria.length)
-      const { judgeCalls, judgeCachedShare } = metrics as unknown as Record<string, number>
-      const questions = judgeCalls / (1 - judgeCachedShare)
+      const { judgeCallCount, judgeCachedShare } = metrics.time as Record<string, number>
+      const questions = judgeCallCount / (1 - judgeCachedShare)
       expect(questions).toBeGreaterThanOrEqual(2 * 3 * Math.min(...criteria))
       expect(questions).toBeLessThanOrEqual(2 * 3 * Math.max(...criteria))
     },

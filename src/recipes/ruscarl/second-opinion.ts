@@ -1,9 +1,9 @@
 /** @file A grader that training never hears, asked about some of the rollouts of some of the steps. */
 
 import type { Sample } from '../../policy/policy.ts'
+import type { MetricGroup } from '../../runs/rows.ts'
 import { Rng } from '../../util/rng.ts'
 import type { ScoreTask } from '../checklist/evaluate.ts'
-import type { GradingFigures } from './task.ts'
 
 export interface SecondOpinion<Problem> {
   /** Grades by the true rubrics. */
@@ -13,7 +13,7 @@ export interface SecondOpinion<Problem> {
   /** The test set that evaluations call its own; null: it does not grade them. */
   testName: string | null
   /** What it took since it was last asked; absent where it costs nothing. */
-  figures?(): GradingFigures
+  figures?(): MetricGroup
 }
 
 /** All rollouts of every step; for a grader that costs nothing. */

@@ -2,7 +2,7 @@
 
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
-import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
+import type { MetricGroup } from '../../runs/rows.ts'
 import type { ScoreTask } from '../checklist/evaluate.ts'
 import type { SecondOpinion } from './second-opinion.ts'
 
@@ -14,13 +14,6 @@ export interface ScaffoldTask<Problem> extends ScoreTask<Problem> {
   show(tokens: ArrayLike<number>): string
   /** Whether a response speaks of the scaffold instead of following it; absent where it cannot. */
   leaks?(tokens: Int32Array): boolean
-}
-
-/** What grading took since it was last asked about. */
-export interface GradingFigures {
-  metrics: Omit<MetricsRow, 'step'>
-  /** Seconds. */
-  time: MetricGroup
 }
 
 /** A task with its problems. */
@@ -43,7 +36,8 @@ export interface TrainingTask<Problem> {
   gradeBatch?: number
   /** What a person should know before the training: what was left out, for example. */
   notes: readonly string[]
-  figures?(): GradingFigures
+  /** What grading took since it was last asked about. */
+  figures?(): MetricGroup
   /** Checks that a teacher's tokens mean the same. @throws CheckpointError where they do not */
   checkTeacher(folder: string): void
   close(): Promise<void>

@@ -167,7 +167,7 @@ export const trainingSeconds = (data: ReportData): number =>
   data.metrics.reduce((sum, row) => sum + stepSeconds(row), 0)
 
 /** Times that are no stages: the whole, what is left of it, grading and a judge's calls that go on beside sampling. */
-const NO_STAGE = new Set(['total', 'other', 'rest', 'gradeBusy', 'judgeCalls', 'judgeCall'])
+const NO_STAGE = new Set(['total', 'other', 'rest', 'gradeBusy'])
 
 const STAGE_WORDS: Record<string, string> = { sample: 'sampling', grade: 'grading' }
 
@@ -176,7 +176,9 @@ export const stageWord = (stage: string): string => STAGE_WORDS[stage] ?? stage
 
 /** Names of the stages that a run timed; together with a rest they make up a step. */
 export const stageNames = (metrics: readonly MetricsRow[]): string[] =>
-  [...new Set(metrics.flatMap(row => Object.keys(row.time ?? {})))].filter(name => !NO_STAGE.has(name))
+  [...new Set(metrics.flatMap(row => Object.keys(row.time ?? {})))].filter(
+    name => !NO_STAGE.has(name) && !/judge/i.test(name),
+  )
 
 /** A step's time: its `total`, else the sum of its stages. */
 export const stepSeconds = (row: MetricsRow): number => {

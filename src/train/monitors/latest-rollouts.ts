@@ -16,8 +16,8 @@ export interface Witness<Problem, Grade> {
    * step that it is not asked about. It is asked while the update goes on.
    */
   heldOut?(groups: readonly Group<Problem, Grade>[], step: number): Opinions | null | Promise<Opinions | null>
-  /** What that took since it was last asked about, where it costs: metrics, and seconds. */
-  heldOutFigures?(): { metrics: Omit<MetricsRow, 'step'>; time: MetricGroup }
+  /** What that took since it was last asked about, where it costs: for the row's `time`. */
+  heldOutFigures?(): MetricGroup
   /** Every rollout as it would be kept for reading: [problem][sample]. Without it, warnings have no rollouts. */
   rows?(
     step: number,
@@ -60,9 +60,8 @@ export class LatestRollouts<Problem, Grade> {
       })
     }
     const opinions = flat.flatMap(({ heldOut }) => heldOut ?? [])
-    const { metrics, time } = this.#witness.heldOutFigures?.() ?? {}
+    const time = this.#witness.heldOutFigures?.()
     return {
-      ...metrics,
       ...(time && { time }),
       ...(opinions_P_G && { heldOut: opinions.length > 0 ? mean(opinions) : null }),
       ...rolloutFigures(flat),

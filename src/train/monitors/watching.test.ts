@@ -139,13 +139,17 @@ describe('monitors in a training', () => {
         step === 5
           ? null
           : (await recipe.heldOut!(groups, step))!.map((row, p) => row.map(score => (p % 2 ? score : null))),
-      heldOutFigures: () => ({ metrics: { heldOutJudgeCalls: 20 }, time: { heldOutJudgeCall: 0.25 } }),
+      heldOutFigures: () => ({ heldOutJudgeCallCount: 20, heldOutJudgeCall: 0.25 }),
     }
     await train(policyFrom(9), some, run, settings())
     const rows = readMetrics(run.dir)
     expect(rows[4]).not.toHaveProperty('heldOut')
-    expect(rows[5]).toMatchObject({ heldOut: 1, heldOutJudgeCalls: 20 })
-    expect(rows[5].time).toMatchObject({ heldOutJudgeCall: 0.25, sample: expect.any(Number) })
+    expect(rows[5]).toMatchObject({ heldOut: 1 })
+    expect(rows[5].time).toMatchObject({
+      heldOutJudgeCallCount: 20,
+      heldOutJudgeCall: 0.25,
+      sample: expect.any(Number),
+    })
     const kept = readRollouts(run.dir).filter(({ monitor }) => monitor === 'heldOutFalls')
     expect(kept.map(({ heldOut, problemId }) => [heldOut, Number(problemId.slice(1)) % 2])).toEqual([
       ...[

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { scriptedModel } from '../../grade/judge/scripted-model.ts'
+import { ruscarlSchema } from './config.ts'
+import { openJudging } from './judging.ts'
+import { recentVerdicts } from './recent-verdicts.ts'
+
+const { judge } = ruscarlSchema.parse({
+  judge: {
+    fleet: { endpoints: [{ url: 'http://127.0.0.1:9', model: 'nobody', sendTopK: true }] },
+    ask: { retries: 0 },
+  },
+})
+
+const CRITERIA = [{ id: 'kind', text: 'Is kind', points: 1 }]
+const item = (response: string) => ({
+  id: 'x',
+  prompt: [{ role: 'user' as const, content: 'Hello?' }],
+  response,
+})
+
+describe('a judge without a cache', () => {
+  it('says the same again of the same response, whether the calls overlap or not', async () => {
+    // Another opinion at every call, as a judge at a temperature may have.
+    const moody = scriptedModel((_, call) => `{"explanation": "", "criteria_met": ${call % 2 === 0}}`)
+    const { grader, figures } = openJudging(judge, moody)
+    const metBy = async (response: string) => (await grader.grade(item(response), CRITERIA))[0].met
+    const together = await Promise.all([metBy('Hi!'), metBy('Hi!')])
+    expect([...together, await metBy('Hi!')]).toEqual([true, true, true])
+    expect(await metBy('No.')).toBe(false)
+    expect(figures()).toMatchObject({ judgeCallCount: 2, judgeCachedShare: 0.5, judgeFailedCalls: 0 })
+    expect(figures()).toMatchObject({ judgeCallCount: 0, judgeCachedShare: null })
+  })
+
+  it('asks again where the answer could not be used', async () => {
+    const slow = scriptedModel((_, call) =>
+      call === 0 ? 'no idea' : '{"explanation": "", "criteria_met": true}',
+    )
+    const { grader } = openJudging(judge, slow)
+    const [first] = await grader.grade(item('Hi!'), CRITERIA)
+    const [second] = await grader.grade(item('Hi!'), CRITERIA)
+    expect([first.met, second.met]).toEqual([null, true])
+  })
+})
+
+it('the latest verdicts are remembered, no more than so many', () => {
+  const store = recentVerdicts(2)
+  for (const key of ['a', 'b', 'c']) store.put(key, [key])
+  expect(['a', 'b', 'c'].map(key => store.get(key))).toEqual([undefined, ['b'], ['c']])
+})
