@@ -59,7 +59,7 @@ export interface LoopSettings extends StepsSettings {
   update: Omit<UpdateSettings, 'optimizer' | 'temperature'> & {
     optimizer: Omit<OptimizerSettings, 'learningRate'>
     learningRate: Schedule
-    /** Leave rollouts without any advantage out of the update. */
+    /** Leave rollouts without any advantage out of the update; their KL and entropy terms go with them. */
     dropZero: boolean
     /** For rollouts that were sampled from a scaffold. Default `plain`. */
     ratio?: RatioMode

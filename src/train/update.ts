@@ -16,7 +16,8 @@ export interface PromptedDatum {
 }
 
 /**
- * One datum a rollout. Rollouts whose advantages are all zero teach nothing and are left out when `dropZero`.
+ * One datum a rollout. Those whose advantages are all zero are left out when `dropZero`: they have no policy gradient, but they
+ * would have a part in KL and entropy terms, and in means over tokens.
  * @param ratio which prompt rollouts are trained on that were sampled from a scaffold; the plain one by default
  */
 export const toDatums = (

@@ -154,6 +154,11 @@ export const ruscarlSchema = z.strictObject({
   rollout: rolloutSchema.prefault({ prompts: 64, samples: 8, maxTokens: 26 }),
   /** Sample ahead while the step before is graded and learnt from (one step off-policy). */
   pipeline: z.boolean().default(false),
+  /**
+   * Whether rollouts whose advantage is zero leave the update, and with them their part in its KL and entropy terms and in the
+   * mean over tokens. Absent: true.
+   */
+  dropZero: z.boolean().optional(),
   /** Optimiser steps a pass, and passes over the rollouts of a step. */
   minibatches: size.default(2),
   epochs: size.default(1),

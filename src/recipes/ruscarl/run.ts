@@ -89,7 +89,7 @@ const reinforce = async <Problem>(
   if (start === null) return { step: 0, finished: false }
   const lora = config.model.lora ?? undefined
   const policy = await use(startPolicy(config, { folder: start, lora, seed: config.seed }))
-  // The reference is the model that the reinforcement started from, also after a resume.
+  // The reference is the model that the reinforcement started from, an adapter with what it had learnt; also after a resume.
   if (config.loss.kl.kind !== 'none' && config.loss.kl.coef > 0) await policy.freezeReference()
   const problem = await problemStream(config, policy, task, run.dir)
   if (from) await policy.load(from.dir)
@@ -140,7 +140,7 @@ const loopSettings = <Problem>(
       learningRate,
       minibatches: config.minibatches,
       epochs: config.epochs,
-      dropZero: true,
+      dropZero: config.dropZero ?? true,
       ratio: config.ratio,
     },
     pipeline: config.pipeline,
