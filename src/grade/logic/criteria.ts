@@ -6,13 +6,11 @@ import { contextOf, type ProblemContext, type ReadStep } from './context.ts'
 import { exploitFlags, isTautology, tagsOf } from './exploits.ts'
 import type { Formula } from './formula.ts'
 import type { LogicLabel, LogicProblem } from './problem.ts'
+import { proofOf } from './proof.ts'
 import { completenessProxy, premiseUseProxy } from './proxies.ts'
 import type { LogicCriterion } from './rubric.ts'
 import { type LogicSolver, STEP_CREDIT, type StepQuery, type StepStatus } from './solver.ts'
-import { SolverError } from './solver-process.ts'
 import { type ExtractedReasoning, extractReasoning, type Rule, type StepText } from './steps.ts'
-import { follows } from './support.ts'
-import { completeness, type JudgedStep, premiseUse, settles } from './truth.ts'
 
 export interface LogicGradeOptions {
   /** Work out C4 and C5 as they really are, beside the training proxies. For evaluation: it asks the solver more. */
@@ -79,7 +77,8 @@ export interface LogicItem {
   response: string
 }
 
-interface Draft {
+/** A response, read but not yet checked. */
+export interface Draft {
   context: ProblemContext
   response: string
   answer: ExtractedAnswer
@@ -153,29 +152,6 @@ const markRepeats = (steps: StepGrade[], read: readonly ReadStep[], discount: bo
   }
 }
 
-/**
- * Whether each step is a premise, or follows from the valid steps before it and the premises it refers to.
- * @throws SolverError when the solver failed on one of them.
- */
-const supportOf = async (draft: Draft, steps: readonly StepGrade[], solver: LogicSolver) => {
-  const earlier: Formula[] = []
-  const supported: boolean[] = []
-  const { premisesFol } = draft.context.problem
-  for (const [index, { formula, status, premise }] of steps.entries()) {
-    if (formula === null || status !== 'entailed') {
-      supported.push(false)
-      continue
-    }
-    for (const { kind, number } of draft.reasoning.steps[index].refs) {
-      const cited = kind === 'premise' ? premisesFol[number - 1] : undefined
-      if (cited) earlier.push(cited)
-    }
-    supported.push(premise !== null || (await follows(draft.context, earlier, formula, solver)))
-    earlier.push(formula)
-  }
-  return supported
-}
-
 const stepValidity = (steps: readonly StepGrade[]): number => {
   const credits = steps.flatMap(({ counted, credit }) => (counted && credit !== null ? [credit] : []))
   return credits.length === 0 ? 0 : mean(credits)
@@ -183,15 +159,6 @@ const stepValidity = (steps: readonly StepGrade[]): number => {
 
 const formatScore = (response: string, steps: number): number =>
   (tagsOf(response).present + (steps >= 2 ? 1 : 0)) / 5
-
-const judgedSteps = ({ reasoning, read }: Draft, steps: readonly StepGrade[]): JudgedStep[] =>
-  steps.map((step, index) => ({
-    formula: step.formula,
-    key: read[index].key,
-    premise: step.premise,
-    entailed: step.status === 'entailed',
-    refs: reasoning.steps[index].refs,
-  }))
 
 const prefixLength = (steps: readonly StepGrade[]): number => {
   const first = steps.findIndex(step => step.status !== 'entailed')
@@ -203,29 +170,6 @@ interface Asked {
   premises: StepStatus
   /** The solver failed on something that was asked. */
   failed: boolean
-}
-
-/** What has to be asked of the solver once the statuses are known; null when it failed on some of it. */
-const findOut = async (
-  draft: Draft,
-  steps: readonly StepGrade[],
-  solver: LogicSolver,
-  { support = true, truth = false }: LogicGradeOptions,
-) => {
-  const { context } = draft
-  const judged = judgedSteps(draft, steps)
-  try {
-    return {
-      supported: support ? await supportOf(draft, steps, solver) : null,
-      validProof: steps.every(step => step.status === 'entailed') && (await settles(context, judged, solver)),
-      truth: truth
-        ? { C4: await premiseUse(context, judged, solver), C5: await completeness(context, judged, solver) }
-        : null,
-    }
-  } catch (error) {
-    if (error instanceof SolverError) return null
-    throw error
-  }
 }
 
 const exclusionOf = ({ premises, failed }: Asked): LogicGrade['excluded'] => {
@@ -244,7 +188,7 @@ const finish = async (
   const { steps } = asked
   markRepeats(steps, read, options.noveltyDiscount ?? false)
   const known = exclusionOf(asked)
-  const found = known === null ? await findOut(draft, steps, solver, options) : null
+  const found = known === null ? await proofOf(draft, steps, solver, options) : null
   const excluded = known ?? (found === null ? 'solver-failed' : null)
   for (const [index, step] of steps.entries()) step.supported = found?.supported?.[index] ?? null
   const answerCorrect = answer.label === problem.label

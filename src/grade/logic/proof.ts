@@ -1,0 +1,66 @@
+/** @file What a response's steps make together: whether each is supported, and whether they settle the question. */
+
+import type { Draft, LogicGradeOptions, StepGrade } from './criteria.ts'
+import type { Formula } from './formula.ts'
+import type { LogicSolver } from './solver.ts'
+import { SolverError } from './solver-process.ts'
+import { follows } from './support.ts'
+import { completeness, type JudgedStep, premiseUse, settles } from './truth.ts'
+
+/**
+ * Whether each step is a premise, or follows from the valid steps before it and the premises it refers to.
+ * @throws SolverError when the solver failed on one of them.
+ */
+const supportOf = async (draft: Draft, steps: readonly StepGrade[], solver: LogicSolver) => {
+  const earlier: Formula[] = []
+  const supported: boolean[] = []
+  const { premisesFol } = draft.context.problem
+  for (const [index, { formula, status, premise }] of steps.entries()) {
+    if (formula === null || status !== 'entailed') {
+      supported.push(false)
+      continue
+    }
+    for (const { kind, number } of draft.reasoning.steps[index].refs) {
+      const cited = kind === 'premise' ? premisesFol[number - 1] : undefined
+      if (cited) earlier.push(cited)
+    }
+    supported.push(premise !== null || (await follows(draft.context, earlier, formula, solver)))
+    earlier.push(formula)
+  }
+  return supported
+}
+
+const judgedSteps = ({ reasoning, read }: Draft, steps: readonly StepGrade[]): JudgedStep[] =>
+  steps.map((step, index) => ({
+    formula: step.formula,
+    key: read[index].key,
+    premise: step.premise,
+    entailed: step.status === 'entailed',
+    refs: reasoning.steps[index].refs,
+  }))
+
+/**
+ * What the solver says of the steps together, once it is known of each whether the premises entail it: support, whether they
+ * settle the question, C4 and C5 as they really are. Null when it failed on some of it.
+ */
+export const proofOf = async (
+  draft: Draft,
+  steps: readonly StepGrade[],
+  solver: LogicSolver,
+  { support = true, truth = false }: LogicGradeOptions,
+) => {
+  const { context } = draft
+  const judged = judgedSteps(draft, steps)
+  try {
+    return {
+      supported: support ? await supportOf(draft, steps, solver) : null,
+      validProof: steps.every(step => step.status === 'entailed') && (await settles(context, judged, solver)),
+      truth: truth
+        ? { C4: await premiseUse(context, judged, solver), C5: await completeness(context, judged, solver) }
+        : null,
+    }
+  } catch (error) {
+    if (error instanceof SolverError) return null
+    throw error
+  }
+}
