@@ -79,8 +79,8 @@ it('of two commands in one folder, neither disturbs the other', async () => {
 
 it('times an arm without steps apart, and does not take it for the recipe', async () => {
   const { arms } = fakeContent() as { arms: Record<string, object> }
-  const all = jobs({ arms: { ...arms, better: { ...arms.better, steps: 0 } } })
-  const [start, untrained, plain] = all
+  const all = jobs({ arms: { ...arms, random: { ...arms.random, steps: 0 } } })
+  const [start, plain, , , untrained] = all
   // All but the arm without steps is done.
   await calibrate([untrained], all, { work, execute: train }, never, () => {})
   expect(readPaces(work).get(untrained.pace)).toMatchObject({ perStep: 0, perEvaluation: 0 })
