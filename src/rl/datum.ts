@@ -12,7 +12,7 @@ export interface Datum {
   tokens: TokenIds
   /** 1 where the policy generated the token, 0 for tool output. */
   mask: Floats
-  /** Of the policy that sampled, under the prompt that is trained on. */
+  /** Of the policy that sampled, under the prompt that is trained on, or under the one that was sampled from (`true-is`). */
   oldLogprobs: Floats
   refLogprobs?: Floats
   advantages: Floats

@@ -19,7 +19,7 @@ const demonstrations =
     Array.from({ length: batch }, (_, i) => demonstration(world, (step - 1) * batch + i, seed, hinted))
 
 /** Scores on the plain prompt, and on the prompt that says the whole rubric. */
-export const evaluatePacking = async (
+const evaluatePacking = async (
   policy: Policy,
   task: PackingTask,
   { evaluation }: Pick<ChecklistPhase, 'evaluation'>,

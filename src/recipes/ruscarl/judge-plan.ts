@@ -56,9 +56,10 @@ const evaluationResponses = (
   const between = every > 0 ? Math.max(0, Math.ceil(steps / every) - 1) : 0
   const of = (problems: number) => Math.min(problems, testRows) * samples
   const start = of(testProblems({ steps, evaluation }, 0, false))
-  // The end, and both ends of the supervised phase.
-  const ends = Number(steps > 0) + (sft === null ? 0 : 2)
-  return sets * (start + ends * of(problems)) + between * of(evaluation.problemsBetween)
+  // A supervised phase has both ends as well.
+  const phases = sft === null ? 0 : 1
+  const ends = Number(steps > 0) + phases
+  return sets * ((1 + phases) * start + ends * of(problems)) + between * of(evaluation.problemsBetween)
 }
 
 /** Responses that are graded besides those of the steps: the pass of a curriculum, and demonstrations. */

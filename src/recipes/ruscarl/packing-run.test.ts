@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Sample } from '../../policy/policy.ts'
-import { readEvals, readMetrics, readRunInfo, withoutTimings } from '../../runs/run-folder.ts'
+import type { MetricsRow } from '../../runs/rows.ts'
+import { readEvals, readMetrics, readRollouts, readRunInfo, withoutTimings } from '../../runs/run-folder.ts'
 import { listTokens, tripName } from '../../tasks/checklist/index.ts'
 import { FakePolicy } from '../../train/fake-policy.fixture.ts'
 import { fixedPasses, shuffledPasses } from '../problem-order.ts'
@@ -53,33 +54,118 @@ describe('ruscarl on packing, the arms of the paper', () => {
     expect(readMetrics(join(folder, 'cold'))).toHaveLength(1)
   })
 
-  it.each<[string, Record<string, unknown>]>([
-    ['Rubric RL', { scaffold: { group: { kind: 'none' } } }],
-    ['RL-S', { scaffold: { group: { kind: 'all' }, decay: { kind: 'constant' } } }],
-    ['RuscaRL without decay', { scaffold: { decay: { kind: 'constant' } } }],
-    ['true-is, pipelined', { ratio: 'true-is', pipeline: true }],
-    ['pipelined on two engines', { pipeline: true, engine: { threads: 1, sampler: {} } }],
-    ['entropy bonus', { exploration: { entropyBonus: {} } }],
-    ['curriculum', { exploration: { curriculum: {} }, steps: 1 }],
+  const all = (metrics: readonly MetricsRow[], holds: (row: MetricsRow) => boolean) =>
+    expect(metrics.map(holds)).toEqual(metrics.map(() => true))
+  /** Whether the policy that sampled a step is another one than the one that it updates. */
+  const offPolicy = ({ logprobGapMax }: MetricsRow) => Number(logprobGapMax) > 1e-3
+
+  /** What shows in a run that it is this arm and no other. */
+  const ARMS: [string, Record<string, unknown>, (metrics: MetricsRow[], dir: string) => void][] = [
+    [
+      'RuscaRL',
+      {},
+      metrics => {
+        expect(metrics.map(({ scaffoldTokens }) => Number(scaffoldTokens) > 0)).toEqual([true, false, false])
+        expect(metrics.map(offPolicy)).toEqual([false, false, false])
+        all(metrics, ({ time }) => !('weights' in time!))
+      },
+    ],
+    [
+      'Rubric RL',
+      { scaffold: { group: { kind: 'none' } } },
+      metrics => all(metrics, row => row.scaffoldTokens === 0 && row.rewardFullScaffold === null),
+    ],
+    [
+      'RL-S',
+      { scaffold: { group: { kind: 'all' }, decay: { kind: 'constant' } } },
+      metrics => all(metrics, row => row.rewardPlain === null && row.rewardFullScaffold === row.reward),
+    ],
+    [
+      'RuscaRL without decay',
+      { scaffold: { decay: { kind: 'constant' } } },
+      metrics => all(metrics, row => Number(row.scaffoldTokens) > 0 && row.rewardPlain !== null),
+    ],
+    [
+      'true-is, pipelined',
+      { ratio: 'true-is', pipeline: true },
+      // Scaffolded samples keep the log-probs of what they were shown.
+      metrics => expect(metrics.map(offPolicy)).toEqual([true, true, true]),
+    ],
+    [
+      'pipelined on two engines',
+      { pipeline: true, engine: { threads: 1, sampler: {} } },
+      metrics => {
+        expect(metrics.map(offPolicy)).toEqual([false, true, true])
+        all(metrics, ({ time }) => Number(time!.weights) >= 0)
+      },
+    ],
+    [
+      'curriculum',
+      { exploration: { curriculum: {} }, steps: 1 },
+      (_, dir) => {
+        const scores = JSON.parse(readFileSync(join(dir, 'curriculum.json'), 'utf8')) as Record<
+          string,
+          number
+        >
+        const best = Object.entries(scores).sort(([, a], [, b]) => b - a)
+        const first = readRollouts(dir).map(({ problemId }) => scores[problemId])
+        expect(Math.min(...first)).toBeGreaterThanOrEqual(best[1][1])
+      },
+    ],
     [
       'ProRL',
       {
         exploration: { dynamicSampling: { rounds: 1 } },
-        rollout: { ...tiny.rollout, temperature: 1.2 },
+        // Two lists of one word are often worth the same; then others are sampled.
+        rollout: { prompts: 8, samples: 2, maxTokens: 2, temperature: 1.2 },
         loss: { preset: 'gradus:ruscarl', policy: { clipHigh: 0.28 } },
       },
+      metrics => expect(Math.max(...metrics.map(({ rollouts }) => Number(rollouts)))).toBeGreaterThan(16),
     ],
-  ])(
+  ]
+  it.each(ARMS)(
     '%s',
-    async (name, more) => {
+    async (name, more, shows) => {
       const { finished, dir } = await train(name, more)
       expect(finished).toBe(true)
-      const metrics = readMetrics(dir)
-      expect(metrics.every(({ reward }) => Number.isFinite(reward))).toBe(true)
+      shows(readMetrics(dir), dir)
       expect(readEvals(dir).filter(({ set }) => set === 'unseen trips')).toHaveLength(2)
       expect(readRunInfo(dir).primarySet).toBe('unseen trips')
       expect(readRunInfo(dir).criterionNames).toMatchObject({ avoid: '(penalty)', stray: '(penalty)' })
       expect(readRunInfo(dir).criterionNames).not.toHaveProperty('wanted-1')
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'an entropy bonus raises advantages, by the entropy on the prompt that is trained on',
+    async () => {
+      const bonus = { exploration: { entropyBonus: { kappa1: 100, kappa2: 1e-3 } }, steps: 1 }
+      const advantagesOf = async (name: string, more: Record<string, unknown>) => {
+        const { dir } = await train(name, more)
+        return readRollouts(dir).map(({ advantage }) => advantage!)
+      }
+      const without = await advantagesOf('no bonus', { steps: 1 })
+      const plain = await advantagesOf('bonus', bonus)
+      const sampled = await advantagesOf('bonus, sampled', { ...bonus, ratio: 'sampled' })
+      // The same rollouts in all three; the best one has an advantage, and it was shown something.
+      expect(plain[0]).toBeGreaterThan(without[0] + 1)
+      expect(sampled[0]).toBeGreaterThan(without[0] + 1)
+      expect(Math.abs(sampled[0] - plain[0])).toBeGreaterThan(1e-4)
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'rollouts without an advantage leave the update unless they are asked to stay',
+    async () => {
+      // A group of one has nothing to compare with.
+      const alone = { rollout: { ...tiny.rollout, samples: 1 }, steps: 2 }
+      const lossesOf = async (name: string, more: Record<string, unknown>) =>
+        readMetrics((await train(name, { ...alone, ...more })).dir).map(({ loss }) => loss)
+      expect(await lossesOf('dropped', {})).toEqual([null, null])
+      expect(await lossesOf('dropped, said', { dropZero: true })).toEqual([null, null])
+      expect(await lossesOf('kept', { dropZero: false })).toEqual([expect.any(Number), expect.any(Number)])
     },
     SLOW_MS,
   )
@@ -97,6 +183,28 @@ describe('ruscarl on packing, the arms of the paper', () => {
       )
       const [start] = readEvals(alone.dir)
       expect(start.accuracy).toBeCloseTo(after.accuracy, 9)
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'keeps demonstrations of an SFT phase that was killed before its first checkpoint, unless settings changed',
+    async () => {
+      const sft = { problems: 4, samples: 2, minScore: -100, steps: 1, batch: 2 }
+      const again = async (resume: boolean, more: Record<string, unknown> = {}) => {
+        const config = ruscarlSchema.parse({ ...tiny, model: { folder: model }, steps: 0, sft, ...more })
+        const killed = {
+          onStep: () => {
+            throw new Error('killed')
+          },
+        }
+        const run = runRuscarl(config, { dir: join(folder, 'killed'), resume, events: killed })
+        await expect(run).rejects.toThrow('killed')
+        return statSync(join(folder, 'killed', 'sft', 'demonstrations.jsonl')).mtimeMs
+      }
+      const first = await again(false)
+      expect(await again(true)).toBe(first)
+      expect(await again(true, { sft: { ...sft, problems: 5 } })).not.toBe(first)
     },
     SLOW_MS,
   )

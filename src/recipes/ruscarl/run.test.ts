@@ -186,8 +186,8 @@ describe('ruscarl on conversations', () => {
       { id: 'x', rubric: { criteria: [{ id: 'a', text: 'b', points: 1 }] } },
     ])
     await expect(
-      run('bare', configOf({ task: { kind: 'conversations', file: bare, holdOut: 1 } })),
-    ).rejects.toThrow()
+      run('no-prompts', configOf({ task: { kind: 'conversations', file: bare, holdOut: 1 } })),
+    ).rejects.toThrow('item x: expected a conversation to answer, got no prompt')
   })
 
   it(

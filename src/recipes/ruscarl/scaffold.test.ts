@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { Rng } from '../../util/rng.ts'
-import { leaksScaffold, scaffoldText, selectCriteria, withScaffold } from './scaffold.ts'
+import { leakDetector, scaffoldText, selectCriteria, withScaffold } from './scaffold.ts'
 import { groupRatios, shownCount, stepRatio } from './schedule.ts'
 
 const rounded = (values: number[]) => values.map(value => Number(value.toFixed(4)))
@@ -101,10 +101,10 @@ describe('the scaffold', () => {
   })
 
   it('leaks when six consecutive tokens of it are repeated, not five', () => {
-    const instruction = [1, 2, 3, 4, 5, 6, 7, 8]
-    expect(leaksScaffold([9, 2, 3, 4, 5, 6, 7, 9], instruction)).toBe(true)
-    expect(leaksScaffold([9, 2, 3, 4, 5, 6, 9, 7], instruction)).toBe(false)
-    expect(leaksScaffold([], instruction)).toBe(false)
-    expect(leaksScaffold(Int32Array.of(3, 4, 5, 6, 7, 8), instruction)).toBe(true)
+    const leaks = leakDetector([[1, 2, 3, 4, 5, 6, 7, 8]])
+    expect(leaks([9, 2, 3, 4, 5, 6, 7, 9])).toBe(true)
+    expect(leaks([9, 2, 3, 4, 5, 6, 9, 7])).toBe(false)
+    expect(leaks([])).toBe(false)
+    expect(leaks(Int32Array.of(3, 4, 5, 6, 7, 8))).toBe(true)
   })
 })

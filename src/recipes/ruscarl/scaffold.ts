@@ -75,16 +75,16 @@ export const withScaffold = (messages: readonly ChatMessage[], scaffold: string 
 }
 
 /** Tokens in a row that count as a quotation. */
-export const LEAK_TOKENS = 6
+const LEAK_TOKENS = 6
 
 /**
- * Tells whether a response repeats at least `length` consecutive tokens of one of the scaffold's own instructions (spec 4.3).
+ * Tells whether a response repeats six or more consecutive tokens of one of the scaffold's own instructions (spec 4.3).
  * Criteria themselves are left out by the caller: repeating what they ask for is the point.
  */
 export const leakDetector = (
   instructions: readonly (readonly number[])[],
-  length: number = LEAK_TOKENS,
 ): ((response: ArrayLike<number>) => boolean) => {
+  const length = LEAK_TOKENS
   const windowsOf = (tokens: readonly number[]) =>
     tokens.flatMap((_, i) => (i + length <= tokens.length ? [tokens.slice(i, i + length).join()] : []))
   const known = new Set(instructions.flatMap(windowsOf))
@@ -97,13 +97,6 @@ export const leakDetector = (
     )
   }
 }
-
-/** See `leakDetector`. */
-export const leaksScaffold = (
-  response: ArrayLike<number>,
-  instruction: readonly number[],
-  length: number = LEAK_TOKENS,
-): boolean => leakDetector([instruction], length)(response)
 
 /** The sentences of the scaffold that are not criteria: what a leaking response would quote. */
 export const SCAFFOLD_INSTRUCTIONS: readonly string[] = [OPENING, INCLUDE, AVOID, DISCRETION]

@@ -51,7 +51,7 @@ export const groupRatios = (ratio: GroupRatio, samples: number): number[] => {
 }
 
 /** Place of a step in the run: 0 for the first of `steps`, 1 for the last (t of spec 4.2). */
-export const progressOf = (step: number, steps: number): number =>
+const progressOf = (step: number, steps: number): number =>
   steps <= 1 ? 0 : Math.min(1, Math.max(0, (step - 1) / (steps - 1)))
 
 /** Decay at a 1-based step of a run; 1 for a run of one step (spec 4.2). */

@@ -238,6 +238,10 @@ describe('the plan of the miniature', () => {
     const fewer = (evaluation.problems - 100) * (evaluation.samples ?? 1) * sets
     expect(callsOf(whole) - callsOf(shorter)).toBeCloseTo(fewer * 11.5, 6)
     expect(shorter.lines.join('\n')).toContain(', 100 before the first step')
+    // The supervised phase begins with a shorter one, too.
+    const withSft = (more: object) =>
+      callsOf(ruscarlEntry.plan(parse({ ...config, sft: {}, evaluation: { ...evaluation, ...more } })))
+    expect(withSft({}) - withSft({ problemsAtStart: 100 })).toBeCloseTo(2 * fewer * 11.5, 6)
   })
 
   it('counts what a curriculum and demonstrations add to the judge', () => {

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
 import type { Policy } from '../../policy/policy.ts'
+import { readRunInfo } from '../../runs/run-folder.ts'
 import type { SupervisedDatum } from '../../train/supervised.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError } from '../../util/errors.ts'
@@ -68,6 +69,10 @@ export const selectDemonstrations = <Problem>(
     own.toSorted((a, b) => scoreOf(b) - scoreOf(a)).slice(0, best),
   )
 }
+
+/** Whether a phase of these settings has left demonstrations, which cost sampling and perhaps a judge. */
+export const hasDemonstrations = (config: RuscarlConfig, dir: string): boolean =>
+  existsSync(join(dir, FILE)) && runHash(readRunInfo(dir).config as RuscarlConfig) === runHash(config)
 
 /** Demonstrations from the run folder, or written now by the teacher. @throws DataError when none is good enough */
 const demonstrations = async <Problem>(
@@ -144,7 +149,8 @@ export const runSft = <Problem>(
   if (sft.teacher !== null) task.checkTeacher(existingModel(sft.teacher, 'sft.teacher'))
   const hash = runHash(config)
   const info = { config, recipe: 'ruscarl sft', model: folder, seed, steps, primarySet: task.testName }
-  return withRun({ ...options, info, configHash: hash }, async ({ run, from, use }) => {
+  const mayLackCheckpoint = (dir: string) => hasDemonstrations(config, dir)
+  return withRun({ ...options, info, configHash: hash, mayLackCheckpoint }, async ({ run, from, use }) => {
     const lora = config.model.lora ?? undefined
     const policy = await use(LocalPolicy.start({ folder, lora, seed }, config.engine))
     const tell = (message: string) => {

@@ -8,7 +8,7 @@ import { runChecklistColdStart } from '../checklist-cold-start/run.ts'
 import type { RunEvents, RunOptions, RunResult } from '../recipe.ts'
 import { assertPackingVocabulary, existingModel } from '../starting-model.ts'
 import type { RuscarlConfig } from './config.ts'
-import { runSft } from './sft.ts'
+import { hasDemonstrations, runSft } from './sft.ts'
 import type { TrainingTask } from './task.ts'
 
 /** The checkpoint that the configuration names, checked; null when a cold start makes one. */
@@ -35,14 +35,17 @@ export const hasPhase = (config: RuscarlConfig, dir: string): boolean =>
     phase => config[phase] !== null && existsSync(join(dir, PHASES[phase])),
   )
 
-/** Runs a phase, goes on with it, or finds it done. Its checkpoint; null when it was asked to stop. */
+/**
+ * Runs a phase, goes on with it, or finds it done. Its checkpoint; null when it was asked to stop.
+ * @param isOfUse whether a phase that was killed before its first checkpoint has left something to go on with
+ */
 const phase = async (
   dir: string,
   events: RunEvents,
   run: (options: RunOptions) => Promise<RunResult>,
+  isOfUse: (dir: string) => boolean = () => false,
 ): Promise<string | null> => {
-  const resume = latestCheckpoint(dir) !== null
-  // Killed before its first checkpoint: nothing of it can be used.
+  const resume = latestCheckpoint(dir) !== null || isOfUse(dir)
   if (!resume) rmSync(dir, { recursive: true, force: true })
   const { finished, checkpoint } = await run({ dir, resume, events })
   return finished ? checkpoint : null
@@ -64,5 +67,6 @@ export const supervised = async <Problem>(
 ): Promise<string | null> => {
   const { sft } = config
   if (sft === null) return folder
-  return phase(join(runDir, PHASES.sft), events, options => runSft(config, sft, task, folder, options))
+  const run = (options: RunOptions) => runSft(config, sft, task, folder, options)
+  return phase(join(runDir, PHASES.sft), events, run, dir => hasDemonstrations(config, dir))
 }

@@ -81,7 +81,7 @@ const inOrder = (must: readonly string[], orders: readonly Hint[]): string[] => 
 }
 
 /**
- * Demonstration i of a seed: half by habit without hints, half following random hints. Depends on seed and index alone.
+ * Demonstration i of a seed: by habit without hints, or following random hints. Depends on seed and index alone.
  * @param hinted share of demonstrations with hints
  */
 export const demonstration = (

@@ -135,7 +135,7 @@ export const BOS = '<bos>'
 export const EOS = '<eos>'
 export const UNK = '<unk>'
 
-/** Words of the scaffold, each with the words that follow it. */
+/** Words of the scaffold; most are followed by the thing or number that they are about. */
 const SCAFFOLD_WORDS = [
   'include',
   'first',

@@ -41,9 +41,9 @@ interface Occasion {
 
 /** Things that nobody needs: from so many on it counts, from so many more it counts again. */
 export const STRAY_LIMIT = 2
-export const SURPLUS_LIMIT = 5
+const SURPLUS_LIMIT = 5
 
-export const USUAL_ITEMS = 12
+const USUAL_ITEMS = 12
 const WANTED = 3
 const NEEDED = 2
 /** Chances of the usual items, likeliest first: three wanted ones, three that may have to stay at home, six others. */
@@ -178,7 +178,7 @@ const mention = (id: string, item: string): Omit<Criterion, 'points'> => ({
   verifier: { kind: 'rule', fn: 'contains', params: { all: [item] } },
 })
 
-/** All trips in a fixed order; which of them are for testing is fixed by their number (see `split`). */
+/** All trips in a fixed order; which of them are for testing is fixed by their number (see `splitTrips`). */
 export const ALL_TRIPS: readonly Trip[] = TOPICS.flatMap((_, topic) =>
   OCCASIONS.flatMap((__, occasion) => COMPANIONS.map((___, companion) => ({ topic, occasion, companion }))),
 )
