@@ -128,12 +128,22 @@ describe('a solver that fails', () => {
   })
 
   it('a question that hangs it by itself is a time-out, one in company gets a second chance', async () => {
+    const other = { premises: ENDLESS, formula: parse('S(a)') }
     const alone = await solverWhoseRuns(hang)
-    expect(await alone.checkSteps([step])).toEqual(['unknown'])
+    expect(await alone.checkSteps([other])).toEqual(['unknown'])
     expect(alone.stats()).toMatchObject({ errors: 0, timeouts: 1 })
-    const other = { premises: all('R(a)'), formula: parse('Q(a)') }
     const both = await solverWhoseRuns(hang, async () => '@0\nsat\nunsat\nsat\n', hang)
     expect(await both.checkSteps([step, other])).toEqual(['entailed', 'unknown'])
+  })
+
+  it('a question that Z3 has no time for is decided by the ground solver where it can', async () => {
+    const hurried = await solverWhoseRuns(async () => '@0\nunknown\nunknown\nunknown\n', hang, hang)
+    expect(await hurried.checkSteps([step])).toEqual(['consistent'])
+    expect(hurried.stats()).toMatchObject({ errors: 0, timeouts: 1 })
+    const rule = { premises: all('∀x (P(x) → Q(x))', 'P(a)'), formula: parse('Q(a)') }
+    expect(await hurried.checkSteps([rule])).toEqual(['entailed'])
+    const faulty = { premises: all('P(a)', '¬P(a)'), formula: parse('Q(a)') }
+    expect(await hurried.checkSteps([faulty])).toEqual(['inconsistent-premises'])
   })
 
   it('has no label to give', async () => {

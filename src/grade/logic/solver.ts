@@ -10,7 +10,7 @@ import { SolverProcess, SolverTimeout } from './solver-process.ts'
  * - entailed: premises and not(formula) have no model.
  * - contradicted: premises and formula have no model.
  * - consistent: both have one.
- * - unknown: the solver ran out of time, or the question is outside its fragment.
+ * - unknown: Z3 ran out of time, and the question is outside the ground solver's fragment.
  * - failed: the solver crashed, or could not be started again; nothing is known of the formula.
  * - unparsed: there is no formula.
  * - inconsistent-premises: the premises alone have no model; the item is a data error and must be left out.
@@ -312,7 +312,8 @@ export class LogicSolver {
     }
   }
 
-  #remember({ premisesId, queries }: Pending, results: CheckResult[] | null): void {
+  /** What Z3 left open for lack of time, the ground solver decides where it can: a busy machine must not change a verdict. */
+  #remember({ premises, premisesId, queries }: Pending, results: CheckResult[] | null): void {
     this.#stats.solved += queries.size
     if (results === null) {
       // Not remembered: a solver that failed says nothing about the formula.
@@ -320,11 +321,14 @@ export class LogicSolver {
       return
     }
     if (results.includes('unknown')) this.#stats.timeouts++
-    const inconsistent = results[0] === 'unsat'
+    const decided = (formula: Formula) => groundStatus(premises, formula) ?? 'unknown'
+    const inconsistent =
+      results[0] === 'unsat' || (results[0] === 'unknown' && decided(FALSEHOOD) === 'inconsistent-premises')
     this.#verdicts.set(`${premisesId}|${CONSISTENCY}`, inconsistent ? 'inconsistent-premises' : 'consistent')
     let at = 1
-    for (const key of queries.keys()) {
-      this.#verdicts.set(`${premisesId}|${key}`, statusOf(results[at], results[at + 1]))
+    for (const [key, formula] of queries) {
+      const status = statusOf(results[at], results[at + 1])
+      this.#verdicts.set(`${premisesId}|${key}`, status === 'unknown' ? decided(formula) : status)
       at += 2
     }
   }
