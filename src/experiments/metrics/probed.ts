@@ -12,7 +12,13 @@ export interface Diversity {
 
 /** What each probe leaves, by its name. */
 export interface ProbeResults {
-  'best-of-n': { samples: number; problems: number; curve: { n: number; score: number }[] }
+  'best-of-n': {
+    samples: number
+    problems: number
+    curve: { n: number; score: number }[]
+    /** The curve of each problem, scores in its order; absent in results of before it was kept. */
+    byProblem?: { id: string; best: number[] }[]
+  }
   novelty: NoveltySummary & {
     /** The most novel of them; absent in results of before it was kept. */
     top?: NovelResponse[]

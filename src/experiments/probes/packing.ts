@@ -27,7 +27,11 @@ const bestOfN = async (
     const drawn = await sample(subject.trained, subject, [subject.task.prompt(problem)], samples, `best/${i}`)
     scores_I_S.push(await scoresOf(subject, [problem], drawn))
   }
-  return { samples, problems: problems.length, curve: bestOfNCurve(scores_I_S, ns) }
+  const byProblem = problems.map((problem, i) => ({
+    id: subject.task.name(problem),
+    best: bestOfNCurve([scores_I_S[i]], ns).map(({ score }) => score),
+  }))
+  return { samples, problems: problems.length, curve: bestOfNCurve(scores_I_S, ns), byProblem }
 }
 
 const internalised = async (

@@ -76,6 +76,14 @@ describe('probes of a policy against itself', { timeout: SLOW_MS }, () => {
     expect(scores[2]).toBeGreaterThanOrEqual(scores[1])
   })
 
+  it('keep the best of N of each problem, whose mean is the curve', () => {
+    const { byProblem, curve } = of('best-of-n')
+    expect(new Set(byProblem!.map(({ id }) => id)).size).toBe(2)
+    curve.forEach(({ score }, i) => {
+      expect((byProblem![0].best[i] + byProblem![1].best[i]) / 2).toBeCloseTo(score, 12)
+    })
+  })
+
   it('find two samples as far apart as two policies that are one', () => {
     const all = of('internalisation')['-100']
     expect(all.n).toBe(8)
