@@ -49,7 +49,7 @@ describe('LogicSolver', () => {
 
   it('decides with equations, alternating quantifiers and propositions', async () => {
     const label = async (premises: string[], conclusion: string) =>
-      (await solver.decide(all(...premises), parse(conclusion))).label
+      (await solver.decide(all(...premises), parse(conclusion), 5000)).label
     expect(await label(['a = b', 'P(a)'], 'P(b)')).toBe('True')
     expect(await label(['∀x ∃y L(x, y)', '∀x ∀y (L(x, y) → H(x))'], 'H(s)')).toBe('True')
     expect(await label(['p ∨ q', '¬p'], 'q')).toBe('True')
