@@ -95,18 +95,6 @@ describe('logic generator', () => {
     expect(() => logicGenerator({ style: 'shortcut-free', nodes: [6, 9] }, 0)).toThrow(/no effect/)
   })
 
-  it('makes at least 10,000 problems a second', () => {
-    const problem = logicGenerator({}, 'speed')
-    for (let i = 0; i < 500; i++) problem(i)
-    let best = 0
-    for (let trial = 0; trial < 5; trial++) {
-      const start = performance.now()
-      for (let i = 0; i < 1000; i++) problem(i)
-      best = Math.max(best, 1e6 / (performance.now() - start))
-    }
-    expect(best).toBeGreaterThan(10_000)
-  })
-
   it('gives other problems other ids, and the usual ones the plain id', () => {
     const idOf = (options: LogicGeneratorOptions) => logicGenerator(options, 'ids')(7).id
     expect(idOf({})).toBe('real-ids-7')
