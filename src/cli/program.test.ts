@@ -104,7 +104,7 @@ describe('gradus train', { timeout: SLOW_MS }, () => {
     const { code, out, err } = await cli(['train', file, '--out', run])
     expect(code).toBe(0)
     expect(out).toMatch(/train-distribution: 4 problems/)
-    expect(out).toMatch(/correct and valid, greedy +\d/)
+    expect(out).toMatch(/greedy: correct and valid +\d/)
     expect(out).toMatch(/criteria since the start, points \[95% interval\]:\n {4}C1 .*(?:\n {4}C\d .*){4}/)
     expect(out).toMatch(/mean step .*sampling .*grading .*update .*rest/)
     expect(out).toContain('checkpoints/step-000002')
