@@ -31,6 +31,12 @@ export const firstOn = ({ evals }, set) => evals.find(row => row.set === set)
 export const startOf = ({ dir }) => basename(dirname(dir)).split('-seed-')[0]
 export const lastOn = ({ evals }, set) => evals.filter(row => row.set === set).at(-1)
 
+/** What a probe left beside a run; null where it did not. */
+export const probeOf = ({ dir }, name) => {
+  const path = join(dirname(dir), `probe-${name}.json`)
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null
+}
+
 /** In how many runs each monitor warned. */
 export const runsThatWarned = runs => {
   const warnings = {}

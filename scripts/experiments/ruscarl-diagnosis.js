@@ -1,10 +1,12 @@
 // What stands behind the claims of experiments/ruscarl.yaml without being one: how the cold starts do, what each criterion is met
 // with at the end of every arm, which criterion separates runs of one method, gradients while the scaffold is shown, warnings of
-// the monitors. Looked at afterwards; nothing of it was registered.
+// the monitors, best of N by trip. Looked at afterwards; nothing of it was registered.
 //
+//   npm run build
 //   node scripts/experiments/ruscarl-diagnosis.js --work experiments-work [--results results/ruscarl]
 //
 // Reads the runs that `gradus experiment experiments/ruscarl.yaml` left. Writes diagnosis.json.
+import { pairedBootstrapInterval } from '../../dist/util/statistics.js'
 import {
   coldStarts,
   correlation,
@@ -15,6 +17,7 @@ import {
   means,
   options,
   present,
+  probeOf,
   runsThatWarned,
   writeDiagnosis,
 } from './runs.js'
@@ -68,6 +71,31 @@ const startFigures = run => {
   return { seed: run.config?.seed, plain: of(SET), fullScaffold: of('full scaffold') }
 }
 
+/** Best of N by trip and run of an arm, [N][trip][run]. */
+const bestByTrip = arm => {
+  const found = runs.get(arm).map(run => probeOf(run, 'best-of-n')?.byProblem)
+  if (found.some(byProblem => byProblem === undefined)) return null
+  return found[0][0].best.map((_, n) => found[0].map((_, i) => found.map(trips => trips[i].best[n])))
+}
+
+/** RUS-2 with trips in place of runs as what varies; null without the probes' figures by trip. */
+const bestOfN = () => {
+  const [scaffolded, plain] = ['ruscarl', 'rubric-rl'].map(bestByTrip)
+  if (scaffolded === null || plain === null) return null
+  const { curve } = probeOf(runs.get('ruscarl')[0], 'best-of-n')
+  return curve.map(({ n }, i) => {
+    const { estimate, low, high } = pairedBootstrapInterval(scaffolded[i], plain[i])
+    return {
+      n,
+      trips: scaffolded[i].length,
+      ruscarl: mean(scaffolded[i].flat()),
+      rubricRl: mean(plain[i].flat()),
+      difference: estimate,
+      interval: [low, high],
+    }
+  })
+}
+
 const ends = VARIANTS.flatMap(arm => (runs.get(arm) ?? []).map(run => lastOn(run, SET)))
 writeDiagnosis(places, {
   registration: sha256,
@@ -81,5 +109,6 @@ writeDiagnosis(places, {
       ends.map(({ criteria }) => criteria.repeat),
     ),
   },
+  bestOfNByTrip: bestOfN(),
   arms: Object.fromEntries([...runs].map(([arm, list]) => [arm, armFigures(list)])),
 })
