@@ -9,6 +9,7 @@ interface BenchOverlapOptions {
   latency?: number
   slots?: number
   steps?: number
+  rounds?: number
   threads?: number
   json?: boolean
 }
@@ -16,7 +17,8 @@ interface BenchOverlapOptions {
 const HELP = `
 Trains the same few steps of a small model with a judge that only takes time: graded after sampling, graded while sampling
 goes on, and with the next step sampled ahead, by the same engine or by one of its own. Two engines share the threads, at
-least one each, so their stages are measured apart. Run it on an idle machine; it takes four minutes.
+least one each, so their stages are measured apart. Every round is compared with the stages measured in it. Run it on an idle
+machine; it takes seven minutes.
 
 Examples:
   $ gradus bench overlap
@@ -29,7 +31,8 @@ export const addBenchOverlap = (bench: Command, io: Io, done: (code: number) => 
     .description("How much of a judge's latency training hides.")
     .option('--latency <ms>', 'milliseconds that the judge takes for a rollout', count, 100)
     .option('--slots <n>', 'rollouts that the judge takes at a time', count, 16)
-    .option('--steps <n>', 'steps of each kind', count, 6)
+    .option('--steps <n>', 'steps of each kind in a round', count, 2)
+    .option('--rounds <n>', 'rounds, in which all kinds take turns; medians are reported', count, 4)
     .option('--threads <n>', 'threads of one engine, shared by two', count, 2)
     .option('--json', 'print the result as JSON')
     .addHelpText('after', HELP)

@@ -44,8 +44,10 @@ export interface OverlapOptions {
   prompts?: number
   samples?: number
   maxTokens?: number
-  /** Steps of each kind that are measured, between two that are not. */
+  /** Steps of each kind that are measured in a round, between two that are not. */
   steps?: number
+  /** Rounds, in which all kinds take turns: a machine drifts, and kinds that are compared have to drift together. */
+  rounds?: number
   /** Of the one engine; two engines share them, at least one each. */
   threads?: number
   onProgress?: (line: string) => void
@@ -58,7 +60,10 @@ interface Stages {
   updateS: number
 }
 
-/** Seconds a step, medians. The stages are those of the synchronous steps on one engine with all threads. */
+/**
+ * Seconds a step, medians over the rounds. The stages are those of the synchronous steps on one engine with all threads. A ratio
+ * is the median of the rounds' own, each against the stages measured beside it.
+ */
 export interface OverlapBenchmark extends Stages {
   threads: number
   /** Grading starts when everything is sampled. */
@@ -179,30 +184,40 @@ const measure = async (policy: Policy, settings: Settings, kind: Kind): Promise<
   }
 }
 
-/** Measures some kinds of steps on a policy, one after the other, and closes it. */
+/** Measures some kinds of steps on a policy, in turns, and closes it. One entry a round. */
 const measureOn = async <K extends Kind>(
   starting: Promise<Policy>,
   settings: Settings,
   kinds: readonly K[],
-  tell: (kind: K) => void,
-): Promise<Record<K, Measured>> => {
+  tell: (round: number, kind: K) => void,
+): Promise<Record<K, Measured>[]> => {
   const policy = await starting
+  const rounds: Record<K, Measured>[] = []
   try {
-    const results = {} as Record<K, Measured>
-    for (const kind of kinds) {
-      tell(kind)
-      results[kind] = await measure(policy, settings, kind)
+    for (let round = 1; round <= settings.rounds; round++) {
+      const results = {} as Record<K, Measured>
+      for (const kind of kinds) {
+        tell(round, kind)
+        results[kind] = await measure(policy, settings, kind)
+      }
+      rounds.push(results)
     }
-    return results
+    return rounds
   } finally {
     await policy.close()
   }
 }
 
-const stagesOf = ({ timeS }: Measured): Stages => ({
+const stagesOf = ({ sync: { timeS } }: { sync: Measured }): Stages => ({
   rolloutS: timeS('sample'),
   rewardS: timeS('grade'),
   updateS: timeS('update'),
+})
+
+const medianStages = (stages: readonly Stages[]): Stages => ({
+  rolloutS: median(stages.map(({ rolloutS }) => rolloutS)),
+  rewardS: median(stages.map(({ rewardS }) => rewardS)),
+  updateS: median(stages.map(({ updateS }) => updateS)),
 })
 
 const DEFAULTS: Settings = {
@@ -211,7 +226,8 @@ const DEFAULTS: Settings = {
   prompts: 32,
   samples: 8,
   maxTokens: 96,
-  steps: 6,
+  steps: 2,
+  rounds: 4,
   threads: 2,
 }
 
@@ -219,33 +235,43 @@ const DEFAULTS: Settings = {
 export const benchOverlap = async (options: OverlapOptions = {}): Promise<OverlapBenchmark> => {
   const { onProgress = () => {}, ...given } = options
   const settings: Settings = { ...DEFAULTS, ...given }
-  const { threads, steps } = settings
+  const { threads, rounds } = settings
   const source = { init: { config: MODEL, seed: 1 } }
-  const tell = (engines: string) => (kind: Kind) => onProgress(`${steps} steps, ${kind}, ${engines}`)
+  const tell = (engines: string) => (round: number, kind: Kind) =>
+    onProgress(`round ${round} of ${rounds}: ${kind}, ${engines}`)
 
   const starting = LocalPolicy.start(source, { threads })
   const one = await measureOn(starting, settings, ['sync', 'overlap', 'pipelined'], tell('one engine'))
-  const stages = stagesOf(one.sync)
-  const [overlapS, pipelinedOneEngineS] = [one.overlap.stepS, one.pipelined.stepS]
-
   const samplerThreads = Math.ceil(threads / 2)
   const trainerThreads = Math.max(1, threads - samplerThreads)
   const engines = { sampler: { threads: samplerThreads }, trainer: { threads: trainerThreads } }
   const pair = PairedPolicy.start(source, engines)
   const two = await measureOn(pair, settings, ['sync', 'pipelined'], tell('two engines'))
-  const own = stagesOf(two.sync)
-  const pipelinedS = two.pipelined.stepS
+
+  const ratioOfOne = (kind: 'overlap' | 'pipelined', formula: (stages: Stages) => number) =>
+    median(one.map(round => round[kind].stepS / formula(stagesOf(round))))
   return {
     threads,
-    ...stages,
-    syncS: one.sync.stepS,
-    overlapS,
-    overlapToFormula: overlapS / (Math.max(stages.rolloutS, stages.rewardS) + stages.updateS),
-    pipelinedS,
-    pipelinedToFormula: pipelinedS / Math.max(own.rolloutS, own.rewardS, own.updateS),
-    twoEngines: { samplerThreads, trainerThreads, ...own, weightsS: two.pipelined.timeS('weights') },
-    pipelinedOneEngineS,
-    pipelinedOneEngineToFormula:
-      pipelinedOneEngineS / Math.max(stages.rolloutS + stages.updateS, stages.rewardS),
+    ...medianStages(one.map(stagesOf)),
+    syncS: median(one.map(({ sync }) => sync.stepS)),
+    overlapS: median(one.map(({ overlap }) => overlap.stepS)),
+    overlapToFormula: ratioOfOne(
+      'overlap',
+      stages => Math.max(stages.rolloutS, stages.rewardS) + stages.updateS,
+    ),
+    pipelinedS: median(two.map(({ pipelined }) => pipelined.stepS)),
+    pipelinedToFormula: median(
+      two.map(round => round.pipelined.stepS / Math.max(...Object.values(stagesOf(round)))),
+    ),
+    twoEngines: {
+      samplerThreads,
+      trainerThreads,
+      ...medianStages(two.map(stagesOf)),
+      weightsS: median(two.map(({ pipelined }) => pipelined.timeS('weights'))),
+    },
+    pipelinedOneEngineS: median(one.map(({ pipelined }) => pipelined.stepS)),
+    pipelinedOneEngineToFormula: ratioOfOne('pipelined', stages =>
+      Math.max(stages.rolloutS + stages.updateS, stages.rewardS),
+    ),
   }
 }
