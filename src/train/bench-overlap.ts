@@ -50,6 +50,8 @@ export interface OverlapOptions {
   rounds?: number
   /** Of the one engine; two engines share them, at least one each. */
   threads?: number
+  /** Rollouts that are decoded together (`engine.maxRows`): fewer end at a time, so that graders begin earlier. */
+  rows?: number
   onProgress?: (line: string) => void
 }
 
@@ -229,22 +231,26 @@ const DEFAULTS: Settings = {
   steps: 2,
   rounds: 4,
   threads: 2,
+  rows: 128,
 }
 
 /** Trains the same few steps in each of the ways, on a real policy with a judge of set latency. */
 export const benchOverlap = async (options: OverlapOptions = {}): Promise<OverlapBenchmark> => {
   const { onProgress = () => {}, ...given } = options
   const settings: Settings = { ...DEFAULTS, ...given }
-  const { threads, rounds } = settings
+  const { threads, rounds, rows: maxRows } = settings
   const source = { init: { config: MODEL, seed: 1 } }
   const tell = (engines: string) => (round: number, kind: Kind) =>
     onProgress(`round ${round} of ${rounds}: ${kind}, ${engines}`)
 
-  const starting = LocalPolicy.start(source, { threads })
+  const starting = LocalPolicy.start(source, { threads, maxRows })
   const one = await measureOn(starting, settings, ['sync', 'overlap', 'pipelined'], tell('one engine'))
   const samplerThreads = Math.ceil(threads / 2)
   const trainerThreads = Math.max(1, threads - samplerThreads)
-  const engines = { sampler: { threads: samplerThreads }, trainer: { threads: trainerThreads } }
+  const engines = {
+    sampler: { threads: samplerThreads, maxRows },
+    trainer: { threads: trainerThreads, maxRows },
+  }
   const pair = PairedPolicy.start(source, engines)
   const two = await measureOn(pair, settings, ['sync', 'pipelined'], tell('two engines'))
 
