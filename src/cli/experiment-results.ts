@@ -6,17 +6,19 @@ import {
   type Comparison,
   type ControlResult,
   comparisonName,
+  detectableOf,
   type PaperResult,
   startsNote,
 } from '../experiments/index.ts'
 
 const signed = (value: number): string => `${value < 0 ? '' : '+'}${value.toFixed(4)}`
 
-/** What the comparison would have found; beside what was not reproduced. McNemar's test is not of pairs. */
-const detectable = ({ test, direction }: Claim, { statistics, status }: Comparison): string => {
-  if (status === 'reproduced' || statistics === null || test === 'mcnemar') return ''
+const detectable = (claim: Claim, comparison: Comparison): string => {
+  const found = detectableOf(claim, comparison)
+  if (found === null) return ''
+  const { direction } = claim
   const what = direction === 'greater' || direction === 'less' ? 'detectable' : 'detectable margin'
-  return `; ${what} ${statistics.detectable?.toFixed(4) ?? 'none'}`
+  return `; ${what} ${found.effect?.toFixed(4) ?? 'none'}`
 }
 
 const comparisonLine = ({ claim, comparisons }: ClaimResult): string[] =>

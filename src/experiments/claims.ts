@@ -76,6 +76,15 @@ export const comparisonName = (
   reference: number,
 ): string => `${a} − ${b ?? reference}${equal === 'tokens' ? ', at equal tokens' : ''}`
 
+/** What the comparison would have found; beside what was not reproduced only, and not for McNemar's test, which is not of pairs. */
+export const detectableOf = (
+  { test }: Pick<Claim, 'test'>,
+  { statistics, status }: Pick<Comparison, 'statistics' | 'status'>,
+): { effect: number | null } | null =>
+  status === 'reproduced' || statistics === null || test === 'mcnemar'
+    ? null
+    : { effect: statistics.detectable }
+
 const valuesOf = (runs: readonly FinishedRun[], claim: Claim, { metric, options }: Reading): RunValue[] => {
   const comparisons = comparisonsOf(claim)
   const named = [...new Set(comparisons.flatMap(({ a, b }) => (b === null ? [a] : [a, b])))]

@@ -7,6 +7,7 @@ export {
   type Comparison,
   type ControlResult,
   comparisonName,
+  detectableOf,
 } from './claims.ts'
 export { Experiment, type ExperimentOptions, type ExperimentPlan } from './experiment.ts'
 export { type Job, type ResolveTraining, runDir, type Training } from './jobs.ts'

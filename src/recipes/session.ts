@@ -11,7 +11,8 @@ import {
   RunFolder,
   readRunInfo,
 } from '../runs/run-folder.ts'
-import { isFinished, type StepsResult } from '../train/steps.ts'
+import { isFinished } from '../runs/run-state.ts'
+import type { StepsResult } from '../train/steps.ts'
 import { packageVersion } from '../util/package.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 

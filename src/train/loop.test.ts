@@ -5,9 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Policy } from '../policy/policy.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
 import { RunFolder, readEvals, readMetrics, readRollouts, withoutTimings } from '../runs/run-folder.ts'
+import { isFinished } from '../runs/run-state.ts'
 import { FakePolicy } from './fake-policy.fixture.ts'
 import { type LoopSettings, type Recipe, train } from './loop.ts'
-import { isFinished, type StepEvents, trainedMsOf } from './steps.ts'
+import { type StepEvents, trainedMsOf } from './steps.ts'
 
 const settings = (changes: Partial<LoopSettings> = {}): LoopSettings => ({
   steps: 4,

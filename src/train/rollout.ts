@@ -130,7 +130,10 @@ class GradingQueue<Problem, Grade> {
   }
 }
 
-/** Samples of all groups in order, each handed on as it is finished. A prompt that several share is computed once only where all of a group do. */
+/**
+ * Samples of all groups in order, each handed on as it is finished. A prompt that several share is computed once only where all
+ * of a group do.
+ */
 const sampleGroups = async (
   policy: Policy,
   prompts: readonly TokenIds[],

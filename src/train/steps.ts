@@ -56,8 +56,6 @@ interface SavedProgress {
   trainedMs: number
 }
 
-export { isFinished } from '../runs/run-state.ts'
-
 /** Milliseconds of training that a checkpoint's run state tells of; 0 without one. */
 export const trainedMsOf = (recipe: unknown): number =>
   (recipe as Partial<SavedProgress> | undefined)?.trainedMs ?? 0

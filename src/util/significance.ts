@@ -125,13 +125,6 @@ export interface PowerOptions {
 const zSum = ({ alpha = 0.05, power = 0.8 }: PowerOptions) =>
   normalQuantile(1 - alpha / 2) + normalQuantile(power)
 
-/**
- * Smallest true mean difference that a paired test on `count` differences with standard deviation `sd` finds with the
- * given power (normal approximation): what to print beside every null result (spec 10.2).
- */
-export const minimumDetectableEffect = (sd: number, count: number, options: PowerOptions = {}): number =>
-  (zSum(options) * sd) / Math.sqrt(count)
-
 /** Items an arm needs to tell two proportions apart with independent samples (normal approximation, unpooled). */
 export const itemsForTwoProportions = (p1: number, p2: number, options: PowerOptions = {}): number =>
   Math.ceil((zSum(options) ** 2 * (p1 * (1 - p1) + p2 * (1 - p2))) / (p1 - p2) ** 2)

@@ -12,7 +12,6 @@ import {
   mcNemarPaired,
   mean,
   median,
-  minimumDetectableEffect,
   normalCdf,
   normalQuantile,
   pairedBootstrapInterval,
@@ -206,10 +205,5 @@ describe('tests and power', () => {
     expect(twoProportionTest(86, 166, 75, 166)).toBeCloseTo(0.23, 2)
     expect(Math.abs(itemsForTwoProportions(0.452, 0.518) - 900)).toBeLessThan(20)
     expect(Math.abs(itemsForTwoProportions(0.5, 0.518) - 12_100)).toBeLessThan(30)
-  })
-
-  it('shrinks the detectable effect with the root of the count', () => {
-    expect(minimumDetectableEffect(1, 100)).toBeCloseTo(0.2801585, 6)
-    expect(minimumDetectableEffect(1, 400)).toBeCloseTo(0.2801585 / 2, 6)
   })
 })

@@ -16,7 +16,10 @@ export const missingProbes = (probes: readonly Probe[], job: Job): Probe[] =>
     ? probes.filter(({ name, arms }) => arms.includes(job.arm) && !existsSync(probeFile(job, name)))
     : []
 
-/** Measures a finished job and writes beside its run what each probe found, as soon as it is there. @throws ConfigError for a run that cannot be probed */
+/**
+ * Measures a finished job and writes beside its run what each probe found, as soon as it is there.
+ * @throws ConfigError for a run that cannot be probed
+ */
 export const runProbes = async (probes: readonly Probe[], job: Job): Promise<void> => {
   const missing = missingProbes(probes, job)
   if (missing.length === 0) return

@@ -2,7 +2,7 @@
 
 import { percent } from '../../runs/report/format.ts'
 import { type Html, html } from '../../runs/report/html.ts'
-import { type ClaimResult, type Comparison, comparisonName } from '../claims.ts'
+import { type ClaimResult, type Comparison, comparisonName, detectableOf } from '../claims.ts'
 import type { PaperResult } from '../results.ts'
 import { startsNote } from './notes.ts'
 import { effectTrack, STATUS_CLASS, shareTrack } from './tracks.ts'
@@ -11,13 +11,11 @@ import { differenceText, pText, sizeText } from './units.ts'
 export const verdictChip = ({ status }: Pick<ClaimResult, 'status'>): Html =>
   html`<span class="verdict ${STATUS_CLASS[status]}">${status}</span>`
 
-/** Stands beside what was not reproduced. `none`: not with so many pairs. McNemar's test is not of pairs. */
-export const detectableText = (
-  { claim }: Pick<ClaimResult, 'claim'>,
-  { statistics, status }: Comparison,
-): string => {
-  if (status === 'reproduced' || statistics === null || claim.test === 'mcnemar') return '–'
-  return statistics.detectable === null ? 'none' : sizeText(claim.metric, statistics.detectable)
+/** `none`: not with so many pairs. */
+export const detectableText = ({ claim }: Pick<ClaimResult, 'claim'>, comparison: Comparison): string => {
+  const found = detectableOf(claim, comparison)
+  if (found === null) return '–'
+  return found.effect === null ? 'none' : sizeText(claim.metric, found.effect)
 }
 
 const firstCells = (claim: ClaimResult, rows: number): Html =>

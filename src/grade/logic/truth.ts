@@ -161,8 +161,8 @@ const directionsAddressed = async (
 
 /**
  * C5: 1 when the valid steps entail the answer by themselves; else the share of the reference proof (or of a minimal proof)
- * that they reach. For Unknown: 1 when both directions were addressed by steps about the conclusion's own names, or when the reference proof, which applies every rule
- * there is, was reached in full; else the larger share.
+ * that they reach. For Unknown: 1 when both directions were addressed by steps about the conclusion's own names, or when the
+ * reference proof, which applies every rule there is, was reached in full; else the larger share.
  */
 export const completeness = async (
   context: ProblemContext,

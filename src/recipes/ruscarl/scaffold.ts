@@ -84,16 +84,15 @@ const LEAK_TOKENS = 6
 export const leakDetector = (
   instructions: readonly (readonly number[])[],
 ): ((response: ArrayLike<number>) => boolean) => {
-  const length = LEAK_TOKENS
+  const windowAt = (tokens: readonly number[], i: number) => tokens.slice(i, i + LEAK_TOKENS).join()
   const windowsOf = (tokens: readonly number[]) =>
-    tokens.flatMap((_, i) => (i + length <= tokens.length ? [tokens.slice(i, i + length).join()] : []))
+    tokens.flatMap((_, i) => (i + LEAK_TOKENS <= tokens.length ? [windowAt(tokens, i)] : []))
   const known = new Set(instructions.flatMap(windowsOf))
   const starts = new Set(instructions.flat())
   return response => {
     const tokens = Array.from(response)
     return tokens.some(
-      (token, i) =>
-        starts.has(token) && i + length <= tokens.length && known.has(tokens.slice(i, i + length).join()),
+      (token, i) => starts.has(token) && i + LEAK_TOKENS <= tokens.length && known.has(windowAt(tokens, i)),
     )
   }
 }
