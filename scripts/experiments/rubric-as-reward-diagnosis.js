@@ -2,15 +2,15 @@
 // the end of every arm, what proofs are made of at the beginning and at the end of training, warnings of the monitors. Looked at
 // afterwards; nothing of it was registered.
 //
+//   npm run build
 //   node scripts/experiments/rubric-as-reward-diagnosis.js --work experiments-work [--results results/rubric-as-reward]
 //
 // Reads the runs that `gradus experiment experiments/rubric-as-reward.yaml` left. Writes diagnosis.json.
+import { mean, std } from '../../dist/util/statistics.js'
 import {
-  deviation,
   finishedRuns,
   firstOn,
   lastOn,
-  mean,
   means,
   options,
   present,
@@ -56,7 +56,7 @@ const armFigures = runs => {
   return {
     runs: runs.length,
     end: evaluationFigures(ends),
-    deviationOverRuns: Object.fromEntries(SCORES.map(name => [name, deviation(present(ends, name))])),
+    deviationOverRuns: Object.fromEntries(SCORES.map(name => [name, std(present(ends, name))])),
     firstSteps: trainingFigures(runs.flatMap(({ metrics }) => metrics.slice(0, WINDOW))),
     lastSteps: trainingFigures(runs.flatMap(({ metrics }) => metrics.slice(-WINDOW))),
     runsThatWarned: runsThatWarned(runs),

@@ -1,30 +1,30 @@
 // The runs that `gradus experiment` left, and small statistics over them; for scripts that look at what no claim was registered for.
+//
+// Needs `npm run build`: what Gradus has itself is taken from there.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { readEvals, readEvents, readMetrics, readRunInfo } from '../../dist/runs/run-folder.js'
+import { mean } from '../../dist/util/statistics.js'
 
-export const mean = values => values.reduce((sum, value) => sum + value, 0) / values.length
-export const deviation = values => Math.sqrt(mean(values.map(value => (value - mean(values)) ** 2)))
-export const correlation = (a, b) =>
-  mean(a.map((value, i) => (value - mean(a)) * (b[i] - mean(b)))) / (deviation(a) * deviation(b))
 /** The numbers under a key, of rows that have it. */
 export const present = (list, key) => list.map(row => row[key]).filter(value => typeof value === 'number')
 /** Means by key, over objects with the same keys. */
 export const means = records =>
   Object.fromEntries(Object.keys(records[0]).map(key => [key, mean(records.map(record => record[key]))]))
 
-const rows = path => {
-  if (!existsSync(path)) return []
-  const lines = readFileSync(path, 'utf8').trim()
-  return lines === '' ? [] : lines.split('\n').map(line => JSON.parse(line))
-}
-
 const readRun = dir => ({
   dir,
-  metrics: rows(join(dir, 'metrics.jsonl')),
-  evals: rows(join(dir, 'evals.jsonl')),
-  events: rows(join(dir, 'events.jsonl')),
+  config: readRunInfo(dir).config,
+  metrics: readMetrics(dir),
+  evals: readEvals(dir),
+  events: readEvents(dir),
 })
+
+const isFinished = folder => {
+  const path = join(folder, 'job.json')
+  return existsSync(path) && JSON.parse(readFileSync(path, 'utf8')).finished === true
+}
 
 export const firstOn = ({ evals }, set) => evals.find(row => row.set === set)
 /** The cold start that a run of an arm began from. */
@@ -66,20 +66,21 @@ export const finishedRuns = ({ work, results }, paper, claim) => {
   }
   const runsOf = arm =>
     readdirSync(join(folder, arm))
-      .map(name => join(folder, arm, name, 'run'))
-      .filter(dir => existsSync(join(dir, 'evals.jsonl')))
-      .map(readRun)
+      .map(name => join(folder, arm, name))
+      .filter(isFinished)
+      .map(own => readRun(join(own, 'run')))
   const arms = readdirSync(folder, { withFileTypes: true }).filter(entry => entry.isDirectory())
   const runs = new Map(arms.map(({ name }) => [name, runsOf(name)]).filter(([, list]) => list.length > 0))
   return { sha256: registration.sha256, runs }
 }
 
-/** The cold starts of one recipe. */
-export const coldStarts = ({ work }, recipe) =>
-  readdirSync(join(work, 'cold-starts'))
-    .filter(name => name.startsWith(recipe))
-    .map(name => join(work, 'cold-starts', name, 'run'))
-    .map(dir => ({ ...readRun(dir), ...JSON.parse(readFileSync(join(dir, 'config.json'), 'utf8')) }))
+/** The cold starts that runs began from. */
+export const coldStarts = ({ work }, runs) => {
+  const checkpoints = [...runs.values()].flat().map(({ config }) => config.model.folder)
+  // `cold-starts/NAME/run/checkpoints/step-005000`, by whatever path the experiment named its folder.
+  const names = new Set(checkpoints.map(path => basename(join(path, '../../..'))))
+  return [...names].sort().map(name => readRun(join(work, 'cold-starts', name, 'run')))
+}
 
 export const writeDiagnosis = ({ results }, diagnosis) => {
   const path = join(results, 'diagnosis.json')

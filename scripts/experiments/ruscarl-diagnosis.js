@@ -6,14 +6,11 @@
 //   node scripts/experiments/ruscarl-diagnosis.js --work experiments-work [--results results/ruscarl]
 //
 // Reads the runs that `gradus experiment experiments/ruscarl.yaml` left. Writes diagnosis.json.
-import { pairedBootstrapInterval } from '../../dist/util/statistics.js'
+import { mean, pairedBootstrapInterval, pearson, std } from '../../dist/util/statistics.js'
 import {
   coldStarts,
-  correlation,
-  deviation,
   finishedRuns,
   lastOn,
-  mean,
   means,
   options,
   present,
@@ -54,7 +51,7 @@ const armFigures = runs => {
     }),
     whileScaffolded: {
       gradNorm: mean(norms.map(mean)),
-      gradNormVariation: mean(norms.map(list => deviation(list) / mean(list))),
+      gradNormVariation: mean(norms.map(list => std(list) / mean(list))),
       clipFraction: mean(early.map(list => mean(present(list, 'clipFraction')))),
       logprobGap: mean(early.map(list => mean(present(list, 'logprobGapMean')))),
     },
@@ -68,7 +65,7 @@ const startFigures = run => {
     const needed = (criteria['needed-1'] + criteria['needed-2']) / 2
     return { trips: n, score: accuracy, wellFormed, needed, criteria }
   }
-  return { seed: run.config?.seed, plain: of(SET), fullScaffold: of('full scaffold') }
+  return { seed: run.config.seed, plain: of(SET), fullScaffold: of('full scaffold') }
 }
 
 /** Best of N by trip and run of an arm, [N][trip][run]. */
@@ -100,11 +97,11 @@ const ends = VARIANTS.flatMap(arm => (runs.get(arm) ?? []).map(run => lastOn(run
 writeDiagnosis(places, {
   registration: sha256,
   note: 'Looked at afterwards; nothing of this was registered.',
-  starts: coldStarts(places, 'checklist-cold-start').map(startFigures),
+  starts: coldStarts(places, runs).map(startFigures),
   variants: {
     arms: VARIANTS,
     runs: ends.length,
-    scoreAndRepeat: correlation(
+    scoreAndRepeat: pearson(
       ends.map(({ accuracy }) => accuracy),
       ends.map(({ criteria }) => criteria.repeat),
     ),
