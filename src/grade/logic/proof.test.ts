@@ -1,0 +1,178 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { gradeLogic, type LogicGradeOptions } from './criteria.ts'
+import { PREMISES, problemInFormulas, problemOf, respond, stella } from './logic-cases.fixture.ts'
+import { parseFormula } from './parse.ts'
+import { LogicSolver } from './solver.ts'
+
+describe('what the steps of a response make together', () => {
+  let solver: LogicSolver
+  beforeAll(async () => {
+    solver = await LogicSolver.start({ backend: 'z3' })
+  })
+  afterAll(() => solver.close())
+
+  const grade = async (response: string, options: LogicGradeOptions = {}, problem = stella) =>
+    (await gradeLogic(problem, [response], solver, options))[0]
+
+  it('tells a proof from an assertion over the heads of the steps between', async () => {
+    const leap = await grade(respond(['Stella is a yumpus.', 'Stella is not bright.']))
+    expect(leap).toMatchObject({ correctAndValid: true, correctAndProved: false })
+    expect(leap.steps.map(step => step.supported)).toEqual([true, false])
+    expect(leap.flags.unsupportedStep).toBe(0.5)
+  })
+
+  it('measures truthfully what premises were used and how far the proof came', async () => {
+    const half = await grade(respond(['Stella is a yumpus.', 'Stella is a zumpus. [mp; p1, s1]']), {
+      truth: true,
+    })
+    expect(half.truth!.C4).toBeCloseTo(2 / 3)
+    expect(half.truth!.C5).toBeCloseTo(2 / 5)
+    const wrong = await grade(
+      respond(['Dumpuses are bright.', 'Stella is a dumpus.', 'Stella is bright.'], 'True'),
+      { truth: true },
+    )
+    expect(wrong.truth).toEqual({ C4: 0, C5: 0 })
+    expect(wrong.criteria.C4).toBeGreaterThan(0.5)
+  })
+
+  it('sees Unknown as settled when the reference proof is exhausted, or both directions were addressed', async () => {
+    const proof = [
+      'Stella is a yumpus.',
+      'Yumpuses are zumpuses.',
+      'Stella is a zumpus.',
+      'Stella is a numpus.',
+    ]
+    const open = problemOf(
+      PREMISES.filter((_, i) => i !== 1),
+      'Stella is bright.',
+      'Unknown',
+      proof,
+    )
+    const full = await grade(respond(proof, 'Unknown'), { truth: true }, open)
+    expect(full).toMatchObject({ correctAndValid: true, correctAndProved: false })
+    expect(full.truth).toEqual({ C4: 1, C5: 1 })
+    const partial = await grade(respond(proof.slice(0, 2), 'Unknown'), { truth: true }, open)
+    expect(partial.validProof).toBe(false)
+    expect(partial.truth!.C5).toBe(0.5)
+    const both = await grade(
+      respond(['Stella is bright.', 'Stella is not bright.'], 'Unknown'),
+      { truth: true },
+      open,
+    )
+    expect(both.truth!.C5).toBe(1)
+    expect(both.validProof).toBe(false)
+  })
+
+  it('finds a support set by deletion and by Z3 outside chains of rules', async () => {
+    const texts = ['∀x ∃y L(x, y)', '∀x ∀y (L(x, y) → H(x))', 'P(a)', 'P(a) ∨ Q(a)']
+    const problem = problemInFormulas(texts, 'H(a) ∧ P(a)', 'True')
+    const found = await grade(respond([texts[0], texts[3], 'H(a)'], 'True'), { truth: true }, problem)
+    expect(found.truth!.C4).toBeCloseTo(1 / 3)
+    const all = await grade(respond([...texts, 'H(a)', 'H(a) & P(a)'], 'True'), { truth: true }, problem)
+    expect(all.truth).toEqual({ C4: 1, C5: 1 })
+    expect(all.correctAndProved).toBe(true)
+  })
+
+  describe('beyond the ground fragment', () => {
+    const texts = ['∀x ∃y L(x, y)', '∀x ∀y (L(x, y) → H(x))', 'P(a)', 'P(a) ∨ Q(a)']
+    /** A fresh one each time: what was found out about a problem is remembered with it. */
+    const problemBeyond = () => problemInFormulas(texts, 'H(a) ∧ P(a)', 'True')
+    const proof = respond([...texts.slice(0, 3), 'H(a)', 'H(a) & P(a)'], 'True')
+    const leap = respond(['P(a)', texts[0], 'H(a) & P(a)'], 'True')
+
+    it('training pays for the proofs that evaluation finds', async () => {
+      for (const [response, proved] of [
+        [proof, true],
+        [leap, false],
+      ] as const) {
+        const [training, evaluation] = [
+          await grade(response, {}, problemBeyond()),
+          await grade(response, { truth: true }, problemBeyond()),
+        ]
+        expect([training.correctAndValid, training.correctAndProved]).toEqual([true, proved])
+        expect(evaluation.correctAndProved).toBe(proved)
+        expect(training.steps).toEqual(evaluation.steps)
+      }
+    })
+
+    describe('a solver that failed', () => {
+      afterEach(() => {
+        vi.restoreAllMocks()
+      })
+
+      /** All calls after the first, until `vi.restoreAllMocks()`. */
+      const failAfterFirst = () => {
+        const ask = solver.checkSteps.bind(solver)
+        let calls = 0
+        vi.spyOn(solver, 'checkSteps').mockImplementation(async items =>
+          ++calls === 1 ? ask(items) : items.map(() => 'failed' as const),
+        )
+      }
+
+      it.each([
+        ['the support of a step', proof, {}],
+        ['the truth criteria', respond(['P(a)', 'nothing'], 'True'), { truth: true, support: false }],
+      ])('on %s: the response is left out, and nothing is remembered', async (_, response, options) => {
+        const problem = problemBeyond()
+        failAfterFirst()
+        const failed = await grade(response, options, problem)
+        expect(failed).toMatchObject({ excluded: 'solver-failed', truth: null, correctAndProved: false })
+        expect(failed.criteria.C2).toBeNull()
+        vi.restoreAllMocks()
+        expect(await grade(response, options, problem)).toEqual(
+          await grade(response, options, problemBeyond()),
+        )
+        const whole = await grade(
+          respond([...texts, 'H(a)', 'H(a) & P(a)'], 'True'),
+          { truth: true },
+          problem,
+        )
+        expect(whole).toMatchObject({ excluded: null, truth: { C4: 1, C5: 1 }, correctAndProved: true })
+      })
+
+      it('on a tautology: the response is left out', async () => {
+        const ask = solver.checkSteps.bind(solver)
+        vi.spyOn(solver, 'checkSteps').mockImplementationOnce(async items => {
+          const statuses = await ask(items)
+          return [...statuses.slice(0, -1), 'failed']
+        })
+        const found = await grade(respond(['∀x (∃y R(x, y) ∨ ¬∃y R(x, y))']))
+        expect(found.excluded).toBe('solver-failed')
+      })
+    })
+  })
+
+  describe('Unknown without a reference proof', () => {
+    const texts = ['∀x (A(x) ↔ B(x))', '∀x (B(x) → D(x))', '∀x (E(x) → B(x))', 'C(c)']
+    const open = problemInFormulas(texts, 'B(c)', 'Unknown')
+
+    it.each([
+      ['a restated equivalence', [texts[0]]],
+      ['all premises restated', texts],
+      ['one step that says both', [texts[0], 'A(c) <-> B(c)']],
+      ['a tautology', ['B(c) | ~B(c)']],
+      ['two tautologies', ['C(c) -> (C(c) | B(c))', 'C(c) -> (C(c) | ~B(c))']],
+      ['disjuncts that are no news', [texts[3], 'C(c) | B(c)', 'C(c) | ~B(c)']],
+      ['another name', [texts[1], texts[2], 'B(d) -> D(d)', 'E(d) -> B(d)']],
+    ])('is not settled by %s', async (_, steps) => {
+      const found = await grade(respond(steps, 'Unknown'), { truth: true }, open)
+      expect(found.steps.every(step => step.supported)).toBe(true)
+      expect(found).toMatchObject({ answerCorrect: true, validProof: false, correctAndProved: false })
+      expect(found.truth!.C5).toBe(0)
+    })
+
+    it('is settled by what would make the conclusion true, and what would make it false', async () => {
+      const steps = [texts[1], texts[2], 'E(c) -> B(c)', '~D(c) -> ~B(c)']
+      const found = await grade(respond(steps, 'Unknown'), { truth: true }, open)
+      expect(found).toMatchObject({ correctAndProved: true, truth: { C5: 1 } })
+      const half = await grade(respond(steps.slice(0, 3), 'Unknown'), { truth: true }, open)
+      expect(half).toMatchObject({ validProof: false, truth: { C5: 0.5 } })
+    })
+
+    it('with a quantified conclusion looks at any name', async () => {
+      const some = { ...open, conclusionFol: parseFormula('∃x B(x)').formula }
+      const steps = [texts[1], texts[2], 'E(c) -> B(c)', 'B(c) -> D(c)']
+      expect((await grade(respond(steps, 'Unknown'), {}, some)).correctAndProved).toBe(true)
+    })
+  })
+})
