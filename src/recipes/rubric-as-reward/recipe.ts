@@ -21,6 +21,7 @@ import type { Recipe } from '../../train/loop.ts'
 import type { Group } from '../../train/rollout.ts'
 import type { TokenAdvantages } from '../../train/update.ts'
 import { mean, std } from '../../util/statistics.ts'
+import { keptRollouts } from '../kept-rollouts.ts'
 import { type LogicFormat, type ResponseText, tokensOfSpan } from '../logic/format.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import type { TrainingGrade } from './controls.ts'
@@ -86,7 +87,7 @@ export const rubricAsReward = (
 
   record: (step, groups, advantages) => {
     const rewards_P_G = rewardsOf(groups, config)
-    return recorded(step, rewards_P_G).map(({ p, g }) =>
+    return keptRollouts(step, rewards_P_G).map(({ p, g }) =>
       rolloutRow(step, groups[p], g, rewards_P_G[p][g], mean(advantages[p][g]), format),
     )
   },
@@ -242,13 +243,6 @@ const rewardsOf = (groups: readonly LogicGroup[], { condition, weights, advantag
     weights ?? conditionWeights(condition),
     advantage,
   ).rewards_P_G
-
-/** The best, the worst, and one more, which changes from step to step. */
-const recorded = (step: number, rewards_P_G: readonly (readonly number[])[]) => {
-  const all = rewards_P_G.flatMap((own, p) => own.map((reward, g) => ({ p, g, reward })))
-  const byReward = [...all].sort((a, b) => b.reward - a.reward)
-  return [...new Set([byReward[0], byReward[byReward.length - 1], all[step % all.length]])]
-}
 
 const rolloutRow = (
   step: number,

@@ -27,6 +27,7 @@ import { GradusError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { mean, std } from '../../util/statistics.ts'
 import { rewardOf, type ScoredResponse, satisfaction } from '../checklist/evaluate.ts'
+import { keptRollouts } from '../kept-rollouts.ts'
 import type { RuscarlConfig } from './config.ts'
 import { selectCriteria } from './scaffold.ts'
 import { groupRatios, stepRatio } from './schedule.ts'
@@ -97,7 +98,10 @@ export const ruscarl = <Problem>(
   },
 
   record: (step, groups, advantages) =>
-    recorded(groups, step).map(({ p, g }) => rolloutRow(task, step, groups[p], g, mean(advantages[p][g]))),
+    keptRollouts(
+      step,
+      groups.map(({ grades }) => grades.map(rewardOf)),
+    ).map(({ p, g }) => rolloutRow(task, step, groups[p], g, mean(advantages[p][g]))),
 
   rows: (step, groups, advantages) =>
     groups.map((group, p) =>
@@ -262,14 +266,6 @@ const nullRates = <Problem>(task: ScaffoldTask<Problem>, groups: readonly Scored
     judgeNullRatePositive: rate(nulls.positive),
     judgeNullRateNegative: rate(nulls.negative),
   }
-}
-
-/** The best, the worst and any one of a step's rollouts. */
-const recorded = <Problem>(groups: readonly ScoredGroup<Problem>[], step: number) => {
-  const all = groups.flatMap(({ grades }, p) => grades.map((grade, g) => ({ p, g, reward: rewardOf(grade) })))
-  const judged = all.flatMap(({ reward, ...place }) => (reward === null ? [] : { reward, ...place }))
-  const sorted = judged.sort((a, b) => b.reward - a.reward)
-  return [sorted[0], sorted[sorted.length - 1], all[step % all.length]]
 }
 
 const rolloutRow = <Problem>(
