@@ -2,23 +2,23 @@
 
 import { Command, CommanderError, Option } from 'commander'
 import { packageVersion } from '../util/package.ts'
-import { addBenchJudge } from './bench-judge.ts'
-import { addBenchOverlap } from './bench-overlap.ts'
-import type { EvalOptions } from './eval.ts'
-import { addExperimentCommand } from './experiment-command.ts'
-import { addGradeCommand } from './grade-command.ts'
-import { addInitCommand } from './init-command.ts'
+import { addBenchJudge } from './bench/judge.ts'
+import { addBenchOverlap } from './bench/overlap.ts'
+import { addExperimentCommand } from './experiment/command.ts'
+import { addGradeCommand } from './grade/command.ts'
+import { addJudgeCommand } from './grade/judge-command.ts'
+import { addProfileCommand } from './grade/profile-command.ts'
+import { addScoreCommand } from './grade/score-command.ts'
 import { describeError, EXIT, exitCodeOf, type Io } from './io.ts'
-import { addJudgeCommand } from './judge-command.ts'
 import { atLeast0, count, countOr0, share } from './option-values.ts'
-import { addProfileCommand } from './profile-command.ts'
-import { addRubricCommand } from './rubric-command.ts'
-import type { SampleOptions } from './sample.ts'
-import { addScoreCommand } from './score-command.ts'
-import { addServeCommand } from './serve-command.ts'
-import type { TrainOptions } from './train.ts'
-import { addVerifyInstructions } from './verify-instructions.ts'
-import { addVerifyMath } from './verify-math.ts'
+import { addRubricCommand } from './rubric/command.ts'
+import { addServeCommand } from './serve/command.ts'
+import { addInitCommand } from './serve/init-command.ts'
+import type { EvalOptions } from './train/eval.ts'
+import type { SampleOptions } from './train/sample.ts'
+import type { TrainOptions } from './train/train.ts'
+import { addVerifyInstructions } from './verify/instructions.ts'
+import { addVerifyMath } from './verify/math.ts'
 
 const tokenIds = (text: string): number[] => text.split(',').map(countOr0)
 
@@ -99,7 +99,7 @@ const addTrain = (program: Command, io: Io, done: SetExit, recipes: string) =>
     .option('-q, --quiet', 'no progress')
     .addHelpText('after', `${recipes}${TRAIN_HELP}`)
     .action(async (target: string, options: TrainOptions) => {
-      const { trainCommand } = await import('./train.ts')
+      const { trainCommand } = await import('./train/train.ts')
       done(await trainCommand(target, options, io))
     })
 
@@ -128,7 +128,7 @@ const addEval = (program: Command, io: Io, done: SetExit) =>
     .option('--json', 'print the result as JSON')
     .addHelpText('after', EVAL_HELP)
     .action(async (options: EvalOptions) => {
-      const { evalCommand } = await import('./eval.ts')
+      const { evalCommand } = await import('./train/eval.ts')
       done(await evalCommand(options, io))
     })
 
@@ -151,7 +151,7 @@ const addSample = (program: Command, io: Io, done: SetExit) =>
     .option('--json', 'print {tokens, logprobs, text, finishReason}')
     .addHelpText('after', SAMPLE_HELP)
     .action(async (options: SampleOptions) => {
-      const { sampleCommand } = await import('./sample.ts')
+      const { sampleCommand } = await import('./train/sample.ts')
       done(await sampleCommand(options, io))
     })
 
@@ -166,7 +166,7 @@ const addVerify = (program: Command, io: Io, done: SetExit) => {
     .argument('<file.jsonl>', 'rows to verify')
     .addHelpText('after', VERIFY_HELP)
     .action(async (file: string) => {
-      const { verifyLogic } = await import('./verify.ts')
+      const { verifyLogic } = await import('./verify/logic.ts')
       done(await verifyLogic(file))
     })
   addVerifyMath(verify, io, done)
@@ -181,7 +181,7 @@ const addRuns = (program: Command, io: Io, done: SetExit) => {
     .argument('<run>', 'run folder')
     .option('--json', 'print {report} as JSON')
     .action(async (run: string, options: { json?: boolean }) => {
-      const { reportCommand } = await import('./report.ts')
+      const { reportCommand } = await import('./runs/report.ts')
       done(reportCommand(run, options, io))
     })
   program
@@ -192,7 +192,7 @@ const addRuns = (program: Command, io: Io, done: SetExit) => {
     .argument('<run-b>', 'run folder')
     .option('--json', 'print the comparison as JSON')
     .action(async (a: string, b: string, options: { json?: boolean }) => {
-      const { compareCommand } = await import('./compare.ts')
+      const { compareCommand } = await import('./runs/compare.ts')
       done(compareCommand(a, b, options, io))
     })
 }
@@ -211,7 +211,7 @@ const addBench = (program: Command, io: Io, done: SetExit) => {
     .option('--rounds <n>', 'times everything is measured; medians are reported', count)
     .option('--json', 'print the result as JSON')
     .action(async ({ json, ...options }: { threads?: number; rounds?: number; json?: boolean }) => {
-      const { benchEngine, formatBenchmark } = await import('./bench.ts')
+      const { benchEngine, formatBenchmark } = await import('../bench/engine.ts')
       const onProgress = json ? undefined : (line: string) => io.err.write(`${line}\n`)
       const result = await benchEngine({ ...options, onProgress })
       io.out.write(`${json ? JSON.stringify(result) : formatBenchmark(result)}\n`)

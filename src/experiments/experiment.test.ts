@@ -6,9 +6,9 @@ import { saveRunState } from '../runs/run-state.ts'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { Experiment } from './experiment.ts'
 import { fakeRegistration } from './fake-paper.fixture.ts'
-import type { ResolveTraining } from './jobs.ts'
-import { readRecord, writeRecord } from './ledger.ts'
-import type { Execute } from './runner.ts'
+import type { ResolveTraining } from './plan/jobs.ts'
+import { readRecord, writeRecord } from './run/ledger.ts'
+import type { Execute } from './run/runner.ts'
 
 let work: string
 beforeEach(() => {

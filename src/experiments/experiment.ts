@@ -9,9 +9,10 @@ import { readRunInfo } from '../runs/run-folder.ts'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { canonicalJson } from '../util/canonical.ts'
 import { ConfigError, UsageError } from '../util/errors.ts'
-import { calibrate, readPaces } from './calibration.ts'
-import { estimateSeconds, fitBudget, wallSeconds } from './estimate.ts'
-import { finishedRuns } from './finished.ts'
+import { missingFigures } from './analysis/missing-figures.ts'
+import { analysePaper, foreignResults, type PaperResult, writeResults } from './analysis/results.ts'
+import { calibrate, readPaces } from './plan/calibration.ts'
+import { estimateSeconds, fitBudget, wallSeconds } from './plan/estimate.ts'
 import {
   decisive,
   type Job,
@@ -20,17 +21,22 @@ import {
   runDir,
   type WorkFolders,
   workFolders,
-} from './jobs.ts'
-import { isDone, provenanceOf, readRecord } from './ledger.ts'
-import { missingFigures } from './missing-figures.ts'
+} from './plan/jobs.ts'
+import { reachWarnings } from './plan/reach.ts'
+import { ADVISED_PROBLEMS, type Registration } from './plan/registration.ts'
 import { missingProbes, runProbes } from './probes/run.ts'
-import { countTrained, provenanceNow } from './provenance.ts'
-import { reachWarnings } from './reach.ts'
-import { ADVISED_PROBLEMS, type Registration } from './registration.ts'
 import { writePaperReport } from './report/report.ts'
 import { writePaperSummary } from './report/summary.ts'
-import { analysePaper, foreignResults, type PaperResult, writeResults } from './results.ts'
-import { type Execute, type RunnerEvents, type RunnerOptions, type RunnerResult, runJobs } from './runner.ts'
+import { finishedRuns } from './run/finished.ts'
+import { isDone, provenanceOf, readRecord } from './run/ledger.ts'
+import { countTrained, provenanceNow } from './run/provenance.ts'
+import {
+  type Execute,
+  type RunnerEvents,
+  type RunnerOptions,
+  type RunnerResult,
+  runJobs,
+} from './run/runner.ts'
 
 /** Differences that an error names. */
 const NAMED_CHANGES = 5

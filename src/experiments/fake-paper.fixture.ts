@@ -3,7 +3,7 @@
 import type { EvalRow, MetricsRow } from '../runs/rows.ts'
 import { Rng } from '../util/rng.ts'
 import type { FinishedRun } from './metrics/index.ts'
-import { parseRegistration, type Registration } from './registration.ts'
+import { parseRegistration, type Registration } from './plan/registration.ts'
 
 const STEPS = 60
 

@@ -1,6 +1,6 @@
 /** @file Experiments: registered claims, arms x cold starts x seeds, statistics, results and a report. */
 
-export * from './analysis.ts'
+export * from './analysis/analysis.ts'
 export {
   analyseClaims,
   type ClaimResult,
@@ -8,12 +8,12 @@ export {
   type ControlResult,
   comparisonName,
   detectableOf,
-} from './claims.ts'
+} from './analysis/claims.ts'
+export type { PaperResult } from './analysis/results.ts'
+export * from './analysis/status.ts'
 export { Experiment, type ExperimentOptions, type ExperimentPlan } from './experiment.ts'
-export { type Job, type ResolveTraining, runDir, type Training } from './jobs.ts'
 export { type FinishedRun, METRICS, type Metric } from './metrics/index.ts'
-export { type Claim, parseRegistration, type Registration, readRegistration } from './registration.ts'
+export { type Job, type ResolveTraining, runDir, type Training } from './plan/jobs.ts'
+export { type Claim, parseRegistration, type Registration, readRegistration } from './plan/registration.ts'
 export { startsNote } from './report/notes.ts'
-export type { PaperResult } from './results.ts'
-export type { Execute, Launch, RunnerEvents, RunnerResult } from './runner.ts'
-export * from './status.ts'
+export type { Execute, Launch, RunnerEvents, RunnerResult } from './run/runner.ts'

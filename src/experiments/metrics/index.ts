@@ -2,7 +2,7 @@
 
 import { ConfigError } from '../../util/errors.ts'
 import { closest, parseWith } from '../../util/schema.ts'
-import type { MetricChoice } from '../registration.ts'
+import type { MetricChoice } from '../plan/registration.ts'
 import { CURVE_METRICS } from './curves.ts'
 import { EVALUATION_METRICS } from './evaluation.ts'
 import type { Metric } from './metric.ts'

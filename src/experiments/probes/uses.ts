@@ -1,7 +1,7 @@
 /** @file Whether probes can be done, and find what claims ask them for: told before the hours of training, not after. */
 
-import { comparisonsOf } from '../references.ts'
-import { type Claim, type RegistrationContent, START } from '../registration.ts'
+import { comparisonsOf } from '../plan/references.ts'
+import { type Claim, type RegistrationContent, START } from '../plan/registration.ts'
 import type { Probe } from './schema.ts'
 
 /** What a claim's metric has to find in the result of a probe. */

@@ -2,8 +2,8 @@
 
 import { percent } from '../../runs/report/format.ts'
 import { type Html, html } from '../../runs/report/html.ts'
-import { type ClaimResult, type Comparison, comparisonName, detectableOf } from '../claims.ts'
-import type { PaperResult } from '../results.ts'
+import { type ClaimResult, type Comparison, comparisonName, detectableOf } from '../analysis/claims.ts'
+import type { PaperResult } from '../analysis/results.ts'
 import { startsNote } from './notes.ts'
 import { effectTrack, STATUS_CLASS, shareTrack } from './tracks.ts'
 import { differenceText, pText, sizeText } from './units.ts'

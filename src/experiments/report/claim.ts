@@ -2,8 +2,8 @@
 
 import { percent } from '../../runs/report/format.ts'
 import { type Html, html } from '../../runs/report/html.ts'
-import { type ClaimResult, type Comparison, comparisonName } from '../claims.ts'
-import type { PaperResult } from '../results.ts'
+import { type ClaimResult, type Comparison, comparisonName } from '../analysis/claims.ts'
+import type { PaperResult } from '../analysis/results.ts'
 import { COLORS } from './band.ts'
 import { verdictChip } from './claim-table.ts'
 import { detailNotes, startsText } from './notes.ts'

@@ -4,7 +4,7 @@ import type { ChartSeries, ChartSpec } from '../../runs/report/charts.ts'
 import { roundForPage } from '../../runs/report/format.ts'
 import { type CurvePoint, curveOf, smoothed } from '../metrics/curves.ts'
 import { evalsOn, type FinishedRun } from '../metrics/index.ts'
-import type { Registration } from '../registration.ts'
+import type { Registration } from '../plan/registration.ts'
 import { type Band, COLORS, meanBand } from './band.ts'
 
 type Chart = Registration['charts'][number]

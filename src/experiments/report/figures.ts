@@ -5,7 +5,7 @@ import { type Html, html, raw } from '../../runs/report/html.ts'
 import { mean } from '../../util/statistics.ts'
 import { evalsOn, type FinishedRun } from '../metrics/index.ts'
 import type { ProbeResults } from '../metrics/probed.ts'
-import type { Registration } from '../registration.ts'
+import type { Registration } from '../plan/registration.ts'
 import { type Band, COLORS, meanBand } from './band.ts'
 
 type Chart = Registration['charts'][number]

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { analysePaper } from '../analysis/results.ts'
 import { fakeRegistration, fakeRuns } from '../fake-paper.fixture.ts'
-import { jobsOf, workFolders } from '../jobs.ts'
-import { analysePaper } from '../results.ts'
+import { jobsOf, workFolders } from '../plan/jobs.ts'
 import { renderPaperReport } from './report.ts'
 
 const registration = fakeRegistration()

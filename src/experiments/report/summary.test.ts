@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { PairStatistics } from '../analysis.ts'
-import type { PaperResult } from '../results.ts'
+import type { PairStatistics } from '../analysis/analysis.ts'
+import type { PaperResult } from '../analysis/results.ts'
 import { paperSummary } from './summary.ts'
 
 const statistics = (difference: number): PairStatistics => ({

@@ -2,9 +2,9 @@
 
 import { type Html, html, raw } from '../../runs/report/html.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
-import type { PairStatistics, ShareStatistics } from '../analysis.ts'
-import type { Direction } from '../registration.ts'
-import type { Status } from '../status.ts'
+import type { PairStatistics, ShareStatistics } from '../analysis/analysis.ts'
+import type { Status } from '../analysis/status.ts'
+import type { Direction } from '../plan/registration.ts'
 
 export const STATUS_CLASS: Readonly<Record<Status, string>> = {
   reproduced: 'yes',

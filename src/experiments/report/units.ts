@@ -2,7 +2,7 @@
 
 import { number, percent, points } from '../../runs/report/format.ts'
 import { METRICS } from '../metrics/index.ts'
-import type { MetricChoice } from '../registration.ts'
+import type { MetricChoice } from '../plan/registration.ts'
 
 const isShare = ({ name }: MetricChoice): boolean => METRICS[name].unit === 'share'
 

@@ -1,7 +1,7 @@
 /** @file Asks a model for something in JSON: read leniently, checked, sent back once with what is wrong, then refused. */
 
+import type { AnswerSchema, ChatMessage, ChatModel, ChatResponse, ChatUsage } from '../../chat/chat-model.ts'
 import { DataError } from '../../util/errors.ts'
-import type { AnswerSchema, ChatMessage, ChatModel, ChatResponse, ChatUsage } from '../judge/chat-model.ts'
 import { parseAnswer, type Reading } from '../judge/parse.ts'
 import { escapeUntrusted } from '../judge/untrusted.ts'
 

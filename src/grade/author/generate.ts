@@ -1,7 +1,7 @@
 /** @file Writes a rubric for a question that has a reference answer but no rubric (spec 4.8; RuscaRL, Box D.3). */
 
+import type { ChatMessage } from '../../chat/chat-model.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
-import type { ChatMessage } from '../judge/chat-model.ts'
 import type { Reading } from '../judge/parse.ts'
 import { QUOTING_NOTE, quoteUntrusted } from '../judge/untrusted.ts'
 import { type Authored, type AuthorOptions, askJson } from './ask.ts'

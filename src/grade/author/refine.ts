@@ -1,8 +1,8 @@
 /** @file Rounds that look for missing, redundant and ambiguous criteria and revise the rubric (spec 3.2; RiT). */
 
+import type { ChatMessage, ChatUsage } from '../../chat/chat-model.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { DataError } from '../../util/errors.ts'
-import type { ChatMessage, ChatUsage } from '../judge/chat-model.ts'
 import type { Reading } from '../judge/parse.ts'
 import { escapeUntrusted, quoteUntrusted } from '../judge/untrusted.ts'
 import { type Authored, type AuthorOptions, addUsage, askJson } from './ask.ts'

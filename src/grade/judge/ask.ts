@@ -1,8 +1,8 @@
 /** @file One call to a judge: ask, read, ask once more where the answer cannot be read; what comes out is never invented. */
 
+import type { ChatMessage, ChatModel, ChatRequest, ChatResponse } from '../../chat/chat-model.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { ConfigError, JudgeError, UsageError } from '../../util/errors.ts'
-import type { ChatMessage, ChatModel, ChatRequest, ChatResponse } from './chat-model.ts'
 import { verdictMargins } from './margin.ts'
 import type { ParsedAnswer } from './parse.ts'
 import type { Judgement } from './templates/scale.ts'

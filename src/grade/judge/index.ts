@@ -1,9 +1,9 @@
 /** @file Judging by a language model. */
 
+export * from '../../chat/chat-model.ts'
+export * from '../../chat/index.ts'
 export * from './cache/index.ts'
 export * from './calibration.ts'
-export * from './chat-model.ts'
-export * from './endpoint/index.ts'
 export * from './escalation.ts'
 export * from './judge.ts'
 export * from './judge-options.ts'

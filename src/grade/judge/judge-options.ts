@@ -1,9 +1,9 @@
 /** @file Settings of a judge, checked, with their defaults. */
 
 import { z } from 'zod'
+import type { ChatModel } from '../../chat/chat-model.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
-import type { ChatModel } from './chat-model.ts'
 import type { SubjectOptions } from './templates/subject.ts'
 import type { Quote } from './untrusted.ts'
 import type { JudgeSampling } from './verdict-key.ts'

@@ -1,10 +1,10 @@
 /** @file A language model as a grader: plans its calls, remembers verdicts, shares identical calls, counts what happens. */
 
+import { SignalWatch } from '../../chat/signal-watch.ts'
+import { charactersOf } from '../../chat/token-estimate.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { GradeItem, GradeOptions, Grader } from '../grader.ts'
 import { ask, type CallOutcome } from './ask.ts'
-import { SignalWatch } from './endpoint/signal-watch.ts'
-import { charactersOf } from './endpoint/token-estimate.ts'
 import { Flights, type Seat } from './flights.ts'
 import { type CheckedOptions, checkedJudgeOptions, type JudgeOptions } from './judge-options.ts'
 import { type PlannedCall, planCalls } from './plan.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { TokenLogprob } from './chat-model.ts'
+import type { TokenLogprob } from '../../chat/chat-model.ts'
 import { verdictMargins } from './margin.ts'
 
 const plain = (token: string): TokenLogprob => ({ token, logprob: 0, top: [] })

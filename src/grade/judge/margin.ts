@@ -1,6 +1,6 @@
 /** @file How sure a judge was: by how much the verdict's token beat the best one for another verdict. */
 
-import type { TokenLogprob } from './chat-model.ts'
+import type { TokenLogprob } from '../../chat/chat-model.ts'
 
 /**
  * Margins in nats of the verdicts in an answer, in their order; null where the tokens do not show one. A verdict that has no

@@ -1,6 +1,6 @@
 /** @file A judge that obeys every order that reaches it outside a quotation: what the injection suite is run against. */
 
-import type { ChatModel } from './chat-model.ts'
+import type { ChatModel } from '../../chat/chat-model.ts'
 import { scriptedModel } from './scripted-model.ts'
 
 /** An order to give the verdict that an attacker wants. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { readJsonl } from '../../util/jsonl.ts'
 import { sharedData } from '../../util/shared-data.ts'
-import { mathEqual } from './equal.ts'
-import { extractAnswer } from './extract.ts'
+import { mathEqual } from './compare/equal.ts'
 import { gradeMath } from './grade.ts'
+import { extractAnswer } from './read/extract.ts'
 import { verifyMathRow } from './verify-row.ts'
 
 interface Case {

@@ -1,8 +1,8 @@
 /** @file Grades a response against a gold answer. */
 
-import { cleaned } from './clean.ts'
-import { expectation, type MathOptions, mathEqual } from './equal.ts'
-import { extractAnswer, isResponse } from './extract.ts'
+import { expectation, type MathOptions, mathEqual } from './compare/equal.ts'
+import { cleaned } from './read/clean.ts'
+import { extractAnswer, isResponse } from './read/extract.ts'
 
 export interface MathGrade {
   /** Null where it is undecided; false also where the response gives no answer. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Budget, BudgetSpent } from './budget.ts'
-import { mathEqual } from './equal.ts'
+import { mathEqual } from './compare/equal.ts'
 import { gradeMath } from './grade.ts'
 
 const times = (text: string, count: number) => text.repeat(count)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mathEqual } from './equal.ts'
+import { mathEqual } from './compare/equal.ts'
 
 const RUNS = { numRuns: 300, seed: 5 }
 

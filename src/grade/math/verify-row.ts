@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { DataError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
-import { mathEqual } from './equal.ts'
+import { mathEqual } from './compare/equal.ts'
 
 const answer = z.union([z.string(), z.number()]).transform(String)
 

@@ -1,7 +1,7 @@
 /** @file Conversations as ruscarl trains on them: a chat model answers, a judge grades criterion by criterion. */
 
+import type { ChatModel } from '../../chat/chat-model.ts'
 import type { GradeItem, Grader } from '../../grade/grader.ts'
-import type { ChatModel } from '../../grade/judge/chat-model.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { ConfigError } from '../../util/errors.ts'

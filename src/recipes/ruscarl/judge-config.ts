@@ -1,7 +1,7 @@
 /** @file Settings of the judges of conversations; defaults are those of RuscaRL's code (spec 4.1, 1.5). */
 
 import { z } from 'zod'
-import { fleetSchema } from '../../grade/judge/endpoint/index.ts'
+import { fleetSchema } from '../../chat/index.ts'
 import { judgeSettingsSchema } from '../../grade/judge/judge-options.ts'
 
 /** Null leaves a sampling setting to the server. */

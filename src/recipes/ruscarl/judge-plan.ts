@@ -1,6 +1,6 @@
 /** @file What the judges of a run of ruscarl would be asked, and what that takes. */
 
-import { estimateJudging } from '../../grade/judge/endpoint/index.ts'
+import { estimateJudging } from '../../chat/index.ts'
 import { formatCount } from '../estimate.ts'
 import { testProblems } from '../test-problems.ts'
 import type { RuscarlConfig } from './config.ts'

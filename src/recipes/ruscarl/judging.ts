@@ -1,9 +1,9 @@
 /** @file The graders of conversations: rules where a criterion has one, else a language model; and what they took. */
 
+import type { ChatModel } from '../../chat/chat-model.ts'
+import { judgeFleet } from '../../chat/index.ts'
 import type { Grader } from '../../grade/grader.ts'
 import { VerdictCache } from '../../grade/judge/cache/index.ts'
-import type { ChatModel } from '../../grade/judge/chat-model.ts'
-import { judgeFleet } from '../../grade/judge/endpoint/index.ts'
 import { type JudgeStats, type LlmJudge, llmJudge } from '../../grade/judge/judge.ts'
 import { rubricGrader } from '../../grade/rubric-grader.ts'
 import type { MetricGroup } from '../../runs/rows.ts'

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openAiModel } from '../../grade/judge/endpoint/index.ts'
+import { openAiModel } from '../../chat/index.ts'
 import { loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import type { Policy, Sample, SampleRequest } from '../../policy/policy.ts'
 import { resolveShipped } from '../../util/package.ts'

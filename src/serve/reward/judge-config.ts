@@ -1,7 +1,7 @@
 /** @file The judges of a configuration: language models behind endpoints, learned verifiers, scripts; one of them or several together. */
 
 import { z } from 'zod'
-import { fleetSchema } from '../../grade/judge/endpoint/index.ts'
+import { fleetSchema } from '../../chat/index.ts'
 import { judgeSettingsSchema } from '../../grade/judge/judge-options.ts'
 import { scriptedJudgeSchema } from './scripted-judge.ts'
 

@@ -1,10 +1,10 @@
 /** @file Opens the judges of a configuration: graders, their figures, and how to tell whether they can be reached. */
 
 import { resolve } from 'node:path'
+import type { ChatModel } from '../../chat/chat-model.ts'
+import { type JudgeFleet, judgeFleet } from '../../chat/index.ts'
 import type { Grader } from '../../grade/grader.ts'
 import type { VerdictCache } from '../../grade/judge/cache/index.ts'
-import type { ChatModel } from '../../grade/judge/chat-model.ts'
-import { type JudgeFleet, judgeFleet } from '../../grade/judge/endpoint/index.ts'
 import { escalate } from '../../grade/judge/escalation.ts'
 import { llmJudge } from '../../grade/judge/judge.ts'
 import { panel } from '../../grade/judge/panel.ts'

@@ -1,7 +1,7 @@
 /** @file What a template is: it writes the request about some criteria and reads the judge's answer. */
 
+import type { AnswerSchema, ChatMessage } from '../../../chat/chat-model.ts'
 import type { Criterion } from '../../../rubric/criterion.ts'
-import type { AnswerSchema, ChatMessage } from '../chat-model.ts'
 import type { ParsedAnswer } from '../parse.ts'
 import { QUOTING_NOTE, type Quote } from '../untrusted.ts'
 import type { Judgement, Scale } from './scale.ts'

@@ -1,0 +1,283 @@
+/** @file How much of a judge's latency training hides: the same steps with grading afterwards, beside sampling, and ahead. */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ModelConfig } from '../model/config.ts'
+import { LocalPolicy } from '../policy/local/local-policy.ts'
+import { PairedPolicy } from '../policy/local/paired-policy.ts'
+import type { Policy } from '../policy/policy.ts'
+import { grpoAdvantages } from '../rl/advantages.ts'
+import { broadcastAdvantage } from '../rl/datum.ts'
+import { lossPreset } from '../rl/loss-presets.ts'
+import { RunFolder, readMetrics } from '../runs/run-folder.ts'
+import { type LoopSettings, type Recipe, train } from '../train/loop.ts'
+import { Rng } from '../util/rng.ts'
+import { median } from '../util/statistics.ts'
+
+/** A model whose rollouts have very different lengths: with fresh weights each token ends it with a chance of about 1 in 96. */
+const MODEL: ModelConfig = {
+  family: 'llama',
+  vocabSize: 96,
+  hiddenSize: 192,
+  intermediateSize: 512,
+  layers: 4,
+  heads: 6,
+  kvHeads: 6,
+  headDim: 32,
+  maxPositions: 160,
+  rmsNormEps: 1e-5,
+  ropeTheta: 10_000,
+  ropeScaling: null,
+  tieEmbeddings: false,
+  attentionBias: false,
+  qkNorm: false,
+  bosTokenId: 1,
+  eosTokenIds: [2],
+  initializerRange: 0.02,
+}
+
+export interface OverlapOptions {
+  /** Milliseconds that the judge takes for a rollout, and rollouts that it takes at a time. */
+  latencyMs?: number
+  slots?: number
+  prompts?: number
+  samples?: number
+  maxTokens?: number
+  /** Steps of each kind that are measured in a round, between two that are not. */
+  steps?: number
+  /** Rounds, in which all kinds take turns: a machine drifts, and kinds that are compared have to drift together. */
+  rounds?: number
+  /** Of the one engine; two engines share them, at least one each. */
+  threads?: number
+  /** Rollouts that are decoded together (`engine.maxRows`): fewer end at a time, so that graders begin earlier. */
+  rows?: number
+  onProgress?: (line: string) => void
+}
+
+/** Median seconds of a step's stages, each alone: nothing goes on beside it. */
+interface Stages {
+  rolloutS: number
+  rewardS: number
+  updateS: number
+}
+
+/**
+ * Seconds a step, medians over the rounds. The stages are those of the synchronous steps on one engine with all threads. A ratio
+ * is the median of the rounds' own, each against the stages measured beside it.
+ */
+export interface OverlapBenchmark extends Stages {
+  threads: number
+  /** Grading starts when everything is sampled. */
+  syncS: number
+  /** Each rollout is graded as soon as it is finished (RuscaRL appendix C.6). */
+  overlapS: number
+  /** overlapS over max(rollout, reward) + update: 1 is what the formula promises. */
+  overlapToFormula: number
+  /** The next step is sampled while this one is graded and learnt from, by an engine of its own. */
+  pipelinedS: number
+  /** pipelinedS over max(rollout, reward, update), the stages as `twoEngines` has them. */
+  pipelinedToFormula: number
+  /** The stages with the threads that they have on two engines, and the seconds that new weights take to travel. */
+  twoEngines: Stages & { samplerThreads: number; trainerThreads: number; weightsS: number }
+  /** The same on one engine with all threads, where sampling and updates take turns. */
+  pipelinedOneEngineS: number
+  /** pipelinedOneEngineS over max(rollout + update, reward). */
+  pipelinedOneEngineToFormula: number
+}
+
+/** A judge that needs `latencyMs` for a rollout and takes `slots` of them at a time. */
+const slowJudge = (latencyMs: number, slots: number) => {
+  let free = slots
+  const waiting: (() => void)[] = []
+  const release = () => {
+    const next = waiting.shift()
+    if (next) next()
+    else free++
+  }
+  return async (): Promise<void> => {
+    if (free > 0) free--
+    else await new Promise<void>(resolve => waiting.push(resolve))
+    await new Promise(resolve => setTimeout(resolve, latencyMs))
+    release()
+  }
+}
+
+type Settings = Required<Omit<OverlapOptions, 'onProgress'>>
+
+const recipeOf = ({ latencyMs, slots, prompts }: Settings): Recipe<number, number> => {
+  const judge = slowJudge(latencyMs, slots)
+  return {
+    draw: step => Array.from({ length: prompts }, (_, i) => step * prompts + i),
+    prompt: problem => {
+      const rng = new Rng(`overlap/${problem}`)
+      return Array.from({ length: 24 }, () => 3 + rng.int(90))
+    },
+    grade: items =>
+      Promise.all(
+        items.map(async ({ problem, sample }) => {
+          await judge()
+          return new Rng(`${problem}/${sample.index}`).next()
+        }),
+      ),
+    credit: groups => {
+      const { advantages_P_G } = grpoAdvantages(groups.map(({ grades }) => grades))
+      const advantages = groups.map(({ samples }, p) =>
+        samples.map(({ tokens }, g) =>
+          broadcastAdvantage(advantages_P_G[p][g], new Float32Array(tokens.length).fill(1)),
+        ),
+      )
+      return { advantages, metrics: {} }
+    },
+    record: () => [],
+    evaluate: async () => [],
+  }
+}
+
+type Kind = 'sync' | 'overlap' | 'pipelined'
+
+const loopSettings = ({ prompts, samples, maxTokens, steps }: Settings, kind: Kind): LoopSettings => ({
+  // The first step and the last are not measured: nothing is sampled ahead of them, or by them.
+  steps: steps + 2,
+  seed: 'overlap',
+  rollout: {
+    maxTokens,
+    samplesPerPrompt: samples,
+    temperature: 1,
+    gradeBatch: kind === 'sync' ? prompts * samples : 1,
+  },
+  update: {
+    loss: lossPreset('trl:grpo'),
+    // So small that every kind samples rollouts of the same lengths.
+    optimizer: { beta2: 0.95 },
+    learningRate: { kind: 'constant', peak: 1e-9, warmup: 0, floor: 0 },
+    minibatches: 1,
+    epochs: 1,
+    dropZero: true,
+  },
+  pipeline: kind === 'pipelined',
+  monitors: null,
+  evalEvery: 0,
+  checkpointEvery: 0,
+  keepCheckpoints: 1,
+  maxMinutes: null,
+  configHash: 'bench',
+})
+
+/** Median seconds between the ends of one step and the next, and of what is timed inside the steps. */
+interface Measured {
+  stepS: number
+  timeS(name: string): number
+}
+
+const measure = async (policy: Policy, settings: Settings, kind: Kind): Promise<Measured> => {
+  const folder = mkdtempSync(join(tmpdir(), 'gradus-overlap-'))
+  const run = RunFolder.create(join(folder, 'run'), { config: {} })
+  const ends: number[] = []
+  try {
+    const onStep = () => ends.push(performance.now())
+    await train(policy, recipeOf(settings), run, loopSettings(settings, kind), 0, { onStep })
+    const gaps = ends.slice(1, -1).map((end, i) => (end - ends[i]) / 1000)
+    const rows = readMetrics(run.dir).slice(1, -1)
+    return { stepS: median(gaps), timeS: name => median(rows.map(({ time }) => time?.[name] ?? 0)) }
+  } finally {
+    run.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Measures some kinds of steps on a policy, in turns, and closes it. One entry a round. */
+const measureOn = async <K extends Kind>(
+  starting: Promise<Policy>,
+  settings: Settings,
+  kinds: readonly K[],
+  tell: (round: number, kind: K) => void,
+): Promise<Record<K, Measured>[]> => {
+  const policy = await starting
+  const rounds: Record<K, Measured>[] = []
+  try {
+    for (let round = 1; round <= settings.rounds; round++) {
+      const results = {} as Record<K, Measured>
+      for (const kind of kinds) {
+        tell(round, kind)
+        results[kind] = await measure(policy, settings, kind)
+      }
+      rounds.push(results)
+    }
+    return rounds
+  } finally {
+    await policy.close()
+  }
+}
+
+const stagesOf = ({ sync: { timeS } }: { sync: Measured }): Stages => ({
+  rolloutS: timeS('sample'),
+  rewardS: timeS('grade'),
+  updateS: timeS('update'),
+})
+
+const medianStages = (stages: readonly Stages[]): Stages => ({
+  rolloutS: median(stages.map(({ rolloutS }) => rolloutS)),
+  rewardS: median(stages.map(({ rewardS }) => rewardS)),
+  updateS: median(stages.map(({ updateS }) => updateS)),
+})
+
+const DEFAULTS: Settings = {
+  latencyMs: 100,
+  slots: 16,
+  prompts: 32,
+  samples: 8,
+  maxTokens: 96,
+  steps: 2,
+  rounds: 4,
+  threads: 2,
+  rows: 128,
+}
+
+/** Trains the same few steps in each of the ways, on a real policy with a judge of set latency. */
+export const benchOverlap = async (options: OverlapOptions = {}): Promise<OverlapBenchmark> => {
+  const { onProgress = () => {}, ...given } = options
+  const settings: Settings = { ...DEFAULTS, ...given }
+  const { threads, rounds, rows: maxRows } = settings
+  const source = { init: { config: MODEL, seed: 1 } }
+  const tell = (engines: string) => (round: number, kind: Kind) =>
+    onProgress(`round ${round} of ${rounds}: ${kind}, ${engines}`)
+
+  const starting = LocalPolicy.start(source, { threads, maxRows })
+  const one = await measureOn(starting, settings, ['sync', 'overlap', 'pipelined'], tell('one engine'))
+  const samplerThreads = Math.ceil(threads / 2)
+  const trainerThreads = Math.max(1, threads - samplerThreads)
+  const engines = {
+    sampler: { threads: samplerThreads, maxRows },
+    trainer: { threads: trainerThreads, maxRows },
+  }
+  const pair = PairedPolicy.start(source, engines)
+  const two = await measureOn(pair, settings, ['sync', 'pipelined'], tell('two engines'))
+
+  const ratioOfOne = (kind: 'overlap' | 'pipelined', formula: (stages: Stages) => number) =>
+    median(one.map(round => round[kind].stepS / formula(stagesOf(round))))
+  return {
+    threads,
+    ...medianStages(one.map(stagesOf)),
+    syncS: median(one.map(({ sync }) => sync.stepS)),
+    overlapS: median(one.map(({ overlap }) => overlap.stepS)),
+    overlapToFormula: ratioOfOne(
+      'overlap',
+      stages => Math.max(stages.rolloutS, stages.rewardS) + stages.updateS,
+    ),
+    pipelinedS: median(two.map(({ pipelined }) => pipelined.stepS)),
+    pipelinedToFormula: median(
+      two.map(round => round.pipelined.stepS / Math.max(...Object.values(stagesOf(round)))),
+    ),
+    twoEngines: {
+      samplerThreads,
+      trainerThreads,
+      ...medianStages(two.map(stagesOf)),
+      weightsS: median(two.map(({ pipelined }) => pipelined.timeS('weights'))),
+    },
+    pipelinedOneEngineS: median(one.map(({ pipelined }) => pipelined.stepS)),
+    pipelinedOneEngineToFormula: ratioOfOne('pipelined', stages =>
+      Math.max(stages.rolloutS + stages.updateS, stages.rewardS),
+    ),
+  }
+}

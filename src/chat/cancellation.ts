@@ -1,0 +1,36 @@
+/** @file Cancelling one call: an AbortSignal for a single listener, at a small part of its cost. */
+
+import { JudgeError } from '../util/errors.ts'
+
+export const cancelledError = (signal: AbortSignal | undefined): JudgeError =>
+  new JudgeError('cancelled', 'the judge was not waited for: the caller cancelled', { cause: signal?.reason })
+
+export class Cancellation {
+  /** Why the call was cancelled; null while it was not. */
+  reason: JudgeError | null = null
+  /** Told once, at the moment of cancelling. */
+  listener: ((reason: JudgeError) => void) | null = null
+
+  cancel(reason: JudgeError): void {
+    if (this.reason !== null) return
+    this.reason = reason
+    this.listener?.(reason)
+  }
+}
+
+/** Runs `call` under a cancellation that follows a signal. */
+export const underSignal = async <T>(
+  signal: AbortSignal | undefined,
+  call: (cancellation: Cancellation) => Promise<T>,
+): Promise<T> => {
+  const cancellation = new Cancellation()
+  if (signal === undefined) return call(cancellation)
+  const onAbort = () => cancellation.cancel(cancelledError(signal))
+  if (signal.aborted) onAbort()
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await call(cancellation)
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}

@@ -1,0 +1,312 @@
+/** @file A fleet of judges as one chat model: limits, fair queue, retries, circuit breakers, failover, ledger. */
+
+import { JudgeError } from '../util/errors.ts'
+import { parseWith } from '../util/schema.ts'
+import { type Cancellation, cancelledError } from './cancellation.ts'
+import type { ChatModel, ChatRequest, ChatResponse } from './chat-model.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { type EndpointSettings, type FleetOptions, type FleetSettings, fleetSchema } from './fleet-config.ts'
+import { DurationHistogram, type DurationSummary } from './histogram.ts'
+import { Job, JobQueue } from './job.ts'
+import { Lane, type LaneStats } from './lane.ts'
+import { type LedgerEntry, sumEntries } from './ledger.ts'
+import { OpenAiModel, type OpenAiRuntime, openAiModel } from './openai.ts'
+import { SignalWatch } from './signal-watch.ts'
+import { charactersOf, TokenEstimator } from './token-estimate.ts'
+
+export interface FleetRuntime extends OpenAiRuntime {
+  clock?: Clock
+  /** Uniform in [0, 1), for the jitter of retries. Unseeded unless given: it decides when, never what. */
+  random?: () => number
+  /** Makes the chat model of an endpoint; the OpenAI-compatible adapter unless given. */
+  connect?: (endpoint: EndpointSettings) => ChatModel
+}
+
+export interface FleetStats {
+  /** Requests that wait for an endpoint. */
+  queued: number
+  inFlight: number
+  /** Answered and failed requests (not attempts). */
+  answered: number
+  failed: number
+  /** From being ready to being sent, for each attempt. */
+  queueWait: DurationSummary
+  ledger: LedgerEntry
+  endpoints: LaneStats[]
+}
+
+const fleetName = ({ name, endpoints }: FleetSettings): string =>
+  name ?? [...new Set(endpoints.map(({ model }) => model))].sort().join('|')
+
+const connectLane = (
+  endpoint: EndpointSettings,
+  settings: FleetSettings,
+  runtime: FleetRuntime,
+  nowMs: number,
+): Lane => {
+  const { name, weight, concurrency, requestsPerMinute, tokensPerMinute, price, ...options } = endpoint
+  const model = runtime.connect?.(endpoint) ?? openAiModel({ ...options, connections: concurrency }, runtime)
+  const limits = {
+    name: name ?? endpoint.url,
+    weight,
+    concurrency,
+    requestsPerMinute: requestsPerMinute ?? Number.POSITIVE_INFINITY,
+    tokensPerMinute: tokensPerMinute ?? Number.POSITIVE_INFINITY,
+    price,
+    breaker: settings.breaker,
+  }
+  return new Lane(model, limits, nowMs)
+}
+
+/** Calls under a cancellation: our own adapter takes it as it is, any other model gets a signal. */
+const callModel = (
+  model: ChatModel,
+  request: ChatRequest,
+  cancellation: Cancellation,
+): Promise<ChatResponse> => {
+  if (model instanceof OpenAiModel) return model.attempt(request, cancellation)
+  const controller = new AbortController()
+  cancellation.listener = reason => controller.abort(reason)
+  return model.complete({ ...request, signal: controller.signal })
+}
+
+/** The last error, saying how many attempts there were. */
+const finalError = (error: JudgeError, attempts: number): JudgeError => {
+  if (attempts <= 1) return error
+  const { kind, status, retryAfterMs, retryable } = error
+  const message = `${error.message} (attempt ${attempts} of ${attempts})`
+  return new JudgeError(kind, message, { status, retryAfterMs, retryable, cause: error })
+}
+
+/**
+ * Requests wait in one line, first come, first served; one that failed comes back to its front after a random pause. Each
+ * goes to a free endpoint by weight, after a failure to another one where that is possible.
+ */
+export class JudgeFleet implements ChatModel {
+  readonly name: string
+  readonly #settings: FleetSettings
+  readonly #clock: Clock
+  readonly #random: () => number
+  readonly #lanes: readonly Lane[]
+  readonly #queue = new JobQueue()
+  readonly #jobs = new Set<Job>()
+  readonly #estimator = new TokenEstimator()
+  readonly #queueWait = new DurationHistogram()
+  readonly #signals: SignalWatch<Job>
+  #answered = 0
+  #failed = 0
+  #closed = false
+  #stopWake: (() => void) | null = null
+  #wakeAtMs = Number.POSITIVE_INFINITY
+
+  /** @throws ConfigError for settings that cannot be used, and for a key that is not in the environment */
+  constructor(options: FleetOptions, runtime: FleetRuntime = {}) {
+    const settings = parseWith(fleetSchema, options, 'judges')
+    this.#settings = settings
+    this.#clock = runtime.clock ?? systemClock
+    this.#random = runtime.random ?? Math.random
+    this.name = fleetName(settings)
+    const nowMs = this.#clock.now()
+    this.#lanes = settings.endpoints.map(endpoint => connectLane(endpoint, settings, runtime, nowMs))
+    this.#signals = new SignalWatch((jobs, signal) => this.#drop(jobs, cancelledError(signal)))
+  }
+
+  /** @throws JudgeError when no attempt within `retries` and `deadlineMs` was answered, and when cancelled */
+  complete(request: ChatRequest): Promise<ChatResponse> {
+    if (this.#closed) return Promise.reject(new JudgeError('cancelled', 'the judges are closed'))
+    if (request.signal?.aborted) return Promise.reject(cancelledError(request.signal))
+    return new Promise((resolve, reject) => {
+      const job = new Job(request, charactersOf(request), this.#clock.now(), resolve, reject)
+      job.stopDeadline = this.#clock.after(this.#settings.deadlineMs, () => this.#expire(job))
+      this.#signals.add(request.signal, job)
+      this.#jobs.add(job)
+      this.#queue.push(job)
+      this.#pump()
+    })
+  }
+
+  /** Sends as many requests as the limits allow, then sleeps until one of them may allow more. */
+  #pump(): void {
+    for (let job = this.#queue.first; job !== null; job = this.#queue.first) {
+      const nowMs = this.#clock.now()
+      const tokens = this.#estimator.tokens(job.characters, job.request.maxTokens)
+      const lane = this.#choose(job, tokens, nowMs)
+      if (lane === null) {
+        this.#sleep(tokens, nowMs)
+        return
+      }
+      this.#queue.remove(job)
+      void this.#attempt(job, lane, tokens, nowMs)
+    }
+  }
+
+  /** A free endpoint by smooth weighted round robin; the one that failed last only when no other is free. */
+  #choose(job: Job, tokens: number, nowMs: number): Lane | null {
+    let best: Lane | null = null
+    let fallback: Lane | null = null
+    let total = 0
+    for (const lane of this.#lanes) {
+      if (lane.waitMs(tokens, nowMs) > 0) continue
+      if (lane === job.lastLane) {
+        fallback = lane
+        continue
+      }
+      lane.credit += lane.weight
+      total += lane.weight
+      if (best === null || lane.credit > best.credit) best = lane
+    }
+    if (best === null) return fallback
+    best.credit -= total
+    return best
+  }
+
+  #sleep(tokens: number, nowMs: number): void {
+    const outageMs = this.#outageLeftMs(nowMs)
+    if (outageMs <= 0) {
+      this.#giveUp()
+      return
+    }
+    let waitMs = outageMs
+    for (const lane of this.#lanes) waitMs = Math.min(waitMs, lane.waitMs(tokens, nowMs))
+    if (waitMs === Number.POSITIVE_INFINITY || nowMs + waitMs >= this.#wakeAtMs) return
+    this.#stopWake?.()
+    this.#wakeAtMs = nowMs + waitMs
+    this.#stopWake = this.#clock.after(Math.ceil(waitMs), () => {
+      this.#stopWake = null
+      this.#wakeAtMs = Number.POSITIVE_INFINITY
+      this.#pump()
+    })
+  }
+
+  /** How much longer requests should wait for endpoints of which none works; Infinity while one does. */
+  #outageLeftMs(nowMs: number): number {
+    let sinceMs = Number.NEGATIVE_INFINITY
+    for (const { brokenSinceMs } of this.#lanes) {
+      if (brokenSinceMs === null) return Number.POSITIVE_INFINITY
+      sinceMs = Math.max(sinceMs, brokenSinceMs)
+    }
+    if (this.#lanes.every(lane => lane.fatal !== null)) return 0
+    const { outageMs, startupMs } = this.#settings
+    const answeredOnce = this.#lanes.some(lane => lane.everAnswered)
+    return sinceMs + (answeredOnce ? outageMs : Math.min(outageMs, startupMs)) - nowMs
+  }
+
+  /** Fails everything that waits: no endpoint works. */
+  #giveUp(): void {
+    const cause = this.#lanes.map(lane => lane.fatal ?? lane.lastError).find(error => error !== null)
+    const error = cause ?? new JudgeError('unreachable', 'no judge can be reached')
+    for (let job = this.#queue.first; job !== null; job = this.#queue.first)
+      this.#fail(job, finalError(error, job.attempts))
+  }
+
+  async #attempt(job: Job, lane: Lane, tokens: number, nowMs: number): Promise<void> {
+    this.#queueWait.record(nowMs - job.readySinceMs)
+    const call = lane.begin(tokens, nowMs)
+    job.attempts++
+    job.lastLane = lane
+    job.running = { lane, call }
+    try {
+      const response = await callModel(lane.model, job.request, job.cancellation)
+      if (job.done) return
+      job.running = null
+      lane.answered(call, response, this.#clock.now())
+      this.#estimator.observe(job.characters, response.usage)
+      this.#finish(job)
+      this.#answered++
+      job.resolve(response)
+    } catch (error) {
+      if (job.done) return
+      job.running = null
+      lane.failed(call, error, this.#clock.now())
+      this.#recover(job, error)
+    }
+    this.#pump()
+  }
+
+  /** Another attempt, or the end. */
+  #recover(job: Job, error: unknown): void {
+    const judgeError = error instanceof JudgeError ? error : null
+    job.lastError = judgeError
+    const elsewhere = judgeError?.fatal === true && this.#lanes.some(lane => lane.fatal === null)
+    const again = judgeError?.retryable === true && job.attempts <= this.#settings.retries
+    if (!elsewhere && !again) {
+      this.#fail(job, judgeError ? finalError(judgeError, job.attempts) : error)
+      return
+    }
+    job.stopWaiting = this.#clock.after(elsewhere ? 0 : this.#backoffMs(job), () => {
+      job.readySinceMs = this.#clock.now()
+      this.#queue.unshift(job)
+      this.#pump()
+    })
+  }
+
+  /** Full jitter: uniform between nothing and a bound that doubles (AWS Architecture Blog, "Exponential Backoff And Jitter", 2015). */
+  #backoffMs({ attempts, lastError }: Job): number {
+    const { backoffMs, longestBackoffMs } = this.#settings
+    // The endpoint itself stays alone for the time that it asked for; the job only must not come back with all others.
+    const doublings = lastError?.retryAfterMs === undefined ? attempts - 1 : 0
+    return this.#random() * Math.min(longestBackoffMs, backoffMs * 2 ** doublings)
+  }
+
+  #expire(job: Job): void {
+    const last = job.lastError ? `; the last one: ${job.lastError.message}` : ''
+    const message = `no answer within the deadline of ${this.#settings.deadlineMs} ms, after ${job.attempts} attempts${last}`
+    this.#drop(
+      [job],
+      new JudgeError('timeout', message, { retryable: false, cause: job.lastError ?? undefined }),
+    )
+  }
+
+  /** Ends jobs from outside: all of them, before the slots that become free are given to others. */
+  #drop(jobs: Iterable<Job>, error: JudgeError): void {
+    for (const job of jobs) {
+      const { running } = job
+      job.running = null
+      this.#fail(job, error)
+      if (running === null) continue
+      running.lane.abandoned(running.call)
+      job.cancellation.cancel(error)
+    }
+    if (!this.#closed) this.#pump()
+  }
+
+  #fail(job: Job, error: unknown): void {
+    this.#finish(job)
+    this.#failed++
+    job.reject(error)
+  }
+
+  #finish(job: Job): void {
+    job.done = true
+    job.stopDeadline()
+    job.stopWaiting()
+    this.#queue.remove(job)
+    this.#jobs.delete(job)
+    this.#signals.remove(job.request.signal, job)
+  }
+
+  stats(): FleetStats {
+    const nowMs = this.#clock.now()
+    return {
+      queued: this.#queue.size,
+      inFlight: this.#lanes.reduce((sum, lane) => sum + lane.inFlight, 0),
+      answered: this.#answered,
+      failed: this.#failed,
+      queueWait: this.#queueWait.summary(),
+      ledger: sumEntries(this.#lanes.map(lane => lane.ledgerEntry())),
+      endpoints: this.#lanes.map(lane => lane.stats(nowMs)),
+    }
+  }
+
+  /** Cancels what is in progress and ends the connections. */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#stopWake?.()
+    this.#drop([...this.#jobs], new JudgeError('cancelled', 'the judges were closed'))
+    await Promise.all(this.#lanes.map(lane => lane.model.close?.()))
+  }
+}
+
+/** Several endpoints as one chat model; see JudgeFleet. @throws ConfigError for settings that cannot be used */
+export const judgeFleet = (options: FleetOptions, runtime?: FleetRuntime): JudgeFleet =>
+  new JudgeFleet(options, runtime)

@@ -1,0 +1,205 @@
+/** @file A chat model behind any OpenAI-compatible `/v1/chat/completions`: vLLM, SGLang, llama.cpp or a hosted service. */
+
+import { type Dispatcher, Pool } from 'undici'
+import { z } from 'zod'
+import { ConfigError, JudgeError } from '../util/errors.ts'
+import { parseWith } from '../util/schema.ts'
+import { type Cancellation, underSignal } from './cancellation.ts'
+import type { ChatModel, ChatRequest, ChatResponse } from './chat-model.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { exchange, type Incoming } from './exchange.ts'
+import {
+  type BodySettings,
+  MAX_TOKENS_FIELDS,
+  requestBody,
+  STRUCTURED_OUTPUTS,
+  type StructuredOutput,
+} from './request.ts'
+import { chatResponse, statusError } from './response.ts'
+
+const positive = z.number().positive()
+
+/** One endpoint as a configuration file writes it. */
+export const openAiSchema = z.strictObject({
+  /** `http://host:8000`, `http://host:8000/v1` or the full path. */
+  url: z.string().min(1),
+  model: z.string().min(1),
+  /** Name of the environment variable that holds the key. */
+  apiKeyEnv: z.string().min(1).optional(),
+  /** Header that carries the key; anything but `authorization` carries it bare. */
+  apiKeyHeader: z.string().min(1).default('authorization'),
+  headers: z.record(z.string(), z.string()).default({}),
+  structuredOutput: z.enum(STRUCTURED_OUTPUTS).default('json_schema'),
+  maxTokensField: z.enum(MAX_TOKENS_FIELDS).default('max_tokens'),
+  sendTopK: z.boolean().default(false),
+  /** Further fields of the body, as the server wants them: `{chat_template_kwargs: {enable_thinking: false}}`. */
+  extraBody: z.record(z.string(), z.unknown()).default({}),
+  /** For one exchange, waiting for a connection included. */
+  attemptTimeoutMs: positive.default(120_000),
+  maxResponseBytes: positive.default(8 * 1024 * 1024),
+  /** Most connections; a request more waits for one to be free. */
+  connections: z.int().positive().default(1024),
+})
+
+export type OpenAiOptions = z.input<typeof openAiSchema>
+type Settings = z.output<typeof openAiSchema>
+
+export interface OpenAiRuntime {
+  clock?: Clock
+  /** In place of our own connections: a proxy agent of undici, for example. The caller closes it. */
+  dispatcher?: Dispatcher
+  env?: Readonly<Record<string, string | undefined>>
+}
+
+const LADDER: Record<StructuredOutput, StructuredOutput | null> = {
+  structured_outputs: 'json_schema',
+  json_schema: 'json_object',
+  json_object: 'none',
+  none: null,
+}
+const ABOUT_STRUCTURE = /response_format|json_schema|json_object|structured|guided|grammar|schema/i
+
+const endpointUrl = (text: string): URL => {
+  let url: URL
+  try {
+    url = new URL(text)
+  } catch {
+    throw new ConfigError(`judge url: expected an address such as http://127.0.0.1:8000/v1, got ${text}`)
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new ConfigError(`judge url: expected http or https, got ${url.protocol.slice(0, -1)}`)
+  if (url.username || url.password)
+    throw new ConfigError('judge url: expected no user or password in it, got one', {
+      hint: 'put the key into an environment variable and name it in apiKeyEnv',
+    })
+  const path = url.pathname.replace(/\/+$/, '')
+  if (path === '') url.pathname = '/v1/chat/completions'
+  else if (!path.endsWith('/chat/completions')) url.pathname = `${path}/chat/completions`
+  return url
+}
+
+const readKey = (settings: Settings, env: NonNullable<OpenAiRuntime['env']>): string | undefined => {
+  if (settings.apiKeyEnv === undefined) return undefined
+  const key = env[settings.apiKeyEnv]?.trim()
+  if (key) return key
+  throw new ConfigError(`apiKeyEnv: the environment variable ${settings.apiKeyEnv} is not set`, {
+    hint: 'export it before the start, or leave apiKeyEnv out for a server that needs no key',
+  })
+}
+
+/** The next simpler way to ask, where the server's refusal speaks of what we asked for; else null. */
+const simplerBody = (
+  request: ChatRequest,
+  first: BodySettings,
+  body: BodySettings,
+  { status, body: said }: Incoming,
+): BodySettings | null => {
+  if (status !== 400 && status !== 422 && status !== 501) return null
+  const [a, b] = MAX_TOKENS_FIELDS
+  // A server that knows only one of the two names the other as the way out; "max_tokens is too large" is about the value.
+  if (request.maxTokens !== undefined && body.maxTokensField === first.maxTokensField)
+    if (said.includes(a) && said.includes(b))
+      return { ...body, maxTokensField: body.maxTokensField === a ? b : a }
+  const structuredOutput = request.answerSchema ? LADDER[body.structuredOutput] : null
+  return structuredOutput && ABOUT_STRUCTURE.test(said) ? { ...body, structuredOutput } : null
+}
+
+/**
+ * A single attempt a call: retries, limits and failover are those of `judgeFleet`. What the server refuses (a structured
+ * output, the name of the token limit) is asked for in the next simpler way at once, and remembered once that worked.
+ */
+export class OpenAiModel implements ChatModel {
+  readonly name: string
+  readonly #settings: Settings
+  readonly #url: URL
+  readonly #key: string | undefined
+  readonly #headers: Record<string, string>
+  readonly #dispatcher: Dispatcher
+  readonly #ownsDispatcher: boolean
+  readonly #clock: Clock
+  #body: BodySettings
+
+  /** @throws ConfigError for settings that cannot be used, and for a key that is not in the environment */
+  constructor(options: OpenAiOptions, runtime: OpenAiRuntime = {}) {
+    const settings = parseWith(openAiSchema, options, 'judge endpoint')
+    this.#settings = settings
+    this.name = settings.model
+    this.#url = endpointUrl(settings.url)
+    this.#key = readKey(settings, runtime.env ?? process.env)
+    this.#headers = { 'content-type': 'application/json', accept: 'application/json', ...settings.headers }
+    if (this.#key !== undefined)
+      this.#headers[settings.apiKeyHeader] =
+        settings.apiKeyHeader.toLowerCase() === 'authorization' ? `Bearer ${this.#key}` : this.#key
+    this.#clock = runtime.clock ?? systemClock
+    this.#ownsDispatcher = runtime.dispatcher === undefined
+    this.#dispatcher =
+      runtime.dispatcher ?? new Pool(this.#url.origin, { connections: settings.connections, pipelining: 1 })
+    this.#body = settings
+  }
+
+  /** How the server is asked for JSON by now, after what it refused. */
+  get structuredOutput(): StructuredOutput {
+    return this.#body.structuredOutput
+  }
+
+  /** @throws JudgeError when this attempt has no answer, and when cancelled */
+  complete(request: ChatRequest): Promise<ChatResponse> {
+    return underSignal(request.signal, cancellation => this.attempt(request, cancellation))
+  }
+
+  /** As `complete`, under a cancellation instead of the request's signal. */
+  async attempt(request: ChatRequest, cancellation: Cancellation): Promise<ChatResponse> {
+    const first = this.#body
+    let body = first
+    const deadline = this.#clock.now() + this.#settings.attemptTimeoutMs
+    for (;;) {
+      const timeoutMs = Math.max(1, deadline - this.#clock.now())
+      const incoming = await this.#post(requestBody(request, body), timeoutMs, cancellation)
+      if (incoming.status >= 200 && incoming.status < 300) {
+        const response = chatResponse(this.#url.origin, incoming.body, this.#key)
+        if (body !== first) this.#remember(body)
+        return response
+      }
+      const simpler = simplerBody(request, first, body, incoming)
+      if (!simpler) throw statusError(this.#url.origin, incoming, this.#clock.date(), this.#key)
+      body = simpler
+    }
+  }
+
+  #post(body: string, timeoutMs: number, cancellation: Cancellation): Promise<Incoming> {
+    const { origin, pathname, search } = this.#url
+    return exchange(
+      this.#dispatcher,
+      {
+        origin,
+        path: pathname + search,
+        headers: this.#headers,
+        body,
+        timeoutMs,
+        maxBytes: this.#settings.maxResponseBytes,
+        cancellation,
+      },
+      this.#clock,
+    )
+  }
+
+  #remember(body: BodySettings): void {
+    const { structuredOutput, maxTokensField } = body
+    const known = this.#body
+    const simplest = Math.max(
+      STRUCTURED_OUTPUTS.indexOf(known.structuredOutput),
+      STRUCTURED_OUTPUTS.indexOf(structuredOutput),
+    )
+    this.#body = { ...known, maxTokensField, structuredOutput: STRUCTURED_OUTPUTS[simplest] }
+  }
+
+  /** Ends the connections; calls in progress fail. */
+  async close(): Promise<void> {
+    if (!this.#ownsDispatcher) return
+    await this.#dispatcher.destroy(new JudgeError('cancelled', 'the judge was closed'))
+  }
+}
+
+/** A chat model behind an OpenAI-compatible endpoint. @throws ConfigError (see OpenAiModel) */
+export const openAiModel = (options: OpenAiOptions, runtime?: OpenAiRuntime): OpenAiModel =>
+  new OpenAiModel(options, runtime)

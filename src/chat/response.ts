@@ -1,0 +1,138 @@
+/** @file What a chat endpoint sent back, as a ChatResponse or as the error that it is. */
+
+import { JudgeError, type JudgeErrorKind } from '../util/errors.ts'
+import type { ChatResponse, ChatUsage, TokenLogprob } from './chat-model.ts'
+import type { Incoming } from './exchange.ts'
+import { retryAfterMs } from './retry-after.ts'
+
+type Fields = Record<string, unknown>
+
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
+const fields = (value: unknown): Fields => (isFields(value) ? value : {})
+const countOrNull = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null
+
+/** Start of a body for an error message, on one line, with the key taken out should a server echo it. */
+const excerpt = (body: string, secret: string | undefined): string => {
+  const open = secret ? body.replaceAll(secret, '[key]') : body
+  const line = open.replace(/\s+/g, ' ').trim()
+  return line.length > 300 ? `${line.slice(0, 297)}...` : line
+}
+
+const parseJson = (body: string): unknown => {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** The server's own words, from `{error: {message}}`, `{message}`, `{detail}` or whatever page it sent. */
+const serverMessage = (body: string): string => {
+  const root = fields(parseJson(body))
+  const error = root.error
+  const found = [isFields(error) ? error.message : error, root.message, root.detail]
+  return found.find(text => typeof text === 'string') ?? body
+}
+
+const HINTS: Partial<Record<JudgeErrorKind, string>> = {
+  auth: 'check that apiKeyEnv names a variable that holds a valid key with credit',
+  config: 'check the URL and the model name',
+  'bad-request': 'the text may be too long for the model, or a setting is not supported',
+}
+
+const kindOfStatus = (status: number, body: string): JudgeErrorKind => {
+  if (status === 429) return body.includes('insufficient_quota') ? 'auth' : 'rate-limit'
+  if (status === 401 || status === 402 || status === 403) return 'auth'
+  if (status === 404 || status === 405 || (status >= 300 && status < 400)) return 'config'
+  if (status === 408 || status === 425) return 'timeout'
+  if (status === 409) return 'server'
+  return status >= 500 ? 'server' : 'bad-request'
+}
+
+/** The error that a status other than 2xx stands for. @param secret taken out of the message */
+export const statusError = (
+  where: string,
+  { status, headers, body }: Incoming,
+  dateMs: number,
+  secret?: string,
+): JudgeError => {
+  const kind = kindOfStatus(status, body)
+  const text = excerpt(serverMessage(body), secret)
+  return new JudgeError(kind, `${where}: HTTP ${status}${text ? `: ${text}` : ''}`, {
+    hint: HINTS[kind],
+    status,
+    retryAfterMs: retryAfterMs(headers, dateMs),
+  })
+}
+
+const malformed = (where: string, what: string): JudgeError =>
+  new JudgeError('malformed', `${where}: expected a chat completion, got ${what}`, {
+    hint: 'check that the URL is that of an OpenAI-compatible server',
+  })
+
+/** Providers behind a gateway report failures inside a 200. */
+const embeddedError = (where: string, error: unknown, secret?: string): JudgeError => {
+  const code = fields(error).code
+  const kind = typeof code === 'number' && code >= 400 ? kindOfStatus(code, '') : 'malformed'
+  const said = isFields(error) ? String(error.message ?? 'no message') : String(error)
+  return new JudgeError(kind, `${where}: the server reports: ${excerpt(said, secret)}`, { hint: HINTS[kind] })
+}
+
+const contentText = (content: unknown): string | null => {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return null
+  return content.map(part => (typeof fields(part).text === 'string' ? fields(part).text : '')).join('')
+}
+
+const usageOf = (root: Fields): ChatUsage => {
+  const usage = fields(root.usage)
+  const details = fields(usage.prompt_tokens_details)
+  return {
+    promptTokens: countOrNull(usage.prompt_tokens),
+    completionTokens: countOrNull(usage.completion_tokens),
+    cachedTokens: countOrNull(details.cached_tokens ?? usage.prompt_cache_hit_tokens),
+  }
+}
+
+const alternatives = (list: unknown): { token: string; logprob: number }[] =>
+  Array.isArray(list)
+    ? list.map(fields).map(({ token, logprob }) => ({ token: String(token), logprob: Number(logprob) }))
+    : []
+
+const logprobsOf = (choice: Fields): TokenLogprob[] | undefined => {
+  const content = fields(choice.logprobs).content
+  if (!Array.isArray(content)) return undefined
+  return alternatives(content).map((each, i) => ({
+    ...each,
+    top: alternatives(fields(content[i]).top_logprobs),
+  }))
+}
+
+/**
+ * Reads the body of a 2xx answer.
+ * @throws JudgeError `malformed` where it is no chat completion, `refused` where the provider withheld the answer
+ */
+export const chatResponse = (where: string, body: string, secret?: string): ChatResponse => {
+  const root = parseJson(body)
+  if (!isFields(root))
+    throw malformed(where, body === '' ? 'an empty body' : excerpt(body, secret).slice(0, 80))
+  const choice = Array.isArray(root.choices) ? root.choices[0] : undefined
+  if (!isFields(choice) || !isFields(choice.message)) {
+    if (root.error) throw embeddedError(where, root.error, secret)
+    throw malformed(where, 'JSON without choices[0].message')
+  }
+  const text = contentText(choice.message.content)
+  const finishReason = typeof choice.finish_reason === 'string' ? choice.finish_reason : 'unknown'
+  if (!text && (choice.message.refusal || finishReason === 'content_filter'))
+    throw new JudgeError('refused', `${where}: the provider withheld the answer (${finishReason})`)
+  const logprobs = logprobsOf(choice)
+  return {
+    // A reasoning model that ran out of tokens sends null: an empty text, which is data for the parser.
+    text: text ?? '',
+    finishReason,
+    usage: usageOf(root),
+    ...(logprobs ? { logprobs } : {}),
+    ...(typeof root.model === 'string' ? { model: root.model } : {}),
+  }
+}

@@ -1,0 +1,245 @@
+/** @file `gradus experiment`: plan, calibration, runs with progress, and what the claims came to. */
+
+import { availableParallelism } from 'node:os'
+import {
+  Experiment,
+  type ExperimentPlan,
+  type Job,
+  type PaperResult,
+  type Registration,
+  type ResolveTraining,
+  readRegistration,
+} from '../../experiments/index.ts'
+import { RunError } from '../../runs/errors.ts'
+import { formatDuration } from '../../runs/index.ts'
+import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
+import { EXIT, type Io, printJson } from '../io.ts'
+import { resolveSettings } from '../train/settings.ts'
+import { killChildren, probeInProcess, settingsOf, trainInProcess } from './process.ts'
+import { ExperimentProgress } from './progress.ts'
+import { resultJson, resultLines } from './results.ts'
+
+export interface ExperimentCommandOptions {
+  budget?: number
+  jobs?: number
+  work: string
+  results: string
+  dryRun?: boolean
+  analyse?: boolean
+  json?: boolean
+  probe?: string
+  registered?: string
+}
+
+/** Checks a job's settings by its recipe. @throws ConfigError naming the place in the registration. */
+const resolver =
+  (file: string): ResolveTraining =>
+  (training, place) => {
+    try {
+      const { recipe, preset } = training
+      return resolveSettings({ target: recipe, preset, set: settingsOf(training) }).config
+    } catch (error) {
+      if (!(error instanceof GradusError)) throw error
+      const text = error.message.replaceAll(/^--set: /gm, '')
+      throw new ConfigError(`${file}: ${place}: ${text}`)
+    }
+  }
+
+/** @throws ConfigError for a registration that cannot be used, UsageError for options that do not go together. */
+export const experimentCommand = async (
+  file: string,
+  options: ExperimentCommandOptions,
+  io: Io,
+): Promise<number> => {
+  if (options.analyse && (options.budget !== undefined || options.dryRun))
+    throw new UsageError(
+      '--analyse: expected no --budget and no --dry-run beside it; it runs nothing and plans nothing',
+    )
+  const registration = readRegistration(file)
+  if (options.registered !== undefined && options.registered !== registration.hash)
+    throw new ConfigError(
+      `${file}: expected the registration ${options.registered.slice(0, 16)}, got ${registration.hash.slice(0, 16)}: it was changed since the command began`,
+      { hint: 'undo the change while its runs are under way; a changed registration is another experiment' },
+    )
+  const experiment = new Experiment(registration, {
+    work: options.work,
+    results: options.results,
+    width: options.jobs ?? availableParallelism(),
+    budgetMinutes: options.budget,
+    resolve: resolver(file),
+    execute: trainInProcess,
+    probe: async (job, stop) => {
+      await probeInProcess(registration, job.id, options.work, stop)
+    },
+  })
+  if (options.probe !== undefined) {
+    await experiment.probe(options.probe)
+    printJson(io, { probed: options.probe })
+    return EXIT.ok
+  }
+  if (options.analyse) {
+    if (!experiment.hasBegun)
+      throw new RunError(
+        `${experiment.folder}: no run of this registration has been made, so there is nothing to analyse`,
+        {
+          hint: 'leave out --analyse to run it, or name the folder of its runs with --work; results were left as they are',
+        },
+      )
+    return conclude(experiment, [], options, io)
+  }
+  return carryOut(experiment, file, options, io)
+}
+
+const carryOut = async (
+  experiment: Experiment,
+  file: string,
+  options: ExperimentCommandOptions,
+  io: Io,
+): Promise<number> => {
+  const say = (text: string) => options.json || io.err.write(`${text}\n`)
+  if (options.dryRun) {
+    const plan = experiment.plan()
+    if (options.json) printJson(io, planJson(experiment.registration, plan))
+    else {
+      const lines = [
+        ...planLines(experiment.registration, plan, options),
+        ...trainingLines(experiment.registration, plan),
+      ]
+      io.out.write(`${lines.join('\n')}\nnothing was run\n`)
+    }
+    return EXIT.ok
+  }
+  const stop = stopper(io, say)
+  try {
+    if (options.budget !== undefined && experiment.plan().secondsAll === null)
+      await experiment.calibrate(stop.signal, say)
+    const plan = experiment.plan()
+    for (const line of planLines(experiment.registration, plan, options)) say(line)
+    if (plan.chosen.length === 0)
+      throw new UsageError(`--budget ${options.budget}: not even one seed of one cold start fits`, {
+        hint: 'give more minutes, more --jobs, or register fewer arms or steps',
+      })
+    const progress = new ExperimentProgress(
+      experiment,
+      plan.chosen,
+      options.jobs ?? availableParallelism(),
+      say,
+    )
+    const { failed, interrupted } = await experiment
+      .run(plan.chosen, stop.signal, progress.events)
+      .finally(() => progress.close())
+    if (interrupted) {
+      say(`stopped; go on with:\n  ${goOn(file, options)}`)
+      return EXIT.interrupted
+    }
+    const code = conclude(
+      experiment,
+      failed.map(({ job, message }) => ({ id: job.id, message })),
+      options,
+      io,
+    )
+    return failed.length > 0 ? EXIT.failed : code
+  } finally {
+    stop.release()
+  }
+}
+
+/** First Ctrl+C: every run ends after its step, with a checkpoint. Second: at once. */
+const stopper = (io: Io, say: (text: string) => void) => {
+  const controller = new AbortController()
+  const release = io.onInterrupt(() => {
+    if (controller.signal.aborted) {
+      killChildren()
+      process.exit(EXIT.interrupted)
+    }
+    say(
+      'stopping: every run ends after its step, with a checkpoint to go on from; Ctrl+C again quits at once',
+    )
+    controller.abort()
+  })
+  return { signal: controller.signal, release }
+}
+
+const goOn = (file: string, { budget, jobs, work, results }: ExperimentCommandOptions): string =>
+  [
+    `gradus experiment ${file}`,
+    ...(budget === undefined ? [] : [`--budget ${budget}`]),
+    ...(jobs === undefined ? [] : [`--jobs ${jobs}`]),
+    ...(work === 'experiments-work' ? [] : [`--work ${work}`]),
+    ...(results === 'results' ? [] : [`--results ${results}`]),
+  ].join(' ')
+
+const timeOf = (seconds: number | null): string =>
+  seconds === null
+    ? 'unknown before a first run is done (--budget measures it)'
+    : `about ${formatDuration(seconds)}`
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
+
+/** Every cold start and arm: what is trained, how long, how often. Cold starts come first, though they are made when needed. */
+const trainingLines = ({ arms }: Registration, { jobs }: ExperimentPlan): string[] => {
+  const sorted = jobs.toSorted((a, b) => Number(b.kind === 'start') - Number(a.kind === 'start'))
+  const names = [...new Set(sorted.map(nameOf))]
+  const width = Math.max(...names.map(name => name.length))
+  return names.map(name => {
+    const own = jobs.filter(job => nameOf(job) === name)
+    const [{ training, steps, kind, arm }] = own
+    const what = [training.recipe, ...(training.preset === undefined ? [] : [training.preset])].join(' ')
+    const length = steps === null ? '' : `, ${counted(steps, 'step')}`
+    const summary = kind === 'arm' ? arms[arm]?.summary : undefined
+    return `  ${name.padEnd(width)}  ${what}${length}, ${counted(own.length, 'run')}${summary === undefined ? '' : `: ${summary}`}`
+  })
+}
+
+const nameOf = ({ kind, start, arm }: Job): string => (kind === 'start' ? `cold start ${start}` : arm)
+
+const planLines = (
+  { paper, hash, arms, seeds, starts, claims }: Registration,
+  { jobs, chosen, done, blocks, secondsChosen, secondsAll, warnings }: ExperimentPlan,
+  { budget }: ExperimentCommandOptions,
+): string[] => [
+  `${paper}: registration ${hash.slice(0, 16)}`,
+  `  ${counted(claims.length, 'claim')}, ${counted(Object.keys(arms).length, 'arm')}, ${counted(starts.length, 'cold start')} x ${counted(seeds.length, 'seed')}: ${counted(jobs.length, 'run')}, ${done} done (cold starts included)`,
+  `  time left for all of them: ${timeOf(secondsAll)}`,
+  ...(budget === undefined
+    ? []
+    : [
+        `  into ${counted(budget, 'minute')} fit ${blocks.chosen} of ${blocks.all} (start, seed) blocks: ${chosen.length} runs, ${timeOf(secondsChosen)}`,
+      ]),
+  ...warnings.map(warning => `  warning: ${warning}`),
+]
+
+const planJson = ({ paper, hash }: Registration, plan: ExperimentPlan) => ({
+  paper,
+  sha256: hash,
+  jobs: plan.jobs.map(({ id, kind, dir, steps, block, training }) => ({
+    id,
+    kind,
+    dir,
+    steps,
+    block,
+    training,
+  })),
+  chosen: plan.chosen.map(({ id }) => id),
+  done: plan.done,
+  blocks: plan.blocks,
+  secondsChosen: plan.secondsChosen,
+  secondsAll: plan.secondsAll,
+  warnings: plan.warnings,
+})
+
+const conclude = (
+  experiment: Experiment,
+  failed: PaperResult['failed'],
+  options: ExperimentCommandOptions,
+  io: Io,
+): number => {
+  const { result, folder, report, foreign } = experiment.report(failed)
+  if (foreign.length > 0)
+    io.err.write(
+      `warning: ${folder}: results of no claim of this registration: ${foreign.join(', ')}; remove them, or keep them elsewhere\n`,
+    )
+  if (options.json) printJson(io, resultJson(result, folder, report))
+  else io.out.write(`${resultLines(result, report).join('\n')}\n`)
+  return EXIT.ok
+}

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest'
+import { fakeContent, fakeRegistration, fakeRuns } from '../../experiments/fake-paper.fixture.ts'
+import { analyseClaims, type PaperResult } from '../../experiments/index.ts'
+import { resultLines } from './results.ts'
+
+const [first] = fakeContent().claims as object[]
+const registration = fakeRegistration({
+  claims: [
+    { ...first, id: 'ITEMS', arms: { a: 'better', b: 'plain' }, test: 'mcnemar' },
+    { ...first, id: 'RUNS', arms: { a: 'plain', b: 'better' } },
+    { ...first, id: 'SAME', arms: { a: 'plain', b: 'worse' }, direction: 'equal' },
+  ],
+})
+
+/** Twelve of twenty items are solved by one arm only: McNemar's p is 2 of 2^12. */
+const runs = fakeRuns(registration).map(run => ({
+  ...run,
+  evals: run.evals.map(row => ({
+    ...row,
+    items: Array.from({ length: 20 }, (_, i) => ({
+      id: String(i),
+      accuracy: Number(run.arm === 'better' || i < 8),
+    })),
+  })),
+}))
+
+it('prints the p of the test that decides, and what would have been detected', () => {
+  const lines = resultLines(
+    {
+      registration,
+      runs: { done: 40, planned: 40, seconds: 1 },
+      claims: analyseClaims(registration, runs),
+      controls: [],
+      failed: [],
+    } as unknown as PaperResult,
+    'report.html',
+  ).join('\n')
+  expect(lines).toMatch(/better − plain: .*, McNemar p 0\.0005 \(corrected 0\.0015\), 10 pairs: reproduced$/m)
+  expect(lines).toMatch(/plain − better: .*, p 0\.0020 .*: not reproduced; detectable 0\.0\d+$/m)
+  expect(lines).toMatch(/plain − worse: .*: not reproduced; detectable margin 0\.0\d+$/m)
+})

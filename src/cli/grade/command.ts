@@ -1,0 +1,89 @@
+/** @file `gradus grade`: options and help; the work is in the modules that it loads when it runs. */
+
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Io } from '../io.ts'
+import { above0, callShape, count, number, share } from '../option-values.ts'
+import type { GradeCommandOptions } from './grade.ts'
+
+const HELP = `
+A response is a row {"response": "...", "id"?, "prompt"?, "reference"?, "metadata"?}; prompt is a question or a list of
+messages. Rows of a file with one rubric all get that rubric; with several, a row gets the one with its id, else the one
+with its prompt. Other fields of a row go to its metadata, where rules find them (sources, premises, ...).
+
+Criteria with "verifier": {"kind": "rule", "fn": ..., "params": ...} are checked by that rule (--rules lists them), those
+with "kind": "formal" by the solver; only the others reach the judge. A key is read from the environment variable that
+--api-key-env names.
+
+With --json one line a response, in the order of the file: {"id", "score", "parts", "verdicts", "nulls"}; the summary goes
+to stderr. A row that cannot be graded gets {"id", "score": null, "error"} and exit code 1; the others are still graded.
+--dry-run says what would be graded by what, how many calls the judge would get and what they may cost, and sends nothing.
+Ctrl+C finishes what is under way and prints it; twice quits at once.
+
+Examples:
+  $ gradus grade --rubric rubric.yaml --responses responses.jsonl
+  $ gradus grade --rubric rubric.yaml --responses responses.jsonl --judge http://127.0.0.1:8000/v1 --model judge --json`
+
+const price = (text: string): { inputPerMillion: number; outputPerMillion: number } => {
+  const parts = text.split(',')
+  const [inputPerMillion, outputPerMillion] = parts.map(number)
+  if (parts.length !== 2 || inputPerMillion < 0 || outputPerMillion < 0)
+    throw new InvalidArgumentError('Expected two prices, such as 0.5,1.5.')
+  return { inputPerMillion, outputPerMillion }
+}
+
+const judgeOptions = (command: Command): Command =>
+  command
+    .option('--judge <url>', 'OpenAI-compatible endpoint of the judge')
+    .option('--model <name>', "the judge's model; needed with --judge")
+    .option('--api-key-env <name>', 'environment variable that holds the key of the endpoint')
+    .option(
+      '--calls <shape>',
+      'criteria a call: criterion (one), rubric (all), or a number',
+      callShape,
+      'criterion',
+    )
+    .option('--cache <dir>', 'folder of verdicts to reuse and add to')
+    .addOption(
+      new Option(
+        '--without-judge <how>',
+        'judged criteria where there is no judge: null verdicts, or an error',
+      )
+        .choices(['null', 'error'])
+        .default('null'),
+    )
+
+/** Adds `gradus grade` to the program. `done` receives the exit code. */
+export const addGradeCommand = (program: Command, io: Io, done: (code: number) => void): void => {
+  const command = program
+    .command('grade')
+    .summary('grade responses by a rubric')
+    .description(
+      'Grades a file of responses by a rubric: rules, formal checks, and a judge for what is left.',
+    )
+    .option('--rubric <file>', 'rubric, or data set of rubrics (YAML, JSON, JSON Lines)')
+    .option('--responses <file.jsonl>', 'responses; - is standard input')
+  judgeOptions(command)
+    .option('--rule <name>', 'how verdicts become a score (gradus score --help lists the rules)', 'signed')
+    .addOption(
+      new Option('--nulls <how>', 'a verdict that is null: leave its criterion out, or count it as not met')
+        .choices(['drop', 'as-false'])
+        .default('drop'),
+    )
+    .option('--concurrency <n>', 'responses and calls of the judge at a time', count, 64)
+    .option('--min-score <mean>', 'fail with exit code 100 below this mean score', number)
+    .option(
+      '--max-null-rate <share>',
+      'fail with exit code 100 above this share of null verdicts of either sign',
+      share,
+    )
+    .option('--dry-run', 'say what would be sent, and stop')
+    .option('--price <in,out>', 'with --dry-run: price of a million tokens, prompt and answer', price)
+    .option('--call-seconds <s>', 'with --dry-run: how long a call takes', above0)
+    .option('--rules', 'list the rules that criteria may name, and exit')
+    .option('--json', 'print a JSON line a response')
+    .addHelpText('after', HELP)
+    .action(async (options: GradeCommandOptions) => {
+      const { gradeCommand } = await import('./grade.ts')
+      done(await gradeCommand(options, io))
+    })
+}

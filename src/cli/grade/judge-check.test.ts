@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { caseTag, ruleTag, ScriptedServer, truthOf } from '../../grade/judge/scripted/index.ts'
+import type { Io } from '../io.ts'
+import { addJudgeCommand } from './judge-command.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'gradus-judge-'))
+const server = new ScriptedServer()
+let url = ''
+beforeAll(async () => {
+  url = await server.listen()
+})
+afterAll(async () => {
+  await server.close()
+  rmSync(folder, { recursive: true })
+})
+
+/** Labels as the script holds them for true, but for every fifth of the merits. */
+const labels = Array.from({ length: 60 }, (_, i) => {
+  const [response, rule] = [Math.floor(i / 2), i % 2]
+  const truth = truthOf(response, rule)
+  const wrong = rule === 0 && response % 5 === 0
+  return {
+    prompt: 'q',
+    response: `about ${caseTag(response)}`,
+    criterion: { text: `follows ${ruleTag(rule)}`, points: rule === 0 ? 2 : -1 },
+    label: wrong ? !truth : truth,
+  }
+})
+
+const check = async (rows: unknown[], ...options: string[]) => {
+  const file = join(folder, 'labels.jsonl')
+  writeFileSync(file, rows.map(row => JSON.stringify(row)).join('\n'))
+  const printed = { out: '', err: '', code: -1 }
+  const io: Io = {
+    out: { write: text => (printed.out += text) },
+    err: { write: text => (printed.err += text) },
+    onInterrupt: () => () => {},
+  }
+  const program = new Command().exitOverride()
+  addJudgeCommand(program, io, code => {
+    printed.code = code
+  })
+  const args = ['judge', 'check', '--labels', file, '--judge', url, '--model', 'scripted', ...options]
+  await program.parseAsync(args, { from: 'user' })
+  return printed
+}
+
+describe('gradus judge check', () => {
+  it('measures a judge by sign of points', async () => {
+    const { out, err, code } = await check(labels, '--json')
+    const quality = JSON.parse(out)
+    expect(code).toBe(0)
+    // 30 merits with 6 wrong labels, 30 flaws with none.
+    expect(quality.positive).toMatchObject({ rows: 30, judged: 30 })
+    expect(quality.positive.agreement.estimate).toBeCloseTo(24 / 30, 12)
+    expect(quality.negative.agreement.estimate).toBe(1)
+    expect(quality.all.agreement.estimate).toBeCloseTo(54 / 60, 12)
+    expect(quality.nullsAcceptable).toBe(true)
+    expect(err).toContain('60 verdicts')
+  })
+
+  it('prints a table, and fails below the agreement that was asked for', async () => {
+    const { out, code } = await check(labels, '--min-agreement', '0.95')
+    expect(code).toBe(100)
+    expect(out).toMatch(/merits +30\/30 +80\.0%/)
+    expect(out).toMatch(/flaws +30\/30 +100\.0%/)
+    expect((await check(labels, '--min-agreement', '0.9')).code).toBe(0)
+  })
+
+  it('names the row that it cannot use', async () => {
+    await expect(check([labels[0], { ...labels[1], label: 1 }])).rejects.toThrow(
+      /labels\.jsonl:2: label: expected a boolean, got 1/,
+    )
+    await expect(check([])).rejects.toThrow('expected labels')
+  })
+})

@@ -1,0 +1,87 @@
+/** @file `gradus judge check`: asks a judge about labelled verdicts and says how often it errs. */
+
+import { setMaxListeners } from 'node:events'
+import { type JudgeQuality, type JudgeRates, judgeQuality } from '../../eval/judge-quality.ts'
+import { checkGrader, parseLabelledCase } from '../../grade/judge/calibration.ts'
+import { DataError, UsageError } from '../../util/errors.ts'
+import type { Interval } from '../../util/intervals.ts'
+import { jsonlLines, parseRow } from '../../util/jsonl.ts'
+import { EXIT, type Io, printJson } from '../io.ts'
+import { type JudgeCommandOptions, openCommandJudge } from './judge.ts'
+
+export interface JudgeCheckOptions extends JudgeCommandOptions {
+  labels: string
+  minAgreement?: number
+  json?: boolean
+}
+
+/**
+ * Prints the judge's quality. Exit code 100 when agreement is below `minAgreement`, or could not be measured.
+ * @throws DataError for labels that cannot be used; JudgeError when every call would fail
+ */
+export const judgeCheck = async (options: JudgeCheckOptions, io: Io): Promise<number> => {
+  const cases = jsonlLines(options.labels).map(({ text, place }) =>
+    parseLabelledCase(
+      parseRow(text, place, row => row),
+      place,
+    ),
+  )
+  if (cases.length === 0) throw new DataError(`${options.labels}: expected labels, got none; add rows`)
+  const judge = openCommandJudge(options)
+  if (!judge) throw new UsageError('--judge: expected the address of a judge, got none')
+  const quit = new AbortController()
+  // Every call under way listens to it.
+  setMaxListeners(0, quit.signal)
+  const stopListening = io.onInterrupt(() => quit.abort())
+  try {
+    const { concurrency } = options
+    const rows = await checkGrader(judge.grader, cases, { concurrency, signal: quit.signal })
+    const quality = judgeQuality(
+      rows.map(({ points, label, verdict, group }) => ({ points, label, verdict, group })),
+    )
+    if (options.json) printJson(io, quality)
+    else io.out.write(formatQuality(quality))
+    io.err.write(`${judge.describe()}\n`)
+    const agreement = quality.all.agreement?.estimate ?? 0
+    return agreement < (options.minAgreement ?? 0) ? EXIT.belowThreshold : EXIT.ok
+  } catch (error) {
+    if (!quit.signal.aborted) throw error
+    io.err.write('interrupted: nothing was measured\n')
+    return EXIT.interrupted
+  } finally {
+    stopListening()
+    await judge.grader.close()
+    judge.close()
+  }
+}
+
+const percent = (rate: Interval | null): string => {
+  if (rate === null) return '-'
+  const [estimate, low, high] = [rate.estimate, rate.low, rate.high].map(each => (100 * each).toFixed(1))
+  return `${estimate}% [${low}, ${high}]`
+}
+
+const formatRow = (name: string, rates: JudgeRates): string =>
+  [
+    name.padEnd(10),
+    `${rates.judged}/${rates.rows}`.padEnd(12),
+    ...[rates.agreement, rates.falseAccept, rates.falseReject, rates.nullRate].map(rate =>
+      percent(rate).padEnd(22),
+    ),
+    rates.kappa === null ? '-' : rates.kappa.toFixed(3),
+  ]
+    .join('')
+    .trimEnd()
+
+const formatQuality = ({ all, positive, negative, nullsAcceptable }: JudgeQuality): string => {
+  const heads = ['agreement', 'false accept', 'false reject', 'no verdict'].map(head => head.padEnd(22))
+  const lines = [
+    ['criteria'.padEnd(10), 'judged'.padEnd(12), ...heads, 'kappa'].join(''),
+    formatRow('merits', positive),
+    formatRow('flaws', negative),
+    formatRow('all', all),
+  ]
+  if (!nullsAcceptable)
+    lines.push('more than 5% of the verdicts of one sign are missing: do not train on this judge')
+  return `${lines.join('\n')}\n`
+}

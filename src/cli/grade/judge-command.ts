@@ -1,0 +1,54 @@
+/** @file `gradus judge`: options and help; the work is in the modules that it loads when it runs. */
+
+import { type Command, Option } from 'commander'
+import type { Io } from '../io.ts'
+import { callShape, count, share } from '../option-values.ts'
+import type { JudgeCheckOptions } from './judge-check.ts'
+
+const HELP = `
+A label is a row {"prompt"?, "response", "reference"?, "criterion": {"text", "points", "id"?}, "label": true | false};
+prompt is a question or a list of messages. Rows with the same response are asked about together.
+
+False accept: the share of criteria that are not met but were called met. False reject: the share that are met but were
+called not met. Both by sign of points, over the verdicts that were given, with 95% intervals over responses.
+
+With --json one line: {"all", "positive", "negative", "nullsAcceptable"}; each of the first three holds "rows", "judged",
+"agreement", "kappa", "falseAccept", "falseReject", "nullRate", where rates are {"estimate", "low", "high", "level"}.
+
+Example:
+  $ gradus judge check --labels labels.jsonl --judge http://127.0.0.1:8000/v1 --model judge --min-agreement 0.9`
+
+/** Adds `gradus judge` to the program. `done` receives the exit code. */
+export const addJudgeCommand = (program: Command, io: Io, done: (code: number) => void): void => {
+  const judge = program
+    .command('judge')
+    .summary('measure a judge')
+    .description('Measures judges before they are trusted with a reward.')
+  judge
+    .command('check')
+    .description(
+      'Measures a judge against labels: agreement, false accepts, false rejects, missing verdicts.',
+    )
+    .requiredOption('--labels <file.jsonl>', 'labelled verdicts')
+    .requiredOption('--judge <url>', 'OpenAI-compatible endpoint of the judge')
+    .requiredOption('--model <name>', "the judge's model")
+    .option('--api-key-env <name>', 'environment variable that holds the key of the endpoint')
+    .option(
+      '--calls <shape>',
+      'criteria a call: criterion (one), rubric (all), or a number',
+      callShape,
+      'criterion',
+    )
+    .addOption(
+      new Option('--levels <scale>', 'scale of the verdicts').choices(['yes-no', 'levels']).default('yes-no'),
+    )
+    .option('--cache <dir>', 'folder of verdicts to reuse and add to')
+    .option('--concurrency <n>', 'responses and calls of the judge at a time', count, 64)
+    .option('--min-agreement <share>', 'fail with exit code 100 below this agreement', share)
+    .option('--json', 'print the result as one JSON line')
+    .addHelpText('after', HELP)
+    .action(async (options: JudgeCheckOptions) => {
+      const { judgeCheck } = await import('./judge-check.ts')
+      done(await judgeCheck(options, io))
+    })
+}

@@ -1,0 +1,174 @@
+/** @file `gradus grade --dry-run`: what grading a file would ask, of whom, and what that may take. Nothing is sent. */
+
+import { estimateJudging, type JudgingEstimate, type Price } from '../../chat/index.ts'
+import { type LlmJudge, llmJudge } from '../../grade/judge/index.ts'
+import { type Route, routeOf } from '../../grade/rubric-grader.ts'
+import type { RubricFile } from '../../rubric/formats/index.ts'
+import { formatDuration } from '../../runs/progress.ts'
+import { DataError, UsageError } from '../../util/errors.ts'
+import { streamJsonl } from '../../util/jsonl-stream.ts'
+import { EXIT, type Io } from '../io.ts'
+import { type JudgeCommandOptions, openCommandJudge } from './judge.ts'
+import { gradeItemOf, parseResponseRow, RubricMatcher } from './rows.ts'
+
+/** What only a dry run asks for. */
+export interface PriceOptions {
+  price?: Price
+  callSeconds?: number
+}
+
+type Options = JudgeCommandOptions & PriceOptions & { json?: boolean }
+
+/** @throws UsageError where they are given and nothing is reckoned */
+export const refuseStrayPrices = ({ price, callSeconds }: PriceOptions): void => {
+  const stray = price !== undefined ? 'price' : callSeconds !== undefined ? 'call-seconds' : null
+  if (stray !== null)
+    throw new UsageError(`--${stray}: it is for --dry-run, which reckons with it`, { hint: 'add --dry-run' })
+}
+
+/** Counts what the rows of a file need. */
+class Needs {
+  rows = 0
+  unusable = 0
+  readonly verdicts: Record<Route, number> = { rule: 0, formal: 0, judge: 0 }
+  calls = 0
+  cached = 0
+  promptCharacters = 0
+  readonly #keys = new Set<string>()
+  readonly #judge: LlmJudge
+  readonly #remembers: boolean
+
+  /** @param remembers there is a cache, which answers the second of two identical questions */
+  constructor(judge: LlmJudge, remembers: boolean) {
+    this.#judge = judge
+    this.#remembers = remembers
+  }
+
+  add({ item, rubric }: ReturnType<typeof rowWithRubric>): void {
+    this.rows++
+    for (const criterion of rubric.criteria) this.verdicts[routeOf(criterion)]++
+    const judged = rubric.criteria.filter(criterion => routeOf(criterion) === 'judge')
+    for (const { key, cached, promptCharacters } of this.#judge.preview(item, judged)) {
+      this.calls++
+      if (cached || (this.#remembers && this.#keys.has(key))) this.cached++
+      else this.promptCharacters += promptCharacters
+      if (this.#remembers) this.#keys.add(key)
+    }
+  }
+}
+
+type Line = Parameters<typeof parseResponseRow>[0]
+
+/** @throws DataError for a row that cannot be used */
+const rowWithRubric = (line: Line, matcher: RubricMatcher) => {
+  const row = parseResponseRow(line)
+  const item = matcher.find(row, line.place)
+  return { item: gradeItemOf(row, item), rubric: item.rubric }
+}
+
+/** A judge that is only asked what it would ask. */
+const nobody = ({ calls }: Options): LlmJudge =>
+  llmJudge({
+    model: {
+      name: 'nobody',
+      complete: async () => {
+        throw new UsageError('a dry run makes no call')
+      },
+    },
+    shape: calls,
+  })
+
+interface PlanJob {
+  file: RubricFile
+  responses: string
+  options: Options
+  io: Io
+}
+
+/**
+ * Reads all rows and prints what they would take. The exit code is that of rows which cannot be used.
+ * @throws UsageError, ConfigError as grading does
+ */
+export const planGrading = async ({ file, responses, options, io }: PlanJob): Promise<number> => {
+  const judge = openCommandJudge(options)
+  const needs = new Needs(judge?.grader ?? nobody(options), options.cache !== undefined)
+  const stop = new AbortController()
+  const stopListening = io.onInterrupt(() => stop.abort())
+  try {
+    const matcher = new RubricMatcher(file)
+    for await (const line of streamJsonl(responses)) {
+      if (stop.signal.aborted) return EXIT.interrupted
+      try {
+        needs.add(rowWithRubric(line, matcher))
+      } catch (error) {
+        if (!(error instanceof DataError)) throw error
+        needs.unusable++
+        io.err.write(`gradus: ${error.message}\n`)
+      }
+    }
+    const estimate = estimateOf(needs, options)
+    io.out.write(
+      options.json
+        ? `${JSON.stringify(asJson(needs, estimate, options))}\n`
+        : `${linesOf(needs, estimate, options).join('\n')}\n`,
+    )
+    return needs.unusable > 0 ? EXIT.failed : EXIT.ok
+  } finally {
+    stopListening()
+    await judge?.grader.close()
+    judge?.close()
+  }
+}
+
+const estimateOf = (needs: Needs, options: Options): JudgingEstimate => {
+  const { judge: url = 'http://127.0.0.1', model = 'nobody', concurrency, price, callSeconds } = options
+  const calls = needs.calls - needs.cached
+  const estimate = estimateJudging(
+    { endpoints: [{ url, model, concurrency, price }] },
+    {
+      calls,
+      promptCharacters: calls > 0 ? needs.promptCharacters / calls : 0,
+      secondsPerCall: callSeconds,
+    },
+  )
+  const { minutes } = estimate
+  // However many are under way at a time, one call takes as long as it takes.
+  const least = calls > 0 ? (callSeconds ?? 0) / 60 : 0
+  return { ...estimate, minutes: minutes === null ? null : Math.max(minutes, least) }
+}
+
+const asJson = (needs: Needs, estimate: JudgingEstimate, { model }: Options): object => {
+  const { rows, unusable, verdicts, calls, cached } = needs
+  const { calls: toMake, promptTokens, completionTokens, cost, minutes } = estimate
+  return {
+    rows,
+    unusable,
+    verdicts,
+    judge: { model: model ?? null, calls, cached, toMake, promptTokens, completionTokens, cost, minutes },
+  }
+}
+
+const count = (value: number): string => Math.round(value).toLocaleString('en')
+
+const linesOf = (needs: Needs, estimate: JudgingEstimate, options: Options): string[] => {
+  const { rows, unusable, verdicts } = needs
+  const all = verdicts.rule + verdicts.formal + verdicts.judge
+  return [
+    `rows         ${count(rows)}${unusable > 0 ? `, and ${count(unusable)} that cannot be used` : ''}`,
+    `criteria     ${rows > 0 ? (all / rows).toFixed(2) : '0'} a row, ${count(all)} verdicts in all: ${count(verdicts.rule)} by rules, ${count(verdicts.formal)} by the solver, ${count(verdicts.judge)} by a judge`,
+    ...(verdicts.judge > 0 ? judgeLines(needs, estimate, options) : ['judge        none is needed']),
+    'nothing was sent',
+  ]
+}
+
+const judgeLines = ({ calls, cached }: Needs, estimate: JudgingEstimate, options: Options): string[] => {
+  const { model, cache, concurrency, callSeconds } = options
+  const { promptTokens, completionTokens, cost, minutes } = estimate
+  return [
+    ...(model === undefined ? ['judge        none is named: these verdicts would be null'] : []),
+    `judge calls  ${count(calls)}${cache === undefined ? '' : `, ${count(cached)} of them answered by the cache: ${count(calls - cached)} to make`}`,
+    `tokens       about ${count(promptTokens)} in (four characters a token), ${count(completionTokens)} out (256 an answer)`,
+    `cost         ${cost === null ? 'unknown: give --price IN,OUT for a million tokens' : `about ${cost.toFixed(2)}, in the currency of --price`}`,
+    `time         ${minutes === null ? 'unknown: give --call-seconds' : `about ${formatDuration(60 * minutes)} at ${concurrency} calls of ${callSeconds} s at a time`}`,
+  ]
+}

@@ -1,0 +1,86 @@
+/** @file `gradus score FILE.jsonl`: one JSON line a row, in the order of the file. */
+
+import { aggregateScores, nullRates } from '../../rubric/aggregate.ts'
+import { parseGradedRow } from '../../rubric/graded-row.ts'
+import { type NamedRule, ruleOf, type ScoreByRuleOptions } from '../../rubric/rules.ts'
+import type { NullHandling, RubricScore } from '../../rubric/score.ts'
+import { GradusError } from '../../util/errors.ts'
+import { type JsonlLine, jsonlLines, parseRow, readText } from '../../util/jsonl.ts'
+import { EXIT, type Io, printJson } from '../io.ts'
+
+export interface ScoreCommandOptions {
+  rule: string
+  nulls: NullHandling
+  undefined?: number
+  scale: number
+  vetoBelow: number
+  saturation: number
+  summary?: boolean
+  json?: boolean
+}
+
+interface RowScore extends Partial<RubricScore> {
+  id?: string | number
+  score: number | null
+}
+
+/**
+ * Scores every row of a file by a rule. A row that cannot be used gets a line of its own with the reason, and the exit
+ * code becomes 1; the other rows are still scored.
+ * @throws UsageError for a rule that there is none of; DataError for a file that cannot be read.
+ */
+export const scoreCommand = (file: string, options: ScoreCommandOptions, io: Io): number => {
+  const rule = ruleOf(options.rule)
+  const scored: RubricScore[] = []
+  let failed = 0
+  for (const line of linesOf(file)) {
+    try {
+      const { id, result } = scoreLine(line, rule, options)
+      scored.push(result)
+      const { counts: _, ...shown } = result
+      const row: RowScore = { ...(id === undefined ? {} : { id }), ...shown }
+      printJson(io, row)
+    } catch (error) {
+      if (!(error instanceof GradusError)) throw error
+      failed += 1
+      printJson(io, { score: null, error: error.message })
+      io.err.write(`gradus: ${error.message}\n`)
+    }
+  }
+  if (options.summary) io.err.write(`${summary(scored, failed, options.json ?? false)}\n`)
+  return failed > 0 ? EXIT.failed : EXIT.ok
+}
+
+/** A `.json` file is one row, on as many lines as it likes: graded trees are often written so. */
+const linesOf = (file: string): JsonlLine[] =>
+  file.endsWith('.json') ? [{ place: file, text: readText(file) }] : jsonlLines(file)
+
+const scoreLine = ({ place, text }: JsonlLine, rule: NamedRule, options: ScoreCommandOptions) => {
+  const ruleOptions: ScoreByRuleOptions = {
+    nulls: options.nulls,
+    whenUndefined: options.undefined ?? null,
+    scale: options.scale,
+    vetoBelow: options.vetoBelow,
+    saturation: options.saturation,
+  }
+  return parseRow(text, place, value => {
+    const { id, rubric, verdicts } = parseGradedRow(value, { levels: rule.levels ?? false })
+    return { id, result: rule.score(rubric, verdicts, ruleOptions) }
+  })
+}
+
+const percent = (rate: number | null) => (rate === null ? 'none to give' : `${(100 * rate).toFixed(1)}%`)
+
+/** The file as one figure: the clipped mean with its bootstrap spread, as HealthBench reports a data set (spec 1.6). */
+const summary = (scores: readonly RubricScore[], failed: number, asJson: boolean): string => {
+  const aggregate = aggregateScores(scores.map(({ score }) => score))
+  const nulls = nullRates(scores)
+  if (asJson) return JSON.stringify({ ...aggregate, failed, nullRates: nulls })
+  const { mean, bootstrapStd, scored, skipped } = aggregate
+  const figure =
+    mean === null ? 'no score' : `mean ${mean.toFixed(4)} (bootstrap sd ${bootstrapStd.toFixed(4)})`
+  return [
+    `${figure} over ${scored} rows, the mean clipped to [0, 1]; ${skipped} undefined, ${failed} unusable`,
+    `verdicts missing: ${percent(nulls.positive)} of rewards, ${percent(nulls.negative)} of penalties`,
+  ].join('\n')
+}

@@ -1,0 +1,180 @@
+/** @file `gradus rubric`: options and help; the work is in the modules that it loads when it runs. */
+
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Io } from '../io.ts'
+import type { GenerateCommandOptions } from './generate.ts'
+import type { LintCommandOptions } from './lint.ts'
+import type { PerturbCommandOptions } from './perturb.ts'
+import type { RefineCommandOptions } from './refine.ts'
+
+const LINT_HELP = `
+Rules, from the rubric alone (E error, W warning, i info):
+  E zero-points, absurd-points, no-positive-points   points that no score can be made of
+  W absurd-points, swamping-points, empty-rubric     points out of proportion, or that decide alone
+  E contradictory                                    one asks for what another denies or penalises
+  W duplicate, near-duplicate  i mirrored            one thing counts twice
+  E commands-judge  W addresses-judge, long          texts for the judge, or too long for it
+  W compound, vague  E/W wrong-sign                  wording that cannot be decided, or contradicts the points
+With --verdicts, what chance would not do (95% bounds, exact or permutation tests corrected for all criteria):
+  W saturated, never-met, non-discriminating         says nothing about a response
+  W anti-correlated, uncorrelated                    does not go with the outcome
+  W low-agreement, judge-fails  i no-verdicts        the judge cannot decide it
+
+Verdicts are rows {"verdicts": {id: true|false|null, ...} or as "gradus grade --json" prints them, "id"?, "rubric"?,
+"group"?, "outcome"?, "repeats"?}. Several files hold judgements of the same responses by the same judge: they are
+compared. --outcomes names rows {"id", "outcome": true|false|number, "group"?} to join by id. Rows of one group are
+responses to the same prompt.
+
+Exit code 0 without errors, 1 with errors, 100 with more warnings than --max-warnings allows (--strict: none).
+
+Examples:
+  $ gradus rubric lint rubric.yaml
+  $ gradus rubric lint rubric.yaml --verdicts graded.jsonl again.jsonl --outcomes answers.jsonl --strict`
+
+const PERTURB_HELP = `
+Variants (RuscaRL, Table 14): original, inverse (points in reverse order), negated (signs turned round), ambiguous (vague
+criteria with a coin flip as verdict added), contradictory (denials of criteria added), removed (half of them deleted).
+Same file, variant and seed, same result. What changed is said on stderr. Evaluate with the original rubric.
+
+Example:
+  $ gradus rubric perturb rubric.yaml --variant inverse --seed 1 --out inverse.yaml`
+
+const GENERATE_HELP = `
+Rows of --data are {"question" or "prompt", "reference" or "answer", "id"?}. Each gets 5 to 15 criteria worth 1 to 10 or
+-10 to -1. An answer of the model that breaks a rule is sent back once; a row without a usable rubric is named on stderr,
+the others are written, and the exit code is 1.
+
+Examples:
+  $ gradus rubric generate --question "What is 6 x 7?" --reference 42 --judge http://127.0.0.1:8000/v1 --model m
+  $ gradus rubric generate --data questions.jsonl --out rubrics.jsonl --judge https://api.example.com/v1 --model m --api-key-env API_KEY`
+
+const REFINE_HELP = `
+Each round asks the model what is missing, redundant or ambiguous, and for a revised list; it stops when a round finds
+nothing. Without FILE the model proposes the first rubric. Traces are rows {"text" or "response"}, or one string a line of
+JSON.
+
+Example:
+  $ gradus rubric refine rubric.yaml --task "Solve the equation." --positives good.jsonl --negatives bad.jsonl \\
+      --judge http://127.0.0.1:8000/v1 --model m --out refined.yaml`
+
+const wholeNumber = (least: number) => (text: string) => {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isInteger(value) || value < least)
+    throw new InvalidArgumentError(`Expected a whole number of at least ${least}.`)
+  return value
+}
+const share = (text: string) => {
+  const value = Number(text)
+  if (text.trim() === '' || !(value >= 0 && value <= 1))
+    throw new InvalidArgumentError('Expected a number from 0 to 1.')
+  return value
+}
+const number = (text: string) => {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Expected a number.')
+  return value
+}
+
+type Done = (code: number) => void
+
+const addLint = (rubric: Command, io: Io, done: Done) =>
+  rubric
+    .command('lint')
+    .summary('find what is wrong with a rubric')
+    .description(
+      'Finds what is wrong with rubrics: from their text and points, and from the verdicts of a run.',
+    )
+    .argument('<file>', 'rubric, or data set of rubrics (YAML, JSON, JSON Lines)')
+    .option('--format <name>', 'format of the file; detected where not given')
+    .option('--verdicts <file.jsonl...>', 'verdicts of a run; further files: the same responses judged again')
+    .option('--outcomes <file.jsonl>', 'outcomes of the responses, by id')
+    .option('--off <rule...>', 'rules not to report')
+    .option('--similarity <share>', 'content in common from which criteria are near-duplicates', share, 0.7)
+    .option('--max-warnings <n>', 'fail with exit code 100 above this many warnings', wholeNumber(0))
+    .option('--strict', 'the same as --max-warnings 0')
+    .option('--json', 'print {rubrics, criteria, counts, findings} as JSON')
+    .addHelpText('after', LINT_HELP)
+    .action(async (file: string, options: LintCommandOptions) => {
+      const { lintCommand } = await import('./lint.ts')
+      done(lintCommand(file, options, io))
+    })
+
+const addPerturb = (rubric: Command, io: Io, done: Done) =>
+  rubric
+    .command('perturb')
+    .summary('spoil a rubric on purpose')
+    .description('Writes a spoilt copy of a rubric, to see how a method bears bad rubrics.')
+    .argument('<file>', 'rubric, or data set of rubrics')
+    .requiredOption('--variant <name>', 'what to do to it (list below)')
+    .option('--seed <s>', 'seed of what is random', '0')
+    .addOption(
+      new Option('--vague <how>', 'verdicts of vague criteria: by coin, or as judged as the rest')
+        .choices(['coin', 'judged'])
+        .default('coin'),
+    )
+    .option('--format <name>', 'format to write; that of the file where not given')
+    .option('-o, --out <file>', 'file to write; standard output where not given')
+    .addHelpText('after', PERTURB_HELP)
+    .action(async (file: string, options: PerturbCommandOptions) => {
+      const { perturbCommand } = await import('./perturb.ts')
+      done(perturbCommand(file, options, io))
+    })
+
+const withModel = (command: Command): Command =>
+  command
+    .requiredOption('--judge <url>', 'OpenAI-compatible endpoint of the model')
+    .requiredOption('--model <name>', 'model that writes')
+    .option('--api-key-env <name>', 'environment variable that holds the key of the endpoint')
+    .option('--temperature <t>', 'sampling temperature', number, 0.7)
+    .option('--max-tokens <n>', 'most new tokens an answer', wholeNumber(1), 4096)
+    .option('--seed <n>', 'seed of sampling, where the server takes one', wholeNumber(0))
+    .option('-o, --out <file>', 'file to write; standard output where not given')
+
+const addGenerate = (rubric: Command, io: Io, done: Done) =>
+  withModel(
+    rubric
+      .command('generate')
+      .summary('write rubrics from reference answers')
+      .description('Writes a rubric for a question from its reference answer, by a language model.'),
+  )
+    .option('--question <text>', 'the question')
+    .option('--reference <text>', 'its reference answer')
+    .option('--data <file.jsonl>', 'questions with reference answers, in place of the two above')
+    .option('--concurrency <n>', 'questions at a time', wholeNumber(1), 8)
+    .addHelpText('after', GENERATE_HELP)
+    .action(async (options: GenerateCommandOptions) => {
+      const { generateCommand } = await import('./generate.ts')
+      done(await generateCommand(options, io))
+    })
+
+const addRefine = (rubric: Command, io: Io, done: Done) =>
+  withModel(
+    rubric
+      .command('refine')
+      .summary('revise a rubric in rounds')
+      .description('Revises a rubric from good and bad traces: what is missing, redundant, ambiguous.')
+      .argument('[file]', 'rubric to start from; proposed where not given'),
+  )
+    .requiredOption('--task <text>', 'what the traces were written for')
+    .option('--dimensions <text>', 'what matters about them')
+    .option('--positives <file.jsonl>', 'traces that should score high')
+    .option('--negatives <file.jsonl>', 'traces that should score low')
+    .option('--subject <words>', 'what the criteria are about', 'the reasoning')
+    .option('--rounds <n>', 'most rounds', wholeNumber(1), 3)
+    .addHelpText('after', REFINE_HELP)
+    .action(async (file: string | undefined, options: RefineCommandOptions) => {
+      const { refineCommand } = await import('./refine.ts')
+      done(await refineCommand(file, options, io))
+    })
+
+/** Adds `gradus rubric` to the program. `done` receives the exit code. */
+export const addRubricCommand = (program: Command, io: Io, done: Done): void => {
+  const rubric = program
+    .command('rubric')
+    .summary('check, write, revise and spoil rubrics')
+    .description('Cares for rubrics: finds their faults, writes and revises them, spoils them on purpose.')
+  addLint(rubric, io, done)
+  addGenerate(rubric, io, done)
+  addRefine(rubric, io, done)
+  addPerturb(rubric, io, done)
+}

@@ -1,0 +1,79 @@
+/** @file `gradus serve chat`: a local checkpoint as an OpenAI-compatible endpoint, until it is told to stop. */
+
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { UsageError } from '../../util/errors.ts'
+import { EXIT, type Io } from '../io.ts'
+
+interface ServeChatOptions {
+  model: string
+  name?: string
+  host: string
+  port: number
+  threads: number
+  maxRows: number
+  tokenEnv?: string
+}
+
+const HELP = `
+Paths: /v1/chat/completions, /v1/completions, /v1/models, /healthz. Streams; knows n, seed, stop, logprobs.
+A checkpoint without a chat template gets the messages' texts with a blank line between them.
+
+Examples:
+  $ gradus serve chat --model models/logic-start --port 8001
+  $ GRADUS_TOKEN=... gradus serve chat --model my-model --token-env GRADUS_TOKEN --host 0.0.0.0`
+
+const wholeNumber = (least: number) => (text: string) => {
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < least)
+    throw new InvalidArgumentError(`Expected a whole number of at least ${least}.`)
+  return value
+}
+
+/** Adds `chat` to `gradus serve`. `done` receives the exit code. */
+export const addServeChat = (serve: Command, io: Io, done: (code: number) => void): void => {
+  serve
+    .command('chat')
+    .summary('serve a local checkpoint to chat clients')
+    .description('Serves a local checkpoint by the OpenAI-compatible chat and completion endpoints.')
+    .requiredOption('--model <dir>', 'checkpoint folder with a tokenizer')
+    .option('--name <name>', "the model's name for clients; that of the folder when absent")
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <n>', 'port; 0 takes a free one', wholeNumber(0), 8001)
+    .addOption(new Option('--threads <n>', 'threads of the engine').argParser(wholeNumber(1)).default(2))
+    .option('--max-rows <n>', 'samples that are drawn together', wholeNumber(1), 64)
+    .option('--token-env <name>', 'environment variable with the bearer token that clients must send')
+    .addHelpText('after', HELP)
+    .action(async (options: ServeChatOptions) => done(await serveChat(options, io)))
+}
+
+const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
+
+const bearerToken = ({ host, tokenEnv }: ServeChatOptions): string | null => {
+  const token = tokenEnv === undefined ? null : (process.env[tokenEnv] ?? '')
+  if (token === '')
+    throw new UsageError(`--token-env: the environment variable ${tokenEnv} is empty or not set`)
+  if (token === null && !LOOPBACK.has(host))
+    throw new UsageError(`--host ${host} can be reached from other machines; give --token-env NAME as well`)
+  return token
+}
+
+const serveChat = async (options: ServeChatOptions, io: Io): Promise<number> => {
+  const token = bearerToken(options)
+  const { openServedModel, startChatServer } = await import('../../serve/chat/index.ts')
+  const { existingModel } = await import('../../recipes/starting-model.ts')
+  const model = await openServedModel(existingModel(options.model, '--model'), options)
+  if (!model.ownTemplate)
+    io.err.write('the checkpoint has no chat template: messages are joined as plain text\n')
+  const { host, port, maxRows } = options
+  const server = await startChatServer(model, { host, port, maxRows, token })
+  io.err.write(`${model.name} at ${server.url}/v1 (Ctrl+C stops)\n`)
+  await new Promise<void>(resolve => {
+    const stop = io.onInterrupt(() => {
+      stop()
+      resolve()
+    })
+  })
+  io.err.write('answering what was accepted, then stopping\n')
+  await server.close()
+  return EXIT.ok
+}

@@ -1,0 +1,51 @@
+/** @file `gradus serve reward`: the reward service until it is told to stop. */
+
+import { dirname } from 'node:path'
+import { readRewardConfig, rewardService, startRewardServer } from '../../serve/reward/index.ts'
+import { EXIT, type Io } from '../io.ts'
+
+export interface ServeRewardOptions {
+  config: string
+  host?: string
+  port?: number
+  check?: boolean
+  quiet?: boolean
+}
+
+/** Resolves at the first interrupt; the second one quits at once. */
+const untilInterrupted = (io: Io): Promise<void> =>
+  new Promise(resolve => {
+    let before = false
+    io.onInterrupt(() => {
+      if (before) process.exit(EXIT.interrupted)
+      before = true
+      resolve()
+    })
+  })
+
+/** @throws ConfigError, DataError, CheckpointError for a configuration that cannot be used. */
+export const serveReward = async (options: ServeRewardOptions, io: Io): Promise<number> => {
+  const config = readRewardConfig(options.config)
+  const { host = config.server.host, port = config.server.port } = options
+  const used = { ...config, server: { ...config.server, host, port } }
+  const writeLog = options.quiet ? undefined : (line: string) => io.err.write(line)
+  const parts = await rewardService(used, { folder: dirname(options.config), writeLog })
+  const { service, log } = parts
+  if (options.check) {
+    await service.close()
+    io.err.write(`${options.config}: fine\n`)
+    return EXIT.ok
+  }
+  const interrupted = untilInterrupted(io)
+  const server = await startRewardServer(parts, { host, port })
+  const paths = used.routes.map(({ path }) => path).join(' ')
+  io.err.write(`rewards at ${server.url}, paths ${paths} (Ctrl+C stops)\n`)
+  log?.event('listening', { url: server.url })
+  await interrupted
+  io.err.write('answering what was accepted, then stopping; once more quits at once\n')
+  const unanswered = await server.drain()
+  log?.event('stopped', { unanswered })
+  if (unanswered === 0) return EXIT.ok
+  io.err.write(`${unanswered} requests were not answered within limits.drainMs (${used.limits.drainMs} ms)\n`)
+  return EXIT.failed
+}

@@ -1,0 +1,52 @@
+/** @file `gradus sample`: new tokens of a checkpoint after one prompt. */
+
+import { loadConfig } from '../../model/checkpoint.ts'
+import { assertTokenizerFits, hasTokenizer, loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
+import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import { existingModel } from '../../recipes/starting-model.ts'
+import { CheckpointError, UsageError } from '../../util/errors.ts'
+import { EXIT, type Io, printJson } from '../io.ts'
+
+export interface SampleOptions {
+  model: string
+  prompt?: string
+  promptTokens?: number[]
+  maxTokens: number
+  temperature: number
+  topK: number
+  topP: number
+  seed: string
+  threads: number
+  json?: boolean
+}
+
+/** Samples one continuation. @throws UsageError without exactly one kind of prompt; CheckpointError, DataError. */
+export const sampleCommand = async (options: SampleOptions, io: Io): Promise<number> => {
+  const { prompt, promptTokens } = options
+  if ((prompt === undefined) === (promptTokens === undefined))
+    throw new UsageError('expected either --prompt TEXT or --prompt-tokens 1,2,3')
+  const folder = existingModel(options.model, '--model')
+  const tokenizer = hasTokenizer(folder) ? loadTokenizer(folder) : null
+  if (tokenizer) assertTokenizerFits(tokenizer, loadConfig(folder))
+  const tokens = promptTokens ?? encode(prompt!, tokenizer, folder)
+  const policy = await LocalPolicy.start({ folder }, { threads: options.threads })
+  try {
+    const { maxTokens, temperature, topK, topP, seed } = options
+    const [sample] = await policy.sample({ prompts: [tokens], maxTokens, temperature, topK, topP, seed })
+    const text = tokenizer?.decode([...sample.tokens]) ?? null
+    if (options.json) {
+      const { logprobs, finishReason } = sample
+      printJson(io, { tokens: [...sample.tokens], logprobs: [...logprobs], text, finishReason })
+    } else io.out.write(`${text ?? sample.tokens.join(',')}\n`)
+  } finally {
+    await policy.close()
+  }
+  return EXIT.ok
+}
+
+const encode = (text: string, tokenizer: Tokenizer | null, folder: string): number[] => {
+  if (tokenizer) return tokenizer.encode(text, { addSpecialTokens: true })
+  throw new CheckpointError(`${folder}: --prompt needs a tokenizer.json, which this model lacks`, {
+    hint: 'give token ids with --prompt-tokens',
+  })
+}

@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { RECIPES } from '../../recipes/index.ts'
+import { parseSetting, resolveSettings } from './settings.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'gradus-settings-'))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+const file = (text: string) => {
+  const path = join(dir, 'mine.yaml')
+  writeFileSync(path, text)
+  return path
+}
+
+describe('settings', () => {
+  it('lays preset over defaults, file over preset, --set over all', () => {
+    const target = file('recipe: rubric-as-reward\nsteps: 7\nrollout:\n  samples: 5\n')
+    const set = ['rollout.prompts=3', 'optimizer.learningRate.peak=1e-4', 'condition=hybrid']
+    const { config, name, preset } = resolveSettings({ target, preset: 'paper', set })
+    expect(config).toMatchObject({
+      steps: 7,
+      condition: 'hybrid',
+      rollout: { prompts: 3, samples: 5, maxTokens: 512, temperature: 1 },
+      optimizer: { learningRate: { peak: 1e-4, kind: 'constant' }, beta1: 0.9 },
+    })
+    expect([name, preset]).toEqual(['mine', 'paper'])
+  })
+
+  it('takes the first preset for a bare recipe and none for a file', () => {
+    expect(resolveSettings({ target: 'rubric-as-reward' })).toMatchObject({
+      preset: 'quick',
+      name: 'rubric-as-reward-quick',
+    })
+    expect(resolveSettings({ target: file('recipe: rubric-as-reward') }).preset).toBeUndefined()
+  })
+
+  it('changes a loss key by key, whether it is spelled out or named', () => {
+    const lossOf = (text: string, set: string[]) =>
+      resolveSettings({ target: file(`recipe: rubric-as-reward\n${text}`), set }).config.loss
+    const clipped = { policy: { clipHigh: 0.28, clipLow: 0.2 } }
+    expect(lossOf('', ['loss.policy.clipHigh=0.28'])).toMatchObject({
+      ...clipped,
+      kl: { kind: 'k3', coef: 0.04 },
+    })
+    expect(lossOf('loss: trl:dapo', ['loss.policy.clipHigh=0.28'])).toMatchObject({
+      ...clipped,
+      aggregation: { mode: 'token-mean' },
+    })
+    expect(lossOf('loss: { preset: trl:dapo, policy: { clipHigh: 0.28 } }', [])).toMatchObject(clipped)
+  })
+
+  it('replaces maps and lists instead of merging them', () => {
+    const text = 'recipe: rubric-as-reward\ntask: { hops: { 1: 0.5, 2: 0.5 } }\n'
+    const { config } = resolveSettings({ target: file(text), set: ['task.hops={5: 1}'] })
+    expect(config.task).toMatchObject({ hops: { 5: 1 }, style: 'real' })
+  })
+
+  it('reads values of --set as YAML', () => {
+    expect(parseSetting('a.b=2')).toEqual({ a: { b: 2 } })
+    expect(parseSetting('a=null')).toEqual({ a: null })
+    expect(parseSetting('a=[1, x]')).toEqual({ a: [1, 'x'] })
+    expect(parseSetting('a=b=c')).toEqual({ a: 'b=c' })
+  })
+
+  it('has presets that are valid by their own schema and can be planned', () => {
+    for (const { name, presets } of Object.values(RECIPES)) {
+      for (const preset of Object.keys(presets)) {
+        const { entry, config } = resolveSettings({ target: name, preset })
+        expect(entry.plan(config).lines.length).toBeGreaterThan(2)
+      }
+    }
+  })
+})

@@ -1,0 +1,143 @@
+/** @file A recipe's configuration from defaults, preset, YAML file and `--set`, each layer over the one before. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, extname } from 'node:path'
+import { LineCounter, parseDocument, parse as parseYaml } from 'yaml'
+import type { z } from 'zod'
+import { RECIPES, type RecipeEntry } from '../../recipes/index.ts'
+import { ConfigError, UsageError } from '../../util/errors.ts'
+import { closest, knownKeys, parseWith } from '../../util/schema.ts'
+
+type Tree = Record<string, unknown>
+
+export interface SettingsRequest {
+  /** A recipe's name, or the path of a YAML file that names its `recipe`. */
+  target: string
+  preset?: string
+  /** `key=value` each; keys are dotted paths, values YAML. */
+  set?: readonly string[]
+}
+
+export interface Settings {
+  entry: RecipeEntry
+  config: Tree
+  /** Preset that was used; undefined for a file that asked for none. */
+  preset?: string
+  /** What a run of these settings is called, without its seed. */
+  name: string
+}
+
+const isTree = (value: unknown): value is Tree =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/**
+ * `changes` over `base`. Only objects with keys of their own in the schema are merged; lists, maps and other values
+ * replace what was there. A loss may be changed key by key whether it is spelled out or a preset's name.
+ */
+export const mergeSettings = (schema: z.ZodType, base: Tree, changes: Tree, path: string[] = []): Tree => {
+  const merged: Tree = { ...base }
+  for (const [key, value] of Object.entries(changes)) {
+    const old = base[key]
+    const here = [...path, key]
+    const isLoss = here.includes('loss')
+    const merges = isTree(value) && !('preset' in value) && (isLoss || knownKeys(schema, here).length > 0)
+    if (merges && isTree(old)) merged[key] = mergeSettings(schema, old, value, here)
+    else if (merges && isLoss && typeof old === 'string') merged[key] = { preset: old, ...value }
+    else merged[key] = value
+  }
+  return merged
+}
+
+const recipeNamed = (name: unknown, source: string, ErrorKind: typeof ConfigError): RecipeEntry => {
+  if (typeof name === 'string' && Object.hasOwn(RECIPES, name)) return RECIPES[name]
+  const names = Object.keys(RECIPES)
+  const near = typeof name === 'string' ? closest(name, names) : null
+  throw new ErrorKind(
+    `${source}: expected one of ${names.join(', ')}, got ${JSON.stringify(name) ?? 'nothing'}`,
+    {
+      hint: near ? `did you mean ${near}?` : 'choose a recipe, or the path of a YAML file',
+    },
+  )
+}
+
+const isFile = (target: string): boolean => /\.(ya?ml|json)$/i.test(target) || target.includes('/')
+
+/** @throws ConfigError naming file and line for what is not YAML, or not a map. */
+const readSettingsFile = (path: string): Tree => {
+  if (!existsSync(path)) throw new ConfigError(`${path}: no such file`, { hint: 'check the path' })
+  const lines = new LineCounter()
+  const document = parseDocument(readFileSync(path, 'utf8'), { lineCounter: lines })
+  const [problem] = document.errors
+  if (problem) {
+    const { line } = lines.linePos(problem.pos[0])
+    throw new ConfigError(`${path}:${line}: ${problem.message.split('\n')[0].replace(/:$/, '')}`, {
+      hint: 'correct the YAML there',
+    })
+  }
+  const value: unknown = document.toJS()
+  if (!isTree(value))
+    throw new ConfigError(`${path}: expected settings as keys and values, got ${JSON.stringify(value)}`)
+  return value
+}
+
+const presetOf = (entry: RecipeEntry, name: string) => {
+  if (Object.hasOwn(entry.presets, name)) return entry.presets[name].config
+  const names = Object.keys(entry.presets)
+  const near = closest(name, names)
+  throw new UsageError(`--preset: expected one of ${names.join(', ')}, got ${JSON.stringify(name)}`, {
+    hint: near ? `did you mean ${near}?` : 'choose one of these',
+  })
+}
+
+const FORBIDDEN = new Set(['', '__proto__', 'constructor', 'prototype'])
+
+/**
+ * One `--set` as a nested change: `a.b=2` -> `{ a: { b: 2 } }`.
+ * @throws UsageError without `=`, for an empty key, or a value that is not YAML.
+ */
+export const parseSetting = (text: string): Tree => {
+  const at = text.indexOf('=')
+  const keys = text.slice(0, Math.max(0, at)).trim().split('.')
+  if (at < 0 || keys.some(key => FORBIDDEN.has(key)))
+    throw new UsageError(`--set ${text}: expected key=value, for example --set optimizer.maxGradNorm=0.5`, {
+      hint: 'put the recipe before --set, and a space between settings',
+    })
+  let value: unknown
+  try {
+    value = parseYaml(text.slice(at + 1))
+  } catch (error) {
+    throw new UsageError(`--set ${text}: the value is not YAML: ${(error as Error).message.split('\n')[0]}`, {
+      hint: 'quote it for the shell',
+    })
+  }
+  return keys.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Tree
+}
+
+/**
+ * Resolves what `gradus train` was asked to run: defaults < preset < file < `--set`. A recipe's name alone takes its first
+ * preset; a file stands by itself and takes a preset only when asked.
+ * @throws UsageError for the command line (unknown recipe, preset or `--set` key); ConfigError for the file.
+ */
+export const resolveSettings = ({ target, preset, set = [] }: SettingsRequest): Settings => {
+  const file = isFile(target) ? readSettingsFile(target) : null
+  const entry = file
+    ? recipeNamed(file.recipe, `${target}: recipe`, ConfigError)
+    : recipeNamed(target, 'recipe', UsageError)
+  const chosen = preset ?? (file ? undefined : Object.keys(entry.presets)[0])
+  const { schema } = entry
+  const layer = (base: Tree, changes: Tree, source: string, ErrorKind?: typeof ConfigError) =>
+    parseWith(schema, mergeSettings(schema, base, changes), source, ErrorKind) as Tree
+  let config = parseWith(schema, {}, `defaults of ${entry.name}`) as Tree
+  if (chosen !== undefined) config = layer(config, presetOf(entry, chosen), `preset ${chosen}`)
+  if (file) config = layer(config, file, target)
+  if (set.length > 0) {
+    const changes = set
+      .map(parseSetting)
+      .reduce((all, change) => mergeSettings(schema, all, change), {} as Tree)
+    config = layer(config, changes, '--set', UsageError)
+  }
+  const name = file
+    ? basename(target, extname(target))
+    : [entry.name, chosen].filter(part => part !== undefined).join('-')
+  return { entry, config, preset: chosen, name }
+}

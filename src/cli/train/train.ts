@@ -1,0 +1,204 @@
+/** @file `gradus train`: resolves the settings, runs the recipe with progress, and sums up. */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { RunEvents } from '../../recipes/index.ts'
+import { RunError } from '../../runs/errors.ts'
+import { Progress, readEvents } from '../../runs/index.ts'
+import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
+import { EXIT, type Io, printJson } from '../io.ts'
+import { resolveSettings, type Settings, type SettingsRequest } from './settings.ts'
+import { formatSummary, summarise, summaryJson } from './summary.ts'
+
+export interface TrainOptions extends Omit<SettingsRequest, 'target'> {
+  out?: string
+  resume?: boolean
+  dryRun?: boolean
+  json?: boolean
+  quiet?: boolean
+}
+
+/** Runs or plans the training. Returns the exit code. @throws UsageError, ConfigError, RunError and what training throws. */
+export const trainCommand = async (target: string, options: TrainOptions, io: Io): Promise<number> => {
+  const settings = resolveSettings({ target, preset: options.preset, set: options.set })
+  if (options.dryRun) return printPlan(settings, options, io)
+  const dir = runFolder(settings, options)
+  const quiet = options.quiet || options.json
+  const display = new Display(io, quiet ?? false)
+  const interrupt = stopper(io, display)
+  display.say(`${settings.entry.name}: run folder ${dir}`)
+  const startMs = performance.now()
+  try {
+    const { step, finished, checkpoint } = await settings.entry.run(settings.config, {
+      dir,
+      resume: options.resume ?? false,
+      preset: settings.preset,
+      events: { ...display.events, shouldStop: () => interrupt.stopping },
+    })
+    display.close()
+    const seconds = (performance.now() - startMs) / 1000
+    const report = existsSync(join(dir, 'report.html')) ? join(dir, 'report.html') : null
+    const resume = finished ? null : resumeCommand(target, options, dir)
+    const summary = summarise(dir)
+    const warnings = warningsOf(dir)
+    if (options.json)
+      printJson(io, {
+        dir,
+        step,
+        finished,
+        checkpoint,
+        report,
+        resume,
+        seconds,
+        warnings,
+        ...summaryJson(summary),
+      })
+    else {
+      const text = formatSummary(summary)
+      if (text !== '') io.out.write(`\n${text}\n\n`)
+      if (warnings.length > 0)
+        io.out.write(`warnings    ${warnings.map(warningLine).join(', ')}; see the report\n`)
+      if (report) io.out.write(`report      ${report}\n`)
+      if (checkpoint) io.out.write(`checkpoint  ${checkpoint}\n`)
+      if (resume) io.out.write(`stopped ${display.place ?? `after step ${step}`}; go on with:\n  ${resume}\n`)
+    }
+    return finished ? EXIT.ok : EXIT.interrupted
+  } finally {
+    display.close()
+    interrupt.release()
+  }
+}
+
+/** What the monitors said, for whoever did not look on. */
+const warningsOf = (dir: string) =>
+  readEvents(dir).flatMap(({ monitor, turn, step, message }) =>
+    monitor !== undefined && turn === 'on' ? [{ monitor, step, message }] : [],
+  )
+
+const warningLine = ({ monitor, step }: ReturnType<typeof warningsOf>[number]): string =>
+  `${monitor} (step ${step})`
+
+const printPlan = (settings: Settings, options: TrainOptions, io: Io): number => {
+  const { entry, config, preset } = settings
+  const plan = entry.plan(config)
+  if (options.json) printJson(io, { recipe: entry.name, preset: preset ?? null, ...plan.json, config })
+  else {
+    const title = [entry.name, preset && `preset ${preset}`].filter(Boolean).join(', ')
+    io.out.write(`${title}: the plan; nothing was run\n${plan.lines.map(line => `  ${line}\n`).join('')}`)
+  }
+  return EXIT.ok
+}
+
+/** `--out`, else the configuration's, else a free name under runs/; with `--resume` the newest run of that name. */
+const runFolder = ({ config, name }: Settings, { out, resume }: TrainOptions): string => {
+  const asked = out ?? config.out
+  if (typeof asked === 'string') return asked
+  const base = join('runs', `${name}-seed${config.seed}`)
+  const nth = (n: number) => (n === 1 ? base : `${base}-${n}`)
+  let n = 1
+  while (existsSync(nth(n))) n++
+  if (!resume) return nth(n)
+  if (n === 1)
+    throw new RunError(`${base}: there is nothing to resume: no such run`, {
+      hint: 'start it without --resume, or name its folder with --out',
+    })
+  return nth(n - 1)
+}
+
+const shellQuote = (text: string): string =>
+  /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+
+/** The command line that goes on with this run. */
+const resumeCommand = (target: string, { preset, set = [] }: TrainOptions, dir: string): string =>
+  [
+    'gradus train',
+    target,
+    ...(preset === undefined ? [] : ['--preset', preset]),
+    ...set.flatMap(setting => ['--set', setting]),
+    '--out',
+    dir,
+    '--resume',
+  ]
+    .map((part, i) => (i === 0 ? part : shellQuote(part)))
+    .join(' ')
+
+/** First Ctrl+C: stop after this step, with a checkpoint. Second: at once. */
+const stopper = (io: Io, display: Display) => {
+  const state = { stopping: false, release: () => {} }
+  state.release = io.onInterrupt(() => {
+    if (state.stopping) process.exit(EXIT.interrupted)
+    state.stopping = true
+    display.say('stopping after this step, with a checkpoint to go on from; Ctrl+C again quits at once')
+  })
+  return state
+}
+
+/** Key figures of a step, those that it has. */
+const keyMetrics = ({ reward, correctAndValid, accuracy, loss, entropy, learningRate }: MetricsRow) => ({
+  reward,
+  valid: correctAndValid,
+  answers: accuracy,
+  loss: reward === undefined ? loss : undefined,
+  entropy,
+  lr: reward === undefined ? learningRate : undefined,
+})
+
+const percent = (value: number | undefined) => (value === undefined ? '–' : `${(100 * value).toFixed(1)}%`)
+
+const evalLine = (row: EvalRow): string =>
+  `step ${row.step}, ${row.set}: ${row.correctAndValid === undefined ? '' : `correct and valid ${percent(row.correctAndValid)}, `}${row.scoreName ?? 'answers'} ${percent(row.accuracy)}` +
+  `${row.greedyCorrectAndValid === undefined ? '' : `, greedy ${percent(row.greedyCorrectAndValid)} and ${percent(row.greedyAccuracy)}`} (${row.n} problems)`
+
+/** Progress on stderr, one bar a phase. */
+class Display {
+  readonly #io: Io
+  readonly #quiet: boolean
+  #progress: Progress | null = null
+  #phase: { name: string; step: number; steps: number } | null = null
+
+  constructor(io: Io, quiet: boolean) {
+    this.#io = io
+    this.#quiet = quiet
+  }
+
+  readonly events: RunEvents = {
+    onPhase: ({ name, steps, done }) => {
+      this.close()
+      this.#phase = { name, step: done, steps }
+      this.say(`${name}: ${done > 0 ? `going on after step ${done} of ${steps}` : `${steps} steps`}`)
+      this.#progress = new Progress({
+        total: steps,
+        done,
+        label: name,
+        quiet: this.#quiet,
+        stream: this.#io.err,
+      })
+    },
+    onStep: row => {
+      if (this.#phase) this.#phase.step = row.step
+      this.#progress?.update(row.step, keyMetrics(row), row.time?.total)
+    },
+    onEval: rows => {
+      for (const row of rows) this.say(evalLine(row))
+    },
+    onMessage: text => this.say(text),
+  }
+
+  /** `after step 256 of 800 (supervised)`: a recipe's steps are counted by phase. Null before the first phase. */
+  get place(): string | null {
+    if (this.#phase === null) return null
+    const { name, step, steps } = this.#phase
+    return `after step ${step} of ${steps} (${name})`
+  }
+
+  /** A line of its own; kept from machines that asked for quiet. */
+  say(text: string): void {
+    if (this.#progress) this.#progress.log(text)
+    else if (!this.#quiet) this.#io.err.write(`${text}\n`)
+  }
+
+  close(): void {
+    this.#progress?.close()
+    this.#progress = null
+  }
+}

@@ -1,0 +1,44 @@
+/** @file `gradus verify instructions FILE.jsonl`: one JSON line a row, in the order of the file. */
+
+import type { Command } from 'commander'
+import { GradusError } from '../../util/errors.ts'
+import { jsonlLines, parseRow } from '../../util/jsonl.ts'
+import { EXIT, type Io, printJson } from '../io.ts'
+
+const HELP = `
+Rows: {"instruction_id", "kwargs", "response"} or {"instruction_id_list", "kwargs": [...], "response"}, "prompt" optional.
+Prints one JSON line a row: {"follows": [...], "strict", "loose"}; "follows" is the strict verdict of each instruction.
+A row that cannot be used gives nulls and a reason, the other rows are still verified, and the exit code is 1.
+
+Example:
+  $ gradus verify instructions responses.jsonl`
+
+/** Adds `instructions` to `gradus verify`. `done` receives the exit code. */
+export const addVerifyInstructions = (verify: Command, io: Io, done: (code: number) => void): void => {
+  verify
+    .command('instructions')
+    .description('Verifies responses against instructions that can be checked by rule (IFEval, IFBench).')
+    .argument('<file.jsonl>', 'rows to verify')
+    .addHelpText('after', HELP)
+    .action(async (file: string) => done(await verifyInstructions(file, io)))
+}
+
+/**
+ * Verifies each row of a file and prints a JSON line for it.
+ * @throws DataError for a file that cannot be read.
+ */
+export const verifyInstructions = async (file: string, io: Io): Promise<number> => {
+  const { verifyInstructionsRow } = await import('../../grade/instructions/index.ts')
+  let exitCode: number = EXIT.ok
+  for (const { place, text } of jsonlLines(file)) {
+    try {
+      printJson(io, parseRow(text, place, verifyInstructionsRow))
+    } catch (error) {
+      if (!(error instanceof GradusError)) throw error
+      exitCode = EXIT.failed
+      printJson(io, { follows: null, strict: null, loose: null, reason: error.message })
+      io.err.write(`${error.message}\n`)
+    }
+  }
+  return exitCode
+}

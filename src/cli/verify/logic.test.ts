@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { verifyLogic } from './logic.ts'
+
+describe('verifyLogic', () => {
+  let folder: string
+  const printed: string[] = []
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'gradus-verify-'))
+    printed.length = 0
+    vi.spyOn(console, 'log').mockImplementation(line => printed.push(line))
+    vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  })
+  afterEach(() => {
+    vi.restoreAllMocks()
+    rmSync(folder, { recursive: true })
+  })
+
+  const verify = (rows: unknown[]) => {
+    const file = join(folder, 'rows.jsonl')
+    writeFileSync(file, rows.map(row => JSON.stringify(row)).join('\n'))
+    return verifyLogic(file)
+  }
+
+  it('prints one line a row', async () => {
+    const code = await verify([
+      { 'premises-FOL': ['∀x (P(x) → Q(x))', 'P(a)'], 'conclusion-FOL': 'Q(a)', label: 'True' },
+      { premises: ['Cats are red.', 'Rex is a cat.'], steps: ['Rex is red.', 'Rex is big.'] },
+    ])
+    expect(code).toBe(0)
+    expect(printed.map(line => JSON.parse(line))).toEqual([
+      { label: 'True', reason: null },
+      {
+        steps: [
+          { credit: 1, status: 'entailed' },
+          { credit: 0.5, status: 'consistent' },
+        ],
+      },
+    ])
+  })
+
+  it('goes on after a row that it cannot use, and says so by its exit code', async () => {
+    const code = await verify([{ nothing: 1 }, { 'premises-FOL': ['p'], 'conclusion-FOL': 'p' }])
+    expect(code).toBe(1)
+    expect(JSON.parse(printed[0])).toMatchObject({ label: null, reason: expect.stringContaining('expected') })
+    expect(JSON.parse(printed[1])).toEqual({ label: 'True', reason: null })
+  })
+
+  it('names a file that it cannot read', async () => {
+    await expect(verifyLogic(join(folder, 'none.jsonl'))).rejects.toThrow(/none\.jsonl: cannot be read/)
+  })
+})

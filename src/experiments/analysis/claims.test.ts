@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest'
+import { fakeContent, fakeRegistration, fakeRuns } from '../fake-paper.fixture.ts'
+import { analyseClaims, analyseControl } from './claims.ts'
+
+const registration = fakeRegistration()
+const runs = fakeRuns(registration)
+
+describe('claims on made-up runs', () => {
+  const claims = analyseClaims(registration, runs)
+  const statusOf = (id: string) => claims.find(({ claim }) => claim.id === id)!.status
+
+  it('come out as the runs were made', () => {
+    expect(Object.fromEntries(claims.map(({ claim, status }) => [claim.id, status]))).toEqual({
+      'FAKE-1': 'reproduced',
+      'FAKE-2': 'reproduced',
+      'FAKE-3': 'reproduced',
+      'FAKE-4': 'reproduced',
+      'FAKE-5': 'not reproduced',
+    })
+  })
+
+  it('are corrected together: the smallest p counts as often as there are tests', () => {
+    const [first] = claims
+    expect(first.comparisons.map(({ a, b }) => `${a} ${b}`)).toEqual(['better plain', 'plain worse'])
+    expect(first.p).toBe(2 / 1024)
+    // Four claims have a p. FAKE-4's 1/1024 is the smallest and counts four times; FAKE-1's comes after it.
+    const adjusted = Object.fromEntries(claims.map(({ claim, adjustedP }) => [claim.id, adjustedP]))
+    expect(adjusted).toMatchObject({ 'FAKE-1': 6 / 1024, 'FAKE-3': null, 'FAKE-4': 4 / 1024 })
+  })
+
+  it('tell each comparison by its own p, and name the one that fails', () => {
+    // Against worse it is as clear as before; its twin is as good in the mean.
+    const weak = fakeRegistration({
+      claims: [
+        {
+          id: 'FAKE-1',
+          statement: 'Better than all.',
+          arms: { a: 'better', b: ['worse', 'twin'] },
+          metric: { name: 'score', set: 'unseen' },
+          smallestEffect: 0.001,
+        },
+      ],
+      arms: { ...(fakeContent().arms as object), twin: { settings: { twin: true } } },
+    })
+    const twins = runs.flatMap(run =>
+      run.arm === 'better'
+        ? [
+            {
+              ...run,
+              arm: 'twin',
+              evals: run.evals.map((row, i) => ({
+                ...row,
+                accuracy: row.accuracy + (Number(run.seed) % 2 === 0 ? 0.01 : -0.01) * i,
+              })),
+            },
+          ]
+        : [],
+    )
+    const [claim] = analyseClaims(weak, [...runs, ...twins])
+    const [first, second] = claim.comparisons
+    expect(first).toMatchObject({ status: 'reproduced', p: 2 / 1024, adjustedP: 2 / 1024 })
+    expect(second.status).toBe('inconclusive')
+    expect(claim.p).toBe(second.p)
+    expect(claim.status).toBe('inconclusive')
+    expect(claim.reason).toBe('better − twin: the interval includes 0')
+  })
+
+  it('count pairs of which a run has no value, and say so', () => {
+    const holes = runs.map(run => (run.arm === 'plain' && run.seed === '1' ? { ...run, evals: [] } : run))
+    const [first] = analyseClaims(registration, holes)
+    expect(first.comparisons[0]).toMatchObject({
+      withoutValue: [
+        { start: 'a', seed: '1' },
+        { start: 'b', seed: '1' },
+      ],
+      reason: expect.stringMatching(/; 2 of 10 pairs have no value and are left out$/),
+    })
+    const none = analyseClaims(
+      registration,
+      runs.map(run => (run.arm === 'plain' ? { ...run, evals: [] } : run)),
+    )
+    expect(none[0].comparisons[0].reason).toBe('none of the 10 finished pairs has a value')
+    const short = runs.map(run => ({ ...run, metrics: run.metrics.filter(({ step }) => step < 20) }))
+    const shares = analyseClaims(registration, short)[2]
+    expect(shares).toMatchObject({
+      status: 'inconclusive',
+      reason: 'none of the 10 finished runs has a value',
+    })
+    expect(shares.runs[0].details).toMatchObject({ lastStep: 19 })
+  })
+
+  it('take McNemar’s p where it is the test, and its items at equal steps only', () => {
+    const [claim] = fakeContent().claims as object[]
+    const tested = fakeRegistration({
+      claims: [{ ...claim, arms: { a: 'better', b: 'plain' }, test: 'mcnemar' }],
+    })
+    const withItems = runs.map(run => ({
+      ...run,
+      evals: run.evals.map(row => ({
+        ...row,
+        items: Array.from({ length: 20 }, (_, i) => ({
+          id: String(i),
+          accuracy: Number(run.arm === 'better' || i < 8),
+        })),
+      })),
+    }))
+    const [first] = analyseClaims(tested, withItems)
+    // Twelve items of one arm only: 2 of 2^12.
+    expect(first.comparisons[0].p).toBeCloseTo(2 / 4096, 12)
+    expect(first.p).toBeCloseTo(2 / 4096, 12)
+    expect(first.status).toBe('reproduced')
+    const [bare] = analyseClaims(tested, runs)
+    expect(bare.comparisons[0]).toMatchObject({
+      p: 1,
+      status: 'inconclusive',
+      reason: 'no items that are right or wrong in both arms',
+    })
+    const { items } = analyseClaims(registration, withItems)[1].comparisons[0]
+    expect(items).toBeNull()
+  })
+
+  it('at equal tokens compare at what the thriftier arm generated', () => {
+    const { comparisons } = claims[1]
+    const { a, b } = comparisons[0].pairs[0]
+    const last = (arm: string) => runs.find(run => run.arm === arm && run.start === 'a' && run.seed === '1')!
+    expect(a).toBe(last('better').evals.at(-1)!.accuracy)
+    expect(b).not.toBe(last('plain').evals.at(-1)!.accuracy)
+  })
+
+  it('at equal tokens leave out pairs of which a run generated none', () => {
+    const silent = runs.map(run =>
+      run.arm === 'plain' && run.seed === '1'
+        ? { ...run, metrics: run.metrics.map(({ tokens: _tokens, ...row }) => row) }
+        : run,
+    )
+    const [, second] = analyseClaims(registration, silent)
+    expect(second.comparisons[0].pairs).toHaveLength(8)
+  })
+
+  it('use only pairs that are whole', () => {
+    const fewer = runs.filter(({ arm, seed }) => arm !== 'plain' || Number(seed) < 3)
+    const [first] = analyseClaims(registration, fewer)
+    expect(first.comparisons.map(({ statistics }) => statistics!.n)).toEqual([4, 4])
+    expect(first.status).toBe('inconclusive')
+    expect(statusOf('FAKE-1')).toBe('reproduced')
+  })
+
+  it('say when they are a look in between, before all registered runs are done', () => {
+    const reasons = (of: typeof registration, seeds: number) =>
+      Object.fromEntries(
+        analyseClaims(
+          of,
+          runs.filter(({ seed }) => Number(seed) <= seeds),
+        ).map(({ claim, reason }) => [claim.id, reason]),
+      )
+    const partly = reasons(registration, 4)
+    expect(partly['FAKE-2']).toMatch(/; so far, with 8 of the 10 that were registered$/)
+    expect(partly['FAKE-3']).toMatch(/^8 of 8 runs; so far, with 8 of the 10/)
+    expect(Object.values(reasons(registration, 5)).join()).not.toContain('so far')
+    const { arms } = fakeContent() as { arms: Record<string, object> }
+    const fewer = fakeRegistration({ arms: { ...arms, worse: { ...arms.worse, seeds: 4 } } })
+    expect(reasons(fewer, 4)['FAKE-5']).not.toContain('so far')
+    expect(reasons(fewer, 4)['FAKE-2']).toContain('so far')
+  })
+
+  it('have controls that pass where reward by chance teaches nothing, and fail where it does', () => {
+    const { controls } = registration
+    expect(analyseControl(runs, controls, 'random-reward', 'random').outcome).toBe('passed')
+    expect(analyseControl(runs, { ...controls, of: 'worse' }, 'random-reward', 'better').outcome).toBe(
+      'failed',
+    )
+  })
+
+  it('have controls that say nothing before there are six pairs of them, as claims do', () => {
+    const { controls } = registration
+    const outcome = (seeds: number, of: string, arm: string) =>
+      analyseControl(
+        runs.filter(({ seed }) => Number(seed) <= seeds),
+        { ...controls, of },
+        'random-reward',
+        arm,
+      ).outcome
+    expect([1, 2, 3].map(seeds => outcome(seeds, 'better', 'random'))).toEqual(['open', 'open', 'passed'])
+    expect([1, 2, 3].map(seeds => outcome(seeds, 'worse', 'better'))).toEqual(['open', 'open', 'failed'])
+  })
+})

@@ -1,0 +1,76 @@
+/** @file Runs of two arms in pairs, and a metric's figures of both. */
+
+import { beforeTraining, type FinishedRun, type Metric, tokensUntil } from '../metrics/index.ts'
+import { START } from '../plan/registration.ts'
+import { compareItems, type ItemStatistics, type Pair, valueAtTokens } from './analysis.ts'
+
+/** A metric with its options, checked. */
+export interface Reading {
+  metric: Metric
+  options: unknown
+}
+
+const keyOf = ({ start, seed }: Pick<FinishedRun, 'start' | 'seed'>) => `${start}/${seed}`
+
+/** Runs by arm, by start and seed. The arm `start` is made from the runs of the arm that it is compared with. */
+export const runsOf = (
+  runs: readonly FinishedRun[],
+  arm: string,
+  against: string,
+): Map<string, FinishedRun> => {
+  const own = runs.filter(run => run.arm === (arm === START ? against : arm))
+  return new Map(own.map(run => [keyOf(run), arm === START ? beforeTraining(run) : run]))
+}
+
+const alongTokens = (run: FinishedRun, { metric, options }: Reading) =>
+  metric.over!(run, options).map(({ step, value }) => ({ tokens: tokensUntil(run, step), value }))
+
+/** Both at the tokens that the thriftier of the two generated in all. */
+const atEqualTokens = (a: FinishedRun, b: FinishedRun, reading: Reading): [number | null, number | null] => {
+  const tokens = Math.min(tokensUntil(a, a.steps), tokensUntil(b, b.steps))
+  // Of an arm that generates none the other would be read at its start.
+  if (tokens === 0) return [null, null]
+  return [valueAtTokens(alongTokens(a, reading), tokens), valueAtTokens(alongTokens(b, reading), tokens)]
+}
+
+export interface PairedRuns {
+  pairs: Pair[]
+  /** Pairs that are done and of which a run does not have the figure. */
+  withoutValue: { start: string; seed: string }[]
+  /** Null where items are neither right nor wrong, or are not those of the value: at equal tokens. */
+  items: ItemStatistics | null
+}
+
+/** @param b another arm, or null for the reference */
+export const pairsOf = (
+  runs: readonly FinishedRun[],
+  a: string,
+  b: string | null,
+  reading: Reading,
+  equal: 'steps' | 'tokens',
+  reference: number,
+): PairedRuns => {
+  const { metric, options } = reading
+  const others = b === null ? null : runsOf(runs, b, a)
+  const pairs: Pair[] = []
+  const withoutValue: PairedRuns['withoutValue'] = []
+  const items: { a: Map<string, number>; b: Map<string, number> }[] = []
+  for (const [key, run] of runsOf(runs, a, a)) {
+    const other = others?.get(key)
+    if (others && !other) continue
+    const { start, seed } = run
+    const [x, y] =
+      other && equal === 'tokens'
+        ? atEqualTokens(run, other, reading)
+        : [metric.value(run, options), other ? metric.value(other, options) : reference]
+    if (x === null || y === null) {
+      withoutValue.push({ start, seed })
+      continue
+    }
+    pairs.push({ start, seed, a: x, b: y })
+    if (equal === 'tokens') continue
+    const [itemsA, itemsB] = [metric.items?.(run, options), other && metric.items?.(other, options)]
+    if (itemsA && itemsB) items.push({ a: itemsA, b: itemsB })
+  }
+  return { pairs, withoutValue, items: compareItems(items) }
+}

@@ -1,0 +1,110 @@
+/** @file How fast this machine is at a kind of training: two steps of it with its evaluations, timed. */
+
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { EvalRow } from '../../runs/rows.ts'
+import { latestCheckpoint, readEvals, readMetrics } from '../../runs/run-folder.ts'
+import { writeFileAtomic } from '../../util/atomic.ts'
+import { mean } from '../../util/statistics.ts'
+import type { Execute } from '../run/runner.ts'
+import type { Pace } from './estimate.ts'
+import { type Job, runDir } from './jobs.ts'
+
+const STEPS = 2
+
+const file = (work: string) => join(work, 'paces.json')
+
+/** What earlier calibrations found, by `Job.pace`. */
+export const readPaces = (work: string): Map<string, Pace> =>
+  existsSync(file(work))
+    ? new Map(Object.entries(JSON.parse(readFileSync(file(work), 'utf8')) as Record<string, Pace>))
+    : new Map()
+
+/**
+ * Times one job of each pace among `unknown`. An arm whose cold start is not there yet is timed on a start of two steps,
+ * which writes longer responses than a trained one: the estimate errs on the long side. Several commands may do so at once in
+ * one folder.
+ */
+export const calibrate = async (
+  unknown: readonly Job[],
+  jobs: readonly Job[],
+  { work, execute }: { work: string; execute: Execute },
+  stop: AbortSignal,
+  say: (text: string) => void,
+): Promise<void> => {
+  mkdirSync(work, { recursive: true })
+  const folder = mkdtempSync(join(work, 'calibration-'))
+  try {
+    for (const job of unknown) {
+      if (readPaces(work).has(job.pace)) continue
+      const { recipe } = job.training
+      say(`timing ${recipe}: ${job.steps === 0 ? '' : `${STEPS} steps and `}its evaluations`)
+      const model = job.needs === null ? null : await modelFor(job, jobs, folder, execute, stop)
+      if (stop.aborted || (job.needs !== null && model === null)) return
+      const pace = await timed(job, model, join(folder, job.pace.replaceAll('/', '-')), execute, stop)
+      if (pace) writePace(work, job.pace, pace)
+      if (stop.aborted) return
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const writePace = (work: string, key: string, pace: Pace): void => {
+  const paces = { ...Object.fromEntries(readPaces(work)), [key]: pace }
+  writeFileAtomic(file(work), `${JSON.stringify(paces, null, 2)}\n`)
+}
+
+/** Evaluated after every step: before the first, between, and after the last, which may differ in size. */
+const briefly = (job: Job, model: string | null, steps: number) => ({
+  ...job.training,
+  settings: [
+    ...job.training.settings,
+    { steps, evaluation: { every: 1 } },
+    ...(model === null ? [] : [{ model: { folder: model } }]),
+  ],
+})
+
+/** The arm's cold start if it is there, else one of two steps. */
+const modelFor = async (
+  job: Job,
+  jobs: readonly Job[],
+  folder: string,
+  execute: Execute,
+  stop: AbortSignal,
+): Promise<string | null> => {
+  const start = jobs.find(({ id }) => id === job.needs)!
+  const ready = latestCheckpoint(runDir(start))
+  if (ready !== null) return ready
+  const dir = join(folder, start.id.replaceAll('/', '-'))
+  if (latestCheckpoint(dir) === null)
+    await execute({ training: briefly(start, null, STEPS), dir, resume: false }, stop)
+  return latestCheckpoint(dir)
+}
+
+const timed = async (
+  job: Job,
+  model: string | null,
+  dir: string,
+  execute: Execute,
+  stop: AbortSignal,
+): Promise<Pace | null> => {
+  const startMs = performance.now()
+  const steps = job.steps === 0 ? 0 : STEPS
+  const { finished } = await execute({ training: briefly(job, model, steps), dir, resume: false }, stop)
+  if (!finished) return null
+  const seconds = (performance.now() - startMs) / 1000
+  const timesS = readMetrics(dir).flatMap(({ time }) => (typeof time?.total === 'number' ? [time.total] : []))
+  const perStep = timesS.length > 0 ? mean(timesS) : 0
+  const rest = Math.max(0, seconds - timesS.reduce((a, b) => a + b, 0))
+  const perEvaluation = rest * shareBetween(dir)
+  return { fixed: rest - perEvaluation, perStep, perEvaluation }
+}
+
+/** How many of all problems that were evaluated belong to the evaluation between the first and the last. */
+const shareBetween = (dir: string): number => {
+  const rows = readEvals(dir)
+  const sum = (own: readonly EvalRow[]) => own.reduce((total, { n }) => total + n, 0)
+  const between = sum(rows.filter(({ step }) => step > 0 && step < STEPS))
+  return between === 0 ? 0 : between / sum(rows)
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { fakeContent, fakeRegistration } from '../fake-paper.fixture.ts'
+import { jobsOf, workFolders } from './jobs.ts'
+
+const registration = fakeRegistration()
+const resolve = () => ({ steps: 100 })
+const jobs = jobsOf(registration, workFolders('work', registration), resolve)
+
+describe('jobs', () => {
+  it('are all arms of a seed and start before the next, each cold start before its first use', () => {
+    expect(jobs.map(({ id }) => id).slice(0, 7)).toEqual([
+      'start/a',
+      'better/a/1',
+      'plain/a/1',
+      'worse/a/1',
+      'random/a/1',
+      'start/b',
+      'better/b/1',
+    ])
+    expect(jobs).toHaveLength(2 + 4 * 2 * 5)
+    expect(jobs.at(-1)!.id).toBe('random/b/5')
+  })
+
+  it('put cold starts where every registration finds them, runs under the hash', () => {
+    expect(jobs[0].dir).toMatch(/^work\/cold-starts\/checklist-cold-start-[0-9a-f]{16}$/)
+    expect(jobs[1].dir).toBe(`work/made-up/${registration.hash.slice(0, 16)}/better/a-seed-1`)
+  })
+
+  it('carry the registered steps, seed, test set and one thread', () => {
+    const settings = Object.assign({}, ...jobs[1].training.settings)
+    expect(settings).toMatchObject({
+      steps: 60,
+      seed: 1,
+      engine: { threads: 1 },
+      evaluation: { problems: 2048 },
+    })
+  })
+
+  it('have a hash of what decides what is trained: not the seed, nor threads, folders and checkpoints', () => {
+    const hashes = (config: object, seed = 1) => {
+      const starts = [{ name: 'a', recipe: 'checklist-cold-start', seed }]
+      const of = fakeRegistration({ starts, seeds: [1, 2] })
+      const all = jobsOf(of, workFolders(String(seed), of), () => ({ steps: 100, seed, ...config }))
+      return new Set(all.filter(({ arm }) => arm === 'plain').map(({ configHash }) => configHash))
+    }
+    const plain = hashes({})
+    expect(plain.size).toBe(1)
+    expect(hashes({ engine: { threads: 9 }, out: '/elsewhere', checkpoint: { every: 3 } })).toEqual(plain)
+    expect(hashes({ loss: 'other' })).not.toEqual(plain)
+    // From another cold start it is another training.
+    expect(hashes({}, 2)).not.toEqual(plain)
+  })
+
+  it('may be fewer seeds for an arm', () => {
+    const { arms } = fakeContent() as { arms: Record<string, object> }
+    const fewer = fakeRegistration({ arms: { ...arms, worse: { ...arms.worse, seeds: 2 } } })
+    const own = jobsOf(fewer, workFolders('work', fewer), resolve).filter(({ arm }) => arm === 'worse')
+    expect(own.map(({ id }) => id)).toEqual(['worse/a/1', 'worse/b/1', 'worse/a/2', 'worse/b/2'])
+  })
+})

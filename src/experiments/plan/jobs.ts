@@ -1,0 +1,165 @@
+/** @file The jobs of a registration: cold starts, then arms x starts x seeds, in the order that completes pairs first. */
+
+import { join } from 'node:path'
+import { FREE_CONFIG_KEYS } from '../../recipes/session.ts'
+import { shortHash } from '../../util/canonical.ts'
+import type { Registration } from './registration.ts'
+
+type Tree = Record<string, unknown>
+
+/** One training, as the command line would be asked for it. */
+export interface Training {
+  recipe: string
+  preset?: string
+  /** Settings over the preset, each layer over the one before. */
+  settings: readonly Tree[]
+}
+
+export interface Job {
+  /** Unique within the registration: `start/a`, `ruscarl/a/3`. */
+  id: string
+  kind: 'start' | 'arm'
+  arm: string
+  start: string
+  seed: string
+  training: Training
+  steps: number | null
+  /** Holds job.json, the run's folder `run`, and what probes measured. */
+  dir: string
+  /** Id of the cold start that has to be there first. */
+  needs: string | null
+  /** Jobs of one block make complete pairs: one start and seed, all its arms. Starts have the block of their first use. */
+  block: number
+  /** Hash of all settings that decide what is trained, those of its cold start included, but for the seed. */
+  configHash: string
+  /** Jobs of one pace are taken to be equally fast: arms that differ in nothing but settings of their own. */
+  pace: string
+  /** Evaluations between the first and the last. */
+  evaluations: number
+}
+
+/** The whole configuration that a training resolves to. @throws ConfigError naming the place in the registration. */
+export type ResolveTraining = (training: Training, place: string) => Tree
+
+/** Where the work of a registration lies; cold starts are shared by all registrations. */
+export interface WorkFolders {
+  root: string
+  registration: string
+}
+
+export const workFolders = (root: string, { paper, hash }: Registration): WorkFolders => ({
+  root,
+  registration: join(root, paper, hash.slice(0, 16)),
+})
+
+export const runDir = ({ dir }: Pick<Job, 'dir'>): string => join(dir, 'run')
+
+/** Every run has one thread: the experiment is parallel over runs. */
+const ENGINE = { engine: { threads: 1 } }
+
+const startJob = (
+  { starts }: Registration,
+  name: string,
+  folders: WorkFolders,
+  block: number,
+  resolve: ResolveTraining,
+): Job => {
+  const { recipe, preset, settings, seed } = starts.find(start => start.name === name)!
+  const training = { recipe, preset, settings: [ENGINE, settings, { seed }] }
+  const config = resolve(training, `starts.${name}`)
+  return {
+    id: `start/${name}`,
+    kind: 'start',
+    arm: 'start',
+    start: name,
+    seed: String(seed),
+    training,
+    steps: stepsOf(config),
+    dir: join(folders.root, 'cold-starts', `${recipe}-${shortHash(withoutEngine(config))}`),
+    needs: null,
+    block,
+    configHash: shortHash(decisive(config)),
+    pace: `start/${recipe}/${shortHash({ ...decisive(config), steps: undefined })}`,
+    evaluations: evaluationsBetween(config),
+  }
+}
+
+const withoutEngine = ({ engine: _engine, out: _out, ...config }: Tree): Tree => config
+
+/** Settings that are no matter of where a run lies, on how many threads it runs, or when it saves; nor its seed. */
+export const decisive = (config: Tree): Tree =>
+  Object.fromEntries(
+    Object.entries(config).filter(([key]) => key !== 'seed' && !FREE_CONFIG_KEYS.includes(key)),
+  )
+
+const stepsOf = ({ steps }: Tree): number | null => (typeof steps === 'number' ? steps : null)
+
+const evaluationsBetween = (config: Tree): number => {
+  const { every } = (config.evaluation ?? {}) as { every?: unknown }
+  if (typeof every !== 'number' || every === 0) return 0
+  return Math.max(0, Math.ceil((stepsOf(config) ?? 0) / every) - 1)
+}
+
+const armTraining = (registration: Registration, name: string, seed: number | string): Training => {
+  const { test, recipe, preset, settings } = registration
+  const arm = registration.arms[name]
+  const steps = arm.steps ?? registration.steps
+  const fixed = { steps, seed, evaluation: { problems: test.problems, samples: test.samples } }
+  return {
+    recipe: arm.recipe ?? recipe,
+    preset: arm.preset ?? (arm.recipe === undefined ? preset : undefined),
+    settings: [ENGINE, settings, arm.settings, fixed],
+  }
+}
+
+const armJob = (
+  registration: Registration,
+  name: string,
+  start: Job,
+  seed: number | string,
+  folders: WorkFolders,
+  block: number,
+  config: Tree,
+): Job => {
+  const training = armTraining(registration, name, seed)
+  const { recipe, preset } = training
+  const { settings, test } = registration
+  const steps = registration.arms[name].steps ?? registration.steps
+  return {
+    id: `${name}/${start.start}/${seed}`,
+    kind: 'arm',
+    arm: name,
+    start: start.start,
+    seed: String(seed),
+    training,
+    steps,
+    dir: join(folders.registration, name, `${start.start}-seed-${seed}`),
+    needs: start.id,
+    block,
+    configHash: shortHash({ config: decisive(config), start: [start.configHash, start.seed] }),
+    pace: `arm/${recipe}/${shortHash({ preset, settings, test, trains: steps > 0 })}`,
+    evaluations: evaluationsBetween(config),
+  }
+}
+
+/**
+ * All jobs in order: seed by seed, start by start, all arms; each cold start before its first use.
+ * @param resolve checks each arm's settings once, before anything runs
+ */
+export const jobsOf = (registration: Registration, folders: WorkFolders, resolve: ResolveTraining): Job[] => {
+  const { arms, seeds, starts } = registration
+  const configs = new Map(
+    Object.keys(arms).map(name => [name, resolve(armTraining(registration, name, seeds[0]), `arms.${name}`)]),
+  )
+  const startJobs = starts.map(({ name }, block) => startJob(registration, name, folders, block, resolve))
+  return seeds.flatMap((seed, nth) =>
+    startJobs.flatMap((start, i) => {
+      const block = nth * starts.length + i
+      const own = Object.entries(arms).filter(([, arm]) => arm.seeds === undefined || nth < arm.seeds)
+      const armJobs = own.map(([name]) =>
+        armJob(registration, name, start, seed, folders, block, configs.get(name)!),
+      )
+      return nth === 0 ? [start, ...armJobs] : armJobs
+    }),
+  )
+}

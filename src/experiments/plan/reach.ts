@@ -1,0 +1,54 @@
+/** @file What a registration's pairs can show at best: the smallest p of a claim, and what Holm's correction leaves of it. */
+
+import { LEVEL, MIN_PAIRS } from '../analysis/analysis.ts'
+import { comparisonsOf } from './references.ts'
+import { type Claim, type RegistrationContent, START } from './registration.ts'
+
+type Design = Pick<RegistrationContent, 'arms' | 'seeds' | 'starts' | 'claims'>
+
+/** Runs, or pairs of runs, that are registered for arms. */
+export const plannedFor = (
+  { arms, seeds, starts }: Pick<Design, 'arms' | 'seeds' | 'starts'>,
+  names: readonly (string | null)[],
+): number => {
+  const own = names.flatMap(name =>
+    name === null || name === START ? [] : [arms[name].seeds ?? seeds.length],
+  )
+  return starts.length * Math.min(seeds.length, ...own)
+}
+
+const pairsOf = (design: Design, claim: Claim): number =>
+  Math.min(...comparisonsOf(claim).map(({ a, b }) => plannedFor(design, [a, b])))
+
+/** All pairs of one sign: what the sign-flip test gives at best. The exact test of items has no such bound. */
+const smallestP = (design: Design, claim: Claim): number => {
+  if (claim.test === 'mcnemar') return 0
+  const sides = claim.direction === 'greater' || claim.direction === 'less' ? 2 : 1
+  return sides / 2 ** pairsOf(design, claim)
+}
+
+/** Why claims cannot be reproduced, or hardly, whatever comes out. */
+export const reachWarnings = (design: Design): string[] => {
+  const tested = design.claims.filter(({ test }) => test !== 'share')
+  const best = tested.map(claim => ({ claim, p: smallestP(design, claim) }))
+  const idsOf = (found: readonly Claim[]) => found.map(({ id }) => id).join(', ')
+  const few = design.claims.filter(claim => pairsOf(design, claim) < MIN_PAIRS)
+  const enough = best.filter(({ claim }) => !few.includes(claim))
+  // Holm multiplies a p by the number of claims that have no smaller one.
+  const atLeast = (p: number) => p * (best.length - best.filter(other => other.p < p).length)
+  const never = enough.filter(({ p }) => atLeast(p) >= LEVEL)
+  const hardly = enough.filter(({ p }) => atLeast(p) < LEVEL && p * best.length >= LEVEL)
+  const told = (found: readonly { claim: Claim }[], what: string) =>
+    found.length === 0
+      ? []
+      : [
+          `${idsOf(found.map(({ claim }) => claim))}: ${what} p < ${LEVEL} after Holm's correction over ${best.length} claims; register more seeds, or fewer claims`,
+        ]
+  return [
+    ...(few.length > 0
+      ? [`${idsOf(few)}: fewer than ${MIN_PAIRS} pairs, so inconclusive whatever comes out`]
+      : []),
+    ...told(never, 'so few pairs that they cannot reach'),
+    ...told(hardly, 'so few pairs that only smaller p of other claims let them reach'),
+  ]
+}

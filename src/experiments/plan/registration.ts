@@ -1,0 +1,190 @@
+/** @file A registration: what is claimed, how it is tested and on what, written down before anything runs. */
+
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { LineCounter, parseDocument } from 'yaml'
+import { z } from 'zod'
+import { canonicalJson } from '../../util/canonical.ts'
+import { ConfigError } from '../../util/errors.ts'
+import { readText } from '../../util/jsonl.ts'
+import { parseWith } from '../../util/schema.ts'
+import { probeSchema } from '../probes/schema.ts'
+import { checkReferences } from './references.ts'
+
+/** Stands for the model that an arm began with: its run's own evaluation before the first step. */
+export const START = 'start'
+
+/** Fewest test problems that let effects of a few points show (spec 10.2); fewer are allowed, and said. */
+export const ADVISED_PROBLEMS = 2000
+
+const name = z.string().regex(/^[a-z0-9][a-z0-9._-]*$/i, 'a name of letters, digits, dots and dashes')
+const seed = z.union([z.int(), z.string().min(1)])
+const settings = z.record(z.string(), z.unknown())
+const reason = z.string().min(20, 'a reason of at least 20 characters; say why there is no such control')
+
+const metricSchema = z.union([
+  z.string().transform(id => ({ name: id, options: {} as Record<string, unknown> })),
+  z.looseObject({ name: z.string() }).transform(({ name: id, ...options }) => ({ name: id, options })),
+])
+
+const startSchema = z.strictObject({
+  name,
+  recipe: z.string(),
+  preset: z.string().optional(),
+  settings: settings.default({}),
+  seed,
+})
+
+const armSchema = z.strictObject({
+  /** What it is, in a line, for the report. */
+  summary: z.string().optional(),
+  /** Over the registration's own `recipe` and `preset`. */
+  recipe: z.string().optional(),
+  preset: z.string().optional(),
+  settings: settings.default({}),
+  /** Only the first so many seeds, where all of them would take too long. */
+  seeds: z.int().positive().optional(),
+  steps: z.int().min(0).optional(),
+})
+
+/**
+ * - `greater`, `less`: a differs from b in this direction
+ * - `equal`: the difference lies within the smallest effect, on either side
+ * - `not-above`, `not-below`: a is at most, or at least, b, up to the smallest effect
+ */
+export const DIRECTIONS = ['greater', 'less', 'equal', 'not-above', 'not-below'] as const
+export type Direction = (typeof DIRECTIONS)[number]
+
+const armsSchema = z.union([
+  /** Each against the one after it. */
+  z.array(z.string()).min(2),
+  /** Several pairs, each the first against the second. */
+  z.strictObject({ pairs: z.array(z.tuple([z.string(), z.string()])).min(1) }),
+  /** One against another, against each of several, or without `b` against `reference`. */
+  z.strictObject({
+    a: z.string(),
+    b: z.union([z.string().transform(one => [one]), z.array(z.string()).min(1)]).optional(),
+  }),
+])
+
+/** Files of these names lie beside those of the claims. */
+const RESERVED_IDS = ['controls', 'diagnosis', 'summary']
+
+const claimSchema = z.strictObject({
+  id: name.refine(
+    id => !RESERVED_IDS.includes(id.toLowerCase()),
+    `another id than ${RESERVED_IDS.join(', ')}, which are names of other result files`,
+  ),
+  statement: z.string().min(1),
+  arms: armsSchema,
+  metric: metricSchema,
+  direction: z.enum(DIRECTIONS).default('greater'),
+  /** Smallest effect that matters, in the metric's unit: with `equal` and `not-...` the margin. */
+  smallestEffect: z.number().min(0),
+  /**
+   * `sign-flip`: over pairs of runs; `mcnemar`: over the items of the shared test set, right or wrong; `share`: the share of
+   * runs in which a metric of 0 or 1 is 1, against `atLeast`.
+   */
+  test: z.enum(['sign-flip', 'mcnemar', 'share']).default('sign-flip'),
+  atLeast: z.number().min(0).max(1).optional(),
+  /** What a claim without `b` is compared with. */
+  reference: z.number().default(0),
+  /** Compared after equal steps, at equal generated tokens, or both, of which each has to hold. */
+  equal: z.enum(['steps', 'tokens', 'both']).default('steps'),
+  note: z.string().optional(),
+})
+
+const controlSchema = z.union(
+  [z.strictObject({ arm: z.string() }), z.strictObject({ absent: reason })],
+  'the arm of this negative control, or why there is none; write {arm: NAME} or {absent: REASON}',
+)
+
+export const CONTROLS = ['random-reward', 'shuffled-rubrics', 'flipped-verdicts'] as const
+
+const controlsSchema = z.strictObject(
+  {
+    /** The arm that the controls differ from in nothing but the reward. */
+    of: z.string(),
+    metric: metricSchema,
+    smallestEffect: z.number().min(0),
+    'random-reward': controlSchema,
+    'shuffled-rubrics': controlSchema,
+    'flipped-verdicts': controlSchema,
+  },
+  'negative controls as keys and values; see docs/experiments.md, or say of each why it is absent',
+)
+
+const chartSchema = z.strictObject({
+  title: z.string(),
+  /** Best-of-N over N, as a probe found it. */
+  probe: z.literal('best-of-n').optional(),
+  /** How often each criterion is met on a set, by arm. */
+  criteria: z.boolean().default(false),
+  /** Dotted name of a figure in metrics.jsonl, or a test set's score over the steps. */
+  curve: z.string().optional(),
+  set: z.string().optional(),
+  score: z.string().default('accuracy'),
+  unit: z.enum(['share', 'number']).default('number'),
+  arms: z.array(z.string()).min(1).max(6),
+})
+
+export const registrationSchema = z.strictObject({
+  paper: name,
+  title: z.string().min(1),
+  summary: z.string().optional(),
+  /** Recipe, preset and settings of every arm that does not say otherwise. */
+  recipe: z.string(),
+  preset: z.string().optional(),
+  settings: settings.default({}),
+  /** Every arm stops after so many steps, and its last checkpoint counts. */
+  steps: z.int().min(0),
+  test: z.strictObject({
+    /** Problems of the shared test set, and samples of each. */
+    problems: z.int().positive(),
+    samples: z.int().positive().default(1),
+    note: z.string().optional(),
+  }),
+  seeds: z.array(seed).min(1),
+  starts: z.array(startSchema).min(1),
+  arms: z.record(name, armSchema),
+  controls: controlsSchema,
+  claims: z.array(claimSchema).min(1),
+  /** Measured after each run of an arm on samples of its own: see probes. */
+  probes: z.array(probeSchema).default([]),
+  charts: z.array(chartSchema).default([]),
+  /** What was left out or made smaller, and why. */
+  cut: z.array(z.string()).default([]),
+})
+
+export type RegistrationContent = z.output<typeof registrationSchema>
+export type Claim = RegistrationContent['claims'][number]
+export type MetricChoice = Claim['metric']
+
+export interface Registration extends RegistrationContent {
+  /** SHA-256 of the content, whatever its layout, comments and order of keys. */
+  hash: string
+  file: string
+}
+
+/** Checks a registration's content. @throws ConfigError that lists everything wrong, by place. */
+export const parseRegistration = (value: unknown, file: string): Registration => {
+  const content = parseWith(registrationSchema, value, file)
+  checkReferences(content, file)
+  const hash = createHash('sha256').update(canonicalJson(value)).digest('hex')
+  return { ...content, hash, file }
+}
+
+/** Reads a registration from a YAML file. @throws ConfigError for a file that is missing, no YAML, or no registration. */
+export const readRegistration = (file: string): Registration => {
+  if (!existsSync(file)) throw new ConfigError(`${file}: no such file`, { hint: 'check the path' })
+  const lines = new LineCounter()
+  const document = parseDocument(readText(file), { lineCounter: lines })
+  const [problem] = document.errors
+  if (problem) {
+    const { line } = lines.linePos(problem.pos[0])
+    throw new ConfigError(`${file}:${line}: ${problem.message.split('\n')[0].replace(/:$/, '')}`, {
+      hint: 'correct the YAML there',
+    })
+  }
+  return parseRegistration(document.toJS({ maxAliasCount: -1 }), file)
+}

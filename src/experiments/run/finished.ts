@@ -1,0 +1,48 @@
+/** @file Finished jobs read from their folders, for the analysis. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { EvalRow } from '../../runs/rows.ts'
+import { readEvals, readMetrics } from '../../runs/run-folder.ts'
+import { onAllProblems } from '../metrics/all-problems.ts'
+import type { FinishedRun } from '../metrics/index.ts'
+import { type Job, runDir } from '../plan/jobs.ts'
+import { isDone, readRecord } from './ledger.ts'
+
+export const probeFile = (job: Pick<Job, 'dir'>, probe: string): string =>
+  join(job.dir, `probe-${probe}.json`)
+
+const probesOf = (job: Job, names: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(
+    names.flatMap(name => {
+      const file = probeFile(job, name)
+      return existsSync(file) ? [[name, JSON.parse(readFileSync(file, 'utf8')) as unknown]] : []
+    }),
+  )
+
+/** Rows without what no metric reads: items only of the last evaluation of a set, and of those no criteria. */
+const slim = (rows: readonly EvalRow[]): EvalRow[] =>
+  rows.map((row, i) => {
+    const { items, ...rest } = row
+    const isLast = rows.findLastIndex(({ set }) => set === row.set) === i
+    if (!items || !isLast) return rest
+    return { ...rest, items: items.map(({ criteria: _criteria, ...item }) => item) }
+  })
+
+/** Arms' jobs that are done, with everything that metrics read. Jobs that are not are left out. */
+export const finishedRuns = (jobs: readonly Job[], probes: readonly string[] = []): FinishedRun[] =>
+  jobs
+    .filter(job => job.kind === 'arm' && isDone(job))
+    .map(job => {
+      const metrics = readMetrics(runDir(job))
+      return {
+        arm: job.arm,
+        start: job.start,
+        seed: job.seed,
+        steps: metrics.at(-1)?.step ?? 0,
+        metrics,
+        evals: slim(onAllProblems(readEvals(runDir(job)))),
+        probes: probesOf(job, probes),
+        seconds: readRecord(job).seconds,
+      }
+    })

@@ -1,0 +1,73 @@
+/** @file What is known of a job between runs of the command: job.json beside its run folder. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { latestCheckpoint, readRunInfo } from '../../runs/run-folder.ts'
+import { isFinished, loadRunState } from '../../runs/run-state.ts'
+import { writeFileAtomic } from '../../util/atomic.ts'
+import { type Job, runDir } from '../plan/jobs.ts'
+import type { Provenance } from './provenance.ts'
+
+export interface JobRecord {
+  id: string
+  finished: boolean
+  /** Seconds of all attempts together, start of the process included. */
+  seconds: number
+  /** Seconds of the probes after it. */
+  probeSeconds: number
+  attempts: number
+  /** What the last attempt failed of; null when it did not. */
+  error: string | null
+  /** `Job.configHash` of what was trained. Absent in records from before it was kept, as the next. */
+  configHash?: string
+  /** What it was trained with: more than one where it went on under another. */
+  provenance?: Provenance[]
+}
+
+const file = (job: Pick<Job, 'dir'>): string => join(job.dir, 'job.json')
+
+const fresh = (job: Pick<Job, 'id'>): JobRecord => ({
+  id: job.id,
+  finished: false,
+  seconds: 0,
+  probeSeconds: 0,
+  attempts: 0,
+  error: null,
+})
+
+/** The record of a job; a new one when there is none, or a torn one. */
+export const readRecord = (job: Pick<Job, 'dir' | 'id'>): JobRecord => {
+  if (!existsSync(file(job))) return fresh(job)
+  try {
+    return JSON.parse(readFileSync(file(job), 'utf8')) as JobRecord
+  } catch {
+    return fresh(job)
+  }
+}
+
+export const writeRecord = (job: Pick<Job, 'dir'>, record: JobRecord): void =>
+  writeFileAtomic(file(job), `${JSON.stringify(record, null, 2)}\n`)
+
+/**
+ * Whether a job's training is done: its record says so, or its last checkpoint does (the process that noted it down may have
+ * been killed first).
+ */
+export const isDone = (job: Pick<Job, 'dir' | 'id'>): boolean => {
+  if (readRecord(job).finished) return true
+  const checkpoint = latestCheckpoint(runDir(job))
+  if (checkpoint === null) return false
+  try {
+    return isFinished(loadRunState(checkpoint).recipe)
+  } catch {
+    return false
+  }
+}
+
+/** What a job was trained with; of a record that does not say, what the run itself noted, which has no commit. */
+export const provenanceOf = (job: Pick<Job, 'dir' | 'id'>): Provenance[] => {
+  const { provenance } = readRecord(job)
+  if (provenance !== undefined) return provenance
+  if (!existsSync(join(runDir(job), 'config.json'))) return []
+  const { version, environment } = readRunInfo(runDir(job))
+  return [{ versions: version === undefined ? {} : { gradus: version }, machine: environment }]
+}

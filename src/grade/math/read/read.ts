@@ -1,0 +1,55 @@
+/** @file From the text of an answer to the trees that it may stand for. */
+
+import type { Budget } from '../budget.ts'
+import type { Node } from './expression.ts'
+import { ParseError, parse } from './parse.ts'
+import { FUNCTIONS } from './vocabulary.ts'
+
+/** Longer answers are compared as text only. */
+export const MAX_ANSWER_CHARACTERS = 4000
+
+/** A clock time and no ratio: the minutes start with 0, or the half of the day follows. */
+const TIME_OF_DAY = /^\d{1,2}:(?:0\d|[0-5]\d(?=\s*[ap]))(?::\d\d)?(?:\s*[ap]\.?m\.?)?$/i
+
+const NO_SOLUTION = /^(?:there (?:is|are) )?no (?:real )?(?:solutions?|roots?)$/i
+
+/** Only words, with at least one that is neither a function nor a connective. */
+const isSentence = (text: string): boolean =>
+  /^[\p{L}\s'’.,-]+$/u.test(text) &&
+  (text.match(/\p{L}{3,}/gu) ?? []).some(
+    word => !MATHEMATICAL.test(word) && !FUNCTIONS[word.toLowerCase()],
+  ) &&
+  /\s/.test(text)
+
+const MATHEMATICAL = /^(?:and|sqrt|infinity|inf|union|percent|pct|percentage|degrees?|[a-z]{3})$/i
+
+const tryParse = (text: string, thousands: boolean, budget: Budget): Node | null => {
+  try {
+    return parse(text, { thousands }, budget)
+  } catch (error) {
+    if (error instanceof ParseError) return null
+    throw error
+  }
+}
+
+/**
+ * The readings of a cleaned answer, the likeliest first; none where it is not understood. A comma between digits may
+ * separate thousands, a list, or decimals.
+ * @throws BudgetSpent
+ */
+export const readings = (text: string, budget: Budget): Node[] => {
+  if (text === '' || text.length > MAX_ANSWER_CHARACTERS) return []
+  if (TIME_OF_DAY.test(text)) return [{ kind: 'text', text }]
+  if (NO_SOLUTION.test(text)) return [{ kind: 'setName', name: 'empty' }]
+  if (isSentence(text)) return [{ kind: 'text', text }]
+  const isNumberWithComma = /^-?\d+,\d+$/.test(text)
+  const found = [tryParse(text, true, budget)]
+  if (/\d,\d{3}/.test(text)) found.push(tryParse(text, false, budget))
+  if (isNumberWithComma && !/^-?\d{1,3},\d{3}$/.test(text))
+    found.push(tryParse(text.replace(',', '.'), true, budget))
+  const nodes = found.filter(node => node !== null)
+  return nodes.length === 0 && isWords(text) ? [{ kind: 'text', text }] : nodes
+}
+
+/** Letters, digits and punctuation, but nothing that only a formula has. */
+const isWords = (text: string): boolean => /\p{L}{2}/u.test(text) && !/[\\^_=<>{}|+*/]/.test(text)
