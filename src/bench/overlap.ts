@@ -8,10 +8,11 @@ import { LocalPolicy } from '../policy/local/local-policy.ts'
 import { PairedPolicy } from '../policy/local/paired-policy.ts'
 import type { Policy } from '../policy/policy.ts'
 import { grpoAdvantages } from '../rl/advantages.ts'
-import { broadcastAdvantage } from '../rl/datum.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
+import { creditRollouts, datumsOf, type Graded } from '../rl/rollout.ts'
 import { RunFolder, readMetrics } from '../runs/run-folder.ts'
-import { type LoopSettings, type Recipe, train } from '../train/loop.ts'
+import { type LoopSettings, train } from '../train/loop.ts'
+import type { Recipe } from '../train/recipe.ts'
 import { Rng } from '../util/rng.ts'
 import { median } from '../util/statistics.ts'
 
@@ -105,56 +106,51 @@ const slowJudge = (latencyMs: number, slots: number) => {
 
 type Settings = Required<Omit<OverlapOptions, 'onProgress'>>
 
-const recipeOf = ({ latencyMs, slots, prompts }: Settings): Recipe<number, number> => {
+type Kind = 'sync' | 'overlap' | 'pipelined'
+
+const recipeOf = (
+  { latencyMs, slots, prompts, samples, maxTokens }: Settings,
+  kind: Kind,
+): Recipe<Graded<number, number>[][]> => {
   const judge = slowJudge(latencyMs, slots)
   return {
-    draw: step => Array.from({ length: prompts }, (_, i) => step * prompts + i),
-    prompt: problem => {
-      const rng = new Rng(`overlap/${problem}`)
-      return Array.from({ length: 24 }, () => 3 + rng.int(90))
+    rollOut: (step, io) =>
+      io.rollOut({
+        problems: Array.from({ length: prompts }, (_, i) => step * prompts + i),
+        prompt: problem => {
+          const rng = new Rng(`overlap/${problem}`)
+          return Array.from({ length: 24 }, () => 3 + rng.int(90))
+        },
+        samples,
+        sampling: { maxTokens, temperature: 1 },
+        gradeBatch: kind === 'sync' ? prompts * samples : 1,
+        grade: items =>
+          Promise.all(
+            items.map(async ({ problem, rollout }) => {
+              await judge()
+              return new Rng(`${problem}/${rollout.sample}`).next()
+            }),
+          ),
+        reward: grade => ({ reward: grade, parts: {} }),
+        last: true,
+      }),
+    learn: async (_step, groups) => {
+      const { advantages_P_G } = grpoAdvantages(groups.map(group => group.map(({ grade }) => grade)))
+      const datums = datumsOf(creditRollouts(groups, advantages_P_G), { dropZero: true })
+      const phase = { name: 'policy', datums, loss: lossPreset('trl:grpo'), temperature: 1 }
+      return { phases: [{ ...phase, minibatches: 1, epochs: 1 }], metrics: {}, rollouts: [] }
     },
-    grade: items =>
-      Promise.all(
-        items.map(async ({ problem, sample }) => {
-          await judge()
-          return new Rng(`${problem}/${sample.index}`).next()
-        }),
-      ),
-    credit: groups => {
-      const { advantages_P_G } = grpoAdvantages(groups.map(({ grades }) => grades))
-      const advantages = groups.map(({ samples }, p) =>
-        samples.map(({ tokens }, g) =>
-          broadcastAdvantage(advantages_P_G[p][g], new Float32Array(tokens.length).fill(1)),
-        ),
-      )
-      return { advantages, metrics: {} }
-    },
-    record: () => [],
     evaluate: async () => [],
   }
 }
 
-type Kind = 'sync' | 'overlap' | 'pipelined'
-
-const loopSettings = ({ prompts, samples, maxTokens, steps }: Settings, kind: Kind): LoopSettings => ({
+const loopSettings = ({ steps }: Settings, kind: Kind): LoopSettings => ({
   // The first step and the last are not measured: nothing is sampled ahead of them, or by them.
   steps: steps + 2,
   seed: 'overlap',
-  rollout: {
-    maxTokens,
-    samplesPerPrompt: samples,
-    temperature: 1,
-    gradeBatch: kind === 'sync' ? prompts * samples : 1,
-  },
-  update: {
-    loss: lossPreset('trl:grpo'),
-    // So small that every kind samples rollouts of the same lengths.
-    optimizer: { beta2: 0.95 },
-    learningRate: { kind: 'constant', peak: 1e-9, warmup: 0, floor: 0 },
-    minibatches: 1,
-    epochs: 1,
-    dropZero: true,
-  },
+  // So small that every kind samples rollouts of the same lengths.
+  optimizer: { beta2: 0.95 },
+  learningRate: { kind: 'constant', peak: 1e-9, warmup: 0, floor: 0 },
   pipeline: kind === 'pipelined',
   monitors: null,
   evalEvery: 0,
@@ -176,7 +172,7 @@ const measure = async (policy: Policy, settings: Settings, kind: Kind): Promise<
   const ends: number[] = []
   try {
     const onStep = () => ends.push(performance.now())
-    await train(policy, recipeOf(settings), run, loopSettings(settings, kind), 0, { onStep })
+    await train(policy, recipeOf(settings, kind), run, loopSettings(settings, kind), 0, { onStep })
     const gaps = ends.slice(1, -1).map((end, i) => (end - ends[i]) / 1000)
     const rows = readMetrics(run.dir).slice(1, -1)
     return { stepS: median(gaps), timeS: name => median(rows.map(({ time }) => time?.[name] ?? 0)) }

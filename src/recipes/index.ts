@@ -1,16 +1,16 @@
 /** @file Recipes: the published methods, each from a configuration to a run folder. */
 
 import { checklistColdStart } from './checklist-cold-start/entry.ts'
+import type { RecipeEntry } from './common/recipe.ts'
 import { learnedVerifier } from './learned-verifier/index.ts'
 import { logicColdStart } from './logic-cold-start/entry.ts'
-import type { RecipeEntry } from './recipe.ts'
 import { rubricAsRewardEntry } from './rubric-as-reward/entry.ts'
 import { ruscarlEntry } from './ruscarl/entry.ts'
 
+export type { RecipeEntry, RunEvents, RunOptions, RunPlan, RunResult } from './common/recipe.ts'
 export { LearnedVerifier, type LearnedVerifierOptions } from './learned-verifier/grader.ts'
 export { evaluateSet, respond } from './logic/evaluate.ts'
 export { type LogicFormat, miniatureFormat } from './logic/format.ts'
-export type { RecipeEntry, RunEvents, RunOptions, RunPlan, RunResult } from './recipe.ts'
 export { type RuscarlRunParts, runRuscarl } from './ruscarl/run.ts'
 export {
   checklistColdStart,

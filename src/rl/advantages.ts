@@ -103,6 +103,23 @@ export const grpoAdvantages = (
   return perGroup(rewards_P_G, rewards => centre(rewards).map(value => value / divisor))
 }
 
+/**
+ * Advantages among what is known: items that are null (nobody could judge them) have no part in their group's statistics, and
+ * advantage 0.
+ */
+export const amongKnown = <Item>(
+  items_P_G: readonly (readonly (Item | null)[])[],
+  rule: (known_P_G: Item[][]) => Advantages,
+): Advantages => {
+  const known_P_G = items_P_G.map(group => group.filter(item => item !== null))
+  const { advantages_P_G, ...counts } = rule(known_P_G)
+  const spread = (group: readonly (Item | null)[], p: number) => {
+    const own = advantages_P_G[p].values()
+    return group.map(item => (item === null ? 0 : own.next().value!))
+  }
+  return { ...counts, advantages_P_G: items_P_G.map(spread) }
+}
+
 /** Dr. GRPO: r - mean, without division (arXiv 2503.20783; verl `norm_adv_by_std_in_grpo=False`). */
 export const drGrpoAdvantages = (rewards_P_G: ByGroup): Advantages =>
   grpoAdvantages(rewards_P_G, { scale: 'none' })

@@ -185,7 +185,8 @@ export interface RolloutRow {
   problemId: string
   prompt: string
   response: string
-  reward: number
+  /** Null where nothing is known of it. */
+  reward: number | null
   /** What a grader that training does not see says of it. */
   heldOut?: number
   /** The monitor whose warning this rollout shows; absent for those kept for reading. */
@@ -200,7 +201,7 @@ export interface RolloutRow {
   tokens?: number
   advantage?: number
   /** Raw score of each criterion. */
-  parts?: Record<string, number>
+  parts?: Readonly<Record<string, number | null>>
   flags?: Record<string, number>
   steps?: RolloutStep[]
   verdicts?: RolloutVerdict[]

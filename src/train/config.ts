@@ -118,3 +118,18 @@ export const commonShape = {
   /** What is watched for while training goes on; null: nothing. */
   monitors: monitorsSchema.nullable().prefault({}),
 }
+
+/** Keys of every recipe that learns from rewards. */
+export const reinforcementShape = {
+  ...commonShape,
+  advantage: advantageSchema.prefault({}),
+  rollout: rolloutSchema.prefault({}),
+  /**
+   * Whether rollouts whose advantage is zero leave the update, and with them their part in its KL and entropy terms and in the
+   * mean over tokens. Published code keeps them; without them a step is cheaper.
+   */
+  dropZero: z.boolean().default(true),
+  /** Optimiser steps a pass, and passes over the rollouts of a step. */
+  minibatches: size.default(1),
+  epochs: size.default(1),
+}

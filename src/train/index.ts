@@ -1,16 +1,18 @@
 /** @file Training: the loop from problems to updates, and the frame around any training's steps. */
 
-export { type Credit, type LoopSettings, type Recipe, train } from './loop.ts'
-export type { Replacements } from './replace-groups.ts'
+export type { Environment, Episode, TurnLimits } from './environment.ts'
+export type { GradeItem, Grader } from './grading.ts'
+export { type LoopSettings, train } from './loop.ts'
 export {
-  type GradeItem,
-  type Grader,
-  type Group,
-  type RatioMode,
-  type RolloutSettings,
-  rollOut,
-  type SampledPrompts,
-} from './rollout.ts'
+  type HeldOut,
+  type LearntRollout,
+  type Lesson,
+  learntFrom,
+  type Phase,
+  type Recipe,
+  type RecipeState,
+} from './recipe.ts'
+export { type Io, type RollOutRequest, type RolloutTime, StepRollouts } from './rollout.ts'
 export {
   runSteps,
   type StepEvents,
@@ -20,4 +22,4 @@ export {
   trainedMsOf,
 } from './steps.ts'
 export { type SupervisedDatum, type SupervisedSettings, supervisedStep } from './supervised.ts'
-export { type TokenAdvantages, toDatums, type UpdateSettings, updatePolicy } from './update.ts'
+export { learnPhase } from './update.ts'

@@ -4,24 +4,20 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Policy } from '../policy/policy.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
+import { type Credited, creditRollouts, datumsOf, type Graded } from '../rl/rollout.ts'
+import type { RolloutRow } from '../runs/rows.ts'
 import { RunFolder, readEvals, readMetrics, readRollouts, withoutTimings } from '../runs/run-folder.ts'
 import { isFinished } from '../runs/run-state.ts'
 import { FakePolicy } from './fake-policy.fixture.ts'
-import { type LoopSettings, type Recipe, train } from './loop.ts'
+import { type LoopSettings, train } from './loop.ts'
+import { type Lesson, learntFrom, type Recipe } from './recipe.ts'
 import { type StepEvents, trainedMsOf } from './steps.ts'
 
 const settings = (changes: Partial<LoopSettings> = {}): LoopSettings => ({
   steps: 4,
   seed: 7,
-  rollout: { maxTokens: 4, samplesPerPrompt: 2, temperature: 0.9 },
-  update: {
-    loss: lossPreset('trl:grpo'),
-    optimizer: { maxGradNorm: 1 },
-    learningRate: { kind: 'linear', peak: 1, warmup: 0, floor: 0 },
-    minibatches: 1,
-    epochs: 1,
-    dropZero: true,
-  },
+  optimizer: { maxGradNorm: 1 },
+  learningRate: { kind: 'linear', peak: 1, warmup: 0, floor: 0 },
   evalEvery: 0,
   checkpointEvery: 0,
   keepCheckpoints: 10,
@@ -30,39 +26,65 @@ const settings = (changes: Partial<LoopSettings> = {}): LoopSettings => ({
   ...changes,
 })
 
+type Rolled = Graded<string, number>[][]
+
+interface Changes {
+  samples?: number
+  /** What a rollout is taught, by step and its index. */
+  advantage?: (step: number, g: number) => number
+  /** Prompts to sample from in place of the plain ones. */
+  scaffolded?: boolean
+  /** Called for every batch that is graded. */
+  onGrade?: () => Promise<void> | void
+  metrics?: Lesson['metrics']
+  epochs?: number
+  rowOf?: (step: number, item: Credited<string, number>) => RolloutRow
+  onEvaluate?: () => void
+}
+
 /** Two problems a step; a rollout's grade is its index, its advantage -1 or 1. */
-const recipeOf = (calls: string[], advantage = (_step: number, g: number) => 2 * g - 1) => {
-  let step = 0
-  const recipe: Recipe<string, number> = {
-    draw: now => {
-      step = now
+const recipeOf = (calls: string[], changes: Changes = {}): Recipe<Rolled> => {
+  const { samples = 2, advantage = (_, g) => 2 * g - 1, metrics = { reward: 0.25 }, epochs = 1 } = changes
+  const row = (step: number, { problem, reward }: Credited<string, number>): RolloutRow => {
+    calls.push(`row of ${problem}`)
+    return { step, problemId: problem, prompt: '', response: '', reward }
+  }
+  return {
+    rollOut: (step, io) => {
       calls.push(`draw ${step}`)
-      return [`${step}a`, `${step}b`]
+      return io.rollOut({
+        problems: [`${step}a`, `${step}b`],
+        prompt: problem => [problem.charCodeAt(1)],
+        ...(changes.scaffolded && { sampledFrom: [0, 1].map(p => [[90 + p], [80]]) }),
+        samples,
+        sampling: { maxTokens: 4, temperature: 0.9 },
+        grade: async items => {
+          calls.push('grade')
+          await changes.onGrade?.()
+          return items.map(({ rollout }) => rollout.sample)
+        },
+        reward: grade => ({ reward: grade, parts: {} }),
+        last: true,
+      })
     },
-    prompt: problem => [problem.charCodeAt(1)],
-    grade: async items => {
-      calls.push('grade')
-      return items.map(({ sample }) => sample.index)
-    },
-    credit: groups => {
-      calls.push('credit')
+    learn: async (step, groups) => {
+      calls.push('learn')
+      const advantages_P_G = groups.map(group => group.map(({ grade }) => advantage(step, grade)))
+      const credited = creditRollouts(groups, advantages_P_G)
+      const datums = datumsOf(credited, { dropZero: true })
+      const how = { loss: lossPreset('trl:grpo'), temperature: 0.9, minibatches: 1, epochs }
       return {
-        advantages: groups.map(({ samples, grades }) =>
-          samples.map(({ tokens }, i) => new Float32Array(tokens.length).fill(advantage(step, grades[i]))),
-        ),
-        metrics: { reward: 0.25 },
+        phases: [{ name: 'policy', datums, ...how }],
+        metrics,
+        rollouts: learntFrom(credited, item => (changes.rowOf ?? row)(step, item)),
       }
-    },
-    record: (now, groups) => {
-      calls.push('record')
-      return [{ step: now, problemId: groups[0].problem, prompt: '', response: '', reward: 0 }]
     },
     evaluate: async (now, last) => {
       calls.push(last ? `evaluate ${now}, the last` : `evaluate ${now}`)
+      changes.onEvaluate?.()
       return [{ step: now, set: 'test', n: 1, accuracy: 0.5 }]
     },
   }
-  return recipe
 }
 
 describe('train', () => {
@@ -93,9 +115,9 @@ describe('train', () => {
       'draw 1',
       'sample',
       'grade',
-      'credit',
+      'learn',
       'update',
-      'record',
+      ...['row of 1a', 'row of 1b'],
       'evaluate 1, the last',
       'save',
     ])
@@ -122,18 +144,16 @@ describe('train', () => {
       const own = RunFolder.create(join(folder, name), { config: {} })
       const part = async (done: number, events: StepEvents) => {
         const now: FakePolicy = new FakePolicy(() => [done + now.updates.length])
-        const recipe = recipeOf(now.calls)
-        recipe.samplingPrompts = (_, problems) => problems.map((_, p) => [[90 + p], [80]])
-        recipe.record = (step, groups) =>
-          groups.flatMap(({ samples, oldLogprobs, grades, problem }) =>
-            samples.map(({ tokens }, g) => ({
-              step,
-              problemId: problem,
-              prompt: '',
-              response: `${tokens[0]} by ${oldLogprobs![g][0]}`,
-              reward: grades[g],
-            })),
-          )
+        const recipe = recipeOf(now.calls, {
+          scaffolded: true,
+          rowOf: (step, { problem, reward, rollout: { tokens, oldLogprobs } }) => ({
+            step,
+            problemId: problem,
+            prompt: '',
+            response: `${tokens[0]} by ${oldLogprobs![0]}`,
+            reward,
+          }),
+        })
         await train(now, recipe, own, settings({ pipeline: true, ...changes }), done, events)
         return now
       }
@@ -148,7 +168,7 @@ describe('train', () => {
 
     it('learns from the same rollouts as one that went through, whatever is saved between', async () => {
       const whole = await weightsThatSampled('whole', {})
-      const first = whole.filter((_, i) => i % 4 === 0)
+      const first = [1, 2, 3, 4].map(step => whole.find(row => row.step === step)!)
       expect(first.map(({ response }) => response.split(' ')[0])).toEqual(['0', '0', '1', '2'])
       for (const stopAfter of [1, 2, 3])
         expect(await weightsThatSampled(`stopped after ${stopAfter}`, {}, stopAfter)).toEqual(whole)
@@ -160,7 +180,7 @@ describe('train', () => {
       const stop = { shouldStop: () => policy.updates.length === 2 }
       await train(policy, recipeOf([]), run, settings({ pipeline: true }), 0, stop)
       const { dir, step } = run.resume('hash')
-      rmSync(join(dir, 'sampled-ahead.safetensors'))
+      for (const name of ['sampled-ahead.safetensors', 'sampled-ahead.json']) rmSync(join(dir, name))
       const next = new FakePolicy()
       await train(next, recipeOf([]), run, settings({ pipeline: true }), step)
       expect(next.sampled.map(({ seed }) => seed)).toEqual(['7/3', '7/4'])
@@ -169,27 +189,23 @@ describe('train', () => {
     it('names a file that is not of these rollouts', async () => {
       const stop = { shouldStop: () => policy.updates.length === 2 }
       await train(policy, recipeOf([]), run, settings({ pipeline: true }), 0, stop)
-      const { rollout } = settings()
-      const other = settings({ pipeline: true, rollout: { ...rollout, samplesPerPrompt: 3 } })
-      await expect(train(policy, recipeOf([]), run, other, run.resume('hash').step)).rejects.toThrow(
+      const other = recipeOf([], { samples: 3 })
+      const piped = settings({ pipeline: true })
+      await expect(train(policy, other, run, piped, run.resume('hash').step)).rejects.toThrow(
         'rollouts of seed 7/3: expected 6 that were sampled ahead, got 4',
       )
     })
 
     it('evaluates alone when its time is over: what was begun has ended', async () => {
-      const recipe = recipeOf(policy.calls)
-      const { grade } = recipe
       let grading = 0
-      recipe.grade = async items => {
-        grading++
-        await new Promise(resolve => setTimeout(resolve, 20))
-        grading--
-        return grade(items)
-      }
-      recipe.evaluate = async (step, last) => {
-        expect(grading).toBe(0)
-        return last ? [{ step, set: 'test', n: 1, accuracy: 1 }] : []
-      }
+      const recipe = recipeOf(policy.calls, {
+        onGrade: async () => {
+          grading++
+          await new Promise(resolve => setTimeout(resolve, 20))
+          grading--
+        },
+        onEvaluate: () => expect(grading).toBe(0),
+      })
       const result = await train(policy, recipe, run, settings({ pipeline: true, maxMinutes: 1e-9 }))
       expect(result).toEqual({ step: 1, finished: true })
       expect(policy.sampled).toHaveLength(2)
@@ -198,12 +214,8 @@ describe('train', () => {
   })
 
   describe('of rollouts sampled ahead from scaffolds', () => {
-    const rows = (calls: readonly string[]) => calls.filter(call => !/draw|grade|credit|record/.test(call))
-    const scaffolded = (own: FakePolicy) => {
-      const recipe = recipeOf(own.calls)
-      recipe.samplingPrompts = (_, problems) => problems.map((_, p) => [[90 + p], [80]])
-      return recipe
-    }
+    const rows = (calls: readonly string[]) => calls.filter(call => !/draw|grade|learn|row/.test(call))
+    const scaffolded = (own: FakePolicy) => recipeOf(own.calls, { scaffolded: true })
 
     it('the plain log-probs come before the update, where both use the same weights', async () => {
       // Grading is over long before the sampling ahead of it.
@@ -236,9 +248,7 @@ describe('train', () => {
   })
 
   it('samples from the prompts that the recipe gives and trains on the plain ones', async () => {
-    const recipe = recipeOf([])
-    recipe.samplingPrompts = (_, problems) => problems.map((_, p) => [[90 + p], [80]])
-    await train(policy, recipe, run, settings({ steps: 1 }))
+    await train(policy, recipeOf([], { scaffolded: true }), run, settings({ steps: 1 }))
     expect(policy.sampled[0]).toMatchObject({ prompts: [[90], [80], [91], [80]], samplesPerPrompt: 1 })
     expect(policy.updates[0].datums.map(({ promptTokens }) => promptTokens)).toEqual([[97], [97], [98], [98]])
   })
@@ -271,7 +281,7 @@ describe('train', () => {
     const time = row.time as Record<string, number>
     expect(Object.keys(time).toSorted()).toEqual(['grade', 'gradeBusy', 'sample', 'total', 'update'])
     expect(time.total).toBeGreaterThanOrEqual(time.sample + time.grade + time.update)
-    expect(readRollouts(run.dir).map(({ problemId }) => problemId)).toEqual(['1a'])
+    expect(readRollouts(run.dir).map(({ reward }) => reward)).toEqual([1, 0])
   })
 
   it('samples every step under a seed of its own, and follows the schedule', async () => {
@@ -284,8 +294,7 @@ describe('train', () => {
   })
 
   it('the log-prob gap is that of the first optimiser step', async () => {
-    const { update } = settings()
-    await train(policy, recipeOf([]), run, settings({ steps: 1, update: { ...update, epochs: 3 } }))
+    await train(policy, recipeOf([], { epochs: 3 }), run, settings({ steps: 1 }))
     expect(policy.updates).toHaveLength(3)
     expect(readMetrics(run.dir)[0].logprobGapMax).toBe(1e-5)
   })
@@ -355,7 +364,7 @@ describe('train', () => {
   })
 
   it('a step without a datum makes no update, and its figures have no value', async () => {
-    const recipe = recipeOf([], (step, g) => (step === 2 ? 0 : 2 * g - 1))
+    const recipe = recipeOf([], { advantage: (step, g) => (step === 2 ? 0 : 2 * g - 1) })
     await train(policy, recipe, run, settings({ steps: 3 }))
     expect(policy.updates).toHaveLength(2)
     const rows = readMetrics(run.dir)
@@ -382,9 +391,7 @@ describe('train', () => {
   })
 
   it('a metric that is not a number ends the run before it is written', async () => {
-    const recipe = recipeOf([])
-    const { credit } = recipe
-    recipe.credit = groups => ({ ...credit(groups), metrics: { reward: Number.NaN } })
+    const recipe = recipeOf([], { metrics: { reward: Number.NaN } })
     await expect(train(policy, recipe, run, settings())).rejects.toThrow(/reward is NaN/)
     expect(readMetrics(run.dir)).toEqual([])
     expect(checkpoints()).toEqual([])

@@ -4,66 +4,31 @@
  * run records all of it.
  */
 
-import type { OptimizerSettings, Policy, Sample, UpdateStats } from '../policy/policy.ts'
-import type { TokenIds } from '../rl/datum.ts'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { OptimizerSettings, Policy, UpdateStats } from '../policy/policy.ts'
 import { type Schedule, scheduleAt } from '../rl/schedules.ts'
-import type { EvalRow, MetricGroup, MetricsRow, RolloutRow } from '../runs/rows.ts'
+import type { MetricGroup, MetricsRow } from '../runs/rows.ts'
 import type { RunFolder } from '../runs/run-folder.ts'
 import { checkpointName } from '../runs/run-state.ts'
+import { writeFileAtomic } from '../util/atomic.ts'
+import { CheckpointError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
 import { mean } from '../util/statistics.ts'
+import { type Journal, loadJournal, saveJournal } from './journal.ts'
+import { keptRows } from './kept-rollouts.ts'
+import { lessonFigures } from './lesson-figures.ts'
 import { DEFAULT_MONITORS, type MonitorSettings } from './monitors/config.ts'
-import { LatestRollouts, type Witness } from './monitors/latest-rollouts.ts'
-import { beginGroups, type Replacements, type RolledOut, replaceGroups } from './replace-groups.ts'
-import type { Drawn, Grader, Group, RatioMode, RolloutSettings, RunningRollOut } from './rollout.ts'
-import { loadDrawn, saveDrawn } from './sampled-ahead.ts'
+import { type WatchedLesson, watchLesson } from './monitors/watched-lesson.ts'
+import type { Lesson, Recipe } from './recipe.ts'
+import { StepRollouts } from './rollout.ts'
 import { pausesAfter, runSteps, type StepEvents, type StepsResult, type StepsSettings } from './steps.ts'
-import { type TokenAdvantages, toDatums, type UpdateSettings, updatePolicy } from './update.ts'
-
-export interface Credit {
-  advantages: TokenAdvantages
-  /** Its `time` is added to the loop's own. */
-  metrics: Omit<MetricsRow, 'step'>
-}
-
-/** What a recipe adds to the loop. */
-export interface Recipe<Problem, Grade> extends Witness<Problem, Grade> {
-  /** The problems of a step; depends on the step alone, so that a resumed run sees the same ones. */
-  draw(step: number): Problem[]
-  prompt(problem: Problem): TokenIds
-  /** Prompts to sample from in place of the plain ones, one a rollout: [problem][sample]. Null or absent: the plain ones. */
-  samplingPrompts?(step: number, problems: readonly Problem[], round?: number): TokenIds[][] | null
-  grade: Grader<Problem, Grade>
-  /**
-   * Groups that are not worth learning from, and as many problems to sample in their place (dynamic sampling). Asked again
-   * about the result as round 2, 3, ... until it is null. Absent: every group stays.
-   */
-  replace?(
-    step: number,
-    round: number,
-    groups: readonly Group<Problem, Grade>[],
-  ): Replacements<Problem> | null
-  /** One advantage a token of every rollout, and what the report should know about this step's rewards. */
-  credit(groups: readonly Group<Problem, Grade>[]): Credit
-  /** The advantages changed by what only the policy knows of the rollouts, such as how sure it was of each token. */
-  adjust?(groups: readonly Group<Problem, Grade>[], advantages: TokenAdvantages): Promise<TokenAdvantages>
-  /** Rollouts to keep for reading. */
-  record(step: number, groups: readonly Group<Problem, Grade>[], advantages: TokenAdvantages): RolloutRow[]
-  /** Evaluations of the policy as it is; `last` after the final step. */
-  evaluate(step: number, last: boolean): Promise<EvalRow[]>
-}
+import { learnPhase } from './update.ts'
 
 export interface LoopSettings extends StepsSettings {
   seed: number | string
-  rollout: RolloutSettings & { temperature: number }
-  update: Omit<UpdateSettings, 'optimizer' | 'temperature'> & {
-    optimizer: Omit<OptimizerSettings, 'learningRate'>
-    learningRate: Schedule
-    /** Leave rollouts without any advantage out of the update; their KL and entropy terms go with them. */
-    dropZero: boolean
-    /** For rollouts that were sampled from a scaffold. Default `plain`. */
-    ratio?: RatioMode
-  }
+  optimizer: Omit<OptimizerSettings, 'learningRate'>
+  learningRate: Schedule
   /**
    * Sample a step's rollouts while those of the step before are graded and learnt from: the policy that samples is one update
    * behind, and its log-probs are the old ones of the ratio. Never across an evaluation; a checkpoint keeps what was sampled
@@ -73,126 +38,175 @@ export interface LoopSettings extends StepsSettings {
   pipeline?: boolean
 }
 
+/** A step's rollouts under way. */
+interface Running<Rolled> {
+  io: StepRollouts
+  rolled: Promise<Rolled>
+  /** Resolves when the policy has nothing more to do for them but what grades make necessary. */
+  sampled: Promise<void>
+  /** The recipe's state when they were begun. */
+  state: unknown
+}
+
 /**
  * Runs steps `from + 1` to `settings.steps`, with evaluations and checkpoints between (see `runSteps`). What the run's
  * checkpoint of step `from` says was sampled ahead is not sampled again.
  */
-export const train = <Problem, Grade>(
+export const train = async <Rolled>(
   policy: Policy,
-  recipe: Recipe<Problem, Grade>,
+  recipe: Recipe<Rolled>,
   run: RunFolder,
   settings: LoopSettings,
   from = 0,
   events: StepEvents = {},
 ): Promise<StepsResult> => {
-  const latest = new LatestRollouts(recipe)
   let weightsMs = 0
   const syncWeights = async () => {
     const startMs = performance.now()
     await policy.syncWeights?.()
     weightsMs += performance.now() - startMs
   }
-  const begin = async (step: number, drawn: Drawn | null = null): Promise<RunningRollOut<Problem, Grade>> => {
+  const begin = async (step: number, known: Journal | null = null): Promise<Running<Rolled>> => {
     await syncWeights()
-    return beginGroups(policy, recipe, settings, step, recipe.draw(step), 0, drawn)
+    return start(policy, recipe, { seed: settings.seed, step }, known)
   }
-  const restored = from > 0 ? loadDrawn(run.path('checkpoints', checkpointName(from))) : null
+  let watched: WatchedLesson | null = null
   /** The rollouts of the next step. */
-  let ahead: RunningRollOut<Problem, Grade> | null = null
+  let ahead = from > 0 ? await resumed(run, from, recipe, begin) : null
   const trainStep = async (step: number): Promise<MetricsRow> => {
     const startMs = performance.now()
     weightsMs = 0
-    const running = ahead ?? (await begin(step, step === from + 1 ? restored : null))
+    const running = ahead ?? (await begin(step))
     ahead = null
     if (settings.pipeline) {
       await running.sampled
       if (pausesAfter(step, settings)) await syncWeights()
       else ahead = await begin(step + 1)
     }
-    const rolled = await replaceGroups(policy, recipe, settings, step, await running.finished)
+    running.io.open()
+    const rolled = await running.rolled
     // Sampling that shares its weights with the update must be over first, the log-probs on plain prompts included.
     if (!policy.syncWeights) await ahead?.sampled
-    const row = await learn(policy, recipe, run, settings, step, rolled, latest)
+    const lesson = await recipe.learn(step, rolled)
+    watched = watchLesson(lesson)
+    const row = await learn(policy, lesson, watched, settings, step)
+    run.appendRollouts(keptRows(step, lesson.rollouts))
+    const { sample, grade, gradeBusy } = running.io.time
     const weights = policy.syncWeights && { weights: weightsMs / 1000 }
-    return { ...row, time: { ...row.time, ...weights, total: (performance.now() - startMs) / 1000 } }
+    const total = (performance.now() - startMs) / 1000
+    return {
+      step,
+      ...row,
+      ...lessonFigures(lesson.rollouts, running.io.drawn),
+      time: { ...(row.time as MetricGroup), sample, grade, gradeBusy, ...weights, total },
+    }
   }
   const evaluate = async (step: number, last: boolean) => {
     // Out of time: what was begun is given up, but nothing may run beside the evaluation.
-    await ahead?.finished.catch(() => {})
+    ahead?.io.open()
+    await ahead?.rolled.catch(() => {})
     ahead = null
     await syncWeights()
     return recipe.evaluate(step, last)
   }
   const save = async (folder: string) => {
-    if (ahead) saveDrawn(folder, await ahead.sampled)
+    await ahead?.sampled
+    if (ahead) saveJournal(folder, ahead.io.journal)
+    if (recipe.state) saveState(folder, { now: recipe.state.save(), ...(ahead && { ahead: ahead.state }) })
   }
-  const work = { trainStep, evaluate, save, rollouts: () => latest.all() }
+  const work = { trainStep, evaluate, save, rollouts: () => watched?.rollouts() ?? [] }
   return runSteps(policy, run, { ...settings, monitors: monitorsOf(settings) }, work, from, events)
 }
 
-/** Where ratios start from another policy or prompt on purpose, their gap is no mismatch. */
-const monitorsOf = ({
-  monitors = DEFAULT_MONITORS,
-  pipeline,
-  update,
-}: LoopSettings): MonitorSettings | null =>
-  monitors && (pipeline || update.ratio === 'true-is') ? { ...monitors, samplerMismatch: null } : monitors
-
-/** Credit, update, record: the second half of a step. */
-const learn = async <Problem, Grade>(
+const start = <Rolled>(
   policy: Policy,
-  recipe: Recipe<Problem, Grade>,
-  run: RunFolder,
-  settings: LoopSettings,
-  step: number,
-  { groups, discarded, time }: RolledOut<Problem, Grade>,
-  latest: LatestRollouts<Problem, Grade>,
-): Promise<MetricsRow> => {
-  const rng = new Rng(settings.seed).fork(`step ${step}`)
-  const { rollout, update } = settings
-  const { advantages: credited, metrics } = recipe.credit(groups)
-  const advantages = (await recipe.adjust?.(groups, credited)) ?? credited
-  const datums = toDatums(groups, advantages, update.dropZero, update.ratio)
-  const watching = latest.take(step, groups, advantages)
-  // It is awaited after the update; until then a failure must not count as unhandled.
-  watching.catch(() => {})
-  const learningRate = scheduleAt(update.learningRate, step - 1, settings.steps)
-  const updateMs = performance.now()
-  const optimizer = { ...update.optimizer, learningRate }
-  const stats =
-    datums.length > 0
-      ? await updatePolicy(policy, datums, { ...update, optimizer, temperature: rollout.temperature }, rng)
-      : []
-  const doneMs = performance.now()
-  run.appendRollouts(recipe.record(step, groups, advantages))
-  const watched = await watching
-  return {
-    step,
-    ...metrics,
-    ...sampleMetrics(groups, discarded),
-    ...updateMetrics(stats),
-    ...watched,
-    learningRate,
-    time: {
-      ...(metrics.time as MetricGroup | undefined),
-      ...(watched.time as MetricGroup | undefined),
-      sample: time.sample,
-      grade: time.grade,
-      update: (doneMs - updateMs) / 1000,
-      gradeBusy: time.gradeBusy,
-    },
-  }
+  recipe: Recipe<Rolled>,
+  names: { seed: number | string; step: number },
+  known: Journal | null,
+): Running<Rolled> => {
+  const state = recipe.state?.save()
+  const io = new StepRollouts(policy, names, known)
+  const rolled = (async () => recipe.rollOut(names.step, io))()
+  const sampled = Promise.race([io.lastSampled, rolled.then(() => {})])
+  // Whoever awaits them is told of a failure; until then it must not count as unhandled.
+  rolled.catch(() => {})
+  sampled.catch(() => {})
+  return { io, rolled, sampled, state }
 }
 
-/** What was sampled in vain counts as work, not as what the step learnt from. */
-const sampleMetrics = (groups: readonly Group<unknown, unknown>[], discarded: readonly Sample[]) => {
-  const samples = groups.flatMap(group => group.samples)
-  const lengths = samples.map(sample => sample.tokens.length)
+/** Brings the recipe's state back, and what was sampled ahead: it began with the state that the recipe had then. */
+const resumed = async <Rolled>(
+  run: RunFolder,
+  from: number,
+  recipe: Recipe<Rolled>,
+  begin: (step: number, known: Journal) => Promise<Running<Rolled>>,
+): Promise<Running<Rolled> | null> => {
+  const folder = run.path('checkpoints', checkpointName(from))
+  const journal = loadJournal(folder)
+  const saved = recipe.state ? loadState(folder) : null
+  if (journal && saved && 'ahead' in saved) recipe.state!.load(saved.ahead)
+  const ahead = journal && (await begin(from + 1, journal))
+  if (saved) recipe.state!.load(saved.now)
+  return ahead
+}
+
+const STATE_FILE = 'recipe-state.json'
+
+interface SavedState {
+  now: unknown
+  /** What it was when the rollouts were begun that were sampled ahead. */
+  ahead?: unknown
+}
+
+const saveState = (folder: string, state: SavedState): void =>
+  writeFileAtomic(join(folder, STATE_FILE), `${JSON.stringify(state)}\n`)
+
+/** @throws CheckpointError where there is none, or a broken one */
+const loadState = (folder: string): SavedState => {
+  const path = join(folder, STATE_FILE)
+  const hint = 'resume from an earlier checkpoint by pointing checkpoints/latest at it'
+  if (!existsSync(path))
+    throw new CheckpointError(`${path}: expected the recipe's state, got no file`, { hint })
+  try {
+    const state = JSON.parse(readFileSync(path, 'utf8')) as SavedState | null
+    if (state !== null && typeof state === 'object' && 'now' in state) return state
+  } catch {}
+  throw new CheckpointError(`${path}: expected the recipe's state as JSON`, { hint })
+}
+
+/** Where rollouts are a step old on purpose, their gap is no mismatch. */
+const monitorsOf = ({ monitors = DEFAULT_MONITORS, pipeline }: LoopSettings): MonitorSettings | null =>
+  monitors && pipeline ? { ...monitors, samplerMismatch: null } : monitors
+
+/** The phases' updates, with the figures of all of it; what is told of the rollouts is worked out beside them. */
+const learn = async (
+  policy: Policy,
+  { phases, metrics }: Lesson,
+  watched: WatchedLesson,
+  { seed, steps, optimizer, learningRate: schedule }: LoopSettings,
+  step: number,
+): Promise<Omit<MetricsRow, 'step'>> => {
+  const rng = new Rng(seed).fork(`step ${step}`)
+  const learningRate = scheduleAt(schedule, step - 1, steps)
+  const updateMs = performance.now()
+  const stats: UpdateStats[] = []
+  for (const [i, phase] of phases.entries())
+    stats.push(
+      ...(await learnPhase(
+        policy,
+        phase,
+        { ...optimizer, learningRate },
+        i === 0 ? rng : rng.fork(phase.name),
+      )),
+    )
+  const update = (performance.now() - updateMs) / 1000
+  const { time, ...figures } = await watched.figures
   return {
-    responseTokens: mean(lengths),
-    truncationRate: mean(samples.map(sample => Number(sample.finishReason === 'length'))),
-    tokens: [...lengths, ...discarded.map(({ tokens }) => tokens.length)].reduce((a, b) => a + b, 0),
-    rollouts: samples.length + discarded.length,
+    ...metrics,
+    ...updateMetrics(stats),
+    ...figures,
+    learningRate,
+    time: { ...(metrics.time as MetricGroup | undefined), ...(time as MetricGroup | undefined), update },
   }
 }
 

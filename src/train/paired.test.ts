@@ -9,11 +9,14 @@ import { TINY } from '../policy/local/tiny-model.fixture.ts'
 import type { Policy } from '../policy/policy.ts'
 import { grpoAdvantages } from '../rl/advantages.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
+import { type Credited, creditRollouts, datumsOf, type Graded, type RatioMode } from '../rl/rollout.ts'
 import { RunFolder, readEvals, readMetrics, readRollouts, withoutTimings } from '../runs/run-folder.ts'
 import { Rng } from '../util/rng.ts'
 import { mean } from '../util/statistics.ts'
-import { type LoopSettings, type Recipe, train } from './loop.ts'
-import type { Group, RatioMode } from './rollout.ts'
+import { type LoopSettings, train } from './loop.ts'
+import { learntFrom, type Recipe } from './recipe.ts'
+import type { Io } from './rollout.ts'
+import { entropiesOf } from './scores.ts'
 
 const SLOW_MS = 120_000
 const STEPS = 7
@@ -30,63 +33,72 @@ beforeAll(async () => {
 }, SLOW_MS)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-type Own = Group<number, number>
+type Rolled = Graded<number, number>[][]
 
 /** Everything that asks the policy for something: scaffolds, replaced groups, entropies, a reference, evaluations. */
-const recipeOf = (policy: Policy, delays: Rng, failAt: number): Recipe<number, number> => {
+const recipeOf = (policy: Policy, ratio: RatioMode, delays: Rng, failAt: number): Recipe<Rolled> => {
   const prompt = (problem: number) => {
     const rng = new Rng(`prompt ${problem}`)
     return Array.from({ length: 3 + rng.int(4) }, () => rng.int(TINY.vocabSize))
   }
-  const entropiesOf = async (groups: readonly Own[]) => {
-    const items = groups.flatMap(({ promptTokens, samples }) =>
-      samples.map(({ tokens }) => ({ promptTokens, tokens })),
-    )
-    return (await policy.score(items)).map(({ entropies }) => entropies)
-  }
-  return {
-    draw: step => [3 * step, 3 * step + 1, 3 * step + 2],
-    prompt,
-    // The last sample of a group is shown nothing.
-    samplingPrompts: (step, problems) =>
-      problems.map(problem =>
+  const ask = (io: Io, step: number, problems: number[], round = 0) =>
+    io.rollOut({
+      problems,
+      round,
+      prompt,
+      // The last sample of a group is shown nothing.
+      sampledFrom: problems.map(problem =>
         Array.from({ length: SAMPLES }, (_, g) =>
           g === SAMPLES - 1 ? prompt(problem) : [1 + (step % 7), 2 + g, ...prompt(problem)],
         ),
       ),
-    grade: async items => {
-      // At once, so that the update comes while the next step is sampled; or so slowly that it comes after that.
-      const step = Number(items[0].key.split('/')[1])
-      if (step % 2 === 0) await new Promise(resolve => setTimeout(resolve, 10 + delays.int(30)))
-      return items.map(({ sample }) => sample.tokens.filter(token => token > 8).length / sample.tokens.length)
+      ratio,
+      samples: SAMPLES,
+      sampling: { maxTokens: 10, temperature: 0.9, stopTokens: [0, 1] },
+      gradeBatch: 3,
+      grade: async items => {
+        // At once, so that the update comes while the next step is sampled; or so slowly that it comes after that.
+        if (step % 2 === 0) await new Promise(resolve => setTimeout(resolve, 10 + delays.int(30)))
+        return items.map(
+          ({ rollout: { tokens } }) => tokens.filter(token => token > 8).length / tokens.length,
+        )
+      },
+      reward: grade => ({ reward: grade, parts: {} }),
+      last: round === 0,
+    })
+  return {
+    rollOut: async (step, io) => {
+      const groups = await ask(io, step, [3 * step, 3 * step + 1, 3 * step + 2])
+      if (step % 2 === 1) [groups[1]] = await ask(io, step, [1000 + step], 1)
+      return groups
     },
-    replace: (step, round) =>
-      round === 1 && step % 2 === 1 ? { rejected: [1], problems: [1000 + step] } : null,
-    credit: groups => {
-      const { advantages_P_G } = grpoAdvantages(groups.map(({ grades }) => grades))
-      const advantages = groups.map(({ samples }, p) =>
-        samples.map(({ tokens }, g) => new Float32Array(tokens.length).fill(advantages_P_G[p][g])),
-      )
-      return { advantages, metrics: { reward: mean(groups.flatMap(({ grades }) => grades)) } }
-    },
-    adjust: async (groups, advantages) => {
-      const entropies = await entropiesOf(groups)
-      return advantages.map((own, p) =>
-        own.map((each, g) => each.map((a, t) => a + 0.1 * entropies[p * SAMPLES + g][t])),
-      )
-    },
-    record: (step, groups) => {
-      if (step === failAt) throw new Error('killed')
-      return groups.flatMap(({ problem, samples, grades, oldLogprobs }) =>
-        samples.map(({ tokens, logprobs }, g) => ({
-          step,
-          problemId: String(problem),
-          sample: g,
-          prompt: '',
-          response: JSON.stringify([[...tokens], [...logprobs], [...(oldLogprobs?.[g] ?? [])]]),
-          reward: grades[g],
+    learn: async (step, groups) => {
+      const { advantages_P_G } = grpoAdvantages(groups.map(group => group.map(({ grade }) => grade)))
+      const entropies = await entropiesOf(policy, groups, { temperature: 1 })
+      const credited = creditRollouts(groups, advantages_P_G).map((group, p) =>
+        group.map((item, g) => ({
+          ...item,
+          advantages: item.advantages.map((a, t) => a + 0.1 * entropies[p][g][t]),
         })),
       )
+      const rowOf = ({ problem, reward, rollout }: Credited<number, number>) => {
+        if (step === failAt) throw new Error('killed')
+        const { tokens, logprobs, oldLogprobs = [], sample } = rollout
+        const response = JSON.stringify([[...tokens], [...logprobs], [...oldLogprobs]])
+        return { step, problemId: String(problem), sample, prompt: '', response, reward }
+      }
+      return {
+        phases: [
+          {
+            name: 'policy',
+            datums: datumsOf(credited, { ratio }),
+            loss: { ...lossPreset('trl:grpo'), kl: { kind: 'k3', coef: 0.05 } },
+            ...{ temperature: 0.9, minibatches: 2, epochs: 1 },
+          },
+        ],
+        metrics: { reward: mean(groups.flatMap(group => group.map(({ grade }) => grade))) },
+        rollouts: learntFrom(credited, rowOf),
+      }
     },
     evaluate: async step => {
       const samples = await policy.sample({ prompts: [[1], [2, 3]], maxTokens: 6, seed: 'evaluation' })
@@ -96,19 +108,11 @@ const recipeOf = (policy: Policy, delays: Rng, failAt: number): Recipe<number, n
   }
 }
 
-const settingsOf = (ratio: RatioMode): LoopSettings => ({
+const settings: LoopSettings = {
   steps: STEPS,
   seed: 3,
-  rollout: { maxTokens: 10, samplesPerPrompt: SAMPLES, temperature: 0.9, gradeBatch: 3, stopTokens: [0, 1] },
-  update: {
-    loss: { ...lossPreset('trl:grpo'), kl: { kind: 'k3', coef: 0.05 } },
-    optimizer: { maxGradNorm: 1 },
-    learningRate: { kind: 'constant', peak: 0.02, warmup: 0, floor: 0 },
-    minibatches: 2,
-    epochs: 1,
-    dropZero: true,
-    ratio,
-  },
+  optimizer: { maxGradNorm: 1 },
+  learningRate: { kind: 'constant', peak: 0.02, warmup: 0, floor: 0 },
   pipeline: true,
   monitors: null,
   evalEvery: 3,
@@ -116,7 +120,7 @@ const settingsOf = (ratio: RatioMode): LoopSettings => ({
   keepCheckpoints: 10,
   maxMinutes: null,
   configHash: 'hash',
-})
+}
 
 interface Variant {
   start(source: ModelSource): Promise<Policy>
@@ -147,12 +151,11 @@ const withPolicy = async (
 /** Everything that a run leaves, apart from times. */
 const traces = async (name: string, variant: Variant, source: ModelSource, ratio: RatioMode) => {
   const run = RunFolder.create(join(folder, name), { config: {} })
-  const settings = settingsOf(ratio)
   const delays = new Rng(name)
   const { killedAt = 0, stoppedAfter = 0 } = variant
   const shouldStop = () => readMetrics(run.dir).length === stoppedAfter
   const first = withPolicy(variant, source, policy =>
-    train(policy, recipeOf(policy, delays, killedAt), run, settings, 0, { shouldStop }),
+    train(policy, recipeOf(policy, ratio, delays, killedAt), run, settings, 0, { shouldStop }),
   )
   if (killedAt > 0) await expect(first).rejects.toThrow('killed')
   else await first
@@ -160,7 +163,7 @@ const traces = async (name: string, variant: Variant, source: ModelSource, ratio
     const { dir, step } = run.resume('hash')
     await withPolicy(variant, source, async policy => {
       await policy.load(dir)
-      await train(policy, recipeOf(policy, delays, 0), run, settings, step)
+      await train(policy, recipeOf(policy, ratio, delays, 0), run, settings, step)
     })
   }
   run.close()

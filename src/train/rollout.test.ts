@@ -1,13 +1,31 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { RatioMode } from '../rl/rollout.ts'
 import { FakePolicy } from './fake-policy.fixture.ts'
-import { type GradeItem, type RatioMode, rollOut } from './rollout.ts'
+import type { GradeItem, Grader } from './grading.ts'
+import { type RollOutRequest, StepRollouts } from './rollout.ts'
 
-const settings = { maxTokens: 4, samplesPerPrompt: 2, gradeBatch: 2 }
-const promptOf = (problem: string) => [problem.length]
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 
-/** Names a sample by its problem and index. */
-const nameOf = ({ problem, sample }: GradeItem<string>) => `${problem}${sample.index}`
+/** Names a rollout by its problem and index. */
+const nameOf = ({ problem, rollout }: GradeItem<string>) => `${problem}${rollout.sample}`
+
+/** Two samples of every problem, whose prompt is its length; graded two at a time. */
+const rollOut = async (
+  policy: FakePolicy,
+  problems: string[],
+  grade: Grader<string, string>,
+  changes: Partial<RollOutRequest<string, string>> = {},
+) => {
+  const io = new StepRollouts(policy, { seed: 7, step: 3 })
+  const groups = await io.rollOut({
+    ...{ problems, samples: 2, sampling: { maxTokens: 4 }, gradeBatch: 2, grade },
+    prompt: problem => [problem.length],
+    ...changes,
+  })
+  return { groups, time: io.time, io }
+}
+
+const names = async (items: readonly GradeItem<string>[]) => items.map(nameOf)
 
 describe('rollOut', () => {
   const unhandled: unknown[] = []
@@ -22,18 +40,20 @@ describe('rollOut', () => {
 
   it('keeps groups in the order of the problems, each grade with its sample', async () => {
     const policy = new FakePolicy()
-    const { groups } = await rollOut(policy, ['a', 'bb', 'ccc'], promptOf, async items => items.map(nameOf), {
-      ...settings,
-      gradeBatch: 4,
-    })
-    expect(groups.map(({ problem }) => problem)).toEqual(['a', 'bb', 'ccc'])
-    expect(groups.map(({ promptTokens }) => promptTokens)).toEqual([[1], [2], [3]])
-    expect(groups.map(({ grades }) => grades)).toEqual([
+    const { groups } = await rollOut(policy, ['a', 'bb', 'ccc'], names, { gradeBatch: 4 })
+    expect(groups.map(([{ problem }]) => problem)).toEqual(['a', 'bb', 'ccc'])
+    expect(groups.map(([{ rollout }]) => rollout.prompt)).toEqual([[1], [2], [3]])
+    expect(groups.map(([{ rollout }, other]) => [rollout.key, other.rollout.key])).toEqual([
+      ['7/3/0/0', '7/3/0/1'],
+      ['7/3/1/0', '7/3/1/1'],
+      ['7/3/2/0', '7/3/2/1'],
+    ])
+    expect(groups.map(group => group.map(({ grade }) => grade))).toEqual([
       ['a0', 'a1'],
       ['bb0', 'bb1'],
       ['ccc0', 'ccc1'],
     ])
-    expect(groups[1].samples.map(({ tokens }) => [...tokens])).toEqual([
+    expect(groups[1].map(({ rollout }) => [...rollout.tokens])).toEqual([
       [11, 20],
       [11, 21],
     ])
@@ -44,7 +64,7 @@ describe('rollOut', () => {
     ['fewer', (items: readonly GradeItem<string>[]) => items.slice(1).map(nameOf)],
     ['more', (items: readonly GradeItem<string>[]) => [...items.map(nameOf), 'one too many']],
   ])('refuses %s grades than rollouts', async (_, grade) => {
-    const result = rollOut(new FakePolicy(), ['a', 'b'], promptOf, async items => grade(items), settings)
+    const result = rollOut(new FakePolicy(), ['a', 'b'], async items => grade(items))
     await expect(result).rejects.toThrow(/grader: expected one grade for each of 2 rollouts, got [13]/)
   })
 
@@ -63,7 +83,7 @@ describe('rollOut', () => {
       await pause(5)
       return items.map(nameOf)
     }
-    const { time } = await rollOut(policy, ['a', 'b', 'c'], promptOf, grader, settings)
+    const { time } = await rollOut(policy, ['a', 'b', 'c'], grader)
     // Three batches of two; the last starts with the last sample.
     expect(during).toEqual([true, true, true])
     expect(time.gradeBusy).toBeGreaterThan(0.01)
@@ -76,7 +96,7 @@ describe('rollOut', () => {
       sizes.push(items.length)
       return items.map(nameOf)
     }
-    await rollOut(new FakePolicy(), ['a', 'b', 'c'], promptOf, grader, { ...settings, gradeBatch: 4 })
+    await rollOut(new FakePolicy(), ['a', 'b', 'c'], grader, { gradeBatch: 4 })
     expect(sizes).toEqual([4, 2])
   })
 
@@ -87,8 +107,8 @@ describe('rollOut', () => {
       await pause(wait)
       return items.map(nameOf)
     }
-    const { groups } = await rollOut(new FakePolicy(), ['a', 'b'], promptOf, grader, settings)
-    expect(groups.map(({ grades }) => grades)).toEqual([
+    const { groups } = await rollOut(new FakePolicy(), ['a', 'b'], grader)
+    expect(groups.map(group => group.map(({ grade }) => grade))).toEqual([
       ['a0', 'a1'],
       ['b0', 'b1'],
     ])
@@ -99,9 +119,7 @@ describe('rollOut', () => {
     const grader = async (): Promise<string[]> => {
       throw new Error('the solver is gone')
     }
-    await expect(rollOut(policy, ['a', 'b', 'c'], promptOf, grader, settings)).rejects.toThrow(
-      'the solver is gone',
-    )
+    await expect(rollOut(policy, ['a', 'b', 'c'], grader)).rejects.toThrow('the solver is gone')
     await pause(20)
     expect(unhandled).toEqual([])
     expect(policy.calls).toEqual(['sample'])
@@ -118,7 +136,7 @@ describe('rollOut', () => {
       await pause(10)
       throw new Error('nobody waits for this')
     }
-    await expect(rollOut(policy, ['a'], promptOf, grader, settings)).rejects.toThrow('out of memory')
+    await expect(rollOut(policy, ['a'], grader)).rejects.toThrow('out of memory')
     await pause(30)
     expect(unhandled).toEqual([])
   })
@@ -127,7 +145,58 @@ describe('rollOut', () => {
     const grader = async (): Promise<string[]> => {
       throw new Error('not to be called')
     }
-    expect((await rollOut(new FakePolicy(), [], promptOf, grader, settings)).groups).toEqual([])
+    expect((await rollOut(new FakePolicy(), [], grader)).groups).toEqual([])
+  })
+
+  it('names roles and rounds in seeds and keys, and refuses the same name twice', async () => {
+    const policy = new FakePolicy()
+    const { io } = await rollOut(policy, ['a'], names)
+    const request = {
+      ...{ problems: ['a'], samples: 1, sampling: { maxTokens: 4 }, grade: names },
+      prompt: () => [1],
+    }
+    const [[writer]] = await io.rollOut({ ...request, role: 'writer' })
+    const [[again]] = await io.rollOut({ ...request, role: 'writer', round: 2 })
+    expect(policy.sampled.map(({ seed }) => seed)).toEqual(['7/3', '7/3/writer', '7/3/writer/round 2'])
+    expect([writer.rollout.key, again.rollout.key]).toEqual(['7/3/writer/0/0', '7/3/writer/round 2/0/0'])
+    expect(writer.rollout.role).toBe('writer')
+    await expect(io.rollOut({ ...request, role: 'writer' })).rejects.toThrow(
+      'rollouts of 7/3/writer: expected one request, got a second one',
+    )
+    expect(io.drawn).toHaveLength(4)
+  })
+
+  it('has no reward where the request says none, and computes it once where it does', async () => {
+    const { groups } = await rollOut(new FakePolicy(), ['a'], names)
+    expect(groups[0].map(({ reward, parts }) => [reward, parts])).toEqual([
+      [null, {}],
+      [null, {}],
+    ])
+    const asked: string[] = []
+    const paid = await rollOut(new FakePolicy(), ['a'], names, {
+      reward: (grade, problem) => {
+        asked.push(`${grade} of ${problem}`)
+        return { reward: asked.length, parts: { length: 2 } }
+      },
+    })
+    expect(paid.groups[0].map(({ reward }) => reward)).toEqual([1, 2])
+    expect(asked).toEqual(['a0 of a', 'a1 of a'])
+  })
+
+  it('what comes after the last request waits until the step has its turn', async () => {
+    const policy = new FakePolicy()
+    const { io } = await rollOut(policy, ['a'], names, { last: true })
+    await io.lastSampled
+    const request = {
+      ...{ problems: ['b'], round: 1, samples: 1, sampling: { maxTokens: 4 }, grade: names },
+      prompt: () => [1],
+    }
+    const more = io.rollOut(request)
+    await pause(5)
+    expect(policy.sampled).toHaveLength(1)
+    io.open()
+    await more
+    expect(policy.sampled).toHaveLength(2)
   })
 
   describe('from prompts of their own', () => {
@@ -137,23 +206,19 @@ describe('rollOut', () => {
       [[2], [51, 2]],
     ]
     const start = (policy: FakePolicy, ratio: RatioMode) =>
-      rollOut(policy, problems, promptOf, async items => items.map(nameOf), settings, { prompts_P_G, ratio })
+      rollOut(policy, problems, names, { sampledFrom: prompts_P_G, ratio })
 
     it('samples one response to each and keeps groups, grades and the plain prompt', async () => {
       const policy = new FakePolicy()
       const { groups } = await start(policy, 'true-is')
       expect(policy.sampled[0]).toMatchObject({ prompts: prompts_P_G.flat(), samplesPerPrompt: 1 })
-      expect(groups.map(({ promptTokens }) => promptTokens)).toEqual([[1], [2]])
-      expect(groups.map(({ sampledPrompts }) => sampledPrompts)).toEqual(prompts_P_G)
-      expect(groups.map(({ grades }) => grades)).toEqual([
+      expect(groups.map(([{ rollout }]) => rollout.prompt)).toEqual([[1], [2]])
+      expect(groups.map(group => group.map(({ rollout }) => rollout.sampledFrom))).toEqual(prompts_P_G)
+      expect(groups.map(group => group.map(({ grade }) => grade))).toEqual([
         ['a0', 'a1'],
         ['bb0', 'bb1'],
       ])
-      expect(groups[1].samples.map(({ prompt, index }) => [prompt, index])).toEqual([
-        [1, 0],
-        [1, 1],
-      ])
-      expect(groups[0].oldLogprobs).toBeUndefined()
+      expect(groups[0][0].rollout.oldLogprobs).toBeUndefined()
       expect(policy.scored).toEqual([])
     })
 
@@ -161,14 +226,14 @@ describe('rollOut', () => {
       const policy = new FakePolicy()
       const { groups } = await start(policy, 'plain')
       expect(policy.scored[0].items.map(({ promptTokens }) => promptTokens)).toEqual([[1], [2]])
-      const [[scaffolded, plain]] = groups.map(({ oldLogprobs }) => oldLogprobs!)
-      expect([...plain]).toEqual([...groups[0].samples[1].logprobs])
-      expect([...scaffolded]).not.toEqual([...groups[0].samples[0].logprobs])
+      const [scaffolded, plain] = groups[0].map(({ rollout }) => rollout)
+      expect([...plain.oldLogprobs!]).toEqual([...plain.logprobs])
+      expect([...scaffolded.oldLogprobs!]).not.toEqual([...scaffolded.logprobs])
     })
 
     it('refuses another number of prompts than samples', async () => {
-      const prompts = { prompts_P_G: [[[1]], [[2], [2]]], ratio: 'plain' as const }
-      const result = rollOut(new FakePolicy(), problems, promptOf, async () => [], settings, prompts)
+      const sampledFrom = [[[1]], [[2], [2]]]
+      const result = rollOut(new FakePolicy(), problems, names, { sampledFrom })
       await expect(result).rejects.toThrow('expected 2 for problem 0, one a sample, got 1')
     })
   })

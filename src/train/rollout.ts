@@ -1,255 +1,224 @@
-/** @file Sampling and grading side by side: a finished sample goes to the graders while the others are still being sampled. */
+/** @file A step's rollouts: sampled and graded side by side, named by their keys, journaled, as often as a recipe asks. */
 
-import type { Policy, Sample, SamplingOptions } from '../policy/policy.ts'
+import type { Policy, SamplingOptions } from '../policy/policy.ts'
 import type { TokenIds } from '../rl/datum.ts'
-import { DataError } from '../util/errors.ts'
+import type { Graded, RatioMode, Reward, Rollout } from '../rl/rollout.ts'
+import { DataError, GradusError } from '../util/errors.ts'
+import type { Environment, TurnLimits } from './environment.ts'
+import { type Grader, GradingQueue } from './grading.ts'
+import type { Drawn, Journal } from './journal.ts'
+import { drawResponses, type Place } from './sampling.ts'
 
-/** A problem with its prompt, its samples and what the graders say of each. */
-export interface Group<Problem, Grade> {
-  problem: Problem
-  /** What the policy is trained to answer. */
-  promptTokens: TokenIds
-  samples: Sample[]
-  grades: Grade[]
-  /** What each sample was drawn from, where that is not `promptTokens`. */
-  sampledPrompts?: readonly TokenIds[]
-  /** Log-probs of each sample's tokens that its ratio starts from, where they are not those of sampling. */
-  oldLogprobs?: readonly Float32Array[]
-}
-
-export interface GradeItem<Problem> {
-  problem: Problem
-  sample: Sample
-  /** Names the rollout in its run: seed, step, problem and sample. What is drawn for its grade starts from this. */
-  key: string
-}
-
-/**
- * What the ratio of a rollout compares when it was sampled from another prompt (a scaffold) than the plain one (RuscaRL
- * appendix C.5; spec 4.3):
- * - `plain`: pi(o | plain) / pi_old(o | plain), the published choice; no true importance correction
- * - `true-is`: pi(o | plain) / pi_old(o | sampled)
- * - `sampled`: pi(o | sampled) / pi_old(o | sampled): the policy is trained on the prompt that it saw
- */
-export type RatioMode = 'plain' | 'true-is' | 'sampled'
-
-/** Prompts to sample from in place of the plain ones. */
-export interface SampledPrompts {
-  /** One a rollout: [problem][sample]. */
-  prompts_P_G: readonly (readonly TokenIds[])[]
-  ratio: RatioMode
-}
-
-/** One grade for every item, in their order. */
-export type Grader<Problem, Grade> = (items: readonly GradeItem<Problem>[]) => Promise<Grade[]>
-
-export interface RolloutSettings extends SamplingOptions {
-  samplesPerPrompt: number
-  /** Finished samples go to the grader in batches of at least this many. */
+/** What a recipe asks for. */
+export interface RollOutRequest<Problem, Grade> {
+  /** Who acts. Default `policy`. */
+  role?: string
+  /** Further rollouts of a role in the same step: 1, 2, ... Default 0, the first ones. */
+  round?: number
+  problems: readonly Problem[]
+  /** What rollouts of a problem are trained on. */
+  prompt(problem: Problem): TokenIds
+  /** What they are shown in place of that: [problem][sample]. Null or absent: the plain prompts. */
+  sampledFrom?: readonly (readonly TokenIds[])[] | null
+  /** For those: what their ratio compares. `plain`, the default, has the plain prompt's log-probs computed at once. */
+  ratio?: RatioMode
+  /** Rollouts of each problem. */
+  samples: number
+  sampling: Omit<SamplingOptions, 'seed'>
+  /** What answers the policy's turns, and how far that goes; absent: one turn. */
+  environment?: { world: Environment<Problem>; limits: TurnLimits }
+  grade: Grader<Problem, Grade>
+  /** Finished rollouts that go to the grader together, at least. Default 64. */
   gradeBatch?: number
+  /** What a grade is worth. Absent: nothing yet; the recipe says so later, where it depends on more than one rollout. */
+  reward?(grade: Grade, problem: Problem): Reward
+  /**
+   * The step samples nothing after this but what its grades make necessary, so that the next step's sampling may begin.
+   * Without it that waits for all of the step's grading.
+   */
+  last?: boolean
 }
 
-/**
- * Seconds of wall time: sampling (with the log-probs on the plain prompt, where they are needed), and grading beyond it;
- * `gradeBusy` is the time during which grading was under way at all.
- */
+/** What a recipe may ask for in a step. */
+export interface Io {
+  /**
+   * Samples and grades a group for every problem, groups in the order of the problems.
+   * @throws DataError for more or fewer grades than rollouts, or prompts than samples; what policy and grader throw
+   */
+  rollOut<Problem, Grade>(request: RollOutRequest<Problem, Grade>): Promise<Graded<Problem, Grade>[][]>
+}
+
+/** Seconds of wall time: sampling, grading beyond it, and grading at all. */
 export interface RolloutTime {
   sample: number
   grade: number
   gradeBusy: number
 }
 
-/** What a policy draws for a step. */
-export interface Drawn {
-  /** Groups together, in the order of the problems. */
-  samples: Sample[]
-  /** Log-probs that ratios start from, a sample each, where they are not those of sampling. */
-  oldLogprobs: Float32Array[] | null
+export interface StepNames {
+  seed: number | string
+  step: number
 }
 
-/** Rollouts under way. */
-export interface RunningRollOut<Problem, Grade> {
-  /** Resolves when the policy has nothing more to do for them; graders may. */
-  sampled: Promise<Drawn>
-  finished: Promise<{ groups: Group<Problem, Grade>[]; time: RolloutTime }>
-}
+const DEFAULT_BATCH = 64
+const NOTHING_REWARDED: Reward = { reward: null, parts: {} }
 
-const seconds = (fromMs: number, toMs = performance.now()) => (toMs - fromMs) / 1000
+/** The rollouts of one step. */
+export class StepRollouts implements Io {
+  readonly time: RolloutTime = { sample: 0, grade: 0, gradeBusy: 0 }
+  /** Everything that was drawn, what was given up included. */
+  readonly drawn: Rollout[] = []
+  /** Resolves when the policy is done with a request that said it was the last. */
+  readonly lastSampled: Promise<void>
+  readonly #policy: Policy
+  readonly #names: StepNames
+  readonly #known: Journal
+  readonly #journal = new Map<string, readonly Drawn[]>()
+  #markSampled: () => void = () => {}
+  #sawLast = false
+  readonly #turn: Promise<void>
+  /** Lets go what waits behind the last request: the step that samples ahead has its weights. */
+  readonly open: () => void
 
-/** Collects finished samples and hands them on in batches; several batches may be under way. */
-class GradingQueue<Problem, Grade> {
-  /** By the rollout's key. */
-  readonly grades = new Map<string, Grade>()
-  readonly #grader: Grader<Problem, Grade>
-  readonly #batch: number
-  readonly #running: Promise<void>[] = []
-  #waiting: GradeItem<Problem>[] = []
-  #active = 0
-  #activeSince = 0
-  busySeconds = 0
-
-  constructor(grader: Grader<Problem, Grade>, batch: number) {
-    this.#grader = grader
-    this.#batch = batch
+  /** @param known what was sampled for this step before a resume */
+  constructor(policy: Policy, names: StepNames, known: Journal | null = null) {
+    this.#policy = policy
+    this.#names = names
+    this.#known = known ?? new Map()
+    this.lastSampled = new Promise(resolve => {
+      this.#markSampled = resolve
+    })
+    let open = () => {}
+    this.#turn = new Promise(resolve => {
+      open = resolve
+    })
+    this.open = open
   }
 
-  push(item: GradeItem<Problem>): void {
-    this.#waiting.push(item)
-    if (this.#waiting.length >= this.#batch) this.#send()
+  /** What has been sampled so far, for a checkpoint. */
+  get journal(): Journal {
+    return this.#journal
   }
 
-  async finish(): Promise<void> {
-    this.#send()
-    await Promise.all(this.#running)
-  }
-
-  #send(): void {
-    const items = this.#waiting
-    if (items.length === 0) return
-    this.#waiting = []
-    const run = this.#grade(items)
-    // The failure is reported by `finish`; until then it must not count as unhandled.
-    run.catch(() => {})
-    this.#running.push(run)
-  }
-
-  async #grade(items: readonly GradeItem<Problem>[]): Promise<void> {
-    if (this.#active++ === 0) this.#activeSince = performance.now()
-    try {
-      const grades = await this.#grader(items)
-      if (grades.length !== items.length)
-        throw new DataError(
-          `grader: expected one grade for each of ${items.length} rollouts, got ${grades.length}; return a grade for every item, in their order`,
-        )
-      items.forEach(({ key }, i) => {
-        this.grades.set(key, grades[i])
-      })
-    } finally {
-      if (--this.#active === 0) this.busySeconds += seconds(this.#activeSince)
-    }
-  }
-}
-
-/**
- * Samples of all groups in order, each handed on as it is finished. A prompt that several share is computed once only where all
- * of a group do.
- */
-const sampleGroups = async (
-  policy: Policy,
-  prompts: readonly TokenIds[],
-  settings: RolloutSettings,
-  sampledPrompts: SampledPrompts | null,
-  onSample: (sample: Sample) => void,
-): Promise<Sample[]> => {
-  if (!sampledPrompts) return policy.sample({ ...settings, prompts }, onSample)
-  const { samplesPerPrompt: group } = settings
-  const own = sampledPrompts.prompts_P_G.flatMap((row, p) => {
-    if (row.length === group) return row
-    throw new DataError(
-      `sampling prompts: expected ${group} for problem ${p}, one a sample, got ${row.length}`,
+  async rollOut<Problem, Grade>(
+    request: RollOutRequest<Problem, Grade>,
+  ): Promise<Graded<Problem, Grade>[][]> {
+    // What comes after the last request would otherwise be sampled by weights that depend on how long grading took.
+    if (this.#sawLast) await this.#turn
+    if (request.last) this.#sawLast = true
+    const places = this.#placesOf(request)
+    const queue = new GradingQueue(request.grade, request.gradeBatch ?? DEFAULT_BATCH)
+    const startMs = performance.now()
+    const rollouts = await this.#draw(request, places, (place, rollout) =>
+      queue.push({ problem: place.problem, rollout }),
     )
-  })
-  const samples = new Array<Sample>(own.length)
-  await policy.sample({ ...settings, prompts: own, samplesPerPrompt: 1 }, sample => {
-    const placed = { ...sample, prompt: Math.floor(sample.prompt / group), index: sample.prompt % group }
-    samples[sample.prompt] = placed
-    onSample(placed)
-  })
-  return samples
+    this.drawn.push(...rollouts)
+    if (request.last) this.#markSampled()
+    const sampledMs = performance.now()
+    await queue.finish()
+    this.time.sample += (sampledMs - startMs) / 1000
+    this.time.grade += (performance.now() - sampledMs) / 1000
+    this.time.gradeBusy += queue.busySeconds
+    const graded = rollouts.map((rollout, i): Graded<Problem, Grade> => {
+      const { problem } = places[i]
+      const grade = queue.grades.get(rollout.key)!
+      return { problem, rollout, grade, ...(request.reward?.(grade, problem) ?? NOTHING_REWARDED) }
+    })
+    const { samples } = request
+    return request.problems.map((_, p) => graded.slice(p * samples, (p + 1) * samples))
+  }
+
+  /** `seed/step`, then the role unless it is the policy's own, then the round unless it is the first. */
+  #seedOf({ role = 'policy', round = 0 }: Pick<RollOutRequest<unknown, unknown>, 'role' | 'round'>): string {
+    const { seed, step } = this.#names
+    return [seed, step, ...(role === 'policy' ? [] : [role]), ...(round > 0 ? [`round ${round}`] : [])].join(
+      '/',
+    )
+  }
+
+  #placesOf<Problem, Grade>(request: RollOutRequest<Problem, Grade>): Place<Problem>[] {
+    const { role = 'policy', problems, prompt, sampledFrom, samples } = request
+    const seed = this.#seedOf(request)
+    return problems.flatMap((problem, p) => {
+      const own = sampledFrom?.[p]
+      if (own && own.length !== samples)
+        throw new DataError(
+          `sampling prompts: expected ${samples} for problem ${p}, one a sample, got ${own.length}`,
+        )
+      const plain = prompt(problem)
+      const group = `${seed}/${p}`
+      return Array.from({ length: samples }, (_, sample) => ({
+        ...{ key: `${group}/${sample}`, role, group, sample, prompt: plain, problem },
+        ...(own && { sampledFrom: own[sample] }),
+      }))
+    })
+  }
+
+  async #draw<Problem, Grade>(
+    request: RollOutRequest<Problem, Grade>,
+    places: readonly Place<Problem>[],
+    onRollout: (place: Place<Problem>, rollout: Rollout) => void,
+  ): Promise<Rollout[]> {
+    const seed = this.#seedOf(request)
+    if (this.#journal.has(seed))
+      throw new GradusError(
+        `rollouts of ${seed}: expected one request, got a second one; give it a role or a round of its own`,
+      )
+    // Taken at once, so that two requests at a time cannot have the same name.
+    this.#journal.set(seed, [])
+    const rollouts = new Array<Rollout>(places.length)
+    const take = (i: number, drawn: Drawn) => {
+      const { problem: _, ...place } = places[i]
+      rollouts[i] = { ...place, ...drawn }
+      onRollout(places[i], rollouts[i])
+    }
+    const known = this.#known.get(seed)
+    if (known) {
+      if (known.length !== places.length)
+        throw new DataError(
+          `rollouts of seed ${seed}: expected ${places.length} that were sampled ahead, got ${known.length}`,
+        )
+      known.forEach((drawn, i) => {
+        take(i, drawn)
+      })
+      this.#journal.set(seed, known)
+      return rollouts
+    }
+    const responses = await drawResponses(this.#policy, places, { ...request, seed }, take)
+    const old = await this.#plainLogprobs(request, rollouts)
+    if (old)
+      rollouts.forEach((rollout, i) => {
+        rollout.oldLogprobs = old[i]
+      })
+    this.#journal.set(
+      seed,
+      responses.map((response, i) => ({ ...response, ...(old && { oldLogprobs: old[i] }) })),
+    )
+    return rollouts
+  }
+
+  /**
+   * What the plain prompt gives to tokens that were sampled from another one, by the weights that sampled them; the others keep
+   * the log-probs of sampling. Null where no ratio starts there.
+   */
+  async #plainLogprobs(
+    {
+      sampledFrom,
+      ratio = 'plain',
+      sampling,
+    }: Pick<RollOutRequest<never, never>, 'sampledFrom' | 'ratio' | 'sampling'>,
+    rollouts: readonly Rollout[],
+  ): Promise<Float32Array[] | null> {
+    if (!sampledFrom || ratio !== 'plain') return null
+    const foreign = rollouts.filter(({ prompt, sampledFrom: shown }) => shown && !sameTokens(shown, prompt))
+    const items = foreign.map(({ prompt, tokens }) => ({ promptTokens: prompt, tokens }))
+    const { temperature } = sampling
+    const scores =
+      items.length > 0 ? await this.#policy.score(items, { temperature, weights: 'sampling' }) : []
+    const scored = new Map(foreign.map((rollout, i) => [rollout, scores[i].logprobs]))
+    return rollouts.map(rollout => scored.get(rollout) ?? rollout.logprobs)
+  }
 }
 
 const sameTokens = (a: TokenIds, b: TokenIds) =>
   a.length === b.length && Array.from(a).every((x, i) => x === b[i])
-
-/**
- * What the plain prompt gives to tokens that were sampled from another one, by the weights that sampled them; the others keep
- * the log-probs of sampling.
- */
-const plainLogprobs = async (
-  policy: Policy,
-  prompts: readonly TokenIds[],
-  samples: readonly Sample[],
-  { prompts_P_G }: SampledPrompts,
-  temperature: number | undefined,
-): Promise<Float32Array[]> => {
-  const foreign = samples.filter(
-    ({ prompt, index }) => !sameTokens(prompts_P_G[prompt][index], prompts[prompt]),
-  )
-  const items = foreign.map(({ prompt, tokens }) => ({ promptTokens: prompts[prompt], tokens }))
-  const scores = items.length > 0 ? await policy.score(items, { temperature, weights: 'sampling' }) : []
-  const scored = new Map(foreign.map((sample, i) => [sample, scores[i].logprobs]))
-  return samples.map(sample => scored.get(sample) ?? sample.logprobs)
-}
-
-/**
- * Starts sampling a group for every problem and grading all of it. Groups keep the order of the problems. Old log-probs are
- * those of the policy as it was while it sampled, also where they are computed anew.
- * @param drawn what was sampled for it already: only grading is left to do
- * @throws DataError when the grader returns more or fewer grades than it was given items; what policy and grader throw.
- */
-export const startRollOut = <Problem, Grade>(
-  policy: Policy,
-  problems: readonly Problem[],
-  promptOf: (problem: Problem) => TokenIds,
-  grader: Grader<Problem, Grade>,
-  settings: RolloutSettings,
-  sampledPrompts: SampledPrompts | null = null,
-  drawn: Drawn | null = null,
-): RunningRollOut<Problem, Grade> => {
-  const prompts = problems.map(promptOf)
-  const queue = new GradingQueue(grader, settings.gradeBatch ?? 64)
-  const startMs = performance.now()
-  const keyOf = ({ prompt, index }: Sample) => `${settings.seed}/${prompt}/${index}`
-  const push = (sample: Sample) =>
-    queue.push({ problem: problems[sample.prompt], sample, key: keyOf(sample) })
-  const draw = async (): Promise<Drawn> => {
-    const samples = await sampleGroups(policy, prompts, settings, sampledPrompts, push)
-    const oldLogprobs =
-      sampledPrompts?.ratio === 'plain'
-        ? await plainLogprobs(policy, prompts, samples, sampledPrompts, settings.temperature)
-        : null
-    return { samples, oldLogprobs }
-  }
-  const restore = async ({ samples, oldLogprobs }: Drawn): Promise<Drawn> => {
-    const expected = problems.length * settings.samplesPerPrompt
-    if (samples.length !== expected)
-      throw new DataError(
-        `rollouts of seed ${settings.seed}: expected ${expected} that were sampled ahead, got ${samples.length}`,
-      )
-    samples.forEach(push)
-    return { samples, oldLogprobs }
-  }
-  const sampled = drawn ? restore(drawn) : draw()
-  const finish = async () => {
-    const { samples, oldLogprobs } = await sampled
-    const sampledMs = performance.now()
-    await queue.finish()
-    const groups = problems.map((problem, p): Group<Problem, Grade> => {
-      const [start, end] = [p * settings.samplesPerPrompt, (p + 1) * settings.samplesPerPrompt]
-      const own = samples.slice(start, end)
-      return {
-        problem,
-        promptTokens: prompts[p],
-        samples: own,
-        grades: own.map(sample => queue.grades.get(keyOf(sample))!),
-        ...(sampledPrompts && { sampledPrompts: sampledPrompts.prompts_P_G[p] }),
-        ...(oldLogprobs && { oldLogprobs: oldLogprobs.slice(start, end) }),
-      }
-    })
-    const time = {
-      sample: seconds(startMs, sampledMs),
-      grade: seconds(sampledMs),
-      gradeBusy: queue.busySeconds,
-    }
-    return { groups, time }
-  }
-  const finished = finish()
-  // Whoever awaits them is told of a failure; until then it must not count as unhandled.
-  finished.catch(() => {})
-  return { sampled, finished }
-}
-
-/** Samples and grades to the end; see `startRollOut`. */
-export const rollOut = <Problem, Grade>(
-  ...args: Parameters<typeof startRollOut<Problem, Grade>>
-): RunningRollOut<Problem, Grade>['finished'] => startRollOut(...args).finished

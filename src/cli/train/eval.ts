@@ -3,9 +3,13 @@
 import { LogicSolver } from '../../grade/logic/solver.ts'
 import { hasTokenizer } from '../../model/tokenizer.ts'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import {
+  assertLogicVocabulary,
+  existingModel,
+  hasLogicTokenizer,
+} from '../../recipes/common/starting-model.ts'
 import { evaluateSet } from '../../recipes/logic/evaluate.ts'
 import { formatFor, type PromptKind } from '../../recipes/logic/format.ts'
-import { assertLogicVocabulary, existingModel, hasLogicTokenizer } from '../../recipes/starting-model.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { loadProntoQa } from '../../tasks/logic/loaders.ts'
 import { DataError, UsageError } from '../../util/errors.ts'

@@ -3,7 +3,7 @@
 import { loadConfig } from '../../model/checkpoint.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
-import { existingModel } from '../../recipes/starting-model.ts'
+import { existingModel } from '../../recipes/common/starting-model.ts'
 import { CheckpointError, UsageError } from '../../util/errors.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 

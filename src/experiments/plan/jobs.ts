@@ -1,7 +1,7 @@
 /** @file The jobs of a registration: cold starts, then arms x starts x seeds, in the order that completes pairs first. */
 
 import { join } from 'node:path'
-import { FREE_CONFIG_KEYS } from '../../recipes/session.ts'
+import { FREE_CONFIG_KEYS } from '../../recipes/common/session.ts'
 import { shortHash } from '../../util/canonical.ts'
 import type { Registration } from './registration.ts'
 

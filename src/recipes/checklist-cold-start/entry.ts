@@ -1,6 +1,6 @@
 /** @file The checklist-cold-start recipe as the command line knows it. */
 
-import type { RecipeEntry, RunPlan } from '../recipe.ts'
+import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { type ChecklistColdStartConfig, checklistColdStartSchema } from './config.ts'
 import { runChecklistColdStart } from './run.ts'
 

@@ -7,9 +7,9 @@ import { configHash } from '../../runs/run-state.ts'
 import { demonstration, PackingWorld, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
 import { evaluateScores } from '../checklist/evaluate.ts'
 import { freshPackingModel, PackingTask, packingCriterionNames } from '../checklist/packing.ts'
-import type { RunOptions, RunResult } from '../recipe.ts'
-import { FREE_CONFIG_KEYS, withRun } from '../session.ts'
-import { runSupervised } from '../supervised.ts'
+import type { RunOptions, RunResult } from '../common/recipe.ts'
+import { FREE_CONFIG_KEYS, withRun } from '../common/session.ts'
+import { runSupervised } from '../common/supervised.ts'
 import type { ChecklistPhase } from './config.ts'
 
 /** The demonstrations of a step; they depend on seed and step alone. */

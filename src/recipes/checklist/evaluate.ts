@@ -2,6 +2,7 @@
 
 import type { Policy, Sample, SamplingOptions } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
+import type { Reward } from '../../rl/rollout.ts'
 import type { Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { EvalRow, Interval } from '../../runs/rows.ts'
@@ -22,6 +23,12 @@ export interface ScoredResponse {
 /** What training pays: nothing for a rubric with nothing to score; null where graders failed, which is not a zero. */
 export const rewardOf = ({ score, unjudged = false }: ScoredResponse): number | null =>
   unjudged ? null : (score ?? 0)
+
+/** The reward of a graded response, with the credit of every criterion. */
+export const scoredReward = (response: ScoredResponse): Reward => ({
+  reward: rewardOf(response),
+  parts: Object.fromEntries(response.verdicts.map(verdict => [verdict.criterionId, creditOf(verdict)])),
+})
 
 /** A response to be graded; `key` names the rollout of a training run. */
 export interface ResponseItem<Problem> {

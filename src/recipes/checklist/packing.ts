@@ -18,7 +18,7 @@ import {
   tripPrompt,
 } from '../../tasks/checklist/index.ts'
 import type { ModelShape } from '../../train/config.ts'
-import { miniatureShape } from '../miniature.ts'
+import { miniatureShape } from '../common/miniature.ts'
 import type { ResponseItem, ScoredResponse, ScoreTask } from './evaluate.ts'
 import type { RewardNoise } from './noise.ts'
 

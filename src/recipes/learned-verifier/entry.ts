@@ -1,6 +1,6 @@
 /** @file The learned-verifier recipe as the command line knows it. */
 
-import type { RecipeEntry, RunPlan } from '../recipe.ts'
+import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { type LearnedVerifierConfig, learnedVerifierSchema } from './config.ts'
 import { runLearnedVerifier } from './run.ts'
 

@@ -1,8 +1,8 @@
 /** @file The logic-cold-start recipe as the command line knows it. */
 
 import { modelTensors } from '../../policy/local/parameters.ts'
-import { coldStartMemory, formatCount, memoryLines } from '../estimate.ts'
-import type { RecipeEntry, RunPlan } from '../recipe.ts'
+import { coldStartMemory, formatCount, memoryLines } from '../common/estimate.ts'
+import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { type LogicColdStartConfig, logicColdStartSchema } from './config.ts'
 import { logicModelConfig } from './model.ts'
 import { runLogicColdStart } from './run.ts'

@@ -5,7 +5,7 @@ import type { ModelSource } from '../../policy/local/parameters.ts'
 import { buildLogicTokenizerConfig, buildLogicTokenizerJson } from '../../tasks/logic/tokenizer-json.ts'
 import { LOGIC_TOKENS, LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import type { ModelShape } from '../../train/config.ts'
-import { miniatureShape } from '../miniature.ts'
+import { miniatureShape } from '../common/miniature.ts'
 
 /** A Llama of the given shape over the logic vocabulary. @throws ConfigError for heads that do not divide the width. */
 export const logicModelConfig = (shape: ModelShape): ModelConfig =>

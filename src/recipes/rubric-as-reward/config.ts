@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { LOGIC_CRITERIA } from '../../grade/logic/rubric.ts'
-import { advantageSchema, commonShape, lossSettingSchema, rolloutSchema } from '../../train/config.ts'
+import { advantageSchema, lossSettingSchema, reinforcementShape } from '../../train/config.ts'
 import { coldStartPhaseSchema } from '../logic-cold-start/config.ts'
 
 /**
@@ -63,7 +63,7 @@ const evaluationSchema = z.strictObject({
 
 export const rubricAsRewardSchema = z.strictObject({
   recipe: z.literal('rubric-as-reward').default('rubric-as-reward'),
-  ...commonShape,
+  ...reinforcementShape,
   /** Supervised learning before the reinforcement, in the run's folder `cold-start`; null: start from `model.folder`. */
   coldStart: coldStartPhaseSchema.nullable().default(null),
   task: taskSchema.prefault({}),
@@ -93,10 +93,6 @@ export const rubricAsRewardSchema = z.strictObject({
     })
     .prefault({}),
   loss: lossSettingSchema.prefault('gradus:rar5'),
-  rollout: rolloutSchema.prefault({}),
-  /** Optimiser steps a pass, and passes over the rollouts of a step. */
-  minibatches: z.int().positive().default(1),
-  epochs: z.int().positive().default(1),
   evaluation: evaluationSchema.prefault({}),
 })
 

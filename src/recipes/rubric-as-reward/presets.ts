@@ -49,6 +49,7 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
       engine: { microBatchTokens: 1024 },
       optimizer: { learningRate: { kind: 'constant', peak: 5e-6 }, beta2: 0.999 },
       loss: { preset: 'gradus:rar5', kl: { kind: 'k3', coef: 0.04 } },
+      dropZero: false,
       evaluation: { problems: 500, samples: 1, every: 50 },
       checkpoint: { every: 25 },
     },

@@ -3,14 +3,15 @@ import { gradeLogicBatch } from '../../grade/logic/criteria.ts'
 import { parseSentence } from '../../grade/logic/english.ts'
 import type { LogicLabel } from '../../grade/logic/problem.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
-import type { Sample } from '../../policy/policy.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { encodeSteps } from '../../tasks/logic/format.ts'
 import { LOGIC_TOKENS, tokenId } from '../../tasks/logic/vocabulary.ts'
+import { answering } from '../../train/answering-io.fixture.ts'
+import { keptRows } from '../../train/kept-rollouts.ts'
 import { miniatureFormat } from '../logic/format.ts'
 import { rubricAsRewardSchema } from './config.ts'
-import { trainingGrader } from './controls.ts'
-import { type LogicGroup, rubricAsReward } from './recipe.ts'
+import { type TrainingGrade, trainingGrader } from './controls.ts'
+import { rubricAsReward } from './recipe.ts'
 
 const PREMISES = [
   'Yumpuses are zumpuses.',
@@ -42,40 +43,42 @@ const stella = problemOf(PREMISES, 'Stella is bright.', 'False')
 
 type Settings = Parameters<typeof rubricAsRewardSchema.parse>[0]
 
-const recipeOf = async (settings: Settings = {}) => {
+/** @param spoil changes what the grader says */
+const recipeOf = async (settings: Settings = {}, spoil: (grades: TrainingGrade[]) => void = () => {}) => {
   const solver = await LogicSolver.start({ backend: 'ground' })
   const config = rubricAsRewardSchema.parse(settings)
+  const grader = trainingGrader(
+    config,
+    index => ({ ...stella, id: `problem ${index}` }),
+    (items, truth) => gradeLogicBatch(items, solver, { truth }),
+  )
   return rubricAsReward(config, {
-    ...trainingGrader(
-      config,
-      index => ({ ...stella, id: `problem ${index}` }),
-      (items, truth) => gradeLogicBatch(items, solver, { truth }),
-    ),
+    ...grader,
+    grade: async items => {
+      const grades = await grader.grade(items)
+      spoil(grades)
+      return grades
+    },
     format: miniatureFormat(),
     evaluate: async () => [],
   })
 }
+type OwnRecipe = Awaited<ReturnType<typeof recipeOf>>
+type Responses = readonly (readonly number[])[]
 
-const sampleOf = (
-  tokens: readonly number[],
-  index: number,
-  finishReason: Sample['finishReason'] = 'stop',
-): Sample => ({
-  prompt: 0,
-  index,
-  tokens: Int32Array.from(tokens),
-  logprobs: new Float32Array(tokens.length).fill(-1),
-  finishReason,
-})
-
-const groupOf = async (
-  recipe: Awaited<ReturnType<typeof recipeOf>>,
-  responses: readonly (readonly number[])[],
-  problem = stella,
-): Promise<LogicGroup> => {
-  const samples = responses.map((tokens, i) => sampleOf(tokens, i))
-  const grades = await recipe.grade(samples.map((sample, i) => ({ problem, sample, key: String(i) })))
-  return { problem, promptTokens: recipe.prompt(problem), samples, grades }
+/** What a step with these groups of responses teaches, and tells of it. */
+const learnt = async (
+  recipe: OwnRecipe,
+  responses_P_G: readonly Responses[],
+  problems = [stella, stella],
+  step = 1,
+) => {
+  const groups = await recipe.rollOut(step, answering(responses_P_G, problems))
+  const lesson = await recipe.learn(step, groups)
+  const all = lesson.rollouts.map(({ advantages }) => advantages).values()
+  const advantages = groups.map(group => group.map(() => all.next().value!))
+  const rows = lesson.rollouts.map(({ row }) => row())
+  return { groups, lesson, advantages, metrics: lesson.metrics, rows, kept: keptRows(step, lesson.rollouts) }
 }
 
 const whole = encodeSteps(PROOF, 'False')
@@ -96,7 +99,7 @@ const stepTokens = (tokens: readonly number[], step: number): number[] => {
 describe('credit of whole rollouts', () => {
   it("puts a rollout's advantage on each of its tokens", async () => {
     const recipe = await recipeOf({ condition: 'outcome', advantage: { epsilon: 0 } })
-    const { advantages, metrics } = recipe.credit([await groupOf(recipe, [whole, wrongAnswer])])
+    const { advantages, metrics } = await learnt(recipe, [[whole, wrongAnswer]])
     // Rewards 3 and .75: one standard deviation either side.
     expect([...advantages[0][0]]).toEqual(whole.map(() => 1))
     expect([...advantages[0][1]]).toEqual(wrongAnswer.map(() => -1))
@@ -107,8 +110,7 @@ describe('credit of whole rollouts', () => {
 
   it('proof pays neither a wrong answer, nor a step too far, nor a leap', async () => {
     const recipe = await recipeOf({ condition: 'proof' })
-    const group = await groupOf(recipe, [whole, wrongAnswer, badStep, leap])
-    const { advantages, metrics } = recipe.credit([group])
+    const { advantages, metrics } = await learnt(recipe, [[whole, wrongAnswer, badStep, leap]])
     const signs = advantages[0].map(row => Math.sign(row[0]))
     expect(signs).toEqual([1, -1, -1, -1])
     expect(metrics).toMatchObject({ correctAndProved: 0.25, correctAndValid: 0.5, accuracy: 0.75 })
@@ -116,7 +118,7 @@ describe('credit of whole rollouts', () => {
 
   it('reports the raw criteria, not the weighted ones', async () => {
     const recipe = await recipeOf({ condition: 'rubric' })
-    const { metrics } = recipe.credit([await groupOf(recipe, [whole, badStep])])
+    const { metrics } = await learnt(recipe, [[whole, badStep]])
     expect(metrics.criteria).toMatchObject({ C1: 1, C2: (1 + 3.5 / 4) / 2, C3: 1 })
     expect(metrics.reasoningSteps).toBe(4.5)
     expect(metrics.answered).toBe(1)
@@ -124,9 +126,10 @@ describe('credit of whole rollouts', () => {
 
   it('counts groups whose rollouts are all worth the same', async () => {
     const recipe = await recipeOf({ condition: 'proof' })
-    const same = await groupOf(recipe, [whole, whole])
-    const mixed = await groupOf(recipe, [whole, leap])
-    const { advantages, metrics } = recipe.credit([same, mixed])
+    const { advantages, metrics } = await learnt(recipe, [
+      [whole, whole],
+      [whole, leap],
+    ])
     expect(metrics.zeroVarianceGroups).toBe(0.5)
     expect(advantages[0].every(row => row.every(value => value === 0))).toBe(true)
   })
@@ -139,9 +142,8 @@ describe('credit of single steps', () => {
     // Equal answers: the rollout's own advantage is 0, so what is left is the steps'.
     const recipe = await recipeOf(settings)
     const stray = encodeSteps([PROOF[0], PROOF[1], 'Stella is not a numpus.', PROOF[2]], 'False')
-    const group = await groupOf(recipe, [whole, stray])
-    expect(group.grades[1].grade.steps.map(step => step.credit)).toEqual([1, 1, 0, 1])
-    const { advantages } = recipe.credit([group])
+    const { groups, advantages } = await learnt(recipe, [[whole, stray]])
+    expect(groups[0][1].grade.grade.steps.map(step => step.credit)).toEqual([1, 1, 0, 1])
     // Nine steps in the group, eight of them worth 1 and one worth 0.
     const [centre, spread] = [8 / 9, Math.sqrt(8) / 9]
     const good = (1 - centre) / spread
@@ -162,9 +164,8 @@ describe('credit of single steps', () => {
   it('a step that is merely consistent earns its half: less than a valid one, more than a contradicted one', async () => {
     const recipe = await recipeOf({ ...settings, stepWeight: 1 })
     const three = encodeSteps([PROOF[0], 'Every yumpus is angry.', 'Stella is not a numpus.'], 'False')
-    const group = await groupOf(recipe, [three, three])
-    expect(group.grades[0].grade.steps.map(({ credit }) => credit)).toEqual([1, 0.5, 0])
-    const { advantages } = recipe.credit([group])
+    const { groups, advantages } = await learnt(recipe, [[three, three]])
+    expect(groups[0][0].grade.grade.steps.map(({ credit }) => credit)).toEqual([1, 0.5, 0])
     const [valid, consistent, contradicted] = [0, 1, 2].map(
       step => advantages[0][0][stepTokens(three, step)[0]],
     )
@@ -178,7 +179,7 @@ describe('credit of single steps', () => {
     const responses = [whole, encodeSteps([...PROOF.slice(0, 2), 'Stella is not a numpus.'], 'True')]
     const tokenAdvantages = async (stepWeight: number) => {
       const recipe = await recipeOf({ ...settings, stepWeight })
-      return recipe.credit([await groupOf(recipe, responses)]).advantages[0][0]
+      return (await learnt(recipe, [responses])).advantages[0][0]
     }
     const [none, one, three] = [await tokenAdvantages(0), await tokenAdvantages(1), await tokenAdvantages(3)]
     const [inside] = stepTokens(whole, 0)
@@ -193,7 +194,7 @@ describe('credit of single steps', () => {
   it('pays neither a repeated step nor a leap', async () => {
     const recipe = await recipeOf(settings)
     const padded = encodeSteps([PROOF[0], PROOF[0], PROOF[4]], 'False')
-    const { advantages } = recipe.credit([await groupOf(recipe, [padded])])
+    const { advantages } = await learnt(recipe, [[padded]])
     const at = (step: number) => advantages[0][0][stepTokens(padded, step)[0]]
     expect(at(0)).toBeGreaterThan(0)
     expect(at(1)).toBeLessThan(0)
@@ -204,7 +205,7 @@ describe('credit of single steps', () => {
 describe('rejection sampling', () => {
   it('takes the rollouts that are correct and proved, with advantage 1, and leaves out the others', async () => {
     const recipe = await recipeOf({ condition: 'proof', method: 'rejection' })
-    const { advantages } = recipe.credit([await groupOf(recipe, [whole, wrongAnswer, badStep, leap])])
+    const { advantages } = await learnt(recipe, [[whole, wrongAnswer, badStep, leap]])
     expect(advantages[0].map(row => [...new Set(row)])).toEqual([[1], [0], [0], [0]])
   })
 })
@@ -212,12 +213,10 @@ describe('rejection sampling', () => {
 describe('a control', () => {
   it('turns the reward round, not what is said of answers and proofs', async () => {
     const recipe = await recipeOf({ condition: 'outcome', control: 'flipped' })
-    const group = await groupOf(recipe, [whole, wrongAnswer, leap])
-    const { advantages, metrics } = recipe.credit([group])
+    const { advantages, metrics, lesson, rows } = await learnt(recipe, [[whole, wrongAnswer, leap]])
     expect(advantages[0].map(row => Math.sign(row[0]))).toEqual([-1, 1, -1])
     expect(metrics).toMatchObject({ accuracy: 2 / 3, correctAndValid: 2 / 3, correctAndProved: 1 / 3 })
-    expect(recipe.heldOut!([group], 1)).toEqual([[1, 0, 0]])
-    const rows = recipe.rows!(1, [group], advantages)[0]
+    expect((await lesson.heldOut!).scores).toEqual([1, 0, 0])
     expect(rows.map(({ correct, parts }) => [correct, parts!.C1])).toEqual([
       [true, 0],
       [false, 1],
@@ -240,11 +239,9 @@ describe('a control', () => {
       format: miniatureFormat(),
       evaluate: async () => [],
     })
-    const group = await groupOf(recipe, [whole, wrongAnswer], grader.problems(0))
-    const { advantages, metrics } = recipe.credit([group])
+    const { advantages, metrics, rows } = await learnt(recipe, [[whole, wrongAnswer]], [grader.problems(0)])
     expect(advantages[0].map(row => Math.sign(row[0]))).toEqual([-1, 1])
     expect(metrics).toMatchObject({ accuracy: 0.5, correctAndProved: 0.5 })
-    const rows = recipe.rows!(1, [group], advantages)[0]
     expect(rows.map(({ gold, answer, correct }) => [gold, answer, correct])).toEqual([
       ['False', 'False', true],
       ['False', 'True', false],
@@ -258,7 +255,8 @@ describe('a control', () => {
     [{ condition: 'proof' }, false],
     [{ condition: 'proof', method: 'rejection' }, false],
   ] as const)('%j: proofs are held out: %s', async (settings, heldOut) => {
-    expect((await recipeOf(settings)).heldOut !== undefined).toBe(heldOut)
+    const { lesson } = await learnt(await recipeOf(settings), [[whole]])
+    expect(lesson.heldOut !== undefined).toBe(heldOut)
   })
 })
 
@@ -278,20 +276,19 @@ describe('bad rollouts are data', () => {
   it.each(Object.entries(bad))('%s', async (_, tokens) => {
     for (const credit of ['scalar', 'per-step'] as const) {
       const recipe = await recipeOf({ condition: 'rubric', credit })
-      const group = await groupOf(recipe, [tokens, whole])
-      const { advantages, metrics } = recipe.credit([group])
+      const { advantages, metrics, kept } = await learnt(recipe, [[tokens, whole]])
       expect(advantages[0].map(row => row.length)).toEqual([tokens.length, whole.length])
       for (const row of advantages[0]) expect(row.every(Number.isFinite)).toBe(true)
       if (tokens.length > 0) expect(advantages[0][0][0]).toBeLessThan(0)
       expect(metrics.correctAndProved).toBe(0.5)
-      expect(recipe.record(1, [group], advantages)).toHaveLength(2)
+      expect(kept).toHaveLength(2)
     }
   })
 
   it('an unreadable step is worth nothing and says so', async () => {
     const recipe = await recipeOf()
-    const group = await groupOf(recipe, [bad['an unreadable step']])
-    const { grade } = group.grades[0]
+    const { groups } = await learnt(recipe, [[bad['an unreadable step']]])
+    const { grade } = groups[0][0].grade
     expect(grade.steps).toMatchObject([{ status: 'unparsed', credit: 0 }])
     expect(grade.criteria.C2).toBe(0)
     expect(grade.answer).toBe('True')
@@ -299,43 +296,51 @@ describe('bad rollouts are data', () => {
 
   it('no answer is wrong, not missing', async () => {
     const recipe = await recipeOf()
-    const { metrics } = recipe.credit([await groupOf(recipe, [bad['no answer'], whole])])
+    const { metrics } = await learnt(recipe, [[bad['no answer'], whole]])
     expect(metrics).toMatchObject({ accuracy: 0.5, answered: 0.5 })
   })
 
   it('a problem whose premises contradict each other has no part in rewards and means', async () => {
     const faulty = problemOf([...PREMISES, 'Stella is not a zumpus.'], 'Stella is bright.', 'False')
     const recipe = await recipeOf({ condition: 'rubric' })
-    const out = await groupOf(recipe, [whole, leap], faulty)
-    const sound = await groupOf(recipe, [whole, badStep])
-    expect(out.grades.map(({ grade }) => grade.excluded)).toEqual(Array(2).fill('inconsistent-premises'))
-    const { advantages, metrics } = recipe.credit([out, sound])
+    const both = [
+      [whole, leap],
+      [whole, badStep],
+    ]
+    const { groups, advantages, metrics, rows } = await learnt(recipe, both, [faulty, stella])
+    expect(groups[0].map(({ grade }) => grade.grade.excluded)).toEqual(Array(2).fill('inconsistent-premises'))
+    // Nothing is known of it, which is not a zero.
+    expect(rows.slice(0, 2).map(({ reward, parts }) => [reward, parts!.C2])).toEqual(
+      Array(2).fill([null, null]),
+    )
     expect(advantages[0].every(row => row.every(value => value === 0))).toBe(true)
     expect(metrics.correctAndProved).toBe(0.5)
-    const alone = recipe.credit([out])
+    const alone = await learnt(recipe, [[whole, leap]], [faulty])
     expect(alone.metrics.accuracy).toBeNull()
   })
 })
 
 describe('a solver that failed is not a zero', () => {
-  /** As if the solver had crashed on this rollout. */
-  const fail = (group: LogicGroup, g: number) => {
-    const { grade } = group.grades[g]
-    grade.excluded = 'solver-failed'
-    grade.criteria.C2 = null
-    grade.correctAndProved = false
-    for (const step of grade.steps) Object.assign(step, { status: 'failed', credit: null })
-  }
+  /** As if the solver had crashed on these rollouts. */
+  const failOn =
+    (...places: number[]) =>
+    (grades: TrainingGrade[]) => {
+      for (const { grade } of places.map(place => grades[place])) {
+        grade.excluded = 'solver-failed'
+        grade.criteria.C2 = null
+        grade.correctAndProved = false
+        for (const step of grade.steps) Object.assign(step, { status: 'failed', credit: null })
+      }
+    }
 
   it.each(['rubric', 'proof', 'rubric_norm'] as const)(
     '%s: the others are as if it were not there',
     async condition => {
       for (const credit of ['scalar', 'per-step'] as const) {
+        const failing = await recipeOf({ condition, credit }, failOn(2))
+        const { advantages, metrics } = await learnt(failing, [[whole, wrongAnswer, whole]])
         const recipe = await recipeOf({ condition, credit })
-        const three = await groupOf(recipe, [whole, wrongAnswer, whole])
-        fail(three, 2)
-        const { advantages, metrics } = recipe.credit([three])
-        const { advantages: without } = recipe.credit([await groupOf(recipe, [whole, wrongAnswer])])
+        const { advantages: without } = await learnt(recipe, [[whole, wrongAnswer]])
         expect(advantages[0].slice(0, 2)).toEqual(without[0])
         expect(advantages[0][2].every(value => value === 0)).toBe(true)
         expect(metrics).toMatchObject({ correctAndProved: 0.5, accuracy: 0.5 })
@@ -345,27 +350,28 @@ describe('a solver that failed is not a zero', () => {
   )
 
   it('on every rollout it ends the run', async () => {
-    const recipe = await recipeOf()
-    const group = await groupOf(recipe, [whole, leap])
-    for (const g of [0, 1]) fail(group, g)
-    expect(() => recipe.credit([group])).toThrow('the solver failed on every one of 2 rollouts')
+    const recipe = await recipeOf({}, failOn(0, 1))
+    await expect(learnt(recipe, [[whole, leap]])).rejects.toThrow(
+      'the solver failed on every one of 2 rollouts',
+    )
   })
 })
 
 describe('a NaN reward is a crash', () => {
   it.each(['rubric', 'rubric_norm'] as const)('%s', async condition => {
-    const recipe = await recipeOf({ condition })
-    const group = await groupOf(recipe, [whole, leap])
-    group.grades[1].grade.criteria.C2 = Number.NaN
-    expect(() => recipe.credit([group])).toThrow(/verdict C2: expected a credit in \[0, 1\], got NaN/)
+    const recipe = await recipeOf({ condition }, ([, { grade }]) => {
+      grade.criteria.C2 = Number.NaN
+    })
+    await expect(learnt(recipe, [[whole, leap]])).rejects.toThrow(
+      /verdict C2: expected a credit in \[0, 1\], got NaN/,
+    )
   })
 })
 
 describe('record', () => {
   it('has no advantage for a response without tokens', async () => {
     const recipe = await recipeOf()
-    const group = await groupOf(recipe, [whole, []])
-    const rows = recipe.record(1, [group], recipe.credit([group]).advantages)
+    const { rows } = await learnt(recipe, [[whole, []]])
     expect(rows.map(row => [row.tokens === 0, 'advantage' in row])).toEqual([
       [false, true],
       [true, false],
@@ -375,9 +381,7 @@ describe('record', () => {
   it('keeps the best, the worst and one more, with each step and what the grader said of it', async () => {
     const recipe = await recipeOf({ condition: 'proof' })
     const repeated = encodeSteps([PROOF[0], PROOF[0], PROOF[4]], 'False')
-    const group = await groupOf(recipe, [whole, repeated, badStep])
-    const { advantages } = recipe.credit([group])
-    const rows = recipe.record(4, [group], advantages)
+    const { kept: rows } = await learnt(recipe, [[whole, repeated, badStep]], [stella], 4)
     expect(rows.map(({ sample, reward }) => [sample, reward])).toEqual([
       [0, 3],
       [2, 0],
@@ -415,10 +419,9 @@ describe('record', () => {
 
   it('names none twice', async () => {
     const recipe = await recipeOf({ condition: 'proof' })
-    const group = await groupOf(recipe, [whole, leap, badStep])
-    const { advantages } = recipe.credit([group])
-    const samplesAt = (step: number) => recipe.record(step, [group], advantages).map(({ sample }) => sample)
-    expect([1, 2, 3].map(samplesAt)).toEqual([
+    const samplesAt = async (step: number) =>
+      (await learnt(recipe, [[whole, leap, badStep]], [stella], step)).kept.map(({ sample }) => sample)
+    expect([await samplesAt(1), await samplesAt(2), await samplesAt(3)]).toEqual([
       [0, 2, 1],
       [0, 2],
       [0, 2],
@@ -429,13 +432,15 @@ describe('record', () => {
 describe('draw and prompt', () => {
   it('a step draws the next problems of the stream, whatever was drawn before', async () => {
     const recipe = await recipeOf({ rollout: { prompts: 3 } })
-    const ids = (step: number) => recipe.draw(step).map(({ id }) => id)
-    expect(ids(3)).toEqual(['problem 6', 'problem 7', 'problem 8'])
-    expect(ids(1)).toEqual(['problem 0', 'problem 1', 'problem 2'])
+    const ids = async (step: number) =>
+      (await recipe.rollOut(step, answering([[whole], [whole], [whole]]))).map(([{ problem }]) => problem.id)
+    expect(await ids(3)).toEqual(['problem 6', 'problem 7', 'problem 8'])
+    expect(await ids(1)).toEqual(['problem 0', 'problem 1', 'problem 2'])
   })
 
   it('prompts with the premises and the question in word-level tokens', async () => {
-    const tokens = [...(await recipeOf()).prompt(stella)]
+    const { groups } = await learnt(await recipeOf(), [[whole]])
+    const tokens = [...groups[0][0].rollout.prompt]
     expect(tokens[0]).toBe(LOGIC_TOKENS.bos)
     expect(miniatureFormat().read(tokens).text).toMatch(
       /^ yumpuses are zumpuses\..*\nquestion: stella is bright\.$/s,

@@ -2,12 +2,22 @@ import { describe, expect, it } from 'vitest'
 import { LOGIC_CRITERIA, type LogicCriterion } from '../../grade/logic/rubric.ts'
 import { Rng } from '../../util/rng.ts'
 import { CONDITIONS, type Condition } from './config.ts'
-import { conditionWeights, RUBRIC_WEIGHTS, reward, rolloutAdvantages, type Scored } from './rewards.ts'
+import { conditionWeights, RUBRIC_WEIGHTS, rewardOf, rolloutAdvantages } from './rewards.ts'
+
+type Scored = Parameters<typeof rewardOf>[0]
 
 const scored = (C1: number, C2: number, C3: number, C4 = 0, C5 = 0, correctAndProved = false): Scored => ({
-  scores: { C1, C2, C3, C4, C5 },
+  criteria: { C1, C2, C3, C4, C5 },
   correctAndProved,
+  excluded: null,
 })
+
+const reward = (...args: Parameters<typeof rewardOf>) => rewardOf(...args).reward!
+const rewarded = (
+  scored_P_G: readonly (readonly Scored[])[],
+  condition: Condition,
+  weights: ReturnType<typeof conditionWeights>,
+) => scored_P_G.map(group => group.map(each => rewardOf(each, condition, weights)))
 
 const random_P_G = (groups: number, samples: number): Scored[][] => {
   const rng = new Rng('rewards')
@@ -21,7 +31,7 @@ const advantagesOf = (
   condition: Condition,
   weights = conditionWeights(condition),
   options = {},
-) => rolloutAdvantages(scored_P_G, condition, weights, options).advantages_P_G
+) => rolloutAdvantages(rewarded(scored_P_G, condition, weights), condition, weights, options).advantages_P_G
 
 const largestDifference = (a: readonly (readonly number[])[], b: readonly (readonly number[])[]) =>
   Math.max(...a.flatMap((row, p) => row.map((value, g) => Math.abs(value - b[p][g]))))
@@ -87,6 +97,12 @@ describe('reward', () => {
     expect(reward(scored(0, 0, 0, 0, 0, true), 'proof', {})).toBe(3)
   })
 
+  it('is null where nothing can be said of the response, and never a zero', () => {
+    for (const excluded of ['solver-failed', 'inconsistent-premises'] as const)
+      for (const condition of ['rubric', 'proof'] as const)
+        expect(rewardOf({ ...sample, excluded }, condition, conditionWeights(condition)).reward).toBeNull()
+  })
+
   it('takes other weights than the condition has', () => {
     expect(reward(sample, 'rubric', { C4: 1 })).toBeCloseTo(1.2, 12)
   })
@@ -99,7 +115,7 @@ describe('rolloutAdvantages', () => {
     '%s is a flat sum with the rubric’s weights (spec 6.4)',
     condition => {
       const flat_P_G = scored_P_G.map(group => {
-        const sums = group.map(({ scores: { C1, C2, C3 } }) => 0.3 * C1 + 0.25 * C2 + 0.1 * C3)
+        const sums = group.map(({ criteria: { C1, C2, C3 } }) => 0.3 * C1! + 0.25 * C2! + 0.1 * C3!)
         const centre = sums.reduce((a, b) => a + b) / sums.length
         const spread = Math.sqrt(sums.reduce((a, b) => a + (b - centre) ** 2, 0) / sums.length)
         return sums.map(sum => (sum - centre) / spread)
@@ -118,9 +134,11 @@ describe('rolloutAdvantages', () => {
       number
     >
     const shifted_P_G = scored_P_G.map(group =>
-      group.map(({ scores, ...rest }) => ({
+      group.map(({ criteria, ...rest }) => ({
         ...rest,
-        scores: Object.fromEntries(LOGIC_CRITERIA.map(id => [id, scores[id] / 2 + 0.25])) as Scored['scores'],
+        criteria: Object.fromEntries(
+          LOGIC_CRITERIA.map(id => [id, criteria[id]! / 2 + 0.25]),
+        ) as Scored['criteria'],
       })),
     )
     const plain = advantagesOf(scored_P_G, 'rubric')
@@ -130,14 +148,16 @@ describe('rolloutAdvantages', () => {
   it('centres and scales each group, and counts the groups without a spread', () => {
     const group = [scored(1, 1, 1), scored(0, 1, 1), scored(1, 0, 1), scored(0, 0, 1)]
     const flat = [scored(1, 1, 1), scored(1, 1, 1), scored(1, 1, 1), scored(1, 1, 1)]
-    const result = rolloutAdvantages([group, flat], 'rubric', { C1: 0.5, C2: 0.5 }, { epsilon: 0 })
+    const weights = { C1: 0.5, C2: 0.5 }
+    const rewards = rewarded([group, flat], 'rubric', weights)
+    const result = rolloutAdvantages(rewards, 'rubric', weights, { epsilon: 0 })
     // Rewards 3, 1.5, 1.5, 0: mean 1.5, population standard deviation sqrt(1.125).
     const unit = 1.5 / Math.sqrt(1.125)
     const expected = [unit, 0, 0, -unit]
-    expect(result.rewards_P_G[0]).toEqual([3, 1.5, 1.5, 0])
+    expect(rewards[0].map(each => each.reward)).toEqual([3, 1.5, 1.5, 0])
     for (const [g, value] of result.advantages_P_G[0].entries()) expect(value).toBeCloseTo(expected[g], 12)
     expect(result.advantages_P_G[1]).toEqual([0, 0, 0, 0])
-    expect(result.zeroVariance).toBe(0.5)
+    expect(result.zeroVarianceGroups).toBe(1)
   })
 
   it('fails on a score that is not a number', () => {
@@ -178,7 +198,6 @@ describe('rubric_norm', () => {
   })
 
   it('still reports the composite as the reward', () => {
-    const { rewards_P_G } = rolloutAdvantages([group], 'rubric_norm', weights, {})
-    expect(rewards_P_G[0][1]).toBeCloseTo(3 * (0.3 * 0.3 + 0.1), 12)
+    expect(reward(group[1], 'rubric_norm', weights)).toBeCloseTo(3 * (0.3 * 0.3 + 0.1), 12)
   })
 })

@@ -1,17 +1,20 @@
 /** @file From criterion scores to rewards and advantages: the paper's conditions, as pure functions. */
 
+import type { LogicGrade } from '../../grade/logic/criteria.ts'
 import { LOGIC_RUBRIC, type LogicCriterion, logicVerdicts } from '../../grade/logic/rubric.ts'
 import {
+  type Advantages,
+  amongKnown,
   type GrpoOptions,
   grpoAdvantages,
   type RubricNormOptions,
   rubricNormAdvantages,
 } from '../../rl/advantages.ts'
+import { type Groups, type Reward, rewardsOf } from '../../rl/rollout.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { weightedScore } from '../../rubric/linear.ts'
 import type { Condition } from './config.ts'
 
-export type CriterionScores = Readonly<Record<LogicCriterion, number>>
 export type Weights = Readonly<Partial<Record<LogicCriterion, number>>>
 
 /** Weights of the rubric (paper, Table 1). */
@@ -47,66 +50,47 @@ export const conditionWeights = (condition: Condition): Weights => {
   }
 }
 
-/** What a rollout brings to its reward. */
-export interface Scored {
-  scores: CriterionScores
-  correctAndProved: boolean
-  /** Nothing can be said of it: a faulty problem, or a solver that failed. */
-  excluded?: boolean
-}
-
 /** The part of the rubric that a condition weighs. */
 const weighedRubric = (weights: Weights): Rubric => ({
   criteria: LOGIC_RUBRIC.criteria.filter(({ id }) => weights[id as LogicCriterion] !== undefined),
 })
 
-/** R = 3 sum_k w_k s_k: the rule `weighted` on the condition's part of the rubric; 3 or 0 under `proof`. */
-export const reward = (
-  { scores, correctAndProved }: Scored,
-  condition: Condition,
-  weights: Weights,
-): number => {
-  if (condition === 'proof') return correctAndProved ? REWARD_SCALE : 0
-  const rubric = weighedRubric(weights)
-  const verdicts = logicVerdicts({ criteria: scores }).filter(
+/** The weighted sum of a condition's part of the rubric: R = 3 sum_k w_k s_k, by the rule `weighted`. */
+const composite = (criteria: LogicGrade['criteria'], weights: Weights): number => {
+  const verdicts = logicVerdicts({ criteria }).filter(
     ({ criterionId }) => weights[criterionId as LogicCriterion] !== undefined,
   )
-  return weightedScore(rubric, verdicts, { scale: REWARD_SCALE, weights }).score ?? 0
+  return weightedScore(weighedRubric(weights), verdicts, { scale: REWARD_SCALE, weights }).score ?? 0
 }
 
-export interface RolloutAdvantages {
-  advantages_P_G: readonly (readonly number[])[]
-  rewards_P_G: readonly (readonly number[])[]
-  /** Share of groups whose advantages are all zero. */
-  zeroVariance: number
+/**
+ * The reward of a grade: the composite, or 3 or 0 under `proof`; null where nothing can be said of the response, because the
+ * problem is faulty or the solver failed.
+ */
+export const rewardOf = (
+  { criteria, correctAndProved, excluded }: Pick<LogicGrade, 'criteria' | 'correctAndProved' | 'excluded'>,
+  condition: Condition,
+  weights: Weights,
+): Reward => {
+  const paid = () =>
+    condition === 'proof' ? (correctAndProved ? REWARD_SCALE : 0) : composite(criteria, weights)
+  return { reward: excluded === null ? paid() : null, parts: criteria }
 }
 
 /**
  * One advantage a rollout: GRPO on the composite (paper, Eq. 1), or criteria normalised one by one (`rubric_norm`, where
- * `scale` has no meaning). Excluded rollouts have advantage 0 and no part in their group's statistics.
+ * `scale` has no meaning). What has no reward has advantage 0 and no part in its group's statistics.
  */
 export const rolloutAdvantages = (
-  scored_P_G: readonly (readonly Scored[])[],
+  groups: Groups<Reward>,
   condition: Condition,
   weights: Weights,
   options: GrpoOptions & RubricNormOptions,
-): RolloutAdvantages => {
-  const rewards_P_G = scored_P_G.map(group => group.map(item => reward(item, condition, weights)))
-  const judged_P_G = scored_P_G.map(group => group.filter(({ excluded }) => !excluded))
-  const { advantages_P_G: judgedAdvantages_P_G, zeroVarianceGroups } =
-    condition === 'rubric_norm'
-      ? rubricNormAdvantages(
-          judged_P_G.map(group => group.map(({ scores }) => ({ ...scores }))),
-          weights as Record<string, number>,
-          options,
-        )
-      : grpoAdvantages(
-          judged_P_G.map(group => group.map(item => reward(item, condition, weights))),
-          options,
-        )
-  const advantages_P_G = scored_P_G.map((group, p) => {
-    const own = judgedAdvantages_P_G[p].values()
-    return group.map(({ excluded }) => (excluded ? 0 : own.next().value!))
-  })
-  return { advantages_P_G, rewards_P_G, zeroVariance: zeroVarianceGroups / Math.max(1, scored_P_G.length) }
+): Advantages => {
+  if (condition !== 'rubric_norm')
+    return amongKnown(rewardsOf(groups), known => grpoAdvantages(known, options))
+  const parts_P_G = groups.map(group => group.map(({ reward, parts }) => (reward === null ? null : parts)))
+  return amongKnown(parts_P_G, known =>
+    rubricNormAdvantages(known, weights as Record<string, number>, options),
+  )
 }

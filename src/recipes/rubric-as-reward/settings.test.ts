@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
-import { miniatureFormat } from '../logic/format.ts'
+import { phaseOf } from '../common/training.ts'
 import { checkSettings } from './check-settings.ts'
 import { CONDITIONS, rubricAsRewardSchema } from './config.ts'
 import { rubricAsRewardEntry } from './entry.ts'
 import { presets } from './presets.ts'
 import { rolloutAdvantages } from './rewards.ts'
-import { loopSettings } from './run.ts'
 
 const parse = (settings: Parameters<typeof rubricAsRewardSchema.parse>[0]) =>
   rubricAsRewardSchema.parse(settings)
@@ -65,7 +64,7 @@ describe('advantage.redistribute (spec 6.4)', () => {
   const groups = [
     [1, 0].map(s => ({ C1: s, C2: s, C3: s, C4: 0, C5: 0 })),
     [1, 0].map(s => ({ C1: s, C2: 1, C3: 1, C4: 0, C5: 0 })),
-  ].map(group => group.map(scores => ({ scores, correctAndProved: false })))
+  ].map(group => group.map(parts => ({ reward: 0, parts })))
   const weights = { C1: 0.5, C2: 0.25, C3: 0.25 }
   const best = (redistribute: boolean) => {
     const { advantage } = parse({ condition: 'rubric_norm', advantage: { redistribute, epsilon: 0 } })
@@ -86,7 +85,7 @@ describe('advantage.redistribute (spec 6.4)', () => {
 describe('losses that divide by the longest allowed response', () => {
   const scaleOf = (loss: unknown) => {
     const config = parse({ loss, rollout: { maxTokens: 77 } })
-    return loopSettings(config, miniatureFormat(), 'hash').update.loss.aggregation.scale
+    return phaseOf(config, []).loss.aggregation.scale
   }
 
   it.each(['trl:dr_grpo', 'verl:dr_grpo'])('%s gets it from rollout.maxTokens', preset => {

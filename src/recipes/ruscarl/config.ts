@@ -2,15 +2,14 @@
 
 import { z } from 'zod'
 import {
-  advantageSchema,
-  commonShape,
   engineSchema,
   lossSettingSchema,
   modelSchema,
-  optimizerSchema,
+  reinforcementShape,
   rolloutSchema,
 } from '../../train/config.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
+import { sftSchema } from '../common/sft.ts'
 import { judgeSchema } from './judge-config.ts'
 import { groupRatioSchema, stepDecaySchema } from './schedule.ts'
 
@@ -43,25 +42,6 @@ const scaffoldSchema = z.strictObject({
   forbidMention: z.boolean().default(true),
   /** System message of prompts that show nothing and have none, in training and evaluation; null for none (conversations). */
   whenEmpty: z.string().nullable().default(null),
-})
-
-/** Supervised learning on what a teacher writes when it is shown the whole rubric (arms SFT, SFT + RL, SFT + RuscaRL). */
-const sftSchema = z.strictObject({
-  /** Checkpoint that writes the demonstrations, with the same tokenizer; null: the starting policy itself. */
-  teacher: z.string().nullable().default(null),
-  /** Training problems that it writes about, and how often. */
-  problems: size.default(512),
-  samples: size.default(4),
-  temperature: z.number().positive().default(1),
-  topK: z.int().min(0).default(0),
-  topP: share.default(1),
-  /** Kept: the best so many a problem, of those that ended by themselves and score at least so much. */
-  best: size.default(1),
-  minScore: z.number().default(0.5),
-  /** Optimiser steps, and demonstrations in each. */
-  steps: z.int().min(1).default(100),
-  batch: size.default(32),
-  optimizer: optimizerSchema.prefault({}),
 })
 
 /**
@@ -128,7 +108,7 @@ const pipelinedEngineSchema = z.strictObject({
 
 export const ruscarlSchema = z.strictObject({
   recipe: z.literal('ruscarl').default('ruscarl'),
-  ...commonShape,
+  ...reinforcementShape,
   engine: pipelinedEngineSchema.prefault({}),
   model: modelSchema.omit({ shape: true }).prefault({}),
   task: taskSchema.prefault({}),
@@ -149,21 +129,12 @@ export const ruscarlSchema = z.strictObject({
   reward: z.enum(['rubric', 'random']).default('rubric'),
   /** Chance that a verdict is turned round before it is scored: a noisy judge. */
   flipRate: share.default(0),
-  advantage: advantageSchema.prefault({}),
   loss: lossSettingSchema.prefault('gradus:ruscarl'),
   rollout: rolloutSchema.prefault({ prompts: 64, samples: 8, maxTokens: 26 }),
   /** Sample ahead while the step before is graded and learnt from (one step off-policy). */
   pipeline: z.boolean().default(false),
-  /**
-   * Whether rollouts whose advantage is zero leave the update, and with them their part in its KL and entropy terms and in the
-   * mean over tokens. Absent: true.
-   */
-  dropZero: z.boolean().optional(),
-  /** Optimiser steps a pass, and passes over the rollouts of a step. */
-  minibatches: size.default(2),
-  epochs: size.default(1),
+  minibatches: reinforcementShape.minibatches.unwrap().default(2),
   evaluation: evaluationSchema.prefault({}),
 })
 
 export type RuscarlConfig = z.output<typeof ruscarlSchema>
-export type SftConfig = NonNullable<RuscarlConfig['sft']>

@@ -7,6 +7,8 @@ import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { ResponseItem, ScoredResponse } from '../checklist/evaluate.ts'
 import { RewardNoise } from '../checklist/noise.ts'
+import type { RubricTask, ScaffoldTask } from '../common/rubric-task.ts'
+import type { SecondOpinion } from '../common/second-opinion.ts'
 import { assertSameTokenizer, type ChatFormat, chatFormatOf } from './chat-format.ts'
 import type { RuscarlConfig } from './config.ts'
 import { type ConversationRow, needJudge, splitConversations } from './conversation-rows.ts'
@@ -20,8 +22,6 @@ import {
   scaffoldText,
   withScaffold,
 } from './scaffold.ts'
-import type { SecondOpinion } from './second-opinion.ts'
-import type { ScaffoldTask, TrainingTask } from './task.ts'
 
 /** A conversation with its plain prompt. */
 export interface Conversation extends ConversationRow {
@@ -209,7 +209,7 @@ export const conversationTask = (
   config: RuscarlConfig,
   folder: string,
   models: JudgeModels = {},
-): TrainingTask<Conversation> => {
+): RubricTask<Conversation> => {
   const format = chatFormatOf(folder)
   const { train, test, rubricOf, notes } = encodeSplit(config, format)
   if (config.judge === null && needJudge([...train, ...test]))

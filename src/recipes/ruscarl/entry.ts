@@ -1,6 +1,6 @@
 /** @file The ruscarl recipe as the command line knows it. */
 
-import type { RecipeEntry } from '../recipe.ts'
+import type { RecipeEntry } from '../common/recipe.ts'
 import { type RuscarlConfig, ruscarlSchema } from './config.ts'
 import { planRuscarl } from './plan.ts'
 import { presets } from './presets.ts'

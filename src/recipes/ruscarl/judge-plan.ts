@@ -1,8 +1,8 @@
 /** @file What the judges of a run of ruscarl would be asked, and what that takes. */
 
 import { estimateJudging } from '../../chat/index.ts'
-import { formatCount } from '../estimate.ts'
-import { testProblems } from '../test-problems.ts'
+import { formatCount } from '../common/estimate.ts'
+import { testProblems } from '../common/test-problems.ts'
 import type { RuscarlConfig } from './config.ts'
 import type { DataFigures } from './data-figures.ts'
 import type { OneJudge } from './judge-config.ts'

@@ -7,12 +7,12 @@ import type { MetricsRow } from '../../runs/rows.ts'
 import { readEvals, readMetrics, readRollouts, readRunInfo, withoutTimings } from '../../runs/run-folder.ts'
 import { listTokens, tripName } from '../../tasks/checklist/index.ts'
 import { FakePolicy } from '../../train/fake-policy.fixture.ts'
-import { fixedPasses, shuffledPasses } from '../problem-order.ts'
+import { problemStream } from '../common/curriculum.ts'
+import { fixedPasses, shuffledPasses } from '../common/problem-order.ts'
+import { selectDemonstrations } from '../common/sft.ts'
 import { ruscarlSchema } from './config.ts'
-import { problemStream } from './order.ts'
 import { packingTask } from './packing-task.ts'
 import { runRuscarl } from './run.ts'
-import { selectDemonstrations } from './sft.ts'
 
 const SLOW_MS = 120_000
 
@@ -258,10 +258,20 @@ describe('the order of problems', () => {
       return listTokens(items.slice(0, 2 * p + 1))
     })
     const policy = new FakePolicy(prompt => lists[prompt])
-    const stream = await problemStream(config, policy, { ...task, train }, folder)
+    const stream = await problemStream(
+      { ...config, curriculum: { samples: 1 } },
+      policy,
+      { ...task, train },
+      folder,
+    )
     expect([0, 1, 2, 3].map(i => tripName(stream(i)))).toEqual([2, 1, 0, 2].map(p => tripName(train[p])))
     // A resumed run asks nobody.
-    const resumed = await problemStream(config, new FakePolicy(() => []), { ...task, train }, folder)
+    const resumed = await problemStream(
+      { ...config, curriculum: { samples: 1 } },
+      new FakePolicy(() => []),
+      { ...task, train },
+      folder,
+    )
     expect(tripName(resumed(0))).toBe(tripName(train[2]))
   })
 })

@@ -4,14 +4,14 @@ import { PackingWorld, splitTrips, type Trip, tripName } from '../../tasks/check
 import { ALL_TRIPS } from '../../tasks/checklist/world.ts'
 import { RewardNoise } from '../checklist/noise.ts'
 import { PackingTask } from '../checklist/packing.ts'
-import { assertPackingVocabulary } from '../starting-model.ts'
+import type { RubricTask } from '../common/rubric-task.ts'
+import { ALL_ROLLOUTS } from '../common/second-opinion.ts'
+import { assertPackingVocabulary } from '../common/starting-model.ts'
 import type { RuscarlConfig } from './config.ts'
 import { trainingRubrics, trainingScore } from './rubrics.ts'
-import { ALL_ROLLOUTS } from './second-opinion.ts'
-import type { TrainingTask } from './task.ts'
 
 /** Trips of the configured world. */
-export const packingTask = (config: RuscarlConfig): TrainingTask<Trip> => {
+export const packingTask = (config: RuscarlConfig): RubricTask<Trip> => {
   const world = new PackingWorld(config.world)
   const { train, test } = splitTrips()
   const source = { name: tripName, rubric: (trip: Trip) => world.rubric(trip) }

@@ -66,6 +66,7 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
         maxGradNorm: 1,
       },
       loss: 'gradus:ruscarl',
+      dropZero: false,
       advantage: { scale: 'group', ddof: 1, epsilon: 1e-6 },
       // Appendix B.2: every evaluation of the paper samples as its training does.
       evaluation: {

@@ -9,9 +9,9 @@ import { FakePolicy, type Respond } from '../../train/fake-policy.fixture.ts'
 import { type LoopSettings, train } from '../../train/index.ts'
 import type { ResponseItem, ScoredResponse } from '../checklist/evaluate.ts'
 import { RewardNoise } from '../checklist/noise.ts'
+import type { ScaffoldTask } from '../common/rubric-task.ts'
 import { ruscarlSchema } from './config.ts'
 import { type RuscarlParts, ruscarl } from './recipe.ts'
-import type { ScaffoldTask } from './task.ts'
 
 const RUBRIC: Rubric = {
   criteria: Array.from({ length: 11 }, (_, i) => ({
@@ -96,6 +96,7 @@ describe('recipe ruscarl on a policy that computes nothing', () => {
       scaffold: { decay: { kind: 'sigmoid', alpha: 125, t0: 0.5 } },
       loss: { preset: 'gradus:ruscarl', kl: { kind: 'none', coef: 0 } },
       minibatches: 1,
+      dropZero: false,
       ...more,
     })
     const asked: string[] = []
@@ -106,23 +107,15 @@ describe('recipe ruscarl on a policy that computes nothing', () => {
         asked.push(`${step} ${last}`)
         return []
       },
-      entropies: async groups =>
-        groups.map(({ samples }) => samples.map(({ tokens }) => new Float32Array(tokens.length).fill(2))),
+      policy,
+      gradeBatch: 1,
       ...parts,
     })
     await train(policy, recipe, run, {
       steps: config.steps,
       seed: config.seed,
-      rollout: { maxTokens: 4, temperature: 1, samplesPerPrompt: config.rollout.samples, gradeBatch: 1 },
-      update: {
-        loss: config.loss,
-        optimizer: {},
-        learningRate: { kind: 'constant', peak: 1, warmup: 0, floor: 0 },
-        minibatches: 1,
-        epochs: 1,
-        dropZero: false,
-        ratio: config.ratio,
-      },
+      optimizer: {},
+      learningRate: { kind: 'constant', peak: 1, warmup: 0, floor: 0 },
       evalEvery: 0,
       checkpointEvery: 0,
       keepCheckpoints: 1,
@@ -359,7 +352,12 @@ describe('recipe ruscarl on a policy that computes nothing', () => {
     const before = plain.policy.updates[0].datums.map(({ advantages }) => advantages[0])
     run.close()
     run = RunFolder.create(join(folder, 'bonus'), { config: {} })
-    const bonus = await trained({ steps: 1, exploration: { entropyBonus: { kappa1: 0.1, kappa2: 2 } } })
+    const unsure = new FakePolicy(byRollout)
+    const score = unsure.score.bind(unsure)
+    unsure.score = async (...args) =>
+      (await score(...args)).map(each => ({ ...each, entropies: each.entropies.fill(2) }))
+    const more = { steps: 1, exploration: { entropyBonus: { kappa1: 0.1, kappa2: 2 } } }
+    const bonus = await trained(more, { policy: unsure })
     const after = bonus.policy.updates[0].datums.map(({ advantages }) => advantages[0])
     // Half of a group scores 1/9, half nothing: advantages of 1 and -1. Entropy 2 everywhere: .2 more.
     expect(before[0]).toBeCloseTo(1, 3)

@@ -1,7 +1,7 @@
 /** @file What must stay the same between stop and resume. */
 
 import { configHash } from '../../runs/run-state.ts'
-import { FREE_CONFIG_KEYS } from '../session.ts'
+import { FREE_CONFIG_KEYS } from '../common/session.ts'
 import type { RuscarlConfig } from './config.ts'
 import type { OneJudge } from './judge-config.ts'
 

@@ -1,28 +1,33 @@
 /** @file Runs ruscarl: model, task, graders and run folder put together, from the start or from a checkpoint. */
 
-import type { Policy } from '../../policy/policy.ts'
-import { withMaxTokens } from '../../rl/loss-presets.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { PackingWorld } from '../../tasks/checklist/index.ts'
-import { type Group, type LoopSettings, train } from '../../train/index.ts'
-import { type StepsResult, trainedMsOf } from '../../train/steps.ts'
-import type { ScoredResponse } from '../checklist/evaluate.ts'
+import type { MonitorSettings } from '../../train/monitors/config.ts'
+import type { StepsResult } from '../../train/steps.ts'
 import { packingCriterionNames } from '../checklist/packing.ts'
-import type { RunEvents, RunOptions, RunResult } from '../recipe.ts'
-import { type Session, withRun } from '../session.ts'
+import { runChecklistColdStart } from '../checklist-cold-start/run.ts'
+import { problemStream } from '../common/curriculum.ts'
+import { evaluation } from '../common/evaluation.ts'
+import { givenModel, runPhase } from '../common/phase.ts'
+import type { RunEvents, RunOptions, RunResult } from '../common/recipe.ts'
+import type { RubricTask } from '../common/rubric-task.ts'
+import { type Session, withRun } from '../common/session.ts'
+import { hasDemonstrations, runSft } from '../common/sft.ts'
+import { assertPackingVocabulary } from '../common/starting-model.ts'
+import { loopSettings, reinforce } from '../common/training.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RuscarlConfig } from './config.ts'
 import { conversationTask, type JudgeModels, primarySetOf } from './conversations.ts'
 import { startPolicy } from './engines.ts'
-import { evaluation } from './evaluation.ts'
-import { problemStream } from './order.ts'
 import { packingTask } from './packing-task.ts'
 import { ruscarl } from './recipe.ts'
 import { runHash } from './run-hash.ts'
-import { coldStart, givenModel, hasPhase, supervised } from './starting-policy.ts'
-import type { TrainingTask } from './task.ts'
 
 /** Parts of a run in place of the configured ones. */
 export type RuscarlRunParts = JudgeModels
+
+const FOLDERS = { coldStart: 'cold-start', sft: 'sft' } as const
 
 /**
  * Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report.
@@ -35,52 +40,53 @@ export const runRuscarl = (
   judges: RuscarlRunParts = {},
 ): Promise<RunResult> => {
   checkSettings(config)
-  const given = givenModel(config)
-  const hash = runHash(config)
+  const given = givenModel(config, 'checklist-cold-start')
+  if (given !== null && config.task.kind === 'packing') assertPackingVocabulary(given)
   const { events = {} } = options
   const session = {
     ...options,
-    info: {
-      config,
-      recipe: config.recipe,
-      model: config.model.folder ?? 'cold start of this run',
-      seed: config.seed,
-      steps: config.steps,
-      ...(config.task.kind === 'packing'
-        ? {
-            primarySet: 'unseen trips',
-            criterionNames: packingCriterionNames(new PackingWorld(config.world)),
-          }
-        : { primarySet: primarySetOf(config) }),
-    },
-    configHash: hash,
+    info: runInfo(config),
+    configHash: runHash(config),
     mayLackCheckpoint: (dir: string) => hasPhase(config, dir),
   }
   return withRun(session, async open => {
-    const folder = given ?? (await coldStart(config, open.run.dir, events))
+    const coldStart = (phase: RunOptions) =>
+      runChecklistColdStart({ ...config.coldStart!, monitors: config.monitors }, phase)
+    const folder = given ?? (await runPhase(join(open.run.dir, FOLDERS.coldStart), events, coldStart))
     if (folder === null) return { step: 0, finished: false }
     return config.task.kind === 'packing'
-      ? reinforce(config, hash, open, folder, await open.use(Promise.resolve(packingTask(config))), events)
-      : reinforce(
-          config,
-          hash,
-          open,
-          folder,
-          await open.use(Promise.resolve(conversationTask(config, folder, judges))),
-          events,
-        )
+      ? learnTask(config, open, folder, packingTask(config), events)
+      : learnTask(config, open, folder, conversationTask(config, folder, judges), events)
   })
 }
 
+/** Whether an earlier phase of a run has begun. */
+const hasPhase = (config: RuscarlConfig, dir: string): boolean =>
+  (['coldStart', 'sft'] as const).some(
+    phase => config[phase] !== null && existsSync(join(dir, FOLDERS[phase])),
+  )
+
+const runInfo = (config: RuscarlConfig) => ({
+  config,
+  recipe: config.recipe,
+  model: config.model.folder ?? 'cold start of this run',
+  seed: config.seed,
+  steps: config.steps,
+  ...(config.task.kind === 'packing'
+    ? { primarySet: 'unseen trips', criterionNames: packingCriterionNames(new PackingWorld(config.world)) }
+    : { primarySet: primarySetOf(config) }),
+})
+
 /** The phases that are the same for every task: supervised learning where asked for, then the reinforcement. */
-const reinforce = async <Problem>(
+const learnTask = async <Problem>(
   config: RuscarlConfig,
-  hash: string,
-  { run, from, use }: Session,
+  open: Session,
   folder: string,
-  task: TrainingTask<Problem>,
+  task: RubricTask<Problem>,
   events: RunEvents,
 ): Promise<StepsResult> => {
+  const { run, from, use } = open
+  await use(Promise.resolve(task))
   for (const message of from === null ? task.notes : []) {
     run.appendEvent({ level: 'info', message })
     events.onMessage?.(message)
@@ -89,66 +95,36 @@ const reinforce = async <Problem>(
   if (start === null) return { step: 0, finished: false }
   const lora = config.model.lora ?? undefined
   const policy = await use(startPolicy(config, { folder: start, lora, seed: config.seed }))
-  // The reference is the model that the reinforcement started from, an adapter with what it had learnt; also after a resume.
-  if (config.loss.kl.kind !== 'none' && config.loss.kl.coef > 0) await policy.freezeReference()
-  const problem = await problemStream(config, policy, task, run.dir)
-  if (from) await policy.load(from.dir)
-  const recipe = ruscarl(config, {
-    problem,
-    task: task.reward,
-    heldOut: task.heldOut,
-    figures: task.figures,
-    entropies: groups => entropiesOf(config, policy, groups),
-    evaluate: evaluation(config, policy, task),
-  })
-  const settings = { ...loopSettings(config, task, hash), trainedMs: trainedMsOf(from?.state.recipe) }
-  events.onPhase?.({ name: 'reinforcement', steps: settings.steps, done: from?.step ?? 0 })
-  return train(policy, recipe, run, settings, from?.step ?? 0, events)
+  const { curriculum } = config.exploration
+  const recipe = async () =>
+    ruscarl(config, {
+      ...task,
+      policy,
+      problem: await problemStream({ ...config, curriculum }, policy, task, run.dir),
+      task: task.reward,
+      evaluate: evaluation(config, policy, task),
+    })
+  const settings = loopSettings(config, runHash(config), monitorsOf(config))
+  return reinforce(open, policy, config.loss, recipe, settings, events)
 }
 
-/** How unsure the policy is of every token of the rollouts, on the prompt that is trained on: [problem][sample], nats. */
-const entropiesOf = async <Problem>(
-  { ratio, rollout }: RuscarlConfig,
-  policy: Policy,
-  groups: readonly Group<Problem, ScoredResponse>[],
-): Promise<Float32Array[][]> => {
-  const items = groups.flatMap(({ promptTokens, samples, sampledPrompts }) =>
-    samples.map(({ tokens }, g) => ({
-      promptTokens: ratio === 'sampled' ? (sampledPrompts?.[g] ?? promptTokens) : promptTokens,
-      tokens,
-    })),
-  )
-  const scores = await policy.score(items, { temperature: rollout.temperature })
-  let next = 0
-  return groups.map(({ samples }) => samples.map(() => scores[next++].entropies))
-}
+/** Where ratios start from another prompt on purpose, their gap is no mismatch. */
+const monitorsOf = ({ monitors, ratio }: RuscarlConfig): MonitorSettings | null =>
+  monitors && ratio === 'true-is' ? { ...monitors, samplerMismatch: null } : monitors
 
-const loopSettings = <Problem>(
+/** Runs the SFT phase where there is one; the starting policy as it is where there is none. Null when it was asked to stop. */
+const supervised = async <Problem>(
   config: RuscarlConfig,
-  { stopTokens, gradeBatch }: TrainingTask<Problem>,
-  hash: string,
-): LoopSettings => {
-  const { learningRate, ...optimizer } = config.optimizer
-  const { maxTokens, temperature, topK, topP, samples } = config.rollout
-  return {
-    steps: config.steps,
-    seed: config.seed,
-    rollout: { maxTokens, temperature, topK, topP, samplesPerPrompt: samples, stopTokens, gradeBatch },
-    update: {
-      loss: withMaxTokens(config.loss, maxTokens),
-      optimizer,
-      learningRate,
-      minibatches: config.minibatches,
-      epochs: config.epochs,
-      dropZero: config.dropZero ?? true,
-      ratio: config.ratio,
-    },
-    pipeline: config.pipeline,
-    evalEvery: config.evaluation.every,
-    checkpointEvery: config.checkpoint.every,
-    keepCheckpoints: config.checkpoint.keepLast,
-    maxMinutes: config.maxMinutes,
-    configHash: hash,
-    monitors: config.monitors,
-  }
+  task: RubricTask<Problem>,
+  folder: string,
+  dir: string,
+  events: RunEvents,
+): Promise<string | null> => {
+  const { sft } = config
+  if (sft === null) return folder
+  const configHash = runHash(config)
+  const isOwn = (other: unknown) => runHash(other as RuscarlConfig) === configHash
+  const phase = { config, sft, recipe: 'ruscarl sft', configHash, task, folder }
+  const run = (options: RunOptions) => runSft(phase, options, isOwn)
+  return runPhase(join(dir, FOLDERS.sft), events, run, own => hasDemonstrations(own, isOwn))
 }

@@ -215,7 +215,8 @@ export const chooseRollouts = (data: ReportData, each = 2): ChosenRollouts[] => 
   const last = bySteps.at(-1)!.step
   const lateFrom = last - (last - first) / 4
   const late = bySteps.filter(row => row.step >= lateFrom)
-  const byReward = [...late].sort((a, b) => b.reward - a.reward || b.step - a.step)
+  const paid = late.flatMap(row => (row.reward === null ? [] : [{ row, reward: row.reward }]))
+  const byReward = paid.sort((a, b) => b.reward - a.reward || b.row.step - a.row.step).map(({ row }) => row)
   const groups = [
     {
       title: 'Best',

@@ -38,9 +38,10 @@ const normalised = (values: readonly number[]): number[] => {
 
 /** Paid best and held in least esteem, of those that there is a second opinion on; without any, paid best. */
 const paidForNothing = (rollouts: readonly WatchedRollout[]): number[] => {
-  const asked = rollouts.filter(({ row }) => row.heldOut !== undefined)
-  const own = asked.length > 0 ? asked : rollouts
-  const rewards = normalised(own.map(({ row }) => row.reward))
+  const paid = rollouts.filter(({ row }) => row.reward !== null)
+  const asked = paid.filter(({ row }) => row.heldOut !== undefined)
+  const own = asked.length > 0 ? asked : paid
+  const rewards = normalised(own.map(({ row }) => row.reward!))
   const opinions = normalised(own.map(({ row }) => row.heldOut ?? 0))
   const scores = new Map(own.map((rollout, i) => [rollout, 10 + rewards[i] - opinions[i]]))
   return rollouts.map(rollout => scores.get(rollout) ?? 0)

@@ -2,6 +2,6 @@
 
 export { DEFAULT_MONITORS, type MonitorName, type MonitorSettings, monitorsSchema } from './config.ts'
 export { repeatedShare, rolloutFigures } from './figures.ts'
-export { LatestRollouts, type Witness } from './latest-rollouts.ts'
 export type { History, Monitor, Sign, WatchedRollout } from './monitor.ts'
 export { eventOf, evidenceOf, MONITORS, messageOf, type Warning, Watch } from './watch.ts'
+export { type WatchedLesson, watchLesson } from './watched-lesson.ts'

@@ -3,25 +3,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { lossPreset } from '../../rl/loss-presets.ts'
+import { creditRollouts, datumsOf, type Graded } from '../../rl/rollout.ts'
 import type { EventRow, RolloutRow } from '../../runs/rows.ts'
 import { RunFolder, readEvents, readMetrics, readRollouts } from '../../runs/run-folder.ts'
 import { FakePolicy } from '../fake-policy.fixture.ts'
-import { type LoopSettings, type Recipe, train } from '../loop.ts'
+import { type LoopSettings, train } from '../loop.ts'
+import { type HeldOut, learntFrom, type Recipe } from '../recipe.ts'
 import { monitorsSchema } from './config.ts'
 import { repeatedShare, rolloutFigures } from './figures.ts'
 
 const settings = (changes: Partial<LoopSettings> = {}): LoopSettings => ({
   steps: 24,
   seed: 7,
-  rollout: { maxTokens: 4, samplesPerPrompt: 2, temperature: 1 },
-  update: {
-    loss: lossPreset('trl:grpo'),
-    optimizer: { maxGradNorm: 1 },
-    learningRate: { kind: 'constant', peak: 1, warmup: 0, floor: 0 },
-    minibatches: 1,
-    epochs: 1,
-    dropZero: true,
-  },
+  optimizer: { maxGradNorm: 1 },
+  learningRate: { kind: 'constant', peak: 1, warmup: 0, floor: 0 },
   evalEvery: 0,
   checkpointEvery: 5,
   keepCheckpoints: 100,
@@ -33,35 +28,47 @@ const settings = (changes: Partial<LoopSettings> = {}): LoopSettings => ({
 
 const PROBLEMS = Array.from({ length: 20 }, (_, i) => `p${i}`)
 
+type Item = Graded<string, number>
+const opinionsOn = (items: readonly Item[]) => items.map(({ grade: length }) => (length > 3 ? 0 : 1))
+const opinionOf = async (_step: number, items: readonly Item[]): Promise<HeldOut> => ({
+  scores: opinionsOn(items),
+})
+
 /** Sample 1 is longer than sample 0 and paid for it; another grader's opinion falls as the steps go on. */
-const recipe: Recipe<string, number> = {
-  draw: () => PROBLEMS,
-  prompt: problem => [problem.charCodeAt(1)],
-  grade: async items => items.map(({ sample }) => sample.tokens.length),
-  credit: groups => ({
-    advantages: groups.map(({ samples }) =>
-      samples.map(({ tokens }, i) => new Float32Array(tokens.length).fill(2 * i - 1)),
-    ),
-    metrics: { reward: groups[0].grades[1] },
-  }),
-  heldOut: groups => groups.map(({ grades }) => grades.map(length => (length > 3 ? 0 : 1))),
-  rows: (step, groups) =>
-    groups.map(({ problem, grades, samples }) =>
-      grades.map(
-        (reward, sample): RolloutRow => ({
-          step,
-          problemId: problem,
-          prompt: problem,
-          response: samples[sample].tokens.join(' '),
-          sample,
-          reward,
-          finishReason: samples[sample].finishReason,
-        }),
-      ),
-    ),
-  record: () => [],
+const recipeWith = (opinion = opinionOf): Recipe<Item[][]> => ({
+  rollOut: (_step, io) =>
+    io.rollOut({
+      problems: PROBLEMS,
+      prompt: problem => [problem.charCodeAt(1)],
+      samples: 2,
+      sampling: { maxTokens: 4, temperature: 1 },
+      grade: async items => items.map(({ rollout }) => rollout.tokens.length),
+      reward: grade => ({ reward: grade, parts: {} }),
+      last: true,
+    }),
+  learn: async (step, groups) => {
+    const advantages_P_G = groups.map(group => group.map((_, i) => 2 * i - 1))
+    const credited = creditRollouts(groups, advantages_P_G)
+    const how = { loss: lossPreset('trl:grpo'), temperature: 1, minibatches: 1, epochs: 1 }
+    const rowOf = ({ problem, reward, rollout }: Item): RolloutRow => ({
+      step,
+      problemId: problem,
+      prompt: problem,
+      response: rollout.tokens.join(' '),
+      sample: rollout.sample,
+      reward,
+      finishReason: rollout.end,
+    })
+    return {
+      phases: [{ name: 'policy', datums: datumsOf(credited), ...how }],
+      metrics: { reward: groups[0][1].grade },
+      rollouts: learntFrom(credited, rowOf),
+      heldOut: opinion(step, groups.flat()),
+    }
+  },
   evaluate: async () => [],
-}
+})
+const recipe = recipeWith()
 
 /** Responses of two tokens; from step `onset` on the second one of a group has twelve and is cut off. */
 const policyFrom = (onset: number, done = 0) => {
@@ -116,7 +123,7 @@ describe('monitors in a training', () => {
     expect(said).toContain('why it matters: a response that is cut off')
     expect(said).toContain('what to try:    raise rollout.maxTokens')
 
-    const kept = readRollouts(run.dir)
+    const kept = readRollouts(run.dir).filter(({ monitor }) => monitor !== undefined)
     expect(
       kept.every(({ monitor, step }) => events.some(e => e.monitor === monitor && e.step === step)),
     ).toBe(true)
@@ -132,15 +139,11 @@ describe('monitors in a training', () => {
 
   it('keeps rollouts that the held-out grader was asked about, and says what asking took', async () => {
     const run = newRun('asked')
-    const some: Recipe<string, number> = {
-      ...recipe,
-      // Of half of the problems, and never of step 5.
-      heldOut: async (groups, step) =>
-        step === 5
-          ? null
-          : (await recipe.heldOut!(groups, step))!.map((row, p) => row.map(score => (p % 2 ? score : null))),
-      heldOutFigures: () => ({ heldOutJudgeCallCount: 20, heldOutJudgeCall: 0.25 }),
-    }
+    // Of half of the problems, and never of step 5.
+    const some = recipeWith(async (step, items) => ({
+      scores: step === 5 ? null : opinionsOn(items).map((score, i) => (Math.floor(i / 2) % 2 ? score : null)),
+      time: { heldOutJudgeCallCount: 20, heldOutJudgeCall: 0.25 },
+    }))
     await train(policyFrom(9), some, run, settings())
     const rows = readMetrics(run.dir)
     expect(rows[4]).not.toHaveProperty('heldOut')
@@ -183,7 +186,7 @@ describe('monitors in a training', () => {
     const off = newRun('off')
     await train(policyFrom(1), recipe, off, settings({ monitors: null }))
     expect(readEvents(off.dir)).toEqual([])
-    expect(readRollouts(off.dir)).toEqual([])
+    expect(readRollouts(off.dir).every(({ monitor }) => monitor === undefined)).toBe(true)
   })
 
   it('a gap between sampler and trainer is a sign, but not where another policy samples on purpose', async () => {
@@ -196,7 +199,6 @@ describe('monitors in a training', () => {
       })
       return policy
     }
-    const { update } = settings()
     const monitorsOf = async (name: string, changes: Partial<LoopSettings>) => {
       const run = newRun(name)
       await train(mismatched(), recipe, run, settings(changes))
@@ -204,7 +206,6 @@ describe('monitors in a training', () => {
     }
     expect(await monitorsOf('in step', {})).toEqual(['samplerMismatch'])
     expect(await monitorsOf('ahead', { pipeline: true })).toEqual([])
-    expect(await monitorsOf('true-is', { update: { ...update, ratio: 'true-is' } })).toEqual([])
   })
 })
 

@@ -3,7 +3,7 @@
 import type { Policy, Sample, SamplingOptions } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { ScoredResponse } from '../checklist/evaluate.ts'
-import type { TrainingTask } from './task.ts'
+import type { RubricTask } from './rubric-task.ts'
 
 export interface Answer<Problem> {
   problem: Problem
@@ -24,7 +24,7 @@ export interface AnswerSettings<Problem> {
 export const answersTo = async <Problem>(
   problems: readonly Problem[],
   policy: Policy,
-  { reward, stopTokens }: Pick<TrainingTask<Problem>, 'reward' | 'stopTokens'>,
+  { reward, stopTokens }: Pick<RubricTask<Problem>, 'reward' | 'stopTokens'>,
   { promptOf, samples, sampling, label }: AnswerSettings<Problem>,
 ): Promise<Answer<Problem>[]> => {
   const drawn = await policy.sample({

@@ -2,9 +2,9 @@
 
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { loadConfig } from '../model/checkpoint.ts'
-import type { ModelConfig } from '../model/config.ts'
-import { resolveShipped } from '../util/package.ts'
+import { loadConfig } from '../../model/checkpoint.ts'
+import type { ModelConfig } from '../../model/config.ts'
+import { resolveShipped } from '../../util/package.ts'
 
 const QWEN_25 = {
   family: 'qwen2',

@@ -2,20 +2,21 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { LocalPolicy } from '../policy/local/local-policy.ts'
-import { grpoAdvantages } from '../rl/advantages.ts'
-import { broadcastAdvantage } from '../rl/datum.ts'
-import { lossPreset } from '../rl/loss-presets.ts'
-import { writeReport } from '../runs/report/report.ts'
-import { RunFolder, readEvents, readMetrics, readRollouts } from '../runs/run-folder.ts'
-import { demonstration, PackingWorld, splitTrips, type Trip } from '../tasks/checklist/index.ts'
-import { modelShapeSchema } from '../train/config.ts'
-import { type LoopSettings, type Recipe, train } from '../train/loop.ts'
-import { monitorsSchema } from '../train/monitors/config.ts'
-import { supervisedStep } from '../train/supervised.ts'
-import { mean } from '../util/statistics.ts'
-import type { ScoredResponse } from './checklist/evaluate.ts'
-import { freshPackingModel, PackingTask } from './checklist/packing.ts'
+import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import { grpoAdvantages } from '../../rl/advantages.ts'
+import { lossPreset } from '../../rl/loss-presets.ts'
+import { creditRollouts, datumsOf, type Graded } from '../../rl/rollout.ts'
+import { writeReport } from '../../runs/report/report.ts'
+import { RunFolder, readEvents, readMetrics, readRollouts } from '../../runs/run-folder.ts'
+import { demonstration, PackingWorld, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
+import { modelShapeSchema } from '../../train/config.ts'
+import { type LoopSettings, train } from '../../train/loop.ts'
+import { monitorsSchema } from '../../train/monitors/config.ts'
+import { learntFrom, type Recipe } from '../../train/recipe.ts'
+import { supervisedStep } from '../../train/supervised.ts'
+import { mean } from '../../util/statistics.ts'
+import type { ScoredResponse } from '../checklist/evaluate.ts'
+import { freshPackingModel, PackingTask } from '../checklist/packing.ts'
 
 const SLOW_MS = 120_000
 const MAX_TOKENS = 26
@@ -34,52 +35,49 @@ const truth = new PackingTask(world)
 const trips = splitTrips().train
 
 /** Packing, paid by the length of the list alone; the true rubrics are the held-out grader. */
-const paidForLength: Recipe<Trip, ScoredResponse> = {
-  draw: step => Array.from({ length: 8 }, (_, i) => trips[(step * 8 + i) % trips.length]),
-  prompt: trip => truth.prompt(trip),
-  grade: items => truth.grade(items.map(({ problem, sample }) => ({ problem, tokens: sample.tokens }))),
-  credit: groups => {
-    const rewards_P_G = groups.map(({ samples }) => samples.map(({ tokens }) => tokens.length / MAX_TOKENS))
+const paidForLength: Recipe<Graded<Trip, ScoredResponse>[][]> = {
+  rollOut: (step, io) =>
+    io.rollOut({
+      problems: Array.from({ length: 8 }, (_, i) => trips[(step * 8 + i) % trips.length]),
+      prompt: trip => truth.prompt(trip),
+      samples: 8,
+      sampling: { maxTokens: MAX_TOKENS, temperature: 1 },
+      grade: items => truth.grade(items.map(({ problem, rollout: { tokens } }) => ({ problem, tokens }))),
+      last: true,
+    }),
+  learn: async (step, graded) => {
+    const groups = graded.map(group =>
+      group.map(item => ({ ...item, reward: item.rollout.tokens.length / MAX_TOKENS })),
+    )
+    const rewards_P_G = groups.map(group => group.map(({ reward }) => reward))
     const { advantages_P_G, zeroVarianceGroups } = grpoAdvantages(rewards_P_G, {})
+    const credited = creditRollouts(groups, advantages_P_G)
+    const loss = { ...lossPreset('gradus:ruscarl'), kl: { kind: 'none', coef: 0 } as const }
+    const datums = datumsOf(credited, { dropZero: true })
     return {
-      advantages: groups.map(({ samples }, p) =>
-        samples.map(({ tokens }, g) =>
-          broadcastAdvantage(advantages_P_G[p][g], new Float32Array(tokens.length).fill(1)),
-        ),
-      ),
+      phases: [{ name: 'policy', datums, loss, temperature: 1, minibatches: 1, epochs: 1 }],
       metrics: { reward: mean(rewards_P_G.flat()), zeroVarianceGroups: zeroVarianceGroups / groups.length },
-    }
-  },
-  heldOut: groups => groups.map(({ grades }) => grades.map(({ score }) => score)),
-  rows: (step, groups) =>
-    groups.map(({ problem, samples, promptTokens }) =>
-      samples.map(({ tokens, finishReason, index }) => ({
+      rollouts: learntFrom(credited, ({ problem, reward, rollout: { prompt, tokens, sample, end } }) => ({
         step,
         problemId: truth.name(problem),
-        sample: index,
-        prompt: truth.show(promptTokens),
+        sample,
+        prompt: truth.show(prompt),
         response: truth.show(tokens),
-        reward: tokens.length / MAX_TOKENS,
+        reward,
         tokens: tokens.length,
-        finishReason,
+        finishReason: end,
       })),
-    ),
-  record: () => [],
+      heldOut: Promise.resolve({ scores: groups.flat().map(({ grade }) => grade.score) }),
+    }
+  },
   evaluate: async () => [],
 }
 
 const settings: LoopSettings = {
   steps: STEPS,
   seed: 1,
-  rollout: { maxTokens: MAX_TOKENS, samplesPerPrompt: 8, temperature: 1 },
-  update: {
-    loss: { ...lossPreset('gradus:ruscarl'), kl: { kind: 'none', coef: 0 } },
-    optimizer,
-    learningRate: { kind: 'constant', peak: 5e-3, warmup: 0, floor: 0 },
-    minibatches: 1,
-    epochs: 1,
-    dropZero: true,
-  },
+  optimizer,
+  learningRate: { kind: 'constant', peak: 5e-3, warmup: 0, floor: 0 },
   evalEvery: 0,
   checkpointEvery: 0,
   keepCheckpoints: 1,

@@ -2,9 +2,11 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { z } from 'zod'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { readRunInfo } from '../../runs/run-folder.ts'
+import { optimizerSchema } from '../../train/config.ts'
 import type { SupervisedDatum } from '../../train/supervised.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError } from '../../util/errors.ts'
@@ -12,16 +14,52 @@ import { readJsonl } from '../../util/jsonl.ts'
 import { Rng } from '../../util/rng.ts'
 import { mean } from '../../util/statistics.ts'
 import { rewardOf } from '../checklist/evaluate.ts'
-import { shuffledPasses } from '../problem-order.ts'
-import type { RunOptions, RunResult } from '../recipe.ts'
-import { withRun } from '../session.ts'
-import { existingModel } from '../starting-model.ts'
-import { runSupervised } from '../supervised.ts'
 import { type Answer, answersTo } from './answers.ts'
-import type { RuscarlConfig, SftConfig } from './config.ts'
-import { evaluation } from './evaluation.ts'
-import { runHash } from './run-hash.ts'
-import type { TrainingTask } from './task.ts'
+import { type EvaluationConfig, evaluation } from './evaluation.ts'
+import { shuffledPasses } from './problem-order.ts'
+import type { RunOptions, RunResult } from './recipe.ts'
+import type { RubricTask } from './rubric-task.ts'
+import { withRun } from './session.ts'
+import { existingModel } from './starting-model.ts'
+import { runSupervised } from './supervised.ts'
+import type { TrainingConfig } from './training.ts'
+
+const share = z.number().min(0).max(1)
+const size = z.int().positive()
+
+/** Supervised learning on what a teacher writes when it is shown the whole rubric (arms SFT, SFT + RL, SFT + RuscaRL). */
+export const sftSchema = z.strictObject({
+  /** Checkpoint that writes the demonstrations, with the same tokenizer; null: the starting policy itself. */
+  teacher: z.string().nullable().default(null),
+  /** Training problems that it writes about, and how often. */
+  problems: size.default(512),
+  samples: size.default(4),
+  temperature: z.number().positive().default(1),
+  topK: z.int().min(0).default(0),
+  topP: share.default(1),
+  /** Kept: the best so many a problem, of those that ended by themselves and score at least so much. */
+  best: size.default(1),
+  minScore: z.number().default(0.5),
+  /** Optimiser steps, and demonstrations in each. */
+  steps: z.int().min(1).default(100),
+  batch: size.default(32),
+  optimizer: optimizerSchema.prefault({}),
+})
+
+export type SftConfig = z.output<typeof sftSchema>
+
+/** The phase in a recipe's run. */
+export interface SftPhase<Problem> {
+  /** The recipe's configuration; its evaluation is the phase's as well. */
+  config: EvaluationConfig & Pick<TrainingConfig, 'seed' | 'engine' | 'model' | 'checkpoint' | 'monitors'>
+  sft: SftConfig
+  /** What the phase's run is called. */
+  recipe: string
+  configHash: string
+  task: RubricTask<Problem>
+  /** The starting policy. */
+  folder: string
+}
 
 /** One line of demonstrations.jsonl. */
 interface Demonstration {
@@ -34,11 +72,11 @@ const FILE = 'demonstrations.jsonl'
 
 /** Responses to problems that are shown the whole rubric. */
 const write = <Problem>(
-  { rollout: { maxTokens }, seed }: RuscarlConfig,
-  { problems: count, samples, temperature, topK, topP }: SftConfig,
+  { config: { rollout, seed }, sft, task }: SftPhase<Problem>,
   teacher: Policy,
-  task: TrainingTask<Problem>,
 ): Promise<Answer<Problem>[]> => {
+  const { problems: count, samples, temperature, topK, topP } = sft
+  const { maxTokens } = rollout
   const { train, reward } = task
   return answersTo(new Rng(`sft problems/${seed}`).sample(train, count), teacher, task, {
     promptOf: problem => reward.scaffolded(problem, reward.rubric(problem).criteria),
@@ -70,27 +108,29 @@ export const selectDemonstrations = <Problem>(
   )
 }
 
-/** Whether a phase of these settings has left demonstrations, which cost sampling and perhaps a judge. */
-export const hasDemonstrations = (config: RuscarlConfig, dir: string): boolean =>
-  existsSync(join(dir, FILE)) && runHash(readRunInfo(dir).config as RuscarlConfig) === runHash(config)
+/**
+ * Whether a phase has left demonstrations, which cost sampling and perhaps a judge.
+ * @param isOwn whether a configuration is that of the run that goes on
+ */
+export const hasDemonstrations = (dir: string, isOwn: (config: unknown) => boolean): boolean =>
+  existsSync(join(dir, FILE)) && isOwn(readRunInfo(dir).config)
 
 /** Demonstrations from the run folder, or written now by the teacher. @throws DataError when none is good enough */
 const demonstrations = async <Problem>(
-  config: RuscarlConfig,
-  sft: SftConfig,
+  phase: SftPhase<Problem>,
   student: Policy,
-  task: TrainingTask<Problem>,
   dir: string,
   tell: (message: string) => void,
 ): Promise<Demonstration[]> => {
   const path = join(dir, FILE)
+  const { config, sft, task } = phase
   if (existsSync(path)) return readJsonl(path, row => row as Demonstration)
   const teacher =
     sft.teacher === null
       ? student
       : await LocalPolicy.start({ folder: existingModel(sft.teacher, 'sft.teacher') }, config.engine)
   try {
-    const written = await write(config, sft, teacher, task)
+    const written = await write(phase, teacher)
     const kept = selectDemonstrations(written, sft, task.reward.leaks)
     const rewards = written.flatMap(({ grade }) => rewardOf(grade) ?? [])
     const score = rewards.length > 0 ? mean(rewards).toFixed(3) : 'unknown, because graders failed'
@@ -120,9 +160,7 @@ const demonstrations = async <Problem>(
 /** What the student learns: the response after the plain prompt. */
 const drawFrom = <Problem>(
   rows: readonly Demonstration[],
-  { train, reward }: TrainingTask<Problem>,
-  { seed }: RuscarlConfig,
-  batch: number,
+  { config: { seed }, sft: { batch }, task: { train, reward } }: SftPhase<Problem>,
 ): ((step: number) => SupervisedDatum[]) => {
   const byName = new Map(train.map(problem => [reward.name(problem), problem]))
   const data = rows.map(({ problemId, tokens }) => ({
@@ -133,40 +171,38 @@ const drawFrom = <Problem>(
   return step => Array.from({ length: batch }, (_, i) => stream((step - 1) * batch + i))
 }
 
-/**
- * The phase in a run folder of its own, from the start or from its checkpoint.
- * @param folder the starting policy
- */
+/** The phase in a run folder of its own, from the start or from its checkpoint. */
 export const runSft = <Problem>(
-  config: RuscarlConfig,
-  sft: SftConfig,
-  task: TrainingTask<Problem>,
-  folder: string,
+  phase: SftPhase<Problem>,
   options: RunOptions,
+  isOwn: (config: unknown) => boolean,
 ): Promise<RunResult> => {
+  const { config, sft, recipe, configHash, task, folder } = phase
   const { events = {} } = options
-  const { seed, steps } = { seed: config.seed, steps: sft.steps }
+  const { seed } = config
   if (sft.teacher !== null) task.checkTeacher(existingModel(sft.teacher, 'sft.teacher'))
-  const hash = runHash(config)
-  const info = { config, recipe: 'ruscarl sft', model: folder, seed, steps, primarySet: task.testName }
-  const mayLackCheckpoint = (dir: string) => hasDemonstrations(config, dir)
-  return withRun({ ...options, info, configHash: hash, mayLackCheckpoint }, async ({ run, from, use }) => {
+  const info = { config, recipe, model: folder, seed, steps: sft.steps, primarySet: task.testName }
+  const mayLackCheckpoint = (dir: string) => hasDemonstrations(dir, isOwn)
+  return withRun({ ...options, info, configHash, mayLackCheckpoint }, async ({ run, from, use }) => {
     const lora = config.model.lora ?? undefined
     const policy = await use(LocalPolicy.start({ folder, lora, seed }, config.engine))
     const tell = (message: string) => {
       run.appendEvent({ level: 'info', message })
       events.onMessage?.(message)
     }
-    const rows = await demonstrations(config, sft, policy, task, run.dir, tell)
+    const rows = await demonstrations(phase, policy, run.dir, tell)
     const { checkpoint, monitors } = config
-    const phase = {
-      name: 'supervised on scaffolded demonstrations',
-      policy,
-      draw: drawFrom(rows, task, config, sft.batch),
-      evaluate: evaluation(config, policy, task),
-      configHash: hash,
-      config: { ...sft, checkpoint, monitors, maxMinutes: null, evaluation: { every: 0 } },
-    }
-    return runSupervised({ run, from }, phase, events)
+    return runSupervised(
+      { run, from },
+      {
+        name: 'supervised on scaffolded demonstrations',
+        policy,
+        draw: drawFrom(rows, phase),
+        evaluate: evaluation(config, policy, task),
+        configHash,
+        config: { ...sft, checkpoint, monitors, maxMinutes: null, evaluation: { every: 0 } },
+      },
+      events,
+    )
   })
 }

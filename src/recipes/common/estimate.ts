@@ -1,9 +1,9 @@
 /** @file Memory that a run will need, estimated before anything is allocated. Orders of magnitude, not promises. */
 
-import type { ModelConfig } from '../model/config.ts'
-import type { LoraConfig } from '../model/lora-files.ts'
-import { modelTensors } from '../policy/local/parameters.ts'
-import { CONSTANT_WEIGHT_BYTES } from '../policy/local/sampler.ts'
+import type { ModelConfig } from '../../model/config.ts'
+import type { LoraConfig } from '../../model/lora-files.ts'
+import { modelTensors } from '../../policy/local/parameters.ts'
+import { CONSTANT_WEIGHT_BYTES } from '../../policy/local/sampler.ts'
 
 /** Bytes by what they hold. */
 export interface MemoryEstimate {

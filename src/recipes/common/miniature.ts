@@ -1,8 +1,8 @@
 /** @file The configuration of a freshly initialised miniature: a Llama of a given shape over a given vocabulary. */
 
-import type { ModelConfig } from '../model/config.ts'
-import type { ModelShape } from '../train/config.ts'
-import { ConfigError } from '../util/errors.ts'
+import type { ModelConfig } from '../../model/config.ts'
+import type { ModelShape } from '../../train/config.ts'
+import { ConfigError } from '../../util/errors.ts'
 
 const roundUp = (value: number, to: number) => Math.ceil(value / to) * to
 

@@ -1,9 +1,9 @@
 /** @file A supervised phase in a run folder: goes on where it was, takes its steps, evaluates, saves. */
 
-import type { Policy } from '../policy/policy.ts'
-import type { EvalRow } from '../runs/rows.ts'
-import { runSteps, type StepsResult, type StepsSettings, trainedMsOf } from '../train/steps.ts'
-import { type SupervisedDatum, type SupervisedSettings, supervisedStep } from '../train/supervised.ts'
+import type { Policy } from '../../policy/policy.ts'
+import type { EvalRow } from '../../runs/rows.ts'
+import { runSteps, type StepsResult, type StepsSettings, trainedMsOf } from '../../train/steps.ts'
+import { type SupervisedDatum, type SupervisedSettings, supervisedStep } from '../../train/supervised.ts'
 import type { RunEvents } from './recipe.ts'
 import type { Session } from './session.ts'
 

@@ -1,17 +1,28 @@
-/** @file Evaluation of ruscarl: always by the true rubrics, on problems that training never sees. */
+/** @file Evaluation on rubrics: always the true ones, on problems that training never sees. */
 
 import type { Policy, Sample } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { EvalRow, MetricGroup } from '../../runs/rows.ts'
 import { drawResponses, type ScoreTask, scoreResponses } from '../checklist/evaluate.ts'
-import { testProblems } from '../test-problems.ts'
-import type { RuscarlConfig } from './config.ts'
-import type { TrainingTask } from './task.ts'
+import type { RubricTask } from './rubric-task.ts'
+import { type Evaluated, testProblems } from './test-problems.ts'
 
 export type Evaluate = (step: number, last: boolean) => Promise<EvalRow[]>
 
+export interface EvaluationConfig extends Evaluated {
+  rollout: { maxTokens: number }
+  evaluation: Evaluated['evaluation'] & {
+    samples: number
+    /** Also with the whole rubric shown, at the start and the end. */
+    scaffolded: boolean
+    temperature: number
+    topK: number
+    topP: number
+  }
+}
+
 /** Who grades an evaluation, and under which name. */
-interface Examiner<Problem> {
+interface EvaluationGrader<Problem> {
   set: string
   task: Pick<ScoreTask<Problem>, 'name' | 'grade'>
   figures?(): MetricGroup
@@ -22,13 +33,12 @@ interface Examiner<Problem> {
  * judge that grades evaluations is given the same responses.
  */
 export const evaluation =
-  <Problem>(config: RuscarlConfig, policy: Policy, task: TrainingTask<Problem>): Evaluate =>
+  <Problem>(config: EvaluationConfig, policy: Policy, task: RubricTask<Problem>): Evaluate =>
   async (step, last) => {
-    const { samples, scaffolded, ...sampling } = config.evaluation
+    const { samples, scaffolded, temperature, topK, topP } = config.evaluation
     const { truth, test, testName, stopTokens, figures, heldOut } = task
     const between = step > 0 && !last
     const problems = test.slice(0, testProblems(config, step, last))
-    const { temperature, topK, topP } = sampling
     const { maxTokens } = config.rollout
     const settings = {
       samples,
@@ -36,19 +46,19 @@ export const evaluation =
     }
     const draw = (promptOf: (problem: Problem) => TokenIds) =>
       drawResponses(policy, problems, settings, promptOf)
-    const examine = async (examiner: Examiner<Problem>, drawn: readonly Sample[]) => {
-      const calls = () => callsOf(examiner.figures?.())
+    const gradedBy = async (grader: EvaluationGrader<Problem>, drawn: readonly Sample[]) => {
+      const calls = () => callsOf(grader.figures?.())
       calls()
-      const row = await scoreResponses(examiner.task, { set: examiner.set, step, problems }, settings, drawn)
+      const row = await scoreResponses(grader.task, { set: grader.set, step, problems }, settings, drawn)
       return { ...row, ...calls() }
     }
     const plain = await draw(problem => truth.prompt(problem))
-    const rows = [await examine({ set: testName, task: truth, figures }, plain)]
+    const rows = [await gradedBy({ set: testName, task: truth, figures }, plain)]
     if (heldOut && heldOut.testName !== null)
-      rows.push(await examine({ ...heldOut, set: heldOut.testName }, plain))
+      rows.push(await gradedBy({ ...heldOut, set: heldOut.testName }, plain))
     if (!scaffolded || between) return rows
     const full = await draw(problem => truth.scaffolded(problem, truth.rubric(problem).criteria))
-    return [...rows, await examine({ set: 'full scaffold', task: truth, figures }, full)]
+    return [...rows, await gradedBy({ set: 'full scaffold', task: truth, figures }, full)]
   }
 
 /** The calls of the one judge that the figures are about. */

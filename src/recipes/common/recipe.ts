@@ -1,7 +1,7 @@
 /** @file What the command line knows of a recipe: its name, configuration, presets, and how to run it. */
 
 import type { z } from 'zod'
-import type { EvalRow, MetricsRow } from '../runs/rows.ts'
+import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
 
 /** Hooks of a running training; all optional. */
 export interface RunEvents {

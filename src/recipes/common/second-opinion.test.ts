@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { Rubric } from '../../rubric/criterion.ts'
-import { completeScore } from './rubrics.ts'
-import { opinionsOn, type SecondOpinion } from './second-opinion.ts'
+import { completeScore } from '../ruscarl/rubrics.ts'
+import { opinionOn, type SecondOpinion } from './second-opinion.ts'
 
 const [PROBLEMS, SAMPLES] = [16, 8]
 
 /** The token of each sample says which one it is. */
-const groups = Array.from({ length: PROBLEMS }, (_, problem) => ({
-  problem,
-  samples: Array.from({ length: SAMPLES }, (_, g) => ({ tokens: Int32Array.of(g) })),
-}))
+const groups = Array.from({ length: PROBLEMS }, (_, problem) =>
+  Array.from({ length: SAMPLES }, (_, g) => ({ problem, rollout: { tokens: Int32Array.of(g) } })),
+)
 
 const opinionOf = (share: number, every = 1): SecondOpinion<number> => ({
   task: {
@@ -26,8 +25,10 @@ const opinionOf = (share: number, every = 1): SecondOpinion<number> => ({
 })
 
 const askedOf = async (share: number, step = 1, seed = 7) => {
-  const opinions = await opinionsOn(opinionOf(share), groups, step, seed)
-  return opinions!.flatMap((row, p) => row.flatMap((score, g) => (score === null ? [] : [{ p, g, score }])))
+  const { scores } = await opinionOn(opinionOf(share), groups, step, seed)
+  return scores!.flatMap((score, i) =>
+    score === null ? [] : [{ p: Math.floor(i / SAMPLES), g: i % SAMPLES, score }],
+  )
 }
 
 const counts = (values: readonly number[], size: number) =>
@@ -63,11 +64,11 @@ describe('a second opinion on rollouts', () => {
   })
 
   it('is asked for every so many steps, from the first on, or never', async () => {
-    const asked = async (step: number) => (await opinionsOn(opinionOf(1, 5), groups, step, 7)) !== null
+    const asked = async (step: number) => (await opinionOn(opinionOf(1, 5), groups, step, 7)) !== null
     expect(await Promise.all([1, 2, 5, 6, 7, 10, 11].map(asked))).toEqual([
       ...[true, false, false, true, false, false, true],
     ])
-    expect(await opinionsOn({ ...opinionOf(1), rollouts: null }, groups, 1, 7)).toBeNull()
+    expect(await opinionOn({ ...opinionOf(1), rollouts: null }, groups, 1, 7)).toBeNull()
   })
 })
 

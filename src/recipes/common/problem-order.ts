@@ -1,6 +1,6 @@
 /** @file In which order a training sees its problems. */
 
-import { Rng } from '../util/rng.ts'
+import { Rng } from '../../util/rng.ts'
 
 /** Problem number i of a stream without end. */
 export type ProblemStream<Problem> = (index: number) => Problem

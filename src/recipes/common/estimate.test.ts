@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { logicModelConfig } from '../logic-cold-start/model.ts'
+import { rubricAsRewardSchema } from '../rubric-as-reward/config.ts'
+import { rubricAsRewardEntry } from '../rubric-as-reward/entry.ts'
 import { estimateMemory, memoryLines } from './estimate.ts'
-import { logicModelConfig } from './logic-cold-start/model.ts'
-import { rubricAsRewardSchema } from './rubric-as-reward/config.ts'
-import { rubricAsRewardEntry } from './rubric-as-reward/entry.ts'
 
 const paper = () => {
   const config = rubricAsRewardSchema.parse(rubricAsRewardEntry.presets.paper.config)

@@ -2,18 +2,18 @@
 
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { differentSettings } from '../runs/report/compare.ts'
-import { writeReport } from '../runs/report/report.ts'
+import { differentSettings } from '../../runs/report/compare.ts'
+import { writeReport } from '../../runs/report/report.ts'
 import {
   latestCheckpoint,
   type RunOptions as NewRun,
   type ResumePoint,
   RunFolder,
   readRunInfo,
-} from '../runs/run-folder.ts'
-import { isFinished } from '../runs/run-state.ts'
-import type { StepsResult } from '../train/steps.ts'
-import { packageVersion } from '../util/package.ts'
+} from '../../runs/run-folder.ts'
+import { isFinished } from '../../runs/run-state.ts'
+import type { StepsResult } from '../../train/steps.ts'
+import { packageVersion } from '../../util/package.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 
 /** Settings that may change between stop and resume without changing what the steps compute. */

@@ -1,7 +1,8 @@
 /** @file A grader that training never hears, asked about some of the rollouts of some of the steps. */
 
-import type { Sample } from '../../policy/policy.ts'
+import type { Groups, Rollout } from '../../rl/rollout.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
+import type { HeldOut } from '../../train/recipe.ts'
 import { Rng } from '../../util/rng.ts'
 import type { ScoreTask } from '../checklist/evaluate.ts'
 
@@ -19,44 +20,48 @@ export interface SecondOpinion<Problem> {
 /** All rollouts of every step; for a grader that costs nothing. */
 export const ALL_ROLLOUTS = { share: 1, every: 1 }
 
-interface Rolled<Problem> {
+/** What it needs of a rollout. */
+interface Answered<Problem> {
   problem: Problem
-  samples: readonly Pick<Sample, 'tokens'>[]
+  rollout: Pick<Rollout, 'tokens'>
 }
 
 /**
- * What it says of a step's rollouts, null for those that it was not asked about: [problem][sample]. Null when this step is
- * none of its own. Which rollouts they are depends on seed and step alone.
+ * What it says of a step's rollouts, in their order, null for those that it was not asked about; null when this step is none of
+ * its own. Which rollouts they are depends on seed and step alone.
  */
-export const opinionsOn = async <Problem>(
-  { task, rollouts }: SecondOpinion<Problem>,
-  groups: readonly Rolled<Problem>[],
+export const opinionOn = async <Problem>(
+  { task, rollouts, figures }: SecondOpinion<Problem>,
+  groups: Groups<Answered<Problem>>,
   step: number,
   seed: number | string,
-): Promise<(number | null)[][] | null> => {
-  if (rollouts === null || (step - 1) % rollouts.every !== 0) return null
+): Promise<HeldOut> => {
+  if (rollouts === null || (step - 1) % rollouts.every !== 0) return { scores: null, time: figures?.() }
   const chosen = spread(groups, rollouts.share, new Rng(`held-out rollouts/${seed}/${step}`))
   const scored = await task.grade(
-    chosen.map(({ p, g }) => ({ problem: groups[p].problem, tokens: groups[p].samples[g].tokens })),
+    chosen.map(({ p, g }) => {
+      const { problem, rollout } = groups[p][g]
+      return { problem, tokens: rollout.tokens }
+    }),
   )
-  const opinions_P_G = groups.map(({ samples }) => samples.map((): number | null => null))
+  const scores_P_G = groups.map(group => group.map((): number | null => null))
   chosen.forEach(({ p, g }, i) => {
-    opinions_P_G[p][g] = scored[i].score
+    scores_P_G[p][g] = scored[i].score
   })
-  return opinions_P_G
+  return { scores: scores_P_G.flat(), time: figures?.() }
 }
 
 /**
  * A share of the rollouts, spread evenly over problems and over places in the group: each place is shown another part of the
  * rubric, and a sample with more of the first places would have other scores than the step.
  */
-const spread = (groups: readonly Rolled<unknown>[], share: number, rng: Rng): { p: number; g: number }[] => {
+const spread = (groups: Groups<unknown>, share: number, rng: Rng): { p: number; g: number }[] => {
   const problems = rng.shuffle(groups.map((_, p) => p))
-  const size = Math.max(...groups.map(({ samples }) => samples.length))
+  const size = Math.max(...groups.map(group => group.length))
   const first = rng.int(size)
   const places = Array.from({ length: size }, (_, round) =>
     problems.map((p, i) => ({ p, g: (first + round + i) % size })),
   )
-  const all = places.flat().filter(({ p, g }) => g < groups[p].samples.length)
+  const all = places.flat().filter(({ p, g }) => g < groups[p].length)
   return all.slice(0, Math.ceil(share * all.length))
 }

@@ -2,14 +2,14 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadConfig } from '../model/checkpoint.ts'
-import { isAdapterFolder } from '../model/lora-files.ts'
-import { assertTokenizerFits, hasTokenizer, loadTokenizer } from '../model/tokenizer.ts'
-import { latestCheckpoint } from '../runs/run-folder.ts'
-import { CHECKLIST_VOCABULARY } from '../tasks/checklist/index.ts'
-import { LOGIC_TOKENS, LOGIC_VOCABULARY } from '../tasks/logic/vocabulary.ts'
-import { CheckpointError } from '../util/errors.ts'
-import { resolveShipped } from '../util/package.ts'
+import { loadConfig } from '../../model/checkpoint.ts'
+import { isAdapterFolder } from '../../model/lora-files.ts'
+import { assertTokenizerFits, hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
+import { latestCheckpoint } from '../../runs/run-folder.ts'
+import { CHECKLIST_VOCABULARY } from '../../tasks/checklist/index.ts'
+import { LOGIC_TOKENS, LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
+import { CheckpointError } from '../../util/errors.ts'
+import { resolveShipped } from '../../util/package.ts'
 
 /**
  * The folder of a checkpoint, `package:` names resolved.

@@ -1,4 +1,4 @@
-/** @file What ruscarl trains on, whatever the task: problems with rubrics that can be shown, graded in training and for the truth. */
+/** @file Tasks with a rubric a problem, for any recipe: graded as training grades and for the truth; rubrics can be shown. */
 
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
@@ -17,7 +17,7 @@ export interface ScaffoldTask<Problem> extends ScoreTask<Problem> {
 }
 
 /** A task with its problems. */
-export interface TrainingTask<Problem> {
+export interface RubricTask<Problem> {
   train: readonly Problem[]
   /** Never trained on. */
   test: readonly Problem[]

@@ -1,0 +1,51 @@
+/** @file What comes before a recipe's own training: the checkpoint that it starts from, given or made by an earlier phase. */
+
+import { existsSync, rmSync } from 'node:fs'
+import { latestCheckpoint } from '../../runs/run-folder.ts'
+import { ConfigError } from '../../util/errors.ts'
+import type { RunEvents, RunOptions, RunResult } from './recipe.ts'
+import { existingModel } from './starting-model.ts'
+
+export interface StartSettings {
+  model: { folder: string | null }
+  /** Null: no cold start. */
+  coldStart: unknown
+}
+
+/**
+ * The checkpoint that a configuration names; null when a cold start makes one.
+ * @param coldStartRecipe what makes a model to start from, for the hint
+ * @throws ConfigError for none and for both; CheckpointError for a folder without a model
+ */
+export const givenModel = ({ model, coldStart }: StartSettings, coldStartRecipe: string): string | null => {
+  checkStart({ model, coldStart }, coldStartRecipe)
+  return model.folder === null ? null : existingModel(model.folder, 'model.folder')
+}
+
+/** The same without a look at the folder: for a plan. @throws ConfigError for none and for both */
+export const checkStart = ({ model, coldStart }: StartSettings, coldStartRecipe: string): void => {
+  if (coldStart !== null && model.folder !== null)
+    throw new ConfigError('model.folder: expected nothing beside coldStart, which makes the model', {
+      hint: 'set one of the two to null',
+    })
+  if (coldStart === null && model.folder === null)
+    throw new ConfigError('model.folder: expected a checkpoint to start from, got nothing', {
+      hint: `make one with \`gradus train ${coldStartRecipe}\`, or use a preset that brings one`,
+    })
+}
+
+/**
+ * Runs a phase in a folder of its own, goes on with it, or finds it done. Its checkpoint; null when it was asked to stop.
+ * @param isOfUse whether a phase that was killed before its first checkpoint has left something to go on with
+ */
+export const runPhase = async (
+  dir: string,
+  events: RunEvents,
+  run: (options: RunOptions) => Promise<RunResult>,
+  isOfUse: (dir: string) => boolean = () => false,
+): Promise<string | null> => {
+  const resume = latestCheckpoint(dir) !== null || isOfUse(dir)
+  if (!resume && existsSync(dir)) rmSync(dir, { recursive: true, force: true })
+  const { finished, checkpoint } = await run({ dir, resume, events })
+  return finished ? checkpoint : null
+}

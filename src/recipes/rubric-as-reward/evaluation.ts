@@ -1,0 +1,36 @@
+/** @file Evaluation of rubric-as-reward: in full at the start and the end, briefly between. */
+
+import type { EvalRow } from '../../runs/rows.ts'
+import { readEvals } from '../../runs/run-folder.ts'
+import { logicTestSet } from '../../tasks/logic/testsets.ts'
+import { testProblems } from '../common/test-problems.ts'
+import { samplingOf } from '../common/training.ts'
+import { type EvaluationParts, evaluateSet } from '../logic/evaluate.ts'
+import { withTax } from '../logic/tax.ts'
+import { type RubricAsRewardConfig, trainingSteps } from './config.ts'
+
+/**
+ * Points between start and end are on fewer problems of the first set, without greedy decoding; the end says what each
+ * criterion gained or lost since the run's own start.
+ * @param dir folder of the run
+ */
+export const evaluation =
+  (config: RubricAsRewardConfig, parts: EvaluationParts, dir: string) =>
+  async (step: number, last: boolean): Promise<EvalRow[]> => {
+    const { evaluation: settings, task } = config
+    const between = step > 0 && !last
+    const count = testProblems({ steps: trainingSteps(config), evaluation: settings }, step, last)
+    const rows: EvalRow[] = []
+    for (const set of between ? settings.sets.slice(0, 1) : settings.sets) {
+      const realPath = settings.realFile ?? undefined
+      const problems = logicTestSet(set, { count, hops: task.hops, labels: task.labels, realPath })
+      rows.push(
+        await evaluateSet(parts, set, step, problems, {
+          samples: settings.samples,
+          greedy: settings.greedy && !between,
+          sampling: { ...samplingOf(config, parts.format.stopTokens), seed: 'evaluation' },
+        }),
+      )
+    }
+    return last ? withTax(rows, readEvals(dir)) : rows
+  }

@@ -1,0 +1,59 @@
+/** @file What a step's rollouts say in metrics.jsonl: criteria, answers and proofs, ways round the rubric. */
+
+import type { LogicGrade } from '../../grade/logic/criteria.ts'
+import { LOGIC_CRITERIA, LOGIC_RUBRIC, logicVerdicts } from '../../grade/logic/rubric.ts'
+import type { Groups } from '../../rl/rollout.ts'
+import type { MetricsRow } from '../../runs/rows.ts'
+import type { HeldOut } from '../../train/recipe.ts'
+import { mean } from '../../util/statistics.ts'
+import { rewardFigures, shareFigures } from '../common/figures.ts'
+import type { Weights } from './rewards.ts'
+import type { LogicRollout } from './rollout.ts'
+
+const known = (grades: readonly LogicGrade[]) => grades.filter(({ excluded }) => excluded === null)
+
+/** Criteria and flags are those that training goes by; answers and proofs are judged as they are, also under a control. */
+export const logicFigures = (groups: Groups<LogicRollout>, weights: Weights): Omit<MetricsRow, 'step'> => {
+  const all = groups.flat().map(({ grade }) => grade)
+  const rewarded = known(all.map(each => each.rewarded))
+  const truths = known(all.map(each => each.grade))
+  const average = (of: readonly LogicGrade[], pick: (grade: LogicGrade) => number | null) => {
+    const values = of.flatMap(grade => pick(grade) ?? [])
+    return values.length > 0 ? mean(values) : null
+  }
+  return {
+    ...rewardFigures(groups),
+    correctAndValid: average(truths, grade => Number(grade.correctAndValid)),
+    correctAndProved: average(truths, grade => Number(grade.correctAndProved)),
+    accuracy: average(truths, grade => Number(grade.answerCorrect)),
+    criteria: Object.fromEntries(
+      LOGIC_CRITERIA.map(id => [id, average(rewarded, ({ criteria }) => criteria[id])]),
+    ),
+    reasoningSteps: average(truths, ({ steps }) => steps.length),
+    answered: average(truths, ({ answer }) => Number(answer !== null)),
+    exploits: { ...averageFlags(rewarded), ...excludedShares(all.map(each => each.rewarded)) },
+    // Where the weighted sum comes from; nothing where the reward is none.
+    ...shareFigures(
+      rewarded.map(grade => ({ rubric: LOGIC_RUBRIC, verdicts: logicVerdicts(grade) })),
+      weights as Record<string, number>,
+    ),
+  }
+}
+
+const averageFlags = (grades: readonly LogicGrade[]): Record<string, number> =>
+  Object.fromEntries(
+    Object.keys(grades[0]?.flags ?? {}).map(name => [name, mean(grades.map(({ flags }) => flags[name]))]),
+  )
+
+/** What the means leave out, as shares of all rollouts. */
+const excludedShares = (grades: readonly LogicGrade[]): Record<string, number> => ({
+  solverFailed: mean(grades.map(({ excluded }) => Number(excluded === 'solver-failed'))),
+  faultyProblem: mean(grades.map(({ excluded }) => Number(excluded === 'inconsistent-premises'))),
+})
+
+/** Whether each rollout's proof holds from end to end; null where nothing can be said of it. */
+export const provedOf = async (groups: Groups<LogicRollout>): Promise<HeldOut> => ({
+  scores: groups
+    .flat()
+    .map(({ grade: { grade } }) => (grade.excluded === null ? Number(grade.correctAndProved) : null)),
+})

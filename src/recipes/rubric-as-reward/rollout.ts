@@ -1,0 +1,14 @@
+/** @file Rollouts on the logic task, with what is said of them. */
+
+import type { Credited, Graded } from '../../rl/rollout.ts'
+import type { LogicTaskExample } from '../../tasks/logic/example.ts'
+import type { ResponseText } from '../logic/format.ts'
+import type { TrainingGrade } from './controls.ts'
+
+/** A response's grade, and the one that training goes by, with the text they were read from. */
+export interface LogicRolloutGrade extends TrainingGrade {
+  response: ResponseText
+}
+
+export type LogicRollout = Graded<LogicTaskExample, LogicRolloutGrade>
+export type CreditedLogicRollout = Credited<LogicTaskExample, LogicRolloutGrade>

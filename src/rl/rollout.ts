@@ -1,0 +1,143 @@
+/** @file What a policy did once, what it was worth, and what it is taught: everything later hangs on these. */
+
+import { mean } from '../util/descriptive.ts'
+import { ShapeError } from '../util/errors.ts'
+import { broadcastAdvantage, type Datum, type TokenIds, type TokenSpan } from './datum.ts'
+
+/**
+ * How a rollout ended: the policy stopped, or ran out of tokens; the environment had it stop (`over`), or its turns were used
+ * up; something outside failed.
+ */
+export type RolloutEnd = 'stop' | 'length' | 'over' | 'turns' | 'failed'
+
+/** One sampled response, of one turn or of several with what an environment said between them. */
+export interface Rollout {
+  /** Names it in its run: seed, step, role, problem, sample. Random streams, grades and the journal go by this. */
+  key: string
+  /** Who acted: `policy`, or one of several roles that a policy plays. */
+  role: string
+  /** Relative to what its advantage is: the rollouts of one problem. */
+  group: string
+  /** Which sample of its group, from 0. */
+  sample: number
+  /** The prompt that it is trained on. */
+  prompt: TokenIds
+  /** What it was shown in place of that: a scaffold, a memory. */
+  sampledFrom?: TokenIds
+  /** The response, an environment's words included. */
+  tokens: Int32Array
+  /** One a token: 1 where the policy wrote, 0 where the environment did. */
+  mask: Uint8Array
+  /** Of sampling, one a token; 0 where the environment wrote. */
+  logprobs: Float32Array
+  /** What ratios start from, one a token, where that is not `logprobs`. */
+  oldLogprobs?: Float32Array
+  /** The policy's turns, in order. */
+  turns: readonly TokenSpan[]
+  end: RolloutEnd
+  /** Why it failed. */
+  failure?: string
+}
+
+/** What a rollout is worth. */
+export interface Reward {
+  /** Null where nothing is known of it: a grader that failed is not a zero. */
+  reward: number | null
+  /** What the reward was made of, raw, before any weight, by name. */
+  parts: Readonly<Record<string, number | null>>
+}
+
+/** A rollout with what it answered, what its graders said, and its reward. */
+export interface Graded<Problem, Grade> extends Reward {
+  problem: Problem
+  rollout: Rollout
+  grade: Grade
+}
+
+/** A graded rollout with what it is taught. */
+export interface Credited<Problem, Grade> extends Graded<Problem, Grade> {
+  /** One a token; 0 where the environment wrote. */
+  advantages: Float32Array
+}
+
+/** Rollouts by problem and sample. */
+export type Groups<Item> = readonly (readonly Item[])[]
+
+/** Rewards by problem and sample; null where nothing is known. */
+export const rewardsOf = (groups: Groups<Reward>): (number | null)[][] =>
+  groups.map(group => group.map(({ reward }) => reward))
+
+/** The same advantage on every token that the policy wrote, one advantage a rollout. @throws NumericError */
+export const creditRollouts = <Problem, Grade>(
+  groups: Groups<Graded<Problem, Grade>>,
+  advantages_P_G: readonly (readonly number[])[],
+): Credited<Problem, Grade>[][] =>
+  groups.map((group, p) =>
+    group.map((item, g) => ({
+      ...item,
+      advantages: broadcastAdvantage(advantages_P_G[p][g], item.rollout.mask),
+    })),
+  )
+
+/** Tokens of a rollout that the policy wrote. */
+export const writtenTokens = ({ mask }: Pick<Rollout, 'mask'>): number => mask.reduce((sum, m) => sum + m, 0)
+
+/** Mean advantage of the tokens that the policy wrote; 0 where it wrote none. */
+export const meanAdvantage = ({
+  rollout: { mask },
+  advantages,
+}: Pick<Credited<unknown, unknown>, 'rollout' | 'advantages'>): number => {
+  const own = mask.every(m => m === 1) ? advantages : advantages.filter((_, t) => mask[t] === 1)
+  return own.length > 0 ? mean(own) : 0
+}
+
+/**
+ * What the ratio of a rollout compares when it was sampled from another prompt (a scaffold) than the plain one (RuscaRL
+ * appendix C.5; spec 4.3):
+ * - `plain`: pi(o | plain) / pi_old(o | plain), the published choice; no true importance correction
+ * - `true-is`: pi(o | plain) / pi_old(o | sampled)
+ * - `sampled`: pi(o | sampled) / pi_old(o | sampled): the policy is trained on the prompt that it saw
+ */
+export type RatioMode = 'plain' | 'true-is' | 'sampled'
+
+/** The prompt that a rollout is trained on. */
+export const trainingPrompt = ({ prompt, sampledFrom }: Rollout, ratio: RatioMode = 'plain'): TokenIds =>
+  ratio === 'sampled' ? (sampledFrom ?? prompt) : prompt
+
+/** A rollout's datum with the group that it belongs to. */
+export interface GroupedDatum {
+  datum: Datum
+  group: string
+}
+
+export interface DatumOptions {
+  /**
+   * Leave out rollouts whose advantages are all zero: they have no policy gradient, but they would have a part in KL and
+   * entropy terms, and in means over tokens.
+   */
+  dropZero?: boolean
+  /** Which prompt rollouts are trained on that were sampled from a scaffold. Default `plain`. */
+  ratio?: RatioMode
+}
+
+/** One datum a rollout, in their order. @throws ShapeError for advantages of another length than the tokens */
+export const datumsOf = (
+  groups: Groups<Credited<unknown, unknown>>,
+  { dropZero = false, ratio = 'plain' }: DatumOptions = {},
+): GroupedDatum[] =>
+  groups.flat().flatMap(({ rollout, advantages }) => {
+    if (advantages.length !== rollout.tokens.length)
+      throw new ShapeError(
+        `${rollout.key}: expected ${rollout.tokens.length} advantages, one a token, got ${advantages.length}`,
+      )
+    if (dropZero && advantages.every(a => a === 0)) return []
+    const { tokens, mask, logprobs, oldLogprobs, group } = rollout
+    const datum: Datum = {
+      promptTokens: trainingPrompt(rollout, ratio),
+      tokens,
+      mask: Float32Array.from(mask),
+      oldLogprobs: oldLogprobs ?? logprobs,
+      advantages,
+    }
+    return [{ datum, group }]
+  })

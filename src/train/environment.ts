@@ -1,0 +1,28 @@
+/** @file Environments: what answers a policy's turns with text of its own, such as the output of a tool. */
+
+import type { TokenIds } from '../rl/datum.ts'
+
+/** Something that can be acted in. Where there is none, a rollout is one turn. */
+export interface Environment<Problem> {
+  /**
+   * A fresh episode.
+   * @param key names the rollout; what is random in the episode starts from it, so that a resumed run meets the same
+   */
+  start(problem: Problem, key: string): Episode
+}
+
+/** One rollout's side of an environment. Its state is its own: episodes of a group know nothing of each other. */
+export interface Episode {
+  /**
+   * What the environment says to a turn; null: it is over. A failure that the policy can answer for, or live with, is an
+   * observation that says so. What it throws ends the rollout as `failed`.
+   */
+  reply(turn: Int32Array): Promise<TokenIds | null>
+}
+
+export interface TurnLimits {
+  /** Turns that a policy may take. */
+  turns: number
+  /** Tokens that a rollout may have, the environment's included. */
+  tokens: number
+}

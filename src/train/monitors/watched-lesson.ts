@@ -1,0 +1,46 @@
+/** @file A step's rollouts as monitors see them: figures about all of them at once, rows only when a warning asks. */
+
+import { meanAdvantage } from '../../rl/rollout.ts'
+import type { MetricsRow } from '../../runs/rows.ts'
+import { mean } from '../../util/statistics.ts'
+import type { Lesson } from '../recipe.ts'
+import { rolloutFigures } from './figures.ts'
+import type { WatchedRollout } from './monitor.ts'
+
+export interface WatchedLesson {
+  /** What monitors need to know of the rollouts and no other metric says; waits for the second opinion. */
+  figures: Promise<Omit<MetricsRow, 'step'>>
+  rollouts(): WatchedRollout[]
+}
+
+export const watchLesson = ({ rollouts, heldOut }: Pick<Lesson, 'rollouts' | 'heldOut'>): WatchedLesson => {
+  let scores: readonly (number | null)[] | null = null
+  const items = rollouts.map(item => ({
+    ...item,
+    tokens: item.rollout.tokens,
+    advantage: meanAdvantage(item),
+  }))
+  const work = async (): Promise<Omit<MetricsRow, 'step'>> => {
+    const opinion = await heldOut
+    scores = opinion?.scores ?? null
+    const given = scores?.filter(score => score !== null) ?? []
+    return {
+      ...(opinion?.time && { time: opinion.time }),
+      ...(scores && { heldOut: given.length > 0 ? mean(given) : null }),
+      ...rolloutFigures(items),
+    }
+  }
+  const figures = work()
+  // They are awaited after the update; until then a failure must not count as unhandled.
+  figures.catch(() => {})
+  const groups = [...new Set(rollouts.map(({ rollout }) => rollout.group))]
+  return {
+    figures,
+    rollouts: () =>
+      items.map(({ row, rollout: { tokens, logprobs, group }, advantage }, i) => {
+        const score = scores?.[i] ?? null
+        const own = { ...row(), ...(score !== null && { heldOut: score }) }
+        return { row: own, tokens, logprobs, group: groups.indexOf(group), advantage }
+      }),
+  }
+}

@@ -1,0 +1,69 @@
+/** @file What a recipe is: a method as a reader of its paper knows it, step by step. */
+
+import type { LossSpec } from '../rl/loss.ts'
+import type { Credited, GroupedDatum, Groups } from '../rl/rollout.ts'
+import type { EvalRow, MetricGroup, MetricsRow, RolloutRow } from '../runs/rows.ts'
+import type { Io } from './rollout.ts'
+
+export interface Recipe<Rolled> {
+  /**
+   * The step's rollouts, graded; asks for them as often as it likes: reasoners, then rubricators about them. What it draws
+   * depends on seed, step and `state` alone, so that a resumed run sees the same. It reads `state` before it first awaits
+   * anything, and never changes it: with `pipeline` the step before has not been learnt from when it begins.
+   */
+  rollOut(step: number, io: Io): Promise<Rolled>
+  /** Rewards, advantages, and what is to be done with them. */
+  learn(step: number, rolled: Rolled): Promise<Lesson>
+  /** Evaluations of the policy as it is; `last` after the final step. */
+  evaluate(step: number, last: boolean): Promise<EvalRow[]>
+  /** What lives across steps, as JSON: banks, buffers, what was put off. It goes into every checkpoint. */
+  state?: RecipeState
+}
+
+export interface RecipeState {
+  save(): unknown
+  load(value: unknown): void
+}
+
+/** Datums that are learnt together, with optimiser steps of their own. */
+export interface Phase {
+  name: string
+  datums: readonly GroupedDatum[]
+  loss: LossSpec
+  /** That logits are divided by, the one of sampling. */
+  temperature: number
+  /** Optimiser steps a pass. */
+  minibatches: number
+  /** Passes over the datums. */
+  epochs: number
+}
+
+/** What a step teaches, and what is told of it. */
+export interface Lesson {
+  /** In order. A phase without datums takes no optimiser step. */
+  phases: readonly Phase[]
+  /** Its `time` is added to the loop's own. */
+  metrics: Omit<MetricsRow, 'step'>
+  /** What was learnt from. */
+  rollouts: readonly LearntRollout[]
+  /** What a grader that training does not hear says of them; waited for while the update goes on. */
+  heldOut?: Promise<HeldOut>
+}
+
+/** A rollout with what it was taught, and how the run keeps it. */
+export type LearntRollout = Pick<Credited<unknown, unknown>, 'rollout' | 'reward' | 'advantages'> & {
+  row(): RolloutRow
+}
+
+export interface HeldOut {
+  /** One a rollout of the lesson; null where it says nothing. Null for a step that it was not asked about. */
+  scores: readonly (number | null)[] | null
+  /** What that took, where it costs: for the row's `time`. */
+  time?: MetricGroup
+}
+
+/** Rollouts as a lesson lists them. */
+export const learntFrom = <Problem, Grade>(
+  groups: Groups<Credited<Problem, Grade>>,
+  rowOf: (item: Credited<Problem, Grade>) => RolloutRow,
+): LearntRollout[] => groups.flat().map(item => ({ ...item, row: () => rowOf(item) }))

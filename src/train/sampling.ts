@@ -1,0 +1,192 @@
+/** @file Rollouts as a policy draws them: one turn, or several with an environment's words between them. */
+
+import type { Policy, Sample, SamplingOptions } from '../policy/policy.ts'
+import type { TokenIds, TokenSpan } from '../rl/datum.ts'
+import type { Rollout, RolloutEnd } from '../rl/rollout.ts'
+import type { Environment, Episode, TurnLimits } from './environment.ts'
+
+/** A rollout that is to be drawn: all that is known of it before. */
+export type Place<Problem> = Pick<Rollout, 'key' | 'role' | 'group' | 'sample' | 'prompt' | 'sampledFrom'> & {
+  problem: Problem
+}
+
+/** What drawing adds to a place. */
+export type Response = Pick<Rollout, 'tokens' | 'mask' | 'logprobs' | 'turns' | 'end' | 'failure'>
+
+export interface DrawOptions<Problem> {
+  /** `maxTokens` is that of a turn. */
+  sampling: Omit<SamplingOptions, 'seed'>
+  /** Samples of a problem; those of one problem are beside each other. */
+  samples: number
+  /** Names the random streams: seed, number of the prompt, sample. */
+  seed: string
+  /** Absent: one turn. */
+  environment?: { world: Environment<Problem>; limits: TurnLimits }
+}
+
+/** Called as soon as a rollout is finished; the others may still be on their way. */
+export type OnResponse = (index: number, response: Response) => void
+
+/**
+ * Draws a response for every place. Turns go in rounds: all episodes that wait for the policy are sampled in one call, each
+ * with a random stream of its own, so that neither batching nor the order in which they finish changes what is drawn.
+ * @returns in the order of the places
+ */
+export const drawResponses = async <Problem>(
+  policy: Policy,
+  places: readonly Place<Problem>[],
+  options: DrawOptions<Problem>,
+  onResponse: OnResponse,
+): Promise<Response[]> => {
+  const responses = new Array<Response>(places.length)
+  const finish: OnResponse = (index, response) => {
+    responses[index] = response
+    onResponse(index, response)
+  }
+  const { environment } = options
+  if (!environment) {
+    await firstTurns(policy, places, options, (index, sample) => finish(index, oneTurn(sample)))
+    return responses
+  }
+  const { world, limits } = environment
+  let waiting = places.map(
+    ({ problem, key, prompt, sampledFrom }, index) =>
+      new Growing(index, key, sampledFrom ?? prompt, world.start(problem, key), limits, finish),
+  )
+  for (let turn = 1; waiting.length > 0; turn++) {
+    const replies: Promise<unknown>[] = []
+    const now = waiting
+    const take = (i: number, sample: Sample) => {
+      replies.push(now[i].take(sample))
+    }
+    if (turn === 1) await firstTurns(policy, places, options, take)
+    else await furtherTurns(policy, now, turn, options, take)
+    await Promise.all(replies)
+    waiting = now.filter(({ over }) => !over)
+  }
+  return responses
+}
+
+const oneTurn = ({ tokens, logprobs, finishReason }: Sample): Response => ({
+  tokens,
+  mask: new Uint8Array(tokens.length).fill(1),
+  logprobs,
+  turns: [{ start: 0, end: tokens.length }],
+  end: finishReason,
+})
+
+/** A group's prompt is computed once where all of it have the same. */
+const firstTurns = async <Problem>(
+  policy: Policy,
+  places: readonly Place<Problem>[],
+  { sampling, samples, seed }: DrawOptions<Problem>,
+  onSample: (index: number, sample: Sample) => void,
+): Promise<void> => {
+  if (places.length === 0) return
+  const request = { ...sampling, seed }
+  if (places.some(({ sampledFrom }) => sampledFrom !== undefined)) {
+    const prompts = places.map(({ prompt, sampledFrom }) => sampledFrom ?? prompt)
+    await policy.sample({ ...request, prompts, samplesPerPrompt: 1 }, sample =>
+      onSample(sample.prompt, sample),
+    )
+    return
+  }
+  const prompts = places.flatMap(({ prompt, sample }) => (sample === 0 ? [prompt] : []))
+  await policy.sample({ ...request, prompts, samplesPerPrompt: samples }, sample =>
+    onSample(sample.prompt * samples + sample.index, sample),
+  )
+}
+
+const furtherTurns = (
+  policy: Policy,
+  episodes: readonly Growing[],
+  turn: number,
+  { sampling }: Pick<DrawOptions<unknown>, 'sampling'>,
+  onSample: (index: number, sample: Sample) => void,
+): Promise<Sample[]> =>
+  policy.sample(
+    {
+      ...sampling,
+      prompts: episodes.map(episode => episode.context()),
+      samplesPerPrompt: 1,
+      promptSeeds: episodes.map(({ key }) => `${key}/turn ${turn}`),
+    },
+    sample => onSample(sample.prompt, sample),
+  )
+
+/** A rollout of several turns on its way. */
+class Growing {
+  readonly key: string
+  over = false
+  readonly #index: number
+  readonly #prompt: TokenIds
+  readonly #episode: Episode
+  readonly #limits: TurnLimits
+  readonly #finish: OnResponse
+  readonly #tokens: number[] = []
+  readonly #mask: number[] = []
+  readonly #logprobs: number[] = []
+  readonly #turns: TokenSpan[] = []
+
+  constructor(
+    index: number,
+    key: string,
+    prompt: TokenIds,
+    episode: Episode,
+    limits: TurnLimits,
+    finish: OnResponse,
+  ) {
+    this.key = key
+    this.#index = index
+    this.#prompt = prompt
+    this.#episode = episode
+    this.#limits = limits
+    this.#finish = finish
+  }
+
+  /** The prompt and all that was said since. */
+  context(): number[] {
+    return [...this.#prompt, ...this.#tokens]
+  }
+
+  /** Takes in a turn, and what the environment says to it. */
+  async take({ tokens, logprobs, finishReason }: Sample): Promise<void> {
+    const room = this.#limits.tokens - this.#tokens.length
+    const turn = tokens.slice(0, room)
+    const start = this.#tokens.length
+    this.#add(turn, 1, logprobs)
+    this.#turns.push({ start, end: this.#tokens.length })
+    if (finishReason === 'length' || turn.length < tokens.length) return this.#end('length')
+    let reply: TokenIds | null
+    try {
+      reply = await this.#episode.reply(turn)
+    } catch (error) {
+      return this.#end('failed', error instanceof Error ? error.message : String(error))
+    }
+    if (reply === null) return this.#end('over')
+    if (this.#turns.length >= this.#limits.turns) return this.#end('turns')
+    // A reply that leaves no room for another turn teaches nothing.
+    if (this.#tokens.length + reply.length >= this.#limits.tokens) return this.#end('length')
+    this.#add(reply, 0)
+  }
+
+  #add(tokens: TokenIds, mask: 0 | 1, logprobs?: ArrayLike<number>): void {
+    for (let t = 0; t < tokens.length; t++) {
+      this.#tokens.push(tokens[t])
+      this.#mask.push(mask)
+      this.#logprobs.push(logprobs?.[t] ?? 0)
+    }
+  }
+
+  #end(end: RolloutEnd, failure?: string): void {
+    this.over = true
+    this.#finish(this.#index, {
+      tokens: Int32Array.from(this.#tokens),
+      mask: Uint8Array.from(this.#mask),
+      logprobs: Float32Array.from(this.#logprobs),
+      turns: this.#turns,
+      end,
+      ...(failure !== undefined && { failure }),
+    })
+  }
+}

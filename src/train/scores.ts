@@ -1,0 +1,51 @@
+/** @file What the policy knows of rollouts that it has drawn: entropies, a critic's values. */
+
+import type { Policy, Scores } from '../policy/policy.ts'
+import { type Graded, type Groups, type RatioMode, trainingPrompt } from '../rl/rollout.ts'
+import { ConfigError } from '../util/errors.ts'
+
+export interface ScoringOptions {
+  temperature: number
+  /** Which prompt rollouts are trained on that were sampled from a scaffold. Default `plain`. */
+  ratio?: RatioMode
+}
+
+/** By the newest weights, on the prompt that rollouts are trained on; by problem and sample. */
+const scoresOf = async (
+  policy: Policy,
+  groups: Groups<Graded<unknown, unknown>>,
+  { temperature, ratio }: ScoringOptions,
+): Promise<Scores[][]> => {
+  const items = groups.flat().map(({ rollout }) => ({
+    promptTokens: trainingPrompt(rollout, ratio),
+    tokens: rollout.tokens,
+  }))
+  const scores = (await policy.score(items, { temperature })).values()
+  return groups.map(group => group.map(() => scores.next().value!))
+}
+
+/** How unsure the policy is of every token, nats: one array a rollout. */
+export const entropiesOf = async (
+  policy: Policy,
+  groups: Groups<Graded<unknown, unknown>>,
+  options: ScoringOptions,
+): Promise<Float32Array[][]> =>
+  (await scoresOf(policy, groups, options)).map(group => group.map(({ entropies }) => entropies))
+
+/**
+ * The critic's estimate before every token: one array a rollout.
+ * @throws ConfigError for a policy without a value head
+ */
+export const valuesOf = async (
+  policy: Policy,
+  groups: Groups<Graded<unknown, unknown>>,
+  options: ScoringOptions,
+): Promise<Float32Array[][]> =>
+  (await scoresOf(policy, groups, options)).map(group =>
+    group.map(({ values }) => {
+      if (values) return values
+      throw new ConfigError('critic: expected a policy with a value head, got one without', {
+        hint: 'start the policy with a value head, or leave the critic out',
+      })
+    }),
+  )
