@@ -6,6 +6,7 @@ import type { Policy } from '../policy/policy.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
 import { RunFolder, readEvals, readMetrics, readRollouts, withoutTimings } from '../runs/run-folder.ts'
 import { isFinished } from '../runs/run-state.ts'
+import { ConfigError } from '../util/errors.ts'
 import { FakePolicy } from './fake-policy.fixture.ts'
 import { type LoopSettings, type Recipe, train } from './loop.ts'
 import { type StepEvents, trainedMsOf } from './steps.ts'
@@ -390,11 +391,45 @@ describe('train', () => {
     expect(checkpoints()).toEqual([])
   })
 
+  it('what the policy cannot tell of its steps is null in the row, never zero', async () => {
+    policy.accumulate = async () => {
+      await FakePolicy.prototype.accumulate.call(policy, [], { loss: settings().update.loss })
+      return { loss: 0.5, tokens: 4 }
+    }
+    policy.step = async () => ({})
+    await train(policy, recipeOf([]), run, settings({ steps: 1 }))
+    const [row] = readMetrics(run.dir)
+    expect(row.loss).toBe(0.5)
+    const { kl, entropy, gradNorm, clipFraction, oldKl, logprobGapMean, logprobGapMax, ratioMax, ratioMin } =
+      row
+    const untold = {
+      kl,
+      entropy,
+      gradNorm,
+      clipFraction,
+      oldKl,
+      logprobGapMean,
+      logprobGapMax,
+      ratioMax,
+      ratioMin,
+    }
+    expect(Object.values(untold).every(value => value === null)).toBe(true)
+  })
+
+  it('a loss that the policy refuses ends the run before anything is sampled or written', async () => {
+    policy.refuses = () => '.value: expected null with this policy; take the term out'
+    const training = train(policy, recipeOf([]), run, settings())
+    await expect(training).rejects.toThrow(ConfigError)
+    await expect(training).rejects.toThrow('loss.value: expected null with this policy; take the term out')
+    expect(policy.calls).toEqual([])
+    expect(readMetrics(run.dir)).toEqual([])
+  })
+
   it('a failing update ends the run and keeps the checkpoint there is', async () => {
-    const { update } = policy
-    policy.update = async (...args) => {
+    const { accumulate } = policy
+    policy.accumulate = async (...args) => {
       if (policy.updates.length === 2) throw new Error('loss is not finite')
-      return update.apply(policy, args)
+      return accumulate.apply(policy, args)
     }
     await expect(train(policy, recipeOf([]), run, settings({ checkpointEvery: 2 }))).rejects.toThrow(
       'loss is not finite',

@@ -4,7 +4,8 @@
  * run records all of it.
  */
 
-import type { OptimizerSettings, Policy, Sample, UpdateStats } from '../policy/policy.ts'
+import type { OptimizerSettings, Policy, Sample } from '../policy/policy.ts'
+import { assertComputable, type UpdateStats } from '../policy/update.ts'
 import type { TokenIds } from '../rl/datum.ts'
 import { type Schedule, scheduleAt } from '../rl/schedules.ts'
 import type { EvalRow, MetricGroup, MetricsRow, RolloutRow } from '../runs/rows.ts'
@@ -76,8 +77,9 @@ export interface LoopSettings extends StepsSettings {
 /**
  * Runs steps `from + 1` to `settings.steps`, with evaluations and checkpoints between (see `runSteps`). What the run's
  * checkpoint of step `from` says was sampled ahead is not sampled again.
+ * @throws ConfigError before anything is sampled, for a loss that the policy cannot compute
  */
-export const train = <Problem, Grade>(
+export const train = async <Problem, Grade>(
   policy: Policy,
   recipe: Recipe<Problem, Grade>,
   run: RunFolder,
@@ -85,6 +87,7 @@ export const train = <Problem, Grade>(
   from = 0,
   events: StepEvents = {},
 ): Promise<StepsResult> => {
+  assertComputable(policy, settings.update.loss)
   const latest = new LatestRollouts(recipe)
   let weightsMs = 0
   const syncWeights = async () => {
@@ -196,20 +199,23 @@ const sampleMetrics = (groups: readonly Group<unknown, unknown>[], discarded: re
   }
 }
 
-/** The first optimiser step's log-prob gap is sampler against trainer; the other figures are means over all of them. */
-const updateMetrics = (stats: readonly UpdateStats[]) => {
-  const average = (pick: (s: UpdateStats) => number) => (stats.length > 0 ? mean(stats.map(pick)) : null)
-  return {
-    loss: average(s => s.loss),
-    kl: average(s => s.parts.kl),
-    entropy: average(s => s.entropy),
-    gradNorm: average(s => s.gradNorm),
-    clipFraction: average(s => s.clipFraction),
-    oldKl: average(s => s.oldKl),
-    logprobGapMean: stats[0]?.meanLogprobDifference ?? null,
-    logprobGapMax: stats[0]?.maxLogprobDifference ?? null,
-    // Of the first optimiser step: how far the policy that sampled is from the one that is updated.
-    ratioMax: stats[0]?.maxRatio ?? null,
-    ratioMin: stats[0]?.minRatio ?? null,
-  }
+/** The mean of what the policy could tell of its optimiser steps; null where it could tell nothing. */
+const meanTold = (values: readonly (number | undefined)[]): number | null => {
+  const told = values.filter(value => value !== undefined)
+  return told.length > 0 ? mean(told) : null
 }
+
+/** The first optimiser step's log-prob gap is sampler against trainer; the other figures are means over all of them. */
+const updateMetrics = (stats: readonly UpdateStats[]) => ({
+  loss: meanTold(stats.map(s => s.loss)),
+  kl: meanTold(stats.map(s => s.parts?.kl)),
+  entropy: meanTold(stats.map(s => s.entropy)),
+  gradNorm: meanTold(stats.map(s => s.gradNorm)),
+  clipFraction: meanTold(stats.map(s => s.clipFraction)),
+  oldKl: meanTold(stats.map(s => s.oldKl)),
+  logprobGapMean: stats[0]?.meanLogprobDifference ?? null,
+  logprobGapMax: stats[0]?.maxLogprobDifference ?? null,
+  // Of the first optimiser step: how far the policy that sampled is from the one that is updated.
+  ratioMax: stats[0]?.maxRatio ?? null,
+  ratioMin: stats[0]?.minRatio ?? null,
+})

@@ -1,6 +1,7 @@
 /** @file From groups and advantages to optimiser steps: datums, reference log-probs, mini-batches. */
 
-import type { OptimizerSettings, Policy, UpdateStats } from '../policy/policy.ts'
+import type { OptimizerSettings, Policy } from '../policy/policy.ts'
+import { type UpdateStats, updateOnce } from '../policy/update.ts'
 import type { Datum } from '../rl/datum.ts'
 import type { LossSpec } from '../rl/loss.ts'
 import type { Rng } from '../util/rng.ts'
@@ -88,7 +89,8 @@ export const updatePolicy = async (
       const { loss, optimizer, temperature } = settings
       const prompts = batch.map(({ prompt }) => prompt)
       stats.push(
-        await policy.update(
+        await updateOnce(
+          policy,
           batch.map(({ datum }) => datum),
           { loss, optimizer, temperature, prompts },
         ),

@@ -50,6 +50,12 @@ export const forwardGraph = (config: ModelConfig, weights: Weights, withPrefix: 
 const valueHead = (weights: Weights, hidden: Tensor): Tensor =>
   add(matmul(hidden, weights.get('value_head.weight'), { transposeB: true }), weights.get('value_head.bias'))
 
+/** Why a loss cannot be computed, in words that follow its setting's name; null when it can. */
+export const lossRefusal = (spec: LossSpec, hasValueHead: boolean): string | null =>
+  spec.value === null || hasValueHead
+    ? null
+    : '.value: expected null with a model that has no value head; open the policy with one, or take the term out'
+
 /** Inputs that a loss reads beside the batch itself; all [P, G, T]. */
 export const lossInputs = (spec: LossSpec): readonly string[] => {
   const needs: [string, boolean][] = [
@@ -82,9 +88,8 @@ export const lossGraph = (spec: LossSpec, forward: Forward): Tensor => {
   push(-spec.entropyCoef, forward.entropy)
   push(spec.crossEntropyCoef, neg(mul(forward.logprobs, factors)))
   if (spec.value) {
-    if (!forward.values) throw new Error('loss: a value loss needs a model with a value head')
     const oldValues = names.has('oldValues') ? read('oldValues') : null
-    push(spec.value.coef, valueTerm(forward.values, read('returns'), oldValues, spec.value.clip))
+    push(spec.value.coef, valueTerm(forward.values!, read('returns'), oldValues, spec.value.clip))
   }
   const total = terms.length > 0 ? terms.reduce((a, b) => add(a, b)) : mul(forward.logprobs, 0)
   return reduceSum(mul(total, weights))
