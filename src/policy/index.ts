@@ -4,5 +4,12 @@ export { createEngine, type Engine, type EngineOptions } from './local/engine.ts
 export { LocalPolicy } from './local/local-policy.ts'
 export { type PairedOptions, PairedPolicy } from './local/paired-policy.ts'
 export type { ModelSource } from './local/parameters.ts'
+export {
+  openPolicy,
+  type PipelinedPolicySettings,
+  type PolicySettings,
+  pipelinedPolicySchema,
+  policySchema,
+} from './open.ts'
 export type * from './policy.ts'
 export { assertComputable, type UpdateOptions, type UpdateStats, updateOnce } from './update.ts'

@@ -4,11 +4,10 @@ import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { gradeLogicBatch } from '../../grade/logic/criteria.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
-import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import { openPolicy } from '../../policy/open.ts'
 import { withMaxTokens } from '../../rl/loss-presets.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { latestCheckpoint, readEvals } from '../../runs/run-folder.ts'
-import { configHash } from '../../runs/run-state.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { logicGenerator } from '../../tasks/logic/generator.ts'
 import { isGradable, loadFolio, loadProntoQa, loadProofWriter } from '../../tasks/logic/loaders.ts'
@@ -23,7 +22,7 @@ import { formatFor, type LogicFormat } from '../logic/format.ts'
 import { withTax } from '../logic/tax.ts'
 import { runLogicColdStart } from '../logic-cold-start/run.ts'
 import type { RunEvents, RunOptions, RunResult } from '../recipe.ts'
-import { FREE_CONFIG_KEYS, withRun } from '../session.ts'
+import { decidingHash, withRun } from '../session.ts'
 import { assertLogicVocabulary, existingModel } from '../starting-model.ts'
 import { testProblems } from '../test-problems.ts'
 import { checkSettings } from './check-settings.ts'
@@ -36,7 +35,7 @@ export const runRubricAsReward = (config: RubricAsRewardConfig, options: RunOpti
   checkTrainingSeed(config.seed)
   checkSettings(config)
   const given = givenModel(config)
-  const hash = configHash(config, FREE_CONFIG_KEYS)
+  const hash = decidingHash(config)
   const { events = {} } = options
   const session = {
     ...options,
@@ -49,9 +48,7 @@ export const runRubricAsReward = (config: RubricAsRewardConfig, options: RunOpti
     if (folder === null) return { step: 0, finished: false }
     const format = formatFor(config.task.prompt, folder)
     const [policy, solver] = await Promise.all([
-      use(
-        LocalPolicy.start({ folder, lora: config.model.lora ?? undefined, seed: config.seed }, config.engine),
-      ),
+      use(openPolicy(config.policy, { folder, lora: config.model.lora ?? undefined, seed: config.seed })),
       use(LogicSolver.start()),
     ])
     if (solver.stats().backend !== 'z3') {

@@ -13,7 +13,7 @@ const refuse = (key: string, expected: string, hint: string): never => {
 export const checkSettings = (config: RuscarlConfig): void => {
   if (config.task.kind === 'packing') checkPacking(config)
   else checkConversations(config)
-  checkEngine(config)
+  checkPolicy(config)
   checkTogether(config)
 }
 
@@ -77,12 +77,12 @@ const checkSampling = ({ ask, fleet }: OneJudge, key: string): void => {
     )
 }
 
-const checkEngine = ({ engine, pipeline }: RuscarlConfig): void => {
-  if (engine.sampler !== null && !pipeline)
+const checkPolicy = ({ policy, pipeline }: RuscarlConfig): void => {
+  if (policy.sampler !== null && !pipeline)
     refuse(
-      'engine.sampler',
+      'policy.sampler',
       'null without pipeline, where sampling and learning take turns and a second engine would only take memory',
-      'set pipeline to true, or engine.sampler to null',
+      'set pipeline to true, or policy.sampler to null',
     )
 }
 

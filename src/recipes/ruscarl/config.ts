@@ -1,10 +1,10 @@
 /** @file Configuration of the ruscarl recipe; defaults are those of the paper where it gives them, of its code where it does not. */
 
 import { z } from 'zod'
+import { pipelinedPolicySchema } from '../../policy/open.ts'
 import {
   advantageSchema,
   commonShape,
-  engineSchema,
   lossSettingSchema,
   modelSchema,
   optimizerSchema,
@@ -113,23 +113,10 @@ const explorationSchema = z.strictObject({
     .default(null),
 })
 
-/** Where sampling and learning run. */
-const pipelinedEngineSchema = z.strictObject({
-  ...engineSchema.shape,
-  /**
-   * A second engine that only samples, with threads of its own, so that a pipelined step is sampled while the one before is
-   * learnt from; null: both take turns on one engine. The other settings hold for both.
-   */
-  sampler: z
-    .strictObject({ threads: engineSchema.shape.threads.unwrap().default(1) })
-    .nullable()
-    .default(null),
-})
-
 export const ruscarlSchema = z.strictObject({
   recipe: z.literal('ruscarl').default('ruscarl'),
   ...commonShape,
-  engine: pipelinedEngineSchema.prefault({}),
+  policy: pipelinedPolicySchema.prefault({}),
   model: modelSchema.omit({ shape: true }).prefault({}),
   task: taskSchema.prefault({}),
   /** Seed of the world of packing: its usual things and hidden rubrics (packing). */

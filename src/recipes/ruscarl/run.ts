@@ -1,5 +1,6 @@
 /** @file Runs ruscarl: model, task, graders and run folder put together, from the start or from a checkpoint. */
 
+import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { withMaxTokens } from '../../rl/loss-presets.ts'
 import { PackingWorld } from '../../tasks/checklist/index.ts'
@@ -12,7 +13,6 @@ import { type Session, withRun } from '../session.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RuscarlConfig } from './config.ts'
 import { conversationTask, type JudgeModels, primarySetOf } from './conversations.ts'
-import { startPolicy } from './engines.ts'
 import { evaluation } from './evaluation.ts'
 import { problemStream } from './order.ts'
 import { packingTask } from './packing-task.ts'
@@ -88,7 +88,7 @@ const reinforce = async <Problem>(
   const start = await supervised(config, task, folder, run.dir, events)
   if (start === null) return { step: 0, finished: false }
   const lora = config.model.lora ?? undefined
-  const policy = await use(startPolicy(config, { folder: start, lora, seed: config.seed }))
+  const policy = await use(openPolicy(config.policy, { folder: start, lora, seed: config.seed }))
   // The reference is the model that the reinforcement started from, an adapter with what it had learnt; also after a resume.
   if (config.loss.kl.kind !== 'none' && config.loss.kl.coef > 0) await policy.freezeReference()
   const problem = await problemStream(config, policy, task, run.dir)

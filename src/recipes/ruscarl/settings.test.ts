@@ -50,7 +50,7 @@ describe('settings that would silently be ignored are refused', () => {
     ['judge.heldOut.fleet', watchedBy({ fleet: { endpoints: [endpoint] } })],
     ['exploration.dynamicSampling', { exploration: { dynamicSampling: {}, curriculum: {} } }],
     ['exploration.dynamicSampling', { exploration: { dynamicSampling: {} }, rollout: { samples: 1 } }],
-    ['engine.sampler', { engine: { sampler: {} } }],
+    ['policy.sampler', { policy: { sampler: {} } }],
     ['flipRate', { reward: 'random', flipRate: 0.1 }],
     ['scaffold.group.full', { scaffold: { group: { kind: 'binary', full: 9 } } }],
   ])('%s', (key, config) => {
@@ -71,7 +71,7 @@ describe('settings that would silently be ignored are refused', () => {
       { sft: {}, coldStart: {} },
       { sft: {}, model: { lora: {} } },
       { exploration: { entropyBonus: {} } },
-      { pipeline: true, engine: { sampler: { threads: 2 } } },
+      { pipeline: true, policy: { sampler: { threads: 2 } } },
     ])
       expect(check(config)).not.toThrow()
     // A model of given shape is never made here.
@@ -93,7 +93,7 @@ describe('what must stay the same for a resume', () => {
     expect(runHash(parse({ ratio: 'sampled' }))).not.toBe(runHash(parse({})))
     expect(runHash(parse({ out: 'elsewhere' }))).toBe(runHash(parse({})))
     // One engine or two: the numbers are the same.
-    expect(runHash(parse({ engine: { threads: 1, sampler: {} } }))).toBe(runHash(parse({})))
+    expect(runHash(parse({ policy: { threads: 1, sampler: {} } }))).toBe(runHash(parse({})))
   })
 })
 

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { readRunInfo } from '../../runs/run-folder.ts'
 import type { SupervisedDatum } from '../../train/supervised.ts'
@@ -88,7 +88,7 @@ const demonstrations = async <Problem>(
   const teacher =
     sft.teacher === null
       ? student
-      : await LocalPolicy.start({ folder: existingModel(sft.teacher, 'sft.teacher') }, config.engine)
+      : await openPolicy(inTurns(config), { folder: existingModel(sft.teacher, 'sft.teacher') })
   try {
     const written = await write(config, sft, teacher, task)
     const kept = selectDemonstrations(written, sft, task.reward.leaks)
@@ -116,6 +116,9 @@ const demonstrations = async <Problem>(
     if (teacher !== student) await teacher.close()
   }
 }
+
+/** Nothing is sampled here while something is learnt: a second engine would only take memory. */
+const inTurns = ({ policy }: RuscarlConfig) => ({ ...policy, sampler: null })
 
 /** What the student learns: the response after the plain prompt. */
 const drawFrom = <Problem>(
@@ -152,7 +155,7 @@ export const runSft = <Problem>(
   const mayLackCheckpoint = (dir: string) => hasDemonstrations(config, dir)
   return withRun({ ...options, info, configHash: hash, mayLackCheckpoint }, async ({ run, from, use }) => {
     const lora = config.model.lora ?? undefined
-    const policy = await use(LocalPolicy.start({ folder, lora, seed }, config.engine))
+    const policy = await use(openPolicy(inTurns(config), { folder, lora, seed }))
     const tell = (message: string) => {
       run.appendEvent({ level: 'info', message })
       events.onMessage?.(message)
