@@ -10,6 +10,7 @@ export {
   type PolicySettings,
   pipelinedPolicySchema,
   policySchema,
+  refusedLoss,
 } from './open.ts'
 export type * from './policy.ts'
 export { assertComputable, type UpdateOptions, type UpdateStats, updateOnce } from './update.ts'

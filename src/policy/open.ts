@@ -1,10 +1,12 @@
 /** @file A policy from a configuration's `policy` section: what kind it is, how it computes, and opening it. */
 
 import { z } from 'zod'
+import type { LossSpec } from '../rl/loss.ts'
 import { LocalPolicy } from './local/local-policy.ts'
 import { PairedPolicy } from './local/paired-policy.ts'
 import type { ModelSource } from './local/parameters.ts'
 import type { Policy } from './policy.ts'
+import { lossRefusal } from './update.ts'
 
 const size = z.int().positive()
 
@@ -38,6 +40,16 @@ export const pipelinedPolicySchema = z.discriminatedUnion('kind', [pairedSchema]
 
 export type PolicySettings = z.output<typeof policySchema>
 export type PipelinedPolicySettings = z.output<typeof pipelinedPolicySchema>
+
+/**
+ * Why the policy that the settings name would not compute a loss, as its `refuses` says once it is open; null when it would.
+ * Asked where a configuration is checked, so that no cold start is run in vain.
+ */
+export const refusedLoss = (
+  _settings: PolicySettings | PipelinedPolicySettings,
+  { valueHead = false }: Pick<ModelSource, 'valueHead'>,
+  loss: LossSpec,
+): string | null => lossRefusal(loss, valueHead)
 
 /**
  * Opens the policy that the settings name; the caller closes it.

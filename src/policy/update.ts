@@ -1,4 +1,4 @@
-/** @file One batch, one optimiser step; and a loss asked about before anything is run. */
+/** @file One batch, one optimiser step; and which losses can be computed, asked before anything is run. */
 
 import type { Datum } from '../rl/datum.ts'
 import type { LossSpec } from '../rl/loss.ts'
@@ -30,6 +30,12 @@ export const updateOnce = async <Batch extends BatchStats, Step extends StepStat
   const [batch, step] = await Promise.all([policy.accumulate(datums, options), policy.step(optimizer)])
   return { ...batch, ...step }
 }
+
+/** Why a policy in this process cannot compute a loss, in words that follow the setting's name; null when it can. */
+export const lossRefusal = (spec: LossSpec, hasValueHead: boolean): string | null =>
+  spec.value === null || hasValueHead
+    ? null
+    : '.value: expected null with a model that has no value head; open the policy with one, or take the term out'
 
 /**
  * Refuses a loss that the policy cannot compute, before anything is sampled for it.

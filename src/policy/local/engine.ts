@@ -2,7 +2,7 @@
 
 import { assertTokenizerFits, createTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import type { Policy } from '../policy.ts'
-import { lossRefusal } from './loss-graph.ts'
+import { lossRefusal } from '../update.ts'
 import { type ModelSource, Parameters } from './parameters.ts'
 import { Sampler } from './sampler.ts'
 import { Trainer } from './trainer.ts'

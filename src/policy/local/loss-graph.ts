@@ -50,12 +50,6 @@ export const forwardGraph = (config: ModelConfig, weights: Weights, withPrefix: 
 const valueHead = (weights: Weights, hidden: Tensor): Tensor =>
   add(matmul(hidden, weights.get('value_head.weight'), { transposeB: true }), weights.get('value_head.bias'))
 
-/** Why a loss cannot be computed, in words that follow its setting's name; null when it can. */
-export const lossRefusal = (spec: LossSpec, hasValueHead: boolean): string | null =>
-  spec.value === null || hasValueHead
-    ? null
-    : '.value: expected null with a model that has no value head; open the policy with one, or take the term out'
-
 /** Inputs that a loss reads beside the batch itself; all [P, G, T]. */
 export const lossInputs = (spec: LossSpec): readonly string[] => {
   const needs: [string, boolean][] = [

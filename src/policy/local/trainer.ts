@@ -14,6 +14,7 @@ import type {
   Scores,
   StepStats,
 } from '../policy.ts'
+import { lossRefusal } from '../update.ts'
 import {
   batchValues,
   gatherTokens,
@@ -22,7 +23,7 @@ import {
   type Sequence,
   spreadTokens,
 } from './batches.ts'
-import { forwardGraph, lossGraph, lossInputs, lossRefusal } from './loss-graph.ts'
+import { forwardGraph, lossGraph, lossInputs } from './loss-graph.ts'
 import { gradientName, type Parameters } from './parameters.ts'
 
 export interface TrainerOptions {

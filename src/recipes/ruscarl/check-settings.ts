@@ -1,5 +1,6 @@
 /** @file Refuses settings of ruscarl of which one would silently be ignored. */
 
+import { refusedLoss } from '../../policy/open.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { type RuscarlConfig, ruscarlSchema } from './config.ts'
 import type { HeldOutJudge, JudgeConfig, OneJudge } from './judge-config.ts'
@@ -14,6 +15,7 @@ export const checkSettings = (config: RuscarlConfig): void => {
   if (config.task.kind === 'packing') checkPacking(config)
   else checkConversations(config)
   checkPolicy(config)
+  checkLoss(config)
   checkTogether(config)
 }
 
@@ -84,6 +86,11 @@ const checkPolicy = ({ policy, pipeline }: RuscarlConfig): void => {
       'null without pipeline, where sampling and learning take turns and a second engine would only take memory',
       'set pipeline to true, or policy.sampler to null',
     )
+}
+
+const checkLoss = ({ policy, loss }: RuscarlConfig): void => {
+  const reason = refusedLoss(policy, {}, loss)
+  if (reason !== null) throw new ConfigError(`loss${reason}`)
 }
 
 const checkTogether = (config: RuscarlConfig): void => {

@@ -51,6 +51,7 @@ describe('settings that would silently be ignored are refused', () => {
     ['exploration.dynamicSampling', { exploration: { dynamicSampling: {}, curriculum: {} } }],
     ['exploration.dynamicSampling', { exploration: { dynamicSampling: {} }, rollout: { samples: 1 } }],
     ['policy.sampler', { policy: { sampler: {} } }],
+    ['loss.value', { loss: { preset: 'gradus:ruscarl', value: { coef: 0.5 } } }],
     ['flipRate', { reward: 'random', flipRate: 0.1 }],
     ['scaffold.group.full', { scaffold: { group: { kind: 'binary', full: 9 } } }],
   ])('%s', (key, config) => {
