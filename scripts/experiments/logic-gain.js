@@ -59,7 +59,7 @@ const common = (start, seed) => [
   ...setting('evaluation.sets', `[${SET}]`),
   ...setting('evaluation.problems', values.problems),
   ...setting('evaluation.every', 0),
-  ...setting('engine.threads', values.threads),
+  ...setting('policy.threads', values.threads),
   ...values.set.flatMap(text => ['--set', text]),
 ]
 
@@ -82,7 +82,7 @@ const arms = (start, s, seed) => {
   train(supervised, [
     'logic-cold-start',
     ...setting('start', start),
-    ...setting('engine.threads', values.threads),
+    ...setting('policy.threads', values.threads),
     ...setting('seed', seed),
     ...setting('maxMinutes', minutes),
     ...setting('steps', 100000),

@@ -3,6 +3,8 @@
 import { availableParallelism } from 'node:os'
 import type { ModelConfig } from '../model/config.ts'
 import { createEngine, type Engine } from '../policy/local/engine.ts'
+import { updateOnce } from '../policy/update.ts'
+import type { Datum } from '../rl/datum.ts'
 import { LOSS_PRESETS } from '../rl/loss-presets.ts'
 import { Executable, input, matmul, slice } from '../tensor/index.ts'
 import { Rng } from '../util/rng.ts'
@@ -108,18 +110,23 @@ const matmulRunner = async (threads: number) => {
   }
 }
 
-const trainRunner = (engine: Engine) => {
-  const rng = new Rng('train')
-  const length = WORKLOAD.maxPositions
-  const datums = Array.from({ length: SEQUENCES }, () => ({
+const LOSS = { loss: LOSS_PRESETS['gradus:supervised'] }
+
+const randomDatums = (seed: string, count: number, length: number): Datum[] => {
+  const rng = new Rng(seed)
+  return Array.from({ length: count }, () => ({
     promptTokens: randomTokens(rng, 1),
     tokens: randomTokens(rng, length),
     mask: new Float32Array(length).fill(1),
     oldLogprobs: new Float32Array(length),
     advantages: new Float32Array(length),
   }))
-  const options = { loss: LOSS_PRESETS['gradus:supervised'], optimizer: { learningRate: 1e-4 } }
-  return () => seconds(() => engine.update(datums, options))
+}
+
+const trainRunner = (engine: Engine) => {
+  const datums = randomDatums('train', SEQUENCES, WORKLOAD.maxPositions)
+  const options = { ...LOSS, optimizer: { learningRate: 1e-4 } }
+  return () => seconds(() => updateOnce(engine, datums, options))
 }
 
 const decodeRunner = (engine: Engine, prompts: number, samples: number) => {
@@ -134,6 +141,7 @@ const decodeRunner = (engine: Engine, prompts: number, samples: number) => {
 }
 
 const optimizerRunner = (engine: Engine) => async (): Promise<number> => {
+  await engine.accumulate(randomDatums('optimiser', 1, 1), LOSS)
   const time = await seconds(async () => engine.parameters.step({ learningRate: 1e-6 }))
   return (time * 1000) / (engine.parameters.count / 1e6)
 }

@@ -51,7 +51,7 @@ export interface OverlapOptions {
   rounds?: number
   /** Of the one engine; two engines share them, at least one each. */
   threads?: number
-  /** Rollouts that are decoded together (`engine.maxRows`): fewer end at a time, so that graders begin earlier. */
+  /** Rollouts that are decoded together (`policy.maxRows`): fewer end at a time, so that graders begin earlier. */
   rows?: number
   onProgress?: (line: string) => void
 }

@@ -83,7 +83,7 @@ export const tinyColdStart = (steps: number, more: object = {}) => ({
   curriculum: { kind: 'short-proofs', maxHops: 1 },
   evaluation: { hops: [1], problems: 4, maxTokens: 24 },
   checkpoint: { every: 0 },
-  engine: { threads: 1 },
+  policy: { threads: 1 },
   ...more,
 })
 
@@ -98,7 +98,7 @@ export const tinyReinforcement = (folder: string, steps: number, more: object = 
   rollout: { prompts: 2, samples: 4, maxTokens: 32 },
   evaluation: { problems: 4, samples: 1, sets: ['train-distribution'] },
   checkpoint: { every: 0 },
-  engine: { threads: 1 },
+  policy: { threads: 1 },
   ...more,
 })
 

@@ -1,7 +1,16 @@
-/** @file Policies: sample, score, update, save; in this process, its engines in worker threads. */
+/** @file Policies: sample, score, learn, save; in this process, its engines in worker threads. */
 
 export { createEngine, type Engine, type EngineOptions } from './local/engine.ts'
 export { LocalPolicy } from './local/local-policy.ts'
 export { type PairedOptions, PairedPolicy } from './local/paired-policy.ts'
 export type { ModelSource } from './local/parameters.ts'
+export {
+  openPolicy,
+  type PipelinedPolicySettings,
+  type PolicySettings,
+  pipelinedPolicySchema,
+  policySchema,
+  refusedLoss,
+} from './open.ts'
 export type * from './policy.ts'
+export { assertComputable, type UpdateOptions, type UpdateStats, updateOnce } from './update.ts'

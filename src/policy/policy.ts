@@ -1,6 +1,5 @@
-/** @file What a policy can do, wherever it runs: sample, score, update, save. */
+/** @file What a policy can do, wherever it runs: sample, score, learn, save. */
 
-import type { ModelConfig } from '../model/config.ts'
 import type { Datum, TokenIds } from '../rl/datum.ts'
 import type { LossSpec } from '../rl/loss.ts'
 
@@ -84,48 +83,65 @@ export interface Scores {
   values?: Float32Array
 }
 
+/** AdamW with decoupled weight decay, which acts on matrices only. */
 export interface OptimizerSettings {
   learningRate: number
+  /** Of the value head; `learningRate` where absent. A policy without a value head has no use for it. */
+  valueLearningRate?: number
   beta1?: number
   beta2?: number
   epsilon?: number
   weightDecay?: number
-  /** Largest global norm of the gradient; 0 switches clipping off. */
+  /**
+   * Largest global norm of the gradient; 0 switches clipping off. One norm over everything that is trained, the value head
+   * included, whatever its learning rate: policy and critic share a trunk, and its gradient is of both (Stable-Baselines3 and
+   * CleanRL clip their shared networks so). verl clips the two apart, but its critic is a model of its own.
+   */
   maxGradNorm?: number
 }
 
-export interface UpdateOptions {
+/** How the loss of a batch is computed. */
+export interface LossOptions {
   loss: LossSpec
-  optimizer: OptimizerSettings
   /** Temperature that logits are divided by, the one of sampling. */
   temperature?: number
   /** Which prompt each datum answers, for aggregations that average over prompts. */
   prompts?: readonly (number | string)[]
 }
 
-/** What one optimiser step did; means are over policy tokens. */
-export interface UpdateStats {
+/**
+ * What a batch was like when its gradient was taken; means are over policy tokens. A figure that the policy cannot give is
+ * absent, never zero.
+ */
+export interface BatchStats {
   loss: number
-  parts: { policy: number; kl: number; entropy: number; value: number; crossEntropy: number }
-  gradNorm: number
-  clipFraction: number
-  /** Mean entropy of the token distributions, nats. */
-  entropy: number
-  /** Mean of old - new log-prob (k1 estimate of the KL that the step has built up before it). */
-  oldKl: number
-  /** Largest |new - old| log-prob: on the first update after sampling, the sampler/trainer difference. */
-  maxLogprobDifference: number
-  meanLogprobDifference: number
-  /** Largest and smallest ratio exp(new - old). */
-  maxRatio: number
-  minRatio: number
+  /** Policy tokens. */
   tokens: number
-  microBatches: number
+  /** Aggregated terms of the loss before their coefficients; a term that the loss lacks is 0. */
+  parts?: { policy?: number; kl?: number; entropy?: number; value?: number; crossEntropy?: number }
+  clipFraction?: number
+  /** Mean entropy of the token distributions, nats. */
+  entropy?: number
+  /** Mean of old - new log-prob (k1 estimate of the KL that the steps have built up before this one). */
+  oldKl?: number
+  /** Largest |new - old| log-prob: on the first batch after sampling, the sampler/trainer difference. */
+  maxLogprobDifference?: number
+  meanLogprobDifference?: number
+  /** Largest and smallest ratio exp(new - old). */
+  maxRatio?: number
+  minRatio?: number
+  /** Pieces that the batch went through the network in. */
+  microBatches?: number
+}
+
+/** What one optimiser step did; absent is what the policy cannot tell. */
+export interface StepStats {
+  /** Global norm of the gradient before clipping. */
+  gradNorm?: number
 }
 
 /** A language model that is being trained. */
 export interface Policy {
-  readonly config: ModelConfig
   /**
    * Samples in the order of the prompts, groups together. `onSample` gets each one as soon as it is finished, `onToken` each
    * token as it is drawn.
@@ -136,19 +152,37 @@ export interface Policy {
     onToken?: (token: SampledToken) => void,
   ): Promise<Sample[]>
   score(items: readonly ScoreItem[], options?: ScoreOptions): Promise<Scores[]>
-  /** One optimiser step on a batch. @throws NumericError before any weight has changed when loss or gradient is not finite. */
-  update(datums: readonly Datum[], options: UpdateOptions): Promise<UpdateStats>
+  /** Why this policy cannot compute a loss, in words that follow the setting's name; null when it can. */
+  refuses(loss: LossSpec): string | null
   /**
-   * Gives sampling the newest weights. Only where sampling has weights of its own, so that it can go on while `update` runs:
+   * Takes loss and gradient of a batch and adds the gradient, as it is, to what is accumulated: the next step follows the
+   * sum. The loss's aggregation is over the datums of this one call, so batches that are to count as one whole need an
+   * aggregation that does not divide by what a call holds (`token-sum` with a scale), or losses that the caller has scaled.
+   * Weights do not change: `sample`, `score`, `freezeReference` and `syncWeights` may come between this and `step`.
+   * @throws NumericError when loss or log-probs are not finite; DataError, ShapeError for datums that cannot be used;
+   * ConfigError for a loss that the policy refuses. Whatever is thrown, all that was accumulated is dropped.
+   */
+  accumulate(datums: readonly Datum[], options: LossOptions): Promise<BatchStats>
+  /**
+   * One optimiser step with what was accumulated, which is used up by it.
+   * @throws NumericError when the gradient is not finite: no weight has changed, and what was accumulated is dropped;
+   * UsageError when nothing is accumulated.
+   */
+  step(optimizer: OptimizerSettings): Promise<StepStats>
+  /**
+   * Gives sampling the newest weights. Only where sampling has weights of its own, so that it can go on beside `accumulate` and `step`:
    * they stay as they are until this is called; what is being sampled is finished with the old ones. A policy without it
    * samples from the newest weights always, and does one call after the other.
    */
   syncWeights?(): Promise<void>
   /** Keeps a copy of the current weights as the KL reference, those of an adapter with what it has learnt so far. */
   freezeReference(): Promise<void>
-  /** Writes a Hugging Face checkpoint (PEFT layout for adapters), with optimiser state unless told not to. */
+  /**
+   * Writes a Hugging Face checkpoint (PEFT layout for adapters), with optimiser state unless told not to.
+   * @throws UsageError while a gradient is accumulated, which no checkpoint holds: a run could not go on where it was.
+   */
   save(folder: string, options?: { optimizer?: boolean }): Promise<void>
-  /** Reads weights, and optimiser state where the folder has it, from a checkpoint that `save` wrote. */
+  /** Reads weights, and optimiser state where the folder has it, from a checkpoint of `save`; drops what was accumulated. */
   load(folder: string): Promise<void>
   close(): Promise<void>
 }

@@ -2,6 +2,7 @@
 
 export * from './advantages.ts'
 export * from './aggregate.ts'
+export * from './critic.ts'
 export * from './datum.ts'
 export * from './entropy-bonus.ts'
 export * from './gae.ts'

@@ -1,7 +1,8 @@
-/** @file Settings that every recipe shares: model, engine, rollouts, loss, optimiser, evaluation, checkpoints. One place for defaults. */
+/** @file Settings that every recipe shares: model, policy, rollouts, loss, optimiser, evaluation, checkpoints. One place for defaults. */
 
 import { z } from 'zod'
 import { loraModules } from '../model/lora-files.ts'
+import { policySchema } from '../policy/open.ts'
 import { resolveLoss } from '../rl/loss-presets.ts'
 import { scheduleSchema } from '../rl/schedules.ts'
 import { ConfigError } from '../util/errors.ts'
@@ -41,16 +42,6 @@ export const modelSchema = z.strictObject({
     })
     .nullable()
     .default(null),
-})
-
-export const engineSchema = z.strictObject({
-  threads: size.default(2),
-  /** Threads spin while they wait: faster on idle cores, far slower where other work wants them too. */
-  spinning: z.boolean().default(true),
-  /** Rows decoded together. What is beyond that is sampled afterwards, while graders are busy with what is finished. */
-  maxRows: size.default(128),
-  /** Padded tokens in a training graph at a time: bounds memory. */
-  microBatchTokens: size.default(4096),
 })
 
 export const rolloutSchema = z.strictObject({
@@ -103,6 +94,48 @@ export const advantageSchema = z.strictObject({
   epsilon: z.number().min(0).default(1e-6),
 })
 
+type Tree = Record<string, unknown>
+
+const isTree = (value: unknown): value is Tree =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/** Both trees in one. @throws ErrorKind where they disagree */
+const united = (engine: unknown, policy: unknown, key: string, refuse: Refuse): unknown => {
+  if (engine === undefined || policy === undefined) return policy ?? engine
+  if (!isTree(engine) || !isTree(policy))
+    return JSON.stringify(engine) === JSON.stringify(policy) ? policy : refuse(key, engine, policy)
+  const keys = [...new Set([...Object.keys(policy), ...Object.keys(engine)])]
+  return Object.fromEntries(
+    keys.map(name => [name, united(engine[name], policy[name], `${key}.${name}`, refuse)]),
+  )
+}
+
+type Refuse = (key: string, engine: unknown, policy: unknown) => never
+
+/**
+ * Settings with the section `engine`, as `policy` was called before, under its name of today; also those of a cold start
+ * inside. What has no such section comes back as it is.
+ * @param source where the settings came from, for example a file name
+ * @throws ConfigError where both sections are there and disagree
+ */
+export const engineAsPolicy = (settings: Tree, source = 'settings'): Tree => {
+  const refuse: Refuse = (key, engine, policy) => {
+    throw new ConfigError(
+      `${source}: engine${key}: expected ${JSON.stringify(policy)} as in policy${key}, got ${JSON.stringify(engine)}`,
+      { hint: 'engine is the earlier name of policy: leave it out' },
+    )
+  }
+  const { engine, policy, coldStart, ...rest } = settings
+  const whole = united(engine, policy, '', refuse)
+  return {
+    ...rest,
+    ...(whole !== undefined && { policy: whole }),
+    ...(coldStart !== undefined && {
+      coldStart: isTree(coldStart) ? engineAsPolicy(coldStart, `${source}: coldStart`) : coldStart,
+    }),
+  }
+}
+
 /** Keys of a recipe's configuration that every recipe has. */
 export const commonShape = {
   seed: z.union([z.int(), z.string()]).default(1),
@@ -112,7 +145,7 @@ export const commonShape = {
   /** Stop after so many minutes of training. */
   maxMinutes: z.number().positive().nullable().default(null),
   model: modelSchema.prefault({}),
-  engine: engineSchema.prefault({}),
+  policy: policySchema.prefault({}),
   optimizer: optimizerSchema.prefault({}),
   checkpoint: z.strictObject({ every: z.int().min(0).default(50), keepLast: size.default(2) }).prefault({}),
   /** What is watched for while training goes on; null: nothing. */

@@ -2,22 +2,25 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { TINY } from '../policy/local/tiny-model.fixture.ts'
 import type {
+  BatchStats,
+  LossOptions,
+  OptimizerSettings,
   Policy,
   Sample,
   SampleRequest,
   ScoreItem,
   ScoreOptions,
-  UpdateOptions,
-  UpdateStats,
+  StepStats,
 } from '../policy/policy.ts'
+import type { UpdateOptions, UpdateStats } from '../policy/update.ts'
 import type { Datum } from '../rl/datum.ts'
+import type { LossSpec } from '../rl/loss.ts'
 
 /** Response tokens of a sample by prompt and index. */
 export type Respond = (prompt: number, index: number) => readonly number[]
 
-export const STATS: UpdateStats = {
+export const STATS = {
   loss: 0.5,
   parts: { policy: 0.5, kl: 0.25, entropy: 0, value: 0, crossEntropy: 0 },
   gradNorm: 2,
@@ -30,16 +33,15 @@ export const STATS: UpdateStats = {
   minRatio: 1,
   tokens: 4,
   microBatches: 1,
-}
+} satisfies UpdateStats
 
-/** One `update` as it came. */
+/** One batch with the step that followed it. */
 export interface UpdateCall {
   datums: readonly Datum[]
   options: UpdateOptions
 }
 
 export class FakePolicy implements Policy {
-  readonly config = TINY
   /** Everything that was asked, in order. */
   readonly calls: string[] = []
   readonly sampled: SampleRequest[] = []
@@ -48,6 +50,7 @@ export class FakePolicy implements Policy {
   /** Milliseconds between one sample and the next. */
   readonly #paceMs: number
   readonly #respond: Respond
+  #accumulated: { datums: readonly Datum[]; options: LossOptions } | null = null
 
   constructor(respond: Respond = (prompt, index) => [10 + prompt, 20 + index], paceMs = 0) {
     this.#respond = respond
@@ -89,10 +92,23 @@ export class FakePolicy implements Policy {
     }))
   }
 
-  async update(datums: readonly Datum[], options: UpdateOptions): Promise<UpdateStats> {
+  refuses(_loss: LossSpec): string | null {
+    return null
+  }
+
+  async accumulate(datums: readonly Datum[], options: LossOptions): Promise<BatchStats> {
+    this.#accumulated = { datums, options }
+    const { gradNorm: _, ...stats } = STATS
+    return { ...stats, maxLogprobDifference: (this.updates.length + 1) * 1e-5 }
+  }
+
+  async step(optimizer: OptimizerSettings): Promise<StepStats> {
+    if (!this.#accumulated) throw new Error('nothing is accumulated')
+    const { datums, options } = this.#accumulated
+    this.#accumulated = null
     this.calls.push('update')
-    this.updates.push({ datums, options })
-    return { ...STATS, maxLogprobDifference: this.updates.length * 1e-5 }
+    this.updates.push({ datums, options: { ...options, optimizer } })
+    return { gradNorm: STATS.gradNorm }
   }
 
   async freezeReference(): Promise<void> {

@@ -397,11 +397,36 @@ describe('train', () => {
     expect(checkpoints()).toEqual([])
   })
 
+  it('what the policy cannot tell of its steps is null in the row, never zero', async () => {
+    policy.accumulate = async () => {
+      await FakePolicy.prototype.accumulate.call(policy, [], { loss: lossPreset('trl:grpo') })
+      return { loss: 0.5, tokens: 4 }
+    }
+    policy.step = async () => ({})
+    await train(policy, recipeOf([]), run, settings({ steps: 1 }))
+    const [row] = readMetrics(run.dir)
+    expect(row.loss).toBe(0.5)
+    const { kl, entropy, gradNorm, clipFraction, oldKl, logprobGapMean, logprobGapMax, ratioMax, ratioMin } =
+      row
+    const untold = {
+      kl,
+      entropy,
+      gradNorm,
+      clipFraction,
+      oldKl,
+      logprobGapMean,
+      logprobGapMax,
+      ratioMax,
+      ratioMin,
+    }
+    expect(Object.values(untold).every(value => value === null)).toBe(true)
+  })
+
   it('a failing update ends the run and keeps the checkpoint there is', async () => {
-    const { update } = policy
-    policy.update = async (...args) => {
+    const { accumulate } = policy
+    policy.accumulate = async (...args) => {
       if (policy.updates.length === 2) throw new Error('loss is not finite')
-      return update.apply(policy, args)
+      return accumulate.apply(policy, args)
     }
     await expect(train(policy, recipeOf([]), run, settings({ checkpointEvery: 2 }))).rejects.toThrow(
       'loss is not finite',

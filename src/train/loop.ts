@@ -6,7 +6,8 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { OptimizerSettings, Policy, UpdateStats } from '../policy/policy.ts'
+import type { OptimizerSettings, Policy } from '../policy/policy.ts'
+import type { UpdateStats } from '../policy/update.ts'
 import { type Schedule, scheduleAt } from '../rl/schedules.ts'
 import type { MetricGroup, MetricsRow } from '../runs/rows.ts'
 import type { RunFolder } from '../runs/run-folder.ts'
@@ -210,20 +211,23 @@ const learn = async (
   }
 }
 
-/** The first optimiser step's log-prob gap is sampler against trainer; the other figures are means over all of them. */
-const updateMetrics = (stats: readonly UpdateStats[]) => {
-  const average = (pick: (s: UpdateStats) => number) => (stats.length > 0 ? mean(stats.map(pick)) : null)
-  return {
-    loss: average(s => s.loss),
-    kl: average(s => s.parts.kl),
-    entropy: average(s => s.entropy),
-    gradNorm: average(s => s.gradNorm),
-    clipFraction: average(s => s.clipFraction),
-    oldKl: average(s => s.oldKl),
-    logprobGapMean: stats[0]?.meanLogprobDifference ?? null,
-    logprobGapMax: stats[0]?.maxLogprobDifference ?? null,
-    // Of the first optimiser step: how far the policy that sampled is from the one that is updated.
-    ratioMax: stats[0]?.maxRatio ?? null,
-    ratioMin: stats[0]?.minRatio ?? null,
-  }
+/** The mean of what the policy could tell of its optimiser steps; null where it could tell nothing. */
+const meanTold = (values: readonly (number | undefined)[]): number | null => {
+  const told = values.filter(value => value !== undefined)
+  return told.length > 0 ? mean(told) : null
 }
+
+/** The first optimiser step's log-prob gap is sampler against trainer; the other figures are means over all of them. */
+const updateMetrics = (stats: readonly UpdateStats[]) => ({
+  loss: meanTold(stats.map(s => s.loss)),
+  kl: meanTold(stats.map(s => s.parts?.kl)),
+  entropy: meanTold(stats.map(s => s.entropy)),
+  gradNorm: meanTold(stats.map(s => s.gradNorm)),
+  clipFraction: meanTold(stats.map(s => s.clipFraction)),
+  oldKl: meanTold(stats.map(s => s.oldKl)),
+  logprobGapMean: stats[0]?.meanLogprobDifference ?? null,
+  logprobGapMax: stats[0]?.maxLogprobDifference ?? null,
+  // Of the first optimiser step: how far the policy that sampled is from the one that is updated.
+  ratioMax: stats[0]?.maxRatio ?? null,
+  ratioMin: stats[0]?.minRatio ?? null,
+})

@@ -1,6 +1,7 @@
 /** @file Supervised learning as a training step: demonstrations, cross-entropy on their responses, one optimiser step. */
 
 import type { OptimizerSettings, Policy } from '../policy/policy.ts'
+import { assertComputable, updateOnce } from '../policy/update.ts'
 import type { Datum, TokenIds } from '../rl/datum.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
 import { type Schedule, scheduleAt } from '../rl/schedules.ts'
@@ -37,18 +38,19 @@ export const supervisedStep = (
   { steps, optimizer: { learningRate: schedule, ...optimizer } }: SupervisedSettings,
 ): ((step: number) => Promise<MetricsRow>) => {
   const loss = lossPreset('gradus:supervised')
+  assertComputable(policy, loss)
   return async step => {
     const startMs = performance.now()
     const datums = draw(step).map(datumOf)
     const learningRate = scheduleAt(schedule, step - 1, steps)
     const updateMs = performance.now()
-    const stats = await policy.update(datums, { loss, optimizer: { ...optimizer, learningRate } })
+    const stats = await updateOnce(policy, datums, { loss, optimizer: { ...optimizer, learningRate } })
     const doneMs = performance.now()
     return {
       step,
       loss: stats.loss,
-      entropy: stats.entropy,
-      gradNorm: stats.gradNorm,
+      entropy: stats.entropy ?? null,
+      gradNorm: stats.gradNorm ?? null,
       learningRate,
       tokens: datums.reduce((sum, { promptTokens, tokens }) => sum + promptTokens.length + tokens.length, 0),
       time: {

@@ -1,6 +1,7 @@
 /** @file From a phase's datums to optimiser steps: reference log-probs, mini-batches. */
 
-import type { OptimizerSettings, Policy, UpdateStats } from '../policy/policy.ts'
+import type { OptimizerSettings, Policy } from '../policy/policy.ts'
+import { type UpdateStats, updateOnce } from '../policy/update.ts'
 import type { GroupedDatum } from '../rl/rollout.ts'
 import type { Rng } from '../util/rng.ts'
 import type { Phase } from './recipe.ts'
@@ -42,7 +43,8 @@ export const learnPhase = async (
     for (const batch of minibatchesOf(datums, minibatches, rng.fork(epoch))) {
       const prompts = batch.map(({ group }) => group)
       stats.push(
-        await policy.update(
+        await updateOnce(
+          policy,
           batch.map(({ datum }) => datum),
           { loss, optimizer, temperature, prompts },
         ),

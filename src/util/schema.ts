@@ -97,7 +97,11 @@ const fittingBranch = (branches: readonly Issues[]): Issues | undefined => {
 
 const unionExpectation = (issue: z.core.$ZodIssueInvalidUnion): string => {
   // Told apart by a key whose value is none of those that are known.
-  if ('options' in issue && issue.options) return `one of ${issue.options.map(String).join(', ')}`
+  if ('options' in issue && issue.options)
+    return `one of ${issue.options
+      .filter(option => option !== undefined)
+      .map(String)
+      .join(', ')}`
   if (issue.message !== 'Invalid input') return issue.message
   const tops = issue.errors.flatMap(branch =>
     branch.filter(issue => issue.path.length === 0).map(expectation),
@@ -129,11 +133,12 @@ interface SchemaNode {
   def?: { innerType?: SchemaNode; in?: SchemaNode; valueType?: SchemaNode; options?: SchemaNode[] }
 }
 
-/** Follows optional, default, nullable and pipe wrappers down to the schema that has a shape or an element. */
+/** Follows optional, default, nullable and pipe wrappers, and a union of one, down to the schema that has a shape or an element. */
 const unwrap = (node: SchemaNode | undefined): SchemaNode | undefined => {
   let inner = node
   while (inner && !inner.shape && !inner.element) {
-    const next = inner.def?.innerType ?? inner.def?.in
+    const { innerType, in: piped, options } = inner.def ?? {}
+    const next = innerType ?? piped ?? (options?.length === 1 ? options[0] : undefined)
     if (!next) return inner
     inner = next
   }

@@ -35,7 +35,7 @@ export const addBenchOverlap = (bench: Command, io: Io, done: (code: number) => 
     .option('--steps <n>', 'steps of each kind in a round', count, 2)
     .option('--rounds <n>', 'rounds, in which all kinds take turns; medians are reported', count, 4)
     .option('--threads <n>', 'threads of one engine, shared by two', count, 2)
-    .option('--rows <n>', 'rollouts that are decoded together (engine.maxRows)', count, 128)
+    .option('--rows <n>', 'rollouts that are decoded together (policy.maxRows)', count, 128)
     .option('--json', 'print the result as JSON')
     .addHelpText('after', HELP)
     .action(async ({ json, latency, ...options }: BenchOverlapOptions) => {

@@ -15,7 +15,7 @@ const settingsOnly = (settings: object) => {
     recipe: _recipe,
     model,
     steps: _steps,
-    engine: _engine,
+    policy: _policy,
     ...rest
   } = settings as Record<string, unknown>
   return { rest, model }

@@ -2,7 +2,7 @@
 
 import { LogicSolver } from '../../grade/logic/solver.ts'
 import { hasTokenizer } from '../../model/tokenizer.ts'
-import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import { openPolicy, policySchema } from '../../policy/open.ts'
 import {
   assertLogicVocabulary,
   existingModel,
@@ -52,7 +52,8 @@ export const evalCommand = async (options: EvalOptions, io: Io): Promise<number>
   if (prompt === 'miniature') assertLogicVocabulary(folder)
   const format = formatFor(prompt, folder)
   const judge = openJudge(options)
-  const opened = [LocalPolicy.start({ folder }, { threads: options.threads }), LogicSolver.start()] as const
+  const settings = policySchema.parse({ threads: options.threads })
+  const opened = [openPolicy(settings, { folder }), LogicSolver.start()] as const
   try {
     const [policy, solver] = await Promise.all(opened)
     const { temperature, samples, seed, maxTokens = MAX_TOKENS[prompt] } = options

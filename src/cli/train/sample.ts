@@ -2,7 +2,7 @@
 
 import { loadConfig } from '../../model/checkpoint.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
-import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import { openPolicy, policySchema } from '../../policy/open.ts'
 import { existingModel } from '../../recipes/common/starting-model.ts'
 import { CheckpointError, UsageError } from '../../util/errors.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
@@ -29,7 +29,7 @@ export const sampleCommand = async (options: SampleOptions, io: Io): Promise<num
   const tokenizer = hasTokenizer(folder) ? loadTokenizer(folder) : null
   if (tokenizer) assertTokenizerFits(tokenizer, loadConfig(folder))
   const tokens = promptTokens ?? encode(prompt!, tokenizer, folder)
-  const policy = await LocalPolicy.start({ folder }, { threads: options.threads })
+  const policy = await openPolicy(policySchema.parse({ threads: options.threads }), { folder })
   try {
     const { maxTokens, temperature, topK, topP, seed } = options
     const [sample] = await policy.sample({ prompts: [tokens], maxTokens, temperature, topK, topP, seed })

@@ -5,6 +5,7 @@ import { basename, extname } from 'node:path'
 import { LineCounter, parseDocument, parse as parseYaml } from 'yaml'
 import type { z } from 'zod'
 import { RECIPES, type RecipeEntry } from '../../recipes/index.ts'
+import { engineAsPolicy } from '../../train/config.ts'
 import { ConfigError, UsageError } from '../../util/errors.ts'
 import { closest, knownKeys, parseWith } from '../../util/schema.ts'
 
@@ -129,10 +130,10 @@ export const resolveSettings = ({ target, preset, set = [] }: SettingsRequest): 
     parseWith(schema, mergeSettings(schema, base, changes), source, ErrorKind) as Tree
   let config = parseWith(schema, {}, `defaults of ${entry.name}`) as Tree
   if (chosen !== undefined) config = layer(config, presetOf(entry, chosen), `preset ${chosen}`)
-  if (file) config = layer(config, file, target)
+  if (file) config = layer(config, engineAsPolicy(file, target), target)
   if (set.length > 0) {
     const changes = set
-      .map(parseSetting)
+      .map(setting => engineAsPolicy(parseSetting(setting)))
       .reduce((all, change) => mergeSettings(schema, all, change), {} as Tree)
     config = layer(config, changes, '--set', UsageError)
   }

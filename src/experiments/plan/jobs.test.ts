@@ -31,7 +31,7 @@ describe('jobs', () => {
     expect(settings).toMatchObject({
       steps: 60,
       seed: 1,
-      engine: { threads: 1 },
+      policy: { threads: 1 },
       evaluation: { problems: 2048 },
     })
   })
@@ -45,7 +45,8 @@ describe('jobs', () => {
     }
     const plain = hashes({})
     expect(plain.size).toBe(1)
-    expect(hashes({ engine: { threads: 9 }, out: '/elsewhere', checkpoint: { every: 3 } })).toEqual(plain)
+    expect(hashes({ policy: { threads: 9 }, out: '/elsewhere', checkpoint: { every: 3 } })).toEqual(plain)
+    expect(hashes({ policy: { kind: 'elsewhere' } })).not.toEqual(plain)
     expect(hashes({ loss: 'other' })).not.toEqual(plain)
     // From another cold start it is another training.
     expect(hashes({}, 2)).not.toEqual(plain)

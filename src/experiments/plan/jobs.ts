@@ -1,7 +1,7 @@
 /** @file The jobs of a registration: cold starts, then arms x starts x seeds, in the order that completes pairs first. */
 
 import { join } from 'node:path'
-import { FREE_CONFIG_KEYS } from '../../recipes/common/session.ts'
+import { decidingSettings } from '../../recipes/common/session.ts'
 import { shortHash } from '../../util/canonical.ts'
 import type { Registration } from './registration.ts'
 
@@ -55,7 +55,7 @@ export const workFolders = (root: string, { paper, hash }: Registration): WorkFo
 export const runDir = ({ dir }: Pick<Job, 'dir'>): string => join(dir, 'run')
 
 /** Every run has one thread: the experiment is parallel over runs. */
-const ENGINE = { engine: { threads: 1 } }
+const ONE_THREAD = { policy: { threads: 1 } }
 
 const startJob = (
   { starts }: Registration,
@@ -65,7 +65,7 @@ const startJob = (
   resolve: ResolveTraining,
 ): Job => {
   const { recipe, preset, settings, seed } = starts.find(start => start.name === name)!
-  const training = { recipe, preset, settings: [ENGINE, settings, { seed }] }
+  const training = { recipe, preset, settings: [ONE_THREAD, settings, { seed }] }
   const config = resolve(training, `starts.${name}`)
   return {
     id: `start/${name}`,
@@ -75,7 +75,7 @@ const startJob = (
     seed: String(seed),
     training,
     steps: stepsOf(config),
-    dir: join(folders.root, 'cold-starts', `${recipe}-${shortHash(withoutEngine(config))}`),
+    dir: join(folders.root, 'cold-starts', `${recipe}-${shortHash(lasting(config))}`),
     needs: null,
     block,
     configHash: shortHash(decisive(config)),
@@ -84,13 +84,17 @@ const startJob = (
   }
 }
 
-const withoutEngine = ({ engine: _engine, out: _out, ...config }: Tree): Tree => config
+/** What the folder of a cold start is named by; the last two are in it so that work which is there keeps its name. */
+const lasting = (config: Tree): Tree => {
+  const { checkpoint, monitors } = config
+  return { ...decidingSettings(config), checkpoint, monitors }
+}
 
 /** Settings that are no matter of where a run lies, on how many threads it runs, or when it saves; nor its seed. */
-export const decisive = (config: Tree): Tree =>
-  Object.fromEntries(
-    Object.entries(config).filter(([key]) => key !== 'seed' && !FREE_CONFIG_KEYS.includes(key)),
-  )
+export const decisive = (config: Tree): Tree => {
+  const { seed: _seed, ...deciding } = decidingSettings(config)
+  return deciding
+}
 
 const stepsOf = ({ steps }: Tree): number | null => (typeof steps === 'number' ? steps : null)
 
@@ -108,7 +112,7 @@ const armTraining = (registration: Registration, name: string, seed: number | st
   return {
     recipe: arm.recipe ?? recipe,
     preset: arm.preset ?? (arm.recipe === undefined ? preset : undefined),
-    settings: [ENGINE, settings, arm.settings, fixed],
+    settings: [ONE_THREAD, settings, arm.settings, fixed],
   }
 }
 

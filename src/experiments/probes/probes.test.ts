@@ -29,7 +29,7 @@ describe('probes of a policy against itself', { timeout: SLOW_MS }, () => {
       batch: 8,
       model: { shape: { hiddenSize: 32, layers: 1, heads: 2 } },
       evaluation: { problems: 2 },
-      engine: { threads: 1 },
+      policy: { threads: 1 },
     })
     const { checkpoint } = await runChecklistColdStart(phase, { dir: join(dir, 'start'), resume: false })
     const probes: Probe[] = [

@@ -2,6 +2,7 @@
 
 import { assertTokenizerFits, createTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import type { Policy } from '../policy.ts'
+import { lossRefusal } from '../update.ts'
 import { type ModelSource, Parameters } from './parameters.ts'
 import { Sampler } from './sampler.ts'
 import { Trainer } from './trainer.ts'
@@ -17,8 +18,10 @@ export interface EngineOptions {
   microBatchTokens?: number
 }
 
-export interface Engine extends Omit<Policy, 'config' | 'close' | 'syncWeights'> {
+export interface Engine extends Omit<Policy, 'accumulate' | 'step' | 'close' | 'syncWeights'> {
   readonly parameters: Parameters
+  accumulate: Trainer['accumulate']
+  step: Trainer['step']
   /** See `Parameters.shareTrained`. */
   shareWeights(): Promise<SharedArrayBuffer[]>
   /** See `Parameters.takeTrained`. */
@@ -35,7 +38,9 @@ export const createEngine = (source: ModelSource, options: EngineOptions = {}): 
     parameters,
     sample: (request, onSample, onToken) => sampler.sample(request, onSample, onToken),
     score: (items, scoreOptions) => trainer.score(items, scoreOptions),
-    update: (datums, updateOptions) => trainer.update(datums, updateOptions),
+    refuses: loss => lossRefusal(loss, parameters.hasValueHead),
+    accumulate: (datums, lossOptions) => trainer.accumulate(datums, lossOptions),
+    step: optimizer => trainer.step(optimizer),
     shareWeights: async () => parameters.shareTrained(),
     takeWeights: async shared => parameters.takeTrained(shared),
     freezeReference: async () => parameters.freezeReference(),

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { CheckpointError, DataError, GradusError } from '../../util/errors.ts'
+import { updateOnce } from '../update.ts'
 import { LocalPolicy } from './local-policy.ts'
 import type { ModelSource } from './parameters.ts'
 import { TINY, tinyEngine } from './tiny-model.fixture.ts'
@@ -45,7 +46,9 @@ describe('the policy in its worker thread', { timeout: 20_000 }, () => {
       expect(handedOut.sort()).toEqual(['0.0', '0.1', '0.2', '1.0', '1.1', '1.2'])
       const items = samples.map(({ tokens, prompt }) => ({ promptTokens: REQUEST.prompts[prompt], tokens }))
       expect(await policy.score(items)).toEqual(await engine.score(items))
-      expect(await policy.update([datum(9)], UPDATE)).toEqual(await engine.update([datum(9)], UPDATE))
+      expect(await updateOnce(policy, [datum(9)], UPDATE)).toEqual(
+        await updateOnce(engine, [datum(9)], UPDATE),
+      )
       expect(await policy.sample(REQUEST)).toEqual(await engine.sample(REQUEST))
     })
   })
@@ -56,7 +59,7 @@ describe('the policy in its worker thread', { timeout: 20_000 }, () => {
       const [before] = await policy.score([{ promptTokens: [1], tokens: [2] }])
       await policy.freezeReference()
       const saving = policy.save(join(folder, 'start'))
-      const updating = policy.update([datum(20)], { ...UPDATE, optimizer: { learningRate: 0.1 } })
+      const updating = updateOnce(policy, [datum(20)], { ...UPDATE, optimizer: { learningRate: 0.1 } })
       const changed = policy.score([{ promptTokens: [1], tokens: [2] }])
       const loading = policy.load(join(folder, 'start'))
       const back = policy.score([{ promptTokens: [1], tokens: [2] }])
@@ -79,7 +82,7 @@ describe('the policy in its worker thread', { timeout: 20_000 }, () => {
     await withPolicy(
       async policy => {
         const batch = Array.from({ length: 48 }, () => datum(250))
-        await policy.update(batch.slice(0, 1), UPDATE)
+        await updateOnce(policy, batch.slice(0, 1), UPDATE)
         const gapsMs: number[] = []
         const started = performance.now()
         let last = started
@@ -89,7 +92,7 @@ describe('the policy in its worker thread', { timeout: 20_000 }, () => {
           last = now
         }, 10)
         const before = performance.eventLoopUtilization()
-        await policy.update(batch, UPDATE)
+        await updateOnce(policy, batch, UPDATE)
         const updateMs = performance.now() - started
         const { utilization } = performance.eventLoopUtilization(before)
         clearInterval(timer)

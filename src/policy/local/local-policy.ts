@@ -5,6 +5,7 @@ import type { ModelConfig } from '../../model/config.ts'
 import * as errors from '../../util/errors.ts'
 import { workerUrl } from '../../util/worker-url.ts'
 import type { Policy, Sample, SampledToken, SampleRequest } from '../policy.ts'
+import { lossRefusal } from '../update.ts'
 import type { Engine, EngineOptions } from './engine.ts'
 import type { ModelSource } from './parameters.ts'
 import type { CallMessage, ErrorData, Method, Reply, WorkerStart } from './protocol.ts'
@@ -28,6 +29,7 @@ const revive = ({ name, kind, message, stack }: ErrorData): Error => {
 
 export class LocalPolicy implements Policy {
   readonly config: ModelConfig
+  readonly hasValueHead: boolean
   readonly parameterCount: number
   readonly trainedCount: number
   /** Resolves with the reason when the policy can do nothing any more: it was closed, or its worker failed. */
@@ -41,6 +43,7 @@ export class LocalPolicy implements Policy {
   private constructor(worker: Worker, ready: Extract<Reply, { kind: 'ready' }>) {
     this.#worker = worker
     this.config = ready.config
+    this.hasValueHead = ready.hasValueHead
     this.parameterCount = ready.parameterCount
     this.trainedCount = ready.trainedCount
     this.ended = new Promise(resolve => {
@@ -131,7 +134,9 @@ export class LocalPolicy implements Policy {
   }
 
   score: Policy['score'] = (items, options) => this.#call('score', [items, options])
-  update: Policy['update'] = (datums, options) => this.#call('update', [datums, options])
+  refuses: Policy['refuses'] = loss => lossRefusal(loss, this.hasValueHead)
+  accumulate: Engine['accumulate'] = (datums, options) => this.#call('accumulate', [datums, options])
+  step: Engine['step'] = optimizer => this.#call('step', [optimizer])
   freezeReference: Policy['freezeReference'] = () => this.#call('freezeReference', [])
   save: Policy['save'] = (folder, options) => this.#call('save', [folder, options])
   load: Policy['load'] = folder => this.#call('load', [folder])

@@ -82,9 +82,8 @@ export const lossGraph = (spec: LossSpec, forward: Forward): Tensor => {
   push(-spec.entropyCoef, forward.entropy)
   push(spec.crossEntropyCoef, neg(mul(forward.logprobs, factors)))
   if (spec.value) {
-    if (!forward.values) throw new Error('loss: a value loss needs a model with a value head')
     const oldValues = names.has('oldValues') ? read('oldValues') : null
-    push(spec.value.coef, valueTerm(forward.values, read('returns'), oldValues, spec.value.clip))
+    push(spec.value.coef, valueTerm(forward.values!, read('returns'), oldValues, spec.value.clip))
   }
   const total = terms.length > 0 ? terms.reduce((a, b) => add(a, b)) : mul(forward.logprobs, 0)
   return reduceSum(mul(total, weights))

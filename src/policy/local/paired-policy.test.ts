@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { CheckpointError } from '../../util/errors.ts'
+import { updateOnce } from '../update.ts'
 import { LocalPolicy } from './local-policy.ts'
 import { PairedPolicy } from './paired-policy.ts'
 import type { ModelSource } from './parameters.ts'
@@ -44,8 +45,8 @@ describe('a policy of two engines', { timeout: 60_000 }, () => {
       expect(await score('sampling')).toEqual(before.logprobs)
       await policy.syncWeights()
 
-      await policy.update([DATUM], UPDATE)
-      await policy.update([DATUM], UPDATE)
+      await updateOnce(policy, [DATUM], UPDATE)
+      await updateOnce(policy, [DATUM], UPDATE)
       expect(await score('current')).not.toEqual(before.logprobs)
       expect(await score('sampling')).toEqual(before.logprobs)
       expect(await policy.sample(REQUEST)).toEqual(before.samples)
@@ -63,7 +64,7 @@ describe('a policy of two engines', { timeout: 60_000 }, () => {
       const finished: string[] = []
       const note = (what: string) => () => void finished.push(what)
       const many = Array.from({ length: 64 }, () => DATUM)
-      const learning = [1, 2, 3].map(() => policy.update(many, UPDATE).then(note('update')))
+      const learning = [1, 2, 3].map(() => updateOnce(policy, many, UPDATE).then(note('update')))
       await policy.sample({ ...REQUEST, maxTokens: 1 }).then(note('sample'))
       await Promise.all(learning)
       expect(finished[3]).toBe('update')
@@ -73,7 +74,7 @@ describe('a policy of two engines', { timeout: 60_000 }, () => {
   it('waits for an update under way, and finishes samples under way with the old weights', async () => {
     await withPolicy(async policy => {
       const before = await policy.sample(REQUEST)
-      const [updating, sampling] = [policy.update([DATUM], UPDATE), policy.sample(REQUEST)]
+      const [updating, sampling] = [updateOnce(policy, [DATUM], UPDATE), policy.sample(REQUEST)]
       const synced = [policy.syncWeights(), policy.syncWeights()]
       await Promise.all([updating, ...synced])
       expect(await sampling).toEqual(before)
@@ -85,14 +86,14 @@ describe('a policy of two engines', { timeout: 60_000 }, () => {
   it('has the same weights in both engines after loading, and goes on as it would have', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gradus-paired-policy-'))
     await withPolicy(async policy => {
-      await policy.update([DATUM], UPDATE)
+      await updateOnce(policy, [DATUM], UPDATE)
       await policy.save(join(folder, 'saved'))
-      const expected = await policy.update([DATUM], UPDATE)
+      const expected = await updateOnce(policy, [DATUM], UPDATE)
       await policy.load(join(folder, 'saved'))
       const scores = [await policy.score(ITEM), await policy.score(ITEM, { weights: 'sampling' })]
       expect(scores[0]).toEqual(scores[1])
       // The optimiser's state came along.
-      expect(await policy.update([DATUM], UPDATE)).toEqual(expected)
+      expect(await updateOnce(policy, [DATUM], UPDATE)).toEqual(expected)
       await expect(policy.load('/nowhere')).rejects.toThrow(CheckpointError)
     })
     rmSync(folder, { recursive: true })
@@ -100,7 +101,7 @@ describe('a policy of two engines', { timeout: 60_000 }, () => {
 
   it('ends as a whole: closed, or with either engine', async () => {
     const policy = await PairedPolicy.start(SOURCE, THREADS)
-    const running = [policy.sample(REQUEST), policy.update([DATUM], UPDATE)]
+    const running = [policy.sample(REQUEST), updateOnce(policy, [DATUM], UPDATE)]
     const closing = policy.close()
     for (const call of running) await expect(call).rejects.toThrow('the policy is closed')
     await closing
@@ -112,7 +113,7 @@ describe('a policy of two engines', { timeout: 60_000 }, () => {
         await LocalPolicy.start(SOURCE, { threads: 1 }),
       ]
       const pair = new PairedPolicy(engines[0], engines[1])
-      const calls = [pair.sample(REQUEST), pair.update([DATUM], UPDATE)]
+      const calls = [pair.sample(REQUEST), updateOnce(pair, [DATUM], UPDATE)]
       void engines[failing].close(new Error('out of memory'))
       for (const call of calls) await expect(call).rejects.toThrow('out of memory')
       await expect(pair.sample(REQUEST)).rejects.toThrow('out of memory')

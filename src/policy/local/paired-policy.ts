@@ -1,6 +1,5 @@
 /** @file A policy of two engines with weights of their own: one samples while the other one learns. */
 
-import type { ModelConfig } from '../../model/config.ts'
 import type { Policy } from '../policy.ts'
 import type { EngineOptions } from './engine.ts'
 import { LocalPolicy } from './local-policy.ts'
@@ -16,7 +15,6 @@ export interface PairedOptions {
  * reference and checkpoints are the training engine's. When one of the two ends, the other one is closed.
  */
 export class PairedPolicy implements Policy {
-  readonly config: ModelConfig
   readonly #sampler: LocalPolicy
   readonly #trainer: LocalPolicy
   /** Whether the training engine may have weights that the sampling engine lacks. */
@@ -25,7 +23,6 @@ export class PairedPolicy implements Policy {
 
   /** Takes over two engines that were started from the same source. */
   constructor(sampler: LocalPolicy, trainer: LocalPolicy) {
-    this.config = trainer.config
     this.#sampler = sampler
     this.#trainer = trainer
     void sampler.ended.then(reason => trainer.close(reason))
@@ -49,12 +46,16 @@ export class PairedPolicy implements Policy {
   score: Policy['score'] = (items, options) =>
     (options?.weights === 'sampling' ? this.#sampler : this.#trainer).score(items, options)
 
-  update: Policy['update'] = (datums, options) => {
+  refuses: Policy['refuses'] = loss => this.#trainer.refuses(loss)
+
+  accumulate: LocalPolicy['accumulate'] = (datums, options) => this.#trainer.accumulate(datums, options)
+
+  step: LocalPolicy['step'] = optimizer => {
     this.#behind = true
-    return this.#trainer.update(datums, options)
+    return this.#trainer.step(optimizer)
   }
 
-  /** Called during an update, it waits for it: the training engine does one call after the other. */
+  /** Called during a step, it waits for it: the training engine does one call after the other. */
   syncWeights(): Promise<void> {
     if (this.#behind) {
       this.#behind = false

@@ -6,6 +6,7 @@ import { defaultLora } from '../../model/lora-files.ts'
 import { readSafetensors } from '../../model/safetensors.ts'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { CheckpointError } from '../../util/errors.ts'
+import { updateOnce } from '../update.ts'
 import type { Engine } from './engine.ts'
 import { modelTensors } from './parameters.ts'
 import { TINY, tinyEngine } from './tiny-model.fixture.ts'
@@ -30,7 +31,7 @@ const train = async (engine: Engine, from: number, to: number): Promise<string[]
       advantages: new Float32Array(tokens.length).fill(index - 1),
     }))
     const optimizer = { learningRate: 0.01, weightDecay: 0.1 }
-    const stats = await engine.update(datums, { loss: LOSS_PRESETS['trl:dapo'], optimizer })
+    const stats = await updateOnce(engine, datums, { loss: LOSS_PRESETS['trl:dapo'], optimizer })
     log.push(JSON.stringify({ step, stats, tokens: samples.map(({ tokens }) => [...tokens]) }))
   }
   return log

@@ -31,7 +31,7 @@ import {
   valueHeadSpecs,
 } from '../../model/weights.ts'
 import { constant, type Value, type Values } from '../../tensor/index.ts'
-import { CheckpointError, NumericError } from '../../util/errors.ts'
+import { CheckpointError, NumericError, UsageError } from '../../util/errors.ts'
 import type { OptimizerSettings, ScoreOptions } from '../policy.ts'
 import { type AdamWSpans, alignedFloats, FlatBuffer, type FlatSpan, planShards } from './flat.ts'
 
@@ -73,6 +73,8 @@ export class Parameters {
   readonly #valueNames: ReadonlySet<string>
   #reference: ReadonlyMap<string, Float32Array> | null = null
   #shared: SharedArrayBuffer[] | null = null
+  /** Micro-batches whose gradients are summed in `grad` and wait for a step. */
+  #pending = 0
   /** AdamW's step counter. */
   steps = 0
   /** Grows with every change, so that graphs with fixed weights know when they are out of date. */
@@ -149,7 +151,8 @@ export class Parameters {
   }
 
   /**
-   * Takes over trained weights that another engine of the same model shares; the optimiser's state stays.
+   * Takes over trained weights that another engine of the same model shares; the optimiser's state stays, and
+   * what is accumulated, the other weights' gradient, is dropped.
    * @throws CheckpointError when they are those of another model; nothing has changed then.
    */
   takeTrained(shared: readonly SharedArrayBuffer[]): void {
@@ -159,25 +162,32 @@ export class Parameters {
         hint: 'start both engines from the same source',
       })
     for (const [i, { param }] of this.trained.entries()) param.view.set(new Float32Array(shared[i]))
+    this.dropGradient()
     this.version++
   }
 
   /** Where a graph may write its gradients, by the names that `gradientName` gives; nothing where it has to make new arrays. */
-  gradientTargets(first: boolean): Values {
+  gradientTargets(): Values {
     const targets: Values = {}
     this.trained.forEach(({ grad, spare, shape }, i) => {
-      const span = first ? grad : spare
+      const span = this.#pending === 0 ? grad : spare
       if (span) targets[gradientName(i)] = { data: span.view, dims: shape }
     })
     return targets
   }
 
-  /** Adds the gradients of a micro-batch that is not the first, written to `gradientTargets` or to new arrays. */
-  accumulate(outputs: Record<string, Value>): void {
+  /** Adds the gradients of a micro-batch, written to `gradientTargets` or to new arrays, to what is accumulated. */
+  addGradient(outputs: Record<string, Value>): void {
+    if (this.#pending++ === 0) return
     this.trained.forEach(({ grad, spare }, i) => {
       if (spare) grad.buffer.addTo(grad, spare)
       else grad.buffer.accumulate(grad, outputs[gradientName(i)].data as Float32Array)
     })
+  }
+
+  /** Forgets what is accumulated. */
+  dropGradient(): void {
+    this.#pending = 0
   }
 
   /** Global norm of the gradient over all trained tensors. */
@@ -186,22 +196,30 @@ export class Parameters {
   }
 
   /**
-   * Clips the gradient to a global norm and takes one AdamW step; weight decay acts on matrices only.
-   * @throws NumericError when the gradient is not finite; no weight has changed then.
+   * Clips the accumulated gradient to a global norm and takes one AdamW step with it; weight decay acts on matrices only. The
+   * value head's learning rate may be its own. The gradient is used up, whether the step is taken or not.
+   * @returns the norm before clipping
+   * @throws NumericError when the gradient is not finite; UsageError when there is none. No weight has changed then.
    */
   step(settings: OptimizerSettings): number {
+    if (this.#pending === 0)
+      throw new UsageError('step: expected an accumulated gradient, got none', {
+        hint: 'call accumulate first; one that failed, a step and a load leave nothing accumulated',
+      })
+    this.dropGradient()
     const norm = this.gradientNorm()
     if (!Number.isFinite(norm))
       throw new NumericError(`gradient norm is ${norm}; no weight was changed`, {
         hint: 'lower the learning rate, clip harder, or look at the rewards of the last batch',
       })
     const { maxGradNorm = 1, weightDecay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 } = settings
+    const { learningRate, valueLearningRate = learningRate } = settings
     const gradScale = maxGradNorm > 0 && norm > maxGradNorm ? maxGradNorm / (norm + 1e-6) : 1
     this.steps++
     for (const tensor of this.trained) {
       tensor.param.buffer.adamw(tensor, {
         step: this.steps,
-        lr: settings.learningRate,
+        lr: this.#valueNames.has(tensor.name) ? valueLearningRate : learningRate,
         beta1,
         beta2,
         eps: epsilon,
@@ -213,8 +231,15 @@ export class Parameters {
     return norm
   }
 
-  /** Writes a checkpoint folder as a whole; see `saveCheckpoint` and `saveAdapter`. */
+  /**
+   * Writes a checkpoint folder as a whole; see `saveCheckpoint` and `saveAdapter`.
+   * @throws UsageError while a gradient waits for its step
+   */
   save(folder: string, withOptimizer: boolean): void {
+    if (this.#pending > 0)
+      throw new UsageError('save: expected no accumulated gradient, which a checkpoint does not hold', {
+        hint: 'take the step first',
+      })
     const writeMore = (target: string) => {
       if (withOptimizer) this.#saveOptimizer(join(target, OPTIMIZER_FILE))
     }
@@ -255,7 +280,7 @@ export class Parameters {
 
   /**
    * Reads the trained weights from a folder that `save` wrote, and the optimiser's state; it starts anew where the folder
-   * has none. @throws CheckpointError for anything missing or of another size; nothing has changed then.
+   * has none, and what is accumulated is dropped. @throws CheckpointError for anything missing or of another size; nothing has changed then.
    */
   load(folder: string): void {
     const main = this.lora ? loadAdapter(folder, this.config).tensors : loadWeights(folder, this.config)
@@ -273,6 +298,7 @@ export class Parameters {
       m.view.set(stored[i].m ?? new Float32Array(m.length))
       v.view.set(stored[i].v ?? new Float32Array(v.length))
     })
+    this.dropGradient()
     this.version++
   }
 }

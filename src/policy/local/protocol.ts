@@ -11,7 +11,7 @@ export interface WorkerStart {
 }
 
 /** Calls that travel to the worker: the engine's methods by name. */
-export type Method = Exclude<keyof Engine, 'parameters'>
+export type Method = Exclude<keyof Engine, 'parameters' | 'refuses'>
 
 export interface CallMessage {
   id: number
@@ -28,7 +28,13 @@ export interface ErrorData {
 }
 
 export type Reply =
-  | { kind: 'ready'; config: ModelConfig; parameterCount: number; trainedCount: number }
+  | {
+      kind: 'ready'
+      config: ModelConfig
+      hasValueHead: boolean
+      parameterCount: number
+      trainedCount: number
+    }
   | { kind: 'failed'; error: ErrorData }
   | { kind: 'sample'; id: number; sample: Sample }
   | { kind: 'token'; id: number; token: SampledToken }

@@ -3,7 +3,8 @@ import type { Datum } from '../../rl/datum.ts'
 import { batchLoss, type LossSequence, type LossSpec, lossSchema } from '../../rl/loss.ts'
 import { DataError, GradusError, NumericError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
-import type { Scores, UpdateOptions } from '../policy.ts'
+import type { Scores } from '../policy.ts'
+import { type UpdateOptions, updateOnce } from '../update.ts'
 import type { Engine } from './engine.ts'
 import { TINY, tinyEngine } from './tiny-model.fixture.ts'
 
@@ -116,7 +117,7 @@ describe('update', () => {
   it.each(Object.entries(LOSSES))(
     '%s: loss as in plain arithmetic, gradient as by differences',
     async (name, loss) => {
-      const stats = await engine.update(datums, { loss, optimizer: STILL, prompts: PROMPTS })
+      const stats = await updateOnce(engine, datums, { loss, optimizer: STILL, prompts: PROMPTS })
       const sequences = sequencesOf(datums, await engine.score(ITEMS))
       const expected = batchLoss(loss, sequences, { prompts: PROMPTS })
       expect(stats.loss).toBeCloseTo(expected.loss, 5)
@@ -150,7 +151,7 @@ describe('update', () => {
 
   it('reports the terms, the KL so far, entropy and the largest ratio', async () => {
     const loss = LOSSES.everything
-    const stats = await engine.update(datums, { loss, optimizer: STILL })
+    const stats = await updateOnce(engine, datums, { loss, optimizer: STILL })
     const scores = await engine.score(ITEMS)
     const { parts } = batchLoss(loss, sequencesOf(datums, scores))
     for (const [name, value] of Object.entries(parts))
@@ -179,7 +180,7 @@ describe('update', () => {
     }
     const updated = async (microBatchTokens: number) => {
       const other = tinyEngine({ valueHead: true }, { microBatchTokens })
-      const stats = await other.update(datums, options)
+      const stats = await updateOnce(other, datums, options)
       return { stats, gradients: other.parameters.trained.map(({ grad }) => grad.view.slice()) }
     }
     const whole = await updated(4096)
@@ -208,11 +209,11 @@ describe('update', () => {
         advantages: new Float32Array(tokens.length).fill(index % 2 ? 1 : -1),
       }))
       const options = { loss: LOSSES.clip, optimizer: { learningRate: 1e-2 }, temperature }
-      const first = await fresh.update(own, options)
+      const first = await updateOnce(fresh, own, options)
       expect(Math.abs(first.maxRatio - 1)).toBeLessThan(1e-3)
       expect(Math.abs(first.minRatio - 1)).toBeLessThan(1e-3)
       expect(first.maxLogprobDifference).toBeLessThan(1e-4)
-      const second = await fresh.update(own, options)
+      const second = await updateOnce(fresh, own, options)
       expect(second.maxRatio).toBeGreaterThan(1.01)
       expect(second.loss).toBeLessThan(first.loss)
     }
@@ -221,12 +222,12 @@ describe('update', () => {
   it('clips the gradient to its global norm', async () => {
     const [a, b] = [tinyEngine(), tinyEngine()]
     const loss = LOSSES['cross-entropy']
-    const { gradNorm } = await a.update(datums, {
+    const { gradNorm } = await updateOnce(a, datums, {
       loss,
       optimizer: { learningRate: 1e-3, maxGradNorm: 0.01 },
     })
     expect(gradNorm).toBeGreaterThan(0.1)
-    await b.update(datums, { loss, optimizer: { learningRate: 1e-3, maxGradNorm: 0 } })
+    await updateOnce(b, datums, { loss, optimizer: { learningRate: 1e-3, maxGradNorm: 0 } })
     // AdamW divides by the gradient's size: the moments show the clipping.
     const largest = (engine: Engine) =>
       Math.max(...engine.parameters.trained.map(({ m }) => Math.max(...m.view.map(Math.abs))))
@@ -275,7 +276,7 @@ describe('update', () => {
   it.each(refusals)('refuses %s and changes no weight', async (_, spoil, type, message) => {
     const fresh = tinyEngine({ valueHead: true })
     const before = fresh.parameters.trained.map(({ param }) => param.view.slice())
-    const updating = fresh.update([datums[0], spoil(datums[0])], {
+    const updating = updateOnce(fresh, [datums[0], spoil(datums[0])], {
       loss: LOSSES.everything,
       optimizer: { learningRate: 1 },
     })
@@ -292,13 +293,16 @@ describe('update', () => {
     const { param } = fresh.parameters.trained[0]
     param.view[0] = Number.NaN
     const others = fresh.parameters.trained.slice(1).map(x => x.param.view.slice())
-    const updating = fresh.update(datums, { loss: LOSSES['cross-entropy'], optimizer: { learningRate: 1 } })
+    const updating = updateOnce(fresh, datums, {
+      loss: LOSSES['cross-entropy'],
+      optimizer: { learningRate: 1 },
+    })
     await expect(updating).rejects.toThrow(NumericError)
     await expect(updating).rejects.toThrow(/NaN.*no weight was changed/)
     fresh.parameters.trained.slice(1).forEach((x, i) => {
       expect(x.param.view).toEqual(others[i])
     })
-    await expect(fresh.update([], { loss: LOSSES.clip, optimizer: STILL })).rejects.toThrow(
+    await expect(updateOnce(fresh, [], { loss: LOSSES.clip, optimizer: STILL })).rejects.toThrow(
       /at least one datum/,
     )
   })
@@ -318,7 +322,7 @@ describe('update', () => {
     const gradNorms = []
     for (let step = 0; step < 12; step++) {
       const loss = spec({ crossEntropyCoef: 1 + (step % 10) })
-      gradNorms.push((await fresh.update(own, { loss, optimizer: STILL })).gradNorm)
+      gradNorms.push((await updateOnce(fresh, own, { loss, optimizer: STILL })).gradNorm)
     }
     expect(gradNorms[9] / gradNorms[0]).toBeCloseTo(10, 3)
     expect(gradNorms.slice(10)).toEqual(gradNorms.slice(0, 2))
@@ -329,7 +333,7 @@ describe('update', () => {
     const options = { loss: LOSSES['cross-entropy'], optimizer: { learningRate: 2e-2 } }
     const text = [{ ...datums[0], weights: undefined }]
     const losses = []
-    for (let step = 0; step < 30; step++) losses.push((await fresh.update(text, options)).loss)
+    for (let step = 0; step < 30; step++) losses.push((await updateOnce(fresh, text, options)).loss)
     expect(losses[29]).toBeLessThan(losses[0] / 20)
   })
 })
@@ -378,7 +382,7 @@ describe('score', () => {
     await engine.freezeReference()
     const before = await engine.score(ITEMS)
     const datums = datumsFor(before)
-    await engine.update(datums, { loss: LOSSES.clip, optimizer: { learningRate: 0.05 } })
+    await updateOnce(engine, datums, { loss: LOSSES.clip, optimizer: { learningRate: 0.05 } })
     const reference = await engine.score(ITEMS, { weights: 'reference' })
     const now = await engine.score(ITEMS)
     expect(reference).toEqual(before)

@@ -1,11 +1,20 @@
-/** @file Scores and updates: micro-batches through compiled graphs, gradients summed, one optimiser step. */
+/** @file Scores and gradients: micro-batches through compiled graphs, gradients summed until a step takes them. */
 
 import { tokenWeights } from '../../rl/aggregate.ts'
 import { checkDatum, type Datum } from '../../rl/datum.ts'
 import { batchLoss, type LossSequence, type LossSpec } from '../../rl/loss.ts'
 import { Executable, gradients, type Tensor, type Value, type Values } from '../../tensor/index.ts'
-import { DataError, NumericError } from '../../util/errors.ts'
-import type { ScoreItem, ScoreOptions, Scores, UpdateOptions, UpdateStats } from '../policy.ts'
+import { ConfigError, DataError, NumericError } from '../../util/errors.ts'
+import type {
+  BatchStats,
+  LossOptions,
+  OptimizerSettings,
+  ScoreItem,
+  ScoreOptions,
+  Scores,
+  StepStats,
+} from '../policy.ts'
+import { lossRefusal } from '../update.ts'
 import {
   batchValues,
   gatherTokens,
@@ -24,6 +33,11 @@ export interface TrainerOptions {
   microBatchTokens: number
 }
 
+/** In this process nothing about a batch is unknown. */
+export interface LocalBatchStats extends Required<BatchStats> {
+  parts: Required<NonNullable<BatchStats['parts']>>
+}
+
 /** Compiled graphs that are kept: a loss whose coefficients follow a schedule makes a new one with every step. */
 const MOST_GRAPHS = 8
 
@@ -36,6 +50,7 @@ export class Trainer {
   readonly #parameters: Parameters
   readonly #options: TrainerOptions
   readonly #graphs = new Map<string, Promise<Executable>>()
+  #accumulating: Promise<void> = Promise.resolve()
 
   constructor(parameters: Parameters, options: TrainerOptions) {
     this.#parameters = parameters
@@ -109,12 +124,27 @@ export class Trainer {
     return results
   }
 
-  async update(datums: readonly Datum[], options: UpdateOptions): Promise<UpdateStats> {
+  /** Adds a batch's gradient to the accumulated one; drops all of it when the batch cannot be used. */
+  accumulate(datums: readonly Datum[], options: LossOptions): Promise<LocalBatchStats> {
+    const batch = this.#accumulating.then(() => this.#addGradient(datums, options))
+    this.#accumulating = batch.then(
+      () => {},
+      () => this.#parameters.dropGradient(),
+    )
+    return batch
+  }
+
+  /** Waits for the batches before it, and takes a step with what they have accumulated. */
+  async step(optimizer: OptimizerSettings): Promise<Required<StepStats>> {
+    await this.#accumulating
+    return { gradNorm: this.#parameters.step(optimizer) }
+  }
+
+  async #addGradient(datums: readonly Datum[], options: LossOptions): Promise<LocalBatchStats> {
     const { loss: spec, temperature = 1 } = options
-    if (datums.length === 0) throw new DataError('update: expected at least one datum, got none')
-    datums.forEach((datum, i) => {
-      checkDatum(datum, `datum ${i}`)
-    })
+    checkBatch(datums)
+    const refusal = lossRefusal(spec, this.#parameters.hasValueHead)
+    if (refusal !== null) throw new ConfigError(`loss${refusal}`)
     const weights = tokenWeights(
       datums.map(({ mask }) => mask),
       spec.aggregation,
@@ -122,23 +152,27 @@ export class Trainer {
     )
     const results = new Array<PerToken>(datums.length)
     const batches = this.#batches(datums)
-    for (const [number, batch] of batches.entries()) {
+    for (const batch of batches) {
       const graph = await this.#training(batch.sizes.S > 0, spec)
       const values = {
         ...this.#values(batch, datums, temperature),
         ...lossValues(batch, datums, weights, spec),
         ...this.#parameters.feeds(graph.model.inputs),
       }
-      const outputs = await graph.run(values, this.#parameters.gradientTargets(number === 0))
+      const outputs = await graph.run(values, this.#parameters.gradientTargets())
       refuseNonFinite(floats(outputs.loss)[0], batch)
-      if (number > 0) this.#parameters.accumulate(outputs)
+      this.#parameters.addGradient(outputs)
       collect(batch, datums, outputs, results)
     }
-    // Described first: what the description refuses must not have changed a weight.
-    const stats = describe(datums, results, spec, options)
-    const gradNorm = this.#parameters.step(options.optimizer)
-    return { ...stats, gradNorm, microBatches: batches.length }
+    return { ...describe(datums, results, spec, options), microBatches: batches.length }
   }
+}
+
+const checkBatch = (datums: readonly Datum[]): void => {
+  if (datums.length === 0) throw new DataError('accumulate: expected at least one datum, got none')
+  datums.forEach((datum, i) => {
+    checkDatum(datum, `datum ${i}`)
+  })
 }
 
 const withoutNull = (tensors: Record<string, Tensor | null>): Record<string, Tensor> =>
@@ -207,8 +241,8 @@ const describe = (
   datums: readonly Datum[],
   results: readonly PerToken[],
   spec: LossSpec,
-  options: UpdateOptions,
-): Omit<UpdateStats, 'gradNorm' | 'microBatches'> => {
+  options: LossOptions,
+): Omit<LocalBatchStats, 'microBatches'> => {
   const sequences: LossSequence[] = datums.map((datum, i) => ({ ...pickLoss(datum), ...results[i] }))
   const { loss, parts, clipFraction } = batchLoss(spec, sequences, { prompts: options.prompts })
   return { loss, parts, clipFraction, ...tokenStatistics(sequences) }

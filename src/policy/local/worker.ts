@@ -44,7 +44,8 @@ const start = () => {
       }
     })
   })
-  post({ kind: 'ready', config: parameters.config, parameterCount: parameters.count, trainedCount })
+  const { config, hasValueHead, count: parameterCount } = parameters
+  post({ kind: 'ready', config, hasValueHead, parameterCount, trainedCount })
 }
 
 try {

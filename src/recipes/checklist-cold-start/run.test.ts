@@ -22,7 +22,7 @@ const config = checklistPhaseSchema.parse({
   steps: 6,
   batch: 8,
   model: { shape: { hiddenSize: 32, layers: 1, heads: 2, maxPositions: 96 } },
-  engine: { threads: 1 },
+  policy: { threads: 1 },
   optimizer: { learningRate: { kind: 'constant', peak: 3e-3 } },
   evaluation: { problems: 8 },
   checkpoint: { every: 3 },

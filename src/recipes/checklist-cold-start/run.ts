@@ -1,14 +1,13 @@
 /** @file Cold start of the packing task: habit and following hints by supervised learning, evaluated without and with a scaffold. */
 
-import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import { configHash } from '../../runs/run-state.ts'
 import { demonstration, PackingWorld, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
 import { evaluateScores } from '../checklist/evaluate.ts'
 import { freshPackingModel, PackingTask, packingCriterionNames } from '../checklist/packing.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { FREE_CONFIG_KEYS, withRun } from '../common/session.ts'
+import { decidingHash, withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
 import type { ChecklistPhase } from './config.ts'
 
@@ -39,7 +38,7 @@ const evaluatePacking = async (
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
 export const runChecklistColdStart = (config: ChecklistPhase, options: RunOptions): Promise<RunResult> => {
-  const hash = configHash(config, FREE_CONFIG_KEYS)
+  const hash = decidingHash(config)
   const { events = {} } = options
   const { hiddenSize, layers, heads } = config.model.shape
   const info = {
@@ -54,9 +53,7 @@ export const runChecklistColdStart = (config: ChecklistPhase, options: RunOption
   return withRun({ ...options, info, configHash: hash }, async ({ run, from, use }) => {
     const world = new PackingWorld(config.world)
     const task = new PackingTask(world)
-    const policy = await use(
-      LocalPolicy.start(freshPackingModel(config.model.shape, config.seed), config.engine),
-    )
+    const policy = await use(openPolicy(config.policy, freshPackingModel(config.model.shape, config.seed)))
     const phase = {
       name: 'supervised',
       policy,

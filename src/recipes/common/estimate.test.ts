@@ -22,7 +22,7 @@ describe('the plan of preset paper', () => {
 
   it('trains one sequence at a time, and says what dominates', () => {
     const { config, plan } = paper()
-    expect(config.engine.microBatchTokens).toBeLessThan(600 + config.rollout.maxTokens)
+    expect(config.policy.microBatchTokens).toBeLessThan(600 + config.rollout.maxTokens)
     expect(memoryOf(plan).total).toBeLessThan(48e9)
     const [line] = plan.lines.filter(text => text.includes('mostly'))
     expect(line).toMatch(/mostly activations \d+% \(all layers of one sequence of up to 1,112 tokens/)
@@ -54,6 +54,6 @@ describe('estimateMemory', () => {
     expect(second.weights).toBe(2 * plain.weights)
     const twice = estimateMemory(config, { ...options, microBatchTokens: 8192 })
     expect(twice.activations).toBe(2 * plain.activations)
-    expect(memoryLines(plain, options)[1]).toMatch(/lower engine\.microBatchTokens\)$/)
+    expect(memoryLines(plain, options)[1]).toMatch(/lower policy\.microBatchTokens\)$/)
   })
 })

@@ -66,15 +66,15 @@ export const estimateMemory = (config: ModelConfig, options: EstimateOptions): M
 /** Memory of supervised learning: what is sampled is only evaluated. */
 export const coldStartMemory = (
   config: ModelConfig,
-  engine: { microBatchTokens: number; maxRows: number },
+  policy: { microBatchTokens: number; maxRows: number },
 ): MemoryEstimate =>
   estimateMemory(config, {
     lora: null,
     reference: false,
-    microBatchTokens: engine.microBatchTokens,
+    microBatchTokens: policy.microBatchTokens,
     sequence: config.maxPositions,
-    rows: engine.maxRows,
-    prompts: engine.maxRows,
+    rows: policy.maxRows,
+    prompts: policy.maxRows,
     promptTokens: config.maxPositions / 2,
     newTokens: config.maxPositions / 2,
   })
@@ -98,8 +98,8 @@ export const formatBytes = (bytes: number): string =>
 const REMEDIES: Readonly<Record<Exclude<keyof MemoryEstimate, 'total'>, string>> = {
   weights: 'all parameters in 32 bits; only a smaller model has fewer',
   optimizer: 'gradient and moments of what is trained; model.lora trains less',
-  activations: 'all layers of a micro-batch at once; lower engine.microBatchTokens',
-  cache: 'keys and values of all rows; lower engine.maxRows or rollout.maxTokens',
+  activations: 'all layers of a micro-batch at once; lower policy.microBatchTokens',
+  cache: 'keys and values of all rows; lower policy.maxRows or rollout.maxTokens',
 }
 
 /** The largest part in words. A micro-batch of one whole sequence cannot be cut further. */

@@ -64,11 +64,11 @@ describe('a second opinion on rollouts', () => {
   })
 
   it('is asked for every so many steps, from the first on, or never', async () => {
-    const asked = async (step: number) => (await opinionOn(opinionOf(1, 5), groups, step, 7)) !== null
+    const asked = async (step: number) => (await opinionOn(opinionOf(1, 5), groups, step, 7)).scores !== null
     expect(await Promise.all([1, 2, 5, 6, 7, 10, 11].map(asked))).toEqual([
       ...[true, false, false, true, false, false, true],
     ])
-    expect(await opinionOn({ ...opinionOf(1), rollouts: null }, groups, 1, 7)).toBeNull()
+    expect((await opinionOn({ ...opinionOf(1), rollouts: null }, groups, 1, 7)).scores).toBeNull()
   })
 })
 

@@ -11,13 +11,28 @@ import {
   RunFolder,
   readRunInfo,
 } from '../../runs/run-folder.ts'
-import { isFinished } from '../../runs/run-state.ts'
+import { configHash, isFinished } from '../../runs/run-state.ts'
+import { engineAsPolicy } from '../../train/config.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { packageVersion } from '../../util/package.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 
 /** Settings that may change between stop and resume without changing what the steps compute. */
-export const FREE_CONFIG_KEYS = ['out', 'engine', 'checkpoint', 'monitors']
+const FREE_CONFIG_KEYS = ['out', 'policy', 'checkpoint', 'monitors']
+
+/**
+ * What a configuration says of the numbers that the steps compute. Of the policy that is its kind alone: how it computes may
+ * change. This process is taken for granted, so that a hash of before there were kinds stays what it is.
+ */
+export const decidingSettings = (config: object): Record<string, unknown> => {
+  const { policy, ...settings } = engineAsPolicy(config as Record<string, unknown>)
+  const kept = Object.fromEntries(Object.entries(settings).filter(([key]) => !FREE_CONFIG_KEYS.includes(key)))
+  const { kind = 'local' } = (policy ?? {}) as { kind?: unknown }
+  return kind === 'local' ? kept : { ...kept, policy: { kind } }
+}
+
+/** Hash of what must stay the same between stop and resume. */
+export const decidingHash = (config: object): string => configHash(decidingSettings(config), [])
 
 export interface Session {
   run: RunFolder
@@ -79,13 +94,11 @@ const holdsNothing = (dir: string): boolean =>
 const NAMED_CHANGES = 5
 
 /** `steps 120 then, 90 now`: what differs from the run's own configuration, but for what may. */
-const changesSince = (run: RunFolder, config: unknown): string | undefined => {
-  const changes = differentSettings(readRunInfo(run.dir).config, config)
-    .filter(({ name }) => !FREE_CONFIG_KEYS.includes(name.split('.')[0]))
-    .map(
-      ({ name, a, b }) =>
-        `${name} ${JSON.stringify(a) ?? 'absent'} then, ${JSON.stringify(b) ?? 'absent'} now`,
-    )
+const changesSince = (run: RunFolder, config: object): string | undefined => {
+  const then = readRunInfo(run.dir).config as object
+  const changes = differentSettings(decidingSettings(then), decidingSettings(config)).map(
+    ({ name, a, b }) => `${name} ${JSON.stringify(a) ?? 'absent'} then, ${JSON.stringify(b) ?? 'absent'} now`,
+  )
   if (changes.length === 0) return undefined
   const more = changes.length - NAMED_CHANGES
   return [...changes.slice(0, NAMED_CHANGES), ...(more > 0 ? [`${more} more`] : [])].join('; ')
@@ -93,13 +106,13 @@ const changesSince = (run: RunFolder, config: unknown): string | undefined => {
 
 const resumePoint = (
   run: RunFolder,
-  { configHash, info, mayLackCheckpoint }: SessionOptions,
+  { configHash: hash, info, mayLackCheckpoint }: SessionOptions,
 ): ResumePoint | null => {
   if (latestCheckpoint(run.dir) === null && mayLackCheckpoint?.(run.dir)) {
     run.truncateAfter(-1)
     return null
   }
-  return run.resume(configHash, changesSince(run, info.config))
+  return run.resume(hash, changesSince(run, info.config as object))
 }
 
 const resultOf = ({ dir }: RunFolder, { step, finished }: StepsResult): RunResult => ({

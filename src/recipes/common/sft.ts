@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { readRunInfo } from '../../runs/run-folder.ts'
 import { optimizerSchema } from '../../train/config.ts'
@@ -51,7 +51,7 @@ export type SftConfig = z.output<typeof sftSchema>
 /** The phase in a recipe's run. */
 export interface SftPhase<Problem> {
   /** The recipe's configuration; its evaluation is the phase's as well. */
-  config: EvaluationConfig & Pick<TrainingConfig, 'seed' | 'engine' | 'model' | 'checkpoint' | 'monitors'>
+  config: EvaluationConfig & Pick<TrainingConfig, 'seed' | 'policy' | 'model' | 'checkpoint' | 'monitors'>
   sft: SftConfig
   /** What the phase's run is called. */
   recipe: string
@@ -128,7 +128,7 @@ const demonstrations = async <Problem>(
   const teacher =
     sft.teacher === null
       ? student
-      : await LocalPolicy.start({ folder: existingModel(sft.teacher, 'sft.teacher') }, config.engine)
+      : await openPolicy(inTurns(config), { folder: existingModel(sft.teacher, 'sft.teacher') })
   try {
     const written = await write(phase, teacher)
     const kept = selectDemonstrations(written, sft, task.reward.leaks)
@@ -156,6 +156,9 @@ const demonstrations = async <Problem>(
     if (teacher !== student) await teacher.close()
   }
 }
+
+/** Nothing is sampled here while something is learnt: a second engine would only take memory. */
+const inTurns = ({ policy }: Pick<TrainingConfig, 'policy'>) => ({ ...policy, sampler: null })
 
 /** What the student learns: the response after the plain prompt. */
 const drawFrom = <Problem>(
@@ -185,7 +188,7 @@ export const runSft = <Problem>(
   const mayLackCheckpoint = (dir: string) => hasDemonstrations(dir, isOwn)
   return withRun({ ...options, info, configHash, mayLackCheckpoint }, async ({ run, from, use }) => {
     const lora = config.model.lora ?? undefined
-    const policy = await use(LocalPolicy.start({ folder, lora, seed }, config.engine))
+    const policy = await use(openPolicy(inTurns(config), { folder, lora, seed }))
     const tell = (message: string) => {
       run.appendEvent({ level: 'info', message })
       events.onMessage?.(message)

@@ -1,7 +1,9 @@
 /** @file From a recipe's configuration to its training: settings of the loop, sampling, phases, the reference. */
 
 import type { z } from 'zod'
+import type { PipelinedPolicySettings, PolicySettings } from '../../policy/open.ts'
 import type { Policy, SamplingOptions } from '../../policy/policy.ts'
+import { assertComputable } from '../../policy/update.ts'
 import type { LossSpec } from '../../rl/loss.ts'
 import { withMaxTokens } from '../../rl/loss-presets.ts'
 import type { GroupedDatum } from '../../rl/rollout.ts'
@@ -14,7 +16,8 @@ import type { RunEvents } from './recipe.ts'
 import type { Session } from './session.ts'
 
 /** What recipes that learn from rewards have in their configurations. */
-export type TrainingConfig = Omit<z.output<z.ZodObject<typeof reinforcementShape>>, 'model'> & {
+export type TrainingConfig = Omit<z.output<z.ZodObject<typeof reinforcementShape>>, 'model' | 'policy'> & {
+  policy: PolicySettings | PipelinedPolicySettings
   model: Pick<z.output<typeof modelSchema>, 'folder' | 'lora'>
   loss: LossSpec
   evaluation: { every: number }
@@ -66,16 +69,19 @@ export const phaseOf = (
 /**
  * Trains from the start or from the session's checkpoint. The reference of a KL term is the model that the run started from,
  * an adapter with what it had learnt; also after a resume.
+ * @throws ConfigError before anything is sampled, for a loss that the policy cannot compute
  * @param recipeFor makes the recipe while the policy still is that model
  */
 export const reinforce = async <Rolled>(
   { run, from }: Pick<Session, 'run' | 'from'>,
   policy: Policy,
-  { kl }: LossSpec,
+  loss: LossSpec,
   recipeFor: () => Recipe<Rolled> | Promise<Recipe<Rolled>>,
   settings: LoopSettings,
   events: RunEvents,
 ): Promise<StepsResult> => {
+  assertComputable(policy, loss)
+  const { kl } = loss
   if (kl.kind !== 'none' && kl.coef > 0) await policy.freezeReference()
   const recipe = await recipeFor()
   if (from) await policy.load(from.dir)

@@ -2,14 +2,13 @@
 
 import type { ModelConfig } from '../../model/config.ts'
 import { createTokenizer } from '../../model/tokenizer.ts'
-import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import { openPolicy } from '../../policy/open.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import { configHash } from '../../runs/run-state.ts'
 import { Rng } from '../../util/rng.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import { miniatureShape } from '../common/miniature.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { FREE_CONFIG_KEYS, withRun } from '../common/session.ts'
+import { decidingHash, withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
 import type { LearnedVerifierConfig } from './config.ts'
 import { LearnedVerifier } from './grader.ts'
@@ -145,13 +144,13 @@ export const runLearnedVerifier = (
   options: RunOptions,
 ): Promise<RunResult> => {
   const data = readLabels(config.data.file, config.data.heldOut)
-  const hash = configHash(config, FREE_CONFIG_KEYS)
+  const hash = decidingHash(config)
   const { source, reader } = verifierModel(config, data.train)
   const { events = {} } = options
   return withRun(
     { ...options, info: runInfo(config, data), configHash: hash },
     async ({ run, from, use }) => {
-      const policy = await use(LocalPolicy.start(source, config.engine))
+      const policy = await use(openPolicy(config.policy, source))
       const verifier = new LearnedVerifier(policy, reader)
       const heldOut = new Rng('held-out rows').shuffle(data.heldOut).slice(0, config.evaluation.rows)
       const phase = {

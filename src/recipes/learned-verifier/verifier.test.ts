@@ -53,7 +53,7 @@ describe('a learned verifier', () => {
       data: { file: labelFile(labels(1500)) },
       model: { shape: { hiddenSize: 32, layers: 2, heads: 2, maxPositions: 48, initializerRange: 0.15 } },
       optimizer: { learningRate: { kind: 'cosine', peak: 5e-3, warmup: 10, floor: 0.1 } },
-      engine: { threads: 1 },
+      policy: { threads: 1 },
     })
     const { checkpoint } = await learnedVerifier.run(config, { dir: join(dir, 'run'), resume: false })
     const [before, after] = readEvals(join(dir, 'run'))

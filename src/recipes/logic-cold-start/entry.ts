@@ -8,16 +8,16 @@ import { logicModelConfig } from './model.ts'
 import { runLogicColdStart } from './run.ts'
 
 const plan = (config: LogicColdStartConfig): RunPlan => {
-  const { model, batch, steps, curriculum, wording, start, engine } = config
+  const { model, batch, steps, curriculum, wording, start, policy } = config
   const shape = logicModelConfig(model.shape)
   const { total } = modelTensors(shape, null, false)
-  const memory = coldStartMemory(shape, engine)
+  const memory = coldStartMemory(shape, policy)
   return {
     lines: [
       `model        ${start ?? `fresh weights, ${formatCount(total)} parameters (${shape.layers} layers of ${shape.hiddenSize})`}`,
       `training     ${steps} steps of ${batch} demonstrations, curriculum ${curriculum.kind}, wording ${wording}`,
       `evaluation   ${config.evaluation.problems} problems for each of ${config.evaluation.hops.join(', ')} hops at the end`,
-      ...memoryLines(memory, { ...engine, sequence: shape.maxPositions }),
+      ...memoryLines(memory, { ...policy, sequence: shape.maxPositions }),
     ],
     json: { steps, batch, parameters: total, memoryBytes: memory },
   }

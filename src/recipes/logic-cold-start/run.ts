@@ -1,12 +1,11 @@
 /** @file Runs the cold start: model, demonstrations, evaluation and run folder put together. */
 
 import { LogicSolver } from '../../grade/logic/solver.ts'
-import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import { openPolicy } from '../../policy/open.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import { configHash } from '../../runs/run-state.ts'
 import { checkTrainingSeed, logicTestSet } from '../../tasks/logic/testsets.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { FREE_CONFIG_KEYS, withRun } from '../common/session.ts'
+import { decidingHash, withRun } from '../common/session.ts'
 import { assertLogicVocabulary, existingModel } from '../common/starting-model.ts'
 import { runSupervised } from '../common/supervised.ts'
 import { CRITERION_NAMES } from '../logic/criteria.ts'
@@ -22,12 +21,12 @@ const setName = (hops: number): string => (hops === 1 ? '1 hop' : `${hops} hops`
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
 export const runLogicColdStart = (config: ColdStartPhase, options: RunOptions): Promise<RunResult> => {
   checkTrainingSeed(config.seed)
-  const hash = configHash(config, FREE_CONFIG_KEYS)
+  const hash = decidingHash(config)
   const source = startOf(config)
   const { events = {} } = options
   return withRun({ ...options, info: runInfo(config), configHash: hash }, async ({ run, from, use }) => {
     const [policy, solver] = await Promise.all([
-      use(LocalPolicy.start(source, config.engine)),
+      use(openPolicy(config.policy, source)),
       use(LogicSolver.start({ backend: 'ground' })),
     ])
     const parts = { policy, solver, format: miniatureFormat() }

@@ -1,5 +1,6 @@
 /** @file Settings of rubric-as-reward that would silently be ignored, refused before anything runs. */
 
+import { refusedLoss } from '../../policy/open.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
 import { conditionWeights } from './rewards.ts'
@@ -17,6 +18,12 @@ export const checkSettings = (config: RubricAsRewardConfig): void => {
   checkReward(config)
   checkCredit(config)
   checkAdvantage(config)
+  checkLoss(config)
+}
+
+const checkLoss = ({ policy, loss }: RubricAsRewardConfig): void => {
+  const reason = refusedLoss(policy, {}, loss)
+  if (reason !== null) throw new ConfigError(`loss${reason}`)
 }
 
 const isDefaultAdvantage = (advantage: RubricAsRewardConfig['advantage']): boolean => {

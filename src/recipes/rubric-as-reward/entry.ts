@@ -35,7 +35,7 @@ const rewardLine = ({ condition, weights, credit, method }: RubricAsRewardConfig
 
 const plan = (config: RubricAsRewardConfig): RunPlan => {
   checkSettings(config)
-  const { rollout, model, engine, loss, optimizer, task, evaluation } = config
+  const { rollout, model, policy, loss, optimizer, task, evaluation } = config
   const steps = trainingSteps(config)
   const shape = shapeOf(config)
   const rollouts = rollout.prompts * rollout.samples
@@ -47,10 +47,10 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
     estimateMemory(shape, {
       lora: model.lora,
       reference: loss.kl.coef > 0,
-      microBatchTokens: engine.microBatchTokens,
+      microBatchTokens: policy.microBatchTokens,
       sequence,
-      rows: Math.min(rollouts, engine.maxRows),
-      prompts: Math.min(rollout.prompts, engine.maxRows),
+      rows: Math.min(rollouts, policy.maxRows),
+      prompts: Math.min(rollout.prompts, policy.maxRows),
       promptTokens: PROMPT_TOKENS[task.prompt],
       newTokens: rollout.maxTokens,
     })
@@ -65,7 +65,7 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
       `optimiser    AdamW, learning rate ${rate.peak} (${rate.kind}), KL ${loss.kl.coef > 0 ? `${loss.kl.kind} x ${loss.kl.coef}` : 'none'}`,
       'grading      by rules and solver in this process: no judge model, no network',
       `evaluation   ${evaluation.problems} problems on ${evaluation.sets.join(', ')}, before and after${shorterStart({ steps, evaluation })}`,
-      ...(memory ? memoryLines(memory, { ...engine, sequence }) : []),
+      ...(memory ? memoryLines(memory, { ...policy, sequence }) : []),
     ],
     json: {
       steps,

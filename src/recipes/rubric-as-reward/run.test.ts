@@ -19,7 +19,7 @@ describe('a baseline', () => {
   const config = rubricAsRewardSchema.parse({
     condition: 'baseline',
     model: { folder: 'package:models/logic-start' },
-    engine: { threads: 1, spinning: false },
+    policy: { threads: 1, spinning: false },
     steps: 80,
     evaluation: { problems: 3, problemsAtStart: 2, samples: 1, greedy: false, sets: ['train-distribution'] },
   })

@@ -4,12 +4,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { gradeLogicBatch } from '../../grade/logic/criteria.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
-import { LocalPolicy } from '../../policy/local/local-policy.ts'
-import { configHash } from '../../runs/run-state.ts'
+import { openPolicy } from '../../policy/open.ts'
 import { checkTrainingSeed } from '../../tasks/logic/testsets.ts'
 import { givenModel, runPhase } from '../common/phase.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { FREE_CONFIG_KEYS, type Session, withRun } from '../common/session.ts'
+import { decidingHash, type Session, withRun } from '../common/session.ts'
 import { assertLogicVocabulary } from '../common/starting-model.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
 import { CRITERION_NAMES } from '../logic/criteria.ts'
@@ -33,7 +32,7 @@ export const runRubricAsReward = (config: RubricAsRewardConfig, options: RunOpti
   const session = {
     ...options,
     info: runInfo(config),
-    configHash: configHash(config, FREE_CONFIG_KEYS),
+    configHash: decidingHash(config),
     mayLackCheckpoint: (dir: string) => config.coldStart !== null && existsSync(coldStartIn(dir)),
   }
   return withRun(session, async open => {
@@ -58,13 +57,13 @@ export const runRubricAsReward = (config: RubricAsRewardConfig, options: RunOpti
 }
 
 const openParts = async (
-  { model, seed, engine }: RubricAsRewardConfig,
+  { model, seed, policy: where }: RubricAsRewardConfig,
   folder: string,
   { run, use }: Session,
   tell?: (message: string) => void,
 ) => {
   const [policy, solver] = await Promise.all([
-    use(LocalPolicy.start({ folder, lora: model.lora ?? undefined, seed }, engine)),
+    use(openPolicy(where, { folder, lora: model.lora ?? undefined, seed })),
     use(LogicSolver.start()),
   ])
   if (solver.stats().backend !== 'z3') {

@@ -1,5 +1,6 @@
 /** @file Refuses settings of ruscarl of which one would silently be ignored. */
 
+import { refusedLoss } from '../../policy/open.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { type RuscarlConfig, ruscarlSchema } from './config.ts'
 import type { HeldOutJudge, JudgeConfig, OneJudge } from './judge-config.ts'
@@ -13,7 +14,8 @@ const refuse = (key: string, expected: string, hint: string): never => {
 export const checkSettings = (config: RuscarlConfig): void => {
   if (config.task.kind === 'packing') checkPacking(config)
   else checkConversations(config)
-  checkEngine(config)
+  checkPolicy(config)
+  checkLoss(config)
   checkTogether(config)
 }
 
@@ -77,13 +79,18 @@ const checkSampling = ({ ask, fleet }: OneJudge, key: string): void => {
     )
 }
 
-const checkEngine = ({ engine, pipeline }: RuscarlConfig): void => {
-  if (engine.sampler !== null && !pipeline)
+const checkPolicy = ({ policy, pipeline }: RuscarlConfig): void => {
+  if (policy.sampler !== null && !pipeline)
     refuse(
-      'engine.sampler',
+      'policy.sampler',
       'null without pipeline, where sampling and learning take turns and a second engine would only take memory',
-      'set pipeline to true, or engine.sampler to null',
+      'set pipeline to true, or policy.sampler to null',
     )
+}
+
+const checkLoss = ({ policy, loss }: RuscarlConfig): void => {
+  const reason = refusedLoss(policy, {}, loss)
+  if (reason !== null) throw new ConfigError(`loss${reason}`)
 }
 
 const checkTogether = (config: RuscarlConfig): void => {

@@ -1,13 +1,8 @@
 /** @file Configuration of the ruscarl recipe; defaults are those of the paper where it gives them, of its code where it does not. */
 
 import { z } from 'zod'
-import {
-  engineSchema,
-  lossSettingSchema,
-  modelSchema,
-  reinforcementShape,
-  rolloutSchema,
-} from '../../train/config.ts'
+import { pipelinedPolicySchema } from '../../policy/open.ts'
+import { lossSettingSchema, modelSchema, reinforcementShape, rolloutSchema } from '../../train/config.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
 import { sftSchema } from '../common/sft.ts'
 import { judgeSchema } from './judge-config.ts'
@@ -93,23 +88,10 @@ const explorationSchema = z.strictObject({
     .default(null),
 })
 
-/** Where sampling and learning run. */
-const pipelinedEngineSchema = z.strictObject({
-  ...engineSchema.shape,
-  /**
-   * A second engine that only samples, with threads of its own, so that a pipelined step is sampled while the one before is
-   * learnt from; null: both take turns on one engine. The other settings hold for both.
-   */
-  sampler: z
-    .strictObject({ threads: engineSchema.shape.threads.unwrap().default(1) })
-    .nullable()
-    .default(null),
-})
-
 export const ruscarlSchema = z.strictObject({
   recipe: z.literal('ruscarl').default('ruscarl'),
   ...reinforcementShape,
-  engine: pipelinedEngineSchema.prefault({}),
+  policy: pipelinedPolicySchema.prefault({}),
   model: modelSchema.omit({ shape: true }).prefault({}),
   task: taskSchema.prefault({}),
   /** Seed of the world of packing: its usual things and hidden rubrics (packing). */

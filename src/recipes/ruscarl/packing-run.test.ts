@@ -30,12 +30,12 @@ const coldStart = {
   steps: 4,
   batch: 8,
   model: { shape: { hiddenSize: 32, layers: 1, heads: 2, maxPositions: 96 } },
-  engine: { threads: 1 },
+  policy: { threads: 1 },
   evaluation: { problems: 4 },
 }
 
 const tiny = {
-  engine: { threads: 1 },
+  policy: { threads: 1 },
   steps: 3,
   rollout: { prompts: 2, samples: 4, maxTokens: 26 },
   optimizer: { learningRate: { kind: 'constant', peak: 1e-3 } },
@@ -93,7 +93,7 @@ describe('ruscarl on packing, the arms of the paper', () => {
     ],
     [
       'pipelined on two engines',
-      { pipeline: true, engine: { threads: 1, sampler: {} } },
+      { pipeline: true, policy: { threads: 1, sampler: {} } },
       metrics => {
         expect(metrics.map(offPolicy)).toEqual([false, true, true])
         all(metrics, ({ time }) => Number(time!.weights) >= 0)

@@ -50,7 +50,7 @@ const dynamicLines = ({ exploration: { dynamicSampling } }: RuscarlConfig): stri
 /** @throws ConfigError for settings that do not go together; DataError for a file that cannot be used */
 export const planRuscarl = (config: RuscarlConfig): RunPlan => {
   checkSettings(config)
-  const { rollout, steps, scaffold, ratio, noise, engine, model, loss, optimizer, evaluation } = config
+  const { rollout, steps, scaffold, ratio, noise, policy, model, loss, optimizer, evaluation } = config
   const data = dataFigures(config)
   const rollouts = rollout.prompts * rollout.samples
   const newTokens = rollouts * rollout.maxTokens
@@ -65,12 +65,12 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
     estimateMemory(shape, {
       lora: model.lora,
       reference: loss.kl.kind !== 'none' && loss.kl.coef > 0,
-      secondEngine: engine.sampler !== null,
-      microBatchTokens: engine.microBatchTokens,
+      secondEngine: policy.sampler !== null,
+      microBatchTokens: policy.microBatchTokens,
       sequence,
-      rows: Math.min(rollouts, engine.maxRows),
+      rows: Math.min(rollouts, policy.maxRows),
       // Every sample has a prompt of its own while it is scaffolded.
-      prompts: Math.min(rollouts, engine.maxRows),
+      prompts: Math.min(rollouts, policy.maxRows),
       promptTokens: data.scaffoldedTokens,
       newTokens: rollout.maxTokens,
     })
@@ -88,7 +88,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       `optimiser    AdamW, ${config.minibatches * config.epochs} updates a step, learning rate ${rate.peak} (${rate.kind}), KL ${loss.kl.kind === 'none' || loss.kl.coef === 0 ? 'none' : `${loss.kl.kind} x ${loss.kl.coef}`}`,
       ...judgeLines(judge, heldOutJudge),
       `evaluation   ${count(Math.min(evaluation.problems, data.test))} problems x ${evaluation.samples} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${count(Math.min(evaluation.problemsBetween, data.test))} every ${evaluation.every} steps between` : ''}`,
-      ...(memory ? memoryLines(memory, { ...engine, sequence }) : []),
+      ...(memory ? memoryLines(memory, { ...policy, sequence }) : []),
     ],
     json: {
       steps,

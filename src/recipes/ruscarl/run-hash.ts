@@ -1,7 +1,6 @@
 /** @file What must stay the same between stop and resume. */
 
-import { configHash } from '../../runs/run-state.ts'
-import { FREE_CONFIG_KEYS } from '../common/session.ts'
+import { decidingHash } from '../common/session.ts'
 import type { RuscarlConfig } from './config.ts'
 import type { OneJudge } from './judge-config.ts'
 
@@ -15,5 +14,5 @@ const whoIs = ({ ask, fleet }: OneJudge) => ({ ask, models: fleet.endpoints.map(
 export const runHash = (config: RuscarlConfig): string => {
   const { judge } = config
   const who = judge && { ...whoIs(judge), ...(judge.heldOut && { heldOut: whoIs(judge.heldOut) }) }
-  return configHash({ ...config, judge: who }, FREE_CONFIG_KEYS)
+  return decidingHash({ ...config, judge: who })
 }

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { openPolicy } from '../../policy/open.ts'
 import { PackingWorld } from '../../tasks/checklist/index.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import type { StepsResult } from '../../train/steps.ts'
@@ -19,7 +20,6 @@ import { loopSettings, reinforce } from '../common/training.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RuscarlConfig } from './config.ts'
 import { conversationTask, type JudgeModels, primarySetOf } from './conversations.ts'
-import { startPolicy } from './engines.ts'
 import { packingTask } from './packing-task.ts'
 import { ruscarl } from './recipe.ts'
 import { runHash } from './run-hash.ts'
@@ -94,7 +94,7 @@ const learnTask = async <Problem>(
   const start = await supervised(config, task, folder, run.dir, events)
   if (start === null) return { step: 0, finished: false }
   const lora = config.model.lora ?? undefined
-  const policy = await use(startPolicy(config, { folder: start, lora, seed: config.seed }))
+  const policy = await use(openPolicy(config.policy, { folder: start, lora, seed: config.seed }))
   const { curriculum } = config.exploration
   const recipe = async () =>
     ruscarl(config, {

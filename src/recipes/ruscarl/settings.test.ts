@@ -50,7 +50,8 @@ describe('settings that would silently be ignored are refused', () => {
     ['judge.heldOut.fleet', watchedBy({ fleet: { endpoints: [endpoint] } })],
     ['exploration.dynamicSampling', { exploration: { dynamicSampling: {}, curriculum: {} } }],
     ['exploration.dynamicSampling', { exploration: { dynamicSampling: {} }, rollout: { samples: 1 } }],
-    ['engine.sampler', { engine: { sampler: {} } }],
+    ['policy.sampler', { policy: { sampler: {} } }],
+    ['loss.value', { loss: { preset: 'gradus:ruscarl', value: { coef: 0.5 } } }],
     ['flipRate', { reward: 'random', flipRate: 0.1 }],
     ['scaffold.group.full', { scaffold: { group: { kind: 'binary', full: 9 } } }],
   ])('%s', (key, config) => {
@@ -71,7 +72,7 @@ describe('settings that would silently be ignored are refused', () => {
       { sft: {}, coldStart: {} },
       { sft: {}, model: { lora: {} } },
       { exploration: { entropyBonus: {} } },
-      { pipeline: true, engine: { sampler: { threads: 2 } } },
+      { pipeline: true, policy: { sampler: { threads: 2 } } },
     ])
       expect(check(config)).not.toThrow()
     // A model of given shape is never made here.
@@ -93,7 +94,7 @@ describe('what must stay the same for a resume', () => {
     expect(runHash(parse({ ratio: 'sampled' }))).not.toBe(runHash(parse({})))
     expect(runHash(parse({ out: 'elsewhere' }))).toBe(runHash(parse({})))
     // One engine or two: the numbers are the same.
-    expect(runHash(parse({ engine: { threads: 1, sampler: {} } }))).toBe(runHash(parse({})))
+    expect(runHash(parse({ policy: { threads: 1, sampler: {} } }))).toBe(runHash(parse({})))
   })
 })
 

@@ -103,7 +103,7 @@ class Choice {
       ...(top && { top: [top] }),
       finishReason: 'length' as const,
     }
-    const ends = new Set(this.#model.policy.config.eosTokenIds)
+    const ends = new Set(this.#model.config.eosTokenIds)
     this.#tokens.push(
       ...showSample(this.#model.tokenizer, sample, [], ends).tokens.map(shown => ({
         ...shown,

@@ -74,8 +74,8 @@ const encode = ({ tokenizer }: ServedModel, text: string, options: { addSpecialT
   refusing(() => tokenizer.encode(text, options))
 
 /** @throws WireError 400 for prompts that the model cannot take. */
-const checkPrompts = ({ policy }: ServedModel, { prompts, maxTokens }: Generation): void => {
-  const { maxPositions, vocabSize } = policy.config
+const checkPrompts = ({ config }: ServedModel, { prompts, maxTokens }: Generation): void => {
+  const { maxPositions, vocabSize } = config
   for (const prompt of prompts) {
     if (prompt.length === 0) throw new WireError(400, 'the prompt has no tokens')
     if (prompt.length + (maxTokens ?? 1) > maxPositions)
@@ -107,7 +107,7 @@ export const generate = async (
       batcher.submit({
         promptTokens,
         options: {
-          maxTokens: maxTokens ?? model.policy.config.maxPositions - promptTokens.length,
+          maxTokens: maxTokens ?? model.config.maxPositions - promptTokens.length,
           temperature,
           topP,
           topK,
@@ -128,7 +128,7 @@ export const show = (
   samples: readonly Sample[],
   { stops }: Generation,
 ): ShownSample[] => {
-  const endTokens = new Set(model.policy.config.eosTokenIds)
+  const endTokens = new Set(model.config.eosTokenIds)
   return samples.map(sample => showSample(model.tokenizer, sample, stops, endTokens))
 }
 

@@ -3,6 +3,7 @@
 import { basename, resolve } from 'node:path'
 import { ChatTemplate, loadChatTemplate } from '../../model/chat-template.ts'
 import { loadConfig } from '../../model/checkpoint.ts'
+import type { ModelConfig } from '../../model/config.ts'
 import { assertTokenizerFits, loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
 import type { Policy } from '../../policy/policy.ts'
@@ -11,6 +12,8 @@ export interface ServedModel {
   /** Name that clients see. */
   name: string
   policy: Policy
+  /** Context, vocabulary and end-of-text tokens. */
+  config: Pick<ModelConfig, 'maxPositions' | 'vocabSize' | 'eosTokenIds'>
   tokenizer: Tokenizer
   template: ChatTemplate
   /** Whether the checkpoint brought its own template. */
@@ -35,6 +38,7 @@ export const openServedModel = async (
   return {
     name,
     policy: await LocalPolicy.start({ folder }, { threads }),
+    config,
     tokenizer,
     template: template ?? new ChatTemplate(PLAIN_TEMPLATE),
     ownTemplate: template !== null,

@@ -192,9 +192,9 @@ describe('monitors in a training', () => {
   it('a gap between sampler and trainer is a sign, but not where another policy samples on purpose', async () => {
     const mismatched = () => {
       const policy = policyFrom(99)
-      const { update } = policy
-      policy.update = async (...args) => ({
-        ...(await update.apply(policy, args)),
+      const { accumulate } = policy
+      policy.accumulate = async (...args) => ({
+        ...(await accumulate.apply(policy, args)),
         maxLogprobDifference: 0.3,
       })
       return policy

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { CheckpointError } from '../util/errors.ts'
+import { LocalPolicy } from './local/local-policy.ts'
+import { PairedPolicy } from './local/paired-policy.ts'
+import { TINY } from './local/tiny-model.fixture.ts'
+import { openPolicy, pipelinedPolicySchema, policySchema } from './open.ts'
+
+const SOURCE = { init: { config: TINY, seed: 1 } }
+
+describe('a policy opened from its section of a configuration', () => {
+  it('is of this process unless the section says otherwise, and samples', async () => {
+    for (const section of [{ threads: 1 }, { kind: 'local', threads: 1 }]) {
+      const policy = await openPolicy(policySchema.parse(section), SOURCE)
+      expect(policy).toBeInstanceOf(LocalPolicy)
+      const [{ tokens }] = await policy.sample({ prompts: [[1]], maxTokens: 3, stopTokens: [] })
+      expect(tokens).toHaveLength(3)
+      await policy.close()
+    }
+  })
+
+  it('has two engines where one of them only samples', async () => {
+    const section = pipelinedPolicySchema.parse({ threads: 1, sampler: {} })
+    expect(section).toMatchObject({ kind: 'local', threads: 1, sampler: { threads: 1 } })
+    const policy = await openPolicy(section, SOURCE)
+    expect(policy).toBeInstanceOf(PairedPolicy)
+    await policy.syncWeights!()
+    await policy.close()
+  })
+
+  it('refuses kinds that there are none of, and settings of another kind', () => {
+    expect(() => policySchema.parse({ kind: 'elsewhere' })).toThrow()
+    expect(() => policySchema.parse({ kind: 'local', url: 'http://127.0.0.1:1' })).toThrow()
+    // Sampling and learning take turns here: a second engine would only take memory.
+    expect(() => policySchema.parse({ sampler: {} })).toThrow()
+  })
+
+  it('fails with the reason when the model cannot be loaded', async () => {
+    const opening = openPolicy(policySchema.parse({}), { folder: '/nowhere' })
+    await expect(opening).rejects.toThrow(CheckpointError)
+  })
+})

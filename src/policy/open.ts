@@ -1,0 +1,66 @@
+/** @file A policy from a configuration's `policy` section: what kind it is, how it computes, and opening it. */
+
+import { z } from 'zod'
+import type { LossSpec } from '../rl/loss.ts'
+import { LocalPolicy } from './local/local-policy.ts'
+import { PairedPolicy } from './local/paired-policy.ts'
+import type { ModelSource } from './local/parameters.ts'
+import type { Policy } from './policy.ts'
+import { lossRefusal } from './update.ts'
+
+const size = z.int().positive()
+
+/** In this process, its engine in a worker thread. */
+const localSchema = z.strictObject({
+  kind: z.literal('local').default('local'),
+  threads: size.default(2),
+  /** Threads spin while they wait: faster on idle cores, far slower where other work wants them too. */
+  spinning: z.boolean().default(true),
+  /** Rows decoded together. What is beyond that is sampled afterwards, while graders are busy with what is finished. */
+  maxRows: size.default(128),
+  /** Padded tokens in a training graph at a time: bounds memory. */
+  microBatchTokens: size.default(4096),
+})
+
+const pairedSchema = localSchema.extend({
+  /**
+   * A second engine that only samples, with threads of its own, so that a pipelined step is sampled while the one before is
+   * learnt from; null: both take turns on one engine. The other settings hold for both.
+   */
+  sampler: z
+    .strictObject({ threads: size.default(1) })
+    .nullable()
+    .default(null),
+})
+
+/** Where the policy of a recipe computes that samples and learns in turns. */
+export const policySchema = z.discriminatedUnion('kind', [localSchema])
+/** The same for a recipe that can sample ahead, where a second engine is of use. */
+export const pipelinedPolicySchema = z.discriminatedUnion('kind', [pairedSchema])
+
+export type PolicySettings = z.output<typeof policySchema>
+export type PipelinedPolicySettings = z.output<typeof pipelinedPolicySchema>
+
+/**
+ * Why the policy that the settings name would not compute a loss, as its `refuses` says once it is open; null when it would.
+ * Asked where a configuration is checked, so that no cold start is run in vain.
+ */
+export const refusedLoss = (
+  _settings: PolicySettings | PipelinedPolicySettings,
+  { valueHead = false }: Pick<ModelSource, 'valueHead'>,
+  loss: LossSpec,
+): string | null => lossRefusal(loss, valueHead)
+
+/**
+ * Opens the policy that the settings name; the caller closes it.
+ * @throws CheckpointError and others from loading; nothing is left running then
+ */
+export const openPolicy = (
+  settings: PolicySettings | PipelinedPolicySettings,
+  source: ModelSource,
+): Promise<Policy> => {
+  const { kind: _kind, sampler = null, ...trainer }: Partial<PipelinedPolicySettings> = settings
+  return sampler === null
+    ? LocalPolicy.start(source, trainer)
+    : PairedPolicy.start(source, { trainer, sampler: { ...trainer, ...sampler } })
+}

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { configHash } from '../../runs/run-state.ts'
+import { decidingHash, decidingSettings } from './session.ts'
+
+const REST = { recipe: 'x', steps: 3, rollout: { samples: 2 } }
+
+describe('what must stay the same between stop and resume', () => {
+  it('is not how the policy computes, but of what kind it is', () => {
+    const here = { ...REST, policy: { kind: 'local', threads: 1 } }
+    expect(decidingHash({ ...REST, policy: { kind: 'local', threads: 9, sampler: { threads: 1 } } })).toBe(
+      decidingHash(here),
+    )
+    expect(decidingHash({ ...REST, policy: { kind: 'elsewhere', threads: 1 } })).not.toBe(decidingHash(here))
+    expect(decidingHash({ ...here, steps: 4 })).not.toBe(decidingHash(here))
+    expect(decidingSettings({ ...here, out: 'o', checkpoint: {}, monitors: null })).toEqual(REST)
+  })
+
+  it('is of a run begun when the section was called engine what it was', () => {
+    const before = { ...REST, out: 'o', engine: { threads: 2 } }
+    expect(decidingHash({ ...REST, policy: { kind: 'local', threads: 2 } })).toBe(
+      configHash(before, ['out', 'engine', 'checkpoint', 'monitors']),
+    )
+    expect(decidingHash(before)).toBe(decidingHash({ ...REST, policy: { kind: 'local', threads: 1 } }))
+  })
+})
