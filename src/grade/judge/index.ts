@@ -1,6 +1,5 @@
 /** @file Judging by a language model. */
 
-export * from '../../chat/chat-model.ts'
 export * from '../../chat/index.ts'
 export * from './cache/index.ts'
 export * from './calibration.ts'
@@ -9,7 +8,6 @@ export * from './judge.ts'
 export * from './judge-options.ts'
 export * from './panel.ts'
 export * from './parse.ts'
-export { type Script, scriptedModel } from './scripted-model.ts'
 export * from './synthetic-graders.ts'
 export * from './untrusted.ts'
 export type { JudgeSampling } from './verdict-key.ts'

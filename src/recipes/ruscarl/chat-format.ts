@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ChatMessage } from '../../grade/grader.ts'
+import type { ChatMessage } from '../../chat/chat-model.ts'
 import { type ChatTemplate, loadChatTemplate } from '../../model/chat-template.ts'
 import { loadConfig } from '../../model/checkpoint.ts'
 import { isAdapterFolder } from '../../model/lora-files.ts'

@@ -1,6 +1,6 @@
 /** @file Conversations with rubrics from files: read, checked, split into those to train on and those to test on. */
 
-import type { ChatMessage } from '../../grade/grader.ts'
+import type { ChatMessage } from '../../chat/chat-model.ts'
 import { needsJudge, validateVerifiers } from '../../grade/rubric-grader.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { readRubricFile } from '../../rubric/formats/index.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { scriptedModel } from '../../grade/judge/scripted-model.ts'
+import { scriptedModel } from '../../chat/scripted-model.ts'
 import { ruscarlSchema } from './config.ts'
 import { openJudging } from './judging.ts'
 import { recentVerdicts } from './recent-verdicts.ts'

@@ -1,6 +1,6 @@
 /** @file The scaffold: which criteria a rollout is shown, the system message that shows them, and whether it leaks. */
 
-import type { ChatMessage } from '../../grade/grader.ts'
+import type { ChatMessage } from '../../chat/chat-model.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { Rng } from '../../util/rng.ts'
 import { shownCount } from './schedule.ts'

@@ -2,7 +2,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { scriptedModel } from '../../grade/judge/scripted-model.ts'
+import { scriptedModel } from '../../chat/scripted-model.ts'
 import { saveCheckpoint } from '../../model/checkpoint.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { initWeights } from '../../model/weights.ts'
