@@ -4,7 +4,13 @@ export type * from './chat-model.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { estimateJudging, type JudgingEstimate, type JudgingPlan } from './estimate.ts'
 export { type FleetRuntime, type FleetStats, JudgeFleet, judgeFleet } from './fleet.ts'
-export { type EndpointOptions, endpointSchema, type FleetOptions, fleetSchema } from './fleet-config.ts'
+export {
+  type EndpointOptions,
+  endpointSchema,
+  type FleetOptions,
+  type FleetSettings,
+  fleetSchema,
+} from './fleet-config.ts'
 export type { DurationSummary } from './histogram.ts'
 export type { LaneStats } from './lane.ts'
 export { type LedgerEntry, type Price, priceSchema } from './ledger.ts'
@@ -12,3 +18,4 @@ export { OpenAiModel, type OpenAiOptions, type OpenAiRuntime, openAiModel, openA
 export type { MaxTokensField, StructuredOutput } from './request.ts'
 export { retryAfterMs } from './retry-after.ts'
 export { type Script, scriptedModel } from './scripted-model.ts'
+export * from './timed-model.ts'

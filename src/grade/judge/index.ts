@@ -1,13 +1,17 @@
 /** @file Judging by a language model. */
 
 export * from '../../chat/index.ts'
+export * from './ask-config.ts'
 export * from './cache/index.ts'
 export * from './calibration.ts'
 export * from './escalation.ts'
 export * from './judge.ts'
-export * from './judge-options.ts'
+export * from './judge-config.ts'
+export type * from './judge-options.ts'
+export * from './open-judge.ts'
 export * from './panel.ts'
 export * from './parse.ts'
+export { recentVerdicts } from './recent-verdicts.ts'
 export * from './synthetic-graders.ts'
 export * from './untrusted.ts'
 export type { JudgeSampling } from './verdict-key.ts'

@@ -11,7 +11,7 @@ import {
   rolloutSchema,
 } from '../../train/config.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
-import { judgeSchema } from './judge-config.ts'
+import { trainingJudgeSchema } from '../common/judge-config.ts'
 import { groupRatioSchema, stepDecaySchema } from './schedule.ts'
 
 const share = z.number().min(0).max(1)
@@ -135,7 +135,7 @@ export const ruscarlSchema = z.strictObject({
   /** Seed of the world of packing: its usual things and hidden rubrics (packing). */
   world: z.union([z.int(), z.string()]).default('packing'),
   /** Who judges criteria that no rule checks (conversations). */
-  judge: judgeSchema.nullable().default(null),
+  judge: trainingJudgeSchema.nullable().default(null),
   /** Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder` (packing). */
   coldStart: checklistPhaseSchema.nullable().default(null),
   /** Then supervised learning on scaffolded demonstrations, in the run's folder `sft`. */

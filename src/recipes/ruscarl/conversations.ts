@@ -7,11 +7,11 @@ import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { ResponseItem, ScoredResponse } from '../checklist/evaluate.ts'
 import { RewardNoise } from '../checklist/noise.ts'
+import type { HeldOutJudge } from '../common/judge-config.ts'
+import { openJudging } from '../common/judging.ts'
 import { assertSameTokenizer, type ChatFormat, chatFormatOf } from './chat-format.ts'
 import type { RuscarlConfig } from './config.ts'
 import { type ConversationRow, needJudge, splitConversations } from './conversation-rows.ts'
-import type { HeldOutJudge } from './judge-config.ts'
-import { openJudging } from './judging.ts'
 import { completeScore, lacksVerdicts, trainingRubrics, trainingScore } from './rubrics.ts'
 import {
   leakDetector,

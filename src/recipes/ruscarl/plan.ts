@@ -3,6 +3,7 @@
 import type { ModelConfig } from '../../model/config.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
 import { freshPackingModel } from '../checklist/packing.ts'
+import { heldOutJudgePlan, judgeLines, judgePlan } from '../common/judge-plan.ts'
 import { estimateMemory, formatCount, memoryLines } from '../estimate.ts'
 import { knownShape, modelPlace } from '../known-models.ts'
 import type { RunPlan } from '../recipe.ts'
@@ -10,7 +11,6 @@ import { shorterStart } from '../test-problems.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RuscarlConfig } from './config.ts'
 import { type DataFigures, dataFigures } from './data-figures.ts'
-import { heldOutJudgePlan, judgeLines, judgePlan } from './judge-plan.ts'
 
 const count = (value: number): string => Math.round(value).toLocaleString('en')
 
