@@ -12,6 +12,7 @@
 import type { LogicGrade, StepGrade } from '../../grade/logic/criteria.ts'
 import { LOGIC_CRITERIA, LOGIC_RUBRIC, type LogicCriterion, logicVerdicts } from '../../grade/logic/rubric.ts'
 import { SolverError } from '../../grade/logic/solver-process.ts'
+import type { TokenText } from '../../model/chat-format.ts'
 import { stepAdvantages } from '../../rl/advantages.ts'
 import { broadcastAdvantage, stepwiseCredit } from '../../rl/datum.ts'
 import { pointShares } from '../../rubric/shares.ts'
@@ -22,14 +23,14 @@ import type { Group } from '../../train/rollout.ts'
 import type { TokenAdvantages } from '../../train/update.ts'
 import { mean, std } from '../../util/statistics.ts'
 import { keptRollouts } from '../kept-rollouts.ts'
-import { type LogicFormat, type ResponseText, tokensOfSpan } from '../logic/format.ts'
+import { type LogicFormat, tokensOfSpan } from '../logic/format.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import type { TrainingGrade } from './controls.ts'
 import { conditionWeights, rolloutAdvantages, type Scored, type Weights } from './rewards.ts'
 
 /** A rollout's grade, and the one that training goes by, with the text they were read from. */
 export interface Graded extends TrainingGrade {
-  response: ResponseText
+  response: TokenText
 }
 
 export type LogicGroup = Group<LogicTaskExample, Graded>

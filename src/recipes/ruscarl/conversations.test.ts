@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ChatRequest } from '../../chat/chat-model.ts'
 import { scriptedModel } from '../../chat/scripted-model.ts'
+import { assertSameTokenizer, chatFormatOf, withoutThinking } from '../../model/chat-format.ts'
+import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { sharedData } from '../../util/shared-data.ts'
 import { rewardOf } from '../checklist/evaluate.ts'
-import { assertSameTokenizer, chatFormatOf, withoutThinking } from './chat-format.ts'
 import { ruscarlSchema } from './config.ts'
 import { splitConversations } from './conversation-rows.ts'
 import { type Conversation, conversationTask } from './conversations.ts'
-import { ROWS, tinyConversations, writeRows, writeTinyChat } from './tiny-chat.fixture.ts'
+import { ROWS, tinyConversations, writeRows } from './tiny-conversations.fixture.ts'
 
 let folder: string
 let model: string
@@ -81,7 +82,7 @@ describe('a conversation as tokens', () => {
   })
 
   it('is read without special tokens and without thinking', () => {
-    const { answer, stopTokens } = chatFormatOf(model)
+    const { answer, stopTokens } = chatFormatOf(model, 'a test')
     expect(stopTokens).toEqual([257])
     expect(answer(bytes('drink water'))).toBe('drink water')
     expect(answer(bytes('<think>hm</think>\n\ndrink'))).toBe('drink')
@@ -255,8 +256,8 @@ describe('the rows of a file', () => {
 
   it('need the same tokenizer from a teacher', () => {
     const other = writeTinyChat(join(folder, 'teacher'))
-    expect(() => assertSameTokenizer(model, other)).not.toThrow()
-    expect(() => assertSameTokenizer(model, folder)).toThrow('another tokenizer')
+    expect(() => assertSameTokenizer(model, other, 'sft.teacher')).not.toThrow()
+    expect(() => assertSameTokenizer(model, folder, 'sft.teacher')).toThrow('another tokenizer')
   })
 
   it('are split like the real ones', ({ skip }) => {

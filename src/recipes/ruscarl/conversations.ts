@@ -2,6 +2,7 @@
 
 import type { ChatModel } from '../../chat/chat-model.ts'
 import type { GradeItem, Grader } from '../../grade/grader.ts'
+import { assertSameTokenizer, type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { ConfigError } from '../../util/errors.ts'
@@ -9,7 +10,6 @@ import type { ResponseItem, ScoredResponse } from '../checklist/evaluate.ts'
 import { RewardNoise } from '../checklist/noise.ts'
 import type { HeldOutJudge } from '../common/judge-config.ts'
 import { openJudging } from '../common/judging.ts'
-import { assertSameTokenizer, type ChatFormat, chatFormatOf } from './chat-format.ts'
 import type { RuscarlConfig } from './config.ts'
 import { type ConversationRow, needJudge, splitConversations } from './conversation-rows.ts'
 import { completeScore, lacksVerdicts, trainingRubrics, trainingScore } from './rubrics.ts'
@@ -210,7 +210,7 @@ export const conversationTask = (
   folder: string,
   models: JudgeModels = {},
 ): TrainingTask<Conversation> => {
-  const format = chatFormatOf(folder)
+  const format = chatFormatOf(folder, 'task "conversations"')
   const { train, test, rubricOf, notes } = encodeSplit(config, format)
   if (config.judge === null && needJudge([...train, ...test]))
     throw new ConfigError('judge: expected one for criteria that no rule checks, got nothing', {
@@ -241,7 +241,7 @@ export const conversationTask = (
     gradeBatch: 1,
     notes,
     figures,
-    checkTeacher: teacher => assertSameTokenizer(folder, teacher),
+    checkTeacher: teacher => assertSameTokenizer(folder, teacher, 'sft.teacher'),
     async close() {
       await close()
       await second?.close()

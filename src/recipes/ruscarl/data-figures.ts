@@ -2,12 +2,12 @@
 
 import { existsSync } from 'node:fs'
 import { needsJudge } from '../../grade/rubric-grader.ts'
+import { type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
 import { hasTokenizer } from '../../model/tokenizer.ts'
 import { hintsOf } from '../../tasks/checklist/format.ts'
 import { PackingWorld, splitTrips, tripPrompt } from '../../tasks/checklist/index.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { mean } from '../../util/statistics.ts'
-import { type ChatFormat, chatFormatOf } from './chat-format.ts'
 import type { RuscarlConfig } from './config.ts'
 import { type ConversationRow, splitConversations } from './conversation-rows.ts'
 import { scaffoldText, withScaffold } from './scaffold.ts'
@@ -50,7 +50,7 @@ type Counter = (messages: Parameters<ChatFormat['encode']>[0]) => number
 const tokenCounter = ({ model }: RuscarlConfig): { count: Counter; estimated: boolean } => {
   const folder = model.folder === null ? null : resolveShipped(model.folder)
   if (folder !== null && hasTokenizer(folder) && existsSync(folder)) {
-    const format = chatFormatOf(folder)
+    const format = chatFormatOf(folder, 'task "conversations"')
     return { count: messages => format.encode(messages).length, estimated: false }
   }
   const characters: Counter = messages =>

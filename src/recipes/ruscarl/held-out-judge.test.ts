@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { scriptedModel } from '../../chat/scripted-model.ts'
 import { HttpJudge } from '../../grade/judge/http-judge.fixture.ts'
+import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { readEvals, readEvents, readMetrics, readRollouts, withoutTimings } from '../../runs/run-folder.ts'
 import { ruscarlSchema } from './config.ts'
 import { runRuscarl } from './run.ts'
-import { tinyConversations, tinyJudge, writeRows, writeTinyChat } from './tiny-chat.fixture.ts'
+import { tinyConversations, tinyJudge, writeRows } from './tiny-conversations.fixture.ts'
 
 const SLOW_MS = 300_000
 
