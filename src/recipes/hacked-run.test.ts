@@ -9,12 +9,12 @@ import { lossPreset } from '../rl/loss-presets.ts'
 import { writeReport } from '../runs/report/report.ts'
 import { RunFolder, readEvents, readMetrics, readRollouts } from '../runs/run-folder.ts'
 import { demonstration, PackingWorld, splitTrips, type Trip } from '../tasks/checklist/index.ts'
+import type { ScoredResponse } from '../tasks/scored-response.ts'
 import { modelShapeSchema } from '../train/config.ts'
 import { type LoopSettings, type Recipe, train } from '../train/loop.ts'
 import { monitorsSchema } from '../train/monitors/config.ts'
 import { supervisedStep } from '../train/supervised.ts'
 import { mean } from '../util/statistics.ts'
-import type { ScoredResponse } from './checklist/evaluate.ts'
 import { freshPackingModel, PackingTask } from './checklist/packing.ts'
 
 const SLOW_MS = 120_000

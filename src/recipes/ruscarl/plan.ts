@@ -2,6 +2,7 @@
 
 import type { ModelConfig } from '../../model/config.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
+import type { DataFigures } from '../../tasks/conversation/figures.ts'
 import { freshPackingModel } from '../checklist/packing.ts'
 import { heldOutJudgePlan, judgeLines, judgePlan } from '../common/judge-plan.ts'
 import { estimateMemory, formatCount, memoryLines } from '../estimate.ts'
@@ -10,7 +11,7 @@ import type { RunPlan } from '../recipe.ts'
 import { shorterStart } from '../test-problems.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RuscarlConfig } from './config.ts'
-import { type DataFigures, dataFigures } from './data-figures.ts'
+import { dataFigures } from './data-figures.ts'
 
 const count = (value: number): string => Math.round(value).toLocaleString('en')
 

@@ -74,6 +74,12 @@ export const withScaffold = (messages: readonly ChatMessage[], scaffold: string 
   return [{ role: 'system', content: `${first.content}\n\n${scaffold}` }, ...rest]
 }
 
+/** Shows criteria in front of a conversation, in the wording of these options. */
+export const scaffolding =
+  (options?: ScaffoldOptions) =>
+  (messages: readonly ChatMessage[], shown: readonly Criterion[]): ChatMessage[] =>
+    withScaffold(messages, scaffoldText(shown, options))
+
 /** Tokens in a row that count as a quotation. */
 const LEAK_TOKENS = 6
 

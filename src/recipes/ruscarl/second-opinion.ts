@@ -2,8 +2,8 @@
 
 import type { Sample } from '../../policy/policy.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
+import type { ScoreTask } from '../../tasks/scored-response.ts'
 import { Rng } from '../../util/rng.ts'
-import type { ScoreTask } from '../checklist/evaluate.ts'
 
 export interface SecondOpinion<Problem> {
   /** Grades by the true rubrics. */
