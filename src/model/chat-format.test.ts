@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { chatFormatOf, stopTokensOf } from './chat-format.ts'
+import { assertSameTokenizer, chatFormatOf, stopTokensOf, withoutThinking } from './chat-format.ts'
 import { writeTinyChat } from './tiny-chat.fixture.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-chat-format-'))
@@ -25,8 +25,23 @@ describe('a chat format', () => {
     const { text, ends } = format.read([...bytes('é!'), 257])
     // Two bytes are one character, which is there with the second; a special token has no text.
     expect([text, Array.from(ends)]).toEqual(['é!', [0, 1, 2, 2]])
-    expect(format.answer(bytes('<think>hm</think> Hé'))).toBe('Hé')
     expect(format.maxPositions).toBe(512)
+  })
+
+  it('reads answers without special tokens and without thinking', () => {
+    expect(format.answer([...bytes('drink water'), 257])).toBe('drink water')
+    expect(format.answer(bytes('<think>hm</think>\n\ndrink'))).toBe('drink')
+    expect(withoutThinking('a <think>b</think> c <think>d')).toBe('a  c')
+    expect(withoutThinking('thought so</think> yes')).toBe('yes')
+    expect(withoutThinking('<think>never ends')).toBe('')
+  })
+
+  it('tells tokenizers apart', () => {
+    const [model, other] = ['one', 'two'].map(name => writeTinyChat(join(folder, name)))
+    expect(() => assertSameTokenizer(model, other, 'sft.teacher')).not.toThrow()
+    expect(() => assertSameTokenizer(model, folder, 'sft.teacher')).toThrow(
+      `sft.teacher: ${folder} has another tokenizer`,
+    )
   })
 
   it('needs a tokenizer and a template, and says for what', () => {

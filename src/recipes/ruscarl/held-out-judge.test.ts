@@ -6,9 +6,10 @@ import { scriptedModel } from '../../chat/scripted-model.ts'
 import { HttpJudge } from '../../grade/judge/http-judge.fixture.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { readEvals, readEvents, readMetrics, readRollouts, withoutTimings } from '../../runs/run-folder.ts'
+import { writeRows } from '../../tasks/conversation/rows.fixture.ts'
 import { ruscarlSchema } from './config.ts'
 import { runRuscarl } from './run.ts'
-import { tinyConversations, tinyJudge, writeRows } from './tiny-conversations.fixture.ts'
+import { tinyConversations, tinyJudge } from './tiny-conversations.fixture.ts'
 
 const SLOW_MS = 300_000
 
