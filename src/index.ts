@@ -1,5 +1,6 @@
 /** @file The package at a glance: every floor under its name. Import `gradus/rl` and so on to load one floor alone. */
 
+export * as chat from './chat/index.ts'
 export * as evaluation from './eval/index.ts'
 export * as grade from './grade/index.ts'
 export * as model from './model/index.ts'

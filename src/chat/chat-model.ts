@@ -1,8 +1,10 @@
-/** @file A chat model as judges see it: messages in; text, usage and why it ended out. */
+/** @file A chat model as whoever asks it sees it: messages in; text, usage and why it ended out. */
 
-import type { ChatMessage } from '../grade/grader.ts'
-
-export type { ChatMessage } from '../grade/grader.ts'
+/** A message of a conversation. */
+export interface ChatMessage {
+  role: 'system' | 'user' | 'assistant'
+  content: string
+}
 
 /** A JSON Schema that the answer must follow, where the server can enforce it. */
 export interface AnswerSchema {
@@ -53,6 +55,11 @@ export interface ChatResponse {
 export interface ChatModel {
   /** Name of the model: part of every cache key, so two models must never share one. */
   readonly name: string
+  /**
+   * What changes its answers besides its name and the request: settings that it adds to every request or leaves out of it, as
+   * text that is the same for the same settings. Part of every cache key, so never a secret. Absent or empty: nothing.
+   */
+  readonly variant?: string
   /** @throws JudgeError (see errors) when there is no answer to be had after all attempts. */
   complete(request: ChatRequest): Promise<ChatResponse>
   close?(): Promise<void>

@@ -38,6 +38,20 @@ export interface FleetStats {
 const fleetName = ({ name, endpoints }: FleetSettings): string =>
   name ?? [...new Set(endpoints.map(({ model }) => model))].sort().join('|')
 
+/**
+ * Which endpoint will answer is not known before: an answer of the fleet is an answer of any of them, so what it depends on is
+ * the set of all, each with its own model. Their number, order and weights, which a busy fleet does not keep to, are not in it.
+ */
+const fleetVariant = (
+  { name, endpoints }: FleetSettings,
+  models: readonly Pick<ChatModel, 'variant'>[],
+): string => {
+  const variants = new Set(models.map(({ variant = '' }) => variant))
+  if (variants.size === 1) return [...variants][0]
+  const members = endpoints.map(({ model }, i) => JSON.stringify([name ?? model, models[i].variant ?? '']))
+  return JSON.stringify([...new Set(members)].sort())
+}
+
 const connectLane = (
   endpoint: EndpointSettings,
   settings: FleetSettings,
@@ -84,6 +98,7 @@ const finalError = (error: JudgeError, attempts: number): JudgeError => {
  */
 export class JudgeFleet implements ChatModel {
   readonly name: string
+  readonly variant: string
   readonly #settings: FleetSettings
   readonly #clock: Clock
   readonly #random: () => number
@@ -108,6 +123,10 @@ export class JudgeFleet implements ChatModel {
     this.name = fleetName(settings)
     const nowMs = this.#clock.now()
     this.#lanes = settings.endpoints.map(endpoint => connectLane(endpoint, settings, runtime, nowMs))
+    this.variant = fleetVariant(
+      settings,
+      this.#lanes.map(({ model }) => model),
+    )
     this.#signals = new SignalWatch((jobs, signal) => this.#drop(jobs, cancelledError(signal)))
   }
 

@@ -1,12 +1,21 @@
-/** @file Chat endpoints: one, or a fleet of them with limits, retries and a ledger. */
+/** @file Chat: messages, the interface of a chat model, OpenAI-compatible endpoints alone or as a fleet, a model by script. */
 
+export type * from './chat-model.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { estimateJudging, type JudgingEstimate, type JudgingPlan } from './estimate.ts'
 export { type FleetRuntime, type FleetStats, JudgeFleet, judgeFleet } from './fleet.ts'
-export { type EndpointOptions, endpointSchema, type FleetOptions, fleetSchema } from './fleet-config.ts'
+export {
+  type EndpointOptions,
+  endpointSchema,
+  type FleetOptions,
+  type FleetSettings,
+  fleetSchema,
+} from './fleet-config.ts'
 export type { DurationSummary } from './histogram.ts'
 export type { LaneStats } from './lane.ts'
 export { type LedgerEntry, type Price, priceSchema } from './ledger.ts'
 export { OpenAiModel, type OpenAiOptions, type OpenAiRuntime, openAiModel, openAiSchema } from './openai.ts'
 export type { MaxTokensField, StructuredOutput } from './request.ts'
 export { retryAfterMs } from './retry-after.ts'
+export { type Script, scriptedModel } from './scripted-model.ts'
+export * from './timed-model.ts'

@@ -12,8 +12,10 @@ import {
   type BodySettings,
   MAX_TOKENS_FIELDS,
   requestBody,
+  STRUCTURED_OUTPUT_DEFAULT,
   STRUCTURED_OUTPUTS,
   type StructuredOutput,
+  variantOf,
 } from './request.ts'
 import { chatResponse, statusError } from './response.ts'
 
@@ -29,7 +31,7 @@ export const openAiSchema = z.strictObject({
   /** Header that carries the key; anything but `authorization` carries it bare. */
   apiKeyHeader: z.string().min(1).default('authorization'),
   headers: z.record(z.string(), z.string()).default({}),
-  structuredOutput: z.enum(STRUCTURED_OUTPUTS).default('json_schema'),
+  structuredOutput: z.enum(STRUCTURED_OUTPUTS).default(STRUCTURED_OUTPUT_DEFAULT),
   maxTokensField: z.enum(MAX_TOKENS_FIELDS).default('max_tokens'),
   sendTopK: z.boolean().default(false),
   /** Further fields of the body, as the server wants them: `{chat_template_kwargs: {enable_thinking: false}}`. */
@@ -110,6 +112,7 @@ const simplerBody = (
  */
 export class OpenAiModel implements ChatModel {
   readonly name: string
+  readonly variant: string
   readonly #settings: Settings
   readonly #url: URL
   readonly #key: string | undefined
@@ -124,6 +127,7 @@ export class OpenAiModel implements ChatModel {
     const settings = parseWith(openAiSchema, options, 'judge endpoint')
     this.#settings = settings
     this.name = settings.model
+    this.variant = variantOf(settings)
     this.#url = endpointUrl(settings.url)
     this.#key = readKey(settings, runtime.env ?? process.env)
     this.#headers = { 'content-type': 'application/json', accept: 'application/json', ...settings.headers }

@@ -1,5 +1,6 @@
 /** @file A chat request as the body of `/v1/chat/completions`. */
 
+import { canonicalJson } from '../util/canonical.ts'
 import type { AnswerSchema, ChatRequest } from './chat-model.ts'
 
 /**
@@ -22,6 +23,26 @@ export interface BodySettings {
   /** `top_k` is not in OpenAI's API; servers that have it must be told apart by the user. */
   sendTopK: boolean
   extraBody: Readonly<Record<string, unknown>>
+}
+
+/** Of an endpoint unless it says otherwise. */
+export const STRUCTURED_OUTPUT_DEFAULT: StructuredOutput = 'json_schema'
+
+/**
+ * What an endpoint's settings change about its answers (`ChatModel.variant`); empty for settings at their defaults. Where the
+ * server is, headers and keys are no part of it.
+ */
+export const variantOf = ({
+  structuredOutput,
+  sendTopK,
+  extraBody,
+}: Pick<BodySettings, 'structuredOutput' | 'sendTopK' | 'extraBody'>): string => {
+  const changed = {
+    ...(structuredOutput !== STRUCTURED_OUTPUT_DEFAULT && { structuredOutput }),
+    ...(sendTopK && { sendTopK }),
+    ...(Object.keys(extraBody).length > 0 && { extraBody }),
+  }
+  return Object.keys(changed).length > 0 ? canonicalJson(changed) : ''
 }
 
 const structuredFields = (mode: StructuredOutput, { name, schema }: AnswerSchema): object => {

@@ -1,5 +1,13 @@
 /** @file Models: decoder transformers and their files, tokenizers, chat templates. */
 
+export {
+  type ChatFormat,
+  chatFormat,
+  chatFormatOf,
+  stopTokensOf,
+  type TokenText,
+  withoutThinking,
+} from './chat-format.ts'
 export * from './chat-template.ts'
 export * from './checkpoint.ts'
 export * from './config.ts'

@@ -1,5 +1,7 @@
 /** @file Policies: sample, score, learn, save; in this process, its engines in worker threads. */
 
+export { localChatModel, type PolicyChatParts, policyChatModel } from './chat/chat-model.ts'
+export { type LocalChat, openLocalChat } from './chat/local-chat.ts'
 export { createEngine, type Engine, type EngineOptions } from './local/engine.ts'
 export { LocalPolicy } from './local/local-policy.ts'
 export { type PairedOptions, PairedPolicy } from './local/paired-policy.ts'

@@ -1,4 +1,6 @@
 /** @file Tasks: where problems come from and how they are put to a model. */
 
 export * as checklist from './checklist/index.ts'
+export * as conversation from './conversation/index.ts'
 export * from './logic/index.ts'
+export * from './scored-response.ts'

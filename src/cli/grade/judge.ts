@@ -1,10 +1,8 @@
 /** @file The judge of a command line: an endpoint behind limits and retries, with a cache where a folder is named. */
 
-import { existsSync } from 'node:fs'
-import { judgeFleet } from '../../chat/index.ts'
-import { VerdictCache } from '../../grade/judge/cache/index.ts'
-import { type LlmJudge, llmJudge } from '../../grade/judge/index.ts'
+import { judgeSchema, type LlmJudge, type OpenJudge, openJudge } from '../../grade/judge/index.ts'
 import { UsageError } from '../../util/errors.ts'
+import { parseWith } from '../../util/schema.ts'
 
 export interface JudgeCommandOptions {
   judge?: string
@@ -50,14 +48,16 @@ export const openCommandJudge = (options: JudgeCommandOptions): CommandJudge | n
     throw new UsageError('--judge: the name of the model is missing', {
       hint: `give --${modelOption} NAME`,
     })
-  const fleet = judgeFleet({
-    endpoints: [{ url, model, concurrency, ...(apiKeyEnv !== undefined && { apiKeyEnv }) }],
-  })
-  const cache = openCache(folder, options.dryRun)
-  const grader = llmJudge({ model: fleet, shape: calls, levels, ...(cache && { cache }) })
+  const config = {
+    fleet: { endpoints: [{ url, model, concurrency, ...(apiKeyEnv !== undefined && { apiKeyEnv }) }] },
+    ask: { shape: calls, ...(levels !== undefined && { levels }) },
+    cache: folder === undefined ? null : { folder },
+  }
+  const opened = openJudge(parseWith(judgeSchema('plain'), config, '--judge'), { readOnly: options.dryRun })
+  const { grader, cache } = opened
   return {
     grader,
-    describe: () => describe(grader, cache),
+    describe: () => describe(opened),
     neverAnswered: () => {
       const { calls, failedCalls, cachedCalls } = grader.stats()
       return calls > 0 && failedCalls === calls && cachedCalls === 0
@@ -66,13 +66,8 @@ export const openCommandJudge = (options: JudgeCommandOptions): CommandJudge | n
   }
 }
 
-const openCache = (folder: string | undefined, readOnly = false): VerdictCache | undefined =>
-  folder === undefined || (readOnly && !existsSync(folder))
-    ? undefined
-    : VerdictCache.open(folder, { readOnly })
-
-const describe = (grader: LlmJudge, cache: VerdictCache | undefined): string => {
-  const { verdicts, calls, attempts, failedCalls, unusableCalls, cachedCalls } = grader.stats()
+const describe = ({ cache, stats }: OpenJudge): string => {
+  const { verdicts, calls, attempts, failedCalls, unusableCalls, cachedCalls } = stats()
   const remembered = cache ? `, ${cachedCalls} from the cache` : ''
   return `judge: ${verdicts} verdicts, ${calls} calls (${attempts} attempts, ${failedCalls} failed, ${unusableCalls} unusable)${remembered}`
 }

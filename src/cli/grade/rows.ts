@@ -1,7 +1,8 @@
 /** @file Rows of responses for `gradus grade`, and the rubric that each belongs to. */
 
 import { z } from 'zod'
-import type { ChatMessage, GradeItem } from '../../grade/grader.ts'
+import type { ChatMessage } from '../../chat/chat-model.ts'
+import type { GradeItem } from '../../grade/grader.ts'
 import type { RubricFile, RubricItem } from '../../rubric/formats/index.ts'
 import { DataError } from '../../util/errors.ts'
 import { type JsonlLine, parseRow } from '../../util/jsonl.ts'

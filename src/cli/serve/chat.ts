@@ -59,9 +59,10 @@ const bearerToken = ({ host, tokenEnv }: ServeChatOptions): string | null => {
 
 const serveChat = async (options: ServeChatOptions, io: Io): Promise<number> => {
   const token = bearerToken(options)
-  const { openServedModel, startChatServer } = await import('../../serve/chat/index.ts')
+  const { openLocalChat } = await import('../../policy/chat/local-chat.ts')
+  const { startChatServer } = await import('../../serve/chat/index.ts')
   const { existingModel } = await import('../../recipes/common/starting-model.ts')
-  const model = await openServedModel(existingModel(options.model, '--model'), options)
+  const model = await openLocalChat(existingModel(options.model, '--model'), options)
   if (!model.ownTemplate)
     io.err.write('the checkpoint has no chat template: messages are joined as plain text\n')
   const { host, port, maxRows } = options

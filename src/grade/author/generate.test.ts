@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { type Script, scriptedModel } from '../../chat/scripted-model.ts'
 import { parseRubric } from '../../rubric/criterion.ts'
 import { DataError, JudgeError } from '../../util/errors.ts'
-import { type Script, scriptedModel } from '../judge/scripted-model.ts'
 import { COVERAGE, generateRubric } from './generate.ts'
 
 const ITEM = { question: 'What is 6 x 7?', reference: 'Six sevens are forty-two: 42.' }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { scriptedModel } from '../../chat/scripted-model.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { DataError } from '../../util/errors.ts'
-import { scriptedModel } from '../judge/scripted-model.ts'
 import { refineRubric } from './refine.ts'
 
 const TASK = { task: 'Multiply two numbers.', positives: ['6 x 7: 42, check 7 x 6'], negatives: ['42'] }

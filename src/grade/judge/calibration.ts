@@ -1,12 +1,13 @@
 /** @file A judge against labels: its verdicts on labelled cases, as rows for `judgeQuality`. */
 
 import { z } from 'zod'
+import type { ChatMessage } from '../../chat/chat-model.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import { levelSchema } from '../../rubric/levels.ts'
 import { DataError } from '../../util/errors.ts'
 import { mapInOrder } from '../../util/in-order.ts'
 import { parseWith } from '../../util/schema.ts'
-import type { ChatMessage, GradeItem, Grader } from '../grader.ts'
+import type { GradeItem, Grader } from '../grader.ts'
 
 /** Whether a response meets a criterion, by someone who knows. */
 export interface LabelledCase {

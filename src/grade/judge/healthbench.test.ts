@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import type { ChatMessage } from '../../chat/chat-model.ts'
+import { scriptedModel } from '../../chat/scripted-model.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/linear.ts'
 import { sharedData } from '../../util/shared-data.ts'
-import type { ChatMessage } from '../grader.ts'
 import { llmJudge } from './judge.ts'
-import { scriptedModel } from './scripted-model.ts'
 import { escapeUntrusted } from './untrusted.ts'
 
 interface Row {

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { scriptedModel } from '../../chat/scripted-model.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { GradeItem } from '../grader.ts'
 import { ATTEMPTS, type Attempt } from './injections.fixture.ts'
 import { llmJudge } from './judge.ts'
 import { isOrdered, obedientJudge } from './obedient-judge.fixture.ts'
-import { scriptedModel } from './scripted-model.ts'
 import { escapeUntrusted, type Quote, quoteUntrusted } from './untrusted.ts'
 
 const criteria: Criterion[] = [

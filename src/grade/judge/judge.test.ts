@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { scriptedModel } from '../../chat/scripted-model.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { ConfigError, JudgeError } from '../../util/errors.ts'
 import type { GradeItem } from '../grader.ts'
 import { llmJudge } from './judge.ts'
-import { scriptedModel } from './scripted-model.ts'
 
 const item: GradeItem = {
   prompt: [

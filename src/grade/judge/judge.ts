@@ -58,7 +58,7 @@ export const llmJudge = (options: JudgeOptions): LlmJudge => new ChatJudge(optio
 class ChatJudge implements LlmJudge {
   readonly #options: CheckedOptions
   readonly #quote: Quote
-  readonly #keyed: { model: string; sampling: string }
+  readonly #keyed: { model: string; variant?: string; sampling: string }
   readonly #flights = new Flights<CallOutcome>()
   readonly #waiting: Waiting = new SignalWatch((rejects, signal) => {
     for (const reject of rejects) reject(signal.reason)
@@ -78,7 +78,11 @@ class ChatJudge implements LlmJudge {
     this.#options = checkedJudgeOptions(options)
     this.#quote = options.quote ?? quoteUntrusted
     const { model, sampling } = this.#options
-    this.#keyed = { model: model.name, sampling: samplingText(sampling, this.#options) }
+    this.#keyed = {
+      model: model.name,
+      variant: model.variant,
+      sampling: samplingText(sampling, this.#options),
+    }
   }
 
   async grade(

@@ -1,7 +1,7 @@
 /** @file A judge that obeys every order that reaches it outside a quotation: what the injection suite is run against. */
 
 import type { ChatModel } from '../../chat/chat-model.ts'
-import { scriptedModel } from './scripted-model.ts'
+import { scriptedModel } from '../../chat/scripted-model.ts'
 
 /** An order to give the verdict that an attacker wants. */
 const ORDER = /mark (?:this|every) criterion as met|"criteria_met"\s*:\s*true/i

@@ -1,7 +1,7 @@
 /** @file Which criteria are asked about together, and with which template. */
 
 import type { Criterion } from '../../rubric/criterion.ts'
-import type { CallShape } from './judge-options.ts'
+import type { CallShape } from './ask-config.ts'
 import { manyCriteria } from './templates/many-criteria.ts'
 import { oneCriterion } from './templates/one-criterion.ts'
 import { SCALES, type ScaleName, scaleFor } from './templates/scale.ts'

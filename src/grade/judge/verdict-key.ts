@@ -46,7 +46,7 @@ const asked = ({ text, points, levels }: Criterion): unknown[] =>
 
 /** Key of one call. */
 export const callKey = (
-  judge: { model: string; sampling: string },
+  judge: { model: string; variant?: string; sampling: string },
   template: JudgeTemplate,
   subject: string,
   criteria: readonly Criterion[],
@@ -54,6 +54,7 @@ export const callKey = (
 ): string =>
   cacheKey({
     model: judge.model,
+    variant: judge.variant,
     template: `${template.name}@${template.version}`,
     criterion: JSON.stringify(criteria.map(asked)),
     judged: subject,

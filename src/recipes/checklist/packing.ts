@@ -17,9 +17,9 @@ import {
   tripName,
   tripPrompt,
 } from '../../tasks/checklist/index.ts'
+import type { ResponseItem, ScoredResponse, ScoreTask } from '../../tasks/scored-response.ts'
 import type { ModelShape } from '../../train/config.ts'
 import { miniatureShape } from '../common/miniature.ts'
-import type { ResponseItem, ScoredResponse, ScoreTask } from './evaluate.ts'
 import type { RewardNoise } from './noise.ts'
 
 /** Fresh weights over the words of packing, with the tokenizer that makes the saved checkpoint complete. */

@@ -2,7 +2,7 @@
 
 import type { Policy, Sample, SamplingOptions } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
-import type { ScoredResponse } from '../checklist/evaluate.ts'
+import type { ScoredResponse } from '../../tasks/scored-response.ts'
 import type { RubricTask } from './rubric-task.ts'
 
 export interface Answer<Problem> {

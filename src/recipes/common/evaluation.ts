@@ -3,7 +3,8 @@
 import type { Policy, Sample } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { EvalRow, MetricGroup } from '../../runs/rows.ts'
-import { drawResponses, type ScoreTask, scoreResponses } from '../checklist/evaluate.ts'
+import type { ScoreTask } from '../../tasks/scored-response.ts'
+import { drawResponses, scoreResponses } from '../checklist/evaluate.ts'
 import type { RubricTask } from './rubric-task.ts'
 import { type Evaluated, testProblems } from './test-problems.ts'
 

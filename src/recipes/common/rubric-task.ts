@@ -3,7 +3,7 @@
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
-import type { ScoreTask } from '../checklist/evaluate.ts'
+import type { ScoreTask } from '../../tasks/scored-response.ts'
 import type { SecondOpinion } from './second-opinion.ts'
 
 /** A task with rubrics that can be shown. */

@@ -2,9 +2,9 @@
 
 import type { Groups, Rollout } from '../../rl/rollout.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
+import type { ScoreTask } from '../../tasks/scored-response.ts'
 import type { HeldOut } from '../../train/recipe.ts'
 import { Rng } from '../../util/rng.ts'
-import type { ScoreTask } from '../checklist/evaluate.ts'
 
 export interface SecondOpinion<Problem> {
   /** Grades by the true rubrics. */

@@ -1,31 +1,18 @@
 /** @file How logic problems are shown to a policy and its tokens read back: the miniature's words, or a chat model's template. */
 
-import { type ChatTemplate, loadChatTemplate } from '../../model/chat-template.ts'
-import {
-  decodeWithOffsets as decodeChat,
-  hasTokenizer,
-  loadTokenizer,
-  type Tokenizer,
-} from '../../model/tokenizer.ts'
+import { type ChatFormat, chatFormatOf, type TokenText } from '../../model/chat-format.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { decodeWithOffsets, encodePrompt } from '../../tasks/logic/format.ts'
 import { LOGIC_TOKENS } from '../../tasks/logic/vocabulary.ts'
-import { CheckpointError } from '../../util/errors.ts'
 import { SYSTEM_PROMPT, userPrompt } from './prompts.ts'
-
-/** A response as text, and where each token ends in it (token i covers [ends[i - 1] or 0, ends[i])). */
-export interface ResponseText {
-  text: string
-  ends: ArrayLike<number>
-}
 
 /** The two directions between a problem and a policy's tokens. */
 export interface LogicFormat {
   prompt(problem: LogicTaskExample): TokenIds
   /** The prompt as a person reads it. */
   show(problem: LogicTaskExample): string
-  read(tokens: ArrayLike<number>): ResponseText
+  read(tokens: ArrayLike<number>): TokenText
   stopTokens: readonly number[]
 }
 
@@ -38,19 +25,15 @@ export const miniatureFormat = (): LogicFormat => ({
 })
 
 /** A pretrained chat model: our system prompt, the problem as the user's turn, the model's own template. */
-export const chatFormat = (
-  tokenizer: Tokenizer,
-  template: ChatTemplate,
-  stopTokens: readonly number[],
-): LogicFormat => {
+export const chatLogicFormat = ({ encode, read, stopTokens }: ChatFormat): LogicFormat => {
   const messages = (problem: LogicTaskExample) => [
-    { role: 'system' as const, content: SYSTEM_PROMPT },
-    { role: 'user' as const, content: userPrompt(problem) },
+    { role: 'system', content: SYSTEM_PROMPT },
+    { role: 'user', content: userPrompt(problem) },
   ]
   return {
-    prompt: problem => tokenizer.encode(template.render(messages(problem), { addGenerationPrompt: true })),
+    prompt: problem => encode(messages(problem)),
     show: problem => messages(problem)[1].content,
-    read: tokens => decodeChat(tokenizer, Array.from(tokens)),
+    read,
     stopTokens,
   }
 }
@@ -62,25 +45,12 @@ export type PromptKind = 'miniature' | 'chat'
  * The format of a kind of prompt for the model in a folder.
  * @throws CheckpointError when a chat model lacks its tokenizer or its template.
  */
-export const formatFor = (prompt: PromptKind, folder: string): LogicFormat => {
-  if (prompt === 'miniature') return miniatureFormat()
-  if (!hasTokenizer(folder))
-    throw new CheckpointError(`${folder}: task.prompt is "chat", but the model has no tokenizer.json`, {
-      hint: 'put the tokenizer files beside the model',
-    })
-  const tokenizer = loadTokenizer(folder)
-  const template = loadChatTemplate(folder)
-  if (!template)
-    throw new CheckpointError(`${folder}: task.prompt is "chat", but the model has no chat template`, {
-      hint: 'use an instruction-tuned checkpoint, or add chat_template.jinja',
-    })
-  const stops = tokenizer.eosId === null ? [] : [tokenizer.eosId]
-  return chatFormat(tokenizer, template, stops)
-}
+export const formatFor = (prompt: PromptKind, folder: string): LogicFormat =>
+  prompt === 'miniature' ? miniatureFormat() : chatLogicFormat(chatFormatOf(folder, 'task.prompt "chat"'))
 
 /** Tokens [start, end) that share a character with [from, to) of the text; null when none does. */
 export const tokensOfSpan = (
-  { ends }: ResponseText,
+  { ends }: TokenText,
   from: number,
   to: number,
 ): { start: number; end: number } | null => {

@@ -1,9 +1,10 @@
 /** @file Refuses settings of ruscarl of which one would silently be ignored. */
 
+import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { refusedLoss } from '../../policy/open.ts'
 import { ConfigError } from '../../util/errors.ts'
+import type { HeldOutJudge, TrainingJudge } from '../common/judge-config.ts'
 import { type RuscarlConfig, ruscarlSchema } from './config.ts'
-import type { HeldOutJudge, JudgeConfig, OneJudge } from './judge-config.ts'
 import { groupRatios } from './schedule.ts'
 
 const refuse = (key: string, expected: string, hint: string): never => {
@@ -46,12 +47,12 @@ const checkConversations = ({ task, judge, coldStart, world }: RuscarlConfig): v
   if (judge !== null) checkJudge(judge)
 }
 
-const checkJudge = (judge: JudgeConfig): void => {
+const checkJudge = (judge: TrainingJudge): void => {
   checkSampling(judge, 'judge')
   if (judge.heldOut !== null) checkHeldOut(judge.heldOut, judge)
 }
 
-const checkHeldOut = (heldOut: HeldOutJudge, judge: JudgeConfig): void => {
+const checkHeldOut = (heldOut: HeldOutJudge, judge: TrainingJudge): void => {
   checkSampling(heldOut, 'judge.heldOut')
   if (heldOut.rollouts === null && !heldOut.evaluations)
     refuse(
@@ -59,7 +60,7 @@ const checkHeldOut = (heldOut: HeldOutJudge, judge: JudgeConfig): void => {
       'a share of the rollouts, or judge.heldOut.evaluations',
       'ask the held-out judge about something, or leave it out',
     )
-  const who = ({ ask, fleet: { endpoints } }: OneJudge) =>
+  const who = ({ ask, fleet: { endpoints } }: JudgeConfig) =>
     JSON.stringify([ask, endpoints.map(({ url, model }) => [url, model])])
   if (who(heldOut) === who(judge))
     refuse(
@@ -69,7 +70,7 @@ const checkHeldOut = (heldOut: HeldOutJudge, judge: JudgeConfig): void => {
     )
 }
 
-const checkSampling = ({ ask, fleet }: OneJudge, key: string): void => {
+const checkSampling = ({ ask, fleet }: JudgeConfig, key: string): void => {
   const deaf = fleet.endpoints.find(({ sendTopK }) => !sendTopK)
   if (ask.topK !== null && deaf)
     refuse(

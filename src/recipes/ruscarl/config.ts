@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { lossSettingSchema, modelSchema, reinforcementShape, rolloutSchema } from '../../train/config.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
+import { trainingJudgeSchema } from '../common/judge-config.ts'
 import { sftSchema } from '../common/sft.ts'
-import { judgeSchema } from './judge-config.ts'
 import { groupRatioSchema, stepDecaySchema } from './schedule.ts'
 
 const share = z.number().min(0).max(1)
@@ -97,7 +97,7 @@ export const ruscarlSchema = z.strictObject({
   /** Seed of the world of packing: its usual things and hidden rubrics (packing). */
   world: z.union([z.int(), z.string()]).default('packing'),
   /** Who judges criteria that no rule checks (conversations). */
-  judge: judgeSchema.nullable().default(null),
+  judge: trainingJudgeSchema.nullable().default(null),
   /** Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder` (packing). */
   coldStart: checklistPhaseSchema.nullable().default(null),
   /** Then supervised learning on scaffolded demonstrations, in the run's folder `sft`. */

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ChatRequest } from '../../chat/chat-model.ts'
-import { scriptedModel } from '../../grade/judge/scripted-model.ts'
-import { sharedData } from '../../util/shared-data.ts'
-import { rewardOf } from '../checklist/evaluate.ts'
-import { assertSameTokenizer, chatFormatOf, withoutThinking } from './chat-format.ts'
+import { scriptedModel } from '../../chat/scripted-model.ts'
+import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
+import { ROWS, writeRows } from '../../tasks/conversation/rows.fixture.ts'
+import type { Conversation } from '../../tasks/conversation/task.ts'
+import { rewardOf } from '../../tasks/scored-response.ts'
 import { ruscarlSchema } from './config.ts'
-import { splitConversations } from './conversation-rows.ts'
-import { type Conversation, conversationTask } from './conversations.ts'
-import { ROWS, tinyConversations, writeRows, writeTinyChat } from './tiny-chat.fixture.ts'
+import { conversationTask } from './conversations.ts'
+import { tinyConversations } from './tiny-conversations.fixture.ts'
 
 let folder: string
 let model: string
@@ -78,16 +78,6 @@ describe('a conversation as tokens', () => {
     expect(reward.show(reward.prompt(train[0]))).toMatch(/^<\|im_start\|>system\nBe brief\.<\|im_end\|>/)
     const shown = reward.show(reward.scaffolded(train[0], train[0].rubric.criteria))
     expect(shown).not.toContain('Be brief')
-  })
-
-  it('is read without special tokens and without thinking', () => {
-    const { answer, stopTokens } = chatFormatOf(model)
-    expect(stopTokens).toEqual([257])
-    expect(answer(bytes('drink water'))).toBe('drink water')
-    expect(answer(bytes('<think>hm</think>\n\ndrink'))).toBe('drink')
-    expect(withoutThinking('a <think>b</think> c <think>d')).toBe('a  c')
-    expect(withoutThinking('thought so</think> yes')).toBe('yes')
-    expect(withoutThinking('<think>never ends')).toBe('')
   })
 
   it('counts a quotation of the scaffold as a leak, not the criteria', () => {
@@ -210,36 +200,6 @@ const fleetOf = (endpoint: object) => ({
 })
 
 describe('the rows of a file', () => {
-  it('are split the same way for every seed, and none is on both sides', () => {
-    const idsOf = (seed: number) => {
-      const { train, test } = splitConversations(configOf({ seed }).task)
-      return { train: train.map(({ id }) => id), test: test.map(({ id }) => id) }
-    }
-    expect(idsOf(1)).toEqual(idsOf(2))
-    const { train, test } = idsOf(1)
-    expect(test).toHaveLength(2)
-    expect(new Set([...train, ...test]).size).toBe(6)
-  })
-
-  it('leave out of training what is said among the test rows too', () => {
-    const twice = writeRows(join(folder, 'twice'), [
-      ...ROWS,
-      ...ROWS.map(row => ({ ...row, prompt_id: `${row.prompt_id}b` })),
-    ])
-    const { train, test, repeated } = splitConversations({ ...configOf().task, file: twice, holdOut: 3 })
-    const texts = new Set(test.map(({ messages }) => messages[0].content))
-    expect(train.some(({ messages }) => texts.has(messages[0].content))).toBe(false)
-    expect(train.length + test.length + repeated).toBe(12)
-  })
-
-  it('may come from two files', () => {
-    const other = writeRows(join(folder, 'test'), [
-      { ...ROWS[0], prompt: [{ role: 'user', content: 'Other?' }] },
-    ])
-    const { train, test } = splitConversations({ ...configOf().task, holdOut: null, testFile: other })
-    expect([train.length, test.length]).toEqual([6, 1])
-  })
-
   it('leave out and count conversations that are too long, or that have no room for scaffold and response', () => {
     const long = ROWS.map((row, i) => ({
       ...row,
@@ -251,18 +211,5 @@ describe('the rows of a file', () => {
     expect(train.length + test.length).toBeLessThan(12)
     expect(notes.join('\n')).toMatch(/\d (training|test) conversations left out: longer than 200 tokens/)
     expect(() => taskOf({ rollout: { maxTokens: 1900 } })).toThrow('with room for a response of 1900')
-  })
-
-  it('need the same tokenizer from a teacher', () => {
-    const other = writeTinyChat(join(folder, 'teacher'))
-    expect(() => assertSameTokenizer(model, other)).not.toThrow()
-    expect(() => assertSameTokenizer(model, folder)).toThrow('another tokenizer')
-  })
-
-  it('are split like the real ones', ({ skip }) => {
-    const path = sharedData('healthbench/rows.jsonl')
-    if (path === null) return skip('no ../shared/data/healthbench here')
-    const { train, test, repeated } = splitConversations({ ...configOf().task, file: path, holdOut: 50 })
-    expect([train.length + repeated, test.length]).toEqual([150, 50])
   })
 })

@@ -3,8 +3,9 @@
 import { type Credited, type Graded, type Groups, meanAdvantage, type Rollout } from '../../rl/rollout.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
+import type { ScoredResponse } from '../../tasks/scored-response.ts'
 import { mean } from '../../util/statistics.ts'
-import { type ScoredResponse, satisfaction } from '../checklist/evaluate.ts'
+import { satisfaction } from '../checklist/evaluate.ts'
 import { rewardFigures, shareFigures } from '../common/figures.ts'
 import type { ScaffoldTask } from '../common/rubric-task.ts'
 

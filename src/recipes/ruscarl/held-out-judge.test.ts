@@ -2,12 +2,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { scriptedModel } from '../../chat/scripted-model.ts'
 import { HttpJudge } from '../../grade/judge/http-judge.fixture.ts'
-import { scriptedModel } from '../../grade/judge/scripted-model.ts'
+import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { readEvals, readEvents, readMetrics, readRollouts, withoutTimings } from '../../runs/run-folder.ts'
+import { writeRows } from '../../tasks/conversation/rows.fixture.ts'
 import { ruscarlSchema } from './config.ts'
 import { runRuscarl } from './run.ts'
-import { tinyConversations, tinyJudge, writeRows, writeTinyChat } from './tiny-chat.fixture.ts'
+import { tinyConversations, tinyJudge } from './tiny-conversations.fixture.ts'
 
 const SLOW_MS = 300_000
 

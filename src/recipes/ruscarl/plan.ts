@@ -2,15 +2,16 @@
 
 import type { ModelConfig } from '../../model/config.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
+import type { DataFigures } from '../../tasks/conversation/figures.ts'
 import { freshPackingModel } from '../checklist/packing.ts'
 import { estimateMemory, formatCount, memoryLines } from '../common/estimate.ts'
+import { heldOutJudgePlan, judgeLines, judgePlan } from '../common/judge-plan.ts'
 import { knownShape, modelPlace } from '../common/known-models.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RuscarlConfig } from './config.ts'
-import { type DataFigures, dataFigures } from './data-figures.ts'
-import { heldOutJudgePlan, judgeLines, judgePlan } from './judge-plan.ts'
+import { dataFigures } from './data-figures.ts'
 
 const count = (value: number): string => Math.round(value).toLocaleString('en')
 

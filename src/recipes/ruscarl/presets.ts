@@ -53,6 +53,8 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
           deadlineMs: 86_400_000,
           outageMs: 86_400_000,
         },
+        // An endpoint that is not sent it is refused, rather than sampled in another way than the paper's.
+        ask: { topK: 20 },
       },
       steps: 350,
       rollout: { prompts: 64, samples: 8, maxTokens: 4096, temperature: 0.7, topP: 0.8, topK: 20 },

@@ -58,18 +58,6 @@ export const trainingScore =
     return attainable > 0 ? earned / attainable : null
   }
 
-/** Whether there is no score only for lack of verdicts: had they been given, whatever they said, there would be one. */
-export const lacksVerdicts = (
-  score: (rubric: Rubric, verdicts: readonly Verdict[]) => number | null,
-  rubric: Rubric,
-  verdicts: readonly Verdict[],
-): boolean => {
-  const given = verdicts.map(
-    (verdict): Verdict => (creditOf(verdict) === null ? { ...verdict, met: false } : verdict),
-  )
-  return score(rubric, verdicts) === null && score(rubric, given) !== null
-}
-
 /**
  * The score of a second opinion: null unless every criterion has a verdict. A judge that fails must not look like one that
  * has come to think less of the responses.

@@ -3,13 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ScriptedServer } from '../../grade/judge/scripted/server.ts'
+import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { readRubricFile } from '../../rubric/formats/index.ts'
 import { readEvals, readEvents, readMetrics, readRollouts, withoutTimings } from '../../runs/run-folder.ts'
+import { ROWS, writeRows } from '../../tasks/conversation/rows.fixture.ts'
 import { readJsonl } from '../../util/jsonl.ts'
 import { sharedData } from '../../util/shared-data.ts'
 import { ruscarlSchema } from './config.ts'
 import { runRuscarl } from './run.ts'
-import { ROWS, tinyConversations, tinyJudge, writeRows, writeTinyChat } from './tiny-chat.fixture.ts'
+import { tinyConversations, tinyJudge } from './tiny-conversations.fixture.ts'
 
 const SLOW_MS = 120_000
 

@@ -1,6 +1,6 @@
 /** @file The scaffold: which criteria a rollout is shown, the system message that shows them, and whether it leaks. */
 
-import type { ChatMessage } from '../../grade/grader.ts'
+import type { ChatMessage } from '../../chat/chat-model.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { Rng } from '../../util/rng.ts'
 import { shownCount } from './schedule.ts'
@@ -73,6 +73,12 @@ export const withScaffold = (messages: readonly ChatMessage[], scaffold: string 
   if (first?.role !== 'system') return [{ role: 'system', content: scaffold }, ...messages]
   return [{ role: 'system', content: `${first.content}\n\n${scaffold}` }, ...rest]
 }
+
+/** Shows criteria in front of a conversation, in the wording of these options. */
+export const scaffolding =
+  (options?: ScaffoldOptions) =>
+  (messages: readonly ChatMessage[], shown: readonly Criterion[]): ChatMessage[] =>
+    withScaffold(messages, scaffoldText(shown, options))
 
 /** Tokens in a row that count as a quotation. */
 const LEAK_TOKENS = 6

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { sharedData } from '../../util/shared-data.ts'
+import type { JudgePlan } from '../common/judge-plan.ts'
 import { checkSettings } from './check-settings.ts'
 import { ruscarlSchema } from './config.ts'
 import { ruscarlEntry } from './entry.ts'
-import type { JudgePlan } from './judge-plan.ts'
 import { runHash } from './run-hash.ts'
 
 const parse = (config: Record<string, unknown>) => ruscarlSchema.parse(config)
@@ -40,9 +40,15 @@ describe('settings that would silently be ignored are refused', () => {
     ['world', { ...conversations, world: 'other' }],
     [
       'judge.ask.topK',
-      { ...conversations, judge: { fleet: { endpoints: [{ ...endpoint, sendTopK: false }] } } },
+      {
+        ...conversations,
+        judge: { fleet: { endpoints: [{ ...endpoint, sendTopK: false }] }, ask: { topK: 20 } },
+      },
     ],
-    ['judge.heldOut.ask.topK', watchedBy({ fleet: { endpoints: [{ ...other, sendTopK: false }] } })],
+    [
+      'judge.heldOut.ask.topK',
+      watchedBy({ fleet: { endpoints: [{ ...other, sendTopK: false }] }, ask: { topK: 20 } }),
+    ],
     [
       'judge.heldOut.rollouts',
       watchedBy({ fleet: { endpoints: [other] }, rollouts: null, evaluations: false }),
@@ -80,12 +86,39 @@ describe('settings that would silently be ignored are refused', () => {
   })
 })
 
+describe('topK of a judge', () => {
+  const asked = (...sendTopK: (boolean | undefined)[]) => {
+    const { sendTopK: _, ...plain } = endpoint
+    const endpoints = sendTopK.map(each => (each === undefined ? plain : { ...plain, sendTopK: each }))
+    const config = parse(
+      watchedBy({ fleet: { endpoints: endpoints.map(each => ({ ...each, model: 'other' })) } }),
+    )
+    const { judge } = parse({ ...conversations, judge: { fleet: { endpoints } } })
+    expect(check({ ...conversations, judge: { fleet: { endpoints } } })).not.toThrow()
+    return [judge!.ask.topK, config.judge!.heldOut!.ask.topK]
+  }
+
+  it('is asked for by default only where every endpoint is sent it', () => {
+    expect(asked(undefined)).toEqual([null, null])
+    expect(asked(false)).toEqual([null, null])
+    expect(asked(true)).toEqual([20, 20])
+    expect(asked(true, true)).toEqual([20, 20])
+    expect(asked(true, false)).toEqual([null, null])
+  })
+
+  it('stays what it was when a resolved configuration is read again', () => {
+    const once = parse({ ...conversations, judge: { fleet: { endpoints: [endpoint] } } })
+    expect(parse(once as unknown as Record<string, unknown>)).toEqual(once)
+  })
+})
+
 describe('what must stay the same for a resume', () => {
   it('is who judges and how, not where', () => {
     const hashOf = (more: object, ask: object = {}) =>
       runHash(parse({ ...conversations, judge: { fleet: { endpoints: [{ ...endpoint, ...more }] }, ask } }))
     expect(hashOf({ url: 'http://other:1', concurrency: 3 })).toBe(hashOf({}))
     expect(hashOf({ model: 'other' })).not.toBe(hashOf({}))
+    expect(hashOf({ extraBody: { temperature: 0 } })).not.toBe(hashOf({}))
     expect(hashOf({}, { temperature: 0 })).not.toBe(hashOf({}))
     const heldOutBy = (model: string, rollouts = {}) =>
       runHash(parse(watchedBy({ fleet: { endpoints: [{ ...other, model }] }, rollouts })))

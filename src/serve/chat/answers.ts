@@ -1,11 +1,11 @@
 /** @file What the chat server answers: chat completions and text completions, whole or in pieces. */
 
 import { randomUUID } from 'node:crypto'
+import type { Batcher } from '../../policy/chat/batcher.ts'
+import type { LocalChat } from '../../policy/chat/local-chat.ts'
+import { type ShownSample, type ShownToken, StreamedText, showSample } from '../../policy/chat/text.ts'
 import type { SampledToken } from '../../policy/policy.ts'
-import type { Batcher } from './batcher.ts'
 import { type Generation, generate, show, usageOf } from './generation.ts'
-import type { ServedModel } from './model.ts'
-import { type ShownSample, type ShownToken, StreamedText, showSample } from './text.ts'
 
 /** How one endpoint writes a choice; the rest of an answer is common to both. */
 interface Shape {
@@ -58,7 +58,7 @@ export const COMPLETION: Shape = {
   opening: null,
 }
 
-const head = (shape: Shape, model: ServedModel) => ({
+const head = (shape: Shape, model: LocalChat) => ({
   id: `${shape.id}-${randomUUID()}`,
   created: Math.floor(Date.now() / 1000),
   model: model.name,
@@ -67,7 +67,7 @@ const head = (shape: Shape, model: ServedModel) => ({
 /** The whole answer to a request, in one object. */
 export const wholeAnswer = async (
   shape: Shape,
-  model: ServedModel,
+  model: LocalChat,
   batcher: Batcher,
   request: Generation,
   withLogprobs: boolean,
@@ -85,11 +85,11 @@ export const wholeAnswer = async (
 /** Text of one choice as it grows, with the log-probs of the tokens since the last piece. */
 class Choice {
   readonly #text: StreamedText
-  readonly #model: ServedModel
+  readonly #model: LocalChat
   #tokens: ShownSample['tokens'] = []
   #offset = 0
 
-  constructor(model: ServedModel, stops: readonly string[]) {
+  constructor(model: LocalChat, stops: readonly string[]) {
     this.#model = model
     this.#text = new StreamedText(model.tokenizer, stops)
   }
@@ -103,7 +103,7 @@ class Choice {
       ...(top && { top: [top] }),
       finishReason: 'length' as const,
     }
-    const ends = new Set(this.#model.config.eosTokenIds)
+    const ends = new Set(this.#model.format.stopTokens)
     this.#tokens.push(
       ...showSample(this.#model.tokenizer, sample, [], ends).tokens.map(shown => ({
         ...shown,
@@ -134,7 +134,7 @@ export interface StreamSettings {
 /** The answer in pieces: `send` gets each as JSON text. The last one says why each choice ended. */
 export const streamAnswer = async (
   shape: Shape,
-  model: ServedModel,
+  model: LocalChat,
   batcher: Batcher,
   request: Generation,
   { withLogprobs, includeUsage }: StreamSettings,

@@ -5,12 +5,12 @@ import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { streamSSE } from 'hono/streaming'
 import type { z } from 'zod'
+import { Batcher, type BatcherOptions, QueueFullError } from '../../policy/chat/batcher.ts'
+import type { LocalChat } from '../../policy/chat/local-chat.ts'
 import { DataError, GradusError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
 import { CHAT, COMPLETION, streamAnswer, wholeAnswer } from './answers.ts'
-import { Batcher, type BatcherOptions } from './batcher.ts'
 import { chatGeneration, completionGeneration, type Generation } from './generation.ts'
-import type { ServedModel } from './model.ts'
 import { chatRequestSchema, completionRequestSchema, WireError } from './wire.ts'
 
 export interface ChatAppOptions extends BatcherOptions {
@@ -27,7 +27,7 @@ export interface ChatApp {
 }
 
 /** The endpoints /v1/chat/completions, /v1/completions, /v1/models and /healthz around a model. */
-export const createChatApp = (model: ServedModel, options: ChatAppOptions = {}): ChatApp => {
+export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): ChatApp => {
   const { token = null, maxBodyBytes = 4 * 2 ** 20 } = options
   const batcher = new Batcher(model.policy, options)
   const app = new Hono()
@@ -92,7 +92,7 @@ const sameToken = (header: string | undefined, token: string): boolean => {
   return timingSafeEqual(digest(header ?? ''), digest(`Bearer ${token}`))
 }
 
-const checkModel = (model: ServedModel, asked: string | null | undefined): void => {
+const checkModel = (model: LocalChat, asked: string | null | undefined): void => {
   if (asked && asked !== model.name)
     throw new WireError(
       404,
@@ -111,6 +111,7 @@ const parsedBody = async <S extends z.ZodType>(context: Context, schema: S): Pro
 /** Errors that the client made keep their message; others only say that something failed here. */
 const toWireError = (error: unknown): WireError => {
   if (error instanceof WireError) return error
+  if (error instanceof QueueFullError) return new WireError(429, error.message, 'queue_full')
   if (error instanceof DataError) return new WireError(400, error.message)
   return new WireError(
     500,

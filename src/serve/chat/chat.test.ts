@@ -1,23 +1,20 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openAiModel } from '../../chat/index.ts'
-import { loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
-import type { Policy, Sample, SampleRequest } from '../../policy/policy.ts'
+import { policyChatModel } from '../../policy/chat/chat-model.ts'
 import { resolveShipped } from '../../util/package.ts'
-import { Batcher } from './batcher.ts'
-import { type ChatServer, openServedModel, type ServedModel, startChatServer } from './index.ts'
-import { StreamedText } from './text.ts'
+import { type ChatServer, type LocalChat, openLocalChat, startChatServer } from './index.ts'
 
 const FOLDER = resolveShipped('package:models/logic-start')
 const PROMPT =
   'every wumpus is a zumpus . every zumpus is happy . alex is a wumpus . true or false : alex is happy .'
 
-let model: ServedModel
+let model: LocalChat
 let server: ChatServer
 let client: OpenAI
 
 beforeAll(async () => {
-  model = await openServedModel(FOLDER, { threads: 1 })
+  model = await openLocalChat(FOLDER, { threads: 1 })
   server = await startChatServer(model, { token: 'secret' })
   client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: 'secret', maxRetries: 0 })
 })
@@ -153,6 +150,34 @@ describe('the official client on a local checkpoint', () => {
     await judge.close()
   })
 
+  it('says what the same model says in this process, and counts the same tokens', async () => {
+    process.env.GRADUS_TEST_CHAT_TOKEN = 'secret'
+    const endpoint = openAiModel({
+      url: `${server.url}/v1`,
+      model: 'logic-start',
+      apiKeyEnv: 'GRADUS_TEST_CHAT_TOKEN',
+    })
+    const here = policyChatModel(model)
+    const request = {
+      messages: [{ role: 'user' as const, content: PROMPT }],
+      temperature: 1.3,
+      seed: 5,
+      maxTokens: 30,
+      stop: ['zumpus'],
+      topLogprobs: 1,
+    }
+    const [far, near] = [await endpoint.complete(request), await here.complete(request)]
+    expect(near.text).toBe(far.text)
+    expect(near.text.length).toBeGreaterThan(5)
+    expect([near.finishReason, near.usage.completionTokens, near.usage.promptTokens]).toEqual([
+      far.finishReason,
+      far.usage.completionTokens,
+      far.usage.promptTokens,
+    ])
+    expect(near.logprobs!.map(({ token }) => token)).toEqual(far.logprobs!.map(({ token }) => token))
+    await endpoint.close()
+  })
+
   it('answers many at once', async () => {
     const texts = await Promise.all(Array.from({ length: 60 }, () => complete({ max_tokens: 5 })))
     expect(new Set(texts.map(({ choices }) => choices[0].text)).size).toBe(1)
@@ -203,84 +228,5 @@ describe('what the server refuses', () => {
       'the body is not JSON',
     ])
     expect((await fetch(`${server.url}/v2`)).status).toBe(404)
-  })
-})
-
-describe('batches', () => {
-  /** Answers each prompt with its own first token, and notes what was sampled together. */
-  const scripted = () => {
-    const calls: SampleRequest[] = []
-    const policy = {
-      sample: async (request: SampleRequest, onSample?: (sample: Sample) => void) => {
-        calls.push(request)
-        await new Promise(resolve => setTimeout(resolve, 5))
-        if (request.prompts.some(prompt => prompt[0] === 13)) throw new Error('unlucky')
-        request.prompts.forEach((prompt, p) => {
-          for (let index = 0; index < request.samplesPerPrompt!; index++)
-            onSample?.({
-              prompt: p,
-              index,
-              tokens: Int32Array.of(prompt[0]),
-              logprobs: Float32Array.of(0),
-              finishReason: 'stop',
-            })
-        })
-        return []
-      },
-    } as unknown as Policy
-    return { policy, calls }
-  }
-  const job = (token: number, temperature = 1, count = 1) => ({
-    promptTokens: [token],
-    options: { maxTokens: 4, temperature },
-    count,
-    seed: token,
-  })
-  const first = (samples: Sample[]) => samples.map(({ tokens }) => tokens[0])
-
-  it('join those with the same settings, up to the room there is, and give each its own', async () => {
-    const { policy, calls } = scripted()
-    const batcher = new Batcher(policy, { maxRows: 4 })
-    const jobs = [job(1), job(2), job(3, 0.5), job(4), job(5), job(6), job(7, 1, 2)]
-    const results = await Promise.all(jobs.map(one => batcher.submit(one)))
-    expect(results.map(first)).toEqual([[1], [2], [3], [4], [5], [6], [7, 7]])
-    expect(calls.map(({ prompts }) => prompts.map(prompt => prompt[0]))).toEqual([
-      [1, 2, 4, 5],
-      [3],
-      [6],
-      [7],
-    ])
-  })
-
-  it('refuse more than may wait, fail alone, and drain', async () => {
-    const { policy } = scripted()
-    const batcher = new Batcher(policy, { maxWaiting: 2 })
-    const accepted = Promise.allSettled([batcher.submit(job(13)), batcher.submit(job(2, 0.5))])
-    await expect(batcher.submit(job(3))).rejects.toMatchObject({ status: 429 })
-    await batcher.drain()
-    expect(await accepted).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled' }])
-    expect(batcher.waiting).toBe(0)
-  })
-})
-
-describe('StreamedText', () => {
-  const letters = { decode: (ids: number[]) => String.fromCharCode(...ids) } as unknown as Tokenizer
-  const stream = (text: string, stops: string[]) => {
-    const streamed = new StreamedText(letters, stops)
-    const pieces = [...text].map(letter => streamed.push(letter.charCodeAt(0)))
-    return [...pieces, streamed.end()]
-  }
-
-  it('holds back what may become a stop string and no more', () => {
-    expect(stream('abcd', ['bx'])).toEqual(['a', '', 'bc', 'd', ''])
-    expect(stream('aab', ['ab'])).toEqual(['', 'a', '', ''])
-    expect(stream('xa', ['ab'])).toEqual(['x', '', 'a'])
-  })
-
-  it('reads like the tokenizer', () => {
-    const tokenizer = loadTokenizer(FOLDER)
-    const ids = tokenizer.encode(PROMPT)
-    const streamed = new StreamedText(tokenizer, [])
-    expect(ids.map(id => streamed.push(id)).join('') + streamed.end()).toBe(tokenizer.decode(ids))
   })
 })

@@ -1,10 +1,10 @@
 /** @file From a request's settings to samples: limits of the context, sampling options, the batch. */
 
 import { randomUUID } from 'node:crypto'
+import type { Batcher } from '../../policy/chat/batcher.ts'
+import type { LocalChat } from '../../policy/chat/local-chat.ts'
+import { type ShownSample, showSample } from '../../policy/chat/text.ts'
 import type { Sample, SampledToken } from '../../policy/policy.ts'
-import type { Batcher } from './batcher.ts'
-import type { ServedModel } from './model.ts'
-import { type ShownSample, showSample } from './text.ts'
 import { type ChatRequestBody, type CompletionRequestBody, contentText, WireError } from './wire.ts'
 
 /** What both endpoints ask of the model. */
@@ -36,7 +36,7 @@ const common = (body: ChatRequestBody | CompletionRequestBody) => ({
 })
 
 /** The conversation in the model's template as one prompt. @throws WireError for roles that the template refuses. */
-export const chatGeneration = (model: ServedModel, body: ChatRequestBody): Generation => {
+export const chatGeneration = (model: LocalChat, body: ChatRequestBody): Generation => {
   const messages = body.messages.map(message => ({ ...message, content: contentText(message.content) }))
   const text = refusing(() => model.template.render(messages, { addGenerationPrompt: true }))
   return {
@@ -48,7 +48,7 @@ export const chatGeneration = (model: ServedModel, body: ChatRequestBody): Gener
 }
 
 /** One prompt or several, as text or as token ids. */
-export const completionGeneration = (model: ServedModel, body: CompletionRequestBody): Generation => {
+export const completionGeneration = (model: LocalChat, body: CompletionRequestBody): Generation => {
   const { prompt } = body
   const several = Array.isArray(prompt) && typeof prompt[0] !== 'number'
   const prompts = (several ? prompt : [prompt]) as (string | number[])[]
@@ -70,11 +70,11 @@ const refusing = <T>(work: () => T): T => {
   }
 }
 
-const encode = ({ tokenizer }: ServedModel, text: string, options: { addSpecialTokens: boolean }) =>
+const encode = ({ tokenizer }: LocalChat, text: string, options: { addSpecialTokens: boolean }) =>
   refusing(() => tokenizer.encode(text, options))
 
 /** @throws WireError 400 for prompts that the model cannot take. */
-const checkPrompts = ({ config }: ServedModel, { prompts, maxTokens }: Generation): void => {
+const checkPrompts = ({ config }: LocalChat, { prompts, maxTokens }: Generation): void => {
   const { maxPositions, vocabSize } = config
   for (const prompt of prompts) {
     if (prompt.length === 0) throw new WireError(400, 'the prompt has no tokens')
@@ -94,7 +94,7 @@ const checkPrompts = ({ config }: ServedModel, { prompts, maxTokens }: Generatio
  * @throws WireError for prompts that do not fit and when too many requests wait.
  */
 export const generate = async (
-  model: ServedModel,
+  model: LocalChat,
   batcher: Batcher,
   request: Generation,
   onToken?: (choice: number, token: SampledToken) => void,
@@ -112,6 +112,7 @@ export const generate = async (
           topP,
           topK,
           topLogprobs,
+          stopTokens: model.format.stopTokens,
           stopStrings: stops,
         },
         count,
@@ -123,12 +124,8 @@ export const generate = async (
   return groups.flat()
 }
 
-export const show = (
-  model: ServedModel,
-  samples: readonly Sample[],
-  { stops }: Generation,
-): ShownSample[] => {
-  const endTokens = new Set(model.config.eosTokenIds)
+export const show = (model: LocalChat, samples: readonly Sample[], { stops }: Generation): ShownSample[] => {
+  const endTokens = new Set(model.format.stopTokens)
   return samples.map(sample => showSample(model.tokenizer, sample, stops, endTokens))
 }
 

@@ -1,5 +1,5 @@
 /** @file A local checkpoint as an OpenAI-compatible endpoint. */
 
+export { type LocalChat, openLocalChat } from '../../policy/chat/local-chat.ts'
 export { createChatApp } from './app.ts'
-export { openServedModel, type ServedModel } from './model.ts'
 export { type ChatServer, startChatServer } from './server.ts'

@@ -2,8 +2,8 @@
 
 import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
+import type { LocalChat } from '../../policy/chat/local-chat.ts'
 import { type ChatAppOptions, createChatApp } from './app.ts'
-import type { ServedModel } from './model.ts'
 
 export interface ChatServer {
   url: string
@@ -13,7 +13,7 @@ export interface ChatServer {
 
 /** Serves a model until `close`. Port 0 takes a free one. @throws Error with `code` EADDRINUSE and the like. */
 export const startChatServer = (
-  model: ServedModel,
+  model: LocalChat,
   { host = '127.0.0.1', port = 0, ...options }: ChatAppOptions & { host?: string; port?: number } = {},
 ): Promise<ChatServer> =>
   new Promise((resolve, reject) => {

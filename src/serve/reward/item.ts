@@ -1,6 +1,6 @@
 /** @file What every route turns its request into, and what grading makes of it. */
 
-import type { ChatMessage } from '../../grade/grader.ts'
+import type { ChatMessage } from '../../chat/chat-model.ts'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 
 /** One response to be graded, whatever shape it came in. */

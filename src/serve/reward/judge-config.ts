@@ -1,17 +1,13 @@
 /** @file The judges of a configuration: language models behind endpoints, learned verifiers, scripts; one of them or several together. */
 
 import { z } from 'zod'
-import { fleetSchema } from '../../chat/index.ts'
-import { judgeSettingsSchema } from '../../grade/judge/judge-options.ts'
+import { judgeOf, judgeShape } from '../../grade/judge/judge-config.ts'
 import { scriptedJudgeSchema } from './scripted-judge.ts'
 
-const llmJudgeSchema = z.strictObject({
-  kind: z.literal('llm'),
-  /** Where the model is: endpoints with limits, retries, prices. */
-  fleet: fleetSchema,
-  /** How it is asked. */
-  ask: judgeSettingsSchema.prefault({}),
-})
+/** Its verdicts are remembered where the configuration's `cache` says, together with those of other judges. */
+const llmJudgeSchema = z
+  .strictObject({ kind: z.literal('llm'), fleet: judgeShape.fleet, ask: judgeShape.ask })
+  .transform(judgeOf('plain'))
 
 const learnedJudgeSchema = z.strictObject({
   kind: z.literal('learned'),

@@ -1,12 +1,11 @@
 /** @file Opens the judges of a configuration: graders, their figures, and how to tell whether they can be reached. */
 
 import { resolve } from 'node:path'
-import type { ChatModel } from '../../chat/chat-model.ts'
-import { type JudgeFleet, judgeFleet } from '../../chat/index.ts'
+import type { CallOutcome, JudgeFleet } from '../../chat/index.ts'
 import type { Grader } from '../../grade/grader.ts'
 import type { VerdictCache } from '../../grade/judge/cache/index.ts'
 import { escalate } from '../../grade/judge/escalation.ts'
-import { llmJudge } from '../../grade/judge/judge.ts'
+import { openJudge } from '../../grade/judge/open-judge.ts'
 import { panel } from '../../grade/judge/panel.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { closest } from '../../util/schema.ts'
@@ -16,11 +15,11 @@ import type { JudgeFigures } from './metrics.ts'
 import type { Probe } from './readiness.ts'
 import { ScriptedJudge } from './scripted-judge.ts'
 
-/** Told of every call of a model. */
-export type CallListener = (judge: string, outcome: 'answered' | 'failed', tookMs: number) => void
+/** Told of every call of a model that was waited for to its end. */
+export type CallListener = (judge: string, outcome: Exclude<CallOutcome, 'cancelled'>, tookMs: number) => void
 
 /** One judge. */
-export interface OpenJudge {
+export interface ReadyJudge {
   grader: Grader
   probes: Probe[]
   /** Null for judges that use no tokens. */
@@ -33,23 +32,6 @@ export interface JudgeSurroundings {
   cache: VerdictCache | null
   onCall: CallListener
 }
-
-/** A model whose calls are timed. */
-const timed = (model: ChatModel, judge: string, onCall: CallListener): ChatModel => ({
-  name: model.name,
-  async complete(request) {
-    const startedMs = performance.now()
-    try {
-      const response = await model.complete(request)
-      onCall(judge, 'answered', performance.now() - startedMs)
-      return response
-    } catch (error) {
-      if (!request.signal?.aborted) onCall(judge, 'failed', performance.now() - startedMs)
-      throw error
-    }
-  },
-  close: async () => model.close?.(),
-})
 
 /** Any answer at all, even a refusal, says that a server is there. */
 const answers = async (url: string, signal: AbortSignal): Promise<string | null> => {
@@ -83,25 +65,27 @@ const fleetFigures = (judge: string, fleet: JudgeFleet) => (): JudgeFigures => {
   return { judge, promptTokens, completionTokens, cost, queued, inFlight }
 }
 
-const openLlm = (
-  name: string,
-  { fleet: settings, ask }: LlmJudgeConfig,
-  { cache, onCall }: JudgeSurroundings,
-): OpenJudge => {
-  const fleet = judgeFleet(settings)
-  const model = timed(fleet, name, onCall)
+const openLlm = (name: string, config: LlmJudgeConfig, { cache, onCall }: JudgeSurroundings): ReadyJudge => {
+  const judge = openJudge(
+    { ...config, cache: null },
+    {
+      store: cache ?? undefined,
+      onCall: (outcome, tookMs) => outcome !== 'cancelled' && onCall(name, outcome, tookMs),
+    },
+  )
+  const fleet = judge.fleet!
   return {
-    grader: llmJudge({ ...ask, model, cache: cache ?? undefined }),
-    probes: [fleetProbe(name, fleet, settings)],
+    grader: judge.grader,
+    probes: [fleetProbe(name, fleet, config.fleet)],
     figures: fleetFigures(name, fleet),
   }
 }
 
-const openJudge = async (
+const openByKind = async (
   name: string,
   config: JudgeConfig,
   surroundings: JudgeSurroundings,
-): Promise<OpenJudge> => {
+): Promise<ReadyJudge> => {
   switch (config.kind) {
     case 'llm':
       return openLlm(name, config, surroundings)
@@ -116,7 +100,7 @@ const openJudge = async (
 }
 
 /** The judges in use as one grader. */
-export interface OpenJudges {
+export interface ReadyJudges {
   grader: Grader
   probes: Probe[]
   figures(): JudgeFigures[]
@@ -134,7 +118,7 @@ const checkNames = (use: JudgeUse, known: readonly string[]): void => {
 }
 
 /** One judge, a panel, or a light judge with a strong one behind it. */
-const combine = (use: JudgeUse, open: ReadonlyMap<string, OpenJudge>): Grader => {
+const combine = (use: JudgeUse, open: ReadonlyMap<string, ReadyJudge>): Grader => {
   const grader = (name: string) => open.get(name)!.grader
   if (typeof use === 'string') return grader(use)
   if ('panel' in use) return panel(use.panel.map(grader), use)
@@ -148,12 +132,12 @@ const combine = (use: JudgeUse, open: ReadonlyMap<string, OpenJudge>): Grader =>
 export const openJudges = async (
   { judge: use, judges }: RewardConfig,
   surroundings: JudgeSurroundings,
-): Promise<OpenJudges | null> => {
+): Promise<ReadyJudges | null> => {
   if (use === undefined) return null
   checkNames(use, Object.keys(judges))
-  const open = new Map<string, OpenJudge>()
+  const open = new Map<string, ReadyJudge>()
   for (const name of new Set(judgesUsed(use)))
-    open.set(name, await openJudge(name, judges[name], surroundings))
+    open.set(name, await openByKind(name, judges[name], surroundings))
   const each = [...open.values()]
   return {
     grader: combine(use, open),

@@ -6,6 +6,8 @@ import { hash } from 'node:crypto'
 export interface VerdictParts {
   /** The judge: `ChatModel.name`. */
   model: string
+  /** What its endpoints' own settings change: `ChatModel.variant`. */
+  variant?: string
   /** Version of the prompt template and of the parser behind it. */
   template: string
   criterion: string
@@ -25,9 +27,9 @@ export const digestOf = (text: string): CacheKey => hash('sha256', text, 'hex').
 
 /** Key of a verdict. Lengths stand before the parts, so that no two different lists of parts give one text. */
 export const cacheKey = (parts: VerdictParts): CacheKey => {
-  const { model, template, criterion, judged, sampling, sampleIndex } = parts
+  const { model, variant = '', template, criterion, judged, sampling, sampleIndex } = parts
   return digestOf(
-    `${model.length}:${model}${template.length}:${template}${criterion.length}:${criterion}` +
+    `${model.length}:${model}${variant.length}:${variant}${template.length}:${template}${criterion.length}:${criterion}` +
       `${judged.length}:${judged}${sampling.length}:${sampling}${sampleIndex}`,
   )
 }

@@ -17,7 +17,7 @@ import {
 } from './upkeep.ts'
 
 export interface VerdictCacheOptions {
-  /** Size of the folder; the oldest segments go when it is exceeded. Default 512 MiB. */
+  /** Size of the folder; the oldest segments go when it is exceeded. Default 1 GiB. */
   maxBytes?: number
   /** How often a miss looks for what other processes have added. Default 500 ms. */
   refreshMs?: number
@@ -43,7 +43,7 @@ export interface VerdictCacheStats {
   writable: boolean
 }
 
-const DEFAULT_MAX_BYTES = 512 * 1024 * 1024
+export const DEFAULT_MAX_BYTES = 2 ** 30
 const SMALLEST_MAX_BYTES = 4096
 /** A segment of this share of the whole is closed and a new one begun, so that eviction takes small bites. */
 const SEGMENT_SHARE = 1 / 8

@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod'
-import type { ChatMessage } from '../../../grade/grader.ts'
+import type { ChatMessage } from '../../../chat/chat-model.ts'
 import type { RouteOf } from '../config.ts'
 import { textAt } from '../fields.ts'
 import { nullShare, type RewardItem, type RewardResult } from '../item.ts'

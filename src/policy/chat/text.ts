@@ -1,7 +1,7 @@
-/** @file From sampled tokens to the text that a client sees: stop strings cut off, log-probs by token. */
+/** @file From sampled tokens to the text that whoever asked sees: stop strings cut off, log-probs by token. */
 
 import { decodeWithOffsets, TextStream, type Tokenizer } from '../../model/tokenizer.ts'
-import type { Sample, TokenAlternative } from '../../policy/policy.ts'
+import type { Sample, TokenAlternative } from '../policy.ts'
 
 /** Where the first of the stop strings begins in a text, or -1. */
 const stopAt = (text: string, stops: readonly string[]): number => {

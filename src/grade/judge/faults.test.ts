@@ -4,12 +4,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { VerdictCache } from '../grade/judge/cache/index.ts'
-import { llmJudge } from '../grade/judge/judge.ts'
-import { caseTag, ruleTag, ScriptedProcess, truthOf } from '../grade/judge/scripted/index.ts'
-import type { Criterion } from '../rubric/criterion.ts'
-import { workerUrl } from '../util/worker-url.ts'
-import { type FleetOptions, JudgeFleet } from './index.ts'
+import { type FleetOptions, JudgeFleet } from '../../chat/index.ts'
+import type { Criterion } from '../../rubric/criterion.ts'
+import { workerUrl } from '../../util/worker-url.ts'
+import { VerdictCache } from './cache/index.ts'
+import { llmJudge } from './judge.ts'
+import { caseTag, ruleTag, ScriptedProcess, truthOf } from './scripted/index.ts'
 
 /** GRADUS_FULL_FAULTS=1 runs all 20,000 verdicts of the promise. */
 const VERDICTS = process.env.GRADUS_FULL_FAULTS === '1' ? 20_000 : 2_000
@@ -118,7 +118,7 @@ it('a judge that fails in every way and restarts: all answered, none invented, n
 it('killed with -9 in the middle: what was kept is right, and the next run asks only for the rest', async () => {
   const cacheFolder = join(folder, 'killed')
   const script = `
-    import { VerdictCache, JudgeFleet, llmJudge } from ${JSON.stringify(workerUrl(import.meta.url, '../grade/judge/index.js').href)}
+    import { VerdictCache, JudgeFleet, llmJudge } from ${JSON.stringify(workerUrl(import.meta.url, './index.js').href)}
     const fleet = new JudgeFleet({ endpoints: [${JSON.stringify({ url: server.url, ...FLEET })}], ...${JSON.stringify(PACE)} })
     const judge = llmJudge({ model: fleet, cache: VerdictCache.open(${JSON.stringify(cacheFolder)}) })
     const criteria = ${JSON.stringify(criteria)}

@@ -1,11 +1,38 @@
-/** @file What the judges of a run of ruscarl would be asked, and what that takes. */
+/** @file What the judges of a training would be asked, and what that takes. */
 
 import { estimateJudging } from '../../chat/index.ts'
-import { formatCount } from '../common/estimate.ts'
-import { testProblems } from '../common/test-problems.ts'
-import type { RuscarlConfig } from './config.ts'
-import type { DataFigures } from './data-figures.ts'
-import type { OneJudge } from './judge-config.ts'
+import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
+import { formatCount } from './estimate.ts'
+import type { TrainingJudge } from './judge-config.ts'
+import { testProblems } from './test-problems.ts'
+
+/** What of a training decides how much its judges are asked. */
+export interface JudgedTraining {
+  judge: TrainingJudge | null
+  steps: number
+  rollout: { prompts: number; samples: number; maxTokens: number }
+  evaluation: {
+    every: number
+    samples: number
+    problems: number
+    problemsAtStart?: number
+    problemsBetween: number
+    /** Also with the whole rubric in the prompt. */
+    scaffolded: boolean
+  }
+  /** Demonstrations that are graded before they are learnt from. */
+  sft: { problems: number; samples: number } | null
+  /** A pass over all problems that puts them in order. */
+  exploration: { curriculum: { samples: number } | null }
+}
+
+/** Sizes of its data: problems, criteria of a rubric that a judge must see, characters of a conversation. */
+export interface JudgedData {
+  train: number
+  test: number
+  judged: number
+  conversationCharacters: number
+}
 
 export interface JudgePlan {
   /** Of the steps that it is asked in, which are all of them but for a held-out judge. */
@@ -29,10 +56,10 @@ interface Responses {
 const QUESTION_CHARACTERS = 2500
 
 const planOf = (
-  { ask: { shape }, fleet }: OneJudge,
+  { ask: { shape }, fleet }: JudgeConfig,
   responses: Responses,
-  { rollout }: RuscarlConfig,
-  { judged, conversationCharacters }: DataFigures,
+  { rollout }: JudgedTraining,
+  { judged, conversationCharacters }: JudgedData,
 ): JudgePlan => {
   const calls = shape === 'criterion' ? judged : shape === 'rubric' ? 1 : Math.ceil(judged / shape.batch)
   const trainingCalls = responses.training * calls
@@ -48,7 +75,7 @@ const planOf = (
 
 /** Responses of all evaluations before, between and after. @param sets at both ends; between there is one */
 const evaluationResponses = (
-  { steps, evaluation, sft }: RuscarlConfig,
+  { steps, evaluation, sft }: JudgedTraining,
   testRows: number,
   sets: number,
 ): number => {
@@ -63,26 +90,26 @@ const evaluationResponses = (
 }
 
 /** Responses that are graded besides those of the steps: the pass of a curriculum, and demonstrations. */
-const otherResponses = ({ exploration, sft }: RuscarlConfig, trainRows: number): number =>
+const otherResponses = ({ exploration, sft }: JudgedTraining, trainRows: number): number =>
   (exploration.curriculum?.samples ?? 0) * trainRows +
   (sft === null ? 0 : Math.min(sft.problems, trainRows) * sft.samples)
 
 /** The judge of training; null without one. */
-export const judgePlan = (config: RuscarlConfig, data: DataFigures): JudgePlan | null => {
-  const { judge, rollout, steps, evaluation } = config
+export const judgePlan = (training: JudgedTraining, data: JudgedData): JudgePlan | null => {
+  const { judge, rollout, steps, evaluation } = training
   if (judge === null) return null
   const perStep = rollout.prompts * rollout.samples
   const responses = {
     perStep,
-    training: perStep * steps + otherResponses(config, data.train),
-    evaluation: evaluationResponses(config, data.test, evaluation.scaffolded ? 2 : 1),
+    training: perStep * steps + otherResponses(training, data.train),
+    evaluation: evaluationResponses(training, data.test, evaluation.scaffolded ? 2 : 1),
   }
-  return planOf(judge, responses, config, data)
+  return planOf(judge, responses, training, data)
 }
 
 /** The judge that training never hears; null without one. */
-export const heldOutJudgePlan = (config: RuscarlConfig, data: DataFigures): JudgePlan | null => {
-  const { judge, rollout, steps } = config
+export const heldOutJudgePlan = (training: JudgedTraining, data: JudgedData): JudgePlan | null => {
+  const { judge, rollout, steps } = training
   const heldOut = judge?.heldOut ?? null
   if (heldOut === null) return null
   const { share, every } = heldOut.rollouts ?? { share: 0, every: 1 }
@@ -90,9 +117,9 @@ export const heldOutJudgePlan = (config: RuscarlConfig, data: DataFigures): Judg
   const responses = {
     perStep,
     training: perStep * Math.ceil(steps / every),
-    evaluation: heldOut.evaluations ? evaluationResponses(config, data.test, 1) : 0,
+    evaluation: heldOut.evaluations ? evaluationResponses(training, data.test, 1) : 0,
   }
-  return planOf(heldOut, responses, config, data)
+  return planOf(heldOut, responses, training, data)
 }
 
 const count = (value: number): string => Math.round(value).toLocaleString('en')

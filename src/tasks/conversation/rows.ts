@@ -1,12 +1,11 @@
 /** @file Conversations with rubrics from files: read, checked, split into those to train on and those to test on. */
 
-import type { ChatMessage } from '../../grade/grader.ts'
+import type { ChatMessage } from '../../chat/chat-model.ts'
 import { needsJudge, validateVerifiers } from '../../grade/rubric-grader.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { readRubricFile } from '../../rubric/formats/index.ts'
 import { ConfigError, DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
-import type { RuscarlConfig } from './config.ts'
 
 /** A row: what was said, and what a good answer is. */
 export interface ConversationRow {
@@ -31,6 +30,15 @@ export const readConversations = (path: string): ConversationRow[] =>
     return { id, messages, rubric, ...(reference !== undefined && { reference }) }
   })
 
+/** Where rows come from; the names are those of a recipe's `task` section. */
+export interface ConversationFiles {
+  file: string | null
+  /** So many rows of the file are kept for evaluation. */
+  holdOut: number | null
+  /** Rows for evaluation from a file of their own. */
+  testFile: string | null
+}
+
 export interface ConversationSplit {
   train: ConversationRow[]
   test: ConversationRow[]
@@ -43,10 +51,14 @@ const said = ({ messages }: ConversationRow): string => JSON.stringify(messages)
 /**
  * Rows to train on and to test on: by a shuffle that depends on the file's rows alone, so that every seed and every arm has
  * the same test rows. No conversation is on both sides.
- * @throws ConfigError when nothing is left to train on or to test on
+ * @throws ConfigError for no file, and when nothing is left to train on or to test on
  */
-export const splitConversations = (task: RuscarlConfig['task']): ConversationSplit => {
-  const rows = readConversations(task.file!)
+export const splitConversations = (task: ConversationFiles): ConversationSplit => {
+  if (task.file === null)
+    throw new ConfigError('task.file: expected the file of the conversations, got nothing', {
+      hint: 'name a file of HealthBench rows',
+    })
+  const rows = readConversations(task.file)
   const shuffled = new Rng('conversations split').shuffle(rows)
   const holdOut = task.holdOut ?? 0
   const test = task.testFile === null ? shuffled.slice(0, holdOut) : readConversations(task.testFile)

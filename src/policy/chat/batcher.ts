@@ -1,8 +1,11 @@
 /** @file Requests of many clients, sampled together: whoever waits with the same settings joins the next batch. */
 
-import type { Policy, Sample, SampledToken, SamplingOptions } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
-import { WireError } from './wire.ts'
+import { GradusError } from '../../util/errors.ts'
+import type { Policy, Sample, SampledToken, SamplingOptions } from '../policy.ts'
+
+/** More requests wait already than are let in; the same one may be let in later. */
+export class QueueFullError extends GradusError {}
 
 export interface Job {
   promptTokens: TokenIds
@@ -31,13 +34,13 @@ export interface BatcherOptions {
 }
 
 export class Batcher {
-  readonly #policy: Policy
+  readonly #policy: Pick<Policy, 'sample'>
   readonly #maxRows: number
   readonly #maxWaiting: number
   readonly #queue: Waiting[] = []
   #running: Promise<void> | null = null
 
-  constructor(policy: Policy, { maxRows = 64, maxWaiting = 1024 }: BatcherOptions = {}) {
+  constructor(policy: Pick<Policy, 'sample'>, { maxRows = 64, maxWaiting = 1024 }: BatcherOptions = {}) {
     this.#policy = policy
     this.#maxRows = maxRows
     this.#maxWaiting = maxWaiting
@@ -50,12 +53,12 @@ export class Batcher {
 
   /**
    * The job's samples, as soon as its own are finished.
-   * @throws WireError 429 when too many wait; what sampling throws.
+   * @throws QueueFullError when too many wait; what sampling throws.
    */
   submit(job: Job): Promise<Sample[]> {
     if (this.#queue.length >= this.#maxWaiting)
       return Promise.reject(
-        new WireError(429, `${this.#queue.length} requests wait already; try again later`, 'queue_full'),
+        new QueueFullError(`${this.#queue.length} requests wait already`, { hint: 'try again later' }),
       )
     return new Promise((resolve, reject) => {
       const key = JSON.stringify([job.options, job.count])

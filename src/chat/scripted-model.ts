@@ -1,6 +1,6 @@
 /** @file A chat model that is a function: for tests, examples and dry runs. */
 
-import type { ChatModel, ChatRequest, ChatResponse } from '../../chat/chat-model.ts'
+import type { ChatModel, ChatRequest, ChatResponse } from './chat-model.ts'
 
 /** Its text, or as much of a response as matters; `call` counts from 0. A thrown error is the model's. */
 export type Script = (

@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { scriptedModel } from '../../grade/judge/scripted-model.ts'
-import { ruscarlSchema } from './config.ts'
+import { scriptedModel } from '../../chat/scripted-model.ts'
+import { recentVerdicts } from '../../grade/judge/recent-verdicts.ts'
+import { trainingJudgeSchema } from './judge-config.ts'
 import { openJudging } from './judging.ts'
-import { recentVerdicts } from './recent-verdicts.ts'
 
-const { judge } = ruscarlSchema.parse({
-  judge: {
-    fleet: { endpoints: [{ url: 'http://127.0.0.1:9', model: 'nobody', sendTopK: true }] },
-    ask: { retries: 0 },
-  },
+const judge = trainingJudgeSchema.parse({
+  fleet: { endpoints: [{ url: 'http://127.0.0.1:9', model: 'nobody' }] },
+  ask: { retries: 0 },
 })
 
 const CRITERIA = [{ id: 'kind', text: 'Is kind', points: 1 }]

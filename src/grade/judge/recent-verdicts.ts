@@ -1,6 +1,6 @@
 /** @file Verdicts that are remembered for as long as a process runs: the same question is asked once without a cache, too. */
 
-import type { VerdictStore } from '../../grade/judge/judge-options.ts'
+import type { VerdictStore } from './judge-options.ts'
 
 /** Some hundred bytes each. A step of the paper asks 5,888 questions; responses that recur do so within a few steps. */
 const MOST = 2 ** 16

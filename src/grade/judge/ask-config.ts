@@ -1,0 +1,117 @@
+/** @file How a judge is asked, as configuration files write it; the defaults of every judge stand here, by the name of a preset. */
+
+import { z } from 'zod'
+
+/** How many criteria a call asks about: one, all, or at most so many. */
+export type CallShape = 'criterion' | 'rubric' | { batch: number }
+
+/** All settings of asking; null leaves a sampling setting to the server. */
+export interface Ask {
+  shape: CallShape
+  levels: 'yes-no' | 'levels'
+  repairs: number
+  retries: number
+  showSystem: boolean
+  showReference: boolean
+  sampleIndex: number
+  temperature: number | null
+  topP: number | null
+  topK: number | null
+  presencePenalty: number | null
+  maxTokens: number | null
+  seed?: number | null
+  topLogprobs?: number | null
+  nullsKeepRaw?: boolean
+  fresh?: boolean
+}
+
+const COMMON = {
+  shape: 'criterion',
+  levels: 'yes-no',
+  showSystem: false,
+  showReference: false,
+  sampleIndex: 0,
+} as const
+
+/**
+ * Defaults by name.
+ * - `plain`: the likeliest verdict, everything else as the server has it; an answer that cannot be read is sent back once.
+ *   Servers, commands and `llmJudge` have it.
+ * - `ruscarl`: the numbers of RuscaRL's code (spec 4.1, 1.5), which asks afresh instead. The recipe has it. Its topK holds
+ *   only where every endpoint is sent it (`sendTopK`); any server but vLLM and its like would refuse it.
+ */
+export const ASK_PRESETS = {
+  plain: {
+    ...COMMON,
+    repairs: 1,
+    retries: 0,
+    temperature: 0,
+    topP: null,
+    topK: null,
+    presencePenalty: null,
+    maxTokens: null,
+  },
+  ruscarl: {
+    ...COMMON,
+    repairs: 0,
+    retries: 10,
+    temperature: 0.7,
+    topP: 0.8,
+    topK: 20,
+    presencePenalty: 1.5,
+    maxTokens: 4096,
+  },
+} as const satisfies Record<string, Ask>
+export type AskPreset = keyof typeof ASK_PRESETS
+
+const count = z.int().min(0)
+
+/** What a file may say of asking; what it leaves out is the preset's. */
+export const askSchema = z
+  .strictObject({
+    /** Whose defaults hold. */
+    preset: z.enum(Object.keys(ASK_PRESETS) as AskPreset[]),
+    /** One call a criterion, one for the whole `rubric`, or `{batch: n}` criteria in one. */
+    shape: z.union([z.enum(['criterion', 'rubric']), z.strictObject({ batch: z.int().min(1) })]),
+    /** `yes-no`, or `levels` 0, 1, 2 (spec 5.2). Criteria with scores of their own are judged on these. */
+    levels: z.enum(['yes-no', 'levels']),
+    /** How often an answer that cannot be read is sent back with the reason. */
+    repairs: count.max(5),
+    /** How often the question is then asked afresh (spec 1.5). */
+    retries: count.max(20),
+    /** Show system messages, which usually tell the policy how to answer, and the reference answer. */
+    showSystem: z.boolean(),
+    showReference: z.boolean(),
+    /** Added to the repeat number of every call. */
+    sampleIndex: count,
+    temperature: z.number().min(0).max(2).nullable(),
+    topP: z.number().min(0).max(1).nullable(),
+    topK: z.int().min(-1).nullable(),
+    presencePenalty: z.number().min(-2).max(2).nullable(),
+    /** Null: 2048, and 256 for each further criterion of a call. */
+    maxTokens: z.int().min(1).nullable(),
+    seed: z.int().nullable(),
+    /** Alternatives asked for at each token, for the margin of a verdict. */
+    topLogprobs: z.int().min(0).max(20).nullable(),
+    /** Keep the raw answer in verdicts that are null; true where it is not said. */
+    nullsKeepRaw: z.boolean(),
+    /** Every call is a new one: nothing is remembered and nothing shared; false where it is not said. */
+    fresh: z.boolean(),
+  })
+  .partial()
+export type AskInput = z.input<typeof askSchema>
+
+/**
+ * All settings of asking: what is given, the preset's for the rest.
+ * @param preset where the settings name none
+ * @param topKSent whether the endpoints are sent it; a preset's does not hold where they are not
+ */
+export const askOf = (
+  { preset: named, ...given }: z.output<typeof askSchema>,
+  preset: AskPreset,
+  topKSent: boolean,
+): Ask => {
+  const defaults: Ask = ASK_PRESETS[named ?? preset]
+  const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  return { ...defaults, ...(!topKSent && { topK: null }), ...said }
+}

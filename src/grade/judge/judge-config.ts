@@ -1,0 +1,48 @@
+/** @file A judge as configuration files write it: one schema for recipes, the server and the command line. */
+
+import { z } from 'zod'
+import { type FleetSettings, fleetSchema } from '../../chat/index.ts'
+import { type Ask, type AskPreset, askOf, askSchema } from './ask-config.ts'
+import { DEFAULT_MAX_BYTES } from './cache/verdict-cache.ts'
+
+/** Where verdicts outlast a run. */
+export const verdictCacheSchema = z.strictObject({
+  folder: z.string().min(1),
+  /** The oldest verdicts go when the folder is larger. */
+  maxBytes: z.int().positive().default(DEFAULT_MAX_BYTES),
+})
+
+/** Parts of a judge's section; a schema with more of them ends with `.transform(judgeOf(PRESET))`. */
+export const judgeShape = {
+  /** Where the model is: endpoints with limits, retries, prices. */
+  fleet: fleetSchema,
+  /** How it is asked. */
+  ask: askSchema.prefault({}),
+  /** Null: nothing outlasts the run. */
+  cache: verdictCacheSchema.nullable().default(null),
+}
+
+/** A judge: where it is, how it is asked, what it remembers. */
+export interface JudgeConfig {
+  fleet: FleetSettings
+  ask: Ask
+  cache: z.output<typeof verdictCacheSchema> | null
+}
+
+type Read = Pick<z.output<z.ZodObject<typeof judgeShape>>, 'fleet' | 'ask'>
+
+/** Fills in what a section leaves out, from a preset unless it names one itself. */
+export const judgeOf =
+  (preset: AskPreset) =>
+  <T extends Read>({ ask, ...judge }: T): Omit<T, 'ask'> & { ask: Ask } => ({
+    ...judge,
+    ask: askOf(
+      ask,
+      preset,
+      judge.fleet.endpoints.every(({ sendTopK }) => sendTopK),
+    ),
+  })
+
+/** A judge by itself. @param preset of what the section leaves out */
+export const judgeSchema = (preset: AskPreset) => z.strictObject(judgeShape).transform(judgeOf(preset))
+export type JudgeInput = z.input<ReturnType<typeof judgeSchema>>

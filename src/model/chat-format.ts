@@ -1,0 +1,129 @@
+/** @file Conversations as a chat model's tokens, and its tokens as text. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CheckpointError } from '../util/errors.ts'
+import { type ChatTemplate, loadChatTemplate } from './chat-template.ts'
+import { loadConfig } from './checkpoint.ts'
+import type { ModelConfig } from './config.ts'
+import { isAdapterFolder } from './lora-files.ts'
+import {
+  assertTokenizerFits,
+  decodeWithOffsets,
+  hasTokenizer,
+  loadTokenizer,
+  type Tokenizer,
+} from './tokenizer.ts'
+
+/** Text of tokens, and where each of them ends in it (token i covers [ends[i - 1] or 0, ends[i])). */
+export interface TokenText {
+  text: string
+  ends: ArrayLike<number>
+}
+
+/** What a turn of a plain conversation is. */
+interface Turn {
+  role: string
+  content: string
+}
+
+export interface ChatFormat {
+  /** Tokens of a conversation, ending where the assistant's turn begins. */
+  encode(messages: readonly Turn[]): number[]
+  /** Tokens of a text alone. */
+  tokens(text: string): number[]
+  /** A response without special tokens, with the place of every token in it. */
+  read(tokens: ArrayLike<number>): TokenText
+  /** What a person or a judge reads of a response: without special tokens and without thinking. */
+  answer(tokens: ArrayLike<number>): string
+  /** Everything, special tokens too. */
+  show(tokens: ArrayLike<number>): string
+  /** A response ends with one of these. */
+  stopTokens: readonly number[]
+  /** Most tokens of prompt and response together. */
+  maxPositions: number
+}
+
+/**
+ * The text outside `<think>` blocks. A block that is never closed hides the rest; a close without an opening (the template
+ * wrote that) hides what stands before it.
+ */
+export const withoutThinking = (text: string): string => {
+  const closed = text.replace(/<think>[\s\S]*?<\/think>/g, '')
+  const [visible] = closed.split('</think>').at(-1)!.split('<think>')
+  return visible.trim()
+}
+
+/**
+ * Tokens that end a response: those of the model's configuration and the tokenizer's own. Checkpoints differ in which of the
+ * two names the end of a turn and which the end of a text.
+ */
+export const stopTokensOf = (
+  { eosTokenIds }: Pick<ModelConfig, 'eosTokenIds'>,
+  { eosId }: Pick<Tokenizer, 'eosId'>,
+): number[] => [...new Set([...eosTokenIds, ...(eosId === null ? [] : [eosId])])]
+
+/** Folder of the whole model: an adapter names its base. */
+const baseFolder = (folder: string): string => {
+  if (!isAdapterFolder(folder)) return folder
+  const path = join(folder, 'adapter_config.json')
+  const { base_model_name_or_path: named = '' } = JSON.parse(readFileSync(path, 'utf8'))
+  return existsSync(named) ? named : join(folder, named)
+}
+
+/**
+ * The format of the model in a folder.
+ * @param purpose what needs it, for messages: `task "conversations"`
+ * @throws CheckpointError when the model lacks its tokenizer or its template
+ */
+export const chatFormatOf = (folder: string, purpose: string): ChatFormat => {
+  const base = baseFolder(folder)
+  const config = loadConfig(base)
+  if (!hasTokenizer(base))
+    throw new CheckpointError(`${base}: ${purpose} needs a tokenizer, but there is no tokenizer.json`, {
+      hint: 'put the tokenizer files beside the model',
+    })
+  const tokenizer = loadTokenizer(base)
+  assertTokenizerFits(tokenizer, config)
+  const template = loadChatTemplate(base)
+  if (template === null)
+    throw new CheckpointError(`${base}: ${purpose} needs a chat template, but the model has none`, {
+      hint: 'use an instruction-tuned checkpoint, or add chat_template.jinja',
+    })
+  return chatFormat(tokenizer, template, config)
+}
+
+/** See `chatFormatOf`. @param addSpecialTokens also those that the tokenizer adds; a model's own template writes them itself */
+export const chatFormat = (
+  tokenizer: Tokenizer,
+  template: ChatTemplate,
+  config: Pick<ModelConfig, 'eosTokenIds' | 'maxPositions'>,
+  { addSpecialTokens = false }: { addSpecialTokens?: boolean } = {},
+): ChatFormat => ({
+  encode: messages =>
+    tokenizer.encode(
+      template.render(
+        messages.map(({ role, content }) => ({ role, content })),
+        { addGenerationPrompt: true },
+      ),
+      { addSpecialTokens },
+    ),
+  tokens: text => tokenizer.encode(text),
+  read: tokens => decodeWithOffsets(tokenizer, Array.from(tokens)),
+  answer: tokens => withoutThinking(tokenizer.decode(Array.from(tokens))),
+  show: tokens => tokenizer.decode(Array.from(tokens), { keepSpecialTokens: true }),
+  stopTokens: stopTokensOf(config, tokenizer),
+  maxPositions: config.maxPositions,
+})
+
+/**
+ * @param setting that names `other`, for messages
+ * @throws CheckpointError unless both folders' tokenizers are the same
+ */
+export const assertSameTokenizer = (folder: string, other: string, setting: string): void => {
+  const read = (dir: string) => readFileSync(join(baseFolder(dir), 'tokenizer.json'), 'utf8')
+  if (hasTokenizer(baseFolder(other)) && read(folder) === read(other)) return
+  throw new CheckpointError(`${setting}: ${other} has another tokenizer than ${folder}`, {
+    hint: 'choose a model of the same family, whose tokens mean the same',
+  })
+}

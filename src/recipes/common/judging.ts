@@ -1,0 +1,78 @@
+/** @file The graders of a training: rules where a criterion has one, else a language model; and what they took. */
+
+import type { ChatModel } from '../../chat/chat-model.ts'
+import type { Grader } from '../../grade/grader.ts'
+import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
+import { type OpenJudge, type OpenJudgeStats, openJudge } from '../../grade/judge/open-judge.ts'
+import { recentVerdicts } from '../../grade/judge/recent-verdicts.ts'
+import { rubricGrader } from '../../grade/rubric-grader.ts'
+
+/** A grader that says what it did since it was last asked. */
+export interface Judging {
+  grader: Grader
+  figures(): Record<string, number | null>
+  close(): Promise<void>
+}
+
+const NO_CALLS = { calls: 0, cached: 0, failed: 0, unusable: 0, seconds: 0, timed: 0 }
+
+const countsOf = (stats: OpenJudgeStats): typeof NO_CALLS => ({
+  calls: stats.calls,
+  cached: stats.cachedCalls + stats.sharedCalls,
+  failed: stats.failedCalls,
+  unusable: stats.unusableCalls,
+  seconds: stats.callSeconds,
+  timed: stats.timedCalls,
+})
+
+/** Which judge the figures are about. */
+export type JudgeName = 'judge' | 'heldOutJudge'
+
+/**
+ * Calls to the model, share of the questions that needed none, calls without a usable answer; seconds of all calls together,
+ * and of one. All of it depends on the clock: on which questions met under way, and in a pipeline on which step they count to.
+ */
+const figuresOf = (name: JudgeName, judge: OpenJudge): Judging['figures'] => {
+  let last = NO_CALLS
+  return () => {
+    const now = countsOf(judge.stats())
+    const since = (key: keyof typeof now) => now[key] - last[key]
+    const questions = since('calls') + since('cached')
+    const figures = {
+      [`${name}CallCount`]: since('calls'),
+      [`${name}CachedShare`]: questions > 0 ? since('cached') / questions : null,
+      [`${name}FailedCalls`]: since('failed') + since('unusable'),
+      [`${name}Calls`]: since('seconds'),
+      [`${name}Call`]: since('timed') > 0 ? since('seconds') / since('timed') : null,
+    }
+    last = now
+    return figures
+  }
+}
+
+/**
+ * The graders of a run; without a judge, rubrics must get along with rules.
+ * @param model in place of the configured fleet
+ * @param name begins the names of the figures
+ * @throws ConfigError for a judge that cannot be used
+ */
+export const openJudging = (
+  config: JudgeConfig | null,
+  model?: ChatModel,
+  name: JudgeName = 'judge',
+): Judging => {
+  if (config === null) {
+    const grader = rubricGrader({ onNoJudge: 'error' })
+    return { grader, figures: () => ({}), close: async () => grader.close?.() }
+  }
+  const judge = openJudge(config, { model, store: recentVerdicts() })
+  const grader = rubricGrader({ judge: judge.grader, onNoJudge: 'error' })
+  return {
+    grader,
+    figures: figuresOf(name, judge),
+    async close() {
+      await grader.close?.()
+      await judge.close()
+    },
+  }
+}

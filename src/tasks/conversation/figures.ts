@@ -1,0 +1,102 @@
+/** @file Sizes of conversations that a plan reckons with: from the real file where it is there, as published where it is not. */
+
+import { existsSync } from 'node:fs'
+import { needsJudge } from '../../grade/rubric-grader.ts'
+import { type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
+import { hasTokenizer } from '../../model/tokenizer.ts'
+import { mean } from '../../util/statistics.ts'
+import { type ConversationFiles, type ConversationRow, splitConversations } from './rows.ts'
+import type { ConversationOptions } from './task.ts'
+
+/** Sizes of data: means over all rows, training and test. */
+export interface DataFigures {
+  train: number
+  test: number
+  /** Criteria of a rubric, and those of them that a judge must see, on average. */
+  criteria: number
+  judged: number
+  /** Of a plain prompt and of one with the whole rubric, on average; and of the longest plain prompt. */
+  promptTokens: number
+  scaffoldedTokens: number
+  longestPrompt: number
+  conversationCharacters: number
+  /** The file is not there: figures of HealthBench as published. */
+  assumed: boolean
+  /** There is no tokenizer: four characters a token. */
+  tokensEstimated: boolean
+}
+
+/**
+ * HealthBench as RuscaRL used it: 4500 rows to train on and 500 to test on, 11.5 criteria each (spec 4.1, 4.4). Lengths are
+ * means over 200 of its rows.
+ */
+const PUBLISHED = {
+  train: 4500,
+  test: 500,
+  criteria: 11.5,
+  judged: 11.5,
+  promptTokens: 160,
+  scaffoldedTokens: 1150,
+  conversationCharacters: 640,
+}
+
+const CHARACTERS_PER_TOKEN = 4
+
+type Counter = (messages: Parameters<ChatFormat['encode']>[0]) => number
+
+const tokenCounter = (folder: string | null): { count: Counter; estimated: boolean } => {
+  if (folder !== null && hasTokenizer(folder) && existsSync(folder)) {
+    const format = chatFormatOf(folder, 'task "conversations"')
+    return { count: messages => format.encode(messages).length, estimated: false }
+  }
+  const characters: Counter = messages =>
+    messages.reduce((sum, { content }) => sum + Math.ceil(content.length / CHARACTERS_PER_TOKEN), 0)
+  return { count: characters, estimated: true }
+}
+
+/** What a plan knows of its conversations. */
+export interface FigureSettings {
+  task: ConversationFiles & { maxPromptTokens: number }
+  /** Of the model that is to answer; null: characters are counted instead. */
+  folder: string | null
+  /** A conversation with its whole rubric shown. */
+  scaffold: NonNullable<ConversationOptions['scaffold']>
+}
+
+/**
+ * Figures of the files, or as published where they are not there yet.
+ * @throws DataError for a file that is there and cannot be used
+ */
+export const conversationFigures = ({ task, folder, scaffold }: FigureSettings): DataFigures => {
+  const { file, testFile, holdOut } = task
+  const there = [file, testFile].every(path => path === null || existsSync(path))
+  if (!there)
+    return {
+      ...PUBLISHED,
+      test: holdOut ?? PUBLISHED.test,
+      longestPrompt: task.maxPromptTokens,
+      assumed: true,
+      tokensEstimated: true,
+    }
+  const { train, test } = splitConversations(task)
+  const { count, estimated } = tokenCounter(folder)
+  const rows = [...train, ...test]
+  const judgedOf = ({ rubric }: ConversationRow) =>
+    rubric.criteria.filter(criterion => needsJudge({ criteria: [criterion] })).length
+  const plain = rows.map(({ messages }) => count(messages))
+  const full = rows.map(({ messages, rubric }) => count(scaffold(messages, rubric.criteria)))
+  return {
+    train: train.length,
+    test: test.length,
+    criteria: mean(rows.map(({ rubric }) => rubric.criteria.length)),
+    judged: mean(rows.map(judgedOf)),
+    promptTokens: mean(plain),
+    scaffoldedTokens: mean(full),
+    longestPrompt: Math.max(...plain),
+    conversationCharacters: mean(
+      rows.map(({ messages }) => messages.reduce((sum, { content }) => sum + content.length, 0)),
+    ),
+    assumed: false,
+    tokensEstimated: estimated,
+  }
+}

@@ -1,0 +1,110 @@
+/** @file A task of conversations: a chat model answers, graders go through the rubric criterion by criterion. */
+
+import type { ChatMessage } from '../../chat/chat-model.ts'
+import type { GradeItem, Grader } from '../../grade/grader.ts'
+import type { ChatFormat } from '../../model/chat-format.ts'
+import type { TokenIds } from '../../rl/datum.ts'
+import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
+import { creditOf } from '../../rubric/score.ts'
+import type { ResponseItem, ScoredResponse, ScoreTask } from '../scored-response.ts'
+import type { ConversationRow } from './rows.ts'
+
+/** A conversation with its plain prompt. */
+export interface Conversation extends ConversationRow {
+  promptTokens: TokenIds
+}
+
+/** What stands between graders and a reward in an experiment; `key` names the rollout. */
+export interface Noise {
+  verdicts(verdicts: readonly Verdict[], key: string): Verdict[]
+  score(score: number | null, key: string): number | null
+}
+
+export interface ConversationOptions {
+  /** Scoring rule; null where there is nothing to score. */
+  score: (rubric: Rubric, verdicts: readonly Verdict[]) => number | null
+  /** Another rubric than the row's own. */
+  rubricOf?: (conversation: Conversation) => Rubric
+  /** The conversation with criteria shown to whoever answers it. */
+  scaffold?: (messages: readonly ChatMessage[], shown: readonly Criterion[]) => readonly ChatMessage[]
+  /** Whether a response speaks of the scaffold instead of following it. */
+  leaks?: (tokens: Int32Array) => boolean
+  noise?: Noise
+}
+
+/** What a criterion counts as in statistics over conversations, whose rubrics have nothing but their axes in common. */
+const kindOf = ({ category = 'criteria', points }: Criterion): string =>
+  points < 0 ? `${category} (penalties)` : category
+
+/** Whether there is no score only for lack of verdicts: had they been given, whatever they said, there would be one. */
+const lacksVerdicts = (
+  score: ConversationOptions['score'],
+  rubric: Rubric,
+  verdicts: readonly Verdict[],
+): boolean => {
+  const given = verdicts.map(
+    (verdict): Verdict => (creditOf(verdict) === null ? { ...verdict, met: false } : verdict),
+  )
+  return score(rubric, verdicts) === null && score(rubric, given) !== null
+}
+
+/** Conversations with a rubric each. Judges are shown the conversation itself, never a scaffold. */
+export class ConversationTask implements ScoreTask<Conversation> {
+  readonly leaks?: (tokens: Int32Array) => boolean
+  readonly #format: ChatFormat
+  readonly #grader: Grader
+  readonly #options: ConversationOptions
+
+  constructor(format: ChatFormat, grader: Grader, options: ConversationOptions) {
+    this.#format = format
+    this.#grader = grader
+    this.#options = options
+    if (options.leaks) this.leaks = options.leaks
+  }
+
+  name({ id }: Conversation): string {
+    return id
+  }
+
+  rubric(conversation: Conversation): Rubric {
+    return this.#options.rubricOf?.(conversation) ?? conversation.rubric
+  }
+
+  prompt({ promptTokens }: Conversation): TokenIds {
+    return promptTokens
+  }
+
+  /** The prompt with these criteria shown; the plain one when there are none, and where the task has no scaffold. */
+  scaffolded({ messages, promptTokens }: Conversation, shown: readonly Criterion[]): TokenIds {
+    const { scaffold } = this.#options
+    return shown.length === 0 || !scaffold ? promptTokens : this.#format.encode(scaffold(messages, shown))
+  }
+
+  show(tokens: ArrayLike<number>): string {
+    return this.#format.show(tokens)
+  }
+
+  grade(items: readonly ResponseItem<Conversation>[]): Promise<ScoredResponse[]> {
+    return Promise.all(items.map(item => this.#gradeOne(item)))
+  }
+
+  async #gradeOne({ problem, tokens, key = '' }: ResponseItem<Conversation>): Promise<ScoredResponse> {
+    const { noise, score } = this.#options
+    const rubric = this.rubric(problem)
+    const response = this.#format.answer(tokens)
+    const { id, messages: prompt, reference } = problem
+    const item: GradeItem = { id, prompt, response, ...(reference !== undefined && { reference }) }
+    const given = await this.#grader.grade(item, rubric.criteria)
+    const verdicts = noise ? noise.verdicts(given, key) : given
+    const scored = score(rubric, verdicts)
+    const paid = noise ? noise.score(scored, key) : scored
+    const ended = tokens.length > 0 && this.#format.stopTokens.includes(tokens[tokens.length - 1])
+    return {
+      score: paid,
+      ...(paid === null && { unjudged: lacksVerdicts(score, rubric, verdicts) }),
+      verdicts,
+      wellFormed: ended && response !== '',
+      kinds: Object.fromEntries(rubric.criteria.map(criterion => [criterion.id, kindOf(criterion)])),
+    }
+  }
+}
