@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { formatDuration } from '../../runs/progress.ts'
-import type { ChartSpec } from '../../runs/report/charts.ts'
+import type { ChartSpec } from '../../runs/report/chart-spec.ts'
 import { number, percent } from '../../runs/report/format.ts'
 import { type Html, html } from '../../runs/report/html.ts'
 import { figure, heading, page } from '../../runs/report/page.ts'
