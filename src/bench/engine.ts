@@ -5,6 +5,7 @@ import type { ModelConfig } from '../model/config.ts'
 import { createEngine, type Engine } from '../policy/local/engine.ts'
 import { LOSS_PRESETS } from '../rl/loss-presets.ts'
 import { Executable, input, matmul, slice } from '../tensor/index.ts'
+import { wholePercent } from '../util/format.ts'
 import { Rng } from '../util/rng.ts'
 
 /** The standard workload: vocab 512, width 256, 4 layers, 4 heads of 64, SwiGLU 688, context 256. */
@@ -207,7 +208,7 @@ const round3 = (x: number): number => Number(x.toPrecision(4))
 
 /** The benchmark as a table for people. */
 export const formatBenchmark = (result: EngineBenchmark): string => {
-  const share = (ratio: number) => `${(100 * ratio).toFixed(0)}% of it`
+  const share = (ratio: number) => `${wholePercent(ratio)} of it`
   const decoding = Object.entries(result.decodeTokensPerSecond).map(([rows, rate]) => [
     `decode, ${rows} ${rows === '1' ? 'row' : 'rows'}`,
     `${rate} tokens/s`,

@@ -1,6 +1,7 @@
 /** @file `gradus bench judge`: what Gradus itself costs between a trainer, a judge and a reward. */
 
 import { availableParallelism } from 'node:os'
+import { percent } from '../util/format.ts'
 import { type JudgeSpeed, measureJudging } from './judge-speed.ts'
 import { measureRewards, type RewardSpeed } from './reward-speed.ts'
 
@@ -44,11 +45,7 @@ export const formatJudgeBenchmark = (result: JudgeBenchmark): string => {
   const rows = [
     ['verdicts a second, judge answers at once', `${result.verdictsPerSecond}`, 'at least 1500'],
     ['verdicts a second, warm cache', `${result.cachedVerdictsPerSecond}`, 'at least 20000'],
-    [
-      'judge of 200 ms, 512 in flight: busy',
-      `${(100 * result.judgeBusyFraction).toFixed(1)}%`,
-      'at least 95%',
-    ],
+    ['judge of 200 ms, 512 in flight: busy', `${percent(result.judgeBusyFraction)}`, 'at least 95%'],
     ['added latency at half speed, median', `${result.overheadP50Ms} ms`, ''],
     ['added latency at half speed, 99th percentile', `${result.overheadP99Ms} ms`, 'at most 25 ms'],
     ['reward server, requests a second', `${result.serverRequestsPerSecond}`, 'at least 1000'],

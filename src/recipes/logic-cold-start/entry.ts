@@ -1,7 +1,8 @@
 /** @file The logic-cold-start recipe as the command line knows it. */
 
 import { modelTensors } from '../../policy/local/parameters.ts'
-import { coldStartMemory, formatCount, memoryLines } from '../estimate.ts'
+import { formatCount } from '../../util/format.ts'
+import { coldStartMemory, memoryLines } from '../estimate.ts'
 import type { RecipeEntry, RunPlan } from '../recipe.ts'
 import { type LogicColdStartConfig, logicColdStartSchema } from './config.ts'
 import { logicModelConfig } from './model.ts'

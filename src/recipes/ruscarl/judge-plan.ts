@@ -1,7 +1,7 @@
 /** @file What the judges of a run of ruscarl would be asked, and what that takes. */
 
 import { estimateJudging } from '../../chat/index.ts'
-import { formatCount } from '../estimate.ts'
+import { formatCount, formatInteger } from '../../util/format.ts'
 import { testProblems } from '../test-problems.ts'
 import type { RuscarlConfig } from './config.ts'
 import type { DataFigures } from './data-figures.ts'
@@ -95,21 +95,19 @@ export const heldOutJudgePlan = (config: RuscarlConfig, data: DataFigures): Judg
   return planOf(heldOut, responses, config, data)
 }
 
-const count = (value: number): string => Math.round(value).toLocaleString('en')
-
 /** For people. */
 export const judgeLines = (plan: JudgePlan | null, heldOut: JudgePlan | null): string[] =>
   plan === null
     ? ['grading      by rules in this process: no judge, no network']
     : [
-        `judge calls  about ${count(plan.callsPerStep)} a step, ${count(plan.trainingCalls)} in training, ${count(plan.evaluationCalls)} in evaluations`,
+        `judge calls  about ${formatInteger(plan.callsPerStep)} a step, ${formatInteger(plan.trainingCalls)} in training, ${formatInteger(plan.evaluationCalls)} in evaluations`,
         `judge tokens at most about ${formatCount(plan.promptTokens)} in, if every response is as long as it may be; about ${formatCount(plan.completionTokens)} out`,
         `judge cost   ${costText(plan)}`,
         ...(heldOut === null ? [] : heldOutLines(heldOut)),
       ]
 
 const heldOutLines = (plan: JudgePlan): string[] => [
-  `held-out     another judge: about ${count(plan.callsPerStep)} calls in each step that it is asked in, ${count(plan.trainingCalls)} in training, ${count(plan.evaluationCalls)} in evaluations`,
+  `held-out     another judge: about ${formatInteger(plan.callsPerStep)} calls in each step that it is asked in, ${formatInteger(plan.trainingCalls)} in training, ${formatInteger(plan.evaluationCalls)} in evaluations`,
   `             at most about ${formatCount(plan.promptTokens)} tokens in, about ${formatCount(plan.completionTokens)} out; cost ${costText(plan)}`,
 ]
 

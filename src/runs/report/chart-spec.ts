@@ -26,3 +26,7 @@ export interface ChartSpec {
   x: number[]
   series: ChartSeries[]
 }
+
+/** Keeps a page small: five significant digits are more than a screen shows. */
+export const roundForPage = (value: number | null | undefined): number | null =>
+  typeof value === 'number' && Number.isFinite(value) ? Number(value.toPrecision(5)) : null

@@ -1,9 +1,9 @@
 /** @file Which curves a run has: chart descriptions as data, drawn in the page by client/chart.ts. */
 
+import { capitalised } from '../../util/format.ts'
 import { type MetricGroup, type MetricsRow, scoreName } from '../rows.ts'
-import type { ChartSeries, ChartSpec, ChartUnit } from './chart-spec.ts'
+import { type ChartSeries, type ChartSpec, type ChartUnit, roundForPage } from './chart-spec.ts'
 import { criterionLabel, evalsOf, type ReportData, setNames, stageNames, stepSeconds } from './data.ts'
-import { capitalised, roundForPage } from './format.ts'
 
 export interface ChartSection {
   title: string

@@ -1,8 +1,8 @@
 /** @file What the monitors said: a timeline of their signs, each warning with what to try and the rollouts that show it. */
 
+import { number, plural } from '../../util/format.ts'
 import type { EventRow, RolloutRow } from '../rows.ts'
 import type { ReportData } from './data.ts'
-import { number } from './format.ts'
 import { type Html, html } from './html.ts'
 import { rolloutCard } from './rollouts.ts'
 
@@ -61,7 +61,7 @@ const card = (data: ReportData, episode: Episode): Html => {
     html`<dl><dt>Why it matters</dt><dd>${event.why}.</dd><dt>What to try</dt><dd>${event.advice}.</dd></dl>`
   }<p class="parts">${figures.map(([name, value]) => html`<span class="part"><b>${name}</b> ${number(value)}</span>`)}</p>${
     rollouts.length > 0 &&
-    html`<details><summary>${rollouts.length} ${rollouts.length === 1 ? 'rollout' : 'rollouts'} of step ${event.step} that ${rollouts.length === 1 ? 'shows' : 'show'} it best</summary><div class="rollouts">${rollouts.map(row => rolloutCard(data.info, row))}</div></details>`
+    html`<details><summary>${plural(rollouts.length, 'rollout')} of step ${event.step} that ${rollouts.length === 1 ? 'shows' : 'show'} it best</summary><div class="rollouts">${rollouts.map(row => rolloutCard(data.info, row))}</div></details>`
   }</article>`
 }
 
