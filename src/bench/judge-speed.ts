@@ -9,6 +9,7 @@ import { llmJudge } from '../grade/judge/judge.ts'
 import { ScriptedProcess } from '../grade/judge/scripted/index.ts'
 import { quantile } from '../util/descriptive.ts'
 import { GradusError } from '../util/errors.ts'
+import type { OnProgress } from './figure-table.ts'
 import { closedLoop, ItemSource, openLoop } from './load.ts'
 import { CRITERIA_PER_ITEM } from './workload.ts'
 
@@ -131,10 +132,7 @@ const measureCache = async (items: number): Promise<number> => {
 }
 
 /** Measures judging; takes some four times `durationMs`. @param onProgress told what is measured next */
-export const measureJudging = async (
-  durationMs: number,
-  onProgress: (line: string) => void,
-): Promise<JudgeSpeed> => {
+export const measureJudging = async (durationMs: number, onProgress: OnProgress): Promise<JudgeSpeed> => {
   onProgress(`judge of ${BUSY_LATENCY_MS} ms, ${BUSY_IN_FLIGHT} requests in flight`)
   const judgeBusyFraction = await measureBusy(durationMs)
   onProgress('judge that answers at once')

@@ -1,12 +1,22 @@
 /** @file `gradus compare RUN RUN`: metrics, evaluations with paired differences, and settings of two runs. */
 
-import { compareRuns } from '../../runs/index.ts'
+import type { Command } from 'commander'
 import { EXIT, type Io, printJson } from '../io.ts'
 
-/** @throws RunError when one of them is no run. */
-export const compareCommand = (a: string, b: string, options: { json?: boolean }, io: Io): number => {
-  const { text, json } = compareRuns(a, b)
-  if (options.json) printJson(io, json)
-  else io.out.write(text)
-  return EXIT.ok
+/** Adds `gradus compare` to the program. `done` receives the exit code. */
+export const addCompareCommand = (program: Command, io: Io, done: (code: number) => void): void => {
+  program
+    .command('compare')
+    .summary('compare two runs')
+    .description('Compares two runs: evaluations with paired intervals, metrics, and settings that differ.')
+    .argument('<run-a>', 'run folder')
+    .argument('<run-b>', 'run folder')
+    .option('--json', 'print the comparison as JSON')
+    .action(async (a: string, b: string, options: { json?: boolean }) => {
+      const { compareRuns } = await import('../../runs/index.ts')
+      const { text, json } = compareRuns(a, b)
+      if (options.json) printJson(io, json)
+      else io.out.write(text)
+      done(EXIT.ok)
+    })
 }
