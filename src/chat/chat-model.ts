@@ -1,8 +1,10 @@
 /** @file A chat model as judges see it: messages in; text, usage and why it ended out. */
 
-import type { ChatMessage } from '../grade/grader.ts'
-
-export type { ChatMessage } from '../grade/grader.ts'
+/** A message of a conversation. */
+export interface ChatMessage {
+  role: 'system' | 'user' | 'assistant'
+  content: string
+}
 
 /** A JSON Schema that the answer must follow, where the server can enforce it. */
 export interface AnswerSchema {

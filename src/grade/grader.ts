@@ -1,12 +1,9 @@
 /** @file What every grader is: criteria and a response in, one verdict a criterion out. */
 
+import type { ChatMessage } from '../chat/chat-model.ts'
 import type { Criterion, Verdict } from '../rubric/criterion.ts'
 
-/** A message of a conversation. */
-export interface ChatMessage {
-  role: 'system' | 'user' | 'assistant'
-  content: string
-}
+export type { ChatMessage }
 
 /** A response with what is known about it. */
 export interface GradeItem {
