@@ -30,7 +30,7 @@ export interface JudgeSpeed {
   overheadP99Ms: number
 }
 
-interface Stand {
+interface JudgeSetup {
   fleet: JudgeFleet
   process: ScriptedProcess
 }
@@ -38,7 +38,7 @@ interface Stand {
 const withJudge = async <T>(
   latencyMs: number,
   concurrency: number,
-  measure: (stand: Stand) => Promise<T>,
+  measure: (setup: JudgeSetup) => Promise<T>,
 ): Promise<T> => {
   const process = await ScriptedProcess.start({ latencyMs })
   const fleet = new JudgeFleet({ endpoints: [{ url: process.url, model: 'scripted', concurrency }] })

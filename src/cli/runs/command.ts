@@ -1,7 +1,24 @@
-/** @file `gradus compare RUN RUN`: metrics, evaluations with paired differences, and settings of two runs. */
+/** @file `gradus report` and `gradus compare`: what run folders tell, as a page and side by side. */
 
 import type { Command } from 'commander'
 import { EXIT, type Io, printJson } from '../io.ts'
+
+/** Adds `gradus report` to the program. `done` receives the exit code. */
+export const addReportCommand = (program: Command, io: Io, done: (code: number) => void): void => {
+  program
+    .command('report')
+    .summary("write a run's report")
+    .description('Writes the HTML report of a run, finished or not, and prints its path.')
+    .argument('<run>', 'run folder')
+    .option('--json', 'print {report} as JSON')
+    .action(async (run: string, { json }: { json?: boolean }) => {
+      const { writeReport } = await import('../../runs/index.ts')
+      const report = writeReport(run)
+      if (json) printJson(io, { report })
+      else io.out.write(`${report}\n`)
+      done(EXIT.ok)
+    })
+}
 
 /** Adds `gradus compare` to the program. `done` receives the exit code. */
 export const addCompareCommand = (program: Command, io: Io, done: (code: number) => void): void => {
