@@ -1,9 +1,10 @@
-// Builds dist/: TypeScript by tsc, the flat-buffer kernels by AssemblyScript.
+// Builds dist/: TypeScript by tsc, the script of reports joined into one file, the flat-buffer kernels by AssemblyScript.
 // `node scripts/build.js --if-stale` does nothing when dist/ is newer than every source file.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { joinModules } from './join-modules.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const stamp = join(root, 'dist', '.built')
@@ -16,7 +17,7 @@ const newest = path => {
 
 const isFresh = () => {
   if (!existsSync(stamp)) return false
-  const sources = ['src', 'assembly', 'tsconfig.json', 'scripts/build.js'].map(name => join(root, name))
+  const sources = ['src', 'assembly', 'tsconfig.json', 'scripts'].map(name => join(root, name))
   return Math.max(...sources.filter(existsSync).map(newest)) <= statSync(stamp).mtimeMs
 }
 
@@ -45,12 +46,19 @@ const buildKernels = () => {
   renameSync(`${target}.tmp`, target)
 }
 
+const buildPageScript = () => {
+  run('typescript', 'bin/tsc', ['-p', 'src/runs/report/client'])
+  const folder = join(root, 'dist', 'runs', 'report')
+  writeFileSync(join(folder, 'page-script.js'), joinModules(join(folder, 'client', 'main.js')))
+}
+
 if (!(process.argv.includes('--if-stale') && isFresh())) {
   const startedMs = Date.now()
   rmSync(stamp, { force: true })
   mkdirSync(join(root, 'dist', 'kernels'), { recursive: true })
   buildKernels()
   run('typescript', 'bin/tsc', ['-p', 'tsconfig.build.json'])
+  buildPageScript()
   writeFileSync(stamp, `${new Date(startedMs).toISOString()}\n`)
   console.error(`built dist/ in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`)
 }

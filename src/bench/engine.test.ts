@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type EngineBenchmark, formatBenchmark } from './engine.ts'
+import { type EngineBenchmark, formatEngineBenchmark } from './engine.ts'
 
 const RESULT: EngineBenchmark = {
   threads: 2,
@@ -17,7 +17,7 @@ const RESULT: EngineBenchmark = {
 
 describe('the engine benchmark as text', () => {
   it('has a line for every figure, with its share of the matrix product', () => {
-    const lines = formatBenchmark(RESULT).split('\n')
+    const lines = formatEngineBenchmark(RESULT).split('\n')
     expect(lines).toHaveLength(9)
     expect(lines[0]).toMatch(/^matrix product 1024\^3 +300 GFLOP\/s +2 threads$/)
     expect(lines[1]).toMatch(/^training step, 16 x 256 tokens +0.37 s, 255 GFLOP\/s +85% of it$/)

@@ -7,7 +7,10 @@ import { updateOnce } from '../policy/update.ts'
 import type { Datum } from '../rl/datum.ts'
 import { LOSS_PRESETS } from '../rl/loss-presets.ts'
 import { Executable, input, matmul, slice } from '../tensor/index.ts'
+import { wholePercent } from '../util/format.ts'
 import { Rng } from '../util/rng.ts'
+import { median } from '../util/statistics.ts'
+import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
 
 /** The standard workload: vocab 512, width 256, 4 layers, 4 heads of 64, SwiGLU 688, context 256. */
 const WORKLOAD: ModelConfig = {
@@ -50,7 +53,7 @@ export interface BenchOptions {
   threads?: number
   /** Times everything is measured; medians are reported. */
   rounds?: number
-  onProgress?: (line: string) => void
+  onProgress?: OnProgress
 }
 
 /** Medians over the rounds. Ratios compare with the matrix products run right before and after, on the same noisy machine. */
@@ -71,12 +74,6 @@ export interface EngineBenchmark {
   /** Gradient norm and AdamW. */
   optimizerMsPerMillionParams: number
   peakRssMb: number
-}
-
-const median = (values: readonly number[]): number => {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = Math.floor(sorted.length / 2)
-  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
 }
 
 const seconds = async (work: () => Promise<unknown>): Promise<number> => {
@@ -192,41 +189,45 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const rateOf = (name: string) => median(series.get(name)!.rates)
   const per = (names: readonly string[], value: (name: string) => number) =>
     Object.fromEntries(names.map(name => [name, value(name)]))
-  const ratioOf = (name: string) => round3(median(series.get(name)!.ratios))
+  const ratioOf = (name: string) => fourDigits(median(series.get(name)!.ratios))
   const tokenRate = (name: string) => Math.round((rateOf(name) * 1e9) / DECODE_FLOP_PER_TOKEN)
   const rows = DECODE_ROWS.map(String)
   const shared = SHARED.map(([prompts, samples]) => `${prompts}x${samples}`)
   return {
     threads,
-    matmulGflops: round3(median(matmulRates)),
-    trainStepSeconds: round3(flop / 1e9 / rateOf('train')),
-    trainGflops: round3(rateOf('train')),
+    matmulGflops: fourDigits(median(matmulRates)),
+    trainStepSeconds: fourDigits(flop / 1e9 / rateOf('train')),
+    trainGflops: fourDigits(rateOf('train')),
     trainToMatmul: ratioOf('train'),
     decodeTokensPerSecond: per(rows, tokenRate),
     decodeToMatmul: per(rows, ratioOf),
     sharedPromptTokensPerSecond: per(shared, tokenRate),
     sharedPromptToMatmul: per(shared, ratioOf),
-    optimizerMsPerMillionParams: round3(median(optimizerMs)),
+    optimizerMsPerMillionParams: fourDigits(median(optimizerMs)),
     peakRssMb: Math.round(process.resourceUsage().maxRSS / 1024),
   }
 }
 
-const round3 = (x: number): number => Number(x.toPrecision(4))
+const fourDigits = (x: number): number => Number(x.toPrecision(4))
 
 /** The benchmark as a table for people. */
-export const formatBenchmark = (result: EngineBenchmark): string => {
-  const share = (ratio: number) => `${(100 * ratio).toFixed(0)}% of it`
-  const decoding = Object.entries(result.decodeTokensPerSecond).map(([rows, rate]) => [
-    `decode, ${rows} ${rows === '1' ? 'row' : 'rows'}`,
-    `${rate} tokens/s`,
-    share(result.decodeToMatmul[rows]),
-  ])
-  const shared = Object.entries(result.sharedPromptTokensPerSecond).map(([name, rate]) => [
-    `decode, ${name.replace('x', ' prompts x ')} samples`,
-    `${rate} tokens/s`,
-    share(result.sharedPromptToMatmul[name]),
-  ])
-  const rows = [
+export const formatEngineBenchmark = (result: EngineBenchmark): string => {
+  const share = (ratio: number) => `${wholePercent(ratio)} of it`
+  const decoding = Object.entries(result.decodeTokensPerSecond).map(
+    ([rows, rate]): FigureLine => [
+      `decode, ${rows} ${rows === '1' ? 'row' : 'rows'}`,
+      `${rate} tokens/s`,
+      share(result.decodeToMatmul[rows]),
+    ],
+  )
+  const shared = Object.entries(result.sharedPromptTokensPerSecond).map(
+    ([name, rate]): FigureLine => [
+      `decode, ${name.replace('x', ' prompts x ')} samples`,
+      `${rate} tokens/s`,
+      share(result.sharedPromptToMatmul[name]),
+    ],
+  )
+  const rows: FigureLine[] = [
     ['matrix product 1024^3', `${result.matmulGflops} GFLOP/s`, `${result.threads} threads`],
     [
       'training step, 16 x 256 tokens',
@@ -238,9 +239,5 @@ export const formatBenchmark = (result: EngineBenchmark): string => {
     ['optimiser', `${result.optimizerMsPerMillionParams} ms per million parameters`, ''],
     ['peak memory', `${result.peakRssMb} MB`, ''],
   ]
-  const width = (column: number) => Math.max(...rows.map(row => row[column].length))
-  const widths = [width(0), width(1)]
-  return rows
-    .map(([name, value, note]) => `${name.padEnd(widths[0])}  ${value.padEnd(widths[1])}  ${note}`.trimEnd())
-    .join('\n')
+  return figureTable(rows)
 }

@@ -9,6 +9,7 @@ import { llmJudge } from '../grade/judge/judge.ts'
 import { ScriptedProcess } from '../grade/judge/scripted/index.ts'
 import { quantile } from '../util/descriptive.ts'
 import { GradusError } from '../util/errors.ts'
+import type { OnProgress } from './figure-table.ts'
 import { closedLoop, ItemSource, openLoop } from './load.ts'
 import { CRITERIA_PER_ITEM } from './workload.ts'
 
@@ -29,7 +30,7 @@ export interface JudgeSpeed {
   overheadP99Ms: number
 }
 
-interface Stand {
+interface JudgeSetup {
   fleet: JudgeFleet
   process: ScriptedProcess
 }
@@ -37,7 +38,7 @@ interface Stand {
 const withJudge = async <T>(
   latencyMs: number,
   concurrency: number,
-  measure: (stand: Stand) => Promise<T>,
+  measure: (setup: JudgeSetup) => Promise<T>,
 ): Promise<T> => {
   const process = await ScriptedProcess.start({ latencyMs })
   const fleet = new JudgeFleet({ endpoints: [{ url: process.url, model: 'scripted', concurrency }] })
@@ -131,10 +132,7 @@ const measureCache = async (items: number): Promise<number> => {
 }
 
 /** Measures judging; takes some four times `durationMs`. @param onProgress told what is measured next */
-export const measureJudging = async (
-  durationMs: number,
-  onProgress: (line: string) => void,
-): Promise<JudgeSpeed> => {
+export const measureJudging = async (durationMs: number, onProgress: OnProgress): Promise<JudgeSpeed> => {
   onProgress(`judge of ${BUSY_LATENCY_MS} ms, ${BUSY_IN_FLIGHT} requests in flight`)
   const judgeBusyFraction = await measureBusy(durationMs)
   onProgress('judge that answers at once')

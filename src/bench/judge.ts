@@ -1,6 +1,8 @@
 /** @file `gradus bench judge`: what Gradus itself costs between a trainer, a judge and a reward. */
 
 import { availableParallelism } from 'node:os'
+import { percent } from '../util/format.ts'
+import { figureTable, type OnProgress } from './figure-table.ts'
 import { type JudgeSpeed, measureJudging } from './judge-speed.ts'
 import { measureRewards, type RewardSpeed } from './reward-speed.ts'
 
@@ -13,7 +15,7 @@ export interface JudgeBenchmarkOptions {
   durationMs?: number
   /** Requests to the reward server; as many as fit into the time unless given. */
   serverRequests?: number
-  onProgress?: (line: string) => void
+  onProgress?: OnProgress
 }
 
 const round = (value: number, digits: number): number => Number(value.toFixed(digits))
@@ -41,14 +43,11 @@ export const benchJudge = async (options: JudgeBenchmarkOptions = {}): Promise<J
 /** The figures beside what they should reach on two cores. */
 export const formatJudgeBenchmark = (result: JudgeBenchmark): string => {
   const growth = result.serverMemoryGrowthMb
-  const rows = [
+  return figureTable([
+    [`${result.cores} cores`, '', 'goal on two'],
     ['verdicts a second, judge answers at once', `${result.verdictsPerSecond}`, 'at least 1500'],
     ['verdicts a second, warm cache', `${result.cachedVerdictsPerSecond}`, 'at least 20000'],
-    [
-      'judge of 200 ms, 512 in flight: busy',
-      `${(100 * result.judgeBusyFraction).toFixed(1)}%`,
-      'at least 95%',
-    ],
+    ['judge of 200 ms, 512 in flight: busy', `${percent(result.judgeBusyFraction)}`, 'at least 95%'],
     ['added latency at half speed, median', `${result.overheadP50Ms} ms`, ''],
     ['added latency at half speed, 99th percentile', `${result.overheadP99Ms} ms`, 'at most 25 ms'],
     ['reward server, requests a second', `${result.serverRequestsPerSecond}`, 'at least 1000'],
@@ -57,9 +56,5 @@ export const formatJudgeBenchmark = (result: JudgeBenchmark): string => {
       growth === null ? 'unknown' : `${growth >= 0 ? '+' : ''}${growth} MB`,
       'flat',
     ],
-  ]
-  const lines = rows.map(([what, value, goal]) =>
-    `${what.padEnd(46)} ${value.padStart(10)}   ${goal}`.trimEnd(),
-  )
-  return [`${`${result.cores} cores`.padEnd(60)}goal on two`, ...lines].join('\n')
+  ])
 }

@@ -15,6 +15,7 @@ import { type LoopSettings, train } from '../train/loop.ts'
 import type { Recipe } from '../train/recipe.ts'
 import { Rng } from '../util/rng.ts'
 import { median } from '../util/statistics.ts'
+import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
 
 /** A model whose rollouts have very different lengths: with fresh weights each token ends it with a chance of about 1 in 96. */
 const MODEL: ModelConfig = {
@@ -53,7 +54,7 @@ export interface OverlapOptions {
   threads?: number
   /** Rollouts that are decoded together (`policy.maxRows`): fewer end at a time, so that graders begin earlier. */
   rows?: number
-  onProgress?: (line: string) => void
+  onProgress?: OnProgress
 }
 
 /** Median seconds of a step's stages, each alone: nothing goes on beside it. */
@@ -276,4 +277,45 @@ export const benchOverlap = async (options: OverlapOptions = {}): Promise<Overla
       Math.max(stages.rolloutS + stages.updateS, stages.rewardS),
     ),
   }
+}
+
+/** The result for people, a line a figure: seconds, and what they are to be compared with. */
+export const formatOverlapBenchmark = (result: OverlapBenchmark): string => {
+  const seconds = (value: number) => value.toFixed(2)
+  const { threads, rolloutS, rewardS, updateS, twoEngines: two } = result
+  const [rollout, reward, update] = [rolloutS, rewardS, updateS].map(seconds)
+  const own = [two.rolloutS, two.rewardS, two.updateS].map(seconds)
+  const shared = `${two.samplerThreads} + ${two.trainerThreads} threads`
+  const stages = (which: string, times: readonly string[], note: string): FigureLine[] =>
+    ['rollout', 'reward', 'update'].map((stage, i) => [`${stage}, ${which}`, times[i], note])
+  const step = (name: string, value: number, ratio: number, formula: string): FigureLine => [
+    `step, ${name}`,
+    seconds(value),
+    `${ratio.toFixed(2)} x ${formula}`,
+  ]
+  const lines: FigureLine[] = [
+    ...stages('one engine', [rollout, reward, update], `alone; ${threads} threads`),
+    ...stages('two engines', own, `alone; ${shared}`),
+    ['step, graded after sampling', seconds(result.syncS), ''],
+    step(
+      'graded while sampling',
+      result.overlapS,
+      result.overlapToFormula,
+      `(max(rollout ${rollout}, reward ${reward}) + update ${update})`,
+    ),
+    step(
+      'sampled ahead, one engine',
+      result.pipelinedOneEngineS,
+      result.pipelinedOneEngineToFormula,
+      `max(rollout ${rollout} + update ${update}, reward ${reward})`,
+    ),
+    step(
+      'sampled ahead, two engines',
+      result.pipelinedS,
+      result.pipelinedToFormula,
+      `max(rollout ${own[0]}, reward ${own[1]}, update ${own[2]})`,
+    ),
+    ['new weights to the sampler', two.weightsS.toFixed(3), 'part of the step above'],
+  ]
+  return figureTable(lines.map(([name, value, note]) => [name, `${value} s`, note]))
 }

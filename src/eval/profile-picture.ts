@@ -1,5 +1,6 @@
 /** @file A profile as a picture: dots with intervals, one criterion a line; an SVG that needs nothing else, light or dark. */
 
+import { percent, points, pointsInterval } from '../util/format.ts'
 import type { Interval } from '../util/intervals.ts'
 import { escapeMarkup } from '../util/markup.ts'
 import { type CriterionComparison, type CriterionProfile, isClear } from './profile.ts'
@@ -45,15 +46,13 @@ const shorten = (text: string, longest: number): string => {
 }
 
 const x = (share: number): string => (PLOT_LEFT + PLOT_WIDTH * share).toFixed(1)
-const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
-const signed = (share: number): string => `${share < 0 ? '−' : '+'}${(100 * Math.abs(share)).toFixed(1)}`
 
 const dot = (interval: Interval, y: number, kind: 'main' | 'other'): string => {
   const { estimate, low, high } = interval
   return `<line class="interval ${kind}" x1="${x(low)}" x2="${x(high)}" y1="${y}" y2="${y}"/><circle class="${kind}" cx="${x(estimate)}" cy="${y}" r="4.5"/>`
 }
 
-const figures = ({ satisfaction, difference, points }: Row, y: number): string => {
+const figures = ({ satisfaction, difference, points: worth }: Row, y: number): string => {
   const left = PLOT_LEFT + PLOT_WIDTH + 18
   if (!satisfaction) return `<text class="quiet" x="${left}" y="${y + 4}">no verdicts</text>`
   const value = `<text class="ink" x="${left}" y="${y + 4}">${percent(satisfaction.estimate)}</text>`
@@ -61,9 +60,9 @@ const figures = ({ satisfaction, difference, points }: Row, y: number): string =
     return `${value}<text class="quiet small" x="${left + 60}" y="${y + 4}">${percent(satisfaction.low)} to ${percent(satisfaction.high)}</text>`
   const { estimate, low, high } = difference
   // Less of a flaw is a gain.
-  const gain = points !== null && points < 0 ? -estimate : estimate
+  const gain = worth !== null && worth < 0 ? -estimate : estimate
   const kind = isClear(difference) ? (gain > 0 ? 'up' : 'down') : 'quiet'
-  return `${value}<text class="${kind}" x="${left + 60}" y="${y + 4}">${signed(estimate)}</text><text class="quiet small" x="${left + 108}" y="${y + 4}">${signed(low)} to ${signed(high)}</text>`
+  return `${value}<text class="${kind}" x="${left + 60}" y="${y + 4}">${points(estimate)}</text><text class="quiet small" x="${left + 108}" y="${y + 4}">${pointsInterval([low, high])}</text>`
 }
 
 const label = ({ criterion, points }: Row, y: number): string => {

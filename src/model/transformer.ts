@@ -152,13 +152,13 @@ export const transformer = (
 }
 
 /** Where tokens stand: positions [..., T], and segments alike unless all are in one. */
-export interface Places {
+export interface TokenPositions {
   positions: Tensor
   segments: Tensor | null
 }
 
 /** 0 where key position <= query position and both lie in the same segment, MASKED elsewhere: [..., queries, keys]. */
-export const causalMask = (queries: Places, keys: Places = queries): Tensor => {
+export const causalMask = (queries: TokenPositions, keys: TokenPositions = queries): Tensor => {
   const asRows = (x: Tensor) => reshape(x, [...x.shape, 1])
   const asColumns = (x: Tensor) => reshape(x, [...x.shape.slice(0, -1), 1, x.dim(-1)])
   const past = greaterOrEqual(asRows(queries.positions), asColumns(keys.positions))

@@ -14,40 +14,40 @@ export interface RuleOptions extends ScoreOptions {
 export type ScoringRule = (rubric: Rubric, verdicts: readonly Verdict[], options?: RuleOptions) => RubricScore
 
 /** What one criterion brings in, and what it adds to the sum that is divided by. */
-export interface Worth {
+export interface Weighting {
   earned(entry: Counted): number
   attainable(entry: Counted): number
 }
 
 /** Sum of what was earned over sum of what there was to earn; undefined where the latter is not above zero. */
 const ratioRule =
-  (worth: Worth, floor = 0): ScoringRule =>
+  (weighting: Weighting, floor = 0): ScoringRule =>
   (rubric, verdicts, options = {}) => {
     const judged = judge(rubric, verdicts, options.weights)
     const entries = counted(judged, options.nulls)
     let earned = 0
     let attainable = 0
     for (const entry of entries) {
-      earned += worth.earned(entry)
-      attainable += worth.attainable(entry)
+      earned += weighting.earned(entry)
+      attainable += weighting.attainable(entry)
     }
     const divisor = entries.length > 0 ? Math.max(attainable, floor) : 0
     return asScore(divisor > 0 ? earned / divisor : null, judged, options)
   }
 
-const signed: Worth = {
+const signed: Weighting = {
   earned: ({ points, credit }) => credit * points,
   attainable: ({ points }) => Math.max(points, 0),
 }
 
 /** Every criterion brings what is good about it; a penalty brings its points by being avoided. */
-export const allPoints: Worth = {
+export const allPoints: Weighting = {
   earned: ({ points, good }) => Math.abs(points) * good,
   attainable: ({ points }) => Math.abs(points),
 }
 
 /** As `allPoints`, with every criterion worth the same. */
-export const alike: Worth = {
+export const alike: Weighting = {
   earned: ({ good }) => good,
   attainable: () => 1,
 }

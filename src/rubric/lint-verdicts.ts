@@ -1,5 +1,6 @@
 /** @file What verdicts of a run show about a rubric: criteria that say nothing, mislead, or that the judge cannot decide. */
 
+import { wholePercent } from '../util/format.ts'
 import { wilsonInterval } from '../util/intervals.ts'
 import { holm } from '../util/significance.ts'
 import type { Criterion, Rubric } from './criterion.ts'
@@ -82,7 +83,6 @@ const agreementOf = (credits: readonly (number | null)[]): number[] => {
   return [pairs.reduce((sum, same) => sum + same, 0) / pairs.length]
 }
 
-const percent = (share: number): string => `${Math.round(100 * share)}%`
 const finding = (
   rule: string,
   { criterion }: Column,
@@ -121,11 +121,11 @@ const constant = (column: Column, { saturatedShare = 0.95 }: LintVerdictsOptions
   const { low, high } = wilsonInterval(met, entries.length, TWO_SIDED)
   const count = `by ${met} of ${entries.length} responses`
   if (met / entries.length >= saturatedShare && low >= KNOWN_SHARE) {
-    const problem = `is met ${count} (at least ${percent(low)} with 95% confidence): it no longer tells them apart`
+    const problem = `is met ${count} (at least ${wholePercent(low)} with 95% confidence): it no longer tells them apart`
     return [finding('saturated', column, problem, `raise what ${criterion.id} asks for, or retire it`)]
   }
   if (met > 0 || entries.some(({ credit }) => credit > 0) || 1 - high < KNOWN_SHARE) return []
-  const problem = `is met ${count} (at most ${percent(high)} with 95% confidence)`
+  const problem = `is met ${count} (at most ${wholePercent(high)} with 95% confidence)`
   return criterion.points < 0
     ? [
         finding(
@@ -250,7 +250,7 @@ const undecided = (column: Column, { minAgreement = 0.9 }: LintVerdictsOptions):
   const agreed = agreements.reduce((sum, share) => sum + share, 0)
   const { high } = wilsonInterval(agreed, agreements.length, TWO_SIDED)
   if (high >= minAgreement) return []
-  const problem = `is judged differently when it is judged again: ${percent(agreed / agreements.length)} agreement over ${agreements.length} responses (at most ${percent(high)} with 95% confidence)`
+  const problem = `is judged differently when it is judged again: ${wholePercent(agreed / agreements.length)} agreement over ${agreements.length} responses (at most ${wholePercent(high)} with 95% confidence)`
   return [
     finding(
       'low-agreement',

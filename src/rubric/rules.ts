@@ -12,7 +12,7 @@ import {
   type ScoringRule,
   signedScore,
   treeScore,
-  type Worth,
+  type Weighting,
   weightedScore,
 } from './linear.ts'
 import { RULE_TEXTS, type RuleName, type RuleText, WRAPPER_TEXTS, type WrapperName } from './rule-names.ts'
@@ -25,7 +25,7 @@ export type ScoreByRuleOptions = WrapperOptions
 export interface NamedRule {
   score: ScoringRule
   /** Present where any part of a rubric has a score in [0, 1] by this rule, so that dimensions can be scored alone. */
-  worth?: Worth
+  weighting?: Weighting
   /** A bare number as a verdict is a level 0, 1, 2, not a credit. */
   levels?: true
 }
@@ -33,18 +33,18 @@ export interface NamedRule {
 /** The rules. Each is pure and keeps the credit of every criterion in `parts`. */
 export const SCORING_RULES: Record<RuleName, NamedRule & RuleText> = {
   signed: { ...RULE_TEXTS.signed, score: signedScore },
-  bounded: { ...RULE_TEXTS.bounded, score: allWeightsScore, worth: allPoints },
-  mean: { ...RULE_TEXTS.mean, score: meanScore, worth: alike },
+  bounded: { ...RULE_TEXTS.bounded, score: allWeightsScore, weighting: allPoints },
+  mean: { ...RULE_TEXTS.mean, score: meanScore, weighting: alike },
   weighted: { ...RULE_TEXTS.weighted, score: weightedScore },
-  'all-weights': { ...RULE_TEXTS['all-weights'], score: allWeightsScore, worth: allPoints },
-  levels: { ...RULE_TEXTS.levels, score: allWeightsScore, worth: allPoints, levels: true },
+  'all-weights': { ...RULE_TEXTS['all-weights'], score: allWeightsScore, weighting: allPoints },
+  levels: { ...RULE_TEXTS.levels, score: allWeightsScore, weighting: allPoints, levels: true },
   'dr-tulu': { ...RULE_TEXTS['dr-tulu'], score: drTuluScore, levels: true },
   tree: { ...RULE_TEXTS.tree, score: treeScore },
 }
 
 const WRAPPERS: Record<WrapperName, (rule: NamedRule) => NamedRule> = {
   veto: rule => ({ ...rule, score: veto(rule.score) }),
-  saturation: rule => ({ ...rule, score: saturation(rule.score, rule.worth) }),
+  saturation: rule => ({ ...rule, score: saturation(rule.score, rule.weighting) }),
 }
 
 const BARE: RuleName = 'all-weights'

@@ -2,7 +2,7 @@
 
 import { DataError } from '../util/errors.ts'
 import type { Criterion } from './criterion.ts'
-import type { RuleOptions, ScoringRule, Worth } from './linear.ts'
+import type { RuleOptions, ScoringRule, Weighting } from './linear.ts'
 import { counted, judge } from './score.ts'
 
 export interface WrapperOptions extends RuleOptions {
@@ -44,18 +44,18 @@ const byCategory = (criteria: readonly Criterion[]): Criterion[][] => {
 /**
  * Saturation: returns diminish within each dimension, so that one dimension cannot make up for the others. A dimension is
  * a category of criteria; its score x becomes 1 - exp(-c x), and dimensions are averaged by what they are worth. Where
- * `worth` is absent (rules that are no mean over any part of a rubric) the whole score is one dimension.
+ * `weighting` is absent (rules that are no mean over any part of a rubric) the whole score is one dimension.
  * @throws DataError for `saturation` that is not above zero.
  */
 export const saturation =
-  (rule: ScoringRule, worth?: Worth): ScoringRule =>
+  (rule: ScoringRule, weighting?: Weighting): ScoringRule =>
   (rubric, verdicts, options: WrapperOptions = {}) => {
     const { saturation: c = 3 } = options
     if (!(c > 0 && Number.isFinite(c)))
       throw new DataError(`saturation: expected a number above 0, got ${c}; 3 makes full marks .95`)
     const whole = rule(rubric, verdicts, options)
     if (whole.score === null) return whole
-    if (!worth) return { ...whole, score: saturate(whole.score, c) }
+    if (!weighting) return { ...whole, score: saturate(whole.score, c) }
     let earned = 0
     let attainable = 0
     for (const criteria of byCategory(rubric.criteria)) {
@@ -64,7 +64,7 @@ export const saturation =
       const { score } = rule({ criteria }, own, { ...options, whenUndefined: null })
       if (score === null) continue
       const weight = counted(judge({ criteria }, own, options.weights), options.nulls).reduce(
-        (sum, entry) => sum + worth.attainable(entry),
+        (sum, entry) => sum + weighting.attainable(entry),
         0,
       )
       earned += weight * saturate(score, c)

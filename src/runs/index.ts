@@ -3,7 +3,7 @@
 export { describeEnvironment } from './environment.ts'
 export { RunError } from './errors.ts'
 export { isLocked } from './lock.ts'
-export { formatDuration, Progress, type ProgressOptions, type ProgressStream } from './progress.ts'
+export { Progress, type ProgressOptions, type ProgressStream } from './progress.ts'
 export { compareRuns, type RunComparison } from './report/compare.ts'
 export { renderReport, writeReport } from './report/report.ts'
 export type * from './rows.ts'

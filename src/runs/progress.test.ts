@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formatDuration, Progress } from './progress.ts'
+import { Progress } from './progress.ts'
 
 const recorder = (isTTY: boolean, columns = 200) => {
   const written: string[] = []
@@ -50,16 +50,6 @@ describe('progress', () => {
     progress.log('hello')
     progress.close()
     expect(stream.written).toEqual([])
-  })
-
-  it('writes durations for people', () => {
-    expect([0, 0.4, 9, 75, 3780].map(formatDuration)).toEqual([
-      '0 s',
-      '0.4 s',
-      '9.0 s',
-      '1 min 15 s',
-      '1 h 03 min',
-    ])
   })
 
   it('takes the rate from the step itself where it is known: an evaluation in between does not count', () => {

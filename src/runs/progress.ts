@@ -1,5 +1,7 @@
 /** @file Progress on stderr: one line that renews itself on a terminal, a plain line now and then elsewhere. */
 
+import { formatDuration } from '../util/format.ts'
+
 /** What a stream must offer; process.stderr does. */
 export interface ProgressStream {
   isTTY?: boolean
@@ -25,14 +27,6 @@ export interface ProgressOptions {
 /** Weight of the newest step in the moving rate: about the last dozen steps count. */
 const RATE_WEIGHT = 0.15
 const REDRAW_MS = 100
-
-/** `8 s`, `2 min 05 s`, `1 h 03 min`. */
-export const formatDuration = (seconds: number): string => {
-  const whole = Math.max(0, Math.round(seconds))
-  if (whole < 60) return seconds > 0 && seconds < 9.95 ? `${seconds.toFixed(1)} s` : `${whole} s`
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`
-  return `${Math.floor(whole / 3600)} h ${String(Math.floor((whole % 3600) / 60)).padStart(2, '0')} min`
-}
 
 const formatMetric = (value: number): string => {
   if (Number.isInteger(value)) return String(value)

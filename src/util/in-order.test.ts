@@ -100,6 +100,29 @@ describe('mapInOrder', () => {
     expect(read).toBeLessThan(12)
   })
 
+  it('closes the stream when its caller leaves or work throws', async () => {
+    let closed = 0
+    const source = async function* () {
+      try {
+        for (let number = 0; ; number++) yield number
+      } finally {
+        closed++
+      }
+    }
+    for await (const each of mapInOrder(source(), async number => number, { concurrency: 2 }))
+      if (each === 3) break
+    const broken = async () => Promise.reject(new Error('broken'))
+    await expect(collect(mapInOrder(source(), broken, { concurrency: 2 }))).rejects.toThrow('broken')
+    await pause(5)
+    expect(closed).toBe(2)
+  })
+
+  it('begins nothing when it was stopped before', async () => {
+    const stop = AbortSignal.abort()
+    const work = async () => Promise.reject(new Error('begun'))
+    expect(await collect(mapInOrder(numbers(3), work, { concurrency: 2, stop }))).toEqual([])
+  })
+
   it('throws what work throws, after the results before it', async () => {
     const seen: number[] = []
     const work = async (number: number) => {

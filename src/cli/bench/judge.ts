@@ -1,8 +1,9 @@
 /** @file `gradus bench judge`: options and help; the work is in the modules that it loads when it runs. */
 
 import type { Command } from 'commander'
-import { EXIT, type Io, printJson } from '../io.ts'
+import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
+import { runBenchmark } from './run.ts'
 
 interface BenchJudgeOptions {
   quick?: boolean
@@ -29,19 +30,12 @@ export const addBenchJudge = (bench: Command, io: Io, done: (code: number) => vo
     .description('What Gradus adds to a judge: verdicts a second, latency, cache, reward server.')
     .option('--quick', 'a few seconds a figure less')
     .option('--server-requests <n>', 'so many requests to the reward server', count)
-    .option('--json', 'print the result as JSON')
+    .option('--json', 'print the result as JSON, no progress')
     .addHelpText('after', HELP)
     .action(async ({ json, quick, serverRequests }: BenchJudgeOptions) => {
-      const { benchJudge, formatJudgeBenchmark } = await import('../../bench/judge.ts')
-      const onProgress = (line: string) => io.err.write(`${line}\n`)
-      const durationMs = quick ? QUICK_MS : undefined
-      const result = await benchJudge({
-        durationMs,
-        serverRequests,
-        onProgress: json ? undefined : onProgress,
-      })
-      if (json) printJson(io, result)
-      else io.out.write(`${formatJudgeBenchmark(result)}\n`)
+      const { benchJudge, formatJudgeBenchmark } = await import('../../bench/index.ts')
+      const limits = { durationMs: quick ? QUICK_MS : undefined, serverRequests }
+      await runBenchmark(io, json, onProgress => benchJudge({ ...limits, onProgress }), formatJudgeBenchmark)
       done(EXIT.ok)
     })
 }

@@ -11,8 +11,8 @@ import {
   readRegistration,
 } from '../../experiments/index.ts'
 import { RunError } from '../../runs/errors.ts'
-import { formatDuration } from '../../runs/index.ts'
 import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
+import { formatDuration, plural } from '../../util/format.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { resolveSettings } from '../train/settings.ts'
 import { killChildren, probeInProcess, settingsOf, trainInProcess } from './process.ts'
@@ -174,8 +174,6 @@ const timeOf = (seconds: number | null): string =>
     ? 'unknown before a first run is done (--budget measures it)'
     : `about ${formatDuration(seconds)}`
 
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
-
 /** Every cold start and arm: what is trained, how long, how often. Cold starts come first, though they are made when needed. */
 const trainingLines = ({ arms }: Registration, { jobs }: ExperimentPlan): string[] => {
   const sorted = jobs.toSorted((a, b) => Number(b.kind === 'start') - Number(a.kind === 'start'))
@@ -185,9 +183,9 @@ const trainingLines = ({ arms }: Registration, { jobs }: ExperimentPlan): string
     const own = jobs.filter(job => nameOf(job) === name)
     const [{ training, steps, kind, arm }] = own
     const what = [training.recipe, ...(training.preset === undefined ? [] : [training.preset])].join(' ')
-    const length = steps === null ? '' : `, ${counted(steps, 'step')}`
+    const length = steps === null ? '' : `, ${plural(steps, 'step')}`
     const summary = kind === 'arm' ? arms[arm]?.summary : undefined
-    return `  ${name.padEnd(width)}  ${what}${length}, ${counted(own.length, 'run')}${summary === undefined ? '' : `: ${summary}`}`
+    return `  ${name.padEnd(width)}  ${what}${length}, ${plural(own.length, 'run')}${summary === undefined ? '' : `: ${summary}`}`
   })
 }
 
@@ -199,12 +197,12 @@ const planLines = (
   { budget }: ExperimentCommandOptions,
 ): string[] => [
   `${paper}: registration ${hash.slice(0, 16)}`,
-  `  ${counted(claims.length, 'claim')}, ${counted(Object.keys(arms).length, 'arm')}, ${counted(starts.length, 'cold start')} x ${counted(seeds.length, 'seed')}: ${counted(jobs.length, 'run')}, ${done} done (cold starts included)`,
+  `  ${plural(claims.length, 'claim')}, ${plural(Object.keys(arms).length, 'arm')}, ${plural(starts.length, 'cold start')} x ${plural(seeds.length, 'seed')}: ${plural(jobs.length, 'run')}, ${done} done (cold starts included)`,
   `  time left for all of them: ${timeOf(secondsAll)}`,
   ...(budget === undefined
     ? []
     : [
-        `  into ${counted(budget, 'minute')} fit ${blocks.chosen} of ${blocks.all} (start, seed) blocks: ${chosen.length} runs, ${timeOf(secondsChosen)}`,
+        `  into ${plural(budget, 'minute')} fit ${blocks.chosen} of ${blocks.all} (start, seed) blocks: ${chosen.length} runs, ${timeOf(secondsChosen)}`,
       ]),
   ...warnings.map(warning => `  warning: ${warning}`),
 ]

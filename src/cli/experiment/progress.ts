@@ -2,7 +2,8 @@
 
 import type { Experiment, Job, RunnerEvents } from '../../experiments/index.ts'
 import { runDir } from '../../experiments/index.ts'
-import { formatDuration, readMetrics } from '../../runs/index.ts'
+import { readMetrics } from '../../runs/index.ts'
+import { formatDuration } from '../../util/format.ts'
 
 /** The parts of an experiment that its progress is read from. */
 export type Watched = Pick<Experiment, 'estimator' | 'isComplete' | 'missingFigures'>

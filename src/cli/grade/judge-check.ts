@@ -4,6 +4,7 @@ import { setMaxListeners } from 'node:events'
 import { type JudgeQuality, type JudgeRates, judgeQuality } from '../../eval/judge-quality.ts'
 import { checkGrader, parseLabelledCase } from '../../grade/judge/calibration.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
+import { percent, percentNumber } from '../../util/format.ts'
 import type { Interval } from '../../util/intervals.ts'
 import { jsonlLines, parseRow } from '../../util/jsonl.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
@@ -55,18 +56,15 @@ export const judgeCheck = async (options: JudgeCheckOptions, io: Io): Promise<nu
   }
 }
 
-const percent = (rate: Interval | null): string => {
-  if (rate === null) return '-'
-  const [estimate, low, high] = [rate.estimate, rate.low, rate.high].map(each => (100 * each).toFixed(1))
-  return `${estimate}% [${low}, ${high}]`
-}
+const rateText = (rate: Interval | null): string =>
+  rate === null ? '-' : `${percent(rate.estimate)} [${percentNumber(rate.low)}, ${percentNumber(rate.high)}]`
 
 const formatRow = (name: string, rates: JudgeRates): string =>
   [
     name.padEnd(10),
     `${rates.judged}/${rates.rows}`.padEnd(12),
     ...[rates.agreement, rates.falseAccept, rates.falseReject, rates.nullRate].map(rate =>
-      percent(rate).padEnd(22),
+      rateText(rate).padEnd(22),
     ),
     rates.kappa === null ? '-' : rates.kappa.toFixed(3),
   ]

@@ -4,8 +4,8 @@ import { estimateJudging, type JudgingEstimate, type Price } from '../../chat/in
 import { type LlmJudge, llmJudge } from '../../grade/judge/index.ts'
 import { type Route, routeOf } from '../../grade/rubric-grader.ts'
 import type { RubricFile } from '../../rubric/formats/index.ts'
-import { formatDuration } from '../../runs/progress.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
+import { formatDuration, formatInteger } from '../../util/format.ts'
 import { streamJsonl } from '../../util/jsonl-stream.ts'
 import { EXIT, type Io } from '../io.ts'
 import { type JudgeCommandOptions, openCommandJudge } from './judge.ts'
@@ -148,14 +148,12 @@ const asJson = (needs: Needs, estimate: JudgingEstimate, { model }: Options): ob
   }
 }
 
-const count = (value: number): string => Math.round(value).toLocaleString('en')
-
 const linesOf = (needs: Needs, estimate: JudgingEstimate, options: Options): string[] => {
   const { rows, unusable, verdicts } = needs
   const all = verdicts.rule + verdicts.formal + verdicts.judge
   return [
-    `rows         ${count(rows)}${unusable > 0 ? `, and ${count(unusable)} that cannot be used` : ''}`,
-    `criteria     ${rows > 0 ? (all / rows).toFixed(2) : '0'} a row, ${count(all)} verdicts in all: ${count(verdicts.rule)} by rules, ${count(verdicts.formal)} by the solver, ${count(verdicts.judge)} by a judge`,
+    `rows         ${formatInteger(rows)}${unusable > 0 ? `, and ${formatInteger(unusable)} that cannot be used` : ''}`,
+    `criteria     ${rows > 0 ? (all / rows).toFixed(2) : '0'} a row, ${formatInteger(all)} verdicts in all: ${formatInteger(verdicts.rule)} by rules, ${formatInteger(verdicts.formal)} by the solver, ${formatInteger(verdicts.judge)} by a judge`,
     ...(verdicts.judge > 0 ? judgeLines(needs, estimate, options) : ['judge        none is needed']),
     'nothing was sent',
   ]
@@ -166,8 +164,8 @@ const judgeLines = ({ calls, cached }: Needs, estimate: JudgingEstimate, options
   const { promptTokens, completionTokens, cost, minutes } = estimate
   return [
     ...(model === undefined ? ['judge        none is named: these verdicts would be null'] : []),
-    `judge calls  ${count(calls)}${cache === undefined ? '' : `, ${count(cached)} of them answered by the cache: ${count(calls - cached)} to make`}`,
-    `tokens       about ${count(promptTokens)} in (four characters a token), ${count(completionTokens)} out (256 an answer)`,
+    `judge calls  ${formatInteger(calls)}${cache === undefined ? '' : `, ${formatInteger(cached)} of them answered by the cache: ${formatInteger(calls - cached)} to make`}`,
+    `tokens       about ${formatInteger(promptTokens)} in (four characters a token), ${formatInteger(completionTokens)} out (256 an answer)`,
     `cost         ${cost === null ? 'unknown: give --price IN,OUT for a million tokens' : `about ${cost.toFixed(2)}, in the currency of --price`}`,
     `time         ${minutes === null ? 'unknown: give --call-seconds' : `about ${formatDuration(60 * minutes)} at ${concurrency} calls of ${callSeconds} s at a time`}`,
   ]

@@ -11,6 +11,7 @@ import {
 import { profileHtml, profileSvg } from '../../eval/profile-picture.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { mean } from '../../util/descriptive.ts'
+import { percent, points } from '../../util/format.ts'
 import { bootstrapInterval, type Interval } from '../../util/intervals.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { loadProfileSource, type ProfileSource, type ProfileSourceOptions } from './profile-source.ts'
@@ -83,16 +84,13 @@ const asJson = (
   criteria: rows,
 })
 
-const percent = (share: number): string => `${(100 * share).toFixed(1)}%`.padStart(6)
-const points = (share: number): string => `${share < 0 ? '−' : '+'}${(100 * Math.abs(share)).toFixed(1)}`
-
 const shortened = (text: string, width: number): string =>
   (text.length > width ? `${text.slice(0, width - 1)}…` : text).padEnd(width)
 
 const intervalText = (interval: Interval | null): string =>
   interval === null
     ? 'no verdicts'
-    : `${percent(interval.estimate)}  [${percent(interval.low).trim()}, ${percent(interval.high).trim()}]`
+    : `${percent(interval.estimate).padStart(6)}  [${percent(interval.low)}, ${percent(interval.high)}]`
 
 const differenceText = (row: CriterionProfile | CriterionComparison): string => {
   if (!('difference' in row)) return ''

@@ -1,8 +1,9 @@
 /** @file `gradus score`: options and help; the work is in the modules that it loads when it runs. */
 
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { RULE_TEXTS, type RuleText, WRAPPER_TEXTS } from '../../rubric/rule-names.ts'
 import type { Io } from '../io.ts'
+import { above0, number, share } from '../option-values.ts'
 import type { ScoreCommandOptions } from './score.ts'
 
 const line = ([name, { formula, source, aliases }]: [string, RuleText]) => {
@@ -31,17 +32,6 @@ Examples:
   $ gradus score graded.jsonl --rule signed
   $ gradus score graded.jsonl --rule "veto(bounded)" --nulls as-false --summary`
 
-const number = (test: (value: number) => boolean, expected: string) => (text: string) => {
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value) || !test(value))
-    throw new InvalidArgumentError(`Expected ${expected}.`)
-  return value
-}
-
-const share = number(value => value >= 0 && value <= 1, 'a number from 0 to 1')
-const above0 = number(value => value > 0, 'a number above 0')
-const finite = number(() => true, 'a number')
-
 /** Adds `gradus score` to the program. `done` receives the exit code. */
 export const addScoreCommand = (program: Command, io: Io, done: (code: number) => void): void => {
   program
@@ -55,8 +45,8 @@ export const addScoreCommand = (program: Command, io: Io, done: (code: number) =
         .choices(['drop', 'as-false'])
         .default('drop'),
     )
-    .option('--undefined <number>', 'score where there is nothing to divide by, instead of null', finite)
-    .option('--scale <number>', 'factor of rule weighted', finite, 1)
+    .option('--undefined <number>', 'score where there is nothing to divide by, instead of null', number)
+    .option('--scale <number>', 'factor of rule weighted', number, 1)
     .option('--veto-below <share>', 'a critical criterion fails below this', share, 0.5)
     .option('--saturation <c>', 'how fast returns diminish in rule saturation', above0, 3)
     .option('--summary', 'print mean, spread and null rates of the whole file on stderr')

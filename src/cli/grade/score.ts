@@ -5,6 +5,7 @@ import { parseGradedRow } from '../../rubric/graded-row.ts'
 import { type NamedRule, ruleOf, type ScoreByRuleOptions } from '../../rubric/rules.ts'
 import type { NullHandling, RubricScore } from '../../rubric/score.ts'
 import { GradusError } from '../../util/errors.ts'
+import { percent } from '../../util/format.ts'
 import { type JsonlLine, jsonlLines, parseRow, readText } from '../../util/jsonl.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 
@@ -69,7 +70,7 @@ const scoreLine = ({ place, text }: JsonlLine, rule: NamedRule, options: ScoreCo
   })
 }
 
-const percent = (rate: number | null) => (rate === null ? 'none to give' : `${(100 * rate).toFixed(1)}%`)
+const missing = (rate: number | null) => (rate === null ? 'none to give' : percent(rate))
 
 /** The file as one figure: the clipped mean with its bootstrap spread, as HealthBench reports a data set (spec 1.6). */
 const summary = (scores: readonly RubricScore[], failed: number, asJson: boolean): string => {
@@ -81,6 +82,6 @@ const summary = (scores: readonly RubricScore[], failed: number, asJson: boolean
     mean === null ? 'no score' : `mean ${mean.toFixed(4)} (bootstrap sd ${bootstrapStd.toFixed(4)})`
   return [
     `${figure} over ${scored} rows, the mean clipped to [0, 1]; ${skipped} undefined, ${failed} unusable`,
-    `verdicts missing: ${percent(nulls.positive)} of rewards, ${percent(nulls.negative)} of penalties`,
+    `verdicts missing: ${missing(nulls.positive)} of rewards, ${missing(nulls.negative)} of penalties`,
   ].join('\n')
 }

@@ -3,6 +3,7 @@
 import { type AggregateScore, aggregateScores } from '../../rubric/aggregate.ts'
 import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { creditOf, type RubricScore } from '../../rubric/score.ts'
+import { percent } from '../../util/format.ts'
 
 interface CriterionTally {
   criterion: Criterion
@@ -94,7 +95,7 @@ export class GradeTally {
 
   #share(sign: Sign, what: string): string {
     const rate = this.nullRate(sign)
-    return rate === null ? `no ${what}` : `${(100 * rate).toFixed(1)}% of ${this.#counts[sign]} ${what}`
+    return rate === null ? `no ${what}` : `${percent(rate)} of ${this.#counts[sign]} ${what}`
   }
 
   #criterionLines(): string[] {
@@ -102,7 +103,7 @@ export class GradeTally {
     if (tallies.length === 0) return []
     const width = Math.min(32, Math.max(...tallies.map(({ criterion }) => criterion.id.length)))
     const lines = tallies.map(({ criterion, credit, judged, nulls }) => {
-      const share = judged === 0 ? '     –' : `${((100 * credit) / judged).toFixed(1).padStart(5)}%`
+      const share = judged === 0 ? '     –' : percent(credit / judged).padStart(6)
       const missing = nulls > 0 ? `, ${nulls} null` : ''
       const points = `${criterion.points > 0 ? '+' : ''}${criterion.points}`
       return `  ${criterion.id.padEnd(width)} ${points.padStart(6)}  met ${share} of ${judged}${missing}`

@@ -1,7 +1,8 @@
 /** @file `gradus rubric`: options and help; the work is in the modules that it loads when it runs. */
 
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Io } from '../io.ts'
+import { count, countOr0, number, share } from '../option-values.ts'
 import type { GenerateCommandOptions } from './generate.ts'
 import type { LintCommandOptions } from './lint.ts'
 import type { PerturbCommandOptions } from './perturb.ts'
@@ -57,24 +58,6 @@ Example:
   $ gradus rubric refine rubric.yaml --task "Solve the equation." --positives good.jsonl --negatives bad.jsonl \\
       --judge http://127.0.0.1:8000/v1 --model m --out refined.yaml`
 
-const wholeNumber = (least: number) => (text: string) => {
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isInteger(value) || value < least)
-    throw new InvalidArgumentError(`Expected a whole number of at least ${least}.`)
-  return value
-}
-const share = (text: string) => {
-  const value = Number(text)
-  if (text.trim() === '' || !(value >= 0 && value <= 1))
-    throw new InvalidArgumentError('Expected a number from 0 to 1.')
-  return value
-}
-const number = (text: string) => {
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Expected a number.')
-  return value
-}
-
 type Done = (code: number) => void
 
 const addLint = (rubric: Command, io: Io, done: Done) =>
@@ -90,7 +73,7 @@ const addLint = (rubric: Command, io: Io, done: Done) =>
     .option('--outcomes <file.jsonl>', 'outcomes of the responses, by id')
     .option('--off <rule...>', 'rules not to report')
     .option('--similarity <share>', 'content in common from which criteria are near-duplicates', share, 0.7)
-    .option('--max-warnings <n>', 'fail with exit code 100 above this many warnings', wholeNumber(0))
+    .option('--max-warnings <n>', 'fail with exit code 100 above this many warnings', countOr0)
     .option('--strict', 'the same as --max-warnings 0')
     .option('--json', 'print {rubrics, criteria, counts, findings} as JSON')
     .addHelpText('after', LINT_HELP)
@@ -126,8 +109,8 @@ const withModel = (command: Command): Command =>
     .requiredOption('--model <name>', 'model that writes')
     .option('--api-key-env <name>', 'environment variable that holds the key of the endpoint')
     .option('--temperature <t>', 'sampling temperature', number, 0.7)
-    .option('--max-tokens <n>', 'most new tokens an answer', wholeNumber(1), 4096)
-    .option('--seed <n>', 'seed of sampling, where the server takes one', wholeNumber(0))
+    .option('--max-tokens <n>', 'most new tokens an answer', count, 4096)
+    .option('--seed <n>', 'seed of sampling, where the server takes one', countOr0)
     .option('-o, --out <file>', 'file to write; standard output where not given')
 
 const addGenerate = (rubric: Command, io: Io, done: Done) =>
@@ -140,7 +123,7 @@ const addGenerate = (rubric: Command, io: Io, done: Done) =>
     .option('--question <text>', 'the question')
     .option('--reference <text>', 'its reference answer')
     .option('--data <file.jsonl>', 'questions with reference answers, in place of the two above')
-    .option('--concurrency <n>', 'questions at a time', wholeNumber(1), 8)
+    .option('--concurrency <n>', 'questions at a time', count, 8)
     .addHelpText('after', GENERATE_HELP)
     .action(async (options: GenerateCommandOptions) => {
       const { generateCommand } = await import('./generate.ts')
@@ -160,7 +143,7 @@ const addRefine = (rubric: Command, io: Io, done: Done) =>
     .option('--positives <file.jsonl>', 'traces that should score high')
     .option('--negatives <file.jsonl>', 'traces that should score low')
     .option('--subject <words>', 'what the criteria are about', 'the reasoning')
-    .option('--rounds <n>', 'most rounds', wholeNumber(1), 3)
+    .option('--rounds <n>', 'most rounds', count, 3)
     .addHelpText('after', REFINE_HELP)
     .action(async (file: string | undefined, options: RefineCommandOptions) => {
       const { refineCommand } = await import('./refine.ts')

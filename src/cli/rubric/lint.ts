@@ -13,6 +13,7 @@ import {
   withOutcomes,
 } from '../../rubric/verdict-rows.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
+import { plural } from '../../util/format.ts'
 import { jsonlLines, parseRow } from '../../util/jsonl.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 
@@ -93,8 +94,6 @@ const rowsByRubric = (
   }
   return byRubric
 }
-
-const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
 
 const report = (items: readonly RubricItem[], criteria: number, findings: readonly ItemFinding[]): string => {
   const blocks = items.flatMap(({ id }) => {

@@ -13,6 +13,7 @@ import { formatFor, type PromptKind } from '../../recipes/logic/format.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { loadProntoQa } from '../../tasks/logic/loaders.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
+import { NONE, percent, percentNumber } from '../../util/format.ts'
 import { openCommandJudge } from '../grade/judge.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 
@@ -97,21 +98,20 @@ const print = (row: EvalRow, options: EvalOptions, io: Io): void => {
     printJson(io, fields)
     return
   }
-  const percent = (value: number | null | undefined) =>
-    value == null ? '–' : `${(100 * value).toFixed(1).padStart(5)}%`
+  const share = (value: number | null | undefined) => (value == null ? NONE : percent(value).padStart(6))
   const lines = [
     `${options.data}: ${row.n} problems, ${row.temperature === 0 ? 'greedy' : `${row.samples} samples at temperature ${row.temperature}`}`,
-    `  answers right        ${percent(row.accuracy)}`,
-    `  proofs valid         ${percent(row.validProofs)}`,
-    `  correct and valid    ${percent(row.correctAndValid)}`,
-    ...Object.entries(row.criteria ?? {}).map(([id, value]) => `  ${id.padEnd(20)} ${percent(value)}`),
-    ...(row.judged ? [`  C4, C5 by the judge  ${percent(row.judged.C4)} ${percent(row.judged.C5)}`] : []),
+    `  answers right        ${share(row.accuracy)}`,
+    `  proofs valid         ${share(row.validProofs)}`,
+    `  correct and valid    ${share(row.correctAndValid)}`,
+    ...Object.entries(row.criteria ?? {}).map(([id, value]) => `  ${id.padEnd(20)} ${share(value)}`),
+    ...(row.judged ? [`  C4, C5 by the judge  ${share(row.judged.C4)} ${share(row.judged.C5)}`] : []),
     ...Object.entries(row.byLabel ?? {}).map(
-      ([label, { n, accuracy }]) => `  ${`answers to ${label}`.padEnd(20)} ${percent(accuracy)} of ${n}`,
+      ([label, { n, accuracy }]) => `  ${`answers to ${label}`.padEnd(20)} ${share(accuracy)} of ${n}`,
     ),
     ...balanceLines(row),
     '  shallow baselines, answers right:',
-    ...Object.entries(row.baselines ?? {}).map(([name, { accuracy }]) => `    ${percent(accuracy)}  ${name}`),
+    ...Object.entries(row.baselines ?? {}).map(([name, { accuracy }]) => `    ${share(accuracy)}  ${name}`),
   ]
   io.out.write(`${lines.join('\n')}\n`)
 }
@@ -119,12 +119,11 @@ const print = (row: EvalRow, options: EvalOptions, io: Io): void => {
 const balanceLines = ({ balance }: EvalRow): string[] => {
   if (!balance) return []
   const { macroRecall, minClassRecall, predicted, trueBias } = balance
-  const share = (value: number) => `${(100 * value).toFixed(1)}%`
   const said = Object.entries(predicted).filter(([, value]) => value > 0)
   return [
-    `  recall over labels   mean ${share(macroRecall)}, lowest ${share(minClassRecall)}`,
-    `  answers given        ${said.map(([label, value]) => `${label} ${share(value)}`).join(', ')}`,
-    ...(trueBias === null ? [] : [`  True-bias            ${(100 * trueBias).toFixed(1)} points`]),
+    `  recall over labels   mean ${percent(macroRecall)}, lowest ${percent(minClassRecall)}`,
+    `  answers given        ${said.map(([label, value]) => `${label} ${percent(value)}`).join(', ')}`,
+    ...(trueBias === null ? [] : [`  True-bias            ${percentNumber(trueBias)} points`]),
   ]
 }
 

@@ -20,7 +20,7 @@ describe('the summary of a run', () => {
     expect(lines.slice(0, 3).map(line => line.trim().split(/\s+/)[0])).toEqual(['C2', 'C4', 'C5'])
     expect(lines[0]).toMatch(/C2\s+7\d\.\d ->\s+9\d\.\d\s+\+1\d\.\d \[\+1\d\.\d, \+\d\d\.\d\]$/)
     expect(lines[1]).toMatch(
-      /C4\s+\d\d\.\d ->\s+\d\d\.\d\s+-\d\.\d \[-\d\.\d, -\d\.\d\] {3}optimisation tax$/,
+      /C4\s+\d\d\.\d ->\s+\d\d\.\d\s+−\d\.\d \[−\d\.\d, −\d\.\d\] {3}optimisation tax$/,
     )
     expect(lines[2]).not.toContain('tax')
   })

@@ -5,6 +5,7 @@ import { beforeAfter, isTax, setNames, stageNames, stageWord } from '../../runs/
 import { pairedDifference } from '../../runs/report/paired.ts'
 import { SCORES, type Score, scoreWords } from '../../runs/report/scores.ts'
 import { type EvalRow, type Interval, type MetricsRow, scoreName } from '../../runs/rows.ts'
+import { percent, percentNumber, points } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 
 /** Mean seconds a step by stage, and each stage's share of the whole. */
@@ -47,13 +48,11 @@ export const summarise = (dir: string): RunSummary => {
   return { steps: metrics.at(-1)?.step ?? 0, sets, time: stepTime(metrics) }
 }
 
-const percent = (value: number) => (100 * value).toFixed(1)
-
 const cell = (row: EvalRow | null, score: Score): string => {
   const value = row?.[score]
   if (row === null || value === undefined) return '–'
   const interval = row[`${score}Interval`] as Interval | undefined
-  return `${percent(value)}${interval ? ` [${percent(interval[0])}, ${percent(interval[1])}]` : ''}`
+  return `${percentNumber(value)}${interval ? ` [${percentNumber(interval[0])}, ${percentNumber(interval[1])}]` : ''}`
 }
 
 const setTable = ({ set, before, after }: RunSummary['sets'][number]): string[] => {
@@ -81,15 +80,13 @@ const setTable = ({ set, before, after }: RunSummary['sets'][number]): string[] 
   ]
 }
 
-const signed = (value: number) => `${value < 0 ? '' : '+'}${percent(value)}`
-
 /** Columns over different problems do not compare: the same figures over those that both have. */
 const sharedLines = (before: EvalRow, after: EvalRow): string[] =>
   SCORES.flatMap(score => {
     const paired = pairedDifference(before, after, score)
     if (paired === null) return []
     const [low, high] = paired.interval
-    return `  on the ${paired.n} problems of both, ${scoreWords(score, [after])}: ${percent(paired.before)} -> ${percent(paired.after)}, ${signed(paired.difference)} points [${signed(low)}, ${signed(high)}]`
+    return `  on the ${paired.n} problems of both, ${scoreWords(score, [after])}: ${percentNumber(paired.before)} -> ${percentNumber(paired.after)}, ${points(paired.difference)} points [${points(low)}, ${points(high)}]`
   })
 
 /** Each criterion against the start, and where training cost something that it could not see. */
@@ -100,9 +97,9 @@ const changeLines = ({ tax }: EvalRow): string[] => {
     '  criteria since the start, points [95% interval]:',
     ...entries.map(([id, change]) => {
       const { before, after, interval } = change
-      const range = `[${signed(interval[0])}, ${signed(interval[1])}]`
+      const range = `[${points(interval[0])}, ${points(interval[1])}]`
       const note = isTax(change) ? '   optimisation tax' : ''
-      return `    ${id}  ${percent(before).padStart(5)} -> ${percent(after).padStart(5)}  ${signed(change.change).padStart(6)} ${range}${note}`
+      return `    ${id}  ${percentNumber(before).padStart(5)} -> ${percentNumber(after).padStart(5)}  ${points(change.change).padStart(6)} ${range}${note}`
     }),
   ]
 }
@@ -116,13 +113,15 @@ const baselineLines = (row: EvalRow): string[] => {
   const width = Math.max(...sorted.map(([name]) => name.length))
   return [
     `  shallow baselines, ${scoreName([row])}:`,
-    ...sorted.map(([name, { accuracy }]) => `    ${name.padEnd(width)}  ${percent(accuracy!).padStart(5)}`),
+    ...sorted.map(
+      ([name, { accuracy }]) => `    ${name.padEnd(width)}  ${percentNumber(accuracy!).padStart(5)}`,
+    ),
   ]
 }
 
 const timeLine = ({ total, stages }: StepTime): string => {
   const parts = Object.entries(stages).map(
-    ([name, { seconds, share }]) => `${stageWord(name)} ${seconds.toFixed(3)} s (${percent(share)}%)`,
+    ([name, { seconds, share }]) => `${stageWord(name)} ${seconds.toFixed(3)} s (${percent(share)})`,
   )
   return `mean step ${total.toFixed(3)} s: ${parts.join(', ')}`
 }

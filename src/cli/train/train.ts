@@ -6,6 +6,7 @@ import type { RunEvents } from '../../recipes/index.ts'
 import { RunError } from '../../runs/errors.ts'
 import { Progress, readEvents } from '../../runs/index.ts'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
+import { percent } from '../../util/format.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { resolveSettings, type Settings, type SettingsRequest } from './settings.ts'
 import { formatSummary, summarise, summaryJson } from './summary.ts'
@@ -142,8 +143,6 @@ const keyMetrics = ({ reward, correctAndValid, accuracy, loss, entropy, learning
   entropy,
   lr: reward === undefined ? learningRate : undefined,
 })
-
-const percent = (value: number | undefined) => (value === undefined ? '–' : `${(100 * value).toFixed(1)}%`)
 
 const evalLine = (row: EvalRow): string =>
   `step ${row.step}, ${row.set}: ${row.correctAndValid === undefined ? '' : `correct and valid ${percent(row.correctAndValid)}, `}${row.scoreName ?? 'answers'} ${percent(row.accuracy)}` +

@@ -1,27 +1,30 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Io } from '../io.ts'
 import { verifyLogic } from './logic.ts'
 
 describe('verifyLogic', () => {
   let folder: string
   const printed: string[] = []
+  const io: Io = {
+    out: { write: text => printed.push(text) },
+    err: { write: () => true },
+    onInterrupt: () => () => undefined,
+  }
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'gradus-verify-'))
     printed.length = 0
-    vi.spyOn(console, 'log').mockImplementation(line => printed.push(line))
-    vi.spyOn(console, 'error').mockImplementation(() => undefined)
   })
   afterEach(() => {
-    vi.restoreAllMocks()
     rmSync(folder, { recursive: true })
   })
 
   const verify = (rows: unknown[]) => {
     const file = join(folder, 'rows.jsonl')
     writeFileSync(file, rows.map(row => JSON.stringify(row)).join('\n'))
-    return verifyLogic(file)
+    return verifyLogic(file, io)
   }
 
   it('prints one line a row', async () => {
@@ -49,6 +52,6 @@ describe('verifyLogic', () => {
   })
 
   it('names a file that it cannot read', async () => {
-    await expect(verifyLogic(join(folder, 'none.jsonl'))).rejects.toThrow(/none\.jsonl: cannot be read/)
+    await expect(verifyLogic(join(folder, 'none.jsonl'), io)).rejects.toThrow(/none\.jsonl: cannot be read/)
   })
 })

@@ -1,28 +1,47 @@
 /** @file `gradus verify logic FILE.jsonl`: one JSON line a row, in the order of the file. */
 
-import { LogicSolver } from '../../grade/logic/solver.ts'
-import { verifyLogicRow } from '../../grade/logic/verify.ts'
+import type { Command } from 'commander'
 import { GradusError } from '../../util/errors.ts'
 import { readJsonl } from '../../util/jsonl.ts'
+import { EXIT, type Io, printJson } from '../io.ts'
+
+const HELP = `
+Prints one JSON line a row. For FOLIO rows {premises, premises-FOL, conclusion-FOL, ...}: {"label", "reason"}.
+For rows {"premises": [...], "steps": [...]}: {"steps": [{"credit", "status"}]}.
+
+Example:
+  $ gradus verify logic folio-validation.jsonl`
+
+/** Adds `logic` to `gradus verify`. `done` receives the exit code. */
+export const addVerifyLogic = (verify: Command, io: Io, done: (code: number) => void): void => {
+  verify
+    .command('logic')
+    .description('Verifies logic problems or reasoning steps with Z3.')
+    .argument('<file.jsonl>', 'rows to verify')
+    .addHelpText('after', HELP)
+    .action(async (file: string) => done(await verifyLogic(file, io)))
+}
 
 /**
  * Verifies each row of a file with Z3 and prints a JSON line for it. A row that cannot be used gets
  * `{"label":null,"reason":...}` and the exit code becomes 1; the other rows are still verified.
  * @throws DataError for a file that cannot be read or is not JSON Lines; SolverError when Z3 does not start.
  */
-export const verifyLogic = async (file: string): Promise<number> => {
+export const verifyLogic = async (file: string, io: Io): Promise<number> => {
+  const { LogicSolver } = await import('../../grade/logic/solver.ts')
+  const { verifyLogicRow } = await import('../../grade/logic/verify.ts')
   const rows = readJsonl(file)
   const solver = await LogicSolver.start({ backend: 'z3' })
-  let exitCode = 0
+  let exitCode: number = EXIT.ok
   try {
     for (const [index, row] of rows.entries()) {
       try {
-        console.log(JSON.stringify(await verifyLogicRow(row, solver)))
+        printJson(io, await verifyLogicRow(row, solver))
       } catch (error) {
         if (!(error instanceof GradusError)) throw error
-        exitCode = 1
-        console.log(JSON.stringify({ label: null, reason: error.message }))
-        console.error(`${file}: row ${index + 1}: ${error.message}`)
+        exitCode = EXIT.failed
+        printJson(io, { label: null, reason: error.message })
+        io.err.write(`${file}: row ${index + 1}: ${error.message}\n`)
       }
     }
   } finally {

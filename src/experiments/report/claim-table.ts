@@ -1,7 +1,7 @@
 /** @file The table of all claims: what was claimed, what came of it, and how sure that is. */
 
-import { percent } from '../../runs/report/format.ts'
 import { type Html, html } from '../../runs/report/html.ts'
+import { percent } from '../../util/format.ts'
 import { type ClaimResult, type Comparison, comparisonName, detectableOf } from '../analysis/claims.ts'
 import type { PaperResult } from '../analysis/results.ts'
 import { startsNote } from './notes.ts'

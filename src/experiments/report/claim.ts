@@ -1,7 +1,7 @@
 /** @file One claim with the runs behind it: a row of dots for each arm, and the differences that were tested. */
 
-import { percent } from '../../runs/report/format.ts'
 import { type Html, html } from '../../runs/report/html.ts'
+import { percent } from '../../util/format.ts'
 import { type ClaimResult, type Comparison, comparisonName } from '../analysis/claims.ts'
 import type { PaperResult } from '../analysis/results.ts'
 import { COLORS } from './band.ts'

@@ -1,7 +1,6 @@
 /** @file Curves of the arms: means over starts and seeds, with bands. */
 
-import type { ChartSeries, ChartSpec } from '../../runs/report/charts.ts'
-import { roundForPage } from '../../runs/report/format.ts'
+import { type ChartSeries, type ChartSpec, roundForPage } from '../../runs/report/chart-spec.ts'
 import { type CurvePoint, curveOf, smoothed } from '../metrics/curves.ts'
 import { evalsOn, type FinishedRun } from '../metrics/index.ts'
 import type { Registration } from '../plan/registration.ts'

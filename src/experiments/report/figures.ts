@@ -1,7 +1,7 @@
 /** @file Figures that are no curves over steps: best-of-N over N, and profiles of criteria by arm. */
 
-import { percent } from '../../runs/report/format.ts'
 import { type Html, html, raw } from '../../runs/report/html.ts'
+import { percent } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import { evalsOn, type FinishedRun } from '../metrics/index.ts'
 import type { ProbeResults } from '../metrics/probed.ts'

@@ -1,6 +1,6 @@
 /** @file What has to be said beside a claim's figures: effects that differ between cold starts, curves with gaps, heights of peaks. */
 
-import { number, percent } from '../../runs/report/format.ts'
+import { number, percent } from '../../util/format.ts'
 import { LEVEL, type PairStatistics } from '../analysis/analysis.ts'
 import { type ClaimResult, type Comparison, comparisonName, type RunValue } from '../analysis/claims.ts'
 import type { MetricChoice } from '../plan/registration.ts'

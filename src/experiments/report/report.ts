@@ -1,12 +1,11 @@
 /** @file A paper's report: every claim with effect, interval, p and status, the runs behind it, and what was cut. */
 
 import { join } from 'node:path'
-import { formatDuration } from '../../runs/progress.ts'
-import type { ChartSpec } from '../../runs/report/charts.ts'
-import { number, percent } from '../../runs/report/format.ts'
+import type { ChartSpec } from '../../runs/report/chart-spec.ts'
 import { type Html, html } from '../../runs/report/html.ts'
 import { figure, heading, page } from '../../runs/report/page.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
+import { formatDuration, number, percent } from '../../util/format.ts'
 import type { ControlResult } from '../analysis/claims.ts'
 import type { ArmCost, PaperResult } from '../analysis/results.ts'
 import type { Status } from '../analysis/status.ts'

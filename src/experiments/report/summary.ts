@@ -1,9 +1,8 @@
 /** @file The results of a paper as Markdown: the same claims, effects and statuses as in the report, for reading in a repository. */
 
 import { join } from 'node:path'
-import { formatDuration } from '../../runs/progress.ts'
-import { number, percent } from '../../runs/report/format.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
+import { formatDuration, number, percent } from '../../util/format.ts'
 import type { PairStatistics } from '../analysis/analysis.ts'
 import { type ClaimResult, type Comparison, type ControlResult, comparisonName } from '../analysis/claims.ts'
 import type { ArmCost, PaperResult } from '../analysis/results.ts'

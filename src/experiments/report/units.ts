@@ -1,6 +1,6 @@
 /** @file A metric's figures for people: shares in percent and points, others as numbers. */
 
-import { number, percent, points } from '../../runs/report/format.ts'
+import { number, percent, points } from '../../util/format.ts'
 import { METRICS } from '../metrics/index.ts'
 import type { MetricChoice } from '../plan/registration.ts'
 

@@ -1,6 +1,7 @@
 /** @file Rules on how much there is: length in some unit, n-grams that are said again and again. */
 
 import { z } from 'zod'
+import { percent } from '../../util/format.ts'
 import { band, bandIsSensible, defineRule, inBand } from './rule.ts'
 import { fold, paragraphsOf, sentencesOf, wordsOf } from './text.ts'
 
@@ -57,7 +58,7 @@ const repetitionRule = defineRule({
       const { most, share } = repetitionOf(wordsOf(fold(text)), n)
       return {
         met: most <= maxTimes && share <= maxShare,
-        explanation: `a run of ${n} words occurs ${most} times at most, ${(100 * share).toFixed(1)}% are repeats`,
+        explanation: `a run of ${n} words occurs ${most} times at most, ${percent(share)} are repeats`,
       }
     },
 })

@@ -4,6 +4,7 @@ import type { ModelConfig } from '../../model/config.ts'
 import type { LoraConfig } from '../../model/lora-files.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
 import { CONSTANT_WEIGHT_BYTES } from '../../policy/local/sampler.ts'
+import { formatBytes, formatInteger } from '../../util/format.ts'
 
 /** Bytes by what they hold. */
 export interface MemoryEstimate {
@@ -79,21 +80,6 @@ export const coldStartMemory = (
     newTokens: config.maxPositions / 2,
   })
 
-/** `3.1 billion`, `850 thousand`. */
-export const formatCount = (count: number): string => {
-  const units = [
-    [1e9, 'billion'],
-    [1e6, 'million'],
-    [1e3, 'thousand'],
-  ] as const
-  const unit = units.find(([size]) => count >= size)
-  return unit ? `${(count / unit[0]).toPrecision(3)} ${unit[1]}` : String(count)
-}
-
-/** `1.5 GB`, `320 MB`. */
-export const formatBytes = (bytes: number): string =>
-  bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.max(1, Math.round(bytes / 1e6))} MB`
-
 /** What each part comes from, and which setting makes it smaller. */
 const REMEDIES: Readonly<Record<Exclude<keyof MemoryEstimate, 'total'>, string>> = {
   weights: 'all parameters in 32 bits; only a smaller model has fewer',
@@ -108,7 +94,7 @@ const dominant = (memory: MemoryEstimate, { sequence, microBatchTokens }: MicroB
   const [name, bytes] = Object.entries(parts).reduce((a, b) => (b[1] > a[1] ? b : a))
   const uncut = name === 'activations' && microBatchTokens <= sequence
   const why = uncut
-    ? `all layers of one sequence of up to ${sequence.toLocaleString('en')} tokens at once; lower rollout.maxTokens`
+    ? `all layers of one sequence of up to ${formatInteger(sequence)} tokens at once; lower rollout.maxTokens`
     : REMEDIES[name as keyof typeof REMEDIES]
   return `${name} ${Math.round((100 * bytes) / total)}% (${why})`
 }

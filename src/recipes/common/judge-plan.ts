@@ -2,7 +2,7 @@
 
 import { estimateJudging } from '../../chat/index.ts'
 import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
-import { formatCount } from './estimate.ts'
+import { formatCount, formatInteger } from '../../util/format.ts'
 import type { TrainingJudge } from './judge-config.ts'
 import { testProblems } from './test-problems.ts'
 
@@ -122,21 +122,19 @@ export const heldOutJudgePlan = (training: JudgedTraining, data: JudgedData): Ju
   return planOf(heldOut, responses, training, data)
 }
 
-const count = (value: number): string => Math.round(value).toLocaleString('en')
-
 /** For people. */
 export const judgeLines = (plan: JudgePlan | null, heldOut: JudgePlan | null): string[] =>
   plan === null
     ? ['grading      by rules in this process: no judge, no network']
     : [
-        `judge calls  about ${count(plan.callsPerStep)} a step, ${count(plan.trainingCalls)} in training, ${count(plan.evaluationCalls)} in evaluations`,
+        `judge calls  about ${formatInteger(plan.callsPerStep)} a step, ${formatInteger(plan.trainingCalls)} in training, ${formatInteger(plan.evaluationCalls)} in evaluations`,
         `judge tokens at most about ${formatCount(plan.promptTokens)} in, if every response is as long as it may be; about ${formatCount(plan.completionTokens)} out`,
         `judge cost   ${costText(plan)}`,
         ...(heldOut === null ? [] : heldOutLines(heldOut)),
       ]
 
 const heldOutLines = (plan: JudgePlan): string[] => [
-  `held-out     another judge: about ${count(plan.callsPerStep)} calls in each step that it is asked in, ${count(plan.trainingCalls)} in training, ${count(plan.evaluationCalls)} in evaluations`,
+  `held-out     another judge: about ${formatInteger(plan.callsPerStep)} calls in each step that it is asked in, ${formatInteger(plan.trainingCalls)} in training, ${formatInteger(plan.evaluationCalls)} in evaluations`,
   `             at most about ${formatCount(plan.promptTokens)} tokens in, about ${formatCount(plan.completionTokens)} out; cost ${costText(plan)}`,
 ]
 

@@ -1,7 +1,8 @@
 /** @file The logic-cold-start recipe as the command line knows it. */
 
 import { modelTensors } from '../../policy/local/parameters.ts'
-import { coldStartMemory, formatCount, memoryLines } from '../common/estimate.ts'
+import { formatCount } from '../../util/format.ts'
+import { coldStartMemory, memoryLines } from '../common/estimate.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { type LogicColdStartConfig, logicColdStartSchema } from './config.ts'
 import { logicModelConfig } from './model.ts'

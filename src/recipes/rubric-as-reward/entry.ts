@@ -2,7 +2,8 @@
 
 import type { ModelConfig } from '../../model/config.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
-import { estimateMemory, formatCount, memoryLines } from '../common/estimate.ts'
+import { formatCount, formatInteger } from '../../util/format.ts'
+import { estimateMemory, memoryLines } from '../common/estimate.ts'
 import { knownShape, modelPlace } from '../common/known-models.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { shorterStart } from '../common/test-problems.ts'
@@ -61,7 +62,7 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
       `parameters   ${sizes ? `${formatCount(sizes.total)}, trained ${formatCount(sizes.trained)}${model.lora ? ` (LoRA rank ${model.lora.rank}, alpha ${model.lora.alpha})` : ''}` : 'unknown before the model is there'}`,
       `task         ${task.file ?? `generated, hops ${JSON.stringify(task.hops)}, ${task.style}`}, ${task.prompt} prompt`,
       `reward       ${rewardLine(config)}`,
-      `steps        ${steps}, each ${rollout.prompts} problems x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens: up to ${tokensPerStep.toLocaleString('en')} new tokens a step`,
+      `steps        ${steps}, each ${rollout.prompts} problems x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens: up to ${formatInteger(tokensPerStep)} new tokens a step`,
       `optimiser    AdamW, learning rate ${rate.peak} (${rate.kind}), KL ${loss.kl.coef > 0 ? `${loss.kl.kind} x ${loss.kl.coef}` : 'none'}`,
       'grading      by rules and solver in this process: no judge model, no network',
       `evaluation   ${evaluation.problems} problems on ${evaluation.sets.join(', ')}, before and after${shorterStart({ steps, evaluation })}`,

@@ -3,8 +3,9 @@
 import type { ModelConfig } from '../../model/config.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
 import type { DataFigures } from '../../tasks/conversation/figures.ts'
+import { formatCount, formatInteger } from '../../util/format.ts'
 import { freshPackingModel } from '../checklist/packing.ts'
-import { estimateMemory, formatCount, memoryLines } from '../common/estimate.ts'
+import { estimateMemory, memoryLines } from '../common/estimate.ts'
 import { heldOutJudgePlan, judgeLines, judgePlan } from '../common/judge-plan.ts'
 import { knownShape, modelPlace } from '../common/known-models.ts'
 import type { RunPlan } from '../common/recipe.ts'
@@ -12,8 +13,6 @@ import { shorterStart } from '../common/test-problems.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RuscarlConfig } from './config.ts'
 import { dataFigures } from './data-figures.ts'
-
-const count = (value: number): string => Math.round(value).toLocaleString('en')
 
 const modelLine = ({ coldStart, model, sft }: RuscarlConfig): string => {
   const start =
@@ -34,10 +33,10 @@ const shapeOf = ({ coldStart, model }: RuscarlConfig): ModelConfig | null => {
 
 const dataLines = ({ task }: RuscarlConfig, data: DataFigures): string[] =>
   task.kind === 'packing'
-    ? [`data         packing lists, ${data.train} trips to train on, ${count(data.test)} to test on`]
+    ? [`data         packing lists, ${data.train} trips to train on, ${formatInteger(data.test)} to test on`]
     : [
-        `data         ${task.file}${data.assumed ? ' (not there yet: HealthBench as the paper used it is assumed)' : ''}: ${count(data.train)} conversations to train on, ${count(data.test)} to test on`,
-        `             ${data.criteria.toFixed(2)} criteria a rubric, ${data.judged.toFixed(2)} of them for the judge; prompts of ${count(data.promptTokens)} tokens${data.tokensEstimated ? ' (at four characters a token)' : ''}, with the whole scaffold ${count(data.scaffoldedTokens)}`,
+        `data         ${task.file}${data.assumed ? ' (not there yet: HealthBench as the paper used it is assumed)' : ''}: ${formatInteger(data.train)} conversations to train on, ${formatInteger(data.test)} to test on`,
+        `             ${data.criteria.toFixed(2)} criteria a rubric, ${data.judged.toFixed(2)} of them for the judge; prompts of ${formatInteger(data.promptTokens)} tokens${data.tokensEstimated ? ' (at four characters a token)' : ''}, with the whole scaffold ${formatInteger(data.scaffoldedTokens)}`,
       ]
 
 /** What groups without a spread may cost besides; the figures of the plan are without it. */
@@ -82,13 +81,13 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       `model        ${modelLine(config)}`,
       `parameters   ${sizes ? `${formatCount(sizes.total)}, trained ${formatCount(sizes.trained)}` : 'unknown before the model is there'}`,
       ...dataLines(config, data),
-      `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples (${passes.toFixed(1)} passes), at most ${count(rollout.maxTokens)} tokens each: up to ${count(newTokens)} new tokens a step, ${formatCount(newTokens * steps)} in all`,
+      `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples (${passes.toFixed(1)} passes), at most ${formatInteger(rollout.maxTokens)} tokens each: up to ${formatInteger(newTokens)} new tokens a step, ${formatCount(newTokens * steps)} in all`,
       ...dynamicLines(config),
       `scaffold     ${scaffold.group.kind} in the group, ${scaffold.decay.kind} over the steps, ratio ${ratio}`,
       `rubrics      ${noise === 'none' ? 'as they are' : noise}`,
       `optimiser    AdamW, ${config.minibatches * config.epochs} updates a step, learning rate ${rate.peak} (${rate.kind}), KL ${loss.kl.kind === 'none' || loss.kl.coef === 0 ? 'none' : `${loss.kl.kind} x ${loss.kl.coef}`}`,
       ...judgeLines(judge, heldOutJudge),
-      `evaluation   ${count(Math.min(evaluation.problems, data.test))} problems x ${evaluation.samples} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${count(Math.min(evaluation.problemsBetween, data.test))} every ${evaluation.every} steps between` : ''}`,
+      `evaluation   ${formatInteger(Math.min(evaluation.problems, data.test))} problems x ${evaluation.samples} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, data.test))} every ${evaluation.every} steps between` : ''}`,
       ...(memory ? memoryLines(memory, { ...policy, sequence }) : []),
     ],
     json: {

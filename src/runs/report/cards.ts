@@ -1,10 +1,18 @@
 /** @file The headline of a report: what changed, with its uncertainty, and what it took. */
 
 import { mean } from '../../util/descriptive.ts'
-import { formatDuration } from '../progress.ts'
+import {
+  capitalised,
+  formatDuration,
+  number,
+  percent,
+  percentInterval,
+  plural,
+  points,
+  pointsInterval,
+} from '../../util/format.ts'
 import { type EvalRow, scoreName } from '../rows.ts'
 import { beforeAfter, type ReportData, setNames, trainingSeconds } from './data.ts'
-import { capitalised, number, percent, percentInterval, points, pointsInterval } from './format.ts'
 import { type Html, html } from './html.ts'
 import { type ScoreChange, scoreChange } from './paired.ts'
 
@@ -38,8 +46,7 @@ const allLine = ({ paired }: ScoreChange, after: EvalRow, score: SampledScore): 
     ? sub(`${percent(after[score])} after on all ${number(after.n)} problems`)
     : null
 
-const samplesOf = ({ samples }: EvalRow): string =>
-  samples ? ` × ${samples} ${samples === 1 ? 'sample' : 'samples'}` : ''
+const samplesOf = ({ samples }: EvalRow): string => (samples ? ` × ${plural(samples, 'sample')}` : '')
 
 const scoreCard = (data: ReportData, set: string, score: SampledScore, title: string): Html | null => {
   const { before, after } = beforeAfter(data, set)

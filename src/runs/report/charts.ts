@@ -1,35 +1,9 @@
-/** @file Which curves a run has: chart descriptions as data, drawn in the page by client-script.ts. */
+/** @file Which curves a run has: chart descriptions as data, drawn in the page by client/chart.ts. */
 
+import { capitalised } from '../../util/format.ts'
 import { type MetricGroup, type MetricsRow, scoreName } from '../rows.ts'
+import { type ChartSeries, type ChartSpec, type ChartUnit, roundForPage } from './chart-spec.ts'
 import { criterionLabel, evalsOf, type ReportData, setNames, stageNames, stepSeconds } from './data.ts'
-import { capitalised, roundForPage } from './format.ts'
-
-/** `share` is percent on the fixed scale 0..1, `rate` percent from 0 up; `log` has a logarithmic scale. */
-export type ChartUnit = 'share' | 'rate' | 'number' | 'seconds' | 'log'
-
-export interface ChartSeries {
-  label: string
-  /** Name of a colour of the page: `c1`..`c6`, `ink`, `before`. */
-  color: string
-  /**
-   * `raw` is the thin line behind a smoothed one; `points` carry intervals, a `band` is a line with its interval shaded;
-   * `area`s are stacked in order.
-   */
-  kind: 'line' | 'raw' | 'points' | 'area' | 'band'
-  values: (number | null)[]
-  low?: (number | null)[]
-  high?: (number | null)[]
-}
-
-export interface ChartSpec {
-  id: string
-  title: string
-  about?: string
-  unit: ChartUnit
-  /** Steps. */
-  x: number[]
-  series: ChartSeries[]
-}
 
 export interface ChartSection {
   title: string

@@ -1,6 +1,7 @@
 /** @file Two runs side by side: last metrics, evaluations, and paired differences where the test problems agree. */
 
 import { mean } from '../../util/descriptive.ts'
+import { number, percent, points, pointsInterval } from '../../util/format.ts'
 import type { CriterionChange, EvalRow, MetricsRow } from '../rows.ts'
 import {
   criterionLabel,
@@ -11,7 +12,6 @@ import {
   setNames,
   trainingSeconds,
 } from './data.ts'
-import { number, percent, points, pointsInterval } from './format.ts'
 import { type PairedDifference, pairedCriterion, pairedDifference } from './paired.ts'
 import { SCORES, type Score, scoreWords } from './scores.ts'
 

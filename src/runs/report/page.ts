@@ -1,16 +1,28 @@
 /** @file The frame of a report's page: one HTML file with style, charts and script inside, and nothing from elsewhere. */
 
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { ChartSpec } from './charts.ts'
-import { CLIENT_SCRIPT } from './client-script.ts'
-import { number, percent } from './format.ts'
+import { fileURLToPath } from 'node:url'
+import { number, percent } from '../../util/format.ts'
+import { workerUrl } from '../../util/worker-url.ts'
+import { RunError } from '../errors.ts'
+import type { ChartSpec } from './chart-spec.ts'
 import { type Html, html, jsonForScript, raw } from './html.ts'
 import { STYLE } from './style.ts'
 
 const require = createRequire(import.meta.url)
 const chartLibrary = (file: string): string => readFileSync(require.resolve(`uplot/dist/${file}`), 'utf8')
+
+/** What client/ is compiled to. @throws RunError when it has not been */
+const pageScript = (): string => {
+  const url = workerUrl(import.meta.url, './page-script.js')
+  if (!existsSync(url))
+    throw new RunError(
+      `${fileURLToPath(url)}: expected the script of reports, found no file; run \`npm run build\``,
+    )
+  return readFileSync(url, 'utf8')
+}
 
 export const heading = (title: string, about?: string): Html =>
   html`<h2>${title}</h2>${about !== undefined && html`<p class="about">${about}</p>`}`
@@ -38,7 +50,7 @@ export const figure = (chart: ChartSpec, index: number): Html =>
  * @param style CSS beside that of all reports
  */
 export const page = (title: string, body: Html, charts: readonly ChartSpec[], style = ''): string => {
-  const script = `${chartLibrary('uPlot.iife.min.js')}\n${CLIENT_SCRIPT}`
+  const script = `${chartLibrary('uPlot.iife.min.js')}\n${pageScript()}`
   const hash = createHash('sha256').update(script).digest('base64')
   const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${hash}'; img-src data:`
   return html`<!doctype html>

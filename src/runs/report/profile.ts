@@ -1,8 +1,8 @@
 /** @file The rubric profile before and after, as a radar and as bars: SVG and HTML by hand. */
 
+import { percent, points, pointsInterval } from '../../util/format.ts'
 import type { CriterionChange, Profile, RunInfo } from './data.ts'
 import { criterionLabel, isTax } from './data.ts'
-import { percent, points, pointsInterval } from './format.ts'
 import { type Html, html, raw } from './html.ts'
 
 const SIZE = 340

@@ -2,8 +2,8 @@
 
 import { join, resolve } from 'node:path'
 import { writeFileAtomic } from '../../util/atomic.ts'
+import { formatDuration, number } from '../../util/format.ts'
 import { guardWrite } from '../errors.ts'
-import { formatDuration } from '../progress.ts'
 import { headlineCards } from './cards.ts'
 import { type ChartSection, chartSections } from './charts.ts'
 import {
@@ -15,7 +15,6 @@ import {
   stageWord,
   trainingSeconds,
 } from './data.ts'
-import { number } from './format.ts'
 import { type Html, html } from './html.ts'
 import { figure, heading, page } from './page.ts'
 import { profileBars, radar, taxNote } from './profile.ts'

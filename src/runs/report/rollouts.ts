@@ -1,8 +1,8 @@
 /** @file Rollouts for reading: prompt, each step with its verdict beside it, answer against gold. */
 
+import { number, percent } from '../../util/format.ts'
 import type { RolloutRow, RolloutStep, RolloutVerdict, RunInfo } from '../rows.ts'
 import { type ChosenRollouts, criterionLabel } from './data.ts'
-import { number, percent } from './format.ts'
 import { type Html, html } from './html.ts'
 
 const STATUS_MARKS: Record<string, string> = {

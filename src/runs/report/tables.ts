@@ -1,8 +1,8 @@
 /** @file Tables of test sets: model before and after, baselines in the same rows. */
 
+import { capitalised, percent, percentInterval, plural, points, pointsInterval } from '../../util/format.ts'
 import { type Baseline, type EvalRow, type Interval, scoreName } from '../rows.ts'
 import { beforeAfter, criterionLabel, evalsOf, type ReportData, setNames } from './data.ts'
-import { capitalised, percent, percentInterval, points, pointsInterval } from './format.ts'
 import { type Html, html, raw } from './html.ts'
 import { pairedDifference } from './paired.ts'
 import { scoreWords } from './scores.ts'
@@ -143,7 +143,7 @@ const changesOf = (data: ReportData, set: string): string => {
 const furtherBaselines = (baselines: readonly TableRow[], score: string): Html | null =>
   baselines.length === 0
     ? null
-    : html`<details><summary>${baselines.length} weaker ${baselines.length === 1 ? 'baseline' : 'baselines'}</summary>${mainTable(baselines, score)}</details>`
+    : html`<details><summary>${plural(baselines.length, 'weaker baseline')}</summary>${mainTable(baselines, score)}</details>`
 
 /** One block for each test set. */
 export const testSetTables = (data: ReportData): Html[] =>
@@ -153,7 +153,7 @@ export const testSetTables = (data: ReportData): Html[] =>
     const score = capitalised(scoreName(data.evals))
     const shown = evalsOf(data, set).at(-1)
     const how = shown?.samples
-      ? `Means over ${shown.samples} ${shown.samples === 1 ? 'sample' : 'samples'} a problem${shown.temperature === undefined ? '' : ` at temperature ${shown.temperature}`}.`
+      ? `Means over ${plural(shown.samples, 'sample')} a problem${shown.temperature === undefined ? '' : ` at temperature ${shown.temperature}`}.`
       : ''
     return html`<div class="panel set"><h3>${set}</h3><p class="about">${how} ${changesOf(data, set)}</p>${mainTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], score)}${furtherBaselines(baselines.slice(SHOWN_BASELINES), score)}${detailTable(data, rows)}</div>`
   })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { EventRow, RolloutRow } from '../rows.ts'
 import { chooseRollouts, type ReportData } from './data.ts'
 import { renderReport } from './report.ts'
-import { episodes } from './warnings.ts'
+import { warningSpans } from './warnings.ts'
 
 const on = (step: number, monitor: string): EventRow => ({
   level: 'warning',
@@ -44,7 +44,7 @@ describe('warnings in a report', () => {
   it('reach from a sign to its end, and to the newest step while it lasts', () => {
     const told = [on(10, 'a'), on(12, 'b'), over(20, 'a'), on(40, 'a')]
     const kept = [rollout(10, 'a'), rollout(12, 'b'), rollout(10), rollout(40, 'a')]
-    const found = episodes(dataOf(told, kept))
+    const found = warningSpans(dataOf(told, kept))
     expect(found.map(({ event, over: end }) => [event.monitor, event.step, end])).toEqual([
       ['a', 10, 20],
       ['b', 12, null],

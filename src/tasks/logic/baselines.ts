@@ -1,6 +1,7 @@
 /** @file Shallow baselines: what an answer costs that follows no chain of reasoning. Printed beside every model. */
 
 import { LOGIC_LABELS, type LogicLabel, type LogicProblem } from '../../grade/logic/problem.ts'
+import { percentNumber } from '../../util/format.ts'
 import { type Rule, type RuleView, readRules } from './rules.ts'
 
 /** One baseline's result on a set. `accuracy` in [0, 1]; `n` problems, all of the set. */
@@ -89,6 +90,6 @@ export const shallowBaselines = (problems: readonly LogicProblem[]): BaselineRes
 export const formatBaselines = (results: readonly BaselineResult[]): string => {
   const width = Math.max(...results.map(({ name }) => name.length))
   return results
-    .map(({ name, accuracy }) => `${name.padEnd(width)}  ${(100 * accuracy).toFixed(1).padStart(5)}`)
+    .map(({ name, accuracy }) => `${name.padEnd(width)}  ${percentNumber(accuracy).padStart(5)}`)
     .join('\n')
 }

@@ -1,10 +1,10 @@
 /** @file Monitors of over-optimisation: the training's own reward rises while somebody else's opinion falls. */
 
 import type { EvalItem, EvalRow, MetricsRow } from '../../runs/rows.ts'
+import { percent, threeDigits } from '../../util/format.ts'
 import { mean, std } from '../../util/statistics.ts'
 import { defineMonitor, type History, type Sign, type WatchedRollout } from './monitor.ts'
 import { type Change, changeBetween, valuesOf } from './series.ts'
-import { figure, percent } from './words.ts'
 
 /** Strongest level that is told. */
 const MOST = 1e6
@@ -24,7 +24,7 @@ const rewardTrend = (
 ): { words: string; divisor: number } | null => {
   const moved = sigmas >= enough
   if (moved && after < before) return null
-  const [from, to] = [figure(before), figure(after)]
+  const [from, to] = [threeDigits(before), threeDigits(after)]
   return moved
     ? { words: `the reward rose from ${from} to ${to}`, divisor: 1 }
     : { words: `the reward stayed (${from}, now ${to})`, divisor: HOLDS }
@@ -66,8 +66,8 @@ export const heldOutFalls = defineMonitor({
     const trend = rewardTrend(reward, sigmas)
     return {
       level: trend ? Math.min(fall / (trend.divisor * drop), opinion.sigmas / sigmas) : 0,
-      seen: `the held-out grader's score fell from ${figure(opinion.before)} to ${figure(opinion.after)} while ${trend?.words ?? 'the reward fell too'}`,
-      over: `the held-out grader's score is ${figure(opinion.after)}; at its best it was ${figure(opinion.before)}`,
+      seen: `the held-out grader's score fell from ${threeDigits(opinion.before)} to ${threeDigits(opinion.after)} while ${trend?.words ?? 'the reward fell too'}`,
+      over: `the held-out grader's score is ${threeDigits(opinion.after)}; at its best it was ${threeDigits(opinion.before)}`,
       figures: {
         heldOutBest: opinion.before,
         heldOutNow: opinion.after,

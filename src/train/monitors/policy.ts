@@ -1,10 +1,10 @@
 /** @file Monitors of the policy and its engine: entropy, groups without a difference, sampler against trainer, ratios. */
 
 import type { MetricsRow } from '../../runs/rows.ts'
+import { percent, threeDigits } from '../../util/format.ts'
 import { mean, median } from '../../util/statistics.ts'
 import { defineMonitor, type Sign, type WatchedRollout } from './monitor.ts'
 import { changeSinceStart, latestValues } from './series.ts'
-import { figure, percent } from './words.ts'
 
 /** Strongest level that is told: a divisor near 0 says no more. */
 const MOST = 1e6
@@ -21,7 +21,7 @@ export const entropyCollapse = defineMonitor({
     if (change === null || !(change.before > 0)) return null
     return {
       level: Math.min((left * change.before) / Math.max(change.after, 0), change.sigmas / sigmas, MOST),
-      seen: `entropy fell from ${figure(change.before)} to ${figure(change.after)} nats a token, ${percent(change.after / change.before)} of what it was`,
+      seen: `entropy fell from ${threeDigits(change.before)} to ${threeDigits(change.after)} nats a token, ${percent(change.after / change.before)} of what it was`,
       figures: { before: change.before, now: change.after },
     }
   },
@@ -83,7 +83,7 @@ export const samplerMismatch = defineMonitor({
     if (now === null) return null
     return {
       level: now / gap,
-      seen: `a token's log-prob at training is up to ${figure(now)} nats from that at sampling`,
+      seen: `a token's log-prob at training is up to ${threeDigits(now)} nats from that at sampling`,
       figures: { gap: now },
     }
   },
@@ -101,7 +101,7 @@ export const ratioExtremes = defineMonitor({
     if (now === null) return null
     return {
       level: Math.log(now) / Math.log(ratio),
-      seen: `a token's ratio to the policy that sampled it is up to ${figure(now)} (or one over it)`,
+      seen: `a token's ratio to the policy that sampled it is up to ${threeDigits(now)} (or one over it)`,
       figures: { ratio: now },
     }
   },

@@ -1,11 +1,11 @@
 /** @file Monitors of what responses look like: length, repetition, talk of the scaffold, running into the limit. */
 
 import type { MetricsRow } from '../../runs/rows.ts'
+import { percent, threeDigits } from '../../util/format.ts'
 import { mean, wilsonInterval } from '../../util/statistics.ts'
 import { repeatedShare } from './figures.ts'
 import { defineMonitor, type Sign, type WatchedRollout } from './monitor.ts'
 import { changeSinceStart, latestValues, valuesOf } from './series.ts'
-import { figure, percent } from './words.ts'
 
 /** Coverage of the interval whose lower end a rate is judged by: of few rollouts, few odd ones are no sign. */
 const RATE_LEVEL = 0.98
@@ -42,7 +42,7 @@ export const lengthDrift = defineMonitor({
     const known = Number.isFinite(paid)
     return {
       level: Math.min(Math.abs(Math.log(factor)) / Math.log(ratio), change.sigmas / sigmas),
-      seen: `responses ${factor > 1 ? 'grew' : 'shrank'} from ${figure(change.before)} to ${figure(change.after)} tokens${known ? `; ${lengthPaid(paid)}` : ''}`,
+      seen: `responses ${factor > 1 ? 'grew' : 'shrank'} from ${threeDigits(change.before)} to ${threeDigits(change.after)} tokens${known ? `; ${lengthPaid(paid)}` : ''}`,
       figures: {
         before: change.before,
         now: change.after,
@@ -60,7 +60,7 @@ export const lengthDrift = defineMonitor({
 const lengthPaid = (correlation: number): string => {
   if (Math.abs(correlation) < PAID) return 'length itself is hardly paid for'
   const side = correlation > 0 ? 'longer' : 'shorter'
-  return `${side} ones are rewarded more (correlation of length and advantage ${figure(correlation)})`
+  return `${side} ones are rewarded more (correlation of length and advantage ${threeDigits(correlation)})`
 }
 
 export const repetition = defineMonitor({

@@ -1,11 +1,11 @@
 /** @file Monitors of the rubric and its graders: one criterion that pays for all, verdicts that fail, ways round the rubric. */
 
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
+import { percent } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import { defineMonitor, type Sign } from './monitor.ts'
 import { recentRate } from './responses.ts'
 import { changeSinceStart, groupOf, latestValues } from './series.ts'
-import { percent } from './words.ts'
 
 const namesIn = (rows: readonly MetricsRow[], group: string, window: number): string[] => [
   ...new Set(rows.slice(-window).flatMap(row => Object.keys(groupOf(row, group)))),

@@ -34,7 +34,8 @@ export interface Warning {
   sign: Sign
 }
 
-interface Post {
+/** A monitor that the settings switched on, and what it has said so far. */
+interface ActiveMonitor {
   name: MonitorName
   latch: Latch
   look(): Sign | null
@@ -44,11 +45,11 @@ interface Post {
 export class Watch {
   readonly #rows: MetricsRow[] = []
   readonly #evals: EvalRow[] = []
-  readonly #posts: Post[]
+  readonly #active: ActiveMonitor[]
 
   constructor(settings: MonitorSettings, primarySet?: string) {
     const history = { rows: this.#rows, evals: this.#evals, primarySet }
-    this.#posts = (Object.values(MONITORS) as Monitor[]).flatMap(monitor => {
+    this.#active = (Object.values(MONITORS) as Monitor[]).flatMap(monitor => {
       const thresholds = settings[monitor.name]
       if (thresholds === null) return []
       return {
@@ -68,7 +69,7 @@ export class Watch {
   step(row: MetricsRow, evals: readonly EvalRow[]): Warning[] {
     this.#rows.push(row)
     this.see(evals)
-    return this.#posts.flatMap(({ name, latch, look }) => {
+    return this.#active.flatMap(({ name, latch, look }) => {
       const sign = look()
       const turn = latch.look(sign?.level ?? null)
       return sign !== null && turn !== null ? { step: row.step, monitor: name, turn, sign } : []

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { benchOverlap } from '../../bench/overlap.ts'
-import { formatOverlapBenchmark } from './overlap.ts'
+import { benchOverlap, formatOverlapBenchmark } from './overlap.ts'
 
 it('measures the ways of a step on a real policy', { timeout: 120_000 }, async () => {
   const result = await benchOverlap({

@@ -1,0 +1,6 @@
+/** @file Benchmarks: the engine, judges and rewards, and how far sampling, grading and learning overlap. */
+
+export { benchEngine, type EngineBenchmark, formatEngineBenchmark } from './engine.ts'
+export type { OnProgress } from './figure-table.ts'
+export { benchJudge, formatJudgeBenchmark, type JudgeBenchmark } from './judge.ts'
+export { benchOverlap, formatOverlapBenchmark, type OverlapBenchmark } from './overlap.ts'

@@ -1,0 +1,18 @@
+/** @file `gradus bench`: the benchmarks there are. */
+
+import type { Command } from 'commander'
+import type { Io } from '../io.ts'
+import { addBenchEngine } from './engine.ts'
+import { addBenchJudge } from './judge.ts'
+import { addBenchOverlap } from './overlap.ts'
+
+/** Adds `gradus bench` to the program. `done` receives the exit code. */
+export const addBenchCommand = (program: Command, io: Io, done: (code: number) => void): void => {
+  const bench = program
+    .command('bench')
+    .summary('measure this machine')
+    .description('Measures what Gradus makes of this machine.')
+  addBenchEngine(bench, io, done)
+  addBenchJudge(bench, io, done)
+  addBenchOverlap(bench, io, done)
+}

@@ -1,0 +1,34 @@
+/** @file `gradus bench engine`: options; the work is in the modules that it loads when it runs. */
+
+import type { Command } from 'commander'
+import { EXIT, type Io } from '../io.ts'
+import { count } from '../option-values.ts'
+import { runBenchmark } from './run.ts'
+
+interface BenchEngineOptions {
+  threads?: number
+  rounds?: number
+  json?: boolean
+}
+
+/** Adds `engine` to `gradus bench`. `done` receives the exit code. */
+export const addBenchEngine = (bench: Command, io: Io, done: (code: number) => void): void => {
+  bench
+    .command('engine')
+    .description(
+      'Training and decoding on the standard workload, beside the matrix product of the same runtime.',
+    )
+    .option('--threads <n>', 'threads of the engine; all cores by default', count)
+    .option('--rounds <n>', 'times everything is measured; medians are reported', count)
+    .option('--json', 'print the result as JSON, no progress')
+    .action(async ({ json, ...options }: BenchEngineOptions) => {
+      const { benchEngine, formatEngineBenchmark } = await import('../../bench/index.ts')
+      await runBenchmark(
+        io,
+        json,
+        onProgress => benchEngine({ ...options, onProgress }),
+        formatEngineBenchmark,
+      )
+      done(EXIT.ok)
+    })
+}

@@ -1,0 +1,54 @@
+/** @file `gradus train`: options and help; the work is in the modules that it loads when it runs. */
+
+import type { Command } from 'commander'
+import type { Io } from '../io.ts'
+import type { TrainOptions } from './train.ts'
+
+const HELP = `
+Settings come from, each over the one before: defaults, preset, YAML file, --set.
+A YAML file names its recipe ("recipe: rubric-as-reward"); its other keys are the recipe's settings.
+
+Examples:
+  $ gradus train rubric-as-reward
+  $ gradus train rubric-as-reward --preset full --out runs/full
+  $ gradus train rubric-as-reward --preset paper --dry-run
+  $ gradus train logic.yaml --set seed=2 --set rollout.samples=16
+  $ gradus train rubric-as-reward --resume
+
+Ctrl+C finishes the step, saves and prints the command that goes on; twice quits at once.`
+
+/** Recipes and presets as they are; loaded only where the help of `train` is asked for. */
+export const recipeHelp = async (args: readonly string[]): Promise<string> => {
+  const asked = args.includes('train') && args.some(arg => ['-h', '--help', 'help'].includes(arg))
+  if (!asked) return ''
+  const { RECIPES } = await import('../../recipes/index.ts')
+  const width = Math.max(...Object.keys(RECIPES).map(name => name.length))
+  const describe = (name: string, presets: object) => {
+    const [first, ...others] = Object.keys(presets)
+    return `  ${name.padEnd(width)}  ${[`${first} (default)`, ...others].join(', ')}`
+  }
+  const lines = Object.values(RECIPES).map(({ name, presets }) => describe(name, presets))
+  return `\nRecipes and their presets:\n${lines.join('\n')}\n`
+}
+
+/** Adds `gradus train` to the program. `done` receives the exit code; `recipes` is part of the help. */
+export const addTrainCommand = (program: Command, io: Io, done: (code: number) => void, recipes: string) =>
+  program
+    .command('train')
+    .summary('train a model by a recipe')
+    .description(
+      'Trains a model by a recipe, or by a YAML file that names one; leaves a run folder with a report.',
+    )
+    .argument('<recipe|file.yaml>', 'name of a recipe, or path of a YAML file')
+    .option('-p, --preset <name>', 'named settings of the recipe')
+    .option('-s, --set <key=value...>', 'change one setting: dotted key, YAML value; may be repeated')
+    .option('-o, --out <dir>', 'folder of the run')
+    .option('--resume', 'go on from the latest checkpoint')
+    .option('--dry-run', 'print the plan and a memory estimate, run nothing')
+    .option('--json', 'print the result as JSON, no progress')
+    .option('-q, --quiet', 'no progress')
+    .addHelpText('after', `${recipes}${HELP}`)
+    .action(async (target: string, options: TrainOptions) => {
+      const { trainCommand } = await import('./train.ts')
+      done(await trainCommand(target, options, io))
+    })

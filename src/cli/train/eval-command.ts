@@ -1,0 +1,44 @@
+/** @file `gradus eval`: options and help; the work is in the modules that it loads when it runs. */
+
+import { type Command, Option } from 'commander'
+import type { Io } from '../io.ts'
+import { atLeast0, count, share } from '../option-values.ts'
+import type { EvalOptions } from './eval.ts'
+
+const HELP = `
+The file has ProntoQA rows: {id, context, question, options, answer}.
+Exit code 100 when a figure is below what --min-accuracy or --min-valid-proofs asked for.
+
+Examples:
+  $ gradus eval --task logic --model runs/a/checkpoints/step-000060 --data dev.jsonl
+  $ gradus eval --task logic --model models/logic-start --data dev.jsonl --json --min-accuracy 0.95`
+
+/** Adds `gradus eval` to the program. `done` receives the exit code. */
+export const addEvalCommand = (program: Command, io: Io, done: (code: number) => void) =>
+  program
+    .command('eval')
+    .summary('evaluate a checkpoint on a file of problems')
+    .description(
+      'Evaluates a checkpoint: answers, proofs, the five criteria, and shallow baselines beside them.',
+    )
+    .addOption(new Option('--task <name>', 'kind of problems').choices(['logic']).makeOptionMandatory())
+    .requiredOption('--model <dir>', 'checkpoint folder')
+    .requiredOption('--data <file.jsonl>', 'problems')
+    .option('--samples <n>', 'samples a problem; needs --temperature', count, 1)
+    .option('--temperature <t>', 'sampling temperature; 0 is greedy', atLeast0, 0)
+    .option('--max-tokens <n>', 'most new tokens a response', count)
+    .option('--seed <s>', 'seed of sampling', '1')
+    .option('--limit <n>', 'only the first n problems', count)
+    .option('--threads <n>', 'threads of the engine', count, 2)
+    .option('--judge <url>', 'OpenAI-compatible endpoint that judges C4 and C5 as well')
+    .option('--judge-model <name>', "the judge's model")
+    .option('--api-key-env <name>', "environment variable that holds the endpoint's key")
+    .option('--cache <dir>', "folder of the judge's verdicts to reuse and add to")
+    .option('--min-accuracy <share>', 'fail with exit code 100 below this accuracy', share)
+    .option('--min-valid-proofs <share>', 'fail with exit code 100 below this share of valid proofs', share)
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', HELP)
+    .action(async (options: EvalOptions) => {
+      const { evalCommand } = await import('./eval.ts')
+      done(await evalCommand(options, io))
+    })

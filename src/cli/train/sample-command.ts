@@ -1,0 +1,37 @@
+/** @file `gradus sample`: options and help; the work is in the modules that it loads when it runs. */
+
+import type { Command } from 'commander'
+import type { Io } from '../io.ts'
+import { atLeast0, count, countOr0, share } from '../option-values.ts'
+import type { SampleOptions } from './sample.ts'
+
+const HELP = `
+Examples:
+  $ gradus sample --model models/logic-start --prompt "Every wumpus is a zumpus. ..." --max-tokens 96
+  $ gradus sample --model stories260K --prompt-tokens 1 --temperature 0 --max-tokens 64 --json`
+
+const tokenIds = (text: string): number[] => text.split(',').map(countOr0)
+
+/** Adds `gradus sample` to the program. `done` receives the exit code. */
+export const addSampleCommand = (program: Command, io: Io, done: (code: number) => void) =>
+  program
+    .command('sample')
+    .summary('continue a prompt')
+    .description(
+      'Continues one prompt, given as text or as token ids; prints the new text or, with --json, tokens too.',
+    )
+    .requiredOption('--model <dir>', 'checkpoint folder')
+    .option('--prompt <text>', 'prompt as text; needs a tokenizer in the folder')
+    .option('--prompt-tokens <ids>', 'prompt as token ids: 1,2,3', tokenIds)
+    .option('--max-tokens <n>', 'most new tokens', count, 128)
+    .option('--temperature <t>', 'sampling temperature; 0 is greedy', atLeast0, 1)
+    .option('--top-k <k>', 'only the k likeliest tokens; 0: all', countOr0, 0)
+    .option('--top-p <p>', 'only the likeliest tokens that together reach this probability', share, 1)
+    .option('--seed <s>', 'seed of sampling', '1')
+    .option('--threads <n>', 'threads of the engine', count, 2)
+    .option('--json', 'print {tokens, logprobs, text, finishReason}')
+    .addHelpText('after', HELP)
+    .action(async (options: SampleOptions) => {
+      const { sampleCommand } = await import('./sample.ts')
+      done(await sampleCommand(options, io))
+    })

@@ -1,0 +1,18 @@
+/** @file `gradus verify`: the kinds of checks that need no model. */
+
+import type { Command } from 'commander'
+import type { Io } from '../io.ts'
+import { addVerifyInstructions } from './instructions.ts'
+import { addVerifyLogic } from './logic.ts'
+import { addVerifyMath } from './math.ts'
+
+/** Adds `gradus verify` to the program. `done` receives the exit code. */
+export const addVerifyCommand = (program: Command, io: Io, done: (code: number) => void): void => {
+  const verify = program
+    .command('verify')
+    .summary('check answers, instructions or reasoning by rule')
+    .description('Checks responses without a model: logic by a solver, mathematics, instructions.')
+  addVerifyLogic(verify, io, done)
+  addVerifyMath(verify, io, done)
+  addVerifyInstructions(verify, io, done)
+}
