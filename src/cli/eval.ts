@@ -3,10 +3,11 @@
 import { LogicSolver } from '../grade/logic/solver.ts'
 import { hasTokenizer } from '../model/tokenizer.ts'
 import { LocalPolicy } from '../policy/local/local-policy.ts'
-import { evaluateSet } from '../recipes/logic/evaluate.ts'
+import { evaluateSet, LOGIC_SCORES } from '../recipes/logic/evaluate.ts'
 import { formatFor, type PromptKind } from '../recipes/logic/format.ts'
 import { assertLogicVocabulary, existingModel, hasLogicTokenizer } from '../recipes/starting-model.ts'
 import type { EvalRow } from '../runs/rows.ts'
+import { scoreNamesOf, scoreValue, scoreWords } from '../runs/scores.ts'
 import { loadProntoQa } from '../tasks/logic/loaders.ts'
 import { DataError, UsageError } from '../util/errors.ts'
 import { openCommandJudge } from './grade-judge.ts'
@@ -24,6 +25,8 @@ export interface EvalOptions {
   threads: number
   minAccuracy?: number
   minValidProofs?: number
+  /** Least values by the name of the score. */
+  minScore?: readonly (readonly [name: string, least: number])[]
   judge?: string
   judgeModel?: string
   apiKeyEnv?: string
@@ -41,6 +44,7 @@ const MAX_TOKENS = { miniature: 112, chat: 1024 }
 export const evalCommand = async (options: EvalOptions, io: Io): Promise<number> => {
   if (options.samples > 1 && options.temperature === 0)
     throw new UsageError('--samples: greedy samples are all alike', { hint: 'give a --temperature above 0' })
+  const thresholds = thresholdsOf(options)
   const folder = existingModel(options.model, '--model')
   const problems = loadProntoQa(options.data).slice(0, options.limit)
   if (problems.length === 0) throw new DataError(`${options.data}: holds no problems`)
@@ -64,7 +68,7 @@ export const evalCommand = async (options: EvalOptions, io: Io): Promise<number>
       },
     )
     print(row, options, io)
-    return belowThreshold(row, options, io) ? EXIT.belowThreshold : EXIT.ok
+    return belowThreshold(row, thresholds, io) ? EXIT.belowThreshold : EXIT.ok
   } finally {
     const settled = await Promise.allSettled(opened)
     await Promise.all(settled.flatMap(each => (each.status === 'fulfilled' ? [each.value.close()] : [])))
@@ -96,17 +100,19 @@ const print = (row: EvalRow, options: EvalOptions, io: Io): void => {
     value == null ? '–' : `${(100 * value).toFixed(1).padStart(5)}%`
   const lines = [
     `${options.data}: ${row.n} problems, ${row.temperature === 0 ? 'greedy' : `${row.samples} samples at temperature ${row.temperature}`}`,
-    `  answers right        ${percent(row.accuracy)}`,
-    `  proofs valid         ${percent(row.validProofs)}`,
-    `  correct and valid    ${percent(row.correctAndValid)}`,
+    ...scoreNamesOf([row]).map(
+      name => `  ${scoreWords(name, [row]).padEnd(20)} ${percent(scoreValue(row, name))}`,
+    ),
     ...Object.entries(row.criteria ?? {}).map(([id, value]) => `  ${id.padEnd(20)} ${percent(value)}`),
     ...(row.judged ? [`  C4, C5 by the judge  ${percent(row.judged.C4)} ${percent(row.judged.C5)}`] : []),
     ...Object.entries(row.byLabel ?? {}).map(
-      ([label, { n, accuracy }]) => `  ${`answers to ${label}`.padEnd(20)} ${percent(accuracy)} of ${n}`,
+      ([label, { n, scores }]) => `  ${`answers to ${label}`.padEnd(20)} ${percent(scores.accuracy)} of ${n}`,
     ),
     ...balanceLines(row),
     '  shallow baselines, answers right:',
-    ...Object.entries(row.baselines ?? {}).map(([name, { accuracy }]) => `    ${percent(accuracy)}  ${name}`),
+    ...Object.entries(row.baselines ?? {}).map(
+      ([name, { scores }]) => `    ${percent(scores.accuracy?.value)}  ${name}`,
+    ),
   ]
   io.out.write(`${lines.join('\n')}\n`)
 }
@@ -123,13 +129,33 @@ const balanceLines = ({ balance }: EvalRow): string[] => {
   ]
 }
 
-const belowThreshold = (row: EvalRow, options: EvalOptions, io: Io): boolean => {
-  const checks = [
-    ['accuracy', row.accuracy, options.minAccuracy],
-    ['valid proofs', row.validProofs ?? 0, options.minValidProofs],
-  ] as const
-  const failed = checks.filter(([, value, least]) => least !== undefined && value < least)
-  for (const [name, value, least] of failed)
-    io.err.write(`${name}: expected at least ${least}, got ${value.toFixed(4)}\n`)
+interface Threshold {
+  /** What messages call it. */
+  label: string
+  /** The score. */
+  name: string
+  least: number
+}
+
+/** @throws UsageError for a score that evaluations do not have, before anything runs. */
+const thresholdsOf = ({ minAccuracy, minValidProofs, minScore = [] }: EvalOptions): Threshold[] => {
+  const unknown = minScore.find(([name]) => !LOGIC_SCORES.some(known => known === name))
+  if (unknown)
+    throw new UsageError(`--min-score: expected the name of a score, got ${unknown[0]}`, {
+      hint: `its scores are ${LOGIC_SCORES.join(', ')}`,
+    })
+  return [
+    ...(minAccuracy === undefined ? [] : [{ label: 'accuracy', name: 'accuracy', least: minAccuracy }]),
+    ...(minValidProofs === undefined
+      ? []
+      : [{ label: 'valid proofs', name: 'validProofs', least: minValidProofs }]),
+    ...minScore.map(([name, least]) => ({ label: name, name, least })),
+  ]
+}
+
+const belowThreshold = (row: EvalRow, thresholds: readonly Threshold[], io: Io): boolean => {
+  const failed = thresholds.filter(({ name, least }) => (scoreValue(row, name) ?? 0) < least)
+  for (const { label, name, least } of failed)
+    io.err.write(`${label}: expected at least ${least}, got ${(scoreValue(row, name) ?? 0).toFixed(4)}\n`)
   return failed.length > 0
 }

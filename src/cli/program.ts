@@ -10,7 +10,7 @@ import { addGradeCommand } from './grade-command.ts'
 import { addInitCommand } from './init-command.ts'
 import { describeError, EXIT, exitCodeOf, type Io } from './io.ts'
 import { addJudgeCommand } from './judge-command.ts'
-import { atLeast0, count, countOr0, share } from './option-values.ts'
+import { atLeast0, count, countOr0, namedShares, share } from './option-values.ts'
 import { addProfileCommand } from './profile-command.ts'
 import { addRubricCommand } from './rubric-command.ts'
 import type { SampleOptions } from './sample.ts'
@@ -53,11 +53,12 @@ Ctrl+C finishes the step, saves and prints the command that goes on; twice quits
 
 const EVAL_HELP = `
 The file has ProntoQA rows: {id, context, question, options, answer}.
-Exit code 100 when a figure is below what --min-accuracy or --min-valid-proofs asked for.
+Scores by name: correctAndProved (the primary one), accuracy, correctAndValid, validProofs.
+Exit code 100 when one is below what --min-score, --min-accuracy or --min-valid-proofs asked for.
 
 Examples:
   $ gradus eval --task logic --model runs/a/checkpoints/step-000060 --data dev.jsonl
-  $ gradus eval --task logic --model models/logic-start --data dev.jsonl --json --min-accuracy 0.95`
+  $ gradus eval --task logic --model models/logic-start --data dev.jsonl --json --min-score correctAndProved=0.5`
 
 const SAMPLE_HELP = `
 Examples:
@@ -125,6 +126,7 @@ const addEval = (program: Command, io: Io, done: SetExit) =>
     .option('--cache <dir>', "folder of the judge's verdicts to reuse and add to")
     .option('--min-accuracy <share>', 'fail with exit code 100 below this accuracy', share)
     .option('--min-valid-proofs <share>', 'fail with exit code 100 below this share of valid proofs', share)
+    .option('--min-score <name=share...>', 'the same for any score by its name; may be repeated', namedShares)
     .option('--json', 'print the result as JSON')
     .addHelpText('after', EVAL_HELP)
     .action(async (options: EvalOptions) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Policy } from '../policy/policy.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
+import { evalRow } from '../runs/eval-row.fixture.ts'
 import { RunFolder, readEvals, readMetrics, readRollouts, withoutTimings } from '../runs/run-folder.ts'
 import { isFinished } from '../runs/run-state.ts'
 import { FakePolicy } from './fake-policy.fixture.ts'
@@ -59,7 +60,7 @@ const recipeOf = (calls: string[], advantage = (_step: number, g: number) => 2 *
     },
     evaluate: async (now, last) => {
       calls.push(last ? `evaluate ${now}, the last` : `evaluate ${now}`)
-      return [{ step: now, set: 'test', n: 1, accuracy: 0.5 }]
+      return [evalRow(0.5, { step: now })]
     },
   }
   return recipe
@@ -188,7 +189,7 @@ describe('train', () => {
       }
       recipe.evaluate = async (step, last) => {
         expect(grading).toBe(0)
-        return last ? [{ step, set: 'test', n: 1, accuracy: 1 }] : []
+        return last ? [evalRow(1, { step })] : []
       }
       const result = await train(policy, recipe, run, settings({ pipeline: true, maxMinutes: 1e-9 }))
       expect(result).toEqual({ step: 1, finished: true })

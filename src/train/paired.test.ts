@@ -9,6 +9,7 @@ import { TINY } from '../policy/local/tiny-model.fixture.ts'
 import type { Policy } from '../policy/policy.ts'
 import { grpoAdvantages } from '../rl/advantages.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
+import { evalRow } from '../runs/eval-row.fixture.ts'
 import { RunFolder, readEvals, readMetrics, readRollouts, withoutTimings } from '../runs/run-folder.ts'
 import { Rng } from '../util/rng.ts'
 import { mean } from '../util/statistics.ts'
@@ -91,7 +92,7 @@ const recipeOf = (policy: Policy, delays: Rng, failAt: number): Recipe<number, n
     evaluate: async step => {
       const samples = await policy.sample({ prompts: [[1], [2, 3]], maxTokens: 6, seed: 'evaluation' })
       const sum = samples.flatMap(({ logprobs }) => [...logprobs]).reduce((a, b) => a + b, 0)
-      return [{ step, set: 'test', n: 2, accuracy: sum }]
+      return [evalRow(sum, { step, n: 2 })]
     },
   }
 }
@@ -190,7 +191,7 @@ describe('a pipelined run on two engines', { timeout: SLOW_MS }, () => {
     expect(one.metrics).toHaveLength(STEPS)
     expect(one.weights.length).toBeGreaterThanOrEqual(4)
     expect(one.evals.map(({ step }) => step)).toEqual([0, 3, 6, 7])
-    expect(new Set(one.evals.map(({ accuracy }) => accuracy)).size).toBe(4)
+    expect(new Set(one.evals.map(({ scores }) => scores.accuracy.value)).size).toBe(4)
     // Off-policy by one update where it was sampled ahead, by none after an evaluation.
     if (ratio !== 'true-is') {
       const gaps = one.metrics.map(({ logprobGapMax }) => Number(logprobGapMax) > 1e-3)

@@ -57,8 +57,8 @@ describe('a learned verifier', () => {
     })
     const { checkpoint } = await learnedVerifier.run(config, { dir: join(dir, 'run'), resume: false })
     const [before, after] = readEvals(join(dir, 'run'))
-    expect(before.accuracy).toBeLessThan(0.7)
-    expect(after.accuracy).toBeGreaterThan(0.9)
+    expect(before.scores.agreement.value).toBeLessThan(0.7)
+    expect(after.scores.agreement.value).toBeGreaterThan(0.9)
     expect(after.criteria!['area under ROC curve']).toBeGreaterThan(0.95)
 
     const verifier = await LearnedVerifier.open(checkpoint!, { graded: true })

@@ -210,14 +210,14 @@ const excludedShares = (grades: readonly LogicGrade[]): Record<string, number> =
 /** Criteria and flags are those that training goes by; answers and proofs are judged as they are, also under a control. */
 const gradeMetrics = (
   groups: readonly LogicGroup[],
-  rewards_P_G: readonly (readonly number[])[],
+  rewards_P_G: readonly (readonly (number | null)[])[],
 ): Omit<MetricsRow, 'step'> => {
   const all = groups.flatMap(({ grades }, p) =>
     grades.map(({ rewarded }, g) => ({ rewarded, reward: rewards_P_G[p][g] })),
   )
   const judged = all.filter(({ rewarded }) => rewarded.excluded === null)
   const grades = judged.map(({ rewarded }) => rewarded)
-  const rewards = judged.map(item => item.reward)
+  const rewards = judged.flatMap(({ reward }) => reward ?? [])
   const truths = groups.flatMap(group =>
     group.grades.flatMap(({ grade }) => (grade.excluded === null ? [grade] : [])),
   )
@@ -248,7 +248,7 @@ const rolloutRow = (
   step: number,
   { problem, samples, grades }: LogicGroup,
   g: number,
-  reward: number,
+  reward: number | null,
   advantage: number,
   format: LogicFormat,
 ): RolloutRow => {
@@ -264,10 +264,10 @@ const rolloutRow = (
     answer: grade.answer,
     gold: problem.label,
     correct: grade.answerCorrect,
-    valid: grade.correctAndValid,
+    ...(grade.excluded === null && { valid: grade.correctAndValid, proved: grade.correctAndProved }),
     finishReason: samples[g].finishReason,
     tokens: samples[g].tokens.length,
-    parts: Object.fromEntries(LOGIC_CRITERIA.map(id => [id, rewarded.criteria[id] ?? 0])),
+    parts: rewarded.criteria,
     flags: rewarded.flags,
     verdicts: logicVerdicts(rewarded),
     steps: grade.steps.map(({ text, status, credit, premise, tautology, repeated, supported }) => ({

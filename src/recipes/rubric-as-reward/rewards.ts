@@ -76,7 +76,8 @@ export const reward = (
 
 export interface RolloutAdvantages {
   advantages_P_G: readonly (readonly number[])[]
-  rewards_P_G: readonly (readonly number[])[]
+  /** Null where excluded. */
+  rewards_P_G: readonly (readonly (number | null)[])[]
   /** Share of groups whose advantages are all zero. */
   zeroVariance: number
 }
@@ -91,7 +92,9 @@ export const rolloutAdvantages = (
   weights: Weights,
   options: GrpoOptions & RubricNormOptions,
 ): RolloutAdvantages => {
-  const rewards_P_G = scored_P_G.map(group => group.map(item => reward(item, condition, weights)))
+  const rewards_P_G = scored_P_G.map(group =>
+    group.map(item => (item.excluded ? null : reward(item, condition, weights))),
+  )
   const judged_P_G = scored_P_G.map(group => group.filter(({ excluded }) => !excluded))
   const { advantages_P_G: judgedAdvantages_P_G, zeroVarianceGroups } =
     condition === 'rubric_norm'

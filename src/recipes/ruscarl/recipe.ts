@@ -285,7 +285,7 @@ const rolloutRow = <Problem>(
     sample: g,
     prompt: task.show(sampledPrompts?.[g] ?? promptTokens),
     response: task.show(tokens),
-    reward: reward ?? 0,
+    reward,
     ...(tokens.length > 0 && { advantage }),
     finishReason,
     tokens: tokens.length,

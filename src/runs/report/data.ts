@@ -215,7 +215,8 @@ export const chooseRollouts = (data: ReportData, each = 2): ChosenRollouts[] => 
   const last = bySteps.at(-1)!.step
   const lateFrom = last - (last - first) / 4
   const late = bySteps.filter(row => row.step >= lateFrom)
-  const byReward = [...late].sort((a, b) => b.reward - a.reward || b.step - a.step)
+  const judged = late.filter(row => row.reward !== null)
+  const byReward = judged.sort((a, b) => b.reward! - a.reward! || b.step - a.step)
   const groups = [
     {
       title: 'Best',
@@ -232,7 +233,7 @@ export const chooseRollouts = (data: ReportData, each = 2): ChosenRollouts[] => 
   if (first !== last) {
     groups.push({ title: 'Earliest', about: `step ${first}, for comparison`, rows: distinct(bySteps, each) })
   }
-  return groups
+  return groups.filter(({ rows }) => rows.length > 0)
 }
 
 const distinct = (rows: readonly RolloutRow[], count: number): RolloutRow[] => {

@@ -2,6 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { evalItem, evalRow } from '../eval-row.fixture.ts'
 import type { EvalRow, RolloutRow } from '../rows.ts'
 import { RunFolder } from '../run-folder.ts'
 import { headlineCards } from './cards.ts'
@@ -39,11 +40,15 @@ describe('a report', () => {
   })
 
   it('has the headline, every curve, the profile, tables with baselines, rollouts and settings', () => {
-    for (const text of ['Correct and valid', 'Answers right', 'Greedy: correct and valid', 'steps/s']) {
+    for (const text of ['Correct and proved', 'Answers right', 'Greedy: correct and proved', 'steps/s']) {
       expect(page).toContain(text)
     }
-    const ids = ['reward', 'correct-and-valid', 'answers', 'criterion-C1', 'criterion-C5', 'entropy', 'kl']
+    const ids = ['reward', 'score-correctAndProved', 'score-accuracy', 'score-correctAndValid']
     ids.push(
+      'criterion-C1',
+      'criterion-C5',
+      'entropy',
+      'kl',
       'responseTokens',
       'logprob-gap',
       'gradNorm',
@@ -63,7 +68,9 @@ describe('a report', () => {
 
   it('draws the interval of a score below zero where the bar is', () => {
     const data = bareRun('below-zero', run =>
-      run.appendEvals([{ step: 0, set: 'trips', n: 9, accuracy: -0.05, accuracyInterval: [-0.12, 0.01] }]),
+      run.appendEvals([
+        evalRow(-0.05, { n: 9, scores: { accuracy: { value: -0.05, interval: [-0.12, 0.01] } } }),
+      ]),
     )
     const text = renderReport(data)
     expect(text).toContain('title="95%: −12.0 to 1.0%"')
@@ -188,7 +195,7 @@ describe('the status', () => {
   it('is finished for a run without steps that was evaluated, which saves no checkpoint', () => {
     const run = RunFolder.create(join(root, 'no-steps'), { config: {}, steps: 0 })
     expect(loadReportData(run.dir).status).toBe('running')
-    run.appendEvals([{ step: 0, set: 'real', n: 2, accuracy: 0.5 }])
+    run.appendEvals([evalRow(0.5, { n: 2 })])
     run.close()
     expect(loadReportData(run.dir).status).toBe('finished')
   })
@@ -204,20 +211,21 @@ describe('the status', () => {
 
 describe('a set that had fewer problems at the start', () => {
   /** Half of the first four are right at the start; at the end these all are, and four more are wrong. */
-  const rowOf = (step: number, rights: number[]): EvalRow => ({
-    step,
-    set: 'real',
-    n: rights.length,
-    accuracy: rights.reduce((a, b) => a + b) / rights.length,
-    greedyAccuracy: rights[0],
-    criteria: { C1: rights.reduce((a, b) => a + b) / rights.length },
-    items: rights.map((accuracy, i) => ({
-      id: `p${i}`,
-      accuracy,
-      greedyAccuracy: accuracy,
-      criteria: { C1: accuracy },
-    })),
-  })
+  const rowOf = (step: number, rights: number[]): EvalRow => {
+    const value = rights.reduce((a, b) => a + b) / rights.length
+    return evalRow(value, {
+      step,
+      n: rights.length,
+      scores: { accuracy: { value }, 'greedy.accuracy': { value: rights[0] } },
+      criteria: { C1: value },
+      items: rights.map((accuracy, i) =>
+        evalItem(`p${i}`, accuracy, {
+          scores: { accuracy, 'greedy.accuracy': accuracy },
+          criteria: { C1: accuracy },
+        }),
+      ),
+    })
+  }
   const start = rowOf(0, [0, 0, 1, 1])
   const end = rowOf(9, [1, 1, 1, 1, 0, 0, 0, 0])
   const dataOf = (name: string, ...rows: EvalRow[]) => bareRun(name, run => run.appendEvals(rows))
@@ -262,7 +270,10 @@ describe('a set that had fewer problems at the start', () => {
   })
 
   it('counts by label in problems, in responses where a run of an earlier version did', () => {
-    const byLabel = (n: number) => ({ True: { n, accuracy: 1 }, False: { n, accuracy: 0 } })
+    const byLabel = (n: number) => ({
+      True: { n, scores: { accuracy: 1 } },
+      False: { n, scores: { accuracy: 0 } },
+    })
     const text = (name: string, n: number) =>
       String(testSetTables(dataOf(name, { ...start, samples: 2, byLabel: byLabel(n) })))
     expect(text('by-problem', 2)).toContain('title="2 problems"')
@@ -291,7 +302,7 @@ describe('curves', () => {
 
   it('put training and evaluations on one axis', () => {
     const data = bareRun('axis', run => {
-      run.appendEvals([{ step: 0, set: 'real', n: 9, accuracy: 0.4, accuracyInterval: [0.3, 0.5] }])
+      run.appendEvals([evalRow(0.4, { n: 9, scores: { accuracy: { value: 0.4, interval: [0.3, 0.5] } } })])
       run.appendMetrics({ step: 1, accuracy: 0.5 })
     })
     const chart = chartSections(data)[0].charts[0]
@@ -332,8 +343,8 @@ describe('choices', () => {
       for (let step = 1; step <= 20; step++) run.appendMetrics({ step, criteria: { C1: step / 32 } })
     })
     expect(rubricProfile(data)).toMatchObject({ before: { C1: 1.5 / 32 }, after: { C1: 19.5 / 32 } })
-    data.evals.push({ step: 0, set: 's', n: 1, accuracy: 0, criteria: { C1: 0.2 } })
-    data.evals.push({ step: 9, set: 's', n: 1, accuracy: 0, criteria: { C1: 0.4 } })
+    data.evals.push(evalRow(0, { step: 0, criteria: { C1: 0.2 } }))
+    data.evals.push(evalRow(0, { step: 9, criteria: { C1: 0.4 } }))
     expect(rubricProfile(data)).toMatchObject({ before: { C1: 0.2 }, after: { C1: 0.4 } })
   })
 })

@@ -57,8 +57,8 @@ export const zeroVariance = defineMonitor({
   evidence: rollouts => {
     const rewards = new Map<number, Set<number>>()
     for (const { group, row } of rollouts)
-      rewards.set(group, (rewards.get(group) ?? new Set<number>()).add(row.reward))
-    return rollouts.map(({ group }) => (rewards.get(group)!.size > 1 ? 0 : 1 / (1 + group)))
+      if (row.reward !== null) rewards.set(group, (rewards.get(group) ?? new Set<number>()).add(row.reward))
+    return rollouts.map(({ group }) => (rewards.get(group)?.size === 1 ? 1 / (1 + group) : 0))
   },
 })
 

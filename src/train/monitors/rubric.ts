@@ -51,11 +51,12 @@ export const singleCriterion = defineMonitor({
 
 /** Credit by criterion, as far as a row tells. */
 const creditsOf = ({ parts, verdicts = [] }: RolloutRow): Record<string, number> =>
-  parts ??
   Object.fromEntries(
-    verdicts.flatMap(({ criterionId, credit, met }) =>
-      credit === undefined && met === null ? [] : [[criterionId, credit ?? Number(met)]],
-    ),
+    parts
+      ? Object.entries(parts).flatMap(([id, credit]) => (credit === null ? [] : [[id, credit]]))
+      : verdicts.flatMap(({ criterionId, credit, met }) =>
+          credit === undefined && met === null ? [] : [[criterionId, credit ?? Number(met)]],
+        ),
   )
 
 const SIDES = { above: 'judgeNullRatePositive', below: 'judgeNullRateNegative' } as const
