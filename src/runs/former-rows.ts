@@ -17,15 +17,13 @@ import type {
 } from './rows.ts'
 import { greedyName } from './scores.ts'
 
-type FormerScores = Partial<Record<string, number | null>>
-
 interface FormerEvalRow {
   scores?: undefined
   /** What `accuracy` was where it was not the share of right answers. */
   scoreName?: string
-  byLabel?: Record<string, FormerScores & { n: number }>
-  baselines?: Record<string, FormerScores & Pick<Baseline, 'n' | 'note'>>
-  items?: (FormerScores & Pick<EvalItem, 'id' | 'criteria'>)[]
+  byLabel?: Record<string, Pick<LabelScore, 'n'>>
+  baselines?: Record<string, object>
+  items?: readonly Pick<EvalItem, 'id'>[]
   [name: string]: unknown
 }
 
@@ -59,15 +57,23 @@ const namesOf = (scoreName: string | undefined): [former: string, name: string][
 
 type Names = ReturnType<typeof namesOf>
 
-const numbersOf = (row: Readonly<Record<string, unknown>>, names: Names): MetricGroup =>
-  Object.fromEntries(
-    names.flatMap(([former, name]) => (typeof row[former] === 'number' ? [[name, row[former]]] : [])),
-  )
+const fieldsOf = (row: object): Readonly<Record<string, unknown>> => row as Record<string, unknown>
 
-const scoresOf = (row: Readonly<Record<string, unknown>>, names: Names): Scores =>
+const numbersOf = (row: object, names: Names): MetricGroup =>
   Object.fromEntries(
     names.flatMap(([former, name]) => {
-      const [value, interval] = [row[former], row[`${former}Interval`] as Interval | undefined]
+      const value = fieldsOf(row)[former]
+      return typeof value === 'number' ? [[name, value]] : []
+    }),
+  )
+
+const scoresOf = (row: object, names: Names): Scores =>
+  Object.fromEntries(
+    names.flatMap(([former, name]) => {
+      const [value, interval] = [former, `${former}Interval`].map(field => fieldsOf(row)[field]) as [
+        unknown,
+        Interval?,
+      ]
       return typeof value === 'number' ? [[name, { value, ...(interval && { interval }) }]] : []
     }),
   )

@@ -62,6 +62,39 @@ describe('metrics of evaluations', () => {
     expect(value('score', { score: 'correctAndValid' })).toBeNull()
   })
 
+  it('find a score by its name, by the names that registrations have from before, and as the primary one', () => {
+    const scores = {
+      correctAndProved: { value: 0.3 },
+      accuracy: { value: 0.6 },
+      'greedy.accuracy': { value: 0.7 },
+      'greedy.correctAndValid': { value: 0.5 },
+    }
+    const logic = run({ evals: [evaluation(5, 'one', { scores, primary: 'correctAndProved' })] })
+    const read = (score?: string, of = logic) => value('score', score === undefined ? {} : { score }, of)
+    expect([read(), read('primary'), read('correctAndProved'), read('rubric')]).toEqual([0.6, 0.3, 0.3, null])
+    expect([read('greedyAccuracy'), read('greedy.accuracy')]).toEqual([0.7, 0.7])
+    expect([read('greedyCorrectAndValid'), read('greedy.primary')]).toEqual([0.5, null])
+    // Where answers are not right or wrong, `accuracy` was always the name of the main score.
+    const rubric = { rubric: { value: 0.4 }, 'greedy.rubric': { value: 0.5 }, wellFormed: { value: 1 } }
+    const checklist = run({ evals: [evaluation(5, 'one', { scores: rubric, primary: 'rubric' })] })
+    expect([read(undefined, checklist), read('greedyAccuracy', checklist)]).toEqual([0.4, 0.5])
+    expect([read('wellFormed', checklist), read('correctAndProved', checklist)]).toEqual([1, null])
+  })
+
+  it('give the items of the score that is asked for', () => {
+    const items = [
+      evalItem('x', 1, { scores: { accuracy: 1, correctAndProved: 0 } }),
+      evalItem('y', 1, { scores: { accuracy: 1, correctAndProved: 1 } }),
+    ]
+    const of = run({ evals: [evaluation(5, 'one', { items })] })
+    const itemsOf = (score: string) => {
+      const { metric, options } = metricNamed({ name: 'score', options: { score } }, 'test')
+      return metric.items!(of, options)
+    }
+    expect([...itemsOf('correctAndProved')!.values()]).toEqual([0, 1])
+    expect(itemsOf('validProofs')).toBeNull()
+  })
+
   it('average criteria that begin alike', () => {
     expect(value('criterion', { id: 'common' })).toBe(0.9)
     expect(value('criterion', { id: 'rare-*' })).toBeCloseTo(0.3, 12)

@@ -344,6 +344,24 @@ describe('a solver that failed is not a zero', () => {
     },
   )
 
+  it('its row has no reward, no C2 and no proof, and it is neither best nor worst', async () => {
+    const recipe = await recipeOf({ condition: 'rubric' })
+    const group = await groupOf(recipe, [whole, wrongAnswer, whole])
+    fail(group, 2)
+    const { advantages } = recipe.credit([group])
+    const row = recipe.rows!(1, [group], advantages)[0][2]
+    expect(row).toMatchObject({ reward: null, parts: { C1: 1, C2: null } })
+    expect(row.verdicts?.[1]).toMatchObject({ criterionId: 'C2', met: null, explanation: 'solver-failed' })
+    expect(row).not.toHaveProperty('valid')
+    expect(row).not.toHaveProperty('proved')
+    const kept = recipe.record(2, [group], advantages)
+    expect(kept.map(({ sample, reward, proved }) => [sample, reward, proved])).toEqual([
+      [0, expect.closeTo(3, 9), true],
+      [1, expect.closeTo(3 * (1 - 0.3 / 0.65), 9), false],
+      [2, null, undefined],
+    ])
+  })
+
   it('on every rollout it ends the run', async () => {
     const recipe = await recipeOf()
     const group = await groupOf(recipe, [whole, leap])

@@ -293,6 +293,18 @@ describe('recipe ruscarl on a policy that computes nothing', () => {
       ])
     })
 
+    it('a rollout without a verdict has no reward in its row, and every verdict with its reason', async () => {
+      const policy = new FakePolicy((_, index) => [index % 2 === 0 ? 3 : 50])
+      const task = failing(key => key.endsWith('/2') || key.endsWith('/3'))
+      // The third kept one changes with the step; at the sixth it is the second problem's third sample.
+      await trained({ ...half, steps: 6 }, { policy, task, parts: { problem: i => i % 2 } })
+      const row = readRollouts(run.dir).find(({ sample, reward }) => sample === 2 && reward !== 0)!
+      expect(row).toMatchObject({ step: 6, reward: null, flags: { unjudged: 1 } })
+      expect(row.verdicts).not.toHaveLength(0)
+      for (const verdict of row.verdicts!)
+        expect(verdict).toMatchObject({ met: null, explanation: 'time-out' })
+    })
+
     it('groups are replaced that fewer than two rollouts are known of', async () => {
       const task = failing(key => !key.includes('round') && !key.endsWith('/0'))
       const more = { ...half, steps: 1, exploration: { dynamicSampling: { rounds: 1 } } }

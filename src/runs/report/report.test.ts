@@ -300,6 +300,23 @@ describe('curves', () => {
     expect([5, 60, 500].map(smoothingWindow)).toEqual([1, 3, 21])
   })
 
+  it('are headed by the primary score, whatever it is called', () => {
+    const scores = { style: { value: 0.2 }, accuracy: { value: 0.4 }, grammar: { value: 0.6 } }
+    const data = bareRun('primary', run => {
+      run.appendEvals([evalRow(0.4, { scores, primary: 'grammar', scoreNames: { grammar: 'good grammar' } })])
+      run.appendMetrics({ step: 1, accuracy: 0.5, grammar: 0.5, style: 0.5 })
+    })
+    const titles = chartSections(data).map(({ title, charts }) => [title, charts.map(chart => chart.title)])
+    expect(titles).toEqual([
+      ['Learning', ['Good grammar', 'Accuracy']],
+      ['Other metrics', ['Style']],
+    ])
+    expect(String(headlineCards(data))).toMatch(/Good grammar.*60\.0%.*Accuracy.*40\.0%/s)
+    const [table] = testSetTables(data).map(String)
+    expect(table).toMatch(/<th class="wide">Good grammar<\/th><th class="wide">Accuracy<\/th>/)
+    expect(table.split('Further scores')[1]).toContain('Style')
+  })
+
   it('put training and evaluations on one axis', () => {
     const data = bareRun('axis', run => {
       run.appendEvals([evalRow(0.4, { n: 9, scores: { accuracy: { value: 0.4, interval: [0.3, 0.5] } } })])
@@ -336,6 +353,42 @@ describe('choices', () => {
       chooseRollouts(data).map(({ title, rows }) => [title, rows.map(r => r.reward)]),
     )
     expect(rewards).toEqual({ Best: [3, 2], Worst: [1, 2], Latest: [2, 1], Earliest: [9, 3] })
+  })
+
+  it('shows a rollout of which nothing is known as that, neither best nor worst', () => {
+    const row = (sample: number, reward: number | null): RolloutRow => ({
+      step: 1,
+      problemId: `p${sample}`,
+      prompt: '',
+      response: '',
+      reward,
+      parts: { C1: 1, C2: reward },
+    })
+    const data = bareRun('unknown', run => run.appendRollouts([row(1, 0.5), row(2, -1), row(0, null)]))
+    const rewards = Object.fromEntries(
+      chooseRollouts(data, 3).map(({ title, rows }) => [title, rows.map(r => r.reward)]),
+    )
+    expect(rewards).toMatchObject({ Best: [0.5, -1], Worst: [-1, 0.5], Latest: [null, -1, 0.5] })
+    const page = renderReport(data)
+    expect(page).toContain('<span class="reward">–</span>')
+    expect(page).toContain('<b>C2</b> –')
+    const none = bareRun('nothing-known', run => run.appendRollouts([row(0, null)]))
+    expect(chooseRollouts(none).map(({ title }) => title)).toEqual(['Latest'])
+  })
+
+  it('shows who wrote what in a rollout of several turns, and in which role', () => {
+    const turns = [
+      { by: 'policy' as const, text: 'add(2, 3)' },
+      { by: 'environment' as const, text: 'five, says the tool' },
+    ]
+    const data = bareRun('turns', run =>
+      run.appendRollouts([
+        { step: 1, problemId: 'p', role: 'proposer', prompt: '', response: 'all of it', turns, reward: 1 },
+      ]),
+    )
+    const page = renderReport(data)
+    expect(page).toContain('step 1 · p · proposer')
+    expect(page).toMatch(/class="turn environment"><span class="quiet">environment<\/span><pre>five, says/)
   })
 
   it('takes the profile from evaluations, else from training', () => {

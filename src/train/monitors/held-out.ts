@@ -123,14 +123,14 @@ const evaluationSign = (
   const last = rows.at(-1)
   // Between evaluations there is nothing new to say: an old one is not to be held against today's reward.
   if (last === undefined || rows.length < 2 || last.step !== history.rows.at(-1)?.step) return null
-  const valueOf = (row: EvalRow) => scoreValue(row, score)!
-  const best = rows.slice(0, -1).reduce((a, b) => (valueOf(b) > valueOf(a) ? b : a))
+  const valueAt = (row: EvalRow) => scoreValue(row, score)!
+  const best = rows.slice(0, -1).reduce((a, b) => (valueAt(b) > valueAt(a) ? b : a))
   const { fall, error } = fallBetween(best, last, score)
   const reward = rewardBetween(history.rows, best.step, window)
   if (reward === null) return null
   const trend = rewardTrend(reward, sigmas)
   const name = scoreWords(score, [last])
-  const [then, now] = [valueOf(best), valueOf(last)]
+  const [then, now] = [valueAt(best), valueAt(last)]
   return {
     level: trend ? Math.min(fall / (trend.divisor * drop), error > 0 ? fall / (sigmas * error) : MOST) : 0,
     seen: `on ${last.set}, ${name} fell from ${percent(then)} at step ${best.step} to ${percent(now)} at step ${last.step} while ${trend?.words ?? 'the reward fell too'}`,
