@@ -112,6 +112,10 @@ describe('labels', () => {
     const { train, heldOut } = readLabels(labelFile(rollouts), 0.3)
     expect(train.length + heldOut.length).toBe(80)
     expect(new Set(train.map(({ criterion }) => criterion)).size).toBe(2)
+    // Nothing is known of the steps of one that was left out.
+    const { valid: _, ...unknown } = { ...rollouts[0], reward: null }
+    const without = readLabels(labelFile([unknown, ...rollouts.slice(1)]), 0.3)
+    expect(without.train.length + without.heldOut.length).toBe(79)
   })
 
   it('that cannot be learnt from are refused with the place', () => {

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/linear.ts'
+import { readRows } from '../../runs/row-files.ts'
+import type { RolloutRow } from '../../runs/rows.ts'
 import { RunFolder, readMetrics, readRollouts } from '../../runs/run-folder.ts'
 import { FakePolicy, type Respond } from '../../train/fake-policy.fixture.ts'
 import { type LoopSettings, train } from '../../train/index.ts'
@@ -298,7 +300,8 @@ describe('recipe ruscarl on a policy that computes nothing', () => {
       const task = failing(key => key.endsWith('/2') || key.endsWith('/3'))
       // The third kept one changes with the step; at the sixth it is the second problem's third sample.
       await trained({ ...half, steps: 6 }, { policy, task, parts: { problem: i => i % 2 } })
-      const row = readRollouts(run.dir).find(({ sample, reward }) => sample === 2 && reward !== 0)!
+      const rows = readRows<RolloutRow>(run.path('rollouts.jsonl'))
+      const row = rows.find(({ flags }) => flags?.unjudged === 1)!
       expect(row).toMatchObject({ step: 6, reward: null, flags: { unjudged: 1 } })
       expect(row.verdicts).not.toHaveLength(0)
       for (const verdict of row.verdicts!)
