@@ -59,8 +59,9 @@ const recipe: Recipe<Problem, number> = {
   record: () => [],
   evaluate: async step => {
     const samples = await policy.sample({ prompts: held.map(promptOf), maxTokens: 5, temperature: 0 })
-    const accuracy = share(samples.map(({ prompt, tokens }) => judge(held[prompt], tokens) === 1))
-    return [{ step, set: 'unseen orders', n: held.length, accuracy }]
+    const value = share(samples.map(({ prompt, tokens }) => judge(held[prompt], tokens) === 1))
+    const scores = { accuracy: { value } }
+    return [{ step, set: 'unseen orders', n: held.length, scores, primary: 'accuracy' }]
   },
 }
 

@@ -16,7 +16,7 @@ it('models/logic-full proves five-hop problems that it has not seen', async () =
   const settings = { samples: 0, greedy: true, sampling: { maxTokens: 96 } }
   const row = await evaluateSet({ policy, solver, format: miniatureFormat() }, 'test', 0, problems, settings)
   expect(row.n).toBe(60)
-  expect(row.correctAndValid).toBeGreaterThan(0.85)
+  expect(row.scores.correctAndValid.value).toBeGreaterThan(0.85)
   await policy.close()
   await solver.close()
 })

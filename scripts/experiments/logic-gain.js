@@ -3,12 +3,15 @@
 //
 //   node scripts/experiments/logic-gain.js --starts DIR,DIR --out runs/logic-gain [--seeds 1,2,3] [--results results/rubric-as-reward]
 //
-// Finished runs are not repeated, an interrupted one is started again. Writes gain.json and gain.svg.
+// Needs `npm run build`. Finished runs are not repeated, an interrupted one is started again. Writes gain.json and gain.svg.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { readEvals, readMetrics } from '../../dist/runs/run-folder.js'
+import { greedyName, scoreValue } from '../../dist/runs/scores.js'
+import { twoWayBootstrapInterval } from '../../dist/util/statistics.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const { values } = parseArgs({
@@ -32,12 +35,6 @@ const starts = values.starts.split(',')
 const seeds = values.seeds.split(',').map(Number)
 const compared = new Set(values.comparisons.split(',').map(Number))
 const SET = 'train-distribution'
-
-const rows = path =>
-  readFileSync(path, 'utf8')
-    .trim()
-    .split('\n')
-    .map(line => JSON.parse(line))
 
 /** Runs a training unless its last evaluation is there already. */
 const train = (dir, args) => {
@@ -63,8 +60,7 @@ const common = (start, seed) => [
   ...values.set.flatMap(text => ['--set', text]),
 ]
 
-const trainedMinutes = dir =>
-  rows(join(dir, 'metrics.jsonl')).reduce((sum, row) => sum + row.time.total, 0) / 60
+const trainedMinutes = dir => readMetrics(dir).reduce((sum, row) => sum + row.time.total, 0) / 60
 
 const arms = (start, s, seed) => {
   const dir = name => join(values.out, `start${s + 1}-seed${seed}-${name}`)
@@ -97,16 +93,15 @@ const arms = (start, s, seed) => {
   return { reinforcement, rejection, supervised, minutes }
 }
 
-const evaluations = dir => rows(join(dir, 'evals.jsonl'))
-const SCORES = ['correctAndValid', 'accuracy', 'greedyCorrectAndValid', 'greedyAccuracy']
+const SHOWN = ['correctAndProved', 'accuracy']
+const SCORES = [...SHOWN, 'correctAndValid'].flatMap(score => [score, greedyName(score)])
 
-/** Per-problem change from before to after, by problem id. */
+/** Per-problem change from before to after, over the problems that have the score in both. */
 const changes = (before, after, score) => {
-  const first = new Map(before.items.map(item => [item.id, item[score]]))
-  return after.items.filter(item => first.has(item.id)).map(item => item[score] - first.get(item.id))
+  const first = new Map(before.items.map(({ id, scores }) => [id, scores[score]]))
+  return after.items.map(({ id, scores }) => scores[score] - first.get(id)).filter(Number.isFinite)
 }
 
-const { twoWayBootstrapInterval } = await import(join(root, 'dist/util/statistics.js'))
 const runs = starts.flatMap((start, s) =>
   seeds.map(seed => ({ start: s + 1, seed, ...arms(start, s, seed) })),
 )
@@ -116,13 +111,15 @@ for (const arm of ['reinforcement', 'rejection', 'supervised']) {
     .filter(run => run[arm])
     .map(run => ({
       ...run,
-      before: evaluations(run.reinforcement).find(row => row.step === 0 && row.set === SET),
-      after: evaluations(run[arm]).at(-1),
+      before: readEvals(run.reinforcement).find(row => row.step === 0 && row.set === SET),
+      after: readEvals(run[arm]).at(-1),
     }))
   const gains = Object.fromEntries(
-    SCORES.map(score => {
+    SCORES.flatMap(score => {
       const table = pairs.map(({ before, after }) => changes(before, after, score))
-      return [score, twoWayBootstrapInterval(table, { seed: 'gain' })]
+      // Runs of earlier versions did not keep every score problem by problem.
+      if (table.some(own => own.length === 0)) return []
+      return [[score, twoWayBootstrapInterval(table, { seed: 'gain' })]]
     }),
   )
   result.arms[arm] = {
@@ -131,8 +128,8 @@ for (const arm of ['reinforcement', 'rejection', 'supervised']) {
       start,
       seed,
       minutes,
-      before: Object.fromEntries([...SCORES, 'correctAndProved'].map(score => [score, before[score]])),
-      after: Object.fromEntries([...SCORES, 'correctAndProved'].map(score => [score, after[score]])),
+      before: Object.fromEntries(SCORES.map(score => [score, scoreValue(before, score)])),
+      after: Object.fromEntries(SCORES.map(score => [score, scoreValue(after, score)])),
     })),
   }
 }
@@ -141,12 +138,12 @@ const percent = x => `${(100 * x).toFixed(1)}`
 const draw = () => {
   const [width, left, rowHeight] = [800, 250, 34]
   const shown = Object.entries(result.arms).flatMap(([arm, { gains }]) =>
-    ['correctAndValid', 'accuracy'].map(score => ({ arm, score, ...gains[score] })),
+    SHOWN.filter(score => score in gains).map(score => ({ arm, score, ...gains[score] })),
   )
   const low = Math.min(0, ...shown.map(row => row.low)) - 0.02
   const high = Math.max(...shown.map(row => row.high)) + 0.02
   const x = value => left + ((value - low) / (high - low)) * (width - left - 90)
-  const names = { correctAndValid: 'correct and valid', accuracy: 'answers' }
+  const names = { correctAndProved: 'correct and proved', accuracy: 'answers' }
   const lines = shown.map((row, i) => {
     const y = 50 + i * rowHeight
     const colour = row.score === 'accuracy' ? '#8a8f98' : '#2468b8'

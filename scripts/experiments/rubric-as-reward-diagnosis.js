@@ -15,6 +15,7 @@ import {
   options,
   present,
   runsThatWarned,
+  scoresOf,
   startOf,
   writeDiagnosis,
 } from './runs.js'
@@ -23,17 +24,17 @@ const places = options('rubric-as-reward')
 const { sha256, runs } = finishedRuns(places, 'rubric-as-reward', 'RAR-1-steps')
 
 const SET = 'train-distribution'
-const SCORES = ['accuracy', 'correctAndValid', 'correctAndProved', 'validProofs']
+const SCORES = ['correctAndProved', 'accuracy', 'correctAndValid', 'validProofs']
 /** Steps at either end that the figures of training are means over. */
 const WINDOW = 6
 
 const evaluationFigures = list => ({
-  ...Object.fromEntries(SCORES.map(name => [name, mean(present(list, name))])),
+  ...Object.fromEntries(SCORES.map(name => [name, mean(scoresOf(list, name))])),
   criteria: means(list.map(({ criteria }) => criteria)),
   byLabel: Object.fromEntries(
     Object.keys(list[0].byLabel).map(label => [
       label,
-      mean(list.map(({ byLabel }) => byLabel[label].accuracy)),
+      mean(list.map(({ byLabel }) => byLabel[label].scores.accuracy)),
     ]),
   ),
   trueBias: mean(list.map(({ balance }) => balance.trueBias)),
@@ -56,7 +57,7 @@ const armFigures = runs => {
   return {
     runs: runs.length,
     end: evaluationFigures(ends),
-    deviationOverRuns: Object.fromEntries(SCORES.map(name => [name, std(present(ends, name))])),
+    deviationOverRuns: Object.fromEntries(SCORES.map(name => [name, std(scoresOf(ends, name))])),
     firstSteps: trainingFigures(runs.flatMap(({ metrics }) => metrics.slice(0, WINDOW))),
     lastSteps: trainingFigures(runs.flatMap(({ metrics }) => metrics.slice(-WINDOW))),
     runsThatWarned: runsThatWarned(runs),

@@ -5,10 +5,13 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readEvals, readEvents, readMetrics, readRunInfo } from '../../dist/runs/run-folder.js'
+import { scoreValue } from '../../dist/runs/scores.js'
 import { mean } from '../../dist/util/statistics.js'
 
 /** The numbers under a key, of rows that have it. */
 export const present = (list, key) => list.map(row => row[key]).filter(value => typeof value === 'number')
+/** The values of a score of evaluations, of those that have it. */
+export const scoresOf = (list, name) => list.map(row => scoreValue(row, name)).filter(value => value !== null)
 /** Means by key, over objects with the same keys. */
 export const means = records =>
   Object.fromEntries(Object.keys(records[0]).map(key => [key, mean(records.map(record => record[key]))]))

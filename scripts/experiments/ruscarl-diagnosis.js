@@ -16,6 +16,7 @@ import {
   present,
   probeOf,
   runsThatWarned,
+  scoresOf,
   writeDiagnosis,
 } from './runs.js'
 
@@ -41,12 +42,22 @@ const armFigures = runs => {
     .filter(list => list.length > 1)
   return {
     runs: runs.length,
-    score: mean(ends.map(({ accuracy }) => accuracy)),
+    score: mean(scoresOf(ends, 'rubric')),
     criteria: means(ends.map(({ criteria }) => criteria)),
     ...(full.length > 0 && {
       fullScaffold: {
-        before: mean(full.map(list => list[0].accuracy)),
-        after: mean(full.map(list => list.at(-1).accuracy)),
+        before: mean(
+          scoresOf(
+            full.map(list => list[0]),
+            'rubric',
+          ),
+        ),
+        after: mean(
+          scoresOf(
+            full.map(list => list.at(-1)),
+            'rubric',
+          ),
+        ),
       },
     }),
     whileScaffolded: {
@@ -61,9 +72,9 @@ const armFigures = runs => {
 
 const startFigures = run => {
   const of = set => {
-    const { accuracy, n, wellFormed, criteria } = lastOn(run, set)
+    const { scores, n, criteria } = lastOn(run, set)
     const needed = (criteria['needed-1'] + criteria['needed-2']) / 2
-    return { trips: n, score: accuracy, wellFormed, needed, criteria }
+    return { trips: n, score: scores.rubric.value, wellFormed: scores.wellFormed.value, needed, criteria }
   }
   return { seed: run.config.seed, plain: of(SET), fullScaffold: of('full scaffold') }
 }
@@ -102,7 +113,7 @@ writeDiagnosis(places, {
     arms: VARIANTS,
     runs: ends.length,
     scoreAndRepeat: pearson(
-      ends.map(({ accuracy }) => accuracy),
+      scoresOf(ends, 'rubric'),
       ends.map(({ criteria }) => criteria.repeat),
     ),
   },

@@ -188,7 +188,11 @@ describe('problems and sequences', { timeout: SLOW_MS }, () => {
     expect(row.accuracy).toBeTypeOf('number')
     const evaluated = await cli(['eval', '--task', 'logic', '--model', model, '--data', data, '--json'])
     expect(evaluated.code).toBe(0)
-    expect(JSON.parse(evaluated.out)).toMatchObject({ n: 3, validProofs: 0, criteria: { C2: 0 } })
+    expect(JSON.parse(evaluated.out)).toMatchObject({
+      n: 3,
+      scores: { validProofs: { value: 0 } },
+      criteria: { C2: 0 },
+    })
   })
 })
 

@@ -17,6 +17,16 @@ export const atLeast0 = (text: string): number => numberThat(text, n => n >= 0, 
 
 export const share = (text: string): number => numberThat(text, n => n >= 0 && n <= 1, 'a number from 0 to 1')
 
+/** `NAME=SHARE`, added to those before it. */
+export const namedShares = (
+  text: string,
+  before: readonly (readonly [name: string, share: number])[] = [],
+): (readonly [name: string, share: number])[] => {
+  const [, name, value] = /^([^=]+)=(.*)$/.exec(text) ?? []
+  if (name === undefined) throw new InvalidArgumentError('Expected NAME=SHARE.')
+  return [...before, [name, share(value)]]
+}
+
 export const count = (text: string): number =>
   numberThat(text, n => Number.isInteger(n) && n > 0, 'a whole number above 0')
 

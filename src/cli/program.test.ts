@@ -72,13 +72,29 @@ describe('gradus eval', { timeout: SLOW_MS }, () => {
     const { code, out } = await cli(args)
     expect(code).toBe(0)
     const result = JSON.parse(out)
-    expect(result).toMatchObject({ n: 4, accuracy: expect.any(Number), validProofs: expect.any(Number) })
+    expect(result).toMatchObject({ n: 4, primary: 'correctAndProved' })
+    const names = ['correctAndProved', 'accuracy', 'correctAndValid', 'validProofs']
+    expect(Object.keys(result.scores)).toEqual(names)
     expect(Object.keys(result.criteria)).toEqual(['C1', 'C2', 'C3', 'C4', 'C5'])
     expect(Object.keys(result.byLabel)).toEqual(['True', 'False'])
     expect(Object.keys(result.balance)).toEqual(['macroRecall', 'minClassRecall', 'predicted', 'trueBias'])
     const low = await cli([...args, '--min-valid-proofs', '0.9'])
     expect(low.code).toBe(100)
     expect(low.err).toBe('valid proofs: expected at least 0.9, got 0.0000\n')
+    const named = ['--min-score', 'correctAndProved=0.5', '--min-score', 'validProofs=0']
+    const below = await cli([...args, ...named])
+    expect([below.code, below.err]).toEqual([100, 'correctAndProved: expected at least 0.5, got 0.0000\n'])
+  })
+
+  it.each([
+    ['correctAndProven=0.5', /expected the name of a score, got correctAndProven/],
+    ['accuracy', /Expected NAME=SHARE/],
+    ['accuracy=2', /Expected a number from 0 to 1/],
+  ])('refuses --min-score %s before it evaluates', async (value, message) => {
+    const args = ['eval', '--task', 'logic', '--model', 'nowhere', '--data', data, '--min-score', value]
+    const { code, err } = await cli(args)
+    expect(code).toBe(2)
+    expect(err).toMatch(message)
   })
 })
 
@@ -104,7 +120,9 @@ describe('gradus train', { timeout: SLOW_MS }, () => {
     const { code, out, err } = await cli(['train', file, '--out', run])
     expect(code).toBe(0)
     expect(out).toMatch(/train-distribution: 4 problems/)
-    expect(out).toMatch(/greedy: correct and valid +\d/)
+    expect(out).toMatch(
+      / {2}correct and proved .*\n {2}answers right .*\n[\s\S]* {2}greedy: correct and proved +\d/,
+    )
     expect(out).toMatch(/criteria since the start, points \[95% interval\]:\n {4}C1 .*(?:\n {4}C\d .*){4}/)
     expect(out).toMatch(/mean step .*sampling .*grading .*update .*rest/)
     expect(out).toContain('checkpoints/step-000002')

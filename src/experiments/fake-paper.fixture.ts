@@ -118,7 +118,8 @@ const evalsOf = (gain: number, rng: Rng): EvalRow[] =>
       step,
       set: 'unseen',
       n: 2048,
-      accuracy: 0.3 + gain * share + (step === 0 ? 0 : 0.015 * rng.normal()),
+      scores: { accuracy: { value: 0.3 + gain * share + (step === 0 ? 0 : 0.015 * rng.normal()) } },
+      primary: 'accuracy',
       responseTokens: 11 + 0.1 * rng.normal(),
       criteria: { one: 0.5 + (step === 0 ? 0 : 0.01 * rng.normal()), two: 0.4 },
     }

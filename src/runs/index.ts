@@ -6,15 +6,18 @@ export { isLocked } from './lock.ts'
 export { Progress, type ProgressOptions, type ProgressStream } from './progress.ts'
 export { compareRuns, type RunComparison } from './report/compare.ts'
 export { renderReport, writeReport } from './report/report.ts'
+export { FILE_START, type NewRows, type RowPosition, readRowsFrom } from './row-files.ts'
 export type * from './rows.ts'
 export {
   latestCheckpoint,
   type ResumePoint,
+  type RowTypes,
   RunFolder,
   type RunOptions,
   readEvals,
   readEvents,
   readMetrics,
+  readNewRows,
   readRollouts,
   readRunInfo,
   withoutTimings,
@@ -29,3 +32,4 @@ export {
   type RunState,
   saveRunState,
 } from './run-state.ts'
+export { greedyName, headlineScores, scoreNamesOf, scoreValue, scoreWords } from './scores.ts'

@@ -1,5 +1,6 @@
 /** @file JSON Lines files that grow while others read them, and that survive a kill in the middle of a line. */
 
+import { createHash } from 'node:crypto'
 import {
   closeSync,
   existsSync,
@@ -8,6 +9,7 @@ import {
   ftruncateSync,
   openSync,
   readFileSync,
+  readSync,
   writeSync,
 } from 'node:fs'
 import { writeFileAtomic } from '../util/atomic.ts'
@@ -51,6 +53,85 @@ const parseLine = <T>({ place, text }: JsonlLine): T => {
  * @throws DataError naming `path:line` for a broken line that is not the last
  */
 export const readRows = <T>(path: string): T[] => wholeLines(path).map(parseLine<T>)
+
+/** How far a reader has come in a file that grows. Plain data: it may go to another process and come back. */
+export interface RowPosition {
+  /** Bytes read; always the end of a line. */
+  offset: number
+  /** Of the bytes before it, to tell when others stand there. */
+  mark: string
+}
+
+/** The beginning of a file. */
+export const FILE_START: RowPosition = { offset: 0, mark: '' }
+
+export interface NewRows<T> {
+  /** Those of whole lines after the position; of the whole file after a restart. */
+  rows: T[]
+  /** Where to go on. */
+  position: RowPosition
+  /** The file is another one, or was cut back (a resume): what was read before does not hold, `rows` are all there are. */
+  restarted: boolean
+}
+
+/** Bytes before a position that its mark is of: a line of metrics, or the end of a longer one. */
+const MARKED_BYTES = 4096
+
+const LINE_FEED = 0x0a
+
+const readBytes = (fd: number, start: number, end: number): Buffer => {
+  const bytes = Buffer.alloc(Math.max(0, end - start))
+  let filled = 0
+  while (filled < bytes.length) {
+    const count = readSync(fd, bytes, filled, bytes.length - filled, start + filled)
+    if (count === 0) break
+    filled += count
+  }
+  return bytes.subarray(0, filled)
+}
+
+const markOf = (bytes: Buffer): string =>
+  bytes.length === 0 ? '' : createHash('sha256').update(bytes).digest('base64url').slice(0, 16)
+
+const markBefore = (fd: number, offset: number): string =>
+  markOf(readBytes(fd, Math.max(0, offset - MARKED_BYTES), offset))
+
+/** The rows of whole lines, each a buffer up to its line feed; a character of several bytes has none within. */
+const parseLines = <T>(path: string, start: number, bytes: Buffer): T[] => {
+  const rows: T[] = []
+  for (let begin = 0; begin < bytes.length; ) {
+    const end = bytes.indexOf(LINE_FEED, begin)
+    const text = bytes.toString('utf8', begin, end)
+    if (text.trim() !== '')
+      rows.push(parseLine({ place: `${path}, the line at byte ${start + begin}`, text }))
+    begin = end + 1
+  }
+  return rows
+}
+
+/**
+ * Reads the rows that a file has gained since a position; a missing file has none. A line counts when its line feed is there:
+ * what a writer has half written is left for the next call, so that no row comes torn or twice.
+ *
+ * A file that was cut back is noticed by its size, or by other bytes before the position, also when it has grown past it again.
+ * @throws DataError naming the byte of a whole line that is not JSON
+ */
+export const readRowsFrom = <T>(path: string, position: RowPosition = FILE_START): NewRows<T> => {
+  if (!existsSync(path)) return { rows: [], position: FILE_START, restarted: position.offset > 0 }
+  const fd = openSync(path, 'r')
+  try {
+    const { size } = fstatSync(fd)
+    const restarted = size < position.offset || markBefore(fd, position.offset) !== position.mark
+    const start = restarted ? 0 : position.offset
+    const bytes = readBytes(fd, start, size)
+    const whole = bytes.subarray(0, bytes.lastIndexOf(LINE_FEED) + 1)
+    const rows = parseLines<T>(path, start, whole)
+    const offset = start + whole.length
+    return { rows, position: { offset, mark: markBefore(fd, offset) }, restarted }
+  } finally {
+    closeSync(fd)
+  }
+}
 
 /**
  * Appends rows in one write. If the write fails part way (a full disk), the file is cut back to what it was.

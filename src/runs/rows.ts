@@ -8,7 +8,8 @@ export type MetricGroup = Record<string, MetricValue>
 
 /**
  * One line of metrics.jsonl. The named fields have a place in the report; any other number gets a curve of its own, and
- * any other group of numbers a chart with one curve for each name.
+ * any other group of numbers a chart with one curve for each name. A number that is called as a score of the evaluations is
+ * that score on the step's rollouts, and stands in the score's chart.
  * Everything that depends on the clock belongs in `time` (seconds), so that the rest is equal after a resume.
  */
 export interface MetricsRow {
@@ -16,10 +17,6 @@ export interface MetricsRow {
   /** Mean reward of the step's rollouts. */
   reward?: MetricValue
   rewardStd?: MetricValue
-  /** Share of rollouts whose answer is right and whose every step is valid. */
-  correctAndValid?: MetricValue
-  /** Share of rollouts whose answer is right. */
-  accuracy?: MetricValue
   /** Mean raw score of each criterion, before weights, in [0, 1]. */
   criteria?: MetricGroup
   /** Mean entropy of the sampling distribution, nats a token. */
@@ -63,13 +60,25 @@ export interface MetricsRow {
 /** Lower and upper end of a 95% interval. */
 export type Interval = readonly [number, number]
 
-/** One test problem's scores in [0, 1], means over its samples; lets two evaluations be compared pair by pair. */
+/** A figure of an evaluation. */
+export interface Score {
+  /** Mean over problems and samples, in [0, 1] where it is a share; null where nothing could be scored. */
+  value: number | null
+  /** 95% interval over problems. */
+  interval?: Interval
+}
+
+/**
+ * Scores by name, in the order in which they are shown: `correctAndProved`, `rubric`. One that is decoded greedily beside
+ * sampled ones has `greedy.` before its name.
+ */
+export type Scores = Record<string, Score>
+
+/** One test problem's scores by name, means over its samples; lets two evaluations be compared pair by pair. */
 export interface EvalItem {
   id: string
-  accuracy: number
-  correctAndValid?: number
-  greedyAccuracy?: number
-  greedyCorrectAndValid?: number
+  /** As in the row; null, or no entry, where the problem has no such score. */
+  scores: MetricGroup
   /** Mean raw score of each criterion; null where it has no value for this problem. */
   criteria?: MetricGroup
 }
@@ -100,10 +109,8 @@ export interface LabelBalanceRow {
 
 /** What a method that is no model of ours gets on the same problems: a shallow cue, or a published figure. */
 export interface Baseline {
-  accuracy?: number
-  accuracyInterval?: Interval
-  correctAndValid?: number
-  correctAndValidInterval?: Interval
+  /** Those of the row's scores that are known of it. */
+  scores: Scores
   n?: number
   /** One line on what it does, or where the figure is from. */
   note?: string
@@ -112,13 +119,9 @@ export interface Baseline {
 export interface LabelScore {
   /** Problems with this label. */
   n: number
-  accuracy: number
-  correctAndValid?: number
+  /** Means of the row's scores over them. */
+  scores: MetricGroup
 }
-
-/** What the figure called accuracy is in words. */
-export const scoreName = (rows: readonly Pick<EvalRow, 'scoreName'>[]): string =>
-  rows.find(row => row.scoreName !== undefined)?.scoreName ?? 'answers right'
 
 /** One line of evals.jsonl: the policy on one test set. */
 export interface EvalRow {
@@ -129,23 +132,14 @@ export interface EvalRow {
   n: number
   samples?: number
   temperature?: number
-  /** Means over problems and samples at `temperature`. */
-  accuracy: number
-  /** What `accuracy` is where it is not the share of right answers: `rubric score`, `agreement with labels`. */
-  scoreName?: string
-  accuracyInterval?: Interval
-  correctAndValid?: number
-  correctAndValidInterval?: Interval
-  validProofs?: number
-  /** Share of responses in the form that the task asks for, and their mean length. */
-  wellFormed?: number
+  /** At `temperature`, unless the name says greedy. */
+  scores: Scores
+  /** The name of the one score that reports, comparisons and monitors put first. */
+  primary: string
+  /** Scores in words, where the name is not the word: `{ rubric: 'rubric score' }`. */
+  scoreNames?: Record<string, string>
+  /** Mean length of a response. */
   responseTokens?: number
-  /** Share that is correct and valid, and asserts no step over the heads of steps between. */
-  correctAndProved?: number
-  greedyAccuracy?: number
-  greedyAccuracyInterval?: Interval
-  greedyCorrectAndValid?: number
-  greedyCorrectAndValidInterval?: Interval
   /** Share of verdicts that the graders failed to give, and calls that a judge took. */
   judgeNullRate?: number
   judgeCalls?: number
@@ -179,13 +173,25 @@ export interface RolloutVerdict {
   explanation?: string
 }
 
+/** A part of a rollout of several turns. */
+export interface RolloutTurn {
+  /** Who wrote it: the policy, or the environment that answered it (a tool's output). */
+  by: 'policy' | 'environment'
+  text: string
+}
+
 /** One line of rollouts.jsonl: one sampled response with its verdicts. */
 export interface RolloutRow {
   step: number
   problemId: string
+  /** Which role of the policy it was sampled in; `policy` where absent. */
+  role?: string
   prompt: string
+  /** Everything after the prompt; `turns` says who wrote what. */
   response: string
-  /** Null where nothing is known of it. */
+  /** In order; absent where the policy wrote it all. */
+  turns?: RolloutTurn[]
+  /** Null where nothing is known of it: left out because the problem is faulty, or graders failed. */
   reward: number | null
   /** What a grader that training does not see says of it. */
   heldOut?: number
@@ -196,14 +202,17 @@ export interface RolloutRow {
   answer?: string | null
   gold?: string
   correct?: boolean
+  /** The answer is right and every step valid; and every step is a premise or follows from those before it. */
   valid?: boolean
+  proved?: boolean
   finishReason?: string
   tokens?: number
   advantage?: number
-  /** Raw score of each criterion. */
-  parts?: Readonly<Record<string, number | null>>
+  /** Raw score of each criterion; null where it has none. */
+  parts?: MetricGroup
   flags?: Record<string, number>
   steps?: RolloutStep[]
+  /** Every verdict on it with its reason, where a rubric graded it. */
   verdicts?: RolloutVerdict[]
 }
 

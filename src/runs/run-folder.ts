@@ -6,8 +6,18 @@ import { writeFileAtomic } from '../util/atomic.ts'
 import { DataError, NumericError } from '../util/errors.ts'
 import { describeEnvironment } from './environment.ts'
 import { guardWrite, RunError, writeFailure } from './errors.ts'
+import { upgradeEval, upgradeRollout } from './former-rows.ts'
 import { takeLock } from './lock.ts'
-import { appendRows, flushRows, keepThrough, readRows, repairTail } from './row-files.ts'
+import {
+  appendRows,
+  flushRows,
+  keepThrough,
+  type NewRows,
+  type RowPosition,
+  readRows,
+  readRowsFrom,
+  repairTail,
+} from './row-files.ts'
 import type { EvalRow, EventRow, MetricsRow, RolloutRow, RunInfo } from './rows.ts'
 import {
   checkpointName,
@@ -149,11 +159,17 @@ export class RunFolder {
 
   /**
    * Appends evaluations. Those of a step belong before its checkpoint, so that a resume finds or repeats them whole.
-   * @throws NumericError for NaN or infinity; RunError for a failed write
+   * @throws NumericError for NaN or infinity; RunError for a primary score that is not there, or a failed write
    */
   appendEvals(rows: readonly EvalRow[]): void {
-    for (const row of rows)
-      refuseNonFinite(row, `evaluation of step ${row.step} on ${row.set}`, NO_VALUE_HINT)
+    for (const row of rows) {
+      const place = `evaluation of step ${row.step} on ${row.set}`
+      refuseNonFinite(row, place, NO_VALUE_HINT)
+      if (!(row.primary in row.scores))
+        throw new RunError(`${place}: primary: expected the name of one of its scores, got ${row.primary}`, {
+          hint: `its scores are ${Object.keys(row.scores).join(', ')}`,
+        })
+    }
     appendRows(this.path('evals.jsonl'), rows)
   }
 
@@ -263,14 +279,44 @@ export const readRunInfo = (dir: string): RunInfo => {
 /** Rows of metrics.jsonl written so far; safe while the run goes on. */
 export const readMetrics = (dir: string): MetricsRow[] => readRows(join(dir, 'metrics.jsonl'))
 
-/** Rows of rollouts.jsonl written so far. */
-export const readRollouts = (dir: string): RolloutRow[] => readRows(join(dir, 'rollouts.jsonl'))
+/** Rows of rollouts.jsonl written so far, those of earlier versions in the shape of today. */
+export const readRollouts = (dir: string): RolloutRow[] =>
+  readRows<RolloutRow>(join(dir, 'rollouts.jsonl')).map(upgradeRollout)
 
-/** Rows of evals.jsonl written so far. */
-export const readEvals = (dir: string): EvalRow[] => readRows(join(dir, 'evals.jsonl'))
+/** Rows of evals.jsonl written so far, those of earlier versions in the shape of today. */
+export const readEvals = (dir: string): EvalRow[] =>
+  readRows<EvalRow>(join(dir, 'evals.jsonl')).map(upgradeEval)
 
 /** Rows of events.jsonl written so far. */
 export const readEvents = (dir: string): EventRow[] => readRows(join(dir, 'events.jsonl'))
+
+/** What each row file of a run holds. */
+export interface RowTypes {
+  metrics: MetricsRow
+  rollouts: RolloutRow
+  evals: EvalRow
+  events: EventRow
+}
+
+const UPGRADES: { [File in keyof RowTypes]?: (row: RowTypes[File]) => RowTypes[File] } = {
+  rollouts: upgradeRollout,
+  evals: upgradeEval,
+}
+
+/**
+ * The rows that a file of a run has gained since a position, for those who watch it grow; safe while the run goes on.
+ * @param position of the last call; absent: from the beginning
+ * @throws DataError for a broken line
+ */
+export const readNewRows = <File extends keyof RowTypes>(
+  dir: string,
+  file: File,
+  position?: RowPosition,
+): NewRows<RowTypes[File]> => {
+  const found = readRowsFrom<RowTypes[File]>(join(dir, `${file}.jsonl`), position)
+  const upgrade = UPGRADES[file]
+  return upgrade ? { ...found, rows: found.rows.map(upgrade) } : found
+}
 
 /** Folder of the checkpoint that `checkpoints/latest` names; the newest whole one if the pointer is missing or dangling. */
 export const latestCheckpoint = (dir: string): string | null => {

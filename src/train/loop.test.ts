@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Policy } from '../policy/policy.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
 import { type Credited, creditRollouts, datumsOf, type Graded } from '../rl/rollout.ts'
+import { evalRow } from '../runs/eval-row.fixture.ts'
 import type { RolloutRow } from '../runs/rows.ts'
 import { RunFolder, readEvals, readMetrics, readRollouts, withoutTimings } from '../runs/run-folder.ts'
 import { isFinished } from '../runs/run-state.ts'
@@ -82,7 +83,7 @@ const recipeOf = (calls: string[], changes: Changes = {}): Recipe<Rolled> => {
     evaluate: async (now, last) => {
       calls.push(last ? `evaluate ${now}, the last` : `evaluate ${now}`)
       changes.onEvaluate?.()
-      return [{ step: now, set: 'test', n: 1, accuracy: 0.5 }]
+      return [evalRow(0.5, { step: now })]
     },
   }
 }

@@ -10,6 +10,7 @@ import type { Policy } from '../policy/policy.ts'
 import { grpoAdvantages } from '../rl/advantages.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
 import { type Credited, creditRollouts, datumsOf, type Graded, type RatioMode } from '../rl/rollout.ts'
+import { evalRow } from '../runs/eval-row.fixture.ts'
 import { RunFolder, readEvals, readMetrics, readRollouts, withoutTimings } from '../runs/run-folder.ts'
 import { Rng } from '../util/rng.ts'
 import { mean } from '../util/statistics.ts'
@@ -103,7 +104,7 @@ const recipeOf = (policy: Policy, ratio: RatioMode, delays: Rng, failAt: number)
     evaluate: async step => {
       const samples = await policy.sample({ prompts: [[1], [2, 3]], maxTokens: 6, seed: 'evaluation' })
       const sum = samples.flatMap(({ logprobs }) => [...logprobs]).reduce((a, b) => a + b, 0)
-      return [{ step, set: 'test', n: 2, accuracy: sum }]
+      return [evalRow(sum, { step, n: 2 })]
     },
   }
 }
@@ -193,7 +194,7 @@ describe('a pipelined run on two engines', { timeout: SLOW_MS }, () => {
     expect(one.metrics).toHaveLength(STEPS)
     expect(one.weights.length).toBeGreaterThanOrEqual(4)
     expect(one.evals.map(({ step }) => step)).toEqual([0, 3, 6, 7])
-    expect(new Set(one.evals.map(({ accuracy }) => accuracy)).size).toBe(4)
+    expect(new Set(one.evals.map(({ scores }) => scores.accuracy.value)).size).toBe(4)
     // Off-policy by one update where it was sampled ahead, by none after an evaluation.
     if (ratio !== 'true-is') {
       const gaps = one.metrics.map(({ logprobGapMax }) => Number(logprobGapMax) > 1e-3)

@@ -19,7 +19,7 @@ const runs = fakeRuns(registration).map(run => ({
     ...row,
     items: Array.from({ length: 20 }, (_, i) => ({
       id: String(i),
-      accuracy: Number(run.arm === 'better' || i < 8),
+      scores: { accuracy: Number(run.arm === 'better' || i < 8) },
     })),
   })),
 }))

@@ -131,7 +131,7 @@ const rowSchema = z.looseObject({
   rubric: z.string().optional(),
   score: z.number().nullish(),
   verdicts: z.array(verdictSchema).optional(),
-  parts: z.record(z.string(), z.number()).optional(),
+  parts: z.record(z.string(), z.number().nullable()).optional(),
 })
 
 const fileSource = async (path: string, options: ProfileSourceOptions): Promise<ProfileSource> => {

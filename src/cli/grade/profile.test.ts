@@ -191,6 +191,12 @@ describe('gradus profile', async () => {
       )
       return sandbox.path(name)
     }
+    const graded = sandbox.write('nulls.jsonl', jsonl([{ problemId: 'q', parts: { C1: 1, C2: null } }]))
+    const ofFile = (await profile(graded, '--json')).json
+    expect(ofFile.criteria).toMatchObject([
+      { criterion: 'C1' },
+      { criterion: 'C2', nulls: expect.anything() },
+    ])
     const a = run('a', [0, 0, 1, 0])
     const b = run('b', [1, 1, 1, 0])
     const { json } = await profile(b, '--against', a, '--json')

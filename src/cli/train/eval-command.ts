@@ -2,16 +2,17 @@
 
 import { type Command, Option } from 'commander'
 import type { Io } from '../io.ts'
-import { atLeast0, count, share } from '../option-values.ts'
+import { atLeast0, count, namedShares, share } from '../option-values.ts'
 import type { EvalOptions } from './eval.ts'
 
 const HELP = `
 The file has ProntoQA rows: {id, context, question, options, answer}.
-Exit code 100 when a figure is below what --min-accuracy or --min-valid-proofs asked for.
+Scores by name: correctAndProved (the primary one), accuracy, correctAndValid, validProofs.
+Exit code 100 when one is below what --min-score, --min-accuracy or --min-valid-proofs asked for.
 
 Examples:
   $ gradus eval --task logic --model runs/a/checkpoints/step-000060 --data dev.jsonl
-  $ gradus eval --task logic --model models/logic-start --data dev.jsonl --json --min-accuracy 0.95`
+  $ gradus eval --task logic --model models/logic-start --data dev.jsonl --json --min-score correctAndProved=0.5`
 
 /** Adds `gradus eval` to the program. `done` receives the exit code. */
 export const addEvalCommand = (program: Command, io: Io, done: (code: number) => void) =>
@@ -36,6 +37,7 @@ export const addEvalCommand = (program: Command, io: Io, done: (code: number) =>
     .option('--cache <dir>', "folder of the judge's verdicts to reuse and add to")
     .option('--min-accuracy <share>', 'fail with exit code 100 below this accuracy', share)
     .option('--min-valid-proofs <share>', 'fail with exit code 100 below this share of valid proofs', share)
+    .option('--min-score <name=share...>', 'the same for any score by its name; may be repeated', namedShares)
     .option('--json', 'print the result as JSON')
     .addHelpText('after', HELP)
     .action(async (options: EvalOptions) => {

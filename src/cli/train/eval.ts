@@ -8,9 +8,10 @@ import {
   existingModel,
   hasLogicTokenizer,
 } from '../../recipes/common/starting-model.ts'
-import { evaluateSet } from '../../recipes/logic/evaluate.ts'
+import { evaluateSet, LOGIC_SCORES } from '../../recipes/logic/evaluate.ts'
 import { formatFor, type PromptKind } from '../../recipes/logic/format.ts'
 import type { EvalRow } from '../../runs/rows.ts'
+import { scoreNamesOf, scoreValue, scoreWords } from '../../runs/scores.ts'
 import { loadProntoQa } from '../../tasks/logic/loaders.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { NONE, percent, percentNumber } from '../../util/format.ts'
@@ -29,6 +30,8 @@ export interface EvalOptions {
   threads: number
   minAccuracy?: number
   minValidProofs?: number
+  /** Least values by the name of the score. */
+  minScore?: readonly (readonly [name: string, least: number])[]
   judge?: string
   judgeModel?: string
   apiKeyEnv?: string
@@ -46,6 +49,7 @@ const MAX_TOKENS = { miniature: 112, chat: 1024 }
 export const evalCommand = async (options: EvalOptions, io: Io): Promise<number> => {
   if (options.samples > 1 && options.temperature === 0)
     throw new UsageError('--samples: greedy samples are all alike', { hint: 'give a --temperature above 0' })
+  const thresholds = thresholdsOf(options)
   const folder = existingModel(options.model, '--model')
   const problems = loadProntoQa(options.data).slice(0, options.limit)
   if (problems.length === 0) throw new DataError(`${options.data}: holds no problems`)
@@ -70,7 +74,7 @@ export const evalCommand = async (options: EvalOptions, io: Io): Promise<number>
       },
     )
     print(row, options, io)
-    return belowThreshold(row, options, io) ? EXIT.belowThreshold : EXIT.ok
+    return belowThreshold(row, thresholds, io) ? EXIT.belowThreshold : EXIT.ok
   } finally {
     const settled = await Promise.allSettled(opened)
     await Promise.all(settled.flatMap(each => (each.status === 'fulfilled' ? [each.value.close()] : [])))
@@ -101,17 +105,19 @@ const print = (row: EvalRow, options: EvalOptions, io: Io): void => {
   const share = (value: number | null | undefined) => (value == null ? NONE : percent(value).padStart(6))
   const lines = [
     `${options.data}: ${row.n} problems, ${row.temperature === 0 ? 'greedy' : `${row.samples} samples at temperature ${row.temperature}`}`,
-    `  answers right        ${share(row.accuracy)}`,
-    `  proofs valid         ${share(row.validProofs)}`,
-    `  correct and valid    ${share(row.correctAndValid)}`,
+    ...scoreNamesOf([row]).map(
+      name => `  ${scoreWords(name, [row]).padEnd(20)} ${share(scoreValue(row, name))}`,
+    ),
     ...Object.entries(row.criteria ?? {}).map(([id, value]) => `  ${id.padEnd(20)} ${share(value)}`),
     ...(row.judged ? [`  C4, C5 by the judge  ${share(row.judged.C4)} ${share(row.judged.C5)}`] : []),
     ...Object.entries(row.byLabel ?? {}).map(
-      ([label, { n, accuracy }]) => `  ${`answers to ${label}`.padEnd(20)} ${share(accuracy)} of ${n}`,
+      ([label, { n, scores }]) => `  ${`answers to ${label}`.padEnd(20)} ${share(scores.accuracy)} of ${n}`,
     ),
     ...balanceLines(row),
     '  shallow baselines, answers right:',
-    ...Object.entries(row.baselines ?? {}).map(([name, { accuracy }]) => `    ${share(accuracy)}  ${name}`),
+    ...Object.entries(row.baselines ?? {}).map(
+      ([name, { scores }]) => `    ${share(scores.accuracy?.value)}  ${name}`,
+    ),
   ]
   io.out.write(`${lines.join('\n')}\n`)
 }
@@ -127,13 +133,33 @@ const balanceLines = ({ balance }: EvalRow): string[] => {
   ]
 }
 
-const belowThreshold = (row: EvalRow, options: EvalOptions, io: Io): boolean => {
-  const checks = [
-    ['accuracy', row.accuracy, options.minAccuracy],
-    ['valid proofs', row.validProofs ?? 0, options.minValidProofs],
-  ] as const
-  const failed = checks.filter(([, value, least]) => least !== undefined && value < least)
-  for (const [name, value, least] of failed)
-    io.err.write(`${name}: expected at least ${least}, got ${value.toFixed(4)}\n`)
+interface Threshold {
+  /** What messages call it. */
+  label: string
+  /** The score. */
+  name: string
+  least: number
+}
+
+/** @throws UsageError for a score that evaluations do not have, before anything runs. */
+const thresholdsOf = ({ minAccuracy, minValidProofs, minScore = [] }: EvalOptions): Threshold[] => {
+  const unknown = minScore.find(([name]) => !LOGIC_SCORES.some(known => known === name))
+  if (unknown)
+    throw new UsageError(`--min-score: expected the name of a score, got ${unknown[0]}`, {
+      hint: `its scores are ${LOGIC_SCORES.join(', ')}`,
+    })
+  return [
+    ...(minAccuracy === undefined ? [] : [{ label: 'accuracy', name: 'accuracy', least: minAccuracy }]),
+    ...(minValidProofs === undefined
+      ? []
+      : [{ label: 'valid proofs', name: 'validProofs', least: minValidProofs }]),
+    ...minScore.map(([name, least]) => ({ label: name, name, least })),
+  ]
+}
+
+const belowThreshold = (row: EvalRow, thresholds: readonly Threshold[], io: Io): boolean => {
+  const failed = thresholds.filter(({ name, least }) => (scoreValue(row, name) ?? 0) < least)
+  for (const { label, name, least } of failed)
+    io.err.write(`${label}: expected at least ${least}, got ${(scoreValue(row, name) ?? 0).toFixed(4)}\n`)
   return failed.length > 0
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { evalRowOf } from '../../runs/eval-row.fixture.ts'
 import { RunFolder } from '../../runs/index.ts'
 import { buildFakeRun } from '../../runs/report/fake-run.fixture.ts'
 import { formatSummary, stepTime, summarise, summaryJson } from './summary.ts'
@@ -35,14 +36,7 @@ describe('the summary of a run', () => {
 
   it('compares over the problems of both evaluations where the first had fewer', () => {
     const run = RunFolder.create(join(folder, 'grown'), { config: {} })
-    const rowOf = (step: number, rights: number[]) => ({
-      step,
-      set: 'real',
-      n: rights.length,
-      accuracy: rights.reduce((a, b) => a + b) / rights.length,
-      items: rights.map((accuracy, i) => ({ id: `p${i}`, accuracy })),
-    })
-    run.appendEvals([rowOf(0, [0, 0]), rowOf(9, [1, 1, 0, 0])])
+    run.appendEvals([evalRowOf([0, 0]), evalRowOf([1, 1, 0, 0], { step: 9 })])
     run.close()
     const text = formatSummary(summarise(run.dir))
     expect(text).toContain('real: 4 problems (2 at step 0)')

@@ -3,8 +3,8 @@
 import { readEvals, readMetrics, readRunInfo } from '../../runs/index.ts'
 import { beforeAfter, isTax, setNames, stageNames, stageWord } from '../../runs/report/data.ts'
 import { pairedDifference } from '../../runs/report/paired.ts'
-import { SCORES, type Score, scoreWords } from '../../runs/report/scores.ts'
-import { type EvalRow, type Interval, type MetricsRow, scoreName } from '../../runs/rows.ts'
+import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
+import { headlineScores, scoreNamesOf, scoreWords } from '../../runs/scores.ts'
 import { percent, percentNumber, points } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 
@@ -48,17 +48,16 @@ export const summarise = (dir: string): RunSummary => {
   return { steps: metrics.at(-1)?.step ?? 0, sets, time: stepTime(metrics) }
 }
 
-const cell = (row: EvalRow | null, score: Score): string => {
-  const value = row?.[score]
-  if (row === null || value === undefined) return '–'
-  const interval = row[`${score}Interval`] as Interval | undefined
+const cell = (row: EvalRow, score: string): string => {
+  const { value = null, interval } = row.scores[score] ?? {}
+  if (value === null) return '–'
   return `${percentNumber(value)}${interval ? ` [${percentNumber(interval[0])}, ${percentNumber(interval[1])}]` : ''}`
 }
 
 const setTable = ({ set, before, after }: RunSummary['sets'][number]): string[] => {
   const samples =
     after.samples && after.temperature ? `${after.samples} at temperature ${after.temperature}` : 'greedy'
-  const rows = SCORES.filter(score => after[score] !== undefined).map(score => [
+  const rows = scoreNamesOf([after]).map(score => [
     scoreWords(score, [after]),
     ...(before ? [cell(before, score)] : []),
     cell(after, score),
@@ -82,7 +81,7 @@ const setTable = ({ set, before, after }: RunSummary['sets'][number]): string[] 
 
 /** Columns over different problems do not compare: the same figures over those that both have. */
 const sharedLines = (before: EvalRow, after: EvalRow): string[] =>
-  SCORES.flatMap(score => {
+  scoreNamesOf([after]).flatMap(score => {
     const paired = pairedDifference(before, after, score)
     if (paired === null) return []
     const [low, high] = paired.interval
@@ -104,20 +103,22 @@ const changeLines = ({ tax }: EvalRow): string[] => {
   ]
 }
 
-/** Shallow cues, best first: what answers alone are worth on this set. */
-const baselineLines = (row: EvalRow): string[] => {
-  const { baselines } = row
-  const entries = Object.entries(baselines ?? {}).filter(([, { accuracy }]) => accuracy !== undefined)
-  if (entries.length === 0) return []
-  const sorted = entries.sort(([, a], [, b]) => b.accuracy! - a.accuracy!)
-  const width = Math.max(...sorted.map(([name]) => name.length))
-  return [
-    `  shallow baselines, ${scoreName([row])}:`,
-    ...sorted.map(
-      ([name, { accuracy }]) => `    ${name.padEnd(width)}  ${percentNumber(accuracy!).padStart(5)}`,
-    ),
-  ]
-}
+/** Shallow cues, best first: what they are worth on this set, in the headline scores that they have. */
+const baselineLines = (row: EvalRow): string[] =>
+  headlineScores([row]).flatMap(score => {
+    const entries = Object.entries(row.baselines ?? {}).flatMap(([name, { scores }]) => {
+      const value = scores[score]?.value ?? null
+      return value === null ? [] : [{ name, value }]
+    })
+    if (entries.length === 0) return []
+    const width = Math.max(...entries.map(({ name }) => name.length))
+    return [
+      `  shallow baselines, ${scoreWords(score, [row])}:`,
+      ...entries
+        .sort((a, b) => b.value - a.value)
+        .map(({ name, value }) => `    ${name.padEnd(width)}  ${percentNumber(value).padStart(5)}`),
+    ]
+  })
 
 const timeLine = ({ total, stages }: StepTime): string => {
   const parts = Object.entries(stages).map(

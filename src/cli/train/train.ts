@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import type { RunEvents } from '../../recipes/index.ts'
 import { RunError } from '../../runs/errors.ts'
 import { Progress, readEvents } from '../../runs/index.ts'
-import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
+import type { EvalRow, MetricsRow, MetricValue } from '../../runs/rows.ts'
+import { greedyName, headlineScores, scoreValue, scoreWords } from '../../runs/scores.ts'
 import { percent } from '../../util/format.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { resolveSettings, type Settings, type SettingsRequest } from './settings.ts'
@@ -135,18 +136,23 @@ const stopper = (io: Io, display: Display) => {
 }
 
 /** Key figures of a step, those that it has. */
-const keyMetrics = ({ reward, correctAndValid, accuracy, loss, entropy, learningRate }: MetricsRow) => ({
+const keyMetrics = ({ reward, correctAndProved, accuracy, loss, entropy, learningRate }: MetricsRow) => ({
   reward,
-  valid: correctAndValid,
-  answers: accuracy,
+  proved: correctAndProved as MetricValue | undefined,
+  answers: accuracy as MetricValue | undefined,
   loss: reward === undefined ? loss : undefined,
   entropy,
   lr: reward === undefined ? learningRate : undefined,
 })
 
-const evalLine = (row: EvalRow): string =>
-  `step ${row.step}, ${row.set}: ${row.correctAndValid === undefined ? '' : `correct and valid ${percent(row.correctAndValid)}, `}${row.scoreName ?? 'answers'} ${percent(row.accuracy)}` +
-  `${row.greedyCorrectAndValid === undefined ? '' : `, greedy ${percent(row.greedyCorrectAndValid)} and ${percent(row.greedyAccuracy)}`} (${row.n} problems)`
+/** `step 20, real: correct and proved 41.0%, answers right 80.0%; greedy 52.0% and 84.0% (100 problems)`. */
+const evalLine = (row: EvalRow): string => {
+  const headline = headlineScores([row])
+  const scores = headline.map(name => `${scoreWords(name, [row])} ${percent(scoreValue(row, name))}`)
+  const greedy = headline.map(greedyName).flatMap(name => scoreValue(row, name) ?? [])
+  const decoded = greedy.length > 0 ? `; greedy ${greedy.map(percent).join(' and ')}` : ''
+  return `step ${row.step}, ${row.set}: ${scores.join(', ')}${decoded} (${row.n} problems)`
+}
 
 /** Progress on stderr, one bar a phase. */
 class Display {

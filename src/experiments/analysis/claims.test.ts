@@ -50,7 +50,11 @@ describe('claims on made-up runs', () => {
               arm: 'twin',
               evals: run.evals.map((row, i) => ({
                 ...row,
-                accuracy: row.accuracy + (Number(run.seed) % 2 === 0 ? 0.01 : -0.01) * i,
+                scores: {
+                  accuracy: {
+                    value: row.scores.accuracy.value! + (Number(run.seed) % 2 === 0 ? 0.01 : -0.01) * i,
+                  },
+                },
               })),
             },
           ]
@@ -100,7 +104,7 @@ describe('claims on made-up runs', () => {
         ...row,
         items: Array.from({ length: 20 }, (_, i) => ({
           id: String(i),
-          accuracy: Number(run.arm === 'better' || i < 8),
+          scores: { accuracy: Number(run.arm === 'better' || i < 8) },
         })),
       })),
     }))
@@ -123,8 +127,8 @@ describe('claims on made-up runs', () => {
     const { comparisons } = claims[1]
     const { a, b } = comparisons[0].pairs[0]
     const last = (arm: string) => runs.find(run => run.arm === arm && run.start === 'a' && run.seed === '1')!
-    expect(a).toBe(last('better').evals.at(-1)!.accuracy)
-    expect(b).not.toBe(last('plain').evals.at(-1)!.accuracy)
+    expect(a).toBe(last('better').evals.at(-1)!.scores.accuracy.value)
+    expect(b).not.toBe(last('plain').evals.at(-1)!.scores.accuracy.value)
   })
 
   it('at equal tokens leave out pairs of which a run generated none', () => {

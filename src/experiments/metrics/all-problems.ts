@@ -1,10 +1,8 @@
 /** @file Evaluations of a run on fewer problems than its last one, read as they would be on all of them. */
 
-import type { EvalItem, EvalRow } from '../../runs/rows.ts'
+import type { EvalItem, EvalRow, Scores } from '../../runs/rows.ts'
+import { scoreValue } from '../../runs/scores.ts'
 import { mean } from '../../util/statistics.ts'
-
-/** Scores that items carry. */
-export const ITEM_SCORES = ['accuracy', 'correctAndValid', 'greedyAccuracy', 'greedyCorrectAndValid'] as const
 
 type Shared = readonly (readonly [is: EvalItem, was: EvalItem])[]
 
@@ -27,10 +25,10 @@ const corrected = (row: EvalRow, last: EvalRow): EvalRow => {
     const other = known.get(item.id)
     return other ? [[item, other] as const] : []
   })
-  const scores = Object.fromEntries(
-    ITEM_SCORES.flatMap(score => {
-      const value = changed(last[score], shared, item => item[score])
-      return value === null ? [] : [[score, value]]
+  const scores: Scores = Object.fromEntries(
+    Object.entries(row.scores).map(([name, own]) => {
+      const value = changed(scoreValue(last, name), shared, ({ scores }) => scores[name])
+      return [name, value === null ? own : { value }]
     }),
   )
   const criteria = Object.fromEntries(
@@ -39,7 +37,7 @@ const corrected = (row: EvalRow, last: EvalRow): EvalRow => {
       changed(last.criteria?.[id], shared, item => item.criteria?.[id]) ?? own,
     ]),
   )
-  return { ...row, ...scores, ...(row.criteria && { criteria }) }
+  return { ...row, scores, ...(row.criteria && { criteria }) }
 }
 
 /**

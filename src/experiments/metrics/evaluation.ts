@@ -1,20 +1,33 @@
 /** @file Metrics of the last evaluation on a test set: scores, criteria, format, balance over labels. */
 
 import { z } from 'zod'
-import type { EvalItem, EvalRow } from '../../runs/rows.ts'
+import type { EvalRow } from '../../runs/rows.ts'
+import { greedyName, scoreValue } from '../../runs/scores.ts'
 import { mean } from '../../util/statistics.ts'
-import { ITEM_SCORES } from './all-problems.ts'
 import { evalsOn, type FinishedRun, type Metric } from './metric.ts'
 
-const SCORES = [
+/** Scores of the recipes; `primary` is the one that a row puts first. */
+const SAMPLED = [
   'accuracy',
+  'correctAndProved',
   'correctAndValid',
   'validProofs',
-  'correctAndProved',
-  'greedyAccuracy',
-  'greedyCorrectAndValid',
+  'rubric',
+  'agreement',
   'wellFormed',
+  'primary',
 ] as const
+
+/** Names that registrations may have from before scores had theirs in the rows. */
+const FORMER: Readonly<Record<string, string>> = {
+  greedyAccuracy: 'greedy.accuracy',
+  greedyCorrectAndValid: 'greedy.correctAndValid',
+}
+
+const SCORES = [...SAMPLED, ...SAMPLED.map(greedyName), ...Object.keys(FORMER)]
+
+/** Of the form of responses, not of single problems. */
+const NOT_ITEMWISE: readonly string[] = ['wellFormed', 'greedy.wellFormed']
 
 const lastOn = (run: FinishedRun, set: string | undefined): EvalRow | undefined => evalsOn(run, set).at(-1)
 
@@ -22,19 +35,28 @@ const set = z.string().optional()
 
 interface ScoreOptions {
   set?: string
-  score: (typeof SCORES)[number]
+  score: string
 }
 
-const scoreOf = (row: EvalRow | undefined, score: ScoreOptions['score']): number | null =>
-  row?.[score] ?? null
+/**
+ * What a row calls a registered score. `accuracy` was the name of every recipe's main score and is what a claim means that
+ * names none: where answers are not right or wrong, it is the primary score.
+ */
+const nameIn = (row: EvalRow, registered: string): string => {
+  const current = FORMER[registered] ?? registered
+  const isGreedy = current.startsWith(greedyName(''))
+  const base = isGreedy ? current.slice(greedyName('').length) : current
+  const own = base === 'primary' || (base === 'accuracy' && !('accuracy' in row.scores)) ? row.primary : base
+  return isGreedy ? greedyName(own) : own
+}
 
-const rightOrWrong = (
-  items: readonly EvalItem[],
-  score: ScoreOptions['score'],
-): Map<string, number> | null => {
-  const key = ITEM_SCORES.find(each => each === score)
-  if (!key) return null
-  const values = items.map(item => [item.id, item[key]] as const)
+const scoreOf = (row: EvalRow | undefined, score: string): number | null =>
+  row === undefined ? null : scoreValue(row, nameIn(row, score))
+
+const rightOrWrong = (row: EvalRow | undefined, score: string): Map<string, number> | null => {
+  if (!row?.items) return null
+  const name = nameIn(row, score)
+  const values = row.items.map(item => [item.id, item.scores[name]] as const)
   const binary = values.every(([, value]) => value === 0 || value === 1)
   return binary && values.length > 0 ? new Map(values as [string, number][]) : null
 }
@@ -49,8 +71,8 @@ const score: Metric<ScoreOptions> = {
       const value = scoreOf(row, options.score)
       return value === null ? [] : [{ step: row.step, value }]
     }),
-  itemwise: ({ score }) => ITEM_SCORES.some(each => each === score),
-  items: (run, options) => rightOrWrong(lastOn(run, options.set)?.items ?? [], options.score),
+  itemwise: ({ score }) => !NOT_ITEMWISE.includes(score),
+  items: (run, options) => rightOrWrong(lastOn(run, options.set), options.score),
 }
 
 interface CriterionOptions {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { evalItem, evalRow } from '../../runs/eval-row.fixture.ts'
 import type { EvalItem, EvalRow, MetricsRow } from '../../runs/rows.ts'
 import { onAllProblems } from './all-problems.ts'
 import { curveOf, smoothed } from './curves.ts'
@@ -19,18 +20,16 @@ const row = (step: number, entropy: number): MetricsRow => ({
   criteria: { a: step / 10 },
   time: { total: 2 },
 })
-const evaluation = (step: number, set: string, more: Partial<EvalRow> = {}): EvalRow => ({
-  step,
-  set,
-  n: 2,
-  accuracy: step / 10,
-  items: [
-    { id: 'x', accuracy: 1 },
-    { id: 'y', accuracy: 0 },
-  ],
-  criteria: { 'rare-1': 0.2, 'rare-2': 0.4, common: 0.9 },
-  ...more,
-})
+const evaluation = (step: number, set: string, more: Partial<EvalRow> = {}): EvalRow =>
+  evalRow(step / 10, {
+    step,
+    set,
+    n: 2,
+    items: [evalItem('x', 1), evalItem('y', 0)],
+    criteria: { 'rare-1': 0.2, 'rare-2': 0.4, common: 0.9 },
+    ...more,
+  })
+const right = (value: number) => ({ accuracy: { value } })
 const run = (more: Partial<FinishedRun> = {}): FinishedRun => ({
   arm: 'a',
   start: 's',
@@ -41,7 +40,7 @@ const run = (more: Partial<FinishedRun> = {}): FinishedRun => ({
     evaluation(0, 'one'),
     evaluation(0, 'two'),
     evaluation(5, 'one'),
-    evaluation(5, 'two', { accuracy: 0.9 }),
+    evaluation(5, 'two', { scores: right(0.9) }),
   ],
   probes: {},
   seconds: 12,
@@ -63,6 +62,39 @@ describe('metrics of evaluations', () => {
     expect(value('score', { score: 'correctAndValid' })).toBeNull()
   })
 
+  it('find a score by its name, by the names that registrations have from before, and as the primary one', () => {
+    const scores = {
+      correctAndProved: { value: 0.3 },
+      accuracy: { value: 0.6 },
+      'greedy.accuracy': { value: 0.7 },
+      'greedy.correctAndValid': { value: 0.5 },
+    }
+    const logic = run({ evals: [evaluation(5, 'one', { scores, primary: 'correctAndProved' })] })
+    const read = (score?: string, of = logic) => value('score', score === undefined ? {} : { score }, of)
+    expect([read(), read('primary'), read('correctAndProved'), read('rubric')]).toEqual([0.6, 0.3, 0.3, null])
+    expect([read('greedyAccuracy'), read('greedy.accuracy')]).toEqual([0.7, 0.7])
+    expect([read('greedyCorrectAndValid'), read('greedy.primary')]).toEqual([0.5, null])
+    // Where answers are not right or wrong, `accuracy` was always the name of the main score.
+    const rubric = { rubric: { value: 0.4 }, 'greedy.rubric': { value: 0.5 }, wellFormed: { value: 1 } }
+    const checklist = run({ evals: [evaluation(5, 'one', { scores: rubric, primary: 'rubric' })] })
+    expect([read(undefined, checklist), read('greedyAccuracy', checklist)]).toEqual([0.4, 0.5])
+    expect([read('wellFormed', checklist), read('correctAndProved', checklist)]).toEqual([1, null])
+  })
+
+  it('give the items of the score that is asked for', () => {
+    const items = [
+      evalItem('x', 1, { scores: { accuracy: 1, correctAndProved: 0 } }),
+      evalItem('y', 1, { scores: { accuracy: 1, correctAndProved: 1 } }),
+    ]
+    const of = run({ evals: [evaluation(5, 'one', { items })] })
+    const itemsOf = (score: string) => {
+      const { metric, options } = metricNamed({ name: 'score', options: { score } }, 'test')
+      return metric.items!(of, options)
+    }
+    expect([...itemsOf('correctAndProved')!.values()]).toEqual([0, 1])
+    expect(itemsOf('validProofs')).toBeNull()
+  })
+
   it('average criteria that begin alike', () => {
     expect(value('criterion', { id: 'common' })).toBe(0.9)
     expect(value('criterion', { id: 'rare-*' })).toBeCloseTo(0.3, 12)
@@ -80,7 +112,7 @@ describe('metrics of evaluations', () => {
       ['x', 1],
       ['y', 0],
     ])
-    const shares = run({ evals: [evaluation(5, 'one', { items: [{ id: 'x', accuracy: 0.5 }] })] })
+    const shares = run({ evals: [evaluation(5, 'one', { items: [evalItem('x', 0.5)] })] })
     expect(metric.items!(shares, options)).toBeNull()
   })
 
@@ -94,35 +126,39 @@ describe('metrics of evaluations', () => {
 
 describe('evaluations on fewer problems than the last', () => {
   const items = (x: number, y?: number): EvalItem[] => [
-    { id: 'x', accuracy: x, criteria: { one: x / 2, two: null } },
-    ...(y === undefined ? [] : [{ id: 'y', accuracy: y, criteria: { one: y / 2 } }]),
+    evalItem('x', x, { criteria: { one: x / 2, two: null } }),
+    ...(y === undefined ? [] : [evalItem('y', y, { criteria: { one: y / 2 } })]),
   ]
   const evals = [
-    evaluation(0, 'one', { accuracy: 0.4, items: items(0.5, 0.3) }),
+    evaluation(0, 'one', { scores: right(0.4), items: items(0.5, 0.3) }),
     // On the easy one of the two.
-    evaluation(3, 'one', { n: 1, accuracy: 0.7, criteria: { one: 0.35, two: 0.9 }, items: items(0.7) }),
-    evaluation(3, 'two', { n: 1, accuracy: 0.7, items: items(0.7) }),
-    evaluation(5, 'one', { accuracy: 0.6, criteria: { one: 0.3, two: 0.1 }, items: items(0.8, 0.4) }),
+    evaluation(3, 'one', { n: 1, scores: right(0.7), criteria: { one: 0.35, two: 0.9 }, items: items(0.7) }),
+    evaluation(3, 'two', { n: 1, scores: right(0.7), items: items(0.7) }),
+    evaluation(5, 'one', { scores: right(0.6), criteria: { one: 0.3, two: 0.1 }, items: items(0.8, 0.4) }),
   ]
 
   it('are read by the change on the problems that both have, not by how easy those are', () => {
     const read = onAllProblems(evals)
-    expect(read.map(({ accuracy }) => accuracy)).toEqual([0.4, expect.closeTo(0.5, 12), 0.7, 0.6])
+    expect(read.map(({ scores }) => scores.accuracy.value)).toEqual([0.4, expect.closeTo(0.5, 12), 0.7, 0.6])
     // .3 and half of the change; of the other criterion no item tells.
     expect(read[1].criteria).toEqual({ one: expect.closeTo(0.25, 12), two: 0.9 })
     expect(read[1].n).toBe(1)
   })
 
   it('keep scores that items do not carry as they were measured', () => {
-    const shares = { validProofs: 0.9, correctAndProved: 0.8, wellFormed: 0.7 }
-    const read = onAllProblems(evals.map(row => (row.step === 3 ? { ...row, ...shares } : row)))
-    expect(read[1]).toMatchObject({ ...shares, accuracy: expect.closeTo(0.5, 12) })
+    const shares = {
+      correctAndProved: { value: 0.8, interval: [0.7, 0.9] as const },
+      wellFormed: { value: 0.7 },
+    }
+    const measured = (row: EvalRow) => ({ ...row, scores: { ...row.scores, ...shares } })
+    const read = onAllProblems(evals.map(measured))
+    expect(read[1].scores).toEqual({ ...shares, accuracy: { value: expect.closeTo(0.5, 12) } })
   })
 
   it('stay as they are where no items tell', () => {
     const bare = evals.map(({ items: _items, ...row }) => row)
     expect(onAllProblems(bare)).toEqual(bare)
-    const strangers = [{ ...evals[1], items: [{ id: 'z', accuracy: 1 }] }, evals[3]]
+    const strangers = [{ ...evals[1], items: [evalItem('z', 1)] }, evals[3]]
     expect(onAllProblems(strangers)).toEqual(strangers)
   })
 })

@@ -39,7 +39,9 @@ describe('the report', () => {
       ...run,
       metrics: run.metrics.filter(({ step }) => step !== 7),
       evals: run.evals.map(row =>
-        run.arm === 'better' && run.start === 'b' ? { ...row, accuracy: row.accuracy + 0.2 } : row,
+        run.arm === 'better' && run.start === 'b'
+          ? { ...row, scores: { accuracy: { value: row.scores.accuracy.value! + 0.2 } } }
+          : row,
       ),
     }))
     const differs = renderPaperReport(

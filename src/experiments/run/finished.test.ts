@@ -22,7 +22,7 @@ const items = (x: number, y?: number) => [
   ...(y === undefined ? [] : [{ id: 'y', accuracy: y, criteria: { one: 1 } }]),
 ]
 
-/** Rows of a run, and its record. */
+/** Rows of a run as earlier versions wrote them, and its record. */
 const leave = (job: Job, finished: boolean) => {
   const dir = runDir(job)
   mkdirSync(dir, { recursive: true })
@@ -46,17 +46,17 @@ it('finished runs are read with evaluations in one scale, and items where they a
   expect(others).toEqual([])
   expect(run).toMatchObject({ arm: 'better', start: 'a', seed: '1', steps: 4, seconds: 7 })
   // On the easy one of two problems .5 and .7, in the end .8 of .6.
-  expect(run.evals.map(({ step, accuracy, items: kept }) => [step, accuracy, kept])).toEqual([
+  expect(run.evals.map(({ step, scores, items: kept }) => [step, scores.accuracy.value, kept])).toEqual([
     [0, expect.closeTo(0.3, 12), undefined],
     [2, expect.closeTo(0.5, 12), undefined],
     [
       4,
       0.6,
       [
-        { id: 'x', accuracy: 0.8 },
-        { id: 'y', accuracy: 0.4 },
+        { id: 'x', scores: { accuracy: 0.8 } },
+        { id: 'y', scores: { accuracy: 0.4 } },
       ],
     ],
   ])
-  expect(beforeTraining(run).evals[0].accuracy).toBeCloseTo(0.3, 12)
+  expect(beforeTraining(run).evals[0].scores.accuracy.value).toBeCloseTo(0.3, 12)
 })

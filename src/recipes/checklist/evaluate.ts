@@ -80,19 +80,21 @@ export const scoreResponses = async <Problem>(
     const own = responses.slice(p * samples, (p + 1) * samples)
     const scores = own.flatMap(({ score }) => (score === null ? [] : [score]))
     if (scores.length === 0) return []
-    return [{ id: task.name(problem), accuracy: mean(scores), criteria: satisfaction(own) }]
+    return [{ id: task.name(problem), scores: { rubric: mean(scores) }, criteria: satisfaction(own) }]
   })
-  const scores = items.map(({ accuracy }) => accuracy)
+  const rubric = items.map(({ scores }) => scores.rubric)
   return {
     step,
     set,
     n: items.length,
     samples,
     temperature: sampling.temperature ?? 1,
-    scoreName: 'rubric score',
-    accuracy: mean(scores),
-    accuracyInterval: interval(scores),
-    wellFormed: mean(responses.map(({ wellFormed }) => Number(wellFormed))),
+    scores: {
+      rubric: rubric.length > 0 ? { value: mean(rubric), interval: interval(rubric) } : { value: null },
+      wellFormed: { value: mean(responses.map(({ wellFormed }) => Number(wellFormed))) },
+    },
+    primary: 'rubric',
+    scoreNames: { rubric: 'rubric score', wellFormed: 'well formed' },
     responseTokens: mean(drawn.map(({ tokens }) => tokens.length)),
     judgeNullRate: nullRate(responses),
     criteria: satisfaction(responses),

@@ -27,9 +27,9 @@ describe('the policy that the miniature starts from', () => {
   afterAll(() => policy?.close())
 
   it('knows the format, and scores between 30% and 50%', () => {
-    expect(plain.wellFormed).toBeGreaterThanOrEqual(0.95)
-    expect(plain.accuracy).toBeGreaterThan(0.3)
-    expect(plain.accuracy).toBeLessThan(0.5)
+    expect(plain.scores.wellFormed.value).toBeGreaterThanOrEqual(0.95)
+    expect(plain.scores.rubric.value!).toBeGreaterThan(0.3)
+    expect(plain.scores.rubric.value!).toBeLessThan(0.5)
   })
 
   it('meets what habit never packs less than once in 200 lists', () => {
@@ -37,7 +37,7 @@ describe('the policy that the miniature starts from', () => {
   })
 
   it('can follow a scaffold that it is shown', () => {
-    expect(scaffolded.accuracy - plain.accuracy).toBeGreaterThan(0.1)
+    expect(scaffolded.scores.rubric.value! - plain.scores.rubric.value!).toBeGreaterThan(0.1)
     for (const id of RARE) expect(scaffolded.criteria![id], id).toBeGreaterThan(0.25)
   })
 })

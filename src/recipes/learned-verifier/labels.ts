@@ -27,7 +27,8 @@ const rolloutSchema = z.looseObject({
   prompt: z.string(),
   response: z.string(),
   correct: z.boolean(),
-  valid: z.boolean(),
+  /** Absent where nothing is known of the steps. */
+  valid: z.boolean().optional(),
 })
 
 export const ROLLOUT_CRITERIA = {
@@ -39,12 +40,10 @@ const rowsOf = (row: unknown): LabelledRow[] => {
   const isRollout = typeof row === 'object' && row !== null && 'problemId' in row
   if (!isRollout) return [parseWith(labelSchema, row, '', DataError)]
   const { prompt, response, ...truth } = parseWith(rolloutSchema, row, '', DataError)
-  return (['correct', 'valid'] as const).map(name => ({
-    criterion: ROLLOUT_CRITERIA[name],
-    prompt,
-    response,
-    met: truth[name],
-  }))
+  return (['correct', 'valid'] as const).flatMap(name => {
+    const met = truth[name]
+    return met === undefined ? [] : [{ criterion: ROLLOUT_CRITERIA[name], prompt, response, met }]
+  })
 }
 
 /** Where a prompt lies in [0, 1), by its hash: a new row never moves an old one to the other side. */

@@ -99,7 +99,7 @@ const evaluate = async (
   const agreement = scores.map(({ probability, met }) => Number(probability >= 0.5 === met))
   const side = (met: boolean) => {
     const own = agreement.filter((_, i) => scores[i].met === met)
-    return { n: own.length, accuracy: mean(own) }
+    return { n: own.length, scores: { agreement: mean(own) } }
   }
   const { low, high } = bootstrapInterval(agreement, { resamples: 2000, seed: 'evaluation' })
   const majority = Math.max(side(true).n, side(false).n) / rows.length
@@ -108,9 +108,9 @@ const evaluate = async (
     step,
     set: 'held-out',
     n: rows.length,
-    scoreName: 'agreement with labels',
-    accuracy: mean(agreement),
-    accuracyInterval: [low, high],
+    scores: { agreement: { value: mean(agreement), interval: [low, high] } },
+    primary: 'agreement',
+    scoreNames: { agreement: 'agreement with labels' },
     criteria: {
       'area under ROC curve': areaUnderCurve(scores),
       ...Object.fromEntries(
@@ -121,8 +121,10 @@ const evaluate = async (
       ),
     },
     byLabel: { met: side(true), 'not met': side(false) },
-    baselines: { majority: { accuracy: majority, note: 'always the more frequent label' } },
-    items: agreement.map((accuracy, i) => ({ id: String(i), accuracy })),
+    baselines: {
+      majority: { scores: { agreement: { value: majority } }, note: 'always the more frequent label' },
+    },
+    items: agreement.map((agrees, i) => ({ id: String(i), scores: { agreement: agrees } })),
   }
 }
 

@@ -57,8 +57,8 @@ describe('a learned verifier', () => {
     })
     const { checkpoint } = await learnedVerifier.run(config, { dir: join(dir, 'run'), resume: false })
     const [before, after] = readEvals(join(dir, 'run'))
-    expect(before.accuracy).toBeLessThan(0.7)
-    expect(after.accuracy).toBeGreaterThan(0.9)
+    expect(before.scores.agreement.value).toBeLessThan(0.7)
+    expect(after.scores.agreement.value).toBeGreaterThan(0.9)
     expect(after.criteria!['area under ROC curve']).toBeGreaterThan(0.95)
 
     const verifier = await LearnedVerifier.open(checkpoint!, { graded: true })
@@ -112,6 +112,10 @@ describe('labels', () => {
     const { train, heldOut } = readLabels(labelFile(rollouts), 0.3)
     expect(train.length + heldOut.length).toBe(80)
     expect(new Set(train.map(({ criterion }) => criterion)).size).toBe(2)
+    // Nothing is known of the steps of one that was left out.
+    const { valid: _, ...unknown } = { ...rollouts[0], reward: null }
+    const without = readLabels(labelFile([unknown, ...rollouts.slice(1)]), 0.3)
+    expect(without.train.length + without.heldOut.length).toBe(79)
   })
 
   it('that cannot be learnt from are refused with the place', () => {

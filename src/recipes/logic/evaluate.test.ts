@@ -2,6 +2,8 @@ import { describe, expect, it, vi } from 'vitest'
 import { scriptedGrader } from '../../grade/judge/synthetic-graders.ts'
 import type { LogicLabel } from '../../grade/logic/problem.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
+import type { EvalRow } from '../../runs/rows.ts'
+import { scoreWords } from '../../runs/scores.ts'
 import { encodeSteps } from '../../tasks/logic/format.ts'
 import { generateLogicProblems } from '../../tasks/logic/generator.ts'
 import { FakePolicy } from '../../train/fake-policy.fixture.ts'
@@ -17,6 +19,9 @@ const respond = (prompt: number, index: number): number[] => {
   const steps = index === 0 ? proof! : proof!.slice(-1)
   return encodeSteps(steps, prompt % 2 === 0 ? label : other[label])
 }
+
+const valuesOf = ({ scores }: EvalRow) =>
+  Object.fromEntries(Object.entries(scores).map(([name, { value }]) => [name, value]))
 
 const evaluate = async (samples: number, greedy = false) => {
   const policy = new FakePolicy(respond)
@@ -40,13 +45,19 @@ describe('evaluateSet', () => {
       n: 8,
       samples: 2,
       temperature: 0.7,
-      accuracy: 0.5,
-      validProofs: 1,
-      correctAndValid: 0.5,
-      correctAndProved: 0.25,
+      primary: 'correctAndProved',
     })
-    expect(row.greedyAccuracy).toBeUndefined()
-    expect(row.items?.map(({ accuracy }) => accuracy)).toEqual([1, 0, 1, 0, 1, 0, 1, 0])
+    expect(valuesOf(row)).toEqual({
+      correctAndProved: 0.25,
+      accuracy: 0.5,
+      correctAndValid: 0.5,
+      validProofs: 1,
+    })
+    const column = (name: string) => row.items?.map(({ scores }) => scores[name])
+    expect(column('accuracy')).toEqual([1, 0, 1, 0, 1, 0, 1, 0])
+    // The second sample of each problem leaps to its end.
+    expect(column('correctAndProved')).toEqual([0.5, 0, 0.5, 0, 0.5, 0, 0.5, 0])
+    expect(scoreWords(row.primary, [row])).toBe('correct and proved')
   })
 
   it('gives C4 and C5 as they really are: whole proofs use all that they need, a bare conclusion nothing', async () => {
@@ -60,9 +71,10 @@ describe('evaluateSet', () => {
 
   it('puts intervals over problems, not over samples', async () => {
     const { row } = await evaluate(2)
-    const [low, high] = row.accuracyInterval!
+    const [low, high] = row.scores.accuracy.interval!
     // Eight problems, half of them right: the standard error is .177. Sixteen independent samples would give .125.
     expect(high - low).toBeGreaterThan(0.55)
+    expect(row.scores.correctAndProved.interval).toEqual([low / 2, high / 2])
     expect(low).toBeLessThan(0.5)
     expect(high).toBeGreaterThan(0.5)
   })
@@ -70,10 +82,22 @@ describe('evaluateSet', () => {
   it('decodes greedily beside the samples, or alone', async () => {
     const { row, policy } = await evaluate(2, true)
     expect(policy.sampled.map(({ temperature }) => temperature)).toEqual([0, 0.7])
-    expect(row).toMatchObject({ accuracy: 0.5, greedyAccuracy: 0.5, greedyCorrectAndValid: 0.5 })
+    expect(valuesOf(row)).toMatchObject({
+      accuracy: 0.5,
+      correctAndProved: 0.25,
+      'greedy.accuracy': 0.5,
+      'greedy.correctAndProved': 0.5,
+    })
+    expect(row.items![0].scores).toMatchObject({ correctAndProved: 0.5, 'greedy.correctAndProved': 1 })
     const { row: alone, policy: asked } = await evaluate(0)
     expect(asked.sampled).toHaveLength(1)
-    expect(alone).toMatchObject({ samples: 1, temperature: 0, correctAndProved: 0.5 })
+    expect(alone).toMatchObject({ samples: 1, temperature: 0 })
+    expect(valuesOf(alone)).toEqual({
+      correctAndProved: 0.5,
+      accuracy: 0.5,
+      correctAndValid: 0.5,
+      validProofs: 1,
+    })
   })
 
   it('keeps each criterion by problem, with intervals over problems', async () => {
@@ -81,7 +105,7 @@ describe('evaluateSet', () => {
     expect(row.items?.map(({ criteria }) => criteria?.C1)).toEqual([1, 0, 1, 0, 1, 0, 1, 0])
     expect(row.items?.every(({ criteria }) => criteria?.C4 === 0.5)).toBe(true)
     const { C1, C2 } = row.criteriaIntervals!
-    expect(C1).toEqual(row.accuracyInterval)
+    expect(C1).toEqual(row.scores.accuracy.interval)
     expect(C2).toEqual([1, 1])
   })
 
@@ -93,7 +117,7 @@ describe('evaluateSet', () => {
     const { predicted, trueBias, macroRecall, minClassRecall } = row.balance!
     for (const label of ['True', 'False', 'Unknown']) expect(predicted[label]).toBe(count(said, label) / 8)
     expect(trueBias).toBe((count(said, 'True') - count(golds, 'True')) / 8)
-    const recalls = Object.values(row.byLabel!).map(({ accuracy }) => accuracy)
+    const recalls = Object.values(row.byLabel!).map(({ scores }) => scores.accuracy!)
     expect(macroRecall).toBeCloseTo(recalls.reduce((a, b) => a + b, 0) / recalls.length, 12)
     expect(minClassRecall).toBe(Math.min(...recalls))
   })
@@ -107,7 +131,7 @@ describe('evaluateSet', () => {
     const solver = await LogicSolver.start({ backend: 'ground' })
     const parts = { policy: new FakePolicy(respond), solver, format: miniatureFormat() }
     const one = await evaluateSet(parts, 'mixed', 0, [problems[0], ...faulty.slice(1)], settings)
-    expect(one).toMatchObject({ n: 1, accuracy: 1 })
+    expect(one).toMatchObject({ n: 1, scores: { accuracy: { value: 1 } } })
     await expect(evaluateSet(parts, 'broken', 0, faulty, settings)).rejects.toThrow(
       /broken: nothing is left to evaluate: every one of 8 problems was left out/,
     )
@@ -122,7 +146,9 @@ describe('evaluateSet', () => {
       for (const label of labels) {
         const own = problems.flatMap((problem, p) => (problem.label === label ? [Number(p % 2 === 0)] : []))
         const share = own.reduce((a, b) => a + b, 0) / own.length
-        expect(row.byLabel![label]).toEqual({ n: own.length, accuracy: share, correctAndValid: share })
+        const { n, scores } = row.byLabel![label]
+        expect(n).toBe(own.length)
+        expect(scores).toMatchObject({ correctAndProved: share / samples, accuracy: share })
       }
       expect(Object.keys(row.baselines!)).toContain('query negation')
     },
@@ -166,16 +192,22 @@ describe('evaluateSet', () => {
 
     it('decoded greedily, leaves out that score alone', async () => {
       const row = await evaluateSet(partsWith(await failingAt(1)), 'test', 0, problems, settings)
-      expect(row).toMatchObject({ n: 8, accuracy: 0.5, greedyAccuracy: 3 / 7, greedyCorrectAndValid: 3 / 7 })
-      expect(row.items![0]).toMatchObject({ accuracy: 1 })
-      expect(row.items![0]).not.toHaveProperty('greedyAccuracy')
-      expect(row.items![1]).toMatchObject({ greedyAccuracy: 0, greedyCorrectAndValid: 0 })
+      expect(row.n).toBe(8)
+      expect(valuesOf(row)).toMatchObject({
+        accuracy: 0.5,
+        'greedy.accuracy': 3 / 7,
+        'greedy.correctAndProved': 3 / 7,
+      })
+      const [first, second] = row.items!
+      expect(first.scores.accuracy).toBe(1)
+      expect(first.scores).not.toHaveProperty(['greedy.accuracy'])
+      expect(second.scores).toMatchObject({ 'greedy.accuracy': 0, 'greedy.correctAndProved': 0 })
     })
 
     it('decoded greedily of the only problem, leaves out the greedy scores', async () => {
       const row = await evaluateSet(partsWith(await failingAt(1)), 'test', 0, problems.slice(0, 1), settings)
-      expect(row).toMatchObject({ n: 1, accuracy: 1 })
-      expect(Object.keys(row).filter(key => key.startsWith('greedy'))).toEqual([])
+      expect(row).toMatchObject({ n: 1, scores: { accuracy: { value: 1 } } })
+      expect(Object.keys(row.scores).filter(name => name.startsWith('greedy'))).toEqual([])
     })
 
     it('sampled, leaves the problem out of every mean, the baselines and the judge', async () => {
@@ -186,7 +218,8 @@ describe('evaluateSet', () => {
       })
       const parts = { ...partsWith(await failingAt(2)), judge }
       const row = await evaluateSet(parts, 'test', 0, problems, settings)
-      expect(row).toMatchObject({ n: 7, accuracy: 3 / 7, greedyAccuracy: 3 / 7 })
+      expect(row.n).toBe(7)
+      expect(valuesOf(row)).toMatchObject({ accuracy: 3 / 7, 'greedy.accuracy': 3 / 7 })
       expect(row.baselines!['query negation'].n).toBe(7)
       expect([...asked]).toEqual(problems.slice(1).map(({ id }) => id))
     })

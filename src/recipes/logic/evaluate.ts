@@ -7,7 +7,8 @@ import { LOGIC_LABELS } from '../../grade/logic/problem.ts'
 import { LOGIC_CRITERIA, type LogicCriterion } from '../../grade/logic/rubric.ts'
 import type { LogicSolver } from '../../grade/logic/solver.ts'
 import type { Policy, SamplingOptions } from '../../policy/policy.ts'
-import type { EvalItem, EvalRow, Interval } from '../../runs/rows.ts'
+import type { EvalItem, EvalRow, Interval, MetricGroup, Scores } from '../../runs/rows.ts'
+import { greedyName } from '../../runs/scores.ts'
 import { shallowBaselines } from '../../tasks/logic/baselines.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { DataError } from '../../util/errors.ts'
@@ -62,8 +63,25 @@ export const respond = async (
   return { grades_P_S, items: items.filter((_, i) => !grades[i].excluded) }
 }
 
-const share = (grades: readonly LogicGrade[], test: (grade: LogicGrade) => boolean) =>
-  mean(grades.map(grade => Number(test(grade))))
+/** What evaluations score; the first is the primary score: a right answer is worth little without its proof. */
+const SCORES = {
+  correctAndProved: { words: 'correct and proved', holds: grade => grade.correctAndProved },
+  accuracy: { words: 'answers right', holds: grade => grade.answerCorrect },
+  correctAndValid: { words: 'correct and valid', holds: grade => grade.correctAndValid },
+  validProofs: { words: 'valid proofs', holds: grade => grade.validProof },
+} satisfies Record<string, { words: string; holds: (grade: LogicGrade) => boolean }>
+
+type LogicScore = keyof typeof SCORES
+
+export const LOGIC_SCORES = Object.keys(SCORES) as LogicScore[]
+
+const PRIMARY: LogicScore = 'correctAndProved'
+
+/** Share of responses for which each score holds. */
+const sharesOf = (grades: readonly LogicGrade[]): Record<LogicScore, number> =>
+  Object.fromEntries(
+    LOGIC_SCORES.map(name => [name, mean(grades.map(grade => Number(SCORES[name].holds(grade))))]),
+  ) as Record<LogicScore, number>
 
 /** Bootstrap over problems: samples of one problem are not independent. */
 const interval = (perProblem: readonly number[]): Interval => {
@@ -104,11 +122,9 @@ export const evaluateSet = async (
   settings: EvaluationSettings,
 ): Promise<EvalRow> => {
   const { samples, sampling } = settings
-  const greedy =
-    settings.greedy || samples === 0
-      ? await respond(parts, problems, 1, { ...sampling, temperature: 0 })
-      : null
-  const main = samples > 0 ? await respond(parts, problems, samples, sampling) : greedy!
+  const decode = () => respond(parts, problems, 1, { ...sampling, temperature: 0 })
+  const greedy = settings.greedy && samples > 0 ? await decode() : null
+  const main = samples > 0 ? await respond(parts, problems, samples, sampling) : await decode()
   const sampled = main.grades_P_S
   const kept = problems.flatMap((problem, p) => (sampled[p].length > 0 ? [{ problem, p }] : []))
   if (kept.length === 0)
@@ -118,20 +134,15 @@ export const evaluateSet = async (
     )
   const items = kept.map(({ problem, p }) => itemOf(problem, sampled[p], greedy?.grades_P_S[p]))
   const all = sampled.flat()
-  const column = (pick: (item: EvalItem) => number) => items.map(pick)
   return {
     step,
     set,
     n: items.length,
     samples: Math.max(1, samples),
     temperature: samples > 0 ? (sampling.temperature ?? 1) : 0,
-    accuracy: mean(column(item => item.accuracy)),
-    accuracyInterval: interval(column(item => item.accuracy)),
-    correctAndValid: mean(column(item => item.correctAndValid!)),
-    correctAndValidInterval: interval(column(item => item.correctAndValid!)),
-    validProofs: share(all, grade => grade.validProof),
-    correctAndProved: share(all, grade => grade.correctAndProved),
-    ...greedyScores(items),
+    scores: scoresOver(items, [...LOGIC_SCORES, ...LOGIC_SCORES.map(greedyName)]),
+    primary: PRIMARY,
+    scoreNames: Object.fromEntries(LOGIC_SCORES.map(name => [name, SCORES[name].words])),
     criteria: criteriaOf(all),
     criteriaIntervals: criteriaIntervals(items),
     ...(parts.judge && { judged: await judgeSoftCriteria(parts.judge, main.items) }),
@@ -143,29 +154,23 @@ export const evaluateSet = async (
 
 const itemOf = (problem: LogicTaskExample, grades: LogicGrade[], greedy: LogicGrade[] = []): EvalItem => ({
   id: problem.id,
-  accuracy: share(grades, grade => grade.answerCorrect),
-  correctAndValid: share(grades, grade => grade.correctAndValid),
+  scores: { ...sharesOf(grades), ...(greedy.length > 0 && greedyShares(greedy)) },
   criteria: criteriaOf(grades),
-  ...(greedy.length > 0 && {
-    greedyAccuracy: share(greedy, grade => grade.answerCorrect),
-    greedyCorrectAndValid: share(greedy, grade => grade.correctAndValid),
-  }),
 })
 
-/** Over the problems whose greedy response could be graded; nothing where none could. */
-const greedyScores = (items: readonly EvalItem[]): Partial<EvalRow> => {
-  const accuracy = items.flatMap(item => item.greedyAccuracy ?? [])
-  const correctAndValid = items.flatMap(item => item.greedyCorrectAndValid ?? [])
-  if (accuracy.length === 0) return {}
-  return {
-    greedyAccuracy: mean(accuracy),
-    greedyAccuracyInterval: interval(accuracy),
-    greedyCorrectAndValid: mean(correctAndValid),
-    greedyCorrectAndValidInterval: interval(correctAndValid),
-  }
-}
+const greedyShares = (grades: readonly LogicGrade[]): MetricGroup =>
+  Object.fromEntries(Object.entries(sharesOf(grades)).map(([name, value]) => [greedyName(name), value]))
 
-/** Accuracy by label with its number of problems, and the balance over labels. */
+/** Means over the problems that have the score, which a problem lacks whose greedy response could not be graded. */
+const scoresOver = (items: readonly EvalItem[], names: readonly string[]): Scores =>
+  Object.fromEntries(
+    names.flatMap(name => {
+      const values = items.flatMap(({ scores }) => scores[name] ?? [])
+      return values.length > 0 ? [[name, { value: mean(values), interval: interval(values) }]] : []
+    }),
+  )
+
+/** Scores by label with its number of problems, and the balance over labels. */
 const labelScores = (
   rows: readonly { problem: LogicTaskExample; grades: LogicGrade[] }[],
 ): Pick<EvalRow, 'byLabel' | 'balance'> => {
@@ -176,11 +181,9 @@ const labelScores = (
   return {
     byLabel: Object.fromEntries(
       LOGIC_LABELS.flatMap(label => {
-        const { accuracy } = byLabel[label]
-        if (accuracy === null) return []
+        if (byLabel[label].accuracy === null) return []
         const own = rows.filter(({ problem }) => problem.label === label)
-        const grades = own.flatMap(row => row.grades)
-        return [[label, { n: own.length, accuracy, correctAndValid: share(grades, g => g.correctAndValid) }]]
+        return [[label, { n: own.length, scores: sharesOf(own.flatMap(row => row.grades)) }]]
       }),
     ),
     balance: { macroRecall, minClassRecall, predicted, trueBias },
@@ -189,5 +192,8 @@ const labelScores = (
 
 const baselineRows = (problems: readonly LogicTaskExample[]): EvalRow['baselines'] =>
   Object.fromEntries(
-    shallowBaselines(problems).map(({ name, accuracy }) => [name, { accuracy, n: problems.length }]),
+    shallowBaselines(problems).map(({ name, accuracy }) => [
+      name,
+      { scores: { accuracy: { value: accuracy } }, n: problems.length },
+    ]),
   )

@@ -7,9 +7,10 @@ const rowOf = (step: number, C2: readonly number[], C4: readonly (number | null)
   step,
   set: 'real',
   n: C2.length,
-  accuracy: 0,
+  scores: { accuracy: { value: 0 } },
+  primary: 'accuracy',
   criteria: { C2: 0, C4: 0 },
-  items: C2.map((score, i) => ({ id: `p${i}`, accuracy: 0, criteria: { C2: score, C4: C4[i] } })),
+  items: C2.map((score, i) => ({ id: `p${i}`, scores: {}, criteria: { C2: score, C4: C4[i] } })),
 })
 
 const forty = (score: (i: number) => number) => Array.from({ length: 40 }, (_, i) => score(i))

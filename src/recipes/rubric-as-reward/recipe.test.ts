@@ -320,19 +320,19 @@ describe('bad rollouts are data', () => {
   })
 })
 
-describe('a solver that failed is not a zero', () => {
-  /** As if the solver had crashed on these rollouts. */
-  const failOn =
-    (...places: number[]) =>
-    (grades: TrainingGrade[]) => {
-      for (const { grade } of places.map(place => grades[place])) {
-        grade.excluded = 'solver-failed'
-        grade.criteria.C2 = null
-        grade.correctAndProved = false
-        for (const step of grade.steps) Object.assign(step, { status: 'failed', credit: null })
-      }
+/** As if the solver had crashed on these rollouts. */
+const failOn =
+  (...places: number[]) =>
+  (grades: TrainingGrade[]) => {
+    for (const { grade } of places.map(place => grades[place])) {
+      grade.excluded = 'solver-failed'
+      grade.criteria.C2 = null
+      grade.correctAndProved = false
+      for (const step of grade.steps) Object.assign(step, { status: 'failed', credit: null })
     }
+  }
 
+describe('a solver that failed is not a zero', () => {
   it.each(['rubric', 'proof', 'rubric_norm'] as const)(
     '%s: the others are as if it were not there',
     async condition => {
@@ -348,6 +348,20 @@ describe('a solver that failed is not a zero', () => {
       }
     },
   )
+
+  it('shows what is not known as null: reward, C2, valid and proved, and kept last', async () => {
+    const recipe = await recipeOf({ condition: 'rubric' }, failOn(1))
+    const { rows, kept } = await learnt(recipe, [[whole, leap, badStep]], [stella], 4)
+    expect(rows[1]).toMatchObject({ reward: null, parts: { C2: null } })
+    expect(rows[1].verdicts!.find(({ criterionId }) => criterionId === 'C2')!.met).toBeNull()
+    for (const field of ['valid', 'proved']) expect(rows[1]).not.toHaveProperty(field)
+    expect(rows[0]).toMatchObject({ valid: true, proved: true })
+    expect(kept.map(({ sample, reward }) => [sample, reward === null])).toEqual([
+      [0, false],
+      [2, false],
+      [1, true],
+    ])
+  })
 
   it('on every rollout it ends the run', async () => {
     const recipe = await recipeOf({}, failOn(0, 1))

@@ -2,28 +2,23 @@
 
 import type { StepGrade } from '../../grade/logic/criteria.ts'
 import { logicVerdicts } from '../../grade/logic/rubric.ts'
-import { meanAdvantage } from '../../rl/rollout.ts'
 import type { RolloutRow, RolloutStep } from '../../runs/rows.ts'
+import { rolloutFields } from '../../train/rollout-row.ts'
 import type { LogicFormat } from '../logic/format.ts'
 import type { CreditedLogicRollout } from './rollout.ts'
 
 export const rolloutRow = (step: number, item: CreditedLogicRollout, format: LogicFormat): RolloutRow => {
-  const { problem, rollout, reward, parts } = item
+  const { problem, parts } = item
   const { grade, rewarded, response } = item.grade
   return {
-    step,
+    ...rolloutFields(step, item),
     problemId: problem.id,
-    sample: rollout.sample,
     prompt: format.show(problem),
     response: response.text,
-    reward,
-    ...(rollout.tokens.length > 0 && { advantage: meanAdvantage(item) }),
     answer: grade.answer,
     gold: problem.label,
     correct: grade.answerCorrect,
-    valid: grade.correctAndValid,
-    finishReason: rollout.end,
-    tokens: rollout.tokens.length,
+    ...(grade.excluded === null && { valid: grade.correctAndValid, proved: grade.correctAndProved }),
     parts,
     flags: rewarded.flags,
     verdicts: logicVerdicts(rewarded),

@@ -1,9 +1,10 @@
 /** @file What a step's rollouts say in metrics.jsonl and rollouts.jsonl: scores by scaffold, criteria, verdicts that are missing. */
 
-import { type Credited, type Graded, type Groups, meanAdvantage, type Rollout } from '../../rl/rollout.ts'
+import type { Credited, Graded, Groups, Rollout } from '../../rl/rollout.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { ScoredResponse } from '../../tasks/scored-response.ts'
+import { rolloutFields } from '../../train/rollout-row.ts'
 import { mean } from '../../util/statistics.ts'
 import { satisfaction } from '../checklist/evaluate.ts'
 import { rewardFigures, shareFigures } from '../common/figures.ts'
@@ -90,15 +91,10 @@ export const rolloutRow = <Problem>(
   const { tokens, prompt, sampledFrom } = rollout
   const flags = { ...(task.leaks?.(tokens) && { leak: 1 }), ...(reward === null && { unjudged: 1 }) }
   return {
-    step,
+    ...rolloutFields(step, item),
     problemId: task.name(problem),
-    sample: rollout.sample,
     prompt: task.show(sampledFrom ?? prompt),
     response: task.show(tokens),
-    reward,
-    ...(tokens.length > 0 && { advantage: meanAdvantage(item) }),
-    finishReason: rollout.end,
-    tokens: tokens.length,
     ...(Object.keys(flags).length > 0 && { flags }),
     verdicts: grade.verdicts.map(({ criterionId, met, credit, explanation }) => ({
       criterionId,

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/linear.ts'
+import { readRows } from '../../runs/row-files.ts'
+import type { RolloutRow } from '../../runs/rows.ts'
 import { RunFolder, readMetrics, readRollouts } from '../../runs/run-folder.ts'
 import type { ResponseItem, ScoredResponse } from '../../tasks/scored-response.ts'
 import { FakePolicy, type Respond } from '../../train/fake-policy.fixture.ts'
@@ -284,6 +286,19 @@ describe('recipe ruscarl on a policy that computes nothing', () => {
         [1 / 9, undefined],
         [0, undefined],
       ])
+    })
+
+    it('a rollout without a verdict has no reward in its row, and every verdict with its reason', async () => {
+      const policy = new FakePolicy((_, index) => [index % 2 === 0 ? 3 : 50])
+      const task = failing(key => key.endsWith('/2') || key.endsWith('/3'))
+      // The third kept one changes with the step; at the sixth it is the second problem's third sample.
+      await trained({ ...half, steps: 6 }, { policy, task, parts: { problem: i => i % 2 } })
+      const rows = readRows<RolloutRow>(run.path('rollouts.jsonl'))
+      const row = rows.find(({ flags }) => flags?.unjudged === 1)!
+      expect(row).toMatchObject({ step: 6, reward: null, flags: { unjudged: 1 } })
+      expect(row.verdicts).not.toHaveLength(0)
+      for (const verdict of row.verdicts!)
+        expect(verdict).toMatchObject({ met: null, explanation: 'time-out' })
     })
 
     it('groups are replaced that fewer than two rollouts are known of', async () => {

@@ -11,8 +11,9 @@ import {
   points,
   pointsInterval,
 } from '../../util/format.ts'
-import { type EvalRow, scoreName } from '../rows.ts'
-import { beforeAfter, type ReportData, setNames, trainingSeconds } from './data.ts'
+import type { EvalRow } from '../rows.ts'
+import { greedyName, headlineScores, scoreValue, scoreWords } from '../scores.ts'
+import { beforeAfter, evalsOf, type ReportData, setNames, trainingSeconds } from './data.ts'
 import { type Html, html } from './html.ts'
 import { type ScoreChange, scoreChange } from './paired.ts'
 
@@ -27,33 +28,31 @@ const fromTo = (before: string | null, after: string): Html =>
     : html`<span class="from">${before}</span><span class="arrow">→</span>${after}`
 
 const percentFromTo = ({ before, after }: ScoreChange): Html =>
-  fromTo(before === undefined ? null : percent(before), percent(after))
+  fromTo(before === null ? null : percent(before), percent(after))
 
-type SampledScore = 'correctAndValid' | 'accuracy'
-
-const gainLine = ({ paired }: ScoreChange, after: EvalRow, score: SampledScore): Html | null => {
+const gainLine = ({ paired }: ScoreChange, after: EvalRow, score: string): Html | null => {
   if (paired !== null) {
     const direction = paired.interval[0] > 0 ? 'up' : paired.interval[1] < 0 ? 'down' : ''
     return html`<div class="gain ${direction}">${points(paired.difference)} points</div>${sub(`95% interval ${pointsInterval(paired.interval)}`)}`
   }
-  const interval = after[`${score}Interval`]
+  const interval = after.scores[score].interval
   return interval ? sub(`95% interval after: ${percentInterval(interval)}`) : null
 }
 
 /** Where the last evaluation has more problems than it shares with the first, the figure over all of them. */
-const allLine = ({ paired }: ScoreChange, after: EvalRow, score: SampledScore): Html | null =>
+const allLine = ({ paired }: ScoreChange, after: EvalRow, score: string): Html | null =>
   paired !== null && paired.n < after.n
-    ? sub(`${percent(after[score])} after on all ${number(after.n)} problems`)
+    ? sub(`${percent(scoreValue(after, score))} after on all ${number(after.n)} problems`)
     : null
 
 const samplesOf = ({ samples }: EvalRow): string => (samples ? ` × ${plural(samples, 'sample')}` : '')
 
-const scoreCard = (data: ReportData, set: string, score: SampledScore, title: string): Html | null => {
+const scoreCard = (data: ReportData, set: string, score: string): Html | null => {
   const { before, after } = beforeAfter(data, set)
   const change = scoreChange(before, after, score)
   if (after === undefined || change === null) return null
   return card(
-    title,
+    capitalised(scoreWords(score, [after])),
     percentFromTo(change),
     gainLine(change, after, score),
     sub(`${set}, ${change.problems}${samplesOf(after)}`),
@@ -61,16 +60,23 @@ const scoreCard = (data: ReportData, set: string, score: SampledScore, title: st
   )
 }
 
+/** The first headline score as decoded greedily, with the others in a line. */
 const greedyCard = (data: ReportData, set: string): Html | null => {
   const { before, after } = beforeAfter(data, set)
-  const whole = scoreChange(before, after, 'greedyCorrectAndValid')
-  const answers = scoreChange(before, after, 'greedyAccuracy')
-  if (whole === null)
-    return answers && card(`Greedy: ${scoreName(data.evals)}`, percentFromTo(answers), sub(answers.problems))
-  const answersLine =
-    answers &&
-    `Answers right: ${answers.before === undefined ? '' : `${percent(answers.before)} → `}${percent(answers.after)}`
-  return card('Greedy: correct and valid', percentFromTo(whole), sub(answersLine ?? ''), sub(whole.problems))
+  if (after === undefined) return null
+  const [first, ...others] = headlineScores([after]).flatMap(score => {
+    const change = scoreChange(before, after, greedyName(score))
+    return change ? [{ words: scoreWords(score, [after]), change }] : []
+  })
+  if (first === undefined) return null
+  const line = ({ words, change }: typeof first) =>
+    `${capitalised(words)}: ${change.before === null ? '' : `${percent(change.before)} → `}${percent(change.after)}`
+  return card(
+    `Greedy: ${first.words}`,
+    percentFromTo(first.change),
+    sub(others.map(line).join(', ')),
+    sub(first.change.problems),
+  )
 }
 
 const rewardCard = (data: ReportData): Html | null => {
@@ -110,8 +116,7 @@ export const headlineCards = (data: ReportData): Html | null => {
     set === undefined
       ? []
       : [
-          scoreCard(data, set, 'correctAndValid', 'Correct and valid'),
-          scoreCard(data, set, 'accuracy', capitalised(scoreName(data.evals))),
+          ...headlineScores(evalsOf(data, set)).map(score => scoreCard(data, set, score)),
           greedyCard(data, set),
         ]
   const shown = scores.filter(item => item !== null)

@@ -1,7 +1,8 @@
 /** @file Which curves a run has: chart descriptions as data, drawn in the page by client/chart.ts. */
 
 import { capitalised } from '../../util/format.ts'
-import { type MetricGroup, type MetricsRow, scoreName } from '../rows.ts'
+import type { MetricGroup, MetricsRow } from '../rows.ts'
+import { headlineScores, scoreNamesOf, scoreValue, scoreWords } from '../scores.ts'
 import { type ChartSeries, type ChartSpec, type ChartUnit, roundForPage } from './chart-spec.ts'
 import { criterionLabel, evalsOf, type ReportData, setNames, stageNames, stepSeconds } from './data.ts'
 
@@ -51,7 +52,7 @@ const HEALTH: Known[] = [
 
 const PLACED = new Set([
   ...HEALTH.map(known => known.key),
-  ...['step', 'reward', 'rewardStd', 'correctAndValid', 'accuracy', 'criteria', 'time', 'tokens', 'rollouts'],
+  ...['step', 'reward', 'rewardStd', 'criteria', 'time', 'tokens', 'rollouts'],
   ...['logprobGapMean', 'logprobGapMax', 'heldOut', 'rewardShare', 'pointShare'],
 ])
 
@@ -120,16 +121,10 @@ const single = (
     : []
 
 /** Training curve plus one row of points for each test set, on the union of their steps. */
-const withEvals = (
-  data: ReportData,
-  id: string,
-  title: string,
-  train: Read,
-  score: 'accuracy' | 'correctAndValid',
-): ChartSpec[] => {
-  const interval = `${score}Interval` as const
+const withEvals = (data: ReportData, score: string): ChartSpec[] => {
+  const train: Read = row => row[score] as number | null | undefined
   const sets = setNames(data).flatMap(set => {
-    const rows = evalsOf(data, set).filter(row => typeof row[score] === 'number')
+    const rows = evalsOf(data, set).filter(row => scoreValue(row, score) !== null)
     return rows.length > 0 ? [{ set, rows }] : []
   })
   const hasTrain = has(data.metrics, train)
@@ -149,12 +144,13 @@ const withEvals = (
       label: set,
       color: COLORS[index % COLORS.length],
       kind: 'points',
-      values: align(new Map(rows.map(row => [row.step, roundForPage(row[score])]))),
-      low: align(new Map(rows.map(row => [row.step, roundForPage(row[interval]?.[0])]))),
-      high: align(new Map(rows.map(row => [row.step, roundForPage(row[interval]?.[1])]))),
+      values: align(new Map(rows.map(row => [row.step, roundForPage(scoreValue(row, score))]))),
+      low: align(new Map(rows.map(row => [row.step, roundForPage(row.scores[score].interval?.[0])]))),
+      high: align(new Map(rows.map(row => [row.step, roundForPage(row.scores[score].interval?.[1])]))),
     })
   }
-  return [{ id, title, unit: 'share', x, series }]
+  const title = capitalised(scoreWords(score, data.evals))
+  return [{ id: `score-${score}`, title, unit: 'share', x, series }]
 }
 
 const groupNames = (rows: readonly MetricsRow[], key: string): string[] => [
@@ -178,8 +174,7 @@ const learning = (data: ReportData): ChartSpec[] => [
     row => row.heldOut,
     'on the same rollouts, unseen by training',
   ),
-  ...withEvals(data, 'correct-and-valid', 'Correct and valid', row => row.correctAndValid, 'correctAndValid'),
-  ...withEvals(data, 'answers', capitalised(scoreName(data.evals)), row => row.accuracy, 'accuracy'),
+  ...headlineScores(data.evals).flatMap(score => withEvals(data, score)),
 ]
 
 const criteria = (data: ReportData): ChartSpec[] =>
@@ -283,9 +278,23 @@ const timing = (data: ReportData): ChartSpec[] => [
   ),
 ]
 
+/** Further scores, with their evaluations where these have them, and whatever else a recipe records. */
 const others = (data: ReportData): ChartSpec[] => {
   const keys = [...new Set(data.metrics.flatMap(row => Object.keys(row)))].filter(key => !PLACED.has(key))
-  return keys.flatMap((key): ChartSpec[] => {
+  const scores = scoreNamesOf(data.evals)
+  const headline = headlineScores(data.evals)
+  const further = keys.filter(key => scores.includes(key) && !headline.includes(key))
+  return [
+    ...further.flatMap(score => withEvals(data, score)),
+    ...unnamed(
+      data,
+      keys.filter(key => !scores.includes(key)),
+    ),
+  ]
+}
+
+const unnamed = (data: ReportData, keys: readonly string[]): ChartSpec[] =>
+  keys.flatMap((key): ChartSpec[] => {
     if (has(data.metrics, row => row[key] as number)) {
       return single(data, `metric-${key}`, key, 'number', row => row[key] as number | null | undefined)
     }
@@ -298,7 +307,6 @@ const others = (data: ReportData): ChartSpec[] => {
       { id: `metric-${key}`, title: key, unit: 'number' as const, x: data.metrics.map(r => r.step), series },
     ]
   })
-}
 
 /** All charts of a run, in sections; a section without charts is left out. */
 export const chartSections = (data: ReportData): ChartSection[] => {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { evalRowOf } from '../eval-row.fixture.ts'
 import type { EvalRow } from '../rows.ts'
 import { RunFolder } from '../run-folder.ts'
 import { compareRuns } from './compare.ts'
@@ -10,13 +11,7 @@ import { pairedDifference } from './paired.ts'
 const root = mkdtempSync(join(tmpdir(), 'gradus-compare-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-const evalRow = (rights: number[], ids = rights.map((_, i) => `p${i}`)): EvalRow => ({
-  step: 10,
-  set: 'real',
-  n: rights.length,
-  accuracy: rights.reduce((sum, value) => sum + value, 0) / rights.length,
-  items: rights.map((accuracy, i) => ({ id: ids[i], accuracy })),
-})
+const answers = (rights: number[], ids?: string[]): EvalRow => evalRowOf(rights, { step: 10 }, ids)
 
 const makeRun = (id: string, reward: number, learningRate: number, evaluation: EvalRow) => {
   const run = RunFolder.create(join(root, id), { config: { policy: { learningRate }, group: 8 }, seed: 3 })
@@ -28,8 +23,8 @@ const makeRun = (id: string, reward: number, learningRate: number, evaluation: E
 }
 
 it('compares last metrics, settings, and evaluations pair by pair', () => {
-  const a = makeRun('first', 1, 0.1, evalRow([0, 0, 1, 1]))
-  const b = makeRun('second', 1.5, 0.2, evalRow([1, 1, 1, 1]))
+  const a = makeRun('first', 1, 0.1, answers([0, 0, 1, 1]))
+  const b = makeRun('second', 1.5, 0.2, answers([1, 1, 1, 1]))
   const { text, json } = compareRuns(a, b)
   expect(json.a).toEqual({ id: 'first', seed: 3, steps: 20, trainSeconds: 40 })
   expect(json.metrics.find(metric => metric.name === 'reward')).toEqual({ name: 'reward', a: 1, b: 1.5 })
@@ -41,7 +36,12 @@ it('compares last metrics, settings, and evaluations pair by pair', () => {
 
 it('calls a score what the runs call it', () => {
   const scored = (id: string) =>
-    makeRun(id, 1, 0.1, { ...evalRow([0.5, 1]), scoreName: 'rubric score', greedyAccuracy: 0.5 })
+    makeRun(id, 1, 0.1, {
+      ...answers([0.5, 1]),
+      scores: { 'greedy.rubric': { value: 0.5 }, rubric: { value: 0.75 } },
+      primary: 'rubric',
+      scoreNames: { rubric: 'rubric score' },
+    })
   const { text, json } = compareRuns(scored('rubric-a'), scored('rubric-b'))
   expect(json.evals.map(({ label }) => label)).toEqual(['rubric score', 'greedy: rubric score'])
   expect(text).toMatch(/real: rubric score\s+75\.0%/)
@@ -49,16 +49,16 @@ it('calls a score what the runs call it', () => {
 })
 
 it('pairs only problems that both have', () => {
-  const before = evalRow([0, 0, 0], ['x', 'y', 'z'])
-  const after = evalRow([1, 1, 0], ['z', 'y', 'other'])
+  const before = answers([0, 0, 0], ['x', 'y', 'z'])
+  const after = answers([1, 1, 0], ['z', 'y', 'other'])
   expect(pairedDifference(before, after, 'accuracy')).toMatchObject({ n: 2, difference: 1, interval: [1, 1] })
-  expect(pairedDifference(before, evalRow([1], ['q']), 'accuracy')).toBeNull()
+  expect(pairedDifference(before, answers([1], ['q']), 'accuracy')).toBeNull()
   expect(pairedDifference(before, after, 'correctAndValid')).toBeNull()
 })
 
 it('shows the figures that a paired difference is between', () => {
-  const a = makeRun('few', 1, 0.1, evalRow([0, 1]))
-  const b = makeRun('many', 1, 0.1, evalRow([1, 1, 0, 0, 0, 0]))
+  const a = makeRun('few', 1, 0.1, answers([0, 1]))
+  const b = makeRun('many', 1, 0.1, answers([1, 1, 0, 0, 0, 0]))
   const { text, json } = compareRuns(a, b)
   expect(json.evals[0]).toMatchObject({ a: 0.5, b: 1 / 3 })
   expect(text).toMatch(/real: answers right\s+50\.0%\s+100\.0%\s+\+50\.0\s+.*\(2 pairs\)/)
@@ -66,8 +66,8 @@ it('shows the figures that a paired difference is between', () => {
 
 it('gives an interval of the width that theory gives', () => {
   const n = 400
-  const before = evalRow(Array.from({ length: n }, () => 0))
-  const after = evalRow(Array.from({ length: n }, (_, i) => i % 2))
+  const before = answers(Array.from({ length: n }, () => 0))
+  const after = answers(Array.from({ length: n }, (_, i) => i % 2))
   const [low, high] = pairedDifference(before, after, 'accuracy')!.interval
   const reach = 1.96 * Math.sqrt(0.25 / n)
   expect(low).toBeGreaterThan(0.5 - 1.15 * reach)
@@ -78,12 +78,12 @@ it('gives an interval of the width that theory gives', () => {
 
 it('compares criteria pair by pair, and what each run paid since its start', () => {
   const withCriteria = (id: string, scores: number[], tax?: EvalRow['tax']) => {
-    const row = evalRow(scores)
+    const row = answers(scores)
     const items = row.items!.map((item, i) => ({ ...item, criteria: { C4: scores[i], C5: null } }))
     return makeRun(id, 1, 0.1, {
       ...row,
       items,
-      criteria: { C4: row.accuracy, C5: null },
+      criteria: { C4: row.scores.accuracy.value, C5: null },
       ...(tax && { tax }),
     })
   }

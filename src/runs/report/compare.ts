@@ -3,6 +3,7 @@
 import { mean } from '../../util/descriptive.ts'
 import { number, percent, points, pointsInterval } from '../../util/format.ts'
 import type { CriterionChange, EvalRow, MetricsRow } from '../rows.ts'
+import { scoreNamesOf, scoreValue, scoreWords } from '../scores.ts'
 import {
   criterionLabel,
   evalsOf,
@@ -13,7 +14,6 @@ import {
   trainingSeconds,
 } from './data.ts'
 import { type PairedDifference, pairedCriterion, pairedDifference } from './paired.ts'
-import { SCORES, type Score, scoreWords } from './scores.ts'
 
 export interface MetricComparison {
   name: string
@@ -24,7 +24,8 @@ export interface MetricComparison {
 
 export interface EvalComparison {
   set: string
-  score: Score
+  /** Name of the score; the primary one comes first. */
+  score: string
   /** The score in words: what the runs themselves call it. */
   label: string
   /** Over all problems of each run. */
@@ -100,9 +101,9 @@ const compareEvals = (a: ReportData, b: ReportData): EvalComparison[] =>
     const rowA: EvalRow | undefined = evalsOf(a, set).at(-1)
     const rowB: EvalRow | undefined = evalsOf(b, set).at(-1)
     if (rowA === undefined || rowB === undefined) return []
-    return SCORES.flatMap(score => {
-      const [valueA, valueB] = [rowA[score], rowB[score]]
-      if (valueA === undefined || valueB === undefined) return []
+    return scoreNamesOf([rowA, rowB]).flatMap(score => {
+      const [valueA, valueB] = [scoreValue(rowA, score), scoreValue(rowB, score)]
+      if (valueA === null || valueB === null) return []
       const label = scoreWords(score, [rowA, rowB])
       return [{ set, score, label, a: valueA, b: valueB, paired: pairedDifference(rowA, rowB, score) }]
     })

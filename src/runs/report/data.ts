@@ -233,7 +233,7 @@ export const chooseRollouts = (data: ReportData, each = 2): ChosenRollouts[] => 
   if (first !== last) {
     groups.push({ title: 'Earliest', about: `step ${first}, for comparison`, rows: distinct(bySteps, each) })
   }
-  return groups
+  return groups.filter(({ rows }) => rows.length > 0)
 }
 
 const distinct = (rows: readonly RolloutRow[], count: number): RolloutRow[] => {

@@ -26,6 +26,7 @@ const learned = (share: number): number => 1 / (1 + Math.exp(-7 * (share - 0.38)
 const skillAt = (share: number) => ({
   accuracy: 0.83 + 0.07 * learned(share),
   whole: 0.41 + 0.29 * learned(share),
+  valid: 0.52 + 0.22 * learned(share),
   C2: 0.72 + 0.2 * learned(share),
   C3: 0.97 + 0.025 * learned(share),
   C4: 0.81 - 0.06 * learned(share),
@@ -52,7 +53,8 @@ const fakeMetrics = (step: number, steps: number, rng: Rng): MetricsRow => {
     step,
     reward,
     rewardStd: 0.5 - 0.2 * share + 0.03 * rng.normal(),
-    correctAndValid: noisy(skill.whole, 0.03),
+    correctAndProved: noisy(skill.whole, 0.03),
+    correctAndValid: noisy(skill.valid, 0.02),
     accuracy: criteria.C1,
     criteria,
     entropy: 0.21 - 0.11 * learned(share) + 0.008 * rng.normal(),
@@ -93,12 +95,15 @@ const fakeItems = (n: number, accuracy: number, whole: number, rng: Rng): EvalIt
   Array.from({ length: n }, (_, index) => {
     const hardness = 0.25 * new Rng(`item ${index}`).normal()
     const right = clamp(accuracy + hardness * 0.5)
-    const valid = Math.min(right, clamp(whole + hardness))
+    const proved = Math.min(right, clamp(whole + hardness))
     const samples = Array.from({ length: 4 }, () => rng.next())
     return {
       id: `problem-${index}`,
-      accuracy: mean(samples.map(draw => Number(draw < right))),
-      correctAndValid: mean(samples.map(draw => Number(draw < valid))),
+      scores: {
+        correctAndProved: mean(samples.map(draw => Number(draw < proved))),
+        accuracy: mean(samples.map(draw => Number(draw < right))),
+        correctAndValid: mean(samples.map(draw => Number(draw < (proved + right) / 2))),
+      },
     }
   })
 
@@ -116,26 +121,37 @@ const fakeTax = (step: number, skill: ReturnType<typeof skillAt>): Pick<EvalRow,
 const fakeEval = (set: (typeof SETS)[number], step: number, share: number, rng: Rng): EvalRow => {
   const skill = skillAt(share)
   const items = fakeItems(set.n, clamp(skill.accuracy + set.ease), clamp(skill.whole + set.ease), rng)
-  const accuracies = items.map(item => item.accuracy)
-  const wholes = items.map(item => item.correctAndValid!)
-  const accuracy = mean(accuracies)
+  const scoreOf = (name: string) => {
+    const values = items.map(item => item.scores[name]!)
+    return { value: mean(values), interval: interval(values) }
+  }
+  const whole = scoreOf('correctAndProved')
+  const answers = scoreOf('accuracy')
+  const accuracy = answers.value
   return {
     step,
     set: set.name,
     n: set.n,
     samples: 4,
     temperature: 1,
-    accuracy,
-    accuracyInterval: interval(accuracies),
-    correctAndValid: mean(wholes),
-    correctAndValidInterval: interval(wholes),
-    greedyAccuracy: clamp(accuracy + 0.02),
-    greedyCorrectAndValid: clamp(mean(wholes) + 0.06),
+    scores: {
+      correctAndProved: whole,
+      accuracy: answers,
+      correctAndValid: scoreOf('correctAndValid'),
+      'greedy.correctAndProved': { value: clamp(whole.value + 0.06) },
+      'greedy.accuracy': { value: clamp(accuracy + 0.02) },
+    },
+    primary: 'correctAndProved',
+    scoreNames: {
+      correctAndProved: 'correct and proved',
+      accuracy: 'answers right',
+      correctAndValid: 'correct and valid',
+    },
     criteria: { C1: accuracy, C2: skill.C2, C3: skill.C3, C4: skill.C4, C5: skill.C5 },
     byLabel: {
-      True: { n: 170, accuracy: clamp(accuracy + 0.03) },
-      False: { n: 165, accuracy: clamp(accuracy - 0.01) },
-      Unknown: { n: 165, accuracy: clamp(accuracy - 0.02) },
+      True: { n: 170, scores: { accuracy: clamp(accuracy + 0.03) } },
+      False: { n: 165, scores: { accuracy: clamp(accuracy - 0.01) } },
+      Unknown: { n: 165, scores: { accuracy: clamp(accuracy - 0.02) } },
     },
     ...fakeTax(step, skill),
     balance: {
@@ -146,15 +162,19 @@ const fakeEval = (set: (typeof SETS)[number], step: number, share: number, rng: 
     },
     items,
     baselines: {
-      'majority label': { accuracy: 0.34, n: set.n, note: 'always the commonest label' },
+      'majority label': {
+        scores: { accuracy: { value: 0.34 } },
+        n: set.n,
+        note: 'always the commonest label',
+      },
       'word overlap': {
-        accuracy: clamp(0.66 + 4 * set.ease),
+        scores: { accuracy: { value: clamp(0.66 + 4 * set.ease) } },
         n: set.n,
         note: 'negation in question against context',
       },
-      'first mention': { accuracy: 0.52, n: set.n },
-      'last mention': { accuracy: 0.48, n: set.n },
-      'query negation': { accuracy: 0.41, n: set.n },
+      'first mention': { scores: { accuracy: { value: 0.52 } }, n: set.n },
+      'last mention': { scores: { accuracy: { value: 0.48 } }, n: set.n },
+      'query negation': { scores: { accuracy: { value: 0.41 } }, n: set.n },
     },
   }
 }
@@ -212,6 +232,7 @@ const fakeRollout = (step: number, sample: number, share: number, rng: Rng): Rol
     gold,
     correct: answer === gold,
     valid,
+    proved: valid,
     tokens: 12 + 7 * steps.length,
     finishReason: 'stop',
     parts,

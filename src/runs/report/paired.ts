@@ -2,7 +2,7 @@
 
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import type { EvalItem, EvalRow, Interval } from '../rows.ts'
-import type { Score } from './scores.ts'
+import { scoreValue } from '../scores.ts'
 
 export interface PairedDifference {
   /** Problems in both evaluations. */
@@ -22,8 +22,8 @@ export interface PairedDifference {
 export const pairedDifference = (
   before: EvalRow | undefined,
   after: EvalRow | undefined,
-  score: Score,
-): PairedDifference | null => pairedBy(before, after, item => item[score])
+  score: string,
+): PairedDifference | null => pairedBy(before, after, item => item.scores[score])
 
 /** The same for one criterion, over the problems for which both have a value. */
 export const pairedCriterion = (
@@ -59,8 +59,8 @@ const pairedBy = (
 
 /** What a score was and is, and over which problems. */
 export interface ScoreChange {
-  /** Absent where there is no earlier evaluation. */
-  before?: number
+  /** Null where no earlier evaluation has the score. */
+  before: number | null
   after: number
   /** `200 problems`; both numbers where the two evaluations cannot be paired and differ. */
   problems: string
@@ -74,13 +74,13 @@ export interface ScoreChange {
 export const scoreChange = (
   before: EvalRow | undefined,
   after: EvalRow | undefined,
-  score: Score,
+  score: string,
 ): ScoreChange | null => {
-  const value = after?.[score]
-  if (after === undefined || value === undefined) return null
+  const value = scoreValue(after, score)
+  if (after === undefined || value === null) return null
   const paired = pairedDifference(before, after, score)
   return {
-    before: paired?.before ?? before?.[score],
+    before: paired?.before ?? scoreValue(before, score),
     after: paired?.after ?? value,
     problems: problemsOf(before, after, paired?.n),
     paired,

@@ -2,6 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { evalItem, evalRow } from '../eval-row.fixture.ts'
 import type { EvalRow, RolloutRow } from '../rows.ts'
 import { RunFolder } from '../run-folder.ts'
 import { headlineCards } from './cards.ts'
@@ -39,11 +40,15 @@ describe('a report', () => {
   })
 
   it('has the headline, every curve, the profile, tables with baselines, rollouts and settings', () => {
-    for (const text of ['Correct and valid', 'Answers right', 'Greedy: correct and valid', 'steps/s']) {
+    for (const text of ['Correct and proved', 'Answers right', 'Greedy: correct and proved', 'steps/s']) {
       expect(page).toContain(text)
     }
-    const ids = ['reward', 'correct-and-valid', 'answers', 'criterion-C1', 'criterion-C5', 'entropy', 'kl']
+    const ids = ['reward', 'score-correctAndProved', 'score-accuracy', 'score-correctAndValid']
     ids.push(
+      'criterion-C1',
+      'criterion-C5',
+      'entropy',
+      'kl',
       'responseTokens',
       'logprob-gap',
       'gradNorm',
@@ -63,7 +68,9 @@ describe('a report', () => {
 
   it('draws the interval of a score below zero where the bar is', () => {
     const data = bareRun('below-zero', run =>
-      run.appendEvals([{ step: 0, set: 'trips', n: 9, accuracy: -0.05, accuracyInterval: [-0.12, 0.01] }]),
+      run.appendEvals([
+        evalRow(-0.05, { n: 9, scores: { accuracy: { value: -0.05, interval: [-0.12, 0.01] } } }),
+      ]),
     )
     const text = renderReport(data)
     expect(text).toContain('title="95%: −12.0 to 1.0%"')
@@ -188,7 +195,7 @@ describe('the status', () => {
   it('is finished for a run without steps that was evaluated, which saves no checkpoint', () => {
     const run = RunFolder.create(join(root, 'no-steps'), { config: {}, steps: 0 })
     expect(loadReportData(run.dir).status).toBe('running')
-    run.appendEvals([{ step: 0, set: 'real', n: 2, accuracy: 0.5 }])
+    run.appendEvals([evalRow(0.5, { n: 2 })])
     run.close()
     expect(loadReportData(run.dir).status).toBe('finished')
   })
@@ -204,20 +211,21 @@ describe('the status', () => {
 
 describe('a set that had fewer problems at the start', () => {
   /** Half of the first four are right at the start; at the end these all are, and four more are wrong. */
-  const rowOf = (step: number, rights: number[]): EvalRow => ({
-    step,
-    set: 'real',
-    n: rights.length,
-    accuracy: rights.reduce((a, b) => a + b) / rights.length,
-    greedyAccuracy: rights[0],
-    criteria: { C1: rights.reduce((a, b) => a + b) / rights.length },
-    items: rights.map((accuracy, i) => ({
-      id: `p${i}`,
-      accuracy,
-      greedyAccuracy: accuracy,
-      criteria: { C1: accuracy },
-    })),
-  })
+  const rowOf = (step: number, rights: number[]): EvalRow => {
+    const value = rights.reduce((a, b) => a + b) / rights.length
+    return evalRow(value, {
+      step,
+      n: rights.length,
+      scores: { accuracy: { value }, 'greedy.accuracy': { value: rights[0] } },
+      criteria: { C1: value },
+      items: rights.map((accuracy, i) =>
+        evalItem(`p${i}`, accuracy, {
+          scores: { accuracy, 'greedy.accuracy': accuracy },
+          criteria: { C1: accuracy },
+        }),
+      ),
+    })
+  }
   const start = rowOf(0, [0, 0, 1, 1])
   const end = rowOf(9, [1, 1, 1, 1, 0, 0, 0, 0])
   const dataOf = (name: string, ...rows: EvalRow[]) => bareRun(name, run => run.appendEvals(rows))
@@ -262,7 +270,10 @@ describe('a set that had fewer problems at the start', () => {
   })
 
   it('counts by label in problems, in responses where a run of an earlier version did', () => {
-    const byLabel = (n: number) => ({ True: { n, accuracy: 1 }, False: { n, accuracy: 0 } })
+    const byLabel = (n: number) => ({
+      True: { n, scores: { accuracy: 1 } },
+      False: { n, scores: { accuracy: 0 } },
+    })
     const text = (name: string, n: number) =>
       String(testSetTables(dataOf(name, { ...start, samples: 2, byLabel: byLabel(n) })))
     expect(text('by-problem', 2)).toContain('title="2 problems"')
@@ -289,9 +300,26 @@ describe('curves', () => {
     expect([5, 60, 500].map(smoothingWindow)).toEqual([1, 3, 21])
   })
 
+  it('are headed by the primary score, whatever it is called', () => {
+    const scores = { style: { value: 0.2 }, accuracy: { value: 0.4 }, grammar: { value: 0.6 } }
+    const data = bareRun('primary', run => {
+      run.appendEvals([evalRow(0.4, { scores, primary: 'grammar', scoreNames: { grammar: 'good grammar' } })])
+      run.appendMetrics({ step: 1, accuracy: 0.5, grammar: 0.5, style: 0.5 })
+    })
+    const titles = chartSections(data).map(({ title, charts }) => [title, charts.map(chart => chart.title)])
+    expect(titles).toEqual([
+      ['Learning', ['Good grammar', 'Accuracy']],
+      ['Other metrics', ['Style']],
+    ])
+    expect(String(headlineCards(data))).toMatch(/Good grammar.*60\.0%.*Accuracy.*40\.0%/s)
+    const [table] = testSetTables(data).map(String)
+    expect(table).toMatch(/<th class="wide">Good grammar<\/th><th class="wide">Accuracy<\/th>/)
+    expect(table.split('Further scores')[1]).toContain('Style')
+  })
+
   it('put training and evaluations on one axis', () => {
     const data = bareRun('axis', run => {
-      run.appendEvals([{ step: 0, set: 'real', n: 9, accuracy: 0.4, accuracyInterval: [0.3, 0.5] }])
+      run.appendEvals([evalRow(0.4, { n: 9, scores: { accuracy: { value: 0.4, interval: [0.3, 0.5] } } })])
       run.appendMetrics({ step: 1, accuracy: 0.5 })
     })
     const chart = chartSections(data)[0].charts[0]
@@ -327,13 +355,49 @@ describe('choices', () => {
     expect(rewards).toEqual({ Best: [3, 2], Worst: [1, 2], Latest: [2, 1], Earliest: [9, 3] })
   })
 
+  it('shows a rollout of which nothing is known as that, neither best nor worst', () => {
+    const row = (sample: number, reward: number | null): RolloutRow => ({
+      step: 1,
+      problemId: `p${sample}`,
+      prompt: '',
+      response: '',
+      reward,
+      parts: { C1: 1, C2: reward },
+    })
+    const data = bareRun('unknown', run => run.appendRollouts([row(1, 0.5), row(2, -1), row(0, null)]))
+    const rewards = Object.fromEntries(
+      chooseRollouts(data, 3).map(({ title, rows }) => [title, rows.map(r => r.reward)]),
+    )
+    expect(rewards).toMatchObject({ Best: [0.5, -1], Worst: [-1, 0.5], Latest: [null, -1, 0.5] })
+    const page = renderReport(data)
+    expect(page).toContain('<span class="reward">–</span>')
+    expect(page).toContain('<b>C2</b> –')
+    const none = bareRun('nothing-known', run => run.appendRollouts([row(0, null)]))
+    expect(chooseRollouts(none).map(({ title }) => title)).toEqual(['Latest'])
+  })
+
+  it('shows who wrote what in a rollout of several turns, and in which role', () => {
+    const turns = [
+      { by: 'policy' as const, text: 'add(2, 3)' },
+      { by: 'environment' as const, text: 'five, says the tool' },
+    ]
+    const data = bareRun('turns', run =>
+      run.appendRollouts([
+        { step: 1, problemId: 'p', role: 'proposer', prompt: '', response: 'all of it', turns, reward: 1 },
+      ]),
+    )
+    const page = renderReport(data)
+    expect(page).toContain('step 1 · p · proposer')
+    expect(page).toMatch(/class="turn environment"><span class="quiet">environment<\/span><pre>five, says/)
+  })
+
   it('takes the profile from evaluations, else from training', () => {
     const data = bareRun('profile', run => {
       for (let step = 1; step <= 20; step++) run.appendMetrics({ step, criteria: { C1: step / 32 } })
     })
     expect(rubricProfile(data)).toMatchObject({ before: { C1: 1.5 / 32 }, after: { C1: 19.5 / 32 } })
-    data.evals.push({ step: 0, set: 's', n: 1, accuracy: 0, criteria: { C1: 0.2 } })
-    data.evals.push({ step: 9, set: 's', n: 1, accuracy: 0, criteria: { C1: 0.4 } })
+    data.evals.push(evalRow(0, { step: 0, criteria: { C1: 0.2 } }))
+    data.evals.push(evalRow(0, { step: 9, criteria: { C1: 0.4 } }))
     expect(rubricProfile(data)).toMatchObject({ before: { C1: 0.2 }, after: { C1: 0.4 } })
   })
 })

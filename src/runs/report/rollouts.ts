@@ -30,7 +30,13 @@ const answerLine = (row: RolloutRow): Html => {
     row.answer === null || row.answer === undefined || row.answer === '' ? 'no answer' : row.answer
   return html`<p class="answer"><span class="${right ? 'right' : 'wrong'}"><span aria-hidden="true">${right ? '✓' : '✗'}</span> ${answer}</span>${
     row.gold !== undefined && html` <span class="quiet">gold: ${row.gold}</span>`
-  }${row.valid !== undefined && html` <span class="quiet">· ${row.valid ? 'whole proof valid' : 'proof not valid'}</span>`}</p>`
+  }${row.valid !== undefined && html` <span class="quiet">· ${proofWords(row)}</span>`}</p>`
+}
+
+const proofWords = ({ valid, proved }: RolloutRow): string => {
+  if (proved) return 'proved'
+  if (!valid) return 'not proved'
+  return proved === undefined ? 'whole proof valid' : 'every step valid, not proved: one leaps'
 }
 
 const verdictWord = (verdict: RolloutVerdict): string => {
@@ -58,11 +64,21 @@ const verdictList = (row: RolloutRow): Html | null => {
   )}</dl>`
 }
 
+/** The response; where an environment spoke too, turn by turn. */
+const responseText = ({ response, turns }: RolloutRow): Html =>
+  turns === undefined
+    ? html`<pre>${response}</pre>`
+    : html`${turns.map(
+        ({ by, text }) =>
+          html`<div class="turn ${by}"><span class="quiet">${by}</span><pre>${text}</pre></div>`,
+      )}`
+
 /** One rollout as a card. */
 export const rolloutCard = (info: RunInfo, row: RolloutRow): Html => {
   const facts = [
     `step ${row.step}`,
     row.problemId,
+    row.role !== undefined && row.role !== 'policy' && row.role,
     row.sample !== undefined && `sample ${row.sample}`,
     row.tokens !== undefined && `${row.tokens} tokens`,
     row.finishReason === 'length' && 'truncated',
@@ -74,9 +90,9 @@ export const rolloutCard = (info: RunInfo, row: RolloutRow): Html => {
 <div><h4>Response</h4>${
     steps.length > 0
       ? html`<ol class="steps">${steps.map(stepRow)}</ol>${answerLine(row)}`
-      : html`<pre>${row.response}</pre>${(row.answer !== undefined || row.gold !== undefined) && answerLine(row)}`
+      : html`${responseText(row)}${(row.answer !== undefined || row.gold !== undefined) && answerLine(row)}`
   }${partChips(info, row)}${verdictList(row)}</div></div>
-${steps.length > 0 && html`<details><summary>Response as written</summary><pre>${row.response}</pre></details>`}</article>`
+${steps.length > 0 && html`<details><summary>Response as written</summary>${responseText(row)}</details>`}</article>`
 }
 
 /** All chosen rollouts, group by group. */

@@ -160,6 +160,7 @@ td.quiet { font-weight: 400 !important; }
 .answer { margin-top: 10px; } .answer .right { color: var(--good); font-weight: 600; } .answer .wrong { color: var(--bad); font-weight: 600; }
 .parts { display: flex; flex-wrap: wrap; gap: 4px 16px; margin-top: 10px; }
 .verdicts { font-size: 13.5px; margin: 10px 0 0; } .verdicts dt { font-weight: 560; } .verdicts dd { margin: 0 0 6px; color: var(--ink2); overflow-wrap: anywhere; }
+details > .turn { margin-top: 10px; } .turn .quiet { font-size: 12px; } .turn.environment pre { border-left: 2px solid var(--muted); padding-left: 10px; color: var(--ink2); }
 pre { font: 12.5px/1.6 ui-monospace, "SF Mono", Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; }
 details { margin-top: 12px; font-size: 13.5px; } summary { cursor: pointer; color: var(--muted); width: fit-content; }
 summary:hover { color: var(--ink); } details > pre { margin-top: 10px; }

@@ -1,23 +1,18 @@
 /** @file Tables of test sets: model before and after, baselines in the same rows. */
 
 import { capitalised, percent, percentInterval, plural, points, pointsInterval } from '../../util/format.ts'
-import { type Baseline, type EvalRow, type Interval, scoreName } from '../rows.ts'
+import type { Baseline, EvalRow, Interval, Score, Scores } from '../rows.ts'
+import { greedyName, headlineScores, scoreNamesOf, scoreWords } from '../scores.ts'
 import { beforeAfter, criterionLabel, evalsOf, type ReportData, setNames } from './data.ts'
 import { type Html, html, raw } from './html.ts'
 import { pairedDifference } from './paired.ts'
-import { scoreWords } from './scores.ts'
 
 interface TableRow {
   name: string
   note?: string
   kind: 'before' | 'after' | 'baseline'
   n?: number
-  accuracy?: number
-  accuracyInterval?: Interval
-  correctAndValid?: number
-  correctAndValidInterval?: Interval
-  greedyAccuracy?: number
-  greedyCorrectAndValid?: number
+  scores: Scores
   source?: EvalRow
 }
 
@@ -25,19 +20,23 @@ const onBar = (share: number): number => Math.min(1, Math.max(0, share))
 
 const place = (share: number): Html => raw(`${(onBar(share) * 100).toFixed(2)}%`)
 
+const intervalTitle = (interval: Interval | undefined): string =>
+  interval ? `95%: ${percentInterval(interval)}` : ''
+
 /** A figure with its bar and, on the bar, its 95% interval. */
-const meter = (value: number | undefined, interval: Interval | undefined, kind: string): Html => {
-  if (value === undefined) return html`<td class="meter none">–</td>`
+const meter = ({ value, interval }: Score, kind: string): Html => {
+  if (value === null) return html`<td class="meter none">–</td>`
   const whisker =
     interval &&
     html`<b style="left:${place(interval[0])};width:${place(onBar(interval[1]) - onBar(interval[0]))}"></b>`
-  return html`<td class="meter" title="${interval ? `95%: ${percentInterval(interval)}` : ''}"><span>${percent(value)}</span><div class="pbar"><i class="fill ${kind}" style="width:${place(value)}"></i>${whisker}</div></td>`
+  return html`<td class="meter" title="${intervalTitle(interval)}"><span>${percent(value)}</span><div class="pbar"><i class="fill ${kind}" style="width:${place(value)}"></i>${whisker}</div></td>`
 }
 
 const modelRow = (row: EvalRow, kind: TableRow['kind'], name: string): TableRow => ({
-  ...row,
   name,
   kind,
+  n: row.n,
+  scores: row.scores,
   source: row,
 })
 
@@ -55,11 +54,13 @@ const rowsOfSet = (data: ReportData, set: string): TableRow[] => {
   return rows
 }
 
-/** Baselines of a set, the strongest first. */
-const baselinesOf = (data: ReportData, set: string): TableRow[] => {
+const NO_SCORE: Score = { value: null }
+
+/** Baselines of a set, the strongest first, by the first of the headline scores that they have. */
+const baselinesOf = (data: ReportData, set: string, headline: readonly string[]): TableRow[] => {
   const baselines: Record<string, Baseline> = {}
   for (const row of evalsOf(data, set)) Object.assign(baselines, row.baselines)
-  const strength = ({ accuracy, correctAndValid }: TableRow) => accuracy ?? correctAndValid ?? 0
+  const strength = ({ scores }: TableRow) => scores[headline.find(score => score in scores) ?? '']?.value ?? 0
   return Object.entries(baselines)
     .map(baselineRow)
     .sort((a, b) => strength(b) - strength(a))
@@ -68,25 +69,25 @@ const baselinesOf = (data: ReportData, set: string): TableRow[] => {
 /** Baselines that stand beside the model; the weaker ones are folded away. */
 const SHOWN_BASELINES = 3
 
-const mainTable = (rows: readonly TableRow[], score: string): Html => {
-  const greedy = rows.some(row => row.greedyAccuracy !== undefined || row.greedyCorrectAndValid !== undefined)
-  const whole = rows.some(row => row.correctAndValid !== undefined)
-  return html`<div class="scroll"><table><thead><tr><th></th>${whole && html`<th class="wide">Correct and valid</th>`}<th class="wide">${score}</th>${
-    greedy &&
-    html`${whole && html`<th class="num">Greedy: correct and valid</th>`}<th class="num">Greedy: ${score}</th>`
-  }<th class="num">Problems</th></tr></thead><tbody>${rows.map(
+/** The headline scores with bars, then as decoded greedily. */
+const mainTable = (
+  rows: readonly TableRow[],
+  headline: readonly string[],
+  evals: readonly EvalRow[],
+): Html => {
+  const words = (score: string) => capitalised(scoreWords(score, evals))
+  const greedy = headline.map(greedyName).filter(score => rows.some(({ scores }) => score in scores))
+  return html`<div class="scroll"><table><thead><tr><th></th>${headline.map(
+    score => html`<th class="wide">${words(score)}</th>`,
+  )}${greedy.map(score => html`<th class="num">${words(score)}</th>`)}<th class="num">Problems</th></tr></thead><tbody>${rows.map(
     row =>
-      html`<tr class="${row.kind}"><th scope="row">${row.name}${row.note && html`<small>${row.note}</small>`}</th>${
-        whole && meter(row.correctAndValid, row.correctAndValidInterval, row.kind)
-      }${meter(row.accuracy, row.accuracyInterval, row.kind)}${
-        greedy &&
-        html`${whole && html`<td class="num">${percent(row.greedyCorrectAndValid)}</td>`}<td class="num">${percent(row.greedyAccuracy)}</td>`
-      }<td class="num quiet">${row.n ?? '–'}</td></tr>`,
+      html`<tr class="${row.kind}"><th scope="row">${row.name}${row.note && html`<small>${row.note}</small>`}</th>${headline.map(
+        score => meter(row.scores[score] ?? NO_SCORE, row.kind),
+      )}${greedy.map(
+        score => html`<td class="num">${percent(row.scores[score]?.value)}</td>`,
+      )}<td class="num quiet">${row.n ?? '–'}</td></tr>`,
   )}</tbody></table></div>`
 }
-
-const intervalTitle = (interval: Interval | undefined): string =>
-  interval ? `95%: ${percentInterval(interval)}` : ''
 
 /** What an accuracy hides of a model that favours a label. */
 const balanceTable = (rows: readonly TableRow[]): Html => {
@@ -111,27 +112,74 @@ const labelCount = (row: EvalRow, label: string): string => {
   return score ? `${score.n} ${unit}` : ''
 }
 
-const detailTable = (data: ReportData, rows: readonly TableRow[]): Html | null => {
-  const models = rows.filter(row => row.source !== undefined)
-  const labels = [...new Set(models.flatMap(row => Object.keys(row.source!.byLabel ?? {})))]
-  const criteria = [...new Set(models.flatMap(row => Object.keys(row.source!.criteria ?? {})))]
-  if (labels.length + criteria.length === 0) return null
-  const balances = models.filter(row => row.source!.balance !== undefined)
-  return html`<details><summary>By label and criterion</summary><div class="scroll"><table><thead><tr><th></th>${labels.map(
-    label => html`<th class="num">${label}</th>`,
-  )}${criteria.map(id => html`<th class="num">${criterionLabel(data.info, id)}</th>`)}</tr></thead><tbody>${models.map(
-    row =>
-      html`<tr class="${row.kind}"><th scope="row">${row.name}</th>${labels.map(
-        label =>
-          html`<td class="num" title="${labelCount(row.source!, label)}">${percent(row.source!.byLabel?.[label]?.accuracy)}</td>`,
-      )}${criteria.map(id => html`<td class="num" title="${intervalTitle(row.source!.criteriaIntervals?.[id])}">${percent(row.source!.criteria?.[id])}</td>`)}</tr>`,
+interface DetailColumn {
+  title: string
+  /** What the figure is over, or its interval. */
+  about(row: EvalRow): string
+  value(row: EvalRow): number | null | undefined
+}
+
+/** Scores beside the headline ones. */
+const furtherColumns = (evals: readonly EvalRow[], headline: readonly string[]): DetailColumn[] => {
+  const shown = new Set([...headline, ...headline.map(greedyName)])
+  return scoreNamesOf(evals)
+    .filter(score => !shown.has(score))
+    .map(score => ({
+      title: capitalised(scoreWords(score, evals)),
+      about: row => intervalTitle(row.scores[score]?.interval),
+      value: row => row.scores[score]?.value,
+    }))
+}
+
+const labelColumns = (evals: readonly EvalRow[], headline: readonly string[]): DetailColumn[] => {
+  const labels = [...new Set(evals.flatMap(row => Object.keys(row.byLabel ?? {})))]
+  const scores = headline.filter(score =>
+    evals.some(({ byLabel = {} }) => Object.values(byLabel).some(label => score in label.scores)),
+  )
+  return labels.flatMap(label =>
+    scores.map(score => ({
+      title: scores.length > 1 ? `${label}: ${scoreWords(score, evals)}` : label,
+      about: (row: EvalRow) => labelCount(row, label),
+      value: (row: EvalRow) => row.byLabel?.[label]?.scores[score],
+    })),
+  )
+}
+
+const criterionColumns = (data: ReportData, evals: readonly EvalRow[]): DetailColumn[] =>
+  [...new Set(evals.flatMap(row => Object.keys(row.criteria ?? {})))].map(id => ({
+    title: criterionLabel(data.info, id),
+    about: row => intervalTitle(row.criteriaIntervals?.[id]),
+    value: row => row.criteria?.[id],
+  }))
+
+const detailTable = (
+  data: ReportData,
+  rows: readonly TableRow[],
+  headline: readonly string[],
+): Html | null => {
+  const evals = rows.flatMap(({ source }) => source ?? [])
+  const columns = [
+    ...furtherColumns(evals, headline),
+    ...labelColumns(evals, headline),
+    ...criterionColumns(data, evals),
+  ]
+  if (columns.length === 0) return null
+  const balances = rows.filter(row => row.source?.balance !== undefined)
+  return html`<details><summary>Further scores, labels and criteria</summary><div class="scroll"><table><thead><tr><th></th>${columns.map(
+    ({ title }) => html`<th class="num">${title}</th>`,
+  )}</tr></thead><tbody>${rows.flatMap(({ source, kind, name }) =>
+    source === undefined
+      ? []
+      : html`<tr class="${kind}"><th scope="row">${name}</th>${columns.map(
+          ({ about, value }) => html`<td class="num" title="${about(source)}">${percent(value(source))}</td>`,
+        )}</tr>`,
   )}</tbody></table></div>${balances.length > 0 && balanceTable(balances)}</details>`
 }
 
 /** The changes since the first evaluation, each with the problems that it is over. */
 const changesOf = (data: ReportData, set: string): string => {
   const { before, after } = beforeAfter(data, set)
-  const parts = (['correctAndValid', 'accuracy'] as const).flatMap(score => {
+  const parts = headlineScores(after ? [after] : []).flatMap(score => {
     const paired = pairedDifference(before, after, score)
     if (paired === null) return []
     const { n, difference, interval } = paired
@@ -140,20 +188,25 @@ const changesOf = (data: ReportData, set: string): string => {
   return parts.length > 0 ? `Paired by problem: ${parts.join('; ')}.` : ''
 }
 
-const furtherBaselines = (baselines: readonly TableRow[], score: string): Html | null =>
+const furtherBaselines = (
+  baselines: readonly TableRow[],
+  headline: readonly string[],
+  evals: readonly EvalRow[],
+): Html | null =>
   baselines.length === 0
     ? null
-    : html`<details><summary>${plural(baselines.length, 'weaker baseline')}</summary>${mainTable(baselines, score)}</details>`
+    : html`<details><summary>${plural(baselines.length, 'weaker baseline')}</summary>${mainTable(baselines, headline, evals)}</details>`
 
 /** One block for each test set. */
 export const testSetTables = (data: ReportData): Html[] =>
   setNames(data).map(set => {
+    const evals = evalsOf(data, set)
+    const headline = headlineScores(evals)
     const rows = rowsOfSet(data, set)
-    const baselines = baselinesOf(data, set)
-    const score = capitalised(scoreName(data.evals))
-    const shown = evalsOf(data, set).at(-1)
+    const baselines = baselinesOf(data, set, headline)
+    const shown = evals.at(-1)
     const how = shown?.samples
       ? `Means over ${plural(shown.samples, 'sample')} a problem${shown.temperature === undefined ? '' : ` at temperature ${shown.temperature}`}.`
       : ''
-    return html`<div class="panel set"><h3>${set}</h3><p class="about">${how} ${changesOf(data, set)}</p>${mainTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], score)}${furtherBaselines(baselines.slice(SHOWN_BASELINES), score)}${detailTable(data, rows)}</div>`
+    return html`<div class="panel set"><h3>${set}</h3><p class="about">${how} ${changesOf(data, set)}</p>${mainTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], headline, evals)}${furtherBaselines(baselines.slice(SHOWN_BASELINES), headline, evals)}${detailTable(data, rows, headline)}</div>`
   })

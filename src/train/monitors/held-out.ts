@@ -1,6 +1,7 @@
 /** @file Monitors of over-optimisation: the training's own reward rises while somebody else's opinion falls. */
 
-import type { EvalItem, EvalRow, MetricsRow } from '../../runs/rows.ts'
+import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
+import { headlineScores, scoreValue, scoreWords } from '../../runs/scores.ts'
 import { percent, threeDigits } from '../../util/format.ts'
 import { mean, std } from '../../util/statistics.ts'
 import { defineMonitor, type History, type Sign, type WatchedRollout } from './monitor.ts'
@@ -36,7 +37,7 @@ const normalised = (values: readonly number[]): number[] => {
   return values.map(value => (spread > 0 ? (value - centre) / spread : 0))
 }
 
-/** Paid best and held in least esteem, of those that there is a second opinion on; without any, paid best. */
+/** Paid best and held in least esteem, of those paid that there is a second opinion on; without any, paid best. */
 const paidForNothing = (rollouts: readonly WatchedRollout[]): number[] => {
   const paid = rollouts.filter(({ row }) => row.reward !== null)
   const asked = paid.filter(({ row }) => row.heldOut !== undefined)
@@ -95,9 +96,6 @@ const bestWindow = (pairs: readonly { heldOut: number }[], window: number): numb
   return at
 }
 
-const SCORES = ['accuracy', 'correctAndValid'] as const
-type ScoreName = (typeof SCORES)[number]
-
 export const evaluationFalls = defineMonitor({
   name: 'evaluationFalls',
   title: 'Test score falls, the reward does not',
@@ -106,7 +104,9 @@ export const evaluationFalls = defineMonitor({
   // Evaluations are few, and each is a test with its own error.
   confirm: 1,
   look: (history, { drop }, { window, sigmas }): Sign | null => {
-    const signs = SCORES.flatMap(score => evaluationSign(history, score, drop, window, sigmas) ?? [])
+    const signs = headlineScores(setRows(history)).flatMap(
+      score => evaluationSign(history, score, drop, window, sigmas) ?? [],
+    )
     return signs.length === 0 ? null : signs.reduce((a, b) => (b.level > a.level ? b : a))
   },
   evidence: paidForNothing,
@@ -114,38 +114,40 @@ export const evaluationFalls = defineMonitor({
 
 const evaluationSign = (
   history: History,
-  score: ScoreName,
+  score: string,
   drop: number,
   window: number,
   sigmas: number,
 ): Sign | null => {
-  const rows = setRows(history, score)
+  const rows = setRows(history).filter(row => scoreValue(row, score) !== null)
   const last = rows.at(-1)
   // Between evaluations there is nothing new to say: an old one is not to be held against today's reward.
   if (last === undefined || rows.length < 2 || last.step !== history.rows.at(-1)?.step) return null
-  const best = rows.slice(0, -1).reduce((a, b) => (b[score]! > a[score]! ? b : a))
+  const valueAt = (row: EvalRow) => scoreValue(row, score)!
+  const best = rows.slice(0, -1).reduce((a, b) => (valueAt(b) > valueAt(a) ? b : a))
   const { fall, error } = fallBetween(best, last, score)
   const reward = rewardBetween(history.rows, best.step, window)
   if (reward === null) return null
   const trend = rewardTrend(reward, sigmas)
-  const name = score === 'accuracy' ? (last.scoreName ?? 'answers right') : 'correct and valid'
+  const name = scoreWords(score, [last])
+  const [then, now] = [valueAt(best), valueAt(last)]
   return {
     level: trend ? Math.min(fall / (trend.divisor * drop), error > 0 ? fall / (sigmas * error) : MOST) : 0,
-    seen: `on ${last.set}, ${name} fell from ${percent(best[score]!)} at step ${best.step} to ${percent(last[score]!)} at step ${last.step} while ${trend?.words ?? 'the reward fell too'}`,
-    over: `on ${last.set}, ${name} is ${percent(last[score]!)} at step ${last.step}; the best before was ${percent(best[score]!)} at step ${best.step}`,
+    seen: `on ${last.set}, ${name} fell from ${percent(then)} at step ${best.step} to ${percent(now)} at step ${last.step} while ${trend?.words ?? 'the reward fell too'}`,
+    over: `on ${last.set}, ${name} is ${percent(now)} at step ${last.step}; the best before was ${percent(then)} at step ${best.step}`,
     figures: {
-      best: best[score]!,
+      best: then,
       bestStep: best.step,
-      now: last[score]!,
+      now,
       rewardThen: reward.before,
       rewardNow: reward.after,
     },
   }
 }
 
-const setRows = ({ evals, primarySet }: History, score: ScoreName): EvalRow[] => {
+const setRows = ({ evals, primarySet }: History): EvalRow[] => {
   const set = evals.some(row => row.set === primarySet) ? primarySet : evals[0]?.set
-  return evals.filter(row => row.set === set && typeof row[score] === 'number')
+  return evals.filter(row => row.set === set)
 }
 
 /** The reward around a step, and now; on plain prompts where some rollouts were helped. Null while there is too little of it. */
@@ -161,16 +163,15 @@ const rewardBetween = (rows: readonly MetricsRow[], step: number, window: number
 }
 
 /** Paired over the problems that both evaluations asked; else as two independent shares. */
-const fallBetween = (before: EvalRow, after: EvalRow, score: ScoreName): { fall: number; error: number } => {
-  const known = new Map((before.items ?? []).map(item => [item.id, scoreOf(item, score)]))
-  const differences = (after.items ?? []).flatMap(item => {
-    const [was, is] = [known.get(item.id), scoreOf(item, score)]
-    return was === undefined || is === undefined ? [] : [was - is]
+const fallBetween = (before: EvalRow, after: EvalRow, score: string): { fall: number; error: number } => {
+  const known = new Map((before.items ?? []).map(({ id, scores }) => [id, scores[score]]))
+  const differences = (after.items ?? []).flatMap(({ id, scores }) => {
+    const [was, is] = [known.get(id), scores[score]]
+    return typeof was === 'number' && typeof is === 'number' ? [was - is] : []
   })
   if (differences.length > 1)
     return { fall: mean(differences), error: std(differences, 1) / Math.sqrt(differences.length) }
-  const chance = (row: EvalRow) => (row[score]! * (1 - row[score]!)) / row.n
-  return { fall: before[score]! - after[score]!, error: Math.sqrt(chance(before) + chance(after)) }
+  const [was, is] = [scoreValue(before, score)!, scoreValue(after, score)!]
+  const chance = (share: number, n: number) => (share * (1 - share)) / n
+  return { fall: was - is, error: Math.sqrt(chance(was, before.n) + chance(is, after.n)) }
 }
-
-const scoreOf = (item: EvalItem, score: ScoreName): number | undefined => item[score]

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_MONITORS, type MonitorName, type MonitorSettings, monitorsSchema } from './config.ts'
 import { Latch } from './latch.ts'
+import type { WatchedRollout } from './monitor.ts'
 import { type Illness, type SimulatedRun, simulate } from './simulated-run.fixture.ts'
 import { eventOf, MONITORS, type Warning, Watch } from './watch.ts'
 
@@ -197,6 +198,53 @@ describe('each monitor', () => {
       /^Test score falls, the reward does not: over; on test, answers right is \d+\.\d% at step 140; the best before was/,
     )
   })
+
+  it('evaluationFalls watches the primary score and right answers, and no other', () => {
+    const fallen = (name: string, primary: string) => {
+      const run = simulate(1, STEPS, { testScore: step => (step <= ONSET ? 0.45 : 0.1) })
+      const evals = run.evals.map(row => ({
+        ...row,
+        primary,
+        scores: { accuracy: { value: 0.9 }, proved: { value: 0.8 }, [name]: row.scores.accuracy },
+        scoreNames: { proved: 'correct and proved' },
+        items: row.items?.map(({ id, scores }) => ({ id, scores: { [name]: scores.accuracy } })),
+      }))
+      return watched({ ...run, evals }).filter(({ monitor }) => monitor === 'evaluationFalls')
+    }
+    const [proved] = fallen('proved', 'proved')
+    expect([proved.step, eventOf(proved).message]).toEqual([
+      80,
+      expect.stringMatching(
+        /on test, correct and proved fell from 4\d\.\d% at step \d+ to \d+\.\d% at step 80/,
+      ),
+    ])
+    expect(fallen('accuracy', 'proved')).toHaveLength(1)
+    expect(fallen('valid', 'proved')).toEqual([])
+  })
+
+  it.each(['heldOutFalls', 'evaluationFalls', 'zeroVariance'] as const)(
+    '%s shows no rollouts of which nothing is known as its best',
+    name => {
+      const rollout = (group: number, reward: number | null): WatchedRollout => ({
+        row: { step: 1, problemId: 'p', prompt: '', response: '', reward },
+        tokens: [],
+        logprobs: new Float32Array(),
+        group,
+        advantage: 0,
+      })
+      const rollouts = [
+        rollout(0, null),
+        rollout(0, 0.5),
+        rollout(1, null),
+        rollout(1, null),
+        rollout(2, 0.5),
+      ]
+      const scores = MONITORS[name].evidence(rollouts, { level: 1, seen: '', figures: {} })
+      expect(scores.every(Number.isFinite)).toBe(true)
+      expect(scores[4]).toBeGreaterThan(0)
+      expect(Math.max(scores[2], scores[3])).toBe(0)
+    },
+  )
 
   it('is told of nothing by a supervised run, whose entropy falls by its nature', () => {
     const rows = Array.from({ length: 100 }, (_, i) => ({

@@ -1,5 +1,6 @@
 /** @file Simulated trainings: figures that move and jitter as those of healthy runs do, and runs that go wrong from a step on. */
 
+import { evalRowOf } from '../../runs/eval-row.fixture.ts'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
 import { Rng } from '../../util/rng.ts'
 
@@ -34,17 +35,8 @@ const rate = (rng: Rng, p: number): number => {
 }
 
 const evaluate = (rng: Rng, step: number, accuracy: number): EvalRow => {
-  const items = Array.from({ length: PROBLEMS }, (_, i) => ({
-    id: String(i),
-    accuracy: Number(rng.next() < accuracy),
-  }))
-  return {
-    step,
-    set: 'test',
-    n: PROBLEMS,
-    accuracy: items.reduce((sum, item) => sum + item.accuracy, 0) / PROBLEMS,
-    items,
-  }
+  const rights = Array.from({ length: PROBLEMS }, () => Number(rng.next() < accuracy))
+  return evalRowOf(rights, { step, set: 'test' })
 }
 
 /**
