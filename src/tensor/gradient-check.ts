@@ -78,16 +78,26 @@ export const checkGradients = async (
   return report
 }
 
-const named = <T>(prefix: string, items: readonly T[]): Record<string, T> =>
+/** Items under `prefix` and their number. */
+export const named = <T>(prefix: string, items: readonly T[]): Record<string, T> =>
   Object.fromEntries(items.map((item, i) => [`${prefix}${i}`, item]))
 
 /** A function may ignore an input, which is then no input of its graph. */
-const onlyUsed = ({ model }: Executable, values: Values): Values => {
+export const onlyUsed = ({ model }: Executable, values: Values): Values => {
   const used = new Set(model.inputs.map(({ name }) => name))
   return Object.fromEntries(Object.entries(values).filter(([name]) => used.has(`in.${name}`)))
 }
 
 const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, x, i) => sum + x * b[i], 0)
+
+/** Gradients of a weighted sum of all elements of the results; the weights are inputs, `weights0` and so on. */
+export const weightedGradients = (results: readonly Tensor[], wrt: readonly Tensor[]): Tensor[] => {
+  const sums = results.map((y, i) => reduceSum(mul(y, input(`weights${i}`, y.shape))))
+  return gradients(
+    sums.reduce((a, b) => add(a, b)),
+    wrt,
+  )
+}
 
 const graphGradients = async (
   tensors: readonly Tensor[],
@@ -96,9 +106,10 @@ const graphGradients = async (
   weights: readonly Float32Array[],
   options: ExecutableOptions,
 ): Promise<Record<string, Value>> => {
-  const factors = results.map((result, i) => input(`weights${i}`, result.shape))
-  const loss = results.map((y, i) => reduceSum(mul(y, factors[i]))).reduce((a, b) => add(a, b))
-  const graph = await Executable.compile(named('d', gradients(loss, tensors.filter(isFloat))), options)
+  const graph = await Executable.compile(
+    named('d', weightedGradients(results, tensors.filter(isFloat))),
+    options,
+  )
   const shapes = results.map(({ shape }) => shape as number[])
   const weightFeeds = named(
     'weights',

@@ -1,9 +1,9 @@
 /** @file Picking rows and elements by index. */
 
 import { ShapeError } from '../../util/errors.ts'
-import { sameShape, showShape } from '../dim.ts'
+import { product, sameShape, showShape } from '../dim.ts'
 import { apply1, type Op, type Tensor } from '../tensor.ts'
-import { zerosLike } from './elementwise.ts'
+import { expand, zerosLike } from './elementwise.ts'
 import { reshape } from './shape.ts'
 
 type None = Record<never, never>
@@ -13,10 +13,11 @@ const needIds = (op: string, x: Tensor, ids: Tensor): void => {
     throw new ShapeError(`${op}: expected whole numbers to index ${x} with, got ${ids}`)
 }
 
-/** Ids for the last axis have the leading axes of x. */
-const needLeading = (op: string, x: Tensor, ids: Tensor): void => {
+/** Ids for one axis have the other axes of x. */
+const needOneAxis = (op: string, x: Tensor, ids: Tensor, axis: number): void => {
   needIds(op, x, ids)
-  if (!sameShape(ids.shape.slice(0, -1), x.shape.slice(0, -1)) || ids.rank !== x.rank)
+  const fits = x.shape.every((dim, i) => i === axis || dim === ids.shape[i])
+  if (!fits || ids.rank !== x.rank)
     throw new ShapeError(`${op}: ids ${showShape(ids.shape)} for ${showShape(x.shape)}`)
 }
 
@@ -33,52 +34,57 @@ const gatherOp: Op<None> = {
 /** Rows of a table: ids of shape [...] give [..., width] (an embedding). */
 export const gather = (table: Tensor, ids: Tensor): Tensor => apply1(gatherOp, [table, ids], {})
 
-const scatterOp: Op<None> = {
-  name: 'scatterAddRows',
-  infer: ([table, ids, rows]) => {
-    needIds('scatterAddRows', table, ids)
-    if (!sameShape(rows.shape, [...ids.shape.slice(0, -1), ...table.shape.slice(1)]))
-      throw new ShapeError(
-        `scatterAddRows: rows ${showShape(rows.shape)} for ids ${showShape(ids.shape)} and table ${showShape(table.shape)}`,
-      )
-    return [{ dtype: table.dtype, shape: table.shape }]
-  },
-  emit: inputs => ({ type: 'ScatterND', attributes: { reduction: 'add' }, inputs: [...inputs] }),
-  gradient: ({ inputs: [, ids] }, [dy]) => [dy, null, gather(dy!, reshape(ids, ids.shape.slice(0, -1)))],
+interface AxisAttributes {
+  axis: number
 }
-/** The table with rows added at ids; repeated ids add up. */
-export const scatterAddRows = (table: Tensor, ids: Tensor, rows: Tensor): Tensor =>
-  apply1(scatterOp, [table, reshape(ids, [...ids.shape, 1]), rows], {})
 
-const pickOp: Op<None> = {
+const pickOp: Op<AxisAttributes> = {
   name: 'pick',
-  infer: ([x, ids]) => {
-    needLeading('pick', x, ids)
+  infer: ([x, ids], { axis }) => {
+    needOneAxis('pick', x, ids, axis)
     return [{ dtype: x.dtype, shape: ids.shape }]
   },
-  emit: inputs => ({ type: 'GatherElements', attributes: { axis: -1 }, inputs: [...inputs] }),
-  gradient: ({ inputs: [x, ids] }, [dy]) => [placeLast(zerosLike(x), ids, dy!), null],
+  emit: (inputs, { axis }) => ({ type: 'GatherElements', attributes: { axis }, inputs: [...inputs] }),
+  gradient: ({ inputs: [x, ids], attributes }, [dy]) => [
+    apply1(placeOp, [zerosLike(x), ids, dy!], attributes),
+    null,
+  ],
 }
 /** Elements along the last axis: x [..., V], ids [..., K] give [..., K]. */
-export const pick = (x: Tensor, ids: Tensor): Tensor => apply1(pickOp, [x, ids], {})
+export const pick = (x: Tensor, ids: Tensor): Tensor => apply1(pickOp, [x, ids], { axis: x.rank - 1 })
 
-const placeOp: Op<None> = {
-  name: 'placeLast',
-  infer: ([x, ids, values]) => {
-    needLeading('placeLast', x, ids)
+// ScatterElements goes through its elements one by one, on one thread. ScatterND is faster and not to be had here: with
+// `reduction: add` the CPU provider lets its threads add to one place at the same time, and sums are lost.
+const placeOp: Op<AxisAttributes> = {
+  name: 'place',
+  infer: ([x, ids, values], { axis }) => {
+    needOneAxis('place', x, ids, axis)
     if (!sameShape(values.shape, ids.shape))
       throw new ShapeError(
-        `placeLast: values ${showShape(values.shape)} for ids ${showShape(ids.shape)} of ${showShape(x.shape)}`,
+        `place: values ${showShape(values.shape)} for ids ${showShape(ids.shape)} of ${showShape(x.shape)}`,
       )
     return [{ dtype: x.dtype, shape: x.shape }]
   },
-  emit: inputs => ({
+  emit: (inputs, { axis }) => ({
     type: 'ScatterElements',
-    attributes: { axis: -1, reduction: 'add' },
+    attributes: { axis, reduction: 'add' },
     inputs: [...inputs],
   }),
-  gradient: ({ inputs: [, ids] }, [dy]) => [dy, null, pick(dy!, ids)],
+  gradient: ({ inputs: [, ids], attributes }, [dy]) => [dy, null, apply1(pickOp, [dy!, ids], attributes)],
 }
-/** x with values added at positions of its last axis. */
+/** x with values added at positions of its last axis; repeated positions add up. */
 export const placeLast = (x: Tensor, ids: Tensor, values: Tensor): Tensor =>
-  apply1(placeOp, [x, ids, values], {})
+  apply1(placeOp, [x, ids, values], { axis: x.rank - 1 })
+
+/** The table with rows [..., width] added at ids [...], in the order of the rows; repeated ids add up. */
+export const scatterAddRows = (table: Tensor, ids: Tensor, rows: Tensor): Tensor => {
+  needIds('scatterAddRows', table, ids)
+  const width = table.shape.slice(1)
+  if (!sameShape(rows.shape, [...ids.shape, ...width]))
+    throw new ShapeError(
+      `scatterAddRows: rows ${showShape(rows.shape)} for ids ${showShape(ids.shape)} and table ${showShape(table.shape)}`,
+    )
+  const count = product(ids.shape)
+  const perElement = expand(reshape(ids, [count, ...width.map(() => 1)]), [count, ...width])
+  return apply1(placeOp, [table, perElement, reshape(rows, perElement.shape)], { axis: 0 })
+}
