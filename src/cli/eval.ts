@@ -11,8 +11,9 @@ import { loadProntoQa } from '../tasks/logic/loaders.ts'
 import { DataError, UsageError } from '../util/errors.ts'
 import { openCommandJudge } from './grade-judge.ts'
 import { EXIT, type Io, printJson } from './io.ts'
+import { type SolverCommandOptions, solverOptionsOf } from './solver-options.ts'
 
-export interface EvalOptions {
+export interface EvalOptions extends SolverCommandOptions {
   task: 'logic'
   model: string
   data: string
@@ -48,7 +49,10 @@ export const evalCommand = async (options: EvalOptions, io: Io): Promise<number>
   if (prompt === 'miniature') assertLogicVocabulary(folder)
   const format = formatFor(prompt, folder)
   const judge = openJudge(options)
-  const opened = [LocalPolicy.start({ folder }, { threads: options.threads }), LogicSolver.start()] as const
+  const opened = [
+    LocalPolicy.start({ folder }, { threads: options.threads }),
+    LogicSolver.start(solverOptionsOf(options)),
+  ] as const
   try {
     const [policy, solver] = await Promise.all(opened)
     const { temperature, samples, seed, maxTokens = MAX_TOKENS[prompt] } = options

@@ -16,6 +16,7 @@ import { addRubricCommand } from './rubric-command.ts'
 import type { SampleOptions } from './sample.ts'
 import { addScoreCommand } from './score-command.ts'
 import { addServeCommand } from './serve-command.ts'
+import { addSolverOptions, type SolverCommandOptions } from './solver-options.ts'
 import type { TrainOptions } from './train.ts'
 import { addVerifyInstructions } from './verify-instructions.ts'
 import { addVerifyMath } from './verify-math.ts'
@@ -103,8 +104,8 @@ const addTrain = (program: Command, io: Io, done: SetExit, recipes: string) =>
       done(await trainCommand(target, options, io))
     })
 
-const addEval = (program: Command, io: Io, done: SetExit) =>
-  program
+const addEval = (program: Command, io: Io, done: SetExit) => {
+  const command = program
     .command('eval')
     .summary('evaluate a checkpoint on a file of problems')
     .description(
@@ -123,6 +124,7 @@ const addEval = (program: Command, io: Io, done: SetExit) =>
     .option('--judge-model <name>', "the judge's model")
     .option('--api-key-env <name>', "environment variable that holds the endpoint's key")
     .option('--cache <dir>', "folder of the judge's verdicts to reuse and add to")
+  addSolverOptions(command, false)
     .option('--min-accuracy <share>', 'fail with exit code 100 below this accuracy', share)
     .option('--min-valid-proofs <share>', 'fail with exit code 100 below this share of valid proofs', share)
     .option('--json', 'print the result as JSON')
@@ -131,6 +133,7 @@ const addEval = (program: Command, io: Io, done: SetExit) =>
       const { evalCommand } = await import('./eval.ts')
       done(await evalCommand(options, io))
     })
+}
 
 const addSample = (program: Command, io: Io, done: SetExit) =>
   program
@@ -160,14 +163,15 @@ const addVerify = (program: Command, io: Io, done: SetExit) => {
     .command('verify')
     .summary('check answers, instructions or reasoning by rule')
     .description('Checks responses without a model: logic by a solver, mathematics, instructions.')
-  verify
+  const logic = verify
     .command('logic')
     .description('Verifies logic problems or reasoning steps with Z3.')
     .argument('<file.jsonl>', 'rows to verify')
+  addSolverOptions(logic, true)
     .addHelpText('after', VERIFY_HELP)
-    .action(async (file: string) => {
+    .action(async (file: string, options: SolverCommandOptions) => {
       const { verifyLogic } = await import('./verify.ts')
-      done(await verifyLogic(file))
+      done(await verifyLogic(file, options))
     })
   addVerifyMath(verify, io, done)
   addVerifyInstructions(verify, io, done)

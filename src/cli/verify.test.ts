@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { SolverCommandOptions } from './solver-options.ts'
 import { verifyLogic } from './verify.ts'
 
 describe('verifyLogic', () => {
@@ -18,10 +19,10 @@ describe('verifyLogic', () => {
     rmSync(folder, { recursive: true })
   })
 
-  const verify = (rows: unknown[]) => {
+  const verify = (rows: unknown[], options?: SolverCommandOptions) => {
     const file = join(folder, 'rows.jsonl')
     writeFileSync(file, rows.map(row => JSON.stringify(row)).join('\n'))
-    return verifyLogic(file)
+    return verifyLogic(file, options)
   }
 
   it('prints one line a row', async () => {
@@ -46,6 +47,14 @@ describe('verifyLogic', () => {
     expect(code).toBe(1)
     expect(JSON.parse(printed[0])).toMatchObject({ label: null, reason: expect.stringContaining('expected') })
     expect(JSON.parse(printed[1])).toEqual({ label: 'True', reason: null })
+  })
+
+  it('takes different names for different things where asked', async () => {
+    const row = { 'premises-FOL': ['a = b ∨ P(a)'], 'conclusion-FOL': 'P(a)' }
+    await verify([row])
+    await verify([row], { uniqueNames: true, solverTimeoutMs: 1000, solverLabelTimeoutMs: 5000 })
+    expect(printed.map(line => JSON.parse(line).label)).toEqual(['Unknown', 'True'])
+    await expect(verify([row], { solverTimeoutMs: 1e9 })).rejects.toThrow(/timeoutMs: expected .* at most/)
   })
 
   it('names a file that it cannot read', async () => {

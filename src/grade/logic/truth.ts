@@ -24,11 +24,14 @@ const citedPremises = (steps: readonly JudgedStep[], count: number): Set<number>
 
 /** Premises of a minimal proof, worked out once a problem; what the solver failed on is asked again the next time. */
 const supportOf = (context: ProblemContext, solver: LogicSolver): Promise<number[] | null> => {
-  context.support ??= minimalSupport(context.problem, solver, context.proofNodes).catch(error => {
-    context.support = null
+  const known = context.support.get(solver)
+  if (known) return known
+  const support = minimalSupport(context.problem, solver, context.proofNodes).catch(error => {
+    context.support.delete(solver)
     throw error
   })
-  return context.support
+  context.support.set(solver, support)
+  return support
 }
 
 /**

@@ -52,7 +52,7 @@ export const runRubricAsReward = (config: RubricAsRewardConfig, options: RunOpti
       use(
         LocalPolicy.start({ folder, lora: config.model.lora ?? undefined, seed: config.seed }, config.engine),
       ),
-      use(LogicSolver.start()),
+      use(LogicSolver.start(config.grader?.solver)),
     ])
     if (solver.stats().backend !== 'z3') {
       const message =
@@ -178,7 +178,11 @@ const REJECTION_LOSS = ({ loss }: RubricAsRewardConfig): RubricAsRewardConfig['l
 
 const partsOf = (config: RubricAsRewardConfig, parts: EvaluationParts, runDir: string) => ({
   ...trainingGrader(config, problemSource(config), (items, truth) =>
-    gradeLogicBatch(items, parts.solver, { noveltyDiscount: config.noveltyDiscount, truth }),
+    gradeLogicBatch(items, parts.solver, {
+      noveltyDiscount: config.noveltyDiscount,
+      proxies: config.grader?.proxies,
+      truth,
+    }),
   ),
   format: parts.format,
   evaluate: async (step: number, last: boolean): Promise<EvalRow[]> => {
