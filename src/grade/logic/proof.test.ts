@@ -239,6 +239,31 @@ describe.each(['z3', 'ground'] as const)('C5 by proof, solver %s', backend => {
     expect(await completeness(steps, problem)).toBe(1)
   })
 
+  describe('of five hops', () => {
+    const kinds = ['yumpus', 'zumpus', 'numpus', 'dumpus', 'tumpus', 'bright']
+    const article = (i: number) => (i < 5 ? 'a ' : '')
+    const facts = kinds.map((kind, i) => `Stella is ${article(i)}${kind}.`)
+    const rules = kinds.slice(1).map((kind, i) => `Every ${kinds[i]} is ${article(i + 1)}${kind}.`)
+    const proof = [facts[0], ...rules.flatMap((rule, i) => [rule, facts[i + 1]])]
+    const idle = 'Every wumpus is red.'
+    const problem = problemOf([idle, ...rules, facts[0]], facts[5], 'True', proof)
+
+    it.each([
+      ['the proof', proof, 1],
+      ['without its last line', proof.slice(0, -1), 1],
+      ['without its last two lines', proof.slice(0, -2), 9 / 11],
+      ['without its third rule', proof.filter((_, i) => i !== 5), 7 / 11],
+      ['its first five lines, then the last', [...proof.slice(0, 5), facts[5]], 5 / 11],
+      ['its facts without the rules', facts, 1 / 11],
+      ['an idle premise, then the last line', [idle, facts[5]], 0],
+      ['its premises and no more', [facts[0], ...rules], 1],
+    ])('%s', async (_, steps, share) => {
+      const found = await grade(steps, problem)
+      expect(found.criteria).toMatchObject({ C1: 1, C2: 1 })
+      expect(found.truth!.C5).toBeCloseTo(share, 9)
+    })
+  })
+
   it('counts of the reference proof what is supported, and nothing that rests on a gap', async () => {
     const gap = PROOF.filter((_, i) => i !== 1)
     // The fact and the second rule: that Stella is a zumpus, and what follows from it, is asserted.
