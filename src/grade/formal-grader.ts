@@ -13,7 +13,7 @@ import {
 } from './formal-problem.ts'
 import type { GradeItem, GradeOptions, Grader } from './grader.ts'
 import { gradeLogicBatch, type LogicGrade, type LogicGradeOptions } from './logic/criteria.ts'
-import { LogicSolver } from './logic/solver.ts'
+import { LogicSolver, type SolverOptions } from './logic/solver.ts'
 
 interface FormalCheck {
   about: string
@@ -50,7 +50,7 @@ export const FORMAL_CHECKS: Readonly<Record<string, FormalCheck>> = {
     { truth: true },
   ),
   completeness: check(
-    'The valid steps entail the answer by themselves; else the share of a proof that they reach.',
+    'The supported steps entail the answer by themselves; else the share of a proof that they reach.',
     grade => grade.truth?.C5 ?? null,
     { truth: true },
   ),
@@ -101,8 +101,8 @@ interface Waiting {
 const MAX_PROBLEMS = 5_000
 
 export interface FormalGraderOptions {
-  /** A solver to share; the grader then leaves it open. Default: one of its own, started when it is first needed. */
-  solver?: LogicSolver
+  /** A solver to share, which the grader leaves open; or settings of one of its own, started when it is first needed. */
+  solver?: LogicSolver | SolverOptions
 }
 
 /**
@@ -110,14 +110,14 @@ export interface FormalGraderOptions {
  * parts; so do not wait for one item before you give it the next. Verdicts carry `source: 'formal'`.
  */
 export class FormalGrader implements Grader {
-  readonly #shared: LogicSolver | undefined
+  readonly #solverGiven: LogicSolver | SolverOptions
   #own: Promise<LogicSolver> | null = null
   readonly #problems = new Map<string, Promise<FormalProblem | string>>()
   #waiting: Waiting[] = []
   #busy = false
 
-  constructor({ solver }: FormalGraderOptions = {}) {
-    this.#shared = solver
+  constructor({ solver = {} }: FormalGraderOptions = {}) {
+    this.#solverGiven = solver
   }
 
   /** @throws DataError for a criterion without a formal check, or with one that cannot be used. */
@@ -168,8 +168,8 @@ export class FormalGrader implements Grader {
   }
 
   #solver(): Promise<LogicSolver> {
-    if (this.#shared) return Promise.resolve(this.#shared)
-    this.#own ??= LogicSolver.start()
+    if (this.#solverGiven instanceof LogicSolver) return Promise.resolve(this.#solverGiven)
+    this.#own ??= LogicSolver.start(this.#solverGiven)
     return this.#own
   }
 

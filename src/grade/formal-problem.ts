@@ -86,9 +86,6 @@ export interface FormalProblem {
   reason: string
 }
 
-/** A label is worth waiting for: it is decided once for all responses. */
-const LABEL_TIMEOUT_MS = 3000
-
 const FALSEHOOD: Formula = { kind: 'false' }
 
 /** Reads the statements and asks the solver for the label; or says why they cannot be read. */
@@ -104,7 +101,7 @@ export const decideProblem = async (
   const decision =
     conclusion === null
       ? { label: null, reason: 'there is no conclusion' }
-      : await solver.decide(premisesFol, conclusionFol, LABEL_TIMEOUT_MS)
+      : await solver.decide(premisesFol, conclusionFol)
   const logic: LogicProblem = {
     id: 'item',
     premises,

@@ -134,7 +134,10 @@ describe('formal checks', async () => {
   it('prove answers and steps, with credit by degrees', async () => {
     const all = ['entailed_answer', 'step_validity', 'valid_proof', 'completeness'].map(fn => formal(fn, fn))
     const [answer, steps, whole, complete] = await grader.grade(item(proof, known), all)
-    expect([answer.met, steps.met, whole.met, complete.met]).toEqual([true, true, true, true])
+    // Valid, but nothing is said of the premises that it rests on.
+    expect([answer.met, steps.met, whole.met, complete.credit]).toEqual([true, true, true, 0])
+    const referring = proof.replace('mammal', 'mammal [mp; p1, p3]').replace('warm', 'warm [mp; p2, s1]')
+    expect((await grader.grade(item(referring, known), all))[3]).toMatchObject({ met: true, credit: 1 })
     expect(answer).toMatchObject({
       credit: 1,
       source: 'formal',
@@ -181,6 +184,19 @@ describe('formal checks', async () => {
       Array.from({ length: 40 }, (_, index) => index % 4 === 0 || index % 4 === 3),
     )
     expect(solver.stats().scripts - scripts).toBeLessThan(5)
+  })
+
+  it('go by the settings of the solver: names are different things only where that is said', async () => {
+    const names = { premises: ['∀x (Cat(x) → x = tom)', 'Cat(rex)'], conclusion: 'rex = tom' }
+    const criteria = [formal('a', 'entailed_answer'), formal('s', 'step_validity')]
+    const unique = new FormalGrader({ solver: { uniqueNames: true } })
+    const [plain] = await grader.grade(item('1. rex = tom\n<answer>True</answer>', names), criteria)
+    expect(plain.met).toBe(true)
+    const [apart] = await unique.grade(item('1. rex = tom\n<answer>True</answer>', names), criteria)
+    expect(apart).toMatchObject({ met: null, explanation: 'the premises contradict each other' })
+    await unique.close()
+    const hasty = new FormalGrader({ solver: { timeoutMs: 0 } })
+    await expect(hasty.grade(item(proof, known), criteria)).rejects.toThrow(/solver: timeoutMs: expected/)
   })
 
   it('give no verdict when aborted', async () => {

@@ -3,6 +3,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Io } from '../io.ts'
 import { above0, callShape, count, number, share } from '../option-values.ts'
+import { addSolverOptions } from '../solver-options.ts'
 import type { GradeCommandOptions } from './grade.ts'
 
 const HELP = `
@@ -62,7 +63,7 @@ export const addGradeCommand = (program: Command, io: Io, done: (code: number) =
     )
     .option('--rubric <file>', 'rubric, or data set of rubrics (YAML, JSON, JSON Lines)')
     .option('--responses <file.jsonl>', 'responses; - is standard input')
-  judgeOptions(command)
+  addSolverOptions(judgeOptions(command), true)
     .option('--rule <name>', 'how verdicts become a score (gradus score --help lists the rules)', 'signed')
     .addOption(
       new Option('--nulls <how>', 'a verdict that is null: leave its criterion out, or count it as not met')

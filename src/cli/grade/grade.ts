@@ -1,7 +1,7 @@
 /** @file `gradus grade`: reads responses as a stream, grades so many at a time, prints them in order. */
 
 import { setMaxListeners } from 'node:events'
-import { FORMAL_CHECKS } from '../../grade/formal-grader.ts'
+import { FORMAL_CHECKS, FormalGrader } from '../../grade/formal-grader.ts'
 import type { Grader } from '../../grade/grader.ts'
 import { needsJudge, rubricGrader, validateVerifiers } from '../../grade/rubric-grader.ts'
 import { COMMON_PARAMETERS, RULES } from '../../grade/rules/index.ts'
@@ -14,12 +14,13 @@ import { mapInOrder } from '../../util/in-order.ts'
 import type { JsonlLine } from '../../util/jsonl.ts'
 import { streamJsonl } from '../../util/jsonl-stream.ts'
 import { EXIT, type Io } from '../io.ts'
+import { type SolverCommandOptions, solverOptionsOf } from '../solver-options.ts'
 import { type JudgeCommandOptions, openCommandJudge } from './judge.ts'
 import { type PriceOptions, planGrading, refuseStrayPrices } from './plan.ts'
 import { gradeItemOf, parseResponseRow, RubricMatcher } from './rows.ts'
 import { GradeTally } from './tally.ts'
 
-export interface GradeCommandOptions extends JudgeCommandOptions, PriceOptions {
+export interface GradeCommandOptions extends JudgeCommandOptions, PriceOptions, SolverCommandOptions {
   rubric?: string
   responses?: string
   rule: string
@@ -61,7 +62,10 @@ export const gradeCommand = async (options: GradeCommandOptions, io: Io): Promis
   refuseStrayPrices(options)
   const judge = openCommandJudge(options)
   if (!judge) checkWithoutJudge(file, options, io)
-  const grader = rubricGrader({ ...(judge && { judge: judge.grader }) })
+  const grader = rubricGrader({
+    ...(judge && { judge: judge.grader }),
+    formal: new FormalGrader({ solver: solverOptionsOf(options) }),
+  })
   try {
     const { tally, interrupted } = await gradeStream({ file, responses, grader, rule, options, io })
     const lines = [...tally.summary(options.rule), ...(judge ? [judge.describe()] : [])]

@@ -3,6 +3,7 @@
 import { type Command, Option } from 'commander'
 import type { Io } from '../io.ts'
 import { atLeast0, count, namedShares, share } from '../option-values.ts'
+import { addSolverOptions } from '../solver-options.ts'
 import type { EvalOptions } from './eval.ts'
 
 const HELP = `
@@ -15,8 +16,8 @@ Examples:
   $ gradus eval --task logic --model models/logic-start --data dev.jsonl --json --min-score correctAndProved=0.5`
 
 /** Adds `gradus eval` to the program. `done` receives the exit code. */
-export const addEvalCommand = (program: Command, io: Io, done: (code: number) => void) =>
-  program
+export const addEvalCommand = (program: Command, io: Io, done: (code: number) => void): void => {
+  const command = program
     .command('eval')
     .summary('evaluate a checkpoint on a file of problems')
     .description(
@@ -35,6 +36,7 @@ export const addEvalCommand = (program: Command, io: Io, done: (code: number) =>
     .option('--judge-model <name>', "the judge's model")
     .option('--api-key-env <name>', "environment variable that holds the endpoint's key")
     .option('--cache <dir>', "folder of the judge's verdicts to reuse and add to")
+  addSolverOptions(command, false)
     .option('--min-accuracy <share>', 'fail with exit code 100 below this accuracy', share)
     .option('--min-valid-proofs <share>', 'fail with exit code 100 below this share of valid proofs', share)
     .option('--min-score <name=share...>', 'the same for any score by its name; may be repeated', namedShares)
@@ -44,3 +46,4 @@ export const addEvalCommand = (program: Command, io: Io, done: (code: number) =>
       const { evalCommand } = await import('./eval.ts')
       done(await evalCommand(options, io))
     })
+}

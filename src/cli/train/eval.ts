@@ -17,8 +17,9 @@ import { DataError, UsageError } from '../../util/errors.ts'
 import { NONE, percent, percentNumber } from '../../util/format.ts'
 import { openCommandJudge } from '../grade/judge.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
+import { type SolverCommandOptions, solverOptionsOf } from '../solver-options.ts'
 
-export interface EvalOptions {
+export interface EvalOptions extends SolverCommandOptions {
   task: 'logic'
   model: string
   data: string
@@ -58,7 +59,7 @@ export const evalCommand = async (options: EvalOptions, io: Io): Promise<number>
   const format = formatFor(prompt, folder)
   const judge = openJudge(options)
   const settings = policySchema.parse({ threads: options.threads })
-  const opened = [openPolicy(settings, { folder }), LogicSolver.start()] as const
+  const opened = [openPolicy(settings, { folder }), LogicSolver.start(solverOptionsOf(options))] as const
   try {
     const [policy, solver] = await Promise.all(opened)
     const { temperature, samples, seed, maxTokens = MAX_TOKENS[prompt] } = options

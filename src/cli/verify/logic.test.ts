@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Io } from '../io.ts'
+import type { SolverCommandOptions } from '../solver-options.ts'
 import { verifyLogic } from './logic.ts'
 
 describe('verifyLogic', () => {
@@ -21,10 +22,10 @@ describe('verifyLogic', () => {
     rmSync(folder, { recursive: true })
   })
 
-  const verify = (rows: unknown[]) => {
+  const verify = (rows: unknown[], options?: SolverCommandOptions) => {
     const file = join(folder, 'rows.jsonl')
     writeFileSync(file, rows.map(row => JSON.stringify(row)).join('\n'))
-    return verifyLogic(file, io)
+    return verifyLogic(file, io, options)
   }
 
   it('prints one line a row', async () => {
@@ -49,6 +50,14 @@ describe('verifyLogic', () => {
     expect(code).toBe(1)
     expect(JSON.parse(printed[0])).toMatchObject({ label: null, reason: expect.stringContaining('expected') })
     expect(JSON.parse(printed[1])).toEqual({ label: 'True', reason: null })
+  })
+
+  it('takes different names for different things where asked', async () => {
+    const row = { 'premises-FOL': ['a = b ∨ P(a)'], 'conclusion-FOL': 'P(a)' }
+    await verify([row])
+    await verify([row], { uniqueNames: true, solverTimeoutMs: 1000, solverLabelTimeoutMs: 5000 })
+    expect(printed.map(line => JSON.parse(line).label)).toEqual(['Unknown', 'True'])
+    await expect(verify([row], { solverTimeoutMs: 1e9 })).rejects.toThrow(/timeoutMs: expected .* at most/)
   })
 
   it('names a file that it cannot read', async () => {

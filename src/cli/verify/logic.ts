@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { GradusError } from '../../util/errors.ts'
 import { readJsonl } from '../../util/jsonl.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
+import { addSolverOptions, type SolverCommandOptions, solverOptionsOf } from '../solver-options.ts'
 
 const HELP = `
 Prints one JSON line a row. For FOLIO rows {premises, premises-FOL, conclusion-FOL, ...}: {"label", "reason"}.
@@ -14,24 +15,30 @@ Example:
 
 /** Adds `logic` to `gradus verify`. `done` receives the exit code. */
 export const addVerifyLogic = (verify: Command, io: Io, done: (code: number) => void): void => {
-  verify
+  const command = verify
     .command('logic')
     .description('Verifies logic problems or reasoning steps with Z3.')
     .argument('<file.jsonl>', 'rows to verify')
+  addSolverOptions(command, true)
     .addHelpText('after', HELP)
-    .action(async (file: string) => done(await verifyLogic(file, io)))
+    .action(async (file: string, options: SolverCommandOptions) => done(await verifyLogic(file, io, options)))
 }
 
 /**
  * Verifies each row of a file with Z3 and prints a JSON line for it. A row that cannot be used gets
  * `{"label":null,"reason":...}` and the exit code becomes 1; the other rows are still verified.
- * @throws DataError for a file that cannot be read or is not JSON Lines; SolverError when Z3 does not start.
+ * @throws DataError for a file that cannot be read or is not JSON Lines; ConfigError for an option out of range; SolverError
+ * when Z3 does not start.
  */
-export const verifyLogic = async (file: string, io: Io): Promise<number> => {
+export const verifyLogic = async (
+  file: string,
+  io: Io,
+  options: SolverCommandOptions = {},
+): Promise<number> => {
   const { LogicSolver } = await import('../../grade/logic/solver.ts')
   const { verifyLogicRow } = await import('../../grade/logic/verify.ts')
   const rows = readJsonl(file)
-  const solver = await LogicSolver.start({ backend: 'z3' })
+  const solver = await LogicSolver.start({ ...solverOptionsOf(options), backend: 'z3' })
   let exitCode: number = EXIT.ok
   try {
     for (const [index, row] of rows.entries()) {

@@ -4,6 +4,7 @@ import { type Formula, formulaKey, negate } from './formula.ts'
 import { groundStatus } from './ground.ts'
 import type { LogicProblem } from './problem.ts'
 import { keyTerms } from './proxies.ts'
+import type { LogicSolver } from './solver.ts'
 import { fitStatement, foreignNames, parseStatement, type Vocabulary, vocabularyOf } from './vocabulary.ts'
 
 /** A step's statement, read and looked up among the problem's own statements. */
@@ -31,8 +32,8 @@ export class ProblemContext {
   readonly premiseTerms: readonly (readonly string[])[]
   /** The gold proof's statements that could be read. */
   readonly proofNodes: readonly Formula[]
-  /** Premises of a minimal proof; worked out when first asked for. */
-  support: Promise<number[] | null> | null = null
+  /** Premises of a minimal proof, by the solver asked: with other settings it may say another thing. */
+  readonly support = new WeakMap<LogicSolver, Promise<number[] | null>>()
   readonly #steps = new Map<string, ReadStep>()
   readonly #follows = new Map<string, boolean | null>()
 

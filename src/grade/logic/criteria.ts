@@ -9,6 +9,7 @@ import type { LogicLabel, LogicProblem } from './problem.ts'
 import { proofOf } from './proof.ts'
 import { completenessProxy, premiseUseProxy } from './proxies.ts'
 import type { LogicCriterion } from './rubric.ts'
+import type { ProxySettings } from './settings.ts'
 import { type LogicSolver, STEP_CREDIT, type StepQuery, type StepStatus } from './solver.ts'
 import { type ExtractedReasoning, extractReasoning, type Rule, type StepText } from './steps.ts'
 
@@ -19,6 +20,8 @@ export interface LogicGradeOptions {
   noveltyDiscount?: boolean
   /** Check that each derived step follows from the steps before it: by the ground solver where it can tell, else by Z3. Default on. */
   support?: boolean
+  /** What the training proxies of C4 and C5 ask for. Default as in `proxySchema`. */
+  proxies?: ProxySettings
 }
 
 export interface StepGrade {
@@ -205,8 +208,8 @@ const finish = async (
       C1: answerCorrect ? 1 : 0,
       C2: excluded === null ? stepValidity(steps) : null,
       C3: formatScore(response, steps.length),
-      C4: premiseUseProxy(context.premiseTerms, reasoning.text),
-      C5: completenessProxy(steps.length, reasoning.text),
+      C4: premiseUseProxy(context.premiseTerms, reasoning.text, options.proxies),
+      C5: completenessProxy(steps.length, reasoning.text, options.proxies),
     },
     truth: found?.truth ?? null,
     validProof,

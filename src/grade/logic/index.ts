@@ -22,6 +22,7 @@ export {
 export * from './problem.ts'
 export { completenessProxy, keyTerms, premiseUseProxy } from './proxies.ts'
 export * from './rubric.ts'
+export { DEFAULT_PROXIES, type ProxySettings, type SolverSettings } from './settings.ts'
 export * from './solver.ts'
 export { SolverError } from './solver-process.ts'
 export {

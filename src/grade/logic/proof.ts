@@ -1,34 +1,10 @@
 /** @file What a response's steps make together: whether each is supported, and whether they settle the question. */
 
 import type { Draft, LogicGradeOptions, StepGrade } from './criteria.ts'
-import type { Formula } from './formula.ts'
 import type { LogicSolver } from './solver.ts'
 import { SolverError } from './solver-process.ts'
-import { follows } from './support.ts'
-import { completeness, type JudgedStep, premiseUse, settles } from './truth.ts'
-
-/**
- * Whether each step is a premise, or follows from the valid steps before it and the premises it refers to.
- * @throws SolverError when the solver failed on one of them.
- */
-const supportOf = async (draft: Draft, steps: readonly StepGrade[], solver: LogicSolver) => {
-  const earlier: Formula[] = []
-  const supported: boolean[] = []
-  const { premisesFol } = draft.context.problem
-  for (const [index, { formula, status, premise }] of steps.entries()) {
-    if (formula === null || status !== 'entailed') {
-      supported.push(false)
-      continue
-    }
-    for (const { kind, number } of draft.reasoning.steps[index].refs) {
-      const cited = kind === 'premise' ? premisesFol[number - 1] : undefined
-      if (cited) earlier.push(cited)
-    }
-    supported.push(premise !== null || (await follows(draft.context, earlier, formula, solver)))
-    earlier.push(formula)
-  }
-  return supported
-}
+import { type JudgedStep, supportedSteps } from './support.ts'
+import { completeness, premiseUse, settles } from './truth.ts'
 
 const judgedSteps = ({ reasoning, read }: Draft, steps: readonly StepGrade[]): JudgedStep[] =>
   steps.map((step, index) => ({
@@ -53,7 +29,7 @@ export const proofOf = async (
   const judged = judgedSteps(draft, steps)
   try {
     return {
-      supported: support ? await supportOf(draft, steps, solver) : null,
+      supported: support ? await supportedSteps(context, judged, solver, 'count') : null,
       validProof: steps.every(step => step.status === 'entailed') && (await settles(context, judged, solver)),
       truth: truth
         ? { C4: await premiseUse(context, judged, solver), C5: await completeness(context, judged, solver) }

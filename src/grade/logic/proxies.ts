@@ -3,6 +3,7 @@
 import { freeVariables, predicates } from './formula.ts'
 import { singular } from './lexicon.ts'
 import { looksSymbolic, parseFormula } from './parse.ts'
+import { DEFAULT_PROXIES, type ProxySettings } from './settings.ts'
 
 const STOP_WORDS = new Set(
   (
@@ -52,20 +53,32 @@ export const keyTerms = (premise: string): string[] => {
   ]
 }
 
-/** C4 for training: share of the premises of which at least half the key terms occur in the reasoning. In [0, 1]. */
-export const premiseUseProxy = (terms_P: readonly (readonly string[])[], reasoning: string): number => {
+/** C4 for training: share of the premises of which at least `termShare` of the key terms occur in the reasoning. In [0, 1]. */
+export const premiseUseProxy = (
+  terms_P: readonly (readonly string[])[],
+  reasoning: string,
+  { termShare }: ProxySettings = DEFAULT_PROXIES,
+): number => {
   if (terms_P.length === 0) return 0
   const found = new Set<string>()
   for (const word of wordsOf(reasoning)) found.add(word).add(stem(word))
   const used = terms_P.filter(terms => {
     const hits = terms.filter(term => found.has(term)).length
-    return terms.length > 0 && hits >= terms.length / 2
+    return terms.length > 0 && hits >= terms.length * termShare
   })
   return used.length / terms_P.length
 }
 
-/** C5 for training: .6 * min(steps / 3, 1) + .4 * min(words / 80, 1); 0 without reasoning. */
-export const completenessProxy = (steps: number, reasoning: string): number => {
+/**
+ * C5 for training: a weighted mean of min(steps / `fullSteps`, 1), weighing `stepShare`, and min(words / `fullWords`, 1); 0
+ * without reasoning. In [0, 1].
+ */
+export const completenessProxy = (
+  steps: number,
+  reasoning: string,
+  { stepShare, fullSteps, fullWords }: ProxySettings = DEFAULT_PROXIES,
+): number => {
   const words = reasoning.split(/\s+/).filter(word => word !== '').length
-  return words === 0 ? 0 : 0.6 * Math.min(steps / 3, 1) + 0.4 * Math.min(words / 80, 1)
+  if (words === 0) return 0
+  return stepShare * Math.min(steps / fullSteps, 1) + (1 - stepShare) * Math.min(words / fullWords, 1)
 }

@@ -2,12 +2,14 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readJsonl } from '../../util/jsonl.ts'
+import { Rng } from '../../util/rng.ts'
 import { sharedData } from '../../util/shared-data.ts'
 import { workerUrl } from '../../util/worker-url.ts'
 import { parseSentence, splitSentences } from './english.ts'
+import type { Formula } from './formula.ts'
 import { parseFormula } from './parse.ts'
 import { readResults } from './smt.ts'
-import { LogicSolver, STEP_CREDIT } from './solver.ts'
+import { LogicSolver, type SolverOptions, STEP_CREDIT, type StepQuery } from './solver.ts'
 import { SolverError, SolverProcess, SolverTimeout } from './solver-process.ts'
 
 const parse = (text: string) => parseFormula(text).formula
@@ -49,7 +51,7 @@ describe('LogicSolver', () => {
 
   it('decides with equations, alternating quantifiers and propositions', async () => {
     const label = async (premises: string[], conclusion: string) =>
-      (await solver.decide(all(...premises), parse(conclusion), 5000)).label
+      (await solver.decide(all(...premises), parse(conclusion))).label
     expect(await label(['a = b', 'P(a)'], 'P(b)')).toBe('True')
     expect(await label(['∀x ∃y L(x, y)', '∀x ∀y (L(x, y) → H(x))'], 'H(s)')).toBe('True')
     expect(await label(['p ∨ q', '¬p'], 'q')).toBe('True')
@@ -65,7 +67,7 @@ describe('LogicSolver', () => {
     expect(status).toBe('unknown')
     expect(STEP_CREDIT[status]).toBe(0.3)
     expect(performance.now() - startedMs).toBeLessThan(5000)
-    expect((await solver.decide(ENDLESS, parse('S(a)'))).reason).toMatch(/undecided within 200 ms/)
+    expect((await solver.decide(ENDLESS, parse('S(a)'), 200)).reason).toMatch(/undecided within 200 ms/)
   })
 
   it('remembers verdicts by premises and formula', async () => {
@@ -146,12 +148,54 @@ describe('a solver that fails', () => {
     expect(await hurried.checkSteps([faulty])).toEqual(['inconsistent-premises'])
   })
 
+  it('premises restated get no credit while their consistency is not known', async () => {
+    const solver = await solverWhoseRuns(crash)
+    expect(await solver.checkSteps([{ premises: step.premises, formula: step.premises[0] }])).toEqual([
+      'failed',
+    ])
+  })
+
   it('has no label to give', async () => {
     const solver = await solverWhoseRuns(crash)
     expect(await solver.decide(step.premises, step.formula)).toEqual({
       label: null,
       reason: 'the solver failed',
     })
+  })
+})
+
+describe('settings of the solver', () => {
+  const names = [{ premises: all('a = b ∨ P(a)'), formula: parse('P(a)') }]
+
+  it('names are different things only where that is said', async () => {
+    for (const [uniqueNames, status] of [
+      [undefined, 'consistent'],
+      [false, 'consistent'],
+      [true, 'entailed'],
+    ] as const) {
+      const solver = await LogicSolver.start({ backend: 'z3', uniqueNames })
+      expect(await solver.checkSteps(names)).toEqual([status])
+      await solver.close()
+    }
+  })
+
+  it('time for steps and for labels is what was set', async () => {
+    const solver = await LogicSolver.start({ backend: 'z3', timeoutMs: 20, labelTimeoutMs: 30 })
+    expect(await solver.checkSteps([{ premises: ENDLESS, formula: parse('S(a)') }])).toEqual(['unknown'])
+    expect((await solver.decide(ENDLESS, parse('S(a)'))).reason).toBe('undecided within 30 ms')
+    await solver.close()
+  })
+
+  it.each([
+    [{ timeoutMs: 0 }, /^solver: timeoutMs: expected a number of at least 1, got 0/],
+    [{ labelTimeoutMs: 1.5 }, /^solver: labelTimeoutMs: expected an integer/],
+    [{ memory: -1 }, /^solver: memory: expected a number of at least 0, got -1/],
+    [{ memory: Number.NaN }, /^solver: memory: expected/],
+    [{ uniqueNames: 'yes' }, /^solver: uniqueNames: expected a boolean, got "yes"/],
+    [{ timeout: 5 }, /^solver: timeout: .*unknown key; did you mean timeoutMs/],
+  ])('%o is refused by name', async (settings, message) => {
+    const started = LogicSolver.start({ backend: 'ground', ...settings } as SolverOptions)
+    await expect(started).rejects.toThrow(message)
   })
 })
 
@@ -165,6 +209,74 @@ describe('the ground backend', () => {
     ])
     expect(statuses).toEqual(['entailed', 'inconsistent-premises', 'unknown'])
     expect(solver.stats().backend).toBe('ground')
+    await solver.close()
+  })
+})
+
+describe.each(['z3', 'ground'] as const)('the memory of verdicts, solver %s', backend => {
+  const THEORIES = [
+    ['∀x (P(x) → Q(x))', 'P(a)'],
+    ['P(a)', '¬P(a)'],
+    ['P(a) ∨ Q(b)', '¬Q(b)'],
+    ['∀x (Q(x) → ¬P(x))', 'Q(b)'],
+    ['Q(a)', '∀x (Q(x) → P(x))', '¬P(a)'],
+    ['P(b)'],
+  ]
+  const QUESTIONS = ['P(a)', '¬P(a)', 'Q(a)', 'Q(b)', '¬P(b)', 'P(a) ∨ ¬P(a)', '∀x (P(x) → Q(x))'].map(parse)
+
+  /** Batches of questions, some on arrays of premises seen before, some on equal ones made anew. */
+  const batches = (count: number): StepQuery[][] => {
+    const rng = new Rng(`batches ${backend}`)
+    const kept = THEORIES.map(texts => all(...texts))
+    return Array.from({ length: count }, () =>
+      Array.from({ length: 1 + rng.int(30) }, () => {
+        const theory = rng.int(THEORIES.length)
+        const premises: Formula[] = rng.int(2) === 0 ? kept[theory] : all(...THEORIES[theory])
+        const formula = rng.int(12) === 0 ? null : rng.pick([...QUESTIONS, ...premises])
+        return { premises, formula }
+      }),
+    )
+  }
+
+  it.each([0, 1, 3, 40])('of %i entries gives the verdicts of one without a bound', async memory => {
+    const tiny = await LogicSolver.start({ backend, memory })
+    const unbounded = await LogicSolver.start({ backend, memory: Number.MAX_SAFE_INTEGER })
+    for (const batch of batches(25)) {
+      const wanted = await unbounded.checkSteps(batch)
+      expect(wanted).not.toContain('failed')
+      expect(await tiny.checkSteps(batch)).toEqual(wanted)
+    }
+    await Promise.all([tiny.close(), unbounded.close()])
+  })
+
+  it('that forgets does not take contradicting premises for consistent ones', async () => {
+    const solver = await LogicSolver.start({ backend, memory: 2 })
+    const faulty = { premises: all('P(a)', '¬P(a)'), formula: parse('P(a)') }
+    const others = ['R(a)', 'R(b)', 'R(c)'].map(text => ({ premises: all(text), formula: parse('Q(a)') }))
+    expect(await solver.checkSteps([faulty])).toEqual(['inconsistent-premises'])
+    expect(await solver.checkSteps([faulty, ...others])).toEqual([
+      'inconsistent-premises',
+      ...others.map(() => 'consistent'),
+    ])
+    await solver.close()
+  })
+
+  it('keeps what was used last, and loses nothing to what it knew already', async () => {
+    const solver = await LogicSolver.start({ backend, memory: 4 })
+    const [first, second, third] = ['R(a)', 'R(b)', 'R(c)'].map(text => ({
+      premises: all(text),
+      formula: parse('Q(a)'),
+    }))
+    // Two entries each: the premises' consistency and the question's verdict.
+    const solved = async (query: StepQuery) => {
+      const before = solver.stats().solved
+      await solver.checkSteps([query])
+      return solver.stats().solved - before
+    }
+    expect([await solved(first), await solved(second), await solved(first)]).toEqual([1, 1, 0])
+    expect(await solved(third)).toBe(1)
+    expect(await solved(first)).toBe(0)
+    expect(await solved(second)).toBe(1)
     await solver.close()
   })
 })

@@ -1,8 +1,11 @@
 /** @file Whether premises entail, contradict or leave open a formula: Z3 behind a memory, many problems a script. */
 
+import { RecentMap } from '../../util/recent-map.ts'
+import { parseWith } from '../../util/schema.ts'
 import { type Formula, formulaKey } from './formula.ts'
 import { groundStatus } from './ground.ts'
 import type { LogicLabel } from './problem.ts'
+import { type SolverSettings, solverSchema } from './settings.ts'
 import { type CheckResult, type Problem, readResults, type ScriptOptions, scriptFor } from './smt.ts'
 import { SolverProcess, SolverTimeout } from './solver-process.ts'
 
@@ -35,11 +38,10 @@ export const STEP_CREDIT: Readonly<Record<StepStatus, number | null>> = {
   'inconsistent-premises': null,
 }
 
-export interface SolverOptions extends Partial<ScriptOptions> {
+/** Settings left out have the defaults of `solverSchema`. */
+export interface SolverOptions extends Partial<SolverSettings>, Pick<Partial<ScriptOptions>, 'encoding'> {
   /** `auto` takes Z3 and falls back to the ground solver where Z3 cannot start. */
   backend?: 'auto' | 'z3' | 'ground'
-  /** Verdicts remembered; the oldest go first. */
-  memory?: number
   /** Checks put into one script at most. */
   checksPerScript?: number
 }
@@ -74,30 +76,19 @@ export interface Decision {
   reason: string | null
 }
 
-interface Pending {
+/** What one call asks about one set of premises. It holds what is known for itself: the memory may forget it any time. */
+interface Asked {
   premises: readonly Formula[]
   premisesId: number
+  /** By the formula's key; `CONSISTENCY` tells of the premises. */
+  verdicts: Map<string, StepStatus>
+  /** Formulas for the solver. */
   queries: Map<string, Formula>
+  /** Something is for the solver, if only whether the premises are consistent. */
+  open: boolean
 }
 
-/** A map that forgets its oldest entries. */
-class Memory<V> {
-  readonly #values = new Map<string, V>()
-  readonly #limit: number
-
-  constructor(limit: number) {
-    this.#limit = limit
-  }
-
-  get(key: string): V | undefined {
-    return this.#values.get(key)
-  }
-
-  set(key: string, value: V): void {
-    if (this.#values.size >= this.#limit) this.#values.delete(this.#values.keys().next().value!)
-    this.#values.set(key, value)
-  }
-}
+type Batch = Map<number, Asked>
 
 const statusOf = (negated: CheckResult, stated: CheckResult): StepStatus => {
   if (negated === 'unsat') return 'entailed'
@@ -119,35 +110,36 @@ const GRACE_MS = 10_000
  */
 export class LogicSolver {
   readonly #process: SolverProcess | null
-  readonly #options: ScriptOptions & { checksPerScript: number }
-  readonly #verdicts: Memory<StepStatus>
-  readonly #premiseIds: Memory<number>
+  readonly #options: ScriptOptions & { labelTimeoutMs: number; checksPerScript: number }
+  readonly #verdicts: RecentMap<string, StepStatus>
+  readonly #premiseIds: RecentMap<string, number>
   readonly #idOfArray = new WeakMap<readonly Formula[], number>()
   readonly #keysOfArray = new WeakMap<readonly Formula[], ReadonlySet<string>>()
   #nextPremisesId = 0
   #tail: Promise<unknown> = Promise.resolve()
   readonly #stats = { steps: 0, remembered: 0, restated: 0, solved: 0, timeouts: 0, errors: 0, scripts: 0 }
 
-  private constructor(process: SolverProcess | null, options: SolverOptions) {
+  private constructor(
+    process: SolverProcess | null,
+    { memory, ...settings }: SolverSettings,
+    { encoding = 'auto', checksPerScript = 2000 }: SolverOptions,
+  ) {
     this.#process = process
-    this.#options = {
-      timeoutMs: options.timeoutMs ?? 200,
-      uniqueNames: options.uniqueNames ?? false,
-      encoding: options.encoding ?? 'auto',
-      checksPerScript: options.checksPerScript ?? 2000,
-    }
-    this.#verdicts = new Memory(options.memory ?? 200_000)
-    this.#premiseIds = new Memory(Math.ceil((options.memory ?? 200_000) / 10))
+    this.#options = { ...settings, encoding, checksPerScript }
+    this.#verdicts = new RecentMap(memory)
+    this.#premiseIds = new RecentMap(Math.ceil(memory / 10))
   }
 
-  /** @throws SolverError when Z3 cannot be started and the backend is `z3`. */
-  static async start(options: SolverOptions = {}): Promise<LogicSolver> {
-    if (options.backend === 'ground') return new LogicSolver(null, options)
+  /** @throws ConfigError for a setting out of range; SolverError when Z3 cannot be started and the backend is `z3`. */
+  static async start({ backend = 'auto', ...options }: SolverOptions = {}): Promise<LogicSolver> {
+    const { encoding, checksPerScript, ...given } = options
+    const settings = parseWith(solverSchema, given, 'solver')
+    if (backend === 'ground') return new LogicSolver(null, settings, options)
     try {
-      return new LogicSolver(await SolverProcess.start(), options)
+      return new LogicSolver(await SolverProcess.start(), settings, options)
     } catch (error) {
-      if (options.backend === 'z3') throw error
-      return new LogicSolver(null, options)
+      if (backend === 'z3') throw error
+      return new LogicSolver(null, settings, options)
     }
   }
 
@@ -161,11 +153,11 @@ export class LogicSolver {
     return result
   }
 
-  /** Whether the premises make the conclusion True, False or Unknown (spec 6.1). */
+  /** Whether the premises make the conclusion True, False or Unknown (spec 6.1), within `labelTimeoutMs` unless given. */
   async decide(
     premises: readonly Formula[],
     conclusion: Formula,
-    timeoutMs = this.#options.timeoutMs,
+    timeoutMs = this.#options.labelTimeoutMs,
   ): Promise<Decision> {
     const [status] = await this.checkSteps([{ premises, formula: conclusion }], timeoutMs)
     switch (status) {
@@ -199,44 +191,67 @@ export class LogicSolver {
   }
 
   async #check(items: readonly StepQuery[], timeoutMs: number): Promise<StepStatus[]> {
-    const pending = new Map<number, Pending>()
+    const batch: Batch = new Map()
     const patient = timeoutMs > this.#options.timeoutMs
-    for (const item of items) this.#prepare(item, pending, patient)
-    await this.#solve([...pending.values()], timeoutMs)
-    return items.map(item => this.#verdict(item))
+    for (const item of items) this.#prepare(item, batch, patient)
+    await this.#solve(
+      [...batch.values()].filter(({ open }) => open),
+      timeoutMs,
+    )
+    return items.map(item => this.#verdict(item, batch))
   }
 
-  #prepare({ premises, formula }: StepQuery, pending: Map<number, Pending>, patient: boolean): void {
+  #asked(premises: readonly Formula[], batch: Batch): Asked {
+    const premisesId = this.#premisesId(premises)
+    let asked = batch.get(premisesId)
+    if (!asked) {
+      asked = { premises, premisesId, verdicts: new Map(), queries: new Map(), open: false }
+      batch.set(premisesId, asked)
+    }
+    return asked
+  }
+
+  #prepare({ premises, formula }: StepQuery, batch: Batch, patient: boolean): void {
     this.#stats.steps++
     if (formula === null) return
-    const id = this.#premisesId(premises)
+    const asked = this.#asked(premises, batch)
     const key = formulaKey(formula)
     const restated = this.#premiseKeys(premises).has(key)
     if (restated) this.#stats.restated++
     const wanted: [string, Formula][] = restated ? [] : [[key, formula]]
     wanted.push([CONSISTENCY, FALSEHOOD])
     const open = wanted.filter(([name]) => {
-      const known = this.#verdicts.get(`${id}|${name}`)
+      const known = this.#known(asked, name)
       return known === undefined || (patient && known === 'unknown')
     })
     if (open.length === 0) {
       this.#stats.remembered++
       return
     }
-    const entry = pending.get(id) ?? { premises, premisesId: id, queries: new Map() }
-    pending.set(id, entry)
-    for (const [name, query] of open) if (name !== CONSISTENCY) entry.queries.set(name, query)
+    asked.open = true
+    for (const [name, query] of open) if (name !== CONSISTENCY) asked.queries.set(name, query)
   }
 
-  #verdict({ premises, formula }: StepQuery): StepStatus {
+  /** A verdict that the batch holds, or one from memory, which the batch then holds on to. */
+  #known({ premisesId, verdicts }: Asked, name: string): StepStatus | undefined {
+    let known = verdicts.get(name)
+    if (known === undefined) {
+      known = this.#verdicts.get(`${premisesId}|${name}`)
+      if (known !== undefined) verdicts.set(name, known)
+    }
+    return known
+  }
+
+  #verdict({ premises, formula }: StepQuery, batch: Batch): StepStatus {
     if (formula === null) return 'unparsed'
-    const id = this.#premisesId(premises)
-    const consistency = this.#verdicts.get(`${id}|${CONSISTENCY}`)
+    const { verdicts } = this.#asked(premises, batch)
+    const consistency = verdicts.get(CONSISTENCY)
+    // What was asked and has no verdict, the solver failed on; then nothing can be said of the premises' own words either.
+    if (consistency === undefined) return 'failed'
     if (consistency === 'inconsistent-premises') return consistency
     const key = formulaKey(formula)
     if (this.#premiseKeys(premises).has(key)) return 'entailed'
-    // What was asked and is not remembered, the solver failed on.
-    return this.#verdicts.get(`${id}|${key}`) ?? 'failed'
+    return verdicts.get(key) ?? 'failed'
   }
 
   #premisesId(premises: readonly Formula[]): number {
@@ -262,10 +277,10 @@ export class LogicSolver {
     return keys
   }
 
-  async #solve(pending: readonly Pending[], timeoutMs: number): Promise<void> {
-    let batch: Pending[] = []
+  async #solve(asked: readonly Asked[], timeoutMs: number): Promise<void> {
+    let batch: Asked[] = []
     let checks = 0
-    for (const entry of pending) {
+    for (const entry of asked) {
       batch.push(entry)
       checks += PROBLEM_CHECKS + 2 * entry.queries.size
       if (checks < this.#options.checksPerScript) continue
@@ -276,7 +291,7 @@ export class LogicSolver {
     if (batch.length > 0) await this.#solveBatch(batch, timeoutMs)
   }
 
-  async #solveBatch(batch: readonly Pending[], timeoutMs: number): Promise<void> {
+  async #solveBatch(batch: readonly Asked[], timeoutMs: number): Promise<void> {
     if (!this.#process) {
       for (const entry of batch) this.#solveGround(entry)
       return
@@ -291,7 +306,7 @@ export class LogicSolver {
 
   /** Results by problem: null where the solver failed. A problem that hangs it when `alone` has unknown results. */
   async #run(
-    batch: readonly Pending[],
+    batch: readonly Asked[],
     timeoutMs: number,
     alone = batch.length === 1,
   ): Promise<(CheckResult[] | null)[]> {
@@ -313,7 +328,8 @@ export class LogicSolver {
   }
 
   /** What Z3 left open for lack of time, the ground solver decides where it can: a busy machine must not change a verdict. */
-  #remember({ premises, premisesId, queries }: Pending, results: CheckResult[] | null): void {
+  #remember(asked: Asked, results: CheckResult[] | null): void {
+    const { premises, queries } = asked
     this.#stats.solved += queries.size
     if (results === null) {
       // Not remembered: a solver that failed says nothing about the formula.
@@ -324,22 +340,26 @@ export class LogicSolver {
     const decided = (formula: Formula) => groundStatus(premises, formula) ?? 'unknown'
     const inconsistent =
       results[0] === 'unsat' || (results[0] === 'unknown' && decided(FALSEHOOD) === 'inconsistent-premises')
-    this.#verdicts.set(`${premisesId}|${CONSISTENCY}`, inconsistent ? 'inconsistent-premises' : 'consistent')
+    this.#keep(asked, CONSISTENCY, inconsistent ? 'inconsistent-premises' : 'consistent')
     let at = 1
     for (const [key, formula] of queries) {
       const status = statusOf(results[at], results[at + 1])
-      this.#verdicts.set(`${premisesId}|${key}`, status === 'unknown' ? decided(formula) : status)
+      this.#keep(asked, key, status === 'unknown' ? decided(formula) : status)
       at += 2
     }
   }
 
-  #solveGround({ premises, premisesId, queries }: Pending): void {
+  #solveGround(asked: Asked): void {
+    const { premises, queries } = asked
     this.#stats.solved += queries.size
-    const consistency = groundStatus(premises, FALSEHOOD)
-    const inconsistent = consistency === 'inconsistent-premises'
-    this.#verdicts.set(`${premisesId}|${CONSISTENCY}`, inconsistent ? 'inconsistent-premises' : 'consistent')
-    for (const [key, formula] of queries) {
-      this.#verdicts.set(`${premisesId}|${key}`, groundStatus(premises, formula) ?? 'unknown')
-    }
+    const inconsistent = groundStatus(premises, FALSEHOOD) === 'inconsistent-premises'
+    this.#keep(asked, CONSISTENCY, inconsistent ? 'inconsistent-premises' : 'consistent')
+    for (const [key, formula] of queries) this.#keep(asked, key, groundStatus(premises, formula) ?? 'unknown')
+  }
+
+  /** For this call, and in memory for later ones. */
+  #keep({ premisesId, verdicts }: Asked, key: string, status: StepStatus): void {
+    verdicts.set(key, status)
+    this.#verdicts.set(`${premisesId}|${key}`, status)
   }
 }

@@ -1,4 +1,4 @@
-/** @file Which premises a minimal proof of the answer needs. */
+/** @file What follows from what: the support of each step, and the premises that a minimal proof of the answer needs. */
 
 import type { ProblemContext } from './context.ts'
 import { type Formula, formulaKey, freeVariables, negate, predicates } from './formula.ts'
@@ -6,6 +6,17 @@ import { groundStatus, shortestDerivation } from './ground.ts'
 import type { LogicProblem } from './problem.ts'
 import type { LogicSolver } from './solver.ts'
 import { SolverError } from './solver-process.ts'
+import type { StepReference } from './steps.ts'
+
+/** A step of a response, with what the premises say of it. */
+export interface JudgedStep {
+  formula: Formula | null
+  key: string
+  /** Index of the premise that it restates, or null. */
+  premise: number | null
+  entailed: boolean
+  refs: readonly StepReference[]
+}
 
 /** What the answer claims: the conclusion for True, its negation for False, nothing for Unknown. */
 export const claimOf = (problem: LogicProblem): Formula | null => {
@@ -44,6 +55,40 @@ export const follows = async (
   formula: Formula,
   solver: LogicSolver,
 ): Promise<boolean> => context.followsFrom(statements, formula) ?? (await proves(statements, formula, solver))
+
+/** Premises that a step refers to, by index; numbers beyond the last premise refer to nothing. */
+export const premisesReferredTo = ({ refs }: JudgedStep, count: number): number[] =>
+  refs.flatMap(({ kind, number }) =>
+    kind === 'premise' && number >= 1 && number <= count ? [number - 1] : [],
+  )
+
+/**
+ * Whether each step is valid and a premise, or follows from what stands before it: the premises that valid steps referred
+ * to so far, and the valid steps; with `leaps` set to `void` only those of them that are supported themselves, so that a
+ * step asserted over the heads of others supports nothing.
+ * @throws SolverError when the solver failed on one of them.
+ */
+export const supportedSteps = async (
+  context: ProblemContext,
+  steps: readonly JudgedStep[],
+  solver: LogicSolver,
+  leaps: 'count' | 'void',
+): Promise<boolean[]> => {
+  const { premisesFol } = context.problem
+  const earlier: Formula[] = []
+  const supported: boolean[] = []
+  for (const step of steps) {
+    if (step.formula === null || !step.entailed) {
+      supported.push(false)
+      continue
+    }
+    earlier.push(...premisesReferredTo(step, premisesFol.length).map(index => premisesFol[index]))
+    const stands = step.premise !== null || (await follows(context, earlier, step.formula, solver))
+    supported.push(stands)
+    if (stands || leaps === 'count') earlier.push(step.formula)
+  }
+  return supported
+}
 
 /** Leaves out one premise after the other as long as the rest still entails the claim: no premise of the result can go. */
 const byDeletion = async (premises: readonly Formula[], claim: Formula, solver: LogicSolver) => {

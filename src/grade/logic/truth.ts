@@ -3,36 +3,35 @@
 import type { ProblemContext } from './context.ts'
 import { binary, type Formula, formulaKey, negate, not, visitAtoms } from './formula.ts'
 import type { LogicSolver } from './solver.ts'
-import type { StepReference } from './steps.ts'
-import { claimOf, entails, follows, minimalSupport } from './support.ts'
+import {
+  claimOf,
+  entails,
+  follows,
+  type JudgedStep,
+  minimalSupport,
+  premisesReferredTo,
+  supportedSteps,
+} from './support.ts'
 
-/** What the truth criteria look at of a graded step. */
-export interface JudgedStep {
-  formula: Formula | null
-  key: string
-  premise: number | null
-  entailed: boolean
-  refs: readonly StepReference[]
-}
-
-const citedPremises = (steps: readonly JudgedStep[], count: number): Set<number> => {
-  const cited = new Set<number>()
-  for (const { premise, refs } of steps) {
-    if (premise !== null) cited.add(premise)
-    for (const { kind, number } of refs) {
-      if (kind === 'premise' && number >= 1 && number <= count) cited.add(number - 1)
-    }
-  }
-  return cited
-}
+/** Premises that the steps restate or refer to. */
+const citedPremises = (steps: readonly JudgedStep[], count: number): Set<number> =>
+  new Set(
+    steps.flatMap(step => [
+      ...(step.premise === null ? [] : [step.premise]),
+      ...premisesReferredTo(step, count),
+    ]),
+  )
 
 /** Premises of a minimal proof, worked out once a problem; what the solver failed on is asked again the next time. */
 const supportOf = (context: ProblemContext, solver: LogicSolver): Promise<number[] | null> => {
-  context.support ??= minimalSupport(context.problem, solver, context.proofNodes).catch(error => {
-    context.support = null
+  const known = context.support.get(solver)
+  if (known) return known
+  const support = minimalSupport(context.problem, solver, context.proofNodes).catch(error => {
+    context.support.delete(solver)
     throw error
   })
-  return context.support
+  context.support.set(solver, support)
+  return support
 }
 
 /**
@@ -57,11 +56,11 @@ export const premiseUse = async (
   return (await entails(premises, claim, solver)) ? 1 : share
 }
 
-/** Share of the reference proof's statements that valid steps state; null without a reference proof. */
-export const proofReached = (context: ProblemContext, steps: readonly JudgedStep[]): number | null => {
+/** Share of the reference proof's statements that the steps state; null without a reference proof. In [0, 1]. */
+const proofReached = (context: ProblemContext, steps: readonly JudgedStep[]): number | null => {
   const nodes = new Set(context.proofNodes.map(formulaKey))
   if (nodes.size === 0) return null
-  const stated = new Set(steps.filter(step => step.entailed).map(step => step.key))
+  const stated = new Set(steps.map(step => step.key))
   return [...nodes].filter(key => stated.has(key)).length / nodes.size
 }
 
@@ -160,9 +159,11 @@ const directionsAddressed = async (
 }
 
 /**
- * C5: 1 when the valid steps entail the answer by themselves; else the share of the reference proof (or of a minimal proof)
- * that they reach. For Unknown: 1 when both directions were addressed by steps about the conclusion's own names, or when the
- * reference proof, which applies every rule there is, was reached in full; else the larger share.
+ * C5, on supported steps alone: premises, and what follows from supported steps before it and the premises referred to. What
+ * is asserted over the heads of others counts for nothing, the answer's own statement too. 1 when they, with these premises,
+ * entail the answer; else the share of the reference proof that they state. Without a reference proof: the share of a minimal
+ * proof's premises that they cite, the answer that they lack counted with these. For Unknown: 1 when they settle the question
+ * or address both directions; else the share of the reference proof, which applies every rule there is, or of the directions.
  */
 export const completeness = async (
   context: ProblemContext,
@@ -170,16 +171,39 @@ export const completeness = async (
   solver: LogicSolver,
 ): Promise<number> => {
   const { problem } = context
-  const reached = proofReached(context, steps)
+  const supported = await supportedSteps(context, steps, solver, 'void')
+  const standing = steps.filter((_, index) => supported[index])
+  const reached = proofReached(context, standing)
   const claim = claimOf(problem)
-  if (claim === null) return Math.max(reached ?? 0, await directionsAddressed(context, steps, solver))
-  const valid = steps.flatMap(step => (step.entailed && step.formula ? [step.formula] : []))
-  if (valid.length > 0 && (await entails(valid, claim, solver))) return 1
+  if (claim === null) {
+    if (await settles(context, standing, solver)) return 1
+    return Math.max(reached ?? 0, await directionsAddressed(context, standing, solver))
+  }
+  // A leap's own statement is void, but the premises that it refers to are given.
+  const cited = citedPremises(
+    steps.filter(step => step.entailed),
+    problem.premisesFol.length,
+  )
+  if (await establish(context, standing, cited, claim, solver)) return 1
   if (reached !== null) return reached
   const support = await supportOf(context, solver)
   if (!support) return 0
-  const cited = citedPremises(steps, problem.premisesFol.length)
   return support.filter(index => cited.has(index)).length / (support.length + 1)
+}
+
+/** Whether supported steps and the premises cited bring about the claim: one of them states it, or all together entail it. */
+const establish = async (
+  context: ProblemContext,
+  supported: readonly JudgedStep[],
+  cited: ReadonlySet<number>,
+  claim: Formula,
+  solver: LogicSolver,
+): Promise<boolean> => {
+  const key = formulaKey(claim)
+  if (supported.some(step => step.key === key)) return true
+  const premises = [...cited].map(index => context.problem.premisesFol[index])
+  const derived = supported.flatMap(({ formula, premise }) => (premise === null && formula ? [formula] : []))
+  return (premises.length > 0 || derived.length > 0) && entails([...premises, ...derived], claim, solver)
 }
 
 /**

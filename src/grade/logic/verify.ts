@@ -27,9 +27,6 @@ export interface StepsVerdict {
   reason?: string
 }
 
-/** A label is worth waiting for, unlike one step among thousands. */
-const LABEL_TIMEOUT_MS = 3000
-
 const strings = (row: Record<string, unknown>, field: string): string[] => {
   const value = row[field]
   if (!Array.isArray(value) || !value.every(item => typeof item === 'string')) {
@@ -96,7 +93,7 @@ export const verifyLabel = async (
     }
   }
   const formulas = unifyNames(parsed, repairs)
-  const decision = await solver.decide(formulas.slice(0, -1), formulas[formulas.length - 1], LABEL_TIMEOUT_MS)
+  const decision = await solver.decide(formulas.slice(0, -1), formulas[formulas.length - 1])
   if (decision.label === null) return decision
   return { label: decision.label, reason: repairs.length > 0 ? repairs.join('; ') : null }
 }

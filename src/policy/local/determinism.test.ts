@@ -3,6 +3,7 @@ import type { ModelConfig } from '../../model/config.ts'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { besideBusyLoops } from '../../util/busy-loop.fixture.ts'
 import { Rng } from '../../util/rng.ts'
+import { updateOnce } from '../update.ts'
 import { createEngine } from './engine.ts'
 import { TINY } from './tiny-model.fixture.ts'
 
@@ -41,7 +42,7 @@ const train = async (spinning: boolean): Promise<string> => {
       oldLogprobs: logprobs,
       advantages: new Float32Array(tokens.length).fill(rng.normal()),
     }))
-    const stats = await engine.update(datums, {
+    const stats = await updateOnce(engine, datums, {
       loss: LOSS_PRESETS['trl:grpo'],
       optimizer: { learningRate: 1e-3 },
     })

@@ -1,5 +1,6 @@
 /** @file Settings of rubric-as-reward that would silently be ignored, refused before anything runs. */
 
+import { DEFAULT_PROXIES, type ProxySettings } from '../../grade/logic/settings.ts'
 import { refusedLoss } from '../../policy/open.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
@@ -51,7 +52,7 @@ const checkRejection = ({ method, condition, credit, advantage }: RubricAsReward
     )
 }
 
-const checkReward = ({ condition, weights, softCriteria }: RubricAsRewardConfig): void => {
+const checkReward = ({ condition, weights, softCriteria, grader }: RubricAsRewardConfig): void => {
   const own = conditionWeights(condition)
   if (weights !== null && Object.keys(own).length === 0)
     refuse(
@@ -63,6 +64,14 @@ const checkReward = ({ condition, weights, softCriteria }: RubricAsRewardConfig)
     refuse(
       `softCriteria: expected nothing set where neither C4 nor C5 has a weight, got "${softCriteria}" with condition "${condition}"`,
       'set condition to "hybrid", give C4 or C5 a weight, or leave softCriteria out',
+    )
+  const changed = Object.entries(grader?.proxies ?? {}).find(
+    ([name, value]) => value !== DEFAULT_PROXIES[name as keyof ProxySettings],
+  )
+  if (softCriteria === 'exact' && changed !== undefined)
+    refuse(
+      `grader.proxies.${changed[0]}: expected nothing set with softCriteria "exact", which judges C4 and C5 by proof, got ${changed[1]}`,
+      'set softCriteria to "heuristic", or leave grader.proxies out',
     )
 }
 

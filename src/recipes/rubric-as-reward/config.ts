@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { LOGIC_CRITERIA } from '../../grade/logic/rubric.ts'
+import { logicGraderSchema } from '../../grade/logic/settings.ts'
 import { advantageSchema, lossSettingSchema, reinforcementShape } from '../../train/config.ts'
 import { coldStartPhaseSchema } from '../logic-cold-start/config.ts'
 
@@ -81,6 +82,8 @@ export const rubricAsRewardSchema = z.strictObject({
   control: z.enum(['random', 'shuffled', 'flipped']).optional(),
   /** C4 and C5 in training: by the paper's stand-ins (also when absent), or by proof as in evaluation. */
   softCriteria: z.enum(['heuristic', 'exact']).optional(),
+  /** How the solver works, and what the stand-ins of C4 and C5 ask for; absent: as the schema has it. */
+  grader: logicGraderSchema.optional(),
   /** Restated, repeated and tautological steps are left out of C2's mean (off in the paper). */
   noveltyDiscount: z.boolean().default(false),
   /** `grpo`, or `rejection`: supervised learning on the rollouts that condition `proof` pays, for comparison. */

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { LogicSolver } from '../../grade/logic/solver.ts'
 import { loadReportData } from '../../runs/report/data.ts'
 import { rubricAsRewardSchema } from './config.ts'
 import { rubricAsRewardEntry } from './entry.ts'
@@ -14,6 +15,39 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'gradus-rubric-as-reward-'))
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('the settings of the grader', () => {
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+
+  it(
+    'reach the solver and the stand-ins',
+    async () => {
+      const start = vi.spyOn(LogicSolver, 'start')
+      const config = rubricAsRewardSchema.parse({
+        condition: 'hybrid',
+        model: { folder: 'package:models/logic-start' },
+        engine: { threads: 1, spinning: false },
+        steps: 1,
+        rollout: { prompts: 2, samples: 2 },
+        evaluation: { problems: 2, samples: 1, greedy: false, sets: ['train-distribution'] },
+        grader: {
+          solver: { timeoutMs: 50, memory: 100, uniqueNames: true },
+          proxies: { stepShare: 1, fullSteps: 100 },
+        },
+      })
+      const dir = join(folder, 'settings')
+      await runRubricAsReward(config, { dir, resume: false })
+      expect(start).toHaveBeenCalledExactlyOnceWith({ timeoutMs: 50, memory: 100, uniqueNames: true })
+      const [{ criteria }] = loadReportData(dir).metrics
+      // A step earns a hundredth, words nothing: with the defaults it is above .6.
+      expect(criteria!.C5).toBeGreaterThan(0)
+      expect(criteria!.C5).toBeLessThan(0.2)
+    },
+    SLOW_MS,
+  )
+})
 
 describe('a baseline', () => {
   const config = rubricAsRewardSchema.parse({

@@ -43,7 +43,11 @@ export const runRubricAsReward = (config: RubricAsRewardConfig, options: RunOpti
     const { policy, solver } = await openParts(config, folder, open, events.onMessage)
     const parts = { policy, solver, format: formatFor(config.task.prompt, folder) }
     const graded = trainingGrader(config, problemSource(config), (items, truth) =>
-      gradeLogicBatch(items, solver, { noveltyDiscount: config.noveltyDiscount, truth }),
+      gradeLogicBatch(items, solver, {
+        noveltyDiscount: config.noveltyDiscount,
+        proxies: config.grader?.proxies,
+        truth,
+      }),
     )
     const recipe = () =>
       rubricAsReward(config, {
@@ -57,14 +61,14 @@ export const runRubricAsReward = (config: RubricAsRewardConfig, options: RunOpti
 }
 
 const openParts = async (
-  { model, seed, policy: where }: RubricAsRewardConfig,
+  { model, seed, policy: where, grader }: RubricAsRewardConfig,
   folder: string,
   { run, use }: Session,
   tell?: (message: string) => void,
 ) => {
   const [policy, solver] = await Promise.all([
     use(openPolicy(where, { folder, lora: model.lora ?? undefined, seed })),
-    use(LogicSolver.start()),
+    use(LogicSolver.start(grader?.solver)),
   ])
   if (solver.stats().backend !== 'z3') {
     const message =

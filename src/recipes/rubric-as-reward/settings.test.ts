@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
+import { parseWith } from '../../util/schema.ts'
 import { phaseOf } from '../common/training.ts'
 import { checkSettings } from './check-settings.ts'
 import { CONDITIONS, rubricAsRewardSchema } from './config.ts'
@@ -44,6 +45,10 @@ describe('settings that would be ignored are refused', () => {
     ],
     [{ softCriteria: 'exact' }, /^softCriteria: .*got "exact" with condition "rubric"/],
     [{ softCriteria: 'exact', condition: 'hybrid', weights: { C1: 1, C4: 0 } }, /^softCriteria: /],
+    [
+      { softCriteria: 'exact', condition: 'hybrid', grader: { proxies: { fullWords: 60 } } },
+      /^grader\.proxies\.fullWords: expected nothing set with softCriteria "exact".*got 60/,
+    ],
     [{ credit: 'per-step', control: 'flipped' }, /^control: expected nothing set.*got "flipped"/],
     [{ stepWeight: 0.5 }, /^stepWeight: expected 1 with credit "scalar".*got 0.5/],
   ] as const)('%j', (settings, message) => {
@@ -57,6 +62,8 @@ describe('settings that would be ignored are refused', () => {
       { method: 'rejection', condition: 'proof', control: 'random' },
       { softCriteria: 'exact', condition: 'hybrid' },
       { softCriteria: 'exact', weights: { C1: 1, C5: 1 } },
+      { softCriteria: 'exact', condition: 'hybrid', grader: { solver: { timeoutMs: 500 } } },
+      { condition: 'hybrid', grader: { proxies: { fullWords: 60 } } },
       { credit: 'per-step', stepWeight: 0.5 },
       { control: 'flipped' },
       ...Object.values(presets).map(({ config }) => config),
@@ -64,6 +71,26 @@ describe('settings that would be ignored are refused', () => {
       { condition: 'rubric', advantage: { scale: 'none' } },
     ])
       expect(() => checkSettings(parse(settings))).not.toThrow()
+  })
+})
+
+describe('settings of the grader', () => {
+  it('are absent unless set, and complete where one is', () => {
+    expect(parse({}).grader).toBeUndefined()
+    expect(parse({ grader: { proxies: { termShare: 0.75 } } }).grader).toEqual({
+      solver: { timeoutMs: 200, uniqueNames: false, memory: 200_000 },
+      proxies: { termShare: 0.75, stepShare: 0.6, fullSteps: 3, fullWords: 80 },
+    })
+  })
+
+  it.each([
+    [{ solver: { timeoutMs: 0 } }, /grader\.solver\.timeoutMs: expected a number of at least 1, got 0/],
+    [{ solver: { uniqueName: true } }, /grader\.solver\.uniqueName: .*did you mean uniqueNames/],
+    [{ solver: { labelTimeoutMs: 9 } }, /grader\.solver\.labelTimeoutMs: .*unknown key/],
+    [{ proxies: { stepShare: -1 } }, /grader\.proxies\.stepShare: expected a number of at least 0, got -1/],
+    [{ solverTimeoutMs: 5 }, /grader\.solverTimeoutMs: .*unknown key/],
+  ])('%j is refused by name', (grader, message) => {
+    expect(() => parseWith(rubricAsRewardSchema, { grader }, 'run.yaml')).toThrow(message)
   })
 })
 

@@ -18,6 +18,23 @@ const ruleRubric = {
 }
 
 describe('reward.yaml', () => {
+  it.each([
+    [{}, 0],
+    [{ uniqueNames: true }, 1],
+  ])('solver %j is what formal checks go by', async (solver, credit) => {
+    const { grader } = await openGrading(parseRewardConfig({ solver }), '.')
+    const params = { premises: ['a = b ∨ P(a)'], conclusion: 'P(a)' }
+    const criterion = {
+      id: 'c',
+      text: 't',
+      points: 1,
+      verifier: { kind: 'formal' as const, fn: 'entailed_answer', params },
+    }
+    const [verdict] = await grader.grade({ prompt: [], response: '<answer>True</answer>' }, [criterion])
+    expect(verdict.credit).toBe(credit)
+    await grader.close?.()
+  })
+
   it('of nothing is all defaults', () => {
     const config = parseRewardConfig(null)
     expect(config.server).toEqual({ host: '127.0.0.1', port: 8700, openToAnyone: false })
@@ -46,6 +63,8 @@ describe('reward.yaml', () => {
       'aggregation.rule: expected the name of a scoring rule',
       'gradus score --help',
     ],
+    [{ solver: { timeoutMs: 0 } }, 'solver.timeoutMs: expected a number of at least 1, got 0', ''],
+    [{ solver: { uniqueName: true } }, 'solver.uniqueName: ', 'did you mean uniqueNames?'],
     [{ aggregation: { clip: [1, 0] } }, 'aggregation.clip: expected two numbers', 'the lower one first'],
     [
       { limits: { batch: 100, concurrency: 10, waiting: 10 } },

@@ -1,6 +1,7 @@
 /** @file The service's configuration: one strict schema, all defaults in it. */
 
 import { z } from 'zod'
+import { solverSchema } from '../../grade/logic/settings.ts'
 import { criterionSchema } from '../../rubric/criterion.ts'
 import { ruleOf } from '../../rubric/rules.ts'
 import { treeSchema } from '../../rubric/tree.ts'
@@ -202,6 +203,8 @@ export const rewardConfigSchema = z.strictObject({
         .default(1024 ** 3),
     })
     .optional(),
+  /** What proves the criteria of kind `formal`. */
+  solver: solverSchema.prefault({}),
   aggregation: aggregationSchema.prefault({}),
   routes: z.array(routeSchema).min(1).prefault(ALL_ROUTES),
   limits: limitsSchema.prefault({}),

@@ -1,6 +1,7 @@
 /** @file Everything that grades, opened from a configuration: rules, formal checks, judges, cache. */
 
 import { resolve } from 'node:path'
+import { FormalGrader } from '../../grade/formal-grader.ts'
 import type { Grader } from '../../grade/grader.ts'
 import { VerdictCache } from '../../grade/judge/cache/index.ts'
 import { needsJudge, rubricGrader, validateVerifiers } from '../../grade/rubric-grader.ts'
@@ -66,7 +67,7 @@ export const openGrading = async (
   const rubrics = openRubrics(config, folder)
   const cache = openCache(config, folder)
   const judge = await openJudges(config, { folder, cache, onCall })
-  const grader = rubricGrader({ judge: judge?.grader })
+  const grader = rubricGrader({ judge: judge?.grader, formal: new FormalGrader({ solver: config.solver }) })
   return {
     rubrics,
     hasJudge: judge !== null,
