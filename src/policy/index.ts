@@ -2,8 +2,8 @@
 
 export { createEngine, type Engine, type EngineOptions } from './local/engine.ts'
 export { LocalPolicy } from './local/local-policy.ts'
+export type { ModelSource } from './local/model-source.ts'
 export { type PairedOptions, PairedPolicy } from './local/paired-policy.ts'
-export type { ModelSource } from './local/parameters.ts'
 export {
   openPolicy,
   type PipelinedPolicySettings,
