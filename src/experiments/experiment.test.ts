@@ -30,6 +30,7 @@ const experimentOf = (
     resolve,
     execute,
     probe: async () => {},
+    command: 'gradus experiment made-up.yaml',
   })
 
 const leaveCheckpoint = (dir: string) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fakeContent, fakeRegistration, fakeRuns } from '../fake-paper.fixture.ts'
-import { analyseClaims, analyseControl } from './claims.ts'
+import { analyseClaims } from './claims.ts'
+import { analyseControl } from './controls.ts'
 
 const registration = fakeRegistration()
 const runs = fakeRuns(registration)
