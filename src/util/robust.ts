@@ -1,41 +1,37 @@
-/** @file The Hodges-Lehmann estimate with its exact interval: a centre that one value of ten cannot move far. */
+/** @file The trimmed mean with its interval: a centre that one value of ten, or two, cannot move far. */
 
-import { median } from './descriptive.ts'
+import { mean, variance } from './descriptive.ts'
 import { DataError } from './errors.ts'
-
-/** P(T <= k) of Wilcoxon's signed-rank statistic of n values without ties, by k. */
-const signedRankCdf = (n: number): Float64Array => {
-  const most = (n * (n + 1)) / 2
-  const shares = new Float64Array(most + 1)
-  shares[0] = 1
-  for (let rank = 1; rank <= n; rank++)
-    for (let sum = most; sum >= 0; sum--)
-      shares[sum] = 0.5 * (shares[sum] + (sum >= rank ? shares[sum - rank] : 0))
-  for (let sum = 1; sum <= most; sum++) shares[sum] += shares[sum - 1]
-  return shares
-}
+import { studentQuantile } from './student.ts'
 
 export interface RobustEstimate {
   estimate: number
-  /** Null where so few values have no interval at the level. */
+  /** Null where fewer than two values are left. */
   interval: [number, number] | null
 }
 
 /**
- * Median of the means of all pairs of values, each with itself too (Hodges and Lehmann 1963). Its interval is made of these means
- * and holds the level exactly for symmetric noise (inverted signed-rank test, Tukey 1949); 29% of the values may be anything.
- * @param level coverage, at least that of the interval
+ * Mean of what is left when a share of the values is cut at either end. Its interval takes the spread of the values with those that
+ * were cut put at the last that was not (winsorised), and Student's t of what is left (Tukey and McLaughlin 1963, Yuen 1974).
+ * @param share cut at either end, rounded down to whole values: two of ten for .2
+ * @param level coverage
  * @throws DataError for no values
  */
-export const hodgesLehmann = (values: readonly number[], level = 0.95): RobustEstimate => {
+export const trimmedMean = (
+  values: readonly number[],
+  { share = 0.2, level = 0.95 }: { share?: number; level?: number } = {},
+): RobustEstimate => {
   if (values.length === 0)
-    throw new DataError('hodgesLehmann: expected at least one value, got none; leave the comparison out')
-  const means = values.flatMap((x, i) => values.slice(i).map(y => (x + y) / 2)).sort((a, b) => a - b)
-  const tail = (1 - level) / 2
-  // As many means as may lie outside on either side.
-  const outside = signedRankCdf(values.length).findLastIndex(share => share <= tail) + 1
-  return {
-    estimate: median(means),
-    interval: outside === 0 ? null : [means[outside - 1], means[means.length - outside]],
-  }
+    throw new DataError('trimmedMean: expected at least one value, got none; leave the comparison out')
+  const sorted = values.toSorted((a, b) => a - b)
+  const n = sorted.length
+  const cut = Math.floor(share * n)
+  const left = sorted.slice(cut, n - cut)
+  const estimate = mean(left)
+  if (left.length < 2) return { estimate, interval: null }
+  const winsorised = sorted.map(value => Math.min(Math.max(value, left[0]), left[left.length - 1]))
+  // (n - 1) / (h (h - 1)) of the winsorised variance is the trimmed mean's (Yuen 1974).
+  const error = Math.sqrt(((n - 1) * variance(winsorised, 1)) / (left.length * (left.length - 1)))
+  const reach = studentQuantile(0.5 + level / 2, left.length - 1) * error
+  return { estimate, interval: [estimate - reach, estimate + reach] }
 }

@@ -27,9 +27,7 @@ const betaFraction = (x: number, a: number, b: number): number => {
 /** Regularised incomplete beta function I_x(a, b). */
 const regularisedBeta = (x: number, a: number, b: number): number => {
   if (x <= 0 || x >= 1) return x <= 0 ? 0 : 1
-  const front = Math.exp(
-    logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x),
-  )
+  const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x))
   // The fraction converges fast on this side; the other one is its mirror.
   return x < (a + 1) / (a + b + 2)
     ? (front * betaFraction(x, a, b)) / a

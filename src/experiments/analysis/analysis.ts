@@ -7,7 +7,7 @@
  */
 
 import type { Interval } from '../../util/intervals.ts'
-import { hodgesLehmann, type RobustEstimate } from '../../util/robust.ts'
+import { type RobustEstimate, trimmedMean } from '../../util/robust.ts'
 import { mcNemarExact, mean, normalQuantile, std, wilsonInterval } from '../../util/statistics.ts'
 import type { Direction } from '../plan/registration.ts'
 import { betweenStartsTest } from './between-starts.ts'
@@ -65,7 +65,7 @@ export interface PairStatistics {
   pairsAlone: PairsAlone
   /** For `equal`, `not-above` and `not-below`; else null. */
   margin: MarginStatistics | null
-  /** Hodges-Lehmann estimate of the difference with its 95% interval: what one run of ten that collapses does not move far. */
+  /** 20% trimmed mean of the differences with its 95% interval: what one run of ten that collapses does not move far. */
   robust: RobustEstimate
   /**
    * Smallest true difference that so many pairs with this spread find with 80% power, at the level that p has to pass as the first
@@ -116,7 +116,7 @@ const marginOf = (
 }
 
 const robustOf = (differences: readonly number[], error: number): RobustEstimate => {
-  const { estimate, interval } = hodgesLehmann(differences)
+  const { estimate, interval } = trimmedMean(differences)
   return { estimate, interval: interval && widened(interval, estimate, error, 1 - LEVEL) }
 }
 

@@ -66,7 +66,7 @@ const byStart = ({ statistics }: Comparison, { claim }: ClaimResult): string => 
 const robustText = ({ statistics }: Comparison, { claim }: ClaimResult): string =>
   statistics === null
     ? ''
-    : `Hodges-Lehmann ${intervalText(claim.metric, statistics.robust.estimate, statistics.robust.interval)}. `
+    : `Trimmed mean ${intervalText(claim.metric, statistics.robust.estimate, statistics.robust.interval)}. `
 
 const itemText = ({ items, a, b }: Comparison): string =>
   items === null

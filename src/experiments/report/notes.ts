@@ -33,7 +33,7 @@ export const intervalText = (
 const side = ([low, high]: readonly [number, number]): number => (low > 0 ? 1 : high < 0 ? -1 : 0)
 
 /**
- * `by the robust statistic −0.2 [−0.9, +0.3], which says otherwise`: where mean and Hodges-Lehmann estimate lie on different sides
+ * `by the trimmed mean −0.2 [−0.9, +0.3], which says otherwise`: where mean and trimmed mean lie on different sides
  * of 0. Then a few runs make the mean.
  */
 const robustNote = (metric: MetricChoice, { statistics }: Comparison): string | null => {
@@ -41,7 +41,7 @@ const robustNote = (metric: MetricChoice, { statistics }: Comparison): string | 
   const { interval, robust } = statistics
   return side(interval) === side(robust.interval!)
     ? null
-    : `is ${intervalText(metric, robust.estimate, robust.interval)} by the robust statistic, which says otherwise than the mean: a few runs make it`
+    : `is ${intervalText(metric, robust.estimate, robust.interval)} by the trimmed mean, which says otherwise than the mean: a few runs make it`
 }
 
 /** What the two one-sided tests against a margin say, and how much of an interval is the start's own error. */

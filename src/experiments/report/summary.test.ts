@@ -128,7 +128,7 @@ describe('summary of a paper', () => {
   it('says why a claim was not reproduced, and what has to be known beside the figures', () => {
     expect(text).toContain('- **P-1**: new − third: the interval includes 0.')
     expect(text).toContain(
-      '- **P-1**: new − third is +0.1 [+0.2, +1.1] by the robust statistic, which says otherwise than the mean',
+      '- **P-1**: new − third is +0.1 [+0.2, +1.1] by the trimmed mean, which says otherwise than the mean',
     )
     expect(text).toContain('- **P-1**: new − old differs between cold starts: a +14.0, b +6.0.')
     expect(text).toContain(

@@ -103,7 +103,7 @@ const armsSection = ({ arms }: PaperResult): string => {
 
 const section = (title: string, ...parts: readonly string[]): string => [`## ${title}`, ...parts].join('\n\n')
 
-const HEAD = ['claim', 'arms', 'means', 'difference', 'robust', 'detectable', 'pairs', 'p', 'p (Holm)']
+const HEAD = ['claim', 'arms', 'means', 'difference', 'trimmed mean', 'detectable', 'pairs', 'p', 'p (Holm)']
 
 /** The column of the rule at registration is there when it is another one. */
 const headOf = ({ rule, registered }: PaperResult): string[] =>
@@ -181,7 +181,7 @@ export const paperSummary = (result: PaperResult): string => {
     `# ${title}`,
     ...(summary === undefined ? [] : [summary]),
     `${facts.join(' · ')}. Curves and every run: report.html.`,
-    'Differences are means over pairs of runs with the same cold start and seed, with 95% bootstrap intervals (widened for few pairs, and against the start by its own sampling error), and hold for these cold starts; shares are in percent, their differences in points. Robust: the Hodges-Lehmann estimate, which a single run that collapses does not move far. Detectable: the effect that so many pairs would find four times in five as the first of all claims, or the margin that they would show.',
+    'Differences are means over pairs of runs with the same cold start and seed, with 95% bootstrap intervals (widened for few pairs, and against the start by its own sampling error), and hold for these cold starts; shares are in percent, their differences in points. Trimmed mean: without the two highest and the two lowest of ten pairs, so that a single run that collapses does not make it. Detectable: the effect that so many pairs would find four times in five as the first of all claims, or the margin that they would show.',
     claimsSection(result),
     ...[blocksSection(result)].filter(text => text !== null),
     controlsSection(result),
