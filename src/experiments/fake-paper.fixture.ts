@@ -4,7 +4,7 @@ import type { EvalRow, MetricsRow } from '../runs/rows.ts'
 import { Rng } from '../util/rng.ts'
 import { RULE } from './analysis/rules.ts'
 import type { FinishedRun } from './metrics/index.ts'
-import { blocksOf } from './plan/blocks.ts'
+import { allSeeds, blocksOf } from './plan/blocks.ts'
 import { parseRegistration, type Registration } from './plan/registration.ts'
 import type { PaperContext } from './results/paper.ts'
 
@@ -135,11 +135,11 @@ const bestOf = (gain: number, rng: Rng) => ({
   },
 })
 
-/** A run of every arm, start and seed. */
-export const fakeRuns = ({ arms, starts, seeds }: Registration): FinishedRun[] =>
-  Object.keys(arms).flatMap(arm =>
-    starts.flatMap(({ name: start }) =>
-      seeds.map(seed => {
+/** A run of every arm, start and seed, those of later blocks included. */
+export const fakeRuns = (registration: Registration): FinishedRun[] =>
+  Object.keys(registration.arms).flatMap(arm =>
+    registration.starts.flatMap(({ name: start }) =>
+      allSeeds(registration).map(seed => {
         const rng = new Rng(`${arm}/${start}/${seed}`)
         return {
           arm,

@@ -12,7 +12,7 @@ import { mcNemarExact, mean, normalQuantile, std, wilsonInterval } from '../../u
 import type { Direction } from '../plan/registration.ts'
 import { betweenStartsTest } from './between-starts.ts'
 import { DETECTED_POWER, detectableEffect } from './detectable.ts'
-import { expandedInterval, plainInterval, widened } from './pair-intervals.ts'
+import { expandedInterval, plainInterval, resampledMeans, widened } from './pair-intervals.ts'
 import { contraryTest, directionTest, marginTests } from './pair-tests.ts'
 
 /** Fewer pairs than this say nothing, whatever their differences: no exact test of theirs can reach 5%. */
@@ -101,6 +101,7 @@ const byStart = (pairs: readonly Pair[]): Map<string, number[]> => {
 
 const marginOf = (
   differences: readonly number[],
+  means: Float64Array,
   { direction, smallestEffect: margin }: PairTest,
   error: number,
 ): MarginStatistics | null => {
@@ -111,7 +112,7 @@ const marginOf = (
     margin,
     notBelow: direction === 'not-above' ? null : notBelow,
     notAbove: direction === 'not-below' ? null : notAbove,
-    interval: widened(expandedInterval(differences, level), mean(differences), error, level),
+    interval: widened(expandedInterval(means, differences.length, level), mean(differences), error, level),
   }
 }
 
@@ -141,22 +142,23 @@ export const comparePairs = (pairs: readonly Pair[], test: PairTest): PairStatis
   const difference = mean(differences)
   const sd = pairs.length > 1 ? std(differences, 1) : null
   const starts = byStart(pairs)
+  const means = resampledMeans(differences)
+  const testsWith = (shared: number) => ({
+    p: directionTest(differences, direction, smallestEffect, shared),
+    pContrary: contraryTest(differences, direction, smallestEffect, shared),
+  })
+  const alone = testsWith(0)
   return {
     n: pairs.length,
     meanA: mean(pairs.map(({ a }) => a)),
     meanB: mean(pairs.map(({ b }) => b)),
     difference,
-    interval: widened(expandedInterval(differences, 1 - LEVEL), difference, error, 1 - LEVEL),
+    interval: widened(expandedInterval(means, pairs.length, 1 - LEVEL), difference, error, 1 - LEVEL),
     sd,
     startError,
-    p: directionTest(differences, direction, smallestEffect, error),
-    pContrary: contraryTest(differences, direction, smallestEffect, error),
-    pairsAlone: {
-      interval: plainInterval(differences),
-      p: directionTest(differences, direction, smallestEffect),
-      pContrary: contraryTest(differences, direction, smallestEffect),
-    },
-    margin: marginOf(differences, test, error),
+    ...(error === 0 ? alone : testsWith(error)),
+    pairsAlone: { interval: plainInterval(means), ...alone },
+    margin: marginOf(differences, means, test, error),
     robust: robustOf(differences, error),
     detectable: detectableOf(sd, pairs.length, test, error),
     byStart: Object.fromEntries([...starts].map(([start, own]) => [start, mean(own)])),

@@ -10,25 +10,39 @@
  * distance D of the mean goes to sqrt(D^2 + (z E)^2), and E^2 = sum over starts of (share of the pairs)^2 (the figure's error)^2.
  */
 
-import { bootstrapInterval, normalCdf, normalQuantile } from '../../util/statistics.ts'
+import { Rng } from '../../util/rng.ts'
+import { normalCdf, normalQuantile, quantileOfSorted } from '../../util/statistics.ts'
 import { studentQuantile } from '../../util/student.ts'
 
-const RESAMPLES = { resamples: 10_000, seed: 'experiment' } as const
+const RESAMPLES = 10_000
 
-/** Percentile bootstrap interval over pairs, as it is: too narrow for few pairs. */
-export const plainInterval = (differences: readonly number[]): [number, number] => {
-  const { low, high } = bootstrapInterval(differences, RESAMPLES)
-  return [low, high]
+/** Means of resampled pairs in ascending order; what intervals of all levels are read from. */
+export const resampledMeans = (differences: readonly number[]): Float64Array => {
+  const rng = new Rng('experiment/bootstrap')
+  const n = differences.length
+  const means = new Float64Array(RESAMPLES)
+  for (let r = 0; r < RESAMPLES; r++) {
+    let sum = 0
+    for (let i = 0; i < n; i++) sum += differences[rng.int(n)]
+    means[r] = sum / n
+  }
+  return means.sort()
 }
 
-/** The same, expanded for few pairs. @param level coverage */
-export const expandedInterval = (differences: readonly number[], level: number): [number, number] => {
-  const n = differences.length
-  if (n < 2) return plainInterval(differences)
-  const t = studentQuantile(0.5 + level / 2, n - 1)
-  const tail = normalCdf(-Math.sqrt(n / (n - 1)) * t)
-  const { low, high } = bootstrapInterval(differences, { ...RESAMPLES, level: 1 - 2 * tail })
-  return [low, high]
+const percentile = (means: Float64Array, tail: number): [number, number] => [
+  quantileOfSorted(means, tail),
+  quantileOfSorted(means, 1 - tail),
+]
+
+/** Percentile bootstrap interval of 95% over pairs, as it is: too narrow for few pairs. */
+export const plainInterval = (means: Float64Array): [number, number] => percentile(means, 0.025)
+
+/** The same at a level, expanded for so few pairs. */
+export const expandedInterval = (means: Float64Array, pairs: number, level: number): [number, number] => {
+  const tail = 0.5 - level / 2
+  if (pairs < 2) return percentile(means, tail)
+  const t = studentQuantile(1 - tail, pairs - 1)
+  return percentile(means, normalCdf(-Math.sqrt(pairs / (pairs - 1)) * t))
 }
 
 /** An interval with an error beside that is independent of what it was made of. @param error standard error */
