@@ -1,6 +1,9 @@
 /** @file `gradus experiment RESULTS --recompute`: statuses worked out again from what lies beside the results. */
 
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { provenanceNow, type Recomputed, recompute, writeRecomputed } from '../../experiments/index.ts'
+import { UsageError } from '../../util/errors.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { resultJson, resultLines } from './results.ts'
 
@@ -23,6 +26,10 @@ export const recomputeCommand = (
   { write = false, json = false }: { write?: boolean; json?: boolean },
   io: Io,
 ): number => {
+  if (!existsSync(join(folder, 'controls.json')))
+    throw new UsageError(
+      `${folder}: expected a folder of results (RESULTS/PAPER, with controls.json) with --recompute, got something else`,
+    )
   const command = `gradus experiment ${folder} --recompute${write ? ' --write' : ''}`
   const found = recompute(folder, provenanceNow(command))
   const { result, from, differences } = found

@@ -174,6 +174,13 @@ export type RegistrationContent = z.output<typeof registrationSchema>
 export type Claim = RegistrationContent['claims'][number]
 export type MetricChoice = Claim['metric']
 
+/** `score (greedyAccuracy) on unseen trips`. */
+export const metricText = ({ name, options }: MetricChoice): string => {
+  const { set, ...rest } = options as { set?: string } & Record<string, unknown>
+  const more = Object.entries(rest).map(([key, value]) => `${key} ${String(value)}`)
+  return `${name}${more.length > 0 ? ` (${more.join(', ')})` : ''}${set === undefined ? '' : ` on ${set}`}`
+}
+
 export interface Registration extends RegistrationContent {
   /** SHA-256 of the content but for later blocks, whatever its layout, comments and order of keys. */
   hash: string

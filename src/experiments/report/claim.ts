@@ -3,12 +3,13 @@
 import { percent } from '../../runs/report/format.ts'
 import { type Html, html } from '../../runs/report/html.ts'
 import { type ClaimResult, type Comparison, comparisonName } from '../analysis/claims.ts'
+import { metricText } from '../plan/registration.ts'
 import type { PaperResult } from '../results/paper.ts'
 import { COLORS } from './band.ts'
 import { registeredText, verdictChip } from './claim-table.ts'
 import { detailNotes, intervalText, startsText, testNotes } from './notes.ts'
 import { dotRow, dotTrack, effectTrack, sharedRange } from './tracks.ts'
-import { differenceText, metricText, pText, sizeText, unitText, valueText } from './units.ts'
+import { differenceText, pText, sizeText, unitText, valueText } from './units.ts'
 
 const DIRECTION_WORDS = {
   greater: 'above',
