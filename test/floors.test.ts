@@ -20,6 +20,7 @@ const CIRCLES: Record<string, readonly string[]> = {
   ],
   'reading a registration ends with checking what its parts refer to': [
     'experiments/metrics/index.ts',
+    'experiments/plan/blocks.ts',
     'experiments/plan/references.ts',
     'experiments/plan/registration.ts',
     'experiments/probes/uses.ts',
