@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { saveRunState } from '../runs/run-state.ts'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { Experiment } from './experiment.ts'
-import { fakeRegistration } from './fake-paper.fixture.ts'
+import { fakeContent, fakeRegistration } from './fake-paper.fixture.ts'
 import type { ResolveTraining } from './plan/jobs.ts'
 import { readRecord, writeRecord } from './run/ledger.ts'
 import type { Execute } from './run/runner.ts'
@@ -30,6 +30,7 @@ const experimentOf = (
     resolve,
     execute,
     probe: async () => {},
+    command: 'gradus experiment made-up.yaml',
   })
 
 const leaveCheckpoint = (dir: string) => {
@@ -87,6 +88,69 @@ describe('settings that changed since', () => {
       writeRecord(job, old)
     }
     expect((await first(withRate(0.2), 3)).failed).toEqual([])
+  })
+})
+
+describe('claims that cannot show', () => {
+  /** A start whose score leaves so much room; trainings of no steps evaluate it. */
+  const evaluating =
+    (score: number): Execute =>
+    async ({ dir, training }) => {
+      const { steps } = Object.assign({}, ...training.settings) as { steps?: number }
+      if (steps === 0) {
+        const row = { step: 0, set: 'unseen', n: 2048, accuracy: score, responseTokens: 10 }
+        writeFileAtomic(join(dir, 'evals.jsonl'), `${JSON.stringify(row)}\n`)
+      }
+      leaveCheckpoint(dir)
+      return { finished: true }
+    }
+  const [claim] = fakeContent().claims as object[]
+  const registration = fakeRegistration({
+    seeds: [1],
+    claims: [{ ...claim, arms: { a: 'better', b: 'start' } }],
+  })
+
+  it('are told once the cold starts are there, before any arm runs, and in plans from then on', async () => {
+    const experiment = experimentOf(evaluating(0.996), registration)
+    const said: string[] = []
+    const events = {
+      onNote: (text: string) => said.push(text),
+      onStart: ({ id }: { id: string }) => said.push(id),
+    }
+    expect(experiment.plan().warnings.join()).not.toContain('untestable')
+    await experiment.run(
+      experiment.jobs.filter(({ kind }) => kind === 'start'),
+      never,
+      events,
+    )
+    expect(said).toEqual([
+      'start/a',
+      'start/b',
+      expect.stringMatching(/^FAKE-1: untestable, ceiling: what it is compared with is at 99\.6%/),
+    ])
+    expect(experiment.plan().warnings.join()).toContain('FAKE-1: untestable, ceiling')
+    expect(experiment.plan().done).toBe(2)
+  })
+
+  it('are not told where there is room, and a look that fails does not stop the arms', async () => {
+    const roomy = experimentOf(evaluating(0.6), registration)
+    await roomy.run(roomy.jobs.slice(0, 2), never, {})
+    expect(roomy.plan().warnings.join()).not.toContain('untestable')
+    rmSync(work, { recursive: true })
+    const failing: Execute = async (launch, stop) => {
+      if (launch.dir.includes('starts/better')) throw new Error('no such test set')
+      return evaluating(0.996)(launch, stop)
+    }
+    const said: string[] = []
+    const experiment = experimentOf(failing, registration)
+    const { failed } = await experiment.run(experiment.jobs.slice(0, 2), never, {
+      onNote: text => said.push(text),
+    })
+    expect(failed).toEqual([])
+    expect(said).toEqual(['start/a: could not be looked at beforehand: no such test set'])
+    expect(experiment.jobs.filter(job => experiment.isComplete(job)).map(({ id }) => id)).toEqual([
+      'better/a/1',
+    ])
   })
 })
 

@@ -1,17 +1,13 @@
 /** @file One experiment from its registration to its results: plan, calibration, runs, analysis, report. */
 
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { RunError } from '../runs/errors.ts'
 import { lockHolder, takeLock } from '../runs/lock.ts'
 import { differentSettings } from '../runs/report/compare.ts'
 import { readRunInfo } from '../runs/run-folder.ts'
-import { writeFileAtomic } from '../util/atomic.ts'
-import { canonicalJson } from '../util/canonical.ts'
 import { ConfigError, UsageError } from '../util/errors.ts'
 import { missingFigures } from './analysis/missing-figures.ts'
-import { analysePaper, foreignResults, type PaperResult, writeResults } from './analysis/results.ts'
-import { calibrate, readPaces } from './plan/calibration.ts'
+import { reachWarnings } from './analysis/reach.ts'
 import { estimateSeconds, fitBudget, wallSeconds } from './plan/estimate.ts'
 import {
   decisive,
@@ -22,11 +18,15 @@ import {
   type WorkFolders,
   workFolders,
 } from './plan/jobs.ts'
-import { reachWarnings } from './plan/reach.ts'
 import { ADVISED_PROBLEMS, type Registration } from './plan/registration.ts'
 import { missingProbes, runProbes } from './probes/run.ts'
 import { writePaperReport } from './report/report.ts'
 import { writePaperSummary } from './report/summary.ts'
+import { foreignResults, writeResults } from './results/files.ts'
+import { analysePaper, type PaperContext, type PaperResult } from './results/paper.ts'
+import { readRegistered, register } from './results/registered.ts'
+import { writeSlimRuns } from './results/slim-runs.ts'
+import { calibrate, readPaces } from './run/calibration.ts'
 import { finishedRuns } from './run/finished.ts'
 import { isDone, provenanceOf, readRecord } from './run/ledger.ts'
 import { countTrained, provenanceNow } from './run/provenance.ts'
@@ -37,6 +37,7 @@ import {
   type RunnerResult,
   runJobs,
 } from './run/runner.ts'
+import { isLookedAt, lookAtStart, untestableClaims } from './run/start-look.ts'
 
 /** Differences that an error names. */
 const NAMED_CHANGES = 5
@@ -51,6 +52,8 @@ export interface ExperimentOptions {
   execute: Execute
   /** Measures a finished job. */
   probe: RunnerOptions['probe']
+  /** As a person would give it; results and records of runs name it. */
+  command: string
 }
 
 /** What is to be done, and how long it may take. */
@@ -94,8 +97,9 @@ export class Experiment {
     return this.#folders.registration
   }
 
-  /** Whether nothing is left to do of a job: trained, and measured by its probes. */
+  /** Whether nothing is left to do of a job: trained, and measured by its probes; a cold start looked at for claims against it. */
   isComplete(job: Job): boolean {
+    if (job.kind === 'start' && !isLookedAt(this.registration, this.folder, job.start)) return false
     return isDone(job) && missingProbes(this.registration.probes, job).length === 0
   }
 
@@ -170,6 +174,7 @@ export class Experiment {
           ]
         : []),
       ...reachWarnings(this.registration),
+      ...untestableClaims(this.registration, this.folder),
     ]
   }
 
@@ -181,7 +186,7 @@ export class Experiment {
   }
 
   /**
-   * Runs the chosen jobs. The registration's content and the time are put down before the first of them.
+   * Runs the chosen jobs. Content, time, rule and versions are put down before the first of them, for each block.
    * @throws RunError while another command runs this registration in the same folder; ConfigError when runs that are done
    * were trained with other settings
    */
@@ -195,14 +200,27 @@ export class Experiment {
     const release = takeLock(this.folder)
     try {
       if (chosen.some(job => !this.isComplete(job))) this.#refuseOtherSettings()
-      this.#register()
-      const { execute, probe, width } = this.#options
+      const { execute, width, command } = this.#options
+      const provenance = () => provenanceNow(command)
+      register(this.folder, this.registration, provenance().versions)
       const isComplete = (job: Job) => this.isComplete(job)
-      const provenance = provenanceNow
+      const probe = (job: Job, signal: AbortSignal) => this.#measure(job, signal, events)
       return await runJobs(chosen, { execute, probe, isComplete, provenance, width, stop, events })
     } finally {
       release()
     }
+  }
+
+  async #measure(job: Job, stop: AbortSignal, events: RunnerEvents): Promise<void> {
+    const { execute, probe } = this.#options
+    if (job.kind === 'arm') return probe(job, stop)
+    try {
+      await lookAtStart(this.registration, this.jobs, job, { folder: this.folder, execute }, stop)
+    } catch (error) {
+      // The arms evaluate their start themselves; only the early word is lost.
+      events.onNote?.(`${job.id}: could not be looked at beforehand: ${(error as Error).message}`)
+    }
+    for (const note of untestableClaims(this.registration, this.folder)) events.onNote?.(note)
   }
 
   /**
@@ -234,20 +252,6 @@ export class Experiment {
     return changes.length === 0 ? 'its cold start has others' : changes.slice(0, NAMED_CHANGES).join('; ')
   }
 
-  #register(): void {
-    const path = join(this.folder, 'registration.json')
-    if (existsSync(path)) return
-    const { file, hash, ...content } = this.registration
-    const record = { sha256: hash, registeredAt: new Date().toISOString(), file, content }
-    writeFileAtomic(path, `${canonicalJson(record)}\n`)
-  }
-
-  #registeredAt(): string {
-    const path = join(this.folder, 'registration.json')
-    if (!existsSync(path)) return new Date().toISOString()
-    return (JSON.parse(readFileSync(path, 'utf8')) as { registeredAt: string }).registeredAt
-  }
-
   /** Failures of this call, and those of earlier calls that no run has made good since. */
   #failures(now: PaperResult['failed']): PaperResult['failed'] {
     const told = new Set(now.map(({ id }) => id))
@@ -266,12 +270,16 @@ export class Experiment {
       this.jobs,
       this.registration.probes.map(({ name }) => name),
     )
-    const result = analysePaper(this.registration, this.jobs, runs, {
-      registeredAt: this.#registeredAt(),
+    const analysedWith = provenanceNow(this.#options.command)
+    const context: PaperContext = {
+      registered: readRegistered(this.folder, this.registration, analysedWith.versions),
       failed: this.#failures(failed),
       trainedWith: countTrained(this.jobs.filter(isDone).map(provenanceOf)),
-    })
+      analysedWith,
+    }
+    const result = analysePaper(this.registration, runs, context)
     const folder = writeResults(join(this.#options.results, this.registration.paper), result)
+    writeSlimRuns(folder, this.registration, context, runs)
     writePaperSummary(folder, result)
     const report = writePaperReport(folder, result, runs)
     return { result, folder, report, foreign: foreignResults(folder, this.registration) }

@@ -2,8 +2,11 @@
 
 import type { EvalRow, MetricsRow } from '../runs/rows.ts'
 import { Rng } from '../util/rng.ts'
+import { RULE } from './analysis/rules.ts'
 import type { FinishedRun } from './metrics/index.ts'
+import { allSeeds, blocksOf } from './plan/blocks.ts'
 import { parseRegistration, type Registration } from './plan/registration.ts'
+import type { PaperContext } from './results/paper.ts'
 
 const STEPS = 60
 
@@ -31,7 +34,7 @@ export const fakeContent = (changes: object = {}): Record<string, unknown> => ({
   controls: {
     of: 'better',
     metric: 'score',
-    smallestEffect: 0.01,
+    smallestEffect: 0.03,
     'random-reward': { arm: 'random' },
     'shuffled-rubrics': { absent: 'the made-up generator has no rubrics that could be shuffled' },
     'flipped-verdicts': { absent: 'the made-up generator has no verdicts that could be flipped' },
@@ -133,11 +136,11 @@ const bestOf = (gain: number, rng: Rng) => ({
   },
 })
 
-/** A run of every arm, start and seed. */
-export const fakeRuns = ({ arms, starts, seeds }: Registration): FinishedRun[] =>
-  Object.keys(arms).flatMap(arm =>
-    starts.flatMap(({ name: start }) =>
-      seeds.map(seed => {
+/** A run of every arm, start and seed, those of later blocks included. */
+export const fakeRuns = (registration: Registration): FinishedRun[] =>
+  Object.keys(registration.arms).flatMap(arm =>
+    registration.starts.flatMap(({ name: start }) =>
+      allSeeds(registration).map(seed => {
         const rng = new Rng(`${arm}/${start}/${seed}`)
         return {
           arm,
@@ -152,3 +155,20 @@ export const fakeRuns = ({ arms, starts, seeds }: Registration): FinishedRun[] =
       }),
     ),
   )
+
+/** What results of the made-up paper name beside what was worked out. */
+export const fakeContext = (registration: Registration, rule = RULE.version): PaperContext => {
+  const [first, ...later] = blocksOf(registration).map(({ sha256 }) => ({
+    sha256,
+    registeredAt: '2026-01-01T00:00:00.000Z',
+    rule,
+    versions: { gradus: '0.1.0', commit: 'abc' },
+    seal: null,
+  }))
+  return {
+    registered: { ...first, blocks: later },
+    failed: [],
+    trainedWith: [],
+    analysedWith: { versions: { gradus: '0.1.0' }, machine: { node: process.version }, command: 'a test' },
+  }
+}

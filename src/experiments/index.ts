@@ -5,15 +5,19 @@ export {
   analyseClaims,
   type ClaimResult,
   type Comparison,
-  type ControlResult,
   comparisonName,
   detectableOf,
 } from './analysis/claims.ts'
-export type { PaperResult } from './analysis/results.ts'
+export type { ControlResult } from './analysis/controls.ts'
+export { RULE, RULES } from './analysis/rules.ts'
 export * from './analysis/status.ts'
 export { Experiment, type ExperimentOptions, type ExperimentPlan } from './experiment.ts'
 export { type FinishedRun, METRICS, type Metric } from './metrics/index.ts'
+export { tipOf } from './plan/blocks.ts'
 export { type Job, type ResolveTraining, runDir, type Training } from './plan/jobs.ts'
 export { type Claim, parseRegistration, type Registration, readRegistration } from './plan/registration.ts'
+export { type Recomputed, recompute, writeRecomputed } from './recompute.ts'
 export { startsNote } from './report/notes.ts'
+export type { PaperResult } from './results/paper.ts'
+export { provenanceNow } from './run/provenance.ts'
 export type { Execute, Launch, RunnerEvents, RunnerResult } from './run/runner.ts'

@@ -138,6 +138,31 @@ describe('gradus experiment', () => {
     )
   })
 
+  it('leaves what every status can be worked out from again, with rule, commit and command', async () => {
+    const claim = JSON.parse(sandbox.read('results', 'tiny', 'TINY-1.json'))
+    expect(claim.registration).toMatchObject({ rule: claim.rule, versions: { gradus: expect.any(String) } })
+    expect(claim.registration.seal).toMatch(/^[0-9a-f]{64}$/)
+    expect(claim.analysedWith.command).toContain('gradus experiment')
+    expect(claim.trainedWith[0].command).toBe(claim.analysedWith.command)
+    const { code, out } = await cli(['experiment', sandbox.path('results', 'tiny'), '--recompute'])
+    expect(code).toBe(0)
+    expect(out).toContain('from the runs that are kept in runs.jsonl.gz')
+    expect(out).toContain('TINY-1: inconclusive (2 pairs')
+    expect(out).toContain('every status is as in its file')
+  })
+
+  it('goes on when a block of seeds is added: what is done stays, and each look is told', async () => {
+    sandbox.write('tiny.yaml', { ...REGISTRATION, blocks: [{ seeds: [3], registered: '2026-12-01' }] })
+    const { out } = await cli(command('--dry-run'))
+    expect(out).toContain('enlarged by 1 block of seeds: 3')
+    expect(out).toContain('looks: more looks than were planned at registration')
+    expect(out).toContain('7 runs, 5 done')
+    const analysed = await cli(command('--analyse', '--results', sandbox.path('enlarged')))
+    expect(analysed.out).toContain('look 1, with seeds 1, 2 (4 runs): TINY-1 inconclusive')
+    expect(analysed.out).toContain('look 2, with seeds 3 (0 runs): TINY-1 inconclusive (alone inconclusive)')
+    sandbox.write('tiny.yaml', REGISTRATION)
+  })
+
   it('runs nothing when all is done, and says so in a plan', async () => {
     const { out } = await cli(command('--dry-run', '--json'))
     expect(JSON.parse(out)).toMatchObject({ done: 5, secondsAll: 0 })

@@ -9,6 +9,7 @@ import {
   type Registration,
   type ResolveTraining,
   readRegistration,
+  tipOf,
 } from '../../experiments/index.ts'
 import { RunError } from '../../runs/errors.ts'
 import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
@@ -17,6 +18,7 @@ import { EXIT, type Io, printJson } from '../io.ts'
 import { resolveSettings } from '../train/settings.ts'
 import { killChildren, probeInProcess, settingsOf, trainInProcess } from './process.ts'
 import { ExperimentProgress } from './progress.ts'
+import { recomputeCommand } from './recompute.ts'
 import { resultJson, resultLines } from './results.ts'
 
 export interface ExperimentCommandOptions {
@@ -27,6 +29,8 @@ export interface ExperimentCommandOptions {
   dryRun?: boolean
   analyse?: boolean
   json?: boolean
+  recompute?: boolean
+  write?: boolean
   probe?: string
   registered?: string
 }
@@ -55,10 +59,12 @@ export const experimentCommand = async (
     throw new UsageError(
       '--analyse: expected no --budget and no --dry-run beside it; it runs nothing and plans nothing',
     )
+  if (options.recompute) return recomputeCommand(file, options, io)
+  if (options.write) throw new UsageError('--write: expected --recompute beside it')
   const registration = readRegistration(file)
-  if (options.registered !== undefined && options.registered !== registration.hash)
+  if (options.registered !== undefined && options.registered !== tipOf(registration))
     throw new ConfigError(
-      `${file}: expected the registration ${options.registered.slice(0, 16)}, got ${registration.hash.slice(0, 16)}: it was changed since the command began`,
+      `${file}: expected the registration ${options.registered.slice(0, 16)}, got ${tipOf(registration).slice(0, 16)}: it was changed since the command began`,
       { hint: 'undo the change while its runs are under way; a changed registration is another experiment' },
     )
   const experiment = new Experiment(registration, {
@@ -68,6 +74,7 @@ export const experimentCommand = async (
     budgetMinutes: options.budget,
     resolve: resolver(file),
     execute: trainInProcess,
+    command: commandLine(file, options),
     probe: async (job, stop) => {
       await probeInProcess(registration, job.id, options.work, stop)
     },
@@ -129,7 +136,7 @@ const carryOut = async (
       .run(plan.chosen, stop.signal, progress.events)
       .finally(() => progress.close())
     if (interrupted) {
-      say(`stopped; go on with:\n  ${goOn(file, options)}`)
+      say(`stopped; go on with:\n  ${commandLine(file, options)}`)
       return EXIT.interrupted
     }
     const code = conclude(
@@ -160,7 +167,8 @@ const stopper = (io: Io, say: (text: string) => void) => {
   return { signal: controller.signal, release }
 }
 
-const goOn = (file: string, { budget, jobs, work, results }: ExperimentCommandOptions): string =>
+/** What goes on where a command was stopped, and what results name. */
+const commandLine = (file: string, { budget, jobs, work, results }: ExperimentCommandOptions): string =>
   [
     `gradus experiment ${file}`,
     ...(budget === undefined ? [] : [`--budget ${budget}`]),
@@ -192,12 +200,22 @@ const trainingLines = ({ arms }: Registration, { jobs }: ExperimentPlan): string
 const nameOf = ({ kind, start, arm }: Job): string => (kind === 'start' ? `cold start ${start}` : arm)
 
 const planLines = (
-  { paper, hash, arms, seeds, starts, claims }: Registration,
+  { paper, hash, arms, seeds, blocks: added, looks, starts, claims }: Registration,
   { jobs, chosen, done, blocks, secondsChosen, secondsAll, warnings }: ExperimentPlan,
   { budget }: ExperimentCommandOptions,
 ): string[] => [
   `${paper}: registration ${hash.slice(0, 16)}`,
-  `  ${plural(claims.length, 'claim')}, ${plural(Object.keys(arms).length, 'arm')}, ${plural(starts.length, 'cold start')} x ${plural(seeds.length, 'seed')}: ${plural(jobs.length, 'run')}, ${done} done (cold starts included)`,
+  `  ${plural(claims.length, 'claim')}, ${plural(Object.keys(arms).length, 'arm')}, ${plural(starts.length, 'cold start')} x ${plural(seeds.length + added.flatMap(block => block.seeds).length, 'seed')}: ${plural(jobs.length, 'run')}, ${done} done (cold starts included)`,
+  ...(added.length === 0
+    ? []
+    : [
+        `  enlarged by ${plural(added.length, 'block')} of seeds: ${added.map(block => block.seeds.join(', ')).join('; ')}`,
+        ...(added.length < looks
+          ? []
+          : [
+              '  warning: looks: more looks than were planned at registration; the first one spent its 5% as if it were the only one',
+            ]),
+      ]),
   `  time left for all of them: ${timeOf(secondsAll)}`,
   ...(budget === undefined
     ? []

@@ -3,7 +3,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Execute, Launch, Registration, Training } from '../../experiments/index.ts'
+import {
+  type Execute,
+  type Launch,
+  type Registration,
+  type Training,
+  tipOf,
+} from '../../experiments/index.ts'
 import { RunError } from '../../runs/errors.ts'
 
 /** The built command, also when this file is run from its source. */
@@ -93,11 +99,22 @@ export const trainInProcess: Execute = async (launch, stop) => {
  * when its hash is another one by then.
  */
 export const probeInProcess = (
-  { file, hash }: Registration,
+  registration: Registration,
   job: string,
   work: string,
   stop: AbortSignal,
 ): Promise<unknown> => {
-  const args = ['experiment', file, '--work', work, '--probe', job, '--registered', hash, '--json']
+  const { file } = registration
+  const args = [
+    'experiment',
+    file,
+    '--work',
+    work,
+    '--probe',
+    job,
+    '--registered',
+    tipOf(registration),
+    '--json',
+  ]
   return runJson(args, `probes of ${job}`, stop)
 }

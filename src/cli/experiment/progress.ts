@@ -56,6 +56,7 @@ export class ExperimentProgress {
     onWait: (job, { who, advice }) => {
       this.#say(`${job.id}: waiting, for its run is being written by ${who}; ${advice}`)
     },
+    onNote: text => this.#warnOnce(text),
     onDone: (job, seconds) => {
       this.#running.delete(job)
       this.#done++
@@ -82,13 +83,15 @@ export class ExperimentProgress {
 
   #warn(job: Job): void {
     if (job.kind !== 'arm') return
-    for (const warning of this.#experiment.missingFigures([job])) {
-      if (this.#warned.has(warning)) continue
-      this.#warned.add(warning)
-      this.#say(
-        `warning: ${warning}. A corrected registration has another hash and starts anew: better now than later`,
-      )
-    }
+    for (const warning of this.#experiment.missingFigures([job])) this.#warnOnce(warning)
+  }
+
+  #warnOnce(warning: string): void {
+    if (this.#warned.has(warning)) return
+    this.#warned.add(warning)
+    this.#say(
+      `warning: ${warning}. A corrected registration has another hash and starts anew: better now than later`,
+    )
   }
 
   #left(): string {

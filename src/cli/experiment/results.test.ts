@@ -31,6 +31,7 @@ it('prints the p of the test that decides, and what would have been detected', (
       runs: { done: 40, planned: 40, seconds: 1 },
       claims: analyseClaims(registration, runs),
       controls: [],
+      blocks: [],
       failed: [],
     } as unknown as PaperResult,
     'report.html',

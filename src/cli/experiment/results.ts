@@ -33,36 +33,57 @@ const comparisonLine = ({ claim, comparisons }: ClaimResult): string[] =>
     return `    ${name}: ${effect}, ${test} ${p.toFixed(4)} (corrected ${adjustedP.toFixed(4)}), ${statistics.n} pairs: ${status}${detectable(claim, comparison)}${starts === null ? '' : `; ${starts}`}`
   })
 
-const controlLine = ({ kind, arm, outcome }: ControlResult): string =>
-  `  control ${kind} (${arm}): ${outcome}`
+const controlLine = ({ kind, arm, outcome, atRegistration }: ControlResult): string =>
+  `  control ${kind} (${arm}): ${outcome}${atRegistration === null ? '' : `; by rule ${atRegistration.rule}, at registration: ${atRegistration.outcome}`}`
+
+/** What each look at an experiment that was enlarged came to. */
+const blockLines = ({ blocks, claims }: PaperResult): string[] =>
+  blocks.map(({ nth, seeds, runs, alone, together }) => {
+    const told = claims.map(
+      ({ claim }, i) => `${claim.id} ${together[i].status}${nth > 1 ? ` (alone ${alone[i].status})` : ''}`,
+    )
+    return `  look ${nth}, with seeds ${seeds.join(', ')} (${runs} runs): ${told.join('; ')}`
+  })
 
 /** What every claim came to, for people. */
-export const resultLines = (result: PaperResult, report: string): string[] => [
+export const resultLines = (result: PaperResult, report: string | null): string[] => [
   `${result.registration.paper}: ${result.runs.done} of ${result.runs.planned} runs done`,
   ...result.claims.flatMap(claim => [
     `  ${claim.claim.id}: ${claim.status} (${claim.reason})`,
+    ...(claim.atRegistration === null
+      ? []
+      : [
+          `    by rule ${claim.atRegistration.rule}, at registration: ${claim.atRegistration.status} (${claim.atRegistration.reason})`,
+        ]),
     ...comparisonLine(claim),
   ]),
+  ...blockLines(result),
   ...result.controls.map(controlLine),
   ...result.failed.map(({ id, message }) => `  failed: ${id}: ${message}`),
-  `report  ${report}`,
+  ...(report === null ? [] : [`report  ${report}`]),
 ]
 
 /** The same for machines. */
-export const resultJson = (result: PaperResult, folder: string, report: string) => ({
+export const resultJson = (result: PaperResult, folder: string, report: string | null) => ({
   paper: result.registration.paper,
   sha256: result.registration.hash,
+  rule: result.rule,
+  registered: result.registered,
   runs: result.runs,
-  claims: result.claims.map(({ claim, status, reason, p, adjustedP, comparisons, share }) => ({
-    id: claim.id,
-    status,
-    reason,
-    p,
-    adjustedP,
-    share,
-    comparisons: comparisons.map(({ pairs: _pairs, ...rest }) => rest),
-  })),
-  controls: result.controls,
+  claims: result.claims.map(
+    ({ claim, status, reason, atRegistration, p, adjustedP, comparisons, share }) => ({
+      id: claim.id,
+      status,
+      reason,
+      atRegistration,
+      p,
+      adjustedP,
+      share,
+      comparisons: comparisons.map(({ pairs: _pairs, ...rest }) => rest),
+    }),
+  ),
+  blocks: result.blocks,
+  controls: result.controls.map(({ evidence: _evidence, ...rest }) => rest),
   failed: result.failed,
   results: folder,
   report,

@@ -2,16 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
 import { holm } from '../../util/statistics.ts'
 import type { Direction } from '../plan/registration.ts'
-import {
-  compareItems,
-  comparePairs,
-  contraryTest,
-  directionTest,
-  type Pair,
-  shareOf,
-  valueAtTokens,
-} from './analysis.ts'
+import { compareItems, comparePairs, type Pair, shareOf, valueAtTokens } from './analysis.ts'
 import { detectableEffect } from './detectable.ts'
+import { contraryTest, directionTest } from './pair-tests.ts'
 import { combined, pairVerdict, type Status, shareVerdict } from './status.ts'
 
 /** Pairs of two starts and half as many seeds, with given differences. */
@@ -22,9 +15,10 @@ const noisy = (rng: Rng, effect: number, sd: number, n = 10) =>
   Array.from({ length: n }, () => effect + sd * rng.normal())
 
 const statusOf = (differences: readonly number[], direction: Direction, least: number, tests = 1): Status => {
-  const statistics = comparePairs(pairsOf(differences), direction, least)!
+  const statistics = comparePairs(pairsOf(differences), { direction, smallestEffect: least })!
   const corrected = (p: number) => Math.min(1, tests * p)
-  return pairVerdict(statistics, direction, least, {
+  const figures = { ...statistics, within: statistics.margin?.interval ?? statistics.interval }
+  return pairVerdict(figures, direction, least, {
     p: corrected(statistics.p),
     contrary: corrected(statistics.pContrary),
   }).status
@@ -38,7 +32,10 @@ const rateOf = (status: Status, trials: number, draw: (rng: Rng) => readonly num
 
 describe('pairs of runs', () => {
   it('have the worked-out statistics of a small example', () => {
-    const statistics = comparePairs(pairsOf([0.1, 0.2, 0.3, 0.1, 0.2, 0.3]), 'greater', 0.05)!
+    const statistics = comparePairs(pairsOf([0.1, 0.2, 0.3, 0.1, 0.2, 0.3]), {
+      direction: 'greater',
+      smallestEffect: 0.05,
+    })!
     expect(statistics.n).toBe(6)
     expect(statistics.difference).toBeCloseTo(0.2, 12)
     expect(statistics.meanB).toBeCloseTo(0.5, 12)

@@ -7,17 +7,13 @@
  */
 
 import type { Interval } from '../../util/intervals.ts'
-import {
-  bootstrapInterval,
-  mcNemarExact,
-  mean,
-  signFlipTest,
-  std,
-  wilsonInterval,
-} from '../../util/statistics.ts'
+import { type RobustEstimate, trimmedMean } from '../../util/robust.ts'
+import { mcNemarExact, mean, normalQuantile, std, wilsonInterval } from '../../util/statistics.ts'
 import type { Direction } from '../plan/registration.ts'
 import { betweenStartsTest } from './between-starts.ts'
-import { detectableEffect } from './detectable.ts'
+import { DETECTED_POWER, detectableEffect } from './detectable.ts'
+import { expandedInterval, plainInterval, resampledMeans, widened } from './pair-intervals.ts'
+import { contraryTest, directionTest, marginTests } from './pair-tests.ts'
 
 /** Fewer pairs than this say nothing, whatever their differences: no exact test of theirs can reach 5%. */
 export const MIN_PAIRS = 6
@@ -33,19 +29,44 @@ export interface Pair {
   b: number
 }
 
+/** What pairs say by themselves: earlier rules decided by that. */
+export interface PairsAlone {
+  /** 95% percentile bootstrap interval over pairs (10,000 resamples). */
+  interval: [number, number]
+  p: number
+  pContrary: number
+}
+
+/** Two one-sided tests against the margin of a claim (Schuirmann 1987). */
+export interface MarginStatistics {
+  margin: number
+  /** p that the difference is not below -margin, and not above +margin; null where the direction does not ask. */
+  notBelow: number | null
+  notAbove: number | null
+  /** The interval that lies within the margin where both tests pass at 5%: 90%. */
+  interval: [number, number]
+}
+
 export interface PairStatistics {
   n: number
   meanA: number
   meanB: number
-  /** Mean of a - b, and its 95% percentile bootstrap interval over pairs (10,000 resamples). */
+  /** Mean of a - b, and its 95% interval: see pair-intervals.ts. */
   difference: number
   interval: [number, number]
   /** Sample standard deviation of the differences; null for one pair. */
   sd: number | null
+  /** Standard error of the mean that comes from the starts' own figures; null where they are not compared with, or not known. */
+  startError: number | null
   /** Sign-flip permutation test of what the claim says; exact for at most 12 pairs. */
   p: number
   /** Sign-flip permutation test of the contrary: see `contraryTest`. */
   pContrary: number
+  pairsAlone: PairsAlone
+  /** For `equal`, `not-above` and `not-below`; else null. */
+  margin: MarginStatistics | null
+  /** 20% trimmed mean of the differences with its 95% interval: what one run of ten that collapses does not move far. */
+  robust: RobustEstimate
   /**
    * Smallest true difference that so many pairs with this spread find with 80% power, at the level that p has to pass as the first
    * of its family; with a margin, the smallest one that they can show. Null for none: one pair, or too few for the level.
@@ -57,93 +78,89 @@ export interface PairStatistics {
   startsP: number | null
 }
 
+/** Whether a direction is about a margin that is to be kept. */
+export const isMargin = (direction: Direction): direction is 'equal' | 'not-above' | 'not-below' =>
+  direction !== 'greater' && direction !== 'less'
+
+/** How pairs are to be compared. */
+export interface PairTest {
+  direction: Direction
+  smallestEffect: number
+  /** That p has to stay below: 5% shared out among the tests of its family. */
+  level?: number
+  /** See `sharedErrorOf`. */
+  startError?: number | null
+}
+
 const differencesOf = (pairs: readonly Pair[]): number[] => pairs.map(({ a, b }) => a - b)
-
-const shiftedTest = (differences: readonly number[], by: number, alternative: 'greater' | 'less'): number =>
-  signFlipTest(
-    differences.map(d => d + by),
-    { alternative },
-  )
-
-/**
- * The test of a direction. `greater`, `less`: two-sided against no difference. The others are tests that the difference is
- * not beyond the margin (non-inferiority; two one-sided tests for `equal`).
- */
-export const directionTest = (
-  differences: readonly number[],
-  direction: Direction,
-  margin: number,
-): number => {
-  const notBelow = () => shiftedTest(differences, margin, 'greater')
-  const notAbove = () => shiftedTest(differences, -margin, 'less')
-  switch (direction) {
-    case 'greater':
-    case 'less':
-      return signFlipTest(differences)
-    case 'not-below':
-      return notBelow()
-    case 'not-above':
-      return notAbove()
-    case 'equal':
-      return Math.max(notBelow(), notAbove())
-  }
-}
-
-/**
- * The test that a claim is wrong. `greater`, `less`: one-sided, against an effect of the size that matters. The others: that the
- * difference lies beyond the margin, for `equal` on either side (twice the smaller p).
- */
-export const contraryTest = (
-  differences: readonly number[],
-  direction: Direction,
-  smallestEffect: number,
-): number => {
-  const below = (bound: number) => shiftedTest(differences, -bound, 'less')
-  const above = (bound: number) => shiftedTest(differences, -bound, 'greater')
-  switch (direction) {
-    case 'greater':
-      return below(smallestEffect)
-    case 'less':
-      return above(-smallestEffect)
-    case 'not-below':
-      return below(-smallestEffect)
-    case 'not-above':
-      return above(smallestEffect)
-    case 'equal':
-      return Math.min(1, 2 * Math.min(above(smallestEffect), below(-smallestEffect)))
-  }
-}
 
 const byStart = (pairs: readonly Pair[]): Map<string, number[]> => {
   const starts = [...new Set(pairs.map(({ start }) => start))]
   return new Map(starts.map(start => [start, differencesOf(pairs.filter(pair => pair.start === start))]))
 }
 
-/**
- * Statistics of the pairs; null for none.
- * @param level that p has to stay below: 5% shared out among the tests of its family
- */
-export const comparePairs = (
-  pairs: readonly Pair[],
-  direction: Direction,
-  smallestEffect: number,
-  level = LEVEL,
-): PairStatistics | null => {
+const marginOf = (
+  differences: readonly number[],
+  means: Float64Array,
+  { direction, smallestEffect: margin }: PairTest,
+  error: number,
+): MarginStatistics | null => {
+  if (!isMargin(direction)) return null
+  const { notBelow, notAbove } = marginTests(differences, margin, error)
+  const level = 1 - 2 * LEVEL
+  return {
+    margin,
+    notBelow: direction === 'not-above' ? null : notBelow,
+    notAbove: direction === 'not-below' ? null : notAbove,
+    interval: widened(expandedInterval(means, differences.length, level), mean(differences), error, level),
+  }
+}
+
+const robustOf = (differences: readonly number[], error: number): RobustEstimate => {
+  const { estimate, interval } = trimmedMean(differences)
+  return { estimate, interval: interval && widened(interval, estimate, error, 1 - LEVEL) }
+}
+
+/** What pairs detect, and beside it what the start's error lets be detected, as independent errors. */
+const detectableOf = (
+  sd: number | null,
+  n: number,
+  { direction, level = LEVEL }: PairTest,
+  error: number,
+): number | null => {
+  const pairs = sd === null ? null : detectableEffect(sd, n, level, direction)
+  const tail = isMargin(direction) ? level : level / 2
+  return pairs && Math.hypot(pairs, (normalQuantile(1 - tail) + normalQuantile(DETECTED_POWER)) * error)
+}
+
+/** Statistics of the pairs; null for none. */
+export const comparePairs = (pairs: readonly Pair[], test: PairTest): PairStatistics | null => {
   if (pairs.length === 0) return null
+  const { direction, smallestEffect, startError = null } = test
+  const error = startError ?? 0
   const differences = differencesOf(pairs)
-  const { estimate, low, high } = bootstrapInterval(differences, { resamples: 10_000, seed: 'experiment' })
+  const difference = mean(differences)
   const sd = pairs.length > 1 ? std(differences, 1) : null
   const starts = byStart(pairs)
+  const means = resampledMeans(differences)
+  const testsWith = (shared: number) => ({
+    p: directionTest(differences, direction, smallestEffect, shared),
+    pContrary: contraryTest(differences, direction, smallestEffect, shared),
+  })
+  const alone = testsWith(0)
   return {
     n: pairs.length,
     meanA: mean(pairs.map(({ a }) => a)),
     meanB: mean(pairs.map(({ b }) => b)),
-    difference: estimate,
-    interval: [low, high],
+    difference,
+    interval: widened(expandedInterval(means, pairs.length, 1 - LEVEL), difference, error, 1 - LEVEL),
     sd,
-    p: directionTest(differences, direction, smallestEffect),
-    pContrary: contraryTest(differences, direction, smallestEffect),
-    detectable: sd === null ? null : detectableEffect(sd, pairs.length, level, direction),
+    startError,
+    ...(error === 0 ? alone : testsWith(error)),
+    pairsAlone: { interval: plainInterval(means), ...alone },
+    margin: marginOf(differences, means, test, error),
+    robust: robustOf(differences, error),
+    detectable: detectableOf(sd, pairs.length, test, error),
     byStart: Object.fromEntries([...starts].map(([start, own]) => [start, mean(own)])),
     startsP: betweenStartsTest([...starts.values()]),
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fakeContent, fakeRegistration, fakeRuns } from '../fake-paper.fixture.ts'
-import { analyseClaims, analyseControl } from './claims.ts'
+import { analyseClaims } from './claims.ts'
+import { RULES } from './rules.ts'
 
 const registration = fakeRegistration()
 const runs = fakeRuns(registration)
@@ -166,25 +167,61 @@ describe('claims on made-up runs', () => {
     expect(reasons(fewer, 4)['FAKE-5']).not.toContain('so far')
     expect(reasons(fewer, 4)['FAKE-2']).toContain('so far')
   })
+})
 
-  it('have controls that pass where reward by chance teaches nothing, and fail where it does', () => {
-    const { controls } = registration
-    expect(analyseControl(runs, controls, 'random-reward', 'random').outcome).toBe('passed')
-    expect(analyseControl(runs, { ...controls, of: 'worse' }, 'random-reward', 'better').outcome).toBe(
-      'failed',
-    )
+describe('claims under the rule at registration and under the one now', () => {
+  const [rule1, rule2] = RULES
+  /** Far beyond the margin in most runs, and so scattered that the corrected test misses it. */
+  const scattered = runs.map(run =>
+    run.arm === 'worse'
+      ? {
+          ...run,
+          evals: run.evals.map(row => ({
+            ...row,
+            scores: { accuracy: { value: 0.45 - 0.07 * Number(run.seed) + (0.01 * row.step) / 60 } },
+          })),
+        }
+      : run,
+  )
+  const [first, ...rest] = fakeContent().claims as object[]
+  const little = { ...first, arms: { a: 'worse', b: 'plain' }, direction: 'equal', smallestEffect: 0.02 }
+  // With so many comparisons the contrary is corrected out of reach.
+  const more = Array.from({ length: 60 }, (_, i) => ({ ...rest[3], id: `MORE-${i}` }))
+  const of = fakeRegistration({ claims: [little, ...rest, ...more] })
+
+  it('have both statuses where the rule changed after registration, and one where it did not', () => {
+    const [claim] = analyseClaims(of, scattered, { registeredRule: rule1 })
+    expect(claim.status).toBe('inconclusive')
+    expect(claim.atRegistration).toEqual({
+      rule: 1,
+      status: 'not reproduced',
+      reason: 'the difference lies beyond the margin',
+    })
+    expect(analyseClaims(of, scattered)[0].atRegistration).toBeNull()
   })
 
-  it('have controls that say nothing before there are six pairs of them, as claims do', () => {
-    const { controls } = registration
-    const outcome = (seeds: number, of: string, arm: string) =>
-      analyseControl(
-        runs.filter(({ seed }) => Number(seed) <= seeds),
-        { ...controls, of },
-        'random-reward',
-        arm,
-      ).outcome
-    expect([1, 2, 3].map(seeds => outcome(seeds, 'better', 'random'))).toEqual(['open', 'open', 'passed'])
-    expect([1, 2, 3].map(seeds => outcome(seeds, 'worse', 'better'))).toEqual(['open', 'open', 'failed'])
+  it('differ in the statistics that earlier rules did not have', () => {
+    const under = (rule: typeof rule1) =>
+      analyseClaims(registration, runs, { rule }).map(({ status }) => status)
+    expect(under(rule1)).toEqual(under(rule2))
+    const [{ comparisons }] = analyseClaims(registration, runs)
+    const { interval, pairsAlone } = comparisons[0].statistics!
+    // The same resamples, wider for ten pairs.
+    expect(interval[0]).toBeLessThan(pairsAlone.interval[0])
+    expect(interval[1]).toBeGreaterThan(pairsAlone.interval[1])
+  })
+
+  it('are untestable where the scale ends before the effect, under the rule that knows of it', () => {
+    const full = runs.map(run => ({
+      ...run,
+      evals: run.evals.map(row => ({ ...row, scores: { accuracy: { value: 0.995 } } })),
+    }))
+    const claims = [{ ...first, arms: { a: 'better', b: 'start' } }]
+    const [claim] = analyseClaims(fakeRegistration({ claims }), full, { registeredRule: rule2 })
+    expect(claim.status).toBe('untestable')
+    expect(claim.reason).toMatch(
+      /^ceiling: what it is compared with is at 99\.5%, 0\.5% from the highest value/,
+    )
+    expect(claim.atRegistration!.status).toBe('inconclusive')
   })
 })

@@ -1,73 +1,62 @@
-/** @file A registration's claims against its finished runs: values, pairs, statistics, verdicts. Pure. */
+/** @file A registration's claims against what their runs gave: statistics, corrections, verdicts under a rule. Pure. */
 
 import { holm } from '../../util/statistics.ts'
-import {
-  type FinishedRun,
-  type JudgeWork,
-  judgeWorkOf,
-  type MetricUnit,
-  metricNamed,
-  tokensUntil,
-} from '../metrics/index.ts'
-import { plannedFor } from '../plan/reach.ts'
+import type { FinishedRun } from '../metrics/index.ts'
+import { looksOf, plannedFor } from '../plan/blocks.ts'
 import { comparisonsOf } from '../plan/references.ts'
-import { type Claim, type MetricChoice, type Registration, START } from '../plan/registration.ts'
+import type { Claim, Registration } from '../plan/registration.ts'
 import {
   comparePairs,
   type ItemStatistics,
   LEVEL,
   MIN_PAIRS,
-  type Pair,
   type PairStatistics,
   type ShareStatistics,
   shareOf,
 } from './analysis.ts'
-import { type PairedRuns, pairsOf, type Reading, runsOf } from './pairs.ts'
-import { type CorrectedP, combined, pairVerdict, shareVerdict, type Verdict } from './status.ts'
+import { type ClaimEvidence, evidenceOf, type PairEvidence } from './evidence.ts'
+import { RULE, type Rule } from './rules.ts'
+import { sharedErrorOf } from './start-error.ts'
+import {
+  type CorrectedP,
+  combined,
+  type Decisive,
+  pairVerdict,
+  type Status,
+  shareVerdict,
+  type Verdict,
+} from './status.ts'
+import { untestable } from './untestable.ts'
 
-/** A metric's figure of one run, and what the run took; judge calls only where it had a judge. */
-export interface RunValue extends Partial<JudgeWork> {
-  arm: string
-  start: string
-  seed: string
-  value: number | null
-  /** What has to be known to read the value; see `Metric.details`. */
-  details?: Record<string, number>
-  steps: number
-  tokens: number
-  seconds: number
-}
-
-export interface Comparison extends Verdict {
-  a: string
-  /** Null: against the claim's reference. */
-  b: string | null
-  equal: 'steps' | 'tokens'
-  pairs: Pair[]
-  withoutValue: PairedRuns['withoutValue']
-  /** How many pairs were registered. */
-  planned: number
-  statistics: PairStatistics | null
-  items: ItemStatistics | null
+/** What a rule makes of a comparison. */
+export interface Judgement extends Verdict {
   /** p of the test that decides, the sign-flip test or McNemar's; 1 where there is nothing to test. */
   p: number
-  /** After Holm's correction over the paper's claims, were this comparison all of its claim. */
+  /** After Holm's correction over the paper's claims, were this comparison all of its claim, and for the looks. */
   adjustedP: number
-  /** p of the contrary, after Holm's correction over all comparisons of all claims. */
+  /** p of the contrary, after Holm's correction over all comparisons of all claims, and for the looks. */
   adjustedContraryP: number
 }
 
-export interface ClaimResult extends Verdict {
-  claim: Claim
-  unit: MetricUnit
-  runs: RunValue[]
+export interface Comparison extends PairEvidence, Judgement {
+  statistics: PairStatistics | null
+}
+
+/** A status under the rule that was at work when the claim was registered. */
+export interface RegisteredVerdict extends Verdict {
+  rule: number
+}
+
+export interface ClaimResult extends Verdict, Omit<ClaimEvidence, 'comparisons'> {
   comparisons: Comparison[]
   /** For a claim about the share of runs. */
   share: ShareStatistics | null
   /** Largest p of the comparisons: all of them have to hold. Null for a share. */
   p: number | null
-  /** After Holm's correction over the paper's claims that have a p. */
+  /** After Holm's correction over the paper's claims that have a p, and for the looks. */
   adjustedP: number | null
+  /** What it comes to by the rule at its registration, where that is another one; else null. */
+  atRegistration: RegisteredVerdict | null
 }
 
 /** `ruscarl − rubric-rl`, with what is particular to the comparison. */
@@ -85,30 +74,13 @@ export const detectableOf = (
     ? null
     : { effect: statistics.detectable }
 
-const valuesOf = (runs: readonly FinishedRun[], claim: Claim, { metric, options }: Reading): RunValue[] => {
-  const comparisons = comparisonsOf(claim)
-  const named = [...new Set(comparisons.flatMap(({ a, b }) => (b === null ? [a] : [a, b])))]
-  // What an arm started from is shown once, as the first arm that is compared with it found it.
-  const against = comparisons.find(({ b }) => b === START)?.a ?? comparisons[0].a
-  return named.flatMap(arm =>
-    [...runsOf(runs, arm, against).values()].map(run => {
-      const details = metric.details?.(run, options)
-      return {
-        arm,
-        start: run.start,
-        seed: run.seed,
-        value: metric.value(run, options),
-        ...(details && { details }),
-        steps: run.steps,
-        tokens: tokensUntil(run, run.steps),
-        seconds: run.seconds,
-        ...judgeWorkOf(run),
-      }
-    }),
-  )
+interface Measured extends PairEvidence {
+  statistics: PairStatistics | null
 }
 
-type Draft = Omit<Comparison, 'status' | 'reason' | 'adjustedP' | 'adjustedContraryP'>
+interface MeasuredClaim extends Omit<ClaimEvidence, 'comparisons'> {
+  comparisons: Measured[]
+}
 
 interface Done {
   what: 'pairs' | 'runs'
@@ -130,115 +102,148 @@ const withCounts = (found: Verdict, { what, valued, withoutValue, planned }: Don
   return { ...found, reason: [found.reason, ...notes].join('; ') }
 }
 
-const deciding = (claim: Claim, statistics: PairStatistics | null, items: ItemStatistics | null): number =>
-  (claim.test === 'mcnemar' ? items?.p : statistics?.p) ?? 1
+const isTested = ({ claim }: Pick<ClaimEvidence, 'claim'>): boolean => claim.test !== 'share'
 
-/** @param level of the first test of the family */
-const draftsOf = (
-  registration: Registration,
-  claim: Claim,
-  runs: readonly FinishedRun[],
-  reading: Reading,
-  level: number,
-): Draft[] => {
-  const { direction, smallestEffect, reference } = claim
-  const budgets = claim.equal === 'both' ? (['steps', 'tokens'] as const) : [claim.equal]
-  return comparisonsOf(claim).flatMap(({ a, b }) =>
-    budgets.map(equal => {
-      const { items, ...paired } = pairsOf(runs, a, b, reading, equal, reference)
-      const statistics = comparePairs(paired.pairs, direction, smallestEffect, level)
-      const planned = plannedFor(registration, [a, b])
-      const p = deciding(claim, statistics, items)
-      return { a, b, equal, ...paired, planned, statistics, items, p }
-    }),
-  )
+/** Statistics of every comparison; `detectable` is at the level that the first of all tests has to pass. */
+const measure = (registration: Registration, evidence: readonly ClaimEvidence[]): MeasuredClaim[] => {
+  const level = LEVEL / Math.max(1, evidence.filter(isTested).length) / looksOf(registration)
+  return evidence.map(({ comparisons, ...claimed }) => {
+    const { direction, smallestEffect } = claimed.claim
+    const measured = comparisons.map(each => {
+      const startError = sharedErrorOf(each.pairs, each.startErrors)
+      const statistics = comparePairs(each.pairs, { direction, smallestEffect, level, startError })
+      return { ...each, statistics }
+    })
+    return { ...claimed, comparisons: measured }
+  })
 }
 
-/** An order holds only if every link does, so the largest p is the claim's (intersection-union test, Berger 1982). */
-const largestP = (drafts: readonly Draft[]): number => Math.max(...drafts.map(({ p }) => p))
+/** The figures of a comparison that a rule decides by. */
+const decisive = (statistics: PairStatistics, { figures }: Rule): Decisive => {
+  const { n, difference, sd, margin } = statistics
+  const { interval, p, pContrary } = figures === 'pairs' ? statistics.pairsAlone : statistics
+  // Two one-sided tests at 5% have a 90% interval; earlier rules asked for that of 95% to lie within the margin.
+  const within = figures === 'pairs' || margin === null ? interval : margin.interval
+  return { n, difference, sd, interval, within, p, pContrary }
+}
+
+const deciding = (claim: Claim, figures: Decisive | null, items: ItemStatistics | null): number =>
+  (claim.test === 'mcnemar' ? items?.p : figures?.p) ?? 1
 
 /** Holm's correction of one p in a family with others. */
 const correctedAmong = (p: number, others: readonly number[]): number => holm([p, ...others])[0]
 
-const judged = (claim: Claim, draft: Draft, corrected: CorrectedP): Comparison => {
-  const { statistics, items, pairs, withoutValue, planned } = draft
+const judged = (
+  { test, metric, direction, smallestEffect }: Claim,
+  { statistics, items, pairs, withoutValue, planned }: Measured,
+  figures: Decisive | null,
+  corrected: CorrectedP,
+  { hasUntestable }: Rule,
+): Verdict => {
+  const hasRoom = figures === null || statistics === null || !hasUntestable || figures.n < MIN_PAIRS
+  const bound = hasRoom ? null : untestable({ metric, direction, smallestEffect }, statistics.meanB)
   const found =
-    claim.test === 'mcnemar' && statistics !== null && items === null
+    test === 'mcnemar' && figures !== null && items === null
       ? ({ status: 'inconclusive', reason: 'no items that are right or wrong in both arms' } as const)
-      : pairVerdict(statistics, claim.direction, claim.smallestEffect, corrected)
-  const done = { what: 'pairs', valued: pairs.length, withoutValue: withoutValue.length, planned } as const
-  return {
-    ...draft,
-    adjustedP: corrected.p,
-    adjustedContraryP: corrected.contrary,
-    ...withCounts(found, done),
-  }
+      : pairVerdict(figures, direction, smallestEffect, corrected, bound)
+  return withCounts(found, {
+    what: 'pairs',
+    valued: pairs.length,
+    withoutValue: withoutValue.length,
+    planned,
+  })
 }
 
-const shareResult = (registration: Registration, claim: Claim, values: readonly RunValue[]) => {
-  const hits = values.flatMap(({ value }) => (value === null ? [] : [value]))
+const shareResult = (
+  registration: Registration,
+  { claim, runs }: MeasuredClaim,
+): Omit<ClaimResult, keyof ClaimEvidence | 'atRegistration'> & { comparisons: [] } => {
+  const hits = runs.flatMap(({ value }) => (value === null ? [] : [value]))
   const share = shareOf(hits)
   const planned = plannedFor(registration, [comparisonsOf(claim)[0].a])
   const found = withCounts(shareVerdict(share, claim.atLeast!), {
     what: 'runs',
     valued: hits.length,
-    withoutValue: values.length - hits.length,
+    withoutValue: runs.length - hits.length,
     planned,
   })
   return { p: null, adjustedP: null, comparisons: [], share, ...found }
 }
 
-/** Every claim of a registration, with Holm's correction over all of them. */
-export const analyseClaims = (registration: Registration, runs: readonly FinishedRun[]): ClaimResult[] => {
-  const readings = registration.claims.map(claim => metricNamed(claim.metric, `claim ${claim.id}`))
-  const isTested = ({ test }: Claim) => test !== 'share'
-  const level = LEVEL / Math.max(1, registration.claims.filter(isTested).length)
-  const drafts = registration.claims.map((claim, i) =>
-    isTested(claim) ? draftsOf(registration, claim, runs, readings[i], level) : [],
+/** Every claim under a rule, with Holm's correction over all of them. */
+const judge = (
+  registration: Registration,
+  measured: readonly MeasuredClaim[],
+  rule: Rule,
+): Omit<ClaimResult, 'atRegistration'>[] => {
+  const looks = rule.countsLooks ? looksOf(registration) : 1
+  const overLooks = (p: number) => Math.min(1, looks * p)
+  const drafts = measured.map(({ claim, comparisons }) =>
+    comparisons.map(each => {
+      const figures = each.statistics && decisive(each.statistics, rule)
+      return { each, figures, p: deciding(claim, figures, each.items) }
+    }),
   )
-  const contrary = holm(drafts.flat().map(({ statistics }) => statistics?.pContrary ?? 1)).values()
-  return registration.claims.map((claim, i) => {
-    const values = valuesOf(runs, claim, readings[i])
-    const common = { claim, unit: readings[i].metric.unit, runs: values }
-    if (!isTested(claim)) return { ...common, ...shareResult(registration, claim, values) }
-    const others = drafts.flatMap((own, j) => (j === i || own.length === 0 ? [] : [largestP(own)]))
-    const comparisons = drafts[i].map(draft =>
-      judged(claim, draft, { p: correctedAmong(draft.p, others), contrary: contrary.next().value! }),
-    )
+  // An order holds only if every link does, so the largest p is the claim's (intersection-union test, Berger 1982).
+  const largest = drafts.map(own => Math.max(...own.map(({ p }) => p)))
+  const contrary = holm(drafts.flat().map(({ figures }) => figures?.pContrary ?? 1)).values()
+  return measured.map((claimed, i) => {
+    const { claim, comparisons: _all, ...common } = claimed
+    if (!isTested(claimed)) return { claim, ...common, ...shareResult(registration, claimed) }
+    const others = largest.filter((_, j) => j !== i && drafts[j].length > 0)
+    const adjustedP = overLooks(correctedAmong(largest[i], others))
+    const comparisons = drafts[i].map(({ each, figures, p }) => {
+      const own = overLooks(correctedAmong(p, others))
+      const adjustedContraryP = overLooks(contrary.next().value!)
+      const corrected = {
+        p: rule.comparisonP === 'own' ? own : adjustedP,
+        contrary: rule.contrary === 'corrected' ? adjustedContraryP : 0,
+      }
+      const found = judged(claim, each, figures, corrected, rule)
+      return { ...each, p, adjustedP: own, adjustedContraryP, ...found }
+    })
     const named = comparisons.map(each => ({ ...each, name: comparisonName(each, claim.reference) }))
-    const p = largestP(drafts[i])
-    const adjustedP = correctedAmong(p, others)
-    return { ...common, comparisons, share: null, p, adjustedP, ...combined(named) }
+    return { claim, ...common, comparisons, share: null, p: largest[i], adjustedP, ...combined(named) }
   })
 }
 
-export interface ControlResult {
-  kind: string
-  arm: string
-  /**
-   * `passed`: the arm that it controls is above it; `failed`: it gains as if it were rewarded for the task, and the arm is not
-   * above it; `open`: neither shows, or there are too few pairs.
-   */
-  outcome: 'passed' | 'failed' | 'open'
-  /** The arm less the control; and the control less its start. */
-  above: PairStatistics | null
-  gain: PairStatistics | null
+/** How the claims are judged. */
+export interface Judging {
+  /** The rule that decides; the newest unless told. */
+  rule?: Rule
+  /** The one at registration; the same unless told. */
+  registeredRule?: Rule
 }
 
-/** One negative control against the arm that it belongs to. */
-export const analyseControl = (
-  runs: readonly FinishedRun[],
-  { of, metric, smallestEffect }: { of: string; metric: MetricChoice; smallestEffect: number },
-  kind: string,
-  arm: string,
-): ControlResult => {
-  const reading = metricNamed(metric, 'controls.metric')
-  const statistics = (a: string, b: string) =>
-    comparePairs(pairsOf(runs, a, b, reading, 'steps', 0).pairs, 'greater', smallestEffect)
-  const [above, gain] = [statistics(of, arm), statistics(arm, START)]
-  const shows = (found: PairStatistics | null): found is PairStatistics =>
-    found !== null && found.n >= MIN_PAIRS && found.interval[0] > 0
-  const isAbove = shows(above)
-  const gains = shows(gain) && gain.difference >= smallestEffect
-  return { kind, arm, outcome: isAbove ? 'passed' : gains ? 'failed' : 'open', above, gain }
+/** Every claim, judged by what its runs gave. Under the rule at registration too, where that is another one. */
+export const judgeClaims = (
+  registration: Registration,
+  evidence: readonly ClaimEvidence[],
+  { rule = RULE, registeredRule = rule }: Judging = {},
+): ClaimResult[] => {
+  const measured = measure(registration, evidence)
+  const former =
+    registeredRule.version === rule.version ? null : judge(registration, measured, registeredRule)
+  return judge(registration, measured, rule).map((result, i) => {
+    if (former === null) return { ...result, atRegistration: null }
+    const { status, reason } = former[i]
+    return { ...result, atRegistration: { rule: registeredRule.version, status, reason } }
+  })
 }
+
+/** Every claim of a registration against its finished runs. */
+export const analyseClaims = (
+  registration: Registration,
+  runs: readonly FinishedRun[],
+  judging: Judging = {},
+): ClaimResult[] => judgeClaims(registration, evidenceOf(registration, runs), judging)
+
+/** A claim's status alone, as a block of seeds or a look has it. */
+export interface BriefStatus {
+  id: string
+  status: Status
+  reason: string
+}
+
+export const briefly = (claims: readonly ClaimResult[]): BriefStatus[] =>
+  claims.map(({ claim, status, reason }) => ({ id: claim.id, status, reason }))

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
 import { signFlipTest } from '../../util/statistics.ts'
 import type { Direction } from '../plan/registration.ts'
-import { directionTest } from './analysis.ts'
 import { detectableEffect } from './detectable.ts'
+import { directionTest } from './pair-tests.ts'
 
 /** How often pairs with a true effect pass the test at a level. */
 const power = (pairs: number, effect: number, passes: (differences: number[]) => boolean): number => {

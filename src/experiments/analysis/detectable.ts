@@ -11,7 +11,8 @@ import { Rng } from '../../util/rng.ts'
 import { EXACT_SIGN_FLIPS, quantile } from '../../util/statistics.ts'
 import type { Direction } from '../plan/registration.ts'
 
-const POWER = 0.8
+/** How often an effect that counts as detectable is found. */
+export const DETECTED_POWER = 0.8
 const SIMULATIONS = 1000
 
 /** Sign patterns that are drawn where there are too many to go through. */
@@ -59,7 +60,7 @@ const unitDetectable = (pairs: number, level: number, direction: Direction): num
     const fromAbove = -means[allowed - 1]
     return direction === 'equal' ? Math.max(fromAbove, means[means.length - allowed]) : fromAbove
   })
-  return quantile(thresholds, POWER)
+  return quantile(thresholds, DETECTED_POWER)
 }
 
 const known = new Map<string, number | null>()

@@ -7,8 +7,13 @@ import { closest } from '../../util/schema.ts'
 import { curveOf } from '../metrics/curves.ts'
 import { type FinishedRun, metricNamed, tokensUntil } from '../metrics/index.ts'
 import { comparisonsOf } from '../plan/references.ts'
-import { type Claim, CONTROLS, type MetricChoice, type Registration } from '../plan/registration.ts'
-import { metricText } from '../report/units.ts'
+import {
+  type Claim,
+  CONTROLS,
+  type MetricChoice,
+  metricText,
+  type Registration,
+} from '../plan/registration.ts'
 
 const setsOf = ({ evals }: FinishedRun): string[] => [...new Set(evals.map(({ set }) => set))]
 

@@ -68,7 +68,8 @@ export const pairsOf = (
       continue
     }
     pairs.push({ start, seed, a: x, b: y })
-    if (equal === 'tokens') continue
+    // Of what an arm started from items may be of fewer problems.
+    if (equal === 'tokens' || b === START) continue
     const [itemsA, itemsB] = [metric.items?.(run, options), other && metric.items?.(other, options)]
     if (itemsA && itemsB) items.push({ a: itemsA, b: itemsB })
   }

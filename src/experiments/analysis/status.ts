@@ -1,25 +1,31 @@
 /**
  * @file From statistics to a status, by rules fixed beforehand. A claim is never called true because it looks true: interval, test
- * and size have to agree.
+ * and size have to agree. What the versions of the rule differ in is in rules.ts.
  *
  * For `greater` and `less` (differences turned so that the claim says "above 0"):
  * - reproduced: interval above 0, corrected p below .05, and the mean at least the smallest effect
  * - not reproduced: interval below the smallest effect, and corrected p against an effect of that size below .05
+ * - untestable: what it is compared with is so near the end of the scale that the smallest effect cannot show, and the difference
+ *   is not shown to be the other way round
  * - inconclusive: anything else; fewer than 6 pairs; pairs that do not differ at all (the setting had no effect)
  *
  * For `equal`, `not-above`, `not-below` (the smallest effect is the margin):
- * - reproduced: interval inside the margin and corrected p below .05
+ * - reproduced: 90% interval inside the margin, and corrected p of the two one-sided tests below .05
  * - not reproduced: interval beyond the margin altogether, and corrected p of that below .05
+ * - untestable: the margin cannot be left, because the scale ends before
  * - inconclusive: anything else; fewer than 6 pairs
  *
- * A claim of several comparisons is reproduced if all of them are, not reproduced if one of them is not. So the p of the claim,
- * its largest, is corrected over the claims, and the p of the contrary over all comparisons of all claims.
+ * A claim of several comparisons is reproduced if all of them are, not reproduced if one of them is not, untestable if all the
+ * others are reproduced. So the p of the claim, its largest, is corrected over the claims, and the p of the contrary over all
+ * comparisons of all claims.
  */
 
 import type { Direction } from '../plan/registration.ts'
-import { LEVEL, MIN_PAIRS, type PairStatistics, type ShareStatistics } from './analysis.ts'
+import { isMargin, LEVEL, MIN_PAIRS, type PairStatistics, type ShareStatistics } from './analysis.ts'
+import type { Untestable } from './untestable.ts'
 
-export type Status = 'reproduced' | 'not reproduced' | 'inconclusive'
+export const STATUSES = ['reproduced', 'not reproduced', 'inconclusive', 'untestable'] as const
+export type Status = (typeof STATUSES)[number]
 
 export interface Verdict {
   status: Status
@@ -43,24 +49,37 @@ export interface CorrectedP {
   contrary: number
 }
 
+/** The figures of a comparison that decide. */
+export interface Decisive
+  extends Pick<PairStatistics, 'n' | 'difference' | 'interval' | 'sd' | 'p' | 'pContrary'> {
+  /** The interval that has to lie within a margin. */
+  within: [number, number]
+}
+
+/** @param bound why the claim cannot show; null where it can */
 export const pairVerdict = (
-  statistics: PairStatistics | null,
+  figures: Decisive | null,
   direction: Direction,
   smallestEffect: number,
   corrected: CorrectedP,
+  bound: Untestable | null = null,
 ): Verdict => {
-  if (statistics === null) return verdict('inconclusive', 'no pair of finished runs')
-  const few = tooFew(statistics.n)
+  if (figures === null) return verdict('inconclusive', 'no pair of finished runs')
+  const few = tooFew(figures.n)
   if (few) return few
-  return direction === 'greater' || direction === 'less'
-    ? differenceVerdict(statistics, direction, smallestEffect, corrected)
-    : marginVerdict(statistics, direction, smallestEffect, corrected)
+  const found = isMargin(direction)
+    ? marginVerdict(figures, direction, smallestEffect, corrected)
+    : differenceVerdict(figures, direction, smallestEffect, corrected)
+  // What is shown to be the other way round has shown.
+  return bound === null || found.reason === OTHER_WAY ? found : verdict('untestable', bound.reason)
 }
+
+const OTHER_WAY = 'the difference is the other way round'
 
 const shortP = (p: number): string => p.toFixed(3)
 
 const differenceVerdict = (
-  { difference, interval, sd }: PairStatistics,
+  { difference, interval, sd }: Decisive,
   direction: 'greater' | 'less',
   smallestEffect: number,
   { p, contrary }: CorrectedP,
@@ -74,10 +93,7 @@ const differenceVerdict = (
   const effect = direction === 'greater' ? difference : -difference
   const isExcluded = high < smallestEffect
   if (isExcluded && contrary < LEVEL)
-    return verdict(
-      'not reproduced',
-      high < 0 ? 'the difference is the other way round' : 'an effect of the size that matters is excluded',
-    )
+    return verdict('not reproduced', high < 0 ? OTHER_WAY : 'an effect of the size that matters is excluded')
   if (isExcluded)
     return verdict(
       'inconclusive',
@@ -91,7 +107,7 @@ const differenceVerdict = (
 }
 
 const marginVerdict = (
-  { interval: [low, high] }: PairStatistics,
+  { interval: [low, high], within }: Decisive,
   direction: 'equal' | 'not-above' | 'not-below',
   margin: number,
   { p, contrary }: CorrectedP,
@@ -105,8 +121,8 @@ const marginVerdict = (
           'inconclusive',
           `the interval lies beyond the margin, but the p of that is ${shortP(contrary)} after correction for the other comparisons`,
         )
-  const insideAbove = direction === 'not-below' || high < margin
-  const insideBelow = direction === 'not-above' || low > -margin
+  const insideAbove = direction === 'not-below' || within[1] < margin
+  const insideBelow = direction === 'not-above' || within[0] > -margin
   if (!(insideAbove && insideBelow)) return verdict('inconclusive', 'the interval reaches beyond the margin')
   if (p >= LEVEL) return verdict('inconclusive', `p is ${shortP(p)} after correction for the other claims`)
   return verdict('reproduced', 'the interval lies within the margin')
@@ -125,7 +141,7 @@ export const shareVerdict = (statistics: ShareStatistics | null, atLeast: number
 
 /** All have to hold; one that does not is enough. The reason names those that decide. */
 export const combined = (verdicts: readonly (Verdict & { name: string })[]): Verdict => {
-  const deciding = (['not reproduced', 'inconclusive'] as const)
+  const deciding = (['not reproduced', 'inconclusive', 'untestable'] as const)
     .map(status => verdicts.filter(each => each.status === status))
     .find(({ length }) => length > 0)
   if (!deciding)

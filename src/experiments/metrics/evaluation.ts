@@ -42,7 +42,7 @@ interface ScoreOptions {
  * What a row calls a registered score. `accuracy` was the name of every recipe's main score and is what a claim means that
  * names none: where answers are not right or wrong, it is the primary score.
  */
-const nameIn = (row: EvalRow, registered: string): string => {
+export const scoreNameIn = (row: EvalRow, registered: string): string => {
   const current = FORMER[registered] ?? registered
   const isGreedy = current.startsWith(greedyName(''))
   const base = isGreedy ? current.slice(greedyName('').length) : current
@@ -51,11 +51,11 @@ const nameIn = (row: EvalRow, registered: string): string => {
 }
 
 const scoreOf = (row: EvalRow | undefined, score: string): number | null =>
-  row === undefined ? null : scoreValue(row, nameIn(row, score))
+  row === undefined ? null : scoreValue(row, scoreNameIn(row, score))
 
 const rightOrWrong = (row: EvalRow | undefined, score: string): Map<string, number> | null => {
   if (!row?.items) return null
-  const name = nameIn(row, score)
+  const name = scoreNameIn(row, score)
   const values = row.items.map(item => [item.id, item.scores[name]] as const)
   const binary = values.every(([, value]) => value === 0 || value === 1)
   return binary && values.length > 0 ? new Map(values as [string, number][]) : null

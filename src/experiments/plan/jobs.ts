@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { decidingSettings } from '../../recipes/common/session.ts'
 import { shortHash } from '../../util/canonical.ts'
+import { allSeeds, seedsOf } from './blocks.ts'
 import type { Registration } from './registration.ts'
 
 type Tree = Record<string, unknown>
@@ -151,7 +152,12 @@ const armJob = (
  * @param resolve checks each arm's settings once, before anything runs
  */
 export const jobsOf = (registration: Registration, folders: WorkFolders, resolve: ResolveTraining): Job[] => {
-  const { arms, seeds, starts } = registration
+  const { arms, starts } = registration
+  const seeds = allSeeds(registration)
+  const runs = Object.keys(arms).map(name => ({
+    name,
+    seeds: new Set(seedsOf(registration, name).map(({ seed }) => seed)),
+  }))
   const configs = new Map(
     Object.keys(arms).map(name => [name, resolve(armTraining(registration, name, seeds[0]), `arms.${name}`)]),
   )
@@ -159,8 +165,8 @@ export const jobsOf = (registration: Registration, folders: WorkFolders, resolve
   return seeds.flatMap((seed, nth) =>
     startJobs.flatMap((start, i) => {
       const block = nth * starts.length + i
-      const own = Object.entries(arms).filter(([, arm]) => arm.seeds === undefined || nth < arm.seeds)
-      const armJobs = own.map(([name]) =>
+      const own = runs.filter(arm => arm.seeds.has(seed))
+      const armJobs = own.map(({ name }) =>
         armJob(registration, name, start, seed, folders, block, configs.get(name)!),
       )
       return nth === 0 ? [start, ...armJobs] : armJobs

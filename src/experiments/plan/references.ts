@@ -6,6 +6,7 @@ import { closest } from '../../util/schema.ts'
 import { metricNamed } from '../metrics/index.ts'
 import { PROBED_RECIPES } from '../probes/schema.ts'
 import { probeUses } from '../probes/uses.ts'
+import { allSeeds } from './blocks.ts'
 import { type Claim, CONTROLS, type MetricChoice, type RegistrationContent, START } from './registration.ts'
 
 /** The arms that a claim names, in pairs; `null` stands for the claim's reference. */
@@ -23,6 +24,9 @@ export const checkReferences = (content: RegistrationContent, file: string): voi
     ...differentStarts(content),
     ...content.claims.flatMap((claim, i) => claimProblems(content, claim, `claims[${i}]`)),
     ...controlProblems(content),
+    ...content.blocks.flatMap(({ arms = [] }, i) =>
+      arms.flatMap(arm => armProblem(content, arm, `blocks[${i}].arms`)),
+    ),
     ...content.charts.flatMap(({ arms }, i) =>
       arms.flatMap(arm => armProblem(content, arm, `charts[${i}].arms`)),
     ),
@@ -39,9 +43,10 @@ export const checkReferences = (content: RegistrationContent, file: string): voi
 
 const repeated = (names: readonly string[]) => names.find((each, i) => names.indexOf(each) !== i)
 
-const uniqueNames = ({ seeds, starts, claims, arms }: RegistrationContent): string[] => {
+const uniqueNames = (content: RegistrationContent): string[] => {
+  const { starts, claims, arms } = content
   const lists = {
-    seeds: seeds.map(String),
+    'seeds of all blocks': allSeeds(content).map(String),
     starts: starts.map(start => start.name),
     claims: claims.map(({ id }) => id),
   }

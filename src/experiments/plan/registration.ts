@@ -128,6 +128,16 @@ const chartSchema = z.strictObject({
   arms: z.array(z.string()).min(1).max(6),
 })
 
+/** Seeds that were added after the first ones were registered. */
+const blockSchema = z.strictObject({
+  seeds: z.array(seed).min(1),
+  /** The day on which it was written down. */
+  registered: z.iso.date('a day, as 2026-12-01'),
+  /** Arms that run with them; without it all arms that are not bound to their first seeds. */
+  arms: z.array(z.string()).min(1).optional(),
+  reason: z.string().optional(),
+})
+
 export const registrationSchema = z.strictObject({
   paper: name,
   title: z.string().min(1),
@@ -145,6 +155,10 @@ export const registrationSchema = z.strictObject({
     note: z.string().optional(),
   }),
   seeds: z.array(seed).min(1),
+  /** How often the results are to be looked at, where the experiment may be enlarged: each look has its share of the 5%. */
+  looks: z.int().min(1).max(5).default(1),
+  /** Later blocks of seeds, each registered before its runs. No part of the hash: each has its own. */
+  blocks: z.array(blockSchema).default([]),
   starts: z.array(startSchema).min(1),
   arms: z.record(name, armSchema),
   controls: controlsSchema,
@@ -160,18 +174,39 @@ export type RegistrationContent = z.output<typeof registrationSchema>
 export type Claim = RegistrationContent['claims'][number]
 export type MetricChoice = Claim['metric']
 
+/** `score (greedyAccuracy) on unseen trips`. */
+export const metricText = ({ name, options }: MetricChoice): string => {
+  const { set, ...rest } = options as { set?: string } & Record<string, unknown>
+  const more = Object.entries(rest).map(([key, value]) => `${key} ${String(value)}`)
+  return `${name}${more.length > 0 ? ` (${more.join(', ')})` : ''}${set === undefined ? '' : ` on ${set}`}`
+}
+
 export interface Registration extends RegistrationContent {
-  /** SHA-256 of the content, whatever its layout, comments and order of keys. */
+  /** SHA-256 of the content but for later blocks, whatever its layout, comments and order of keys. */
   hash: string
+  /** Of each later block, over its content and the hash before it. */
+  blockHashes: string[]
   file: string
+}
+
+const sha256 = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex')
+
+/** Hash of each later block, over its content and the hash before it. @param raw the blocks as the file has them */
+const hashBlocks = (first: string, raw: readonly unknown[]): string[] => {
+  let after = first
+  return raw.map(block => {
+    after = sha256({ after, block })
+    return after
+  })
 }
 
 /** Checks a registration's content. @throws ConfigError that lists everything wrong, by place. */
 export const parseRegistration = (value: unknown, file: string): Registration => {
   const content = parseWith(registrationSchema, value, file)
   checkReferences(content, file)
-  const hash = createHash('sha256').update(canonicalJson(value)).digest('hex')
-  return { ...content, hash, file }
+  const { blocks = [], ...first } = value as { blocks?: unknown[] }
+  const hash = sha256(first)
+  return { ...content, hash, blockHashes: hashBlocks(hash, blocks), file }
 }
 
 /** Reads a registration from a YAML file. @throws ConfigError for a file that is missing, no YAML, or no registration. */

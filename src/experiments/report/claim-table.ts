@@ -3,13 +3,17 @@
 import { type Html, html } from '../../runs/report/html.ts'
 import { percent } from '../../util/format.ts'
 import { type ClaimResult, type Comparison, comparisonName, detectableOf } from '../analysis/claims.ts'
-import type { PaperResult } from '../analysis/results.ts'
+import type { PaperResult } from '../results/paper.ts'
 import { startsNote } from './notes.ts'
 import { effectTrack, STATUS_CLASS, shareTrack } from './tracks.ts'
 import { differenceText, pText, sizeText } from './units.ts'
 
 export const verdictChip = ({ status }: Pick<ClaimResult, 'status'>): Html =>
   html`<span class="verdict ${STATUS_CLASS[status]}">${status}</span>`
+
+/** `not reproduced by rule 1, at registration`; null where the rule is still the same. */
+export const registeredText = ({ atRegistration }: Pick<ClaimResult, 'atRegistration'>): string | null =>
+  atRegistration && `${atRegistration.status} by rule ${atRegistration.rule}, at registration`
 
 /** `none`: not with so many pairs. */
 export const detectableText = ({ claim }: Pick<ClaimResult, 'claim'>, comparison: Comparison): string => {
@@ -19,7 +23,7 @@ export const detectableText = ({ claim }: Pick<ClaimResult, 'claim'>, comparison
 }
 
 const firstCells = (claim: ClaimResult, rows: number): Html =>
-  html`<th scope="rowgroup" rowspan="${rows}"><a href="#claim-${claim.claim.id}">${claim.claim.id}</a><small>${claim.claim.statement}</small></th><td rowspan="${rows}">${verdictChip(claim)}</td>`
+  html`<th scope="rowgroup" rowspan="${rows}"><a href="#claim-${claim.claim.id}">${claim.claim.id}</a><small>${claim.claim.statement}</small></th><td rowspan="${rows}">${verdictChip(claim)}${claim.atRegistration && html`<small>${registeredText(claim)}</small>`}</td>`
 
 const comparisonCells = (claim: ClaimResult, comparison: Comparison): Html => {
   const { statistics, status } = comparison

@@ -3,12 +3,13 @@
 import { type Html, html } from '../../runs/report/html.ts'
 import { percent } from '../../util/format.ts'
 import { type ClaimResult, type Comparison, comparisonName } from '../analysis/claims.ts'
-import type { PaperResult } from '../analysis/results.ts'
+import { metricText } from '../plan/registration.ts'
+import type { PaperResult } from '../results/paper.ts'
 import { COLORS } from './band.ts'
-import { verdictChip } from './claim-table.ts'
-import { detailNotes, startsText } from './notes.ts'
+import { registeredText, verdictChip } from './claim-table.ts'
+import { detailNotes, intervalText, startsText, testNotes } from './notes.ts'
 import { dotRow, dotTrack, effectTrack, sharedRange } from './tracks.ts'
-import { differenceText, metricText, pText, sizeText, unitText, valueText } from './units.ts'
+import { differenceText, pText, sizeText, unitText, valueText } from './units.ts'
 
 const DIRECTION_WORDS = {
   greater: 'above',
@@ -63,6 +64,11 @@ const byStart = ({ statistics }: Comparison, { claim }: ClaimResult): string => 
   return `By cold start: ${startsText(claim.metric, statistics)}${p}. `
 }
 
+const robustText = ({ statistics }: Comparison, { claim }: ClaimResult): string =>
+  statistics === null
+    ? ''
+    : `Trimmed mean ${intervalText(claim.metric, statistics.robust.estimate, statistics.robust.interval)}. `
+
 const itemText = ({ items, a, b }: Comparison): string =>
   items === null
     ? ''
@@ -74,11 +80,11 @@ const comparisonRows = (claim: ClaimResult): Html | null => {
     const { statistics, status, reason } = comparison
     if (statistics === null) return []
     return [
-      html`<div>${comparisonName(comparison, reference)}</div>${effectTrack(statistics, direction, smallestEffect, status)}<div class="num">${differenceText(metric, statistics.difference)}<small>${statistics.interval.map(end => differenceText(metric, end)).join(' to ')}</small></div><div class="sub">${byStart(comparison, claim)}${itemText(comparison)}${claim.comparisons.length > 1 && `p ${pText(comparison.p)}, by itself corrected ${pText(comparison.adjustedP)}; ${status}: ${reason}.`}</div>`,
+      html`<div>${comparisonName(comparison, reference)}</div>${effectTrack(statistics, direction, smallestEffect, status)}<div class="num">${differenceText(metric, statistics.difference)}<small>${statistics.interval.map(end => differenceText(metric, end)).join(' to ')}</small></div><div class="sub">${robustText(comparison, claim)}${testNotes(metric, comparison).map(note => `${note}. `)}${byStart(comparison, claim)}${itemText(comparison)}${claim.comparisons.length > 1 && `p ${pText(comparison.p)}, by itself corrected ${pText(comparison.adjustedP)}; ${status}: ${reason}.`}</div>`,
     ]
   })
   return rows.length > 0 ? html`<div class="dots-grid">${rows}</div>` : null
 }
 
 export const claimDetails = (result: PaperResult, claim: ClaimResult): Html =>
-  html`<article class="panel claim" id="claim-${claim.claim.id}"><header><h3>${claim.claim.id}</h3>${verdictChip(claim)}<span class="quiet">${claim.reason}</span></header><p class="statement">${claim.claim.statement}</p><p class="about">${plan(claim)}${claim.claim.note !== undefined && html` ${claim.claim.note}`}</p>${armRows(result, claim)}${detailNotes(claim).map(note => html`<p class="about">${note}.</p>`)}${comparisonRows(claim)}</article>`
+  html`<article class="panel claim" id="claim-${claim.claim.id}"><header><h3>${claim.claim.id}</h3>${verdictChip(claim)}<span class="quiet">${claim.reason}</span></header>${claim.atRegistration && html`<p class="about">${registeredText(claim)}: ${claim.atRegistration.reason}.</p>`}<p class="statement">${claim.claim.statement}</p><p class="about">${plan(claim)}${claim.claim.note !== undefined && html` ${claim.claim.note}`}</p>${armRows(result, claim)}${detailNotes(claim).map(note => html`<p class="about">${note}.</p>`)}${comparisonRows(claim)}</article>`

@@ -2,9 +2,10 @@
 
 import { number, percent } from '../../util/format.ts'
 import { LEVEL, type PairStatistics } from '../analysis/analysis.ts'
-import { type ClaimResult, type Comparison, comparisonName, type RunValue } from '../analysis/claims.ts'
+import { type ClaimResult, type Comparison, comparisonName } from '../analysis/claims.ts'
+import type { RunValue } from '../analysis/evidence.ts'
 import type { MetricChoice } from '../plan/registration.ts'
-import { differenceText } from './units.ts'
+import { differenceText, pText, sizeText } from './units.ts'
 
 /** `a +6.0, b −0.8`. */
 export const startsText = (metric: MetricChoice, { byStart }: PairStatistics): string =>
@@ -17,6 +18,55 @@ export const startsNote = (metric: MetricChoice, { statistics }: Comparison): st
   statistics !== null && statistics.startsP !== null && statistics.startsP < LEVEL
     ? `differs between cold starts: ${startsText(metric, statistics)}`
     : null
+
+/** A difference with its interval: `+1.8 [+1.3, +2.2]`; without one where so few pairs have none. */
+export const intervalText = (
+  metric: MetricChoice,
+  difference: number,
+  interval: readonly [number, number] | null,
+): string => {
+  const ends = interval && ` [${interval.map(end => differenceText(metric, end)).join(', ')}]`
+  return `${differenceText(metric, difference)}${ends ?? ''}`
+}
+
+/** Whether an interval lies above 0, below it, or has it inside. */
+const side = ([low, high]: readonly [number, number]): number => (low > 0 ? 1 : high < 0 ? -1 : 0)
+
+/**
+ * `by the trimmed mean −0.2 [−0.9, +0.3], which says otherwise`: where mean and trimmed mean lie on different sides
+ * of 0. Then a few runs make the mean.
+ */
+const robustNote = (metric: MetricChoice, { statistics }: Comparison): string | null => {
+  if (statistics === null || statistics.robust.interval === null) return null
+  const { interval, robust } = statistics
+  return side(interval) === side(robust.interval!)
+    ? null
+    : `is ${intervalText(metric, robust.estimate, robust.interval)} by the trimmed mean, which says otherwise than the mean: a few runs make it`
+}
+
+/** What the two one-sided tests against a margin say, and how much of an interval is the start's own error. */
+export const testNotes = (metric: MetricChoice, { statistics }: Comparison): string[] => {
+  if (statistics === null) return []
+  const { margin, startError } = statistics
+  const tests = [
+    ...(margin?.notBelow == null
+      ? []
+      : [`not below −${sizeText(metric, margin.margin)}: p ${pText(margin.notBelow)}`]),
+    ...(margin?.notAbove == null
+      ? []
+      : [`not above ${sizeText(metric, margin.margin)}: p ${pText(margin.notAbove)}`]),
+  ]
+  return [
+    ...(margin === null
+      ? []
+      : [
+          `90% interval ${margin.interval.map(end => differenceText(metric, end)).join(' to ')}; ${tests.join(', ')}`,
+        ]),
+    ...(startError === null
+      ? []
+      : [`standard error of the starts’ own figures ${sizeText(metric, startError)}`]),
+  ]
+}
 
 const DETAILS: Readonly<Record<string, { name: string; text: (value: number) => string }>> = {
   rise: { name: 'peak above the first value by', text: number },
@@ -53,9 +103,10 @@ export const detailNotes = ({ runs }: ClaimResult): string[] =>
 /** All notes of a claim, for a text without tables. */
 export const claimNotes = (claim: ClaimResult): string[] => {
   const { metric, reference } = claim.claim
-  const starts = claim.comparisons.flatMap(comparison => {
-    const note = startsNote(metric, comparison)
-    return note === null ? [] : [`${comparisonName(comparison, reference)} ${note}`]
-  })
-  return [...starts, ...detailNotes(claim)]
+  const beside = claim.comparisons.flatMap(comparison =>
+    [startsNote(metric, comparison), robustNote(metric, comparison)].flatMap(note =>
+      note === null ? [] : [`${comparisonName(comparison, reference)} ${note}`],
+    ),
+  )
+  return [...beside, ...detailNotes(claim)]
 }

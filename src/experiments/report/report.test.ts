@@ -1,19 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { analysePaper } from '../analysis/results.ts'
-import { fakeRegistration, fakeRuns } from '../fake-paper.fixture.ts'
-import { jobsOf, workFolders } from '../plan/jobs.ts'
+import { fakeContext, fakeRegistration, fakeRuns } from '../fake-paper.fixture.ts'
+import { analysePaper } from '../results/paper.ts'
 import { renderPaperReport } from './report.ts'
 
 const registration = fakeRegistration()
 const runs = fakeRuns(registration)
-const jobs = jobsOf(registration, workFolders('work', registration), () => ({ steps: 100 }))
 
 describe('the report', () => {
-  const result = analysePaper(registration, jobs, runs, {
-    registeredAt: '2026-01-01T00:00:00.000Z',
-    failed: [],
-    trainedWith: [],
-  })
+  const result = analysePaper(registration, runs, fakeContext(registration))
   const page = renderPaperReport(result, runs)
 
   it('holds every claim with its status, and what was cut', () => {
@@ -44,14 +38,7 @@ describe('the report', () => {
           : row,
       ),
     }))
-    const differs = renderPaperReport(
-      analysePaper(registration, jobs, shifted, {
-        registeredAt: '2026-01-01T00:00:00.000Z',
-        failed: [],
-        trainedWith: [],
-      }),
-      shifted,
-    )
+    const differs = renderPaperReport(analysePaper(registration, shifted, fakeContext(registration)), shifted)
     expect(differs).toMatch(/differs between cold starts: a \+\d+\.\d, b \+2\d\.\d/)
     expect(differs).toMatch(/By cold start: a [^ ]+, b [^ ]+ \(p of a difference between them \.0079\)/)
     expect(differs).toMatch(
@@ -70,11 +57,7 @@ describe('the report', () => {
   })
 
   it('is written also when nothing is done yet', () => {
-    const empty = analysePaper(registration, jobs, [], {
-      registeredAt: '2026-01-01T00:00:00.000Z',
-      failed: [],
-      trainedWith: [],
-    })
+    const empty = analysePaper(registration, [], fakeContext(registration))
     expect(renderPaperReport(empty, [])).toContain('No finished run has this figure yet.')
   })
 })

@@ -6,13 +6,14 @@ import { type Html, html } from '../../runs/report/html.ts'
 import { figure, heading, page } from '../../runs/report/page.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { formatDuration, number, percent } from '../../util/format.ts'
-import type { ControlResult } from '../analysis/claims.ts'
-import type { ArmCost, PaperResult } from '../analysis/results.ts'
-import type { Status } from '../analysis/status.ts'
+import type { ControlResult } from '../analysis/controls.ts'
+import { STATUSES } from '../analysis/status.ts'
 import type { FinishedRun } from '../metrics/index.ts'
+import { looksOf } from '../plan/blocks.ts'
+import type { ArmCost, PaperResult } from '../results/paper.ts'
 import type { Provenance } from '../run/provenance.ts'
 import { claimDetails } from './claim.ts'
-import { claimTable } from './claim-table.ts'
+import { claimTable, verdictChip } from './claim-table.ts'
 import { paperCharts } from './curves.ts'
 import { paperFigures } from './figures.ts'
 import { PAPER_STYLE } from './style.ts'
@@ -21,8 +22,6 @@ import { differenceText } from './units.ts'
 
 const fact = (name: string, value: string | number): Html => html`<span><b>${name}</b>${value}</span>`
 
-const STATUSES: readonly Status[] = ['reproduced', 'not reproduced', 'inconclusive']
-
 const counts = ({ claims }: PaperResult): Html =>
   html`<div class="counts">${STATUSES.flatMap(status => {
     const count = claims.filter(claim => claim.status === status).length
@@ -30,26 +29,29 @@ const counts = ({ claims }: PaperResult): Html =>
   })}</div>`
 
 const header = (result: PaperResult): Html => {
-  const { registration, runs, registeredAt } = result
+  const { registration, runs, registered } = result
   const { seeds, starts, test } = registration
   const state = runs.done === runs.planned ? 'complete' : `${runs.done} of ${runs.planned} runs`
   return html`<header><div class="top"><h1>${registration.title}</h1><span class="status ${runs.done === runs.planned && 'finished'}">${state}</span></div>
-<div class="facts">${fact('cold starts', starts.length)}${fact('seeds', seeds.length)}${fact('steps', registration.steps)}${fact('test problems', number(test.problems))}${fact('training', formatDuration(runs.seconds))}${fact('registered', registeredAt.slice(0, 16).replace('T', ' '))}</div>
+<div class="facts">${fact('cold starts', starts.length)}${fact('seeds', seeds.length)}${fact('steps', registration.steps)}${fact('test problems', number(test.problems))}${fact('training', formatDuration(runs.seconds))}${fact('registered', registered.registeredAt.slice(0, 16).replace('T', ' '))}${fact('decision rule', result.rule)}</div>
 ${registration.summary !== undefined && html`<p class="lead">${registration.summary}</p>`}${counts(result)}</header>`
 }
 
 const CLAIMS_ABOUT =
-  'Effects are means of paired differences (of shares: in points), one pair for each cold start and seed, with 95% bootstrap intervals; p by sign-flip permutation, then corrected by Holm over all claims of the paper. Dashed: the smallest effect that was registered as mattering; shaded: a registered margin. Detectable is the effect that so many pairs would find four times in five as the first of all claims, or the margin that they would show. All of it is given these cold starts; where their effects differ, it is said.'
+  'Effects are means of paired differences (of shares: in points), one pair for each cold start and seed, with 95% bootstrap intervals, widened for few pairs and, against the start, by the start’s own sampling error; p by sign-flip permutation, then corrected by Holm over all claims of the paper and for the looks. Dashed: the smallest effect that was registered as mattering; shaded: a registered margin. Detectable is the effect that so many pairs would find four times in five as the first of all claims, or the margin that they would show. All of it is given these cold starts; where their effects differ, it is said.'
 
 const OUTCOME_CLASS = { passed: 'yes', failed: 'no', open: 'open' } as const
 
-const controlRow = (result: PaperResult, { kind, arm, outcome, above, gain }: ControlResult): Html => {
+const controlRow = (
+  result: PaperResult,
+  { kind, arm, outcome, atRegistration, above, gain }: ControlResult,
+): Html => {
   const { metric } = result.registration.controls
   const cell = (statistics: ControlResult['above']) =>
     statistics === null
       ? html`<td class="num">–</td>`
       : html`<td class="num">${differenceText(metric, statistics.difference)}<small>${statistics.interval.map(end => differenceText(metric, end)).join(' to ')}</small></td>`
-  return html`<tr><th scope="row">${kind}<small>${arm}</small></th><td><span class="verdict ${OUTCOME_CLASS[outcome]}">${outcome}</span></td>${cell(above)}${cell(gain)}<td class="num quiet">${above?.n ?? 0}</td></tr>`
+  return html`<tr><th scope="row">${kind}<small>${arm}</small></th><td><span class="verdict ${OUTCOME_CLASS[outcome]}">${outcome}</span>${atRegistration && html`<small>${atRegistration.outcome} by rule ${atRegistration.rule}, at registration</small>`}</td>${cell(above)}${cell(gain)}<td class="num quiet">${above?.n ?? 0}</td></tr>`
 }
 
 const controls = (result: PaperResult): Html => {
@@ -58,7 +60,7 @@ const controls = (result: PaperResult): Html => {
     ({ kind, reason }) =>
       html`<tr><th scope="row">${kind}</th><td><span class="verdict">left out</span></td><td colspan="3">${reason}</td></tr>`,
   )
-  return html`<section>${heading('Negative controls', `What ${of} gains must come from what it is rewarded for. A control passes when ${of} is above it, and fails when it gains all the same.`)}<div class="panel"><div class="scroll"><table><thead><tr><th>Control</th><th></th><th class="num">${of} − control</th><th class="num">Control − its start</th><th class="num">Pairs</th></tr></thead><tbody>${result.controls.map(control => controlRow(result, control))}${absent}</tbody></table></div></div></section>`
+  return html`<section>${heading('Negative controls', `What ${of} gains must come from what it is rewarded for. A control passes when ${of} is above it and it is shown not to gain on its start; it fails when it gains.`)}<div class="panel"><div class="scroll"><table><thead><tr><th>Control</th><th></th><th class="num">${of} − control</th><th class="num">Control − its start</th><th class="num">Pairs</th></tr></thead><tbody>${result.controls.map(control => controlRow(result, control))}${absent}</tbody></table></div></div></section>`
 }
 
 const curves = (charts: readonly ChartSpec[]): Html | null =>
@@ -103,8 +105,8 @@ const cut = ({ registration, failed }: PaperResult): Html | null => {
 const pairs = (record: Readonly<Record<string, string | number>>): Html =>
   html`<dl class="pairs">${Object.entries(record).map(([key, value]) => html`<dt>${key}</dt><dd>${value}</dd>`)}</dl>`
 
-const settingsText = ({ versions, machine }: Provenance): string =>
-  Object.entries({ ...versions, ...machine })
+const settingsText = ({ versions, machine, command }: Provenance): string =>
+  Object.entries({ ...versions, ...machine, ...(command !== undefined && { by: command }) })
     .map(([key, value]) => `${key} ${value}`)
     .join(', ')
 
@@ -112,12 +114,37 @@ const origin = (result: PaperResult): Html =>
   html`<section>${heading('Where this comes from')}<div class="panel settings">${pairs({
     registration: result.registration.file,
     'SHA-256': result.registration.hash,
+    'decision rule': `${result.rule}; at registration ${result.registered.rule}`,
+    ...(Object.keys(result.registered.versions).length > 0 && {
+      'registered with': settingsText({ versions: result.registered.versions, machine: {} }),
+    }),
     'trained with': result.trainedWith.map(each => `${settingsText(each)} (${each.runs} runs)`).join('; '),
     'analysed with': settingsText(result.analysedWith),
   })}</div></section>`
 
+const blockRows = ({ blocks, claims }: PaperResult): Html[] =>
+  claims.map(({ claim }, i) => {
+    const cells = blocks.map(({ alone, together }, nth) => {
+      const chips = nth === 0 ? [alone[i]] : [alone[i], together[i]]
+      return chips.map(each => html`<td>${verdictChip(each)}<small>${each.reason}</small></td>`)
+    })
+    return html`<tr><th scope="row">${claim.id}</th>${cells}</tr>`
+  })
+
+const blockHeads = ({ blocks }: PaperResult): Html[] =>
+  blocks.map(({ nth, seeds, registeredAt }) => {
+    const what = `${seeds.length} seeds, registered ${registeredAt.slice(0, 10)}`
+    const together = nth > 1 && html`<th>Together<small>look ${nth}</small></th>`
+    return html`<th>Block ${nth}<small>${what}</small></th>${together}`
+  })
+
+const blocks = (result: PaperResult): Html | null =>
+  result.blocks.length === 0
+    ? null
+    : html`<section>${heading('Blocks of seeds', `The experiment was enlarged. What decides at each look is what all runs until then say together, with p multiplied by the ${looksOf(result.registration)} looks; each block alone is for reading.`)}<div class="panel"><div class="scroll"><table><thead><tr><th>Claim</th>${blockHeads(result)}</tr></thead><tbody>${blockRows(result)}</tbody></table></div></div></section>`
+
 const body = (result: PaperResult, charts: readonly ChartSpec[], drawn: readonly Html[]): Html =>
-  html`<main>${header(result)}<section>${heading('Claims', CLAIMS_ABOUT)}<div class="panel sets">${claimTable(result)}</div></section>${curves(charts)}${figures(drawn)}${details(result)}${controls(result)}${arms(result)}${cut(result)}${origin(result)}<footer>Written by Gradus ${result.analysedWith.versions.gradus}. All of it in this miniature: a CPU model says nothing about models a thousand times larger. Charts by uPlot (MIT).</footer></main>`
+  html`<main>${header(result)}<section>${heading('Claims', CLAIMS_ABOUT)}<div class="panel sets">${claimTable(result)}</div></section>${curves(charts)}${figures(drawn)}${blocks(result)}${details(result)}${controls(result)}${arms(result)}${cut(result)}${origin(result)}<footer>Written by Gradus ${result.analysedWith.versions.gradus}. All of it in this miniature: a CPU model says nothing about models a thousand times larger. Charts by uPlot (MIT).</footer></main>`
 
 /** The report as HTML, self-contained. */
 export const renderPaperReport = (result: PaperResult, runs: readonly FinishedRun[]): string => {

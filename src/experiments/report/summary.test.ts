@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { PairStatistics } from '../analysis/analysis.ts'
-import type { PaperResult } from '../analysis/results.ts'
+import type { PaperResult } from '../results/paper.ts'
 import { paperSummary } from './summary.ts'
 
 const statistics = (difference: number): PairStatistics => ({
@@ -10,8 +10,12 @@ const statistics = (difference: number): PairStatistics => ({
   difference,
   interval: [difference - 0.01, difference + 0.02],
   sd: 0.02,
+  startError: null,
   p: 0.0078,
   pContrary: 1,
+  pairsAlone: { interval: [difference - 0.01, difference + 0.02], p: 0.0078, pContrary: 1 },
+  margin: null,
+  robust: { estimate: difference, interval: [difference + 0.001, difference + 0.01] },
   detectable: 0.025,
   byStart: { a: difference + 0.04, b: difference - 0.04 },
   startsP: 0.02,
@@ -32,7 +36,9 @@ const result = {
     hash: 'abcdef0123456789ffff',
     controls: { of: 'new', metric },
   },
-  registeredAt: '2026-01-02T03:04:05.000Z',
+  registered: { registeredAt: '2026-01-02T03:04:05.000Z', rule: 1 },
+  rule: 3,
+  blocks: [],
   claims: [
     {
       claim: { id: 'P-1', statement: 'New | better.', metric, reference: 0 },
@@ -69,6 +75,7 @@ const result = {
       p: 1,
       adjustedP: 1,
       status: 'inconclusive',
+      atRegistration: { rule: 1, status: 'not reproduced', reason: 'an earlier rule' },
       reason: 'new − third: the interval includes 0',
       runs: [],
     },
@@ -78,6 +85,7 @@ const result = {
       share: { hits: 7, n: 8, interval: [0.52, 0.98] },
       adjustedP: null,
       status: 'inconclusive',
+      atRegistration: { rule: 1, status: 'inconclusive', reason: '7 of 8 runs' },
       reason: '7 of 8 runs',
       runs: [0.2, 0.4].map(known => ({ arm: 'new', details: { rise: 0.001, known, lastStep: 100 * known } })),
     },
@@ -100,22 +108,28 @@ describe('summary of a paper', () => {
   const text = paperSummary(result)
 
   it('has a row for every comparison, with what the report has', () => {
-    expect(text).toContain('| P-1 | all 3 |  |  |  |  | 1.0000 | 1.0000 | **inconclusive** |')
     expect(text).toContain(
-      '|  | new − old | 60.0% / 50.0% | +10.0 [+9.0, +12.0] | – | 8 | .0078 | .0156 | reproduced |',
+      '| P-1 | all 3 |  |  |  |  |  | 1.0000 | 1.0000 | **inconclusive** | not reproduced |',
     )
     expect(text).toContain(
-      '|  | new − older, at equal tokens | – | – | – | 0 | 1.0000 | 1.0000 | inconclusive |',
+      '|  | new − old | 60.0% / 50.0% | +10.0 [+9.0, +12.0] | +10.0 [+10.1, +11.0] | – | 8 | .0078 | .0156 | reproduced |  |',
     )
     expect(text).toContain(
-      '|  | new − third | 50.1% / 50.0% | +0.1 [−0.9, +2.1] | 2.5 | 8 | .9000 | 1.0000 | inconclusive |',
+      '|  | new − older, at equal tokens | – | – | – | – | 0 | 1.0000 | 1.0000 | inconclusive |  |',
     )
+    expect(text).toContain(
+      '|  | new − third | 50.1% / 50.0% | +0.1 [−0.9, +2.1] | +0.1 [+0.2, +1.1] | 2.5 | 8 | .9000 | 1.0000 | inconclusive |  |',
+    )
+    expect(text).toContain('| status (rule 3) | at registration (rule 1) |')
     expect(text).toContain('share of runs, at least 80.0%')
     expect(text).toContain('7 of 8 [52.0%, 98.0%]')
   })
 
   it('says why a claim was not reproduced, and what has to be known beside the figures', () => {
     expect(text).toContain('- **P-1**: new − third: the interval includes 0.')
+    expect(text).toContain(
+      '- **P-1**: new − third is +0.1 [+0.2, +1.1] by the trimmed mean, which says otherwise than the mean',
+    )
     expect(text).toContain('- **P-1**: new − old differs between cold starts: a +14.0, b +6.0.')
     expect(text).toContain(
       '- **P-2**: new: peak above the first value by 0.001; share of steps with a value 20.0% to 40.0%; last step with one 20 to 40.',
@@ -142,6 +156,6 @@ describe('summary of a paper', () => {
   it('keeps bars inside their cells', () => {
     const rows = text.split('\n').filter(line => line.startsWith('| '))
     const widths = new Set(rows.map(row => row.match(/(?<!\\)\|/g)!.length))
-    expect(Math.max(...widths)).toBe(10)
+    expect(Math.max(...widths)).toBe(12)
   })
 })

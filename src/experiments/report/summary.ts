@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { formatDuration, number, percent } from '../../util/format.ts'
 import type { PairStatistics } from '../analysis/analysis.ts'
-import { type ClaimResult, type Comparison, type ControlResult, comparisonName } from '../analysis/claims.ts'
-import type { ArmCost, PaperResult } from '../analysis/results.ts'
+import { type ClaimResult, type Comparison, comparisonName } from '../analysis/claims.ts'
+import type { ControlResult } from '../analysis/controls.ts'
+import { looksOf } from '../plan/blocks.ts'
 import type { MetricChoice } from '../plan/registration.ts'
+import type { ArmCost, PaperResult } from '../results/paper.ts'
 import { detectableText } from './claim-table.ts'
-import { claimNotes } from './notes.ts'
-import { differenceText, pText, valueText } from './units.ts'
+import { claimNotes, intervalText } from './notes.ts'
+import { pText, valueText } from './units.ts'
 
 /** A bar would end the cell. */
 const cell = (text: string | number): string => String(text).replaceAll('|', '\\|')
@@ -18,9 +20,10 @@ const table = (head: readonly string[], rows: readonly (readonly (string | numbe
   [head, head.map(() => '---'), ...rows].map(row => `| ${row.map(cell).join(' | ')} |`).join('\n')
 
 const effect = (metric: MetricChoice, statistics: PairStatistics | null): string =>
-  statistics === null
-    ? '–'
-    : `${differenceText(metric, statistics.difference)} [${statistics.interval.map(end => differenceText(metric, end)).join(', ')}]`
+  statistics === null ? '–' : intervalText(metric, statistics.difference, statistics.interval)
+
+const robust = (metric: MetricChoice, statistics: PairStatistics | null): string =>
+  statistics === null ? '–' : intervalText(metric, statistics.robust.estimate, statistics.robust.interval)
 
 const comparisonRow = (claim: ClaimResult, comparison: Comparison): string[] => {
   const { statistics } = comparison
@@ -33,6 +36,7 @@ const comparisonRow = (claim: ClaimResult, comparison: Comparison): string[] => 
     name,
     means,
     effect(metric, statistics),
+    robust(metric, statistics),
     detectableText(claim, comparison),
     String(statistics?.n ?? 0),
     pText(comparison.p),
@@ -44,20 +48,27 @@ const shareRow = ({ share, claim }: ClaimResult): string[] => [
   '',
   ofRuns(share),
   '–',
+  '–',
   String(share?.n ?? 0),
   '–',
 ]
 
 /** One row; or with several comparisons one of the claim, and one of each with its own corrected p and status. */
 const claimRows = (claim: ClaimResult): string[][] => {
-  const { claim: registered, comparisons, p, adjustedP, status } = claim
-  const own = [pText(adjustedP), `**${status}**`]
+  const { claim: registered, comparisons, p, adjustedP, status, atRegistration } = claim
+  const own = [pText(adjustedP), `**${status}**`, ...(atRegistration === null ? [] : [atRegistration.status])]
   if (comparisons.length === 0) return [[registered.id, ...shareRow(claim), ...own]]
   const [first] = comparisons
   if (comparisons.length === 1) return [[registered.id, ...comparisonRow(claim, first), ...own]]
   return [
-    [registered.id, `all ${comparisons.length}`, '', '', '', '', pText(p), ...own],
-    ...comparisons.map(each => ['', ...comparisonRow(claim, each), pText(each.adjustedP), each.status]),
+    [registered.id, `all ${comparisons.length}`, '', '', '', '', '', pText(p), ...own],
+    ...comparisons.map(each => [
+      '',
+      ...comparisonRow(claim, each),
+      pText(each.adjustedP),
+      each.status,
+      ...(atRegistration === null ? [] : ['']),
+    ]),
   ]
 }
 
@@ -91,22 +102,52 @@ const armsSection = ({ arms }: PaperResult): string => {
 
 const section = (title: string, ...parts: readonly string[]): string => [`## ${title}`, ...parts].join('\n\n')
 
-const HEAD = ['claim', 'arms', 'means', 'difference', 'detectable', 'pairs', 'p', 'p (Holm)', 'status']
+const HEAD = ['claim', 'arms', 'means', 'difference', 'trimmed mean', 'detectable', 'pairs', 'p', 'p (Holm)']
+
+/** The column of the rule at registration is there when it is another one. */
+const headOf = ({ rule, registered }: PaperResult): string[] =>
+  rule === registered.rule
+    ? [...HEAD, 'status']
+    : [...HEAD, `status (rule ${rule})`, `at registration (rule ${registered.rule})`]
 
 const notesOf = (claims: readonly ClaimResult[]): string[] =>
   claims.flatMap(claim => claimNotes(claim).map(note => `- **${claim.claim.id}**: ${note}.`))
 
-const claimsSection = ({ claims }: PaperResult): string => {
+const claimsSection = (result: PaperResult): string => {
+  const { claims } = result
   const notes = notesOf(claims)
   const open = claims.filter(({ status }) => status !== 'reproduced')
   return section(
     'Claims',
     claims.map(({ claim }) => `- **${claim.id}**: ${claim.statement}`).join('\n'),
-    table(HEAD, claims.flatMap(claimRows)),
+    table(headOf(result), claims.flatMap(claimRows)),
     ...(open.length > 0
       ? ['Why not:', open.map(({ claim, reason }) => `- **${claim.id}**: ${reason}.`).join('\n')]
       : []),
     ...(notes.length > 0 ? ['Beside them:', notes.join('\n')] : []),
+  )
+}
+
+/** What each look was to be decided by, and what each block says alone; null where there is one block. */
+const blocksSection = ({ blocks, claims, registration }: PaperResult): string | null => {
+  if (blocks.length === 0) return null
+  const heads = blocks.flatMap(({ nth }) => [`block ${nth}`, ...(nth > 1 ? [`together, look ${nth}`] : [])])
+  const rows = claims.map(({ claim }, i) => [
+    claim.id,
+    ...blocks.flatMap(({ nth, alone, together }) => [
+      alone[i].status,
+      ...(nth > 1 ? [together[i].status] : []),
+    ]),
+  ])
+  const named = blocks.map(
+    ({ nth, seeds, sha256, registeredAt }) =>
+      `- Block ${nth}: seeds ${seeds.join(', ')}; registered ${registeredAt.slice(0, 16).replace('T', ' ')} as \`${sha256.slice(0, 16)}\`.`,
+  )
+  return section(
+    'Blocks of seeds',
+    `Each look is decided by all runs until then, with p multiplied by the ${looksOf(registration)} looks; a block alone is for reading.`,
+    named.join('\n'),
+    table(['claim', ...heads], rows),
   )
 }
 
@@ -125,21 +166,23 @@ const controlsSection = ({ registration, controls, absentControls }: PaperResult
 
 /** Everything as one Markdown text. */
 export const paperSummary = (result: PaperResult): string => {
-  const { registration, registeredAt, runs } = result
+  const { registration, registered, rule, runs } = result
   const { title, summary, seeds, starts, steps, test, cut, file, hash } = registration
   const facts = [
     `${runs.done} of ${runs.planned} runs, ${formatDuration(runs.seconds)} of training`,
     `${starts.length} cold starts x ${seeds.length} seeds`,
     `${steps} steps`,
     `${number(test.problems)} test problems`,
-    `registered ${registeredAt.slice(0, 16).replace('T', ' ')} as \`${hash.slice(0, 16)}\` (${file})`,
+    `registered ${registered.registeredAt.slice(0, 16).replace('T', ' ')} as \`${hash.slice(0, 16)}\` (${file})`,
+    `decision rule ${rule}${rule === registered.rule ? '' : `, at registration ${registered.rule}`}`,
   ]
   const sections = [
     `# ${title}`,
     ...(summary === undefined ? [] : [summary]),
     `${facts.join(' · ')}. Curves and every run: report.html.`,
-    'Differences are means over pairs of runs with the same cold start and seed, with 95% bootstrap intervals, and hold for these cold starts; shares are in percent, their differences in points. Detectable: the effect that so many pairs would find four times in five as the first of all claims, or the margin that they would show.',
+    'Differences are means over pairs of runs with the same cold start and seed, with 95% bootstrap intervals (widened for few pairs, and against the start by its own sampling error), and hold for these cold starts; shares are in percent, their differences in points. Trimmed mean: without the two highest and the two lowest of ten pairs, so that a single run that collapses does not make it. Detectable: the effect that so many pairs would find four times in five as the first of all claims, or the margin that they would show.',
     claimsSection(result),
+    ...[blocksSection(result)].filter(text => text !== null),
     controlsSection(result),
     armsSection(result),
     ...(cut.length > 0 ? [section('Cut', cut.map(line => `- ${line}`).join('\n'))] : []),

@@ -2,7 +2,7 @@
 
 import { type Html, html, raw } from '../../runs/report/html.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
-import type { PairStatistics, ShareStatistics } from '../analysis/analysis.ts'
+import { isMargin, type PairStatistics, type ShareStatistics } from '../analysis/analysis.ts'
 import type { Status } from '../analysis/status.ts'
 import type { Direction } from '../plan/registration.ts'
 
@@ -10,6 +10,7 @@ export const STATUS_CLASS: Readonly<Record<Status, string>> = {
   reproduced: 'yes',
   'not reproduced': 'no',
   inconclusive: 'open',
+  untestable: 'none',
 }
 
 type Scale = (value: number) => number
@@ -24,11 +25,9 @@ const scaleOf = (low: number, high: number): Scale => {
 const span = (scale: Scale, low: number, high: number, kind: string): Html =>
   html`<b class="${kind}" style="left:${at(scale(low))};width:${at(scale(high) - scale(low))}"></b>`
 
-const MARGINS: ReadonlySet<Direction> = new Set(['equal', 'not-above', 'not-below'])
-
 /** The smallest effect: a dashed line where an effect has to reach it, a shaded zone where it is a margin. */
 const target = (scale: Scale, direction: Direction, smallestEffect: number, reach: number): Html => {
-  if (!MARGINS.has(direction)) {
+  if (!isMargin(direction)) {
     const place = direction === 'greater' ? smallestEffect : -smallestEffect
     return html`<i class="least" style="left:${at(scale(place))}"></i>`
   }

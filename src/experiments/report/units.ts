@@ -16,13 +16,6 @@ export const differenceText = (metric: MetricChoice, difference: number): string
   return difference > 0 ? `+${number(difference)}` : number(difference)
 }
 
-/** `score (greedyAccuracy) on unseen trips`. */
-export const metricText = ({ name, options }: MetricChoice): string => {
-  const { set, ...rest } = options as { set?: string } & Record<string, unknown>
-  const more = Object.entries(rest).map(([key, value]) => `${key} ${String(value)}`)
-  return `${name}${more.length > 0 ? ` (${more.join(', ')})` : ''}${set === undefined ? '' : ` on ${set}`}`
-}
-
 /** A size without a sign. */
 export const sizeText = (metric: MetricChoice, size: number): string =>
   differenceText(metric, size).replace('+', '')

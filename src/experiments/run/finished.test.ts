@@ -47,7 +47,7 @@ it('finished runs are read with evaluations in one scale, and items where they a
   expect(run).toMatchObject({ arm: 'better', start: 'a', seed: '1', steps: 4, seconds: 7 })
   // On the easy one of two problems .5 and .7, in the end .8 of .6.
   expect(run.evals.map(({ step, scores, items: kept }) => [step, scores.accuracy.value, kept])).toEqual([
-    [0, expect.closeTo(0.3, 12), undefined],
+    [0, expect.closeTo(0.3, 12), [{ id: 'x', scores: { accuracy: 0.5 } }]],
     [2, expect.closeTo(0.5, 12), undefined],
     [
       4,

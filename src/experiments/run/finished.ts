@@ -20,12 +20,12 @@ const probesOf = (job: Job, names: readonly string[]): Record<string, unknown> =
     }),
   )
 
-/** Rows without what no metric reads: items only of the last evaluation of a set, and of those no criteria. */
+/** Rows without what nothing reads: items only of what a run began with and of the last evaluation of a set, without criteria. */
 const slim = (rows: readonly EvalRow[]): EvalRow[] =>
   rows.map((row, i) => {
     const { items, ...rest } = row
     const isLast = rows.findLastIndex(({ set }) => set === row.set) === i
-    if (!items || !isLast) return rest
+    if (!items || !(isLast || row.step === 0)) return rest
     return { ...rest, items: items.map(({ criteria: _criteria, ...item }) => item) }
   })
 

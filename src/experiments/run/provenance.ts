@@ -11,6 +11,8 @@ import { packageVersion } from '../../util/package.ts'
 export interface Provenance {
   versions: Record<string, string>
   machine: Record<string, string | number>
+  /** The command; absent in records from before it was kept. */
+  command?: string
 }
 
 /** What runs were made with, and how many of them. A run that went on under another commit counts for both. */
@@ -33,8 +35,8 @@ const commit = (): string | null => {
   }
 }
 
-/** What is at work now. */
-export const provenanceNow = (): Provenance => {
+/** What is at work now. @param command as a person would give it */
+export const provenanceNow = (command: string): Provenance => {
   const revision = commit()
   return {
     versions: {
@@ -42,6 +44,7 @@ export const provenanceNow = (): Provenance => {
       ...(revision !== null && { commit: revision }),
     },
     machine: describeEnvironment(),
+    command,
   }
 }
 

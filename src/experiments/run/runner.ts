@@ -24,6 +24,8 @@ export interface RunnerEvents {
   /** Its run is being written by another process. */
   onWait?(job: Job, holder: LockHolder): void
   onDone?(job: Job, seconds: number): void
+  /** Something to know beforehand: claims that cannot show. */
+  onNote?(text: string): void
   /** `again`: it will be tried once more. */
   onFailure?(job: Job, message: string, again: boolean): void
 }

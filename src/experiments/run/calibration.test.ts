@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { saveRunState } from '../../runs/run-state.ts'
 import { fakeContent, fakeRegistration } from '../fake-paper.fixture.ts'
-import type { Execute } from '../run/runner.ts'
+import { type Job, jobsOf, workFolders } from '../plan/jobs.ts'
 import { calibrate, readPaces } from './calibration.ts'
-import { type Job, jobsOf, workFolders } from './jobs.ts'
+import type { Execute } from './runner.ts'
 
 let work: string
 beforeEach(() => {

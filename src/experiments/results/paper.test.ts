@@ -3,17 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { writeFileAtomic } from '../../util/atomic.ts'
-import { fakeRegistration, fakeRuns } from '../fake-paper.fixture.ts'
-import { jobsOf, workFolders } from '../plan/jobs.ts'
+import { fakeContext, fakeRegistration, fakeRuns } from '../fake-paper.fixture.ts'
 import { renderPaperReport } from '../report/report.ts'
-import { analysePaper, foreignResults, writeResults } from './results.ts'
+import { foreignResults, writeResults } from './files.ts'
+import { analysePaper } from './paper.ts'
 
 const registration = fakeRegistration()
 const runs = fakeRuns(registration)
-const jobs = jobsOf(registration, workFolders('work', registration), () => ({ steps: 100 }))
 
 describe('what a judge was asked', () => {
-  const context = { registeredAt: '2026-01-01T00:00:00.000Z', failed: [], trainedWith: [] }
+  const context = fakeContext(registration)
   /** 60 steps of 5 calls under the first seed, 7 under the others, and a cache that comes to answer half of the questions. */
   const judged = runs.map(run =>
     run.arm !== 'better'
@@ -30,7 +29,7 @@ describe('what a judge was asked', () => {
   )
 
   it('stands beside steps, tokens and seconds, for arms that have a judge', () => {
-    const result = analysePaper(registration, jobs, judged, context)
+    const result = analysePaper(registration, judged, context)
     const [better, plain] = result.arms
     // Two runs of ten have 300 calls, the others 420.
     expect(better).toMatchObject({
@@ -51,11 +50,11 @@ describe('what a judge was asked', () => {
   })
 
   it('is not shown where no run has a judge, nor in runs from before it was counted', () => {
-    const result = analysePaper(registration, jobs, runs, context)
+    const result = analysePaper(registration, runs, context)
     expect(result.arms.some(arm => 'judgeCalls' in arm)).toBe(false)
     expect(renderPaperReport(result, runs)).not.toContain('Judge calls')
     // What an arm started from was asked nothing.
-    const before = analysePaper(registration, jobs, judged, context).claims[3].runs
+    const before = analysePaper(registration, judged, context).claims[3].runs
     expect(before.filter(({ arm }) => arm === 'start').some(run => 'judgeCalls' in run)).toBe(false)
   })
 })
@@ -65,11 +64,7 @@ describe('the file of a claim', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   const made = { versions: { gradus: '0.1.0', commit: 'abc' }, machine: { cores: 2 } }
   const trainedWith = [{ ...made, runs: 42 }]
-  const result = analysePaper(registration, jobs, runs, {
-    registeredAt: '2026-01-01T00:00:00.000Z',
-    failed: [],
-    trainedWith,
-  })
+  const result = analysePaper(registration, runs, { ...fakeContext(registration), trainedWith })
   writeResults(folder, result)
   const written = (id: string) => JSON.parse(readFileSync(join(folder, `${id}.json`), 'utf8'))
 

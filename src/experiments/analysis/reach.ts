@@ -1,21 +1,11 @@
 /** @file What a registration's pairs can show at best: the smallest p of a claim, and what Holm's correction leaves of it. */
 
-import { LEVEL, MIN_PAIRS } from '../analysis/analysis.ts'
-import { comparisonsOf } from './references.ts'
-import { type Claim, type RegistrationContent, START } from './registration.ts'
+import { looksOf, plannedFor } from '../plan/blocks.ts'
+import { comparisonsOf } from '../plan/references.ts'
+import type { Claim, RegistrationContent } from '../plan/registration.ts'
+import { LEVEL, MIN_PAIRS } from './analysis.ts'
 
-type Design = Pick<RegistrationContent, 'arms' | 'seeds' | 'starts' | 'claims'>
-
-/** Runs, or pairs of runs, that are registered for arms. */
-export const plannedFor = (
-  { arms, seeds, starts }: Pick<Design, 'arms' | 'seeds' | 'starts'>,
-  names: readonly (string | null)[],
-): number => {
-  const own = names.flatMap(name =>
-    name === null || name === START ? [] : [arms[name].seeds ?? seeds.length],
-  )
-  return starts.length * Math.min(seeds.length, ...own)
-}
+type Design = Pick<RegistrationContent, 'arms' | 'seeds' | 'starts' | 'claims' | 'looks' | 'blocks'>
 
 const pairsOf = (design: Design, claim: Claim): number =>
   Math.min(...comparisonsOf(claim).map(({ a, b }) => plannedFor(design, [a, b])))
@@ -34,15 +24,16 @@ export const reachWarnings = (design: Design): string[] => {
   const idsOf = (found: readonly Claim[]) => found.map(({ id }) => id).join(', ')
   const few = design.claims.filter(claim => pairsOf(design, claim) < MIN_PAIRS)
   const enough = best.filter(({ claim }) => !few.includes(claim))
-  // Holm multiplies a p by the number of claims that have no smaller one.
-  const atLeast = (p: number) => p * (best.length - best.filter(other => other.p < p).length)
+  const looks = looksOf(design)
+  // Holm multiplies a p by the number of claims that have no smaller one; looks share the level out.
+  const atLeast = (p: number) => looks * p * (best.length - best.filter(other => other.p < p).length)
   const never = enough.filter(({ p }) => atLeast(p) >= LEVEL)
-  const hardly = enough.filter(({ p }) => atLeast(p) < LEVEL && p * best.length >= LEVEL)
+  const hardly = enough.filter(({ p }) => atLeast(p) < LEVEL && looks * p * best.length >= LEVEL)
   const told = (found: readonly { claim: Claim }[], what: string) =>
     found.length === 0
       ? []
       : [
-          `${idsOf(found.map(({ claim }) => claim))}: ${what} p < ${LEVEL} after Holm's correction over ${best.length} claims; register more seeds, or fewer claims`,
+          `${idsOf(found.map(({ claim }) => claim))}: ${what} p < ${LEVEL} after Holm's correction over ${best.length} claims${looks > 1 ? ` and ${looks} looks` : ''}; register more seeds, or fewer claims`,
         ]
   return [
     ...(few.length > 0

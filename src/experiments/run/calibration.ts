@@ -6,9 +6,9 @@ import type { EvalRow } from '../../runs/rows.ts'
 import { latestCheckpoint, readEvals, readMetrics } from '../../runs/run-folder.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { mean } from '../../util/statistics.ts'
-import type { Execute } from '../run/runner.ts'
-import type { Pace } from './estimate.ts'
-import { type Job, runDir } from './jobs.ts'
+import type { Pace } from '../plan/estimate.ts'
+import { type Job, runDir } from '../plan/jobs.ts'
+import type { Execute } from './runner.ts'
 
 const STEPS = 2
 

@@ -1,0 +1,123 @@
+/** @file What claims are judged by, from finished runs: figures, pairs, items. Results keep it, so that claims can be judged again. */
+
+import {
+  type FinishedRun,
+  type JudgeWork,
+  judgeWorkOf,
+  type MetricUnit,
+  metricNamed,
+  tokensUntil,
+} from '../metrics/index.ts'
+import { plannedFor } from '../plan/blocks.ts'
+import { comparisonsOf } from '../plan/references.ts'
+import { type Claim, type MetricChoice, type Registration, START } from '../plan/registration.ts'
+import type { ItemStatistics, Pair } from './analysis.ts'
+import { type PairedRuns, pairsOf, type Reading, runsOf } from './pairs.ts'
+import { type StartErrors, startErrors } from './start-error.ts'
+
+/** A metric's figure of one run, and what the run took; judge calls only where it had a judge. */
+export interface RunValue extends Partial<JudgeWork> {
+  arm: string
+  start: string
+  seed: string
+  value: number | null
+  /** What has to be known to read the value; see `Metric.details`. */
+  details?: Record<string, number>
+  steps: number
+  tokens: number
+  seconds: number
+}
+
+/** The pairs of two arms, or of an arm and a number, with all that belongs to them. */
+export interface PairEvidence {
+  a: string
+  /** Null: against the claim's reference. */
+  b: string | null
+  equal: 'steps' | 'tokens'
+  pairs: Pair[]
+  withoutValue: PairedRuns['withoutValue']
+  /** How many pairs were registered. */
+  planned: number
+  items: ItemStatistics | null
+  /** Standard error of each cold start's figure; null where the comparison is not with the start. */
+  startErrors: StartErrors | null
+}
+
+export interface ClaimEvidence {
+  claim: Claim
+  unit: MetricUnit
+  runs: RunValue[]
+  /** None for a claim about the share of runs. */
+  comparisons: PairEvidence[]
+}
+
+const valuesOf = (runs: readonly FinishedRun[], claim: Claim, { metric, options }: Reading): RunValue[] => {
+  const comparisons = comparisonsOf(claim)
+  const named = [...new Set(comparisons.flatMap(({ a, b }) => (b === null ? [a] : [a, b])))]
+  // What an arm started from is shown once, as the first arm that is compared with it found it.
+  const against = comparisons.find(({ b }) => b === START)?.a ?? comparisons[0].a
+  return named.flatMap(arm =>
+    [...runsOf(runs, arm, against).values()].map(run => {
+      const details = metric.details?.(run, options)
+      return {
+        arm,
+        start: run.start,
+        seed: run.seed,
+        value: metric.value(run, options),
+        ...(details && { details }),
+        steps: run.steps,
+        tokens: tokensUntil(run, run.steps),
+        seconds: run.seconds,
+        ...judgeWorkOf(run),
+      }
+    }),
+  )
+}
+
+/** Pairs of two arms as a metric has them, with the errors of the starts' figures where they are compared with. */
+export const evidenceOfPairs = (
+  runs: readonly FinishedRun[],
+  [a, b]: readonly [string, string | null],
+  choice: MetricChoice,
+  reading: Reading,
+  { equal, reference }: Pick<Claim, 'reference'> & { equal: 'steps' | 'tokens' },
+): Omit<PairEvidence, 'planned'> => ({
+  a,
+  b,
+  equal,
+  ...pairsOf(runs, a, b, reading, equal, reference),
+  startErrors: startErrors(
+    runs.filter(({ arm }) => arm === a),
+    b,
+    choice,
+    reading,
+  ),
+})
+
+const comparisonsIn = (
+  registration: Registration,
+  claim: Claim,
+  runs: readonly FinishedRun[],
+  reading: Reading,
+): PairEvidence[] => {
+  if (claim.test === 'share') return []
+  const budgets = claim.equal === 'both' ? (['steps', 'tokens'] as const) : [claim.equal]
+  return comparisonsOf(claim).flatMap(({ a, b }) =>
+    budgets.map(equal => ({
+      ...evidenceOfPairs(runs, [a, b], claim.metric, reading, { equal, reference: claim.reference }),
+      planned: plannedFor(registration, [a, b]),
+    })),
+  )
+}
+
+/** What every claim of a registration is judged by. */
+export const evidenceOf = (registration: Registration, runs: readonly FinishedRun[]): ClaimEvidence[] =>
+  registration.claims.map(claim => {
+    const reading = metricNamed(claim.metric, `claim ${claim.id}`)
+    return {
+      claim,
+      unit: reading.metric.unit,
+      runs: valuesOf(runs, claim, reading),
+      comparisons: comparisonsIn(registration, claim, runs, reading),
+    }
+  })

@@ -1,0 +1,195 @@
+/**
+ * @file All runs of a paper in one compressed file beside its results: what every figure can be worked out from again, without
+ * texts and weights.
+ *
+ * `runs.jsonl.gz`: a line with the registration and what is common to the runs, then a line a run. Of its metrics, figures that
+ * claims and charts name, times, tokens and judge calls are kept at every step, all other numbers at about 24 steps with six
+ * digits. Of its evaluations everything but texts, items in columns: a string of 0 and 1 where they are that.
+ */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
+import { writeFileAtomic } from '../../util/atomic.ts'
+import { DataError } from '../../util/errors.ts'
+import type { FinishedRun } from '../metrics/index.ts'
+import type { Registration } from '../plan/registration.ts'
+import type { PaperContext } from './paper.ts'
+
+const FORMAT = 1
+const FILE = 'runs.jsonl.gz'
+
+/** Steps that are kept of figures that nothing asks for. */
+const KEPT_STEPS = 24
+const DIGITS = 6
+
+type Tree = Record<string, unknown>
+
+const isTree = (value: unknown): value is Tree =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/** A number of a tree, and the keys that lead to it. */
+interface Leaf {
+  path: string[]
+  value: number | null
+}
+
+/** The numbers of a tree; whatever else it holds is left out. */
+const leaves = (tree: Tree, before: readonly string[] = []): Leaf[] =>
+  Object.entries(tree).flatMap(([key, value]) => {
+    const path = [...before, key]
+    if (isTree(value)) return leaves(value, path)
+    return typeof value === 'number' || value === null ? [{ path, value }] : []
+  })
+
+const treeOf = (entries: readonly { path: readonly string[]; value: unknown }[]): Tree => {
+  const tree: Tree = {}
+  for (const { path, value } of entries) {
+    let at = tree
+    for (const part of path.slice(0, -1)) {
+      at[part] ??= {}
+      at = at[part] as Tree
+    }
+    at[path[path.length - 1]] = value
+  }
+  return tree
+}
+
+/** Dotted names that claims and charts read from the steps; of a metric without a key that of its default, entropy. */
+const namedKeys = ({ claims, controls, charts }: Registration): string[] => [
+  ...[...claims.map(({ metric }) => metric), controls.metric].map(({ options }) =>
+    String(options.key ?? 'entropy'),
+  ),
+  ...charts.flatMap(({ curve }) => (curve === undefined ? [] : [curve])),
+]
+
+const ALWAYS = ['step', 'tokens', 'judgeCalls', 'judgeCachedShare']
+
+const thinned = (metrics: readonly MetricsRow[], registration: Registration): Tree[] => {
+  const always = new Set([...ALWAYS, ...namedKeys(registration)])
+  const every = Math.max(1, Math.ceil(metrics.length / KEPT_STEPS))
+  return metrics.map((row, i) => {
+    const isKept = i % every === 0 || i === metrics.length - 1
+    return treeOf(
+      leaves(row as Tree).flatMap(({ path, value }) => {
+        if (always.has(path.join('.')) || path[0] === 'time') return [{ path, value }]
+        return isKept ? [{ path, value: value && Number(value.toPrecision(DIGITS)) }] : []
+      }),
+    )
+  })
+}
+
+/** Items of an evaluation: whose, as a place in the list of the file, and their numbers. */
+interface Columns {
+  ids: number
+  columns: { path: string[]; values: string | (number | null)[] }[]
+}
+
+const packed = (values: (number | null)[]): Columns['columns'][number]['values'] =>
+  values.every(value => value === 0 || value === 1) ? values.join('') : values
+
+/** Lists of ids that evaluations share, each once. */
+class IdLists {
+  readonly lists: string[][] = []
+  readonly #places = new Map<string, number>()
+
+  placeOf(ids: string[]): number {
+    const key = JSON.stringify(ids)
+    const place = this.#places.get(key) ?? this.lists.push(ids) - 1
+    this.#places.set(key, place)
+    return place
+  }
+}
+
+const packItems = (items: readonly Tree[], lists: IdLists): Columns => {
+  const numbers = items.map(item => leaves(item))
+  const paths = new Map(numbers.flat().map(({ path }) => [path.join('\n'), path]))
+  const byName = numbers.map(own => new Map(own.map(({ path, value }) => [path.join('\n'), value])))
+  return {
+    ids: lists.placeOf(items.map(({ id }) => String(id))),
+    columns: [...paths].map(([name, path]) => ({
+      path,
+      values: packed(byName.map(own => own.get(name) ?? null)),
+    })),
+  }
+}
+
+const unpackItems = ({ ids, columns }: Columns, lists: readonly string[][]): Tree[] => {
+  const read = columns.map(({ path, values }) => ({
+    path,
+    values: typeof values === 'string' ? [...values].map(Number) : values,
+  }))
+  return lists[ids].map((id, i) => ({
+    id,
+    ...treeOf(read.map(({ path, values }) => ({ path, value: values[i] }))),
+  }))
+}
+
+/** What the first line holds. */
+interface Header extends PaperContext {
+  format: number
+  /** The content with its hashes and the name of its file. */
+  registration: Registration
+  ids: string[][]
+}
+
+/** What probes measured, without the responses that one keeps for reading. */
+const withoutTexts = (probes: FinishedRun['probes']): FinishedRun['probes'] =>
+  Object.fromEntries(
+    Object.entries(probes).map(([name, found]) => {
+      const { top: _top, ...rest } = found as Tree
+      return [name, rest]
+    }),
+  )
+
+/** Writes the file; returns its path. */
+export const writeSlimRuns = (
+  folder: string,
+  registration: Registration,
+  context: PaperContext,
+  runs: readonly FinishedRun[],
+): string => {
+  const lists = new IdLists()
+  const lines = runs.map(run => ({
+    ...run,
+    metrics: thinned(run.metrics, registration),
+    probes: withoutTexts(run.probes),
+    evals: run.evals.map(row => ({
+      ...row,
+      ...(row.items && { items: packItems(row.items as unknown as Tree[], lists) }),
+    })),
+  }))
+  const header: Header = { format: FORMAT, ...context, registration, ids: lists.lists }
+  const text = [header, ...lines].map(line => `${JSON.stringify(line)}\n`).join('')
+  const path = join(folder, FILE)
+  writeFileAtomic(path, gzipSync(text, { level: 9 }))
+  return path
+}
+
+export interface SlimRuns {
+  registration: Registration
+  context: PaperContext
+  runs: FinishedRun[]
+}
+
+/** The runs that lie beside results; null where none do. @throws DataError for a file of another format */
+export const readSlimRuns = (folder: string): SlimRuns | null => {
+  const path = join(folder, FILE)
+  if (!existsSync(path)) return null
+  const [first, ...lines] = gunzipSync(readFileSync(path)).toString('utf8').trimEnd().split('\n')
+  const { format, registration, ids, ...context } = JSON.parse(first) as Header
+  if (format !== FORMAT)
+    throw new DataError(`${path}: expected format ${FORMAT}, got ${format}`, {
+      hint: 'read it with the Gradus that wrote it',
+    })
+  const runs = lines.map(line => {
+    const run = JSON.parse(line) as FinishedRun & { evals: (EvalRow & { items?: unknown })[] }
+    const evals = run.evals.map(row => ({
+      ...row,
+      ...(row.items && { items: unpackItems(row.items as unknown as Columns, ids) }),
+    }))
+    return { ...run, evals: evals as unknown as EvalRow[] }
+  })
+  return { registration, context, runs }
+}
