@@ -13,12 +13,6 @@ const CIRCLES: Record<string, readonly string[]> = {
     'tensor/ops/reduce.ts',
     'tensor/ops/shape.ts',
   ],
-  'reading a registration ends with checking what its parts refer to': [
-    'experiments/metrics/index.ts',
-    'experiments/plan/references.ts',
-    'experiments/plan/registration.ts',
-    'experiments/probes/uses.ts',
-  ],
 }
 
 type Imports = ReadonlyMap<string, readonly string[]>
