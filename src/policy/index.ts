@@ -4,8 +4,8 @@ export { localChatModel, type PolicyChatParts, policyChatModel } from './chat/ch
 export { type LocalChat, openLocalChat } from './chat/local-chat.ts'
 export { createEngine, type Engine, type EngineOptions } from './local/engine.ts'
 export { LocalPolicy } from './local/local-policy.ts'
+export type { ModelSource } from './local/model-source.ts'
 export { type PairedOptions, PairedPolicy } from './local/paired-policy.ts'
-export type { ModelSource } from './local/parameters.ts'
 export {
   openPolicy,
   type PipelinedPolicySettings,

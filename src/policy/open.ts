@@ -3,8 +3,8 @@
 import { z } from 'zod'
 import type { LossSpec } from '../rl/loss.ts'
 import { LocalPolicy } from './local/local-policy.ts'
+import type { ModelSource } from './local/model-source.ts'
 import { PairedPolicy } from './local/paired-policy.ts'
-import type { ModelSource } from './local/parameters.ts'
 import type { Policy } from './policy.ts'
 import { lossRefusal } from './update.ts'
 

@@ -140,7 +140,7 @@ export interface StepStats {
   gradNorm?: number
 }
 
-/** A language model that is being trained. */
+/** A language model that is being trained. Calls are carried out in the order in which they were made. */
 export interface Policy {
   /**
    * Samples in the order of the prompts, groups together. `onSample` gets each one as soon as it is finished, `onToken` each

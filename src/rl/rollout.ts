@@ -2,6 +2,7 @@
 
 import { mean } from '../util/descriptive.ts'
 import { ShapeError } from '../util/errors.ts'
+import { type CriticOptions, criticCredit } from './critic.ts'
 import { broadcastAdvantage, type Datum, type TokenIds, type TokenSpan } from './datum.ts'
 
 /**
@@ -58,6 +59,9 @@ export interface Graded<Problem, Grade> extends Reward {
 export interface Credited<Problem, Grade> extends Graded<Problem, Grade> {
   /** One a token; 0 where the environment wrote. */
   advantages: Float32Array
+  /** A critic's targets and what it said before the update, one a token. */
+  returns?: Float32Array
+  oldValues?: Float32Array
 }
 
 /** Rollouts by problem and sample. */
@@ -78,6 +82,30 @@ export const creditRollouts = <Problem, Grade>(
       advantages: broadcastAdvantage(advantages_P_G[p][g], item.rollout.mask),
     })),
   )
+
+/**
+ * Credit by a critic's estimates: GAE over the tokens that the policy wrote, whitened role by role. Rollouts that nothing is
+ * known of are left out: they have nothing to teach the policy, and no target for the critic.
+ * @param values_P_G the critic's estimate before each token: [problem][sample]
+ * @throws what `criticCredit` throws
+ */
+export const creditByCritic = <Problem, Grade>(
+  groups: Groups<Graded<Problem, Grade>>,
+  values_P_G: readonly (readonly ArrayLike<number>[])[],
+  options: CriticOptions = {},
+): Credited<Problem, Grade>[][] => {
+  const known = groups.map((group, p) =>
+    group.flatMap((item, g) => (item.reward === null ? [] : [{ item, values: values_P_G[p][g] }])),
+  )
+  const credits = criticCredit(
+    known.flat().map(({ item: { rollout, reward }, values }) => {
+      const { role, mask } = rollout
+      return { role, mask, values, reward: reward! }
+    }),
+    options,
+  ).values()
+  return known.map(group => group.map(({ item }) => ({ ...item, ...credits.next().value! })))
+}
 
 /** Tokens of a rollout that the policy wrote. */
 export const writtenTokens = ({ mask }: Pick<Rollout, 'mask'>): number => mask.reduce((sum, m) => sum + m, 0)
@@ -125,7 +153,7 @@ export const datumsOf = (
   groups: Groups<Credited<unknown, unknown>>,
   { dropZero = false, ratio = 'plain' }: DatumOptions = {},
 ): GroupedDatum[] =>
-  groups.flat().flatMap(({ rollout, advantages }) => {
+  groups.flat().flatMap(({ rollout, advantages, returns, oldValues }) => {
     if (advantages.length !== rollout.tokens.length)
       throw new ShapeError(
         `${rollout.key}: expected ${rollout.tokens.length} advantages, one a token, got ${advantages.length}`,
@@ -138,6 +166,8 @@ export const datumsOf = (
       mask: Float32Array.from(mask),
       oldLogprobs: oldLogprobs ?? logprobs,
       advantages,
+      ...(returns && { returns }),
+      ...(oldValues && { oldValues }),
     }
     return [{ datum, group }]
   })

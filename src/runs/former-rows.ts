@@ -27,11 +27,14 @@ interface FormerEvalRow {
   [name: string]: unknown
 }
 
-/** What the figure called accuracy is called today, by what it was in words. */
 const NAMES_OF_ACCURACY: Readonly<Record<string, string>> = {
   'rubric score': 'rubric',
   'agreement with labels': 'agreement',
 }
+
+/** What the figure called accuracy is called today, by what it was in words. */
+const nameOfAccuracy = (scoreName: string | undefined): string =>
+  (scoreName === undefined ? undefined : NAMES_OF_ACCURACY[scoreName]) ?? 'accuracy'
 
 const WORDS: Readonly<Record<string, string>> = {
   correctAndProved: 'correct and proved',
@@ -42,18 +45,15 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /** Every score's former field with its name of today, in the order of today. */
-const namesOf = (scoreName: string | undefined): [former: string, name: string][] => {
-  const own = scoreName === undefined ? 'accuracy' : (NAMES_OF_ACCURACY[scoreName] ?? 'accuracy')
-  return [
-    ['correctAndProved', 'correctAndProved'],
-    ['accuracy', own],
-    ['correctAndValid', 'correctAndValid'],
-    ['validProofs', 'validProofs'],
-    ['wellFormed', 'wellFormed'],
-    ['greedyAccuracy', greedyName(own)],
-    ['greedyCorrectAndValid', greedyName('correctAndValid')],
-  ]
-}
+const namesOf = (accuracy: string): [former: string, name: string][] => [
+  ['correctAndProved', 'correctAndProved'],
+  ['accuracy', accuracy],
+  ['correctAndValid', 'correctAndValid'],
+  ['validProofs', 'validProofs'],
+  ['wellFormed', 'wellFormed'],
+  ['greedyAccuracy', greedyName(accuracy)],
+  ['greedyCorrectAndValid', greedyName('correctAndValid')],
+]
 
 type Names = ReturnType<typeof namesOf>
 
@@ -90,9 +90,10 @@ const withoutScores = <T extends object>(row: T, names: Names): Partial<T> => {
 export const upgradeEval = (row: EvalRow | FormerEvalRow): EvalRow => {
   if (row.scores !== undefined) return row as EvalRow
   const { scoreName, byLabel, baselines, items, ...rest } = row as FormerEvalRow
-  const names = namesOf(scoreName)
+  const accuracy = nameOfAccuracy(scoreName)
+  const names = namesOf(accuracy)
   const scores = scoresOf(rest, names)
-  const primary = ['correctAndProved', 'correctAndValid'].find(name => name in scores) ?? names[1][1]
+  const primary = ['correctAndProved', 'correctAndValid'].find(name => name in scores) ?? accuracy
   const words = Object.keys(scores).flatMap(name => (name in WORDS ? [[name, WORDS[name]]] : []))
   return {
     ...(withoutScores(rest, names) as unknown as Pick<EvalRow, 'step' | 'set' | 'n'>),
@@ -100,7 +101,7 @@ export const upgradeEval = (row: EvalRow | FormerEvalRow): EvalRow => {
     primary,
     scoreNames: {
       ...Object.fromEntries(words),
-      ...(scoreName !== undefined && { [names[1][1]]: scoreName }),
+      ...(scoreName !== undefined && { [accuracy]: scoreName }),
     },
     ...(byLabel && {
       byLabel: mapValues(byLabel, (label): LabelScore => ({ n: label.n, scores: numbersOf(label, names) })),

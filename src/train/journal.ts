@@ -9,13 +9,13 @@ import type { Rollout } from '../rl/rollout.ts'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { CheckpointError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
-import type { Response } from './sampling.ts'
+import type { Continuation } from './sampling.ts'
 
 /** A response with the log-probs that its ratio starts from, where they were computed anew. */
-export type Drawn = Response & Pick<Rollout, 'oldLogprobs'>
+export type SampledResponse = Continuation & Pick<Rollout, 'oldLogprobs'>
 
 /** Responses by the seed that their random streams are named by, in the order of the request. */
-export type Journal = ReadonlyMap<string, readonly Drawn[]>
+export type Journal = ReadonlyMap<string, readonly SampledResponse[]>
 
 const NUMBERS = 'sampled-ahead.safetensors'
 const NAMES = 'sampled-ahead.json'
@@ -45,7 +45,7 @@ export const saveJournal = (folder: string, journal: Journal): void => {
     ),
   }))
   const tensors = [...journal.values()].flatMap((drawn, r) => {
-    const of = (name: string, pick: (each: Drawn) => ArrayLike<number>) =>
+    const of = (name: string, pick: (each: SampledResponse) => ArrayLike<number>) =>
       [`${r}.${name}`, joined(drawn.map(pick))] as const
     const scored = drawn.some(({ oldLogprobs }) => oldLogprobs !== undefined)
     return [
@@ -93,7 +93,7 @@ const drawnFrom = (
   failures: Readonly<Record<string, string>>,
   column: (name: string, length: number) => Float32Array,
   scored: boolean,
-): Drawn[] => {
+): SampledResponse[] => {
   const places = consecutive(column('lengths', ends.length))
   const turnPlaces = consecutive(column('turns', ends.length))
   const end = places.at(-1)?.end ?? 0

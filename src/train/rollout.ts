@@ -6,7 +6,7 @@ import type { Graded, RatioMode, Reward, Rollout } from '../rl/rollout.ts'
 import { DataError, GradusError } from '../util/errors.ts'
 import type { Environment, TurnLimits } from './environment.ts'
 import { type Grader, GradingQueue } from './grading.ts'
-import type { Drawn, Journal } from './journal.ts'
+import type { Journal, SampledResponse } from './journal.ts'
 import { drawResponses, type Place } from './sampling.ts'
 
 /** What a recipe asks for. */
@@ -73,7 +73,7 @@ export class StepRollouts implements Io {
   readonly #policy: Policy
   readonly #names: StepNames
   readonly #known: Journal
-  readonly #journal = new Map<string, readonly Drawn[]>()
+  readonly #journal = new Map<string, readonly SampledResponse[]>()
   #markSampled: () => void = () => {}
   #sawLast = false
   readonly #turn: Promise<void>
@@ -167,7 +167,7 @@ export class StepRollouts implements Io {
     // Taken at once, so that two requests at a time cannot have the same name.
     this.#journal.set(seed, [])
     const rollouts = new Array<Rollout>(places.length)
-    const take = (i: number, drawn: Drawn) => {
+    const take = (i: number, drawn: SampledResponse) => {
       const { problem: _, ...place } = places[i]
       rollouts[i] = { ...place, ...drawn }
       onRollout(places[i], rollouts[i])

@@ -11,7 +11,7 @@ export type Place<Problem> = Pick<Rollout, 'key' | 'role' | 'group' | 'sample' |
 }
 
 /** What drawing adds to a place. */
-export type Response = Pick<Rollout, 'tokens' | 'mask' | 'logprobs' | 'turns' | 'end' | 'failure'>
+export type Continuation = Pick<Rollout, 'tokens' | 'mask' | 'logprobs' | 'turns' | 'end' | 'failure'>
 
 export interface DrawOptions<Problem> {
   /** `maxTokens` is that of a turn. */
@@ -25,7 +25,7 @@ export interface DrawOptions<Problem> {
 }
 
 /** Called as soon as a rollout is finished; the others may still be on their way. */
-export type OnResponse = (index: number, response: Response) => void
+export type OnResponse = (index: number, response: Continuation) => void
 
 /**
  * Draws a response for every place. Turns go in rounds: all episodes that wait for the policy are sampled in one call, each
@@ -37,8 +37,8 @@ export const drawResponses = async <Problem>(
   places: readonly Place<Problem>[],
   options: DrawOptions<Problem>,
   onResponse: OnResponse,
-): Promise<Response[]> => {
-  const responses = new Array<Response>(places.length)
+): Promise<Continuation[]> => {
+  const responses = new Array<Continuation>(places.length)
   const finish: OnResponse = (index, response) => {
     responses[index] = response
     onResponse(index, response)
@@ -67,7 +67,7 @@ export const drawResponses = async <Problem>(
   return responses
 }
 
-const oneTurn = ({ tokens, logprobs, finishReason }: Sample): Response => ({
+const oneTurn = ({ tokens, logprobs, finishReason }: Sample): Continuation => ({
   tokens,
   mask: new Uint8Array(tokens.length).fill(1),
   logprobs,

@@ -3,7 +3,8 @@
 import { assertTokenizerFits, createTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import type { Policy } from '../policy.ts'
 import { lossRefusal } from '../update.ts'
-import { type ModelSource, Parameters } from './parameters.ts'
+import type { ModelSource } from './model-source.ts'
+import { Parameters } from './parameters.ts'
 import { Sampler } from './sampler.ts'
 import { Trainer } from './trainer.ts'
 

@@ -8,7 +8,7 @@ import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { CheckpointError, DataError, GradusError } from '../../util/errors.ts'
 import { updateOnce } from '../update.ts'
 import { LocalPolicy } from './local-policy.ts'
-import type { ModelSource } from './parameters.ts'
+import type { ModelSource } from './model-source.ts'
 import { TINY, tinyEngine } from './tiny-model.fixture.ts'
 
 const SOURCE: ModelSource = { init: { config: TINY, seed: 1 } }

@@ -7,7 +7,7 @@ import { workerUrl } from '../../util/worker-url.ts'
 import type { Policy, Sample, SampledToken, SampleRequest } from '../policy.ts'
 import { lossRefusal } from '../update.ts'
 import type { Engine, EngineOptions } from './engine.ts'
-import type { ModelSource } from './parameters.ts'
+import type { ModelSource } from './model-source.ts'
 import type { CallMessage, ErrorData, Method, Reply, WorkerStart } from './protocol.ts'
 
 interface Listeners {

@@ -6,8 +6,8 @@ import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { CheckpointError } from '../../util/errors.ts'
 import { updateOnce } from '../update.ts'
 import { LocalPolicy } from './local-policy.ts'
+import type { ModelSource } from './model-source.ts'
 import { PairedPolicy } from './paired-policy.ts'
-import type { ModelSource } from './parameters.ts'
 import { TINY } from './tiny-model.fixture.ts'
 
 const SOURCE: ModelSource = { init: { config: TINY, seed: 1 } }

@@ -3,7 +3,7 @@
 import type { Policy } from '../policy.ts'
 import type { EngineOptions } from './engine.ts'
 import { LocalPolicy } from './local-policy.ts'
-import type { ModelSource } from './parameters.ts'
+import type { ModelSource } from './model-source.ts'
 
 export interface PairedOptions {
   sampler?: EngineOptions

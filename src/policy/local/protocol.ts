@@ -3,7 +3,7 @@
 import type { ModelConfig } from '../../model/config.ts'
 import type { Sample, SampledToken } from '../policy.ts'
 import type { Engine, EngineOptions } from './engine.ts'
-import type { ModelSource } from './parameters.ts'
+import type { ModelSource } from './model-source.ts'
 
 export interface WorkerStart {
   source: ModelSource

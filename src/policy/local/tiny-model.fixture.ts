@@ -2,7 +2,7 @@
 
 import type { ModelConfig } from '../../model/config.ts'
 import { createEngine, type Engine, type EngineOptions } from './engine.ts'
-import type { ModelSource } from './parameters.ts'
+import type { ModelSource } from './model-source.ts'
 
 export const TINY: ModelConfig = {
   family: 'llama',

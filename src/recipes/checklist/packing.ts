@@ -1,7 +1,7 @@
 /** @file The packing task for recipes: prompts, scaffolds, and grading by the rules of each trip's rubric. */
 
 import { RuleGrader } from '../../grade/rules/index.ts'
-import type { ModelSource } from '../../policy/local/parameters.ts'
+import type { ModelSource } from '../../policy/local/model-source.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/index.ts'

@@ -1,7 +1,7 @@
 /** @file The miniature model of the logic task: its shape from the configuration, its tokenizer files. */
 
 import type { ModelConfig } from '../../model/config.ts'
-import type { ModelSource } from '../../policy/local/parameters.ts'
+import type { ModelSource } from '../../policy/local/model-source.ts'
 import { buildLogicTokenizerConfig, buildLogicTokenizerJson } from '../../tasks/logic/tokenizer-json.ts'
 import { LOGIC_TOKENS, LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import type { ModelShape } from '../../train/config.ts'

@@ -11,6 +11,7 @@ import { keptRows } from '../../train/kept-rollouts.ts'
 import { miniatureFormat } from '../logic/format.ts'
 import { rubricAsRewardSchema } from './config.ts'
 import { type TrainingGrade, trainingGrader } from './controls.ts'
+import { presets } from './presets.ts'
 import { rubricAsReward } from './recipe.ts'
 
 const PREMISES = [
@@ -199,6 +200,25 @@ describe('credit of single steps', () => {
     expect(at(0)).toBeGreaterThan(0)
     expect(at(1)).toBeLessThan(0)
     expect(at(2)).toBeCloseTo(at(1), 5)
+  })
+})
+
+describe('rollouts without any advantage', () => {
+  it.each([
+    [{}, 2],
+    [{ dropZero: false }, 4],
+    [presets.paper.config, 4],
+  ])('%j: %i of 4 go into the update', async (settings, count) => {
+    const recipe = await recipeOf({
+      ...(settings as Record<string, unknown>),
+      task: {},
+      condition: 'outcome',
+    })
+    const { lesson } = await learnt(recipe, [
+      [whole, whole],
+      [whole, wrongAnswer],
+    ])
+    expect(lesson.phases.map(({ datums }) => datums.length)).toEqual([count])
   })
 })
 

@@ -1,0 +1,101 @@
+/** @file Where a policy's model comes from: a checkpoint, an adapter with the base that it names, or fresh weights. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadConfig, readCompanionFiles } from '../../model/checkpoint.ts'
+import type { ModelConfig } from '../../model/config.ts'
+import { initLora, isAdapterFolder, type LoraConfig, loadAdapter } from '../../model/lora-files.ts'
+import type { NamedTensors } from '../../model/safetensors.ts'
+import { initValueHead, initWeights, loadValueHead, loadWeights } from '../../model/weights.ts'
+import { CheckpointError } from '../../util/errors.ts'
+
+/** Where a model comes from: a checkpoint folder, or fresh weights of a given shape. */
+export interface ModelSource {
+  folder?: string
+  init?: { config: ModelConfig; seed: number | string; embeddingStd?: number; files?: Record<string, string> }
+  /** Train an adapter instead of the weights. */
+  lora?: LoraConfig
+  /** Adds a value head (fresh unless the folder has one). */
+  valueHead?: boolean
+  seed?: number | string
+}
+
+/** What a source holds; trained is the adapter where there is one, and the value head. */
+export interface LoadedSource {
+  config: ModelConfig
+  weights: NamedTensors
+  valueHead: NamedTensors | null
+  adapter: NamedTensors | null
+  lora: LoraConfig | null
+  files: ReadonlyMap<string, string>
+  /** Where an adapter's base lies. */
+  baseModel: string
+}
+
+/** Reads or initialises a model. @throws CheckpointError for a folder that is not there, is broken, or names no base model */
+export const loadSource = (source: ModelSource): LoadedSource => {
+  const seed = source.seed ?? source.init?.seed ?? 0
+  if (source.init) {
+    const { config, embeddingStd, files = {} } = source.init
+    const weights = initWeights(config, source.init.seed, { embeddingStd })
+    const adapter = source.lora ? initLora(config, source.lora, seed) : null
+    const valueHead = source.valueHead ? initValueHead(config, seed) : null
+    return {
+      config,
+      weights,
+      valueHead,
+      adapter,
+      lora: source.lora ?? null,
+      files: new Map(Object.entries(files)),
+      baseModel: '',
+    }
+  }
+  if (!source.folder)
+    throw new CheckpointError('a model needs a checkpoint folder or a configuration to start from', {
+      hint: 'set model.folder or model.init',
+    })
+  return loadFolder(source.folder, source, seed)
+}
+
+/** A folder with an adapter names its base model, which is loaded first. */
+const loadFolder = (folder: string, source: ModelSource, seed: number | string): LoadedSource => {
+  if (isAdapterFolder(folder)) {
+    const { adapter, base } = loadAdapterWithBase(folder)
+    const valueHead = valueHeadOf(folder, base.config, source, seed)
+    return { ...base, adapter: adapter.tensors, lora: adapter.lora, valueHead }
+  }
+  const config = loadConfig(folder)
+  return {
+    config,
+    weights: loadWeights(folder, config),
+    valueHead: valueHeadOf(folder, config, source, seed),
+    adapter: source.lora ? initLora(config, source.lora, seed) : null,
+    lora: source.lora ?? null,
+    files: readCompanionFiles(folder),
+    baseModel: folder,
+  }
+}
+
+const valueHeadOf = (folder: string, config: ModelConfig, source: ModelSource, seed: number | string) =>
+  source.valueHead ? (loadValueHead(folder, config) ?? initValueHead(config, seed)) : null
+
+const loadAdapterWithBase = (folder: string) => {
+  const baseOf = (text: string) =>
+    (JSON.parse(text) as { base_model_name_or_path?: string }).base_model_name_or_path
+  const named = baseOf(readFileSync(join(folder, 'adapter_config.json'), 'utf8')) ?? ''
+  const basePath = existsSync(named) ? named : join(folder, named)
+  if (!existsSync(join(basePath, 'config.json')))
+    throw new CheckpointError(`${folder}: its base model ${named || '(none named)'} is not here`, {
+      hint: 'put the base model folder where adapter_config.json says',
+    })
+  const config = loadConfig(basePath)
+  return {
+    adapter: loadAdapter(folder, config),
+    base: {
+      config,
+      weights: loadWeights(basePath, config),
+      files: readCompanionFiles(basePath),
+      baseModel: basePath,
+    },
+  }
+}
