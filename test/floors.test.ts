@@ -13,18 +13,6 @@ const CIRCLES: Record<string, readonly string[]> = {
     'tensor/ops/reduce.ts',
     'tensor/ops/shape.ts',
   ],
-  'types only: what a grade is stands beside what puts it together': [
-    'grade/logic/criteria.ts',
-    'grade/logic/exploits.ts',
-    'grade/logic/proof.ts',
-  ],
-  'reading a registration ends with checking what its parts refer to': [
-    'experiments/metrics/index.ts',
-    'experiments/plan/blocks.ts',
-    'experiments/plan/references.ts',
-    'experiments/plan/registration.ts',
-    'experiments/probes/uses.ts',
-  ],
 }
 
 type Imports = ReadonlyMap<string, readonly string[]>

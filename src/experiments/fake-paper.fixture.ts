@@ -5,7 +5,8 @@ import { Rng } from '../util/rng.ts'
 import { RULE } from './analysis/rules.ts'
 import type { FinishedRun } from './metrics/index.ts'
 import { allSeeds, blocksOf } from './plan/blocks.ts'
-import { parseRegistration, type Registration } from './plan/registration.ts'
+import { parseRegistration } from './plan/read.ts'
+import type { Registration } from './plan/registration.ts'
 import type { PaperContext } from './results/paper.ts'
 
 const STEPS = 60

@@ -12,7 +12,8 @@ import {
   statementsOf,
 } from './formal-problem.ts'
 import type { GradeItem, GradeOptions, Grader } from './grader.ts'
-import { gradeLogicBatch, type LogicGrade, type LogicGradeOptions } from './logic/criteria.ts'
+import { gradeLogicBatch } from './logic/criteria.ts'
+import type { LogicGrade, LogicGradeOptions } from './logic/grade.ts'
 import { LogicSolver, type SolverOptions } from './logic/solver.ts'
 
 interface FormalCheck {

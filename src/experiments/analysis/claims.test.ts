@@ -178,7 +178,7 @@ describe('claims under the rule at registration and under the one now', () => {
           ...run,
           evals: run.evals.map(row => ({
             ...row,
-            accuracy: 0.45 - 0.07 * Number(run.seed) + (0.01 * row.step) / 60,
+            scores: { accuracy: { value: 0.45 - 0.07 * Number(run.seed) + (0.01 * row.step) / 60 } },
           })),
         }
       : run,

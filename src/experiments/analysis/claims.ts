@@ -3,8 +3,7 @@
 import { holm } from '../../util/statistics.ts'
 import type { FinishedRun } from '../metrics/index.ts'
 import { looksOf, plannedFor } from '../plan/blocks.ts'
-import { comparisonsOf } from '../plan/references.ts'
-import type { Claim, Registration } from '../plan/registration.ts'
+import { type Claim, comparisonsOf, type Registration } from '../plan/registration.ts'
 import {
   comparePairs,
   type ItemStatistics,

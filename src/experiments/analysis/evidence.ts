@@ -9,8 +9,13 @@ import {
   tokensUntil,
 } from '../metrics/index.ts'
 import { plannedFor } from '../plan/blocks.ts'
-import { comparisonsOf } from '../plan/references.ts'
-import { type Claim, type MetricChoice, type Registration, START } from '../plan/registration.ts'
+import {
+  type Claim,
+  comparisonsOf,
+  type MetricChoice,
+  type Registration,
+  START,
+} from '../plan/registration.ts'
 import type { ItemStatistics, Pair } from './analysis.ts'
 import { type PairedRuns, pairsOf, type Reading, runsOf } from './pairs.ts'
 import { type StartErrors, startErrors } from './start-error.ts'

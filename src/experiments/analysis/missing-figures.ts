@@ -6,10 +6,10 @@
 import { closest } from '../../util/schema.ts'
 import { curveOf } from '../metrics/curves.ts'
 import { type FinishedRun, metricNamed, tokensUntil } from '../metrics/index.ts'
-import { comparisonsOf } from '../plan/references.ts'
 import {
   type Claim,
   CONTROLS,
+  comparisonsOf,
   type MetricChoice,
   metricText,
   type Registration,

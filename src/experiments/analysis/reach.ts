@@ -1,8 +1,7 @@
 /** @file What a registration's pairs can show at best: the smallest p of a claim, and what Holm's correction leaves of it. */
 
 import { looksOf, plannedFor } from '../plan/blocks.ts'
-import { comparisonsOf } from '../plan/references.ts'
-import type { Claim, RegistrationContent } from '../plan/registration.ts'
+import { type Claim, comparisonsOf, type RegistrationContent } from '../plan/registration.ts'
 import { LEVEL, MIN_PAIRS } from './analysis.ts'
 
 type Design = Pick<RegistrationContent, 'arms' | 'seeds' | 'starts' | 'claims' | 'looks' | 'blocks'>

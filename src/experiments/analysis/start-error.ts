@@ -8,7 +8,8 @@
 
 import type { EvalRow } from '../../runs/rows.ts'
 import { normalQuantile, variance } from '../../util/statistics.ts'
-import { beforeTraining, evalsOn, type FinishedRun, scoreNameIn } from '../metrics/index.ts'
+import { scoreNameIn } from '../metrics/evaluation.ts'
+import { beforeTraining, evalsOn, type FinishedRun } from '../metrics/index.ts'
 import { type MetricChoice, START } from '../plan/registration.ts'
 import type { Pair } from './analysis.ts'
 import type { Reading } from './pairs.ts'
@@ -27,10 +28,10 @@ export const shareError = (value: number, problems: number): number => {
   return Math.sqrt((share * (1 - share)) / problems)
 }
 
-/** A score of every problem of an evaluation; null where one of them lacks it. */
+/** A registered score of each item of an evaluation; null where one of them lacks it. */
 const itemFigures = (row: EvalRow, score: string): number[] | null => {
-  const name = scoreNameIn(row, score)
   const { items = [] } = row
+  const name = scoreNameIn(row, score)
   const found = items.flatMap(({ scores }) => scores[name] ?? [])
   return found.length > 1 && found.length === items.length ? found : null
 }

@@ -8,7 +8,6 @@ import { EVALUATION_METRICS } from './evaluation.ts'
 import type { Metric } from './metric.ts'
 import { PROBE_METRICS } from './probed.ts'
 
-export { scoreNameIn } from './evaluation.ts'
 export type { FinishedRun, JudgeWork, Metric, MetricUnit } from './metric.ts'
 export { beforeTraining, evalsOn, judgeWorkOf, tokensUntil } from './metric.ts'
 

@@ -7,15 +7,14 @@ import { metricNamed } from '../metrics/index.ts'
 import { PROBED_RECIPES } from '../probes/schema.ts'
 import { probeUses } from '../probes/uses.ts'
 import { allSeeds } from './blocks.ts'
-import { type Claim, CONTROLS, type MetricChoice, type RegistrationContent, START } from './registration.ts'
-
-/** The arms that a claim names, in pairs; `null` stands for the claim's reference. */
-export const comparisonsOf = ({ arms }: Pick<Claim, 'arms'>): { a: string; b: string | null }[] => {
-  if (Array.isArray(arms)) return arms.slice(1).map((b, i) => ({ a: arms[i], b }))
-  if ('pairs' in arms) return arms.pairs.map(([a, b]) => ({ a, b }))
-  const { a, b } = arms
-  return b === undefined ? [{ a, b: null }] : b.map(other => ({ a, b: other }))
-}
+import {
+  type Claim,
+  CONTROLS,
+  comparisonsOf,
+  type MetricChoice,
+  type RegistrationContent,
+  START,
+} from './registration.ts'
 
 /** @throws ConfigError that lists everything wrong, by place. */
 export const checkReferences = (content: RegistrationContent, file: string): void => {

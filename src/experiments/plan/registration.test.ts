@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { fakeContent, fakeRegistration } from '../fake-paper.fixture.ts'
 import { METRICS } from '../metrics/index.ts'
-import { parseRegistration, readRegistration } from './registration.ts'
+import { parseRegistration, readRegistration } from './read.ts'
 
 const registration = fakeRegistration()
 

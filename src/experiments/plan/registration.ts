@@ -1,15 +1,7 @@
 /** @file A registration: what is claimed, how it is tested and on what, written down before anything runs. */
 
-import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
-import { canonicalJson } from '../../util/canonical.ts'
-import { ConfigError } from '../../util/errors.ts'
-import { readText } from '../../util/jsonl.ts'
-import { parseWith } from '../../util/schema.ts'
 import { probeSchema } from '../probes/schema.ts'
-import { checkReferences } from './references.ts'
 
 /** Stands for the model that an arm began with: its run's own evaluation before the first step. */
 export const START = 'start'
@@ -52,7 +44,7 @@ const armSchema = z.strictObject({
  * - `equal`: the difference lies within the smallest effect, on either side
  * - `not-above`, `not-below`: a is at most, or at least, b, up to the smallest effect
  */
-export const DIRECTIONS = ['greater', 'less', 'equal', 'not-above', 'not-below'] as const
+const DIRECTIONS = ['greater', 'less', 'equal', 'not-above', 'not-below'] as const
 export type Direction = (typeof DIRECTIONS)[number]
 
 const armsSchema = z.union([
@@ -174,6 +166,14 @@ export type RegistrationContent = z.output<typeof registrationSchema>
 export type Claim = RegistrationContent['claims'][number]
 export type MetricChoice = Claim['metric']
 
+/** The arms that a claim names, in pairs; `null` stands for the claim's reference. */
+export const comparisonsOf = ({ arms }: Pick<Claim, 'arms'>): { a: string; b: string | null }[] => {
+  if (Array.isArray(arms)) return arms.slice(1).map((b, i) => ({ a: arms[i], b }))
+  if ('pairs' in arms) return arms.pairs.map(([a, b]) => ({ a, b }))
+  const { a, b } = arms
+  return b === undefined ? [{ a, b: null }] : b.map(other => ({ a, b: other }))
+}
+
 /** `score (greedyAccuracy) on unseen trips`. */
 export const metricText = ({ name, options }: MetricChoice): string => {
   const { set, ...rest } = options as { set?: string } & Record<string, unknown>
@@ -187,39 +187,4 @@ export interface Registration extends RegistrationContent {
   /** Of each later block, over its content and the hash before it. */
   blockHashes: string[]
   file: string
-}
-
-const sha256 = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex')
-
-/** Hash of each later block, over its content and the hash before it. @param raw the blocks as the file has them */
-const hashBlocks = (first: string, raw: readonly unknown[]): string[] => {
-  let after = first
-  return raw.map(block => {
-    after = sha256({ after, block })
-    return after
-  })
-}
-
-/** Checks a registration's content. @throws ConfigError that lists everything wrong, by place. */
-export const parseRegistration = (value: unknown, file: string): Registration => {
-  const content = parseWith(registrationSchema, value, file)
-  checkReferences(content, file)
-  const { blocks = [], ...first } = value as { blocks?: unknown[] }
-  const hash = sha256(first)
-  return { ...content, hash, blockHashes: hashBlocks(hash, blocks), file }
-}
-
-/** Reads a registration from a YAML file. @throws ConfigError for a file that is missing, no YAML, or no registration. */
-export const readRegistration = (file: string): Registration => {
-  if (!existsSync(file)) throw new ConfigError(`${file}: no such file`, { hint: 'check the path' })
-  const lines = new LineCounter()
-  const document = parseDocument(readText(file), { lineCounter: lines })
-  const [problem] = document.errors
-  if (problem) {
-    const { line } = lines.linePos(problem.pos[0])
-    throw new ConfigError(`${file}:${line}: ${problem.message.split('\n')[0].replace(/:$/, '')}`, {
-      hint: 'correct the YAML there',
-    })
-  }
-  return parseRegistration(document.toJS({ maxAliasCount: -1 }), file)
 }

@@ -1,7 +1,6 @@
 /** @file Whether probes can be done, and find what claims ask them for: told before the hours of training, not after. */
 
-import { comparisonsOf } from '../plan/references.ts'
-import { type Claim, type RegistrationContent, START } from '../plan/registration.ts'
+import { type Claim, comparisonsOf, type RegistrationContent, START } from '../plan/registration.ts'
 import type { Probe } from './schema.ts'
 
 /** What a claim's metric has to find in the result of a probe. */

@@ -11,8 +11,7 @@ import { untestable } from '../analysis/untestable.ts'
 import { onAllProblems } from '../metrics/all-problems.ts'
 import { beforeTraining, type FinishedRun, metricNamed } from '../metrics/index.ts'
 import { type Job, runDir } from '../plan/jobs.ts'
-import { comparisonsOf } from '../plan/references.ts'
-import { type Registration, START } from '../plan/registration.ts'
+import { comparisonsOf, type Registration, START } from '../plan/registration.ts'
 import type { Execute } from './runner.ts'
 
 /** Arms that a claim compares with their start, each once. */

@@ -1,94 +1,16 @@
 /** @file The five criteria of the logic rubric, C1 to C5, for whole batches of responses (spec 6.2, 6.3). */
 
 import { mean } from '../../util/descriptive.ts'
-import { type ExtractedAnswer, extractLabel } from './answer.ts'
-import { contextOf, type ProblemContext, type ReadStep } from './context.ts'
+import { extractLabel } from './answer.ts'
+import { contextOf, type ReadStep } from './context.ts'
 import { exploitFlags, isTautology, tagsOf } from './exploits.ts'
 import type { Formula } from './formula.ts'
-import type { LogicLabel, LogicProblem } from './problem.ts'
+import type { Draft, LogicGrade, LogicGradeOptions, LogicItem, StepGrade } from './grade.ts'
+import type { LogicProblem } from './problem.ts'
 import { proofOf } from './proof.ts'
 import { completenessProxy, premiseUseProxy } from './proxies.ts'
-import type { LogicCriterion } from './rubric.ts'
-import type { ProxySettings } from './settings.ts'
 import { type LogicSolver, STEP_CREDIT, type StepQuery, type StepStatus } from './solver.ts'
-import { type ExtractedReasoning, extractReasoning, type Rule, type StepText } from './steps.ts'
-
-export interface LogicGradeOptions {
-  /** Work out C4 and C5 as they really are, beside the training proxies. For evaluation: it asks the solver more. */
-  truth?: boolean
-  /** Leave steps out of C2 that repeat a premise or an earlier step, or that hold without premises. Default off, as in the paper. */
-  noveltyDiscount?: boolean
-  /** Check that each derived step follows from the steps before it: by the ground solver where it can tell, else by Z3. Default on. */
-  support?: boolean
-  /** What the training proxies of C4 and C5 ask for. Default as in `proxySchema`. */
-  proxies?: ProxySettings
-}
-
-export interface StepGrade {
-  /** The number that the step carries. */
-  number: number
-  text: string
-  /** Offsets in the response, from the number to the end of the statement and its annotation. */
-  span: [start: number, end: number]
-  rule: Rule | null
-  formula: Formula | null
-  /** As the solver has it; `unverifiable` for unreadable steps that name a known rule. */
-  status: StepStatus | 'unverifiable'
-  /** 0, .3, .5 or 1; null when nothing can be said: inconsistent premises, or a solver that failed. */
-  credit: number | null
-  /** Index of the premise that the step restates, or null. */
-  premise: number | null
-  tautology: boolean
-  /** Says what an earlier step said. */
-  repeated: boolean
-  foreign: boolean
-  /** A premise, or follows from the valid steps before it and the premises it refers to; null when that was not asked. */
-  supported: boolean | null
-  /** False when the novelty discount leaves the step out of C2. */
-  counted: boolean
-}
-
-export interface LogicGrade {
-  problemId: string
-  /** Set when the item is faulty, or the solver failed on it, so that it must be left out of every mean. */
-  excluded: 'inconsistent-premises' | 'solver-failed' | null
-  answer: LogicLabel | null
-  /** The last answer with its tags, as offsets in the response. */
-  answerSpan: [start: number, end: number] | null
-  answerCorrect: boolean
-  steps: StepGrade[]
-  /** In [0, 1]; C4 and C5 by the training proxies. C2 is null for an excluded item. */
-  criteria: Record<LogicCriterion, number | null>
-  /** C4 and C5 as they really are, when asked for. C4 is null where no minimal proof exists. */
-  truth: { C4: number | null; C5: number } | null
-  /** Every step is entailed (and there is one), and they settle the question, whatever the answer says. */
-  validProof: boolean
-  /** The answer is right and the proof valid. */
-  correctAndValid: boolean
-  /** Also every step is a premise or follows from the steps before it: no step was asserted over the heads of others. */
-  correctAndProved: boolean
-  /** Entailed steps before the first that is not. */
-  validPrefix: number
-  /** Steps of the reference proof; 0 without one. */
-  requiredSteps: number
-  /** The exploits that the rubric leaves open, measured. */
-  flags: Record<string, number>
-}
-
-export interface LogicItem {
-  problem: LogicProblem
-  response: string
-}
-
-/** A response, read but not yet checked. */
-export interface Draft {
-  context: ProblemContext
-  response: string
-  answer: ExtractedAnswer
-  reasoning: ExtractedReasoning
-  read: ReadStep[]
-  tautologies: (boolean | null)[]
-}
+import { extractReasoning, type Rule, type StepText } from './steps.ts'
 
 const draftOf = ({ problem, response }: LogicItem): Draft => {
   const context = contextOf(problem)

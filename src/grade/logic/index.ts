@@ -1,16 +1,10 @@
 /** @file The logic grader: formulas, controlled English, solvers, the five criteria. */
 
 export { type ExtractedAnswer, extractLabel, labelIn } from './answer.ts'
-export {
-  gradeLogic,
-  gradeLogicBatch,
-  type LogicGrade,
-  type LogicGradeOptions,
-  type LogicItem,
-  type StepGrade,
-} from './criteria.ts'
+export { gradeLogic, gradeLogicBatch } from './criteria.ts'
 export { parseSentence, SentenceError, splitSentences } from './english.ts'
 export * from './formula.ts'
+export type { LogicGrade, LogicGradeOptions, LogicItem, StepGrade } from './grade.ts'
 export { type GroundStatus, GroundTheory, groundStatus, shortestDerivation } from './ground.ts'
 export {
   FormulaSyntaxError,

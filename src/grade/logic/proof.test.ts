@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { Rng } from '../../util/rng.ts'
-import { gradeLogic, type LogicGradeOptions } from './criteria.ts'
+import { gradeLogic } from './criteria.ts'
+import type { LogicGradeOptions } from './grade.ts'
 import { PREMISES, PROOF, problemInFormulas, problemOf, respond, stella } from './logic-cases.fixture.ts'
 import { parseFormula } from './parse.ts'
 import { LogicSolver } from './solver.ts'

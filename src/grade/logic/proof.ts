@@ -1,6 +1,6 @@
 /** @file What a response's steps make together: whether each is supported, and whether they settle the question. */
 
-import type { Draft, LogicGradeOptions, StepGrade } from './criteria.ts'
+import type { Draft, LogicGradeOptions, StepGrade } from './grade.ts'
 import type { LogicSolver } from './solver.ts'
 import { SolverError } from './solver-process.ts'
 import { type JudgedStep, supportedSteps } from './support.ts'

@@ -2,7 +2,8 @@
 
 import { labelBalance } from '../../eval/balance.ts'
 import type { Grader } from '../../grade/grader.ts'
-import { gradeLogicBatch, type LogicGrade } from '../../grade/logic/criteria.ts'
+import { gradeLogicBatch } from '../../grade/logic/criteria.ts'
+import type { LogicGrade } from '../../grade/logic/grade.ts'
 import { LOGIC_LABELS } from '../../grade/logic/problem.ts'
 import { LOGIC_CRITERIA, type LogicCriterion } from '../../grade/logic/rubric.ts'
 import type { LogicSolver } from '../../grade/logic/solver.ts'

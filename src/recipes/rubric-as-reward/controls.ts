@@ -1,6 +1,6 @@
 /** @file What training is graded by where that is not the truth: negative controls, and C4 and C5 by proof instead of by proxy. */
 
-import type { LogicGrade, LogicItem } from '../../grade/logic/criteria.ts'
+import type { LogicGrade, LogicItem } from '../../grade/logic/grade.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { Rng } from '../../util/rng.ts'
 import type { RubricAsRewardConfig } from './config.ts'

@@ -1,6 +1,6 @@
 /** @file How advantages spread over a proof's tokens, where that is not evenly. */
 
-import type { StepGrade } from '../../grade/logic/criteria.ts'
+import type { StepGrade } from '../../grade/logic/grade.ts'
 import { stepAdvantages } from '../../rl/advantages.ts'
 import { stepwiseCredit } from '../../rl/datum.ts'
 import { creditRollouts, type Groups } from '../../rl/rollout.ts'

@@ -1,6 +1,6 @@
 /** @file What a step's rollouts say in metrics.jsonl: criteria, answers and proofs, ways round the rubric. */
 
-import type { LogicGrade } from '../../grade/logic/criteria.ts'
+import type { LogicGrade } from '../../grade/logic/grade.ts'
 import { LOGIC_CRITERIA, LOGIC_RUBRIC, logicVerdicts } from '../../grade/logic/rubric.ts'
 import type { Groups } from '../../rl/rollout.ts'
 import type { MetricsRow } from '../../runs/rows.ts'

@@ -1,6 +1,6 @@
 /** @file From criterion scores to rewards and advantages: the paper's conditions, as pure functions. */
 
-import type { LogicGrade } from '../../grade/logic/criteria.ts'
+import type { LogicGrade } from '../../grade/logic/grade.ts'
 import { LOGIC_RUBRIC, type LogicCriterion, logicVerdicts } from '../../grade/logic/rubric.ts'
 import {
   type Advantages,

@@ -1,6 +1,6 @@
 /** @file A rollout on the logic task as it is kept for reading: each step with its status, each criterion with its verdict. */
 
-import type { StepGrade } from '../../grade/logic/criteria.ts'
+import type { StepGrade } from '../../grade/logic/grade.ts'
 import { logicVerdicts } from '../../grade/logic/rubric.ts'
 import type { RolloutRow, RolloutStep } from '../../runs/rows.ts'
 import { rolloutFields } from '../../train/rollout-row.ts'

@@ -1,0 +1,46 @@
+/** @file Reads a registration: its YAML, its schema, what its parts refer to, and its hashes. */
+
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { LineCounter, parseDocument } from 'yaml'
+import { canonicalJson } from '../../util/canonical.ts'
+import { ConfigError } from '../../util/errors.ts'
+import { readText } from '../../util/jsonl.ts'
+import { parseWith } from '../../util/schema.ts'
+import { checkReferences } from './references.ts'
+import { type Registration, registrationSchema } from './registration.ts'
+
+const sha256 = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex')
+
+/** Hash of each later block, over its content and the hash before it. @param raw the blocks as the file has them */
+const hashBlocks = (first: string, raw: readonly unknown[]): string[] => {
+  let after = first
+  return raw.map(block => {
+    after = sha256({ after, block })
+    return after
+  })
+}
+
+/** Checks a registration's content. @throws ConfigError that lists everything wrong, by place. */
+export const parseRegistration = (value: unknown, file: string): Registration => {
+  const content = parseWith(registrationSchema, value, file)
+  checkReferences(content, file)
+  const { blocks = [], ...first } = value as { blocks?: unknown[] }
+  const hash = sha256(first)
+  return { ...content, hash, blockHashes: hashBlocks(hash, blocks), file }
+}
+
+/** Reads a registration from a YAML file. @throws ConfigError for a file that is missing, no YAML, or no registration. */
+export const readRegistration = (file: string): Registration => {
+  if (!existsSync(file)) throw new ConfigError(`${file}: no such file`, { hint: 'check the path' })
+  const lines = new LineCounter()
+  const document = parseDocument(readText(file), { lineCounter: lines })
+  const [problem] = document.errors
+  if (problem) {
+    const { line } = lines.linePos(problem.pos[0])
+    throw new ConfigError(`${file}:${line}: ${problem.message.split('\n')[0].replace(/:$/, '')}`, {
+      hint: 'correct the YAML there',
+    })
+  }
+  return parseRegistration(document.toJS({ maxAliasCount: -1 }), file)
+}
