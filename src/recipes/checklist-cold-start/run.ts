@@ -1,6 +1,6 @@
 /** @file Cold start of the packing task: habit and following hints by supervised learning, evaluated without and with a scaffold. */
 
-import type { ModelSource } from '../../policy/local/parameters.ts'
+import type { ModelSource } from '../../policy/local/model-source.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { EvalRow } from '../../runs/rows.ts'

@@ -2,7 +2,7 @@
 
 import { loadConfig } from '../../model/checkpoint.ts'
 import { isAdapterFolder } from '../../model/lora-files.ts'
-import type { ModelSource } from '../../policy/local/parameters.ts'
+import type { ModelSource } from '../../policy/local/model-source.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { checkTrainingSeed, logicTestSet } from '../../tasks/logic/testsets.ts'
 import { assertLogicVocabulary, wholeModel } from '../common/starting-model.ts'
