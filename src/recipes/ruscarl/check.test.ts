@@ -110,7 +110,13 @@ describe('plan and run refuse the same, before anything is trained', () => {
     ['an absent key', () => talk({ judge: { fleet: keyed } }), /GRADUS_TEST_NO_SUCH_KEY is not set/],
     [
       'an absent key of the judge that training never hears',
-      () => talk({ judge: { fleet: fleet({ model: 'another' }), heldOut: { fleet: keyed } } }),
+      () =>
+        talk({
+          judge: {
+            fleet: fleet({}),
+            heldOut: { fleet: fleet({ model: 'other', apiKeyEnv: 'GRADUS_TEST_NO_SUCH_KEY' }) },
+          },
+        }),
       /GRADUS_TEST_NO_SUCH_KEY is not set/,
     ],
     [
