@@ -23,7 +23,7 @@ export const givenModel = ({ model, coldStart }: StartSettings, coldStartRecipe:
 }
 
 /** The same without a look at the folder: for a plan. @throws ConfigError for none and for both */
-export const checkStart = ({ model, coldStart }: StartSettings, coldStartRecipe: string): void => {
+const checkStart = ({ model, coldStart }: StartSettings, coldStartRecipe: string): void => {
   if (coldStart !== null && model.folder !== null)
     throw new ConfigError('model.folder: expected nothing beside coldStart, which makes the model', {
       hint: 'set one of the two to null',

@@ -23,7 +23,7 @@ import {
 } from './reading.ts'
 
 /** A verifier of the configured shape over the words of the training rows. */
-export const verifierModel = (
+const verifierModel = (
   { model: { shape }, seed, vocabulary }: LearnedVerifierConfig,
   rows: readonly LabelledRow[],
 ) => {
