@@ -15,8 +15,8 @@ import { CRITERIA_PER_ITEM } from './workload.ts'
 
 /** Requests in flight where speed is measured; more would only wait for the same processor. */
 const IN_FLIGHT = 64
-export const BUSY_IN_FLIGHT = 512
-export const BUSY_LATENCY_MS = 200
+const BUSY_IN_FLIGHT = 512
+const BUSY_LATENCY_MS = 200
 
 export interface JudgeSpeed {
   /** End to end with a judge that answers at once. */

@@ -1,6 +1,6 @@
-/** @file Values of options as numbers: each says what it expects, and commander puts the option's name before it. */
+/** @file Values of options as numbers: each says what it expects, and commander puts the option's name before it; options that commands share. */
 
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 
 const numberThat = (text: string, test: (value: number) => boolean, expected: string): number => {
   const value = Number(text)
@@ -33,6 +33,16 @@ export const count = (text: string): number =>
 export const countOr0 = (text: string): number =>
   numberThat(text, n => Number.isInteger(n) && n >= 0, 'a whole number')
 
-/** How many criteria a call of the judge is about. */
-export const callShape = (text: string): 'criterion' | 'rubric' | { batch: number } =>
+const callShape = (text: string): 'criterion' | 'rubric' | { batch: number } =>
   text === 'criterion' || text === 'rubric' ? text : { batch: count(text) }
+
+/** How many criteria a call of the judge is about. */
+export const callsOption = (): Option =>
+  new Option('--calls <shape>', 'criteria a call: criterion (one), rubric (all), or a number')
+    .argParser(callShape)
+    .default('criterion')
+
+export const nullsOption = (): Option =>
+  new Option('--nulls <how>', 'a verdict that is null: leave its criterion out, or count it as not met')
+    .choices(['drop', 'as-false'])
+    .default('drop')

@@ -93,7 +93,7 @@ const metadataSchema = z.record(z.string(), z.string())
  * The order of the checks follows the reference implementation, so that a broken file gets the same error name.
  * @throws SafetensorsError
  */
-export const parseSafetensorsHeader = (
+const parseSafetensorsHeader = (
   read: (offset: number, length: number) => Uint8Array,
   fileBytes: number,
   path: string,

@@ -57,14 +57,14 @@ export const weightInputs = (
 }
 
 /** The rotary table of a model as graph constants. */
-export const rotaryTable = (config: ModelConfig): RotaryTable => {
+const rotaryTable = (config: ModelConfig): RotaryTable => {
   const { cos, sin } = rotaryAngles(config)
   const shape = [config.maxPositions, config.headDim / 2]
   return { cos: constant(cos, shape), sin: constant(sin, shape) }
 }
 
 /** x W^T + b, plus the LoRA term where the projection has one. `prefix` is e.g. `model.layers.0.mlp.up_proj`. */
-export const linear = (weights: Weights, prefix: string, x: Tensor): Tensor => {
+const linear = (weights: Weights, prefix: string, x: Tensor): Tensor => {
   const product = matmul(x, weights.get(`${prefix}.weight`), { transposeB: true })
   const biased = weights.has(`${prefix}.bias`) ? add(product, weights.get(`${prefix}.bias`)) : product
   const adapter = `base_model.model.${prefix}`
@@ -89,7 +89,7 @@ const headsFirst = (x: Tensor, heads: number, headDim: number): Tensor =>
   transpose(reshape(x, [x.shape[0], heads, headDim]), [1, 0, 2])
 
 /** Projections of one layer's attention with rotary positions applied; x is normalised, [N, hidden]. */
-export const projectHeads = (
+const projectHeads = (
   config: ModelConfig,
   weights: Weights,
   layer: number,
@@ -117,7 +117,7 @@ const headNorm = (config: ModelConfig, x: Tensor, weight: Tensor, heads: number)
   reshape(rmsNorm(reshape(x, [x.shape[0], heads, config.headDim]), weight, config.rmsNormEps), x.shape)
 
 /** SwiGLU: down(silu(gate(x)) * up(x)). */
-export const swiglu = (weights: Weights, layer: number, x: Tensor): Tensor => {
+const swiglu = (weights: Weights, layer: number, x: Tensor): Tensor => {
   const name = `model.layers.${layer}.mlp`
   const gate = silu(linear(weights, `${name}.gate_proj`, x))
   return linear(weights, `${name}.down_proj`, mul(gate, linear(weights, `${name}.up_proj`, x)))
@@ -170,7 +170,7 @@ export const causalMask = (queries: TokenPositions, keys: TokenPositions = queri
  * Length of a sample in a grouped batch, T = 2 H: the first half of the queries need not look at the second half of the keys,
  * which saves a quarter of attention's work. Batches are padded to an even length.
  */
-export const SAMPLE_LENGTH = '2*H'
+const SAMPLE_LENGTH = '2*H'
 
 /** Shape of everything that has one entry per sample token. */
 export const SAMPLES: readonly [string, string, string] = ['P', 'G', SAMPLE_LENGTH]

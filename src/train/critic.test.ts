@@ -18,10 +18,10 @@ import { RunFolder, readMetrics, readRollouts, withoutTimings } from '../runs/ru
 import { mean, std } from '../util/statistics.ts'
 import type { Environment } from './environment.ts'
 import { FakePolicy } from './fake-policy.fixture.ts'
+import { rolloutFields } from './lesson-rows.ts'
 import { type LoopSettings, train } from './loop.ts'
 import { learntFrom, type Recipe } from './recipe.ts'
 import type { Io } from './rollout.ts'
-import { rolloutFields } from './rollout-row.ts'
 import { valuesOf } from './scores.ts'
 
 const SLOW_MS = 120_000

@@ -13,10 +13,10 @@ import { Rng } from '../util/rng.ts'
 import { mean } from '../util/statistics.ts'
 import type { Environment, TurnLimits } from './environment.ts'
 import { FakePolicy } from './fake-policy.fixture.ts'
+import { rolloutFields } from './lesson-rows.ts'
 import { type LoopSettings, train } from './loop.ts'
 import { learntFrom, type Recipe } from './recipe.ts'
 import { type RollOutRequest, StepRollouts } from './rollout.ts'
-import { rolloutFields } from './rollout-row.ts'
 
 const SLOW_MS = 120_000
 const folder = mkdtempSync(join(tmpdir(), 'gradus-environment-'))

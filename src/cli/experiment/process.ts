@@ -22,7 +22,7 @@ export const settingsOf = ({ settings }: Training): string[] =>
   settings.flatMap(layer => Object.entries(layer).map(([key, value]) => `${key}=${JSON.stringify(value)}`))
 
 /** The command line of a job, without node and script. */
-export const trainArguments = ({ training, dir, resume }: Launch): string[] => [
+const trainArguments = ({ training, dir, resume }: Launch): string[] => [
   'train',
   training.recipe,
   ...(training.preset === undefined ? [] : ['--preset', training.preset]),

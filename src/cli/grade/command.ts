@@ -2,7 +2,7 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Io } from '../io.ts'
-import { above0, callShape, count, number, share } from '../option-values.ts'
+import { above0, callsOption, count, nullsOption, number, share } from '../option-values.ts'
 import { addSolverOptions } from '../solver-options.ts'
 import type { GradeCommandOptions } from './grade.ts'
 
@@ -37,12 +37,7 @@ const judgeOptions = (command: Command): Command =>
     .option('--judge <url>', 'OpenAI-compatible endpoint of the judge')
     .option('--model <name>', "the judge's model; needed with --judge")
     .option('--api-key-env <name>', 'environment variable that holds the key of the endpoint')
-    .option(
-      '--calls <shape>',
-      'criteria a call: criterion (one), rubric (all), or a number',
-      callShape,
-      'criterion',
-    )
+    .addOption(callsOption())
     .option('--cache <dir>', 'folder of verdicts to reuse and add to')
     .addOption(
       new Option(
@@ -65,11 +60,7 @@ export const addGradeCommand = (program: Command, io: Io, done: (code: number) =
     .option('--responses <file.jsonl>', 'responses; - is standard input')
   addSolverOptions(judgeOptions(command), true)
     .option('--rule <name>', 'how verdicts become a score (gradus score --help lists the rules)', 'signed')
-    .addOption(
-      new Option('--nulls <how>', 'a verdict that is null: leave its criterion out, or count it as not met')
-        .choices(['drop', 'as-false'])
-        .default('drop'),
-    )
+    .addOption(nullsOption())
     .option('--concurrency <n>', 'responses and calls of the judge at a time', count, 64)
     .option('--min-score <mean>', 'fail with exit code 100 below this mean score', number)
     .option(

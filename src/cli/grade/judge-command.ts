@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import type { Io } from '../io.ts'
-import { callShape, count, share } from '../option-values.ts'
+import { callsOption, count, share } from '../option-values.ts'
 import type { JudgeCheckOptions } from './judge-check.ts'
 
 const HELP = `
@@ -33,12 +33,7 @@ export const addJudgeCommand = (program: Command, io: Io, done: (code: number) =
     .requiredOption('--judge <url>', 'OpenAI-compatible endpoint of the judge')
     .requiredOption('--model <name>', "the judge's model")
     .option('--api-key-env <name>', 'environment variable that holds the key of the endpoint')
-    .option(
-      '--calls <shape>',
-      'criteria a call: criterion (one), rubric (all), or a number',
-      callShape,
-      'criterion',
-    )
+    .addOption(callsOption())
     .addOption(
       new Option('--levels <scale>', 'scale of the verdicts').choices(['yes-no', 'levels']).default('yes-no'),
     )

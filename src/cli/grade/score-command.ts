@@ -1,9 +1,9 @@
 /** @file `gradus score`: options and help; the work is in the modules that it loads when it runs. */
 
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { RULE_TEXTS, type RuleText, WRAPPER_TEXTS } from '../../rubric/rule-names.ts'
 import type { Io } from '../io.ts'
-import { above0, number, share } from '../option-values.ts'
+import { above0, nullsOption, number, share } from '../option-values.ts'
 import type { ScoreCommandOptions } from './score.ts'
 
 const line = ([name, { formula, source, aliases }]: [string, RuleText]) => {
@@ -40,11 +40,7 @@ export const addScoreCommand = (program: Command, io: Io, done: (code: number) =
     .description('Turns verdicts about criteria into scores, by a rule that you name.')
     .argument('<file.jsonl>', 'rows of criteria and verdicts, or graded trees; a .json file is one row')
     .requiredOption('-r, --rule <name>', 'scoring rule (list below)')
-    .addOption(
-      new Option('--nulls <how>', 'a verdict that is null: leave its criterion out, or count it as not met')
-        .choices(['drop', 'as-false'])
-        .default('drop'),
-    )
+    .addOption(nullsOption())
     .option('--undefined <number>', 'score where there is nothing to divide by, instead of null', number)
     .option('--scale <number>', 'factor of rule weighted', number, 1)
     .option('--veto-below <share>', 'a critical criterion fails below this', share, 0.5)

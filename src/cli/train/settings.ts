@@ -2,12 +2,13 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
-import { LineCounter, parseDocument, parse as parseYaml } from 'yaml'
+import { parse } from 'yaml'
 import type { z } from 'zod'
 import { RECIPES, type RecipeEntry } from '../../recipes/index.ts'
 import { engineAsPolicy } from '../../train/config.ts'
 import { ConfigError, UsageError } from '../../util/errors.ts'
 import { closest, knownKeys, parseWith } from '../../util/schema.ts'
+import { parseYaml } from '../../util/yaml.ts'
 
 type Tree = Record<string, unknown>
 
@@ -35,7 +36,7 @@ const isTree = (value: unknown): value is Tree =>
  * `changes` over `base`. Only objects with keys of their own in the schema are merged; lists, maps and other values
  * replace what was there. A loss may be changed key by key whether it is spelled out or a preset's name.
  */
-export const mergeSettings = (schema: z.ZodType, base: Tree, changes: Tree, path: string[] = []): Tree => {
+const mergeSettings = (schema: z.ZodType, base: Tree, changes: Tree, path: string[] = []): Tree => {
   const merged: Tree = { ...base }
   for (const [key, value] of Object.entries(changes)) {
     const old = base[key]
@@ -66,16 +67,7 @@ const isFile = (target: string): boolean => /\.(ya?ml|json)$/i.test(target) || t
 /** @throws ConfigError naming file and line for what is not YAML, or not a map. */
 const readSettingsFile = (path: string): Tree => {
   if (!existsSync(path)) throw new ConfigError(`${path}: no such file`, { hint: 'check the path' })
-  const lines = new LineCounter()
-  const document = parseDocument(readFileSync(path, 'utf8'), { lineCounter: lines })
-  const [problem] = document.errors
-  if (problem) {
-    const { line } = lines.linePos(problem.pos[0])
-    throw new ConfigError(`${path}:${line}: ${problem.message.split('\n')[0].replace(/:$/, '')}`, {
-      hint: 'correct the YAML there',
-    })
-  }
-  const value: unknown = document.toJS()
+  const value = parseYaml(readFileSync(path, 'utf8'), path)
   if (!isTree(value))
     throw new ConfigError(`${path}: expected settings as keys and values, got ${JSON.stringify(value)}`)
   return value
@@ -105,7 +97,7 @@ export const parseSetting = (text: string): Tree => {
     })
   let value: unknown
   try {
-    value = parseYaml(text.slice(at + 1))
+    value = parse(text.slice(at + 1))
   } catch (error) {
     throw new UsageError(`--set ${text}: the value is not YAML: ${(error as Error).message.split('\n')[0]}`, {
       hint: 'quote it for the shell',

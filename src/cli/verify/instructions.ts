@@ -1,9 +1,8 @@
 /** @file `gradus verify instructions FILE.jsonl`: one JSON line a row, in the order of the file. */
 
 import type { Command } from 'commander'
-import { GradusError } from '../../util/errors.ts'
-import { jsonlLines, parseRow } from '../../util/jsonl.ts'
-import { EXIT, type Io, printJson } from '../io.ts'
+import type { Io } from '../io.ts'
+import { verifyRows } from './rows.ts'
 
 const HELP = `
 Rows: {"instruction_id", "kwargs", "response"} or {"instruction_id_list", "kwargs": [...], "response"}, "prompt" optional.
@@ -20,25 +19,8 @@ export const addVerifyInstructions = (verify: Command, io: Io, done: (code: numb
     .description('Verifies responses against instructions that can be checked by rule (IFEval, IFBench).')
     .argument('<file.jsonl>', 'rows to verify')
     .addHelpText('after', HELP)
-    .action(async (file: string) => done(await verifyInstructions(file, io)))
-}
-
-/**
- * Verifies each row of a file and prints a JSON line for it.
- * @throws DataError for a file that cannot be read.
- */
-export const verifyInstructions = async (file: string, io: Io): Promise<number> => {
-  const { verifyInstructionsRow } = await import('../../grade/instructions/index.ts')
-  let exitCode: number = EXIT.ok
-  for (const { place, text } of jsonlLines(file)) {
-    try {
-      printJson(io, parseRow(text, place, verifyInstructionsRow))
-    } catch (error) {
-      if (!(error instanceof GradusError)) throw error
-      exitCode = EXIT.failed
-      printJson(io, { follows: null, strict: null, loose: null, reason: error.message })
-      io.err.write(`${error.message}\n`)
-    }
-  }
-  return exitCode
+    .action(async (file: string) => {
+      const { verifyInstructionsRow } = await import('../../grade/instructions/index.ts')
+      done(verifyRows(file, io, verifyInstructionsRow, { follows: null, strict: null, loose: null }))
+    })
 }

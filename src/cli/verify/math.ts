@@ -1,9 +1,8 @@
 /** @file `gradus verify math FILE.jsonl`: one JSON line a row, in the order of the file. */
 
 import type { Command } from 'commander'
-import { GradusError } from '../../util/errors.ts'
-import { jsonlLines, parseRow } from '../../util/jsonl.ts'
-import { EXIT, type Io, printJson } from '../io.ts'
+import type { Io } from '../io.ts'
+import { verifyRows } from './rows.ts'
 
 const HELP = `
 Rows: {"gold": "...", "pred": "..."}; each may be a bare answer or a whole response (a \\boxed, "answer is", "####" or
@@ -22,26 +21,8 @@ export const addVerifyMath = (verify: Command, io: Io, done: (code: number) => v
     .description('Compares mathematical answers: numbers, expressions, sets, intervals, matrices, equations.')
     .argument('<file.jsonl>', 'rows to verify')
     .addHelpText('after', HELP)
-    .action(async (file: string) => done(await verifyMath(file, io)))
-}
-
-/**
- * Verifies each row of a file and prints a JSON line for it.
- * @returns the exit code: failed where a row could not be used
- * @throws DataError for a file that cannot be read
- */
-export const verifyMath = async (file: string, io: Io): Promise<number> => {
-  const { verifyMathRow } = await import('../../grade/math/index.ts')
-  let exitCode: number = EXIT.ok
-  for (const { place, text } of jsonlLines(file)) {
-    try {
-      printJson(io, parseRow(text, place, verifyMathRow))
-    } catch (error) {
-      if (!(error instanceof GradusError)) throw error
-      exitCode = EXIT.failed
-      printJson(io, { equal: null, reason: error.message })
-      io.err.write(`${error.message}\n`)
-    }
-  }
-  return exitCode
+    .action(async (file: string) => {
+      const { verifyMathRow } = await import('../../grade/math/index.ts')
+      done(verifyRows(file, io, verifyMathRow, { equal: null }))
+    })
 }

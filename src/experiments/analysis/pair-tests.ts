@@ -46,7 +46,7 @@ const noisyFlips = (differences: readonly number[], noise: number, alternative: 
  * that size; p is the chance of something as extreme as was seen. Never less than without that error.
  * @param sharedError standard error of the mean that no flip of pairs can show; 0 for none
  */
-export const flipTest = (
+const flipTest = (
   differences: readonly number[],
   sharedError: number,
   alternative: Alternative = 'two-sided',

@@ -2,11 +2,11 @@
 
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { LineCounter, parseDocument } from 'yaml'
 import { canonicalJson } from '../../util/canonical.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { readText } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'
+import { parseYaml } from '../../util/yaml.ts'
 import { checkReferences } from './references.ts'
 import { type Registration, registrationSchema } from './registration.ts'
 
@@ -33,14 +33,5 @@ export const parseRegistration = (value: unknown, file: string): Registration =>
 /** Reads a registration from a YAML file. @throws ConfigError for a file that is missing, no YAML, or no registration. */
 export const readRegistration = (file: string): Registration => {
   if (!existsSync(file)) throw new ConfigError(`${file}: no such file`, { hint: 'check the path' })
-  const lines = new LineCounter()
-  const document = parseDocument(readText(file), { lineCounter: lines })
-  const [problem] = document.errors
-  if (problem) {
-    const { line } = lines.linePos(problem.pos[0])
-    throw new ConfigError(`${file}:${line}: ${problem.message.split('\n')[0].replace(/:$/, '')}`, {
-      hint: 'correct the YAML there',
-    })
-  }
-  return parseRegistration(document.toJS({ maxAliasCount: -1 }), file)
+  return parseRegistration(parseYaml(readText(file), file, { maxAliasCount: -1 }), file)
 }

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { canonicalJson } from '../../util/canonical.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { RULE, type Rule, ruleAt, ruleOf } from '../analysis/rules.ts'
+import { RULE, ruleAt, ruleOf } from '../analysis/rules.ts'
 import { blocksOf } from '../plan/blocks.ts'
 import type { Registration } from '../plan/registration.ts'
 
@@ -87,6 +87,3 @@ export const register = (
     writeFileAtomic(path, `${canonicalJson({ ...record, file, content: own })}\n`)
   }
 }
-
-/** The rule that was at work when a registration was put down. */
-export const ruleAtRegistration = ({ rule }: Pick<Registered, 'rule'>): Rule => ruleOf(rule, 'registration')

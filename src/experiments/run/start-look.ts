@@ -15,7 +15,7 @@ import { comparisonsOf, type Registration, START } from '../plan/registration.ts
 import type { Execute } from './runner.ts'
 
 /** Arms that a claim compares with their start, each once. */
-export const armsAgainstStart = ({ claims }: Registration): string[] => [
+const armsAgainstStart = ({ claims }: Registration): string[] => [
   ...new Set(claims.flatMap(claim => comparisonsOf(claim).flatMap(({ a, b }) => (b === START ? [a] : [])))),
 ]
 

@@ -297,10 +297,3 @@ const derive = (premises: readonly Formula[], goal: Formula): number[] | null =>
   }
   return null
 }
-
-/** True or False when this solver settles the conclusion, Unknown when it shows that it stays open; null outside. */
-export const groundLabel = (premises: readonly Formula[], conclusion: Formula) => {
-  const status = groundStatus(premises, conclusion)
-  if (status === null || status === 'inconsistent-premises') return null
-  return status === 'entailed' ? 'True' : status === 'contradicted' ? 'False' : 'Unknown'
-}

@@ -18,7 +18,7 @@ const STOP_WORDS = new Set(
 const stems = new Map<string, string>()
 
 /** A crude stem: singular, without -ing, -ed or -ly. */
-export const stem = (word: string): string => {
+const stem = (word: string): string => {
   let found = stems.get(word)
   if (found === undefined) {
     const one = singular(word)

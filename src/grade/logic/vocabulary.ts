@@ -63,7 +63,7 @@ export const parseStatement = (text: string): Statement | null => {
 }
 
 /** Predicates of a statement that the vocabulary, or the statement itself, uses with another number of arguments. */
-export const arityClashes = (formula: Formula, vocabulary: Vocabulary): string[] => {
+const arityClashes = (formula: Formula, vocabulary: Vocabulary): string[] => {
   const clashes: string[] = []
   for (const [name, arities] of predicates([formula])) {
     const known = vocabulary.predicates.get(name)

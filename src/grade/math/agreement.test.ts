@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { readJsonl } from '../../util/jsonl.ts'
 import { sharedData } from '../../util/shared-data.ts'
 import { mathEqual } from './compare/equal.ts'
-import { gradeMath } from './grade.ts'
 import { extractAnswer } from './read/extract.ts'
-import { verifyMathRow } from './verify-row.ts'
+import { gradeMath, verifyMathRow } from './verify.ts'
 
 interface Case {
   gold: string

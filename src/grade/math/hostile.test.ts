@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Budget, BudgetSpent } from './budget.ts'
 import { mathEqual } from './compare/equal.ts'
-import { gradeMath } from './grade.ts'
+import { gradeMath } from './verify.ts'
 
 const times = (text: string, count: number) => text.repeat(count)
 

@@ -45,11 +45,11 @@ const afterMarker = (text: string): string | null => {
  * What a response gives as its answer: the last `\boxed{}`, else the last `<answer>`, else what follows the last
  * "answer is" or "answer:" on its line, else its last line.
  */
-export const finalAnswer = (text: string): string =>
+const finalAnswer = (text: string): string =>
   lastBoxed(text) ?? lastTagged(text) ?? afterMarker(text) ?? text.trim().split('\n').at(-1) ?? ''
 
 /** Spec 1.4: without \boxed{}, surrounding marks, closing full stop and case; one kind of space. */
-export const normaliseAnswer = (text: string): string =>
+const normaliseAnswer = (text: string): string =>
   fold(lastBoxed(text) ?? text)
     .replace(/^["'`*_$(\s]{1,10}/, '')
     .replace(/["'`*_$.)\s]{1,10}$/, '')
@@ -88,16 +88,16 @@ const COMPARE: Readonly<Record<AnswerKind, (gold: string, given: string) => bool
 }
 
 /** Whether an answer equals a gold one, both as they were written. */
-export const sameAnswer = (gold: string, given: string, kind: AnswerKind = 'auto'): boolean =>
+const sameAnswer = (gold: string, given: string, kind: AnswerKind = 'auto'): boolean =>
   COMPARE[kind](normaliseAnswer(gold), normaliseAnswer(given))
 
 const goldParameter = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).optional()
 
 /** The gold answers of a rule or, where it gives none, of the item. */
-export const goldAnswers = (given: string | string[] | undefined, item: GradeItem): string[] =>
+const goldAnswers = (given: string | string[] | undefined, item: GradeItem): string[] =>
   given === undefined ? (item.reference === undefined ? [] : [item.reference]) : [given].flat()
 
-export const NO_GOLD = {
+const NO_GOLD = {
   met: null,
   explanation: 'no gold answer: give it as the parameter gold or as the reference of the item',
 }

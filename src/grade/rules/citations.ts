@@ -47,7 +47,7 @@ const trimAddress = (address: string): string => {
 }
 
 /** Splits a response into its text and its list of sources, and finds what both name. */
-export const findCitations = (text: string): Citations => {
+const findCitations = (text: string): Citations => {
   const found: Citations = { numbers: [], links: [], listedNumbers: new Set(), listedLinks: new Set() }
   const lines = text.split('\n')
   const heading = lines.findLastIndex(line => line.length < 80 && LIST_HEADING.test(line.trim()))
@@ -130,7 +130,7 @@ const judgeParts = (
 }
 
 /** Spans in double quotes, paragraph by paragraph; a quote that is never closed is none. */
-export const quotedSpans = (text: string): string[] =>
+const quotedSpans = (text: string): string[] =>
   text.split(/\n[ \t]*\n/).flatMap(paragraph => {
     const pieces = paragraph.replace(/[“”„«»]/g, '"').split('"')
     return pieces.filter((_, index) => index % 2 === 1 && index < pieces.length - 1)

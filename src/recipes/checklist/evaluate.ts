@@ -33,7 +33,7 @@ export const satisfaction = (responses: readonly ScoredResponse[]): Record<strin
 }
 
 /** Share of verdicts that the graders failed to give. */
-export const nullRate = (responses: readonly ScoredResponse[]): number => {
+const nullRate = (responses: readonly ScoredResponse[]): number => {
   const verdicts = responses.flatMap(({ verdicts: own }) => own)
   return verdicts.length > 0 ? mean(verdicts.map(verdict => Number(creditOf(verdict) === null))) : 0
 }

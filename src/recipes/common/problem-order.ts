@@ -1,6 +1,18 @@
-/** @file In which order a training sees its problems. */
+/** @file Which problem comes when: shuffled passes, or from easy to hard by the starting policy's own scores (spec 4.5). */
 
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Policy } from '../../policy/policy.ts'
+import { rewardOf } from '../../tasks/scored-response.ts'
+import { writeFileAtomic } from '../../util/atomic.ts'
+import { DataError, GradusError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
+import { parseWith } from '../../util/schema.ts'
+import { mean } from '../../util/statistics.ts'
+import { answersTo } from './answers.ts'
+import type { RubricTask } from './rubric-task.ts'
+import { samplingOf, type TrainingConfig } from './training.ts'
 
 /** Problem number i of a stream without end. */
 export type ProblemStream<Problem> = (index: number) => Problem
@@ -24,3 +36,87 @@ export const fixedPasses =
   <Problem>(problems: readonly Problem[]): ProblemStream<Problem> =>
   index =>
     problems[index % problems.length]
+
+/** Scores of one pass, by problem; kept in the run folder, so that a resumed run has the same order. */
+const FILE = 'curriculum.json'
+
+/** Null where nobody could judge a problem's responses. */
+const scoresSchema = z.record(z.string(), z.number().nullable())
+type Scores = z.output<typeof scoresSchema>
+
+export type CurriculumConfig = Pick<TrainingConfig, 'rollout' | 'seed'> & {
+  /** Samples of each problem that its score is a mean of; null: no curriculum. */
+  curriculum: { samples: number } | null
+}
+
+/** Mean reward of every training problem under the policy as it is. */
+const scorePass = async <Problem>(
+  config: CurriculumConfig,
+  samples: number,
+  policy: Policy,
+  task: RubricTask<Problem>,
+): Promise<Scores> => {
+  const { train, reward } = task
+  const answers = await answersTo(train, policy, task, {
+    promptOf: problem => reward.prompt(problem),
+    samples,
+    sampling: samplingOf(config),
+    label: `${config.seed}/curriculum`,
+  })
+  const meanReward = (own: typeof answers) => {
+    const rewards = own.flatMap(({ grade }) => rewardOf(grade) ?? [])
+    return rewards.length > 0 ? mean(rewards) : null
+  }
+  return Object.fromEntries(
+    train.map((problem, p) => [
+      reward.name(problem),
+      meanReward(answers.slice(p * samples, (p + 1) * samples)),
+    ]),
+  )
+}
+
+/**
+ * From easy to hard. Of a problem that nobody could judge nothing is known: it stands where an average one would.
+ * @throws GradusError when none could be judged
+ */
+export const easyToHard = <Problem>(
+  problems: readonly Problem[],
+  scoreOf: (problem: Problem) => number | null,
+): Problem[] => {
+  const known = problems.flatMap(problem => scoreOf(problem) ?? [])
+  if (known.length === 0)
+    throw new GradusError(`curriculum: expected scores of ${problems.length} problems, got none`, {
+      hint: 'see to the judge, then start again',
+    })
+  const average = mean(known)
+  const placeOf = (problem: Problem) => scoreOf(problem) ?? average
+  return [...problems].sort((a, b) => placeOf(b) - placeOf(a))
+}
+
+/**
+ * The stream of training problems. For a curriculum the policy must still be the one that the run starts from.
+ * @param dir folder of the run
+ */
+export const problemStream = async <Problem>(
+  config: CurriculumConfig,
+  policy: Policy,
+  task: RubricTask<Problem>,
+  dir: string,
+): Promise<ProblemStream<Problem>> => {
+  const { curriculum } = config
+  if (curriculum === null) return shuffledPasses(task.train, `${task.orderLabel}/${config.seed}`)
+  const path = join(dir, FILE)
+  const known = existsSync(path)
+  const scores = known ? readScores(path) : await scorePass(config, curriculum.samples, policy, task)
+  if (!known) writeFileAtomic(path, `${JSON.stringify(scores)}\n`)
+  return fixedPasses(easyToHard(task.train, problem => scores[task.reward.name(problem)]))
+}
+
+const readScores = (path: string): Scores => {
+  try {
+    return parseWith(scoresSchema, JSON.parse(readFileSync(path, 'utf8')), path, DataError)
+  } catch (error) {
+    if (error instanceof DataError) throw error
+    throw new DataError(`${path}: expected scores as JSON (${(error as Error).message})`)
+  }
+}

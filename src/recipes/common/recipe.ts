@@ -1,17 +1,12 @@
 /** @file What the command line knows of a recipe: its name, configuration, presets, and how to run it. */
 
 import type { z } from 'zod'
-import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
+import type { StepEvents } from '../../train/steps.ts'
 
 /** Hooks of a running training; all optional. */
-export interface RunEvents {
+export interface RunEvents extends StepEvents {
   /** Called once, when the work is known: optimiser steps in this phase, and the phase's name. */
   onPhase?(phase: { name: string; steps: number; done: number }): void
-  onStep?(row: MetricsRow): void
-  onEval?(rows: readonly EvalRow[]): void
-  onMessage?(text: string): void
-  /** Asked after every step: true finishes the step, saves, and returns. */
-  shouldStop?(): boolean
 }
 
 export interface RunOptions {

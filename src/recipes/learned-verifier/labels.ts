@@ -31,7 +31,7 @@ const rolloutSchema = z.looseObject({
   valid: z.boolean().optional(),
 })
 
-export const ROLLOUT_CRITERIA = {
+const ROLLOUT_CRITERIA = {
   correct: 'The final answer is right.',
   valid: 'Every step of the reasoning follows from the premises.',
 } as const

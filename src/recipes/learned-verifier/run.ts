@@ -32,7 +32,7 @@ const verifierShape = (shape: ModelShape, words: readonly string[]): ModelConfig
   })
 
 /** A verifier of the configured shape over the words of the training rows. */
-export const verifierModel = (
+const verifierModel = (
   { model: { shape }, seed, vocabulary }: LearnedVerifierConfig,
   rows: readonly LabelledRow[],
 ) => {

@@ -17,6 +17,15 @@ import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import type { LogicFormat } from './format.ts'
 import { judgeSoftCriteria, type SoftItem } from './soft-judge.ts'
 
+/** What each criterion is called in a report. */
+export const CRITERION_NAMES: Readonly<Record<LogicCriterion, string>> = {
+  C1: 'answer',
+  C2: 'step validity',
+  C3: 'format',
+  C4: 'premise use',
+  C5: 'completeness',
+}
+
 export interface EvaluationSettings {
   /** Samples a problem at `sampling.temperature`; 0 for greedy alone. */
   samples: number

@@ -27,7 +27,7 @@ export const miniatureFormat = (): LogicFormat => ({
 })
 
 /** A pretrained chat model: our system prompt, the problem as the user's turn, the model's own template. */
-export const chatLogicFormat = ({ encode, read, stopTokens }: ChatFormat): LogicFormat => {
+const chatLogicFormat = ({ encode, read, stopTokens }: ChatFormat): LogicFormat => {
   const messages = (problem: LogicTaskExample) => [
     { role: 'system', content: SYSTEM_PROMPT },
     { role: 'user', content: userPrompt(problem) },

@@ -7,7 +7,7 @@ import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { mean } from '../../util/statistics.ts'
 
 /** What the judge is asked (spec 6.2, Appendix A); it may give half credit. */
-export const SOFT_CRITERIA: readonly Criterion[] = [
+const SOFT_CRITERIA: readonly Criterion[] = [
   {
     id: 'C4',
     text: 'The reasoning uses the given premises that the conclusion depends on. Partly: it uses some of them and leaves out others.',

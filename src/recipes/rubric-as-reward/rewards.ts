@@ -23,7 +23,7 @@ export const RUBRIC_WEIGHTS = Object.fromEntries(
 ) as Readonly<Record<LogicCriterion, number>>
 
 /** The composite is scaled to [0, 3] (paper, section 2.2). GRPO does not see the scale; metrics and plots do. */
-export const REWARD_SCALE = 3
+const REWARD_SCALE = 3
 
 const renormalised = (ids: readonly LogicCriterion[]): Weights => {
   const total = ids.reduce((sum, id) => sum + RUBRIC_WEIGHTS[id], 0)

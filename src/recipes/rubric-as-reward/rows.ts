@@ -3,7 +3,7 @@
 import type { StepGrade } from '../../grade/logic/grade.ts'
 import { logicVerdicts } from '../../grade/logic/rubric.ts'
 import type { RolloutRow, RolloutStep } from '../../runs/rows.ts'
-import { rolloutFields } from '../../train/rollout-row.ts'
+import { rolloutFields } from '../../train/lesson-rows.ts'
 import type { LogicFormat } from '../logic/format.ts'
 import type { CreditedLogicRollout } from './rollout.ts'
 

@@ -43,15 +43,7 @@ const scaffoldSchema = z.strictObject({
  * Rubrics spoilt on purpose (spec 4.6), for scaffold and reward alike; evaluation keeps the true ones. `shuffled` gives every
  * prompt another one's rubric: a negative control.
  */
-export const NOISES = [
-  'none',
-  'inverse',
-  'negated',
-  'ambiguous',
-  'contradictory',
-  'removed',
-  'shuffled',
-] as const
+const NOISES = ['none', 'inverse', 'negated', 'ambiguous', 'contradictory', 'removed', 'shuffled'] as const
 
 const evaluationSchema = z.strictObject({
   /** Every so many steps, besides the start and the end; 0: only those. */

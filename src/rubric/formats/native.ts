@@ -28,7 +28,7 @@ const SOURCES = [
 ] as const satisfies readonly FormatName[]
 
 /** Shape of an item. A prompt may be a lone question. */
-export const itemSchema = z.strictObject({
+const itemSchema = z.strictObject({
   id: z.string().min(1).optional(),
   prompt: z.union([z.string(), messagesSchema]).optional(),
   reference: z.string().optional(),

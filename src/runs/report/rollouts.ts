@@ -14,7 +14,7 @@ const STATUS_MARKS: Record<string, string> = {
 }
 
 /** `[✓ entailed]`; a status without a colour of its own is shown in grey. */
-export const chip = (status: string): Html => {
+const chip = (status: string): Html => {
   const mark = STATUS_MARKS[status]
   return html`<span class="chip ${mark ? status : 'plain'}">${mark && html`<span aria-hidden="true">${mark}</span> `}${status}</span>`
 }

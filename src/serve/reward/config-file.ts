@@ -1,9 +1,9 @@
 /** @file Reads `reward.yaml`. */
 
 import { readFileSync } from 'node:fs'
-import { LineCounter, parseDocument } from 'yaml'
 import { ConfigError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
+import { parseYaml } from '../../util/yaml.ts'
 import { type RewardConfig, rewardConfigSchema } from './config.ts'
 
 const readText = (path: string): string => {
@@ -14,16 +14,6 @@ const readText = (path: string): string => {
       hint: 'check the path; `gradus init reward` writes an example',
     })
   }
-}
-
-const parseYaml = (text: string, path: string): unknown => {
-  const lineCounter = new LineCounter()
-  const document = parseDocument(text, { lineCounter })
-  const [problem] = document.errors
-  if (problem === undefined) return document.toJS()
-  const { line } = lineCounter.linePos(problem.pos[0])
-  const what = problem.message.split('\n')[0].replace(/:$/, '')
-  throw new ConfigError(`${path}:${line}: ${what}`, { hint: 'correct the YAML there' })
 }
 
 /** Checks a configuration and fills in defaults. @throws ConfigError listing every problem with its path. */

@@ -129,7 +129,7 @@ const nemoGymRoute = z.strictObject({
   judged: z.enum(['last-message', 'all-messages']).default('last-message'),
 })
 
-export const routeSchema = z.discriminatedUnion('kind', [gradeRoute, openRlhfRoute, slimeRoute, nemoGymRoute])
+const routeSchema = z.discriminatedUnion('kind', [gradeRoute, openRlhfRoute, slimeRoute, nemoGymRoute])
 export type RouteConfig = z.output<typeof routeSchema>
 export type RouteKind = RouteConfig['kind']
 export type RouteOf<K extends RouteKind> = Extract<RouteConfig, { kind: K }>
@@ -143,7 +143,7 @@ const ALL_ROUTES: z.input<typeof routeSchema>[] = [
 
 const milliseconds = z.number().positive()
 
-export const limitsSchema = z
+const limitsSchema = z
   .strictObject({
     bodyBytes: z
       .int()
@@ -168,7 +168,6 @@ export const limitsSchema = z
     ({ batch, concurrency, waiting }) => batch <= concurrency + waiting,
     'a batch of at most concurrency + waiting; no request of that size could ever be admitted',
   )
-export type Limits = z.output<typeof limitsSchema>
 
 const serverSchema = z.strictObject({
   host: z.string().min(1).default('127.0.0.1'),

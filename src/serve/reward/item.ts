@@ -1,16 +1,11 @@
 /** @file What every route turns its request into, and what grading makes of it. */
 
 import type { ChatMessage } from '../../chat/chat-model.ts'
+import type { GradeItem } from '../../grade/grader.ts'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 
 /** One response to be graded, whatever shape it came in. */
-export interface RewardItem {
-  id?: string
-  prompt: readonly ChatMessage[]
-  response: string
-  /** Reference answer, where the client sent one. */
-  reference?: string
-  metadata?: Readonly<Record<string, unknown>>
+export interface RewardItem extends GradeItem {
   /** A rubric, or the name of one in the configuration; the route's choice where absent. */
   rubric?: string | Rubric
   /** Which repeat of the same judgement this is. */

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { packageVersion } from '../../util/package.ts'
-import type { Route } from './routes/route.ts'
+import type { Route, SideRoute } from './routes/route.ts'
 
 type Json = Record<string, unknown>
 
@@ -56,13 +56,7 @@ class Components {
 
 const json = (schema: Json): Json => ({ content: { 'application/json': { schema } } })
 
-interface Operation {
-  method: 'get' | 'post'
-  path: string
-  summary: string
-  request?: z.ZodType
-  response: z.ZodType
-}
+type Operation = Omit<SideRoute, 'answer'>
 
 /** `PostV1Grade` of POST /v1/grade. */
 const operationName = ({ method, path }: Operation): string =>

@@ -28,7 +28,7 @@ export const ADJECTIVE_FAMILIES = [
   ['opaque', 'transparent'],
 ] as const
 
-export const ADJECTIVES: readonly string[] = ADJECTIVE_FAMILIES.flat()
+const ADJECTIVES: readonly string[] = ADJECTIVE_FAMILIES.flat()
 
 /** Individuals, capitalised as shown. */
 export const NAMES = ['Alex', 'Fae', 'Max', 'Polly', 'Rex', 'Sally', 'Sam', 'Stella', 'Wren'] as const

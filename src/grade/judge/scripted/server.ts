@@ -8,7 +8,7 @@ import { parseWith } from '../../../util/schema.ts'
 import { faultRatesSchema, type Outcome, outcomeOf, unreadableAnswer } from './faults.ts'
 import { pairIn, truthOf } from './truth.ts'
 
-export const scriptedServerSchema = z.strictObject({
+const scriptedServerSchema = z.strictObject({
   /** 0: a free one. */
   port: z.int().nonnegative().default(0),
   latencyMs: z.number().nonnegative().default(0),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { gradeMath } from '../grade.ts'
+import { gradeMath } from '../verify.ts'
 import { extractAnswer } from './extract.ts'
 
 describe('extractAnswer', () => {

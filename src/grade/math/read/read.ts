@@ -6,7 +6,7 @@ import { ParseError, parse } from './parse.ts'
 import { FUNCTIONS } from './vocabulary.ts'
 
 /** Longer answers are compared as text only. */
-export const MAX_ANSWER_CHARACTERS = 4000
+const MAX_ANSWER_CHARACTERS = 4000
 
 /** A clock time and no ratio: the minutes start with 0, or the half of the day follows. */
 const TIME_OF_DAY = /^\d{1,2}:(?:0\d|[0-5]\d(?=\s*[ap]))(?::\d\d)?(?:\s*[ap]\.?m\.?)?$/i

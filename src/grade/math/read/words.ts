@@ -23,7 +23,7 @@ const SYNONYMS = table({
 }) // prettier-ignore
 
 /** Lower case, without articles, brackets, punctuation and spaces. */
-export const normalisedWords = (text: string): string =>
+const normalisedWords = (text: string): string =>
   text
     .toLowerCase()
     .replace(/[\p{P}\p{S}]+/gu, ' ')
@@ -32,7 +32,7 @@ export const normalisedWords = (text: string): string =>
     .trim()
 
 /** The letter of an option: `C`, `(C)`, `C. Cecile`, `(C) Cecile`; null where there is none. */
-export const optionLetter = (text: string): string | null => {
+const optionLetter = (text: string): string | null => {
   const match = /^\s*(?:\(([A-Ja-j])\)|([A-J])[.):]|([A-J])(?=\s*$)|([A-J])(?=\s+\p{Lu}))/u.exec(text)
   return match ? (match[1] ?? match[2] ?? match[3] ?? match[4]).toUpperCase() : null
 }

@@ -25,7 +25,7 @@ const rounded = (re: number, im: number, err: number): Complex => ({
 })
 
 export const add = (a: Complex, b: Complex) => rounded(a.re + b.re, a.im + b.im, a.err + b.err)
-export const negate = (a: Complex): Complex => ({ re: -a.re, im: -a.im, err: a.err })
+const negate = (a: Complex): Complex => ({ re: -a.re, im: -a.im, err: a.err })
 export const subtract = (a: Complex, b: Complex) => add(a, negate(b))
 
 export const multiply = (a: Complex, b: Complex): Complex =>
@@ -102,13 +102,13 @@ const real =
 
 const halfSum = (a: Complex, b: Complex) => multiply(complex(0.5), add(a, b))
 
-export const sin = (a: Complex): Complex => {
+const sin = (a: Complex): Complex => {
   if (a.im === 0) return rounded(Math.sin(a.re), 0, a.err + EPS * Math.abs(a.re))
   const [up, down] = [exp(multiply(I, a)), exp(multiply(negate(I), a))]
   return multiply(negate(I), halfSum(up, negate(down)))
 }
 
-export const cos = (a: Complex): Complex => {
+const cos = (a: Complex): Complex => {
   if (a.im === 0) return rounded(Math.cos(a.re), 0, a.err + EPS * Math.abs(a.re))
   return halfSum(exp(multiply(I, a)), exp(multiply(negate(I), a)))
 }

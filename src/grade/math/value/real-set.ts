@@ -38,7 +38,7 @@ const isEmpty = ({ low, high, lowOpen, highOpen }: Segment, rules: ScalarRules):
 }
 
 /** Sorts, drops empty segments, joins those that touch or overlap; an end at infinity is open. */
-export const normalised = (set: RealSet, rules: ScalarRules): RealSet => {
+const normalised = (set: RealSet, rules: ScalarRules): RealSet => {
   const closedEnds = set.map(segment => ({
     ...segment,
     lowOpen: segment.lowOpen || infinityOf(segment.low) !== 0,

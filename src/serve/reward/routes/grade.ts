@@ -24,7 +24,7 @@ const itemSchema = z.strictObject({
   sampleIndex: z.int().min(0).optional(),
 })
 
-export const gradeRequest = z.strictObject({
+const gradeRequest = z.strictObject({
   items: z.array(itemSchema),
   /** For items without one of their own. */
   rubric: rubricOrName.optional(),
@@ -47,7 +47,7 @@ const verdictSchema = z.object({
 
 const bySign = z.object({ positive: z.int(), negative: z.int() })
 
-export const gradeResponse = z.object({
+const gradeResponse = z.object({
   results: z.array(
     z.object({
       id: z.string().optional(),

@@ -13,7 +13,7 @@ import type { Route } from './route.ts'
 
 const outputItem = z.looseObject({ type: z.string().optional() })
 
-export const nemoGymRequest = z.looseObject({
+const nemoGymRequest = z.looseObject({
   responses_create_params: z.looseObject({
     input: z.union([z.string(), z.array(z.looseObject({}))], { error: 'a text or a list of input items' }),
     instructions: z.string().nullish(),
@@ -23,7 +23,7 @@ export const nemoGymRequest = z.looseObject({
 export type NemoGymRequest = z.output<typeof nemoGymRequest>
 
 /** The request comes back with these added; the last four only where judges failed and there is no reward. */
-export const nemoGymResponse = z.looseObject({
+const nemoGymResponse = z.looseObject({
   ...nemoGymRequest.shape,
   reward: z.number(),
   /** For trainers with several objectives, such as GDPO: what each criterion adds to the signed score. */

@@ -11,7 +11,7 @@ import { numericRewards, numericScores } from './null-reward.ts'
 import type { Route } from './route.ts'
 
 // Lists may be empty: with several addresses, those beyond the first get no samples of a batch of one.
-export const openRlhfRequest = z
+const openRlhfRequest = z
   .object({
     /** Prompt and response as one text, special tokens spelt out. */
     query: z.array(z.string()),
@@ -24,7 +24,7 @@ export const openRlhfRequest = z
   )
 export type OpenRlhfRequest = z.output<typeof openRlhfRequest>
 
-export const openRlhfResponse = z.object({
+const openRlhfResponse = z.object({
   rewards: z.array(z.number()),
   /** Before scale and clip: what OpenRLHF's dynamic filtering looks at. */
   scores: z.array(z.number()),

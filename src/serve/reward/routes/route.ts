@@ -32,7 +32,7 @@ export interface Route<Body = unknown> {
 }
 
 /** Messages as chat clients write them. Anything but text in a message has no place here. */
-export const messageSchema = z.object({
+const messageSchema = z.object({
   role: z.enum(['system', 'user', 'assistant']),
   content: z.string(),
 })

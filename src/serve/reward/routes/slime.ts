@@ -7,7 +7,7 @@ import { asMessages, nullShare } from '../item.ts'
 import { numericRewards, numericScores } from './null-reward.ts'
 import { promptSchema, type Route } from './route.ts'
 
-export const slimeRequest = z.object({
+const slimeRequest = z.object({
   prompt: promptSchema,
   response: z.string(),
   label: z.unknown().optional(),
@@ -22,7 +22,7 @@ const slimeObject = z.object({
   null_share: z.number(),
 })
 
-export const slimeResponse = z.union([z.number(), slimeObject])
+const slimeResponse = z.union([z.number(), slimeObject])
 
 export const slimeRoute = (config: RouteOf<'slime'>): Route<SlimeRequest> => ({
   config,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { keptRollouts } from './kept-rollouts.ts'
+import { keptRollouts } from './lesson-rows.ts'
 
 const kept = (step: number, rewards: readonly (number | null)[]) =>
   keptRollouts(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { easyToHard } from './curriculum.ts'
+import { easyToHard } from './problem-order.ts'
 
 describe('from easy to hard', () => {
   const order = (scores: Record<string, number | null>) =>

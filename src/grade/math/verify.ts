@@ -1,5 +1,8 @@
-/** @file Grades a response against a gold answer. */
+/** @file Verifies answers against gold ones: of a response, and in a row of a file. */
 
+import { z } from 'zod'
+import { DataError } from '../../util/errors.ts'
+import { parseWith } from '../../util/schema.ts'
 import { expectation, type MathOptions, mathEqual } from './compare/equal.ts'
 import { cleaned } from './read/clean.ts'
 import { extractAnswer, isResponse } from './read/extract.ts'
@@ -19,4 +22,23 @@ export const gradeMath = (gold: string, response: string, options: MathOptions =
   const answer = isBare ? response.trim() : extractAnswer(response, { expect })
   if (answer === null || answer === '') return { equal: false, answer: null }
   return { equal: mathEqual(goldAnswer, answer, { ...options, extract: false }), answer }
+}
+
+const answer = z.union([z.string(), z.number()]).transform(String)
+
+/** Rows of public files carry keys of their own (source, kind, ...): they are let be. */
+const rowSchema = z.object({
+  gold: answer,
+  pred: answer,
+  precision: z.number().int().min(0).max(15).optional(),
+  listOrder: z.enum(['matters', 'free']).optional(),
+})
+
+/**
+ * Verifies `{gold, pred}`; either may be a bare answer or a whole response.
+ * @throws DataError naming the key that cannot be used
+ */
+export const verifyMathRow = (row: unknown): { equal: boolean | null } => {
+  const { gold, pred, ...options } = parseWith(rowSchema, row, '', DataError)
+  return { equal: mathEqual(gold, pred, options) }
 }
