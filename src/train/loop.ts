@@ -4,16 +4,12 @@
  * run records all of it.
  */
 
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { OptimizerSettings, Policy } from '../policy/policy.ts'
 import type { UpdateStats } from '../policy/update.ts'
 import { type Schedule, scheduleAt } from '../rl/schedules.ts'
 import type { MetricGroup, MetricsRow } from '../runs/rows.ts'
 import type { RunFolder } from '../runs/run-folder.ts'
 import { checkpointName } from '../runs/run-state.ts'
-import { writeFileAtomic } from '../util/atomic.ts'
-import { CheckpointError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
 import { mean } from '../util/statistics.ts'
 import { type Journal, loadJournal, saveJournal } from './journal.ts'
@@ -22,6 +18,7 @@ import { lessonFigures } from './lesson-figures.ts'
 import { DEFAULT_MONITORS, type MonitorSettings } from './monitors/config.ts'
 import { type WatchedLesson, watchLesson } from './monitors/watched-lesson.ts'
 import type { Lesson, Recipe } from './recipe.ts'
+import { loadState, saveState, snapshotOf } from './recipe-state.ts'
 import { StepRollouts } from './rollout.ts'
 import { pausesAfter, runSteps, type StepEvents, type StepsResult, type StepsSettings } from './steps.ts'
 import { learnPhase } from './update.ts'
@@ -45,8 +42,8 @@ interface Running<Rolled> {
   rolled: Promise<Rolled>
   /** Resolves when the policy has nothing more to do for them but what grades make necessary. */
   sampled: Promise<void>
-  /** The recipe's state when they were begun. */
-  state: unknown
+  /** The recipe's state when they were begun, where they may be sampled ahead. */
+  state?: unknown
 }
 
 /**
@@ -69,7 +66,8 @@ export const train = async <Rolled>(
   }
   const begin = async (step: number, known: Journal | null = null): Promise<Running<Rolled>> => {
     await syncWeights()
-    return start(policy, recipe, { seed: settings.seed, step }, known)
+    const state = settings.pipeline && recipe.state ? snapshotOf(recipe.state) : undefined
+    return { ...start(policy, recipe, { seed: settings.seed, step }, known), state }
   }
   let watched: WatchedLesson | null = null
   /** The rollouts of the next step. */
@@ -113,7 +111,8 @@ export const train = async <Rolled>(
   const save = async (folder: string) => {
     await ahead?.sampled
     if (ahead) saveJournal(folder, ahead.io.journal)
-    if (recipe.state) saveState(folder, { now: recipe.state.save(), ...(ahead && { ahead: ahead.state }) })
+    if (recipe.state)
+      saveState(folder, { now: snapshotOf(recipe.state), ...(ahead && { ahead: ahead.state }) })
   }
   const work = { trainStep, evaluate, save, rollouts: () => watched?.rollouts() ?? [] }
   return runSteps(policy, run, { ...settings, monitors: monitorsOf(settings) }, work, from, events)
@@ -125,14 +124,13 @@ const start = <Rolled>(
   names: { seed: number | string; step: number },
   known: Journal | null,
 ): Running<Rolled> => {
-  const state = recipe.state?.save()
   const io = new StepRollouts(policy, names, known)
   const rolled = (async () => recipe.rollOut(names.step, io))()
   const sampled = Promise.race([io.lastSampled, rolled.then(() => {})])
   // Whoever awaits them is told of a failure; until then it must not count as unhandled.
   rolled.catch(() => {})
   sampled.catch(() => {})
-  return { io, rolled, sampled, state }
+  return { io, rolled, sampled }
 }
 
 /** Brings the recipe's state back, and what was sampled ahead: it began with the state that the recipe had then. */
@@ -149,30 +147,6 @@ const resumed = async <Rolled>(
   const ahead = journal && (await begin(from + 1, journal))
   if (saved) recipe.state!.load(saved.now)
   return ahead
-}
-
-const STATE_FILE = 'recipe-state.json'
-
-interface SavedState {
-  now: unknown
-  /** What it was when the rollouts were begun that were sampled ahead. */
-  ahead?: unknown
-}
-
-const saveState = (folder: string, state: SavedState): void =>
-  writeFileAtomic(join(folder, STATE_FILE), `${JSON.stringify(state)}\n`)
-
-/** @throws CheckpointError where there is none, or a broken one */
-const loadState = (folder: string): SavedState => {
-  const path = join(folder, STATE_FILE)
-  const hint = 'resume from an earlier checkpoint by pointing checkpoints/latest at it'
-  if (!existsSync(path))
-    throw new CheckpointError(`${path}: expected the recipe's state, got no file`, { hint })
-  try {
-    const state = JSON.parse(readFileSync(path, 'utf8')) as SavedState | null
-    if (state !== null && typeof state === 'object' && 'now' in state) return state
-  } catch {}
-  throw new CheckpointError(`${path}: expected the recipe's state as JSON`, { hint })
 }
 
 /** Where rollouts are a step old on purpose, their gap is no mismatch. */

@@ -21,6 +21,7 @@ export interface Recipe<Rolled> {
 }
 
 export interface RecipeState {
+  /** Lists, plain objects, texts and finite numbers: what JSON does not keep is refused. It is copied at once. */
   save(): unknown
   load(value: unknown): void
 }
