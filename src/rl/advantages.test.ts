@@ -4,6 +4,7 @@ import { NumericError } from '../util/errors.ts'
 import { std } from '../util/statistics.ts'
 import {
   ADVANTAGE_PRESETS,
+  amongKnown,
   batchNormalised,
   drGrpoAdvantages,
   grpoAdvantages,
@@ -66,6 +67,7 @@ describe('grpoAdvantages', () => {
       groups: 1,
       singletonGroups: 1,
       zeroVarianceGroups: 0,
+      emptyGroups: 0,
       realBatchRatio: 0,
     })
     expect(grpoAdvantages([]).realBatchRatio).toBe(0)
@@ -268,5 +270,30 @@ describe('stepAdvantages', () => {
 describe('reinforcePlusPlusReturns', () => {
   it('starts afresh behind a masked token', () => {
     expect([...reinforcePlusPlusReturns([1, 2, 3], [1, 1, 0])]).toEqual([3, 2, 3])
+  })
+})
+
+describe('groups that nobody could judge', () => {
+  it('are neither equal nor different, and carry no gradient', () => {
+    const items = [
+      [null, null],
+      [0, 1],
+      [1, 1],
+      [null, 1],
+    ]
+    const { advantages_P_G, ...counts } = amongKnown(items, known => grpoAdvantages(known, { epsilon: 0 }))
+    expect(advantages_P_G).toEqual([
+      [0, 0],
+      [-1, 1],
+      [0, 0],
+      [0, 0],
+    ])
+    expect(counts).toEqual({
+      groups: 4,
+      singletonGroups: 1,
+      zeroVarianceGroups: 1,
+      emptyGroups: 1,
+      realBatchRatio: 0.25,
+    })
   })
 })

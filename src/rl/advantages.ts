@@ -14,6 +14,8 @@ export interface Advantages {
   singletonGroups: number
   /** Groups of two or more with equal rewards: no gradient. */
   zeroVarianceGroups: number
+  /** Groups of which nothing is known: neither equal nor different. */
+  emptyGroups: number
   /** Share of groups that carry a gradient (spec 1.2, `real_batch_ratio`). */
   realBatchRatio: number
 }
@@ -62,19 +64,22 @@ const perGroup = (
   checkRewards(rewards_P_G)
   let singletonGroups = 0
   let zeroVarianceGroups = 0
+  let emptyGroups = 0
   const advantages_P_G = rewards_P_G.map(rewards => {
     if (rewards.length > 1 && informative(rewards)) return rule(rewards)
-    if (rewards.length === 1) singletonGroups++
+    if (rewards.length === 0) emptyGroups++
+    else if (rewards.length === 1) singletonGroups++
     else zeroVarianceGroups++
     return rewards.map(() => 0)
   })
   const groups = rewards_P_G.length
-  const real = groups - singletonGroups - zeroVarianceGroups
+  const real = groups - singletonGroups - zeroVarianceGroups - emptyGroups
   return {
     advantages_P_G,
     groups,
     singletonGroups,
     zeroVarianceGroups,
+    emptyGroups,
     realBatchRatio: groups > 0 ? real / groups : 0,
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -21,6 +21,7 @@ import { FakePolicy } from './fake-policy.fixture.ts'
 import { rolloutFields } from './lesson-rows.ts'
 import { type LoopSettings, train } from './loop.ts'
 import { learntFrom, type Recipe } from './recipe.ts'
+import { snapshotOf } from './recipe-state.ts'
 import type { Io } from './rollout.ts'
 import { valuesOf } from './scores.ts'
 
@@ -97,7 +98,8 @@ const twoRoles = (policy: Policy, seen: Taught[][]): Recipe<{ writers: Item[][];
 const settings: LoopSettings = {
   steps: 8,
   seed: 5,
-  optimizer: { maxGradNorm: 0, valueLearningRate: 0.05 },
+  optimizer: { maxGradNorm: 0 },
+  valueLearningRate: { kind: 'constant', peak: 0.05, warmup: 0, floor: 0 },
   learningRate: { kind: 'constant', peak: 1e-4, warmup: 0, floor: 0 },
   evalEvery: 0,
   checkpointEvery: 0,
@@ -261,6 +263,48 @@ describe('state of a recipe', () => {
     const seen = pipeline ? [0, 0, ...sums.slice(1, 7)] : sums.slice(0, 8)
     expect(whole).toEqual(sums.slice(1).map((sum, i) => [sum, seen[i]]))
     for (const stopAfter of [1, 4]) expect(await rowsOf(`stopped ${stopAfter}`, stopAfter)).toEqual(whole)
+  })
+
+  it('is copied when it is taken: what was sampled ahead comes back with what it began with', async () => {
+    const run = RunFolder.create(join(folder, 'live state'), { config: {} })
+    const { rollOut, learn, evaluate } = counting()
+    const seen: number[] = []
+    const recipe: Recipe<Graded<number, number>[][]> = {
+      ...{ rollOut, evaluate },
+      learn: (step, groups) => {
+        seen.push(step)
+        return learn(step, groups)
+      },
+      // The list itself, not a copy.
+      state: { save: () => ({ seen }), load: () => {} },
+    }
+    const shouldStop = () => seen.length === 2
+    await train(new FakePolicy(), recipe, run, { ...settings, pipeline: true }, 0, { shouldStop })
+    const { dir } = run.resume('hash')
+    expect(JSON.parse(readFileSync(join(dir, 'recipe-state.json'), 'utf8'))).toEqual({
+      now: { seen: [1, 2] },
+      ahead: { seen: [1] },
+    })
+    run.close()
+  })
+
+  it.each([
+    [
+      'Float32Array',
+      { kept: [{ advantages: new Float32Array(2) }] },
+      'state.kept[0].advantages: expected JSON, got Float32Array',
+    ],
+    ['Map', { bank: new Map([[1, 2]]) }, 'state.bank: expected JSON, got Map'],
+    ['NaN', { mean: Number.NaN }, 'state.mean: expected JSON, got NaN'],
+    ['a hole', { list: [undefined] }, 'state.list[0]: expected JSON, got undefined'],
+  ])('that JSON would change is refused: %s', (_, value, message) => {
+    expect(() => snapshotOf({ save: () => value })).toThrow(message)
+  })
+
+  it('may leave out what is not there', () => {
+    expect(snapshotOf({ save: () => ({ a: undefined, b: [null, 'x', true, 0.1] }) })).toEqual({
+      b: [null, 'x', true, 0.1],
+    })
   })
 
   it('that is missing or broken is an error that says where', async () => {

@@ -52,6 +52,7 @@ describe('rollouts of several turns', () => {
       ...{ problems, samples: 1, sampling: { maxTokens: 4 }, prompt: () => [1] },
       environment: { world: scripted, limits: LIMITS },
       grade: async items => items.map(({ rollout }) => rollout.turns.length),
+      reward: grade => ({ reward: grade, parts: {} }),
       ...changes,
     })
     return { rollouts: graded.flat().map(({ rollout }) => rollout), graded: graded.flat() }
@@ -96,8 +97,10 @@ describe('rollouts of several turns', () => {
     ['length', [[5, 5, 5, 5, 5, 5, 5, 5, 5, 5], null], 'a reply leaves no room'],
     ['failed', [[5], new Error('the tool is gone')], 'the environment fails'],
   ])('end as %s when %s', async (end, script) => {
-    const { rollouts } = await rollOut(new FakePolicy(), [script])
+    // Beside one that does not fail: where all do, the step is over.
+    const { rollouts, graded } = await rollOut(new FakePolicy(), [script, [null]])
     expect(rollouts[0].end).toBe(end)
+    expect(graded[0].reward).toBe(end === 'failed' ? null : rollouts[0].turns.length)
     expect(rollouts[0].failure).toBe(end === 'failed' ? 'the tool is gone' : undefined)
     expect(rollouts[0].tokens.length).toBeLessThanOrEqual(LIMITS.tokens)
   })
@@ -110,6 +113,32 @@ describe('rollouts of several turns', () => {
     })
     expect(cut.rollouts[0]).toMatchObject({ end: 'length' })
     expect([...cut.rollouts[0].tokens]).toEqual([1, 2, 5, 1])
+  })
+
+  it('that fail all of them end the step, with the first reason', async () => {
+    const dead: Script = [new Error('the tool is gone')]
+    await expect(rollOut(new FakePolicy(), [dead, dead])).rejects.toThrow(
+      'environment: expected rollouts, got 2 that failed, every one of the step (the tool is gone)',
+    )
+  })
+
+  it('an environment that cannot start fails its rollout alone; every episode is closed once', async () => {
+    const closed: string[] = []
+    const world: Environment<Script> = {
+      start: (script, key) => {
+        if (script.length === 0) throw new Error('no such table')
+        return { ...scripted.start(script, key), close: () => void closed.push(key) }
+      },
+    }
+    const problems: Script[] = [[], [null], [[5], [5], [5]], [[5], new Error('gone')]]
+    const { rollouts } = await rollOut(new FakePolicy(), problems, { environment: { world, limits: LIMITS } })
+    expect(rollouts.map(({ end, failure }) => [end, failure])).toEqual([
+      ['failed', 'no such table'],
+      ['over', undefined],
+      ['turns', undefined],
+      ['failed', 'gone'],
+    ])
+    expect(closed.toSorted()).toEqual(['7/3/1/0', '7/3/2/0', '7/3/3/0'])
   })
 
   it('are graded as they end, while others go on', async () => {
@@ -128,17 +157,17 @@ describe('rollouts of several turns', () => {
 
 /** Asks for a look-up, is told the value behind its key, and has to say it. A turn ends with the question or an answer. */
 const [ASK, TOLD] = [2, 3]
-const valueOf = (key: number) => 12 + key
+const answerTo = (key: number) => 12 + key
 const STOPS = [ASK, 12, 13, 14, 15]
 const lookUp: Environment<number> = {
-  start: key => ({ reply: async turn => (turn.includes(ASK) ? [TOLD, valueOf(key)] : null) }),
+  start: key => ({ reply: async turn => (turn.includes(ASK) ? [TOLD, answerTo(key)] : null) }),
 }
 
 /** Paid for having asked, and more for saying the value after that. */
 const payOf = (key: number, { tokens, turns, mask }: Rollout): number => {
   const asked = mask.includes(0)
   const last = turns.at(-1)!
-  return Number(asked) / 2 + Number(asked && tokens.slice(last.start, last.end).includes(valueOf(key))) / 2
+  return Number(asked) / 2 + Number(asked && tokens.slice(last.start, last.end).includes(answerTo(key))) / 2
 }
 
 type Rolled = Graded<number, number>[][]
@@ -282,8 +311,8 @@ describe('training with a tool', { timeout: SLOW_MS }, () => {
       environment: { world, limits: { turns: 2, tokens: 9 } },
       grade: async items => items.map(() => null),
     })
-    expect(keys).toEqual(
-      ['0/0', '0/1', '1/0', '1/1'].map((place, i) => `${'aabb'[i]} ${new Rng(`7/2/${place}`).int(1000)}`),
-    )
+    const places = ['0/0', '0/1', '1/0', '1/1']
+    const expected = places.map((place, i) => `${'aabb'[i]} ${new Rng(`7/2/${place}`).int(1000)}`)
+    expect(keys.toSorted()).toEqual(expected.toSorted())
   })
 })

@@ -15,9 +15,11 @@ export interface Environment<Problem> {
 export interface Episode {
   /**
    * What the environment says to a turn; null: it is over. A failure that the policy can answer for, or live with, is an
-   * observation that says so. What it throws ends the rollout as `failed`.
+   * observation that says so. What it throws, here or in `start`, ends the rollout as `failed`, without a reward.
    */
   reply(turn: Int32Array): Promise<TokenIds | null>
+  /** Called once when the rollout is over, however it ended; lets go what the episode holds. */
+  close?(): Promise<void> | void
 }
 
 export interface TurnLimits {

@@ -14,8 +14,16 @@ import type { Continuation } from './sampling.ts'
 /** A response with the log-probs that its ratio starts from, where they were computed anew. */
 export type SampledResponse = Continuation & Pick<Rollout, 'oldLogprobs'>
 
-/** Responses by the seed that their random streams are named by, in the order of the request. */
-export type Journal = ReadonlyMap<string, readonly SampledResponse[]>
+/** What was sampled for one request. */
+export interface SampledRequest {
+  /** Hash of the prompts, so that responses are never paired with others. */
+  prompts: string
+  /** In the order of the request. */
+  responses: readonly SampledResponse[]
+}
+
+/** Requests by the seed that their random streams are named by. */
+export type Journal = ReadonlyMap<string, SampledRequest>
 
 const NUMBERS = 'sampled-ahead.safetensors'
 const NAMES = 'sampled-ahead.json'
@@ -23,6 +31,7 @@ const NAMES = 'sampled-ahead.json'
 const END = z.enum(['stop', 'length', 'over', 'turns', 'failed'])
 const requestSchema = z.strictObject({
   seed: z.string(),
+  prompts: z.string(),
   ends: z.array(END),
   /** By number of the response. */
   failures: z.record(z.string(), z.string()),
@@ -37,14 +46,15 @@ const joined = (parts: readonly ArrayLike<number>[]) => {
 
 /** Writes a journal into a checkpoint's folder. Token ids are exact in float32: no vocabulary has 2^24 words. */
 export const saveJournal = (folder: string, journal: Journal): void => {
-  const requests = [...journal].map(([seed, drawn]) => ({
+  const requests = [...journal].map(([seed, { prompts, responses }]) => ({
     seed,
-    ends: drawn.map(({ end }) => end),
+    prompts,
+    ends: responses.map(({ end }) => end),
     failures: Object.fromEntries(
-      drawn.flatMap(({ failure }, i) => (failure === undefined ? [] : [[String(i), failure]])),
+      responses.flatMap(({ failure }, i) => (failure === undefined ? [] : [[String(i), failure]])),
     ),
   }))
-  const tensors = [...journal.values()].flatMap((drawn, r) => {
+  const tensors = [...journal.values()].flatMap(({ responses: drawn }, r) => {
     const of = (name: string, pick: (each: SampledResponse) => ArrayLike<number>) =>
       [`${r}.${name}`, joined(drawn.map(pick))] as const
     const scored = drawn.some(({ oldLogprobs }) => oldLogprobs !== undefined)
@@ -81,9 +91,10 @@ export const loadJournal = (folder: string): Journal | null => {
     throw broken(numbers, 'expected the rollouts that were sampled ahead, got no file')
   const tensors = readSafetensors(numbers)
   return new Map(
-    requests.map(({ seed, ends, failures }, r) => {
+    requests.map(({ seed, prompts, ends, failures }, r) => {
       const column = (name: string, length: number) => dataOf(tensors, numbers, `${r}.${name}`, length)
-      return [seed, drawnFrom(ends, failures, column, tensors.has(`${r}.oldLogprobs`))]
+      const responses = drawnFrom(ends, failures, column, tensors.has(`${r}.oldLogprobs`))
+      return [seed, { prompts, responses }]
     }),
   )
 }

@@ -197,6 +197,16 @@ describe('train', () => {
       )
     })
 
+    it('never pairs what was sampled with other prompts', async () => {
+      const stop = { shouldStop: () => policy.updates.length === 2 }
+      await train(policy, recipeOf([]), run, settings({ pipeline: true }), 0, stop)
+      const other = recipeOf([], { scaffolded: true })
+      const piped = settings({ pipeline: true })
+      await expect(train(policy, other, run, piped, run.resume('hash').step)).rejects.toThrow(
+        'rollouts of seed 7/3: expected the prompts that were sampled from before the stop, got others',
+      )
+    })
+
     it('evaluates alone when its time is over: what was begun has ended', async () => {
       let grading = 0
       const recipe = recipeOf(policy.calls, {
@@ -298,6 +308,20 @@ describe('train', () => {
     await train(policy, recipeOf([], { epochs: 3 }), run, settings({ steps: 1 }))
     expect(policy.updates).toHaveLength(3)
     expect(readMetrics(run.dir)[0].logprobGapMax).toBe(1e-5)
+  })
+
+  it('of several phases the gap is that of the first one that is not stale, and each has its loss', async () => {
+    const recipe = recipeOf([])
+    const { learn } = recipe
+    recipe.learn = async (...args) => {
+      const lesson = await learn(...args)
+      const [task] = lesson.phases
+      return { ...lesson, phases: [{ ...task, name: 'reflection', stale: true }, task] }
+    }
+    await train(policy, recipe, run, settings({ steps: 1 }))
+    expect(policy.updates).toHaveLength(2)
+    const [row] = readMetrics(run.dir)
+    expect(row).toMatchObject({ logprobGapMax: 2e-5, loss: 0.5, phaseLoss: { reflection: 0.5, policy: 0.5 } })
   })
 
   it('evaluates at the start, in between, and once at the end', async () => {

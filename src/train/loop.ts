@@ -4,31 +4,30 @@
  * run records all of it.
  */
 
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { OptimizerSettings, Policy } from '../policy/policy.ts'
 import type { UpdateStats } from '../policy/update.ts'
 import { type Schedule, scheduleAt } from '../rl/schedules.ts'
 import type { MetricGroup, MetricsRow } from '../runs/rows.ts'
 import type { RunFolder } from '../runs/run-folder.ts'
 import { checkpointName } from '../runs/run-state.ts'
-import { writeFileAtomic } from '../util/atomic.ts'
-import { CheckpointError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
 import { mean } from '../util/statistics.ts'
 import { type Journal, loadJournal, saveJournal } from './journal.ts'
 import { keptRows, lessonFigures } from './lesson-rows.ts'
 import { DEFAULT_MONITORS, type MonitorSettings } from './monitors/config.ts'
 import { type WatchedLesson, watchLesson } from './monitors/watched-lesson.ts'
-import type { Lesson, Recipe } from './recipe.ts'
+import type { Lesson, Phase, Recipe } from './recipe.ts'
+import { loadState, saveState, snapshotOf } from './recipe-state.ts'
 import { StepRollouts } from './rollout.ts'
 import { pausesAfter, runSteps, type StepEvents, type StepsResult, type StepsSettings } from './steps.ts'
 import { learnPhase } from './update.ts'
 
 export interface LoopSettings extends StepsSettings {
   seed: number | string
-  optimizer: Omit<OptimizerSettings, 'learningRate'>
+  optimizer: Omit<OptimizerSettings, 'learningRate' | 'valueLearningRate'>
   learningRate: Schedule
+  /** Of a critic's value head; `learningRate` where absent. */
+  valueLearningRate?: Schedule
   /**
    * Sample a step's rollouts while those of the step before are graded and learnt from: the policy that samples is one update
    * behind, and its log-probs are the old ones of the ratio. Never across an evaluation; a checkpoint keeps what was sampled
@@ -44,8 +43,8 @@ interface Running<Rolled> {
   rolled: Promise<Rolled>
   /** Resolves when the policy has nothing more to do for them but what grades make necessary. */
   sampled: Promise<void>
-  /** The recipe's state when they were begun. */
-  state: unknown
+  /** The recipe's state when they were begun, where they may be sampled ahead. */
+  state?: unknown
 }
 
 /**
@@ -68,7 +67,8 @@ export const train = async <Rolled>(
   }
   const begin = async (step: number, known: Journal | null = null): Promise<Running<Rolled>> => {
     await syncWeights()
-    return start(policy, recipe, { seed: settings.seed, step }, known)
+    const state = settings.pipeline && recipe.state ? snapshotOf(recipe.state) : undefined
+    return { ...start(policy, recipe, { seed: settings.seed, step }, known), state }
   }
   let watched: WatchedLesson | null = null
   /** The rollouts of the next step. */
@@ -113,7 +113,8 @@ export const train = async <Rolled>(
   const save = async (folder: string) => {
     await ahead?.sampled
     if (ahead) saveJournal(folder, ahead.io.journal)
-    if (recipe.state) saveState(folder, { now: recipe.state.save(), ...(ahead && { ahead: ahead.state }) })
+    if (recipe.state)
+      saveState(folder, { now: snapshotOf(recipe.state), ...(ahead && { ahead: ahead.state }) })
   }
   const work = { trainStep, evaluate, save, rollouts: () => watched?.rollouts() ?? [] }
   return runSteps(policy, run, { ...settings, monitors: monitorsOf(settings) }, work, from, events)
@@ -125,14 +126,13 @@ const start = <Rolled>(
   names: { seed: number | string; step: number },
   known: Journal | null,
 ): Running<Rolled> => {
-  const state = recipe.state?.save()
   const io = new StepRollouts(policy, names, known)
   const rolled = (async () => recipe.rollOut(names.step, io))()
   const sampled = Promise.race([io.lastSampled, rolled.then(() => {})])
   // Whoever awaits them is told of a failure; until then it must not count as unhandled.
   rolled.catch(() => {})
   sampled.catch(() => {})
-  return { io, rolled, sampled, state }
+  return { io, rolled, sampled }
 }
 
 /** Brings the recipe's state back, and what was sampled ahead: it began with the state that the recipe had then. */
@@ -151,30 +151,6 @@ const resumed = async <Rolled>(
   return ahead
 }
 
-const STATE_FILE = 'recipe-state.json'
-
-interface SavedState {
-  now: unknown
-  /** What it was when the rollouts were begun that were sampled ahead. */
-  ahead?: unknown
-}
-
-const saveState = (folder: string, state: SavedState): void =>
-  writeFileAtomic(join(folder, STATE_FILE), `${JSON.stringify(state)}\n`)
-
-/** @throws CheckpointError where there is none, or a broken one */
-const loadState = (folder: string): SavedState => {
-  const path = join(folder, STATE_FILE)
-  const hint = 'resume from an earlier checkpoint by pointing checkpoints/latest at it'
-  if (!existsSync(path))
-    throw new CheckpointError(`${path}: expected the recipe's state, got no file`, { hint })
-  try {
-    const state = JSON.parse(readFileSync(path, 'utf8')) as SavedState | null
-    if (state !== null && typeof state === 'object' && 'now' in state) return state
-  } catch {}
-  throw new CheckpointError(`${path}: expected the recipe's state as JSON`, { hint })
-}
-
 /** Where rollouts are a step old on purpose, their gap is no mismatch. */
 const monitorsOf = ({ monitors = DEFAULT_MONITORS, pipeline }: LoopSettings): MonitorSettings | null =>
   monitors && pipeline ? { ...monitors, samplerMismatch: null } : monitors
@@ -184,27 +160,26 @@ const learn = async (
   policy: Policy,
   { phases, metrics }: Lesson,
   watched: WatchedLesson,
-  { seed, steps, optimizer, learningRate: schedule }: LoopSettings,
+  { seed, steps, optimizer, learningRate: schedule, valueLearningRate: valueSchedule }: LoopSettings,
   step: number,
 ): Promise<Omit<MetricsRow, 'step'>> => {
   const rng = new Rng(seed).fork(`step ${step}`)
   const learningRate = scheduleAt(schedule, step - 1, steps)
   const updateMs = performance.now()
-  const stats: UpdateStats[] = []
-  for (const [i, phase] of phases.entries())
-    stats.push(
-      ...(await learnPhase(
-        policy,
-        phase,
-        { ...optimizer, learningRate },
-        i === 0 ? rng : rng.fork(phase.name),
-      )),
-    )
+  const rates = {
+    learningRate,
+    ...(valueSchedule && { valueLearningRate: scheduleAt(valueSchedule, step - 1, steps) }),
+  }
+  const learnt: { phase: Phase; stats: UpdateStats[] }[] = []
+  for (const [i, phase] of phases.entries()) {
+    const own = i === 0 ? rng : rng.fork(phase.name)
+    learnt.push({ phase, stats: await learnPhase(policy, phase, { ...optimizer, ...rates }, own) })
+  }
   const update = (performance.now() - updateMs) / 1000
   const { time, ...figures } = await watched.figures
   return {
     ...metrics,
-    ...updateMetrics(stats),
+    ...updateMetrics(learnt),
     ...figures,
     learningRate,
     time: { ...(metrics.time as MetricGroup | undefined), ...(time as MetricGroup | undefined), update },
@@ -217,17 +192,30 @@ const meanTold = (values: readonly (number | undefined)[]): number | null => {
   return told.length > 0 ? mean(told) : null
 }
 
-/** The first optimiser step's log-prob gap is sampler against trainer; the other figures are means over all of them. */
-const updateMetrics = (stats: readonly UpdateStats[]) => ({
+/**
+ * Means over all optimiser steps; with several phases, the loss of each by its name as well. The log-prob gap and the ratios are
+ * those of the first step on rollouts of this step's policy: sampler against trainer.
+ */
+const updateMetrics = (learnt: readonly { phase: Phase; stats: readonly UpdateStats[] }[]) => {
+  const stats = learnt.flatMap(own => own.stats)
+  const [first] = learnt.flatMap(own => (own.phase.stale ? [] : own.stats))
+  const losses = learnt.map(own => [own.phase.name, meanTold(own.stats.map(s => s.loss))] as const)
+  return {
+    ...figuresOf(stats, first),
+    ...(learnt.length > 1 && { phaseLoss: Object.fromEntries(losses) }),
+  }
+}
+
+const figuresOf = (stats: readonly UpdateStats[], first?: UpdateStats) => ({
   loss: meanTold(stats.map(s => s.loss)),
   kl: meanTold(stats.map(s => s.parts?.kl)),
   entropy: meanTold(stats.map(s => s.entropy)),
   gradNorm: meanTold(stats.map(s => s.gradNorm)),
   clipFraction: meanTold(stats.map(s => s.clipFraction)),
   oldKl: meanTold(stats.map(s => s.oldKl)),
-  logprobGapMean: stats[0]?.meanLogprobDifference ?? null,
-  logprobGapMax: stats[0]?.maxLogprobDifference ?? null,
-  // Of the first optimiser step: how far the policy that sampled is from the one that is updated.
-  ratioMax: stats[0]?.maxRatio ?? null,
-  ratioMin: stats[0]?.minRatio ?? null,
+  logprobGapMean: first?.meanLogprobDifference ?? null,
+  logprobGapMax: first?.maxLogprobDifference ?? null,
+  // How far the policy that sampled is from the one that is updated.
+  ratioMax: first?.maxRatio ?? null,
+  ratioMin: first?.minRatio ?? null,
 })

@@ -21,6 +21,7 @@ export interface Recipe<Rolled> {
 }
 
 export interface RecipeState {
+  /** Lists, plain objects, texts and finite numbers: what JSON does not keep is refused. It is copied at once. */
   save(): unknown
   load(value: unknown): void
 }
@@ -32,6 +33,11 @@ export interface Phase {
   loss: LossSpec
   /** That logits are divided by, the one of sampling. */
   temperature: number
+  /**
+   * Its rollouts were sampled by another policy than that of this step, on purpose: batches that were put off. What tells
+   * sampler from trainer leaves it out.
+   */
+  stale?: boolean
   /** Optimiser steps a pass. */
   minibatches: number
   /** Passes over the datums. */

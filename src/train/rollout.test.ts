@@ -199,6 +199,26 @@ describe('rollOut', () => {
     expect(policy.sampled).toHaveLength(2)
   })
 
+  it('is not done with the last request before it is done with those made before it', async () => {
+    const policy = new FakePolicy()
+    const { sample } = policy
+    // The one that was asked for first takes longer, as an environment of many turns does.
+    policy.sample = async (...args) => {
+      if (args[0].prompts[0][0] === 99) await pause(20)
+      return sample.apply(policy, args)
+    }
+    const io = new StepRollouts(policy, { seed: 7, step: 3 })
+    const request = { ...{ problems: ['a'], samples: 2, sampling: { maxTokens: 4 }, grade: names } }
+    const slow = io.rollOut({ ...request, role: 'slow', prompt: () => [99] })
+    const last = io.rollOut({ ...request, prompt: () => [1], last: true })
+    await io.lastSampled
+    expect([...io.journal].map(([seed, { responses }]) => [seed, responses.length])).toEqual([
+      ['7/3/slow', 2],
+      ['7/3', 2],
+    ])
+    await Promise.all([slow, last])
+  })
+
   describe('from prompts of their own', () => {
     const problems = ['a', 'bb']
     const prompts_P_G = [

@@ -3,10 +3,11 @@
 import type { Policy, SamplingOptions } from '../policy/policy.ts'
 import type { TokenIds } from '../rl/datum.ts'
 import type { Graded, RatioMode, Reward, Rollout } from '../rl/rollout.ts'
+import { shortHash } from '../util/canonical.ts'
 import { DataError, GradusError } from '../util/errors.ts'
 import type { Environment, TurnLimits } from './environment.ts'
 import { type Grader, GradingQueue } from './grading.ts'
-import type { Journal, SampledResponse } from './journal.ts'
+import type { Journal, SampledRequest, SampledResponse } from './journal.ts'
 import { drawResponses, type Place } from './sampling.ts'
 
 /** What a recipe asks for. */
@@ -68,14 +69,16 @@ export class StepRollouts implements Io {
   readonly time: RolloutTime = { sample: 0, grade: 0, gradeBusy: 0 }
   /** Everything that was drawn, what was given up included. */
   readonly drawn: Rollout[] = []
-  /** Resolves when the policy is done with a request that said it was the last. */
+  /** Resolves when the policy is done with a request that said it was the last, and with those that were made before it. */
   readonly lastSampled: Promise<void>
   readonly #policy: Policy
   readonly #names: StepNames
   readonly #known: Journal
-  readonly #journal = new Map<string, readonly SampledResponse[]>()
+  readonly #journal = new Map<string, SampledRequest>()
   #markSampled: () => void = () => {}
   #sawLast = false
+  /** Requests that the policy is not done with. */
+  #drawing = 0
   readonly #turn: Promise<void>
   /** Lets go what waits behind the last request: the step that samples ahead has its weights. */
   readonly open: () => void
@@ -109,20 +112,25 @@ export class StepRollouts implements Io {
     const places = this.#placesOf(request)
     const queue = new GradingQueue(request.grade, request.gradeBatch ?? DEFAULT_BATCH)
     const startMs = performance.now()
+    this.#drawing++
     const rollouts = await this.#draw(request, places, (place, rollout) =>
       queue.push({ problem: place.problem, rollout }),
     )
     this.drawn.push(...rollouts)
-    if (request.last) this.#markSampled()
+    this.#drawing--
+    if (this.#sawLast && this.#drawing === 0) this.#markSampled()
     const sampledMs = performance.now()
     await queue.finish()
+    assertAlive(rollouts)
     this.time.sample += (sampledMs - startMs) / 1000
     this.time.grade += (performance.now() - sampledMs) / 1000
     this.time.gradeBusy += queue.busySeconds
     const graded = rollouts.map((rollout, i): Graded<Problem, Grade> => {
       const { problem } = places[i]
       const grade = queue.grades.get(rollout.key)!
-      return { problem, rollout, grade, ...(request.reward?.(grade, problem) ?? NOTHING_REWARDED) }
+      // Of one whose environment failed nothing is known, whatever its grader made of it.
+      const paid = rollout.end === 'failed' ? null : request.reward?.(grade, problem)
+      return { problem, rollout, grade, ...(paid ?? NOTHING_REWARDED) }
     })
     const { samples } = request
     return request.problems.map((_, p) => graded.slice(p * samples, (p + 1) * samples))
@@ -165,7 +173,8 @@ export class StepRollouts implements Io {
         `rollouts of ${seed}: expected one request, got a second one; give it a role or a round of its own`,
       )
     // Taken at once, so that two requests at a time cannot have the same name.
-    this.#journal.set(seed, [])
+    const prompts = promptsHash(places)
+    this.#journal.set(seed, { prompts, responses: [] })
     const rollouts = new Array<Rollout>(places.length)
     const take = (i: number, drawn: SampledResponse) => {
       const { problem: _, ...place } = places[i]
@@ -174,11 +183,19 @@ export class StepRollouts implements Io {
     }
     const known = this.#known.get(seed)
     if (known) {
-      if (known.length !== places.length)
+      const { responses } = known
+      if (responses.length !== places.length)
         throw new DataError(
-          `rollouts of seed ${seed}: expected ${places.length} that were sampled ahead, got ${known.length}`,
+          `rollouts of seed ${seed}: expected ${places.length} that were sampled ahead, got ${responses.length}`,
         )
-      known.forEach((drawn, i) => {
+      if (known.prompts !== prompts)
+        throw new DataError(
+          `rollouts of seed ${seed}: expected the prompts that were sampled from before the stop, got others`,
+          {
+            hint: 'what a step rolls out must depend on seed, step and state alone; go on from an earlier checkpoint',
+          },
+        )
+      responses.forEach((drawn, i) => {
         take(i, drawn)
       })
       this.#journal.set(seed, known)
@@ -190,10 +207,8 @@ export class StepRollouts implements Io {
       rollouts.forEach((rollout, i) => {
         rollout.oldLogprobs = old[i]
       })
-    this.#journal.set(
-      seed,
-      responses.map((response, i) => ({ ...response, ...(old && { oldLogprobs: old[i] }) })),
-    )
+    const sampled = responses.map((response, i) => ({ ...response, ...(old && { oldLogprobs: old[i] }) }))
+    this.#journal.set(seed, { prompts, responses: sampled })
     return rollouts
   }
 
@@ -219,6 +234,19 @@ export class StepRollouts implements Io {
     return rollouts.map(rollout => scored.get(rollout) ?? rollout.logprobs)
   }
 }
+
+/** @throws GradusError when the environment failed on everything: going on would train on nothing */
+const assertAlive = (rollouts: readonly Rollout[]): void => {
+  const [first] = rollouts
+  if (first && rollouts.every(({ end }) => end === 'failed'))
+    throw new GradusError(
+      `environment: expected rollouts, got ${rollouts.length} that failed, every one of the step (${first.failure})`,
+      { hint: 'see to the environment, then go on with --resume' },
+    )
+}
+
+const promptsHash = (places: readonly Place<unknown>[]): string =>
+  shortHash(places.map(({ prompt, sampledFrom }) => Array.from(sampledFrom ?? prompt)))
 
 const sameTokens = (a: TokenIds, b: TokenIds) =>
   a.length === b.length && Array.from(a).every((x, i) => x === b[i])

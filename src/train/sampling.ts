@@ -51,7 +51,7 @@ export const drawResponses = async <Problem>(
   const { world, limits } = environment
   let waiting = places.map(
     ({ problem, key, prompt, sampledFrom }, index) =>
-      new Growing(index, key, sampledFrom ?? prompt, world.start(problem, key), limits, finish),
+      new Growing(index, key, sampledFrom ?? prompt, () => world.start(problem, key), limits, finish),
   )
   for (let turn = 1; waiting.length > 0; turn++) {
     const replies: Promise<unknown>[] = []
@@ -120,9 +120,10 @@ class Growing {
   over = false
   readonly #index: number
   readonly #prompt: TokenIds
-  readonly #episode: Episode
+  readonly #start: () => Episode
   readonly #limits: TurnLimits
   readonly #finish: OnResponse
+  #episode: Episode | null = null
   readonly #tokens: number[] = []
   readonly #mask: number[] = []
   readonly #logprobs: number[] = []
@@ -132,14 +133,14 @@ class Growing {
     index: number,
     key: string,
     prompt: TokenIds,
-    episode: Episode,
+    start: () => Episode,
     limits: TurnLimits,
     finish: OnResponse,
   ) {
     this.key = key
     this.#index = index
     this.#prompt = prompt
-    this.#episode = episode
+    this.#start = start
     this.#limits = limits
     this.#finish = finish
   }
@@ -151,23 +152,34 @@ class Growing {
 
   /** Takes in a turn, and what the environment says to it. */
   async take({ tokens, logprobs, finishReason }: Sample): Promise<void> {
-    const room = this.#limits.tokens - this.#tokens.length
-    const turn = tokens.slice(0, room)
     const start = this.#tokens.length
+    const turn = tokens.slice(0, this.#limits.tokens - start)
     this.#add(turn, 1, logprobs)
     this.#turns.push({ start, end: this.#tokens.length })
-    if (finishReason === 'length' || turn.length < tokens.length) return this.#end('length')
-    let reply: TokenIds | null
+    let end: RolloutEnd | null
+    let failure: string | undefined
     try {
-      reply = await this.#episode.reply(turn)
+      this.#episode ??= this.#start()
+      const cut = finishReason === 'length' || turn.length < tokens.length
+      end = cut ? 'length' : this.#hear(await this.#episode.reply(turn))
     } catch (error) {
-      return this.#end('failed', error instanceof Error ? error.message : String(error))
+      end = 'failed'
+      failure = error instanceof Error ? error.message : String(error)
     }
-    if (reply === null) return this.#end('over')
-    if (this.#turns.length >= this.#limits.turns) return this.#end('turns')
+    if (end === null) return
+    // What goes wrong in letting go says nothing about the rollout.
+    await (async () => this.#episode?.close?.())().catch(() => {})
+    this.#end(end, failure)
+  }
+
+  /** Takes in what the environment says; how the rollout ends, if it does. */
+  #hear(reply: TokenIds | null): RolloutEnd | null {
+    if (reply === null) return 'over'
+    if (this.#turns.length >= this.#limits.turns) return 'turns'
     // A reply that leaves no room for another turn teaches nothing.
-    if (this.#tokens.length + reply.length >= this.#limits.tokens) return this.#end('length')
+    if (this.#tokens.length + reply.length >= this.#limits.tokens) return 'length'
     this.#add(reply, 0)
+    return null
   }
 
   #add(tokens: TokenIds, mask: 0 | 1, logprobs?: ArrayLike<number>): void {

@@ -46,7 +46,7 @@ const isDefaultAdvantage = (advantage: RubricAsRewardConfig['advantage']): boole
   return Object.entries(advantage).every(([name, value]) => usual[name] === value)
 }
 
-const checkRejection = ({ method, condition, credit, advantage }: RubricAsRewardConfig): void => {
+const checkRejection = ({ method, condition, credit, advantage, dropZero }: RubricAsRewardConfig): void => {
   if (method !== 'rejection') return
   const why = 'with method "rejection", which learns whole rollouts that are correct and proved'
   if (condition !== 'proof')
@@ -63,6 +63,11 @@ const checkRejection = ({ method, condition, credit, advantage }: RubricAsReward
     refuse(
       `advantage: expected nothing set ${why}, got ${JSON.stringify(advantage)}`,
       'leave advantage out, or set method to "grpo"',
+    )
+  if (!dropZero)
+    refuse(
+      `dropZero: expected true ${why}, got false: those that are rejected would have a part in the mean`,
+      'leave dropZero at true, or set method to "grpo"',
     )
 }
 

@@ -43,6 +43,10 @@ describe('settings that would be ignored are refused', () => {
       { method: 'rejection', condition: 'proof', advantage: { scale: 'none' } },
       /^advantage: .*"scale":"none"/,
     ],
+    [
+      { method: 'rejection', condition: 'proof', dropZero: false },
+      /^dropZero: expected true with method "rejection".*got false/,
+    ],
     [{ softCriteria: 'exact' }, /^softCriteria: .*got "exact" with condition "rubric"/],
     [{ softCriteria: 'exact', condition: 'hybrid', weights: { C1: 1, C4: 0 } }, /^softCriteria: /],
     [

@@ -1,6 +1,6 @@
 /** @file A step's rollouts as monitors see them: figures about all of them at once, rows only when a warning asks. */
 
-import { meanAdvantage } from '../../rl/rollout.ts'
+import { meanAdvantage, type Rollout } from '../../rl/rollout.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import { mean } from '../../util/statistics.ts'
 import type { Lesson } from '../recipe.ts'
@@ -13,11 +13,15 @@ export interface WatchedLesson {
   rollouts(): WatchedRollout[]
 }
 
+/** What the policy wrote: what a tool says again and again is not its doing. */
+const writtenBy = ({ tokens, mask }: Pick<Rollout, 'tokens' | 'mask'>): Int32Array =>
+  mask.includes(0) ? tokens.filter((_, t) => mask[t] === 1) : tokens
+
 export const watchLesson = ({ rollouts, heldOut }: Pick<Lesson, 'rollouts' | 'heldOut'>): WatchedLesson => {
   let scores: readonly (number | null)[] | null = null
   const items = rollouts.map(item => ({
     ...item,
-    tokens: item.rollout.tokens,
+    tokens: writtenBy(item.rollout),
     advantage: meanAdvantage(item),
   }))
   const work = async (): Promise<Omit<MetricsRow, 'step'>> => {
@@ -37,7 +41,7 @@ export const watchLesson = ({ rollouts, heldOut }: Pick<Lesson, 'rollouts' | 'he
   return {
     figures,
     rollouts: () =>
-      items.map(({ row, rollout: { tokens, logprobs, group }, advantage }, i) => {
+      items.map(({ row, tokens, rollout: { logprobs, group }, advantage }, i) => {
         const score = scores?.[i] ?? null
         const own = { ...row(), ...(score !== null && { heldOut: score }) }
         return { row: own, tokens, logprobs, group: groups.indexOf(group), advantage }

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import type { Rollout } from '../../rl/rollout.ts'
+import type { LearntRollout } from '../recipe.ts'
+import { watchLesson } from './watched-lesson.ts'
+
+/** The policy writes `own`, then a tool says `told`. */
+const learnt = (own: number[], told: number[], advantage: number): LearntRollout => {
+  const tokens = Int32Array.from([...own, ...told])
+  const mask = Uint8Array.from([...own.map(() => 1), ...told.map(() => 0)])
+  const rollout: Rollout = {
+    ...{ key: `${own}`, role: 'policy', group: 'g', sample: 0, prompt: [1], tokens, mask },
+    ...{ logprobs: new Float32Array(tokens.length), turns: [{ start: 0, end: own.length }], end: 'over' },
+  }
+  const row = () => ({ step: 1, problemId: '', prompt: '', response: '', reward: advantage })
+  return { rollout, reward: advantage, advantages: Float32Array.from(mask, m => m * advantage), row }
+}
+
+it("a tool's words are neither the policy's repetition nor its length", async () => {
+  const echo = Array.from({ length: 60 }, () => 7)
+  const short = [11, 12, 13, 14, 15, 16, 17, 18, 19, 20]
+  const long = Array.from({ length: 30 }, (_, i) => 30 + i)
+  const alone = watchLesson({ rollouts: [learnt(short, [], -1), learnt(long, [], 1)] })
+  const told = watchLesson({ rollouts: [learnt(short, echo, -1), learnt(long, [], 1)] })
+  expect((await alone.figures).repetition).toBe(0)
+  expect(await told.figures).toEqual(await alone.figures)
+  expect(told.rollouts().map(({ tokens }) => tokens.length)).toEqual([10, 30])
+})

@@ -1,0 +1,65 @@
+/** @file What lives across a recipe's steps, in checkpoints: as JSON, and just as it was. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeFileAtomic } from '../util/atomic.ts'
+import { CheckpointError, DataError } from '../util/errors.ts'
+import type { RecipeState } from './recipe.ts'
+
+const FILE = 'recipe-state.json'
+
+export interface SavedState {
+  now: unknown
+  /** What it was when the rollouts were begun that were sampled ahead. */
+  ahead?: unknown
+}
+
+const nameOf = (value: unknown): string =>
+  typeof value === 'object' && value !== null
+    ? (value.constructor?.name ?? 'an object of its own kind')
+    : String(value)
+
+/** Refuses what JSON would change without a word: a list of floats becomes an object, NaN becomes null, a map is emptied. */
+const checkJson = (value: unknown, place: string): void => {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value))
+    return
+  if (Array.isArray(value)) {
+    for (const [i, item] of value.entries()) checkJson(item, `${place}[${i}]`)
+    return
+  }
+  const isPlain = typeof value === 'object' && [Object.prototype, null].includes(Object.getPrototypeOf(value))
+  if (!isPlain)
+    throw new DataError(
+      `${place}: expected JSON, got ${nameOf(value)}: it would not come back from a checkpoint as it is`,
+      { hint: 'have `save` of the state give lists, plain objects, texts and finite numbers' },
+    )
+  for (const [key, item] of Object.entries(value as object))
+    if (item !== undefined) checkJson(item, `${place}.${key}`)
+}
+
+/**
+ * The state as it is now, which later steps cannot change any more.
+ * @throws DataError for what JSON does not keep
+ */
+export const snapshotOf = (state: Pick<RecipeState, 'save'>): unknown => {
+  const value = state.save()
+  checkJson(value, 'state')
+  return JSON.parse(JSON.stringify(value))
+}
+
+/** Writes states into a checkpoint's folder. */
+export const saveState = (folder: string, state: SavedState): void =>
+  writeFileAtomic(join(folder, FILE), `${JSON.stringify(state)}\n`)
+
+/** @throws CheckpointError where there is none, or a broken one */
+export const loadState = (folder: string): SavedState => {
+  const path = join(folder, FILE)
+  const hint = 'resume from an earlier checkpoint by pointing checkpoints/latest at it'
+  if (!existsSync(path))
+    throw new CheckpointError(`${path}: expected the recipe's state, got no file`, { hint })
+  try {
+    const state = JSON.parse(readFileSync(path, 'utf8')) as SavedState | null
+    if (state !== null && typeof state === 'object' && 'now' in state) return state
+  } catch {}
+  throw new CheckpointError(`${path}: expected the recipe's state as JSON`, { hint })
+}
