@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { formatSummary, summarise } from '../src/cli/summary.ts'
+import { formatSummary, summarise } from '../src/cli/train/summary.ts'
 import { metricNamed } from '../src/experiments/metrics/index.ts'
 import { compareRuns } from '../src/runs/report/compare.ts'
 import { loadReportData } from '../src/runs/report/data.ts'

@@ -29,7 +29,7 @@ it('puts every module once, after what it imports, in a scope of their own', () 
 
 it('refuses what it cannot join', () => {
   const one = "import { a } from './b.js';\n"
-  const cases = [
+  const cases: Record<string, string>[] = [
     { 'a.js': "import { a as b } from './b.js';\n", 'b.js': 'export const a = 1;\n' },
     { 'a.js': "import fs from 'node:fs';\n" },
     { 'a.js': one, 'b.js': 'export default 1;\n' },

@@ -254,6 +254,32 @@ describe('failures on the way', { timeout: SLOW_MS }, () => {
     expect(code).toBe(1)
   })
 
+  it('says in a plan what a run would say of its folder', async () => {
+    const file = sandbox.write('planned.yaml', tinyColdStart(2))
+    const asRun = async (code: number, ...args: string[]) => {
+      const [run, plan] = [
+        await cli(['train', file, ...args]),
+        await cli(['train', file, ...args, '--dry-run']),
+      ]
+      expect([run.code, plan.code]).toEqual([code, code])
+      expect(plan.err).toMatch(/^gradus: /)
+      expect(run.err).toContain(plan.err)
+      expect(plan.out).toBe('')
+      return plan.err
+    }
+    expect(await asRun(1, '--out', sandbox.path('start'))).toContain('there is a run here already')
+    expect(await asRun(1, '--out', file)).toContain('expected a folder for the run, got a file')
+    expect(await asRun(1, '--out', model)).toContain('there is a run here already')
+    sandbox.write('full of notes/notes.txt', 'mine')
+    expect(await asRun(1, '--out', sandbox.path('full of notes'))).toContain('holds no run')
+    expect(await asRun(1, '--out', sandbox.path('no-run'), '--resume')).toContain('there is no run here')
+    const named = ['--resume', '--set', 'seed=987654321']
+    expect(await asRun(1, ...named)).toContain('there is nothing to resume: no such run')
+    const going = await cli(['train', file, '--out', sandbox.path('start'), '--resume', '--dry-run'])
+    expect(going.code).toBe(0)
+    expect(existsSync(sandbox.path('no-run'))).toBe(false)
+  })
+
   it('refuses to go on with other settings', async () => {
     const file = sandbox.write('changed.yaml', tinyColdStart(3))
     const { code, err } = await cli(['train', file, '--out', sandbox.path('start'), '--resume', '--quiet'])

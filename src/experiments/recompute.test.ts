@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
+import { evalItem } from '../runs/eval-row.fixture.ts'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { fakeContext, fakeRegistration, fakeRuns } from './fake-paper.fixture.ts'
 import { recompute, writeRecomputed } from './recompute.ts'
@@ -25,10 +26,9 @@ const rich = (runs: ReturnType<typeof fakeRuns>) =>
     probes: { ...run.probes, novelty: { n: 1, median: 2, top: [{ text: 'a long response' }] } },
     evals: run.evals.map(row => ({
       ...row,
-      items: Array.from({ length: 300 }, (_, i) => ({
-        id: `problem ${i}`,
-        scores: { accuracy: Number((i * 7 + Number(run.seed)) % 10 < (run.arm === 'better' ? 6 : 5)) },
-      })),
+      items: Array.from({ length: 300 }, (_, i) =>
+        evalItem(`problem ${i}`, Number((i * 7 + Number(run.seed)) % 10 < (run.arm === 'better' ? 6 : 5))),
+      ),
     })),
   }))
 

@@ -136,6 +136,19 @@ export const loadWeights = (dir: string, config: ModelConfig, options: LoadOptio
 }
 
 /**
+ * Checks the files of `loadWeights` without reading the weights: they are there, whole, and fit the configuration.
+ * @throws CheckpointError as `loadWeights` does
+ */
+export const checkWeights = (dir: string, config: ModelConfig): void => {
+  const files = openWeightFiles(dir)
+  try {
+    checkSpecs(tensorSpecs(config), locate(files), dir)
+  } finally {
+    for (const file of files) file.close()
+  }
+}
+
+/**
  * Loads the value head from a checkpoint folder, or null when it has none.
  * @throws CheckpointError when the file is there and does not fit the model.
  */
@@ -223,18 +236,26 @@ export const readJson = (path: string): unknown => {
 const locate = (files: readonly SafetensorsFile[]): Map<string, SafetensorsFile> =>
   new Map(files.flatMap(file => file.names().map(name => [name, file] as const)))
 
-const readSpecs = (
+const checkSpecs = (
   specs: readonly Pick<TensorSpec, 'name' | 'shape'>[],
   fileByName: Map<string, SafetensorsFile>,
   place: string,
-  options: LoadOptions,
-): NamedTensors => {
+): void => {
   const missing = specs.filter(({ name }) => !fileByName.has(name)).map(({ name }) => name)
   if (missing.length > 0)
     throw new CheckpointError(`${place}: missing ${listOf(missing)}`, {
       hint: 'the weights do not belong to this config, or a shard is incomplete',
     })
   for (const spec of specs) checkStoredShape(spec, fileByName.get(spec.name)!)
+}
+
+const readSpecs = (
+  specs: readonly Pick<TensorSpec, 'name' | 'shape'>[],
+  fileByName: Map<string, SafetensorsFile>,
+  place: string,
+  options: LoadOptions,
+): NamedTensors => {
+  checkSpecs(specs, fileByName, place)
   const tensors: NamedTensors = new Map()
   for (const { name, shape } of specs) {
     const target = options.allocate?.(name, elementCount(shape))

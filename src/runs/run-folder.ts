@@ -74,21 +74,7 @@ export class RunFolder {
    */
   static create(dir: string, options: RunOptions): RunFolder {
     const path = resolve(dir)
-    if (existsSync(path) && !statSync(path).isDirectory()) {
-      throw new RunError(`${path}: expected a folder for the run, got a file`, {
-        hint: 'choose another folder with --out',
-      })
-    }
-    if (existsSync(join(path, 'config.json'))) {
-      throw new RunError(`${path}: there is a run here already`, {
-        hint: 'continue it with --resume, or choose another folder with --out',
-      })
-    }
-    if (existsSync(path) && readdirSync(path).some(name => !/^lock$|\.tmp$/.test(name))) {
-      throw new RunError(`${path}: the folder is not empty and holds no run`, {
-        hint: 'choose another folder with --out',
-      })
-    }
+    assertFree(path)
     guardWrite(path, () => mkdirSync(join(path, 'checkpoints'), { recursive: true }))
     const release = takeLock(path)
     try {
@@ -236,6 +222,35 @@ export class RunFolder {
   close(): void {
     this.#release()
   }
+}
+
+/** Refuses a place where no new run can begin. @throws RunError for a run, for other files, and for a file in its place */
+const assertFree = (path: string): void => {
+  if (existsSync(path) && !statSync(path).isDirectory()) {
+    throw new RunError(`${path}: expected a folder for the run, got a file`, {
+      hint: 'choose another folder with --out',
+    })
+  }
+  if (existsSync(join(path, 'config.json'))) {
+    throw new RunError(`${path}: there is a run here already`, {
+      hint: 'continue it with --resume, or choose another folder with --out',
+    })
+  }
+  if (existsSync(path) && readdirSync(path).some(name => !/^lock$|\.tmp$/.test(name))) {
+    throw new RunError(`${path}: the folder is not empty and holds no run`, {
+      hint: 'choose another folder with --out',
+    })
+  }
+}
+
+/**
+ * What `create` refuses of a folder, or `open` where a run is to go on; nothing is written and no lock taken.
+ * @throws RunError, DataError as they do
+ */
+export const checkRunFolder = (dir: string, resume: boolean): void => {
+  const path = resolve(dir)
+  if (resume) readRunInfo(path)
+  else assertFree(path)
 }
 
 const describeRun = (dir: string, options: RunOptions): RunInfo => ({

@@ -93,12 +93,13 @@ export const train = async <Rolled>(
     run.appendRollouts(keptRows(step, lesson.rollouts))
     const { sample, grade, gradeBusy } = running.io.time
     const weights = policy.syncWeights && { weights: weightsMs / 1000 }
+    const { update, ...other } = row.time as MetricGroup
     const total = (performance.now() - startMs) / 1000
     return {
       step,
       ...row,
       ...lessonFigures(lesson.rollouts, running.io.drawn),
-      time: { ...(row.time as MetricGroup), sample, grade, gradeBusy, ...weights, total },
+      time: { ...other, sample, grade, update, gradeBusy, ...weights, total },
     }
   }
   const evaluate = async (step: number, last: boolean) => {

@@ -6,6 +6,7 @@ import type { RunEvents } from '../../recipes/index.ts'
 import { RunError } from '../../runs/errors.ts'
 import { Progress, readEvents } from '../../runs/index.ts'
 import type { EvalRow, MetricsRow, MetricValue } from '../../runs/rows.ts'
+import { checkRunFolder } from '../../runs/run-folder.ts'
 import { greedyName, headlineScores, scoreValue, scoreWords } from '../../runs/scores.ts'
 import { percent } from '../../util/format.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
@@ -20,11 +21,14 @@ export interface TrainOptions extends Omit<SettingsRequest, 'target'> {
   quiet?: boolean
 }
 
-/** Runs or plans the training. Returns the exit code. @throws UsageError, ConfigError, RunError and what training throws. */
+/**
+ * Runs or plans the training; what a run would refuse before it trains, its plan refuses. Returns the exit code.
+ * @throws UsageError, ConfigError, RunError and what training throws.
+ */
 export const trainCommand = async (target: string, options: TrainOptions, io: Io): Promise<number> => {
   const settings = resolveSettings({ target, preset: options.preset, set: options.set })
-  if (options.dryRun) return printPlan(settings, options, io)
   const dir = runFolder(settings, options)
+  if (options.dryRun) return printPlan(settings, dir, options, io)
   const quiet = options.quiet || options.json
   const display = new Display(io, quiet ?? false)
   const interrupt = stopper(io, display)
@@ -80,9 +84,10 @@ const warningsOf = (dir: string) =>
 const warningLine = ({ monitor, step }: ReturnType<typeof warningsOf>[number]): string =>
   `${monitor} (step ${step})`
 
-const printPlan = (settings: Settings, options: TrainOptions, io: Io): number => {
+const printPlan = (settings: Settings, dir: string, options: TrainOptions, io: Io): number => {
   const { entry, config, preset } = settings
   const plan = entry.plan(config)
+  checkRunFolder(dir, options.resume ?? false)
   if (options.json) printJson(io, { recipe: entry.name, preset: preset ?? null, ...plan.json, config })
   else {
     const title = [entry.name, preset && `preset ${preset}`].filter(Boolean).join(', ')

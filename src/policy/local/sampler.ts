@@ -59,6 +59,19 @@ const evenParts = (count: number, largest: number): { start: number; end: number
   return Array.from({ length: parts }, (_, i) => ({ start: i * each, end: Math.min(count, (i + 1) * each) }))
 }
 
+/**
+ * Refuses a prompt that leaves no room for so many new tokens.
+ * @param prompt what it is called in the message
+ * @throws DataError
+ */
+export const assertRoom = (prompt: string, length: number, maxTokens: number, maxPositions: number): void => {
+  if (length + maxTokens <= maxPositions) return
+  throw new DataError(
+    `${prompt}: ${length} tokens and ${maxTokens} new ones exceed the context of ${maxPositions}`,
+    { hint: 'shorten the prompt or lower maxTokens' },
+  )
+}
+
 export class Sampler {
   readonly #parameters: Parameters
   readonly #options: SamplerOptions
@@ -110,11 +123,7 @@ export class Sampler {
     prompts.forEach((prompt, i) => {
       if (prompt.length === 0)
         throw new DataError(`prompt ${i} is empty`, { hint: 'give it at least one token, such as BOS' })
-      if (prompt.length + maxTokens > maxPositions)
-        throw new DataError(
-          `prompt ${i}: ${prompt.length} tokens and ${maxTokens} new ones exceed the context of ${maxPositions}`,
-          { hint: 'shorten the prompt or lower maxTokens' },
-        )
+      assertRoom(`prompt ${i}`, prompt.length, maxTokens, maxPositions)
       const wrong = prompt.find(token => !(token >= 0 && token < vocabSize))
       if (wrong !== undefined)
         throw new DataError(`prompt ${i}: token ${wrong} is outside the vocabulary of ${vocabSize}`, {

@@ -2,16 +2,21 @@
 
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { type ChecklistColdStartConfig, checklistColdStartSchema } from './config.ts'
-import { runChecklistColdStart } from './run.ts'
+import { checkChecklistColdStart, runChecklistColdStart } from './run.ts'
 
-const plan = ({ model: { shape }, steps, batch, hinted }: ChecklistColdStartConfig): RunPlan => ({
-  lines: [
-    `model        fresh weights, ${shape.layers} layers of ${shape.hiddenSize}`,
-    `training     ${steps} steps of ${batch} demonstrations, ${100 * hinted}% of them with hints`,
-    'evaluation   unseen trips, on the plain prompt and with the whole rubric as a scaffold',
-  ],
-  json: { steps, batch },
-})
+const plan = (config: ChecklistColdStartConfig): RunPlan => {
+  checkChecklistColdStart(config)
+  const { shape } = config.model
+  const { steps, batch, hinted } = config
+  return {
+    lines: [
+      `model        fresh weights, ${shape.layers} layers of ${shape.hiddenSize}`,
+      `training     ${steps} steps of ${batch} demonstrations, ${100 * hinted}% of them with hints`,
+      'evaluation   unseen trips, on the plain prompt and with the whole rubric as a scaffold',
+    ],
+    json: { steps, batch },
+  }
+}
 
 export const checklistColdStart: RecipeEntry<ChecklistColdStartConfig> = {
   name: 'checklist-cold-start',

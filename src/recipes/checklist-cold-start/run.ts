@@ -1,11 +1,17 @@
 /** @file Cold start of the packing task: habit and following hints by supervised learning, evaluated without and with a scaffold. */
 
+import type { ModelSource } from '../../policy/local/model-source.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { demonstration, PackingWorld, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
 import { evaluateScores } from '../checklist/evaluate.ts'
-import { freshPackingModel, PackingTask, packingCriterionNames } from '../checklist/packing.ts'
+import {
+  assertTripsFit,
+  freshPackingModel,
+  PackingTask,
+  packingCriterionNames,
+} from '../checklist/packing.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
@@ -36,8 +42,22 @@ const evaluatePacking = async (
   ]
 }
 
+/**
+ * The model to start from. What a run refuses before it trains is refused here, for its plan as well.
+ * @throws ConfigError, DataError for a shape that cannot be, or without room for prompts and lists
+ */
+export const checkChecklistColdStart = ({ model, seed, world, evaluation }: ChecklistPhase): ModelSource => {
+  const source = freshPackingModel(model.shape, seed)
+  assertTripsFit(new PackingWorld(world), splitTrips().test, evaluation.maxTokens, model.shape)
+  return source
+}
+
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
-export const runChecklistColdStart = (config: ChecklistPhase, options: RunOptions): Promise<RunResult> => {
+export const runChecklistColdStart = async (
+  config: ChecklistPhase,
+  options: RunOptions,
+): Promise<RunResult> => {
+  const source = checkChecklistColdStart(config)
   const hash = decidingHash(config)
   const { events = {} } = options
   const { hiddenSize, layers, heads } = config.model.shape
@@ -53,7 +73,7 @@ export const runChecklistColdStart = (config: ChecklistPhase, options: RunOption
   return withRun({ ...options, info, configHash: hash }, async ({ run, from, use }) => {
     const world = new PackingWorld(config.world)
     const task = new PackingTask(world)
-    const policy = await use(openPolicy(config.policy, freshPackingModel(config.model.shape, config.seed)))
+    const policy = await use(openPolicy(config.policy, source))
     const phase = {
       name: 'supervised',
       policy,

@@ -1,7 +1,9 @@
 /** @file The packing task for recipes: prompts, scaffolds, and grading by the rules of each trip's rubric. */
 
 import { RuleGrader } from '../../grade/rules/index.ts'
+import type { ModelConfig } from '../../model/config.ts'
 import type { ModelSource } from '../../policy/local/model-source.ts'
+import { assertRoom } from '../../policy/local/sampler.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/index.ts'
@@ -22,19 +24,43 @@ import type { ModelShape } from '../../train/config.ts'
 import { miniatureShape } from '../common/miniature.ts'
 import type { RewardNoise } from './noise.ts'
 
-/** Fresh weights over the words of packing, with the tokenizer that makes the saved checkpoint complete. */
+/** A Llama of the given shape over the words of packing. @throws ConfigError for heads that do not divide the width. */
+export const packingModelConfig = (shape: ModelShape): ModelConfig =>
+  miniatureShape(shape, {
+    vocabSize: CHECKLIST_VOCABULARY.length,
+    bosTokenId: CHECKLIST_TOKENS.bos,
+    eosTokenIds: [CHECKLIST_TOKENS.eos],
+  })
+
+/** Fresh weights with the tokenizer files that make the saved checkpoint complete. */
 export const freshPackingModel = (shape: ModelShape, seed: number | string): ModelSource => ({
   init: {
-    config: miniatureShape(shape, {
-      vocabSize: CHECKLIST_VOCABULARY.length,
-      bosTokenId: CHECKLIST_TOKENS.bos,
-      eosTokenIds: [CHECKLIST_TOKENS.eos],
-    }),
+    config: packingModelConfig(shape),
     seed,
     embeddingStd: shape.embeddingStd,
     files: checklistTokenizer(shape.maxPositions),
   },
 })
+
+/**
+ * Refuses trips that, shown with their whole rubrics, leave no room for a list.
+ * @param maxTokens most tokens of a list
+ * @throws DataError as sampling does
+ */
+export const assertTripsFit = (
+  world: PackingWorld,
+  trips: readonly Trip[],
+  maxTokens: number,
+  { maxPositions }: Pick<ModelShape, 'maxPositions'>,
+): void => {
+  for (const trip of trips)
+    assertRoom(
+      `trip ${tripName(trip)}`,
+      tripPrompt(trip, hintsOf(world.rubric(trip).criteria)).length,
+      maxTokens,
+      maxPositions,
+    )
+}
 
 /** Names for reports: a reader has to see which criteria a response had better not meet. */
 export const packingCriterionNames = (world: PackingWorld): Record<string, string> => {

@@ -3,8 +3,9 @@
 import { existsSync, rmSync } from 'node:fs'
 import { latestCheckpoint } from '../../runs/run-folder.ts'
 import { ConfigError } from '../../util/errors.ts'
+import { resolveShipped } from '../../util/package.ts'
 import type { RunEvents, RunOptions, RunResult } from './recipe.ts'
-import { existingModel } from './starting-model.ts'
+import { wholeModel } from './starting-model.ts'
 
 export interface StartSettings {
   model: { folder: string | null }
@@ -13,17 +14,25 @@ export interface StartSettings {
 }
 
 /**
- * The checkpoint that a configuration names; null when a cold start makes one.
- * @param coldStartRecipe what makes a model to start from, for the hint
- * @throws ConfigError for none and for both; CheckpointError for a folder without a model
+ * What a configuration is checked for. A plan may name a model and data that are to be put in place later, and says so; a run
+ * may not.
  */
-export const givenModel = ({ model, coldStart }: StartSettings, coldStartRecipe: string): string | null => {
-  checkStart({ model, coldStart }, coldStartRecipe)
-  return model.folder === null ? null : existingModel(model.folder, 'model.folder')
-}
+export type Purpose = 'plan' | 'run'
 
-/** The same without a look at the folder: for a plan. @throws ConfigError for none and for both */
-const checkStart = ({ model, coldStart }: StartSettings, coldStartRecipe: string): void => {
+/** Whether a file or folder is to be put in place later. */
+export const comesLater = (path: string, purpose: Purpose): boolean =>
+  purpose === 'plan' && !existsSync(resolveShipped(path))
+
+/**
+ * The checkpoint that a configuration names; null when a cold start makes one, and when it comes later.
+ * @param coldStartRecipe what makes a model to start from, for the hint
+ * @throws ConfigError for none and for both; CheckpointError for a folder without a whole model
+ */
+export const givenModel = (
+  { model, coldStart }: StartSettings,
+  coldStartRecipe: string,
+  purpose: Purpose,
+): string | null => {
   if (coldStart !== null && model.folder !== null)
     throw new ConfigError('model.folder: expected nothing beside coldStart, which makes the model', {
       hint: 'set one of the two to null',
@@ -32,6 +41,9 @@ const checkStart = ({ model, coldStart }: StartSettings, coldStartRecipe: string
     throw new ConfigError('model.folder: expected a checkpoint to start from, got nothing', {
       hint: `make one with \`gradus train ${coldStartRecipe}\`, or use a preset that brings one`,
     })
+  return model.folder === null || comesLater(model.folder, purpose)
+    ? null
+    : wholeModel(model.folder, 'model.folder')
 }
 
 /**

@@ -38,7 +38,5 @@ export interface RubricTask<Problem> {
   notes: readonly string[]
   /** What grading took since it was last asked about. */
   figures?(): MetricGroup
-  /** Checks that a teacher's tokens mean the same. @throws CheckpointError where they do not */
-  checkTeacher(folder: string): void
   close(): Promise<void>
 }

@@ -183,7 +183,6 @@ export const runSft = <Problem>(
   const { config, sft, recipe, configHash, task, folder } = phase
   const { events = {} } = options
   const { seed } = config
-  if (sft.teacher !== null) task.checkTeacher(existingModel(sft.teacher, 'sft.teacher'))
   const info = { config, recipe, model: folder, seed, steps: sft.steps, primarySet: task.testName }
   const mayLackCheckpoint = (dir: string) => hasDemonstrations(dir, isOwn)
   return withRun({ ...options, info, configHash, mayLackCheckpoint }, async ({ run, from, use }) => {

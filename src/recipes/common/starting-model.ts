@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { loadConfig } from '../../model/checkpoint.ts'
 import { isAdapterFolder } from '../../model/lora-files.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
+import { checkWeights } from '../../model/weights.ts'
 import { latestCheckpoint } from '../../runs/run-folder.ts'
 import { CHECKLIST_VOCABULARY } from '../../tasks/checklist/index.ts'
 import { LOGIC_TOKENS, LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
@@ -22,6 +23,16 @@ export const existingModel = (path: string, key: string): string => {
   throw new CheckpointError(`${key}: ${folder} holds no model`, {
     hint: 'check the path; a checkpoint folder has config.json and model.safetensors',
   })
+}
+
+/**
+ * The same for a model that is about to be loaded: its weights fit its configuration.
+ * @throws CheckpointError when there is no model, and for missing, broken or misshapen weights; those of adapters are left alone
+ */
+export const wholeModel = (path: string, key: string): string => {
+  const folder = existingModel(path, key)
+  if (!isAdapterFolder(folder)) checkWeights(folder, loadConfig(folder))
+  return folder
 }
 
 /** A run's folder has a config.json, too: the run's. */

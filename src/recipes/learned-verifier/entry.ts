@@ -2,16 +2,21 @@
 
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { type LearnedVerifierConfig, learnedVerifierSchema } from './config.ts'
-import { runLearnedVerifier } from './run.ts'
+import { checkLearnedVerifier, runLearnedVerifier } from './run.ts'
 
-const plan = ({ model: { shape }, data, steps, batch, vocabulary }: LearnedVerifierConfig): RunPlan => ({
-  lines: [
-    `model        fresh weights, ${shape.layers} layers of ${shape.hiddenSize}, at most ${vocabulary.size} words`,
-    `training     ${steps} steps of ${batch} labelled rows from ${data.file}`,
-    `evaluation   on the rows of ${100 * data.heldOut}% of the prompts, which training does not see`,
-  ],
-  json: { steps, batch, file: data.file },
-})
+const plan = (config: LearnedVerifierConfig): RunPlan => {
+  const labels = checkLearnedVerifier(config, 'plan')
+  const { data, steps, batch, vocabulary } = config
+  const { shape } = config.model
+  return {
+    lines: [
+      `model        fresh weights, ${shape.layers} layers of ${shape.hiddenSize}, at most ${vocabulary.size} words`,
+      `training     ${steps} steps of ${batch} labelled rows from ${data.file}${labels === null ? ' (not there yet: put the rows into this file)' : ''}`,
+      `evaluation   on the rows of ${100 * data.heldOut}% of the prompts, which training does not see`,
+    ],
+    json: { steps, batch, file: data.file },
+  }
+}
 
 export const learnedVerifier: RecipeEntry<LearnedVerifierConfig> = {
   name: 'learned-verifier',

@@ -4,9 +4,11 @@ import type { ModelConfig } from '../../model/config.ts'
 import { createTokenizer } from '../../model/tokenizer.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { EvalRow } from '../../runs/rows.ts'
+import type { ModelShape } from '../../train/config.ts'
 import { Rng } from '../../util/rng.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import { miniatureShape } from '../common/miniature.ts'
+import { comesLater, type Purpose } from '../common/phase.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
@@ -22,6 +24,13 @@ import {
   vocabularySize,
 } from './reading.ts'
 
+const verifierShape = (shape: ModelShape, words: readonly string[]): ModelConfig =>
+  miniatureShape(shape, {
+    vocabSize: vocabularySize(words),
+    bosTokenId: START_TOKEN,
+    eosTokenIds: [END_TOKEN],
+  })
+
 /** A verifier of the configured shape over the words of the training rows. */
 const verifierModel = (
   { model: { shape }, seed, vocabulary }: LearnedVerifierConfig,
@@ -31,11 +40,7 @@ const verifierModel = (
     rows.flatMap(({ criterion, prompt, response }) => [criterion, prompt, response]),
     vocabulary,
   )
-  const config: ModelConfig = miniatureShape(shape, {
-    vocabSize: vocabularySize(words),
-    bosTokenId: START_TOKEN,
-    eosTokenIds: [END_TOKEN],
-  })
+  const config = verifierShape(shape, words)
   const files = verifierTokenizer(words, shape.maxPositions)
   const tokenizer = createTokenizer(
     JSON.parse(files['tokenizer.json']),
@@ -140,12 +145,24 @@ const runInfo = (config: LearnedVerifierConfig, data: LabelledData) => {
   }
 }
 
+/**
+ * The labelled rows; null in a plan whose file comes later. What a run refuses before it trains is refused here.
+ * @throws ConfigError, DataError for a shape and for a file that cannot be used
+ */
+export const checkLearnedVerifier = (
+  { model, data: { file, heldOut } }: LearnedVerifierConfig,
+  purpose: Purpose,
+): LabelledData | null => {
+  verifierShape(model.shape, [])
+  return comesLater(file, purpose) ? null : readLabels(file, heldOut)
+}
+
 /** Trains, or goes on training, and leaves a run folder whose last checkpoint is a verifier. */
-export const runLearnedVerifier = (
+export const runLearnedVerifier = async (
   config: LearnedVerifierConfig,
   options: RunOptions,
 ): Promise<RunResult> => {
-  const data = readLabels(config.data.file, config.data.heldOut)
+  const data = checkLearnedVerifier(config, 'run')!
   const hash = decidingHash(config)
   const { source, reader } = verifierModel(config, data.train)
   const { events = {} } = options

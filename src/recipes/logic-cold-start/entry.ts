@@ -3,14 +3,17 @@
 import { modelTensors } from '../../policy/local/parameters.ts'
 import { formatCount } from '../../util/format.ts'
 import { coldStartMemory, memoryLines } from '../common/estimate.ts'
+import { knownShape } from '../common/known-models.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
+import { checkLogicColdStart } from './check.ts'
 import { type LogicColdStartConfig, logicColdStartSchema } from './config.ts'
 import { logicModelConfig } from './model.ts'
 import { runLogicColdStart } from './run.ts'
 
 const plan = (config: LogicColdStartConfig): RunPlan => {
   const { model, batch, steps, curriculum, wording, start, policy } = config
-  const shape = logicModelConfig(model.shape)
+  checkLogicColdStart(config)
+  const shape = (start === null ? null : knownShape(start)) ?? logicModelConfig(model.shape)
   const { total } = modelTensors(shape, null, false)
   const memory = coldStartMemory(shape, policy)
   return {

@@ -3,25 +3,22 @@
 import { LogicSolver } from '../../grade/logic/solver.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import { checkTrainingSeed, logicTestSet } from '../../tasks/logic/testsets.ts'
+import { logicTestSet } from '../../tasks/logic/testsets.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, withRun } from '../common/session.ts'
-import { assertLogicVocabulary, existingModel } from '../common/starting-model.ts'
 import { runSupervised } from '../common/supervised.ts'
 import { CRITERION_NAMES, type EvaluationParts, evaluateSet } from '../logic/evaluate.ts'
 import { miniatureFormat } from '../logic/format.ts'
+import { checkLogicColdStart, testSet } from './check.ts'
 import type { ColdStartPhase } from './config.ts'
-import { freshLogicModel } from './model.ts'
-import { demonstrations } from './recipe.ts'
 
 /** Name of the test set of a hop count. */
 const setName = (hops: number): string => (hops === 1 ? '1 hop' : `${hops} hops`)
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
-export const runLogicColdStart = (config: ColdStartPhase, options: RunOptions): Promise<RunResult> => {
-  checkTrainingSeed(config.seed)
+export const runLogicColdStart = async (config: ColdStartPhase, options: RunOptions): Promise<RunResult> => {
+  const { source, draw } = checkLogicColdStart(config)
   const hash = decidingHash(config)
-  const source = startOf(config)
   const { events = {} } = options
   return withRun({ ...options, info: runInfo(config), configHash: hash }, async ({ run, from, use }) => {
     const [policy, solver] = await Promise.all([
@@ -32,20 +29,13 @@ export const runLogicColdStart = (config: ColdStartPhase, options: RunOptions): 
     const phase = {
       name: 'supervised',
       policy,
-      draw: demonstrations(config),
+      draw,
       evaluate: (step: number, last: boolean) => evaluateHops(config, parts, step, last),
       configHash: hash,
       config,
     }
     return runSupervised({ run, from }, phase, events)
   })
-}
-
-const startOf = ({ start, model, seed }: ColdStartPhase) => {
-  if (start === null) return freshLogicModel(model.shape, seed)
-  const folder = existingModel(start, 'start')
-  assertLogicVocabulary(folder)
-  return { folder, seed }
 }
 
 const runInfo = (config: ColdStartPhase) => {
@@ -68,7 +58,7 @@ const evaluateHops = async (
   step: number,
   last: boolean,
 ): Promise<EvalRow[]> => {
-  const { evaluation, labels, style, start } = config
+  const { evaluation, start } = config
   if (step === 0 && start === null) return []
   const { hops, problems, problemsBetween, samples, greedy, maxTokens, realFile } = evaluation
   const settings = {
@@ -76,10 +66,9 @@ const evaluateHops = async (
     greedy: greedy && last,
     sampling: { maxTokens, temperature: 1, seed: 'evaluation' },
   }
-  const name = style === 'real' ? 'train-distribution' : 'shortcut-free'
   const rows: EvalRow[] = []
   for (const count of hops) {
-    const set = logicTestSet(name, { count: last ? problems : problemsBetween, hops: count, labels })
+    const set = testSet(config, count, last ? problems : problemsBetween)
     rows.push(await evaluateSet(parts, setName(count), step, set, settings))
   }
   if (realFile !== null && last)

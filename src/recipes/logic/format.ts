@@ -1,6 +1,8 @@
 /** @file How logic problems are shown to a policy and its tokens read back: the miniature's words, or a chat model's template. */
 
 import { type ChatFormat, chatFormatOf, type TokenText } from '../../model/chat-format.ts'
+import type { ModelConfig } from '../../model/config.ts'
+import { assertRoom } from '../../policy/local/sampler.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { decodeWithOffsets, encodePrompt } from '../../tasks/logic/format.ts'
@@ -47,6 +49,21 @@ export type PromptKind = 'miniature' | 'chat'
  */
 export const formatFor = (prompt: PromptKind, folder: string): LogicFormat =>
   prompt === 'miniature' ? miniatureFormat() : chatLogicFormat(chatFormatOf(folder, 'task.prompt "chat"'))
+
+/**
+ * Refuses problems that leave no room for an answer.
+ * @param maxTokens most tokens of an answer
+ * @throws DataError as sampling does
+ */
+export const assertProblemsFit = (
+  problems: readonly LogicTaskExample[],
+  format: Pick<LogicFormat, 'prompt'>,
+  maxTokens: number,
+  { maxPositions }: Pick<ModelConfig, 'maxPositions'>,
+): void => {
+  for (const problem of problems)
+    assertRoom(`problem ${problem.id}`, format.prompt(problem).length, maxTokens, maxPositions)
+}
 
 /** Tokens [start, end) that share a character with [from, to) of the text; null when none does. */
 export const tokensOfSpan = (

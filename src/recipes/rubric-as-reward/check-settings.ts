@@ -15,6 +15,7 @@ const refuse = (message: string, hint: string): never => {
  * @throws ConfigError naming the setting and what to do.
  */
 export const checkSettings = (config: RubricAsRewardConfig): void => {
+  checkTask(config)
   checkRejection(config)
   checkReward(config)
   checkCredit(config)
@@ -25,6 +26,19 @@ export const checkSettings = (config: RubricAsRewardConfig): void => {
 const checkLoss = ({ policy, loss }: RubricAsRewardConfig): void => {
   const reason = refusedLoss(policy, {}, loss)
   if (reason !== null) throw new ConfigError(`loss${reason}`)
+}
+
+const checkTask = ({ task, coldStart, evaluation }: RubricAsRewardConfig): void => {
+  if (coldStart !== null && task.prompt === 'chat')
+    refuse(
+      'task.prompt: expected "miniature" with coldStart, whose model reads word-level tokens, got "chat"',
+      'set task.prompt to "miniature", or start from a chat model in model.folder',
+    )
+  if (evaluation.sets.includes('real') && evaluation.realFile === null)
+    refuse(
+      'evaluation.realFile: expected the path of a file of ProntoQA rows for the test set "real", got none',
+      'set evaluation.realFile, or take "real" out of evaluation.sets',
+    )
 }
 
 const isDefaultAdvantage = (advantage: RubricAsRewardConfig['advantage']): boolean => {

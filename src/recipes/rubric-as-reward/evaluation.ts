@@ -2,12 +2,23 @@
 
 import type { EvalRow } from '../../runs/rows.ts'
 import { readEvals } from '../../runs/run-folder.ts'
-import { logicTestSet } from '../../tasks/logic/testsets.ts'
+import type { LogicTaskExample } from '../../tasks/logic/example.ts'
+import { type LogicTestSetName, logicTestSet } from '../../tasks/logic/testsets.ts'
 import { testProblems } from '../common/test-problems.ts'
 import { samplingOf } from '../common/training.ts'
 import { type EvaluationParts, evaluateSet } from '../logic/evaluate.ts'
 import { withTax } from '../logic/tax.ts'
 import { type RubricAsRewardConfig, trainingSteps } from './config.ts'
+
+/** The first so many problems of a test set. @throws DataError for a file that cannot be used */
+export const testSet = (
+  { evaluation, task }: RubricAsRewardConfig,
+  set: LogicTestSetName,
+  count: number,
+): LogicTaskExample[] => {
+  const realPath = evaluation.realFile ?? undefined
+  return logicTestSet(set, { count, hops: task.hops, labels: task.labels, realPath })
+}
 
 /**
  * Points between start and end are on fewer problems of the first set, without greedy decoding; the end says what each
@@ -17,13 +28,12 @@ import { type RubricAsRewardConfig, trainingSteps } from './config.ts'
 export const evaluation =
   (config: RubricAsRewardConfig, parts: EvaluationParts, dir: string) =>
   async (step: number, last: boolean): Promise<EvalRow[]> => {
-    const { evaluation: settings, task } = config
+    const { evaluation: settings } = config
     const between = step > 0 && !last
     const count = testProblems({ steps: trainingSteps(config), evaluation: settings }, step, last)
     const rows: EvalRow[] = []
     for (const set of between ? settings.sets.slice(0, 1) : settings.sets) {
-      const realPath = settings.realFile ?? undefined
-      const problems = logicTestSet(set, { count, hops: task.hops, labels: task.labels, realPath })
+      const problems = testSet(config, set, count)
       rows.push(
         await evaluateSet(parts, set, step, problems, {
           samples: settings.samples,

@@ -28,7 +28,7 @@ describe('the settings of the grader', () => {
       const config = rubricAsRewardSchema.parse({
         condition: 'hybrid',
         model: { folder: 'package:models/logic-start' },
-        engine: { threads: 1, spinning: false },
+        policy: { threads: 1, spinning: false },
         steps: 1,
         rollout: { prompts: 2, samples: 2 },
         evaluation: { problems: 2, samples: 1, greedy: false, sets: ['train-distribution'] },

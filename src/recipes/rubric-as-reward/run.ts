@@ -5,16 +5,14 @@ import { join } from 'node:path'
 import { gradeLogicBatch } from '../../grade/logic/criteria.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
 import { openPolicy } from '../../policy/open.ts'
-import { checkTrainingSeed } from '../../tasks/logic/testsets.ts'
-import { givenModel, runPhase } from '../common/phase.ts'
+import { runPhase } from '../common/phase.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, type Session, withRun } from '../common/session.ts'
-import { assertLogicVocabulary } from '../common/starting-model.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
 import { CRITERION_NAMES } from '../logic/evaluate.ts'
 import { formatFor } from '../logic/format.ts'
 import { runLogicColdStart } from '../logic-cold-start/run.ts'
-import { checkSettings } from './check-settings.ts'
+import { check } from './check.ts'
 import { type RubricAsRewardConfig, trainingSteps } from './config.ts'
 import { trainingGrader } from './controls.ts'
 import { evaluation } from './evaluation.ts'
@@ -22,11 +20,11 @@ import { problemSource } from './problems.ts'
 import { rubricAsReward } from './recipe.ts'
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
-export const runRubricAsReward = (config: RubricAsRewardConfig, options: RunOptions): Promise<RunResult> => {
-  checkTrainingSeed(config.seed)
-  checkSettings(config)
-  const given = givenModel(config, 'logic-cold-start')
-  if (given !== null && config.task.prompt === 'miniature') assertLogicVocabulary(given)
+export const runRubricAsReward = async (
+  config: RubricAsRewardConfig,
+  options: RunOptions,
+): Promise<RunResult> => {
+  const given = check(config, 'run')
   const { events = {} } = options
   const coldStartIn = (dir: string) => join(dir, 'cold-start')
   const session = {

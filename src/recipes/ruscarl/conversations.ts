@@ -1,7 +1,7 @@
 /** @file Conversations as ruscarl trains on them: with its scaffold, its rubrics, its judges. */
 
 import type { ChatModel } from '../../chat/chat-model.ts'
-import { assertSameTokenizer, type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
+import { type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { encodeSplit, type PromptSettings } from '../../tasks/conversation/prompts.ts'
 import { type ConversationRow, needJudge, splitConversations } from '../../tasks/conversation/rows.ts'
@@ -61,6 +61,28 @@ export const primarySetOf = ({ judge }: RuscarlConfig): string =>
   judge?.heldOut?.evaluations ? SECOND_TEST_SET : TEST_SET
 
 /**
+ * The conversations of a file as prompts for the model in a folder, and the rubrics of training.
+ * @throws ConfigError, DataError, CheckpointError for a file or model that cannot be used, and where a judge is needed
+ */
+export const encodedConversations = (config: RuscarlConfig, folder: string) => {
+  const format = chatFormatOf(folder, 'task "conversations"')
+  const split = splitConversations(config.task)
+  const source = { name: ({ id }: ConversationRow) => id, rubric: ({ rubric }: ConversationRow) => rubric }
+  const rubricOf = trainingRubrics(config, source, split.train)
+  const encoded = encodeSplit(split, format, promptsOf(config, rubricOf))
+  assertJudge(config, [...encoded.train, ...encoded.test])
+  return { ...encoded, format, rubricOf }
+}
+
+/** @throws ConfigError for rows that need a judge where there is none */
+export const assertJudge = ({ judge }: RuscarlConfig, rows: readonly ConversationRow[]): void => {
+  if (judge === null && needJudge(rows))
+    throw new ConfigError('judge: expected one for criteria that no rule checks, got nothing', {
+      hint: 'set judge.fleet.endpoints',
+    })
+}
+
+/**
  * The conversations of a file for the model in a folder.
  * @param models judges in place of the configured fleets
  * @throws ConfigError, DataError, CheckpointError for a file, judge or model that cannot be used
@@ -69,16 +91,8 @@ export const conversationTask = (
   config: RuscarlConfig,
   folder: string,
   models: JudgeModels = {},
+  { train, test, notes, format, rubricOf } = encodedConversations(config, folder),
 ): RubricTask<Conversation> => {
-  const format = chatFormatOf(folder, 'task "conversations"')
-  const split = splitConversations(config.task)
-  const source = { name: ({ id }: ConversationRow) => id, rubric: ({ rubric }: ConversationRow) => rubric }
-  const rubricOf = trainingRubrics(config, source, split.train)
-  const { train, test, notes } = encodeSplit(split, format, promptsOf(config, rubricOf))
-  if (config.judge === null && needJudge([...train, ...test]))
-    throw new ConfigError('judge: expected one for criteria that no rule checks, got nothing', {
-      hint: 'set judge.fleet.endpoints',
-    })
   const { grader, figures, close } = openJudging(config.judge, models.judgeModel)
   const second = config.judge?.heldOut
     ? secondJudge(config.judge.heldOut, format, models.heldOutJudgeModel)
@@ -107,7 +121,6 @@ export const conversationTask = (
     gradeBatch: 1,
     notes,
     figures,
-    checkTeacher: teacher => assertSameTokenizer(folder, teacher, 'sft.teacher'),
     async close() {
       await close()
       await second?.close()

@@ -63,7 +63,7 @@ const wholeHint = <Problem>(
   { problem, rollout: { prompt } }: ScoredRollout<Problem>,
 ): number => task.scaffolded(problem, task.rubric(problem).criteria).length - prompt.length
 
-/** Share of verdicts that the graders failed to give, in all and by the sign of the points (spec 1.5). */
+/** Share of verdicts that the graders failed to give, in all and by the sign of the points; null without any (spec 1.5). */
 const nullRates = <Problem>(task: ScaffoldTask<Problem>, all: readonly ScoredRollout<Problem>[]) => {
   const nulls = { positive: [] as number[], negative: [] as number[] }
   for (const { problem, grade } of all) {
@@ -73,7 +73,7 @@ const nullRates = <Problem>(task: ScaffoldTask<Problem>, all: readonly ScoredRol
         Number(creditOf(verdict) === null),
       )
   }
-  const rate = (values: readonly number[]) => (values.length > 0 ? mean(values) : 0)
+  const rate = (values: readonly number[]) => (values.length > 0 ? mean(values) : null)
   return {
     judgeNullRate: rate([...nulls.positive, ...nulls.negative]),
     judgeNullRatePositive: rate(nulls.positive),

@@ -6,7 +6,6 @@ import { RewardNoise } from '../checklist/noise.ts'
 import { PackingTask } from '../checklist/packing.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import { ALL_ROLLOUTS } from '../common/second-opinion.ts'
-import { assertPackingVocabulary } from '../common/starting-model.ts'
 import type { RuscarlConfig } from './config.ts'
 import { trainingRubrics, trainingScore } from './rubrics.ts'
 
@@ -31,7 +30,6 @@ export const packingTask = (config: RuscarlConfig): RubricTask<Trip> => {
     truth,
     ...(spoilt && { heldOut: { task: truth, rollouts: ALL_ROLLOUTS, testName: null } }),
     notes: [],
-    checkTeacher: assertPackingVocabulary,
     close: async () => {},
   }
 }

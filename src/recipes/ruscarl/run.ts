@@ -9,15 +9,14 @@ import type { StepsResult } from '../../train/steps.ts'
 import { packingCriterionNames } from '../checklist/packing.ts'
 import { runChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { evaluation } from '../common/evaluation.ts'
-import { givenModel, runPhase } from '../common/phase.ts'
+import { runPhase } from '../common/phase.ts'
 import { problemStream } from '../common/problem-order.ts'
 import type { RunEvents, RunOptions, RunResult } from '../common/recipe.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import { type Session, withRun } from '../common/session.ts'
 import { hasDemonstrations, runSft } from '../common/sft.ts'
-import { assertPackingVocabulary } from '../common/starting-model.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
-import { checkSettings } from './check-settings.ts'
+import { check } from './check.ts'
 import type { RuscarlConfig } from './config.ts'
 import { conversationTask, type JudgeModels, primarySetOf } from './conversations.ts'
 import { packingTask } from './packing-task.ts'
@@ -34,14 +33,12 @@ const FOLDERS = { coldStart: 'cold-start', sft: 'sft' } as const
  * @param judges in place of those that the configuration's endpoints serve
  * @throws ConfigError for settings that do not go together; what training throws
  */
-export const runRuscarl = (
+export const runRuscarl = async (
   config: RuscarlConfig,
   options: RunOptions,
   judges: RuscarlRunParts = {},
 ): Promise<RunResult> => {
-  checkSettings(config)
-  const given = givenModel(config, 'checklist-cold-start')
-  if (given !== null && config.task.kind === 'packing') assertPackingVocabulary(given)
+  const { given, conversations } = check(config, 'run', judges)
   const { events = {} } = options
   const session = {
     ...options,
@@ -54,9 +51,9 @@ export const runRuscarl = (
       runChecklistColdStart({ ...config.coldStart!, monitors: config.monitors }, phase)
     const folder = given ?? (await runPhase(join(open.run.dir, FOLDERS.coldStart), events, coldStart))
     if (folder === null) return { step: 0, finished: false }
-    return config.task.kind === 'packing'
+    return conversations === null
       ? learnTask(config, open, folder, packingTask(config), events)
-      : learnTask(config, open, folder, conversationTask(config, folder, judges), events)
+      : learnTask(config, open, folder, conversationTask(config, folder, judges, conversations), events)
   })
 }
 

@@ -19,7 +19,7 @@ export const tinyConversations = (folder: string, file: string, more: Record<str
     ask: { retries: 0 },
   },
   steps: 3,
-  engine: { threads: 1 },
+  policy: { threads: 1 },
   rollout: { prompts: 2, samples: 3, maxTokens: 12 },
   optimizer: { learningRate: { kind: 'constant', peak: 1e-3 } },
   evaluation: { problems: 2 },

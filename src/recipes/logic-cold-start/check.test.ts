@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
+import { refusals } from '../common/refusals.fixture.ts'
+import { logicColdStart } from './entry.ts'
+
+let folder: string
+const at = (name: string) => join(folder, name)
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gradus-check-'))
+  writeTinyChat(at('chat'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const SMALL = {
+  steps: 1,
+  batch: 2,
+  model: { shape: { hiddenSize: 32, layers: 1, heads: 2 } },
+  policy: { threads: 1 },
+  evaluation: { hops: [1], problems: 1, maxTokens: 24 },
+}
+
+describe('plan and run refuse the same, before anything is trained', () => {
+  it.each<[string, () => Record<string, unknown>, RegExp]>([
+    ['a seed of held-out problems', () => ({ seed: 'held-out:test' }), /names held-out problems/],
+    [
+      'heads that do not divide the width',
+      () => ({ model: { shape: { hiddenSize: 32, heads: 5 } } }),
+      /model\.shape: expected heads that divide/,
+    ],
+    ['no model to go on from', () => ({ start: at('nowhere') }), /start: .*nowhere holds no model/],
+    ['a model of other words', () => ({ start: at('chat') }), /not the logic task's word list/],
+    [
+      'a curriculum without sources',
+      () => ({ curriculum: { kind: 'custom' } }),
+      /curriculum\.sources: expected/,
+    ],
+    [
+      'a curriculum without knots',
+      () => ({ curriculum: { kind: 'custom', sources: [{ hops: 1 }] } }),
+      /curriculum\.knots: expected at least one/,
+    ],
+    [
+      'weights that are no weight a source',
+      () => ({
+        curriculum: { kind: 'custom', sources: [{ hops: 1 }], knots: [{ at: 0, weights: [1, 2] }] },
+      }),
+      /curriculum\.knots\[0\]\.weights: expected 1/,
+    ],
+    [
+      'more hops than kinds',
+      () => ({
+        curriculum: {
+          kind: 'custom',
+          sources: [{ hops: 5, nodes: [2, 3] }],
+          knots: [{ at: 0, weights: [1] }],
+        },
+      }),
+      /nodes: expected/,
+    ],
+    [
+      'a test file that is not there',
+      () => ({ evaluation: { ...SMALL.evaluation, realFile: at('no.jsonl') } }),
+      /no\.jsonl: cannot be read/,
+    ],
+    [
+      'answers longer than the context',
+      () => ({ evaluation: { ...SMALL.evaluation, maxTokens: 250 } }),
+      /250 new ones exceed the context of 256/,
+    ],
+  ])('%s', async (_, settings, message) => {
+    const { plan, run, trained } = await refusals(logicColdStart, { ...SMALL, ...settings() }, folder)
+    expect(plan).toMatch(message)
+    expect(run).toBe(plan)
+    expect(trained).toBe(false)
+  })
+
+  it('and the shape that a model to go on from makes needless is not looked at', () => {
+    const config = { start: 'package:models/logic-start', model: { shape: { hiddenSize: 32, heads: 5 } } }
+    expect(logicColdStart.plan(logicColdStart.schema.parse(config)).json.parameters).toBeGreaterThan(800_000)
+  })
+})

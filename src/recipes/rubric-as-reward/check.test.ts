@@ -1,0 +1,134 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
+import { resolveShipped } from '../../util/package.ts'
+import { refusals } from '../common/refusals.fixture.ts'
+import { rubricAsRewardEntry } from './entry.ts'
+
+const START = 'package:models/logic-start'
+
+/** Places of the files that the table names. */
+let folder: string
+const at = (name: string) => join(folder, name)
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gradus-check-'))
+  mkdirSync(at('bare'))
+  writeFileSync(at('bare/notes.txt'), 'no model here')
+  writeTinyChat(at('chat'))
+  cpSync(resolveShipped(START), at('cut'), { recursive: true })
+  truncateSync(at('cut/model.safetensors'), 5000)
+  writeFileSync(at('empty.jsonl'), '')
+  writeFileSync(at('broken.jsonl'), '{"id": 1}\n')
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** A second of work where nothing refuses it. */
+const SMALL = {
+  model: { folder: START },
+  policy: { threads: 1, spinning: false },
+  steps: 1,
+  rollout: { prompts: 2, samples: 2, maxTokens: 32 },
+  evaluation: { problems: 2, samples: 1, greedy: false, sets: ['train-distribution'] },
+}
+const FRESH = {
+  steps: 1,
+  batch: 2,
+  model: { shape: { hiddenSize: 32, layers: 1, heads: 2 } },
+  policy: { threads: 1 },
+  evaluation: { hops: [1], problems: 1 },
+}
+const started = (coldStart: object) => ({ ...SMALL, model: {}, coldStart: { ...FRESH, ...coldStart } })
+
+describe('plan and run refuse the same, before anything is trained', () => {
+  it.each<[string, () => Record<string, unknown>, RegExp]>([
+    ['a seed of held-out problems', () => ({ ...SMALL, seed: 'held-out:test' }), /names held-out problems/],
+    ['no model', () => ({ ...SMALL, model: {} }), /ConfigError: model\.folder: expected a checkpoint/],
+    [
+      'two models',
+      () => ({ ...SMALL, coldStart: FRESH }),
+      /model\.folder: expected nothing beside coldStart/,
+    ],
+    ['a folder without a model', () => ({ ...SMALL, model: { folder: at('bare') } }), /bare holds no model/],
+    ['weights that are cut short', () => ({ ...SMALL, model: { folder: at('cut') } }), /model\.safetensors/],
+    [
+      'a model of other words',
+      () => ({ ...SMALL, model: { folder: at('chat') } }),
+      /not the logic task's word/,
+    ],
+    [
+      'a model without a chat template',
+      () => ({ ...SMALL, task: { prompt: 'chat' } }),
+      /task\.prompt "chat" needs a chat template/,
+    ],
+    [
+      'chat prompts after a cold start',
+      () => ({ ...started({}), task: { prompt: 'chat' } }),
+      /task\.prompt: expected "miniature" with coldStart/,
+    ],
+    [
+      'a file that is not there',
+      () => ({ ...SMALL, task: { file: at('no.jsonl') } }),
+      /no\.jsonl: cannot be read/,
+    ],
+    [
+      'a file without rows',
+      () => ({ ...SMALL, task: { file: at('empty.jsonl') } }),
+      /holds no usable problems/,
+    ],
+    ['a file of other rows', () => ({ ...SMALL, task: { file: at('broken.jsonl') } }), /broken\.jsonl:1/],
+    ['no hops', () => ({ ...SMALL, task: { hops: {} } }), /hops: expected/],
+    [
+      'the set "real" without a file',
+      () => ({ ...SMALL, evaluation: { ...SMALL.evaluation, sets: ['real'] } }),
+      /evaluation\.realFile: expected the path/,
+    ],
+    [
+      'the set "real" of a file that is not there',
+      () => ({ ...SMALL, evaluation: { ...SMALL.evaluation, sets: ['real'], realFile: at('no.jsonl') } }),
+      /no\.jsonl: cannot be read/,
+    ],
+    [
+      'answers longer than the context',
+      () => ({ ...SMALL, rollout: { ...SMALL.rollout, maxTokens: 300 } }),
+      /300 new ones exceed the context of 256/,
+    ],
+    [
+      'a loss that needs a critic',
+      () => ({ ...SMALL, loss: { preset: 'trl:dapo', value: { coef: 0.5 } } }),
+      /loss\.value: expected null/,
+    ],
+    ['a setting without an effect', () => ({ ...SMALL, stepWeight: 0.5 }), /stepWeight: expected 1/],
+    ['the seed of a cold start', () => started({ seed: 'held-out:x' }), /names held-out problems/],
+    [
+      'heads of a cold start',
+      () => started({ model: { shape: { hiddenSize: 32, heads: 5 } } }),
+      /model\.shape: expected heads/,
+    ],
+    [
+      'a curriculum of nothing',
+      () => started({ curriculum: { kind: 'custom' } }),
+      /curriculum\.sources: expected/,
+    ],
+    [
+      'where a cold start goes on',
+      () => started({ start: at('nowhere') }),
+      /start: .*nowhere holds no model/,
+    ],
+  ])('%s', async (_, settings, message) => {
+    const { plan, run, trained } = await refusals(rubricAsRewardEntry, settings(), folder)
+    expect(plan).toMatch(message)
+    expect(run).toBe(plan)
+    expect(trained).toBe(false)
+  })
+
+  it('but a plan may name a model that comes later, and says so', async () => {
+    const settings = { ...SMALL, model: { folder: at('Qwen2.5-3B-Instruct') }, task: { prompt: 'chat' } }
+    const { plan, run } = await refusals(rubricAsRewardEntry, settings, folder)
+    expect(plan).toBeNull()
+    expect(run).toMatch(/Qwen2\.5-3B-Instruct holds no model/)
+    const { lines } = rubricAsRewardEntry.plan(rubricAsRewardEntry.schema.parse(settings))
+    expect(lines.join('\n')).toContain('not there yet')
+  })
+})

@@ -1,0 +1,69 @@
+/** @file What a run of ruscarl refuses before it trains; its plan refuses the same. */
+
+import { judgeFleet } from '../../chat/index.ts'
+import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
+import { assertSameTokenizer } from '../../model/chat-format.ts'
+import { PackingWorld, splitTrips } from '../../tasks/checklist/index.ts'
+import { readConversations, splitConversations } from '../../tasks/conversation/rows.ts'
+import { assertTripsFit, packingModelConfig } from '../checklist/packing.ts'
+import { checkChecklistColdStart } from '../checklist-cold-start/run.ts'
+import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
+import { startShape } from '../common/plan.ts'
+import { assertPackingVocabulary, wholeModel } from '../common/starting-model.ts'
+import { checkSettings } from './check-settings.ts'
+import type { RuscarlConfig } from './config.ts'
+import { assertJudge, encodedConversations, type JudgeModels } from './conversations.ts'
+
+/**
+ * The checkpoint to start from, null when a cold start makes one; and the conversations, null with task "packing". In a plan
+ * both are null where they come later.
+ * @param judges in place of those that the configuration's endpoints serve
+ * @throws ConfigError, DataError, CheckpointError for settings, files, models and judges that a run cannot use
+ */
+export const check = (config: RuscarlConfig, purpose: Purpose, judges: JudgeModels = {}) => {
+  checkSettings(config)
+  const given = givenModel(config, 'checklist-cold-start', purpose)
+  if (config.task.kind === 'packing') {
+    checkPacking(config, given)
+    return { given, conversations: null }
+  }
+  const conversations = conversationsOf(config, given, purpose)
+  const { judge, sft } = config
+  if (sft !== null && sft.teacher !== null) {
+    const teacher = wholeModel(sft.teacher, 'sft.teacher')
+    if (given !== null) assertSameTokenizer(given, teacher, 'sft.teacher')
+  }
+  if (judge !== null && !judges.judgeModel) checkFleet(judge)
+  if (judge?.heldOut && !judges.heldOutJudgeModel) checkFleet(judge.heldOut)
+  return { given, conversations }
+}
+
+const checkPacking = (config: RuscarlConfig, given: string | null): void => {
+  const { coldStart, sft, world, rollout, scaffold, evaluation } = config
+  if (given !== null) assertPackingVocabulary(given)
+  if (coldStart !== null) checkChecklistColdStart(coldStart)
+  if (sft !== null && sft.teacher !== null) assertPackingVocabulary(wholeModel(sft.teacher, 'sft.teacher'))
+  const shape = startShape(config, packingModelConfig)
+  const isScaffolded = scaffold.group.kind !== 'none' || evaluation.scaffolded || sft !== null
+  if (shape && isScaffolded)
+    assertTripsFit(new PackingWorld(world), splitTrips().test, rollout.maxTokens, shape)
+}
+
+/** What is there of the files is read as far as it can be without the model. */
+const conversationsOf = (config: RuscarlConfig, given: string | null, purpose: Purpose) => {
+  const files = [config.task.file, config.task.testFile].filter(file => file !== null)
+  const there = files.filter(file => !comesLater(file, purpose))
+  if (there.length < files.length) {
+    assertJudge(config, there.flatMap(readConversations))
+    return null
+  }
+  if (given !== null) return encodedConversations(config, given)
+  const { train, test } = splitConversations(config.task)
+  assertJudge(config, [...train, ...test])
+  return null
+}
+
+/** @throws ConfigError for an endpoint that cannot be used; nothing is called */
+const checkFleet = ({ fleet }: JudgeConfig): void => {
+  void judgeFleet(fleet).close()
+}
