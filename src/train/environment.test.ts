@@ -128,17 +128,19 @@ describe('rollouts of several turns', () => {
 
 /** Asks for a look-up, is told the value behind its key, and has to say it. A turn ends with the question or an answer. */
 const [ASK, TOLD] = [2, 3]
-const valueOf = (key: number) => 12 + key
+const valueBehind = (key: number) => 12 + key
 const STOPS = [ASK, 12, 13, 14, 15]
 const lookUp: Environment<number> = {
-  start: key => ({ reply: async turn => (turn.includes(ASK) ? [TOLD, valueOf(key)] : null) }),
+  start: key => ({ reply: async turn => (turn.includes(ASK) ? [TOLD, valueBehind(key)] : null) }),
 }
 
 /** Paid for having asked, and more for saying the value after that. */
 const payOf = (key: number, { tokens, turns, mask }: Rollout): number => {
   const asked = mask.includes(0)
   const last = turns.at(-1)!
-  return Number(asked) / 2 + Number(asked && tokens.slice(last.start, last.end).includes(valueOf(key))) / 2
+  return (
+    Number(asked) / 2 + Number(asked && tokens.slice(last.start, last.end).includes(valueBehind(key))) / 2
+  )
 }
 
 type Rolled = Graded<number, number>[][]
