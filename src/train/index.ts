@@ -2,6 +2,7 @@
 
 export type { Environment, Episode, TurnLimits } from './environment.ts'
 export type { GradeItem, Grader } from './grading.ts'
+export { partMeans, rewardFigures } from './lesson-figures.ts'
 export { type LoopSettings, train } from './loop.ts'
 export {
   type HeldOut,
@@ -13,6 +14,7 @@ export {
   type RecipeState,
 } from './recipe.ts'
 export { type Io, type RollOutRequest, type RolloutTime, StepRollouts } from './rollout.ts'
+export { rolloutRow } from './rollout-row.ts'
 export {
   runSteps,
   type StepEvents,

@@ -1,9 +1,27 @@
 /** @file What a step's rollouts were like, whatever the recipe: how many, how long, how they ended. */
 
-import { type Rollout, writtenTokens } from '../rl/rollout.ts'
+import { type Groups, type Reward, type Rollout, rewardsOf, writtenTokens } from '../rl/rollout.ts'
 import type { MetricsRow } from '../runs/rows.ts'
-import { mean } from '../util/statistics.ts'
+import { mean, std } from '../util/statistics.ts'
 import type { LearntRollout } from './recipe.ts'
+
+/** Mean and spread of what was paid; null where nothing was. */
+export const rewardFigures = (groups: Groups<Reward>): Pick<MetricsRow, 'reward' | 'rewardStd'> => {
+  const paid = rewardsOf(groups).flatMap(own => own.filter(reward => reward !== null))
+  return { reward: paid.length > 0 ? mean(paid) : null, rewardStd: paid.length > 0 ? std(paid) : null }
+}
+
+/** Mean of each part of the rewards, by name, over the rollouts that have it. */
+export const partMeans = (groups: Groups<Reward>): Record<string, number> => {
+  const parts = groups.flat().map(reward => reward.parts)
+  const names = [...new Set(parts.flatMap(own => Object.keys(own)))]
+  return Object.fromEntries(
+    names.flatMap(name => {
+      const values = parts.flatMap(own => own[name] ?? [])
+      return values.length > 0 ? [[name, mean(values)]] : []
+    }),
+  )
+}
 
 /**
  * Means are over the rollouts that were learnt from; what was sampled in vain counts as work, not as what the step learnt from.

@@ -28,7 +28,7 @@ import { learnPhase } from './update.ts'
 
 export interface LoopSettings extends StepsSettings {
   seed: number | string
-  optimizer: Omit<OptimizerSettings, 'learningRate'>
+  optimizer?: Omit<OptimizerSettings, 'learningRate'>
   learningRate: Schedule
   /**
    * Sample a step's rollouts while those of the step before are graded and learnt from: the policy that samples is one update

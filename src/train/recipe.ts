@@ -32,10 +32,10 @@ export interface Phase {
   loss: LossSpec
   /** That logits are divided by, the one of sampling. */
   temperature: number
-  /** Optimiser steps a pass. */
-  minibatches: number
-  /** Passes over the datums. */
-  epochs: number
+  /** Optimiser steps a pass. Default 1. */
+  minibatches?: number
+  /** Passes over the datums. Default 1. */
+  epochs?: number
 }
 
 /** What a step teaches, and what is told of it. */
