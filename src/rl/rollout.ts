@@ -2,6 +2,7 @@
 
 import { mean } from '../util/descriptive.ts'
 import { ShapeError } from '../util/errors.ts'
+import { type Advantages, amongKnown, grpoAdvantages } from './advantages.ts'
 import { type CriticOptions, criticCredit } from './critic.ts'
 import { broadcastAdvantage, type Datum, type TokenIds, type TokenSpan } from './datum.ts'
 
@@ -70,6 +71,16 @@ export type Groups<Item> = readonly (readonly Item[])[]
 /** Rewards by problem and sample; null where nothing is known. */
 export const rewardsOf = (groups: Groups<Reward>): (number | null)[][] =>
   groups.map(group => group.map(({ reward }) => reward))
+
+/**
+ * Advantages by rewards, relative to the group unless the rule says otherwise (GRPO). Rollouts whose reward is not known have
+ * no part in it, and advantage 0.
+ * @throws NumericError for a reward that is not finite
+ */
+export const advantagesOf = (
+  groups: Groups<Reward>,
+  rule: (rewards_P_G: number[][]) => Advantages = grpoAdvantages,
+): Advantages => amongKnown(rewardsOf(groups), rule)
 
 /** The same advantage on every token that the policy wrote, one advantage a rollout. @throws NumericError */
 export const creditRollouts = <Problem, Grade>(

@@ -2,6 +2,7 @@
 
 export type { Environment, Episode, TurnLimits } from './environment.ts'
 export type { GradeItem, Grader } from './grading.ts'
+export { partMeans, rewardFigures, rolloutRow } from './lesson-rows.ts'
 export { type LoopSettings, train } from './loop.ts'
 export {
   type HeldOut,

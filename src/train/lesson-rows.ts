@@ -1,8 +1,17 @@
 /** @file What a step's rollouts leave in the run whatever the recipe: figures for its metrics row, and the rows that are kept. */
 
-import { type Credited, meanAdvantage, type Rollout, writtenTokens } from '../rl/rollout.ts'
-import type { MetricsRow, RolloutRow } from '../runs/rows.ts'
-import { mean } from '../util/statistics.ts'
+import type { TokenIds } from '../rl/datum.ts'
+import {
+  type Credited,
+  type Groups,
+  meanAdvantage,
+  type Reward,
+  type Rollout,
+  rewardsOf,
+  writtenTokens,
+} from '../rl/rollout.ts'
+import type { MetricsRow, RolloutRow, RolloutTurn } from '../runs/rows.ts'
+import { mean, std } from '../util/statistics.ts'
 import type { LearntRollout } from './recipe.ts'
 
 /**
@@ -76,4 +85,55 @@ export const keptRows = (step: number, rollouts: readonly LearntRollout[]): Roll
       ),
     )
     .map(({ row }) => row())
+}
+
+/**
+ * A row in words, for recipes that have no more to say of a rollout: its prompt stands for the problem, and a rollout of
+ * several turns says who spoke.
+ */
+export const rolloutRow = (
+  step: number,
+  item: Credited<unknown, unknown>,
+  show: (tokens: TokenIds) => string,
+): RolloutRow => {
+  const { rollout, parts } = item
+  const prompt = show(rollout.prompt)
+  return {
+    ...rolloutFields(step, item),
+    problemId: prompt,
+    prompt,
+    response: show(rollout.tokens),
+    ...(rollout.turns.length > 1 && { turns: spokenTurns(rollout, show) }),
+    parts,
+  }
+}
+
+/** The policy's turns and what an environment said after each, in words. */
+export const spokenTurns = (
+  { tokens, turns }: Pick<Rollout, 'tokens' | 'turns'>,
+  show: (tokens: TokenIds) => string,
+): RolloutTurn[] =>
+  turns.flatMap(({ start, end }, i) => {
+    const next = turns[i + 1]?.start ?? tokens.length
+    const turn: RolloutTurn = { by: 'policy', text: show(tokens.subarray(start, end)) }
+    const reply: RolloutTurn = { by: 'environment', text: show(tokens.subarray(end, next)) }
+    return end < next ? [turn, reply] : [turn]
+  })
+
+/** Mean and spread of what was paid; null where nothing was. */
+export const rewardFigures = (groups: Groups<Reward>): Pick<MetricsRow, 'reward' | 'rewardStd'> => {
+  const paid = rewardsOf(groups).flatMap(own => own.filter(reward => reward !== null))
+  return { reward: paid.length > 0 ? mean(paid) : null, rewardStd: paid.length > 0 ? std(paid) : null }
+}
+
+/** Mean of each part of the rewards, by name, over the rollouts that have it. */
+export const partMeans = (groups: Groups<Reward>): Record<string, number> => {
+  const parts = groups.flat().map(reward => reward.parts)
+  const names = [...new Set(parts.flatMap(own => Object.keys(own)))]
+  return Object.fromEntries(
+    names.flatMap(name => {
+      const values = parts.flatMap(own => own[name] ?? [])
+      return values.length > 0 ? [[name, mean(values)]] : []
+    }),
+  )
 }

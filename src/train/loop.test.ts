@@ -8,7 +8,7 @@ import { type Credited, creditRollouts, datumsOf, type Graded } from '../rl/roll
 import { evalRow } from '../runs/eval-row.fixture.ts'
 import type { RolloutRow } from '../runs/rows.ts'
 import { RunFolder, readEvals, readMetrics, readRollouts, withoutTimings } from '../runs/run-folder.ts'
-import { isFinished } from '../runs/run-state.ts'
+import { checkpointName, configHash, isFinished, loadRunState } from '../runs/run-state.ts'
 import { FakePolicy } from './fake-policy.fixture.ts'
 import { type LoopSettings, train } from './loop.ts'
 import { type Lesson, learntFrom, type Recipe } from './recipe.ts'
@@ -123,6 +123,15 @@ describe('train', () => {
       'save',
     ])
     expect(result).toEqual({ step: 1, finished: true })
+  })
+
+  it('needs no settings of the frame: evaluates and saves at the ends, by the hash of the configuration', async () => {
+    const { calls } = policy
+    const learningRate = settings().learningRate
+    await train(policy, recipeOf(calls), run, { steps: 3, seed: 7, learningRate })
+    const frame = calls.filter(call => call === 'save' || call.startsWith('evaluate'))
+    expect(frame).toEqual(['evaluate 0', 'evaluate 3, the last', 'save'])
+    expect(loadRunState(run.path('checkpoints', checkpointName(3)), configHash({}, [])).step).toBe(3)
   })
 
   it('samples ahead in a pipeline, but never across an evaluation or the end', async () => {

@@ -24,7 +24,7 @@ import { learnPhase } from './update.ts'
 
 export interface LoopSettings extends StepsSettings {
   seed: number | string
-  optimizer: Omit<OptimizerSettings, 'learningRate' | 'valueLearningRate'>
+  optimizer?: Omit<OptimizerSettings, 'learningRate' | 'valueLearningRate'>
   learningRate: Schedule
   /** Of a critic's value head; `learningRate` where absent. */
   valueLearningRate?: Schedule

@@ -38,10 +38,10 @@ export interface Phase {
    * sampler from trainer leaves it out.
    */
   stale?: boolean
-  /** Optimiser steps a pass. */
-  minibatches: number
-  /** Passes over the datums. */
-  epochs: number
+  /** Optimiser steps a pass. Default 1. */
+  minibatches?: number
+  /** Passes over the datums. Default 1. */
+  epochs?: number
 }
 
 /** What a step teaches, and what is told of it. */

@@ -3,22 +3,25 @@
 import type { Policy } from '../policy/policy.ts'
 import type { EvalRow, MetricsRow } from '../runs/rows.ts'
 import { type RunFolder, readEvals, readMetrics } from '../runs/run-folder.ts'
+import { configHash } from '../runs/run-state.ts'
 import { DEFAULT_MONITORS, type MonitorSettings } from './monitors/config.ts'
 import type { WatchedRollout } from './monitors/monitor.ts'
 import { eventOf, evidenceOf, messageOf, Watch } from './monitors/watch.ts'
 
 export interface StepsSettings {
   steps: number
-  /** Evaluate every this many steps, besides the start and the end; 0 for only those. */
-  evalEvery: number
-  /** Save every this many steps, besides the end; 0 for only that. */
-  checkpointEvery: number
-  keepCheckpoints: number
-  /** Stop after this many minutes of training, evaluations not counted; for comparisons at equal time. */
-  maxMinutes: number | null
+  /** Evaluate every this many steps, besides the start and the end; 0, the default, for only those. */
+  evalEvery?: number
+  /** Save every this many steps, besides the end; 0, the default, for only that. */
+  checkpointEvery?: number
+  /** Newest checkpoints that stay. Default 2. */
+  keepCheckpoints?: number
+  /** Stop after this many minutes of training, evaluations not counted; for comparisons at equal time. Default null: never. */
+  maxMinutes?: number | null
   /** Milliseconds trained before these steps: what a resumed run has used of its `maxMinutes`. Default 0. */
   trainedMs?: number
-  configHash: string
+  /** What checkpoints are recognised by. Default: the hash of the run's whole configuration. */
+  configHash?: string
   /** What is watched for; null: nothing. Default: every monitor with its defaults. */
   monitors?: MonitorSettings | null
 }
@@ -76,16 +79,18 @@ export const runSteps = async (
     return rows
   }
   const watch = watchOver(run, settings.monitors, work, events)
+  const { evalEvery, checkpointEvery = 0, maxMinutes = null, keepCheckpoints: keepLast = 2 } = settings
+  const hash = settings.configHash ?? configHash(run.info.config, [])
   let { trainedMs = 0 } = settings
   const save = (step: number, finished: boolean) => {
     const recipe: SavedProgress = { finished, trainedMs }
     return run.writeCheckpoint(
-      { step, configHash: settings.configHash, rng: {}, recipe },
+      { step, configHash: hash, rng: {}, recipe },
       async folder => {
         await policy.save(folder)
         await work.save?.(folder)
       },
-      { keepLast: settings.keepCheckpoints },
+      { keepLast },
     )
   }
 
@@ -97,11 +102,11 @@ export const runSteps = async (
     trainedMs += performance.now() - startMs
     run.appendMetrics(row)
     events.onStep?.(row)
-    const outOfTime = settings.maxMinutes !== null && trainedMs >= settings.maxMinutes * 60_000
+    const outOfTime = maxMinutes !== null && trainedMs >= maxMinutes * 60_000
     const last = step === settings.steps || outOfTime
-    watch.step(row, last || isDue(step, settings.evalEvery) ? await evaluate(step, last) : [])
+    watch.step(row, last || isDue(step, evalEvery) ? await evaluate(step, last) : [])
     const stopping = events.shouldStop?.() ?? false
-    if (last || stopping || isDue(step, settings.checkpointEvery)) await save(step, last)
+    if (last || stopping || isDue(step, checkpointEvery)) await save(step, last)
     if (last || stopping) return { step, finished: last }
   }
   return { step: settings.steps, finished: true }
@@ -130,7 +135,7 @@ const watchOver = (
   }
 }
 
-const isDue = (step: number, every: number) => every > 0 && step % every === 0
+const isDue = (step: number, every = 0) => every > 0 && step % every === 0
 
 /** Whether an evaluation or the end is planned after a step, so that nothing may be under way beyond it. */
 export const pausesAfter = (step: number, { steps, evalEvery }: StepsSettings): boolean =>

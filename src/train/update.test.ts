@@ -21,8 +21,6 @@ const phaseOf = (datums: GroupedDatum[], changes: Partial<Phase> = {}): Phase =>
   datums,
   loss: lossPreset('trl:grpo'),
   temperature: 0.7,
-  minibatches: 1,
-  epochs: 1,
   ...changes,
 })
 

@@ -35,7 +35,7 @@ export const learnPhase = async (
   optimizer: OptimizerSettings,
   rng: Rng,
 ): Promise<UpdateStats[]> => {
-  const { datums, loss, temperature, minibatches, epochs } = phase
+  const { datums, loss, temperature, minibatches = 1, epochs = 1 } = phase
   if (datums.length === 0) return []
   await addReference(policy, phase)
   const stats: UpdateStats[] = []

@@ -10,7 +10,7 @@ import {
   type RubricNormOptions,
   rubricNormAdvantages,
 } from '../../rl/advantages.ts'
-import { type Groups, type Reward, rewardsOf } from '../../rl/rollout.ts'
+import { advantagesOf, type Groups, type Reward } from '../../rl/rollout.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { weightedScore } from '../../rubric/linear.ts'
 import type { Condition } from './config.ts'
@@ -87,8 +87,7 @@ export const rolloutAdvantages = (
   weights: Weights,
   options: GrpoOptions & RubricNormOptions,
 ): Advantages => {
-  if (condition !== 'rubric_norm')
-    return amongKnown(rewardsOf(groups), known => grpoAdvantages(known, options))
+  if (condition !== 'rubric_norm') return advantagesOf(groups, known => grpoAdvantages(known, options))
   const parts_P_G = groups.map(group => group.map(({ reward, parts }) => (reward === null ? null : parts)))
   return amongKnown(parts_P_G, known =>
     rubricNormAdvantages(known, weights as Record<string, number>, options),

@@ -4,10 +4,10 @@ import type { Credited, Graded, Groups, Rollout } from '../../rl/rollout.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { ScoredResponse } from '../../tasks/scored-response.ts'
-import { rolloutFields } from '../../train/lesson-rows.ts'
+import { rewardFigures, rolloutFields } from '../../train/lesson-rows.ts'
 import { mean } from '../../util/statistics.ts'
 import { satisfaction } from '../checklist/evaluate.ts'
-import { rewardFigures, shareFigures } from '../common/figures.ts'
+import { shareFigures } from '../common/figures.ts'
 import type { ScaffoldTask } from '../common/rubric-task.ts'
 
 export type ScoredRollout<Problem> = Graded<Problem, ScoredResponse>

@@ -15,10 +15,10 @@
  */
 
 import type { Policy } from '../../policy/policy.ts'
-import { amongKnown, grpoAdvantages, MIN_RANGE } from '../../rl/advantages.ts'
+import { grpoAdvantages, MIN_RANGE } from '../../rl/advantages.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import { withEntropyBonus } from '../../rl/entropy-bonus.ts'
-import { creditRollouts, datumsOf, type Groups, rewardsOf } from '../../rl/rollout.ts'
+import { advantagesOf, creditRollouts, datumsOf, type Groups, rewardsOf } from '../../rl/rollout.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import { type ScoredResponse, scoredReward } from '../../tasks/scored-response.ts'
@@ -115,7 +115,7 @@ export const ruscarl = <Problem>(
 
     async learn(step, groups) {
       assertJudged(groups)
-      const { advantages_P_G, zeroVarianceGroups } = amongKnown(rewardsOf(groups), known =>
+      const { advantages_P_G, zeroVarianceGroups } = advantagesOf(groups, known =>
         grpoAdvantages(known, config.advantage),
       )
       const time = figures?.()
