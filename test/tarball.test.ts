@@ -46,6 +46,23 @@ const install = () => {
   writeFileSync(join(app, 'package.json'), '{"type": "module", "private": true}\n')
 }
 
+/** Compiles an example by the command in its second line, strictly. */
+const compile = (name: string) => {
+  const source = join(root, 'examples', `${name}.ts`)
+  const example = readFileSync(source, 'utf8')
+  expect(example.trimEnd().split('\n').length).toBeLessThanOrEqual(80)
+  copyFileSync(source, join(app, `${name}.ts`))
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  const [, options] = /npx tsc (.*?) own-/.exec(example)!
+  exec('node', [tsc, ...options.split(' '), '--strict', '--skipLibCheck', `${name}.ts`])
+}
+
+const rowsOf = (file: string): Record<string, unknown>[] =>
+  readFileSync(join(app, file), 'utf8')
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
+
 describe('the package as others get it', { timeout: TIMEOUT_MS }, () => {
   beforeAll(install, TIMEOUT_MS)
   afterAll(() => rmSync(app, { recursive: true, force: true }))
@@ -74,23 +91,62 @@ describe('the package as others get it', { timeout: TIMEOUT_MS }, () => {
     expect(exec('npx', ['--no-install', 'gradus', '--version'])).toBe(`${manifest.version}\n`)
   })
 
-  it('trains the example of an own task: the reward rises', () => {
-    const example = readFileSync(join(root, 'examples', 'own-task.ts'), 'utf8')
-    expect(example.split('\n').length).toBeLessThanOrEqual(80)
-    copyFileSync(join(root, 'examples', 'own-task.ts'), join(app, 'own-task.ts'))
-    const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-    const [, options] = /npx tsc (.*) own-task\.ts/.exec(example)!
-    exec('node', [tsc, ...options.split(' '), '--strict', '--skipLibCheck', 'own-task.ts'])
-    const lines = exec('node', ['own-task.js', 'run', '100']).trim().split('\n')
-    const rewards = lines.slice(0, 100).map(line => Number(line.split(' ')[1]))
+  it('trains the example of an own recipe: the reward rises', () => {
+    compile('own-recipe')
+    const lines = exec('node', ['own-recipe.js', 'recipe-run', '60']).trim().split('\n')
+    const rewards = rowsOf('recipe-run/metrics.jsonl').map(({ reward }) => reward as number)
     const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
     expect(mean(rewards.slice(0, 10))).toBeLessThan(0.35)
     expect(mean(rewards.slice(-10))).toBeGreaterThan(0.55)
-    expect(
-      readFileSync(join(app, 'run', 'evals.jsonl'), 'utf8')
-        .trim()
-        .split('\n'),
-    ).toHaveLength(2)
-    expect(readFileSync(lines[100], 'utf8')).toContain('own-task')
+    expect(rowsOf('recipe-run/evals.jsonl')).toHaveLength(2)
+    expect(readFileSync(lines.at(-1)!, 'utf8')).toContain('own-recipe')
+  })
+
+  it('trains the example of an own tool: it is called, and what it says is not learnt', () => {
+    compile('own-tool')
+    writeFileSync(join(app, 'asking.js'), ASKING)
+    const lines = exec('node', ['asking.js', 'tool-run', '3']).trim().split('\n')
+    expect(rowsOf('tool-run/metrics.jsonl').map(({ turns }) => (turns as number) > 1)).toEqual([
+      true,
+      true,
+      true,
+    ])
+    expect(readFileSync(lines.at(-2)!, 'utf8')).toContain('own-tool')
+    const [asked, guessed] = JSON.parse(lines.at(-1)!)
+    expect(asked).toMatchObject({ turns: 2, reward: 1, mask: [1, 1, 0, 1] })
+    const [ask, who, told, said] = asked.advantages
+    expect([ask, who, said].every(advantage => advantage > 0)).toBe(true)
+    expect(told).toBe(0)
+    expect(guessed).toMatchObject({ turns: 1, mask: [1] })
+    expect(guessed.advantages[0]).toBeLessThan(0)
   })
 })
+
+/** Of the second example, after its training: what is learnt from a sample that asks and one that does not, on the first problem. */
+const ASKING = `
+import { recipe } from './own-tool.js'
+import { StepRollouts } from 'gradus/train'
+
+const [ASK, NO_ROOM] = [11, 10]
+const respond = (prompt, index) => {
+  if (prompt.length > 2) return prompt.slice(-1)
+  return index === 0 ? [ASK, prompt[1]] : [NO_ROOM]
+}
+const policy = {
+  async sample({ prompts, samplesPerPrompt = 1 }, onSample) {
+    prompts.forEach((prompt, p) => {
+      for (let index = 0; index < samplesPerPrompt; index++) {
+        const tokens = Int32Array.from(respond([...prompt], index))
+        onSample({ prompt: p, index, tokens, logprobs: new Float32Array(tokens.length), finishReason: 'stop' })
+      }
+    })
+  },
+}
+const groups = await recipe.rollOut(1, new StepRollouts(policy, { seed: 1, step: 1 }))
+const { phases } = await recipe.learn(1, groups)
+const learnt = groups[0].map(({ rollout: { turns }, reward }, i) => {
+  const { mask, advantages } = phases[0].datums[i].datum
+  return { turns: turns.length, reward, mask: [...mask], advantages: [...advantages] }
+})
+console.log(JSON.stringify(learnt))
+`

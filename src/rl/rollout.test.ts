@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { rlooAdvantages } from './advantages.ts'
 import {
+  advantagesOf,
   creditRollouts,
   datumsOf,
   type Graded,
@@ -31,6 +33,28 @@ const graded = (rollout: Rollout): Graded<string, null> => ({
 })
 
 const GROUPS = [0, 1].map(p => [0, 1].map(g => graded(rolloutOf(p, g))))
+
+describe('advantagesOf', () => {
+  const paid = (reward: number | null) => ({ reward, parts: {} })
+  const groups = [
+    [paid(3), paid(null), paid(1)],
+    [paid(2), paid(2), paid(2)],
+  ]
+
+  it('compares what is known within its group; the rest has advantage 0', () => {
+    const { advantages_P_G, zeroVarianceGroups } = advantagesOf(groups)
+    expect(advantages_P_G.map(group => group.map(a => Math.round(a * 1e4) / 1e4))).toEqual([
+      [1, 0, -1],
+      [0, 0, 0],
+    ])
+    expect(zeroVarianceGroups).toBe(1)
+  })
+
+  it('goes by another rule where it is given one', () => {
+    const { advantages_P_G } = advantagesOf([[paid(4), paid(null), paid(1)]], rlooAdvantages)
+    expect(advantages_P_G).toEqual([[3, 0, -3]])
+  })
+})
 
 describe('datumsOf', () => {
   it('makes one datum a rollout, with its own tokens, log-probs and advantages', () => {
