@@ -68,7 +68,11 @@ export const saveJournal = (folder: string, journal: Journal): void => {
  */
 export const loadJournal = (folder: string): Journal | null => {
   const path = join(folder, NAMES)
-  if (!existsSync(path)) return null
+  const numbers = join(folder, NUMBERS)
+  if (!existsSync(path)) {
+    if (!existsSync(numbers)) return null
+    throw broken(path, `expected what ${NUMBERS} beside it holds, got no file`)
+  }
   let named: unknown
   try {
     named = JSON.parse(readFileSync(path, 'utf8'))
@@ -76,7 +80,6 @@ export const loadJournal = (folder: string): Journal | null => {
     throw broken(path, `expected JSON (${(error as Error).message})`)
   }
   const { requests } = parseWith(journalSchema, named, path, CheckpointError)
-  const numbers = join(folder, NUMBERS)
   if (!existsSync(numbers))
     throw broken(numbers, 'expected the rollouts that were sampled ahead, got no file')
   const tensors = readSafetensors(numbers)

@@ -13,7 +13,7 @@ import type { MetricGroup, MetricsRow } from '../runs/rows.ts'
 import type { RunFolder } from '../runs/run-folder.ts'
 import { checkpointName } from '../runs/run-state.ts'
 import { writeFileAtomic } from '../util/atomic.ts'
-import { CheckpointError } from '../util/errors.ts'
+import { CheckpointError, DataError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
 import { mean } from '../util/statistics.ts'
 import { type Journal, loadJournal, saveJournal } from './journal.ts'
@@ -21,7 +21,7 @@ import { keptRows } from './kept-rollouts.ts'
 import { lessonFigures } from './lesson-figures.ts'
 import { DEFAULT_MONITORS, type MonitorSettings } from './monitors/config.ts'
 import { type WatchedLesson, watchLesson } from './monitors/watched-lesson.ts'
-import type { Lesson, Recipe } from './recipe.ts'
+import type { Lesson, Recipe, RecipeState } from './recipe.ts'
 import { StepRollouts } from './rollout.ts'
 import { pausesAfter, runSteps, type StepEvents, type StepsResult, type StepsSettings } from './steps.ts'
 import { learnPhase } from './update.ts'
@@ -45,8 +45,8 @@ interface Running<Rolled> {
   rolled: Promise<Rolled>
   /** Resolves when the policy has nothing more to do for them but what grades make necessary. */
   sampled: Promise<void>
-  /** The recipe's state when they were begun. */
-  state: unknown
+  /** The recipe's state when they were begun, as JSON: later steps change what the recipe holds. */
+  state?: string
 }
 
 /**
@@ -114,7 +114,7 @@ export const train = async <Rolled>(
   const save = async (folder: string) => {
     await ahead?.sampled
     if (ahead) saveJournal(folder, ahead.io.journal)
-    if (recipe.state) saveState(folder, { now: recipe.state.save(), ...(ahead && { ahead: ahead.state }) })
+    if (recipe.state) saveState(folder, stateOf(recipe.state), ahead?.state)
   }
   const work = { trainStep, evaluate, save, rollouts: () => watched?.rollouts() ?? [] }
   return runSteps(policy, run, { ...settings, monitors: monitorsOf(settings) }, work, from, events)
@@ -126,7 +126,7 @@ const start = <Rolled>(
   names: { seed: number | string; step: number },
   known: Journal | null,
 ): Running<Rolled> => {
-  const state = recipe.state?.save()
+  const state = recipe.state && stateOf(recipe.state)
   const io = new StepRollouts(policy, names, known)
   const rolled = (async () => recipe.rollOut(names.step, io))()
   const sampled = Promise.race([io.lastSampled, rolled.then(() => {})])
@@ -146,13 +146,19 @@ const resumed = async <Rolled>(
   const folder = run.path('checkpoints', checkpointName(from))
   const journal = loadJournal(folder)
   const saved = recipe.state ? loadState(folder) : null
-  if (journal && saved && 'ahead' in saved) recipe.state!.load(saved.ahead)
+  if (saved && 'ahead' in saved !== (journal !== null))
+    throw new CheckpointError(
+      `${folder}: expected rollouts that were sampled ahead and the recipe's state of then, got one of the two`,
+      { hint: RESUME_HINT },
+    )
+  if (journal && saved) recipe.state!.load(saved.ahead)
   const ahead = journal && (await begin(from + 1, journal))
   if (saved) recipe.state!.load(saved.now)
   return ahead
 }
 
 const STATE_FILE = 'recipe-state.json'
+const RESUME_HINT = 'resume from an earlier checkpoint by pointing checkpoints/latest at it'
 
 interface SavedState {
   now: unknown
@@ -160,20 +166,43 @@ interface SavedState {
   ahead?: unknown
 }
 
-const saveState = (folder: string, state: SavedState): void =>
-  writeFileAtomic(join(folder, STATE_FILE), `${JSON.stringify(state)}\n`)
+/** A recipe's state as JSON, the same whatever is done to it later. @throws DataError for what JSON cannot hold */
+const stateOf = (state: RecipeState): string => {
+  return JSON.stringify(state.save(), (key, value: unknown) => {
+    const found = notJson(value, key === '')
+    if (found === null) return value
+    throw new DataError(`state of the recipe${key && `: ${key}`}: expected JSON, got ${found}`, {
+      hint: 'a resumed run gets back what JSON keeps: save plain objects, lists, texts, finite numbers',
+    })
+  })
+}
+
+/** What a value is that JSON would lose or change; null for what it keeps. */
+const notJson = (value: unknown, whole: boolean): string | null => {
+  if (typeof value === 'number') return Number.isFinite(value) ? null : String(value)
+  if (value === undefined) return whole ? 'undefined' : null
+  if (['bigint', 'function', 'symbol'].includes(typeof value)) return `a ${typeof value}`
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return null
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null ? null : `a ${value.constructor.name}`
+}
+
+const saveState = (folder: string, now: string, ahead?: string): void =>
+  writeFileAtomic(
+    join(folder, STATE_FILE),
+    `{"now":${now}${ahead === undefined ? '' : `,"ahead":${ahead}`}}\n`,
+  )
 
 /** @throws CheckpointError where there is none, or a broken one */
 const loadState = (folder: string): SavedState => {
   const path = join(folder, STATE_FILE)
-  const hint = 'resume from an earlier checkpoint by pointing checkpoints/latest at it'
   if (!existsSync(path))
-    throw new CheckpointError(`${path}: expected the recipe's state, got no file`, { hint })
+    throw new CheckpointError(`${path}: expected the recipe's state, got no file`, { hint: RESUME_HINT })
   try {
     const state = JSON.parse(readFileSync(path, 'utf8')) as SavedState | null
     if (state !== null && typeof state === 'object' && 'now' in state) return state
   } catch {}
-  throw new CheckpointError(`${path}: expected the recipe's state as JSON`, { hint })
+  throw new CheckpointError(`${path}: expected the recipe's state as JSON`, { hint: RESUME_HINT })
 }
 
 /** Where rollouts are a step old on purpose, their gap is no mismatch. */

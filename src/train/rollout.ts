@@ -68,7 +68,7 @@ export class StepRollouts implements Io {
   readonly time: RolloutTime = { sample: 0, grade: 0, gradeBusy: 0 }
   /** Everything that was drawn, what was given up included. */
   readonly drawn: Rollout[] = []
-  /** Resolves when the policy is done with a request that said it was the last. */
+  /** Resolves when the policy is done with a request that said it was the last, and with those that were made beside it. */
   readonly lastSampled: Promise<void>
   readonly #policy: Policy
   readonly #names: StepNames
@@ -76,6 +76,8 @@ export class StepRollouts implements Io {
   readonly #journal = new Map<string, readonly SampledResponse[]>()
   #markSampled: () => void = () => {}
   #sawLast = false
+  /** Requests that the policy is busy with. */
+  #sampling = 0
   readonly #turn: Promise<void>
   /** Lets go what waits behind the last request: the step that samples ahead has its weights. */
   readonly open: () => void
@@ -109,11 +111,13 @@ export class StepRollouts implements Io {
     const places = this.#placesOf(request)
     const queue = new GradingQueue(request.grade, request.gradeBatch ?? DEFAULT_BATCH)
     const startMs = performance.now()
+    this.#sampling++
     const rollouts = await this.#draw(request, places, (place, rollout) =>
       queue.push({ problem: place.problem, rollout }),
     )
     this.drawn.push(...rollouts)
-    if (request.last) this.#markSampled()
+    // A request beside the last one may take longer: its journal is whole, and its weights are its own, only when it ends.
+    if (--this.#sampling === 0 && this.#sawLast) this.#markSampled()
     const sampledMs = performance.now()
     await queue.finish()
     this.time.sample += (sampledMs - startMs) / 1000
