@@ -159,7 +159,8 @@ describe('resuming', () => {
     killed.close()
     lockOf(deadPid())
     appendFileSync(join(dir, 'metrics.jsonl'), '{"step":9,"re')
-    mkdirSync(join(dir, 'checkpoints', 'step-000010.99.new.tmp'))
+    for (const half of ['new.tmp', 'new.tmp.new', 'new.tmp.old'])
+      mkdirSync(join(dir, 'checkpoints', `step-000010.99.${half}`))
 
     const resumed = RunFolder.open(dir)
     const point = resumed.resume(hash)

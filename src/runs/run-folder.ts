@@ -265,7 +265,8 @@ const removeLeftovers = (dir: string): void => {
   for (const folder of [dir, join(dir, 'checkpoints')]) {
     if (!existsSync(folder)) continue
     for (const name of readdirSync(folder)) {
-      if (name.endsWith('.tmp')) rmSync(join(folder, name), { recursive: true, force: true })
+      // Within a checkpoint in the making, the policy saves beside the folder that it will fill: `.new.tmp.new`.
+      if (/\.tmp(\.new|\.old)?$/.test(name)) rmSync(join(folder, name), { recursive: true, force: true })
     }
   }
 }

@@ -20,6 +20,9 @@ export interface RunState {
 export const isFinished = (recipe: unknown): boolean =>
   (recipe as { finished?: unknown } | null | undefined)?.finished === true
 
+/** What to do about a checkpoint that cannot be read. */
+export const EARLIER_CHECKPOINT = 'resume from an earlier checkpoint by pointing checkpoints/latest at it'
+
 const STATE_FILE = 'run-state.json'
 const STEP_FOLDER = /^step-(\d{6,})$/
 
@@ -56,7 +59,7 @@ const checkState = (path: string, value: unknown): RunState => {
     Object.values(state.rng).every(isRngState)
   if (!sound) {
     throw new CheckpointError(`${path}: expected a step, a configHash and rng states of four integers each`, {
-      hint: 'resume from an earlier checkpoint by pointing checkpoints/latest at it',
+      hint: EARLIER_CHECKPOINT,
     })
   }
   return state as RunState
@@ -78,7 +81,7 @@ export const loadRunState = (
     value = JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
     throw new CheckpointError(`${path}: missing or not JSON (${(error as Error).message})`, {
-      hint: 'resume from an earlier checkpoint by pointing checkpoints/latest at it',
+      hint: EARLIER_CHECKPOINT,
       cause: error,
     })
   }

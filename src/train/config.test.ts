@@ -20,6 +20,11 @@ describe('the section policy under its earlier name, engine', () => {
     expect(engineAsPolicy(others)).toEqual(others)
   })
 
+  it('leaves a section that is null as it is, for the schema to refuse', () => {
+    for (const name of ['policy', 'engine'])
+      expect(engineAsPolicy({ [name]: null })).toEqual({ policy: null })
+  })
+
   it('goes together with policy where the two agree', () => {
     const both = {
       policy: { kind: 'local', threads: 1, sampler: { threads: 2 } },

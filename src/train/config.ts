@@ -101,7 +101,7 @@ const isTree = (value: unknown): value is Tree =>
 
 /** Both trees in one. @throws ErrorKind where they disagree */
 const united = (engine: unknown, policy: unknown, key: string, refuse: Refuse): unknown => {
-  if (engine === undefined || policy === undefined) return policy ?? engine
+  if (engine === undefined || policy === undefined) return engine === undefined ? policy : engine
   if (!isTree(engine) || !isTree(policy))
     return JSON.stringify(engine) === JSON.stringify(policy) ? policy : refuse(key, engine, policy)
   const keys = [...new Set([...Object.keys(policy), ...Object.keys(engine)])]

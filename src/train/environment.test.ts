@@ -105,6 +105,43 @@ describe('rollouts of several turns', () => {
     expect(rollouts[0].tokens.length).toBeLessThanOrEqual(LIMITS.tokens)
   })
 
+  it.each([
+    ['nothing', undefined, 'expected token ids, or null at its end, got undefined'],
+    ['a text', 'done', 'expected token ids, or null at its end, got string'],
+    ['what is no token', [1.5], 'expected token ids, or null at its end, got a list of other things'],
+  ])('fail, and leave no rejection to nobody, where the environment says %s', async (_, reply, failure) => {
+    const unhandled: unknown[] = []
+    const note = (reason: unknown) => unhandled.push(reason)
+    process.on('unhandledRejection', note)
+    const world = { start: () => ({ reply: async () => reply as unknown as number[] }) }
+    // Samples that come one by one: a reply is there before the last one is.
+    const rolled = rollOut(new FakePolicy(undefined, 5), [[], []], { environment: { world, limits: LIMITS } })
+    // Where all of a step's fail, the step is over.
+    await expect(rolled).rejects.toThrow(failure)
+    process.off('unhandledRejection', note)
+    expect(unhandled).toEqual([])
+  })
+
+  it('are asked for no more than they may have: a context that holds prompt and rollout is enough', async () => {
+    const policy = new FakePolicy((_, index) => [10, index])
+    const limits = { turns: 9, tokens: 9 }
+    await rollOut(
+      policy,
+      [
+        [[5], [5], [5]],
+        [[5, 5], [5], [5]],
+      ],
+      { environment: { world: scripted, limits } },
+    )
+    const largest = policy.sampled.map(({ prompts, maxTokens }) => {
+      return Math.max(...prompts.map(prompt => prompt.length - 1)) + maxTokens
+    })
+    expect(largest.every(size => size <= limits.tokens)).toBe(true)
+    const [first] = policy.sampled
+    await rollOut(policy, [[null]], { environment: { world: scripted, limits: { turns: 1, tokens: 3 } } })
+    expect([first.maxTokens, policy.sampled.at(-1)?.maxTokens]).toEqual([4, 3])
+  })
+
   it('end as length when a turn does not stop, or is cut at the last token', async () => {
     const long = await rollOut(new FakePolicy(() => [1, 2, 3]), [[[5], null]])
     expect(long.rollouts[0]).toMatchObject({ end: 'length', turns: [{ start: 0, end: 3 }] })

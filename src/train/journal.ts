@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { readSafetensors, writeSafetensors } from '../model/safetensors.ts'
 import type { TokenSpan } from '../rl/datum.ts'
 import type { Rollout } from '../rl/rollout.ts'
+import { EARLIER_CHECKPOINT } from '../runs/run-state.ts'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { CheckpointError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
@@ -78,7 +79,11 @@ export const saveJournal = (folder: string, journal: Journal): void => {
  */
 export const loadJournal = (folder: string): Journal | null => {
   const path = join(folder, NAMES)
-  if (!existsSync(path)) return null
+  const numbers = join(folder, NUMBERS)
+  if (!existsSync(path)) {
+    if (!existsSync(numbers)) return null
+    throw broken(path, `expected what ${NUMBERS} beside it holds, got no file`)
+  }
   let named: unknown
   try {
     named = JSON.parse(readFileSync(path, 'utf8'))
@@ -86,7 +91,6 @@ export const loadJournal = (folder: string): Journal | null => {
     throw broken(path, `expected JSON (${(error as Error).message})`)
   }
   const { requests } = parseWith(journalSchema, named, path, CheckpointError)
-  const numbers = join(folder, NUMBERS)
   if (!existsSync(numbers))
     throw broken(numbers, 'expected the rollouts that were sampled ahead, got no file')
   const tensors = readSafetensors(numbers)
@@ -154,5 +158,5 @@ const dataOf = (
 
 const broken = (path: string, what: string) =>
   new CheckpointError(`${path}: ${what}`, {
-    hint: 'resume from an earlier checkpoint by pointing checkpoints/latest at it',
+    hint: EARLIER_CHECKPOINT,
   })

@@ -9,7 +9,8 @@ import type { UpdateStats } from '../policy/update.ts'
 import { type Schedule, scheduleAt } from '../rl/schedules.ts'
 import type { MetricGroup, MetricsRow } from '../runs/rows.ts'
 import type { RunFolder } from '../runs/run-folder.ts'
-import { checkpointName } from '../runs/run-state.ts'
+import { checkpointName, EARLIER_CHECKPOINT } from '../runs/run-state.ts'
+import { CheckpointError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
 import { mean } from '../util/statistics.ts'
 import { type Journal, loadJournal, saveJournal } from './journal.ts'
@@ -145,7 +146,12 @@ const resumed = async <Rolled>(
   const folder = run.path('checkpoints', checkpointName(from))
   const journal = loadJournal(folder)
   const saved = recipe.state ? loadState(folder) : null
-  if (journal && saved && 'ahead' in saved) recipe.state!.load(saved.ahead)
+  if (saved && 'ahead' in saved !== (journal !== null))
+    throw new CheckpointError(
+      `${folder}: expected rollouts that were sampled ahead and the recipe's state of then, got one of the two`,
+      { hint: EARLIER_CHECKPOINT },
+    )
+  if (journal && saved) recipe.state!.load(saved.ahead)
   const ahead = journal && (await begin(from + 1, journal))
   if (saved) recipe.state!.load(saved.now)
   return ahead

@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { EARLIER_CHECKPOINT } from '../runs/run-state.ts'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { CheckpointError, DataError } from '../util/errors.ts'
 import type { RecipeState } from './recipe.ts'
@@ -14,10 +15,11 @@ export interface SavedState {
   ahead?: unknown
 }
 
-const nameOf = (value: unknown): string =>
-  typeof value === 'object' && value !== null
-    ? (value.constructor?.name ?? 'an object of its own kind')
-    : String(value)
+const nameOf = (value: unknown): string => {
+  if (typeof value === 'object' && value !== null)
+    return value.constructor?.name ?? 'an object of its own kind'
+  return typeof value === 'number' || value === undefined ? String(value) : `a ${typeof value}`
+}
 
 /** Refuses what JSON would change without a word: a list of floats becomes an object, NaN becomes null, a map is emptied. */
 const checkJson = (value: unknown, place: string): void => {
@@ -54,7 +56,7 @@ export const saveState = (folder: string, state: SavedState): void =>
 /** @throws CheckpointError where there is none, or a broken one */
 export const loadState = (folder: string): SavedState => {
   const path = join(folder, FILE)
-  const hint = 'resume from an earlier checkpoint by pointing checkpoints/latest at it'
+  const hint = EARLIER_CHECKPOINT
   if (!existsSync(path))
     throw new CheckpointError(`${path}: expected the recipe's state, got no file`, { hint })
   try {

@@ -3,6 +3,7 @@
 import type { Policy, Sample, SamplingOptions } from '../policy/policy.ts'
 import type { TokenIds, TokenSpan } from '../rl/datum.ts'
 import type { Rollout, RolloutEnd } from '../rl/rollout.ts'
+import { DataError } from '../util/errors.ts'
 import type { Environment, Episode, TurnLimits } from './environment.ts'
 
 /** A rollout that is to be drawn: all that is known of it before. */
@@ -28,7 +29,7 @@ export interface DrawOptions<Problem> {
 export type OnResponse = (index: number, response: Continuation) => void
 
 /**
- * Draws a response for every place. Turns go in rounds: all episodes that wait for the policy are sampled in one call, each
+ * Draws a response for every place. Turns go in rounds: all episodes that wait for the policy are sampled together, each
  * with a random stream of its own, so that neither batching nor the order in which they finish changes what is drawn.
  * @returns in the order of the places
  */
@@ -59,13 +60,22 @@ export const drawResponses = async <Problem>(
     const take = (i: number, sample: Sample) => {
       replies.push(now[i].take(sample))
     }
-    if (turn === 1) await firstTurns(policy, places, options, take)
+    if (turn === 1) await firstTurns(policy, places, withinLimits(options, limits), take)
     else await furtherTurns(policy, now, turn, options, take)
     await Promise.all(replies)
     waiting = now.filter(({ over }) => !over)
   }
   return responses
 }
+
+/** A first turn is asked for no more tokens than the whole rollout may have. */
+const withinLimits = <Problem>(
+  options: DrawOptions<Problem>,
+  { tokens }: TurnLimits,
+): DrawOptions<Problem> => ({
+  ...options,
+  sampling: { ...options.sampling, maxTokens: Math.min(options.sampling.maxTokens, tokens) },
+})
 
 const oneTurn = ({ tokens, logprobs, finishReason }: Sample): Continuation => ({
   tokens,
@@ -97,22 +107,41 @@ const firstTurns = async <Problem>(
   )
 }
 
-const furtherTurns = (
+/**
+ * One call for those that have the same room, nearly always all of them: near the end of its tokens an episode is not asked for
+ * more than it may have, which the policy's context need not hold.
+ */
+const furtherTurns = async (
   policy: Policy,
   episodes: readonly Growing[],
   turn: number,
   { sampling }: Pick<DrawOptions<unknown>, 'sampling'>,
   onSample: (index: number, sample: Sample) => void,
-): Promise<Sample[]> =>
-  policy.sample(
-    {
-      ...sampling,
-      prompts: episodes.map(episode => episode.context()),
-      samplesPerPrompt: 1,
-      promptSeeds: episodes.map(({ key }) => `${key}/turn ${turn}`),
-    },
-    sample => onSample(sample.prompt, sample),
-  )
+): Promise<void> => {
+  const rooms = episodes.map(({ room }) => Math.min(sampling.maxTokens, room))
+  for (const maxTokens of new Set(rooms)) {
+    const own = [...episodes.keys()].filter(i => rooms[i] === maxTokens)
+    await policy.sample(
+      {
+        ...sampling,
+        maxTokens,
+        prompts: own.map(i => episodes[i].context()),
+        samplesPerPrompt: 1,
+        promptSeeds: own.map(i => `${episodes[i].key}/turn ${turn}`),
+      },
+      sample => onSample(own[sample.prompt], sample),
+    )
+  }
+}
+
+/** @throws DataError for anything else: an environment is code of others, and what it says becomes part of a prompt */
+const tokensOrNull = (reply: unknown): TokenIds | null => {
+  const isToken = (id: unknown) => typeof id === 'number' && Number.isInteger(id) && id >= 0
+  const isList = Array.isArray(reply) || reply instanceof Int32Array
+  if (reply === null || (isList && Array.from<unknown>(reply).every(isToken))) return reply as TokenIds | null
+  const got = isList ? 'a list of other things' : typeof reply
+  throw new DataError(`reply of the environment: expected token ids, or null at its end, got ${got}`)
+}
 
 /** A rollout of several turns on its way. */
 class Growing {
@@ -150,10 +179,15 @@ class Growing {
     return [...this.#prompt, ...this.#tokens]
   }
 
+  /** Tokens that it may still have. */
+  get room(): number {
+    return this.#limits.tokens - this.#tokens.length
+  }
+
   /** Takes in a turn, and what the environment says to it. */
   async take({ tokens, logprobs, finishReason }: Sample): Promise<void> {
     const start = this.#tokens.length
-    const turn = tokens.slice(0, this.#limits.tokens - start)
+    const turn = tokens.slice(0, this.room)
     this.#add(turn, 1, logprobs)
     this.#turns.push({ start, end: this.#tokens.length })
     let end: RolloutEnd | null
@@ -161,7 +195,7 @@ class Growing {
     try {
       this.#episode ??= this.#start()
       const cut = finishReason === 'length' || turn.length < tokens.length
-      end = cut ? 'length' : this.#hear(await this.#episode.reply(turn))
+      end = cut ? 'length' : this.#hear(tokensOrNull(await this.#episode.reply(turn)))
     } catch (error) {
       end = 'failed'
       failure = error instanceof Error ? error.message : String(error)
