@@ -73,7 +73,7 @@ export const train = async <Rolled>(
   }
   let watched: WatchedLesson | null = null
   /** The rollouts of the next step. */
-  let ahead = from > 0 ? await resumed(run, from, recipe, begin) : null
+  let ahead = from > 0 ? await resumed(run, { seed: settings.seed, step: from + 1 }, recipe, begin) : null
   const trainStep = async (step: number): Promise<MetricsRow> => {
     const startMs = performance.now()
     weightsMs = 0
@@ -139,12 +139,18 @@ const start = <Rolled>(
 /** Brings the recipe's state back, and what was sampled ahead: it began with the state that the recipe had then. */
 const resumed = async <Rolled>(
   run: RunFolder,
-  from: number,
+  next: { seed: number | string; step: number },
   recipe: Recipe<Rolled>,
   begin: (step: number, known: Journal) => Promise<Running<Rolled>>,
 ): Promise<Running<Rolled> | null> => {
-  const folder = run.path('checkpoints', checkpointName(from))
+  const folder = run.path('checkpoints', checkpointName(next.step - 1))
   const journal = loadJournal(folder)
+  const foreign = [...(journal?.keys() ?? [])].find(key => !key.startsWith(`${next.seed}/${next.step}/`))
+  if (foreign !== undefined)
+    throw new CheckpointError(
+      `${folder}: expected rollouts that were sampled ahead for step ${next.step}, got those of seed ${foreign}`,
+      { hint: EARLIER_CHECKPOINT },
+    )
   const saved = recipe.state ? loadState(folder) : null
   if (saved && 'ahead' in saved !== (journal !== null))
     throw new CheckpointError(
@@ -152,7 +158,7 @@ const resumed = async <Rolled>(
       { hint: EARLIER_CHECKPOINT },
     )
   if (journal && saved) recipe.state!.load(saved.ahead)
-  const ahead = journal && (await begin(from + 1, journal))
+  const ahead = journal && (await begin(next.step, journal))
   if (saved) recipe.state!.load(saved.now)
   return ahead
 }

@@ -140,6 +140,16 @@ describe('a run that has sampled ahead', () => {
     await expect(parts).rejects.toThrow(/sampled-ahead\.json: expected what sampled-ahead\.safetensors/)
   })
 
+  it('is not gone on with where they are those of another step', async () => {
+    const swap = (checkpoint: string) => {
+      const path = join(checkpoint, 'sampled-ahead.json')
+      writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/"7\/\d+\//g, '"7/9/'))
+    }
+    await expect(rolloutsOf(() => recipeOf({}), swap)).rejects.toThrow(
+      /expected rollouts that were sampled ahead for step \d, got those of seed 7\/9\//,
+    )
+  })
+
   it.each([
     ['the rollouts', ['sampled-ahead.json', 'sampled-ahead.safetensors']],
     ['the state that they began with', ['recipe-state.json']],
