@@ -145,7 +145,9 @@ const resumed = async <Rolled>(
 ): Promise<Running<Rolled> | null> => {
   const folder = run.path('checkpoints', checkpointName(next.step - 1))
   const journal = loadJournal(folder)
-  const foreign = [...(journal?.keys() ?? [])].find(key => !key.startsWith(`${next.seed}/${next.step}/`))
+  const foreign = [...(journal?.keys() ?? [])].find(
+    key => !`${key}/`.startsWith(`${next.seed}/${next.step}/`),
+  )
   if (foreign !== undefined)
     throw new CheckpointError(
       `${folder}: expected rollouts that were sampled ahead for step ${next.step}, got those of seed ${foreign}`,

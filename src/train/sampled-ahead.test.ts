@@ -143,10 +143,10 @@ describe('a run that has sampled ahead', () => {
   it('is not gone on with where they are those of another step', async () => {
     const swap = (checkpoint: string) => {
       const path = join(checkpoint, 'sampled-ahead.json')
-      writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/"7\/\d+\//g, '"7/9/'))
+      writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/"7\/\d+/g, '"7/9'))
     }
     await expect(rolloutsOf(() => recipeOf({}), swap)).rejects.toThrow(
-      /expected rollouts that were sampled ahead for step \d, got those of seed 7\/9\//,
+      /expected rollouts that were sampled ahead for step \d, got those of seed 7\/9/,
     )
   })
 
