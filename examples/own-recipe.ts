@@ -1,5 +1,5 @@
 // A recipe of one's own: a task (sort three words), a rubric, a reward and credit, through the package's exports alone.
-// Run: npx tsc --ignoreConfig --module nodenext --target es2022 --types node own-recipe.ts && node own-recipe.js [run folder] [steps]
+// Run in this folder: npx tsc --ignoreConfig --module nodenext --target es2022 --types node own-recipe.ts && node own-recipe.js [run folder] [steps]
 import { parseModelConfig } from 'gradus/model'
 import { LocalPolicy } from 'gradus/policy'
 import { advantagesOf, creditRollouts, datumsOf, type Graded, lossOf } from 'gradus/rl'

@@ -1,5 +1,5 @@
 // A tool of one's own: where is Bob today? Only the porter's list knows; the policy learns to ask, and to believe the answer.
-// Run: npx tsc --ignoreConfig --module nodenext --target es2022 --types node own-tool.ts && node own-tool.js [run folder] [steps] [seed]
+// Run in this folder: npx tsc --ignoreConfig --module nodenext --target es2022 --types node own-tool.ts && node own-tool.js [run folder] [steps] [seed]
 import { parseModelConfig } from 'gradus/model'
 import { LocalPolicy } from 'gradus/policy'
 import { advantagesOf, creditRollouts, datumsOf, type Graded, lossOf } from 'gradus/rl'

@@ -54,6 +54,7 @@ const buildPageScript = () => {
 
 if (!(process.argv.includes('--if-stale') && isFresh())) {
   const startedMs = Date.now()
+  console.error('building dist/, which takes up to a minute')
   rmSync(stamp, { force: true })
   mkdirSync(join(root, 'dist', 'kernels'), { recursive: true })
   buildKernels()

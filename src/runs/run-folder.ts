@@ -280,9 +280,7 @@ export const readRunInfo = (dir: string): RunInfo => {
   if (!existsSync(path)) {
     throw new RunError(
       `${dir}: there is no run here (no config.json), so there is nothing to read or resume`,
-      {
-        hint: 'check the path; `runs/` lists the runs there are',
-      },
+      { hint: 'check the path; runs lie in the folder runs/ unless --out said otherwise' },
     )
   }
   try {
