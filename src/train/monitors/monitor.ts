@@ -26,11 +26,11 @@ export interface Sign {
   subject?: string
 }
 
-/** One rollout of the latest step. */
+/** One rollout of the latest step, as far as the policy wrote it. */
 export interface WatchedRollout {
   row: RolloutRow
   tokens: TokenIds
-  /** Of sampling. */
+  /** Of sampling, a token each. */
   logprobs: Float32Array
   /** Which group it belongs to. */
   group: number

@@ -14,14 +14,17 @@ export interface WatchedLesson {
 }
 
 /** What the policy wrote: what a tool says again and again is not its doing. */
-const writtenBy = ({ tokens, mask }: Pick<Rollout, 'tokens' | 'mask'>): Int32Array =>
-  mask.includes(0) ? tokens.filter((_, t) => mask[t] === 1) : tokens
+const writtenBy = ({ tokens, logprobs, mask }: Rollout): Pick<Rollout, 'tokens' | 'logprobs'> => {
+  if (!mask.includes(0)) return { tokens, logprobs }
+  const isOwn = (_: number, t: number) => mask[t] === 1
+  return { tokens: tokens.filter(isOwn), logprobs: logprobs.filter(isOwn) }
+}
 
 export const watchLesson = ({ rollouts, heldOut }: Pick<Lesson, 'rollouts' | 'heldOut'>): WatchedLesson => {
   let scores: readonly (number | null)[] | null = null
   const items = rollouts.map(item => ({
     ...item,
-    tokens: writtenBy(item.rollout),
+    ...writtenBy(item.rollout),
     advantage: meanAdvantage(item),
   }))
   const work = async (): Promise<Omit<MetricsRow, 'step'>> => {
@@ -41,7 +44,7 @@ export const watchLesson = ({ rollouts, heldOut }: Pick<Lesson, 'rollouts' | 'he
   return {
     figures,
     rollouts: () =>
-      items.map(({ row, tokens, rollout: { logprobs, group }, advantage }, i) => {
+      items.map(({ row, tokens, logprobs, rollout: { group }, advantage }, i) => {
         const score = scores?.[i] ?? null
         const own = { ...row(), ...(score !== null && { heldOut: score }) }
         return { row: own, tokens, logprobs, group: groups.indexOf(group), advantage }
