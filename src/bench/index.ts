@@ -1,5 +1,10 @@
 /** @file Benchmarks: the engine, judges and rewards, and how far sampling, grading and learning overlap. */
 
+export {
+  benchDeterminism,
+  type DeterminismBenchmark,
+  formatDeterminismBenchmark,
+} from './determinism.ts'
 export { benchEngine, type EngineBenchmark, formatEngineBenchmark } from './engine.ts'
 export type { OnProgress } from './figure-table.ts'
 export { benchJudge, formatJudgeBenchmark, type JudgeBenchmark } from './judge.ts'

@@ -1,7 +1,12 @@
 /** @file Runs a graph again and again on several threads and compares bits: for this engine's operations and for yours. */
 
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Executable, type ExecutableOptions, type Value, type Values } from './executable.ts'
 import { type CheckInput, named, onlyUsed, weightedGradients } from './gradient-check.ts'
+import { toOnnx } from './onnx.ts'
+import { computePlainly } from './reference.ts'
 import { input, type Tensor } from './tensor.ts'
 
 export interface DeterminismCheck {
@@ -16,16 +21,53 @@ export interface DeterminismCheck {
    * Infinity where one has a NaN and the other has not.
    */
   worst: number
+  /** The same from plain float64 arithmetic (`computePlainly`); null when it was not asked for. */
+  fromReference: number | null
+  /** Operators that the runtime offered to more than one thread, in alphabetical order; null when it was not asked for. */
+  divided: readonly string[] | null
+  /** Kinds of nodes in the graph; see `OnnxModel.signatures`. */
+  signatures: readonly string[]
 }
 
-export interface DeterminismCheckOptions extends Omit<ExecutableOptions, 'threads'> {
+export interface DeterminismCheckOptions extends Omit<ExecutableOptions, 'threads' | 'profilePrefix'> {
   /** Threads to compare with one; 2 by default. */
   threads?: number
   /** 50 by default. */
   runs?: number
   /** True by default; for functions without a gradient, such as comparisons, false. */
   withGradient?: boolean
+  /** Compares with plain arithmetic too; false by default, because it is slow. */
+  reference?: boolean
+  /** Asks the runtime which operators it divides; false by default. */
+  profile?: boolean
 }
+
+/** A function's outputs, and the gradient of a weighted sum of them, with something to feed. */
+export const graphOf = (
+  build: (inputs: Tensor[]) => Tensor | Tensor[],
+  inputs: readonly CheckInput[],
+  withGradient: boolean,
+) => {
+  const tensors = inputs.map(({ shape, dtype }, i) => input(`x${i}`, shape, dtype))
+  const results = [build(tensors)].flat()
+  const differentiated = tensors.filter((x, i) => x.dtype === 'float32' && !inputs[i].fixed)
+  const outputs: Record<string, Tensor> = {
+    ...named('y', results),
+    ...(withGradient && named('d', weightedGradients(results, differentiated))),
+  }
+  const values: Values = {
+    ...named('x', inputs.map(toValue)),
+    ...(withGradient && named('weights', results.map(weightsFor))),
+  }
+  return { outputs, values }
+}
+
+/** Kinds of nodes of a function and its gradient, without computing anything. */
+export const signaturesOf = (
+  build: (inputs: Tensor[]) => Tensor | Tensor[],
+  inputs: readonly CheckInput[],
+  withGradient = true,
+): readonly string[] => toOnnx(graphOf(build, inputs, withGradient).outputs).signatures
 
 /**
  * Computes a function's outputs and, unless `withGradient` is false, the gradient of a weighted sum of them: once on one
@@ -34,33 +76,61 @@ export interface DeterminismCheckOptions extends Omit<ExecutableOptions, 'thread
 export const checkDeterminism = async (
   build: (inputs: Tensor[]) => Tensor | Tensor[],
   inputs: readonly CheckInput[],
-  { threads = 2, runs = 50, withGradient = true, ...options }: DeterminismCheckOptions = {},
+  options: DeterminismCheckOptions = {},
 ): Promise<DeterminismCheck> => {
-  const tensors = inputs.map(({ shape, dtype }, i) => input(`x${i}`, shape, dtype))
-  const results = [build(tensors)].flat()
-  const differentiated = tensors.filter((x, i) => x.dtype === 'float32' && !inputs[i].fixed)
-  const outputs = {
-    ...named('y', results),
-    ...(withGradient && named('d', weightedGradients(results, differentiated))),
-  }
-  const values = {
-    ...named('x', inputs.map(toValue)),
-    ...(withGradient && named('weights', results.map(weightsFor))),
-  }
-  const one = await Executable.compile(outputs, { ...options, threads: 1 })
-  const expected = await one.run(onlyUsed(one, values))
+  const { threads = 2, runs = 50, withGradient = true, reference = false, profile = false, ...rest } = options
+  const { outputs, values } = graphOf(build, inputs, withGradient)
+  const one = await Executable.compile(outputs, { ...rest, threads: 1 })
+  const feeds = onlyUsed(one, values)
+  const expected = await one.run(feeds)
   await one.release()
-  const several = await Executable.compile(outputs, { ...options, threads })
-  const first = await several.run(onlyUsed(several, values))
+  const several = await Executable.compile(outputs, { ...rest, threads })
+  const first = await several.run(feeds)
   let [differing, worst] = [0, largestDifference(first, expected)]
   for (let run = 1; run < runs; run++) {
-    const found = await several.run(onlyUsed(several, values))
+    const found = await several.run(feeds)
     if (sameBits(found, first)) continue
     differing++
     worst = Math.max(worst, largestDifference(found, expected))
   }
   await several.release()
-  return { runs, differing, sameAsOneThread: sameBits(first, expected), worst }
+  return {
+    runs,
+    differing,
+    sameAsOneThread: sameBits(first, expected),
+    worst,
+    fromReference: reference ? largestDifference(first, computePlainly(outputs, feeds)) : null,
+    divided: profile ? await dividedOperators(outputs, feeds, { ...rest, threads }) : null,
+    signatures: several.model.signatures,
+  }
+}
+
+/** One node's entry in the profile of ONNX Runtime. */
+interface ProfileEvent {
+  cat: string
+  args?: { op_name?: string; thread_scheduling_stats?: { main_thread?: { block_size: number[] } } }
+}
+
+/** Operators that the runtime cut into blocks for its threads, after its own rewriting of the graph. */
+const dividedOperators = async (
+  outputs: Readonly<Record<string, Tensor>>,
+  feeds: Values,
+  options: ExecutableOptions,
+): Promise<string[]> => {
+  const folder = mkdtempSync(join(tmpdir(), 'gradus-profile-'))
+  try {
+    const graph = await Executable.compile(outputs, { ...options, profilePrefix: join(folder, 'run') })
+    await graph.run(feeds)
+    graph.endProfiling()
+    await graph.release()
+    const text = readdirSync(folder).map(name => readFileSync(join(folder, name), 'utf8'))
+    const events = text.flatMap(json => JSON.parse(json) as ProfileEvent[])
+    const isDivided = ({ cat, args }: ProfileEvent) =>
+      cat === 'Node' && (args?.thread_scheduling_stats?.main_thread?.block_size.length ?? 0) > 0
+    return [...new Set(events.filter(isDivided).map(({ args }) => args!.op_name!))].sort()
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 const toValue = ({ data, shape }: CheckInput): Value => ({ data, dims: shape })
@@ -76,19 +146,20 @@ const bytes = ({ data }: Value) => new Uint8Array(data.buffer, data.byteOffset, 
 const sameBits = (a: Values, b: Values): boolean =>
   Object.keys(a).every(name => Buffer.compare(bytes(a[name]), bytes(b[name])) === 0)
 
-const largestDifference = (a: Values, b: Values): number => {
-  if (sameBits(a, b)) return 0
-  return Math.max(
+/** Numbers by name, of any kind. */
+type Numbers = Record<string, { data: ArrayLike<number | bigint> }>
+
+const largestDifference = (a: Numbers, b: Numbers): number =>
+  Math.max(
     ...Object.keys(a).map(name => {
       const [found, expected] = [a[name].data, b[name].data]
       let [difference, largest] = [0, 0]
       for (let i = 0; i < found.length; i++) {
         const apart = Math.abs(Number(found[i]) - Number(expected[i]))
-        if (Number.isNaN(apart) && !Object.is(found[i], expected[i])) return Infinity
+        if (Number.isNaN(apart) && !Object.is(Number(found[i]), Number(expected[i]))) return Infinity
         difference = Math.max(difference, apart || 0)
         largest = Math.max(largest, Math.abs(Number(expected[i])) || 0)
       }
       return difference === 0 ? 0 : difference / largest
     }),
   )
-}

@@ -3,7 +3,15 @@
 import { type Shape, showShape } from './dim.ts'
 import { ONNX_TYPE } from './ops/elementwise.ts'
 import { MessageWriter } from './protobuf.ts'
-import { type Attribute, type Call, type DType, resolve, type Tensor, type TensorData } from './tensor.ts'
+import {
+  type Attribute,
+  type Call,
+  type DType,
+  type OnnxNode,
+  resolve,
+  type Tensor,
+  type TensorData,
+} from './tensor.ts'
 
 const OPSET = 20
 
@@ -21,6 +29,8 @@ export interface OnnxModel {
   outputs: readonly { name: string; dtype: DType; shape: Shape }[]
   /** Nodes by operator type, for messages and tests. */
   nodeCounts: Readonly<Record<string, number>>
+  /** Kinds of nodes, each once: domain, operator and types, such as `Gather(float32,int64)->float32`. */
+  signatures: readonly string[]
 }
 
 const attributeMessage = (name: string, value: Attribute): MessageWriter => {
@@ -55,7 +65,7 @@ const valueInfo = (name: string, dtype: DType, shape: Shape): MessageWriter => {
 }
 
 /** All calls that the outputs need, in topological order. */
-const callsOf = (outputs: readonly Tensor[]): Call[] => {
+export const callsOf = (outputs: readonly Tensor[]): Call[] => {
   const calls = new Map<number, Call>()
   const stack = outputs.map(resolve)
   while (stack.length > 0) {
@@ -67,11 +77,28 @@ const callsOf = (outputs: readonly Tensor[]): Call[] => {
   return [...calls.values()].sort((a, b) => a.id - b.id)
 }
 
+/** Products differ in what lies transposed, and each way has kernels of its own. */
+const variantOf = ({ transA, transB }: Readonly<Record<string, Attribute>>): string =>
+  transA || transB ? `[${transA ? 'a' : ''}${transB ? 'b' : ''} transposed]` : ''
+
+/** See `OnnxModel.signatures`. */
+const signatureOf = (
+  { type, domain, attributes = {}, inputs }: OnnxNode,
+  outputs: readonly Tensor[],
+): string => {
+  const types = inputs.map(x => (x === '' ? '' : x.dtype)).join()
+  const results = outputs.map(({ dtype }) => dtype)
+  // However many parts: a split into three is a split into two.
+  const shown = type === 'Split' || type === 'Concat' ? [...new Set(types.split(','))].join() : types
+  return `${domain ? `${domain}.` : ''}${type}${variantOf(attributes)}(${shown})->${[...new Set(results)].join()}`
+}
+
 /** Names tensors and collects the parts of a GraphProto; equal calls are computed once. */
 class GraphWriter {
   readonly graph = new MessageWriter()
   readonly inputs: ModelInput[] = []
   readonly nodeCounts: Record<string, number> = {}
+  readonly signatures = new Set<string>()
   readonly #names = new Map<Tensor, string>()
   readonly #interned = new Map<string, string>()
   readonly #inputOf = new Map<string, Tensor>()
@@ -139,6 +166,7 @@ class GraphWriter {
     outputs.forEach((name, i) => {
       this.#interned.set(`${key}.${i}`, name)
     })
+    this.signatures.add(signatureOf(node, call.outputs))
     this.#writeNode(node.type, node.domain, `${call.op.name}.${call.id}`, inputs, outputs, attributes)
   }
 
@@ -185,5 +213,6 @@ export const toOnnx = (outputs: Readonly<Record<string, Tensor>>): OnnxModel => 
     inputs: writer.inputs,
     outputs: Object.entries(outputs).map(([name, { dtype, shape }]) => ({ name, dtype, shape })),
     nodeCounts: writer.nodeCounts,
+    signatures: [...writer.signatures].sort(),
   }
 }

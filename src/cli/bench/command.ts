@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import type { Io } from '../io.ts'
+import { addBenchDeterminism } from './determinism.ts'
 import { addBenchEngine } from './engine.ts'
 import { addBenchJudge } from './judge.ts'
 import { addBenchOverlap } from './overlap.ts'
@@ -15,4 +16,5 @@ export const addBenchCommand = (program: Command, io: Io, done: (code: number) =
   addBenchEngine(bench, io, done)
   addBenchJudge(bench, io, done)
   addBenchOverlap(bench, io, done)
+  addBenchDeterminism(bench, io, done)
 }

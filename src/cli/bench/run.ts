@@ -9,8 +9,9 @@ export const runBenchmark = async <Result>(
   json: boolean | undefined,
   measure: (onProgress: OnProgress | undefined) => Promise<Result>,
   format: (result: Result) => string,
-): Promise<void> => {
+): Promise<Result> => {
   const result = await measure(json ? undefined : line => io.err.write(`${line}\n`))
   if (json) printJson(io, result)
   else io.out.write(`${format(result)}\n`)
+  return result
 }

@@ -1,0 +1,183 @@
+/** @file `gradus bench determinism`: everything that computes numbers, again and again on several threads beside a busy loop. */
+
+import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { cpus } from 'node:os'
+import { DETERMINISM_SIZES, type DeterminismSize, determinismCases } from '../tensor/determinism-cases.ts'
+import { checkDeterminism } from '../tensor/determinism-check.ts'
+import { UsageError } from '../util/errors.ts'
+import { ENGINE_CASES } from './determinism-engines.ts'
+import { KERNEL_CASES } from './determinism-kernels.ts'
+import { figureTable, type OnProgress } from './figure-table.ts'
+import type { RepeatedCase } from './repeated-case.ts'
+
+/** Relative to the largest number of an output: what float32 sums of a million numbers may differ in by rounding. */
+const ROUNDING = 1e-4
+
+/** What became of one case at one size. */
+export interface DeterminismFigure {
+  runs: number
+  /** Runs with other bits than the first. */
+  differing: number
+  sameAsOneThread: boolean | null
+  /** Largest relative difference from one thread, and from plain float64 arithmetic; null where it is not compared. */
+  fromOneThread: number | null
+  fromReference: number | null
+  /** Operators that the runtime cut into blocks for its threads; null for what is not one graph. */
+  divided: readonly string[] | null
+}
+
+/** `whole` is the size of what has only one. */
+export type DeterminismSizes = Partial<Record<DeterminismSize | 'whole', DeterminismFigure>>
+
+export interface DeterminismBenchmark {
+  runs: number
+  threads: number
+  node: string
+  onnxruntime: string
+  processor: string
+  /** Rows of 256 numbers. */
+  rows: typeof DETERMINISM_SIZES
+  cases: Record<string, DeterminismSizes>
+  /** Cases and sizes that differ from run to run, or from plain arithmetic by more than rounding. */
+  wrong: readonly string[]
+}
+
+export interface DeterminismOptions {
+  /** 50 by default. */
+  runs?: number
+  /** 2 by default. */
+  threads?: number
+  /** Only the cases of this name, or of one operation. */
+  only?: string
+  /** Sizes to go through; all by default. */
+  sizes?: readonly DeterminismSize[]
+  onProgress?: OnProgress
+}
+
+/** A process that computes until this one lets it go, or ends. */
+const LOOP = `
+process.on('disconnect', () => process.exit())
+const spin = () => { const end = Date.now() + 20; while (Date.now() < end); setImmediate(spin) }
+spin()`
+
+const besideBusyProcess = async <T>(work: () => Promise<T>): Promise<T> => {
+  const loop = spawn(process.execPath, ['-e', LOOP], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+  try {
+    return await work()
+  } finally {
+    loop.kill('SIGKILL')
+  }
+}
+
+const isChosen = (name: string, only: string | undefined) =>
+  only === undefined || name === only || name.split('/')[0] === only
+
+const checkOperation = async (
+  name: string,
+  size: DeterminismSize,
+  runs: number,
+  threads: number,
+): Promise<DeterminismFigure> => {
+  const { build, inputs, withGradient } = determinismCases(DETERMINISM_SIZES[size])[name]
+  const check = await checkDeterminism(build, inputs, {
+    runs,
+    threads,
+    withGradient,
+    spinning: false,
+    // At the largest size one thread is compared with alone: it is the same arithmetic, and plain sums take minutes.
+    reference: size !== 'huge',
+    profile: true,
+  })
+  const { differing, sameAsOneThread, worst, fromReference, divided } = check
+  return { runs, differing, sameAsOneThread, fromOneThread: worst, fromReference, divided }
+}
+
+const checkRepeated = async (
+  { run, fromReference }: RepeatedCase,
+  runs: number,
+  threads: number,
+): Promise<DeterminismFigure> => {
+  const first = await run(threads)
+  let differing = 0
+  for (let again = 1; again < runs; again++) if (Buffer.compare(await run(threads), first) !== 0) differing++
+  return {
+    runs,
+    differing,
+    sameAsOneThread: null,
+    fromOneThread: null,
+    fromReference: fromReference ? await fromReference() : null,
+    divided: null,
+  }
+}
+
+const isWrong = ({ differing, fromOneThread, fromReference }: DeterminismFigure): boolean =>
+  differing > 0 || !(Math.max(fromOneThread ?? 0, fromReference ?? 0) < ROUNDING)
+
+const repeated: Readonly<Record<string, RepeatedCase>> = { ...KERNEL_CASES, ...ENGINE_CASES }
+
+/** Names of all cases, for messages and tests. */
+export const determinismNames = (): string[] => [
+  ...Object.keys(determinismCases(DETERMINISM_SIZES.small)),
+  ...Object.keys(repeated),
+]
+
+/**
+ * Repeats every operation at every size, the WebAssembly kernels, the choice of tokens, and whole engines beside each other, while
+ * another process computes; compares bits from run to run, and numbers with one thread and with plain arithmetic.
+ * @throws UsageError when no case is called `only`
+ */
+export const benchDeterminism = async (options: DeterminismOptions = {}): Promise<DeterminismBenchmark> => {
+  const { runs = 50, threads = 2, only, onProgress = () => {} } = options
+  const sizes = options.sizes ?? (Object.keys(DETERMINISM_SIZES) as DeterminismSize[])
+  const names = determinismNames().filter(name => isChosen(name, only))
+  if (names.length === 0)
+    throw new UsageError(`--only ${only}: there is no such operation`, {
+      hint: `choose from ${[...new Set(determinismNames().map(name => name.split('/')[0]))].join(', ')}`,
+    })
+  const cases: Record<string, DeterminismSizes> = {}
+  const wrong: string[] = []
+  const keep = (name: string, size: DeterminismSize | 'whole', figure: DeterminismFigure) => {
+    cases[name] = { ...cases[name], [size]: figure }
+    if (isWrong(figure)) wrong.push(`${name} (${size})`)
+  }
+  await besideBusyProcess(async () => {
+    for (const [at, name] of names.entries()) {
+      onProgress(`${at + 1}/${names.length} ${name}`)
+      if (repeated[name]) keep(name, 'whole', await checkRepeated(repeated[name], runs, threads))
+      else for (const size of sizes) keep(name, size, await checkOperation(name, size, runs, threads))
+    }
+  })
+  const { version } = createRequire(import.meta.url)('onnxruntime-node/package.json') as { version: string }
+  return {
+    runs,
+    threads,
+    node: process.version,
+    onnxruntime: version,
+    processor: cpus()[0]?.model ?? 'unknown',
+    rows: DETERMINISM_SIZES,
+    cases,
+    wrong,
+  }
+}
+
+const figureOf = ({ differing, sameAsOneThread, divided }: DeterminismFigure): string =>
+  `${differing}${sameAsOneThread === false ? '*' : ''}${divided?.length === 0 ? '-' : ''}`
+
+/** A line for each case with the number of differing runs at each size. */
+export const formatDeterminismBenchmark = ({ cases, runs, threads, wrong }: DeterminismBenchmark): string => {
+  const lines = Object.entries(cases).map(([name, sizes]) => {
+    const figures = Object.entries(sizes)
+    const shown = figures.map(([size, figure]) => `${size} ${figureOf(figure).padEnd(3)}`).join('  ')
+    const compared = figures.flatMap(([, { fromReference }]) =>
+      fromReference === null ? [] : [fromReference],
+    )
+    const note = compared.length > 0 ? `${Math.max(...compared).toExponential(0)} from plain arithmetic` : ''
+    return [name, shown.trimEnd(), note] as const
+  })
+  const verdict = wrong.length > 0 ? `wrong: ${wrong.join(', ')}` : 'every run gave the same bits'
+  return `${figureTable(lines)}
+
+Runs of ${runs} on ${threads} threads that differ from the first. * not the bits of one thread; - the runtime does not divide it.
+${verdict}`
+}

@@ -1,0 +1,129 @@
+/** @file Every kind of graph that this package compiles, for models of a few numbers, and what the runtime makes of a graph. */
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as ort from 'onnxruntime-node'
+import type { ModelConfig } from '../model/config.ts'
+import { prefillGraph, stepGraph } from '../model/decoding.ts'
+import { type Forward, forwardGraph, lossGraph } from '../policy/local/loss-graph.ts'
+import type { ModelSource } from '../policy/local/model-source.ts'
+import { Parameters } from '../policy/local/parameters.ts'
+import { TINY } from '../policy/local/tiny-model.fixture.ts'
+import type { LossSpec } from '../rl/loss.ts'
+import { LOSS_PRESETS, lossOf } from '../rl/loss-presets.ts'
+import { gradients, type Tensor } from '../tensor/index.ts'
+
+export type Graph = Record<string, Tensor>
+
+const LOSSES: Readonly<Record<string, LossSpec>> = {
+  ...LOSS_PRESETS,
+  ...Object.fromEntries(
+    (['k1', 'k2', 'k3', 'abs'] as const).map(kind => [
+      `kl ${kind}`,
+      lossOf('trl:grpo', { kl: { kind, coef: 0.1 } }),
+    ]),
+  ),
+  entropy: lossOf('trl:grpo', { entropyCoef: 0.01 }),
+  'cross entropy': lossOf('trl:grpo', { crossEntropyCoef: 0.5 }),
+  'value without clip': lossOf('verl:ppo', { value: { coef: 1, clip: null } }),
+  reinforce: lossOf('trl:grpo', { policy: { kind: 'reinforce' } }),
+  nothing: lossOf('trl:grpo', { policy: { kind: 'none' } }),
+}
+
+const LORA = { rank: 2, alpha: 4, targetModules: ['q_proj', 'down_proj'] } as const
+const models: Readonly<Record<string, { config: ModelConfig; source?: Omit<ModelSource, 'init'> }>> = {
+  llama: { config: TINY, source: { valueHead: true } },
+  'llama with an adapter': { config: TINY, source: { valueHead: true, lora: LORA } },
+  qwen2: {
+    config: { ...TINY, family: 'qwen2', attentionBias: true, tieEmbeddings: false },
+    source: { valueHead: true },
+  },
+  qwen3: { config: { ...TINY, family: 'qwen3', qkNorm: true, kvHeads: 4 }, source: { valueHead: true } },
+  'a large vocabulary': { config: { ...TINY, vocabSize: 8200, layers: 1 }, source: { valueHead: true } },
+}
+
+const withoutNull = (forward: Forward): Graph =>
+  Object.fromEntries(Object.entries(forward).filter((entry): entry is [string, Tensor] => entry[1] !== null))
+
+/** Graphs of one model: prompt, one token, scores, and the gradient of every loss; with and without a shared prompt. */
+const graphsOf = (config: ModelConfig, source: Omit<ModelSource, 'init'>): [string, Graph][] => {
+  const parameters = new Parameters({ ...source, init: { config, seed: 1 } })
+  const training = (spec: LossSpec, withPrefix: boolean): Graph => {
+    const weights = parameters.asInputs()
+    const forward = forwardGraph(config, weights, withPrefix)
+    const loss = lossGraph(spec, forward)
+    const wrt = parameters.trained.map(({ name }) => weights.get(name))
+    return {
+      loss,
+      ...withoutNull(forward),
+      ...Object.fromEntries(gradients(loss, wrt).map((gradient, i) => [`gradient${i}`, gradient])),
+    }
+  }
+  return [
+    ['prompt', prefillGraph(config, parameters.asInputs())],
+    ['token', stepGraph(config, parameters.asInputs())],
+    ['token, weights fixed', stepGraph(config, parameters.asConstants())],
+    ...[true, false].flatMap((withPrefix): [string, Graph][] => [
+      ['scores', withoutNull(forwardGraph(config, parameters.asInputs(), withPrefix))],
+      ...Object.entries(LOSSES).map(([name, spec]): [string, Graph] => [name, training(spec, withPrefix)]),
+    ]),
+  ]
+}
+
+/** By what they are for. */
+export const productGraphs = (): [string, Graph][] =>
+  Object.entries(models).flatMap(([name, { config, source = {} }]) =>
+    graphsOf(config, source).map(([purpose, graph]): [string, Graph] => [`${name}: ${purpose}`, graph]),
+  )
+
+/** Fields of a protobuf message that hold bytes, by number. */
+function* byteFields(bytes: Uint8Array): Generator<[field: number, content: Uint8Array]> {
+  let at = 0
+  const varint = () => {
+    let [value, shift] = [0, 1]
+    for (;;) {
+      const byte = bytes[at++]
+      value += (byte & 127) * shift
+      if (byte < 128) return value
+      shift *= 128
+    }
+  }
+  while (at < bytes.length) {
+    const key = varint()
+    const kind = key % 8
+    if (kind === 0) varint()
+    else if (kind === 1) at += 8
+    else if (kind === 5) at += 4
+    else {
+      const length = varint()
+      yield [Math.floor(key / 8), bytes.subarray(at, at + length)]
+      at += length
+    }
+  }
+}
+
+const textOf = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes)
+
+/** Operators that are left when the runtime has rewritten a model, as the engine has it do. */
+export const rewrittenOperators = async (model: Uint8Array): Promise<string[]> => {
+  const folder = mkdtempSync(join(tmpdir(), 'gradus-graph-'))
+  try {
+    const path = join(folder, 'rewritten.onnx')
+    const session = await ort.InferenceSession.create(model, {
+      graphOptimizationLevel: 'basic',
+      optimizedModelFilePath: path,
+      logSeverityLevel: 3,
+    })
+    await session.release()
+    const graphs = [...byteFields(readFileSync(path))].filter(([field]) => field === 7)
+    const nodes = graphs.flatMap(([, graph]) => [...byteFields(graph)].filter(([field]) => field === 1))
+    return nodes.map(([, node]) => {
+      const fields = new Map(byteFields(node))
+      const domain = textOf(fields.get(7))
+      return `${domain && domain !== 'ai.onnx' ? `${domain}.` : ''}${textOf(fields.get(4))}`
+    })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
