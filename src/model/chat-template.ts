@@ -1,10 +1,10 @@
 /** @file Conversations as prompt text: the Jinja chat template that comes with a checkpoint. */
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { Template } from '@huggingface/jinja'
 import { CheckpointError, DataError } from '../util/errors.ts'
-import { readJson } from './weights.ts'
+import { BoundedTemplate } from './bounded-template.ts'
+import { readJson, readText } from './weights.ts'
 
 /** One turn. Templates of models that use tools read more fields (`tool_calls`); they are passed on. */
 export interface ChatMessage {
@@ -25,15 +25,17 @@ export interface RenderOptions {
 /** A parsed chat template with the special tokens that it may write. */
 export class ChatTemplate {
   readonly source: string
-  readonly #template: Template
+  readonly #template: BoundedTemplate
   readonly #specials: Readonly<Record<string, string>>
+  readonly #place: string
 
   /** @throws CheckpointError when the source is not a Jinja template. `place` names its file. */
   constructor(source: string, specials: Readonly<Record<string, string>> = {}, place = 'chat_template') {
     this.source = source
     this.#specials = specials
+    this.#place = place
     try {
-      this.#template = new Template(source)
+      this.#template = new BoundedTemplate(source)
     } catch (error) {
       throw new CheckpointError(`${place}: not a Jinja template: ${(error as Error).message}`, {
         cause: error,
@@ -43,7 +45,8 @@ export class ChatTemplate {
 
   /**
    * The prompt text of a conversation, special tokens written out (encode it without adding any).
-   * @throws DataError when the template refuses the messages, for example roles that do not alternate.
+   * @throws DataError when the template refuses the messages, for example roles that do not alternate, or does more than
+   * writing them can need (`bounded-template.ts`).
    */
   render(messages: readonly ChatMessage[], options: RenderOptions = {}): string {
     const { addGenerationPrompt = false, tools, variables } = options
@@ -56,7 +59,7 @@ export class ChatTemplate {
         add_generation_prompt: addGenerationPrompt,
       })
     } catch (error) {
-      throw new DataError(`chat template: ${(error as Error).message}`, {
+      throw new DataError(`${this.#place}: chat template: ${(error as Error).message}`, {
         hint: `roles were ${messages.map(message => message.role).join(', ') || 'none'}`,
         cause: error,
       })
@@ -77,7 +80,7 @@ export const loadChatTemplate = (dir: string): ChatTemplate | null => {
   const config = existsSync(configPath) ? toRecord(readJson(configPath), configPath) : {}
   const path = join(dir, templateFile)
   const fromFile = existsSync(path)
-  const source = fromFile ? readFileSync(path, 'utf8') : templateOf(config.chat_template, configPath)
+  const source = fromFile ? readText(path) : templateOf(config.chat_template, configPath)
   return source === null
     ? null
     : new ChatTemplate(source, specialTokens(config), fromFile ? path : configPath)

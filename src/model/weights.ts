@@ -1,6 +1,6 @@
 /** @file The tensors of a model under their Hugging Face names: list, random initialisation, loading from a folder. */
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
 import { CheckpointError } from '../util/errors.ts'
@@ -220,16 +220,39 @@ const shardNames = (path: string): string[] => {
   return names
 }
 
+/** JSON and templates of a checkpoint; the vocabularies of today have up to 40 MB. */
+const MAX_TEXT_BYTES = 512 * 2 ** 20
+
+/**
+ * Reads a text file of a checkpoint.
+ * @throws CheckpointError when it cannot be read, is no UTF-8, or is longer than 512 MiB
+ */
+export const readText = (path: string): string => {
+  try {
+    const { size } = statSync(path)
+    if (size > MAX_TEXT_BYTES)
+      throw new CheckpointError(`${path}: expected at most ${MAX_TEXT_BYTES} bytes, got ${size}`)
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
+  } catch (error) {
+    if (error instanceof CheckpointError) throw error
+    const { code } = error as NodeJS.ErrnoException
+    const why = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'not UTF-8 text' : `cannot be read (${code})`
+    throw new CheckpointError(`${path}: ${why}`, { hint: 'check the checkpoint folder', cause: error })
+  }
+}
+
 /** Reads a JSON file of a checkpoint. @throws CheckpointError when it is missing or not JSON. */
 export const readJson = (path: string): unknown => {
+  const text = readText(path)
   try {
-    return JSON.parse(readFileSync(path, 'utf8'))
+    return JSON.parse(text)
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code
-    throw new CheckpointError(
-      code ? `${path}: cannot be read (${code})` : `${path}: not JSON: ${(error as Error).message}`,
-      { hint: 'check the checkpoint folder', cause: error },
-    )
+    const { message } = error as Error
+    const why = /call stack/i.test(message) ? 'nested too deeply' : message
+    throw new CheckpointError(`${path}: not JSON: ${why}`, {
+      hint: 'check the checkpoint folder',
+      cause: error,
+    })
   }
 }
 
