@@ -1,12 +1,11 @@
 /** @file Conversations as a chat model's tokens, and its tokens as text. */
 
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CheckpointError } from '../util/errors.ts'
 import { type ChatTemplate, loadChatTemplate } from './chat-template.ts'
 import { loadConfig } from './checkpoint.ts'
 import type { ModelConfig } from './config.ts'
-import { isAdapterFolder } from './lora-files.ts'
+import { adapterBase, isAdapterFolder } from './lora-files.ts'
 import {
   assertTokenizerFits,
   decodeWithOffsets,
@@ -14,6 +13,7 @@ import {
   loadTokenizer,
   type Tokenizer,
 } from './tokenizer.ts'
+import { readText } from './weights.ts'
 
 /** Text of tokens, and where each of them ends in it (token i covers [ends[i - 1] or 0, ends[i])). */
 export interface TokenText {
@@ -64,12 +64,7 @@ export const stopTokensOf = (
 ): number[] => [...new Set([...eosTokenIds, ...(eosId === null ? [] : [eosId])])]
 
 /** Folder of the whole model: an adapter names its base. */
-const baseFolder = (folder: string): string => {
-  if (!isAdapterFolder(folder)) return folder
-  const path = join(folder, 'adapter_config.json')
-  const { base_model_name_or_path: named = '' } = JSON.parse(readFileSync(path, 'utf8'))
-  return existsSync(named) ? named : join(folder, named)
-}
+const baseFolder = (folder: string): string => (isAdapterFolder(folder) ? adapterBase(folder) : folder)
 
 /**
  * The format of the model in a folder.
@@ -84,7 +79,7 @@ export const chatFormatOf = (folder: string, purpose: string): ChatFormat => {
       hint: 'put the tokenizer files beside the model',
     })
   const tokenizer = loadTokenizer(base)
-  assertTokenizerFits(tokenizer, config)
+  assertTokenizerFits(tokenizer, config, base)
   const template = loadChatTemplate(base)
   if (template === null)
     throw new CheckpointError(`${base}: ${purpose} needs a chat template, but the model has none`, {
@@ -121,7 +116,7 @@ export const chatFormat = (
  * @throws CheckpointError unless both folders' tokenizers are the same
  */
 export const assertSameTokenizer = (folder: string, other: string, setting: string): void => {
-  const read = (dir: string) => readFileSync(join(baseFolder(dir), 'tokenizer.json'), 'utf8')
+  const read = (dir: string) => readText(join(baseFolder(dir), 'tokenizer.json'))
   if (hasTokenizer(baseFolder(other)) && read(folder) === read(other)) return
   throw new CheckpointError(`${setting}: ${other} has another tokenizer than ${folder}`, {
     hint: 'choose a model of the same family, whose tokens mean the same',

@@ -1,6 +1,6 @@
 /** @file A model folder as Hugging Face lays it out: config.json, model.safetensors, tokenizer files; saved as a whole. */
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { CheckpointError } from '../util/errors.ts'
@@ -14,6 +14,7 @@ import {
   loadValueHead,
   loadWeights,
   readJson,
+  readText,
   tensorSpecs,
   valueHeadFile,
   valueHeadSpecs,
@@ -35,7 +36,7 @@ const companionNames = [
 export const readCompanionFiles = (dir: string): Map<string, string> => {
   recoverFolder(dir)
   const present = companionNames.filter(name => existsSync(join(dir, name)))
-  return new Map(present.map(name => [name, readFileSync(join(dir, name), 'utf8')]))
+  return new Map(present.map(name => [name, readText(join(dir, name))]))
 }
 
 export interface CheckpointContent {
@@ -126,7 +127,7 @@ export const loadConfig = (dir: string): ModelConfig => {
 export const loadCheckpoint = (dir: string, options: LoadOptions = {}): Checkpoint => {
   const config = loadConfig(dir)
   const tokenizer = hasTokenizer(dir) ? loadTokenizer(dir) : null
-  if (tokenizer) assertTokenizerFits(tokenizer, config)
+  if (tokenizer) assertTokenizerFits(tokenizer, config, dir)
   const weights = loadWeights(dir, config, options)
   return { config, weights, valueHead: loadValueHead(dir, config, options), tokenizer }
 }

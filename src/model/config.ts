@@ -47,7 +47,13 @@ export interface ModelConfig {
   initializerRange: number
 }
 
-const size = z.int().positive()
+// Far above any model; numbers beyond come from damaged files and would be built up before anything could fit them.
+const MAX_LAYERS = 1024
+const MAX_POSITIONS = 2 ** 21
+const size = z
+  .int()
+  .positive()
+  .max(2 ** 31)
 const tokenId = z.int().nonnegative()
 
 const ropeSchema = z.looseObject({
@@ -57,7 +63,7 @@ const ropeSchema = z.looseObject({
   factor: z.number().positive().optional(),
   low_freq_factor: z.number().positive().optional(),
   high_freq_factor: z.number().positive().optional(),
-  original_max_position_embeddings: size.optional(),
+  original_max_position_embeddings: size.max(MAX_POSITIONS).optional(),
 })
 
 const hfSchema = z.looseObject({
@@ -65,7 +71,7 @@ const hfSchema = z.looseObject({
   vocab_size: size,
   hidden_size: size,
   intermediate_size: size,
-  num_hidden_layers: size,
+  num_hidden_layers: size.max(MAX_LAYERS),
   num_attention_heads: size,
   num_key_value_heads: size.nullish(),
   head_dim: size.nullish(),

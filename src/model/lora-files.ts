@@ -111,6 +111,23 @@ export const isAdapterFolder = (dir: string): boolean => {
   return existsSync(join(dir, configFile))
 }
 
+const baseSchema = z.looseObject({ base_model_name_or_path: z.string().nullish() })
+
+/**
+ * Folder of the model that an adapter's folder names: as it stands, or within that folder.
+ * @throws CheckpointError for a damaged file
+ */
+export const adapterBase = (dir: string): string => {
+  const path = join(dir, configFile)
+  const parsed = baseSchema.safeParse(readJson(path))
+  if (!parsed.success)
+    throw new CheckpointError(`${path}: base_model_name_or_path: expected the folder of the base model`, {
+      hint: 'fetch or save the adapter again',
+    })
+  const named = parsed.data.base_model_name_or_path ?? ''
+  return named !== '' && existsSync(named) ? named : join(dir, named)
+}
+
 export interface Adapter {
   lora: LoraConfig
   tensors: NamedTensors

@@ -1,6 +1,6 @@
 /** @file Safetensors files: checked headers, tensors read on demand as float32, whole files written atomically. */
 
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { z } from 'zod'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { CheckpointError } from '../util/errors.ts'
@@ -317,8 +317,14 @@ const converters: Readonly<Record<string, (bytes: Uint8Array, target: Float32Arr
 
 const openForReading = (path: string): number => {
   try {
+    // A folder, a pipe or a device would fail later, or never.
+    if (!statSync(path).isFile())
+      throw new CheckpointError(`${path}: expected a file, found something else`, {
+        hint: 'check the checkpoint folder',
+      })
     return openSync(path, 'r')
   } catch (error) {
+    if (error instanceof CheckpointError) throw error
     throw new CheckpointError(`${path}: cannot be opened (${(error as NodeJS.ErrnoException).code})`, {
       hint: 'check the checkpoint folder',
       cause: error,

@@ -46,7 +46,7 @@ const addedTokenSchema = z.looseObject({
 })
 const tokenizerSchema = z.looseObject({
   added_tokens: z.array(addedTokenSchema).nullish(),
-  model: z.looseObject({ unk_token: z.string().nullish() }),
+  model: z.looseObject({ unk_token: z.string().nullish(), vocab: z.unknown().optional() }),
 })
 const namedToken = z.union([z.string(), z.looseObject({ content: z.string() })]).nullish()
 const configSchema = z.looseObject({
@@ -82,7 +82,14 @@ class JsonTokenizer implements Tokenizer {
     const json = check(tokenizerSchema, tokenizerJson, place)
     const config = check(configSchema, tokenizerConfig, `${place} (tokenizer_config.json)`)
     const addedTokens = json.added_tokens ?? []
+    // Where there is none, the library says what kind of tokenizer it is and that it does not know it.
+    if (json.model.vocab !== undefined) checkVocabulary(json, place)
     this.#fast = build(json, config, place)
+    for (const name of ['bos_token', 'eos_token'] as const) {
+      const token = spelling(config[name])
+      if (token !== undefined && this.idOf(token) === undefined)
+        throw misfit(place, token, `tokenizer_config.json names it as its ${name}, but it has no id`)
+    }
     this.#specialIds = new Set(addedTokens.filter(token => token.special).map(token => token.id))
     this.vocabSize = 1 + maxOf(this.#fast.get_vocab().values())
     const idOfNamed = (token: z.output<typeof namedToken>) => this.idOf(spelling(token) ?? '') ?? null
@@ -128,9 +135,61 @@ const check = <S extends z.ZodType>(schema: S, value: unknown, place: string): z
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const issue = result.error.issues[0]
-  throw new CheckpointError(`${place}: ${issue.path.join('.')}: ${issue.message}`, {
+  throw new CheckpointError(`${place}: ${issue.path.join('.') || 'content'}: ${issue.message}`, {
     hint: 'fetch the tokenizer files again',
   })
+}
+
+/** A token that the vocabulary cannot have as it stands there. */
+const misfit = (place: string, token: string, why: string) =>
+  new CheckpointError(`${place}: token ${JSON.stringify(token).slice(0, 80)}: ${why}`, {
+    hint: 'correct the vocabulary, or fetch the tokenizer files again',
+  })
+
+/** Larger than any vocabulary; ids are also kept in 32 bits. */
+const MAX_TOKEN_ID = 2 ** 31 - 1
+
+/** Spellings with their ids: a vocabulary by name, or a list of spellings with scores. */
+const vocabularyOf = (vocab: unknown, place: string): [string, unknown][] => {
+  if (Array.isArray(vocab))
+    return vocab.map((entry: unknown, id): [string, number] => {
+      const [token, score] = Array.isArray(entry) ? entry : []
+      if (typeof token === 'string' && Number.isFinite(score)) return [token, id]
+      throw new CheckpointError(`${place}: model.vocab.${id}: expected a token with a finite score`, {
+        hint: 'fetch the tokenizer files again',
+      })
+    })
+  if (vocab !== null && typeof vocab === 'object') return Object.entries(vocab)
+  throw new CheckpointError(`${place}: model.vocab: expected tokens with their ids`, {
+    hint: 'fetch the tokenizer files again',
+  })
+}
+
+/** Every token has one id, and every id one token. @throws CheckpointError naming the token */
+const checkVocabulary = (json: z.output<typeof tokenizerSchema>, place: string): void => {
+  const tokenOf = new Map<number, string>()
+  const idOf = new Map<string, number>()
+  const add = (token: string, id: unknown) => {
+    if (!(Number.isInteger(id) && (id as number) >= 0 && (id as number) <= MAX_TOKEN_ID))
+      throw misfit(
+        place,
+        token,
+        `expected a whole number from 0 to ${MAX_TOKEN_ID} as its id, got ${JSON.stringify(id)}`,
+      )
+    const [other, before] = [tokenOf.get(id as number), idOf.get(token)]
+    if (other !== undefined && other !== token)
+      throw misfit(place, token, `has the id ${id}, which is that of ${JSON.stringify(other).slice(0, 80)}`)
+    if (before !== undefined && before !== id) throw misfit(place, token, `has two ids, ${before} and ${id}`)
+    tokenOf.set(id as number, token)
+    idOf.set(token, id as number)
+  }
+  const vocabulary = vocabularyOf(json.model.vocab, place)
+  if (vocabulary.length === 0) throw new CheckpointError(`${place}: model.vocab: expected tokens, got none`)
+  for (const [token, id] of vocabulary) add(token, id)
+  for (const { content, id } of json.added_tokens ?? []) add(content, id)
+  const { unk_token: unknown } = json.model
+  if (unknown != null && !idOf.has(unknown))
+    throw misfit(place, unknown, 'model.unk_token names it, but it has no id')
 }
 
 const build = (
@@ -181,12 +240,20 @@ export const loadTokenizer = (dir: string): Tokenizer => {
 
 /**
  * Refuses a tokenizer that can produce ids which the model has no embedding for.
+ * @param folder of both, for the message
  * @throws CheckpointError
  */
-export const assertTokenizerFits = (tokenizer: Tokenizer, config: { vocabSize: number }): void => {
+export const assertTokenizerFits = (
+  tokenizer: Tokenizer,
+  config: { vocabSize: number },
+  folder?: string,
+): void => {
   if (tokenizer.vocabSize <= config.vocabSize) return
+  const last = tokenizer.vocabSize - 1
+  const place = folder === undefined ? '' : `${join(folder, 'tokenizer.json')}: `
+  const token = JSON.stringify(tokenizer.tokenOf(last) ?? '').slice(0, 80)
   throw new CheckpointError(
-    `the tokenizer's ids go up to ${tokenizer.vocabSize - 1}, but the model's vocab_size is ${config.vocabSize}`,
+    `${place}the tokenizer's ids go up to ${last}, but the model's vocab_size is ${config.vocabSize}: token ${token} has no embedding`,
     { hint: 'tokenizer.json and config.json must come from the same checkpoint' },
   )
 }

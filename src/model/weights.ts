@@ -242,8 +242,10 @@ export const readText = (path: string): string => {
 }
 
 /** Reads a JSON file of a checkpoint. @throws CheckpointError when it is missing or not JSON. */
-export const readJson = (path: string): unknown => {
-  const text = readText(path)
+export const readJson = (path: string): unknown => parseJson(readText(path), path)
+
+/** @throws CheckpointError when the text of the file at `path` is not JSON */
+export const parseJson = (text: string, path: string): unknown => {
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -281,10 +283,21 @@ const readSpecs = (
   checkSpecs(specs, fileByName, place)
   const tensors: NamedTensors = new Map()
   for (const { name, shape } of specs) {
-    const target = options.allocate?.(name, elementCount(shape))
-    tensors.set(name, { shape, data: fileByName.get(name)!.read(name, target) })
+    const file = fileByName.get(name)!
+    const data = file.read(name, options.allocate?.(name, elementCount(shape)))
+    refuseNonFinite(data, `${file.path}: ${name}`)
+    tensors.set(name, { shape, data })
   }
   return tensors
+}
+
+/** One such number makes every output of the model one. */
+const refuseNonFinite = (data: Float32Array, place: string): void => {
+  for (let i = 0; i < data.length; i++)
+    if (data[i] - data[i] !== 0)
+      throw new CheckpointError(`${place}: expected finite numbers, got ${data[i]} at element ${i}`, {
+        hint: 'the weights are damaged, or their training diverged: take another checkpoint',
+      })
 }
 
 const listOf = (names: readonly string[]): string => {

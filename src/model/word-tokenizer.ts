@@ -1,5 +1,7 @@
 /** @file A word-level tokenizer as Hugging Face files, for small models with a closed vocabulary. */
 
+import { DataError } from '../util/errors.ts'
+
 export interface WordTokenizer {
   /** Spelling of every token by id, special ones included. */
   tokens: readonly string[]
@@ -37,10 +39,26 @@ const leading = (start: string, id: number) => ({
   special_tokens: { [start]: { id: start, ids: [id], tokens: [start] } },
 })
 
-/** The content of `tokenizer.json`. */
+/** A token that stands there twice would lose one of its ids, and a special one that is missing would get -1. */
+const refuseClashes = (tokens: readonly string[], special: readonly string[]): void => {
+  const ids = new Map(tokens.map((token, id) => [token, id]))
+  const twice = tokens.find((token, id) => ids.get(token) !== id)
+  if (twice !== undefined)
+    throw new DataError(
+      `word tokenizer: token ${JSON.stringify(twice)} stands there twice, as ${tokens.indexOf(twice)} and ${ids.get(twice)}; give every token one place`,
+    )
+  const absent = special.find(token => !ids.has(token))
+  if (absent !== undefined)
+    throw new DataError(
+      `word tokenizer: the special token ${JSON.stringify(absent)} is not among the tokens; add it to them`,
+    )
+}
+
+/** The content of `tokenizer.json`. @throws DataError when a token stands there twice or a special one is missing */
 export const wordTokenizerJson = (options: WordTokenizer): object => {
   const { tokens, special, pattern, keepOnly = false, normalizers, leads, fused } = options
   const [, start, , unknown] = special
+  refuseClashes(tokens, special)
   return {
     version: '1.0',
     truncation: null,

@@ -14,7 +14,7 @@ const share = z.number().min(0).max(1)
 /** Shape of a freshly initialised miniature model. */
 export const modelShapeSchema = z.strictObject({
   hiddenSize: size.default(128),
-  layers: size.default(4),
+  layers: size.max(1024).default(4),
   heads: size.default(4),
   /** Width of the SwiGLU branch; 8/3 of the hidden size, rounded to 16, when absent. */
   intermediateSize: size.nullable().default(null),

@@ -1,6 +1,7 @@
 /** @file A policy inside one thread: parameters, sampler and trainer together. Blocks its thread while it computes. */
 
 import { assertTokenizerFits, createTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
+import { parseJson } from '../../model/weights.ts'
 import type { Policy } from '../policy.ts'
 import { lossRefusal } from '../update.ts'
 import type { ModelSource } from './model-source.ts'
@@ -55,7 +56,10 @@ const tokenizerOf = ({ files, config }: Parameters): Tokenizer | null => {
   const json = files.get('tokenizer.json')
   const settings = files.get('tokenizer_config.json')
   if (!json) return null
-  const tokenizer = createTokenizer(JSON.parse(json), settings ? JSON.parse(settings) : {})
+  const tokenizer = createTokenizer(
+    parseJson(json, 'tokenizer.json'),
+    settings ? parseJson(settings, 'tokenizer_config.json') : {},
+  )
   assertTokenizerFits(tokenizer, config)
   return tokenizer
 }

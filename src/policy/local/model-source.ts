@@ -1,10 +1,16 @@
 /** @file Where a policy's model comes from: a checkpoint, an adapter with the base that it names, or fresh weights. */
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig, readCompanionFiles } from '../../model/checkpoint.ts'
 import type { ModelConfig } from '../../model/config.ts'
-import { initLora, isAdapterFolder, type LoraConfig, loadAdapter } from '../../model/lora-files.ts'
+import {
+  adapterBase,
+  initLora,
+  isAdapterFolder,
+  type LoraConfig,
+  loadAdapter,
+} from '../../model/lora-files.ts'
 import type { NamedTensors } from '../../model/safetensors.ts'
 import { initValueHead, initWeights, loadValueHead, loadWeights } from '../../model/weights.ts'
 import { CheckpointError } from '../../util/errors.ts'
@@ -80,12 +86,9 @@ const valueHeadOf = (folder: string, config: ModelConfig, source: ModelSource, s
   source.valueHead ? (loadValueHead(folder, config) ?? initValueHead(config, seed)) : null
 
 const loadAdapterWithBase = (folder: string) => {
-  const baseOf = (text: string) =>
-    (JSON.parse(text) as { base_model_name_or_path?: string }).base_model_name_or_path
-  const named = baseOf(readFileSync(join(folder, 'adapter_config.json'), 'utf8')) ?? ''
-  const basePath = existsSync(named) ? named : join(folder, named)
+  const basePath = adapterBase(folder)
   if (!existsSync(join(basePath, 'config.json')))
-    throw new CheckpointError(`${folder}: its base model ${named || '(none named)'} is not here`, {
+    throw new CheckpointError(`${folder}: its base model ${basePath} is not here`, {
       hint: 'put the base model folder where adapter_config.json says',
     })
   const config = loadConfig(basePath)

@@ -49,7 +49,9 @@ const KNOWN_MODELS: Readonly<Record<string, ModelConfig>> = {
 export const knownShape = (path: string): ModelConfig | null => {
   const folder = resolveShipped(path)
   if (existsSync(join(folder, 'config.json'))) return loadConfig(folder)
-  return KNOWN_MODELS[basename(folder)] ?? null
+  const name = basename(folder)
+  // A folder may be called `constructor`, which every object has.
+  return Object.hasOwn(KNOWN_MODELS, name) ? KNOWN_MODELS[name] : null
 }
 
 /** The folder as a plan names it, with a word where nothing is there yet. */
