@@ -85,7 +85,10 @@ const softmaxOf = (row: Float32Array, temperature: number): Float64Array => {
 const drawn = (weights: ArrayLike<number>, u: number): number => {
   const target = u * Array.from(weights).reduce((sum, x) => sum + x, 0)
   let sum = 0
-  for (let i = 0; i < weights.length; i++) if ((sum += weights[i]) > target) return i
+  for (let i = 0; i < weights.length; i++) {
+    sum += weights[i]
+    if (sum > target) return i
+  }
   return -1
 }
 

@@ -190,7 +190,10 @@ const STACK = /Maximum call stack|too much recursion/i
 /** What the library throws may be the engine's own: a stack that overflows says nothing about a template. */
 const readable = (error: unknown): Error => {
   const message = error instanceof Error ? error.message : String(error)
-  return new Error(STACK.test(message) ? 'nested too deeply' : message, { cause: error })
+  if (STACK.test(message)) return new Error('nested too deeply', { cause: error })
+  // The library trips over what it does not expect, such as a block that is never closed.
+  const isOwn = !(error instanceof TypeError || error instanceof RangeError)
+  return new Error(isOwn ? message : 'ends early, or holds what is not supported', { cause: error })
 }
 
 /** A template that can neither run without end nor fill the memory, whatever is written in it. */

@@ -215,8 +215,10 @@ const shardNames = (path: string): string[] => {
     })
   const names = [...new Set(Object.values(index.data.weight_map))].sort()
   for (const name of names)
-    if (name !== basename(name))
-      throw new CheckpointError(`${path}: expected file names within the folder, got ${name}`)
+    if (name !== basename(name) || !name.endsWith('.safetensors'))
+      throw new CheckpointError(
+        `${path}: expected file names within the folder that end in .safetensors, got ${JSON.stringify(name).slice(0, 80)}`,
+      )
   return names
 }
 
