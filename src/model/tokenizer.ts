@@ -146,8 +146,8 @@ const misfit = (place: string, token: string, why: string) =>
     hint: 'correct the vocabulary, or fetch the tokenizer files again',
   })
 
-/** Larger than any vocabulary; ids are also kept in 32 bits. */
-const MAX_TOKEN_ID = 2 ** 31 - 1
+/** Ids may have gaps, but every id up to the last takes memory and time: a file of a few tokens may not ask for a billion. */
+const largestId = (tokens: number): number => 2 ** 16 + 16 * tokens
 
 /** Spellings with their ids: a vocabulary by name, or a list of spellings with scores. */
 const vocabularyOf = (vocab: unknown, place: string): [string, unknown][] => {
@@ -167,14 +167,16 @@ const vocabularyOf = (vocab: unknown, place: string): [string, unknown][] => {
 
 /** Every token has one id, and every id one token. @throws CheckpointError naming the token */
 const checkVocabulary = (json: z.output<typeof tokenizerSchema>, place: string): void => {
+  const vocabulary = vocabularyOf(json.model.vocab, place)
+  const largest = largestId(vocabulary.length + (json.added_tokens?.length ?? 0))
   const tokenOf = new Map<number, string>()
   const idOf = new Map<string, number>()
   const add = (token: string, id: unknown) => {
-    if (!(Number.isInteger(id) && (id as number) >= 0 && (id as number) <= MAX_TOKEN_ID))
+    if (!(Number.isInteger(id) && (id as number) >= 0 && (id as number) <= largest))
       throw misfit(
         place,
         token,
-        `expected a whole number from 0 to ${MAX_TOKEN_ID} as its id, got ${JSON.stringify(id)}`,
+        `expected a whole number from 0 to ${largest} as its id, got ${JSON.stringify(id)}`,
       )
     const [other, before] = [tokenOf.get(id as number), idOf.get(token)]
     if (other !== undefined && other !== token)
@@ -183,7 +185,6 @@ const checkVocabulary = (json: z.output<typeof tokenizerSchema>, place: string):
     tokenOf.set(id as number, token)
     idOf.set(token, id as number)
   }
-  const vocabulary = vocabularyOf(json.model.vocab, place)
   if (vocabulary.length === 0) throw new CheckpointError(`${place}: model.vocab: expected tokens, got none`)
   for (const [token, id] of vocabulary) add(token, id)
   for (const { content, id } of json.added_tokens ?? []) add(content, id)
