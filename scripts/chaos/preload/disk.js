@@ -52,8 +52,8 @@ fs.writeSync = (fd, data, ...rest) => {
   if (isStream(fd) || !fails()) return real.writeSync(fd, data, ...rest)
   throw noSpace('write')
 }
+// `appendFileSync` calls this one with a flag.
 wrap('writeFileSync', 'write', (file, data, options) => real.writeFileSync(file, partOf(data), options))
-wrap('appendFileSync', 'write', (file, data, options) => real.appendFileSync(file, partOf(data), options))
 wrap('mkdirSync', 'mkdir')
 wrap('fsyncSync', 'fsync')
 wrap('fdatasyncSync', 'fdatasync')
