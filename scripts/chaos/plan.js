@@ -42,7 +42,6 @@ const KINDS_OF_A_MIX = ['kill', 'kill', 'signals', 'pause', 'clock', 'disk-full'
 
 /**
  * How an attempt is disturbed. Shares of time are of the undisturbed run's.
- * @param {Rng} rng
  * @param {string} fault
  */
 export const planAttempt = (rng, fault) => {

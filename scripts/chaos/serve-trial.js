@@ -190,11 +190,12 @@ const disturbService = async (service, attempt, trial) => {
     if (['SIGKILL', 'SIGTERM', 'SIGINT'].includes(signal) && child.isRunning) {
       const gentle = signal !== 'SIGKILL' && service.downs.length === 0
       if (service.downs.length === 0) service.noteDown(gentle)
-      else service.downs.at(-1).gentle = false
+      else service.downs[0].gentle = false
     }
     send(signal)
   }
   const expected = await disturb(child, attempt, { dir: trial.folder, expectedMs: LOAD_MS, trial: trial.id })
+  child.signal = send
   if (!ENDING.includes(attempt.fault) || service.downs.length === 0) return
   await trial.end(child, expected)
   trial.resumes++
@@ -231,10 +232,7 @@ const account = (fault, records, { downs }, trial) => {
       .filter(({ status }) => ![429, 503, 504].includes(status))
       .map(({ status, body }) => `status ${status}: ${body}`),
   )
-  trial.check(
-    'some requests are answered',
-    answered.length >= LAST_BURST ? [] : [`${answered.length} of ${records.length}`],
-  )
+  trial.check('some requests are answered', answered.length > 0 ? [] : [`none of ${records.length}`])
   trial.check('rules are not touched', answered.flatMap(wrongRules))
   const verdicts = answered
     .flatMap(({ body }) => JSON.parse(body).results.flatMap(result => result.verdicts ?? []))
