@@ -1,6 +1,6 @@
 // A Gradus command as a process of its own: its output, its end, its group, and what hangs in it.
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
@@ -60,6 +60,7 @@ export class Child {
       env: { ...process.env, NODE_OPTIONS: options.join(' '), [MARK]: trial, ...env },
       stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
     })
+    keepPriority(this.process.pid)
     this.process.stdout?.on('data', chunk => {
       this.out += chunk
     })
@@ -121,6 +122,15 @@ const readOr = (path, other = '') => {
   } catch {
     return other
   }
+}
+
+/** Linux schedules by session, and a group of its own begins one: it gets the harness's place in the queue. */
+const keepPriority = pid => {
+  const nice = /nice (-?\d+)/.exec(readOr('/proc/self/autogroup'))?.[1]
+  if (nice === undefined || nice === '0' || pid === undefined) return
+  try {
+    writeFileSync(`/proc/${pid}/autogroup`, nice)
+  } catch {}
 }
 
 const threadsOf = pid => {
