@@ -26,7 +26,7 @@ const conversations = ({ chatModel, conversations: file }, { judge, cache }, mor
   judge: {
     fleet: {
       endpoints: [{ url: judge, model: 'chaos', sendTopK: true, attemptTimeoutMs: 2000 }],
-      ...{ retries: 12, backoffMs: 20, longestBackoffMs: 300, startupMs: 60_000 },
+      ...{ retries: 12, backoffMs: 20, longestBackoffMs: 300, longestRetryAfterMs: 300, startupMs: 60_000 },
       breaker: { pauseMs: 50, longestPauseMs: 500 },
     },
     cache: { folder: cache },

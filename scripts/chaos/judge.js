@@ -12,7 +12,7 @@ export const readSeal = explanation => {
 }
 
 /** Ways to fail that a client may try again after. */
-export const PASSING = ['server-error', 'rate-limit', 'cut', 'cut-body', 'broken-body']
+export const PASSING = ['server-error', 'rate-limit', 'retry-later', 'cut', 'cut-body', 'broken-body', 'hang']
 /** Ways to fail that leave a question without a verdict. */
 export const LASTING = [...PASSING, 'unreadable', 'wrong-type', 'two-verdicts', 'empty', 'forbidden', 'moved']
 

@@ -101,16 +101,16 @@ class Chaos {
 
   async #runTrial(plan) {
     const { job, fault, round, seed } = plan
-    const reference = await this.#referenceOf(job)
     const folder = join(
       this.work,
       'trials',
       `${String(++this.#trials).padStart(4, '0')}-${job.name}-${fault}`.replaceAll(/[ ,]+/g, '-'),
     )
-    const trial = new Trial(folder, seed, reference)
+    const trial = new Trial(folder, seed)
     trial.note(JSON.stringify(plan))
     let outcome = 'failed'
     try {
+      trial.reference = await this.#referenceOf(job)
       outcome = await KINDS[job.kind][1](plan, this.context, trial)
     } catch (error) {
       // A surprise for the harness is one for whoever reads its counters.
@@ -126,16 +126,20 @@ class Chaos {
 
   /** The undisturbed run of a job, made once. Trials beside it wait. */
   #referenceOf(job) {
-    if (!this.#references.has(job.name)) this.#references.set(job.name, this.#makeReference(job))
-    return this.#references.get(job.name)
+    const { name } = job
+    if (!this.#references.has(name)) {
+      const made = this.#makeReference(job)
+      this.#references.set(name, made)
+      // The next trial tries again.
+      made.catch(() => this.#references.delete(name))
+    }
+    return this.#references.get(name)
   }
 
   async #makeReference(job) {
-    const trial = new Trial(
-      join(this.work, 'references', job.name.replaceAll(/[ ,]+/g, '-')),
-      `${values.seed}/reference`,
-      null,
-    )
+    const folder = join(this.work, 'references', job.name.replaceAll(/[ ,]+/g, '-'))
+    rmSync(folder, { recursive: true, force: true })
+    const trial = new Trial(folder, `${values.seed}/reference`)
     const reference = await KINDS[job.kind][0](job, this.context, trial)
     const { findings } = await trial.close('reference')
     const bad = findings.filter(({ problems }) => problems.length > 0)

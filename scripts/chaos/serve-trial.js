@@ -25,7 +25,13 @@ const writeConfig = trial =>
           kind: 'llm',
           fleet: {
             endpoints: [{ url: trial.judge.url, model: 'chaos', attemptTimeoutMs: 5_000 }],
-            ...{ retries: 12, backoffMs: 20, longestBackoffMs: 300, startupMs: 60_000 },
+            ...{
+              retries: 12,
+              backoffMs: 20,
+              longestBackoffMs: 300,
+              longestRetryAfterMs: 300,
+              startupMs: 60_000,
+            },
             breaker: { pauseMs: 50, longestPauseMs: 500 },
           },
         },

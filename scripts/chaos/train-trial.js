@@ -29,9 +29,11 @@ const trainArgs = (job, context, trial, dir) => {
   return ['train', job.recipe, '--out', dir, ...setOptions(job.settings(context.fixtures, places))]
 }
 
-/** The command that starts a run or goes on with it, whatever is there. */
+/** The command that starts a run, or the one that goes on with it, whatever is there. */
 const nextArgs = (args, dir, { resumeOrStart }, trial) => {
-  if (!existsSync(join(dir, 'config.json'))) return args
+  const begun = resumeOrStart ? trial.begun : existsSync(join(dir, 'config.json'))
+  trial.begun = true
+  if (!begun) return args
   trial.resumes++
   return [...args, resumeOrStart ? '--resume-or-start' : '--resume']
 }
@@ -143,7 +145,7 @@ const afterLastingFaults = async (args, dir, context, trial) => {
 
 /** Two commands for one folder: one of them is refused, and the other does not notice. */
 const twoStarts = async (job, { at, resume }, args, dir, context, trial) => {
-  const first = trial.start(args)
+  const first = trial.start(nextArgs(args, dir, context.features, trial))
   await Promise.race([wait(at * trial.expectedMs), first.ended])
   const second = trial.start(resume ? nextArgs(args, dir, context.features, trial) : args)
   trial.disturbances++

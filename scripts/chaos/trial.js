@@ -16,15 +16,19 @@ export class Trial {
   findings = []
   disturbances = 0
   resumes = 0
+  /** Whether its first command was started. */
+  begun = false
   /** @type {ChaosJudge | null} */
   judge = null
 
+  /** What the undisturbed run was; null while that is made. */
+  reference = null
+
   /** @param {string} folder of this trial @param {string} seed */
-  constructor(folder, seed, reference) {
+  constructor(folder, seed) {
     this.folder = folder
     this.id = `${process.pid}-${folder}`
     this.seed = seed
-    this.reference = reference
     mkdirSync(join(folder, 'reports'), { recursive: true })
   }
 

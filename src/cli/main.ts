@@ -1,12 +1,15 @@
 /** @file Entry of the `gradus` command. */
 
-import { processIo } from './io.ts'
+import { EXIT, processIo } from './io.ts'
 import { runCli } from './program.ts'
 
-// A reader that has seen enough (`gradus ... | head`) is no failure.
+// A reader that has seen enough (`gradus ... | head`) is no failure; a disk without room for the results is.
 process.stdout.on('error', error => {
-  if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit(0)
-  throw error
+  if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit(EXIT.ok)
+  processIo.err.write(
+    `gradus: standard output could not be written: ${error.message}; free some disk space, or send it elsewhere\n`,
+  )
+  process.exit(EXIT.failed)
 })
 
 const exitCode = await runCli(process.argv.slice(2), processIo)
