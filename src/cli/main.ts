@@ -1,14 +1,20 @@
 /** @file Entry of the `gradus` command. */
 
-import { processIo } from './io.ts'
+import { EXIT, processIo } from './io.ts'
 import { runCli } from './program.ts'
 
-// A reader that has seen enough (`gradus ... | head`) is no failure.
-process.stdout.on('error', error => {
-  if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit(0)
-  throw error
-})
+/** A reader that has seen enough (`gradus ... | head`) is no failure; a disk without room for the results is. */
+const endUnwritten = (error: Error): void => {
+  if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit(EXIT.ok)
+  processIo.err.write(
+    `gradus: standard output could not be written: ${error.message}; free some disk space, or send it elsewhere\n`,
+  )
+  process.exit(EXIT.failed)
+}
+process.stdout.on('error', endUnwritten)
 
 const exitCode = await runCli(process.argv.slice(2), processIo)
 // Leaves when what was written is out, whatever idle worker is still there.
-process.stdout.write('', () => process.exit(exitCode))
+process.stdout.write('', error =>
+  error ? endUnwritten(process.stdout.errored ?? error) : process.exit(exitCode),
+)

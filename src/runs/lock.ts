@@ -1,6 +1,15 @@
 /** @file One writer a run: a lock file that names its process, and that a dead process cannot hold. */
 
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { guardWrite, RunError } from './errors.ts'
@@ -70,13 +79,29 @@ const tryCreate = (path: string): boolean => {
     born: processBirth(process.pid),
     since: new Date().toISOString(),
   }
+  const beside = `${path}.${process.pid}.tmp`
   try {
-    writeFileSync(path, JSON.stringify(owner), { flag: 'wx' })
-    return true
+    writeFileSync(beside, JSON.stringify(owner))
+    return linkOrWrite(beside, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
     throw error
+  } finally {
+    rmSync(beside, { force: true })
   }
+}
+
+const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
+
+/** A link is there whole or not at all: neither a kill nor a full disk leaves a lock without its owner. */
+const linkOrWrite = (beside: string, path: string): true => {
+  try {
+    linkSync(beside, path)
+  } catch (error) {
+    if (!NO_LINKS.includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    writeFileSync(path, readFileSync(beside), { flag: 'wx' })
+  }
+  return true
 }
 
 /** Moves a stale lock aside; puts it back if another process had already replaced it by its own. */

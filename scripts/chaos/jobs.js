@@ -1,0 +1,183 @@
+// What is disturbed: every recipe in its smallest form, and the commands around them.
+import { SMALL } from './fixtures.js'
+
+const local = (threads, more = {}) => ({ policy: { threads, ...more } })
+const everyStep = { checkpoint: { every: 1, keepLast: 3 } }
+
+const logic = ({ logicModel }, more = {}) => ({
+  ...local(1),
+  ...everyStep,
+  steps: 6,
+  model: { folder: logicModel },
+  task: { hops: 1 },
+  condition: 'hybrid',
+  credit: 'per-step',
+  rollout: { prompts: 4, samples: 4, maxTokens: 32 },
+  evaluation: { problems: 4, samples: 1, sets: ['train-distribution'] },
+  ...more,
+})
+
+const conversations = ({ chatModel, conversations: file }, { judge, cache }, more = {}) => ({
+  ...local(1),
+  ...everyStep,
+  steps: 5,
+  model: { folder: chatModel },
+  task: { kind: 'conversations', file, holdOut: 2 },
+  judge: {
+    fleet: {
+      endpoints: [{ url: judge, model: 'chaos', sendTopK: true, attemptTimeoutMs: 2000 }],
+      ...{ retries: 12, backoffMs: 20, longestBackoffMs: 300, longestRetryAfterMs: 300, startupMs: 60_000 },
+      breaker: { pauseMs: 50, longestPauseMs: 500 },
+    },
+    cache: { folder: cache },
+  },
+  rollout: { prompts: 2, samples: 3, maxTokens: 12 },
+  optimizer: { learningRate: { kind: 'constant', peak: 1e-3 } },
+  evaluation: { problems: 2 },
+  scaffold: { decay: { kind: 'linear' } },
+  ...more,
+})
+
+const packing = ({ packingModel }, more = {}) => ({
+  ...local(1),
+  ...everyStep,
+  steps: 6,
+  model: { folder: packingModel },
+  rollout: { prompts: 4, samples: 4, maxTokens: 26 },
+  optimizer: { learningRate: { kind: 'constant', peak: 1e-3 } },
+  evaluation: { problems: 4 },
+  ...more,
+})
+
+const pipelined = { pipeline: true }
+const twoEngines = { ...pipelined, ...local(1, { sampler: {} }) }
+
+/**
+ * @typedef {object} Job
+ * @property {string} name
+ * @property {'train' | 'grade' | 'experiment' | 'serve'} kind
+ * @property {string} [recipe]
+ * @property {boolean} [judged] asks the judge over HTTP
+ * @property {(fixtures: Record<string, string>, places: { judge: string, cache: string }) => object} [settings]
+ */
+
+/** @type {readonly Job[]} */
+export const JOBS = [
+  { name: 'rubric-as-reward', kind: 'train', recipe: 'rubric-as-reward', settings: f => logic(f) },
+  {
+    name: 'rubric-as-reward, two threads',
+    ...{ kind: 'train', recipe: 'rubric-as-reward' },
+    settings: f => logic(f, local(2, { spinning: false })),
+  },
+  {
+    name: 'rubric-as-reward, own cold start',
+    ...{ kind: 'train', recipe: 'rubric-as-reward' },
+    settings: f => ({
+      ...logic(f, { steps: 3, model: { folder: null } }),
+      coldStart: coldStart({ checkpoint: { every: 1 } }),
+    }),
+  },
+  {
+    name: 'ruscarl, judge',
+    ...{ kind: 'train', recipe: 'ruscarl', judged: true },
+    settings: (f, places) => conversations(f, places),
+  },
+  {
+    name: 'ruscarl, judge, pipelined',
+    ...{ kind: 'train', recipe: 'ruscarl', judged: true },
+    settings: (f, places) => conversations(f, places, pipelined),
+  },
+  {
+    name: 'ruscarl, judge, two engines',
+    ...{ kind: 'train', recipe: 'ruscarl', judged: true },
+    settings: (f, places) => conversations(f, places, twoEngines),
+  },
+  { name: 'ruscarl, packing', kind: 'train', recipe: 'ruscarl', settings: f => packing(f) },
+  {
+    name: 'ruscarl, packing, pipelined',
+    ...{ kind: 'train', recipe: 'ruscarl' },
+    settings: f => packing(f, pipelined),
+  },
+  {
+    name: 'ruscarl, packing, two engines',
+    ...{ kind: 'train', recipe: 'ruscarl' },
+    settings: f => packing(f, twoEngines),
+  },
+  {
+    name: 'logic-cold-start',
+    ...{ kind: 'train', recipe: 'logic-cold-start' },
+    settings: () => ({ ...coldStart({}), ...everyStep, steps: 12, ...local(1) }),
+  },
+  {
+    name: 'checklist-cold-start',
+    ...{ kind: 'train', recipe: 'checklist-cold-start' },
+    settings: () => ({
+      ...local(1),
+      ...everyStep,
+      ...{ steps: 12, batch: 8, evaluation: { problems: 4 } },
+      model: { shape: { ...SMALL, maxPositions: 96 } },
+    }),
+  },
+  {
+    name: 'learned-verifier',
+    ...{ kind: 'train', recipe: 'learned-verifier' },
+    settings: ({ labels: file }) => ({
+      ...local(1),
+      ...everyStep,
+      ...{ steps: 12, batch: 8, data: { file }, evaluation: { rows: 20 } },
+      model: { shape: { ...SMALL, maxPositions: 48 } },
+    }),
+  },
+  { name: 'grade', kind: 'grade', judged: true },
+  { name: 'experiment', kind: 'experiment' },
+  { name: 'serve reward', kind: 'serve', judged: true },
+]
+
+const coldStart = more => ({
+  ...{ steps: 4, batch: 4, model: { shape: SMALL } },
+  curriculum: { kind: 'short-proofs', maxHops: 1 },
+  evaluation: { hops: [1], problems: 4, maxTokens: 24 },
+  ...more,
+})
+
+const ABSENT = { absent: 'a test of the machinery has nothing to control for' }
+
+/** A registration of two arms with a seed. */
+export const registration = ({ logicModel: _model }) => ({
+  paper: 'chaos',
+  title: 'Two arms, one seed, three steps',
+  recipe: 'rubric-as-reward',
+  settings: {
+    task: { hops: 1 },
+    condition: 'hybrid',
+    credit: 'per-step',
+    rollout: { prompts: 2, samples: 4, maxTokens: 32 },
+    evaluation: { samples: 1, sets: ['train-distribution'] },
+    checkpoint: { every: 1 },
+  },
+  steps: 3,
+  test: { problems: 4 },
+  seeds: [1],
+  starts: [
+    { name: 'a', recipe: 'logic-cold-start', seed: 1, settings: coldStart({ checkpoint: { every: 1 } }) },
+  ],
+  arms: {
+    outcome: { settings: { condition: 'outcome' } },
+    rubric: { summary: 'answer, steps and format', settings: { condition: 'rubric' } },
+  },
+  controls: {
+    ...{ of: 'rubric', metric: 'score', smallestEffect: 0.02 },
+    ...{ 'random-reward': ABSENT, 'shuffled-rubrics': ABSENT, 'flipped-verdicts': ABSENT },
+  },
+  claims: [
+    {
+      ...{ id: 'CHAOS-1', statement: 'The rubric beats the outcome.', smallestEffect: 0.02 },
+      arms: { a: 'rubric', b: 'outcome' },
+      metric: { name: 'score', set: 'train-distribution' },
+    },
+  ],
+})
+
+/** `--set` of each of a configuration's keys. */
+export const setOptions = settings =>
+  Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${JSON.stringify(value)}`])

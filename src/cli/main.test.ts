@@ -1,0 +1,23 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, openSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+const FULL = '/dev/full'
+
+describe('standard output', () => {
+  it.skipIf(!existsSync(FULL))('that cannot be written is an error in words', () => {
+    const stdio = ['ignore', openSync(FULL, 'w'), 'pipe'] as const
+    const { status, stderr } = spawnSync(process.execPath, [MAIN, 'grade', '--rules'], { stdio: [...stdio] })
+    expect(String(stderr)).toMatch(/^gradus: standard output could not be written: ENOSPC.*\n$/)
+    expect(status).toBe(1)
+  })
+
+  it.skipIf(process.platform === 'win32')('whose reader has seen enough is none', () => {
+    const line = `"$0" "$1" grade --rules | head -n 1; exit "\${PIPESTATUS[0]}"`
+    const { status, stdout, stderr } = spawnSync('bash', ['-c', line, process.execPath, MAIN])
+    expect([status, String(stderr)]).toEqual([0, ''])
+    expect(String(stdout).split('\n')).toHaveLength(2)
+  })
+})
