@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { isRunning, temporaryPath } from '../util/atomic.ts'
 import { guardWrite, RunError } from './errors.ts'
 
 interface Owner {
@@ -26,15 +27,6 @@ const processBirth = (pid: number): string | null => {
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
   } catch {
     return null
-  }
-}
-
-const isRunning = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 
@@ -81,7 +73,7 @@ const tryCreate = (path: string): boolean => {
 
 /** Moves a stale lock aside; puts it back if another process had already replaced it by its own. */
 const removeStale = (path: string, stale: Owner | null): void => {
-  const aside = `${path}.${process.pid}.tmp`
+  const aside = temporaryPath(path)
   try {
     renameSync(path, aside)
   } catch {
