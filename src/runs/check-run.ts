@@ -53,7 +53,8 @@ export const examineRun = (dir: string): RunExamination => {
   const holder = lockHolder(dir)
   const checked = checkpointsToTry(dir).map(folder => checkCheckpoint(folder))
   const usable = checked.find(({ problems, moment }) => problems.length === 0 && rowsAgree(dir, moment))
-  const moment = usable?.moment ?? checked.find(each => each.problems.length === 0)?.moment ?? null
+  // What a resume would like to go on from: rows are damaged where they are not those of then.
+  const moment = checked.find(({ problems }) => problems.length === 0)?.moment ?? null
   const examined = [
     configuration(dir, moment),
     ...ROW_FILES.map(file => rowFile(dir, file, moment, holder !== null)),
