@@ -13,6 +13,9 @@ const endUnwritten = (error: Error): void => {
 }
 process.stdout.on('error', endUnwritten)
 
+// A file over the system's limit is an error of the write (EFBIG), with advice; else it ends the process without a word.
+if (process.platform !== 'win32') process.on('SIGXFSZ', () => {})
+
 const exitCode = await runCli(process.argv.slice(2), processIo)
 // Leaves when what was written is out, whatever idle worker is still there.
 process.stdout.write('', error =>

@@ -10,7 +10,7 @@ import { addProfileCommand } from './grade/profile-command.ts'
 import { addScoreCommand } from './grade/score-command.ts'
 import { describeError, EXIT, exitCodeOf, type Io } from './io.ts'
 import { addRubricCommand } from './rubric/command.ts'
-import { addCompareCommand, addReportCommand } from './runs/command.ts'
+import { addCompareCommand, addReportCommand, addRunsCommand } from './runs/command.ts'
 import { addServeCommand } from './serve/command.ts'
 import { addInitCommand } from './serve/init.ts'
 import { addTrainCommand, recipeHelp } from './train/command.ts'
@@ -41,6 +41,7 @@ const COMMANDS = [
   addInitCommand,
   addReportCommand,
   addCompareCommand,
+  addRunsCommand,
   addExperimentCommand,
   addBenchCommand,
 ] as const

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { CheckpointError } from '../util/errors.ts'
+import { assertAsSaved } from '../util/manifest.ts'
 import { type ModelConfig, parseModelConfig, toHfConfig } from './config.ts'
 import type { WeightDtype } from './dtype.ts'
 import { recoverFolder, replaceFolder } from './folder.ts'
@@ -31,6 +32,20 @@ const companionNames = [
   'chat_template.jinja',
   'generation_config.json',
 ]
+
+const OWN_FILES = new Set([...companionNames, 'config.json', 'adapter_config.json', valueHeadFile])
+const WEIGHT_FILE = /^(?:adapter_)?model(?:-.*)?\.safetensors(?:\.index\.json)?$/
+
+/** Whether a file of a checkpoint is part of the model, not of the training that goes on from it. */
+const isModelFile = (name: string): boolean => OWN_FILES.has(name) || WEIGHT_FILE.test(name)
+
+/**
+ * Refuses a model whose folder has a manifest and is not as it was saved. Files of a training beside it may be gone.
+ * @param more files that are wanted as well
+ * @throws CheckpointError
+ */
+export const assertWholeModel = (dir: string, more: readonly string[] = []): void =>
+  assertAsSaved(dir, { only: name => isModelFile(name) || more.includes(name) })
 
 /** Tokenizer, template and generation files of a folder by name, to hand to `saveCheckpoint`. */
 export const readCompanionFiles = (dir: string): Map<string, string> => {
@@ -126,6 +141,7 @@ export const loadConfig = (dir: string): ModelConfig => {
  */
 export const loadCheckpoint = (dir: string, options: LoadOptions = {}): Checkpoint => {
   const config = loadConfig(dir)
+  assertWholeModel(dir)
   const tokenizer = hasTokenizer(dir) ? loadTokenizer(dir) : null
   if (tokenizer) assertTokenizerFits(tokenizer, config, dir)
   const weights = loadWeights(dir, config, options)

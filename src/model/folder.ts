@@ -1,20 +1,13 @@
 /** @file A folder that is replaced as a whole: readers find the old content or the new, never a mixture. */
 
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { sweepLeftovers, syncFolder, temporaryPath } from '../util/atomic.ts'
 import { CheckpointError } from '../util/errors.ts'
+import { adviceOnWriting } from '../util/write-failures.ts'
 
-const newPath = (dir: string) => `${dir}.new`
+/** Where versions before this one filled the new folder. */
+const formerNewPath = (dir: string) => `${dir}.new`
 const oldPath = (dir: string) => `${dir}.old`
 
 /** Any of these marks a folder as one that Gradus or another trainer wrote, so that it may be replaced. */
@@ -24,15 +17,16 @@ const markers = ['config.json', 'adapter_config.json']
  * Lets `write` fill a new folder beside `dir` and then puts it in the place of `dir`. Whenever the process dies, `dir`
  * (after `recoverFolder`, which every loader calls) is the old folder or the complete new one.
  * @throws CheckpointError when `dir` holds something that is not a checkpoint, or when writing fails (a full disk);
- * the old folder is then as it was and nothing is left beside it.
+ * the old folder is then as it was and nothing is left beside it. What saves that were killed left is removed first.
  */
 export const replaceFolder = (dir: string, write: (folder: string) => void): void => {
   const target = resolve(dir)
   recoverFolder(target)
   refuseForeignFolder(target)
-  const fresh = newPath(target)
+  const fresh = temporaryPath(target)
   try {
-    rmSync(fresh, { recursive: true, force: true })
+    sweepLeftovers(dirname(target))
+    for (const left of [fresh, formerNewPath(target)]) rmSync(left, { recursive: true, force: true })
     mkdirSync(fresh, { recursive: true })
     write(fresh)
     syncFolder(fresh)
@@ -78,29 +72,13 @@ const refuseForeignFolder = (target: string) => {
   )
 }
 
-/** Makes the names in a folder durable. Some systems cannot open folders; there the rename alone must do. */
-const syncFolder = (folder: string) => {
-  let fd: number
-  try {
-    fd = openSync(folder, 'r')
-  } catch {
-    return
-  }
-  try {
-    fsyncSync(fd)
-  } catch {
-  } finally {
-    closeSync(fd)
-  }
-}
-
 const describeFailure = (target: string, error: unknown): unknown => {
   const code = (error as NodeJS.ErrnoException).code
   const isFileSystemError = typeof code === 'string' && 'syscall' in (error as object)
   if (!isFileSystemError) return error
-  const hint = code === 'ENOSPC' ? 'free some disk space' : 'check the folder and its permissions'
-  return new CheckpointError(`${target}: cannot be written (${code}); what was there is unchanged`, {
-    hint,
-    cause: error,
-  })
+  const { what, hint } = adviceOnWriting(code)
+  return new CheckpointError(
+    `${target}: cannot be written: ${what ?? (error as Error).message} (${code}); what was there is unchanged`,
+    { hint, cause: error },
+  )
 }

@@ -1,31 +1,37 @@
 /** @file Errors of the run folder, and the one place that turns a failed write into advice. */
 
-import { GradusError } from '../util/errors.ts'
+import { CheckpointError, GradusError } from '../util/errors.ts'
+import { adviceOnWriting, passesWithRoom } from '../util/write-failures.ts'
 
 /** A run folder that cannot be made, opened, locked, written or resumed. */
 export class RunError extends GradusError {}
-
-const WRITE_FAILURES: Record<string, { what: string; hint: string }> = {
-  ENOSPC: { what: 'the disk is full', hint: 'free some space, then go on with --resume' },
-  EDQUOT: { what: 'the disk quota is used up', hint: 'free some space, then go on with --resume' },
-  EFBIG: {
-    what: 'the file is larger than this system allows',
-    hint: 'raise the limit, then go on with --resume',
-  },
-  EROFS: { what: 'the file system is read-only', hint: 'choose another folder' },
-  EACCES: { what: 'permission was refused', hint: 'check who owns the folder' },
-  EPERM: { what: 'permission was refused', hint: 'check who owns the folder' },
-}
 
 /** A RunError that says what a failed write means; errors that are not from the system come back as they are. */
 export const writeFailure = (path: string, error: unknown): Error => {
   if (error instanceof GradusError) return error
   const code = (error as NodeJS.ErrnoException).code
   if (code === undefined) return error as Error
-  const known = WRITE_FAILURES[code]
-  const what = known?.what ?? (error as Error).message
-  return new RunError(`${path}: could not be written: ${what} (${code}); what was written before is intact`, {
-    hint: known?.hint,
+  const { what, hint } = adviceOnWriting(code)
+  return new RunError(
+    `${path}: could not be written: ${what ?? (error as Error).message} (${code}); what was written before is intact`,
+    { hint: passesWithRoom(code) ? goOn(hint) : hint, cause: error },
+  )
+}
+
+const goOn = (hint: string): string => `${hint}, then go on with --resume`
+
+/**
+ * What a checkpoint that could not be saved means for its run. The policy may live in another thread or process, so that of
+ * a system error its text alone may have come here.
+ * @param dir of the checkpoint
+ */
+export const saveFailure = (dir: string, error: unknown): Error => {
+  if (!(error instanceof CheckpointError)) return writeFailure(dir, error)
+  const code = /\((E[A-Z0-9]+)\)/.exec(error.message)?.[1]
+  if (code === undefined || !passesWithRoom(code)) return error
+  const { what, hint } = adviceOnWriting(code)
+  return new RunError(`${dir}: could not be saved: ${what} (${code}); the checkpoints before it are intact`, {
+    hint: goOn(hint),
     cause: error,
   })
 }

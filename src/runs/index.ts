@@ -1,11 +1,13 @@
 /** @file Runs: the folder on disk, progress, resuming, the report and the comparison of two runs. */
 
+export { type Examined, examineRun, type RunExamination } from './check-run.ts'
 export { describeEnvironment } from './environment.ts'
 export { RunError } from './errors.ts'
 export { isLocked } from './lock.ts'
 export { Progress, type ProgressOptions, type ProgressStream } from './progress.ts'
 export { compareRuns, type RunComparison } from './report/compare.ts'
 export { renderReport, writeReport } from './report/report.ts'
+export type { ResumeOptions } from './resume.ts'
 export { FILE_START, type NewRows, type RowPosition, readRowsFrom } from './row-files.ts'
 export type * from './rows.ts'
 export {

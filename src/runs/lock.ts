@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { isRunning, temporaryPath } from '../util/atomic.ts'
 import { guardWrite, RunError } from './errors.ts'
 
 interface Owner {
@@ -35,15 +36,6 @@ const processBirth = (pid: number): string | null => {
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
   } catch {
     return null
-  }
-}
-
-const isRunning = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 
@@ -106,7 +98,7 @@ const linkOrWrite = (beside: string, path: string): true => {
 
 /** Moves a stale lock aside; puts it back if another process had already replaced it by its own. */
 const removeStale = (path: string, stale: Owner | null): void => {
-  const aside = `${path}.${process.pid}.tmp`
+  const aside = temporaryPath(path)
   try {
     renameSync(path, aside)
   } catch {

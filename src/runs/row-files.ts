@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import {
+  appendFileSync,
   closeSync,
   existsSync,
   fstatSync,
@@ -134,11 +135,11 @@ export const readRowsFrom = <T>(path: string, position: RowPosition = FILE_START
 }
 
 /**
- * Appends rows in one write. If the write fails part way (a full disk), the file is cut back to what it was.
+ * Appends rows in one write, and returns its bytes. If it fails part way (a full disk), the file is cut back to what it was.
  * @throws RunError that names the cause and what to do
  */
-export const appendRows = (path: string, rows: readonly unknown[]): void => {
-  if (rows.length === 0) return
+export const appendRows = (path: string, rows: readonly unknown[]): Buffer => {
+  if (rows.length === 0) return Buffer.alloc(0)
   const bytes = Buffer.from(`${rows.map(row => JSON.stringify(row)).join('\n')}\n`)
   guardWrite(path, () => {
     const fd = openSync(path, 'a')
@@ -153,6 +154,7 @@ export const appendRows = (path: string, rows: readonly unknown[]): void => {
       closeSync(fd)
     }
   })
+  return bytes
 }
 
 const cutBack = (fd: number, size: number): void => {
@@ -182,9 +184,47 @@ const rewriteLines = (path: string, lines: readonly JsonlLine[]): void => {
   guardWrite(path, () => writeFileAtomic(path, text))
 }
 
-/** Drops a torn last line so that the next append starts on a line of its own. */
+/** Bytes of the whole lines at the beginning of a file, and what stands after the last line feed. */
+const splitTail = (path: string): { wholeBytes: number; tail: string } => {
+  const fd = openSync(path, 'r')
+  try {
+    const { size } = fstatSync(fd)
+    let tail = Buffer.alloc(0)
+    for (let end = size; end > 0; ) {
+      const start = Math.max(0, end - TAIL_BYTES)
+      const bytes = readBytes(fd, start, end)
+      const feed = bytes.lastIndexOf(LINE_FEED)
+      tail = Buffer.concat([bytes.subarray(feed + 1), tail])
+      if (feed >= 0) break
+      end = start
+    }
+    return { wholeBytes: size - tail.length, tail: tail.toString('utf8') }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+const TAIL_BYTES = 1 << 16
+
+/** Cuts a file back, in place: what a full disk allows as well. */
+export const cutTo = (path: string, bytes: number): void =>
+  guardWrite(path, () => {
+    const fd = openSync(path, 'r+')
+    try {
+      ftruncateSync(fd, bytes)
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+  })
+
+/** Drops a torn last line, or ends one that only lacks its line feed, so that the next append starts on a line of its own. */
 export const repairTail = (path: string): void => {
-  if (existsSync(path)) rewriteLines(path, wholeLines(path))
+  if (!existsSync(path)) return
+  const { wholeBytes, tail } = splitTail(path)
+  if (tail === '') return
+  if (tail.trim() === '' || !isJson(tail)) cutTo(path, wholeBytes)
+  else guardWrite(path, () => appendFileSync(path, '\n'))
 }
 
 /**

@@ -1,28 +1,26 @@
 /** @file A run on disk: a folder of plain files, one writer, any number of readers while it goes on. */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { writeFileAtomic } from '../util/atomic.ts'
-import { DataError, NumericError } from '../util/errors.ts'
-import { describeEnvironment } from './environment.ts'
-import { guardWrite, RunError, writeFailure } from './errors.ts'
-import { upgradeEval, upgradeRollout } from './former-rows.ts'
-import { takeLock } from './lock.ts'
 import {
-  appendRows,
-  flushRows,
-  keepThrough,
-  type NewRows,
-  type RowPosition,
-  readRows,
-  readRowsFrom,
-  repairTail,
-} from './row-files.ts'
+  isBeingWritten,
+  isTemporaryName,
+  syncFolder,
+  temporaryPath,
+  writeFileAtomic,
+} from '../util/atomic.ts'
+import { NumericError } from '../util/errors.ts'
+import { checkCheckpoint, pointedTo, sealCheckpoint, setAside } from './checkpoints.ts'
+import { describeEnvironment } from './environment.ts'
+import { guardWrite, RunError, saveFailure } from './errors.ts'
+import { takeLock } from './lock.ts'
+import { hasCheckpoints, isRun, readMetrics, readRunInfo } from './readers.ts'
+import { chooseCheckpoint, type ResumeOptions } from './resume.ts'
+import { cutBackTo, type RowExtent, RowTally } from './row-extent.ts'
+import { appendRows, flushRows, keepThrough, repairTail } from './row-files.ts'
 import type { EvalRow, EventRow, MetricsRow, RolloutRow, RunInfo } from './rows.ts'
 import {
   checkpointName,
-  checkpointSteps,
-  loadRunState,
   type PruneOptions,
   pruneCheckpoints,
   type RunState,
@@ -38,9 +36,13 @@ export interface ResumePoint {
   step: number
   dir: string
   state: RunState
+  /** What a person should know: damage that was found, and what was done about it. Among the run's events as well. */
+  warnings: string[]
 }
 
-const ROW_FILES = ['metrics.jsonl', 'rollouts.jsonl', 'evals.jsonl', 'events.jsonl'] as const
+/** The files that grow by rows. */
+export const ROW_FILES = ['metrics.jsonl', 'rollouts.jsonl', 'evals.jsonl', 'events.jsonl'] as const
+type RowFile = (typeof ROW_FILES)[number]
 
 const NO_VALUE_HINT = 'it may be a mean over nothing: a figure without a value is left out of its row'
 
@@ -59,13 +61,14 @@ export class RunFolder {
   readonly dir: string
   readonly info: RunInfo
   readonly #release: () => void
-  #lastStep: number
+  readonly #tallies = new Map<RowFile, RowTally>()
+  /** Read when it is needed first: a damaged file is a matter of the resume. */
+  #lastStep: number | null = null
 
   private constructor(dir: string, info: RunInfo, release: () => void) {
     this.dir = dir
     this.info = info
     this.#release = release
-    this.#lastStep = readMetrics(dir).at(-1)?.step ?? Number.NEGATIVE_INFINITY
   }
 
   /**
@@ -79,8 +82,8 @@ export class RunFolder {
     const release = takeLock(path)
     try {
       const info = describeRun(path, options)
-      const file = join(path, 'config.json')
-      guardWrite(file, () => writeFileAtomic(file, `${JSON.stringify(info, null, 2)}\n`))
+      writeInfo(path, info)
+      removeLeftovers(path)
       return new RunFolder(path, info, release)
     } catch (error) {
       release()
@@ -121,6 +124,7 @@ export class RunFolder {
       `metrics of step ${row.step}`,
       'a lower learning rate or a tighter gradient clip may help; null stands for "no value"',
     )
+    this.#lastStep ??= readMetrics(this.dir).at(-1)?.step ?? Number.NEGATIVE_INFINITY
     if (!(row.step > this.#lastStep)) {
       throw new RunError(
         `${this.path('metrics.jsonl')}: step ${row.step} comes after step ${this.#lastStep}`,
@@ -129,7 +133,7 @@ export class RunFolder {
         },
       )
     }
-    appendRows(this.path('metrics.jsonl'), [row])
+    this.#append('metrics.jsonl', [row])
     this.#lastStep = row.step
   }
 
@@ -140,7 +144,7 @@ export class RunFolder {
   appendRollouts(rows: readonly RolloutRow[]): void {
     for (const row of rows)
       refuseNonFinite(row, `rollout of ${row.problemId}, step ${row.step}`, NO_VALUE_HINT)
-    appendRows(this.path('rollouts.jsonl'), rows)
+    this.#append('rollouts.jsonl', rows)
   }
 
   /**
@@ -156,18 +160,50 @@ export class RunFolder {
           hint: `its scores are ${Object.keys(row.scores).join(', ')}`,
         })
     }
-    appendRows(this.path('evals.jsonl'), rows)
+    this.#append('evals.jsonl', rows)
   }
 
   /** Notes an event with the time of now. */
   appendEvent(event: EventRow): void {
-    appendRows(this.path('events.jsonl'), [{ ...event, at: event.at ?? new Date().toISOString() }])
+    this.#append('events.jsonl', [{ ...event, at: event.at ?? new Date().toISOString() }])
+  }
+
+  #append(file: RowFile, rows: readonly unknown[]): void {
+    const bytes = appendRows(this.path(file), rows)
+    this.#tallies.get(file)?.append(bytes, rows)
+  }
+
+  /** What a row file holds now, flushed to the disk. */
+  #extentOf(file: RowFile): RowExtent {
+    flushRows(this.path(file))
+    const known = this.#tallies.get(file)
+    const tally = known?.holds ? known : RowTally.of(this.path(file))
+    this.#tallies.set(file, tally)
+    return tally.extent
   }
 
   /** Drops what was recorded after `step`, in every row file, and torn last lines. */
   truncateAfter(step: number): void {
-    for (const file of ROW_FILES) keepThrough(this.path(file), step)
-    this.#lastStep = readMetrics(this.dir).at(-1)?.step ?? Number.NEGATIVE_INFINITY
+    this.#cutBack(file => keepThrough(this.path(file), step))
+  }
+
+  #cutBack(cut: (file: RowFile) => void): void {
+    this.#tallies.clear()
+    this.#lastStep = null
+    for (const file of ROW_FILES) cut(file)
+  }
+
+  /**
+   * Drops everything that was recorded, to begin anew in the same folder, with other settings if need be.
+   * @throws RunError when there is a checkpoint: that is for `resume`; or a failed write
+   */
+  restart(options: RunOptions): void {
+    if (hasCheckpoints(this.dir))
+      throw new RunError(`${this.dir}: expected a run without a checkpoint to begin anew`, {
+        hint: 'continue it with --resume, or choose another folder with --out',
+      })
+    this.#cutBack(file => rmSync(this.path(file), { force: true }))
+    writeInfo(this.dir, Object.assign(this.info, describeRun(this.dir, options)))
   }
 
   /**
@@ -180,42 +216,50 @@ export class RunFolder {
     save: (dir: string) => Promise<unknown> | unknown,
     prune?: PruneOptions,
   ): Promise<string> {
-    const name = checkpointName(state.step)
-    const target = this.path('checkpoints', name)
-    const temporary = `${target}.${process.pid}.new.tmp`
-    for (const file of ROW_FILES) flushRows(this.path(file))
+    const target = this.path('checkpoints', checkpointName(state.step))
+    const temporary = temporaryPath(`${target}.new`)
+    const rows = Object.fromEntries(ROW_FILES.map(file => [file, this.#extentOf(file)]))
     try {
       rmSync(temporary, { recursive: true, force: true })
       mkdirSync(temporary, { recursive: true })
       await save(temporary)
-      saveRunState(temporary, state)
-      removeFolder(target)
-      renameSync(temporary, target)
+      saveRunState(temporary, { ...state, sealed: true })
+      await sealCheckpoint(temporary, this.dir, state, rows)
+      syncFolder(temporary)
+      removeFolder(target, temporary)
     } catch (error) {
       rmSync(temporary, { recursive: true, force: true })
-      throw writeFailure(target, error)
+      throw saveFailure(target, error)
     }
-    const pointer = this.path('checkpoints', 'latest')
-    guardWrite(pointer, () => writeFileAtomic(pointer, `${name}\n`))
-    if (prune) pruneCheckpoints(this.path('checkpoints'), { ...prune, pinned: state.step })
+    syncFolder(this.path('checkpoints'))
+    this.#pointTo(target)
+    // The one before goes only when the new one is known to be there, whole.
+    if (prune && isWhole(target))
+      pruneCheckpoints(this.path('checkpoints'), { ...prune, pinned: state.step }, isWhole)
     return target
   }
 
+  #pointTo(checkpoint: string): void {
+    const pointer = this.path('checkpoints', 'latest')
+    guardWrite(pointer, () => writeFileAtomic(pointer, `${basename(checkpoint)}\n`))
+    syncFolder(this.path('checkpoints'))
+  }
+
   /**
-   * Goes back to the latest checkpoint: reads its state and drops everything recorded after it.
-   * @param changes what changed in the configuration, in words, for the error
-   * @throws RunError when there is no checkpoint; CheckpointError when it is broken; ConfigError when settings changed
+   * Goes back to the latest checkpoint that is whole: reads its state and drops everything recorded after it. Of what is
+   * damaged it tells, here and among the run's events; a damaged checkpoint gets another name.
+   * @throws RunError when there is no checkpoint; CheckpointError when none is whole, or rows from before it are damaged;
+   * ConfigError when settings changed
    */
-  resume(expectedConfigHash?: string, changes?: string): ResumePoint {
-    const dir = latestCheckpoint(this.dir)
-    if (dir === null) {
-      throw new RunError(`${this.dir}: there is nothing to resume: no checkpoint was saved yet`, {
-        hint: 'start the run again without --resume, in another folder or after removing this one',
-      })
-    }
-    const state = loadRunState(dir, expectedConfigHash, changes)
-    this.truncateAfter(state.step)
-    return { step: state.step, dir, state }
+  resume(configHash?: string, options: ResumeOptions = {}): ResumePoint {
+    const { checkpoint, warnings, aside, moment } = chooseCheckpoint(this.dir, configHash, options)
+    const { step, dir, state } = checkpoint
+    if (moment) this.#cutBack(file => cutBackTo(this.path(file), moment.rows[file] ?? NO_ROWS))
+    else this.truncateAfter(step)
+    if (basename(dir) !== pointedTo(this.dir)) this.#pointTo(dir)
+    for (const damaged of aside) setAside(damaged)
+    for (const message of warnings) this.appendEvent({ level: 'warning', message })
+    return { step, dir, state, warnings }
   }
 
   /** Gives the lock back. Writing after this is a mistake that nothing guards against. */
@@ -223,6 +267,11 @@ export class RunFolder {
     this.#release()
   }
 }
+
+const NO_ROWS: RowExtent = { rows: 0, lastStep: null, bytes: 0, sha256: '' }
+
+/** As far as sizes tell. */
+const isWhole = (dir: string): boolean => checkCheckpoint(dir, true).problems.length === 0
 
 /** Refuses a place where no new run can begin. @throws RunError for a run, for other files, and for a file in its place */
 const assertFree = (path: string): void => {
@@ -236,20 +285,26 @@ const assertFree = (path: string): void => {
       hint: 'continue it with --resume, or choose another folder with --out',
     })
   }
-  if (existsSync(path) && readdirSync(path).some(name => !/^lock$|\.tmp$/.test(name))) {
+  if (existsSync(path) && readdirSync(path).some(name => !isOfHalfARun(path, name))) {
     throw new RunError(`${path}: the folder is not empty and holds no run`, {
       hint: 'choose another folder with --out',
     })
   }
 }
 
+/** What a run leaves that was killed before its config.json was there. */
+const isOfHalfARun = (path: string, name: string): boolean =>
+  name === 'lock' ||
+  isTemporaryName(name) ||
+  (name === 'checkpoints' && readdirSync(join(path, name)).every(isTemporaryName))
+
 /**
  * What `create` refuses of a folder, or `open` where a run is to go on; nothing is written and no lock taken.
  * @throws RunError, DataError as they do
  */
-export const checkRunFolder = (dir: string, resume: boolean): void => {
+export const checkRunFolder = (dir: string, resume: boolean | 'or-start'): void => {
   const path = resolve(dir)
-  if (resume) readRunInfo(path)
+  if (resume === true || (resume === 'or-start' && isRun(path))) readRunInfo(path)
   else assertFree(path)
 }
 
@@ -261,86 +316,37 @@ const describeRun = (dir: string, options: RunOptions): RunInfo => ({
   environment: options.environment ?? describeEnvironment(),
 })
 
+const writeInfo = (dir: string, info: RunInfo): void => {
+  const file = join(dir, 'config.json')
+  guardWrite(file, () => writeFileAtomic(file, `${JSON.stringify(info, null, 2)}\n`))
+}
+
+/** What saves that were killed left in a run that is ours now. A report may be written by another process meanwhile. */
 const removeLeftovers = (dir: string): void => {
-  for (const folder of [dir, join(dir, 'checkpoints')]) {
-    if (!existsSync(folder)) continue
-    for (const name of readdirSync(folder)) {
-      // Within a checkpoint in the making, the policy saves beside the folder that it will fill: `.new.tmp.new`.
-      if (/\.tmp(\.new|\.old)?$/.test(name)) rmSync(join(folder, name), { recursive: true, force: true })
-    }
-  }
+  for (const path of leftoversOf(dir)) rmSync(path, { recursive: true, force: true })
 }
 
-/**
- * config.json of a run.
- * @throws RunError when there is no run in the folder; DataError when its config.json is broken
- */
-export const readRunInfo = (dir: string): RunInfo => {
-  const path = join(dir, 'config.json')
-  if (!existsSync(path)) {
-    throw new RunError(
-      `${dir}: there is no run here (no config.json), so there is nothing to read or resume`,
-      { hint: 'check the path; runs lie in the folder runs/ unless --out said otherwise' },
-    )
-  }
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as RunInfo
-  } catch (error) {
-    throw new DataError(`${path}: not JSON: ${(error as Error).message}`, { cause: error })
-  }
-}
+/** Paths of what killed saves left in a run that nobody writes. */
+export const leftoversOf = (dir: string): string[] =>
+  [dir, join(dir, 'checkpoints')].flatMap(folder =>
+    existsSync(folder)
+      ? readdirSync(folder)
+          .filter(isTemporaryName)
+          .map(name => join(folder, name))
+          .filter(path => folder !== dir || !isBeingWritten(path))
+      : [],
+  )
 
-/** Rows of metrics.jsonl written so far; safe while the run goes on. */
-export const readMetrics = (dir: string): MetricsRow[] => readRows(join(dir, 'metrics.jsonl'))
-
-/** Rows of rollouts.jsonl written so far, those of earlier versions in the shape of today. */
-export const readRollouts = (dir: string): RolloutRow[] =>
-  readRows<RolloutRow>(join(dir, 'rollouts.jsonl')).map(upgradeRollout)
-
-/** Rows of evals.jsonl written so far, those of earlier versions in the shape of today. */
-export const readEvals = (dir: string): EvalRow[] =>
-  readRows<EvalRow>(join(dir, 'evals.jsonl')).map(upgradeEval)
-
-/** Rows of events.jsonl written so far. */
-export const readEvents = (dir: string): EventRow[] => readRows(join(dir, 'events.jsonl'))
-
-/** What each row file of a run holds. */
-export interface RowTypes {
-  metrics: MetricsRow
-  rollouts: RolloutRow
-  evals: EvalRow
-  events: EventRow
-}
-
-const UPGRADES: { [File in keyof RowTypes]?: (row: RowTypes[File]) => RowTypes[File] } = {
-  rollouts: upgradeRollout,
-  evals: upgradeEval,
-}
-
-/**
- * The rows that a file of a run has gained since a position, for those who watch it grow; safe while the run goes on.
- * @param position of the last call; absent: from the beginning
- * @throws DataError for a broken line
- */
-export const readNewRows = <File extends keyof RowTypes>(
-  dir: string,
-  file: File,
-  position?: RowPosition,
-): NewRows<RowTypes[File]> => {
-  const found = readRowsFrom<RowTypes[File]>(join(dir, `${file}.jsonl`), position)
-  const upgrade = UPGRADES[file]
-  return upgrade ? { ...found, rows: found.rows.map(upgrade) } : found
-}
-
-/** Folder of the checkpoint that `checkpoints/latest` names; the newest whole one if the pointer is missing or dangling. */
-export const latestCheckpoint = (dir: string): string | null => {
-  const root = join(dir, 'checkpoints')
-  const pointer = join(root, 'latest')
-  const named = existsSync(pointer) ? basename(readFileSync(pointer, 'utf8').trim()) : ''
-  if (named !== '' && existsSync(join(root, named))) return join(root, named)
-  const newest = checkpointSteps(root).at(-1)
-  return newest === undefined ? null : join(root, checkpointName(newest))
-}
-
-/** A metrics row without its timings: what must be equal between a resumed run and an uninterrupted one. */
-export const withoutTimings = ({ time: _time, ...row }: MetricsRow): MetricsRow => row as MetricsRow
+export {
+  hasCheckpoints,
+  isRun,
+  latestCheckpoint,
+  type RowTypes,
+  readEvals,
+  readEvents,
+  readMetrics,
+  readNewRows,
+  readRollouts,
+  readRunInfo,
+  withoutTimings,
+} from './readers.ts'

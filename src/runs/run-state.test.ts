@@ -10,9 +10,11 @@ it('hashes settings whatever their order, but for those that are free', () => {
   expect(hash).toBe('cfd0a7398202c854')
 })
 
-it('keeps the newest, every k-th and the pinned checkpoint', () => {
-  expect(keptSteps([0, 10, 20, 30, 40, 50], { keepLast: 1, keepEvery: 20, pinned: 10 })).toEqual([
-    10, 20, 40, 50,
-  ])
-  expect(keptSteps([10, 20], { keepLast: 0 })).toEqual([20])
+it('keeps the newest two at least, every k-th, the pinned checkpoint and those after it', () => {
+  const steps = [0, 10, 20, 30, 40, 50]
+  expect(keptSteps(steps, { keepLast: 1, keepEvery: 20, pinned: 50 })).toEqual([20, 40, 50])
+  expect(keptSteps(steps, { keepLast: 3, pinned: 50 })).toEqual([30, 40, 50])
+  expect(keptSteps([10, 20, 30], { keepLast: 0 })).toEqual([20, 30])
+  // 40 and 50 are of a course that was given up for 30: they neither count nor go.
+  expect(keptSteps(steps, { keepLast: 2, pinned: 30 })).toEqual([20, 30, 40, 50])
 })

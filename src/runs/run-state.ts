@@ -1,8 +1,8 @@
 /** @file The state of a run beside a checkpoint: what it takes to go on as if nothing had happened. */
 
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { writeFileAtomic } from '../util/atomic.ts'
+import { join } from 'node:path'
+import { temporaryPath, writeFileAtomic } from '../util/atomic.ts'
 import { shortHash } from '../util/canonical.ts'
 import { CheckpointError, ConfigError } from '../util/errors.ts'
 import type { RngState } from '../util/rng.ts'
@@ -14,6 +14,8 @@ export interface RunState {
   configHash: string
   rng: Record<string, RngState>
   recipe?: unknown
+  /** True where a manifest belongs beside it, so that one that was removed is missed. */
+  sealed?: boolean
 }
 
 /** Whether a state's `recipe` says that nothing is left to do. */
@@ -67,14 +69,9 @@ const checkState = (path: string, value: unknown): RunState => {
 
 /**
  * Reads the state beside a checkpoint.
- * @param changes what changed, in words, where the caller knows
  * @throws CheckpointError when it is missing or broken; ConfigError when `expectedConfigHash` is given and differs
  */
-export const loadRunState = (
-  checkpointDir: string,
-  expectedConfigHash?: string,
-  changes?: string,
-): RunState => {
+export const loadRunState = (checkpointDir: string, expectedConfigHash?: string): RunState => {
   const path = join(checkpointDir, STATE_FILE)
   let value: unknown
   try {
@@ -86,17 +83,33 @@ export const loadRunState = (
     })
   }
   const state = checkState(path, value)
-  if (expectedConfigHash !== undefined && state.configHash !== expectedConfigHash) {
-    throw new ConfigError(
-      `${path}: the configuration changed since this checkpoint (${changes ?? `${state.configHash} then, ${expectedConfigHash} now`})`,
-      { hint: 'resume with the same settings, or start a new run from this checkpoint as its model' },
-    )
-  }
+  if (expectedConfigHash !== undefined) assertSameConfig(checkpointDir, state, expectedConfigHash)
   return state
+}
+
+/** @param changes what changed, in words, where the caller knows @throws ConfigError when the state's hash is another one */
+export const assertSameConfig = (
+  checkpointDir: string,
+  state: RunState,
+  configHash: string,
+  changes?: string,
+): void => {
+  if (state.configHash === configHash) return
+  const path = join(checkpointDir, STATE_FILE)
+  throw new ConfigError(
+    `${path}: the configuration changed since this checkpoint (${changes ?? `${state.configHash} then, ${configHash} now`})`,
+    { hint: 'resume with the same settings, or start a new run from this checkpoint as its model' },
+  )
 }
 
 /** Name of a checkpoint's folder: `step-000050`. */
 export const checkpointName = (step: number): string => `step-${String(step).padStart(6, '0')}`
+
+/** The step that a checkpoint's folder is named after; null for another name. */
+export const stepOfName = (name: string): number | null => {
+  const [, digits] = STEP_FOLDER.exec(name) ?? []
+  return digits === undefined ? null : Number(digits)
+}
 
 /** Steps of the whole checkpoints under a `checkpoints` folder, ascending. */
 export const checkpointSteps = (checkpointsDir: string): number[] => {
@@ -107,36 +120,48 @@ export const checkpointSteps = (checkpointsDir: string): number[] => {
     .sort((a, b) => a - b)
 }
 
-/** Removes a folder so that a kill on the way leaves no half of it under its name. */
-export const removeFolder = (dir: string): void => {
-  if (!existsSync(dir)) return
-  const doomed = join(dir, '..', `${basename(dir)}.${process.pid}.tmp`)
+/** Removes a folder so that a kill on the way leaves no half of it under its name; `replacement` takes its place at once. */
+export const removeFolder = (dir: string, replacement?: string): void => {
+  const doomed = temporaryPath(`${dir}.old`)
   rmSync(doomed, { recursive: true, force: true })
-  renameSync(dir, doomed)
+  if (existsSync(dir)) renameSync(dir, doomed)
+  if (replacement !== undefined) renameSync(replacement, dir)
   rmSync(doomed, { recursive: true, force: true })
 }
 
 export interface PruneOptions {
-  /** Keep this many of the newest. At least 1. */
+  /** Keep this many of the newest; at least 2, so that there is one to fall back on. */
   keepLast: number
   /** Keep those whose step is a multiple of this, for ever; 0 or absent keeps none for that reason. */
   keepEvery?: number
-  /** Keep this one whatever happens: the one that `latest` points to. */
+  /** The step that `latest` points to: kept, and the newest that counts. Later ones are of a course that was given up. */
   pinned?: number
 }
 
 /** Which steps a pruning keeps. */
 export const keptSteps = (steps: readonly number[], options: PruneOptions): number[] => {
-  const newest = new Set([...steps].sort((a, b) => b - a).slice(0, Math.max(1, options.keepLast)))
-  const every = options.keepEvery ?? 0
+  const { keepLast, keepEvery: every = 0, pinned = Number.POSITIVE_INFINITY } = options
+  const counted = steps.filter(step => step <= pinned).sort((a, b) => b - a)
+  const newest = new Set(counted.slice(0, Math.max(LEAST_KEPT, keepLast)))
   return steps.filter(
-    step => newest.has(step) || step === options.pinned || (every > 0 && step > 0 && step % every === 0),
+    step => newest.has(step) || step >= pinned || (every > 0 && step > 0 && step % every === 0),
   )
 }
 
-/** Removes old checkpoints; returns the steps removed. */
-export const pruneCheckpoints = (checkpointsDir: string, options: PruneOptions): number[] => {
-  const steps = checkpointSteps(checkpointsDir)
+const LEAST_KEPT = 2
+
+/**
+ * Removes old checkpoints; returns the steps removed.
+ * @param isWhole which ones count as kept; damaged ones are left alone
+ */
+export const pruneCheckpoints = (
+  checkpointsDir: string,
+  options: PruneOptions,
+  isWhole: (dir: string) => boolean = () => true,
+): number[] => {
+  const steps = checkpointSteps(checkpointsDir).filter(step =>
+    isWhole(join(checkpointsDir, checkpointName(step))),
+  )
   const kept = new Set(keptSteps(steps, options))
   const removed = steps.filter(step => !kept.has(step))
   for (const step of removed) removeFolder(join(checkpointsDir, checkpointName(step)))

@@ -1,4 +1,4 @@
-/** @file `gradus report` and `gradus compare`: what run folders tell, as a page and side by side. */
+/** @file `gradus report`, `gradus compare`, `gradus runs check`: what run folders tell, as a page, side by side, and of their own state. */
 
 import type { Command } from 'commander'
 import { EXIT, type Io, printJson } from '../io.ts'
@@ -35,5 +35,28 @@ export const addCompareCommand = (program: Command, io: Io, done: (code: number)
       if (options.json) printJson(io, json)
       else io.out.write(text)
       done(EXIT.ok)
+    })
+}
+
+/** Adds `gradus runs` to the program. `done` receives the exit code. */
+export const addRunsCommand = (program: Command, io: Io, done: (code: number) => void): void => {
+  program
+    .command('runs')
+    .summary('look after run folders')
+    .description('Looks after run folders.')
+    .command('check')
+    .summary('check that a run is whole')
+    .description(
+      'Checks every checkpoint of a run against its manifest, its row files, configuration and pointer; writes nothing. Exit code 1 when something is damaged.',
+    )
+    .argument('<run>', 'run folder')
+    .option('--json', 'print what was found as JSON')
+    .action(async (run: string, options: { json?: boolean }) => {
+      const { examineRun } = await import('../../runs/index.ts')
+      const { formatExamination } = await import('./examination.ts')
+      const found = examineRun(run)
+      if (options.json) printJson(io, found)
+      else io.out.write(formatExamination(found))
+      done(found.whole ? EXIT.ok : EXIT.failed)
     })
 }

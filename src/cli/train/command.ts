@@ -14,8 +14,9 @@ Examples:
   $ gradus train rubric-as-reward --preset paper --dry-run
   $ gradus train logic.yaml --set seed=2 --set rollout.samples=16
   $ gradus train rubric-as-reward --resume
+  $ gradus train logic.yaml --out runs/a --resume-or-start
 
-Ctrl+C finishes the step, saves and prints the command that goes on; twice quits at once.`
+Ctrl+C or SIGTERM finishes the step, saves and prints the command that goes on (exit 130); twice quits at once.`
 
 /** Recipes and presets as they are; loaded only where the help of `train` is asked for. */
 export const recipeHelp = async (args: readonly string[]): Promise<string> => {
@@ -43,7 +44,9 @@ export const addTrainCommand = (program: Command, io: Io, done: (code: number) =
     .option('-p, --preset <name>', 'named settings of the recipe')
     .option('-s, --set <key=value...>', 'change one setting: dotted key, YAML value; may be repeated')
     .option('-o, --out <dir>', 'folder of the run')
-    .option('--resume', 'go on from the latest checkpoint')
+    .option('--resume', 'go on from the latest checkpoint that is whole')
+    .option('--resume-or-start', 'go on if there is a run to go on with, else start; for schedulers')
+    .option('--accept-rows', 'go on although recorded rows are damaged')
     .option('--dry-run', 'print the plan and a memory estimate, run nothing')
     .option('--json', 'print the result as JSON, no progress')
     .option('-q, --quiet', 'no progress')

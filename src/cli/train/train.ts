@@ -8,6 +8,7 @@ import { Progress, readEvents } from '../../runs/index.ts'
 import type { EvalRow, MetricsRow, MetricValue } from '../../runs/rows.ts'
 import { checkRunFolder } from '../../runs/run-folder.ts'
 import { greedyName, headlineScores, scoreValue, scoreWords } from '../../runs/scores.ts'
+import { UsageError } from '../../util/errors.ts'
 import { percent } from '../../util/format.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { resolveSettings, type Settings, type SettingsRequest } from './settings.ts'
@@ -16,6 +17,8 @@ import { formatSummary, summarise, summaryJson } from './summary.ts'
 export interface TrainOptions extends Omit<SettingsRequest, 'target'> {
   out?: string
   resume?: boolean
+  resumeOrStart?: boolean
+  acceptRows?: boolean
   dryRun?: boolean
   json?: boolean
   quiet?: boolean
@@ -37,7 +40,8 @@ export const trainCommand = async (target: string, options: TrainOptions, io: Io
   try {
     const { step, finished, checkpoint } = await settings.entry.run(settings.config, {
       dir,
-      resume: options.resume ?? false,
+      resume: howToBegin(options),
+      acceptRows: options.acceptRows,
       preset: settings.preset,
       events: { ...display.events, shouldStop: () => interrupt.stopping },
     })
@@ -87,7 +91,7 @@ const warningLine = ({ monitor, step }: ReturnType<typeof warningsOf>[number]): 
 const printPlan = (settings: Settings, dir: string, options: TrainOptions, io: Io): number => {
   const { entry, config, preset } = settings
   const plan = entry.plan(config)
-  checkRunFolder(dir, options.resume ?? false)
+  checkRunFolder(dir, howToBegin(options))
   if (options.json) printJson(io, { recipe: entry.name, preset: preset ?? null, ...plan.json, config })
   else {
     const title = [entry.name, preset && `preset ${preset}`].filter(Boolean).join(', ')
@@ -96,15 +100,22 @@ const printPlan = (settings: Settings, dir: string, options: TrainOptions, io: I
   return EXIT.ok
 }
 
+const howToBegin = ({ resume, resumeOrStart }: TrainOptions): boolean | 'or-start' => {
+  if (resume && resumeOrStart)
+    throw new UsageError('--resume, --resume-or-start: expected one of the two, got both')
+  return resumeOrStart ? 'or-start' : (resume ?? false)
+}
+
 /** `--out`, else the configuration's, else a free name under runs/; with `--resume` the newest run of that name. */
-const runFolder = ({ config, name }: Settings, { out, resume }: TrainOptions): string => {
+const runFolder = ({ config, name }: Settings, { out, resume, resumeOrStart }: TrainOptions): string => {
   const asked = out ?? config.out
   if (typeof asked === 'string') return asked
   const base = join('runs', `${name}-seed${config.seed}`)
   const nth = (n: number) => (n === 1 ? base : `${base}-${n}`)
   let n = 1
   while (existsSync(nth(n))) n++
-  if (!resume) return nth(n)
+  if (!resume && !resumeOrStart) return nth(n)
+  if (n === 1 && resumeOrStart) return base
   if (n === 1)
     throw new RunError(`${base}: there is nothing to resume: no such run`, {
       hint: 'start it without --resume, or name its folder with --out',
@@ -192,6 +203,7 @@ class Display {
       for (const row of rows) this.say(evalLine(row))
     },
     onMessage: text => this.say(text),
+    onWarning: text => this.warn(text),
   }
 
   /** `after step 256 of 800 (supervised)`: a recipe's steps are counted by phase. Null before the first phase. */
@@ -205,6 +217,12 @@ class Display {
   say(text: string): void {
     if (this.#progress) this.#progress.log(text)
     else if (!this.#quiet) this.#io.err.write(`${text}\n`)
+  }
+
+  /** A line for every reader, also those that asked for quiet. */
+  warn(text: string): void {
+    if (this.#quiet) this.#io.err.write(`${text}\n`)
+    else this.say(text)
   }
 
   close(): void {

@@ -3,8 +3,9 @@
  * as the arm of such a claim evaluates it before its first step, by a training of no steps.
  */
 
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { lockHolder } from '../../runs/lock.ts'
 import { latestCheckpoint, readEvals } from '../../runs/run-folder.ts'
 import { mean } from '../../util/statistics.ts'
 import { untestable } from '../analysis/untestable.ts'
@@ -50,6 +51,8 @@ export const lookAtStart = async (
     const { training } = job
     const settings = [...training.settings, { steps: 0 }, { model: { folder: model } }]
     const dir = lookDir(folder, arm, start)
+    // One that was killed has left half a run.
+    if (lockHolder(dir) === null) rmSync(dir, { recursive: true, force: true })
     await execute({ training: { ...training, settings }, dir, resume: false }, stop)
   }
 }

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadConfig, readCompanionFiles } from '../../model/checkpoint.ts'
+import { assertWholeModel, loadConfig, readCompanionFiles } from '../../model/checkpoint.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import {
   adapterBase,
@@ -66,11 +66,13 @@ export const loadSource = (source: ModelSource): LoadedSource => {
 /** A folder with an adapter names its base model, which is loaded first. */
 const loadFolder = (folder: string, source: ModelSource, seed: number | string): LoadedSource => {
   if (isAdapterFolder(folder)) {
+    assertWholeModel(folder)
     const { adapter, base } = loadAdapterWithBase(folder)
     const valueHead = valueHeadOf(folder, base.config, source, seed)
     return { ...base, adapter: adapter.tensors, lora: adapter.lora, valueHead }
   }
   const config = loadConfig(folder)
+  assertWholeModel(folder)
   return {
     config,
     weights: loadWeights(folder, config),
@@ -92,6 +94,7 @@ const loadAdapterWithBase = (folder: string) => {
       hint: 'put the base model folder where adapter_config.json says',
     })
   const config = loadConfig(basePath)
+  assertWholeModel(basePath)
   return {
     adapter: loadAdapter(folder, config),
     base: {

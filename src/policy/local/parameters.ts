@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CheckpointContent, saveCheckpoint } from '../../model/checkpoint.ts'
+import { assertWholeModel, type CheckpointContent, saveCheckpoint } from '../../model/checkpoint.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { type LoraConfig, loadAdapter, loraScale, loraSpecs, saveAdapter } from '../../model/lora-files.ts'
 import { type NamedTensors, readSafetensors, writeSafetensors } from '../../model/safetensors.ts'
@@ -255,9 +255,11 @@ export class Parameters {
 
   /**
    * Reads the trained weights from a folder that `save` wrote, and the optimiser's state; it starts anew where the folder
-   * has none, and what is accumulated is dropped. @throws CheckpointError for anything missing or of another size; nothing has changed then.
+   * has none, and what is accumulated is dropped.
+   * @throws CheckpointError for anything missing, of another size, or not as its manifest says; nothing has changed then.
    */
   load(folder: string): void {
+    assertWholeModel(folder, [OPTIMIZER_FILE])
     const main = this.lora ? loadAdapter(folder, this.config).tensors : loadWeights(folder, this.config)
     const tensors = new Map([...main, ...((this.hasValueHead && loadValueHead(folder, this.config)) || [])])
     const path = join(folder, OPTIMIZER_FILE)

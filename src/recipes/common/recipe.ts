@@ -5,6 +5,8 @@ import type { StepEvents } from '../../train/steps.ts'
 
 /** Hooks of a running training; all optional. */
 export interface RunEvents extends StepEvents {
+  /** Something that a person should know whatever they asked to be spared: damage that was found. `onMessage` where absent. */
+  onWarning?(text: string): void
   /** Called once, when the work is known: optimiser steps in this phase, and the phase's name. */
   onPhase?(phase: { name: string; steps: number; done: number }): void
 }
@@ -12,8 +14,10 @@ export interface RunEvents extends StepEvents {
 export interface RunOptions {
   /** Where the run lives. */
   dir: string
-  /** Go on from the latest checkpoint in `dir`. */
-  resume: boolean
+  /** Go on from the latest checkpoint in `dir`; `or-start`: where there is none, begin, also in the folder of a run that was killed before its first. */
+  resume: boolean | 'or-start'
+  /** Go on although rows from before the checkpoint are damaged. */
+  acceptRows?: boolean
   /** Name of the preset that the configuration started from, for the record. */
   preset?: string
   events?: RunEvents

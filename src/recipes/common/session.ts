@@ -5,10 +5,13 @@ import { join } from 'node:path'
 import { differentSettings } from '../../runs/report/compare.ts'
 import { writeReport } from '../../runs/report/report.ts'
 import {
+  hasCheckpoints,
+  isRun,
   latestCheckpoint,
   type RunOptions as NewRun,
   type ResumePoint,
   RunFolder,
+  readMetrics,
   readRunInfo,
 } from '../../runs/run-folder.ts'
 import { configHash, isFinished } from '../../runs/run-state.ts'
@@ -58,10 +61,9 @@ export const withRun = async (
   options: SessionOptions,
   work: (session: Session) => Promise<StepsResult>,
 ): Promise<RunResult> => {
-  const { dir, resume, preset, info, events = {} } = options
-  const run = resume
-    ? RunFolder.open(dir)
-    : RunFolder.create(dir, { ...info, ...(preset !== undefined && { preset }), version: packageVersion() })
+  const { dir, events = {} } = options
+  const resume = options.resume === true || (options.resume === 'or-start' && isRun(dir))
+  const run = resume ? RunFolder.open(dir) : RunFolder.create(dir, newRun(options))
   const opened: Promise<{ close(): Promise<unknown> }>[] = []
   const use: Session['use'] = resource => {
     resource.catch(() => {})
@@ -104,16 +106,48 @@ const changesSince = (run: RunFolder, config: object): string | undefined => {
   return [...changes.slice(0, NAMED_CHANGES), ...(more > 0 ? [`${more} more`] : [])].join('; ')
 }
 
-const resumePoint = (
-  run: RunFolder,
-  { configHash: hash, info, mayLackCheckpoint }: SessionOptions,
-): ResumePoint | null => {
-  if (latestCheckpoint(run.dir) === null && mayLackCheckpoint?.(run.dir)) {
-    run.truncateAfter(-1)
-    return null
+const resumePoint = (run: RunFolder, options: SessionOptions): ResumePoint | null => {
+  const { configHash: hash, info, mayLackCheckpoint, acceptRows, events } = options
+  if (!hasCheckpoints(run.dir)) {
+    if (mayLackCheckpoint?.(run.dir)) {
+      if (changesSince(run, info.config as object) === undefined) run.truncateAfter(-1)
+      else run.restart(newRun(options))
+      return null
+    }
+    if (options.resume === 'or-start') {
+      startAgain(run, options)
+      return null
+    }
   }
-  return run.resume(hash, changesSince(run, info.config as object))
+  const point = run.resume(hash, { changes: changesSince(run, info.config as object), acceptRows })
+  const tell = events?.onWarning ?? events?.onMessage
+  for (const warning of point.warnings) tell?.(warning)
+  return point
 }
+
+/** What a run that was killed before its first checkpoint had recorded is made again. */
+const startAgain = (run: RunFolder, options: SessionOptions): void => {
+  const steps = countRows(run.dir)
+  run.restart(newRun(options))
+  const message = `${run.dir}: it ended before its first checkpoint; begun again from the start${steps > 0 ? `, ${steps} recorded steps dropped` : ''}`
+  run.appendEvent({ level: 'info', message })
+  options.events?.onMessage?.(message)
+}
+
+/** Steps that were recorded, as far as they can be read. */
+const countRows = (dir: string): number => {
+  try {
+    return readMetrics(dir).length
+  } catch {
+    return 0
+  }
+}
+
+const newRun = ({ info, preset }: SessionOptions): NewRun => ({
+  ...info,
+  ...(preset !== undefined && { preset }),
+  version: packageVersion(),
+})
 
 const resultOf = ({ dir }: RunFolder, { step, finished }: StepsResult): RunResult => ({
   dir,

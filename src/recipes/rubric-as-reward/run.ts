@@ -36,7 +36,7 @@ export const runRubricAsReward = async (
   return withRun(session, async open => {
     const coldStart = (phase: RunOptions) =>
       runLogicColdStart({ ...config.coldStart!, monitors: config.monitors }, phase)
-    const folder = given ?? (await runPhase(coldStartIn(open.run.dir), events, coldStart))
+    const folder = given ?? (await runPhase(coldStartIn(open.run.dir), options, coldStart))
     if (folder === null) return { step: 0, finished: false }
     const { policy, solver } = await openParts(config, folder, open, events.onMessage)
     const parts = { policy, solver, format: formatFor(config.task.prompt, folder) }

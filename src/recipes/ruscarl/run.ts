@@ -9,9 +9,9 @@ import type { StepsResult } from '../../train/steps.ts'
 import { packingCriterionNames } from '../checklist/packing.ts'
 import { runChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { evaluation } from '../common/evaluation.ts'
-import { runPhase } from '../common/phase.ts'
+import { type PhaseOptions, runPhase } from '../common/phase.ts'
 import { problemStream } from '../common/problem-order.ts'
-import type { RunEvents, RunOptions, RunResult } from '../common/recipe.ts'
+import type { RunOptions, RunResult } from '../common/recipe.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import { type Session, withRun } from '../common/session.ts'
 import { hasDemonstrations, runSft } from '../common/sft.ts'
@@ -39,7 +39,6 @@ export const runRuscarl = async (
   judges: RuscarlRunParts = {},
 ): Promise<RunResult> => {
   const { given, conversations } = check(config, 'run', judges)
-  const { events = {} } = options
   const session = {
     ...options,
     info: runInfo(config),
@@ -49,11 +48,11 @@ export const runRuscarl = async (
   return withRun(session, async open => {
     const coldStart = (phase: RunOptions) =>
       runChecklistColdStart({ ...config.coldStart!, monitors: config.monitors }, phase)
-    const folder = given ?? (await runPhase(join(open.run.dir, FOLDERS.coldStart), events, coldStart))
+    const folder = given ?? (await runPhase(join(open.run.dir, FOLDERS.coldStart), options, coldStart))
     if (folder === null) return { step: 0, finished: false }
     return conversations === null
-      ? learnTask(config, open, folder, packingTask(config), events)
-      : learnTask(config, open, folder, conversationTask(config, folder, judges, conversations), events)
+      ? learnTask(config, open, folder, packingTask(config), options)
+      : learnTask(config, open, folder, conversationTask(config, folder, judges, conversations), options)
   })
 }
 
@@ -80,15 +79,16 @@ const learnTask = async <Problem>(
   open: Session,
   folder: string,
   task: RubricTask<Problem>,
-  events: RunEvents,
+  options: PhaseOptions,
 ): Promise<StepsResult> => {
+  const { events = {} } = options
   const { run, from, use } = open
   await use(Promise.resolve(task))
   for (const message of from === null ? task.notes : []) {
     run.appendEvent({ level: 'info', message })
     events.onMessage?.(message)
   }
-  const start = await supervised(config, task, folder, run.dir, events)
+  const start = await supervised(config, task, folder, run.dir, options)
   if (start === null) return { step: 0, finished: false }
   const lora = config.model.lora ?? undefined
   const policy = await use(openPolicy(config.policy, { folder: start, lora, seed: config.seed }))
@@ -115,13 +115,13 @@ const supervised = async <Problem>(
   task: RubricTask<Problem>,
   folder: string,
   dir: string,
-  events: RunEvents,
+  options: PhaseOptions,
 ): Promise<string | null> => {
   const { sft } = config
   if (sft === null) return folder
   const configHash = runHash(config)
   const isOwn = (other: unknown) => runHash(other as RuscarlConfig) === configHash
   const phase = { config, sft, recipe: 'ruscarl sft', configHash, task, folder }
-  const run = (options: RunOptions) => runSft(phase, options, isOwn)
-  return runPhase(join(dir, FOLDERS.sft), events, run, own => hasDemonstrations(own, isOwn))
+  const run = (own: RunOptions) => runSft(phase, own, isOwn)
+  return runPhase(join(dir, FOLDERS.sft), options, run, own => hasDemonstrations(own, isOwn))
 }

@@ -1,0 +1,90 @@
+/** @file What a run holds, read while it goes on or afterwards; nothing here takes the lock or writes. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DataError } from '../util/errors.ts'
+import { checkpointsToTry, pointedTo } from './checkpoints.ts'
+import { RunError } from './errors.ts'
+import { upgradeEval, upgradeRollout } from './former-rows.ts'
+import { type NewRows, type RowPosition, readRows, readRowsFrom } from './row-files.ts'
+import type { EvalRow, EventRow, MetricsRow, RolloutRow, RunInfo } from './rows.ts'
+import { checkpointName, checkpointSteps } from './run-state.ts'
+
+/**
+ * config.json of a run.
+ * @throws RunError when there is no run in the folder; DataError when its config.json is broken
+ */
+export const readRunInfo = (dir: string): RunInfo => {
+  const path = join(dir, 'config.json')
+  if (!existsSync(path)) {
+    throw new RunError(
+      `${dir}: there is no run here (no config.json), so there is nothing to read or resume`,
+      { hint: 'check the path; runs lie in the folder runs/ unless --out said otherwise' },
+    )
+  }
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as RunInfo
+  } catch (error) {
+    throw new DataError(`${path}: not JSON: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** Rows of metrics.jsonl written so far; safe while the run goes on. */
+export const readMetrics = (dir: string): MetricsRow[] => readRows(join(dir, 'metrics.jsonl'))
+
+/** Rows of rollouts.jsonl written so far, those of earlier versions in the shape of today. */
+export const readRollouts = (dir: string): RolloutRow[] =>
+  readRows<RolloutRow>(join(dir, 'rollouts.jsonl')).map(upgradeRollout)
+
+/** Rows of evals.jsonl written so far, those of earlier versions in the shape of today. */
+export const readEvals = (dir: string): EvalRow[] =>
+  readRows<EvalRow>(join(dir, 'evals.jsonl')).map(upgradeEval)
+
+/** Rows of events.jsonl written so far. */
+export const readEvents = (dir: string): EventRow[] => readRows(join(dir, 'events.jsonl'))
+
+/** What each row file of a run holds. */
+export interface RowTypes {
+  metrics: MetricsRow
+  rollouts: RolloutRow
+  evals: EvalRow
+  events: EventRow
+}
+
+const UPGRADES: { [File in keyof RowTypes]?: (row: RowTypes[File]) => RowTypes[File] } = {
+  rollouts: upgradeRollout,
+  evals: upgradeEval,
+}
+
+/**
+ * The rows that a file of a run has gained since a position, for those who watch it grow; safe while the run goes on.
+ * @param position of the last call; absent: from the beginning
+ * @throws DataError for a broken line
+ */
+export const readNewRows = <File extends keyof RowTypes>(
+  dir: string,
+  file: File,
+  position?: RowPosition,
+): NewRows<RowTypes[File]> => {
+  const found = readRowsFrom<RowTypes[File]>(join(dir, `${file}.jsonl`), position)
+  const upgrade = UPGRADES[file]
+  return upgrade ? { ...found, rows: found.rows.map(upgrade) } : found
+}
+
+/** Folder of the checkpoint that `checkpoints/latest` names; the newest whole one if the pointer is missing or dangling. */
+export const latestCheckpoint = (dir: string): string | null => {
+  const root = join(dir, 'checkpoints')
+  const named = pointedTo(dir)
+  if (named !== '' && existsSync(join(root, named))) return join(root, named)
+  const newest = checkpointSteps(root).at(-1)
+  return newest === undefined ? null : join(root, checkpointName(newest))
+}
+
+/** Whether there is a run in a folder: one that is being made has no config.json yet. */
+export const isRun = (dir: string): boolean => existsSync(join(dir, 'config.json'))
+
+/** Whether a run has checkpoints, whole or damaged. */
+export const hasCheckpoints = (dir: string): boolean => checkpointsToTry(dir).length > 0
+
+/** A metrics row without its timings: what must be equal between a resumed run and an uninterrupted one. */
+export const withoutTimings = ({ time: _time, ...row }: MetricsRow): MetricsRow => row as MetricsRow
