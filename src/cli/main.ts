@@ -1,13 +1,18 @@
 /** @file Entry of the `gradus` command. */
 
-import { processIo } from './io.ts'
+import { describeError, EXIT, processIo } from './io.ts'
 import { runCli } from './program.ts'
 
-// A reader that has seen enough (`gradus ... | head`) is no failure.
+const isGone = (error: NodeJS.ErrnoException): boolean => error.code === 'EPIPE'
+
+// A reader that has seen enough (`gradus ... | head`) is no failure. A full disk behind `>` is one.
 process.stdout.on('error', error => {
-  if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit(0)
-  throw error
+  if (isGone(error)) process.exit(EXIT.ok)
+  process.stderr.write(`gradus: standard output: ${describeError(error)}\n`)
+  process.exit(EXIT.failed)
 })
+// There is nobody left to tell.
+process.stderr.on('error', () => {})
 
 const exitCode = await runCli(process.argv.slice(2), processIo)
 // Leaves when what was written is out, whatever idle worker is still there.

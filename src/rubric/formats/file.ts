@@ -1,10 +1,10 @@
 /** @file Rubric files: which format one is in, reading it into items, writing items in a format. */
 
 import { extname } from 'node:path'
-import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
-import { readText } from '../../util/jsonl.ts'
+import { writeOutput } from '../../util/output-file.ts'
 import { closest, describeValue } from '../../util/schema.ts'
+import { readText } from '../../util/text-file.ts'
 import { uniqueNames } from '../unique.ts'
 import { biggen } from './biggen.ts'
 import { deepResearch } from './deep-research.ts'
@@ -121,4 +121,4 @@ export const writeRubricFile = (
   path: string,
   file: RubricFile,
   { format = file.format }: ReadRubricOptions = {},
-): void => writeFileAtomic(path, textOfRows(rubricRows(file.items, format), layoutFor(path, file), path))
+): void => writeOutput(path, textOfRows(rubricRows(file.items, format), layoutFor(path, file), path))
