@@ -9,6 +9,10 @@ export interface Reader {
   args: (file: string) => string[]
   /** One row, or the whole value, that the command takes. */
   good: unknown
+  /** Every run of it starts a solver: one file of so many is enough. */
+  oneOf?: number
+  /** A plan may name files that are made before the run. */
+  mayComeLater?: true
   /** stdout has to be JSON. */
   json?: boolean
 }
@@ -17,7 +21,12 @@ export const GOOD_RUBRIC = {
   id: 'rubric',
   criteria: [
     { id: 'cause', text: 'Names the cause', points: 5, category: 'accuracy', tags: ['a'] },
-    { id: 'short', text: 'Is short', points: -2, verifier: { kind: 'rule', fn: 'contains', params: {} } },
+    {
+      id: 'short',
+      text: 'Is short',
+      points: -2,
+      verifier: { kind: 'rule', fn: 'contains', params: { any: ['x'] } },
+    },
   ],
 }
 
@@ -140,6 +149,14 @@ const LOGIC_ROW = {
   question: 'Based on the above information, is the following statement true or false? Stella is red.',
   options: ['A) True', 'B) False'],
   answer: 'A',
+}
+
+const FOLIO_ROW = {
+  premises: ['Rex is kind.'],
+  'premises-FOL': ['Kind(rex)'],
+  conclusion: 'Rex is kind.',
+  'conclusion-FOL': 'Kind(rex)',
+  label: 'True',
 }
 
 /**
@@ -282,15 +299,10 @@ export const readers = (sandbox: Sandbox, model: string, judge: string): Reader[
     },
     {
       name: 'verify logic',
+      oneOf: 6,
       endings: rows,
       args: file => ['verify', 'logic', file],
-      good: {
-        premises: ['Rex is kind.'],
-        'premises-FOL': ['Kind(rex)'],
-        conclusion: 'Rex is kind.',
-        'conclusion-FOL': 'Kind(rex)',
-        label: 'True',
-      },
+      good: FOLIO_ROW,
       json: true,
     },
     {
@@ -327,17 +339,21 @@ export const readers = (sandbox: Sandbox, model: string, judge: string): Reader[
       },
       json: true,
     },
-    {
-      name: 'train (conversations)',
-      endings: rows,
-      args: file => [
-        ...['train', 'ruscarl', '--dry-run', '--set', 'task.kind=conversation', `task.file=${file}`],
-        ...['--set', 'task.holdOut=1'],
-      ],
-      good: RUBRICS.healthbench,
-    },
+    ...(['folio', 'prontoqa', 'proofwriter'] as const).map(
+      (format): Reader => ({
+        name: `train (${format})`,
+        mayComeLater: true,
+        endings: rows,
+        args: file => [
+          ...['train', 'rubric-as-reward', '--dry-run', '--set', `model.folder=${model}`, 'coldStart=null'],
+          ...[`task.file=${file}`, `task.format=${format}`],
+        ],
+        good: format === 'folio' ? FOLIO_ROW : LOGIC_ROW,
+      }),
+    ),
     {
       name: 'train (labels)',
+      mayComeLater: true,
       endings: rows,
       args: file => ['train', 'learned-verifier', '--dry-run', '--set', `data.file=${file}`],
       good: { criterion: 'Says why', prompt: 'Why?', response: 'x', met: true },

@@ -54,6 +54,13 @@ describe('hostile files', { timeout: SLOW_MS }, () => {
     )
     const result = await cli(reader.args(good))
     expect(faults(result, reader.json ?? false)).toEqual([])
-    expect(await faultsOf(reader, [...HOSTILE_TEXTS, ...mutations(reader.good, 25, name)])).toEqual([])
+    const files = [...HOSTILE_TEXTS, ...mutations(reader.good, 25, name)]
+    const { oneOf = 1 } = reader
+    expect(
+      await faultsOf(
+        reader,
+        files.filter((_, index) => index % oneOf === 0),
+      ),
+    ).toEqual([])
   })
 })

@@ -55,6 +55,17 @@ export const describeValue = (value: unknown): string => {
   return text.length > 60 ? `${text.slice(0, 57)}...` : text
 }
 
+/** Most keys of an object that a message names. */
+const SHOWN_KEYS = 12
+
+/** `an object with a, b and 3 more`. */
+export const describeKeys = (value: object): string => {
+  const keys = Object.keys(value)
+  if (keys.length === 0) return 'an empty object'
+  const more = keys.length > SHOWN_KEYS ? ` and ${keys.length - SHOWN_KEYS} more` : ''
+  return `an object with ${keys.slice(0, SHOWN_KEYS).map(shortKey).join(', ')}${more}`
+}
+
 const lines = (issue: z.core.$ZodIssue, schema: z.ZodType, root: unknown, source: string): string[] => {
   const at = (path: Path) => [source, formatPath(path)].filter(part => part !== '').join(': ')
   if (issue.code === 'unrecognized_keys') {

@@ -144,6 +144,8 @@ export async function* textLines(
   let waiting: Buffer[] = []
   let size = 0
   const take = (part: Buffer) => {
+    // Now, not when the line ends: what has no line feed may have no end.
+    refuseNul(part, offset + size, `${path}:${number}`, path)
     size += part.length
     if (size > maxBytes)
       throw new DataError(`${path}:${number}: expected a line of at most ${maxBytes} bytes, got more`, {
@@ -175,7 +177,6 @@ export async function* textLines(
 }
 
 const decodeLine = (line: Buffer, offset: number, place: string, path: string): string => {
-  refuseNul(line, offset, place, path)
   if (isUtf8(line)) return line.toString('utf8')
   const at = firstWrongByte(line)
   throw wrongByte(path, place, line[at], offset + at)

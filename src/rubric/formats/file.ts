@@ -3,7 +3,7 @@
 import { extname } from 'node:path'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { writeOutput } from '../../util/output-file.ts'
-import { closest, describeValue } from '../../util/schema.ts'
+import { closest, describeKeys, describeValue } from '../../util/schema.ts'
 import { readText } from '../../util/text-file.ts'
 import { uniqueNames } from '../unique.ts'
 import { biggen } from './biggen.ts'
@@ -59,9 +59,7 @@ export const detectFormat = (row: unknown, place: string): RubricFormat => {
     if (mismatch === null) return format
     tried.push(`${format.name} (${mismatch})`)
   }
-  const got = isObject(row)
-    ? `an object with ${Object.keys(row).join(', ') || 'no keys'}`
-    : describeValue(row)
+  const got = isObject(row) ? describeKeys(row) : describeValue(row)
   throw new DataError(
     `${place}: expected a rubric in a known format, got ${got}; tried ${tried.join(', ')}`,
     {
