@@ -2,6 +2,8 @@
 
 import type { ProgressStream } from '../runs/progress.ts'
 import { GradusError, UsageError } from '../util/errors.ts'
+import { failureWords } from '../util/file-failure.ts'
+import { visible } from '../util/visible.ts'
 
 /** Results go to `out`; progress, advice and errors to `err`. */
 export interface Io {
@@ -32,12 +34,47 @@ export const processIo: Io = {
   },
 }
 
+/** What a progress line begins with: it may rewrite itself, and nothing else. */
+const REDRAW = '\r\x1b[2K'
+
+const forTerminal = (text: string): string =>
+  text.startsWith(REDRAW) ? `${REDRAW}${visible(text.slice(REDRAW.length))}` : visible(text)
+
+/** Writes that reach a terminal with control characters of files written out: always on `err`, on `out` where it is one. */
+export const guarded = (io: Io): Io => {
+  const { out, err } = io
+  const isTerminal = (out as { isTTY?: boolean }).isTTY === true
+  return {
+    ...io,
+    out: isTerminal ? { write: text => out.write(visible(text)) } : out,
+    err: {
+      ...(err.isTTY !== undefined && { isTTY: err.isTTY }),
+      get columns() {
+        return err.columns
+      },
+      write: text => err.write(forTerminal(text)),
+    },
+  }
+}
+
+/** A failure of the system that nobody gave words to on its way, with what it was about. */
+const systemText = (error: Error): string | null => {
+  const words = failureWords(error)
+  if (words === null) return null
+  const { path, address, port, syscall } = error as NodeJS.ErrnoException & {
+    address?: string
+    port?: number
+  }
+  const what = path ?? (address === undefined ? syscall : [address, port].filter(Boolean).join(':'))
+  return `${what === undefined ? '' : `${what}: `}${words.what}; ${words.hint}`
+}
+
 /** One clean message; the stack only with GRADUS_DEBUG=1, or for errors that nobody foresaw a pointer to it. */
 export const describeError = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   if (process.env.GRADUS_DEBUG === '1') return error.stack ?? error.message
-  const foreseen = error instanceof GradusError || 'code' in error
-  return foreseen ? error.message : `${error.message}\n(GRADUS_DEBUG=1 shows where this came from)`
+  if (error instanceof GradusError) return error.message
+  return systemText(error) ?? `${error.message}\n(GRADUS_DEBUG=1 shows where this came from)`
 }
 
 export const exitCodeOf = (error: unknown): number => (error instanceof UsageError ? EXIT.usage : EXIT.failed)

@@ -1,17 +1,18 @@
 /** @file Entry of the `gradus` command. */
 
-import { EXIT, processIo } from './io.ts'
+import { describeError, EXIT, processIo } from './io.ts'
 import { runCli } from './program.ts'
 
 /** A reader that has seen enough (`gradus ... | head`) is no failure; a disk without room for the results is. */
-const endUnwritten = (error: Error): void => {
-  if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit(EXIT.ok)
-  processIo.err.write(
-    `gradus: standard output could not be written: ${error.message}; free some disk space, or send it elsewhere\n`,
-  )
+const endUnwritten = (error: NodeJS.ErrnoException): void => {
+  if (error.code === 'EPIPE') process.exit(EXIT.ok)
+  processIo.err.write(`gradus: standard output could not be written: ${describeError(error)}\n`)
   process.exit(EXIT.failed)
 }
+
 process.stdout.on('error', endUnwritten)
+// There is nobody left to tell.
+process.stderr.on('error', () => {})
 
 // A file over the system's limit is an error of the write (EFBIG), with advice; else it ends the process without a word.
 if (process.platform !== 'win32') process.on('SIGXFSZ', () => {})

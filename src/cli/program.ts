@@ -8,7 +8,7 @@ import { addGradeCommand } from './grade/command.ts'
 import { addJudgeCommand } from './grade/judge-command.ts'
 import { addProfileCommand } from './grade/profile-command.ts'
 import { addScoreCommand } from './grade/score-command.ts'
-import { describeError, EXIT, exitCodeOf, type Io } from './io.ts'
+import { describeError, EXIT, exitCodeOf, guarded, type Io } from './io.ts'
 import { addRubricCommand } from './rubric/command.ts'
 import { addCompareCommand, addReportCommand, addRunsCommand } from './runs/command.ts'
 import { addServeCommand } from './serve/command.ts'
@@ -60,7 +60,8 @@ const buildProgram = (io: Io, done: (code: number) => void, recipes: string): Co
 }
 
 /** Runs a command line (without node and script). Returns the exit code; never throws. */
-export const runCli = async (args: readonly string[], io: Io): Promise<number> => {
+export const runCli = async (args: readonly string[], streams: Io): Promise<number> => {
+  const io = guarded(streams)
   let exitCode: number = EXIT.ok
   const setExit = (code: number) => {
     exitCode = code

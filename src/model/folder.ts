@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from
 import { dirname, join, resolve } from 'node:path'
 import { sweepLeftovers, syncFolder, temporaryPath } from '../util/atomic.ts'
 import { CheckpointError } from '../util/errors.ts'
-import { adviceOnWriting } from '../util/write-failures.ts'
+import { wordsOfCode } from '../util/file-failure.ts'
 
 /** Where versions before this one filled the new folder. */
 const formerNewPath = (dir: string) => `${dir}.new`
@@ -76,9 +76,9 @@ const describeFailure = (target: string, error: unknown): unknown => {
   const code = (error as NodeJS.ErrnoException).code
   const isFileSystemError = typeof code === 'string' && 'syscall' in (error as object)
   if (!isFileSystemError) return error
-  const { what, hint } = adviceOnWriting(code)
+  const { what, hint } = wordsOfCode(code)
   return new CheckpointError(
-    `${target}: cannot be written: ${what ?? (error as Error).message} (${code}); what was there is unchanged`,
+    `${target}: cannot be written: ${what}; what was there is unchanged`,
     { hint, cause: error },
   )
 }

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { DataError } from '../util/errors.ts'
-import { describeValue, parseWith } from '../util/schema.ts'
+import { describeKeys, describeValue, parseWith } from '../util/schema.ts'
 import { type Criterion, pointsSchema, type Rubric, type Verdict } from './criterion.ts'
 import { readGradedTree } from './graded-tree.ts'
 import { type GradedRowOptions, verdictList } from './graded-verdict.ts'
@@ -53,7 +53,7 @@ export const parseGradedRow = (value: unknown, options: GradedRowOptions = {}): 
   if (row.sub_tasks !== undefined || row.children !== undefined)
     return { ...named, ...readGradedTree(value, '', row.verdicts, options) }
   throw new DataError(
-    `expected criteria and verdicts, or a tree with sub_tasks, got ${Object.keys(row).join(', ') || 'an empty object'}; see gradus score --help`,
+    `expected criteria and verdicts, or a tree with sub_tasks, got ${describeKeys(row)}; see gradus score --help`,
   )
 }
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { DataError } from '../util/errors.ts'
-import { parseWith } from '../util/schema.ts'
+import { describeKeys, parseWith } from '../util/schema.ts'
 import type { Rubric, Verdict } from './criterion.ts'
 import { type GradedRowOptions, readVerdict, verdictList } from './graded-verdict.ts'
 import { leavesOf, type RubricTree } from './tree.ts'
@@ -90,7 +90,7 @@ const ownVerdict = ({ node, id, place }: GradedLeaf, options: GradedRowOptions):
   const key = GRADES.find(name => node[name] !== undefined)
   if (key === undefined)
     throw new DataError(
-      `${place || 'tree'}: expected a leaf with score, verdict or met, got ${Object.keys(node).join(', ')}; write null where there is none`,
+      `${place || 'tree'}: expected a leaf with score, verdict or met, got ${describeKeys(node)}; write null where there is none`,
     )
   return readVerdict(node[key], id, place === '' ? key : `${place}.${key}`, options)
 }

@@ -1,7 +1,7 @@
 /** @file Errors of the run folder, and the one place that turns a failed write into advice. */
 
 import { CheckpointError, GradusError } from '../util/errors.ts'
-import { adviceOnWriting, passesWithRoom } from '../util/write-failures.ts'
+import { passesWithRoom, wordsOfCode } from '../util/file-failure.ts'
 
 /** A run folder that cannot be made, opened, locked, written or resumed. */
 export class RunError extends GradusError {}
@@ -11,9 +11,9 @@ export const writeFailure = (path: string, error: unknown): Error => {
   if (error instanceof GradusError) return error
   const code = (error as NodeJS.ErrnoException).code
   if (code === undefined) return error as Error
-  const { what, hint } = adviceOnWriting(code)
+  const { what, hint } = wordsOfCode(code)
   return new RunError(
-    `${path}: could not be written: ${what ?? (error as Error).message} (${code}); what was written before is intact`,
+    `${path}: could not be written: ${what}; what was written before is intact`,
     { hint: passesWithRoom(code) ? goOn(hint) : hint, cause: error },
   )
 }
@@ -29,8 +29,8 @@ export const saveFailure = (dir: string, error: unknown): Error => {
   if (!(error instanceof CheckpointError)) return writeFailure(dir, error)
   const code = /\((E[A-Z0-9]+)\)/.exec(error.message)?.[1]
   if (code === undefined || !passesWithRoom(code)) return error
-  const { what, hint } = adviceOnWriting(code)
-  return new RunError(`${dir}: could not be saved: ${what} (${code}); the checkpoints before it are intact`, {
+  const { what, hint } = wordsOfCode(code)
+  return new RunError(`${dir}: could not be saved: ${what}; the checkpoints before it are intact`, {
     hint: goOn(hint),
     cause: error,
   })

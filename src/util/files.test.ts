@@ -60,7 +60,9 @@ describe('JSON Lines', () => {
   })
 
   it('says when the file cannot be read', () => {
-    expect(() => readJsonl(join(folder, 'absent.jsonl'))).toThrow('cannot be read (ENOENT); check the path')
+    expect(() => readJsonl(join(folder, 'absent.jsonl'))).toThrow(
+      'cannot be read: there is no such file or folder (ENOENT); check the path',
+    )
   })
 })
 

@@ -155,6 +155,8 @@ describe('streamJsonl', () => {
   })
 
   it('says so where there is no file', async () => {
-    await expect(collect(streamJsonl(join(dir, 'none')))).rejects.toThrow(/none: cannot be read \(ENOENT\)/)
+    await expect(collect(streamJsonl(join(dir, 'none')))).rejects.toThrow(
+      /none: cannot be read: there is no such file or folder \(ENOENT\)/,
+    )
   })
 })

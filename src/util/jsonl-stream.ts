@@ -1,38 +1,31 @@
 /** @file JSON Lines files too large to hold: line by line, as they are read. */
 
 import { createReadStream } from 'node:fs'
-import { DataError } from './errors.ts'
+import { fileFailure } from './file-failure.ts'
 import type { JsonlLine } from './jsonl.ts'
+import { textLines } from './text-file.ts'
+
+export interface StreamOptions {
+  /** Most bytes of a line; a line is held as a whole. Default 256 MiB. */
+  maxLineBytes?: number
+}
+
+const MAX_LINE_BYTES = 256 * 1024 * 1024
 
 /**
- * The lines of a file that are not blank, with their places. `-` is standard input. Only a line feed ends a line: other
- * line separators of Unicode may stand inside JSON texts.
- * @throws DataError for a file that cannot be read.
+ * The lines of a file that are not blank, with their places. `-` is standard input.
+ * @throws DataError for a file that cannot be read, a line that is too long, or bytes that are no text in UTF-8.
  */
-export async function* streamJsonl(path: string): AsyncGenerator<JsonlLine> {
-  const stream = path === '-' ? process.stdin : createReadStream(path)
-  stream.setEncoding('utf8')
-  let number = 0
-  let parts: string[] = []
+export async function* streamJsonl(
+  path: string,
+  { maxLineBytes = MAX_LINE_BYTES }: StreamOptions = {},
+): AsyncGenerator<JsonlLine> {
+  const name = path === '-' ? 'standard input' : path
   try {
-    for await (const chunk of stream as AsyncIterable<string>) {
-      const pieces = chunk.split('\n')
-      for (const [index, piece] of pieces.entries()) {
-        parts.push(piece)
-        if (index === pieces.length - 1) continue
-        const text = parts.join('')
-        parts = []
-        number++
-        if (text.trim() !== '') yield { place: `${path}:${number}`, text }
-      }
-    }
+    const stream: AsyncIterable<Buffer> = path === '-' ? process.stdin : createReadStream(path)
+    for await (const { number, text } of textLines(stream, name, maxLineBytes))
+      if (text.trim() !== '') yield { place: `${name}:${number}`, text }
   } catch (error) {
-    if (!(error as NodeJS.ErrnoException).code) throw error
-    throw new DataError(`${path}: cannot be read (${(error as NodeJS.ErrnoException).code})`, {
-      hint: 'check the path',
-      cause: error,
-    })
+    throw fileFailure(name, error)
   }
-  const rest = parts.join('')
-  if (rest.trim() !== '') yield { place: `${path}:${number + 1}`, text: rest }
 }

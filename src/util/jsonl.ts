@@ -1,7 +1,8 @@
 /** @file JSON Lines: one value a line; errors name the file and the line. */
 
-import { readFileSync } from 'node:fs'
-import { DataError } from './errors.ts'
+import { DataError, GradusError } from './errors.ts'
+import { parseJson } from './json.ts'
+import { readText } from './text-file.ts'
 
 /**
  * Reads a JSON Lines file. `parse` may check or convert each row.
@@ -18,30 +19,32 @@ export interface JsonlLine {
 
 /**
  * The lines of a JSON Lines file, unparsed: for readers that go on after a bad one (see `parseRow`).
- * @throws DataError for a file that cannot be read.
+ * @throws DataError for a file that cannot be read, or is no text in UTF-8.
  */
 export const jsonlLines = (path: string): JsonlLine[] =>
   readText(path)
     .split('\n')
     .flatMap((text, index) => (text.trim() === '' ? [] : [{ place: `${path}:${index + 1}`, text }]))
 
-/** @throws DataError for a file that cannot be read. */
-export const readText = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new DataError(`${path}: cannot be read (${(error as NodeJS.ErrnoException).code})`, {
-      hint: 'check the path',
-      cause: error,
-    })
-  }
+/** The lines of a JSON Lines file. @throws DataError as `jsonlLines`, and for a file without rows */
+export const someJsonlLines = (path: string, what = 'row'): JsonlLine[] => {
+  const lines = jsonlLines(path)
+  if (lines.length === 0) throw noRows(path, what)
+  return lines
 }
+
+/** An input that holds nothing: most likely what should have written it failed. */
+export const noRows = (path: string, what = 'row'): DataError =>
+  new DataError(`${path}: expected at least one ${what}, got none`, {
+    hint: 'check what wrote the file',
+  })
 
 /** @throws DataError naming the place of a line that is not JSON or that `parse` refuses. */
 export const parseRow = <T>(line: string, place: string, parse: (row: unknown) => T): T => {
   try {
-    return parse(JSON.parse(line))
+    return parse(parseJson(line))
   } catch (error) {
-    throw new DataError(`${place}: ${(error as Error).message}`, { cause: error })
+    if (!(error instanceof GradusError)) throw error
+    throw new DataError(`${place}: ${error.message}`, { cause: error })
   }
 }

@@ -21,14 +21,29 @@ export const parseWith = <S extends z.ZodType>(
 ): z.output<S> => {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  throw new ErrorKind(result.error.issues.flatMap(issue => lines(issue, schema, value, source)).join('\n'))
+  const problems = result.error.issues
+    .slice(0, MAX_PROBLEMS)
+    .flatMap(issue => lines(issue, schema, value, source))
+  const more = result.error.issues.length - MAX_PROBLEMS + Math.max(0, problems.length - MAX_PROBLEMS)
+  const shown = problems.slice(0, MAX_PROBLEMS)
+  throw new ErrorKind(
+    [...shown, ...(more > 0 ? [`${source}: and ${more} more problems like these`] : [])].join('\n'),
+  )
 }
+
+/** Most problems that one error lists: more say no more. */
+const MAX_PROBLEMS = 20
+/** Most characters of a key that a path shows. */
+const MAX_KEY = 80
+
+const shortKey = (key: string): string => (key.length > MAX_KEY ? `${key.slice(0, MAX_KEY - 3)}...` : key)
 
 /** `criteria[3].points` from a path. */
 export const formatPath = (path: Path): string =>
   path.reduce<string>((text, key) => {
     if (typeof key === 'number') return `${text}[${key}]`
-    return text ? `${text}.${String(key)}` : String(key)
+    const name = shortKey(String(key))
+    return text ? `${text}.${name}` : name
   }, '')
 
 /** A short description of a value for an error message. */
@@ -40,11 +55,25 @@ export const describeValue = (value: unknown): string => {
   return text.length > 60 ? `${text.slice(0, 57)}...` : text
 }
 
+/** Most keys of an object that a message names. */
+const SHOWN_KEYS = 12
+
+/** `an object with a, b and 3 more`. */
+export const describeKeys = (value: object): string => {
+  const keys = Object.keys(value)
+  if (keys.length === 0) return 'an empty object'
+  const more = keys.length > SHOWN_KEYS ? ` and ${keys.length - SHOWN_KEYS} more` : ''
+  return `an object with ${keys.slice(0, SHOWN_KEYS).map(shortKey).join(', ')}${more}`
+}
+
 const lines = (issue: z.core.$ZodIssue, schema: z.ZodType, root: unknown, source: string): string[] => {
   const at = (path: Path) => [source, formatPath(path)].filter(part => part !== '').join(': ')
   if (issue.code === 'unrecognized_keys') {
     const known = keysAt(schema, issue.path, unwrapUnion)
-    return issue.keys.map(key => `${at([...issue.path, key])}: ${unknownKey(key, known)}`)
+    // The known keys once: a file of another kind has many that are unknown.
+    return issue.keys
+      .slice(0, MAX_PROBLEMS + 1)
+      .map((key, index) => `${at([...issue.path, key])}: ${unknownKey(key, known, index > 0)}`)
   }
   const branch = issue.code === 'invalid_union' ? fittingBranch(issue.errors) : undefined
   if (branch) {
@@ -167,9 +196,10 @@ const keysAt = (schema: z.ZodType, path: Path, open: Open): string[] => {
 /** Keys of the object that a schema has at a path; none where it has no object of known keys, or a union of several. */
 export const knownKeys = (schema: z.ZodType, path: Path): string[] => keysAt(schema, path, unwrap)
 
-const unknownKey = (key: string, known: readonly string[]): string => {
-  const close = closest(key, known)
-  const expected = known.length > 0 ? `expected one of ${known.join(', ')}` : 'expected no such key'
+const unknownKey = (key: string, known: readonly string[], isListed: boolean): string => {
+  const close = key.length > MAX_KEY ? null : closest(key, known)
+  const listed = isListed ? 'expected one of the keys above' : `expected one of ${known.join(', ')}`
+  const expected = known.length > 0 ? listed : 'expected no such key'
   return `${expected}, got an unknown key; ${close ? `did you mean ${close}?` : 'remove it or correct its name'}`
 }
 

@@ -11,7 +11,7 @@ import { type NamedRule, ruleOf } from '../../rubric/rules.ts'
 import type { NullHandling, RubricScore } from '../../rubric/score.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { mapInOrder } from '../../util/in-order.ts'
-import type { JsonlLine } from '../../util/jsonl.ts'
+import { type JsonlLine, noRows } from '../../util/jsonl.ts'
 import { streamJsonl } from '../../util/jsonl-stream.ts'
 import { EXIT, type Io } from '../io.ts'
 import { type SolverCommandOptions, solverOptionsOf } from '../solver-options.ts'
@@ -146,6 +146,7 @@ const gradeStream = async ({ file, responses, grader, rule, options, io }: Strea
   } finally {
     stopListening()
   }
+  if (tally.rows + tally.unusable === 0 && !stop.signal.aborted) throw noRows(responses, 'response')
   return { tally, interrupted: stop.signal.aborted }
 }
 
@@ -184,7 +185,7 @@ class Output {
   async line(value: object): Promise<void> {
     const { out } = this.#io
     const flowing = out.write(`${JSON.stringify(value)}\n`)
-    if (flowing === false && out === process.stdout)
+    if (flowing === false && process.stdout.writableNeedDrain)
       await new Promise<void>(resolve => process.stdout.once('drain', resolve))
   }
 }

@@ -75,6 +75,6 @@ describe('gradus judge check', () => {
     await expect(check([labels[0], { ...labels[1], label: 1 }])).rejects.toThrow(
       /labels\.jsonl:2: label: expected a boolean, got 1/,
     )
-    await expect(check([])).rejects.toThrow('expected labels')
+    await expect(check([])).rejects.toThrow('expected at least one label, got none')
   })
 })

@@ -3,10 +3,10 @@
 import { setMaxListeners } from 'node:events'
 import { type JudgeQuality, type JudgeRates, judgeQuality } from '../../eval/judge-quality.ts'
 import { checkGrader, parseLabelledCase } from '../../grade/judge/calibration.ts'
-import { DataError, UsageError } from '../../util/errors.ts'
+import { UsageError } from '../../util/errors.ts'
 import { percent, percentNumber } from '../../util/format.ts'
 import type { Interval } from '../../util/intervals.ts'
-import { jsonlLines, parseRow } from '../../util/jsonl.ts'
+import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { type JudgeCommandOptions, openCommandJudge } from './judge.ts'
 
@@ -21,13 +21,12 @@ export interface JudgeCheckOptions extends JudgeCommandOptions {
  * @throws DataError for labels that cannot be used; JudgeError when every call would fail
  */
 export const judgeCheck = async (options: JudgeCheckOptions, io: Io): Promise<number> => {
-  const cases = jsonlLines(options.labels).map(({ text, place }) =>
+  const cases = someJsonlLines(options.labels, 'label').map(({ text, place }) =>
     parseLabelledCase(
       parseRow(text, place, row => row),
       place,
     ),
   )
-  if (cases.length === 0) throw new DataError(`${options.labels}: expected labels, got none; add rows`)
   const judge = openCommandJudge(options)
   if (!judge) throw new UsageError('--judge: expected the address of a judge, got none')
   const quit = new AbortController()

@@ -6,6 +6,7 @@ import { type Route, routeOf } from '../../grade/rubric-grader.ts'
 import type { RubricFile } from '../../rubric/formats/index.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { formatDuration, formatInteger } from '../../util/format.ts'
+import { noRows } from '../../util/jsonl.ts'
 import { streamJsonl } from '../../util/jsonl-stream.ts'
 import { EXIT, type Io } from '../io.ts'
 import { type JudgeCommandOptions, openCommandJudge } from './judge.ts'
@@ -106,6 +107,7 @@ export const planGrading = async ({ file, responses, options, io }: PlanJob): Pr
         io.err.write(`gradus: ${error.message}\n`)
       }
     }
+    if (needs.rows + needs.unusable === 0) throw noRows(responses, 'response')
     const estimate = estimateOf(needs, options)
     io.out.write(
       options.json

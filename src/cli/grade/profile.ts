@@ -9,10 +9,10 @@ import {
   profileOf,
 } from '../../eval/profile.ts'
 import { profileHtml, profileSvg } from '../../eval/profile-picture.ts'
-import { writeFileAtomic } from '../../util/atomic.ts'
 import { mean } from '../../util/descriptive.ts'
 import { percent, points } from '../../util/format.ts'
 import { bootstrapInterval, type Interval } from '../../util/intervals.ts'
+import { writeOutput } from '../../util/output-file.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { loadProfileSource, type ProfileSource, type ProfileSourceOptions } from './profile-source.ts'
 
@@ -60,7 +60,7 @@ const writePicture = (
       ? 'Dots are means over items, lines 95% bootstrap intervals; differences in points, paired by item.'
       : undefined,
   })
-  writeFileAtomic(path, picture)
+  writeOutput(path, picture)
   io.err.write(`${path} written\n`)
 }
 
@@ -106,7 +106,7 @@ const table = (
   source: ProfileSource,
   other: ProfileSource | null,
 ): string[] => {
-  const width = Math.min(40, Math.max(...rows.map(({ criterion }) => criterion.length)))
+  const width = rows.reduce((most, { criterion }) => Math.min(40, Math.max(most, criterion.length)), 0)
   const lines = rows.map(row => {
     const penalty = row.points !== null && row.points < 0 ? '  penalty' : ''
     const nulls = row.nulls > 0 ? `, ${row.nulls} null` : ''

@@ -133,7 +133,7 @@ describe('gradus score', () => {
     [
       'neither criteria nor tree',
       { x: 1 },
-      'expected criteria and verdicts, or a tree with sub_tasks, got x',
+      'expected criteria and verdicts, or a tree with sub_tasks, got an object with x',
     ],
     ['a list', [1], 'graded.jsonl:2: expected an object, got a list of 1'],
     ['no JSON', '{bad', 'JSON'],

@@ -6,7 +6,8 @@ import { type NamedRule, ruleOf, type ScoreByRuleOptions } from '../../rubric/ru
 import type { NullHandling, RubricScore } from '../../rubric/score.ts'
 import { GradusError } from '../../util/errors.ts'
 import { percent } from '../../util/format.ts'
-import { type JsonlLine, jsonlLines, parseRow, readText } from '../../util/jsonl.ts'
+import { type JsonlLine, parseRow, someJsonlLines } from '../../util/jsonl.ts'
+import { readText } from '../../util/text-file.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 
 export interface ScoreCommandOptions {
@@ -54,7 +55,7 @@ export const scoreCommand = (file: string, options: ScoreCommandOptions, io: Io)
 
 /** A `.json` file is one row, on as many lines as it likes: graded trees are often written so. */
 const linesOf = (file: string): JsonlLine[] =>
-  file.endsWith('.json') ? [{ place: file, text: readText(file) }] : jsonlLines(file)
+  file.endsWith('.json') ? [{ place: file, text: readText(file) }] : someJsonlLines(file)
 
 const scoreLine = ({ place, text }: JsonlLine, rule: NamedRule, options: ScoreCommandOptions) => {
   const ruleOptions: ScoreByRuleOptions = {

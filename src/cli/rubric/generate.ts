@@ -6,7 +6,7 @@ import type { RubricItem } from '../../rubric/formats/index.ts'
 import { userPrompt } from '../../rubric/formats/item.ts'
 import { DataError, JudgeError, UsageError } from '../../util/errors.ts'
 import { mapInOrder } from '../../util/in-order.ts'
-import { jsonlLines, parseRow } from '../../util/jsonl.ts'
+import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'
 import { EXIT, type Io } from '../io.ts'
 import { type ModelOptions, withAuthor } from './model.ts'
@@ -73,11 +73,9 @@ const questionsOf = ({ question, reference, data }: GenerateCommandOptions): Que
   }
   if (question !== undefined || reference !== undefined)
     throw new UsageError('--data: expected no --question or --reference beside it, got both')
-  const questions = jsonlLines(data).map(({ place, text }, index) =>
+  return someJsonlLines(data, 'question').map(({ place, text }, index) =>
     parseRow(text, place, value => parseQuestion(value, index)),
   )
-  if (questions.length === 0) throw new DataError(`${data}: expected at least one question, got none`)
-  return questions
 }
 
 // Loose: data sets carry fields of their own.

@@ -14,7 +14,7 @@ import {
 } from '../../rubric/verdict-rows.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { plural } from '../../util/format.ts'
-import { jsonlLines, parseRow } from '../../util/jsonl.ts'
+import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 
 export interface LintCommandOptions extends Pick<LintOptions, 'similarity' | 'off'> {
@@ -64,7 +64,9 @@ const exitCode = (counts: Record<string, number>, { strict, maxWarnings }: LintC
 const readVerdicts = (files: readonly string[], outcomes: string | undefined): VerdictRow[] => {
   const rows = joinRuns(files.map(readRun))
   if (outcomes === undefined) return rows
-  const known = jsonlLines(outcomes).map(({ place, text }) => parseOutcome(parseJson(text, place), place))
+  const known = someJsonlLines(outcomes, 'outcome').map(({ place, text }) =>
+    parseOutcome(parseJson(text, place), place),
+  )
   return withOutcomes(rows, known)
 }
 
@@ -72,7 +74,7 @@ const parseJson = (text: string, place: string): unknown => parseRow(text, place
 
 /** Rows of a run. Those that `gradus grade` could not grade say so and hold no verdicts: they are left out. */
 const readRun = (file: string): VerdictRow[] =>
-  jsonlLines(file).flatMap(({ place, text }) => {
+  someJsonlLines(file).flatMap(({ place, text }) => {
     const value = parseJson(text, place)
     const failed = value !== null && typeof value === 'object' && 'error' in value && !('verdicts' in value)
     return failed ? [] : [parseVerdictRow(value, place)]

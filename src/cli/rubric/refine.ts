@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { refineRubric } from '../../grade/author/index.ts'
 import { type RubricFile, readRubricFile } from '../../rubric/formats/index.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
-import { readJsonl } from '../../util/jsonl.ts'
+import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'
 import { EXIT, type Io } from '../io.ts'
 import { type ModelOptions, withAuthor } from './model.ts'
@@ -81,4 +81,8 @@ const traceSchema = z.union([
 ])
 
 const tracesOf = (file: string | undefined): string[] =>
-  file === undefined ? [] : readJsonl(file, row => parseWith(traceSchema, row, '', DataError))
+  file === undefined
+    ? []
+    : someJsonlLines(file, 'trace').map(({ place, text }) =>
+        parseRow(text, place, row => parseWith(traceSchema, row, '', DataError)),
+      )

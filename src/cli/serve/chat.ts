@@ -24,7 +24,7 @@ Examples:
 
 const wholeNumber = (least: number) => (text: string) => {
   const value = Number(text)
-  if (!Number.isInteger(value) || value < least)
+  if (text.trim() === '' || !Number.isInteger(value) || value < least)
     throw new InvalidArgumentError(`Expected a whole number of at least ${least}.`)
   return value
 }

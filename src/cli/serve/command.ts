@@ -7,7 +7,7 @@ import type { ServeRewardOptions } from './reward.ts'
 
 const port = (text: string): number => {
   const value = Number(text)
-  if (!Number.isInteger(value) || value < 0 || value > 65_535)
+  if (text.trim() === '' || !Number.isInteger(value) || value < 0 || value > 65_535)
     throw new InvalidArgumentError('Expected a port, 0 to 65535.')
   return value
 }

@@ -1,10 +1,10 @@
 /** @file `gradus init`: writes an example that ships with the package. */
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { writeFileAtomic } from '../../util/atomic.ts'
-import { UsageError } from '../../util/errors.ts'
+import { DataError } from '../../util/errors.ts'
+import { writeOutput } from '../../util/output-file.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { EXIT, type Io } from '../io.ts'
 
@@ -32,16 +32,25 @@ export const addInitCommand = (program: Command, io: Io, done: (code: number) =>
     .action((folder: string, options: { force?: boolean }) => done(initReward(folder, options, io)))
 }
 
-/** Writes the example, all of it or nothing. @throws UsageError when a file is there already and `force` is not set. */
+/** Writes the example, all of it or nothing. @throws DataError when a file is there already and `force` is not set. */
 const initReward = (folder: string, { force = false }: { force?: boolean }, io: Io): number => {
   const source = resolveShipped(REWARD_EXAMPLE)
   const names = readdirSync(source)
   const taken = names.filter(name => existsSync(join(folder, name)))
   if (taken.length > 0 && !force)
-    throw new UsageError(`${taken.map(name => join(folder, name)).join(', ')}: there already`, {
+    throw new DataError(`${taken.map(name => join(folder, name)).join(', ')}: there already`, {
       hint: 'give another folder, or --force to overwrite',
     })
-  for (const name of names) writeFileAtomic(join(folder, name), readFileSync(join(source, name)))
+  const written: string[] = []
+  try {
+    for (const name of names) {
+      writeOutput(join(folder, name), readFileSync(join(source, name), 'utf8'))
+      written.push(join(folder, name))
+    }
+  } catch (error) {
+    if (!force) for (const path of written) rmSync(path, { force: true })
+    throw error
+  }
   const config = join(folder, 'reward.yaml')
   io.out.write(`${names.map(name => join(folder, name)).join('\n')}\n`)
   io.err.write(`next: gradus serve reward --config ${config}\n`)

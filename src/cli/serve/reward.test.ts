@@ -34,7 +34,7 @@ describe('gradus init reward', () => {
     })
     const config = sandbox.write('example/reward.yaml', 'mine')
     const again = await cli(['init', 'reward', folder])
-    expect(again.code).toBe(2)
+    expect(again.code).toBe(1)
     expect(again.err).toContain('--force')
     expect(readFileSync(config, 'utf8')).toBe('mine')
     expect((await cli(['init', 'reward', folder, '--force'])).code).toBe(0)

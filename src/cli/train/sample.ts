@@ -29,6 +29,7 @@ export const sampleCommand = async (options: SampleOptions, io: Io): Promise<num
   const tokenizer = hasTokenizer(folder) ? loadTokenizer(folder) : null
   if (tokenizer) assertTokenizerFits(tokenizer, loadConfig(folder))
   const tokens = promptTokens ?? encode(prompt!, tokenizer, folder)
+  if (promptTokens === undefined) warnOfUnknown(prompt!, tokens, tokenizer!, folder, io)
   const policy = await openPolicy(policySchema.parse({ threads: options.threads }), { folder })
   try {
     const { maxTokens, temperature, topK, topP, seed } = options
@@ -42,6 +43,29 @@ export const sampleCommand = async (options: SampleOptions, io: Io): Promise<num
     await policy.close()
   }
   return EXIT.ok
+}
+
+/** How vocabularies spell the token for what they lack. */
+const UNKNOWN = ['<unk>', '[UNK]']
+/** Most words that a warning names. */
+const SHOWN_WORDS = 10
+
+/** Says which words of a prompt the model cannot know: each became the one token for what is unknown. */
+const warnOfUnknown = (
+  prompt: string,
+  tokens: readonly number[],
+  tokenizer: Tokenizer,
+  folder: string,
+  io: Io,
+): void => {
+  const unknownId = UNKNOWN.map(name => tokenizer.idOf(name)).find(id => id !== undefined)
+  if (unknownId === undefined || !tokens.includes(unknownId)) return
+  const words = [...new Set(prompt.split(/\s+/))].filter(word => tokenizer.encode(word).includes(unknownId))
+  const shown = words.slice(0, SHOWN_WORDS).map(word => JSON.stringify(word))
+  const more = words.length > SHOWN_WORDS ? ` and ${words.length - SHOWN_WORDS} more` : ''
+  io.err.write(
+    `warning: ${folder}: its vocabulary lacks ${words.length > 0 ? `${shown.join(', ')}${more}` : 'parts of the prompt'}; the model sees an unknown token in place of each\n`,
+  )
 }
 
 const encode = (text: string, tokenizer: Tokenizer | null, folder: string): number[] => {

@@ -1,13 +1,12 @@
 /** @file A recipe's configuration from defaults, preset, YAML file and `--set`, each layer over the one before. */
 
-import { existsSync, readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
-import { parse } from 'yaml'
 import type { z } from 'zod'
 import { RECIPES, type RecipeEntry } from '../../recipes/index.ts'
 import { engineAsPolicy } from '../../train/config.ts'
 import { ConfigError, UsageError } from '../../util/errors.ts'
-import { closest, knownKeys, parseWith } from '../../util/schema.ts'
+import { closest, describeValue, knownKeys, parseWith } from '../../util/schema.ts'
+import { readText } from '../../util/text-file.ts'
 import { parseYaml } from '../../util/yaml.ts'
 
 type Tree = Record<string, unknown>
@@ -54,22 +53,23 @@ const recipeNamed = (name: unknown, source: string, ErrorKind: typeof ConfigErro
   if (typeof name === 'string' && Object.hasOwn(RECIPES, name)) return RECIPES[name]
   const names = Object.keys(RECIPES)
   const near = typeof name === 'string' ? closest(name, names) : null
-  throw new ErrorKind(
-    `${source}: expected one of ${names.join(', ')}, got ${JSON.stringify(name) ?? 'nothing'}`,
-    {
-      hint: near ? `did you mean ${near}?` : 'choose a recipe, or the path of a YAML file',
-    },
-  )
+  throw new ErrorKind(`${source}: expected one of ${names.join(', ')}, got ${describeValue(name)}`, {
+    hint: near ? `did you mean ${near}?` : 'choose a recipe, or the path of a YAML file',
+  })
 }
 
 const isFile = (target: string): boolean => /\.(ya?ml|json)$/i.test(target) || target.includes('/')
 
 /** @throws ConfigError naming file and line for what is not YAML, or not a map. */
 const readSettingsFile = (path: string): Tree => {
-  if (!existsSync(path)) throw new ConfigError(`${path}: no such file`, { hint: 'check the path' })
-  const value = parseYaml(readFileSync(path, 'utf8'), path)
+  const value = parseYaml(readText(path, { ErrorKind: ConfigError }), path)
   if (!isTree(value))
-    throw new ConfigError(`${path}: expected settings as keys and values, got ${JSON.stringify(value)}`)
+    throw new ConfigError(
+      `${path}: expected settings as keys and values, got ${describeValue(value ?? undefined)}`,
+      {
+        hint: 'begin with "recipe: NAME"',
+      },
+    )
   return value
 }
 
@@ -95,14 +95,7 @@ export const parseSetting = (text: string): Tree => {
     throw new UsageError(`--set ${text}: expected key=value, for example --set optimizer.maxGradNorm=0.5`, {
       hint: 'put the recipe before --set, and a space between settings',
     })
-  let value: unknown
-  try {
-    value = parse(text.slice(at + 1))
-  } catch (error) {
-    throw new UsageError(`--set ${text}: the value is not YAML: ${(error as Error).message.split('\n')[0]}`, {
-      hint: 'quote it for the shell',
-    })
-  }
+  const value = parseYaml(text.slice(at + 1), `--set ${keys.join('.')}`, UsageError)
   return keys.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Tree
 }
 

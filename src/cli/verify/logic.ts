@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { GradusError } from '../../util/errors.ts'
-import { readJsonl } from '../../util/jsonl.ts'
+import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { addSolverOptions, type SolverCommandOptions, solverOptionsOf } from '../solver-options.ts'
 
@@ -37,18 +37,21 @@ export const verifyLogic = async (
 ): Promise<number> => {
   const { LogicSolver } = await import('../../grade/logic/solver.ts')
   const { verifyLogicRow } = await import('../../grade/logic/verify.ts')
-  const rows = readJsonl(file)
+  const rows = someJsonlLines(file).map(({ place, text }) => ({
+    place,
+    row: parseRow(text, place, row => row),
+  }))
   const solver = await LogicSolver.start({ ...solverOptionsOf(options), backend: 'z3' })
   let exitCode: number = EXIT.ok
   try {
-    for (const [index, row] of rows.entries()) {
+    for (const { place, row } of rows) {
       try {
         printJson(io, await verifyLogicRow(row, solver))
       } catch (error) {
         if (!(error instanceof GradusError)) throw error
         exitCode = EXIT.failed
         printJson(io, { label: null, reason: error.message })
-        io.err.write(`${file}: row ${index + 1}: ${error.message}\n`)
+        io.err.write(`gradus: ${place}: ${error.message}\n`)
       }
     }
   } finally {

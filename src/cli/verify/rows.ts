@@ -1,14 +1,14 @@
 /** @file A file of rows verified one by one: a JSON line each, in the order of the file. */
 
 import { GradusError } from '../../util/errors.ts'
-import { jsonlLines, parseRow } from '../../util/jsonl.ts'
+import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 
 /**
  * Verifies each row and prints what comes of it.
  * @param unusable printed with the reason for a row that cannot be used
  * @returns the exit code: failed where a row could not be used
- * @throws DataError for a file that cannot be read
+ * @throws DataError for a file that cannot be read, or has no row
  */
 export const verifyRows = (
   file: string,
@@ -17,14 +17,14 @@ export const verifyRows = (
   unusable: Record<string, null>,
 ): number => {
   let exitCode: number = EXIT.ok
-  for (const { place, text } of jsonlLines(file)) {
+  for (const { place, text } of someJsonlLines(file)) {
     try {
       printJson(io, parseRow(text, place, verify))
     } catch (error) {
       if (!(error instanceof GradusError)) throw error
       exitCode = EXIT.failed
       printJson(io, { ...unusable, reason: error.message })
-      io.err.write(`${error.message}\n`)
+      io.err.write(`gradus: ${error.message}\n`)
     }
   }
   return exitCode

@@ -1,11 +1,10 @@
 /** @file Reads a registration: its YAML, its schema, what its parts refer to, and its hashes. */
 
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { canonicalJson } from '../../util/canonical.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { readText } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'
+import { readText } from '../../util/text-file.ts'
 import { parseYaml } from '../../util/yaml.ts'
 import { checkReferences } from './references.ts'
 import { type Registration, registrationSchema } from './registration.ts'
@@ -32,6 +31,5 @@ export const parseRegistration = (value: unknown, file: string): Registration =>
 
 /** Reads a registration from a YAML file. @throws ConfigError for a file that is missing, no YAML, or no registration. */
 export const readRegistration = (file: string): Registration => {
-  if (!existsSync(file)) throw new ConfigError(`${file}: no such file`, { hint: 'check the path' })
-  return parseRegistration(parseYaml(readText(file), file, { maxAliasCount: -1 }), file)
+  return parseRegistration(parseYaml(readText(file, { ErrorKind: ConfigError }), file), file)
 }

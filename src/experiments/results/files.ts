@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomic } from '../../util/atomic.ts'
-import { readText } from '../../util/jsonl.ts'
+import { readText } from '../../util/text-file.ts'
 import type { BriefStatus, ClaimResult } from '../analysis/claims.ts'
 import { looksOf } from '../plan/blocks.ts'
 import type { Registration } from '../plan/registration.ts'

@@ -1,8 +1,10 @@
 /** @file The text of a rubric file as rows: JSON Lines, JSON or YAML; a list, an object with items, or one rubric. */
 
 import { extname } from 'node:path'
-import { parse, stringify, YAMLParseError } from 'yaml'
+import { stringify } from 'yaml'
 import { DataError } from '../../util/errors.ts'
+import { parseJson } from '../../util/json.ts'
+import { parseYaml } from '../../util/yaml.ts'
 import { isObject, type Layout } from './item.ts'
 
 export interface Rows {
@@ -30,31 +32,16 @@ const jsonLines = (text: string, source: string): Rows => ({
   rows: text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return []
     const place = `${source}:${index + 1}`
-    const { value, error } = tryJson(line)
-    if (error) throw new DataError(`${place}: expected a JSON value, got ${error}; one row a line`)
-    return [{ value, place }]
+    return [{ value: parseJson(line, place), place }]
   }),
 })
 
-const tryJson = (text: string): { value?: unknown; error?: string } => {
+const isJson = (text: string): boolean => {
   try {
-    return { value: JSON.parse(text) }
-  } catch (error) {
-    return { error: (error as Error).message }
-  }
-}
-
-const yaml = (text: string, source: string): unknown => {
-  try {
-    return parse(text)
-  } catch (error) {
-    if (!(error instanceof YAMLParseError)) throw error
-    throw new DataError(
-      `${source}: expected JSON, JSON Lines or YAML, got text that is none (${error.message})`,
-      {
-        hint: 'correct its syntax',
-      },
-    )
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }
 
@@ -67,13 +54,10 @@ export const rowsOfText = (text: string, source: string): Rows => {
   if (text.trim() === '')
     throw new DataError(`${source}: expected a rubric, got an empty file; write one (see docs)`)
   if (extname(source) === '.jsonl') return jsonLines(text, source)
-  const whole = tryJson(text)
-  if (!whole.error) return split(whole.value, source)
-  if (extname(source) === '.json')
-    throw new DataError(`${source}: expected JSON, got ${whole.error}; correct it`)
-  const [first] = text.trimStart().split('\n')
-  if (/^[[{]/.test(first) && !tryJson(first).error) return jsonLines(text, source)
-  return split(yaml(text, source), source)
+  if (extname(source) === '.json' || isJson(text)) return split(parseJson(text, source), source)
+  const [first] = text.trimStart().split('\n', 1)
+  if (/^[[{]/.test(first) && isJson(first)) return jsonLines(text, source)
+  return split(parseYaml(text, source, DataError), source)
 }
 
 /** The text of rows in a layout: JSON Lines for `rows`, otherwise YAML or JSON by the file's name. */

@@ -1,10 +1,10 @@
 /** @file Rubric files: which format one is in, reading it into items, writing items in a format. */
 
 import { extname } from 'node:path'
-import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
-import { readText } from '../../util/jsonl.ts'
-import { closest, describeValue } from '../../util/schema.ts'
+import { writeOutput } from '../../util/output-file.ts'
+import { closest, describeKeys, describeValue } from '../../util/schema.ts'
+import { readText } from '../../util/text-file.ts'
 import { uniqueNames } from '../unique.ts'
 import { biggen } from './biggen.ts'
 import { deepResearch } from './deep-research.ts'
@@ -59,9 +59,7 @@ export const detectFormat = (row: unknown, place: string): RubricFormat => {
     if (mismatch === null) return format
     tried.push(`${format.name} (${mismatch})`)
   }
-  const got = isObject(row)
-    ? `an object with ${Object.keys(row).join(', ') || 'no keys'}`
-    : describeValue(row)
+  const got = isObject(row) ? describeKeys(row) : describeValue(row)
   throw new DataError(
     `${place}: expected a rubric in a known format, got ${got}; tried ${tried.join(', ')}`,
     {
@@ -121,4 +119,4 @@ export const writeRubricFile = (
   path: string,
   file: RubricFile,
   { format = file.format }: ReadRubricOptions = {},
-): void => writeFileAtomic(path, textOfRows(rubricRows(file.items, format), layoutFor(path, file), path))
+): void => writeOutput(path, textOfRows(rubricRows(file.items, format), layoutFor(path, file), path))

@@ -128,8 +128,10 @@ describe('detection', () => {
     expect(() => readRubricText(' \n', 'r.yaml')).toThrow('r.yaml: expected a rubric, got an empty file')
     expect(() => read([])).toThrow('expected at least one rubric')
     expect(() => readRubricText('{"a":', 'r.json')).toThrow('r.json: expected JSON, got')
-    expect(() => readRubricText('{"a": 1}\n{', 'r.jsonl')).toThrow('r.jsonl:2: expected a JSON value')
-    expect(() => readRubricText('a: [1', 'r.yaml')).toThrow('r.yaml: expected JSON, JSON Lines or YAML')
+    expect(() => readRubricText('{"a": 1}\n{', 'r.jsonl')).toThrow(
+      'r.jsonl:2: expected JSON, got text that is none',
+    )
+    expect(() => readRubricText('a: [1', 'r.yaml')).toThrow(/^r\.yaml:\d+: .*correct the YAML there$/)
   })
 })
 

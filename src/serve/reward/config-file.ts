@@ -1,20 +1,10 @@
 /** @file Reads `reward.yaml`. */
 
-import { readFileSync } from 'node:fs'
 import { ConfigError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
+import { readText } from '../../util/text-file.ts'
 import { parseYaml } from '../../util/yaml.ts'
 import { type RewardConfig, rewardConfigSchema } from './config.ts'
-
-const readText = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new ConfigError(`${path}: cannot be read (${(error as NodeJS.ErrnoException).code})`, {
-      hint: 'check the path; `gradus init reward` writes an example',
-    })
-  }
-}
 
 /** Checks a configuration and fills in defaults. @throws ConfigError listing every problem with its path. */
 export const parseRewardConfig = (value: unknown, source = 'reward.yaml'): RewardConfig => {
@@ -32,5 +22,11 @@ export const parseRewardConfig = (value: unknown, source = 'reward.yaml'): Rewar
 }
 
 /** Reads a configuration file (YAML or JSON). @throws ConfigError naming the line or the path of each problem. */
-export const readRewardConfig = (path: string): RewardConfig =>
-  parseRewardConfig(parseYaml(readText(path), path), path)
+export const readRewardConfig = (path: string): RewardConfig => {
+  const value = parseYaml(readText(path, { ErrorKind: ConfigError }), path)
+  if (value === null)
+    throw new ConfigError(`${path}: expected settings as keys and values, got none`, {
+      hint: '`gradus init reward` writes an example',
+    })
+  return parseRewardConfig(value, path)
+}

@@ -2,6 +2,7 @@
 
 import type { LogicLabel } from '../../grade/logic/problem.ts'
 import { DataError } from '../../util/errors.ts'
+import { describeValue } from '../../util/schema.ts'
 import type { LogicTaskExample } from './example.ts'
 import { BOS, EOS, LOGIC_TOKENS, LOGIC_VOCABULARY, MAX_STEPS, PAD, tokenId, UNK } from './vocabulary.ts'
 
@@ -34,7 +35,7 @@ const encodeSentence = (sentence: string, id: string): readonly number[] => {
   if (known) return known
   const tokens = wordsOf(sentence)
   if (!tokens) {
-    throw new DataError(`${id}: "${sentence}" has a word that the logic vocabulary lacks`, {
+    throw new DataError(`${id}: ${describeValue(sentence)} has a word that the logic vocabulary lacks`, {
       hint: 'the small model reads ProntoQA sentences only; use a tokenizer of a pretrained model for other texts',
     })
   }

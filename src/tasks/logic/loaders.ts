@@ -7,7 +7,7 @@ import { parseFormula } from '../../grade/logic/parse.ts'
 import type { LogicLabel } from '../../grade/logic/problem.ts'
 import { DataError } from '../../util/errors.ts'
 import { readJsonl } from '../../util/jsonl.ts'
-import { parseWith } from '../../util/schema.ts'
+import { describeValue, parseWith } from '../../util/schema.ts'
 import type { LogicTaskExample } from './example.ts'
 
 const logicLmRow = z.object({
@@ -43,7 +43,8 @@ const LABELS: Readonly<Record<string, LogicLabel>> = {
 
 const labelOf = (text: string, field: string): LogicLabel => {
   const label = LABELS[text.trim().toLowerCase()]
-  if (!label) throw new DataError(`${field}: expected True, False, Unknown or Uncertain, got "${text}"`)
+  if (!label)
+    throw new DataError(`${field}: expected True, False, Unknown or Uncertain, got ${describeValue(text)}`)
   return label
 }
 
@@ -51,7 +52,9 @@ const labelOf = (text: string, field: string): LogicLabel => {
 const answerLabel = ({ options, answer }: LogicLmRow): LogicLabel => {
   const option = options.find(text => text.startsWith(`${answer})`))
   if (option === undefined) {
-    throw new DataError(`answer: expected the letter of one of [${options.join(', ')}], got "${answer}"`)
+    throw new DataError(
+      `answer: expected the letter of one of ${describeValue(options.join(', '))}, got ${describeValue(answer)}`,
+    )
   }
   return labelOf(option.slice(answer.length + 1), 'options')
 }
@@ -66,7 +69,7 @@ const sentenceFol = (text: string, field: string): Formula => {
 
 const statementOf = (question: string): string => {
   const at = question.lastIndexOf('? ')
-  if (at < 0) throw new DataError(`question: expected "...? STATEMENT", got "${question}"`)
+  if (at < 0) throw new DataError(`question: expected "...? STATEMENT", got ${describeValue(question)}`)
   return question.slice(at + 2).trim()
 }
 

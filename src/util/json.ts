@@ -1,0 +1,86 @@
+/** @file JSON from outside: an error says where and what, nothing is nested without end, and every string is text. */
+
+import { DataError } from './errors.ts'
+
+/** Deepest nesting of lists and objects that is taken; what walks through them calls itself for every level. */
+export const MAX_DEPTH = 200
+
+const children = (value: unknown): unknown[] =>
+  value !== null && typeof value === 'object' ? Object.values(value) : []
+
+const isContainer = (value: unknown): boolean => value !== null && typeof value === 'object'
+
+/**
+ * Whether lists and objects lie in each other more than `MAX_DEPTH` deep, or a value contains itself. Goes level by level, so
+ * that no depth is too deep for it. @param maxValues gives up, with true, where a value unfolds to more values than these
+ */
+export const isTooDeep = (value: unknown, maxValues = Number.POSITIVE_INFINITY): boolean => {
+  let level = [value].filter(isContainer)
+  let values = 0
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth >= MAX_DEPTH) return true
+    const next: unknown[] = []
+    for (const container of level) {
+      for (const child of children(container)) {
+        if (isContainer(child)) next.push(child)
+        if (++values > maxValues) return true
+      }
+    }
+    level = next
+  }
+  return false
+}
+
+/** `\ud800` to `\udfff`, which JSON can write and UTF-8 cannot hold. */
+const MAY_HAVE_SURROGATES = /\\u[dD][89a-fA-F]|[\ud800-\udfff]/
+
+const LONE_SURROGATE = /\p{Surrogate}/u
+
+const refuseLoneSurrogates = (_key: string, value: unknown): unknown => {
+  const texts = typeof value === 'string' ? [value] : isContainer(value) ? Object.keys(value as object) : []
+  for (const text of texts) {
+    const at = text.search(LONE_SURROGATE)
+    if (at < 0) continue
+    const unit = text.charCodeAt(at).toString(16)
+    throw new DataError(
+      `expected text, got half of a character (\\u${unit}) in ${JSON.stringify(shortened(text, at))}`,
+      { hint: 'write the character whole, or leave it out' },
+    )
+  }
+  return value
+}
+
+const shortened = (text: string, at: number): string => text.slice(Math.max(0, at - 20), at + 20)
+
+/**
+ * The value of a JSON text.
+ * @param place named in errors; '' where whoever calls names it
+ * @throws DataError for what is no JSON, nested deeper than `MAX_DEPTH`, or has a string with half of a surrogate pair, which
+ * is no text and would become U+FFFD wherever it is written.
+ */
+export const parseJson = (text: string, place = ''): unknown => {
+  const at = place === '' ? '' : `${place}: `
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new DataError(`${at}expected JSON, got text that is none (${jsonProblem(error)})`, { cause: error })
+  }
+  if (isTooDeep(value))
+    throw new DataError(`${at}expected lists and objects at most ${MAX_DEPTH} deep, got deeper ones`, {
+      hint: 'write it flatter',
+    })
+  if (MAY_HAVE_SURROGATES.test(text))
+    try {
+      JSON.parse(text, refuseLoneSurrogates)
+    } catch (error) {
+      throw new DataError(`${at}${(error as Error).message}`, { cause: error })
+    }
+  return value
+}
+
+/** Where JSON.parse stopped. It repeats the text around it, which may be long. */
+const jsonProblem = (error: unknown): string => {
+  const { message } = error as Error
+  return message.length > 160 ? `${message.slice(0, 157)}...` : message
+}
