@@ -28,7 +28,7 @@ export const judgeCheck = async (options: JudgeCheckOptions, io: Io): Promise<nu
     ),
   )
   if (cases.length === 0) throw new DataError(`${options.labels}: expected labels, got none; add rows`)
-  const judge = openCommandJudge(options)
+  const judge = openCommandJudge(options, message => io.err.write(`gradus: ${message}\n`))
   if (!judge) throw new UsageError('--judge: expected the address of a judge, got none')
   const quit = new AbortController()
   // Every call under way listens to it.
