@@ -48,6 +48,9 @@ export interface LaneStats extends LedgerEntry {
 /** A warning that is still true is said again after this. */
 const WARNING_EVERY_MS = 10 * 60_000
 
+/** Failures in which the endpoint said nothing. */
+const SILENCE: ReadonlySet<JudgeErrorKind> = new Set(['unreachable', 'timeout'])
+
 /** Failures that say the endpoint is not well; the others are answers to a single request. */
 const ILLNESS: ReadonlySet<JudgeErrorKind> = new Set(['server', 'unreachable', 'timeout'])
 
@@ -137,6 +140,7 @@ export class Lane {
       this.#breaker.withdraw(call.epoch)
       return error
     }
+    if (!known.fatal && !SILENCE.has(known.kind)) this.#refusals.interrupted()
     const taken = known.fatal ? this.#refusals.taken(known) : known
     this.lastError = taken
     if (known.retryAfterMs !== undefined) this.#pause(known.retryAfterMs, nowMs)

@@ -27,6 +27,11 @@ export class Refusals {
     this.#inARow = 0
   }
 
+  /** It said something else, were it that it is busy: whoever is refused altogether is not told that. */
+  interrupted(): void {
+    this.#inARow = 0
+  }
+
   /** A fatal error as it is to be taken: as it is, or as the failure of a single call, which may be tried again. */
   taken(error: JudgeError): JudgeError {
     this.#inARow++

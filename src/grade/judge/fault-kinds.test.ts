@@ -31,6 +31,8 @@ it(`${FAULT_NAMES.length} kinds of faults: no verdict is invented, and none is l
         { url: server.url, model: 'm', concurrency: 40, attemptTimeoutMs: 1500, maxResponseBytes: 150_000 },
       ],
       ...{ retries: 8, backoffMs: 5, longestBackoffMs: 40, longestRetryAfterMs: 10 },
+      // One question in fourteen is refused here, and all those about a response at the same time.
+      refusalsInARow: 60,
       breaker: { pauseMs: 5, longestPauseMs: 20 },
     },
     { onWarning: message => warnings.push(message) },
