@@ -235,8 +235,9 @@ class Subject {
   }
 }
 
-/** So often it is looked whether another process has its verdict. */
-const CLAIM_POLL_MS = 50
+/** When it is first looked whether another process has its verdict, and how long at most between two looks. */
+const CLAIM_POLL_MS = 100
+const LONGEST_CLAIM_POLL_MS = 1000
 
 /**
  * Claims a key, as soon as no other process holds it.
@@ -244,11 +245,12 @@ const CLAIM_POLL_MS = 50
  * @throws the signal's reason when aborted
  */
 const waitForClaim = async (cache: VerdictStore, key: string, signal: AbortSignal): Promise<boolean> => {
-  let waited = false
-  while (cache.claim?.(key) === false) {
-    waited = true
-    await setTimeout(CLAIM_POLL_MS, undefined, { signal })
+  let pollMs = CLAIM_POLL_MS
+  while ((await cache.claim?.(key)) === false) {
+    await setTimeout(pollMs, undefined, { signal })
+    pollMs = Math.min(1.5 * pollMs, LONGEST_CLAIM_POLL_MS)
   }
+  const waited = pollMs > CLAIM_POLL_MS
   if (waited) cache.refresh?.()
   return waited
 }

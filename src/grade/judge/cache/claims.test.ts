@@ -15,6 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const KEY = '0123456789abcdef0123456789abcdef'
+const OTHER = KEY.replaceAll('0', 'f')
 const path = () => join(folder, 'claims', KEY)
 const claimOf = (pid: number, host = hostname()) => {
   mkdirSync(join(folder, 'claims'), { recursive: true })
@@ -23,11 +24,14 @@ const claimOf = (pid: number, host = hostname()) => {
 const GONE = 2 ** 22 - 3
 
 describe('a claim', () => {
-  it('is one process at a time, and leaves nothing behind', () => {
+  it('is for one at a time, and leaves nothing behind', async () => {
     const [mine, same] = [new Claims(folder), new Claims(folder)]
-    expect([mine.take(KEY), same.take(KEY), mine.take(KEY)]).toEqual([true, false, false])
+    expect([await mine.take(KEY), await same.take(KEY), await mine.take(KEY)]).toEqual([true, false, false])
+    const both = await Promise.all([same.take(OTHER), mine.take(OTHER), same.take(OTHER)])
+    expect(both.filter(taken => taken)).toHaveLength(1)
     mine.release(KEY)
-    expect(same.take(KEY)).toBe(true)
+    while (existsSync(path())) await new Promise(resolve => setTimeout(resolve, 1))
+    expect(await same.take(KEY)).toBe(true)
     same.close()
     mine.close()
     expect(readdirSync(folder)).toEqual([])
@@ -41,9 +45,9 @@ describe('a claim', () => {
     ['no process, an empty file', () => writeEmpty(), false],
     ['another host, a minute ago', () => aged(-61), true],
     ['another host, in the future', () => aged(3600), true],
-  ])('of %s is taken over: %#', (_name, make, taken) => {
+  ])('of %s is taken over: %#', async (_name, make, taken) => {
     make()
-    expect(new Claims(folder).take(KEY)).toBe(taken)
+    expect(await new Claims(folder).take(KEY)).toBe(taken)
   })
 
   const writeEmpty = () => {
@@ -56,20 +60,20 @@ describe('a claim', () => {
     utimesSync(path(), at, at)
   }
 
-  it('that cannot be written is given: the question is asked', () => {
+  it('that cannot be written is given: the question is asked', async () => {
     writeFileSync(join(folder, 'claims'), 'a file in its place')
     const claims = new Claims(folder)
-    expect([claims.take(KEY), claims.take(KEY)]).toEqual([true, true])
+    expect([await claims.take(KEY), await claims.take(KEY)]).toEqual([true, true])
     claims.close()
   })
 })
 
 describe('a cache that nobody else writes to', () => {
-  it('claims nothing', () => {
+  it('claims nothing', async () => {
     const cache = VerdictCache.open(folder)
     cache.put('a', 1)
     cache.refresh()
-    expect([cache.claim('b'), cache.claim('b')]).toEqual([true, true])
+    expect([await cache.claim('b'), await cache.claim('b')]).toEqual([true, true])
     expect(existsSync(join(folder, 'claims'))).toBe(false)
     cache.close()
   })

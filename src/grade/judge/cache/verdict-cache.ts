@@ -145,7 +145,7 @@ export class VerdictCache<V = unknown> {
    * Says to other processes that this one finds out the value of a key; false while another one does. As long as no other
    * process writes to the folder it is always true, and nothing is written. `release` when the value is put, or will not be.
    */
-  claim(key: string): boolean {
+  claim(key: string): boolean | Promise<boolean> {
     if (!this.#writable || this.#closed || Date.now() - this.#segments.othersWroteMs > OTHERS_GONE_MS)
       return true
     return this.#claims.take(asDigest(key))
