@@ -267,6 +267,14 @@ describe('hostile answers of any size', () => {
     60_000,
   )
 
+  it('nested deeper than they could be written out are said to be of the wrong kind', () => {
+    const deep = `${'['.repeat(500_000)}${']'.repeat(500_000)}`
+    const one = TEMPLATES.criteria_met.one.read(`{"criteria_met": ${deep}}`, [criteria[0]])
+    expect(one.problem).toBe('criteria_met: expected true or false, got a list')
+    const many = TEMPLATES.criteria_met.many.read(`[{"number": ${deep}}, true]`, criteria)
+    expect(many.problem).toContain('expected number 1, got a list')
+  })
+
   it('are not read when they are longer than any answer', () => {
     const text = `{"explanation": "${'a'.repeat(2_000_000)}", "criteria_met": true}`
     expect(TEMPLATES.criteria_met.one.read(text, [criteria[0]]).problem).toContain('at most 2000000 are read')
