@@ -49,6 +49,8 @@ export interface ChatResponse {
   logprobs?: readonly TokenLogprob[]
   /** The model that really answered, where the server says so. */
   model?: string
+  /** Attempts that it took; absent: one. */
+  attempts?: number
 }
 
 /** Anything that answers a conversation. A test's own takes five lines. */

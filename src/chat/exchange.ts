@@ -50,7 +50,6 @@ const timeoutError = ({ origin, timeoutMs }: Outgoing): JudgeError =>
 const tooLarge = ({ origin, maxBytes }: Outgoing): JudgeError =>
   new JudgeError('malformed', `${origin}: the answer is larger than ${maxBytes} bytes`, {
     hint: 'lower maxTokens, or raise maxResponseBytes',
-    retryable: false,
   })
 
 /** Collects one response. Written against undici's dispatcher, because streams and fetch cost several times as much a call. */

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { BREAKER_DEFAULTS } from './breaker.ts'
 import { priceSchema } from './ledger.ts'
 import { openAiSchema } from './openai.ts'
+import { REFUSALS_IN_A_ROW } from './refusals.ts'
 
 const positive = z.number().positive()
 
@@ -40,6 +41,13 @@ export const fleetSchema = z.strictObject({
   /** Longest random wait before the second attempt; doubles with each further one. */
   backoffMs: positive.default(250),
   longestBackoffMs: positive.default(20_000),
+  /** A server that asks to be left alone for longer (`retry-after`) is tried again after this. */
+  longestRetryAfterMs: positive.default(60_000),
+  /**
+   * An endpoint that has answered and then refuses as every call would be refused (401, 402, 403, 404, 405, a redirection) is
+   * tried again; after so many in a row the setup is taken to be wrong, and what asks is stopped.
+   */
+  refusalsInARow: z.int().positive().default(REFUSALS_IN_A_ROW),
   /** How long requests wait while no endpoint works. */
   outageMs: positive.default(180_000),
   /** The same for endpoints that never answered: more likely a wrong address than a restart. */

@@ -322,6 +322,169 @@ describe('failures', () => {
   })
 })
 
+describe('refusals among good answers', () => {
+  const STRAY = [
+    ['auth', 401],
+    ['auth', 402],
+    ['auth', 403],
+    ['config', 404],
+    ['config', 405],
+    ['config', 301],
+  ] as const
+  const refusal = (kind: 'auth' | 'config', status: number) =>
+    Promise.reject(new JudgeError(kind, `HTTP ${status}`, { status }))
+
+  const strayOf = (rng: Rng) => {
+    const [kind, status] = rng.pick(STRAY)
+    return refusal(kind, status)
+  }
+
+  it.each(STRAY)('a stray one (%s, %i) is tried again', async (kind, status) => {
+    const { clock, calls, fleet, send } = setup({ a: {} }, ({ number }) =>
+      number === 250 ? refusal(kind, status) : Promise.resolve(answer()),
+    )
+    const results = []
+    for (let i = 0; i < 500; i++) {
+      results.push(send(ask()))
+      await clock.pass(300)
+    }
+    expect(results.filter(({ value }) => value === 'yes')).toHaveLength(500)
+    expect(calls).toHaveLength(501)
+    expect(fleet.stats().endpoints[0]).toMatchObject({ state: 'closed', failures: { [kind]: 1 } })
+  })
+
+  it('without retries it is the failure of that call, and not fatal', async () => {
+    const { clock, fleet, send } = setup(
+      { a: {} },
+      ({ number }) => (number === 3 ? refusal('auth', 401) : Promise.resolve(answer())),
+      { retries: 0 },
+    )
+    const results = []
+    for (let i = 0; i < 6; i++) {
+      results.push(send(ask()))
+      await clock.pass(10)
+    }
+    const error = fleet.complete(ask())
+    await clock.pass(10)
+    await error
+    expect(results.map(({ value }) => value)).toEqual(['yes', 'yes', 'auth: HTTP 401', 'yes', 'yes', 'yes'])
+  })
+
+  it('many of them are never fatal while others are answered', async () => {
+    const rng = new Rng('strays')
+    const { clock, send } = setup({ a: {} }, () =>
+      rng.next() < 0.3 ? strayOf(rng) : Promise.resolve(answer()),
+    )
+    send(ask())
+    await clock.pass(60_000)
+    const results = Array.from({ length: 300 }, () => send(ask()))
+    await clock.pass(600_000)
+    expect(results.filter(({ value }) => value === 'yes').length).toBeGreaterThan(295)
+  })
+
+  it('so many in a row are every call of the endpoint, with the message of the first', async () => {
+    const errors: unknown[] = []
+    const { clock, calls, fleet } = setup(
+      { a: {} },
+      ({ number }) => (number <= 5 ? Promise.resolve(answer()) : refusal('auth', 401)),
+      { refusalsInARow: 7 },
+    )
+    for (let i = 0; i < 8; i++) {
+      fleet.complete(ask()).catch((error: unknown) => errors.push(error))
+      await clock.pass(300_000)
+    }
+    expect(errors).toHaveLength(3)
+    expect(errors[0]).toMatchObject({ kind: 'auth', fatal: false, attempts: 6 })
+    expect(errors[1]).toMatchObject({ kind: 'auth', fatal: true, message: 'HTTP 401' })
+    expect(errors[2]).toMatchObject({ kind: 'auth', fatal: true })
+    // 5 answers; 6 attempts of the first that failed; the seventh refusal settles it; trials since.
+    expect(calls.length).toBeLessThanOrEqual(5 + 6 + 1 + 2)
+  })
+
+  it('before any answer it is every call of the endpoint', async () => {
+    const { clock, calls, fleet } = setup({ a: {} }, () => refusal('config', 404))
+    const error = fleet.complete(ask()).catch((each: unknown) => each)
+    await clock.pass(1)
+    expect(await error).toMatchObject({ kind: 'config', fatal: true, message: 'HTTP 404' })
+    expect(calls).toHaveLength(1)
+  })
+})
+
+describe('a server that asks to be left alone', () => {
+  const asking = (retryAfterMs: number, extra: Partial<FleetOptions> = {}) => {
+    const warnings: string[] = []
+    const made = setup(
+      { a: {} },
+      ({ number }) =>
+        number % 2 === 1
+          ? Promise.reject(new JudgeError('rate-limit', 'slow down', { status: 429, retryAfterMs }))
+          : Promise.resolve(answer()),
+      extra,
+      { onWarning: message => warnings.push(message) },
+    )
+    return { ...made, warnings }
+  }
+
+  it.each([3_600_000, 99_999_999_000, 23 * 365 * 86_400_000, Number.POSITIVE_INFINITY])(
+    'for %d ms is tried again after a minute, and that is said',
+    async retryAfterMs => {
+      const { clock, calls, fleet, send, warnings } = asking(retryAfterMs)
+      const result = send(ask())
+      await clock.pass(59_000)
+      expect([calls.length, result.value]).toEqual([1, undefined])
+      await clock.pass(2000)
+      expect([calls.length, result.value]).toEqual([2, 'yes'])
+      expect(calls[1].atMs).toBeGreaterThanOrEqual(60_000)
+      expect(warnings).toHaveLength(1)
+      expect(warnings[0]).toMatch(/^a: asks to be left alone for .* s .*tried again after 60 s/)
+      expect(fleet.stats().endpoints[0].longRetryAfters).toBe(1)
+      // Said again only after some minutes.
+      for (let i = 0; i < 5; i++) {
+        send(ask())
+        await clock.pass(61_000)
+      }
+      expect(warnings).toHaveLength(1)
+      await clock.pass(600_000)
+      send(ask())
+      await clock.pass(61_000)
+      expect(warnings).toHaveLength(2)
+    },
+  )
+
+  it('for less is left alone for as long, without a word', async () => {
+    const { clock, calls, warnings, send } = asking(60_000)
+    send(ask())
+    await clock.pass(61_000)
+    expect(calls[1].atMs).toBeGreaterThanOrEqual(60_000)
+    expect(warnings).toEqual([])
+  })
+
+  it('keeps to the bound that is set', async () => {
+    const { clock, calls, send } = asking(3_600_000, { longestRetryAfterMs: 5000 })
+    send(ask())
+    await clock.pass(5300)
+    expect(calls).toHaveLength(2)
+  })
+})
+
+describe('attempts', () => {
+  it('are counted in answers, errors and the ledger', async () => {
+    const { clock, fleet } = setup(
+      { a: {} },
+      ({ number }) => (number === 6 ? Promise.resolve(answer()) : Promise.reject(serverError())),
+      { startupMs: 1e6, retries: 5, breaker: { minimumCalls: 100, window: 100 } },
+    )
+    const first = fleet.complete(ask())
+    await clock.pass(100_000)
+    expect(await first).toMatchObject({ text: 'yes', attempts: 6 })
+    expect(fleet.stats().ledger).toMatchObject({ calls: 1, attempts: 6 })
+    const second = fleet.complete(ask()).catch((error: unknown) => error)
+    await clock.pass(100_000)
+    expect(await second).toMatchObject({ kind: 'server', attempts: 6 })
+    expect(fleet.stats()).toMatchObject({ ledger: { calls: 1, attempts: 12 }, answered: 1, failed: 1 })
+  })
+})
+
 describe('deadlines and cancellation', () => {
   it('ends a request at its deadline, queued or in flight, and frees the slot', async () => {
     const { clock, calls, fleet, send } = timed({ a: { concurrency: 1 } }, 10_000, { deadlineMs: 1000 })

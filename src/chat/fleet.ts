@@ -18,6 +18,8 @@ export interface FleetRuntime extends OpenAiRuntime {
   clock?: Clock
   /** Uniform in [0, 1), for the jitter of retries. Unseeded unless given: it decides when, never what. */
   random?: () => number
+  /** Told what a person should know: an endpoint that asks to be left alone for hours. Default: a process warning. */
+  onWarning?: (message: string) => void
   /** Makes the chat model of an endpoint; the OpenAI-compatible adapter unless given. */
   connect?: (endpoint: EndpointSettings) => ChatModel
 }
@@ -52,6 +54,8 @@ const fleetVariant = (
   return JSON.stringify([...new Set(members)].sort())
 }
 
+const warn = (message: string): void => process.emitWarning(message, 'GradusWarning')
+
 const connectLane = (
   endpoint: EndpointSettings,
   settings: FleetSettings,
@@ -68,6 +72,9 @@ const connectLane = (
     tokensPerMinute: tokensPerMinute ?? Number.POSITIVE_INFINITY,
     price,
     breaker: settings.breaker,
+    longestRetryAfterMs: settings.longestRetryAfterMs,
+    refusalsInARow: settings.refusalsInARow,
+    onWarning: runtime.onWarning ?? warn,
   }
   return new Lane(model, limits, nowMs)
 }
@@ -87,9 +94,9 @@ const callModel = (
 /** The last error, saying how many attempts there were. */
 const finalError = (error: JudgeError, attempts: number): JudgeError => {
   if (attempts <= 1) return error
-  const { kind, status, retryAfterMs, retryable } = error
+  const { kind, status, retryAfterMs, retryable, fatal } = error
   const message = `${error.message} (attempt ${attempts} of ${attempts})`
-  return new JudgeError(kind, message, { status, retryAfterMs, retryable, cause: error })
+  return new JudgeError(kind, message, { status, retryAfterMs, retryable, fatal, attempts, cause: error })
 }
 
 /**
@@ -232,12 +239,11 @@ export class JudgeFleet implements ChatModel {
       this.#estimator.observe(job.characters, response.usage)
       this.#finish(job)
       this.#answered++
-      job.resolve(response)
+      job.resolve(job.attempts > 1 ? { ...response, attempts: job.attempts } : response)
     } catch (error) {
       if (job.done) return
       job.running = null
-      lane.failed(call, error, this.#clock.now())
-      this.#recover(job, error)
+      this.#recover(job, lane.failed(call, error, this.#clock.now()))
     }
     this.#pump()
   }
@@ -272,7 +278,11 @@ export class JudgeFleet implements ChatModel {
     const message = `no answer within the deadline of ${this.#settings.deadlineMs} ms, after ${job.attempts} attempts${last}`
     this.#drop(
       [job],
-      new JudgeError('timeout', message, { retryable: false, cause: job.lastError ?? undefined }),
+      new JudgeError('timeout', message, {
+        retryable: false,
+        attempts: Math.max(1, job.attempts),
+        cause: job.lastError ?? undefined,
+      }),
     )
   }
 

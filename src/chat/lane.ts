@@ -5,6 +5,7 @@ import { Breaker, type BreakerOptions, type BreakerState } from './breaker.ts'
 import type { ChatModel, ChatResponse, ChatUsage } from './chat-model.ts'
 import { DurationHistogram, type DurationSummary } from './histogram.ts'
 import { Ledger, type LedgerEntry, type Price } from './ledger.ts'
+import { Refusals } from './refusals.ts'
 import { TokenBucket } from './token-bucket.ts'
 
 export interface LaneLimits {
@@ -16,6 +17,12 @@ export interface LaneLimits {
   tokensPerMinute: number
   price?: Price
   breaker: BreakerOptions
+  /** Longest time that it is left alone because it asked for it. */
+  longestRetryAfterMs: number
+  /** Refusals in a row after which they are taken to be every call's. */
+  refusalsInARow: number
+  /** Told what a person should know. */
+  onWarning: (message: string) => void
 }
 
 /** A call in progress. */
@@ -30,12 +37,19 @@ export interface LaneStats extends LedgerEntry {
   state: BreakerState
   timesOpened: number
   inFlight: number
-  attempts: number
+  /** How often it asked to be left alone for longer than it was. */
+  longRetryAfters: number
   /** Failed attempts by kind. */
   failures: Partial<Record<JudgeErrorKind, number>>
   /** Of answered calls, from sending to the whole answer. */
   latency: DurationSummary
 }
+
+/** A warning that is still true is said again after this. */
+const WARNING_EVERY_MS = 10 * 60_000
+
+/** Failures in which the endpoint said nothing. */
+const SILENCE: ReadonlySet<JudgeErrorKind> = new Set(['unreachable', 'timeout'])
 
 /** Failures that say the endpoint is not well; the others are answers to a single request. */
 const ILLNESS: ReadonlySet<JudgeErrorKind> = new Set(['server', 'unreachable', 'timeout'])
@@ -49,17 +63,18 @@ export class Lane {
   /** What every call fails of (a wrong key, no such model), until one succeeds. */
   fatal: JudgeError | null = null
   lastError: JudgeError | null = null
-  everAnswered = false
   readonly #limits: LaneLimits
   readonly #breaker: Breaker
   readonly #requests: TokenBucket
   readonly #tokens: TokenBucket
   readonly #ledger: Ledger
+  readonly #refusals: Refusals
   readonly #latency = new DurationHistogram()
   readonly #failures: Partial<Record<JudgeErrorKind, number>> = {}
   #inFlight = 0
-  #attempts = 0
   #pausedUntilMs = Number.NEGATIVE_INFINITY
+  #longRetryAfters = 0
+  #warnedMs = Number.NEGATIVE_INFINITY
 
   constructor(model: ChatModel, limits: LaneLimits, nowMs: number) {
     this.name = limits.name
@@ -70,6 +85,7 @@ export class Lane {
     this.#requests = new TokenBucket(limits.requestsPerMinute, nowMs)
     this.#tokens = new TokenBucket(limits.tokensPerMinute, nowMs)
     this.#ledger = new Ledger(limits.price)
+    this.#refusals = new Refusals(limits.refusalsInARow)
   }
 
   /** Milliseconds until a call of so many tokens may begin: 0 is now, Infinity when another call has to end first. */
@@ -84,6 +100,10 @@ export class Lane {
     )
   }
 
+  get everAnswered(): boolean {
+    return this.#refusals.everAnswered
+  }
+
   get inFlight(): number {
     return this.#inFlight
   }
@@ -95,7 +115,7 @@ export class Lane {
 
   begin(estimatedTokens: number, nowMs: number): LaneCall {
     this.#inFlight++
-    this.#attempts++
+    this.#ledger.attempt()
     this.#requests.take(1, nowMs)
     this.#tokens.take(estimatedTokens, nowMs)
     return { epoch: this.#breaker.begin(nowMs), startedMs: nowMs, estimatedTokens }
@@ -108,25 +128,41 @@ export class Lane {
     this.#ledger.add(usage)
     this.#correct(call, usage, nowMs)
     this.fatal = null
-    this.everAnswered = true
+    this.#refusals.answered()
   }
 
-  failed(call: LaneCall, error: unknown, nowMs: number): void {
+  /** @returns the error as it is to be taken: one that every call would meet is this call's only while it may be a stray one */
+  failed(call: LaneCall, error: unknown, nowMs: number): unknown {
     this.#inFlight--
     const known = error instanceof JudgeError ? error : null
     if (known) this.#failures[known.kind] = (this.#failures[known.kind] ?? 0) + 1
     if (known === null || known.kind === 'cancelled') {
       this.#breaker.withdraw(call.epoch)
-      return
+      return error
     }
-    this.lastError = known
-    if (known.retryAfterMs !== undefined)
-      this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + known.retryAfterMs)
-    if (known.fatal) {
-      this.fatal = known
+    if (!known.fatal && !SILENCE.has(known.kind)) this.#refusals.interrupted()
+    const taken = known.fatal ? this.#refusals.taken(known) : known
+    this.lastError = taken
+    if (known.retryAfterMs !== undefined) this.#pause(known.retryAfterMs, nowMs)
+    if (taken.fatal) {
+      this.fatal = taken
       this.#breaker.open(nowMs)
-    } else if (ILLNESS.has(known.kind)) this.#breaker.failure(call.epoch, nowMs)
+    } else if (known.fatal || ILLNESS.has(known.kind)) this.#breaker.failure(call.epoch, nowMs)
     else this.#breaker.success(call.epoch)
+    return taken
+  }
+
+  #pause(askedMs: number, nowMs: number): void {
+    const { longestRetryAfterMs, name, onWarning } = this.#limits
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + Math.min(askedMs, longestRetryAfterMs))
+    if (askedMs <= longestRetryAfterMs) return
+    this.#longRetryAfters++
+    if (nowMs - this.#warnedMs < WARNING_EVERY_MS) return
+    this.#warnedMs = nowMs
+    const seconds = (ms: number) => `${Math.round(ms / 1000)} s`
+    onWarning(
+      `${name}: asks to be left alone for ${seconds(askedMs)} (retry-after); it is tried again after ${seconds(longestRetryAfterMs)} (longestRetryAfterMs)`,
+    )
   }
 
   /** The caller went away: the slot is free, and nothing was learnt. */
@@ -151,7 +187,7 @@ export class Lane {
       state: this.#breaker.state(nowMs),
       timesOpened: this.#breaker.timesOpened,
       inFlight: this.#inFlight,
-      attempts: this.#attempts,
+      longRetryAfters: this.#longRetryAfters,
       failures: { ...this.#failures },
       latency: this.#latency.summary(),
       ...this.#ledger.entry(),

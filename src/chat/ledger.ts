@@ -17,6 +17,8 @@ export type Price = z.output<typeof priceSchema>
 export interface LedgerEntry {
   /** Answered calls. */
   calls: number
+  /** Attempts, also those that were not answered: a provider may charge for some of these, and says nothing of it. */
+  attempts: number
   /** Of them, without token counts from the server. */
   callsWithoutUsage: number
   promptTokens: number
@@ -46,6 +48,7 @@ export const costOf = (
 export class Ledger {
   readonly #price: Price | undefined
   #calls = 0
+  #attempts = 0
   #callsWithoutUsage = 0
   #promptTokens = 0
   #completionTokens = 0
@@ -53,6 +56,11 @@ export class Ledger {
 
   constructor(price?: Price) {
     this.#price = price
+  }
+
+  /** An attempt begins. */
+  attempt(): void {
+    this.#attempts++
   }
 
   add({ promptTokens, completionTokens, cachedTokens }: ChatUsage): void {
@@ -71,6 +79,7 @@ export class Ledger {
     }
     return {
       calls: this.#calls,
+      attempts: this.#attempts,
       callsWithoutUsage: this.#callsWithoutUsage,
       ...tokens,
       cost: this.#callsWithoutUsage > 0 ? null : costOf(tokens, this.#price),
@@ -87,6 +96,7 @@ export const sumEntries = (entries: readonly LedgerEntry[]): LedgerEntry => {
     entries.some(entry => entry.cost !== null)
   return {
     calls: sum(entry => entry.calls),
+    attempts: sum(entry => entry.attempts),
     callsWithoutUsage: sum(entry => entry.callsWithoutUsage),
     promptTokens: sum(entry => entry.promptTokens),
     completionTokens: sum(entry => entry.completionTokens),

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ConfigError, JudgeError } from '../util/errors.ts'
 import type { ChatRequest } from './chat-model.ts'
@@ -359,7 +360,7 @@ describe('errors', () => {
     )
     expect(await errorOf(endless.model.complete(REQUEST))).toMatchObject({
       kind: 'malformed',
-      retryable: false,
+      retryable: true,
     })
   })
 
@@ -411,8 +412,80 @@ describe('retry-after', () => {
     [{ 'retry-after': 'soon' }, undefined],
     [{ 'retry-after': '' }, undefined],
     [{}, undefined],
+    [{ 'retry-after': '9'.repeat(400) }, Number.POSITIVE_INFINITY],
+    // By the server's own clock, whatever ours says.
+    [{ 'retry-after': 'Fri, 31 Dec 2049 00:00:30 GMT', date: 'Fri, 31 Dec 2049 00:00:00 GMT' }, 30_000],
+    [{ 'retry-after': 'Thu, 01 Jan 1970 00:00:30 GMT', date: 'Thu, 01 Jan 1970 00:00:00 GMT' }, 30_000],
+    [{ 'retry-after': 'Thu, 01 Jan 2026 00:01:30 GMT', date: 'yesterday' }, 90_000],
   ])('%o is %s ms', (headers, expected) => {
     expect(retryAfterMs(headers, NOW)).toBe(expected)
+  })
+})
+
+describe('retry-after, generated', () => {
+  it('is never negative and never NaN, and seconds are what they say', () => {
+    const text = fc.oneof(
+      fc.string({ maxLength: 12 }),
+      fc.integer().map(String),
+      fc.double().map(String),
+      fc.date({ noInvalidDate: true }).map(date => date.toUTCString()),
+    )
+    const header = fc.oneof(text, fc.array(text, { maxLength: 2 }), fc.constant(undefined))
+    const headers = fc.record({ 'retry-after': header, 'retry-after-ms': header, date: header })
+    fc.assert(
+      fc.property(headers, fc.integer(), (made, nowMs) => {
+        const waitMs = retryAfterMs(made, nowMs)
+        return waitMs === undefined || waitMs >= 0
+      }),
+    )
+    fc.assert(
+      fc.property(fc.nat(), fc.integer(), (seconds, nowMs) => {
+        expect(retryAfterMs({ 'retry-after': String(seconds) }, nowMs)).toBe(seconds * 1000)
+      }),
+    )
+  })
+})
+
+describe('answers that are too much', () => {
+  it('are malformed: too large, too deep, too many parts', async () => {
+    const deep = `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`
+    for (const body of [deep, '['.repeat(2_000_000), `[${'{},'.repeat(700_000)}{}]`]) {
+      const { model } = await setup((_, response) => response.writeHead(200).end(body))
+      expect(await errorOf(model.complete(REQUEST))).toMatchObject({ kind: 'malformed', retryable: true })
+    }
+    const brackets = `${'[{"'.repeat(200_000)}\\"`
+    const { model } = await setup((_, response) => json(response, 200, completion({ content: brackets })))
+    expect((await model.complete(REQUEST)).text).toBe(brackets)
+  })
+
+  it('counts of tokens that no call uses are not believed', async () => {
+    const { model } = await setup((_, response) =>
+      json(response, 200, {
+        ...completion({ content: 'yes' }),
+        usage: { prompt_tokens: 1e300, completion_tokens: -1, prompt_tokens_details: { cached_tokens: 'x' } },
+      }),
+    )
+    expect((await model.complete(REQUEST)).usage).toEqual({
+      promptTokens: null,
+      completionTokens: null,
+      cachedTokens: null,
+    })
+  })
+})
+
+describe('refusals without a fleet', () => {
+  it('are fatal before an answer and in a row, not for a single call', async () => {
+    const refused = new Set([2, ...Array.from({ length: 12 }, (_, i) => 4 + i)])
+    const { model } = await setup((seen, response, number) =>
+      refused.has(number) ? json(response, 401, {}) : ok(seen, response, number),
+    )
+    await model.complete(REQUEST)
+    expect(await errorOf(model.complete(REQUEST))).toMatchObject({ kind: 'auth', fatal: false })
+    await model.complete(REQUEST)
+    for (let i = 1; i <= 11; i++)
+      expect(await errorOf(model.complete(REQUEST))).toMatchObject({ kind: 'auth', fatal: i >= 10 })
+    const never = await setup((_, response) => json(response, 404, {}))
+    expect(await errorOf(never.model.complete(REQUEST))).toMatchObject({ kind: 'config', fatal: true })
   })
 })
 

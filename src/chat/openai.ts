@@ -8,6 +8,7 @@ import { type Cancellation, underSignal } from './cancellation.ts'
 import type { ChatModel, ChatRequest, ChatResponse } from './chat-model.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { exchange, type Incoming } from './exchange.ts'
+import { Refusals } from './refusals.ts'
 import {
   type BodySettings,
   MAX_TOKENS_FIELDS,
@@ -120,6 +121,7 @@ export class OpenAiModel implements ChatModel {
   readonly #dispatcher: Dispatcher
   readonly #ownsDispatcher: boolean
   readonly #clock: Clock
+  readonly #refusals = new Refusals()
   #body: BodySettings
 
   /** @throws ConfigError for settings that cannot be used, and for a key that is not in the environment */
@@ -146,12 +148,18 @@ export class OpenAiModel implements ChatModel {
     return this.#body.structuredOutput
   }
 
-  /** @throws JudgeError when this attempt has no answer, and when cancelled */
-  complete(request: ChatRequest): Promise<ChatResponse> {
-    return underSignal(request.signal, cancellation => this.attempt(request, cancellation))
+  /** @throws JudgeError when this attempt has no answer, and when cancelled; a fatal one not for a stray refusal (see Refusals) */
+  async complete(request: ChatRequest): Promise<ChatResponse> {
+    try {
+      const response = await underSignal(request.signal, cancellation => this.attempt(request, cancellation))
+      this.#refusals.answered()
+      return response
+    } catch (error) {
+      throw error instanceof JudgeError && error.fatal ? this.#refusals.taken(error) : error
+    }
   }
 
-  /** As `complete`, under a cancellation instead of the request's signal. */
+  /** As `complete`, under a cancellation instead of the request's signal, and with every error as it is. */
   async attempt(request: ChatRequest, cancellation: Cancellation): Promise<ChatResponse> {
     const first = this.#body
     let body = first

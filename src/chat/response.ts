@@ -3,23 +3,33 @@
 import { JudgeError, type JudgeErrorKind } from '../util/errors.ts'
 import type { ChatResponse, ChatUsage, TokenLogprob } from './chat-model.ts'
 import type { Incoming } from './exchange.ts'
+import { isTooIntricate } from './json-size.ts'
 import { retryAfterMs } from './retry-after.ts'
 
 type Fields = Record<string, unknown>
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
 const fields = (value: unknown): Fields => (isFields(value) ? value : {})
+
+/** No call uses more tokens; a count above it is none, and would stop an endpoint with a limit of tokens for days. */
+const MOST_TOKENS = 1e7
+
 const countOrNull = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null
+  typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? value : null
+
+/** Characters of a body of which an excerpt is made. */
+const EXCERPT_READ = 4000
 
 /** Start of a body for an error message, on one line, with the key taken out should a server echo it. */
 const excerpt = (body: string, secret: string | undefined): string => {
+  // The key goes first: a cut could leave part of it.
   const open = secret ? body.replaceAll(secret, '[key]') : body
-  const line = open.replace(/\s+/g, ' ').trim()
+  const line = open.slice(0, EXCERPT_READ).replace(/\s+/g, ' ').trim()
   return line.length > 300 ? `${line.slice(0, 297)}...` : line
 }
 
 const parseJson = (body: string): unknown => {
+  if (isTooIntricate(body)) return undefined
   try {
     return JSON.parse(body)
   } catch {

@@ -5,10 +5,14 @@ import type { ResponseHeaders } from './exchange.ts'
 const single = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value[0] : value
 
+/** Now, as the server's own `date` header says it; a date of its making is to be read by its own clock. */
+const serverDateMs = (headers: ResponseHeaders): number => Date.parse(single(headers.date) ?? '')
+
 /**
  * Milliseconds to wait, from `retry-after-ms` (some providers) or `retry-after` (RFC 9110 10.2.3: seconds, or a date);
- * undefined where there is neither or it cannot be read. A date in the past is 0.
- * @param dateMs now, as milliseconds since 1970
+ * undefined where there is neither or it cannot be read. A date in the past is 0. There is no upper bound: whoever waits sets
+ * one of its own.
+ * @param dateMs now, as milliseconds since 1970, where the server does not say what it holds for now
  */
 export const retryAfterMs = (headers: ResponseHeaders, dateMs: number): number | undefined => {
   const exact = Number(single(headers['retry-after-ms']) ?? Number.NaN)
@@ -17,5 +21,7 @@ export const retryAfterMs = (headers: ResponseHeaders, dateMs: number): number |
   if (!text) return undefined
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000
   const date = Date.parse(text)
-  return Number.isNaN(date) ? undefined : Math.max(0, date - dateMs)
+  if (Number.isNaN(date)) return undefined
+  const nowMs = serverDateMs(headers)
+  return Math.max(0, date - (Number.isNaN(nowMs) ? dateMs : nowMs))
 }

@@ -42,6 +42,17 @@ export const callsOption = (): Option =>
     .argParser(callShape)
     .default('criterion')
 
+/** How long a call of the judge may take, and how often it is tried. */
+export const judgeTimeoutOption = (): Option =>
+  new Option(
+    '--timeout <s>',
+    'seconds that an attempt to get an answer of the judge may take (default: 120)',
+  ).argParser(above0)
+export const judgeRetriesOption = (): Option =>
+  new Option('--retries <n>', 'further attempts of a call that had no answer (default: 5)').argParser(
+    countOr0,
+  )
+
 export const nullsOption = (): Option =>
   new Option('--nulls <how>', 'a verdict that is null: leave its criterion out, or count it as not met')
     .choices(['drop', 'as-false'])

@@ -64,6 +64,10 @@ export class JudgeError extends GradusError {
   readonly retryAfterMs?: number
   /** Another attempt of the same request may succeed. */
   readonly retryable: boolean
+  /** Every call will fail like this one: the setup is wrong, not this request. */
+  readonly fatal: boolean
+  /** Attempts that were made. */
+  readonly attempts: number
 
   constructor(
     kind: JudgeErrorKind,
@@ -75,6 +79,10 @@ export class JudgeError extends GradusError {
       retryAfterMs?: number
       /** Default: whether errors of this kind pass by themselves. */
       retryable?: boolean
+      /** Default: whether errors of this kind (`auth`, `config`) are every call's. */
+      fatal?: boolean
+      /** Default 1. */
+      attempts?: number
     } = {},
   ) {
     super(message, options)
@@ -82,10 +90,7 @@ export class JudgeError extends GradusError {
     this.status = options.status
     this.retryAfterMs = options.retryAfterMs
     this.retryable = options.retryable ?? PASSING.has(kind)
-  }
-
-  /** Every call will fail like this one: the setup is wrong, not this request. */
-  get fatal(): boolean {
-    return this.kind === 'auth' || this.kind === 'config'
+    this.fatal = options.fatal ?? (kind === 'auth' || kind === 'config')
+    this.attempts = options.attempts ?? 1
   }
 }

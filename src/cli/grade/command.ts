@@ -2,7 +2,16 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Io } from '../io.ts'
-import { above0, callsOption, count, nullsOption, number, share } from '../option-values.ts'
+import {
+  above0,
+  callsOption,
+  count,
+  judgeRetriesOption,
+  judgeTimeoutOption,
+  nullsOption,
+  number,
+  share,
+} from '../option-values.ts'
 import { addSolverOptions } from '../solver-options.ts'
 import type { GradeCommandOptions } from './grade.ts'
 
@@ -13,7 +22,10 @@ with its prompt. Other fields of a row go to its metadata, where rules find them
 
 Criteria with "verifier": {"kind": "rule", "fn": ..., "params": ...} are checked by that rule (--rules lists them), those
 with "kind": "formal" by the solver; only the others reach the judge. A key is read from the environment variable that
---api-key-env names.
+--api-key-env names. An attempt without an answer (a failure, a refused connection, --timeout seconds) is followed by up to
+--retries more; then the verdict is null, with the reason. A server that asks to be left alone (retry-after) is, for at most
+a minute, and where it asks for more, that is said. A refusal that every call would meet (401, 402, 403, 404, 405, a
+redirection) ends the command before the first answer, or after ten in a row; among good answers it is tried again.
 
 With --json one line a response, in the order of the file: {"id", "score", "parts", "verdicts", "nulls"}; the summary goes
 to stderr. A row that cannot be graded gets {"id", "score": null, "error"} and exit code 1; the others are still graded.
@@ -39,6 +51,8 @@ const judgeOptions = (command: Command): Command =>
     .option('--api-key-env <name>', 'environment variable that holds the key of the endpoint')
     .addOption(callsOption())
     .option('--cache <dir>', 'folder of verdicts to reuse and add to')
+    .addOption(judgeTimeoutOption())
+    .addOption(judgeRetriesOption())
     .addOption(
       new Option(
         '--without-judge <how>',

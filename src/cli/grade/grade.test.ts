@@ -273,6 +273,107 @@ describe('gradus grade, with a judge', () => {
   })
 })
 
+describe('gradus grade, with a judge that refuses, or keeps silent', () => {
+  const rubric = sandbox.write('judged-only.yaml', { criteria: [{ id: 'k', text: 'Is kind', points: 1 }] })
+  const yes = JSON.stringify({
+    choices: [{ message: { content: '{"explanation": "x", "criteria_met": true}' }, finish_reason: 'stop' }],
+  })
+  let server: Server
+  /** Status of call number n, and its headers; null for no answer at all. */
+  let behave: (call: number) => [status: number, headers?: Record<string, string>] | null
+  let calls = 0
+  let runs = 0
+  let url = ''
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      request.resume().on('end', () => {
+        // What an earlier command gave up may still be on its way.
+        if (!request.url?.endsWith(`?run=${runs}`)) return
+        const reply = behave(++calls)
+        if (reply === null) return
+        const [status, headers = {}] = reply
+        response.writeHead(status, headers).end(status === 200 ? yes : '{"error": {"message": "no"}}')
+      })
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  })
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  const grade = (rows: number, ...more: string[]) => {
+    calls = 0
+    runs++
+    const many = Array.from({ length: rows }, (_, id) => ({ id, response: `answer ${id}` }))
+    const file = sandbox.write('refused.jsonl', jsonl(many))
+    return cli([
+      'grade',
+      '--rubric',
+      rubric,
+      '--responses',
+      file,
+      '--judge',
+      `${url}?run=${runs}`,
+      '--model',
+      'm',
+      ...more,
+    ])
+  }
+  const metOf = ({ out }: CliResult) => parse(out).map(({ verdicts }) => verdicts[0].met)
+
+  it('goes on where a refusal is one among good answers', async () => {
+    const strays = new Map([401, 402, 403, 404, 405, 301].map((status, index) => [100 + 60 * index, status]))
+    behave = call => [strays.get(call) ?? 200]
+    const result = await grade(500, '--json', '--concurrency', '8')
+    expect(result.code).toBe(0)
+    expect(metOf(result)).toEqual(new Array(500).fill(true))
+    expect(calls).toBe(506)
+    expect(result.err).toContain('500 calls (506 attempts, 0 failed, 0 unusable)')
+    expect(result.err).toContain('attempts that failed: 3 auth, 3 config')
+  })
+
+  it('without retries has a null for it', async () => {
+    behave = call => [call === 30 ? 401 : 200]
+    const result = await grade(60, '--json', '--retries', '0', '--concurrency', '1')
+    expect(result.code).toBe(0)
+    const met = metOf(result)
+    expect(met.filter(each => each === true)).toHaveLength(59)
+    expect(met[29]).toBeNull()
+    expect(parse(result.out)[29].verdicts[0].explanation).toContain('HTTP 401')
+  })
+
+  it('stops at the first answer that refuses, and at ten in a row', async () => {
+    behave = () => [401]
+    const first = await grade(60)
+    expect([first.code, calls <= 64]).toEqual([1, true])
+    expect(first.err).toContain('HTTP 401: no; check that apiKeyEnv')
+    behave = call => [call <= 20 ? 200 : 403]
+    const later = await grade(60, '--json', '--concurrency', '4')
+    expect(later.code).toBe(1)
+    expect(later.err).toContain('HTTP 403: no; check that apiKeyEnv')
+    expect(calls).toBeLessThan(60)
+  })
+
+  it('waits for an answer as long as it is told, and tries as often', async () => {
+    behave = () => null
+    const result = await grade(2, '--json', '--timeout', '0.2', '--retries', '1')
+    expect(result.code).toBe(1)
+    expect(metOf(result)).toEqual([null, null])
+    expect(parse(result.out)[0].verdicts[0]).toMatchObject({ attempts: 2 })
+    expect(parse(result.out)[0].verdicts[0].explanation).toMatch(/within 200 ms.*attempt 2 of 2/)
+    expect(calls).toBe(4)
+  })
+
+  it('refuses times and numbers that are none, and either without a judge', async () => {
+    expect((await grade(1, '--timeout', '0')).err).toContain('Expected a number above 0')
+    expect((await grade(1, '--retries', '-1')).err).toContain('Expected a whole number')
+    const { code, err } = await cli(['grade', '--rubric', rubric, '--responses', '-', '--timeout', '5'])
+    expect([code, err.includes('--timeout: there is no judge to use it with')]).toEqual([2, true])
+  })
+})
+
 describe('gradus grade, interrupted', () => {
   let judge: Awaited<ReturnType<typeof startJudge>> | undefined
   afterEach(() => judge?.close())

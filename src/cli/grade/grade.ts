@@ -60,7 +60,7 @@ export const gradeCommand = async (options: GradeCommandOptions, io: Io): Promis
     validateVerifiers(item.rubric, file.items.length > 1 ? `${rubric}: ${item.id}` : rubric)
   if (options.dryRun) return planGrading({ file, responses, options, io })
   refuseStrayPrices(options)
-  const judge = openCommandJudge(options)
+  const judge = openCommandJudge(options, message => io.err.write(`gradus: ${message}\n`))
   if (!judge) checkWithoutJudge(file, options, io)
   const grader = rubricGrader({
     ...(judge && { judge: judge.grader }),

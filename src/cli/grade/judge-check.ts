@@ -27,7 +27,7 @@ export const judgeCheck = async (options: JudgeCheckOptions, io: Io): Promise<nu
       place,
     ),
   )
-  const judge = openCommandJudge(options)
+  const judge = openCommandJudge(options, message => io.err.write(`gradus: ${message}\n`))
   if (!judge) throw new UsageError('--judge: expected the address of a judge, got none')
   const quit = new AbortController()
   // Every call under way listens to it.

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import type { Io } from '../io.ts'
-import { callsOption, count, share } from '../option-values.ts'
+import { callsOption, count, judgeRetriesOption, judgeTimeoutOption, share } from '../option-values.ts'
 import type { JudgeCheckOptions } from './judge-check.ts'
 
 const HELP = `
@@ -38,6 +38,8 @@ export const addJudgeCommand = (program: Command, io: Io, done: (code: number) =
       new Option('--levels <scale>', 'scale of the verdicts').choices(['yes-no', 'levels']).default('yes-no'),
     )
     .option('--cache <dir>', 'folder of verdicts to reuse and add to')
+    .addOption(judgeTimeoutOption())
+    .addOption(judgeRetriesOption())
     .option('--concurrency <n>', 'responses and calls of the judge at a time', count, 64)
     .option('--min-agreement <share>', 'fail with exit code 100 below this agreement', share)
     .option('--json', 'print the result as one JSON line')

@@ -1,8 +1,18 @@
 /** @file The judge of a command line: an endpoint behind limits and retries, with a cache where a folder is named. */
 
-import { judgeSchema, type LlmJudge, type OpenJudge, openJudge } from '../../grade/judge/index.ts'
+import {
+  fleetSchema,
+  judgeSchema,
+  type LlmJudge,
+  type OpenJudge,
+  openJudge,
+} from '../../grade/judge/index.ts'
 import { UsageError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
+
+/** What holds where the options say nothing. */
+const DEFAULTS = fleetSchema.parse({ endpoints: [{ url: 'http://localhost', model: 'm' }] })
+const DEFAULT_TIMEOUT_MS = DEFAULTS.endpoints[0].attemptTimeoutMs
 
 export interface JudgeCommandOptions {
   judge?: string
@@ -15,6 +25,10 @@ export interface JudgeCommandOptions {
   levels?: 'yes-no' | 'levels'
   cache?: string
   concurrency: number
+  /** Seconds that one attempt of a call may take. Default: the fleet's. */
+  timeout?: number
+  /** Further attempts of a call that had no answer. Default: the fleet's. */
+  retries?: number
   /** Only to look: the cache is not written, and not made where there is none. */
   dryRun?: boolean
 }
@@ -30,14 +44,31 @@ export interface CommandJudge {
   close(): void
 }
 
+/** A deadline that leaves room for every attempt, where more time is asked for than the fleet gives. */
+const transportOf = ({ timeout, retries }: JudgeCommandOptions) => {
+  const attemptTimeoutMs = timeout === undefined ? DEFAULT_TIMEOUT_MS : timeout * 1000
+  const attempts = (retries ?? DEFAULTS.retries) + 1
+  return {
+    endpoint: timeout === undefined ? {} : { attemptTimeoutMs },
+    fleet: {
+      ...(retries !== undefined && { retries }),
+      deadlineMs: Math.max(DEFAULTS.deadlineMs, attempts * attemptTimeoutMs),
+    },
+  }
+}
+
 /**
  * The judge that the options ask for; null where they name none.
  * @throws UsageError for options that do not go together; ConfigError for an endpoint, key or folder that cannot be used.
  */
-export const openCommandJudge = (options: JudgeCommandOptions): CommandJudge | null => {
+export const openCommandJudge = (
+  options: JudgeCommandOptions,
+  onWarning?: (message: string) => void,
+): CommandJudge | null => {
   const { judge: url, model, apiKeyEnv, calls, levels, cache: folder, concurrency } = options
   const modelOption = options.modelOption ?? 'model'
-  const needsJudge = { [modelOption]: model, 'api-key-env': apiKeyEnv, cache: folder }
+  const { timeout, retries } = options
+  const needsJudge = { [modelOption]: model, 'api-key-env': apiKeyEnv, cache: folder, timeout, retries }
   if (url === undefined) {
     const [stray] = Object.entries(needsJudge).find(([, value]) => value !== undefined) ?? []
     if (stray)
@@ -48,12 +79,17 @@ export const openCommandJudge = (options: JudgeCommandOptions): CommandJudge | n
     throw new UsageError('--judge: the name of the model is missing', {
       hint: `give --${modelOption} NAME`,
     })
+  const transport = transportOf(options)
+  const endpoint = { url, model, concurrency, ...(apiKeyEnv !== undefined && { apiKeyEnv }) }
   const config = {
-    fleet: { endpoints: [{ url, model, concurrency, ...(apiKeyEnv !== undefined && { apiKeyEnv }) }] },
+    fleet: { ...transport.fleet, endpoints: [{ ...endpoint, ...transport.endpoint }] },
     ask: { shape: calls, ...(levels !== undefined && { levels }) },
     cache: folder === undefined ? null : { folder },
   }
-  const opened = openJudge(parseWith(judgeSchema('plain'), config, '--judge'), { readOnly: options.dryRun })
+  const opened = openJudge(parseWith(judgeSchema('plain'), config, '--judge'), {
+    readOnly: options.dryRun,
+    onWarning,
+  })
   const { grader, cache } = opened
   return {
     grader,
@@ -66,8 +102,17 @@ export const openCommandJudge = (options: JudgeCommandOptions): CommandJudge | n
   }
 }
 
-const describe = ({ cache, stats }: OpenJudge): string => {
+/** Attempts that failed, by kind: what retries have hidden. */
+const failures = ({ fleet }: OpenJudge): string => {
+  const kinds = Object.entries(fleet?.stats().endpoints[0].failures ?? {})
+  return kinds.length === 0
+    ? ''
+    : `; attempts that failed: ${kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')}`
+}
+
+const describe = (opened: OpenJudge): string => {
+  const { cache, stats } = opened
   const { verdicts, calls, attempts, failedCalls, unusableCalls, cachedCalls } = stats()
   const remembered = cache ? `, ${cachedCalls} from the cache` : ''
-  return `judge: ${verdicts} verdicts, ${calls} calls (${attempts} attempts, ${failedCalls} failed, ${unusableCalls} unusable)${remembered}`
+  return `judge: ${verdicts} verdicts, ${calls} calls (${attempts} attempts, ${failedCalls} failed, ${unusableCalls} unusable)${remembered}${failures(opened)}`
 }

@@ -50,7 +50,7 @@ export const ask = async (settings: AskSettings, call: Call, signal?: AbortSigna
         requestOf(settings, call, messages, seedOffset, signal),
         signal,
       )
-      attempts++
+      attempts += attemptsOf(response)
       if (response instanceof Error)
         return { judgements: null, attempts, problem: failureText(response), raw: last.raw, failed: true }
       const reading = readResponse(response, call)
@@ -62,6 +62,10 @@ export const ask = async (settings: AskSettings, call: Call, signal?: AbortSigna
   }
   return { judgements: null, attempts, ...last, failed: false }
 }
+
+/** What a transport with retries of its own needed. */
+const attemptsOf = (response: ChatResponse | Error): number =>
+  response instanceof Error && !(response instanceof JudgeError) ? 1 : (response.attempts ?? 1)
 
 const requestOf = (
   { sampling }: AskSettings,
@@ -101,13 +105,26 @@ const failureText = (error: Error): string =>
 
 const readResponse = (response: ChatResponse, { template, criteria }: Call): ParsedAnswer<Judgement[]> => {
   const { text, finishReason, logprobs } = response
-  const reading = template.read(text, criteria)
+  const reading = readSafely(template, text, criteria)
   if (reading.problem !== undefined) return withReason(reading, finishReason)
   // What a cut-off answer would have said next is not known, even where the part that is there can be repaired.
   if (finishReason === 'length' && !reading.strict)
     return { problem: 'the answer was cut off at its token limit', strict: false }
   if (logprobs && logprobs.length > 0) addMargins(reading.value, logprobs, template.scale.key)
   return reading
+}
+
+/** An answer is untrusted: whatever a reader stumbles over in it is a reason why there is no verdict. */
+const readSafely = (
+  template: JudgeTemplate,
+  text: string,
+  criteria: readonly Criterion[],
+): ParsedAnswer<Judgement[]> => {
+  try {
+    return template.read(text, criteria)
+  } catch (error) {
+    return { problem: `it cannot be read (${(error as Error).message})`, strict: false }
+  }
 }
 
 const withReason = (

@@ -13,6 +13,12 @@ export interface VerdictStore {
   /** The value, or undefined. */
   get(key: string): unknown
   put(key: string, value: unknown): void
+  /** Where processes share the store: says that this one asks; false while another one does. */
+  claim?(key: string): boolean | Promise<boolean>
+  /** The question that was claimed has been answered, or will not be. */
+  release?(key: string): void
+  /** Reads what other processes have put. */
+  refresh?(): void
 }
 
 /** Null leaves a setting to the server, as leaving it out does. */

@@ -1,12 +1,18 @@
 /** @file A language model as a grader: plans its calls, remembers verdicts, shares identical calls, counts what happens. */
 
+import { setTimeout } from 'node:timers/promises'
 import { SignalWatch } from '../../chat/signal-watch.ts'
 import { charactersOf } from '../../chat/token-estimate.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { GradeItem, GradeOptions, Grader } from '../grader.ts'
 import { ask, type CallOutcome } from './ask.ts'
 import { Flights, type Seat } from './flights.ts'
-import { type CheckedOptions, checkedJudgeOptions, type JudgeOptions } from './judge-options.ts'
+import {
+  type CheckedOptions,
+  checkedJudgeOptions,
+  type JudgeOptions,
+  type VerdictStore,
+} from './judge-options.ts'
 import { type PlannedCall, planCalls } from './plan.ts'
 import { renderSubject, type SubjectOptions } from './templates/subject.ts'
 import { messagesOf } from './templates/template.ts'
@@ -160,7 +166,26 @@ class ChatJudge implements LlmJudge {
     return seat.promise
   }
 
+  /** Asks, unless another process does so just now: then its verdict is waited for. */
   async #call(
+    key: string | null,
+    subject: Subject,
+    call: PlannedCall,
+    sampleIndex: number,
+    signal: AbortSignal,
+  ): Promise<CallOutcome> {
+    const { cache } = this.#options
+    if (key === null || !cache?.claim) return this.#ask(key, subject, call, sampleIndex, signal)
+    const waited = await waitForClaim(cache, key, signal)
+    try {
+      const known = waited ? this.#remembered(cache.get(key), call) : null
+      return known ?? (await this.#ask(key, subject, call, sampleIndex, signal))
+    } finally {
+      cache.release?.(key)
+    }
+  }
+
+  async #ask(
     key: string | null,
     subject: Subject,
     { template, criteria }: PlannedCall,
@@ -208,6 +233,26 @@ class Subject {
     this.#digest ??= subjectDigest(this.#item, this.#options)
     return this.#digest
   }
+}
+
+/** When it is first looked whether another process has its verdict, and how long at most between two looks. */
+const CLAIM_POLL_MS = 100
+const LONGEST_CLAIM_POLL_MS = 1000
+
+/**
+ * Claims a key, as soon as no other process holds it.
+ * @returns whether another one may have put a value meanwhile
+ * @throws the signal's reason when aborted
+ */
+const waitForClaim = async (cache: VerdictStore, key: string, signal: AbortSignal): Promise<boolean> => {
+  let pollMs = CLAIM_POLL_MS
+  while ((await cache.claim?.(key)) === false) {
+    await setTimeout(pollMs, undefined, { signal })
+    pollMs = Math.min(1.5 * pollMs, LONGEST_CLAIM_POLL_MS)
+  }
+  const waited = pollMs > CLAIM_POLL_MS
+  if (waited) cache.refresh?.()
+  return waited
 }
 
 /** What to call with the reason when a signal is aborted. */

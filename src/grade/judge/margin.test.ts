@@ -48,4 +48,13 @@ describe('margin of a verdict', () => {
     expect(verdictMargins(tokens, 'criteria_met')).toEqual([3, null])
     expect(verdictMargins([plain('no verdict')], 'criteria_met')).toEqual([])
   })
+
+  it('takes any number of tokens and alternatives, and numbers that are none', () => {
+    const many = Array.from({ length: 300_000 }, () => ({ token: 'false', logprob: -3 }))
+    const tokens = Array.from({ length: 30_000 }, () => plain('"criteria_met": true'))
+    tokens.push(plain('"criteria_met": '), { token: 'true', logprob: -1, top: many })
+    expect(verdictMargins(tokens, 'criteria_met').at(-1)).toBe(2)
+    const odd = [plain('"criteria_met": '), token('true', Number.NaN, { false: -1 })]
+    expect(verdictMargins(odd, 'criteria_met')).toEqual([null])
+  })
 })

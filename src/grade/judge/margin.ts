@@ -9,28 +9,32 @@ import type { TokenLogprob } from '../../chat/chat-model.ts'
  */
 export const verdictMargins = (logprobs: readonly TokenLogprob[], key: string): (number | null)[] => {
   const text = logprobs.map(({ token }) => token).join('')
-  const starts = [...text.matchAll(new RegExp(`(?<!\\\\)"${key}"\\s*:\\s*`, 'g'))].map(
-    match => match.index + match[0].length,
-  )
-  return starts.map(at => marginAt(logprobs, at))
+  const margins: (number | null)[] = []
+  // Both go on in one direction: a server may repeat the key in a hundred thousand tokens.
+  let index = 0
+  let end = 0
+  for (const match of text.matchAll(new RegExp(`(?<!\\\\)"${key}"\\s*:\\s*`, 'g'))) {
+    const at = match.index + match[0].length
+    while (index < logprobs.length && end + logprobs[index].token.length <= at)
+      end += logprobs[index++].token.length
+    margins.push(index < logprobs.length ? marginAt(logprobs[index], at - end) : null)
+  }
+  return margins
 }
 
-const marginAt = (logprobs: readonly TokenLogprob[], at: number): number | null => {
-  let end = 0
-  for (const { token, logprob, top } of logprobs) {
-    const start = end
-    end += token.length
-    if (end <= at) continue
-    const verdict = verdictOf(token.slice(Math.max(0, at - start)))
-    if (verdict === null || top.length === 0) return null
-    const rivals = top.filter(other => {
-      const said = verdictOf(other.token)
-      return said !== null && said !== verdict
-    })
-    const floor = Math.min(...top.map(other => other.logprob))
-    return logprob - (rivals.length > 0 ? Math.max(...rivals.map(other => other.logprob)) : floor)
+/** @param skipped characters of the token that stand before the verdict */
+const marginAt = ({ token, logprob, top }: TokenLogprob, skipped: number): number | null => {
+  const verdict = verdictOf(token.slice(skipped))
+  if (verdict === null || top.length === 0) return null
+  let rival = Number.NEGATIVE_INFINITY
+  let floor = Number.POSITIVE_INFINITY
+  for (const other of top) {
+    const said = verdictOf(other.token)
+    if (said !== null && said !== verdict) rival = Math.max(rival, other.logprob)
+    floor = Math.min(floor, other.logprob)
   }
-  return null
+  const margin = logprob - (rival === Number.NEGATIVE_INFINITY ? floor : rival)
+  return Number.isFinite(margin) ? margin : null
 }
 
 /** Which verdict a token begins, whatever of `": ` it carries in front. */

@@ -26,6 +26,8 @@ export interface JudgeSurroundings {
   readOnly?: boolean
   /** Told of every call of the model. */
   onCall?: CallListener
+  /** Told what a person should know of the endpoints. Default: a process warning. */
+  onWarning?: (message: string) => void
 }
 
 /** What a judge did, and the time that its calls took, all of them together. */
@@ -57,8 +59,8 @@ const openCache = (
 
 /** @throws ConfigError for an endpoint, a key or a folder that cannot be used */
 export const openJudge = (config: JudgeConfig, surroundings: JudgeSurroundings = {}): OpenJudge => {
-  const { model, store, onCall } = surroundings
-  const fleet = model === undefined ? judgeFleet(config.fleet) : null
+  const { model, store, onCall, onWarning } = surroundings
+  const fleet = model === undefined ? judgeFleet(config.fleet, { onWarning }) : null
   const cache = openCache(config, surroundings)
   let timedCalls = 0
   let callSeconds = 0

@@ -16,6 +16,8 @@ export class SegmentSet {
   readonly #segments: (Segment | null)[] = []
   readonly #numberOf = new Map<string, number>()
   #own: number | null = null
+  /** When another process last wrote, as milliseconds since 1970. */
+  othersWroteMs = Number.NEGATIVE_INFINITY
   /** Lines that a crash or a bad disk spoilt. */
   damaged = 0
 
@@ -60,7 +62,10 @@ export class SegmentSet {
   /** New segments and new records first, then those that are gone: a merged segment takes over before its parts leave. */
   readNew(): void {
     const files = listSegments(this.#folder)
-    for (const { name, bytes } of files) this.#readSegment(name, bytes)
+    for (const { name, bytes, changedMs } of files) {
+      this.#readSegment(name, bytes)
+      if (name !== this.ownName) this.othersWroteMs = Math.max(this.othersWroteMs, changedMs)
+    }
     const present = new Set(files.map(({ name }) => name))
     for (const [name, number] of [...this.#numberOf]) if (!present.has(name)) this.#drop(number)
   }

@@ -202,6 +202,80 @@ describe('damage', () => {
   })
 })
 
+describe('damage of any kind', () => {
+  /** What can become of a file: cut, overwritten, lines taken out, doubled, or put together of others' halves. */
+  const byte = fc.nat(255)
+  const harm = fc.oneof(
+    fc.record({ kind: fc.constant('cut' as const), at: fc.double({ min: 0, max: 1, noNaN: true }) }),
+    fc.record({
+      kind: fc.constant('set' as const),
+      at: fc.double({ min: 0, max: 1, noNaN: true }),
+      to: byte,
+    }),
+    fc.record({
+      kind: fc.constant('insert' as const),
+      at: fc.double({ min: 0, max: 1, noNaN: true }),
+      bytes: fc.array(byte, { maxLength: 40 }),
+    }),
+    fc.record({
+      kind: fc.constant('splice' as const),
+      at: fc.double({ min: 0, max: 1, noNaN: true }),
+      from: fc.double({ min: 0, max: 1, noNaN: true }),
+      length: fc.nat(400),
+    }),
+  )
+  type Harm = typeof harm extends fc.Arbitrary<infer T> ? T : never
+
+  const harmed = (bytes: Buffer, each: Harm): Buffer => {
+    const at = Math.floor(each.at * bytes.length)
+    const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)]
+    if (each.kind === 'cut') return before
+    if (each.kind === 'set') return Buffer.concat([before, Buffer.from([each.to]), after.subarray(1)])
+    if (each.kind === 'insert') return Buffer.concat([before, Buffer.from(each.bytes), after])
+    const from = Math.floor(each.from * bytes.length)
+    return Buffer.concat([before, bytes.subarray(from, from + each.length), after])
+  }
+
+  it('never gives a verdict that was not written under its key', () => {
+    const written = VerdictCache.open(folder)
+    fill(written, names(30))
+    written.close()
+    const path = join(folder, segments()[0])
+    const whole = readFileSync(path)
+    fc.assert(
+      fc.property(fc.array(harm, { minLength: 1, maxLength: 4 }), harms => {
+        writeFileSync(path, harms.reduce(harmed, whole))
+        const cache = VerdictCache.open(folder)
+        // Throws where a value is another than that of its name.
+        found(cache, [...names(30), 'never written'])
+        expect(cache.get(digestOf('never written'))).toBeUndefined()
+        cache.close()
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  it('never gives one from a file that was harmed while it was open', () => {
+    fc.assert(
+      fc.property(fc.array(harm, { minLength: 1, maxLength: 4 }), harms => {
+        for (const name of readdirSync(folder)) rmSync(join(folder, name))
+        const cache = VerdictCache.open(folder, { refreshMs: 0 })
+        fill(cache, names(10))
+        const path = join(folder, segments()[0])
+        writeFileSync(path, harms.reduce(harmed, readFileSync(path)))
+        found(cache, [...names(10), 'never written'])
+        fill(cache, names(3, 'later'))
+        found(cache, [...names(10), ...names(3, 'later')])
+        cache.close()
+        const again = VerdictCache.open(folder)
+        found(again, [...names(10), ...names(3, 'later')])
+        again.close()
+      }),
+      { numRuns: 80 },
+    )
+  })
+})
+
 describe('size', () => {
   it('stays bounded, keeps the newest and what was asked for', () => {
     const maxBytes = 64 * 1024

@@ -3,6 +3,7 @@
 import { mkdirSync } from 'node:fs'
 import { ConfigError } from '../../../util/errors.ts'
 import { asDigest } from './cache-key.ts'
+import { Claims } from './claims.ts'
 import { encodeRecord, keyWords } from './record.ts'
 import { LONGEST_RECORD } from './segment.ts'
 import { SegmentSet } from './segment-set.ts'
@@ -47,6 +48,8 @@ export const DEFAULT_MAX_BYTES = 2 ** 30
 const SMALLEST_MAX_BYTES = 4096
 /** A segment of this share of the whole is closed and a new one begun, so that eviction takes small bites. */
 const SEGMENT_SHARE = 1 / 8
+/** Who has not written for so long does not ask the same questions now. */
+const OTHERS_GONE_MS = 60_000
 /** So often the size is looked at, in what this process writes. */
 const CHECK_SHARE = 1 / 32
 
@@ -60,6 +63,7 @@ export class VerdictCache<V = unknown> {
   readonly #refreshMs: number
   readonly #onWarning: (message: string) => void
   readonly #segments: SegmentSet
+  readonly #claims: Claims
   #refreshedMs = Number.NEGATIVE_INFINITY
   #uncheckedBytes = 0
   #writable: boolean
@@ -80,6 +84,7 @@ export class VerdictCache<V = unknown> {
     this.#refreshMs = refreshMs
     this.#writable = !readOnly
     this.#onWarning = onWarning ?? (message => process.emitWarning(message, 'GradusWarning'))
+    this.#claims = new Claims(folder)
     this.#segments = new SegmentSet(folder, SEGMENT_SHARE * maxBytes)
   }
 
@@ -136,6 +141,21 @@ export class VerdictCache<V = unknown> {
     this.#upkeep()
   }
 
+  /**
+   * Says to other processes that this one finds out the value of a key; false while another one does. As long as no other
+   * process writes to the folder it is always true, and nothing is written. `release` when the value is put, or will not be.
+   */
+  claim(key: string): boolean | Promise<boolean> {
+    if (!this.#writable || this.#closed || Date.now() - this.#segments.othersWroteMs > OTHERS_GONE_MS)
+      return true
+    return this.#claims.take(asDigest(key))
+  }
+
+  /** Gives a claim back; does nothing for a key that was not claimed. */
+  release(key: string): void {
+    this.#claims.release(asDigest(key))
+  }
+
   /** Reads what other processes have added. Happens by itself; a caller that wants it now may ask. */
   refresh(): void {
     this.#guard(() => this.#readNew())
@@ -151,6 +171,7 @@ export class VerdictCache<V = unknown> {
     if (this.#closed) return
     this.flush()
     this.#closed = true
+    this.#claims.close()
     this.#segments.close()
   }
 

@@ -1,51 +1,152 @@
-/** @file What all templates' answers have in common: an explanation beside the verdict, and no second, different verdict. */
+/** @file What an answer says: read in every way that there is, believed only where all readings and the raw text agree. */
 
 import type { Criterion } from '../../../rubric/criterion.ts'
-import { type Reading, stripThinking } from '../parse.ts'
+import { bareListsIn, literalsIn, plainKey, type Said, saidAs } from '../literals.ts'
+import { type Member, membersOf } from '../members.ts'
+import {
+  EMPTY,
+  jsonIn,
+  NEVER_ENDS,
+  NO_JSON,
+  type ParsedAnswer,
+  parseStrict,
+  type Reading,
+  splitThinking,
+  unreadable,
+  withoutFence,
+} from '../parse.ts'
 import type { Judgement, Scale } from './scale.ts'
 
-/** Reads verdict and explanation from one object. */
-export const withExplanation = (json: object, scale: Scale, criterion: Criterion): Reading<Judgement> => {
-  const fields = json as Record<string, unknown>
-  const reading = scale.read(fields[scale.key], criterion)
-  if (reading.problem !== undefined) return reading
-  const { explanation } = fields
-  return typeof explanation === 'string' ? { value: { ...reading.value, explanation } } : reading
+/** A judgement with the value that the judge gave for it. */
+export interface Spoken {
+  judgement: Judgement
+  said: Said
 }
 
-/** The verdict's key with its value; `loose` also without quotes and inside JSON strings. */
-const PATTERNS = new Map<string, { plain: RegExp; loose: RegExp }>()
+/** How a template's answer looks as JSON. */
+export interface AnswerForm {
+  scale: Scale
+  /** The judgements of a JSON value. @param whole it is the whole answer, nothing was searched for */
+  read(json: unknown, whole: boolean): Reading<Spoken[]>
+  /** Whether judgements may stand in a list without keys: `[true, false]`. */
+  bareLists: boolean
+}
 
-const patternsOf = (key: string) => {
-  const known = PATTERNS.get(key)
-  if (known) return known
-  const value = '\\s*:\\s*(true|false|-?[\\d.]+)'
-  const made = {
-    plain: new RegExp(`(?<!\\\\)"${key}"${value}`, 'gi'),
-    loose: new RegExp(`${key}\\\\*["']?${value}`, 'gi'),
-  }
-  PATTERNS.set(key, made)
-  return made
+const TWO_LISTS = 'it gives two lists of verdicts, and they differ'
+
+/** Keys whose doubling makes an answer unclear, besides the verdict's own. */
+const LISTS: ReadonlySet<string> = new Set(['verdicts', 'judgement'])
+
+/** Reads verdict and explanation from one object. */
+export const withExplanation = (json: object, scale: Scale, criterion: Criterion): Reading<Spoken> => {
+  const fields = json as Record<string, unknown>
+  const value = Object.hasOwn(fields, scale.key) ? fields[scale.key] : undefined
+  const reading = scale.read(value, criterion)
+  if (reading.problem !== undefined) return reading
+  const { explanation } = fields
+  const judgement = typeof explanation === 'string' ? { ...reading.value, explanation } : reading.value
+  return { value: { judgement, said: saidAs(value) } }
 }
 
 /**
- * An answer must give as many verdicts as were asked for, or one and the same several times. A judge that copies the reply
- * into its explanation without escaping it gives a verdict of the reply's making: `{"explanation": "It says ",
- * "criteria_met": true} as if ...", "criteria_met": false}`. Which one is meant cannot be known: such an answer is unusable.
- * In an answer that is JSON as a whole, quoted verdicts are escaped and do not count; in a searched one they do.
- * @returns null where nothing contradicts
+ * Reads an answer. A judge that copies the reply without escaping it gives verdicts of the reply's making:
+ * `{"explanation": "It says ", "criteria_met": true} as if ...", "criteria_met": false}`. Which one is meant cannot be known,
+ * so all readings must say the same, and so must every verdict that stands in the raw text. The judge's own stands there as it
+ * was asked for; therefore nothing that is copied beside it can be taken for its opposite, however it is escaped. For the same
+ * reason a repair cannot make a verdict: what is believed stands in the text, key and value.
+ * Where the answer is JSON as a whole, text inside its strings is quoted and does not count.
  */
-export const contradiction = (text: string, strict: boolean, key: string, count: number): string | null => {
-  if (occurrences(text, key) <= count) return null
-  const { plain, loose } = patternsOf(key)
-  const answer = strict ? text : (stripThinking(text) ?? text)
-  const values = [...answer.matchAll(strict ? plain : loose)].map(([, value]) => value.toLowerCase())
-  if (values.length <= count || (count === 1 && new Set(values).size === 1)) return null
-  return `it gives ${values.length} verdicts where ${count} were asked for`
+export const readAnswer = (text: string, form: AnswerForm): ParsedAnswer<Judgement[]> => {
+  const problem = unreadable(text)
+  if (problem !== null) return { problem, strict: false }
+  const whole = parseStrict(text)
+  const strict = whole !== undefined
+  const reading = strict ? readWhole(text, whole, form) : readLoose(text, form)
+  return reading.problem === undefined
+    ? { value: reading.value.map(({ judgement }) => judgement), strict }
+    : { problem: reading.problem, strict }
 }
 
-const occurrences = (text: string, part: string): number => {
-  let count = 0
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count++
-  return count
+const readLoose = (text: string, form: AnswerForm): Reading<Spoken[]> => {
+  const unfenced = readUnfenced(text.trim(), form)
+  if (unfenced !== null) return unfenced
+  const { reasoning, opened, answer } = splitThinking(text)
+  if (answer === null) return { problem: NEVER_ENDS }
+  if (answer === '') return { problem: EMPTY }
+  const reading = readUnfenced(answer, form) ?? readSearched(answer, text, form)
+  if (reading.problem !== undefined || opened) return reading
+  // Without its opening tag it may be no reasoning at all: a closing tag that the judge copied may have cut its answer in two.
+  const listed = form.bareLists && bareListsIn(reasoning).some(list => list.join() !== saidBy(reading.value))
+  return listed ? { problem: TWO_LISTS } : checked(reading, literalsIn(reasoning, form.scale.key).read)
+}
+
+/** An answer that is JSON as a whole but for a fence around it; null for any other. */
+const readUnfenced = (answer: string, form: AnswerForm): Reading<Spoken[]> | null => {
+  const inside = withoutFence(answer)
+  const json = parseStrict(inside)
+  return json === undefined ? null : readWhole(inside, json, form)
+}
+
+/** An answer that is JSON as a whole: every member of that name counts, at any depth, also the one that a later one hides. */
+const readWhole = (text: string, json: unknown, form: AnswerForm): Reading<Spoken[]> => {
+  const reading = form.read(json, true)
+  if (reading.problem !== undefined) return reading
+  const members = membersOf(text)
+  return doubled(members) ?? checked(reading, verdictsAmong(members, form))
+}
+
+const verdictsAmong = (members: readonly Member[], { scale }: AnswerForm): Said[] => {
+  const key = plainKey(scale.key)
+  return members.filter(member => plainKey(member.key) === key).map(({ value }) => saidAs(value))
+}
+
+/** Two lists of verdicts, or an entry with two numbers. */
+const doubled = (members: readonly Member[]): { problem: string } | null => {
+  const lists = members.filter(({ key }) => LISTS.has(plainKey(key))).length
+  if (lists > 1) return { problem: `it gives ${lists} lists of verdicts where one was asked for` }
+  const numbers = new Map<number, unknown>()
+  for (const { object, key, value } of members) {
+    if (plainKey(key) !== 'number') continue
+    if (numbers.has(object) && numbers.get(object) !== value)
+      return { problem: 'an entry has two numbers where one was asked for' }
+    numbers.set(object, value)
+  }
+  return null
+}
+
+const readSearched = (answer: string, text: string, form: AnswerForm): Reading<Spoken[]> => {
+  const { key } = form.scale
+  // White space behind a number says that it has no further digits.
+  const { exact, read } = literalsIn(/\s$/.test(text) ? `${answer}\n` : answer, key)
+  const lists = form.bareLists ? bareListsIn(answer) : []
+  let first: Reading<Spoken[]> | undefined
+  let problem: string | undefined
+  for (const { json, text: found } of jsonIn(answer)) {
+    const reading = form.read(json, false)
+    problem ??= reading.problem
+    if (reading.problem !== undefined) continue
+    first ??= reading
+    const said = saidBy(reading.value)
+    if (said !== saidBy(first.value as Spoken[])) return { problem: 'it can be read in two ways' }
+    const agreed = checked(reading, verdictsAmong(membersOf(found), form))
+    if (agreed.problem !== undefined) return agreed
+    if (lists.some(list => list.join() !== said)) return { problem: TWO_LISTS }
+  }
+  if (first?.value === undefined) return { problem: problem ?? NO_JSON }
+  const named = read.length > 0 || lists.length === 0
+  if (named && exact.length === 0) return { problem: `no "${key}" with its value stands in it as asked for` }
+  return checked(first, read)
+}
+
+const saidBy = (spoken: readonly Spoken[]): string => spoken.map(({ said }) => said).join()
+
+/**
+ * The reading, where the verdicts that were found elsewhere do not contradict it: as many and the same in the same order, or
+ * all of them one and the same.
+ */
+const checked = (reading: { value: Spoken[] }, found: readonly Said[]): Reading<Spoken[]> => {
+  const said = reading.value.map(spoken => spoken.said)
+  if (found.length === said.length && found.every((each, index) => each === said[index])) return reading
+  if (new Set([...found, ...said]).size <= 1 || found.length === 0) return reading
+  return { problem: `it gives ${found.length} verdicts where ${said.length} were asked for, and they differ` }
 }

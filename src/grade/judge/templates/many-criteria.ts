@@ -1,15 +1,16 @@
 /** @file Several criteria a call, or the whole rubric: the judge answers with a list in the order of the criteria. */
 
 import type { Criterion } from '../../../rubric/criterion.ts'
-import { type ParsedAnswer, parseAnswer, type Reading } from '../parse.ts'
-import { contradiction, withExplanation } from './answer.ts'
-import type { Judgement, Scale } from './scale.ts'
+import { saidAs } from '../literals.ts'
+import type { ParsedAnswer, Reading } from '../parse.ts'
+import { readAnswer, type Spoken, withExplanation } from './answer.ts'
+import { inWords, type Judgement, type Scale } from './scale.ts'
 import { commonRules, type JudgeTemplate, signWord } from './template.ts'
 
 /** The template for a numbered list of criteria on one scale. */
 export const manyCriteria = (scale: Scale): JudgeTemplate => ({
   name: `list/${scale.name}`,
-  version: 1,
+  version: 2,
   scale,
   system: [
     ...commonRules('a numbered list of criteria', scale),
@@ -54,22 +55,21 @@ export const manyCriteria = (scale: Scale): JudgeTemplate => ({
   read: (text, criteria) => readMany(text, scale, criteria),
 })
 
-const readMany = (text: string, scale: Scale, criteria: readonly Criterion[]): ParsedAnswer<Judgement[]> => {
-  let named = true
-  const reading = parseAnswer(text, (json, strict) => {
-    const entries = listOf(json, strict)
-    if (entries === null) return { problem: 'expected an object with the list "verdicts"' }
-    named = entries.some(entry => entry !== null && typeof entry === 'object')
-    return alignedJudgements(entries, scale, criteria)
+const readMany = (text: string, scale: Scale, criteria: readonly Criterion[]): ParsedAnswer<Judgement[]> =>
+  readAnswer(text, {
+    scale,
+    bareLists: true,
+    read: (json, whole) => {
+      const entries = listOf(json, whole)
+      return entries === null
+        ? { problem: 'expected an object with the list "verdicts"' }
+        : aligned(entries, scale, criteria)
+    },
   })
-  if (reading.problem !== undefined || !named) return reading
-  const problem = contradiction(text, reading.strict, scale.key, criteria.length)
-  return problem === null ? reading : { problem, strict: reading.strict }
-}
 
 /** `verdicts`, `judgement` (RLCER's verifier answers `{judgement: boolean[]}`), or a list that is the whole answer. */
-const listOf = (json: unknown, strict: boolean): unknown[] | null => {
-  if (Array.isArray(json)) return strict || holdsObjects(json) ? json : null
+const listOf = (json: unknown, whole: boolean): unknown[] | null => {
+  if (Array.isArray(json)) return whole || holdsObjects(json) ? json : null
   if (json === null || typeof json !== 'object') return null
   const { verdicts, judgement } = json as { verdicts?: unknown; judgement?: unknown }
   const list = verdicts ?? judgement
@@ -80,26 +80,33 @@ const holdsObjects = (list: unknown[]): boolean =>
   list.length > 0 && list.every(entry => entry !== null && typeof entry === 'object')
 
 /** A list of another length makes the whole call unusable: to align it would be to guess (spec 1.5). */
-const alignedJudgements = (
+const aligned = (
   entries: readonly unknown[],
   scale: Scale,
   criteria: readonly Criterion[],
-): Reading<Judgement[]> => {
+): Reading<Spoken[]> => {
   if (entries.length !== criteria.length)
     return { problem: `expected ${criteria.length} verdicts, one a criterion, got ${entries.length}` }
-  const judgements: Judgement[] = []
+  const spoken: Spoken[] = []
   for (const [index, entry] of entries.entries()) {
     const reading = readEntry(entry, index, scale, criteria[index])
     if (reading.problem !== undefined) return { problem: `verdict ${index + 1}: ${reading.problem}` }
-    judgements.push(reading.value)
+    spoken.push(reading.value)
   }
-  return { value: judgements }
+  return { value: spoken }
 }
 
-const readEntry = (entry: unknown, index: number, scale: Scale, criterion: Criterion): Reading<Judgement> => {
-  if (entry === null || typeof entry !== 'object') return scale.read(entry, criterion)
+const readEntry = (entry: unknown, index: number, scale: Scale, criterion: Criterion): Reading<Spoken> => {
+  if (entry === null || typeof entry !== 'object') return bareEntry(entry, scale, criterion)
   const { number } = entry as { number?: unknown }
   if (number !== undefined && number !== index + 1)
-    return { problem: `expected number ${index + 1}, got ${JSON.stringify(number)}` }
+    return { problem: `expected number ${index + 1}, got ${inWords(number)}` }
   return withExplanation(entry, scale, criterion)
+}
+
+const bareEntry = (entry: unknown, scale: Scale, criterion: Criterion): Reading<Spoken> => {
+  const reading = scale.read(entry, criterion)
+  return reading.problem === undefined
+    ? { value: { judgement: reading.value, said: saidAs(entry) } }
+    : reading
 }

@@ -1,8 +1,8 @@
 /** @file A criterion a call: what HealthBench's grader asks, in our own words (spec Appendix A, Box D.1 of RuscaRL). */
 
 import type { Criterion } from '../../../rubric/criterion.ts'
-import { type ParsedAnswer, parseAnswer } from '../parse.ts'
-import { contradiction, withExplanation } from './answer.ts'
+import type { ParsedAnswer } from '../parse.ts'
+import { readAnswer, withExplanation } from './answer.ts'
 import type { Judgement, Scale } from './scale.ts'
 import { commonRules, type JudgeTemplate, signWord } from './template.ts'
 
@@ -25,7 +25,7 @@ const EXAMPLES: Readonly<Record<Scale['name'], readonly string[]>> = {
 /** The template for one criterion on a scale. */
 export const oneCriterion = (scale: Scale): JudgeTemplate => ({
   name: `criterion/${scale.name}`,
-  version: 1,
+  version: 2,
   scale,
   system: [
     ...commonRules('one criterion', scale),
@@ -51,14 +51,14 @@ export const oneCriterion = (scale: Scale): JudgeTemplate => ({
   read: (text, [criterion]) => readOne(text, scale, criterion),
 })
 
-const readOne = (text: string, scale: Scale, criterion: Criterion): ParsedAnswer<Judgement[]> => {
-  const reading = parseAnswer(text, json => {
-    if (json === null || typeof json !== 'object' || Array.isArray(json))
-      return { problem: 'expected a JSON object' }
-    return withExplanation(json, scale, criterion)
+const readOne = (text: string, scale: Scale, criterion: Criterion): ParsedAnswer<Judgement[]> =>
+  readAnswer(text, {
+    scale,
+    bareLists: false,
+    read: json => {
+      if (json === null || typeof json !== 'object' || Array.isArray(json))
+        return { problem: 'expected a JSON object' }
+      const reading = withExplanation(json, scale, criterion)
+      return reading.problem === undefined ? { value: [reading.value] } : reading
+    },
   })
-  if (reading.problem !== undefined) return reading
-  const problem = contradiction(text, reading.strict, scale.key, 1)
-  const { strict } = reading
-  return problem === null ? { value: [reading.value], strict } : { problem, strict }
-}

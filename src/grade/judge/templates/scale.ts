@@ -39,8 +39,15 @@ const graded = (credit: number, level?: 0 | 1 | 2): Reading<Judgement> => ({
 })
 
 const wrong = (key: string, expected: string, value: unknown): Reading<Judgement> => ({
-  problem: `${key}: expected ${expected}, got ${value === undefined ? 'nothing' : (JSON.stringify(value)?.slice(0, 60) ?? String(value))}`,
+  problem: `${key}: expected ${expected}, got ${inWords(value)}`,
 })
+
+/** A value of an answer, shortly; what is in an object or a list may be nested deeper than it could be written out. */
+export const inWords = (value: unknown): string => {
+  if (value === undefined) return 'nothing'
+  if (Array.isArray(value)) return 'a list'
+  return value !== null && typeof value === 'object' ? 'an object' : JSON.stringify(value).slice(0, 60)
+}
 
 const YES_NO: Scale = {
   name: 'yes-no',

@@ -6,7 +6,7 @@ import type { ParsedAnswer } from '../parse.ts'
 import { QUOTING_NOTE, type Quote } from '../untrusted.ts'
 import type { Judgement, Scale } from './scale.ts'
 
-/** A way to ask. Name and version are part of every cache key: a changed wording is a new version. */
+/** A way to ask. Name and version are part of every cache key: a changed wording, or another way to read answers, is a new version. */
 export interface JudgeTemplate {
   readonly name: string
   readonly version: number
