@@ -1,6 +1,6 @@
 /** @file What the service tells Prometheus. */
 
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import type { RewardResult } from './item.ts'
 import type { WorkQueue } from './queue.ts'
@@ -58,7 +58,6 @@ export class RewardMetrics {
 
   /** @param figures of judges and cache; called at every scrape */
   constructor(queue: WorkQueue, figures: () => GradingFigures) {
-    collectDefaultMetrics({ register: this.registry })
     this.gauge('queue_depth', 'Items that wait for a place.', gauge => gauge.set(queue.depth))
     this.gauge('items_active', 'Items that are being graded.', gauge => gauge.set(queue.active))
     this.gauge(

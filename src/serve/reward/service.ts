@@ -3,7 +3,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Grader } from '../../grade/grader.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
-import { DataError, JudgeError } from '../../util/errors.ts'
+import { DataError, JudgeError, NumericError } from '../../util/errors.ts'
 import type { Aggregation, RewardConfig, RouteConfig } from './config.ts'
 import { ServiceError } from './errors.ts'
 import type { RewardItem, RewardResult } from './item.ts'
@@ -32,6 +32,8 @@ interface Work {
   item: RewardItem
   known: KnownRubric
   aggregation: Aggregation
+  /** Why the response is not graded. */
+  tooLong: string | null
 }
 
 /** Grades items of any route. */
@@ -89,11 +91,23 @@ export class RewardService {
 
   /** Finds the rubric of an item before anything is queued, so that a wrong request costs nothing. */
   private prepare(item: RewardItem, route: RouteConfig, where: string): Work {
-    const known = this.parts.rubrics.choose(item, route, where)
+    const known = this.parts.rubrics.choose(item, route, where, this.config.limits.criteria)
     if (!this.parts.hasJudge) this.needsNoJudge(known, where)
     const aggregation = { ...this.config.aggregation, ...route.aggregation, ...known.aggregation }
     const reference = item.reference ?? known.reference
-    return { item: reference === undefined ? item : { ...item, reference }, known, aggregation }
+    const tooLong = this.tooLong(item, where)
+    return { item: reference === undefined ? item : { ...item, reference }, known, aggregation, tooLong }
+  }
+
+  /** Why a response is not graded, where that is no error. @throws ServiceError (422) where it is */
+  private tooLong({ response }: RewardItem, where: string): string | null {
+    const { responseCharacters, onLongResponse } = this.config.limits
+    if (response.length <= responseCharacters) return null
+    const fault = `the response has ${response.length} characters, more than ${responseCharacters} (limits.responseCharacters)`
+    if (onLongResponse === 'nulls') return fault
+    throw new ServiceError('response_too_long', `${where}: ${fault}`, {
+      hint: 'shorten it, raise the limit, or set limits.onLongResponse: nulls',
+    })
   }
 
   private needsNoJudge({ rubric }: KnownRubric, where: string): void {
@@ -108,6 +122,7 @@ export class RewardService {
 
   private async one(work: Work, signal: AbortSignal, lateIsNull: boolean): Promise<RewardResult> {
     const { criteria } = work.known.rubric
+    if (work.tooLong !== null) return this.finish(work, unknownVerdicts(criteria, work.tooLong))
     try {
       const { item } = work
       const options = { signal, sampleIndex: item.sampleIndex }
@@ -123,7 +138,7 @@ export class RewardService {
     const result: RewardResult = {
       ...(item.id !== undefined && { id: item.id }),
       ...(known.name !== undefined && { rubric: known.name }),
-      ...rewardOf(known.rubric, verdicts, aggregation),
+      ...scored(known, verdicts, aggregation),
     }
     for (const listener of this.listeners) listener(result, known.rubric.criteria)
     return result
@@ -131,6 +146,16 @@ export class RewardService {
 
   async close(): Promise<void> {
     await this.parts.grader.close?.()
+  }
+}
+
+/** The reward by a rubric. @throws ServiceError (400) for a rubric of the request whose numbers lead nowhere */
+const scored = ({ name, rubric }: KnownRubric, verdicts: Verdict[], aggregation: Aggregation) => {
+  try {
+    return rewardOf(rubric, verdicts, aggregation)
+  } catch (error) {
+    if (name !== undefined || !(error instanceof NumericError)) throw error
+    throw new ServiceError('invalid_request', error.message, { cause: error })
   }
 }
 

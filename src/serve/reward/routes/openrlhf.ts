@@ -8,7 +8,7 @@ import type { RouteOf } from '../config.ts'
 import { textAt } from '../fields.ts'
 import { asMessages, nullShare, type RewardItem } from '../item.ts'
 import { numericRewards, numericScores } from './null-reward.ts'
-import type { Route } from './route.ts'
+import { listLength, type Route } from './route.ts'
 
 // Lists may be empty: with several addresses, those beyond the first get no samples of a batch of one.
 const openRlhfRequest = z
@@ -97,7 +97,7 @@ export const openRlhfRoute = (config: RouteOf<'openrlhf'>): Route<OpenRlhfReques
   summary: 'Rewards for OpenRLHF',
   request: openRlhfRequest,
   response: openRlhfResponse,
-  count: ({ query }) => query.length,
+  count: given => listLength(given, 'query'),
   items: body => body.query.map((_, index) => toItem(body, index, config)),
   place: index => `query[${index}]`,
   answer: (_, results) => {
