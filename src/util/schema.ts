@@ -7,7 +7,7 @@ type ErrorClass = new (message: string) => GradusError
 type Path = readonly PropertyKey[]
 
 /**
- * Parses `value`; on failure throws one error that lists every problem as
+ * Parses `value`; on failure throws one error that lists every problem (the first 20 of very many) as
  * `source: path: expected ..., got ...; what to do`. A message of the schema's own, as a refinement has, is read as `what was
  * expected; what to do`.
  * @param source where the value came from, for example a file name
@@ -21,7 +21,20 @@ export const parseWith = <S extends z.ZodType>(
 ): z.output<S> => {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  throw new ErrorKind(result.error.issues.flatMap(issue => lines(issue, schema, value, source)).join('\n'))
+  throw new ErrorKind(problems(result.error.issues, schema, value, source).join('\n'))
+}
+
+/** Problems that are listed; nobody reads more at once. */
+const MOST_PROBLEMS = 20
+
+const problems = (issues: Issues, schema: z.ZodType, value: unknown, source: string): string[] => {
+  const listed: string[] = []
+  for (const issue of issues) {
+    if (listed.length >= MOST_PROBLEMS) break
+    listed.push(...lines(issue, schema, value, source))
+  }
+  const more = issues.length > MOST_PROBLEMS || listed.length > MOST_PROBLEMS
+  return more ? [...listed.slice(0, MOST_PROBLEMS), 'and more like these'] : listed
 }
 
 /** `criteria[3].points` from a path. */
@@ -44,7 +57,10 @@ const lines = (issue: z.core.$ZodIssue, schema: z.ZodType, root: unknown, source
   const at = (path: Path) => [source, formatPath(path)].filter(part => part !== '').join(': ')
   if (issue.code === 'unrecognized_keys') {
     const known = keysAt(schema, issue.path, unwrapUnion)
-    return issue.keys.map(key => `${at([...issue.path, key])}: ${unknownKey(key, known)}`)
+    // One more than are listed, to tell that there are more.
+    return issue.keys
+      .slice(0, MOST_PROBLEMS + 1)
+      .map(key => `${at([...issue.path, shortened(key)])}: ${unknownKey(key, known)}`)
   }
   const branch = issue.code === 'invalid_union' ? fittingBranch(issue.errors) : undefined
   if (branch) {
@@ -56,6 +72,8 @@ const lines = (issue: z.core.$ZodIssue, schema: z.ZodType, root: unknown, source
     `${at(issue.path)}: expected ${expected}, got ${describeValue(valueAt(root, issue.path))}; ${advice}`,
   ]
 }
+
+const shortened = (key: string): string => (key.length > 100 ? `${key.slice(0, 97)}...` : key)
 
 const split = (text: string): string[] => {
   const cut = text.indexOf('; ')
@@ -178,6 +196,8 @@ export const closest = (word: string, known: readonly string[]): string | null =
   let best: string | null = null
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1
   for (const candidate of known) {
+    // Words of such different length are further apart than that, whatever is in them.
+    if (Math.abs(candidate.length - word.length) >= bestDistance) continue
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase())
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance]
   }

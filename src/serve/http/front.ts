@@ -18,8 +18,9 @@ import { FrontMetrics } from './metrics.ts'
 const KEEP_ALIVE_MS = 120_000
 /** Refused bodies up to this length are read before the answer, and the connection goes on. */
 const SMALL_BODY_BYTES = 1024 ** 2
-/** A refused body is read on for so many times the longest that is taken. */
+/** A refused body is read on for so many times the longest that is taken, and at least for so many bytes. */
 const DISCARD_TIMES = 8
+const DISCARD_BYTES = 64 * 1024 ** 2
 /** While draining: connections are looked at so often, and one without a request is ended after so long without a byte. */
 const LOOK_MS = 50
 const IDLE_MS = 1_000
@@ -249,9 +250,10 @@ export class Front {
   async #refuse(incoming: IncomingMessage, outgoing: ServerResponse, refusal: Refusal): Promise<void> {
     if (outgoing.destroyed) return
     const { bodyBytes, bodyMs } = this.#options.limits
-    const rest = { maxBytes: bodyBytes * DISCARD_TIMES, timeoutMs: bodyMs }
+    const rest = { maxBytes: Math.max(DISCARD_BYTES, bodyBytes * DISCARD_TIMES), timeoutMs: bodyMs }
     const small = (statedLength(incoming) ?? Number.POSITIVE_INFINITY) <= SMALL_BODY_BYTES
-    if (small && refusal.kind !== 'timeout') await discardBody(incoming, rest)
+    const willCome = refusal.kind !== 'timeout' && incoming.headers.expect === undefined
+    if (small && willCome) await discardBody(incoming, rest)
     this.#head(outgoing, {
       status: refusal.status,
       headers: {

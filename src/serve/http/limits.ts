@@ -2,6 +2,7 @@
 
 import { totalmem } from 'node:os'
 import { z } from 'zod'
+import { parseWith } from '../../util/schema.ts'
 
 const MiB = 1024 ** 2
 const milliseconds = z.number().positive()
@@ -44,8 +45,9 @@ export const frontLimitsShape = {
   drainMs: milliseconds.default(110_000),
 }
 
-const frontLimits = z.object(frontLimitsShape)
+const frontLimits = z.strictObject(frontLimitsShape)
 export type FrontLimits = z.output<typeof frontLimits>
 
-/** All defaults, with changes. */
-export const frontLimitsOf = (changes: Partial<FrontLimits> = {}): FrontLimits => frontLimits.parse(changes)
+/** All defaults, with changes. @throws ConfigError for a limit that is none */
+export const frontLimitsOf = (changes: Partial<FrontLimits> = {}): FrontLimits =>
+  parseWith(frontLimits, changes, 'limits')
