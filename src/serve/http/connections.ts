@@ -49,6 +49,8 @@ export class Connection {
 /** All connections of a server. */
 export class Connections {
   readonly #all = new Map<Socket, Connection>()
+  /** Connections that there have been. */
+  accepted = 0
 
   get size(): number {
     return this.#all.size
@@ -67,6 +69,7 @@ export class Connections {
   }
 
   add(socket: Socket): void {
+    this.accepted += 1
     this.#all.set(socket, new Connection(socket, performance.now()))
     socket.once('close', () => this.#all.delete(socket))
   }

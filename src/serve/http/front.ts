@@ -24,6 +24,9 @@ const DISCARD_BYTES = 64 * 1024 ** 2
 /** While draining: connections are looked at so often, and one without a request is ended after so long without a byte. */
 const LOOK_MS = 50
 const IDLE_MS = 1_000
+/** Turns of the loop without a new connection before the listener is closed, and how long that may take. */
+const QUIET_TURNS = 5
+const ACCEPT_LIMIT_MS = 2_000
 
 /** What is said of a request that the front refused by itself. */
 export interface RefusedEntry {
@@ -301,12 +304,24 @@ export class Front {
     return this.#drained
   }
 
+  /**
+   * Takes the connections that the kernel has accepted and that it would reset with the listener. The loop polls between
+   * immediates, and may take but one of them each time.
+   */
+  async #acceptWaiting(): Promise<void> {
+    const deadlineMs = performance.now() + ACCEPT_LIMIT_MS
+    for (let quiet = 0; quiet < QUIET_TURNS && performance.now() < deadlineMs; quiet++) {
+      const before = this.connections.accepted
+      await immediate()
+      if (this.connections.accepted > before) quiet = -1
+    }
+  }
+
   async #drain(): Promise<number> {
     const { drainNoticeMs, drainMs } = this.#options.limits
     this.#draining = true
     await sleep(drainNoticeMs)
-    // The loop polls between immediates, and takes all connections that wait: none is left to the kernel to reset.
-    for (let turn = 0; turn < 3; turn++) await immediate()
+    await this.#acceptWaiting()
     // Not the HTTP server's own close, which cuts idle connections off, whatever lies unread in their buffers.
     const closed = new Promise(resolve => NetServer.prototype.close.call(this.#server, resolve))
     const deadlineMs = performance.now() + drainMs
