@@ -105,7 +105,7 @@ export class WireError extends GradusError {
 
   body() {
     const type = this.status < 500 ? 'invalid_request_error' : 'server_error'
-    return { error: { message: this.message, type, param: null, code: this.wireCode } }
+    return { error: { message: this.message.slice(0, 4_000), type, param: null, code: this.wireCode } }
   }
 }
 

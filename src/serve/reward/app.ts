@@ -40,9 +40,15 @@ const CLIENT_GONE = 499
 const requestId = (asked: string | undefined): string =>
   asked !== undefined && /^[\w.:-]{1,80}$/.test(asked) ? asked : randomUUID()
 
+/** Longest message of an error, characters: it may quote what was sent. */
+const LONGEST_MESSAGE = 4_000
+
+const shortened = (text: string): string =>
+  text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}...` : text
+
 /** What a client is told of an error. Only errors that it can act on keep their words. */
 const errorBody = (error: unknown) => {
-  if (error instanceof ServiceError) return { type: error.kind, message: error.message }
+  if (error instanceof ServiceError) return { type: error.kind, message: shortened(error.message) }
   const message =
     error instanceof GradusError ? error.message : 'the service failed on this request; its log says more'
   return { type: 'internal', message }
