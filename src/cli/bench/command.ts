@@ -5,6 +5,7 @@ import type { Io } from '../io.ts'
 import { addBenchEngine } from './engine.ts'
 import { addBenchJudge } from './judge.ts'
 import { addBenchOverlap } from './overlap.ts'
+import { addBenchSoak } from './soak.ts'
 
 /** Adds `gradus bench` to the program. `done` receives the exit code. */
 export const addBenchCommand = (program: Command, io: Io, done: (code: number) => void): void => {
@@ -15,4 +16,5 @@ export const addBenchCommand = (program: Command, io: Io, done: (code: number) =
   addBenchEngine(bench, io, done)
   addBenchJudge(bench, io, done)
   addBenchOverlap(bench, io, done)
+  addBenchSoak(bench, io, done)
 }

@@ -3,7 +3,7 @@
 import type { FrontAnswer, Handler } from './exchange.ts'
 
 /** An answer that takes longer is not waited for. */
-const PATIENCE_MS = 60
+const PATIENCE_MS = 25
 
 const sleep = (ms: number) => new Promise<null>(resolve => setTimeout(() => resolve(null), ms))
 

@@ -1,5 +1,6 @@
 /** @file The thread that a reward service runs in: opens it, answers requests, says that it lives. */
 
+import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { GradusError } from '../../util/errors.ts'
 import { fetchHandler, type Handler } from '../http/exchange.ts'
@@ -29,7 +30,20 @@ const answer = async (handler: Handler, { id, request }: Extract<ToGrading, { ki
   }
 }
 
+/** Above 0: this thread, and those that it starts, leave the processor to the front when both want it. */
+const NICE = 5
+
+const giveWay = () => {
+  try {
+    // Of this thread alone, where the system knows priorities of threads; never of the whole process.
+    if (process.platform === 'linux') setPriority(NICE)
+  } catch {
+    // Then they are equals.
+  }
+}
+
 const serve = async () => {
+  giveWay()
   const parts = await rewardService(config, { folder, writeLog: line => send({ kind: 'log', line }) })
   const handler = fetchHandler(rewardApp(parts))
   keepGoing((what, error) => send({ kind: 'unhandled', what, fields: errorFields(error) }))
