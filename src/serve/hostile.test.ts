@@ -222,10 +222,10 @@ const GOOD: [string, unknown, number][] = [
       rubric: { criteria: CRITERIA },
       raw: true,
     },
-    400,
+    150,
   ],
-  ['/openrlhf', { query: ['ab</s>', 'yes'], prompts: ['a', ''], labels: ['1', { a: 2 }] }, 200],
-  ['/slime', { prompt: [{ role: 'user', content: 'q' }], response: 'yes', label: '{"a": {"b": 1}}' }, 200],
+  ['/openrlhf', { query: ['ab</s>', 'yes'], prompts: ['a', ''], labels: ['1', { a: 2 }] }, 80],
+  ['/slime', { prompt: [{ role: 'user', content: 'q' }], response: 'yes', label: '{"a": {"b": 1}}' }, 80],
   [
     '/verify',
     {
@@ -236,7 +236,7 @@ const GOOD: [string, unknown, number][] = [
       response: { output: [{ type: 'message', role: 'assistant', content: 'yes' }] },
       expected_answer: 'yes',
     },
-    200,
+    80,
   ],
   ['/seed_session', {}, 30],
   [
@@ -247,7 +247,7 @@ const GOOD: [string, unknown, number][] = [
         { _ng_task_index: 1, reward: 0 },
       ],
     },
-    200,
+    80,
   ],
   [
     '/v1/chat/completions',
@@ -262,12 +262,12 @@ const GOOD: [string, unknown, number][] = [
       logprobs: true,
       top_logprobs: 1,
     },
-    60,
+    30,
   ],
   [
     '/v1/completions',
     { prompt: ['happy', 'sad'], max_tokens: 2, temperature: 0, logprobs: 1, stream: false },
-    60,
+    30,
   ],
 ]
 
