@@ -10,9 +10,13 @@ export type Unhandled = (kind: 'exception' | 'rejection', error: unknown) => voi
 export const keepGoing = (onUnhandled: Unhandled): (() => void) => {
   const onException = (error: unknown) => onUnhandled('exception', error)
   const onRejection = (error: unknown) => onUnhandled('rejection', error)
+  // Whoever read the log may be gone: to say so there would be the next error.
+  const ignore = () => {}
+  process.stderr.on('error', ignore)
   process.on('uncaughtException', onException)
   process.on('unhandledRejection', onRejection)
   return () => {
+    process.stderr.off('error', ignore)
     process.off('uncaughtException', onException)
     process.off('unhandledRejection', onRejection)
   }

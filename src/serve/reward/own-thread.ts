@@ -57,6 +57,7 @@ class GradingThread {
   /** When the ping that has no answer was sent. */
   #pingedAtMs: number | null = null
   #over = false
+  #isReady = false
 
   constructor(setup: GradingSetup, options: OwnThreadOptions, onEnd: (why: string) => void) {
     const entry = options.entry ?? workerUrl(import.meta.url, './grading-thread.js')
@@ -82,8 +83,10 @@ class GradingThread {
       onEnd(why)
     }
     this.#worker.on('message', (message: FromGrading) => {
-      if (message.kind === 'ready') opened()
-      else if (message.kind === 'refused')
+      if (message.kind === 'ready') {
+        this.#isReady = true
+        opened()
+      } else if (message.kind === 'refused')
         refused(message.foreseen ? new ConfigError(message.message) : new Error(message.message))
       else if (message.kind === 'pong') this.#pingedAtMs = null
       else if (message.kind === 'log') options.writeLog?.(message.line)
@@ -120,8 +123,9 @@ class GradingThread {
     })
   }
 
-  /** Milliseconds since a ping that has no answer yet; asks anew where there is none. */
+  /** Milliseconds since a ping that has no answer yet; asks anew where there is none. 0 while it is starting. */
   silentMs(): number {
+    if (!this.#isReady) return 0
     if (this.#pingedAtMs !== null) return performance.now() - this.#pingedAtMs
     this.#pingedAtMs = performance.now()
     this.#send({ kind: 'ping' })
