@@ -96,6 +96,9 @@ const INTERNAL: Refusal = {
   reason: 'internal',
 }
 
+/** The client left, in the middle of a request perhaps. */
+const GONE: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE'])
+
 /** What the HTTP parser could not read, as a refusal. */
 const malformed = (error: NodeJS.ErrnoException): Refusal => {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
@@ -283,7 +286,7 @@ export class Front {
     const refusal = malformed(error)
     const connection = this.connections.of(socket)
     const answering = [...connection.open].some(({ headersSent }) => headersSent)
-    if (error.code === 'ECONNRESET' || !socket.writable || answering) {
+    if (GONE.has(error.code ?? '') || !socket.writable || answering) {
       socket.destroy()
       return
     }
