@@ -1,17 +1,15 @@
 /** @file Speed of `gradus serve reward` in a process of its own, with rules only, over one pool of connections. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Pool } from 'undici'
 import { GradusError } from '../util/errors.ts'
-import { workerUrl } from '../util/worker-url.ts'
+import { residentMb, startRewardProcess } from './reward-process.ts'
 
 const CONNECTIONS = 32
-const START_LIMIT_MS = 30_000
 /** Share of the requests after which memory is first looked at: by then everything that is kept is there. */
 const WARM_SHARE = 0.3
 
@@ -48,45 +46,6 @@ export interface RewardSpeed {
   serverRequests: number
   /** Resident memory of the server from the first third to the end; null where the system does not tell. */
   serverMemoryGrowthMb: number | null
-}
-
-/** Megabytes of a process, as Linux tells it. */
-const residentMb = (pid: number): number | null => {
-  try {
-    const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-    return kilobytes === undefined ? null : Number(kilobytes) / 1024
-  } catch {
-    return null
-  }
-}
-
-const addressOf = (child: ChildProcess): Promise<string> =>
-  new Promise((resolve, reject) => {
-    let said = ''
-    const refuse = (why: string) =>
-      reject(new GradusError(`the reward server did not start: ${why}: ${said}`))
-    const timer = setTimeout(() => refuse(`nothing within ${START_LIMIT_MS} ms`), START_LIMIT_MS)
-    child.stderr!.on('data', (chunk: Buffer) => {
-      said += chunk
-      const url = /rewards at (http:\S+?),? /.exec(said)?.[1]
-      if (url === undefined) return
-      clearTimeout(timer)
-      resolve(url)
-    })
-    child.once('exit', code => {
-      clearTimeout(timer)
-      refuse(`exit code ${code}`)
-    })
-  })
-
-const startServer = async (folder: string): Promise<{ child: ChildProcess; url: string }> => {
-  const config = join(folder, 'reward.yaml')
-  // JSON is YAML.
-  writeFileSync(config, JSON.stringify(CONFIG))
-  const command = [fileURLToPath(workerUrl(import.meta.url, '../cli/main.js')), 'serve', 'reward']
-  const args = [...command, '--config', config, '--port', '0', '--quiet']
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
-  return { child, url: await addressOf(child) }
 }
 
 const requestBody = (index: number): string =>
@@ -158,7 +117,7 @@ export const measureRewards = async (limits: {
   const folder = mkdtempSync(join(tmpdir(), 'gradus-bench-'))
   let child: ChildProcess | undefined
   try {
-    const server = await startServer(folder)
+    const server = await startRewardProcess(folder, CONFIG)
     child = server.child
     const pool = new Pool(server.url, { connections: CONNECTIONS })
     const speed = await measure(child, pool, limits)

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { DataError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
+import { boundedNumber, levelsOf, MOST_TREE_LEVELS } from './bounds.ts'
 import { levelSchema, type ScoreLevel } from './levels.ts'
 import { leavesOf, type RubricTree, treeSchema } from './tree.ts'
 
@@ -76,10 +77,11 @@ const verifierSchema = z.strictObject({
   params: z.record(z.string(), z.unknown()).optional(),
 })
 
-/** Points of a criterion in a file: any finite number but zero. */
-export const pointsSchema = z
-  .number()
-  .refine(points => points !== 0, 'a non-zero number; a criterion that is worth nothing cannot be scored')
+/** Points of a criterion in a file: any number up to 1e100 either way but zero. */
+export const pointsSchema = boundedNumber.refine(
+  points => points !== 0,
+  'a non-zero number; a criterion that is worth nothing cannot be scored',
+)
 
 /** Shape of a criterion in a file. */
 export const criterionSchema = z.strictObject({
@@ -92,7 +94,7 @@ export const criterionSchema = z.strictObject({
   stage: z.literal([1, 2, 3, 4]).optional(),
   origin: z.enum(['persistent', 'adaptive', 'self']).optional(),
   critical: z.boolean().optional(),
-  levels: z.array(levelSchema).min(2).optional(),
+  levels: z.array(levelSchema).min(2).max(1000).optional(),
   verifier: verifierSchema.optional(),
   extra: z.record(z.string(), z.unknown()).optional(),
 })
@@ -112,10 +114,20 @@ export const rubricSchema = z.strictObject({
  * @throws DataError listing every problem, also ids that occur twice and a tree whose leaves are not the criteria.
  */
 export const parseRubric = (value: unknown, source = 'rubric'): Rubric => {
+  checkDepth(value, source)
   const rubric = parseWith(rubricSchema, value, source, DataError)
   checkIds(rubric, source)
   if (rubric.tree) checkTree(rubric, rubric.tree, source)
   return rubric
+}
+
+/** Before anything goes through the tree by recursion. */
+const checkDepth = (value: unknown, source: string): void => {
+  const tree = (value as { tree?: unknown } | null | undefined)?.tree
+  if (tree === undefined || levelsOf(tree, MOST_TREE_LEVELS) <= MOST_TREE_LEVELS) return
+  throw new DataError(
+    `${source}: tree: expected at most ${MOST_TREE_LEVELS} levels, got more; make it flatter`,
+  )
 }
 
 const checkIds = ({ criteria }: Rubric, source: string): void => {

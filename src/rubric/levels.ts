@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { DataError } from '../util/errors.ts'
+import { boundedNumber } from './bounds.ts'
 
 /** Description of one score, or of a band of scores, on a criterion's scale. */
 export interface ScoreLevel {
@@ -13,7 +14,7 @@ export interface ScoreLevel {
 
 /** Shape of a level in a file. */
 export const levelSchema = z
-  .strictObject({ low: z.number(), high: z.number(), text: z.string() })
+  .strictObject({ low: boundedNumber, high: boundedNumber, text: z.string() })
   .refine(({ low, high }) => low <= high, 'low at most high; swap them')
 
 /** Lowest and highest score of a scale. */

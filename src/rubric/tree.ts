@@ -1,6 +1,7 @@
 /** @file Rubrics that are trees: a node's score is the weighted mean of its children's (PaperBench). */
 
 import { z } from 'zod'
+import { boundedNumber } from './bounds.ts'
 
 /** A node. One without children is a leaf: its id is that of the criterion that is judged. */
 export interface RubricTree {
@@ -18,7 +19,7 @@ export interface RubricTree {
 export const treeSchema: z.ZodType<RubricTree> = z.lazy(() =>
   z.strictObject({
     id: z.string().min(1),
-    weight: z.number().min(0),
+    weight: boundedNumber.min(0),
     text: z.string().optional(),
     children: z.array(treeSchema).optional(),
     extra: z.record(z.string(), z.unknown()).optional(),

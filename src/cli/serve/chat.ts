@@ -12,10 +12,19 @@ interface ServeChatOptions {
   threads: number
   maxRows: number
   tokenEnv?: string
+  limit: Record<string, number>
+}
+
+/** Collects `name=number`. */
+const limit = (text: string, before: Record<string, number>): Record<string, number> => {
+  const [name, value] = text.split('=', 2)
+  if (value === undefined || value === '' || !(Number(value) >= 0))
+    throw new InvalidArgumentError('Expected NAME=NUMBER, such as bodyMs=5000.')
+  return { ...before, [name]: Number(value) }
 }
 
 const HELP = `
-Paths: /v1/chat/completions, /v1/completions, /v1/models, /healthz. Streams; knows n, seed, stop, logprobs.
+Paths: /v1/chat/completions, /v1/completions, /v1/models, /healthz, /metrics. Streams; knows n, seed, stop, logprobs.
 A checkpoint without a chat template gets the messages' texts with a blank line between them.
 
 Examples:
@@ -42,6 +51,7 @@ export const addServeChat = (serve: Command, io: Io, done: (code: number) => voi
     .addOption(new Option('--threads <n>', 'threads of the engine').argParser(wholeNumber(1)).default(2))
     .option('--max-rows <n>', 'samples that are drawn together', wholeNumber(1), 64)
     .option('--token-env <name>', 'environment variable with the bearer token that clients must send')
+    .option('--limit <name=n>', 'bodyBytes, requests, bodyMs, drainMs, ... ; may be repeated', limit, {})
     .addHelpText('after', HELP)
     .action(async (options: ServeChatOptions) => done(await serveChat(options, io)))
 }
@@ -60,13 +70,21 @@ const bearerToken = ({ host, tokenEnv }: ServeChatOptions): string | null => {
 const serveChat = async (options: ServeChatOptions, io: Io): Promise<number> => {
   const token = bearerToken(options)
   const { openLocalChat } = await import('../../policy/chat/local-chat.ts')
-  const { startChatServer } = await import('../../serve/chat/index.ts')
+  const { chatLimits, keepGoing, startChatServer } = await import('../../serve/index.ts')
+  const limits = chatLimits(options.limit)
   const { existingModel } = await import('../../recipes/common/starting-model.ts')
   const model = await openLocalChat(existingModel(options.model, '--model'), options)
   if (!model.ownTemplate)
     io.err.write('the checkpoint has no chat template: messages are joined as plain text\n')
   const { host, port, maxRows } = options
-  const server = await startChatServer(model, { host, port, maxRows, token })
+  const say = (fields: Record<string, unknown>) =>
+    io.err.write(`${JSON.stringify({ time: new Date().toISOString(), ...fields })}\n`)
+  const log = {
+    refused: (entry: object) => say({ event: 'refused', ...entry }),
+    event: (event: string, fields: object = {}) => say({ event, ...fields }),
+  }
+  const server = await startChatServer(model, { host, port, maxRows, token, log, limits })
+  const stopGoing = keepGoing(server.onUnhandled)
   io.err.write(`${model.name} at ${server.url}/v1 (Ctrl+C stops)\n`)
   await new Promise<void>(resolve => {
     const stop = io.onInterrupt(() => {
@@ -75,6 +93,9 @@ const serveChat = async (options: ServeChatOptions, io: Io): Promise<number> => 
     })
   })
   io.err.write('answering what was accepted, then stopping\n')
-  await server.close()
-  return EXIT.ok
+  const unanswered = await server.close()
+  stopGoing()
+  if (unanswered === 0) return EXIT.ok
+  io.err.write(`${unanswered} requests were not answered within the limit drainMs\n`)
+  return EXIT.failed
 }

@@ -2,13 +2,14 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Context, Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { streamSSE } from 'hono/streaming'
 import type { z } from 'zod'
 import { Batcher, type BatcherOptions, QueueFullError } from '../../policy/chat/batcher.ts'
 import type { LocalChat } from '../../policy/chat/local-chat.ts'
 import { DataError, GradusError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
+import type { FrontBindings } from '../http/exchange.ts'
+import { parseBounded } from '../http/json-body.ts'
 import { CHAT, COMPLETION, streamAnswer, wholeAnswer } from './answers.ts'
 import { chatGeneration, completionGeneration, type Generation } from './generation.ts'
 import { chatRequestSchema, completionRequestSchema, WireError } from './wire.ts'
@@ -20,8 +21,19 @@ export interface ChatAppOptions extends BatcherOptions {
   maxBodyBytes?: number
 }
 
+type Env = { Bindings: Partial<FrontBindings> }
+
+/** Values and levels in the JSON of a request; prompts may be token ids. */
+const JSON_LIMITS = { values: 1_000_000, depth: 100 }
+
 export interface ChatApp {
-  app: Hono
+  app: Hono<Env>
+  /** Whether an `authorization` header has the token. */
+  isAllowed(header: string | undefined): boolean
+  /** Prompts that wait for a batch. */
+  waiting(): number
+  /** Has every answer's status told. */
+  onAnswer(listener: (status: number) => void): void
   /** Resolves when everything that was accepted is answered. */
   drain(): Promise<void>
 }
@@ -30,19 +42,28 @@ export interface ChatApp {
 export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): ChatApp => {
   const { token = null, maxBodyBytes = 4 * 2 ** 20 } = options
   const batcher = new Batcher(model.policy, options)
-  const app = new Hono()
-  app.onError(asWireError)
+  const app = new Hono<Env>()
+  const pace = new Pace()
+  const maxRows = options.maxRows ?? 64
+  let told = (_status: number) => {}
+  const isAllowed = (header: string | undefined) => token === null || sameToken(header, token)
+  app.onError((error, context) => {
+    const wireError = toWireError(error)
+    if (wireError.status === 429)
+      context.header('retry-after', String(pace.retryAfterS(batcher.waiting / maxRows)))
+    return context.json(wireError.body(), wireError.status)
+  })
+  app.use('*', async (context, next) => {
+    await next()
+    told(context.res.status)
+  })
   app.notFound(context => context.json(new WireError(404, `no such path: ${context.req.path}`).body(), 404))
   app.get('/healthz', context => context.json({ ok: true, model: model.name, waiting: batcher.waiting }))
   app.use('/v1/*', async (context, next) => {
-    if (token !== null && !sameToken(context.req.header('authorization'), token))
+    if (!isAllowed(context.req.header('authorization')))
       throw new WireError(401, 'a valid bearer token is needed', 'invalid_api_key')
     await next()
   })
-  const tooLarge = () => {
-    throw new WireError(413, `the body has more than ${maxBodyBytes} bytes`)
-  }
-  app.use('/v1/*', bodyLimit({ maxSize: maxBodyBytes, onError: tooLarge }))
   const listed = { id: model.name, object: 'model', created: 0, owned_by: 'gradus' }
   app.get('/v1/models', context => context.json({ object: 'list', data: [listed] }))
   app.get('/v1/models/:id', context => {
@@ -50,25 +71,26 @@ export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): C
     return context.json(listed)
   })
   app.post('/v1/chat/completions', async context => {
-    const body = await parsedBody(context, chatRequestSchema)
+    const body = await parsedBody(context, chatRequestSchema, maxBodyBytes)
     checkModel(model, body.model)
     return answer(context, CHAT, chatGeneration(model, body), Boolean(body.logprobs), body)
   })
   app.post('/v1/completions', async context => {
-    const body = await parsedBody(context, completionRequestSchema)
+    const body = await parsedBody(context, completionRequestSchema, maxBodyBytes)
     checkModel(model, body.model)
     const withLogprobs = body.logprobs !== null && body.logprobs !== undefined
     return answer(context, COMPLETION, completionGeneration(model, body), withLogprobs, body)
   })
 
   const answer = async (
-    context: Context,
+    context: Context<Env>,
     shape: typeof CHAT,
     request: Generation,
     withLogprobs: boolean,
     { stream, stream_options }: z.output<typeof chatRequestSchema> | z.output<typeof completionRequestSchema>,
   ) => {
-    if (!stream) return context.json(await wholeAnswer(shape, model, batcher, request, withLogprobs))
+    if (!stream)
+      return context.json(await pace.timed(() => wholeAnswer(shape, model, batcher, request, withLogprobs)))
     const settings = { withLogprobs, includeUsage: Boolean(stream_options?.include_usage) }
     return streamSSE(context, async pieces => {
       let written: Promise<unknown> = Promise.resolve()
@@ -83,7 +105,15 @@ export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): C
       await written
     })
   }
-  return { app, drain: () => batcher.drain() }
+  return {
+    app,
+    isAllowed,
+    waiting: () => batcher.waiting,
+    onAnswer: listener => {
+      told = listener
+    },
+    drain: () => batcher.drain(),
+  }
 }
 
 /** Compares without telling by its time how much was right. */
@@ -101,11 +131,34 @@ const checkModel = (model: LocalChat, asked: string | null | undefined): void =>
     )
 }
 
-const parsedBody = async <S extends z.ZodType>(context: Context, schema: S): Promise<z.output<S>> => {
-  const value: unknown = await context.req.json().catch(() => {
-    throw new WireError(400, 'the body is not JSON')
-  })
-  return parseWith(schema, value, '', DataError)
+const parsedBody = async <S extends z.ZodType>(
+  context: Context<Env>,
+  schema: S,
+  maxBytes: number,
+): Promise<z.output<S>> => {
+  const bytes = context.env?.body ?? new Uint8Array(await context.req.arrayBuffer())
+  if (bytes.byteLength > maxBytes) throw new WireError(413, `the body has more than ${maxBytes} bytes`)
+  return parseWith(schema, parseBounded(bytes, JSON_LIMITS), '', DataError)
+}
+
+/** Weight of the newest answer in the running mean of times. */
+const MEAN_WEIGHT = 0.1
+
+/** How long answers take at present. */
+class Pace {
+  #meanMs = 0
+
+  async timed<T>(work: () => Promise<T>): Promise<T> {
+    const startedMs = performance.now()
+    const result = await work()
+    this.#meanMs += MEAN_WEIGHT * (performance.now() - startedMs - this.#meanMs)
+    return result
+  }
+
+  /** When a newcomer should come back that has so many batches before it: 1 to 60 s. */
+  retryAfterS(batches: number): number {
+    return Math.min(60, Math.max(1, Math.ceil((this.#meanMs * batches) / 1000)))
+  }
 }
 
 /** Errors that the client made keep their message; others only say that something failed here. */
@@ -117,10 +170,4 @@ const toWireError = (error: unknown): WireError => {
     500,
     error instanceof GradusError ? error.message : 'the server failed on this request',
   )
-}
-
-const asWireError = (error: Error, context: Context) => {
-  const wireError = toWireError(error)
-  if (wireError.status === 429) context.header('retry-after', '1')
-  return context.json(wireError.body(), wireError.status)
 }

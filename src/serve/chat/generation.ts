@@ -38,6 +38,10 @@ const common = (body: ChatRequestBody | CompletionRequestBody) => ({
 /** The conversation in the model's template as one prompt. @throws WireError for roles that the template refuses. */
 export const chatGeneration = (model: LocalChat, body: ChatRequestBody): Generation => {
   const messages = body.messages.map(message => ({ ...message, content: contentText(message.content) }))
+  checkCharacters(
+    model,
+    messages.reduce((sum, { content }) => sum + content.length, 0),
+  )
   const text = refusing(() => model.template.render(messages, { addGenerationPrompt: true }))
   return {
     ...common(body),
@@ -70,8 +74,24 @@ const refusing = <T>(work: () => T): T => {
   }
 }
 
-const encode = ({ tokenizer }: LocalChat, text: string, options: { addSpecialTokens: boolean }) =>
-  refusing(() => tokenizer.encode(text, options))
+/** Characters of a prompt for each token that the context has, beyond which no tokenizer is asked: nothing so long fits. */
+const CHARACTERS_PER_POSITION = 64
+
+/** @throws WireError 400 for a prompt that cannot fit, before anything works through it */
+const checkCharacters = ({ config }: LocalChat, characters: number): void => {
+  const most = config.maxPositions * CHARACTERS_PER_POSITION
+  if (characters > most)
+    throw new WireError(
+      400,
+      `the prompt has ${characters} characters; the context has ${config.maxPositions} tokens, and more than ${most} characters are not read`,
+      'context_length_exceeded',
+    )
+}
+
+const encode = (model: LocalChat, text: string, options: { addSpecialTokens: boolean }) => {
+  checkCharacters(model, text.length)
+  return refusing(() => model.tokenizer.encode(text, options))
+}
 
 /** @throws WireError 400 for prompts that the model cannot take. */
 const checkPrompts = ({ config }: LocalChat, { prompts, maxTokens }: Generation): void => {

@@ -2,4 +2,4 @@
 
 export { type LocalChat, openLocalChat } from '../../policy/chat/local-chat.ts'
 export { createChatApp } from './app.ts'
-export { type ChatServer, startChatServer } from './server.ts'
+export { type ChatServer, type ChatServerOptions, chatLimits, startChatServer } from './server.ts'

@@ -21,10 +21,21 @@ const noPenalty = z
   .refine(penalty => penalty === 0, '0; this server has no penalties')
   .nullish()
 
+/** Below it log-probs divided by it leave the range of 32-bit numbers, and the likeliest token is certain anyway. */
+const LEAST_TEMPERATURE = 0.001
+
 /** Settings of both endpoints; clients send much else, which changes nothing here and is let through. */
 const common = {
   model: z.string().nullish(),
-  temperature: z.number().min(0).max(2).nullish(),
+  temperature: z
+    .number()
+    .min(0)
+    .max(2)
+    .refine(
+      value => value === 0 || value >= LEAST_TEMPERATURE,
+      `0, or at least ${LEAST_TEMPERATURE}; 0 is greedy`,
+    )
+    .nullish(),
   top_p: z.number().gt(0).max(1).nullish(),
   top_k: z.int().nullish(),
   n: z.int().min(1).max(128).nullish(),
@@ -39,7 +50,7 @@ const common = {
 
 export const chatRequestSchema = z.looseObject({
   ...common,
-  messages: z.array(messageSchema).min(1),
+  messages: z.array(messageSchema).min(1).max(10_000),
   max_tokens: z.int().positive().nullish(),
   max_completion_tokens: z.int().positive().nullish(),
   logprobs: z.boolean().nullish(),
@@ -55,11 +66,19 @@ export const chatRequestSchema = z.looseObject({
 })
 export type ChatRequestBody = z.output<typeof chatRequestSchema>
 
+/** Prompts in one request. */
+const MOST_PROMPTS = 256
+
 const tokenIds = z.array(z.int().nonnegative()).min(1)
 
 export const completionRequestSchema = z.looseObject({
   ...common,
-  prompt: z.union([z.string(), tokenIds, z.array(z.string()).min(1), z.array(tokenIds).min(1)]),
+  prompt: z.union([
+    z.string(),
+    tokenIds,
+    z.array(z.string()).min(1).max(MOST_PROMPTS),
+    z.array(tokenIds).min(1).max(MOST_PROMPTS),
+  ]),
   max_tokens: z.int().positive().nullish(),
   logprobs: z.int().min(0).max(20).nullish(),
   echo: z
@@ -75,7 +94,7 @@ export type CompletionRequestBody = z.output<typeof completionRequestSchema>
 
 /** An error that the client sees: status and the `error` object of the protocol. */
 export class WireError extends GradusError {
-  readonly status: 400 | 401 | 404 | 413 | 429 | 500 | 503
+  readonly status: 400 | 401 | 404 | 408 | 413 | 429 | 431 | 500 | 503
   readonly wireCode: string | null
 
   constructor(status: WireError['status'], message: string, wireCode: string | null = null) {
@@ -86,7 +105,7 @@ export class WireError extends GradusError {
 
   body() {
     const type = this.status < 500 ? 'invalid_request_error' : 'server_error'
-    return { error: { message: this.message, type, param: null, code: this.wireCode } }
+    return { error: { message: this.message.slice(0, 4_000), type, param: null, code: this.wireCode } }
   }
 }
 

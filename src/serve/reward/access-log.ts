@@ -25,12 +25,16 @@ export const samplesOf = (items: readonly RewardItem[], results: readonly Reward
 /** Writes lines with the time, in the order of calls. */
 export class AccessLog {
   private readonly write: (line: string) => void
+  private readonly requests: boolean
 
-  constructor(write: (line: string) => void) {
+  /** @param requests whether requests are logged; events are in any case */
+  constructor(write: (line: string) => void, { requests = true }: { requests?: boolean } = {}) {
     this.write = write
+    this.requests = requests
   }
 
   request(entry: AccessEntry): void {
+    if (!this.requests) return
     this.line({ event: 'request', ...entry, ms: Math.round(entry.ms * 100) / 100 })
   }
 

@@ -87,18 +87,6 @@ describe('what watches the service', () => {
     })
   })
 
-  it('is told of a stop before requests are refused', async () => {
-    const { get, post, lifecycle } = testService()
-    lifecycle.beginDraining()
-    expect((await get('/readyz')).status).toBe(503)
-    expect((await get('/healthz')).status).toBe(200)
-    const accepted = await post('/v1/grade', GOOD)
-    expect([accepted.status, accepted.headers.get('connection')]).toEqual([200, 'close'])
-    lifecycle.refuse()
-    const refused = await post('/v1/grade', GOOD)
-    expect([refused.status, refused.json.error.type]).toEqual([503, 'draining'])
-  })
-
   it('reads figures: requests, verdicts, null rates by sign, cache, queue', async () => {
     const { get, post, metrics } = testService()
     await post('/v1/grade', {

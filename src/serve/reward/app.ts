@@ -1,15 +1,15 @@
 /** @file The HTTP face of the service: routes, token, limits, errors as JSON, log and figures. */
 
 import { randomUUID } from 'node:crypto'
-import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { GradusError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
+import type { FrontBindings } from '../http/exchange.ts'
+import { parseBounded } from '../http/json-body.ts'
 import { type AccessEntry, type AccessLog, samplesOf } from './access-log.ts'
-import { readJson } from './body.ts'
+import type { RewardConfig } from './config.ts'
 import { InvalidRequest, ServiceError } from './errors.ts'
 import type { RewardItem, RewardResult } from './item.ts'
-import type { Lifecycle } from './lifecycle.ts'
 import type { RewardMetrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
 import type { ReadinessCheck } from './readiness.ts'
@@ -21,7 +21,6 @@ import { tokenCheck } from './token.ts'
 export interface AppParts {
   service: RewardService
   metrics: RewardMetrics
-  lifecycle: Lifecycle
   readiness: ReadinessCheck
   /** Null: requests are not logged. */
   log: AccessLog | null
@@ -32,7 +31,7 @@ export interface AppParts {
 interface Variables {
   entry: AccessEntry
 }
-type Env = { Bindings: Partial<HttpBindings>; Variables: Variables }
+type Env = { Bindings: Partial<FrontBindings>; Variables: Variables }
 type Ctx = Context<Env>
 
 /** nginx's status for a client that did not wait; only in the log, nobody gets it. */
@@ -41,9 +40,15 @@ const CLIENT_GONE = 499
 const requestId = (asked: string | undefined): string =>
   asked !== undefined && /^[\w.:-]{1,80}$/.test(asked) ? asked : randomUUID()
 
+/** Longest message of an error, characters: it may quote what was sent. */
+const LONGEST_MESSAGE = 4_000
+
+const shortened = (text: string): string =>
+  text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}...` : text
+
 /** What a client is told of an error. Only errors that it can act on keep their words. */
 const errorBody = (error: unknown) => {
-  if (error instanceof ServiceError) return { type: error.kind, message: error.message }
+  if (error instanceof ServiceError) return { type: error.kind, message: shortened(error.message) }
   const message =
     error instanceof GradusError ? error.message : 'the service failed on this request; its log says more'
   return { type: 'internal', message }
@@ -51,32 +56,30 @@ const errorBody = (error: unknown) => {
 
 const statusOf = (error: unknown) => (error instanceof ServiceError ? error.status : 500)
 
-/** Aborts when the connection is gone before the answer is out. */
-const goneSignal = (c: Ctx): AbortSignal => {
-  const controller = new AbortController()
-  const outgoing = c.env?.outgoing
-  outgoing?.once('close', () => {
-    if (!outgoing.writableFinished) controller.abort()
-  })
-  return controller.signal
+/** The JSON of a body, read whole by the front where there is one. @throws ServiceError: 413 or 400 */
+const readJson = async (c: Ctx, { bodyBytes, jsonValues, jsonDepth }: RewardConfig['limits']) => {
+  const bytes = c.env?.body ?? new Uint8Array(await c.req.arrayBuffer())
+  if (bytes.byteLength > bodyBytes)
+    throw new ServiceError('too_large', `body: expected at most ${bodyBytes} bytes, got more`, {
+      hint: 'send fewer items at a time, or raise limits.bodyBytes',
+    })
+  return parseBounded(bytes, { values: jsonValues, depth: jsonDepth }, InvalidRequest)
 }
 
-/** Everything that grades goes through these: counted, logged, refused when the service is shut. */
-const observe = ({ lifecycle, metrics, log }: AppParts): MiddlewareHandler<Env> => {
+/** Aborted when the client is gone; never without a front. */
+const goneSignal = (c: Ctx): AbortSignal => c.env?.signal ?? new AbortController().signal
+
+/** Everything that grades goes through these: counted and logged. */
+const observe = ({ metrics, log }: AppParts): MiddlewareHandler<Env> => {
   return async (c, next) => {
     const startedMs = performance.now()
     const id = requestId(c.req.header('x-request-id'))
     const entry: AccessEntry = { id, method: c.req.method, route: 'unknown', status: 0, ms: 0 }
     c.set('entry', entry)
-    lifecycle.enter()
-    // Answered is what has left the process, not what was handed over to be sent.
-    c.env?.outgoing?.once('close', () => lifecycle.leave())
     try {
       await next()
     } finally {
-      if (c.env?.outgoing === undefined) lifecycle.leave()
       c.header('x-request-id', id)
-      if (lifecycle.draining) c.header('connection', 'close')
       entry.status = c.error instanceof ClientGone ? CLIENT_GONE : c.res.status
       entry.ms = performance.now() - startedMs
       metrics.request(entry.route, entry.status, entry.ms)
@@ -121,7 +124,7 @@ const checkBatch = (count: number, most: number): void => {
 }
 
 const gradingHandler = (parts: AppParts, route: Route) => {
-  const { service, metrics, lifecycle } = parts
+  const { service, metrics } = parts
   const { limits, log } = service.config
   const note = (entry: AccessEntry, items: RewardItem[], results: RewardResult[]) => {
     entry.items = items.length
@@ -132,9 +135,10 @@ const gradingHandler = (parts: AppParts, route: Route) => {
   return async (c: Ctx) => {
     const entry = c.get('entry')
     entry.route = route.config.path
-    if (lifecycle.shut) throw new ServiceError('draining', 'the service is being stopped', { retryAfterS: 1 })
-    const body = parseWith(route.request, await readJson(c, limits.bodyBytes), 'body', InvalidRequest)
-    checkBatch(route.count(body), limits.batch)
+    const given = await readJson(c, limits)
+    // Before its shape is looked at: a fault in each of a million items is a long list.
+    checkBatch(route.count(given), limits.batch)
+    const body = parseWith(route.request, given, 'body', InvalidRequest)
     const items = route.items(body)
     const results = await service.grade(items, route.config, route.place, goneSignal(c))
     note(entry, items, results)
@@ -146,20 +150,18 @@ const sideHandler =
   ({ service }: AppParts, side: SideRoute) =>
   async (c: Ctx) => {
     c.get('entry').route = side.path
-    const given = side.request === undefined ? undefined : await readJson(c, service.config.limits.bodyBytes)
+    const given = side.request === undefined ? undefined : await readJson(c, service.config.limits)
     const body =
       side.request === undefined ? undefined : parseWith(side.request, given, 'body', InvalidRequest)
     return c.json(side.answer(body) as object)
   }
 
 /** Paths for people and machines that watch the service. */
-const addProbes = (app: Hono<Env>, { metrics, lifecycle, readiness }: AppParts): void => {
+const addProbes = (app: Hono<Env>, { metrics, readiness }: AppParts): void => {
   app.get('/healthz', c => c.json({ ok: true }))
   app.get('/readyz', async c => {
     const { ready, checks } = await readiness.read()
-    const accepting = lifecycle.draining ? 'the service is being stopped' : 'ok'
-    const all = ready && !lifecycle.draining
-    return c.json({ ready: all, checks: { ...checks, accepting } }, all ? 200 : 503)
+    return c.json({ ready, checks: { ...checks, accepting: 'ok' } }, ready ? 200 : 503)
   })
   app.get('/metrics', async c => {
     c.header('content-type', metrics.registry.contentType)

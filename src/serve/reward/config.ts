@@ -2,9 +2,11 @@
 
 import { z } from 'zod'
 import { solverSchema } from '../../grade/logic/settings.ts'
+import { ruleSettingsSchema } from '../../grade/rules/settings.ts'
 import { criterionSchema } from '../../rubric/criterion.ts'
 import { ruleOf } from '../../rubric/rules.ts'
 import { treeSchema } from '../../rubric/tree.ts'
+import { frontLimitsShape } from '../http/limits.ts'
 import { judgeSchema, judgeUseSchema } from './judge-config.ts'
 
 const name = z
@@ -145,10 +147,17 @@ const milliseconds = z.number().positive()
 
 const limitsSchema = z
   .strictObject({
-    bodyBytes: z
-      .int()
-      .positive()
-      .default(32 * 1024 * 1024),
+    ...frontLimitsShape,
+    /** Values in the JSON of one request: members of objects and entries of lists. */
+    jsonValues: z.int().positive().default(300_000),
+    /** Lists and objects inside each other. */
+    jsonDepth: z.int().positive().max(1_000).default(200),
+    /** Criteria of a rubric that comes with a request. */
+    criteria: z.int().positive().default(1_000),
+    /** Longest response that is graded, in characters (UTF-16 units). */
+    responseCharacters: z.int().positive().default(1_000_000),
+    /** A longer one: `error`: 422 for the request. `nulls`: its item has no verdicts. */
+    onLongResponse: z.enum(['error', 'nulls']).default('error'),
     /** Items in one request. */
     batch: z.int().positive().default(1024),
     /** Items that are graded at once. */
@@ -159,10 +168,8 @@ const limitsSchema = z
     deadlineMs: milliseconds.default(100_000),
     /** `error`: 504, the client tries again. `nulls`: what is not graded by then has no verdicts. */
     onDeadline: z.enum(['error', 'nulls']).default('error'),
-    /** After a polite kill: how long readyz says 503 before the door is shut. */
-    drainNoticeMs: z.number().min(0).default(500),
-    /** How long accepted requests may take after that. */
-    drainMs: milliseconds.default(110_000),
+    /** Grading that takes no notice of anything for so long is stopped and begun anew; its requests are answered 503. */
+    stallMs: milliseconds.default(20_000),
   })
   .refine(
     ({ batch, concurrency, waiting }) => batch <= concurrency + waiting,
@@ -202,6 +209,8 @@ export const rewardConfigSchema = z.strictObject({
         .default(1024 ** 3),
     })
     .optional(),
+  /** What the rules of a rubric may take on one response. */
+  rules: ruleSettingsSchema.prefault({}),
   /** What proves the criteria of kind `formal`. */
   solver: solverSchema.prefault({}),
   aggregation: aggregationSchema.prefault({}),

@@ -10,7 +10,7 @@ export type ServiceErrorKind =
   | 'not_found'
   | 'too_large'
   | 'overloaded'
-  | 'draining'
+  | 'response_too_long'
   | 'deadline'
   | 'judge_failed'
   | 'no_reward'
@@ -21,10 +21,10 @@ const STATUS: Record<ServiceErrorKind, ContentfulStatusCode> = {
   unauthorized: 401,
   not_found: 404,
   too_large: 413,
+  response_too_long: 422,
   overloaded: 429,
   internal: 500,
   judge_failed: 502,
-  draining: 503,
   no_reward: 503,
   deadline: 504,
 }

@@ -2,9 +2,12 @@
 
 type Fields = Readonly<Record<string, unknown>>
 
+/** Longest text that is read as JSON, characters. */
+const LONGEST_JSON = 1_000_000
+
 /** A text that is a JSON object is looked into: trainers pass labels and extra columns as text. */
 const asFields = (value: unknown): Fields | null => {
-  if (typeof value === 'string' && value.trimStart().startsWith('{')) {
+  if (typeof value === 'string' && value.length <= LONGEST_JSON && value.trimStart().startsWith('{')) {
     try {
       return asFields(JSON.parse(value))
     } catch {

@@ -1,10 +1,13 @@
 /** @file Everything that grades, opened from a configuration: rules, formal checks, judges, cache. */
 
 import { resolve } from 'node:path'
-import { FormalGrader } from '../../grade/formal-grader.ts'
+import { FormalGrader, validateFormal } from '../../grade/formal-grader.ts'
 import type { Grader } from '../../grade/grader.ts'
 import { VerdictCache } from '../../grade/judge/cache/index.ts'
 import { needsJudge, rubricGrader, validateVerifiers } from '../../grade/rubric-grader.ts'
+import { RuleGrader } from '../../grade/rules/index.ts'
+import { placeOf } from '../../grade/rules/registry.ts'
+import type { Rubric } from '../../rubric/criterion.ts'
 import { scoreByRule } from '../../rubric/rules.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { RewardConfig } from './config.ts'
@@ -18,6 +21,11 @@ export interface Grading {
   rubrics: RubricStore
   grader: Grader
   hasJudge: boolean
+  /**
+   * Whether the verifiers of a rubric that came with a request can be used; rules are looked at in a worker.
+   * @throws DataError naming each that cannot; WorkError where it takes too long to find out
+   */
+  checkVerifiers(rubric: Rubric, where: string, signal: AbortSignal): Promise<void>
   probes: Probe[]
   figures(): GradingFigures
 }
@@ -67,7 +75,12 @@ export const openGrading = async (
   const rubrics = openRubrics(config, folder)
   const cache = openCache(config, folder)
   const judge = await openJudges(config, { folder, cache, onCall })
-  const grader = rubricGrader({ judge: judge?.grader, formal: new FormalGrader({ solver: config.solver }) })
+  const rules = new RuleGrader(config.rules)
+  const grader = rubricGrader({
+    judge: judge?.grader,
+    rules,
+    formal: new FormalGrader({ solver: config.solver, maxResponseChars: config.rules.maxResponseChars }),
+  })
   return {
     rubrics,
     hasJudge: judge !== null,
@@ -78,10 +91,15 @@ export const openGrading = async (
         cache?.close()
       },
     },
+    async checkVerifiers(rubric, where, signal) {
+      for (const [index, criterion] of rubric.criteria.entries())
+        validateFormal(criterion, placeOf(where, index, criterion))
+      await rules.check(rubric, where, signal)
+    },
     probes: [...(cache === null ? [] : [cacheProbe(cache)]), ...(judge?.probes ?? [])],
     figures() {
       const { hits = 0, misses = 0 } = cache?.stats() ?? {}
-      return { cacheHits: hits, cacheMisses: misses, judges: judge?.figures() ?? [] }
+      return { cacheHits: hits, cacheMisses: misses, judges: judge?.figures() ?? [], workers: rules.stats() }
     },
   }
 }

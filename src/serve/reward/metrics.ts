@@ -1,7 +1,9 @@
 /** @file What the service tells Prometheus. */
 
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
+import type { WorkPoolStats } from '../../util/work-pool.ts'
+import { loopDelayGauge } from '../http/metrics.ts'
 import type { RewardResult } from './item.ts'
 import type { WorkQueue } from './queue.ts'
 
@@ -9,6 +11,8 @@ import type { WorkQueue } from './queue.ts'
 export interface GradingFigures {
   cacheHits: number
   cacheMisses: number
+  /** Workers that rules run in; absent without any. */
+  workers?: WorkPoolStats
   /** By judge; cost is null where a price or a token count is unknown. */
   judges: readonly JudgeFigures[]
 }
@@ -58,7 +62,6 @@ export class RewardMetrics {
 
   /** @param figures of judges and cache; called at every scrape */
   constructor(queue: WorkQueue, figures: () => GradingFigures) {
-    collectDefaultMetrics({ register: this.registry })
     this.gauge('queue_depth', 'Items that wait for a place.', gauge => gauge.set(queue.depth))
     this.gauge('items_active', 'Items that are being graded.', gauge => gauge.set(queue.active))
     this.gauge(
@@ -72,6 +75,12 @@ export class RewardMetrics {
       },
       ['sign'],
     )
+    loopDelayGauge(
+      this.registry,
+      'grading_loop_delay_seconds',
+      "Delay of the grading thread's event loop since the last look, by quantile.",
+    )
+    this.workerFigures(figures)
     this.cacheFigures(figures)
     this.judgeFigures(figures)
   }
@@ -114,6 +123,21 @@ export class RewardMetrics {
         read((labels, value) => this.inc(labels, value))
       },
     })
+  }
+
+  private workerFigures(figures: () => GradingFigures): void {
+    const totals: [string, string, 'jobs' | 'timeouts' | 'crashes' | 'restarts'][] = [
+      ['worker_jobs_total', 'Jobs of the workers that rules run in.', 'jobs'],
+      ['worker_timeouts_total', 'Jobs that ran over their budget, and whose worker was killed.', 'timeouts'],
+      ['worker_crashes_total', 'Jobs that took their worker down.', 'crashes'],
+      ['worker_restarts_total', 'Workers started in place of those that died or were killed.', 'restarts'],
+    ]
+    for (const [name, help, key] of totals)
+      this.total(name, help, [], add => add({}, figures().workers?.[key] ?? 0))
+    for (const key of ['threads', 'waiting', 'running'] as const)
+      this.gauge(`worker_${key}`, `Workers of rules: ${key}.`, gauge =>
+        gauge.set(figures().workers?.[key] ?? 0),
+      )
   }
 
   private cacheFigures(figures: () => GradingFigures): void {

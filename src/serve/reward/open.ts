@@ -4,7 +4,6 @@ import { AccessLog } from './access-log.ts'
 import type { AppParts } from './app.ts'
 import type { RewardConfig } from './config.ts'
 import { type Grading, openGrading } from './grading.ts'
-import { Lifecycle } from './lifecycle.ts'
 import { RewardMetrics } from './metrics.ts'
 import { ReadinessCheck } from './readiness.ts'
 import { RewardService } from './service.ts'
@@ -32,9 +31,8 @@ export const assembleService = (
     service,
     metrics,
     token,
-    lifecycle: new Lifecycle(),
     readiness: new ReadinessCheck(grading.probes),
-    log: writeLog === undefined ? null : new AccessLog(writeLog),
+    log: writeLog === undefined ? null : new AccessLog(writeLog, config.log),
   }
 }
 

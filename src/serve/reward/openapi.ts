@@ -15,11 +15,13 @@ const readinessSchema = z.object({ ready: z.boolean(), checks: z.record(z.string
 const ERRORS: Record<string, string> = {
   400: 'The request does not have this shape',
   401: 'No token, or a wrong one',
+  408: 'The body did not arrive in time',
   413: 'The body is too large',
-  429: 'The queue is full; retry-after says when to come back',
+  422: 'A response is longer than limits.responseCharacters',
+  429: 'Too much is under way or waits; retry-after says when to come back',
   500: 'An error of the service',
   502: 'The judges can answer nothing',
-  503: 'The service is being stopped, or there is no reward and the route is set to refuse',
+  503: 'Grading was stopped and starts anew, or there is no reward and the route is set to refuse',
   504: 'The deadline has passed',
 }
 

@@ -31,7 +31,10 @@ const reasonOf = (verdicts: readonly Verdict[]): string => {
 const componentsOf = (rubric: Rubric, parts: Readonly<Record<string, number>>): Record<string, number> => {
   const whole = maxPoints(rubric) || -minPoints(rubric)
   return Object.fromEntries(
-    rubric.criteria.map(({ id, points }) => [id, ((parts[id] ?? 0) * points) / whole]),
+    rubric.criteria.map(({ id, points }) => [
+      id,
+      ((Object.hasOwn(parts, id) ? parts[id] : 0) * points) / whole,
+    ]),
   )
 }
 

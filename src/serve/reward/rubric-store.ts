@@ -1,7 +1,6 @@
 /** @file The rubrics that the service knows by name, and which one an item gets. */
 
 import { resolve } from 'node:path'
-import { validateVerifiers } from '../../grade/rubric-grader.ts'
 import { parseRubric, type Rubric } from '../../rubric/criterion.ts'
 import { readRubricFile } from '../../rubric/formats/index.ts'
 import { ConfigError } from '../../util/errors.ts'
@@ -10,6 +9,7 @@ import type { Aggregation, RewardConfig, RouteConfig, RubricChoice, RubricEntry 
 import { ServiceError } from './errors.ts'
 import { valueAt } from './fields.ts'
 import type { RewardItem } from './item.ts'
+import { listLength } from './routes/route.ts'
 
 /** A rubric with what its entry says about scoring. */
 export interface KnownRubric {
@@ -97,27 +97,37 @@ export class RubricStore {
   /**
    * The rubric of an item: what the item itself says, then what its route says, then the only one there is.
    * @param where the item in its request, for errors
-   * @throws ServiceError (400) when nothing says which, or for an inline rubric that cannot be used
+   * @param mostCriteria of a rubric that came with the request
+   * An inline rubric has the shape of one; whether its verifiers can be used is not looked at.
+   * @throws ServiceError (400) when nothing says which, or for an inline rubric that has not the shape of one
    */
-  choose(item: RewardItem, route: RouteConfig, where: string): KnownRubric {
+  choose(
+    item: RewardItem,
+    route: RouteConfig,
+    where: string,
+    mostCriteria = Number.POSITIVE_INFINITY,
+  ): KnownRubric {
     const asked = item.rubric ?? this.fromRoute(item, route.rubric, where)
     if (typeof asked === 'string') return this.named(asked, `${where}.rubric`)
-    if (asked !== undefined) return this.inline(asked, route, `${where}.rubric`)
+    if (asked !== undefined) return this.inline(asked, route, `${where}.rubric`, mostCriteria)
     if (this.rubrics.size === 1) return this.all()[0]
     throw new ServiceError('invalid_request', `${where}: expected a rubric, got none`, {
       hint: 'name one in the request, or set rubric for this route in the configuration',
     })
   }
 
-  private inline(value: unknown, { inline }: RouteConfig, where: string): KnownRubric {
+  private inline(value: unknown, { inline }: RouteConfig, where: string, most: number): KnownRubric {
     if (!inline)
       throw new ServiceError('invalid_request', `${where}: expected the name of a rubric, got a rubric`, {
         hint: 'this route takes none from requests (inline: false)',
       })
+    const count = listLength(value, 'criteria')
+    if (count > most)
+      throw new ServiceError('invalid_request', `${where}: expected at most ${most} criteria, got ${count}`, {
+        hint: 'shorten the rubric, or put it into the configuration',
+      })
     try {
-      const rubric = parseRubric(value, where)
-      validateVerifiers(rubric, where)
-      return { rubric }
+      return { rubric: parseRubric(value, where) }
     } catch (error) {
       throw new ServiceError('invalid_request', (error as Error).message, { cause: error })
     }

@@ -1,64 +1,105 @@
-/** @file The service on a port: starts, says where it listens, and drains when it is told to stop. */
+/** @file The service on a port: the HTTP front before it, who may ask, what watches it. */
 
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { createAdaptorServer } from '@hono/node-server'
-import { ConfigError } from '../../util/errors.ts'
-import { type AppParts, rewardApp } from './app.ts'
+import type { FrontAnswer, Handler, Refusal } from '../http/exchange.ts'
+import { jsonAnswer } from '../http/exchange.ts'
+import { Front } from '../http/front.ts'
+import { errorFields, type Unhandled } from '../http/guards.ts'
+import { readGauge } from '../http/metrics.ts'
+import { promptly } from '../http/watch.ts'
+import type { AppParts } from './app.ts'
+import { frontLog, inThisThread, type RewardBack } from './back.ts'
+import { tokenCheck } from './token.ts'
 
 export interface RewardServer {
   url: string
   port: number
+  /** What nobody caught, to be counted. */
+  onUnhandled: Unhandled
   /**
-   * Says that it is not ready, then accepts nothing more, answers what was accepted, and stops.
+   * Says that it is not ready, then takes no new connections, answers what was accepted, and stops.
    * @returns how many requests were left unanswered when `limits.drainMs` had passed; 0 as a rule
    */
   drain(): Promise<number>
 }
 
-/** Longer than clients keep idle connections, so that it is not we who cut one off under a request. */
-const KEEP_ALIVE_MS = 120_000
+const errorBody = ({ kind, message }: Refusal) => ({
+  error: { type: kind === 'malformed' ? 'invalid_request' : kind, message },
+})
 
-const sleep = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+const notReady = (accepting: string, grading = 'ok'): FrontAnswer =>
+  jsonAnswer({ ready: false, checks: { grading, accepting } }, 503)
 
-const listenError = (error: NodeJS.ErrnoException, host: string, port: number): Error => {
-  if (error.code === 'EADDRINUSE')
-    return new ConfigError(`port ${port} is taken`, {
-      hint: 'choose another with --port; 0 takes a free one',
+const readyz =
+  (handler: Handler) =>
+  (front: Front): Handler => {
+    const ask = promptly(handler, () => notReady('ok', 'no answer yet'), { maxAgeMs: 10_000 })
+    return async request => (front.draining ? notReady('the service is being stopped') : ask(request))
+  }
+
+/** The front's figures and those of the service, which come a scrape late when it is busy. */
+const metrics =
+  (handler: Handler, isAllowed: (header: string | undefined) => boolean) =>
+  (front: Front): Handler => {
+    const nothing = () => ({
+      status: 200,
+      headers: { 'content-type': 'text/plain; version=0.0.4' },
+      body: '',
     })
-  return new ConfigError(`cannot listen on ${host}:${port}: ${error.message}`, { cause: error })
-}
+    const ask = promptly(handler, nothing)
+    return async request => {
+      if (!isAllowed(request.headers.authorization)) return handler(request)
+      const [own, { status, headers, body }] = await Promise.all([front.metrics.text(), ask(request)])
+      if (status !== 200) return { status, headers, body }
+      const theirs = typeof body === 'string' ? body : Buffer.from(body as Uint8Array).toString('utf8')
+      const { 'content-length': _length, ...rest } = headers
+      return { status, headers: rest, body: own + theirs }
+    }
+  }
 
-const listen = (server: Server, host: string, port: number): Promise<AddressInfo> =>
-  new Promise((resolve, reject) => {
-    server.once('error', error => reject(listenError(error, host, port)))
-    server.listen(port, host, () => resolve(server.address() as AddressInfo))
-  })
-
-/** Serves until `drain`. @throws ConfigError for an address that cannot be listened on */
+/**
+ * Serves until `drain`, from a service in this thread or one behind `inOwnThread`.
+ * @throws ConfigError for an address that cannot be listened on
+ */
 export const startRewardServer = async (
-  parts: AppParts,
+  service: AppParts | RewardBack,
   { host, port }: { host: string; port: number },
 ): Promise<RewardServer> => {
-  const server = createAdaptorServer({ fetch: rewardApp(parts).fetch }) as Server
-  server.keepAliveTimeout = KEEP_ALIVE_MS
-  server.headersTimeout = KEEP_ALIVE_MS + 5_000
-  const address = await listen(server, host, port)
-  const { lifecycle, service } = parts
-  const { drainNoticeMs, drainMs } = service.config.limits
-  const drain = async (): Promise<number> => {
-    lifecycle.beginDraining()
-    await sleep(drainNoticeMs)
-    const closed = new Promise(resolve => server.close(resolve))
-    const idle = await lifecycle.idle(drainMs)
-    lifecycle.refuse()
-    const unanswered = idle ? 0 : lifecycle.openRequests
-    // Connections without a request under way, and requests that took too long.
-    server.closeAllConnections()
-    await closed
-    await service.close()
-    return unanswered
+  const back = 'handler' in service ? service : inThisThread(service)
+  const { handler, limits, token, log } = back
+  const isAllowed = token === null ? () => true : tokenCheck(token)
+  const front = new Front({
+    handler,
+    limits,
+    log: frontLog(log),
+    errorBody,
+    isAllowed: headers => isAllowed(headers.authorization),
+    watch: {
+      '/healthz': () => async () => jsonAnswer({ ok: true }),
+      '/readyz': readyz(handler),
+      '/metrics': metrics(handler, isAllowed),
+    },
+  })
+  readGauge(
+    front.metrics.registry,
+    'grading_thread_restarts',
+    'How often grading was stopped and begun anew.',
+    gauge => gauge.set(back.restarts()),
+  )
+  const address = await front.listen(host, port).catch(async error => {
+    await back.close()
+    throw error
+  })
+  return {
+    ...address,
+    onUnhandled(kind, error) {
+      front.metrics.unhandled.inc({ kind })
+      log?.event(`unhandled-${kind}`, errorFields(error))
+    },
+    async drain() {
+      const unanswered = await front.drain()
+      await back.close()
+      front.close()
+      return unanswered
+    },
   }
-  const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address
-  return { url: `http://${shown}:${address.port}`, port: address.port, drain }
 }

@@ -1,6 +1,7 @@
 /** @file A reward service inside tests: a small configuration, a grader that does as it is told, requests without a network. */
 
 import type { GradeItem, GradeOptions, Grader } from '../../grade/grader.ts'
+import { validateVerifiers } from '../../grade/rubric-grader.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import { type AppParts, rewardApp } from './app.ts'
 import type { RewardConfigInput } from './config.ts'
@@ -75,6 +76,7 @@ export const testService = (
     rubrics,
     grader,
     hasJudge: options.hasJudge ?? true,
+    checkVerifiers: async (rubric, where) => validateVerifiers(rubric, where),
     probes: options.probes ?? [],
     figures: () => ({ cacheHits: 3, cacheMisses: 1, judges: [] }),
   }

@@ -56,6 +56,20 @@ describe('a request under way', () => {
     expect([service.queue.depth, service.queue.active]).toEqual([0, 0])
   })
 
+  it('with a response that is too long is 422, or has no verdicts on it', async () => {
+    const strict = testService({ limits: { responseCharacters: 3 } })
+    const refused = await strict.post('/v1/grade', items('yes', 'yes!'))
+    expect([refused.status, refused.json.error.type]).toEqual([422, 'response_too_long'])
+    expect(refused.json.error.message).toContain('items[1]: the response has 4 characters, more than 3')
+    expect(strict.grader.seen).toEqual([])
+    const lenient = testService({ limits: { responseCharacters: 3, onLongResponse: 'nulls' } })
+    const { status, json } = await lenient.post('/v1/grade', items('yes', 'yes!'))
+    expect(status).toBe(200)
+    expect(json.results[0].reward).toBe(1)
+    expect(json.results[1]).toMatchObject({ reward: null, nulls: { positive: 1, negative: 1 } })
+    expect(lenient.grader.seen).toHaveLength(1)
+  })
+
   it('is 502 when judges can answer nothing, and the rest of it is stopped', async () => {
     const { post, grader } = testService()
     grader.beforeEach = async ({ response }) => {

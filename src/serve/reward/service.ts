@@ -2,8 +2,9 @@
 
 import { setMaxListeners } from 'node:events'
 import type { Grader } from '../../grade/grader.ts'
-import type { Criterion, Verdict } from '../../rubric/criterion.ts'
-import { DataError, JudgeError } from '../../util/errors.ts'
+import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
+import { DataError, JudgeError, NumericError } from '../../util/errors.ts'
+import { WorkCrashed, WorkFailed, WorkRefused, WorkTimeout } from '../../util/work-pool.ts'
 import type { Aggregation, RewardConfig, RouteConfig } from './config.ts'
 import { ServiceError } from './errors.ts'
 import type { RewardItem, RewardResult } from './item.ts'
@@ -20,6 +21,8 @@ export interface ServiceParts {
   grader: Grader
   /** Criteria without a verifier can be graded. */
   hasJudge: boolean
+  /** As in `Grading`. */
+  checkVerifiers(rubric: Rubric, where: string, signal: AbortSignal): Promise<void>
 }
 
 /** The reason that a deadline gives to everything it stops. */
@@ -32,6 +35,8 @@ interface Work {
   item: RewardItem
   known: KnownRubric
   aggregation: Aggregation
+  /** Why the response is not graded. */
+  tooLong: string | null
 }
 
 /** Grades items of any route. */
@@ -64,8 +69,7 @@ export class RewardService {
     place: (index: number) => string,
     signal: AbortSignal,
   ): Promise<RewardResult[]> {
-    const work = items.map((item, index) => this.prepare(item, route, place(index)))
-    this.queue.admit(work.length)
+    const work = this.prepareAll(items, route, place)
     const { deadlineMs, onDeadline } = this.config.limits
     const stop = new AbortController()
     // Every item of a request listens to it, and lets go when it is done.
@@ -76,6 +80,9 @@ export class RewardService {
     signal.addEventListener('abort', leave, { once: true })
     if (signal.aborted) leave()
     try {
+      const inline = this.inlineOf(work)
+      if (inline.size > 0) await this.checkInline(inline, place, stop.signal)
+      this.queue.admit(work.length)
       return await Promise.all(work.map(each => this.one(each, stop.signal, onDeadline === 'nulls')))
     } catch (error) {
       // What is still under way is of no use to anyone.
@@ -87,13 +94,59 @@ export class RewardService {
     }
   }
 
+  /** Items of a request that bring the same rubric share what was made of it. */
+  private prepareAll(
+    items: readonly RewardItem[],
+    route: RouteConfig,
+    place: (index: number) => string,
+  ): Work[] {
+    const inline = new Map<unknown, KnownRubric>()
+    return items.map((item, index) => {
+      const work = this.prepare(item, route, place(index), inline.get(item.rubric))
+      if (work.known.name === undefined && item.rubric !== undefined) inline.set(item.rubric, work.known)
+      return work
+    })
+  }
+
+  /** Rubrics that came with the request, each with the first item that has it. */
+  private inlineOf(work: readonly Work[]): Map<Rubric, number> {
+    const inline = new Map<Rubric, number>()
+    for (const [index, { known }] of work.entries())
+      if (known.name === undefined && !inline.has(known.rubric)) inline.set(known.rubric, index)
+    return inline
+  }
+
+  /** @throws DataError, WorkError for a rubric whose verifiers cannot be used */
+  private async checkInline(
+    inline: ReadonlyMap<Rubric, number>,
+    place: (index: number) => string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const checks = [...inline].map(([rubric, index]) =>
+      this.parts.checkVerifiers(rubric, `${place(index)}.rubric`, signal),
+    )
+    await unlessAborted(Promise.all(checks), signal)
+  }
+
   /** Finds the rubric of an item before anything is queued, so that a wrong request costs nothing. */
-  private prepare(item: RewardItem, route: RouteConfig, where: string): Work {
-    const known = this.parts.rubrics.choose(item, route, where)
+  private prepare(item: RewardItem, route: RouteConfig, where: string, same?: KnownRubric): Work {
+    const known = same ?? this.parts.rubrics.choose(item, route, where, this.config.limits.criteria)
     if (!this.parts.hasJudge) this.needsNoJudge(known, where)
     const aggregation = { ...this.config.aggregation, ...route.aggregation, ...known.aggregation }
     const reference = item.reference ?? known.reference
-    return { item: reference === undefined ? item : { ...item, reference }, known, aggregation }
+    const tooLong = this.tooLong(item, where)
+    return { item: reference === undefined ? item : { ...item, reference }, known, aggregation, tooLong }
+  }
+
+  /** Why a response is not graded, where that is no error. @throws ServiceError (422) where it is */
+  private tooLong({ response }: RewardItem, where: string): string | null {
+    const { responseCharacters, onLongResponse } = this.config.limits
+    if (response.length <= responseCharacters) return null
+    const fault = `the response has ${response.length} characters, more than ${responseCharacters} (limits.responseCharacters)`
+    if (onLongResponse === 'nulls') return fault
+    throw new ServiceError('response_too_long', `${where}: ${fault}`, {
+      hint: 'shorten it, raise the limit, or set limits.onLongResponse: nulls',
+    })
   }
 
   private needsNoJudge({ rubric }: KnownRubric, where: string): void {
@@ -108,6 +161,7 @@ export class RewardService {
 
   private async one(work: Work, signal: AbortSignal, lateIsNull: boolean): Promise<RewardResult> {
     const { criteria } = work.known.rubric
+    if (work.tooLong !== null) return this.finish(work, unknownVerdicts(criteria, work.tooLong))
     try {
       const { item } = work
       const options = { signal, sampleIndex: item.sampleIndex }
@@ -123,7 +177,7 @@ export class RewardService {
     const result: RewardResult = {
       ...(item.id !== undefined && { id: item.id }),
       ...(known.name !== undefined && { rubric: known.name }),
-      ...rewardOf(known.rubric, verdicts, aggregation),
+      ...scored(known, verdicts, aggregation),
     }
     for (const listener of this.listeners) listener(result, known.rubric.criteria)
     return result
@@ -131,6 +185,16 @@ export class RewardService {
 
   async close(): Promise<void> {
     await this.parts.grader.close?.()
+  }
+}
+
+/** The reward by a rubric. @throws ServiceError (400) for a rubric of the request whose numbers lead nowhere */
+const scored = ({ name, rubric }: KnownRubric, verdicts: Verdict[], aggregation: Aggregation) => {
+  try {
+    return rewardOf(rubric, verdicts, aggregation)
+  } catch (error) {
+    if (name !== undefined || !(error instanceof NumericError)) throw error
+    throw new ServiceError('invalid_request', error.message, { cause: error })
   }
 }
 
@@ -164,6 +228,13 @@ const asServiceError = (error: unknown): unknown => {
       retryAfterS: 1,
     })
   // A rubric of the request that the scoring rule cannot use, for example.
+  const hopeless = error instanceof WorkTimeout || error instanceof WorkCrashed || error instanceof WorkFailed
+  if (hopeless)
+    return new ServiceError('invalid_request', `a rubric of the request cannot be used: ${error.message}`, {
+      cause: error,
+    })
+  if (error instanceof WorkRefused)
+    return new ServiceError('overloaded', error.message, { cause: error, retryAfterS: 1 })
   if (error instanceof DataError) return new ServiceError('invalid_request', error.message, { cause: error })
   if (error instanceof JudgeError) return new ServiceError('judge_failed', error.message, { cause: error })
   return error

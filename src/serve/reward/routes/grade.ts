@@ -5,7 +5,7 @@ import { rubricSchema } from '../../../rubric/criterion.ts'
 import type { RouteOf } from '../config.ts'
 import { textAt } from '../fields.ts'
 import { asMessages, type RewardItem, type RewardResult } from '../item.ts'
-import { promptSchema, type Route } from './route.ts'
+import { listLength, promptSchema, type Route } from './route.ts'
 
 const rubricOrName = z.union([z.string().min(1), rubricSchema], {
   error: 'the name of a rubric, or a rubric {criteria: [...]}',
@@ -90,7 +90,7 @@ export const gradeRoute = (config: RouteOf<'grade'>): Route<GradeRequest> => ({
   summary: 'Grades items against rubrics',
   request: gradeRequest,
   response: gradeResponse,
-  count: ({ items }) => items.length,
+  count: given => listLength(given, 'items'),
   items: body => body.items.map(item => toItem(item, body, config)),
   place: index => `items[${index}]`,
   answer: ({ raw }, results) => ({ results: results.map(result => shown(result, raw)) }),

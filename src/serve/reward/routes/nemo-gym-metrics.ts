@@ -8,38 +8,52 @@ type Metrics = Record<string, number>
 const TASK = '_ng_task_index'
 const NOT_MEASURED = new Set([TASK, '_ng_rollout_index'])
 
-const numbersOf = (rows: readonly Row[], key: string): number[] =>
-  rows.flatMap(row => {
-    const value = row[key]
-    if (typeof value === 'boolean') return [Number(value)]
-    return typeof value === 'number' && Number.isFinite(value) ? [value] : []
-  })
+const numberOf = (value: unknown): number | null => {
+  if (typeof value === 'boolean') return Number(value)
+  return typeof value === 'number' && Number.isFinite(value) ? value : null
+}
+
+/** Numbers of all rows by key, in one pass: rows may have a hundred thousand keys that no other has. */
+const numbersByKey = (rows: readonly Row[]): Map<string, number[]> => {
+  const byKey = new Map<string, number[]>()
+  for (const row of rows)
+    for (const [key, value] of Object.entries(row)) {
+      const number = NOT_MEASURED.has(key) ? null : numberOf(value)
+      if (number === null) continue
+      const known = byKey.get(key)
+      if (known === undefined) byKey.set(key, [number])
+      else known.push(number)
+    }
+  return byKey
+}
 
 const describeRows = (rows: readonly Row[]): Metrics => {
-  const metrics: Metrics = {}
-  for (const key of new Set(rows.flatMap(row => Object.keys(row)))) {
-    if (NOT_MEASURED.has(key)) continue
-    const values = numbersOf(rows, key)
-    if (values.length === 0) continue
-    metrics[`mean/${key}`] = mean(values)
-    metrics[`max/${key}`] = Math.max(...values)
-    metrics[`min/${key}`] = Math.min(...values)
-    metrics[`median/${key}`] = quantile(values, 0.5)
-    if (values.length > 1) metrics[`std/${key}`] = std(values, 1)
+  const metrics: [string, number][] = []
+  for (const [key, values] of numbersByKey(rows)) {
+    metrics.push([`mean/${key}`, mean(values)])
+    metrics.push([`max/${key}`, values.reduce((a, b) => Math.max(a, b))])
+    metrics.push([`min/${key}`, values.reduce((a, b) => Math.min(a, b))])
+    metrics.push([`median/${key}`, quantile(values, 0.5)])
+    if (values.length > 1) metrics.push([`std/${key}`, std(values, 1)])
   }
-  return metrics
+  // Sums of huge numbers may be infinite, and JSON has no word for that.
+  return Object.fromEntries(metrics.filter(([, value]) => Number.isFinite(value)))
 }
 
 /** Top-level numbers of all rollouts, and of each task's; the sample standard deviation, as pandas has it. */
 export const nemoGymMetrics = (rows: readonly Row[]) => {
-  const taskOf = (row: Row): number => (typeof row[TASK] === 'number' ? row[TASK] : 0)
-  const tasks = [...new Set(rows.map(taskOf))].toSorted((a, b) => a - b)
+  const tasks = new Map<number, Row[]>()
+  for (const row of rows) {
+    const task = numberOf(row[TASK]) ?? 0
+    const known = tasks.get(task)
+    if (known === undefined) tasks.set(task, [row])
+    else known.push(row)
+  }
   const agent = describeRows(rows)
   return {
-    group_level_metrics: tasks.map(task => ({
-      ...describeRows(rows.filter(row => taskOf(row) === task)),
-      [TASK]: task,
-    })),
+    group_level_metrics: [...tasks]
+      .toSorted(([a], [b]) => a - b)
+      .map(([task, own]) => ({ ...describeRows(own), [TASK]: task })),
     agent_metrics: agent,
     key_metrics: Object.fromEntries(Object.entries(agent).filter(([key]) => key.startsWith('mean/'))),
   }

@@ -8,7 +8,7 @@ import type { RouteOf } from '../config.ts'
 import { textAt } from '../fields.ts'
 import { asMessages, nullShare, type RewardItem } from '../item.ts'
 import { numericRewards, numericScores } from './null-reward.ts'
-import type { Route } from './route.ts'
+import { listLength, type Route } from './route.ts'
 
 // Lists may be empty: with several addresses, those beyond the first get no samples of a batch of one.
 const openRlhfRequest = z
@@ -35,14 +35,32 @@ const openRlhfResponse = z.object({
 /** So much of a query's beginning is looked for in a prompt that was cut at the front, at so many places. */
 const HEAD = 32
 const MOST_PLACES = 1_000
+/** Characters that are compared at all those places together: a text that repeats itself fits almost everywhere. */
+const MOST_COMPARED = 20_000_000
 /** So much of a prompt's end is looked for in a query, where a token at the cut was decoded differently. */
 const TAIL = 200
+
+/**
+ * Where one text stands in another, or -1. A search of the language's own may compare every character of one with every
+ * character of the other; this one gives up.
+ */
+const placeOf = (text: string, query: string): number => {
+  const head = text.slice(0, HEAD)
+  let compared = 0
+  for (let at = query.indexOf(head); at >= 0 && compared < MOST_COMPARED; at = query.indexOf(head, at + 1)) {
+    if (query.startsWith(text, at)) return at
+    compared += text.length
+  }
+  return -1
+}
 
 /** Length of the longest end of the prompt that the query begins with; 0 for none. */
 const cutPrompt = (query: string, prompt: string): number => {
   const head = query.slice(0, HEAD)
   let at = prompt.indexOf(head)
-  for (let tries = 0; at >= 0 && tries < MOST_PLACES; tries++) {
+  let compared = 0
+  for (let tries = 0; at >= 0 && tries < MOST_PLACES && compared < MOST_COMPARED; tries++) {
+    compared += prompt.length - at
     if (query.startsWith(prompt.slice(at))) return prompt.length - at
     at = prompt.indexOf(head, at + 1)
   }
@@ -56,25 +74,31 @@ const cutPrompt = (query: string, prompt: string): number => {
 export const responseStart = (query: string, prompt: string): number => {
   if (prompt === '') return 0
   if (query.startsWith(prompt)) return prompt.length
-  const whole = query.indexOf(prompt)
+  const whole = placeOf(prompt, query)
   if (whole >= 0) return whole + prompt.length
   const cut = cutPrompt(query, prompt)
   if (cut > 0) return cut
   const tail = prompt.slice(-TAIL)
-  const at = query.indexOf(tail)
+  const at = placeOf(tail, query)
   return at >= 0 ? at + tail.length : 0
 }
 
+const isSpace = (text: string, at: number): boolean => text[at].trim() === ''
+
 /** Takes special tokens and white space off both ends. */
 export const stripTokens = (text: string, tokens: readonly string[]): string => {
-  let stripped = text.trim()
-  for (let found: string | undefined = ''; found !== undefined; ) {
-    found = tokens.find(token => stripped.endsWith(token) || stripped.startsWith(token))
-    if (found === undefined) break
-    if (stripped.endsWith(found)) stripped = stripped.slice(0, -found.length).trimEnd()
-    else stripped = stripped.slice(found.length).trimStart()
+  let start = 0
+  let end = text.length
+  // Two indices instead of a new text a token: a text may be nothing but tokens.
+  for (;;) {
+    while (start < end && isSpace(text, start)) start++
+    while (start < end && isSpace(text, end - 1)) end--
+    const before = tokens.find(token => end - start >= token.length && text.startsWith(token, start))
+    if (before !== undefined) start += before.length
+    const behind = tokens.find(token => end - start >= token.length && text.endsWith(token, end))
+    if (behind !== undefined) end -= behind.length
+    if (before === undefined && behind === undefined) return text.slice(start, end)
   }
-  return stripped
 }
 
 const toItem = (
@@ -97,7 +121,7 @@ export const openRlhfRoute = (config: RouteOf<'openrlhf'>): Route<OpenRlhfReques
   summary: 'Rewards for OpenRLHF',
   request: openRlhfRequest,
   response: openRlhfResponse,
-  count: ({ query }) => query.length,
+  count: given => listLength(given, 'query'),
   items: body => body.query.map((_, index) => toItem(body, index, config)),
   place: index => `query[${index}]`,
   answer: (_, results) => {

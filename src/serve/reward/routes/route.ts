@@ -22,13 +22,19 @@ export interface Route<Body = unknown> {
   response: z.ZodType
   /** Items of a request, in its order. */
   items(body: Body): RewardItem[]
-  /** How many items there are, before they are made. */
-  count(body: Body): number
+  /** How many items a body has, whose shape nobody has looked at yet; 0 where there is no list of them. */
+  count(given: unknown): number
   /** Where an item stands in the request, for errors. */
   place(index: number): string
   /** @param results one an item, in their order */
   answer(body: Body, results: readonly RewardResult[]): unknown
   side?: readonly SideRoute[]
+}
+
+/** Length of the list at a key of what may be anything. */
+export const listLength = (given: unknown, key: string): number => {
+  const list = (given as Readonly<Record<string, unknown>> | null | undefined)?.[key]
+  return Array.isArray(list) ? list.length : 0
 }
 
 /** Messages as chat clients write them. Anything but text in a message has no place here. */

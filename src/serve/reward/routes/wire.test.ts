@@ -64,6 +64,11 @@ describe('OpenRLHF', () => {
     const long = `${'x'.repeat(500)}${'y'.repeat(300)}`
     expect(responseStart(`${long.slice(450)}answer`, long)).toBe(long.slice(450).length)
     expect(responseStart('something else', 'Prompt')).toBe(0)
+    // Almost the same everywhere: to compare all with all would take minutes.
+    const same = 'a'.repeat(10_000_000)
+    expect(responseStart(`${same}b`, `${same}c`)).toBe(0)
+    expect(responseStart(same, `b${same.slice(0, 1_000_000)}`)).toBe(1_000_000)
+    expect(stripTokens('</s> '.repeat(200_000), ['</s>'])).toBe('')
     expect(stripTokens('<s> yes <|im_end|>\n</s>', ['<|im_end|>', '</s>', '<s>'])).toBe('yes')
   })
 })

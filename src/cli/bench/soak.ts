@@ -1,0 +1,45 @@
+/** @file `gradus bench soak`: options and help; the work is in the modules that it loads when it runs. */
+
+import type { Command } from 'commander'
+import { EXIT, type Io } from '../io.ts'
+import { count } from '../option-values.ts'
+import { runBenchmark } from './run.ts'
+
+interface BenchSoakOptions {
+  requests: number
+  inWork: number
+  seed: string
+  json?: boolean
+}
+
+const HELP = `
+Small and large, good and hostile requests on all routes, judged ones with a judge that fails often, clients that go away,
+bodies that come slowly; each with the statuses that it may get. In the end the server is stopped in the middle of a burst.
+Exit code 1 when a request got no answer, a wrong one or a 500, when /healthz failed, or when memory grew by a fifth.
+
+Examples:
+  $ gradus bench soak --requests 5000
+  $ gradus bench soak --json > soak.json`
+
+/** Adds `soak` to `gradus bench`. `done` receives the exit code. */
+export const addBenchSoak = (bench: Command, io: Io, done: (code: number) => void): void => {
+  bench
+    .command('soak')
+    .description('Very many mixed requests to a reward server: answers, memory, health, drain.')
+    .option('--requests <n>', 'requests at least', count, 200_000)
+    .option('--in-work <n>', 'requests under way at once', count, 32)
+    .option('--seed <text>', 'decides which requests come in which order', 'soak')
+    .option('--json', 'print the result as JSON, no progress')
+    .addHelpText('after', HELP)
+    .action(async ({ json, ...options }: BenchSoakOptions) => {
+      const { benchSoak, formatSoak } = await import('../../bench/index.ts')
+      let failed = false
+      const measure = async (onProgress?: (line: string) => void) => {
+        const result = await benchSoak({ ...options, onProgress })
+        failed = result.failures.length > 0
+        return result
+      }
+      await runBenchmark(io, json, measure, formatSoak)
+      done(failed ? EXIT.failed : EXIT.ok)
+    })
+}

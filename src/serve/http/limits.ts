@@ -1,0 +1,53 @@
+/** @file Limits of an HTTP front: one schema shape for configurations, all defaults in it. */
+
+import { totalmem } from 'node:os'
+import { z } from 'zod'
+import { parseWith } from '../../util/schema.ts'
+
+const MiB = 1024 ** 2
+const milliseconds = z.number().positive()
+
+/** Three quarters of what this process may have at most. */
+const ownMemoryBytes = (): number => {
+  // 0 or beyond the machine: no limit is set.
+  const allowed = process.constrainedMemory?.() ?? 0
+  const most = totalmem()
+  return Math.floor(0.75 * (allowed > 0 && allowed < most ? allowed : most))
+}
+
+/** To be spread into the `limits` of a server's configuration. */
+export const frontLimitsShape = {
+  /** Largest body of a request; more is answered 413. */
+  bodyBytes: z
+    .int()
+    .positive()
+    .default(32 * MiB),
+  /** Requests that are read or answered at once; more are answered 429. */
+  requests: z.int().positive().default(4096),
+  /** Requests under way on one connection (pipelining); more are answered 429. */
+  requestsPerConnection: z.int().positive().default(64),
+  /** Open connections; more are not accepted. */
+  connections: z.int().positive().default(8192),
+  /** Bytes of bodies that are held in memory together; more are answered 429. */
+  heldBytes: z
+    .int()
+    .positive()
+    .default(512 * MiB),
+  /** Resident memory of the process beyond which new requests are answered 429. Default: 3/4 of what it may have. */
+  memoryBytes: z.int().positive().default(ownMemoryBytes),
+  /** A request's head must be there so soon. */
+  headersMs: milliseconds.default(10_000),
+  /** A request's body must be there so soon after its head; else 408. */
+  bodyMs: milliseconds.default(15_000),
+  /** After a polite kill: how long it is said (readyz, `connection: close`) before new connections are refused. */
+  drainNoticeMs: z.number().min(0).default(500),
+  /** How long accepted requests may take after that. */
+  drainMs: milliseconds.default(110_000),
+}
+
+const frontLimits = z.strictObject(frontLimitsShape)
+export type FrontLimits = z.output<typeof frontLimits>
+
+/** All defaults, with changes. @throws ConfigError for a limit that is none */
+export const frontLimitsOf = (changes: Partial<FrontLimits> = {}): FrontLimits =>
+  parseWith(frontLimits, changes, 'limits')
