@@ -10,7 +10,9 @@ describe('standard output', () => {
   it.skipIf(!existsSync(FULL))('that cannot be written is an error in words', () => {
     const stdio = ['ignore', openSync(FULL, 'w'), 'pipe'] as const
     const { status, stderr } = spawnSync(process.execPath, [MAIN, 'grade', '--rules'], { stdio: [...stdio] })
-    expect(String(stderr)).toMatch(/^gradus: standard output could not be written: the disk is full \(ENOSPC\)/)
+    expect(String(stderr)).toMatch(
+      /^gradus: standard output could not be written: the disk is full \(ENOSPC\)/,
+    )
     expect(status).toBe(1)
   })
 

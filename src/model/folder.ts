@@ -77,8 +77,8 @@ const describeFailure = (target: string, error: unknown): unknown => {
   const isFileSystemError = typeof code === 'string' && 'syscall' in (error as object)
   if (!isFileSystemError) return error
   const { what, hint } = wordsOfCode(code)
-  return new CheckpointError(
-    `${target}: cannot be written: ${what}; what was there is unchanged`,
-    { hint, cause: error },
-  )
+  return new CheckpointError(`${target}: cannot be written: ${what}; what was there is unchanged`, {
+    hint,
+    cause: error,
+  })
 }

@@ -12,10 +12,10 @@ export const writeFailure = (path: string, error: unknown): Error => {
   const code = (error as NodeJS.ErrnoException).code
   if (code === undefined) return error as Error
   const { what, hint } = wordsOfCode(code)
-  return new RunError(
-    `${path}: could not be written: ${what}; what was written before is intact`,
-    { hint: passesWithRoom(code) ? goOn(hint) : hint, cause: error },
-  )
+  return new RunError(`${path}: could not be written: ${what}; what was written before is intact`, {
+    hint: passesWithRoom(code) ? goOn(hint) : hint,
+    cause: error,
+  })
 }
 
 const goOn = (hint: string): string => `${hint}, then go on with --resume`

@@ -24,7 +24,10 @@ const WORDS: Readonly<Record<string, Words>> = {
   ENFILE: { what: 'too many files are open on this machine', hint: 'close some, then try again' },
   ENOSPC: { what: 'the disk is full', hint: 'free some disk space' },
   EDQUOT: { what: 'the disk quota is used up', hint: 'free some disk space' },
-  EFBIG: { what: 'the file is larger than this system allows', hint: 'raise the limit (ulimit -f), or choose another disk' },
+  EFBIG: {
+    what: 'the file is larger than this system allows',
+    hint: 'raise the limit (ulimit -f), or choose another disk',
+  },
   EIO: { what: 'the disk or device failed', hint: 'check it, then try again' },
   ENXIO: { what: 'nobody is at the other end of it', hint: 'name a file' },
   EPIPE: { what: 'its reader is gone', hint: 'name a file' },
