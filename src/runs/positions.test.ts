@@ -117,7 +117,7 @@ it('a lock is held by one, and by none after it was given back or its holder is 
           release = null
         }
         // A holder that died leaves its file; it names a process that is not there.
-        if ((what === 'die' || what === 'tear') && release === null) {
+        if (what === 'die' && release === null) {
           takeLock(dir)()
           const owner = { pid: 2 ** 22 + 7, host: hostname(), born: null, since: '' }
           writeFileSync(join(dir, 'lock'), JSON.stringify(owner))
