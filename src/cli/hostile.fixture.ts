@@ -200,8 +200,8 @@ const jsonProblem = (out: string): string[] => {
   return []
 }
 
-/** Longest line of a message for people; a schema's list of known keys is the longest there is. */
-const MAX_LINE = 5_000
+/** Longest line of a message: what was typed on the command line itself may be repeated. */
+const MAX_LINE = 20_000
 
 /**
  * What is wrong with the way in which a command ended; nothing where it behaved.
