@@ -1,0 +1,57 @@
+/** @file The caller's end of one worker thread of a pool. */
+
+import { Worker } from 'node:worker_threads'
+import { WorkPlace, type WorkPosition } from './work-place.ts'
+import type { ThreadData, ThreadMessage, WorkAnswer, WorkJob } from './work-serve.ts'
+
+export interface ThreadOptions {
+  entry: URL
+  /** Megabytes of JavaScript heap that a thread may fill; beyond, it ends. */
+  heapMb: number
+  data: unknown
+}
+
+export interface ThreadEvents<Reply> {
+  onReady(): void
+  onAnswers(answers: readonly WorkAnswer<Reply>[]): void
+  /** Once, when the thread is gone and everything that it sent has been heard. */
+  onEnd(why: string): void
+}
+
+/** Never keeps the process alive by itself; that is for whoever waits for its answers. */
+export class WorkThread<Request, Reply> {
+  readonly #worker: Worker
+  readonly #place = new WorkPlace()
+
+  constructor({ entry, heapMb, data }: ThreadOptions, events: ThreadEvents<Reply>) {
+    this.#worker = new Worker(entry, {
+      execArgv: [],
+      workerData: { place: this.#place.buffer, data } satisfies ThreadData,
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    })
+    this.#worker.unref()
+    let why = ''
+    this.#worker
+      .on('message', (message: ThreadMessage<Reply>) =>
+        'ready' in message ? events.onReady() : events.onAnswers(message.answers),
+      )
+      .on('error', error => {
+        why = error instanceof Error ? error.message : String(error)
+      })
+      .on('exit', code => events.onEnd(why || `it ended with exit code ${code}`))
+  }
+
+  /** @throws DataCloneError for a request that cannot be sent. */
+  post(jobs: readonly WorkJob<Request>[]): void {
+    this.#worker.postMessage(jobs)
+  }
+
+  /** What it is at, now; also when it is gone. */
+  position(): WorkPosition | null {
+    return this.#place.read()
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate()
+  }
+}
