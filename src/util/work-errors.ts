@@ -16,8 +16,11 @@ export class WorkError extends GradusError {
 /** It ran over its budget, and its thread was ended. */
 export class WorkTimeout extends WorkError {}
 
-/** Its thread died of it: out of memory, an unhandled rejection, an exit; or no thread could be started. */
+/** Its thread died of it: out of memory, an unhandled rejection, an exit. */
 export class WorkCrashed extends WorkError {}
+
+/** No thread could be started: this says nothing about the job. */
+export class WorkUnstarted extends WorkError {}
 
 /** It threw; its thread lives. */
 export class WorkFailed extends WorkError {}

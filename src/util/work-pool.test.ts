@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
+import { isOver } from './thread-clock.ts'
 import { workEntry } from './work-entry.fixture.ts'
 import {
   WorkCrashed,
@@ -50,7 +51,7 @@ afterEach(async () => {
 })
 
 const QUICK = { budgetMs: 20_000 }
-const SHORT = { budgetMs: 60 }
+const SHORT = { budgetMs: 40 }
 
 describe('a pool of workers', () => {
   it('answers each job by itself, in one batch or in many', async () => {
@@ -92,7 +93,7 @@ describe('a pool of workers', () => {
       .run({ kind: 'stuck', part: 3 }, SHORT)
       .catch(reason => reason)
     expect(error).toBeInstanceOf(WorkTimeout)
-    expect(error).toMatchObject({ part: 3, message: 'it was not done within 60 ms' })
+    expect(error).toMatchObject({ part: 3, message: 'it was not done within 40 ms' })
   })
 
   it.each([
@@ -172,6 +173,14 @@ describe('a pool of workers', () => {
     await expect(pool.run({ kind: 'echo' }, QUICK)).rejects.toThrow(WorkRefused)
   })
 
+  it('charges a job for the time that it had a core, where the system tells', async () => {
+    expect(isOver(100, 99, null)).toBe(false)
+    expect(isOver(100, 101, null)).toBe(true)
+    expect(isOver(100, 101, 30)).toBe(false)
+    expect(isOver(100, 900, 101)).toBe(true)
+    expect(isOver(100, 1001, 0)).toBe(true)
+  })
+
   it('ends its threads when there is nothing to do, and starts anew', async () => {
     const pool = poolOf({ idleMs: 30 })
     await pool.run({ kind: 'echo' }, QUICK)
@@ -228,7 +237,7 @@ describe('whatever the jobs are', () => {
           const abort = new AbortController()
           if (abortMs !== null) setTimeout(() => abort.abort(), abortMs)
           const hangs = kind === 'hang' || kind === 'wait'
-          const options = { budgetMs: hangs ? 40 : 20_000, signal: abort.signal }
+          const options = { budgetMs: hangs ? 25 : 20_000, signal: abort.signal }
           const outcome = pool.run({ kind, value, ms: 5 }, options).then(
             reply => `value ${reply}`,
             error => (abort.signal.aborted && error === abort.signal.reason ? 'aborted' : error.name),

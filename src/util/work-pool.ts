@@ -3,7 +3,8 @@
  * it, or takes its thread down, fails alone: the thread is replaced, and what waited behind is done by another.
  */
 
-import { WorkCrashed, WorkError, WorkFailed, WorkRefused, WorkTimeout } from './work-errors.ts'
+import { isOver } from './thread-clock.ts'
+import { WorkCrashed, WorkError, WorkFailed, WorkRefused, WorkTimeout, WorkUnstarted } from './work-errors.ts'
 import { sharedNowMs } from './work-place.ts'
 import { WorkQueue } from './work-queue.ts'
 import type { WorkAnswer } from './work-serve.ts'
@@ -26,8 +27,9 @@ export interface WorkPoolOptions {
 
 export interface WorkOptions {
   /**
-   * Milliseconds that a job may take in its thread; neither waiting nor starting a thread counts, nor does time in which
-   * this thread did not get to look.
+   * Milliseconds that a job may compute in its thread. Waiting and starting a thread do not count, nor does time in which
+   * the machine gave it no core (where the system tells; ten times the budget is the end), nor time in which this thread
+   * did not get to look.
    */
   budgetMs: number
   signal?: AbortSignal
@@ -70,6 +72,8 @@ interface Slot<Request, Reply> {
   /** The job that was at hand when the watchdog looked last, and the milliseconds that it is charged so far. */
   seen: number | null
   chargedMs: number
+  /** The thread's core time when the job began, about; null until the job is seen for the second time. */
+  baseMs: number | null
   /** Milliseconds that it has been starting, working on this batch, or dying. */
   phaseMs: number
   /** The job that it is being killed for; null while it is not. */
@@ -123,8 +127,8 @@ export class WorkPool<Request, Reply> {
   }
 
   /**
-   * @throws WorkTimeout, WorkCrashed and WorkFailed for what became of the job, WorkRefused for one that was not taken, the
-   * signal's reason when it is aborted.
+   * @throws WorkTimeout, WorkCrashed and WorkFailed for what became of the job, WorkUnstarted and WorkRefused for one that was
+   * not taken, the signal's reason when it is aborted.
    */
   run(request: Request, { budgetMs, signal }: WorkOptions): Promise<Reply> {
     return new Promise<Reply>((resolve, reject) => {
@@ -285,6 +289,7 @@ export class WorkPool<Request, Reply> {
       ready: false,
       seen: null,
       chargedMs: 0,
+      baseMs: null,
       phaseMs: 0,
       doomed: null,
       dying: false,
@@ -354,7 +359,7 @@ export class WorkPool<Request, Reply> {
     if ([...this.#slots].some(({ ready }) => ready)) return
     this.#unsent = 0
     for (const job of this.#waiting.drain())
-      this.#settle(job, () => job.reject(new WorkCrashed(`a worker could not be started: ${why}`)))
+      this.#settle(job, () => job.reject(new WorkUnstarted(`a worker could not be started: ${why}`)))
   }
 
   #kill(slot: Slot<Request, Reply>, doomed: Job<Request, Reply> | null): void {
@@ -407,10 +412,17 @@ export class WorkPool<Request, Reply> {
       slot.seen = null
       return
     }
-    slot.chargedMs =
-      slot.seen === job.id ? slot.chargedMs + passedMs : Math.min(nowMs - position.sinceMs, passedMs)
-    slot.seen = job.id
-    if (slot.chargedMs > job.budgetMs) this.#kill(slot, job)
+    if (slot.seen !== job.id) {
+      slot.seen = job.id
+      slot.chargedMs = Math.min(nowMs - position.sinceMs, passedMs)
+      slot.baseMs = null
+      return
+    }
+    slot.chargedMs += passedMs
+    const coreMs = slot.thread.coreMs()
+    if (coreMs !== null) slot.baseMs ??= coreMs - slot.chargedMs
+    const computedMs = coreMs === null || slot.baseMs === null ? null : coreMs - slot.baseMs
+    if (isOver(job.budgetMs, slot.chargedMs, computedMs)) this.#kill(slot, job)
   }
 
   #allSlow(): boolean {
@@ -436,4 +448,4 @@ export class WorkPool<Request, Reply> {
   }
 }
 
-export { WorkCrashed, WorkError, WorkFailed, WorkRefused, WorkTimeout }
+export { WorkCrashed, WorkError, WorkFailed, WorkRefused, WorkTimeout, WorkUnstarted }

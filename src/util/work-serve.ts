@@ -1,6 +1,7 @@
 /** @file The worker's side of a work pool: takes batches of jobs, notes which one it is at, answers each by itself. */
 
 import { parentPort, workerData } from 'node:worker_threads'
+import { threadFile } from './thread-clock.ts'
 import { WorkPlace } from './work-place.ts'
 
 export interface WorkJob<Request> {
@@ -11,7 +12,8 @@ export interface WorkJob<Request> {
 /** A reply, or the words of the error that the job threw. */
 export type WorkAnswer<Reply> = { id: number; value: Reply } | { id: number; error: string }
 
-export type ThreadMessage<Reply> = { ready: true } | { answers: WorkAnswer<Reply>[] }
+/** `ready` names the file with the thread's core time. */
+export type ThreadMessage<Reply> = { ready: string | null } | { answers: WorkAnswer<Reply>[] }
 
 /** What a thread is started with. */
 export interface ThreadData {
@@ -88,5 +90,5 @@ export const serveWork = <Request, Reply>(
     if (answers.length > 0) flush()
     place.leave()
   })
-  port.postMessage({ ready: true } satisfies ThreadMessage<Reply>)
+  port.postMessage({ ready: threadFile() } satisfies ThreadMessage<Reply>)
 }

@@ -1,6 +1,7 @@
 /** @file The caller's end of one worker thread of a pool. */
 
 import { Worker } from 'node:worker_threads'
+import { coreMs } from './thread-clock.ts'
 import { WorkPlace, type WorkPosition } from './work-place.ts'
 import type { ThreadData, ThreadMessage, WorkAnswer, WorkJob } from './work-serve.ts'
 
@@ -22,6 +23,7 @@ export interface ThreadEvents<Reply> {
 export class WorkThread<Request, Reply> {
   readonly #worker: Worker
   readonly #place = new WorkPlace()
+  #clock: string | null = null
 
   constructor({ entry, heapMb, data }: ThreadOptions, events: ThreadEvents<Reply>) {
     this.#worker = new Worker(entry, {
@@ -32,9 +34,14 @@ export class WorkThread<Request, Reply> {
     this.#worker.unref()
     let why = ''
     this.#worker
-      .on('message', (message: ThreadMessage<Reply>) =>
-        'ready' in message ? events.onReady() : events.onAnswers(message.answers),
-      )
+      .on('message', (message: ThreadMessage<Reply>) => {
+        if ('answers' in message) {
+          events.onAnswers(message.answers)
+          return
+        }
+        this.#clock = message.ready
+        events.onReady()
+      })
       .on('error', error => {
         why = error instanceof Error ? error.message : String(error)
       })
@@ -49,6 +56,11 @@ export class WorkThread<Request, Reply> {
   /** What it is at, now; also when it is gone. */
   position(): WorkPosition | null {
     return this.#place.read()
+  }
+
+  /** Milliseconds that it had a core so far; null where that is not known. */
+  coreMs(): number | null {
+    return coreMs(this.#clock)
   }
 
   async end(): Promise<void> {

@@ -6,9 +6,9 @@ import formats from 'ajv-formats'
 import { z } from 'zod'
 import { BoundedRegex, RegexTimeout } from './bounded-regex.ts'
 import { defineRule, type RuleOutcome } from './rule.ts'
+import { type Schema, schemaFault } from './schema-faults.ts'
 import { splitCode } from './text.ts'
-
-const MAX_SCHEMA = 100_000
+import { UNIQUE_ITEMS } from './unique-items.ts'
 
 /** Patterns in schemas are as untrusted as others: they run under the same time limit. */
 const boundedPatterns = Object.assign((source: string, flags: string) => new BoundedRegex(source, flags), {
@@ -22,22 +22,31 @@ const AJV: Options = {
   strictTuples: false,
   strictRequired: false,
   logger: false,
+  // What many references point to would be compiled anew for each.
+  inlineRefs: false,
   code: { regExp: boundedPatterns },
 }
 
-type Schema = boolean | Record<string, unknown>
+const compiled = new WeakMap<object, ValidateFunction>()
 
 /** Checks against draft 2020-12, or an older draft where `$schema` names one. @throws Error for a schema that is none. */
 const compileSchema = (schema: Schema): ValidateFunction => {
+  const known = typeof schema === 'object' ? compiled.get(schema) : undefined
+  if (known) return known
   const draft = typeof schema === 'object' ? String(schema.$schema ?? '') : ''
   const ajv = /draft-0[4-7]/.test(draft) ? new Ajv(AJV) : new Ajv2020(AJV)
   formats.default(ajv)
-  return ajv.compile(schema)
+  ajv.removeKeyword('uniqueItems')
+  ajv.addKeyword(UNIQUE_ITEMS)
+  const check = ajv.compile(schema)
+  if (typeof schema === 'object') compiled.set(schema, check)
+  return check
 }
 
-const schemaFault = (schema: Schema): string | null => {
+const compileFault = (schema: Schema): string | null => {
   try {
-    if (JSON.stringify(schema).length > MAX_SCHEMA) return `more than ${MAX_SCHEMA} characters`
+    const fault = schemaFault(schema)
+    if (fault !== null) return fault
     compileSchema(schema)
     return null
   } catch (error) {
@@ -50,7 +59,7 @@ const schemaParameter = z
     message: 'a JSON schema: an object, true or false; write it out',
   })
   .superRefine((schema, context) => {
-    const fault = schemaFault(schema)
+    const fault = compileFault(schema)
     if (fault !== null)
       context.addIssue({
         code: 'custom',
@@ -77,14 +86,27 @@ const findJson = (text: string, where: 'whole' | 'fence' | 'any'): { value: unkn
   return null
 }
 
+/** No schema in use asks for a value of so many levels. */
+const DEEP = 1_000
+
+/** Levels of nesting, counted up to `DEEP`. */
+const isDeep = (value: unknown): boolean => {
+  let level: unknown[] = [value]
+  for (let depth = 0; depth < DEEP; depth++) {
+    level = level.flatMap(each => (typeof each === 'object' && each !== null ? Object.values(each) : []))
+    if (level.length === 0) return false
+  }
+  return true
+}
+
 const validate = (check: ValidateFunction, value: unknown): RuleOutcome => {
   try {
-    if (check(value)) return { met: true }
+    // Anything but a plain yes is none: a promise, for one, is no verdict.
+    if ((check(value) as unknown) === true) return { met: true }
   } catch (error) {
     if (error instanceof RegexTimeout) return { met: null, explanation: error.message }
-    // A value nested deeper than the stack reaches: no schema in use asks for that.
-    if (error instanceof RangeError) return { met: false, explanation: 'nested too deeply to be checked' }
-    throw error
+    if (!(error instanceof RangeError)) throw error
+    return { met: isDeep(value) ? false : null, explanation: 'nested too deeply to be checked' }
   }
   const [first] = check.errors ?? []
   return {

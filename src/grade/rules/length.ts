@@ -2,12 +2,13 @@
 
 import { z } from 'zod'
 import { percent } from '../../util/format.ts'
+import { repetitionOf } from './repetition.ts'
 import { band, bandIsSensible, defineRule, inBand } from './rule.ts'
-import { fold, paragraphsOf, sentencesOf, wordsOf } from './text.ts'
+import { charactersIn, fold, paragraphsOf, sentencesOf, wordsOf } from './text.ts'
 
 const MEASURES = {
   words: (text: string) => wordsOf(text).length,
-  characters: (text: string) => Array.from(text.trim()).length,
+  characters: (text: string) => charactersIn(text.trim()),
   sentences: (text: string) => sentencesOf(text).length,
   paragraphs: (text: string) => paragraphsOf(text).length,
   lines: (text: string) => text.split('\n').filter(line => line.trim() !== '').length,
@@ -25,20 +26,6 @@ const lengthRule = defineRule({
     text =>
       inBand(MEASURES[unit](text), limits, unit),
 })
-
-/** How often the commonest run of n words occurs, and the share of runs that occurred before. */
-const repetitionOf = (words: readonly string[], n: number): { most: number; share: number } => {
-  const counts = new Map<string, number>()
-  let most = 0
-  const runs = Math.max(0, words.length - n + 1)
-  for (let i = 0; i < runs; i++) {
-    const run = words.slice(i, i + n).join(' ')
-    const count = (counts.get(run) ?? 0) + 1
-    counts.set(run, count)
-    most = Math.max(most, count)
-  }
-  return { most, share: runs === 0 ? 0 : 1 - counts.size / runs }
-}
 
 const repetitionRule = defineRule({
   name: 'repetition',

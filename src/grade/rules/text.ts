@@ -1,27 +1,34 @@
 /** @file Texts as rules see them: words, sentences, paragraphs, lines outside code, folded spelling. All in linear time. */
 
+import { sentenceSegments, wordSegments } from './segments.ts'
+
 const WORD = /[\p{L}\p{N}\p{M}_]+(?:(?:['’-]|(?<=\p{N})[.,](?=\p{N}))[\p{L}\p{N}\p{M}_]+)*/gu
 
 /** Scripts that put no spaces between words. */
 const SPACELESS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 
-const wordSegmenter = new Intl.Segmenter('und', { granularity: 'word' })
-const sentenceSegmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
-
 /** Words of a text. Hyphens and apostrophes stay inside a word; scripts without spaces are segmented as Unicode says. */
-export const wordsOf = (text: string): string[] => {
-  if (!SPACELESS.test(text)) return text.match(WORD) ?? []
-  const words: string[] = []
-  for (const { segment, isWordLike } of wordSegmenter.segment(text)) if (isWordLike) words.push(segment)
-  return words
-}
+export const wordsOf = (text: string): string[] =>
+  SPACELESS.test(text) ? wordSegments(text) : (text.match(WORD) ?? [])
 
 const hasContent = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
 
 /** Sentences by the rules of Unicode; a line break ends one. Markers and bare punctuation are none. */
 export const sentencesOf = (text: string): string[] =>
-  Array.from(sentenceSegmenter.segment(text), ({ segment }) => segment.trim()).filter(hasContent)
+  sentenceSegments(text)
+    .map(segment => segment.trim())
+    .filter(hasContent)
+
+/** Characters as Unicode counts them: a pair of surrogates is one. */
+export const charactersIn = (text: string): number => {
+  let count = text.length
+  for (let at = 1; at < text.length; at++) {
+    const isPair = (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800
+    if (isPair) count--
+  }
+  return count
+}
 
 /** Paragraphs: runs of lines between blank lines. */
 export const paragraphsOf = (text: string): string[] => {

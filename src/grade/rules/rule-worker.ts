@@ -1,0 +1,89 @@
+/** @file The worker thread that rules run in: a response and its rules in, outcomes out. */
+
+import { DataError, GradusError, NumericError } from '../../util/errors.ts'
+import { serveWork } from '../../util/work-serve.ts'
+import type { GradeItem } from '../grader.ts'
+import { compileRule } from './registry.ts'
+import type { RuleCheck, RuleOutcome } from './rule.ts'
+
+export interface RuleRequest {
+  /** Each rule as JSON, `{fn, params}`: equal texts are compiled once. */
+  rules: string[]
+  /** Null to look only whether the rules can be used. */
+  item: GradeItem | null
+  budgetMs: number
+}
+
+/** Outcomes in the order of the rules; or what speaks against one of them, with `PLACE` where its name belongs. */
+export type RuleReply =
+  | { outcomes: RuleOutcome[] }
+  | { unusable: { index: number; why: string }[] }
+  | { notFinite: string }
+
+/** Stands in an error for the place of a rule, which the worker does not know. */
+export const PLACE = '\u0001'
+
+/** Characters of rules remembered, as JSON; compiled they take several times as much. */
+const MAX_REMEMBERED = 4_000_000
+
+const compiled = new Map<string, RuleCheck>()
+let remembered = 0
+
+const checkOf = (text: string): RuleCheck => {
+  const known = compiled.get(text)
+  if (known) return known
+  const { fn, params } = JSON.parse(text)
+  const check = compileRule(fn, params, PLACE)
+  if (remembered + text.length > MAX_REMEMBERED) {
+    compiled.clear()
+    remembered = 0
+  }
+  compiled.set(text, check)
+  remembered += text.length
+  return check
+}
+
+/** A check that fails on a response says nothing about it. */
+const run = (check: RuleCheck, item: GradeItem): RuleOutcome => {
+  try {
+    return check(item)
+  } catch (error) {
+    if (error instanceof NumericError) throw error
+    const why = error instanceof GradusError ? error.message : `the rule failed: ${(error as Error).message}`
+    return { met: null, explanation: why }
+  }
+}
+
+const compileAll = (rules: readonly string[], reach: (part: number) => void) => {
+  const checks: RuleCheck[] = []
+  const unusable: { index: number; why: string }[] = []
+  for (const [index, text] of rules.entries()) {
+    reach(index)
+    try {
+      checks.push(checkOf(text))
+    } catch (error) {
+      if (!(error instanceof DataError)) throw error
+      unusable.push({ index, why: error.message })
+    }
+  }
+  return { checks, unusable }
+}
+
+serveWork<RuleRequest, RuleReply>(({ rules, item, budgetMs }, reach) => {
+  const endMs = performance.now() + budgetMs
+  const { checks, unusable } = compileAll(rules, reach)
+  if (unusable.length > 0) return { unusable }
+  if (item === null) return { outcomes: [] }
+  const late = { met: null, explanation: `not checked: the rules before it took ${budgetMs} ms (budgetMs)` }
+  try {
+    const outcomes = checks.map((check, index): RuleOutcome => {
+      if (index > 0 && performance.now() > endMs) return late
+      reach(index)
+      return run(check, item)
+    })
+    return { outcomes }
+  } catch (error) {
+    if (error instanceof NumericError) return { notFinite: error.message }
+    throw error
+  }
+})
