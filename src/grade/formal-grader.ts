@@ -15,6 +15,7 @@ import type { GradeItem, GradeOptions, Grader } from './grader.ts'
 import { gradeLogicBatch } from './logic/criteria.ts'
 import type { LogicGrade, LogicGradeOptions } from './logic/grade.ts'
 import { LogicSolver, type SolverOptions } from './logic/solver.ts'
+import { lengthFault } from './rules/settings.ts'
 
 interface FormalCheck {
   about: string
@@ -104,6 +105,8 @@ const MAX_PROBLEMS = 5_000
 export interface FormalGraderOptions {
   /** A solver to share, which the grader leaves open; or settings of one of its own, started when it is first needed. */
   solver?: LogicSolver | SolverOptions
+  /** Characters of a response (UTF-16 units). A longer one is not checked: null, with the reason. Default: that of rules. */
+  maxResponseChars?: number
 }
 
 /**
@@ -112,13 +115,15 @@ export interface FormalGraderOptions {
  */
 export class FormalGrader implements Grader {
   readonly #solverGiven: LogicSolver | SolverOptions
+  readonly #maxResponseChars: number | undefined
   #own: Promise<LogicSolver> | null = null
   readonly #problems = new Map<string, Promise<FormalProblem | string>>()
   #waiting: Waiting[] = []
   #busy = false
 
-  constructor({ solver = {} }: FormalGraderOptions = {}) {
+  constructor({ solver = {}, maxResponseChars }: FormalGraderOptions = {}) {
     this.#solverGiven = solver
+    this.#maxResponseChars = maxResponseChars
   }
 
   /** @throws DataError for a criterion without a formal check, or with one that cannot be used. */
@@ -153,6 +158,8 @@ export class FormalGrader implements Grader {
       explanation,
       source: 'formal',
     })
+    const tooLong = lengthFault(item.response, this.#maxResponseChars)
+    if (tooLong !== null) return noVerdict(tooLong)
     const statements = statementsOf(params, item)
     if (typeof statements === 'string') return noVerdict(statements)
     const problem = await this.#problem(statements)

@@ -3,6 +3,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Io } from '../io.ts'
 import { above0, callsOption, count, nullsOption, number, share } from '../option-values.ts'
+import { addRuleOptions } from '../rule-options.ts'
 import { addSolverOptions } from '../solver-options.ts'
 import type { GradeCommandOptions } from './grade.ts'
 
@@ -58,7 +59,7 @@ export const addGradeCommand = (program: Command, io: Io, done: (code: number) =
     )
     .option('--rubric <file>', 'rubric, or data set of rubrics (YAML, JSON, JSON Lines)')
     .option('--responses <file.jsonl>', 'responses; - is standard input')
-  addSolverOptions(judgeOptions(command), true)
+  addRuleOptions(addSolverOptions(judgeOptions(command), true))
     .option('--rule <name>', 'how verdicts become a score (gradus score --help lists the rules)', 'signed')
     .addOption(nullsOption())
     .option('--concurrency <n>', 'responses and calls of the judge at a time', count, 64)

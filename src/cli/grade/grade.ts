@@ -4,7 +4,7 @@ import { setMaxListeners } from 'node:events'
 import { FORMAL_CHECKS, FormalGrader } from '../../grade/formal-grader.ts'
 import type { Grader } from '../../grade/grader.ts'
 import { needsJudge, rubricGrader, validateVerifiers } from '../../grade/rubric-grader.ts'
-import { COMMON_PARAMETERS, RULES } from '../../grade/rules/index.ts'
+import { COMMON_PARAMETERS, RULES, RuleGrader } from '../../grade/rules/index.ts'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import { type RubricFile, type RubricItem, readRubricFile } from '../../rubric/formats/index.ts'
 import { type NamedRule, ruleOf } from '../../rubric/rules.ts'
@@ -14,13 +14,18 @@ import { mapInOrder } from '../../util/in-order.ts'
 import type { JsonlLine } from '../../util/jsonl.ts'
 import { streamJsonl } from '../../util/jsonl-stream.ts'
 import { EXIT, type Io } from '../io.ts'
+import { type RuleCommandOptions, ruleSettingsOf } from '../rule-options.ts'
 import { type SolverCommandOptions, solverOptionsOf } from '../solver-options.ts'
 import { type JudgeCommandOptions, openCommandJudge } from './judge.ts'
 import { type PriceOptions, planGrading, refuseStrayPrices } from './plan.ts'
 import { gradeItemOf, parseResponseRow, RubricMatcher } from './rows.ts'
 import { GradeTally } from './tally.ts'
 
-export interface GradeCommandOptions extends JudgeCommandOptions, PriceOptions, SolverCommandOptions {
+export interface GradeCommandOptions
+  extends JudgeCommandOptions,
+    PriceOptions,
+    RuleCommandOptions,
+    SolverCommandOptions {
   rubric?: string
   responses?: string
   rule: string
@@ -60,11 +65,16 @@ export const gradeCommand = async (options: GradeCommandOptions, io: Io): Promis
     validateVerifiers(item.rubric, file.items.length > 1 ? `${rubric}: ${item.id}` : rubric)
   if (options.dryRun) return planGrading({ file, responses, options, io })
   refuseStrayPrices(options)
+  const ruleSettings = ruleSettingsOf(options)
   const judge = openCommandJudge(options)
   if (!judge) checkWithoutJudge(file, options, io)
   const grader = rubricGrader({
     ...(judge && { judge: judge.grader }),
-    formal: new FormalGrader({ solver: solverOptionsOf(options) }),
+    rules: new RuleGrader(ruleSettings),
+    formal: new FormalGrader({
+      solver: solverOptionsOf(options),
+      maxResponseChars: ruleSettings.maxResponseChars,
+    }),
   })
   try {
     const { tally, interrupted } = await gradeStream({ file, responses, grader, rule, options, io })

@@ -105,6 +105,7 @@ const resolveRule = defineRule({
     ...sourceParameters,
     graded,
   },
+  uses: ['metadata'],
   compile: params => (text, item) => {
     const sources = params.from === 'own' ? [] : sourcesOf(params, item)
     if (sources === null && params.from === 'given') return noSources(params.sourcesKey)
@@ -170,6 +171,7 @@ const quotesRule = defineRule({
     ...sourceParameters,
     graded,
   },
+  uses: ['prompt', 'metadata'],
   compile: params => (text, item) => {
     const given = sourcesOf(params, item)
     if (given === null && !params.prompt) return noSources(params.sourcesKey)

@@ -18,6 +18,7 @@ const instructionRule = defineRule({
     kwargs: z.record(z.string(), z.unknown()).nullable().default({}),
     mode: z.enum(['strict', 'loose']).default('strict'),
   },
+  uses: ['prompt'],
   compile: ({ id, kwargs, mode }) => {
     // Once on anything at all: an unknown id or argument shows here.
     checkInstruction(id, kwargs, 'response', { prompt: 'prompt' })

@@ -62,6 +62,7 @@ const overlapRule = defineRule({
     ({ terms, from }) => (terms === undefined) !== (from === undefined),
     'terms or from, one of them; say which words matter',
   ],
+  uses: ['prompt'],
   compile: ({ terms, from, min }) => {
     const given = terms && phrases(terms)
     return (text, item) => {

@@ -1,43 +1,113 @@
 /** @file The grader of criteria that name a rule. */
 
-import type { Criterion, Verdict } from '../../rubric/criterion.ts'
-import { DataError, GradusError, NumericError } from '../../util/errors.ts'
+import type { Criterion, Rubric, Verdict, Verifier } from '../../rubric/criterion.ts'
+import { DataError, NumericError } from '../../util/errors.ts'
+import { parseWith } from '../../util/schema.ts'
+import type { WorkPoolStats } from '../../util/work-pool.ts'
 import type { GradeItem, GradeOptions, Grader } from '../grader.ts'
-import { compileRule, placeOf } from './registry.ts'
-import type { RuleCheck, RuleOutcome } from './rule.ts'
+import { placeOf, RULES } from './registry.ts'
+import type { RuleOutcome } from './rule.ts'
+import { PLACE } from './rule-request.ts'
+import { RuleRunner, UnusableRules } from './rule-runner.ts'
+import { lengthFault, type RuleSettings, ruleSettingsSchema } from './settings.ts'
 
-/** Checks criteria by their rules: at once, without a model. Verdicts carry `source: 'rule'`. */
+/**
+ * Checks criteria by their rules, without a model, in worker threads: neither response nor rubric can hold up the process or
+ * end it. What a rule cannot say within the budget is null, with the reason. Verdicts carry `source: 'rule'`.
+ */
 export class RuleGrader implements Grader {
-  /** @throws DataError for a criterion without a rule, or with one that cannot be used. */
+  readonly #settings: RuleSettings
+  readonly #runner: RuleRunner
+
+  /** @throws ConfigError for a setting out of range; those left out have the defaults of `ruleSettingsSchema`. */
+  constructor(settings: Partial<RuleSettings> = {}) {
+    this.#settings = parseWith(ruleSettingsSchema, settings, 'rules')
+    this.#runner = new RuleRunner(this.#settings)
+  }
+
+  /**
+   * @throws DataError for a criterion without a rule, or with one that cannot be used; WorkUnstarted when no worker can be
+   * started.
+   */
   async grade(
     item: GradeItem,
     criteria: readonly Criterion[],
     options: GradeOptions = {},
   ): Promise<Verdict[]> {
     options.signal?.throwIfAborted()
-    const checks = criteria.map(checkOf)
-    return criteria.map(({ id }, index) => asVerdict(id, run(checks[index], item)))
+    const verifiers = criteria.map((criterion, index) => ruleOf(criterion, index))
+    const fault = lengthFault(item.response, this.#settings.maxResponseChars)
+    if (fault !== null) return criteria.map(({ id }) => asVerdict(id, { met: null, explanation: fault }))
+    const outcomes = await named(criteria, 'rubric', () =>
+      this.#runner.run(verifiers.map(textOf), sentItem(item, verifiers), options.signal),
+    )
+    return criteria.map(({ id }, index) => asVerdict(id, outcomes[index]))
+  }
+
+  /** What the workers did, for all graders with the same `threads` and `heapMb` together. */
+  stats(): WorkPoolStats {
+    return this.#runner.stats()
+  }
+
+  /**
+   * Whether every rule of a rubric can be used, looked at in a worker: for rubrics that come from anybody.
+   * @throws DataError as `validateRules` does; WorkError where it takes too long to find out.
+   */
+  async check({ criteria }: Rubric, source = 'rubric', signal?: AbortSignal): Promise<void> {
+    const ruled = criteria.flatMap((criterion, index) => (criterion.verifier?.kind === 'rule' ? [index] : []))
+    if (ruled.length === 0) return
+    const verifiers = ruled.map(index => criteria[index].verifier!)
+    await named(criteria, source, () => this.#runner.check(verifiers.map(textOf), signal), ruled)
   }
 }
 
-const checkOf = (criterion: Criterion, index: number): RuleCheck => {
-  const place = placeOf('rubric', index, criterion)
+const ruleOf = (criterion: Criterion, index: number): Verifier => {
   const { verifier } = criterion
-  if (verifier?.kind !== 'rule')
-    throw new DataError(
-      `${place}: expected a rule, got ${verifier?.kind ?? 'none'}; give it to another grader`,
-    )
-  return compileRule(verifier.fn, verifier.params, place)
+  if (verifier?.kind === 'rule') return verifier
+  throw new DataError(
+    `${placeOf('rubric', index, criterion)}: expected a rule, got ${verifier?.kind ?? 'none'}; give it to another grader`,
+  )
 }
 
-/** A check that fails on a response says nothing about it. */
-const run = (check: RuleCheck, item: GradeItem): RuleOutcome => {
+const texts = new WeakMap<Verifier, string>()
+
+/** A rule as its worker reads it. Remembered with its object: never change one in place. */
+const textOf = (verifier: Verifier): string => {
+  let text = texts.get(verifier)
+  if (text === undefined) {
+    text = JSON.stringify({ fn: verifier.fn, params: verifier.params })
+    texts.set(verifier, text)
+  }
+  return text
+}
+
+/** What the rules look at, and nothing else: conversations and metadata may be large. */
+const sentItem = (item: GradeItem, verifiers: readonly Verifier[]): GradeItem => {
+  const looksAt = (part: 'prompt' | 'metadata') =>
+    verifiers.some(({ fn }) => RULES.get(fn)?.uses.includes(part))
+  return {
+    response: item.response,
+    prompt: looksAt('prompt') ? item.prompt : [],
+    ...(item.reference !== undefined && { reference: item.reference }),
+    ...(item.metadata !== undefined && looksAt('metadata') && { metadata: item.metadata }),
+  }
+}
+
+/** Puts the places of criteria into what the worker says of their rules. */
+const named = async <T>(
+  criteria: readonly Criterion[],
+  source: string,
+  work: () => Promise<T>,
+  places: readonly number[] = criteria.map((_, index) => index),
+): Promise<T> => {
   try {
-    return check(item)
+    return await work()
   } catch (error) {
-    if (error instanceof NumericError) throw error
-    const why = error instanceof GradusError ? error.message : `the rule failed: ${(error as Error).message}`
-    return { met: null, explanation: why }
+    if (!(error instanceof UnusableRules)) throw error
+    const lines = error.faults.map(({ index, why }) =>
+      why.replaceAll(PLACE, placeOf(source, places[index], criteria[places[index]])),
+    )
+    throw new DataError(lines.join('\n'))
   }
 }
 

@@ -1,30 +1,17 @@
 /** @file The worker thread that rules run in: a response and its rules in, outcomes out. */
 
 import { DataError, GradusError, NumericError } from '../../util/errors.ts'
+import { threadFile, WorkBudget } from '../../util/thread-clock.ts'
 import { serveWork } from '../../util/work-serve.ts'
 import type { GradeItem } from '../grader.ts'
 import { compileRule } from './registry.ts'
 import type { RuleCheck, RuleOutcome } from './rule.ts'
-
-export interface RuleRequest {
-  /** Each rule as JSON, `{fn, params}`: equal texts are compiled once. */
-  rules: string[]
-  /** Null to look only whether the rules can be used. */
-  item: GradeItem | null
-  budgetMs: number
-}
-
-/** Outcomes in the order of the rules; or what speaks against one of them, with `PLACE` where its name belongs. */
-export type RuleReply =
-  | { outcomes: RuleOutcome[] }
-  | { unusable: { index: number; why: string }[] }
-  | { notFinite: string }
-
-/** Stands in an error for the place of a rule, which the worker does not know. */
-export const PLACE = '\u0001'
+import { PLACE, type RuleReply, type RuleRequest } from './rule-request.ts'
 
 /** Characters of rules remembered, as JSON; compiled they take several times as much. */
 const MAX_REMEMBERED = 4_000_000
+
+const FILE = threadFile()
 
 const compiled = new Map<string, RuleCheck>()
 let remembered = 0
@@ -70,14 +57,14 @@ const compileAll = (rules: readonly string[], reach: (part: number) => void) => 
 }
 
 serveWork<RuleRequest, RuleReply>(({ rules, item, budgetMs }, reach) => {
-  const endMs = performance.now() + budgetMs
+  const budget = new WorkBudget(budgetMs, FILE)
   const { checks, unusable } = compileAll(rules, reach)
   if (unusable.length > 0) return { unusable }
   if (item === null) return { outcomes: [] }
   const late = { met: null, explanation: `not checked: the rules before it took ${budgetMs} ms (budgetMs)` }
   try {
     const outcomes = checks.map((check, index): RuleOutcome => {
-      if (index > 0 && performance.now() > endMs) return late
+      if (index > 0 && budget.isSpent()) return late
       reach(index)
       return run(check, item)
     })

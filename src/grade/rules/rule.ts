@@ -18,6 +18,9 @@ export type RuleResult = boolean | null | RuleOutcome
 /** A rule with its parameters fixed. */
 export type RuleCheck = (item: GradeItem) => RuleOutcome
 
+/** What a rule may look at besides response and reference. */
+export type RuleSource = 'prompt' | 'metadata'
+
 /** A named predicate over responses. */
 export interface Rule {
   name: string
@@ -25,6 +28,8 @@ export interface Rule {
   about: string
   /** Names of the parameters it takes. */
   parameters: readonly string[]
+  /** What it looks at besides response and reference. */
+  uses: readonly RuleSource[]
   /**
    * Checks the parameters once, so that a whole file is graded without looking at them again.
    * @param source where the parameters came from, for errors
@@ -50,6 +55,8 @@ interface Definition<S extends z.ZodRawShape> {
   name: string
   about: string
   params: S
+  /** What it looks at besides response and reference; it is given nothing else. Default: nothing. */
+  uses?: readonly RuleSource[]
   /** A condition on several parameters at once, with `what was expected; what to do`. */
   require?: readonly [(params: z.output<z.ZodObject<S>>) => boolean, string]
   /** May throw DataError for parameters that only turn out to be wrong now. */
@@ -58,7 +65,7 @@ interface Definition<S extends z.ZodRawShape> {
 
 /** Makes a rule of a definition: checks parameters, cuts out `within`, turns round `negate`. */
 export const defineRule = <S extends z.ZodRawShape>(definition: Definition<S>): Rule => {
-  const { name, about, params: shape, require, compile } = definition
+  const { name, about, params: shape, uses = [], require, compile } = definition
   type Params = z.output<z.ZodObject<S>>
   const object = z.strictObject({ ...shape, ...common })
   const schema = require
@@ -68,6 +75,7 @@ export const defineRule = <S extends z.ZodRawShape>(definition: Definition<S>): 
     name,
     about,
     parameters: Object.keys(shape),
+    uses,
     compile(params, source) {
       const checked = parseWith(schema, params ?? {}, source, DataError) as Params & CommonParams
       const check = named(source, () => compile(checked))

@@ -1,6 +1,6 @@
 /** @file The packing task for recipes: prompts, scaffolds, and grading by the rules of each trip's rubric. */
 
-import { RuleGrader } from '../../grade/rules/index.ts'
+import { RuleGrader, type RuleSettings } from '../../grade/rules/index.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import type { ModelSource } from '../../policy/local/model-source.ts'
 import { assertRoom } from '../../policy/local/sampler.ts'
@@ -75,17 +75,20 @@ export interface PackingTaskOptions {
   /** How verdicts are scored; the signed score where absent. */
   score?: (rubric: Rubric, verdicts: readonly Verdict[]) => number | null
   noise?: RewardNoise
+  /** What checking a response may take; the schema's defaults where absent. */
+  rules?: Partial<RuleSettings>
 }
 
 /** Trips with a rubric each. */
 export class PackingTask implements ScoreTask<Trip> {
   readonly world: PackingWorld
   readonly #options: PackingTaskOptions
-  readonly #grader = new RuleGrader()
+  readonly #grader: RuleGrader
 
   constructor(world: PackingWorld, options: PackingTaskOptions = {}) {
     this.world = world
     this.#options = options
+    this.#grader = new RuleGrader(options.rules)
   }
 
   name(trip: Trip): string {

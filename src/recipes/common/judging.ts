@@ -6,6 +6,7 @@ import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { type OpenJudge, type OpenJudgeStats, openJudge } from '../../grade/judge/open-judge.ts'
 import { recentVerdicts } from '../../grade/judge/recent-verdicts.ts'
 import { rubricGrader } from '../../grade/rubric-grader.ts'
+import { RuleGrader, type RuleSettings } from '../../grade/rules/index.ts'
 
 /** A grader that says what it did since it was last asked. */
 export interface Judging {
@@ -54,19 +55,22 @@ const figuresOf = (name: JudgeName, judge: OpenJudge): Judging['figures'] => {
  * The graders of a run; without a judge, rubrics must get along with rules.
  * @param model in place of the configured fleet
  * @param name begins the names of the figures
+ * @param ruleSettings what the rules may take
  * @throws ConfigError for a judge that cannot be used
  */
 export const openJudging = (
   config: JudgeConfig | null,
   model?: ChatModel,
   name: JudgeName = 'judge',
+  ruleSettings: Partial<RuleSettings> = {},
 ): Judging => {
+  const rules = new RuleGrader(ruleSettings)
   if (config === null) {
-    const grader = rubricGrader({ onNoJudge: 'error' })
+    const grader = rubricGrader({ rules, onNoJudge: 'error' })
     return { grader, figures: () => ({}), close: async () => grader.close?.() }
   }
   const judge = openJudge(config, { model, store: recentVerdicts() })
-  const grader = rubricGrader({ judge: judge.grader, onNoJudge: 'error' })
+  const grader = rubricGrader({ judge: judge.grader, rules, onNoJudge: 'error' })
   return {
     grader,
     figures: figuresOf(name, judge),

@@ -1,6 +1,7 @@
 /** @file Configuration of the ruscarl recipe; defaults are those of the paper where it gives them, of its code where it does not. */
 
 import { z } from 'zod'
+import { ruleSettingsSchema } from '../../grade/rules/settings.ts'
 import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { lossSettingSchema, modelSchema, reinforcementShape, rolloutSchema } from '../../train/config.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
@@ -90,6 +91,8 @@ export const ruscarlSchema = z.strictObject({
   world: z.union([z.int(), z.string()]).default('packing'),
   /** Who judges criteria that no rule checks (conversations). */
   judge: trainingJudgeSchema.nullable().default(null),
+  /** What the rules of a rubric may take on one response; absent: as the schema has it. */
+  rules: ruleSettingsSchema.optional(),
   /** Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder` (packing). */
   coldStart: checklistPhaseSchema.nullable().default(null),
   /** Then supervised learning on scaffolded demonstrations, in the run's folder `sft`. */

@@ -26,8 +26,13 @@ export interface JudgeModels {
 }
 
 /** The judge that training never hears. It goes by the true rubrics. */
-const secondJudge = (config: HeldOutJudge, format: ChatFormat, model?: ChatModel) => {
-  const { grader, figures, close } = openJudging(config, model, 'heldOutJudge')
+const secondJudge = (
+  config: HeldOutJudge,
+  format: ChatFormat,
+  rules: RuscarlConfig['rules'],
+  model?: ChatModel,
+) => {
+  const { grader, figures, close } = openJudging(config, model, 'heldOutJudge', rules)
   const opinion: SecondOpinion<Conversation> = {
     task: new ConversationTask(format, grader, { score: completeScore }),
     rollouts: config.rollouts,
@@ -93,9 +98,9 @@ export const conversationTask = (
   models: JudgeModels = {},
   { train, test, notes, format, rubricOf } = encodedConversations(config, folder),
 ): RubricTask<Conversation> => {
-  const { grader, figures, close } = openJudging(config.judge, models.judgeModel)
+  const { grader, figures, close } = openJudging(config.judge, models.judgeModel, 'judge', config.rules)
   const second = config.judge?.heldOut
-    ? secondJudge(config.judge.heldOut, format, models.heldOutJudgeModel)
+    ? secondJudge(config.judge.heldOut, format, config.rules, models.heldOutJudgeModel)
     : null
   const { nulls } = config.task
   const shown = {

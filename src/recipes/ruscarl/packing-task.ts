@@ -14,7 +14,8 @@ export const packingTask = (config: RuscarlConfig): RubricTask<Trip> => {
   const world = new PackingWorld(config.world)
   const { train, test } = splitTrips()
   const source = { name: tripName, rubric: (trip: Trip) => world.rubric(trip) }
-  const truth = new PackingTask(world)
+  const { rules } = config
+  const truth = new PackingTask(world, { rules })
   const spoilt = config.noise !== 'none' || config.flipRate > 0 || config.reward === 'random'
   const noise = new RewardNoise({ flipRate: config.flipRate, randomScores: config.reward === 'random' })
   return {
@@ -23,6 +24,7 @@ export const packingTask = (config: RuscarlConfig): RubricTask<Trip> => {
     testName: 'unseen trips',
     orderLabel: 'packing trips',
     reward: new PackingTask(world, {
+      rules,
       rubricOf: trainingRubrics(config, source, ALL_TRIPS),
       score: trainingScore(config.noise),
       noise,

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { solverSchema } from '../../grade/logic/settings.ts'
+import { ruleSettingsSchema } from '../../grade/rules/settings.ts'
 import { criterionSchema } from '../../rubric/criterion.ts'
 import { ruleOf } from '../../rubric/rules.ts'
 import { treeSchema } from '../../rubric/tree.ts'
@@ -202,6 +203,8 @@ export const rewardConfigSchema = z.strictObject({
         .default(1024 ** 3),
     })
     .optional(),
+  /** What the rules of a rubric may take on one response. */
+  rules: ruleSettingsSchema.prefault({}),
   /** What proves the criteria of kind `formal`. */
   solver: solverSchema.prefault({}),
   aggregation: aggregationSchema.prefault({}),

@@ -5,6 +5,7 @@ import { FormalGrader } from '../../grade/formal-grader.ts'
 import type { Grader } from '../../grade/grader.ts'
 import { VerdictCache } from '../../grade/judge/cache/index.ts'
 import { needsJudge, rubricGrader, validateVerifiers } from '../../grade/rubric-grader.ts'
+import { RuleGrader } from '../../grade/rules/index.ts'
 import { scoreByRule } from '../../rubric/rules.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { RewardConfig } from './config.ts'
@@ -67,7 +68,11 @@ export const openGrading = async (
   const rubrics = openRubrics(config, folder)
   const cache = openCache(config, folder)
   const judge = await openJudges(config, { folder, cache, onCall })
-  const grader = rubricGrader({ judge: judge?.grader, formal: new FormalGrader({ solver: config.solver }) })
+  const grader = rubricGrader({
+    judge: judge?.grader,
+    rules: new RuleGrader(config.rules),
+    formal: new FormalGrader({ solver: config.solver, maxResponseChars: config.rules.maxResponseChars }),
+  })
   return {
     rubrics,
     hasJudge: judge !== null,

@@ -1,0 +1,32 @@
+/** @file Options of the commands that check responses by rules. */
+
+import type { Command } from 'commander'
+import type { RuleSettings } from '../grade/rules/settings.ts'
+import { count } from './option-values.ts'
+
+export interface RuleCommandOptions {
+  ruleBudgetMs?: number
+  maxResponseChars?: number
+}
+
+export const addRuleOptions = (command: Command): Command =>
+  command
+    .option(
+      '--rule-budget-ms <ms>',
+      'what all rules may take on one response; what is not checked by then has no verdict (default: 2000)',
+      count,
+    )
+    .option(
+      '--max-response-chars <n>',
+      'longer responses are not checked by rules and solver: no verdict (default: 1000000)',
+      count,
+    )
+
+/** As `RuleGrader` takes them, which refuses what is out of range. */
+export const ruleSettingsOf = ({
+  ruleBudgetMs,
+  maxResponseChars,
+}: RuleCommandOptions): Partial<RuleSettings> => ({
+  ...(ruleBudgetMs !== undefined && { budgetMs: ruleBudgetMs }),
+  ...(maxResponseChars !== undefined && { maxResponseChars }),
+})
