@@ -1,5 +1,6 @@
 /** @file The five criteria of the logic rubric, C1 to C5, for whole batches of responses (spec 6.2, 6.3). */
 
+import { Breath } from '../../util/breath.ts'
 import { mean } from '../../util/descriptive.ts'
 import { extractLabel } from './answer.ts'
 import { contextOf, type ReadStep } from './context.ts'
@@ -10,16 +11,31 @@ import type { LogicProblem } from './problem.ts'
 import { proofOf } from './proof.ts'
 import { completenessProxy, premiseUseProxy } from './proxies.ts'
 import { type LogicSolver, STEP_CREDIT, type StepQuery, type StepStatus } from './solver.ts'
-import { extractReasoning, type Rule, type StepText } from './steps.ts'
+import { type ExtractedReasoning, extractReasoning, type Rule, type StepText } from './steps.ts'
 
-const draftOf = ({ problem, response }: LogicItem): Draft => {
+/** Beyond these a response is no proof that anybody reads: it has no grade. */
+const MAX_REASONING_CHARS = 200_000
+const MAX_STEPS = 1_000
+
+const UNREAD: ExtractedReasoning = { text: '', span: [0, 0], tagged: false, steps: [], unnumberedLines: 0 }
+
+const isTooLong = ({ text, steps }: ExtractedReasoning): boolean =>
+  text.length > MAX_REASONING_CHARS || steps.length > MAX_STEPS
+
+const draftOf = async ({ problem, response }: LogicItem, breath: Breath): Promise<Draft> => {
   const context = contextOf(problem)
-  const reasoning = extractReasoning(response)
-  const read = reasoning.steps.map(step => context.read(step.text))
-  const tautologies = read.map(({ formula, premise }) =>
-    formula === null || premise !== null ? false : isTautology(formula),
-  )
-  return { context, response, answer: extractLabel(response), reasoning, read, tautologies }
+  const found = extractReasoning(response)
+  const tooLong = isTooLong(found)
+  const reasoning = tooLong ? UNREAD : found
+  const read: ReadStep[] = []
+  const tautologies: (boolean | null)[] = []
+  for (const { text } of reasoning.steps) {
+    await breath.take()
+    const step = context.read(text)
+    read.push(step)
+    tautologies.push(step.formula === null || step.premise !== null ? false : isTautology(step.formula))
+  }
+  return { context, response, answer: extractLabel(response), reasoning, read, tautologies, tooLong }
 }
 
 const NO_PREMISES: readonly Formula[] = []
@@ -97,7 +113,8 @@ interface Asked {
   failed: boolean
 }
 
-const exclusionOf = ({ premises, failed }: Asked): LogicGrade['excluded'] => {
+const exclusionOf = ({ premises, failed }: Asked, { tooLong }: Draft): LogicGrade['excluded'] => {
+  if (tooLong) return 'too-long'
   if (premises === 'inconsistent-premises') return premises
   return failed ? 'solver-failed' : null
 }
@@ -112,7 +129,7 @@ const finish = async (
   const { problem } = context
   const { steps } = asked
   markRepeats(steps, read, options.noveltyDiscount ?? false)
-  const known = exclusionOf(asked)
+  const known = exclusionOf(asked, draft)
   const found = known === null ? await proofOf(draft, steps, solver, options) : null
   const excluded = known ?? (found === null ? 'solver-failed' : null)
   for (const [index, step] of steps.entries()) step.supported = found?.supported?.[index] ?? null
@@ -152,7 +169,9 @@ export const gradeLogicBatch = async (
   solver: LogicSolver,
   options: LogicGradeOptions = {},
 ): Promise<LogicGrade[]> => {
-  const drafts = items.map(draftOf)
+  const breath = new Breath()
+  const drafts: Draft[] = []
+  for (const item of items) drafts.push(await draftOf(item, breath))
   const statuses = await ask(drafts, solver)
   let at = 0
   const asked = drafts.map((draft): Asked => {
@@ -173,8 +192,10 @@ export const gradeLogicBatch = async (
     }
   }
   const grades: LogicGrade[] = []
-  for (const [index, draft] of drafts.entries())
+  for (const [index, draft] of drafts.entries()) {
+    await breath.take()
     grades.push(await finish(draft, asked[index], solver, options))
+  }
   return grades
 }
 

@@ -23,6 +23,8 @@ export class SentenceError extends DataError {}
 
 const X = 'x'
 
+const MAX_SENTENCE = 5_000
+
 const fail = (words: readonly string[], expected: string): never => {
   throw new SentenceError(`expected ${expected}, got "${words.join(' ')}"`)
 }
@@ -225,6 +227,8 @@ const sentence = (words: readonly string[]): Formula => {
  * @throws SentenceError saying what was expected.
  */
 export const parseSentence = (text: string): Formula => {
+  if (text.length > MAX_SENTENCE)
+    throw new SentenceError(`expected a sentence of at most ${MAX_SENTENCE} characters, got ${text.length}`)
   const words = wordsOf(text)
   if (words.length < 2) fail(words, 'a sentence')
   return sentence(words)

@@ -46,8 +46,8 @@ export interface StepGrade {
 
 export interface LogicGrade {
   problemId: string
-  /** Set when the item is faulty, or the solver failed on it, so that it must be left out of every mean. */
-  excluded: 'inconsistent-premises' | 'solver-failed' | null
+  /** Set when the item is faulty, the response too long, or the solver failed on it, so that it is left out of every mean. */
+  excluded: 'inconsistent-premises' | 'solver-failed' | 'too-long' | null
   answer: LogicLabel | null
   /** The last answer with its tags, as offsets in the response. */
   answerSpan: [start: number, end: number] | null
@@ -84,4 +84,6 @@ export interface Draft {
   reasoning: ExtractedReasoning
   read: ReadStep[]
   tautologies: (boolean | null)[]
+  /** The reasoning is longer than is read. */
+  tooLong: boolean
 }

@@ -11,6 +11,26 @@ type Environment = Readonly<Record<string, string>>
 
 class OutsideFragment extends Error {}
 
+/**
+ * What a question may cost, counted in nodes, literals and copies: a count, and no clock, so that a busy machine does not
+ * change an answer. @throws OutsideFragment when it is spent
+ */
+class Work {
+  #left: number
+
+  constructor(most: number) {
+    this.#left = most
+  }
+
+  spend(cost: number): void {
+    this.#left -= cost
+    if (this.#left < 0) throw new OutsideFragment()
+  }
+}
+
+/** Work that is worth doing at once, where the question arises: a few milliseconds. */
+export const QUICK_WORK = 50_000
+
 const MAX_CLAUSES_PER_FORMULA = 256
 const MAX_INSTANCES = 4096
 
@@ -29,14 +49,26 @@ class Atoms {
   }
 }
 
-const cross = (left: Clause[], right: Clause[]): Clause[] => {
+const cross = (left: Clause[], right: Clause[], work: Work): Clause[] => {
   if (left.length * right.length > MAX_CLAUSES_PER_FORMULA) throw new OutsideFragment()
+  for (const clause of left) work.spend(right.length * (clause.length + 1))
   return left.flatMap(a => right.map(b => [...a, ...b]))
 }
 
 /** Clauses of a formula without quantifiers, asserted (`sign`) or denied. [[]] is falsehood, [] truth. */
-const clausesOf = (formula: Formula, sign: boolean, atoms: Atoms, environment: Environment): Clause[] => {
-  const sub = (part: Formula, asserted: boolean) => clausesOf(part, asserted, atoms, environment)
+const clausesOf = (
+  formula: Formula,
+  sign: boolean,
+  atoms: Atoms,
+  environment: Environment,
+  work: Work,
+): Clause[] => {
+  const sub = (part: Formula, asserted: boolean) => clausesOf(part, asserted, atoms, environment, work)
+  const both = (left: Clause[], right: Clause[]) => {
+    work.spend(left.length + right.length)
+    return left.concat(right)
+  }
+  work.spend(1)
   switch (formula.kind) {
     case 'atom': {
       const args = formula.args.map(name => environment[name] ?? name)
@@ -50,21 +82,21 @@ const clausesOf = (formula: Formula, sign: boolean, atoms: Atoms, environment: E
       return sub(formula.body, !sign)
     case 'and':
       return sign
-        ? [...sub(formula.left, true), ...sub(formula.right, true)]
-        : cross(sub(formula.left, false), sub(formula.right, false))
+        ? both(sub(formula.left, true), sub(formula.right, true))
+        : cross(sub(formula.left, false), sub(formula.right, false), work)
     case 'or':
       return sign
-        ? cross(sub(formula.left, true), sub(formula.right, true))
-        : [...sub(formula.left, false), ...sub(formula.right, false)]
+        ? cross(sub(formula.left, true), sub(formula.right, true), work)
+        : both(sub(formula.left, false), sub(formula.right, false))
     case 'implies':
       return sign
-        ? cross(sub(formula.left, false), sub(formula.right, true))
-        : [...sub(formula.left, true), ...sub(formula.right, false)]
+        ? cross(sub(formula.left, false), sub(formula.right, true), work)
+        : both(sub(formula.left, true), sub(formula.right, false))
     case 'iff':
     case 'xor': {
       const same = (formula.kind === 'iff') === sign
-      const forwards = cross(sub(formula.left, false), sub(formula.right, same))
-      return [...forwards, ...cross(sub(formula.left, true), sub(formula.right, !same))]
+      const forwards = cross(sub(formula.left, false), sub(formula.right, same), work)
+      return both(forwards, cross(sub(formula.left, true), sub(formula.right, !same), work))
     }
     default:
       throw new OutsideFragment()
@@ -112,12 +144,13 @@ const environments = function* (
 }
 
 /** Clauses that hold after setting `literals`, or null for a conflict. Sets everything that follows by unit clauses. */
-const propagate = (clauses: readonly Clause[], set: Map<number, boolean>): Clause[] | null => {
+const propagate = (clauses: readonly Clause[], set: Map<number, boolean>, work: Work): Clause[] | null => {
   let open: readonly Clause[] = clauses
   for (;;) {
     const next: Clause[] = []
     let changed = false
     for (const clause of open) {
+      work.spend(clause.length + 1)
       let satisfied = false
       const rest: Clause = []
       for (const literal of clause) {
@@ -141,15 +174,16 @@ const propagate = (clauses: readonly Clause[], set: Map<number, boolean>): Claus
 }
 
 /** Davis, Putnam, Logemann and Loveland: propagate, then split on a literal of a shortest clause. */
-const satisfiable = (clauses: readonly Clause[], set: ReadonlyMap<number, boolean> = new Map()): boolean => {
+const satisfiable = (clauses: readonly Clause[], set: ReadonlyMap<number, boolean>, work: Work): boolean => {
+  work.spend(2 * set.size)
   const values = new Map(set)
-  const open = propagate(clauses, values)
+  const open = propagate(clauses, values, work)
   if (open === null) return false
   if (open.length === 0) return true
   const literal = open.reduce((best, clause) => (clause.length < best.length ? clause : best))[0]
   return [literal > 0, literal < 0].some(value => {
     const branch = new Map(values).set(Math.abs(literal), value)
-    return satisfiable(open, branch)
+    return satisfiable(open, branch, work)
   })
 }
 
@@ -167,34 +201,42 @@ export class GroundTheory {
   readonly #open: Clause[] | null
   readonly #set = new Map<number, boolean>()
   readonly #freshNames: number
+  readonly #work: Work
   readonly consistent: boolean
 
-  private constructor(premises: readonly Formula[], extraNames: readonly string[], freshNames: number) {
+  private constructor(
+    premises: readonly Formula[],
+    extraNames: readonly string[],
+    freshNames: number,
+    work: Work,
+  ) {
     this.#freshNames = freshNames
+    this.#work = work
     const prefixes = premises.map(premise => prefixOf(premise, true))
     const names = new Set([...extraNames, ...premises.flatMap(premise => [...freeVariables(premise)])])
     const own = prefixes.reduce((sum, prefix) => sum + prefix.existentials.length, 0)
     this.#universe = [...names, ...Array.from({ length: own + freshNames }, (_, index) => fresh(index))]
     let next = freshNames
     for (const prefix of prefixes) {
-      this.#clauses.push(...this.#instances(prefix, () => fresh(next++)))
+      for (const clause of this.#instances(prefix, () => fresh(next++))) this.#clauses.push(clause)
     }
-    this.#open = propagate(this.#clauses, this.#set)
-    this.consistent = this.#open !== null && satisfiable(this.#open, this.#set)
+    this.#open = propagate(this.#clauses, this.#set, work)
+    this.consistent = this.#open !== null && satisfiable(this.#open, this.#set, work)
   }
 
   /**
    * Null when a premise is outside the fragment: universal (or leading existential) quantifiers over a formula without
    * quantifiers and equality. `names` are constants that questions will use beside the premises' own; `freshNames` is the
-   * largest number of universal quantifiers in a question.
+   * largest number of universal quantifiers in a question. Null, too, when it takes more than `maxWork`, which questions share.
    */
   static of(
     premises: readonly Formula[],
     names: readonly string[] = [],
     freshNames = 2,
+    maxWork = Number.POSITIVE_INFINITY,
   ): GroundTheory | null {
     try {
-      return new GroundTheory(premises, names, freshNames)
+      return new GroundTheory(premises, names, freshNames, new Work(maxWork))
     } catch (error) {
       if (error instanceof OutsideFragment) return null
       throw error
@@ -205,7 +247,10 @@ export class GroundTheory {
     const witnesses = Object.fromEntries(prefix.existentials.map(variable => [variable, named()]))
     const clauses: Clause[] = []
     for (const environment of environments(prefix.universals, this.#universe)) {
-      clauses.push(...clausesOf(prefix.matrix, prefix.sign, this.#atoms, { ...witnesses, ...environment }))
+      this.#work.spend(1 + prefix.universals.length)
+      const named = { ...witnesses, ...environment }
+      for (const clause of clausesOf(prefix.matrix, prefix.sign, this.#atoms, named, this.#work))
+        clauses.push(clause)
     }
     return clauses
   }
@@ -217,7 +262,7 @@ export class GroundTheory {
     if (prefix.existentials.length > this.#freshNames) throw new OutsideFragment()
     let next = 0
     const clauses = this.#instances(prefix, () => fresh(next++))
-    return satisfiable([...clauses, ...this.#open], this.#set)
+    return satisfiable(clauses.concat(this.#open), this.#set, this.#work)
   }
 
   /** Whether the premises entail the formula; null when the formula is outside the fragment. */
@@ -245,16 +290,21 @@ const quantifiers = (formula: Formula): number => {
   return formula.kind === 'not' ? quantifiers(formula.body) : 0
 }
 
-/** What premises say of one formula, by this solver alone; null outside its fragment. */
-export const groundStatus = (premises: readonly Formula[], formula: Formula): GroundStatus | null => {
+/** What premises say of one formula, by this solver alone; null outside its fragment, or beyond `maxWork`. */
+export const groundStatus = (
+  premises: readonly Formula[],
+  formula: Formula,
+  maxWork = QUICK_WORK,
+): GroundStatus | null => {
   // One name at least: a domain is never empty.
   const freshNames = Math.max(1, quantifiers(formula))
-  return GroundTheory.of(premises, [...freeVariables(formula)], freshNames)?.status(formula) ?? null
+  const theory = GroundTheory.of(premises, [...freeVariables(formula)], freshNames, maxWork)
+  return theory?.status(formula) ?? null
 }
 
 /**
  * Premises (by index) of a shortest derivation of a literal through rules with one condition, contrapositives included;
- * null when there is no such derivation. Breadth first over literals from the facts, so the fewest rules win.
+ * null when there is no such derivation, or none within `QUICK_WORK`. Breadth first over literals from the facts, so the fewest rules win.
  */
 export const shortestDerivation = (premises: readonly Formula[], goal: Formula): number[] | null => {
   try {
@@ -267,19 +317,23 @@ export const shortestDerivation = (premises: readonly Formula[], goal: Formula):
 
 const derive = (premises: readonly Formula[], goal: Formula): number[] | null => {
   const atoms = new Atoms()
-  const goalClauses = clausesOf(goal, true, atoms, {})
+  const work = new Work(QUICK_WORK)
+  const goalClauses = clausesOf(goal, true, atoms, {}, work)
   if (goalClauses.length !== 1 || goalClauses[0].length !== 1) return null
   const names = [...new Set([goal, ...premises].flatMap(formula => [...freeVariables(formula)]))]
   const edges = new Map<Literal, { to: Literal; premise: number }[]>()
   const reached = new Map<Literal, number[]>()
   const addEdge = (from: Literal, to: Literal, premise: number) => {
-    edges.set(from, [...(edges.get(from) ?? []), { to, premise }])
+    const known = edges.get(from)
+    if (known) known.push({ to, premise })
+    else edges.set(from, [{ to, premise }])
   }
   for (const [index, premise] of premises.entries()) {
     const prefix = prefixOf(premise, true)
     if (prefix.existentials.length > 0) continue
     for (const environment of environments(prefix.universals, names)) {
-      for (const clause of clausesOf(prefix.matrix, prefix.sign, atoms, environment)) {
+      work.spend(1 + prefix.universals.length)
+      for (const clause of clausesOf(prefix.matrix, prefix.sign, atoms, environment, work)) {
         if (clause.length === 1 && !reached.has(clause[0])) reached.set(clause[0], [index])
         if (clause.length !== 2) continue
         addEdge(-clause[0], clause[1], index)

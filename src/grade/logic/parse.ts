@@ -80,7 +80,14 @@ const OPERATORS: readonly (readonly [string, TokenKind])[] = [
   ['.', '.'],
 ]
 
-const WORDS: Readonly<Record<string, TokenKind>> = { forall: 'forall', exists: 'exists', xor: 'xor' }
+const WORDS: ReadonlyMap<string, TokenKind> = new Map([
+  ['forall', 'forall'],
+  ['exists', 'exists'],
+  ['xor', 'xor'],
+])
+
+/** Symbols and names of a formula. */
+const MAX_TOKENS = 10_000
 
 // Letters of any script, digits, apostrophes; inside a name also signs and points that stand before another letter or
 // digit (y42.3billion, anU.S.Official, c++, twenty-one).
@@ -95,6 +102,8 @@ const tokenize = (text: string): Token[] => {
   const tokens: Token[] = []
   let position = 0
   while (position < text.length) {
+    if (tokens.length >= MAX_TOKENS)
+      throw new FormulaSyntaxError(`expected at most ${MAX_TOKENS} symbols, got more`, position)
     if (/\s/.test(text[position])) {
       position++
       continue
@@ -115,7 +124,7 @@ const tokenize = (text: string): Token[] => {
         position,
       )
     }
-    tokens.push({ kind: WORDS[name] ?? 'name', text: name, position })
+    tokens.push({ kind: WORDS.get(name) ?? 'name', text: name, position })
     position += name.length
   }
   tokens.push({ kind: 'end', text: 'the end', position: text.length })

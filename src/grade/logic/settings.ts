@@ -7,6 +7,11 @@ export const solverSchema = z.strictObject({
   timeoutMs: z.int().min(1).max(3_600_000).default(200),
   /** The same for the label of a problem, which is decided once: worth waiting for. */
   labelTimeoutMs: z.int().min(1).max(3_600_000).default(3000),
+  /**
+   * What the built-in solver may do on one question: nodes, literals and copies, counted, so that a busy machine does not change
+   * a verdict. It works in a thread of its own; what it leaves open is `unknown`.
+   */
+  groundWork: z.int().min(1).default(5_000_000),
   /** Different constants are different things. FOLIO does not assume it. */
   uniqueNames: z.boolean().default(false),
   /** Verdicts remembered; what was used longest ago goes first. */

@@ -3,7 +3,8 @@
 import { RecentMap } from '../../util/recent-map.ts'
 import { parseWith } from '../../util/schema.ts'
 import { type Formula, formulaKey } from './formula.ts'
-import { groundStatus } from './ground.ts'
+import type { GroundStatus } from './ground.ts'
+import { GroundProcess } from './ground-process.ts'
 import type { LogicLabel } from './problem.ts'
 import { type SolverSettings, solverSchema } from './settings.ts'
 import { type CheckResult, type Problem, readResults, type ScriptOptions, scriptFor } from './smt.ts'
@@ -13,7 +14,7 @@ import { SolverProcess, SolverTimeout } from './solver-process.ts'
  * - entailed: premises and not(formula) have no model.
  * - contradicted: premises and formula have no model.
  * - consistent: both have one.
- * - unknown: Z3 ran out of time, and the question is outside the ground solver's fragment.
+ * - unknown: Z3 ran out of time, and the question is outside the ground solver's fragment or takes more work than it may do.
  * - failed: the solver crashed, or could not be started again; nothing is known of the formula.
  * - unparsed: there is no formula.
  * - inconsistent-premises: the premises alone have no model; the item is a data error and must be left out.
@@ -110,6 +111,7 @@ const GRACE_MS = 10_000
  */
 export class LogicSolver {
   readonly #process: SolverProcess | null
+  readonly #ground: GroundProcess
   readonly #options: ScriptOptions & { labelTimeoutMs: number; checksPerScript: number }
   readonly #verdicts: RecentMap<string, StepStatus>
   readonly #premiseIds: RecentMap<string, number>
@@ -121,10 +123,11 @@ export class LogicSolver {
 
   private constructor(
     process: SolverProcess | null,
-    { memory, ...settings }: SolverSettings,
+    { memory, groundWork, ...settings }: SolverSettings,
     { encoding = 'auto', checksPerScript = 2000 }: SolverOptions,
   ) {
     this.#process = process
+    this.#ground = new GroundProcess(groundWork)
     this.#options = { ...settings, encoding, checksPerScript }
     this.#verdicts = new RecentMap(memory)
     this.#premiseIds = new RecentMap(Math.ceil(memory / 10))
@@ -180,14 +183,14 @@ export class LogicSolver {
     return {
       backend: this.#process ? 'z3' : 'ground',
       ...this.#stats,
-      restarts: this.#process?.restarts ?? 0,
+      restarts: (this.#process?.restarts ?? 0) + this.#ground.restarts,
       solverMs: this.#process?.solverMs ?? 0,
     }
   }
 
   /** Ends the solver's threads, so that the process can exit. */
   async close(): Promise<void> {
-    await this.#process?.close()
+    await Promise.all([this.#process?.close(), this.#ground.close()])
   }
 
   async #check(items: readonly StepQuery[], timeoutMs: number): Promise<StepStatus[]> {
@@ -293,14 +296,14 @@ export class LogicSolver {
 
   async #solveBatch(batch: readonly Asked[], timeoutMs: number): Promise<void> {
     if (!this.#process) {
-      for (const entry of batch) this.#solveGround(entry)
+      await Promise.all(batch.map(entry => this.#solveGround(entry)))
       return
     }
     const results = await this.#run(batch, timeoutMs)
     for (const [index, entry] of batch.entries()) {
       // A problem that failed in company gets a second chance by itself, so that it cannot spoil its neighbours.
       const [result] = results[index] === null ? await this.#run([entry], timeoutMs, true) : [results[index]]
-      this.#remember(entry, result)
+      await this.#remember(entry, result)
     }
   }
 
@@ -328,7 +331,7 @@ export class LogicSolver {
   }
 
   /** What Z3 left open for lack of time, the ground solver decides where it can: a busy machine must not change a verdict. */
-  #remember(asked: Asked, results: CheckResult[] | null): void {
+  async #remember(asked: Asked, results: CheckResult[] | null): Promise<void> {
     const { premises, queries } = asked
     this.#stats.solved += queries.size
     if (results === null) {
@@ -337,24 +340,35 @@ export class LogicSolver {
       return
     }
     if (results.includes('unknown')) this.#stats.timeouts++
-    const decided = (formula: Formula) => groundStatus(premises, formula) ?? 'unknown'
-    const inconsistent =
-      results[0] === 'unsat' || (results[0] === 'unknown' && decided(FALSEHOOD) === 'inconsistent-premises')
+    const byZ3 = [...queries.keys()].map((_, index) =>
+      statusOf(results[1 + 2 * index], results[2 + 2 * index]),
+    )
+    const open = [...queries.values()].filter((_, index) => byZ3[index] === 'unknown')
+    const left = results[0] === 'unknown' ? [FALSEHOOD, ...open] : open
+    const decided = await this.#ground.statuses(premises, left).catch(() => left.map(() => null))
+    const premisesAgain = results[0] === 'unknown' ? decided.shift() : null
+    const inconsistent = results[0] === 'unsat' || premisesAgain === 'inconsistent-premises'
     this.#keep(asked, CONSISTENCY, inconsistent ? 'inconsistent-premises' : 'consistent')
-    let at = 1
-    for (const [key, formula] of queries) {
-      const status = statusOf(results[at], results[at + 1])
-      this.#keep(asked, key, status === 'unknown' ? decided(formula) : status)
-      at += 2
+    for (const [index, key] of [...queries.keys()].entries()) {
+      const status = byZ3[index]
+      this.#keep(asked, key, status === 'unknown' ? (decided.shift() ?? 'unknown') : status)
     }
   }
 
-  #solveGround(asked: Asked): void {
+  async #solveGround(asked: Asked): Promise<void> {
     const { premises, queries } = asked
     this.#stats.solved += queries.size
-    const inconsistent = groundStatus(premises, FALSEHOOD) === 'inconsistent-premises'
+    let statuses: (GroundStatus | null)[]
+    try {
+      statuses = await this.#ground.statuses(premises, [FALSEHOOD, ...queries.values()])
+    } catch {
+      this.#stats.errors++
+      return
+    }
+    const inconsistent = statuses[0] === 'inconsistent-premises'
     this.#keep(asked, CONSISTENCY, inconsistent ? 'inconsistent-premises' : 'consistent')
-    for (const [key, formula] of queries) this.#keep(asked, key, groundStatus(premises, formula) ?? 'unknown')
+    for (const [index, key] of [...queries.keys()].entries())
+      this.#keep(asked, key, statuses[index + 1] ?? 'unknown')
   }
 
   /** For this call, and in memory for later ones. */

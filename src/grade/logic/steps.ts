@@ -50,8 +50,11 @@ const RULE_NAMES: Readonly<Record<string, Rule>> = {
 const LONG_NAMES = Object.keys(RULE_NAMES).filter(name => name.includes(' '))
 
 /** The rule that a name stands for, short or long, or null. */
-export const ruleNamed = (name: string): Rule | null =>
-  RULE_NAMES[name.trim().toLowerCase().replace(/\s+/g, ' ').replace(/_/g, ' ')] ?? null
+export const ruleNamed = (name: string): Rule | null => {
+  const known = name.trim().toLowerCase().replace(/\s+/g, ' ').replace(/_/g, ' ')
+  // Not what every object has: "constructor" is no rule.
+  return Object.hasOwn(RULE_NAMES, known) ? RULE_NAMES[known] : null
+}
 
 export interface StepReference {
   kind: 'premise' | 'step'
@@ -83,7 +86,6 @@ export interface ExtractedReasoning {
   unnumberedLines: number
 }
 
-const ANNOTATION = /\s*\[([^[\]]*)\]\s*\.?\s*$/
 const REFERENCE = /^([ps])\s*(\d+)$/i
 
 const references = (text: string | undefined): StepReference[] =>
@@ -99,16 +101,24 @@ const mentionedRule = (text: string): Rule | null => {
   return name === undefined ? null : RULE_NAMES[name]
 }
 
-/** Splits "statement [rule; refs]"; an annotation that names no known rule is dropped. */
-export const splitAnnotation = (text: string): Pick<StepText, 'text' | 'rule' | 'refs'> => {
-  const annotation = ANNOTATION.exec(text)
-  if (!annotation) return { text: text.trim(), rule: mentionedRule(text), refs: [] }
-  const [rule, refs] = annotation[1].split(';')
-  return { text: text.slice(0, annotation.index).trim(), rule: ruleNamed(rule), refs: references(refs) }
+/** Where the brackets at the end of a text stand, a full stop after them or not; null without any. In linear time. */
+const annotationIn = (text: string): [open: number, close: number] | null => {
+  const bare = text.trimEnd()
+  const end = bare.endsWith('.') ? bare.slice(0, -1).trimEnd() : bare
+  if (!end.endsWith(']')) return null
+  const close = end.length - 1
+  const open = end.lastIndexOf('[')
+  return open < 0 || end.lastIndexOf(']', close - 1) > open ? null : [open, close]
 }
 
-// A number at the start of a line, or after a sentence's end on the same line when it carries on the count.
-const MARKER = /(^|[.)\]!?]?[ \t]+|[.)\]!?])(?:step[ \t]+)?(\d{1,4})[ \t]*[.):](?=[ \t])[ \t]*/gimu
+/** Splits "statement [rule; refs]"; an annotation that names no known rule is dropped. */
+export const splitAnnotation = (text: string): Pick<StepText, 'text' | 'rule' | 'refs'> => {
+  const bounds = annotationIn(text)
+  if (bounds === null) return { text: text.trim(), rule: mentionedRule(text), refs: [] }
+  const [open, close] = bounds
+  const [rule, refs] = text.slice(open + 1, close).split(';')
+  return { text: text.slice(0, open).trim(), rule: ruleNamed(rule), refs: references(refs) }
+}
 
 interface Marker {
   number: number
@@ -116,21 +126,68 @@ interface Marker {
   contentStart: number
 }
 
+const isGap = (character: string): boolean => character === ' ' || character === '\t'
+const ENDS = '.)]!?'
+const isEnd = (character: string): boolean => character !== '' && ENDS.includes(character)
+
+/** Where the spaces and tabs before `at` begin, `from` at the earliest. */
+const gapBefore = (line: string, from: number, at: number): number => {
+  let start = at
+  while (start > from && isGap(line[start - 1])) start--
+  return start
+}
+
+/** What lets a number be a marker: the line's start, or a gap or the end of a sentence before it. */
+const leadBefore = (line: string, from: number, at: number): number | null => {
+  const gap = gapBefore(line, from, at)
+  const end = gap > from && isEnd(line[gap - 1]) ? gap - 1 : gap
+  if (end < at) return end
+  return at === 0 || /[\r\u2028\u2029]/.test(line[at - 1]) ? at : null
+}
+
+/** Offsets at which a marker's lead begins and its label ("3" or "step 3") begins; null where no marker can be. */
+const leadOf = (line: string, from: number, at: number): [lead: number, label: number] | null => {
+  const gap = gapBefore(line, from, at)
+  const word = gap - 4
+  if (gap < at && word >= from && /^step$/iu.test(line.slice(word, gap))) {
+    const lead = leadBefore(line, from, word)
+    if (lead !== null) return [lead, word]
+  }
+  const lead = leadBefore(line, from, at)
+  return lead === null ? null : [lead, at]
+}
+
+/** Whether a text ends a sentence before `at`, gaps of any kind aside. */
+const endsSentence = (line: string, at: number): boolean => {
+  let last = at
+  while (last > 0 && line[last - 1].trim() === '') last--
+  return last > 0 && isEnd(line[last - 1])
+}
+
+const NUMBER = /\d+/g
+const MARK = /[ \t]*[.):](?=[ \t])[ \t]*/y
+
+/**
+ * A number at the start of a line, or after a sentence's end on the same line when it carries on the count. In linear time:
+ * whoever writes the line may fill it with gaps and digits.
+ */
 const markersIn = (line: string): Marker[] => {
   const markers: Marker[] = []
-  for (const found of line.matchAll(MARKER)) {
-    const before = line.slice(0, found.index)
-    const atStart = before.trim() === '' && found[1].trim() === ''
-    const number = Number(found[2])
+  const firstMark = line.length - line.trimStart().length
+  let from = 0
+  for (const { 0: digits, index } of line.matchAll(NUMBER)) {
+    if (digits.length > 4 || index < from) continue
+    const lead = leadOf(line, from, index)
+    MARK.lastIndex = index + digits.length
+    const mark = lead === null ? null : MARK.exec(line)
+    if (lead === null || mark === null) continue
+    const [start, label] = lead
+    from = MARK.lastIndex
+    const atStart = start <= firstMark && (label === start || isGap(line[start]))
+    const number = Number(digits)
     const last = markers.at(-1)
-    const carriesOn =
-      last !== undefined && number === last.number + 1 && /[.)\]!?]$/.test((before + found[1]).trimEnd())
-    if (!atStart && !carriesOn) continue
-    markers.push({
-      number,
-      start: found.index + found[1].length,
-      contentStart: found.index + found[0].length,
-    })
+    const carriesOn = last !== undefined && number === last.number + 1 && endsSentence(line, label)
+    if (atStart || carriesOn) markers.push({ number, start: label, contentStart: from })
   }
   return markers
 }

@@ -1,5 +1,6 @@
 /** @file What follows from what: the support of each step, and the premises that a minimal proof of the answer needs. */
 
+import { Breath } from '../../util/breath.ts'
 import type { ProblemContext } from './context.ts'
 import { type Formula, formulaKey, freeVariables, negate, predicates } from './formula.ts'
 import { groundStatus, shortestDerivation } from './ground.ts'
@@ -77,7 +78,9 @@ export const supportedSteps = async (
   const { premisesFol } = context.problem
   const earlier: Formula[] = []
   const supported: boolean[] = []
+  const breath = new Breath()
   for (const step of steps) {
+    await breath.take()
     if (step.formula === null || !step.entailed) {
       supported.push(false)
       continue
