@@ -226,7 +226,7 @@ describe('whatever the jobs are', () => {
     })
     const scenario = fc.record({
       threads: fc.integer({ min: 1, max: 3 }),
-      jobs: fc.array(job, { minLength: 1, maxLength: 25 }),
+      jobs: fc.array(job, { minLength: 1, maxLength: 25, size: 'max' }),
     })
     await fc.assert(
       fc.asyncProperty(scenario, async ({ threads, jobs }) => {

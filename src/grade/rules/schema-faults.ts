@@ -4,7 +4,7 @@ export type Schema = boolean | Record<string, unknown>
 
 const MAX_CHARACTERS = 100_000
 /** Objects and lists in it. Compiling takes seconds for many more, and no schema of a response has them. */
-const MAX_PARTS = 2_000
+const MAX_PARTS = 1_000
 /** Levels of nesting. */
 const MAX_DEPTH = 100
 
