@@ -86,7 +86,7 @@ describe('a run that is killed at any moment and started again', { timeout: SLOW
     const file = sandbox.write(`${kind}.yaml`, settings())
     const startMs = performance.now()
     expect(await start(file, `${kind} whole`).ended).toMatchObject({ code: 0 })
-    const wholeMs = performance.now() - startMs
+    let wholeMs = performance.now() - startMs
     const expected = tracesOf(`${kind} whole`)
     expect(expected.metrics).toHaveLength(STEPS)
     const rng = new Rng(`kills of ${kind}`)
@@ -100,6 +100,8 @@ describe('a run that is killed at any moment and started again', { timeout: SLOW
           child.kill('SIGKILL')
         }
         const { code, signal, err } = await ended
+        // Machines get faster and slower: kills are to come while there is something to kill.
+        if (signal === null) wholeMs *= 0.7
         if (signal === 'SIGKILL') kills++
         else expect(err).toBe('')
         finished = code === 0
