@@ -2,6 +2,7 @@
 
 import type { ChatMessage } from '../chat/chat-model.ts'
 import type { Criterion, Verdict } from '../rubric/criterion.ts'
+import type { RuleAllowance } from './rules/allowance.ts'
 
 /** A response with what is known about it. */
 export interface GradeItem {
@@ -18,6 +19,8 @@ export interface GradeOptions {
   signal?: AbortSignal
   /** Which repeat of the same judgement this is; verdicts of different repeats are never shared. Default 0. */
   sampleIndex?: number
+  /** What rules may take, shared with other gradings; default: each response has its own budget and no more is asked. */
+  allowance?: RuleAllowance
 }
 
 /**

@@ -51,10 +51,18 @@ export class WorkBudget {
 
   isSpent(): boolean {
     const passedMs = performance.now() - this.#sinceMs
-    if (passedMs < LOOK_AFTER_MS) return false
+    return passedMs >= LOOK_AFTER_MS && isOver(this.#budgetMs, passedMs, this.#computedMs(passedMs))
+  }
+
+  /** Milliseconds that it took so far: of core time where that is known and worth a look. */
+  usedMs(): number {
+    const passedMs = performance.now() - this.#sinceMs
+    return passedMs < LOOK_AFTER_MS ? passedMs : (this.#computedMs(passedMs) ?? passedMs)
+  }
+
+  #computedMs(passedMs: number): number | null {
     const nowMs = coreMs(this.#file)
     if (nowMs !== null) this.#baseMs ??= nowMs - passedMs
-    const computedMs = nowMs === null || this.#baseMs === null ? null : nowMs - this.#baseMs
-    return isOver(this.#budgetMs, passedMs, computedMs)
+    return nowMs === null || this.#baseMs === null ? null : nowMs - this.#baseMs
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { GradeItem } from '../grader.ts'
+import { RuleAllowance } from './allowance.ts'
 import { RULES, RuleGrader, type RuleSettings, validateRules } from './index.ts'
 
 const rule = (id: string, fn: string, params: Record<string, unknown> = {}): Criterion => ({
@@ -66,6 +67,35 @@ describe('a rule that does not come to an end', () => {
     const { verdicts } = await graded({ budgetMs: 60 }, '"word"', criteria)
     expect(verdicts.map(({ met }) => met)).toEqual([null, null, null])
     expect(verdicts[2].explanation).toMatch(/not checked/)
+  })
+})
+
+describe('an allowance that many responses share', () => {
+  const slow = Array.from({ length: 4 }, (_, index) =>
+    rule(`p${index}`, 'regex', { pattern: `^(a|aa)+$c{${index + 1}}` }),
+  )
+
+  it('ends what waits when it is used up, and nobody else', async () => {
+    const grader = new RuleGrader({ budgetMs: 5_000, threads: 1 })
+    const allowance = new RuleAllowance(300, 'limits.rulesMs')
+    const responses = Array.from({ length: 12 }, (_, index) => 'a'.repeat(3_000 + index))
+    const others = grader.grade(item('a word'), [quick])
+    const verdicts = await Promise.all(responses.map(text => grader.grade(item(text), slow, { allowance })))
+    const last = verdicts.at(-1)!
+    expect(last.map(({ met }) => met)).toEqual([null, null, null, null])
+    expect(last[0].explanation).toBe('not checked: the rules of this request took 300 ms (limits.rulesMs)')
+    expect((await others)[0].met).toBe(true)
+    expect((await grader.grade(item('a word'), [quick]))[0].met).toBe(true)
+  })
+
+  it('is no matter to rules that are quick', async () => {
+    const grader = new RuleGrader()
+    const allowance = new RuleAllowance(60_000, 'limits.rulesMs')
+    const verdicts = await Promise.all(
+      Array.from({ length: 50 }, () => grader.grade(item('a word'), [quick], { allowance })),
+    )
+    expect(verdicts.flat().every(({ met }) => met)).toBe(true)
+    expect(allowance.signal.aborted).toBe(false)
   })
 })
 

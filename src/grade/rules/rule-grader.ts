@@ -39,7 +39,7 @@ export class RuleGrader implements Grader {
     const fault = lengthFault(item.response, this.#settings.maxResponseChars)
     if (fault !== null) return criteria.map(({ id }) => asVerdict(id, { met: null, explanation: fault }))
     const outcomes = await named(criteria, 'rubric', () =>
-      this.#runner.run(verifiers.map(textOf), sentItem(item, verifiers), options.signal),
+      this.#runner.run(verifiers.map(textOf), sentItem(item, verifiers), options),
     )
     return criteria.map(({ id }, index) => asVerdict(id, outcomes[index]))
   }

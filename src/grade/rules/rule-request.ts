@@ -8,13 +8,13 @@ export interface RuleRequest {
   rules: string[]
   /** Null to look only whether the rules can be used. */
   item: GradeItem | null
-  /** Milliseconds after which no further rule is begun. */
+  /** Milliseconds of core time after which no further rule is begun. */
   budgetMs: number
 }
 
 /** Outcomes in the order of the rules; or what speaks against some of them, with `PLACE` where the name belongs. */
 export type RuleReply =
-  | { outcomes: RuleOutcome[] }
+  | { outcomes: RuleOutcome[]; tookMs: number }
   | { unusable: { index: number; why: string }[] }
   | { notFinite: string }
 

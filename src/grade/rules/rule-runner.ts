@@ -11,6 +11,7 @@ import {
 } from '../../util/work-pool.ts'
 import { workerUrl } from '../../util/worker-url.ts'
 import type { GradeItem } from '../grader.ts'
+import { AllowanceSpent, type RuleAllowance } from './allowance.ts'
 import type { RuleOutcome } from './rule.ts'
 import type { RuleReply, RuleRequest } from './rule-request.ts'
 import type { RuleSettings } from './settings.ts'
@@ -58,6 +59,12 @@ const outcomesOf = (reply: RuleReply): RuleOutcome[] => {
   throw new UnusableRules(reply.unusable)
 }
 
+/** Who asks: what ends the work, and what it is charged to. */
+interface Asking {
+  signal?: AbortSignal
+  allowance?: RuleAllowance
+}
+
 /** Runs rules on responses. */
 export class RuleRunner {
   readonly #settings: RuleSettings
@@ -72,11 +79,11 @@ export class RuleRunner {
    * Outcomes in the order of the rules, each of them JSON `{fn, params}`.
    * @throws UnusableRules, NumericError, WorkUnstarted, the signal's reason
    */
-  async run(rules: readonly string[], item: GradeItem, signal?: AbortSignal): Promise<RuleOutcome[]> {
+  async run(rules: readonly string[], item: GradeItem, asking: Asking = {}): Promise<RuleOutcome[]> {
     const outcomes = new Array<RuleOutcome>(rules.length)
     let left = rules.map((_, index) => index)
     for (let kills = 0; left.length > 0; kills++) {
-      const stopped = await this.#attempt(rules, left, item, outcomes, signal)
+      const stopped = await this.#attempt(rules, left, item, outcomes, asking)
       if (stopped === null) break
       const { at, why } = stopped
       if (at !== null) outcomes[at] = noVerdict(why)
@@ -94,7 +101,7 @@ export class RuleRunner {
 
   /** @throws UnusableRules, WorkError when that cannot be found out */
   async check(rules: readonly string[], signal?: AbortSignal): Promise<void> {
-    outcomesOf(await this.#send(rules, null, signal))
+    outcomesOf(await this.#send(rules, null, { signal }))
   }
 
   /** Null when all that was left has an outcome; else the rule that ended its thread, where it is known. */
@@ -103,30 +110,40 @@ export class RuleRunner {
     left: readonly number[],
     item: GradeItem,
     outcomes: RuleOutcome[],
-    signal?: AbortSignal,
+    asking: Asking,
   ): Promise<{ at: number | null; why: string } | null> {
     try {
       const reply = await this.#send(
         left.map(index => rules[index]),
         item,
-        signal,
+        asking,
       )
+      if ('tookMs' in reply) asking.allowance?.charge(reply.tookMs)
       for (const [at, outcome] of outcomesOf(reply).entries()) outcomes[left[at]] = outcome
       return null
     } catch (error) {
       if (error instanceof UnusableRules)
         throw new UnusableRules(error.faults.map(({ index, why }) => ({ index: left[index], why })))
+      if (error instanceof AllowanceSpent) return { at: null, why: error.message }
       const survivable =
         error instanceof WorkTimeout || error instanceof WorkCrashed || error instanceof WorkFailed
       if (!survivable) throw error
+      asking.allowance?.charge(HARD_LIMIT * this.#settings.budgetMs)
       const why = reasonOf(error, this.#settings.budgetMs)
       return { at: error.part === null ? null : left[error.part], why }
     }
   }
 
-  #send(rules: readonly string[], item: GradeItem | null, signal?: AbortSignal): Promise<RuleReply> {
+  #send(rules: readonly string[], item: GradeItem | null, { signal, allowance }: Asking): Promise<RuleReply> {
     const { budgetMs } = this.#settings
-    return this.#pool.run({ rules: [...rules], item, budgetMs }, { budgetMs: HARD_LIMIT * budgetMs, signal })
+    const signals = [signal, allowance?.signal].filter(each => each !== undefined)
+    return this.#pool.run(
+      { rules: [...rules], item, budgetMs },
+      {
+        budgetMs: HARD_LIMIT * budgetMs,
+        signal: signals.length > 1 ? AbortSignal.any(signals) : signals[0],
+      },
+    )
   }
 }
 

@@ -59,7 +59,7 @@ const compileAll = (rules: readonly string[], reach: (part: number) => void) => 
 serveWork<RuleRequest, RuleReply>(({ rules, item, budgetMs }, reach) => {
   const { checks, unusable } = compileAll(rules, reach)
   if (unusable.length > 0) return { unusable }
-  if (item === null) return { outcomes: [] }
+  if (item === null) return { outcomes: [], tookMs: 0 }
   // From here on: what is compiled is compiled once, and the thread's own limit is on both.
   const budget = new WorkBudget(budgetMs, FILE)
   const late = { met: null, explanation: `not checked: the rules before it took ${budgetMs} ms (budgetMs)` }
@@ -69,7 +69,7 @@ serveWork<RuleRequest, RuleReply>(({ rules, item, budgetMs }, reach) => {
       reach(index)
       return run(check, item)
     })
-    return { outcomes }
+    return { outcomes, tookMs: budget.usedMs() }
   } catch (error) {
     if (error instanceof NumericError) return { notFinite: error.message }
     throw error

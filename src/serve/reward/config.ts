@@ -164,6 +164,8 @@ const limitsSchema = z
     concurrency: z.int().positive().default(512),
     /** Items that wait for a place; more are answered 429. */
     waiting: z.int().positive().default(16_384),
+    /** Milliseconds of core time that the rules of one request may take together; the rest of its criteria have no verdicts. */
+    rulesMs: milliseconds.default(20_000),
     /** For one request, waiting included. Below the 120 s after which slime gives up. */
     deadlineMs: milliseconds.default(100_000),
     /** `error`: 504, the client tries again. `nulls`: what is not graded by then has no verdicts. */
@@ -209,8 +211,8 @@ export const rewardConfigSchema = z.strictObject({
         .default(1024 ** 3),
     })
     .optional(),
-  /** What the rules of a rubric may take on one response. */
-  rules: ruleSettingsSchema.prefault({}),
+  /** What the rules of a rubric may take on one response; how long that may be is in `limits.responseCharacters`. */
+  rules: ruleSettingsSchema.omit({ maxResponseChars: true }).prefault({}),
   /** What proves the criteria of kind `formal`. */
   solver: solverSchema.prefault({}),
   aggregation: aggregationSchema.prefault({}),

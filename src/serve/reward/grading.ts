@@ -75,11 +75,12 @@ export const openGrading = async (
   const rubrics = openRubrics(config, folder)
   const cache = openCache(config, folder)
   const judge = await openJudges(config, { folder, cache, onCall })
-  const rules = new RuleGrader(config.rules)
+  const maxResponseChars = config.limits.responseCharacters
+  const rules = new RuleGrader({ ...config.rules, maxResponseChars })
   const grader = rubricGrader({
     judge: judge?.grader,
     rules,
-    formal: new FormalGrader({ solver: config.solver, maxResponseChars: config.rules.maxResponseChars }),
+    formal: new FormalGrader({ solver: config.solver, maxResponseChars }),
   })
   return {
     rubrics,

@@ -56,6 +56,16 @@ describe('a request under way', () => {
     expect([service.queue.depth, service.queue.active]).toEqual([0, 0])
   })
 
+  it('has one allowance for the rules of all its items', async () => {
+    const { post, grader } = testService()
+    await post('/v1/grade', items('yes', 'no'))
+    await post('/v1/grade', items('yes'))
+    const [first, second, third] = grader.seen.map(({ options }) => options?.allowance)
+    expect(first).toBeDefined()
+    expect(second).toBe(first)
+    expect(third).not.toBe(first)
+  })
+
   it('with a response that is too long is 422, or has no verdicts on it', async () => {
     const strict = testService({ limits: { responseCharacters: 3 } })
     const refused = await strict.post('/v1/grade', items('yes', 'yes!'))

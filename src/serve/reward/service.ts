@@ -2,6 +2,7 @@
 
 import { setMaxListeners } from 'node:events'
 import type { Grader } from '../../grade/grader.ts'
+import { RuleAllowance } from '../../grade/rules/allowance.ts'
 import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { DataError, JudgeError, NumericError } from '../../util/errors.ts'
 import { WorkCrashed, WorkFailed, WorkRefused, WorkTimeout } from '../../util/work-pool.ts'
@@ -70,7 +71,8 @@ export class RewardService {
     signal: AbortSignal,
   ): Promise<RewardResult[]> {
     const work = this.prepareAll(items, route, place)
-    const { deadlineMs, onDeadline } = this.config.limits
+    const { deadlineMs, rulesMs } = this.config.limits
+    const allowance = new RuleAllowance(rulesMs, 'limits.rulesMs')
     const stop = new AbortController()
     // Every item of a request listens to it, and lets go when it is done.
     setMaxListeners(0, stop.signal)
@@ -83,7 +85,7 @@ export class RewardService {
       const inline = this.inlineOf(work)
       if (inline.size > 0) await this.checkInline(inline, place, stop.signal)
       this.queue.admit(work.length)
-      return await Promise.all(work.map(each => this.one(each, stop.signal, onDeadline === 'nulls')))
+      return await Promise.all(work.map(each => this.one(each, stop.signal, allowance)))
     } catch (error) {
       // What is still under way is of no use to anyone.
       stop.abort(error)
@@ -159,12 +161,13 @@ export class RewardService {
     )
   }
 
-  private async one(work: Work, signal: AbortSignal, lateIsNull: boolean): Promise<RewardResult> {
+  private async one(work: Work, signal: AbortSignal, allowance: RuleAllowance): Promise<RewardResult> {
     const { criteria } = work.known.rubric
+    const lateIsNull = this.config.limits.onDeadline === 'nulls'
     if (work.tooLong !== null) return this.finish(work, unknownVerdicts(criteria, work.tooLong))
     try {
       const { item } = work
-      const options = { signal, sampleIndex: item.sampleIndex }
+      const options = { signal, sampleIndex: item.sampleIndex, allowance }
       const grade = () => unlessAborted(this.parts.grader.grade(item, criteria, options), signal)
       return this.finish(work, await this.queue.run(grade, signal))
     } catch (error) {
