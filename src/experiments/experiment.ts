@@ -197,7 +197,7 @@ export class Experiment {
         `${this.folder}: another gradus experiment is at work on this registration: ${holder.who}`,
         { hint: `${holder.advice}; --dry-run and --analyse can be used meanwhile` },
       )
-    const release = takeLock(this.folder)
+    const lock = takeLock(this.folder)
     try {
       if (chosen.some(job => !this.isComplete(job))) this.#refuseOtherSettings()
       const { execute, width, command } = this.#options
@@ -207,7 +207,7 @@ export class Experiment {
       const probe = (job: Job, signal: AbortSignal) => this.#measure(job, signal, events)
       return await runJobs(chosen, { execute, probe, isComplete, provenance, width, stop, events })
     } finally {
-      release()
+      lock.release()
     }
   }
 

@@ -1,8 +1,17 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { workerUrl } from '../util/worker-url.ts'
 import { isLocked, takeLock } from './lock.ts'
 
@@ -20,16 +29,68 @@ describe('a lock', () => {
     const limited = ['-c', 'ulimit -f 0; exec "$0" "$@"', process.execPath, '--input-type=module', '-e', code]
     expect(spawnSync('sh', limited).status).toBe(7)
     expect(readdirSync(dir)).toEqual([])
-    takeLock(dir)()
+    takeLock(dir).release()
   })
 
   it('is held until it is given back, and leaves nothing', () => {
     const dir = join(folder, 'held')
-    const release = takeLock(dir)
+    const lock = takeLock(dir)
     expect(isLocked(dir)).toBe(true)
     expect(readdirSync(dir)).toEqual(['lock'])
     expect(() => takeLock(dir)).toThrow('is being written by process')
-    release()
+    lock.release()
     expect(existsSync(join(dir, 'lock'))).toBe(false)
+  })
+
+  describe('of another host', () => {
+    const foreign = (name: string, minutesAgo: number, beats: boolean) => {
+      const dir = join(folder, name)
+      const path = join(dir, 'lock')
+      mkdirSync(dir)
+      const owner = { pid: 1, host: 'elsewhere', born: null, since: 'then', ...(beats && { beats }) }
+      writeFileSync(path, JSON.stringify(owner))
+      const touched = new Date(Date.now() - minutesAgo * 60_000)
+      utimesSync(path, touched, touched)
+      return dir
+    }
+
+    it('is taken over when it has given no sign of life for minutes', () => {
+      const dir = foreign('silent', 6, true)
+      expect(isLocked(dir)).toBe(false)
+      takeLock(dir).release()
+      expect(readdirSync(dir)).toEqual([])
+    })
+
+    it('is respected while it does, and where it never did', () => {
+      for (const dir of [foreign('alive', 4, true), foreign('of an earlier version', 600, false)]) {
+        expect(isLocked(dir)).toBe(true)
+        expect(() => takeLock(dir)).toThrow(/process 1 on elsewhere since then/)
+        expect(readdirSync(dir)).toEqual(['lock'])
+      }
+    })
+  })
+
+  it('is touched while it is held', () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const dir = join(folder, 'beating')
+    const lock = takeLock(dir)
+    const path = join(dir, 'lock')
+    utimesSync(path, 1, 1)
+    vi.advanceTimersByTime(30_000)
+    expect(Date.now() - statSync(path).mtimeMs).toBeLessThan(60_000)
+    lock.release()
+    expect(vi.getTimerCount()).toBe(0)
+    vi.useRealTimers()
+  })
+
+  it('that another took over is neither written under nor removed', () => {
+    const dir = join(folder, 'lost')
+    const lock = takeLock(dir)
+    lock.assertHeld()
+    const path = join(dir, 'lock')
+    writeFileSync(path, JSON.stringify({ pid: 7, host: 'elsewhere', born: null, since: 'now', beats: true }))
+    expect(() => lock.assertHeld()).toThrow(/taken over by process 7 on elsewhere/)
+    lock.release()
+    expect(existsSync(path)).toBe(true)
   })
 })

@@ -1,4 +1,7 @@
-/** @file One writer a run: a lock file that names its process, and that a dead process cannot hold. */
+/**
+ * @file One writer a run: a lock file that names its process, and that a dead process cannot hold. Its holder touches it now and
+ * then, so that another host, which cannot see the process, notices when it is gone.
+ */
 
 import {
   linkSync,
@@ -8,6 +11,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { hostname } from 'node:os'
@@ -21,12 +25,19 @@ interface Owner {
   /** Start time of the process where the system tells it: tells a process from a later one with the same pid. */
   born: string | null
   since: string
+  /** It is touched every `BEAT_MS`; locks of earlier versions are not. */
+  beats?: true
 }
+
+const BEAT_MS = 30_000
+/** So long without a touch, another host's process counts as gone. One that comes back writes nothing more (`assertHeld`). */
+const SILENT_AFTER_MS = 5 * 60_000
 
 /** A lock file without readable content is a writer in the middle of its first write, or a crash; this tells them apart. */
 const UNREADABLE_IS_STALE_AFTER_MS = 5_000
 
-const held = new Set<string>()
+/** What our own locks say, by path. */
+const held = new Map<string, string>()
 let exitHookInstalled = false
 
 const processBirth = (pid: number): string | null => {
@@ -47,36 +58,56 @@ const readOwner = (path: string): Owner | null => {
   }
 }
 
-const isStale = (path: string, owner: Owner | null): boolean => {
-  if (owner === null) return ageMs(path) > UNREADABLE_IS_STALE_AFTER_MS
-  if (owner.host !== hostname()) return false
+/** @param nowMs what time it is where the lock lies */
+const isStale = (path: string, owner: Owner | null, nowMs: (path: string) => number): boolean => {
+  if (owner === null) return Date.now() - touchedMs(path) > UNREADABLE_IS_STALE_AFTER_MS
+  if (owner.host !== hostname())
+    return owner.beats === true && nowMs(path) - touchedMs(path) > SILENT_AFTER_MS
   if (owner.pid === process.pid) return !held.has(path)
   if (!isRunning(owner.pid)) return true
   const birth = processBirth(owner.pid)
   return owner.born !== null && birth !== null && birth !== owner.born
 }
 
-const ageMs = (path: string): number => {
+/** What time it is by the clock of the disk that a lock lies on: hosts' clocks differ. */
+const diskNowMs = (path: string): number => {
+  const beside = temporaryPath(path)
   try {
-    return Date.now() - statSync(path).mtimeMs
+    writeFileSync(beside, '')
+    return statSync(beside).mtimeMs
   } catch {
-    return Number.POSITIVE_INFINITY
+    return Date.now()
+  } finally {
+    rmSync(beside, { force: true })
   }
 }
 
-const tryCreate = (path: string): boolean => {
+/** A lock that is gone this moment is as old as can be. */
+const touchedMs = (path: string): number => {
+  try {
+    return statSync(path).mtimeMs
+  } catch {
+    return Number.NEGATIVE_INFINITY
+  }
+}
+
+/** Returns what the lock says; null where there is one already. */
+const tryCreate = (path: string): string | null => {
   const owner: Owner = {
     pid: process.pid,
     host: hostname(),
     born: processBirth(process.pid),
     since: new Date().toISOString(),
+    beats: true,
   }
   const beside = `${path}.${process.pid}.tmp`
   try {
-    writeFileSync(beside, JSON.stringify(owner))
-    return linkOrWrite(beside, path)
+    const text = JSON.stringify(owner)
+    writeFileSync(beside, text)
+    linkOrWrite(beside, path)
+    return text
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return null
     throw error
   } finally {
     rmSync(beside, { force: true })
@@ -86,14 +117,13 @@ const tryCreate = (path: string): boolean => {
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 
 /** A link is there whole or not at all: neither a kill nor a full disk leaves a lock without its owner. */
-const linkOrWrite = (beside: string, path: string): true => {
+const linkOrWrite = (beside: string, path: string): void => {
   try {
     linkSync(beside, path)
   } catch (error) {
     if (!NO_LINKS.includes((error as NodeJS.ErrnoException).code ?? '')) throw error
     writeFileSync(path, readFileSync(beside), { flag: 'wx' })
   }
-  return true
 }
 
 /** Moves a stale lock aside; puts it back if another process had already replaced it by its own. */
@@ -114,39 +144,88 @@ const named = (owner: Owner | null): string =>
 
 const isElsewhere = (owner: Owner | null): boolean => owner !== null && owner.host !== hostname()
 
+const ifItIsGone = (path: string, owner: Owner | null): string =>
+  owner?.beats
+    ? `if that process is gone (a container that was replaced, for example), try again when its lock has not been touched for ${SILENT_AFTER_MS / 60_000} minutes, or delete ${path}`
+    : `if that process is gone, delete ${path}`
+
 const refusal = (path: string, owner: Owner | null): RunError =>
   new RunError(`${path}: this run is being written by ${named(owner)}; two processes cannot write one run`, {
     hint: isElsewhere(owner)
-      ? 'wait for it, or delete the lock file if that process is gone'
+      ? `wait for it; ${ifItIsGone(path, owner)}`
       : 'wait for it, stop it, or choose another run folder',
   })
 
+/** A lock that is held. */
+export interface RunLock {
+  release(): void
+  /** @throws RunError when another host took it over, because this process gave no sign of life for some minutes */
+  assertHeld(): void
+}
+
 /**
- * Takes the lock of a run folder; returns the function that gives it back. A lock whose process is dead is taken over.
- * @throws RunError when a living process (or one on another host) holds it
+ * Takes the lock of a run folder. A lock whose process is dead is taken over, and so is one of another host that has not
+ * been touched for minutes.
+ * @throws RunError when a living process holds it
  */
-export const takeLock = (dir: string): (() => void) => {
+export const takeLock = (dir: string): RunLock => {
   mkdirSync(dir, { recursive: true })
   const path = join(realpathSync(dir), 'lock')
   for (let attempt = 0; attempt < 5; attempt++) {
-    if (guardWrite(path, () => tryCreate(path))) return holdLock(path)
+    const text = guardWrite(path, () => tryCreate(path))
+    if (text !== null) return holdLock(path, text)
     const owner = readOwner(path)
-    if (!isStale(path, owner)) throw refusal(path, owner)
+    if (!isStale(path, owner, diskNowMs)) throw refusal(path, owner)
     removeStale(path, owner)
   }
   throw refusal(path, readOwner(path))
 }
 
-const holdLock = (path: string): (() => void) => {
-  held.add(path)
+const isOurs = (path: string, text: string): boolean => {
+  try {
+    return readFileSync(path, 'utf8') === text
+  } catch {
+    return false
+  }
+}
+
+/** A lock that was taken over is its new holder's: neither touched nor removed. */
+const dropOurs = (path: string, text: string): void => {
+  if (isOurs(path, text)) rmSync(path, { force: true })
+}
+
+const touch = (path: string, text: string): void => {
+  try {
+    const now = new Date()
+    if (isOurs(path, text)) utimesSync(path, now, now)
+  } catch {
+    // A disk that does not answer now may do so at the next beat.
+  }
+}
+
+const holdLock = (path: string, text: string): RunLock => {
+  held.set(path, text)
+  const beat = setInterval(() => touch(path, text), BEAT_MS)
+  beat.unref()
   if (!exitHookInstalled) {
     exitHookInstalled = true
     process.once('exit', () => {
-      for (const lock of held) rmSync(lock, { force: true })
+      for (const [lock, own] of held) dropOurs(lock, own)
     })
   }
-  return () => {
-    if (held.delete(path)) rmSync(path, { force: true })
+  return {
+    release() {
+      clearInterval(beat)
+      if (held.delete(path)) dropOurs(path, text)
+    },
+    assertHeld() {
+      const owner = readOwner(path)
+      if (owner === null || isOurs(path, text)) return
+      throw new RunError(
+        `${path}: this run was taken over by ${named(owner)}, because this process gave no sign of life for ${SILENT_AFTER_MS / 60_000} minutes; it writes nothing more`,
+        { hint: 'leave the run to that process, or stop it and go on with --resume' },
+      )
+    },
   }
 }
 
@@ -164,10 +243,9 @@ export const lockHolder = (dir: string): LockHolder | null => {
     const path = join(realpathSync(dir), 'lock')
     statSync(path)
     const owner = readOwner(path)
-    if (isStale(path, owner)) return null
-    const advice = isElsewhere(owner)
-      ? `if that process is gone (a container that was replaced, for example), delete ${path}`
-      : 'wait for it, or stop it'
+    // Who only looks writes nothing, not even to ask the disk for the time.
+    if (isStale(path, owner, Date.now)) return null
+    const advice = isElsewhere(owner) ? ifItIsGone(path, owner) : 'wait for it, or stop it'
     return { who: named(owner), advice }
   } catch {
     return null

@@ -11,7 +11,7 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { isLocked, takeLock } from './lock.ts'
+import { isLocked, type RunLock, takeLock } from './lock.ts'
 import { FILE_START, readRowsFrom } from './row-files.ts'
 import { RunFolder, readEvents, readMetrics } from './run-folder.ts'
 
@@ -106,25 +106,25 @@ it('a lock is held by one, and by none after it was given back or its holder is 
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), steps => {
       const dir = join(root, `lock ${runs++}`)
-      let release: (() => void) | null = null
+      let lock: RunLock | null = null
       for (const what of steps) {
-        if (what === 'take' && release === null) {
-          release = takeLock(dir)
+        if (what === 'take' && lock === null) {
+          lock = takeLock(dir)
           expect(() => takeLock(dir)).toThrow(/being written/)
         }
         if (what === 'give') {
-          release?.()
-          release = null
+          lock?.release()
+          lock = null
         }
         // A holder that died leaves its file; it names a process that is not there.
-        if (what === 'die' && release === null) {
-          takeLock(dir)()
+        if (what === 'die' && lock === null) {
+          takeLock(dir).release()
           const owner = { pid: 2 ** 22 + 7, host: hostname(), born: null, since: '' }
           writeFileSync(join(dir, 'lock'), JSON.stringify(owner))
         }
-        expect(isLocked(dir)).toBe(release !== null)
+        expect(isLocked(dir)).toBe(lock !== null)
       }
-      release?.()
+      lock?.release()
     }),
     { numRuns: 60 },
   )

@@ -125,7 +125,7 @@ describe('the lock', () => {
   it('is not guessed about when another host holds it', () => {
     create().close()
     lockOf(1, 'elsewhere')
-    expect(() => RunFolder.open(dir)).toThrow(/on elsewhere.*delete the lock/)
+    expect(() => RunFolder.open(dir)).toThrow(/on elsewhere.*is gone, delete .*lock/)
   })
 })
 

@@ -13,7 +13,7 @@ import { NumericError } from '../util/errors.ts'
 import { checkCheckpoint, pointedTo, sealCheckpoint, setAside } from './checkpoints.ts'
 import { describeEnvironment } from './environment.ts'
 import { guardWrite, RunError, saveFailure } from './errors.ts'
-import { takeLock } from './lock.ts'
+import { type RunLock, takeLock } from './lock.ts'
 import { hasCheckpoints, isRun, readMetrics, readRunInfo } from './readers.ts'
 import { chooseCheckpoint, type ResumeOptions } from './resume.ts'
 import { cutBackTo, type RowExtent, RowTally } from './row-extent.ts'
@@ -60,15 +60,15 @@ const refuseNonFinite = (row: object, where: string, hint: string, path = ''): v
 export class RunFolder {
   readonly dir: string
   readonly info: RunInfo
-  readonly #release: () => void
+  readonly #lock: RunLock
   readonly #tallies = new Map<RowFile, RowTally>()
   /** Read when it is needed first: a damaged file is a matter of the resume. */
   #lastStep: number | null = null
 
-  private constructor(dir: string, info: RunInfo, release: () => void) {
+  private constructor(dir: string, info: RunInfo, lock: RunLock) {
     this.dir = dir
     this.info = info
-    this.#release = release
+    this.#lock = lock
   }
 
   /**
@@ -79,14 +79,14 @@ export class RunFolder {
     const path = resolve(dir)
     assertFree(path)
     guardWrite(path, () => mkdirSync(join(path, 'checkpoints'), { recursive: true }))
-    const release = takeLock(path)
+    const lock = takeLock(path)
     try {
       const info = describeRun(path, options)
       writeInfo(path, info)
       removeLeftovers(path)
-      return new RunFolder(path, info, release)
+      return new RunFolder(path, info, lock)
     } catch (error) {
-      release()
+      lock.release()
       throw error
     }
   }
@@ -98,13 +98,13 @@ export class RunFolder {
   static open(dir: string): RunFolder {
     const path = resolve(dir)
     readRunInfo(path)
-    const release = takeLock(path)
+    const lock = takeLock(path)
     try {
       for (const file of ROW_FILES) repairTail(join(path, file))
       removeLeftovers(path)
-      return new RunFolder(path, readRunInfo(path), release)
+      return new RunFolder(path, readRunInfo(path), lock)
     } catch (error) {
-      release()
+      lock.release()
       throw error
     }
   }
@@ -169,6 +169,7 @@ export class RunFolder {
   }
 
   #append(file: RowFile, rows: readonly unknown[]): void {
+    this.#lock.assertHeld()
     const bytes = appendRows(this.path(file), rows)
     this.#tallies.get(file)?.append(bytes, rows)
   }
@@ -226,6 +227,7 @@ export class RunFolder {
       saveRunState(temporary, { ...state, sealed: true })
       await sealCheckpoint(temporary, this.dir, state, rows)
       syncFolder(temporary)
+      this.#lock.assertHeld()
       removeFolder(target, temporary)
     } catch (error) {
       rmSync(temporary, { recursive: true, force: true })
@@ -264,7 +266,7 @@ export class RunFolder {
 
   /** Gives the lock back. Writing after this is a mistake that nothing guards against. */
   close(): void {
-    this.#release()
+    this.#lock.release()
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { takeLock } from '../../../runs/lock.ts'
+import { type RunLock, takeLock } from '../../../runs/lock.ts'
 import { isSegmentName, newSegmentName, segmentTimeMs } from './segment.ts'
 
 /** After an eviction the folder is this full, so that the next is not due at once. */
@@ -118,9 +118,9 @@ export const withUpkeepLock = (folder: string, work: () => void): boolean => {
   const path = join(folder, 'lock')
   const age = ageMs(path)
   if (age !== null && age > LOCK_EXPIRES_MS) rmSync(path, { force: true })
-  let release: () => void
+  let lock: RunLock
   try {
-    release = takeLock(folder)
+    lock = takeLock(folder)
   } catch {
     return false
   }
@@ -128,7 +128,7 @@ export const withUpkeepLock = (folder: string, work: () => void): boolean => {
     removeLeftovers(folder)
     work()
   } finally {
-    release()
+    lock.release()
   }
   return true
 }
