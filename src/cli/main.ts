@@ -1,12 +1,14 @@
 /** @file Entry of the `gradus` command. */
 
-import { describeError, EXIT, processIo } from './io.ts'
+import { failureWords } from '../util/file-failure.ts'
+import { EXIT, processIo } from './io.ts'
 import { runCli } from './program.ts'
 
 /** A reader that has seen enough (`gradus ... | head`) is no failure; a disk without room for the results is. */
 const endUnwritten = (error: NodeJS.ErrnoException): void => {
   if (error.code === 'EPIPE') process.exit(EXIT.ok)
-  processIo.err.write(`gradus: standard output could not be written: ${describeError(error)}\n`)
+  const { what, hint } = failureWords(error) ?? { what: error.message, hint: 'send it elsewhere' }
+  processIo.err.write(`gradus: standard output could not be written: ${what}; ${hint}\n`)
   process.exit(EXIT.failed)
 }
 
