@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mapInOrder } from './in-order.ts'
 import { streamJsonl } from './jsonl-stream.ts'
@@ -157,6 +158,49 @@ describe('streamJsonl', () => {
   it('says so where there is no file', async () => {
     await expect(collect(streamJsonl(join(dir, 'none')))).rejects.toThrow(
       /none: cannot be read: there is no such file or folder \(ENOENT\)/,
+    )
+  })
+})
+
+describe('whatever takes how long', () => {
+  it('results come in order, nothing is lost, limits hold, and the first error ends it in its turn', async () => {
+    const job = fc.record({ turns: fc.nat(6), fails: fc.boolean() })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(job, { maxLength: 30 }),
+        fc.integer({ min: 1, max: 5 }),
+        fc.integer({ min: 1, max: 9 }),
+        async (jobs, concurrency, window) => {
+          let [running, most, read, given] = [0, 0, 0, 0]
+          const work = async ({ turns, fails, index }: { turns: number; fails: boolean; index: number }) => {
+            most = Math.max(most, ++running)
+            for (let i = 0; i < turns; i++) await new Promise(resolve => setImmediate(resolve))
+            running--
+            if (fails && index > 3) throw new Error(`job ${index}`)
+            return index
+          }
+          function* source() {
+            for (const [index, each] of jobs.entries()) {
+              read++
+              expect(read - given).toBeLessThanOrEqual(Math.max(window, concurrency) + 1)
+              yield { ...each, index }
+            }
+          }
+          const failed = jobs.findIndex(({ fails }, index) => fails && index > 3)
+          const results: number[] = []
+          const all = (async () => {
+            for await (const result of mapInOrder(source(), work, { concurrency, window })) {
+              given++
+              results.push(result)
+            }
+          })()
+          if (failed < 0) await all
+          else await expect(all).rejects.toThrow(`job ${failed}`)
+          expect(results).toEqual(Array.from({ length: failed < 0 ? jobs.length : failed }, (_, i) => i))
+          expect(most).toBeLessThanOrEqual(concurrency)
+        },
+      ),
+      { numRuns: 100 },
     )
   })
 })
