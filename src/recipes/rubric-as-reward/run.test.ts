@@ -33,13 +33,19 @@ describe('the settings of the grader', () => {
         rollout: { prompts: 2, samples: 2 },
         evaluation: { problems: 2, samples: 1, greedy: false, sets: ['train-distribution'] },
         grader: {
-          solver: { timeoutMs: 50, memory: 100, uniqueNames: true },
+          solver: { timeoutMs: 50, memory: 100, groundWork: 900_000, uniqueNames: true },
           proxies: { stepShare: 1, fullSteps: 100 },
         },
       })
       const dir = join(folder, 'settings')
       await runRubricAsReward(config, { dir, resume: false })
-      expect(start).toHaveBeenCalledExactlyOnceWith({ timeoutMs: 50, memory: 100, uniqueNames: true })
+      expect(start).toHaveBeenCalledExactlyOnceWith(config.grader.solver)
+      expect(config.grader.solver).toEqual({
+        timeoutMs: 50,
+        memory: 100,
+        groundWork: 900_000,
+        uniqueNames: true,
+      })
       const [{ criteria }] = loadReportData(dir).metrics
       // A step earns a hundredth, words nothing: with the defaults it is above .6.
       expect(criteria!.C5).toBeGreaterThan(0)
