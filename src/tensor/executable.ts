@@ -14,6 +14,23 @@ export interface Value {
 
 export type Values = Record<string, Value>
 
+/** What native work goes through, so that its thread can be ended at a moment when there is none. */
+export interface Gate {
+  /** Throws when no further work may begin. */
+  enter(): void
+  leave(): void
+}
+
+/** Native work while the gate is held open. */
+const within = async <T>(gate: Gate | undefined, work: () => Promise<T>): Promise<T> => {
+  gate?.enter()
+  try {
+    return await work()
+  } finally {
+    gate?.leave()
+  }
+}
+
 export interface ExecutableOptions {
   /** Threads inside one operation. */
   threads?: number
@@ -24,6 +41,7 @@ export interface ExecutableOptions {
   spinning?: boolean
   /** ONNX Runtime execution provider; `cpu` unless another is available and wanted. */
   provider?: 'cpu' | 'webgpu'
+  gate?: Gate
   /** Path whose beginning the runtime's own profile gets; `endProfiling` completes it. Slows every run down. */
   profilePrefix?: string
 }
@@ -43,10 +61,12 @@ export class Executable {
   readonly #session: ort.InferenceSession
   readonly #fed: readonly ModelInput[]
   readonly #sized: readonly ModelInput[]
+  readonly #gate: Gate | undefined
 
-  private constructor(model: OnnxModel, session: ort.InferenceSession) {
+  private constructor(model: OnnxModel, session: ort.InferenceSession, gate?: Gate) {
     this.model = model
     this.#session = session
+    this.#gate = gate
     this.#fed = model.inputs.filter(x => !x.sizes)
     this.#sized = model.inputs.filter(x => x.sizes)
   }
@@ -58,19 +78,20 @@ export class Executable {
   ): Promise<Executable> {
     const model = toOnnx(outputs)
     try {
-      const session = await ort.InferenceSession.create(model.bytes, {
-        executionProviders: [options.provider ?? 'cpu'],
-        intraOpNumThreads: options.threads ?? 2,
-        interOpNumThreads: 1,
-        // Measured on a training step: 'all' is slower than 'basic', and memory patterns cost more than they save.
-        graphOptimizationLevel: 'basic',
-        enableMemPattern: false,
-        enableCpuMemArena: true,
-        logSeverityLevel: 3,
-        ...(options.profilePrefix && { enableProfiling: true, profileFilePrefix: options.profilePrefix }),
-        ...(options.spinning === false && { extra: { session: { intra_op: { allow_spinning: '0' } } } }),
-      })
-      return new Executable(model, session)
+      const create = () =>
+        ort.InferenceSession.create(model.bytes, {
+          executionProviders: [options.provider ?? 'cpu'],
+          intraOpNumThreads: options.threads ?? 2,
+          interOpNumThreads: 1,
+          // Measured on a training step: 'all' is slower than 'basic', and memory patterns cost more than they save.
+          graphOptimizationLevel: 'basic',
+          enableMemPattern: false,
+          enableCpuMemArena: true,
+          logSeverityLevel: 3,
+          ...(options.profilePrefix && { enableProfiling: true, profileFilePrefix: options.profilePrefix }),
+          ...(options.spinning === false && { extra: { session: { intra_op: { allow_spinning: '0' } } } }),
+        })
+      return new Executable(model, await within(options.gate, create), options.gate)
     } catch (error) {
       throw new GradusError(`ONNX Runtime refused the graph: ${(error as Error).message}`, { cause: error })
     }
@@ -89,7 +110,8 @@ export class Executable {
       checkShape(publicName(input), input.shape, values[publicName(input)].dims, sizes)
     for (const input of this.#sized) feeds[input.name] = sizesTensor(input, sizes)
     this.#refuseUnknown(values)
-    const results = await this.#session.run(feeds, this.#fetches(targets, sizes))
+    const fetches = this.#fetches(targets, sizes)
+    const results = await within(this.#gate, () => this.#session.run(feeds, fetches))
     const named: Record<string, Value> = {}
     for (const { name } of this.model.outputs) {
       const { data, dims } = results[`out.${name}`]
@@ -135,7 +157,7 @@ export class Executable {
   }
 
   async release(): Promise<void> {
-    await this.#session.release()
+    await within(this.#gate, () => this.#session.release())
   }
 }
 

@@ -1,7 +1,7 @@
 /** @file Tensors: write a function once, get its gradient, run it on ONNX Runtime. */
 
 export { type Dim, type Shape, showShape } from './dim.ts'
-export { Executable, type ExecutableOptions, type Value, type Values } from './executable.ts'
+export { Executable, type ExecutableOptions, type Gate, type Value, type Values } from './executable.ts'
 export { gradients } from './gradients.ts'
 export { type OnnxModel, toOnnx } from './onnx.ts'
 export * from './ops/elementwise.ts'

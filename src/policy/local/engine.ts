@@ -2,6 +2,7 @@
 
 import { assertTokenizerFits, createTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import { parseJson } from '../../model/weights.ts'
+import type { Gate } from '../../tensor/index.ts'
 import type { Policy } from '../policy.ts'
 import { lossRefusal } from '../update.ts'
 import type { ModelSource } from './model-source.ts'
@@ -31,11 +32,11 @@ export interface Engine extends Omit<Policy, 'accumulate' | 'step' | 'close' | '
 }
 
 /** Loads or initialises a model and makes it ready to sample and train. */
-export const createEngine = (source: ModelSource, options: EngineOptions = {}): Engine => {
+export const createEngine = (source: ModelSource, options: EngineOptions = {}, gate?: Gate): Engine => {
   const { threads = 2, spinning = true, maxRows = 128, microBatchTokens = 2048 } = options
   const parameters = new Parameters(source)
-  const sampler = new Sampler(parameters, { threads, spinning, maxRows }, () => tokenizerOf(parameters))
-  const trainer = new Trainer(parameters, { threads, spinning, microBatchTokens })
+  const sampler = new Sampler(parameters, { threads, spinning, maxRows, gate }, () => tokenizerOf(parameters))
+  const trainer = new Trainer(parameters, { threads, spinning, microBatchTokens, gate })
   return {
     parameters,
     sample: (request, onSample, onToken) => sampler.sample(request, onSample, onToken),

@@ -9,6 +9,7 @@ import { lossRefusal } from '../update.ts'
 import type { Engine, EngineOptions } from './engine.ts'
 import type { ModelSource } from './model-source.ts'
 import type { CallMessage, ErrorData, Method, Reply, WorkerStart } from './protocol.ts'
+import { RunGate } from './run-gate.ts'
 
 interface Listeners {
   onSample?: (sample: Sample) => void
@@ -27,6 +28,14 @@ const revive = ({ name, kind, message, stack }: ErrorData): Error => {
   return Object.assign(error, { name, stack })
 }
 
+/** Gates of the engines that are there. */
+const gates = new Set<RunGate>()
+
+/** At the exit of the process Node ends all its threads, wherever they are. */
+const shutAll = () => {
+  for (const gate of gates) gate.shutNow()
+}
+
 export class LocalPolicy implements Policy {
   readonly config: ModelConfig
   readonly hasValueHead: boolean
@@ -36,12 +45,16 @@ export class LocalPolicy implements Policy {
   readonly ended: Promise<Error>
   #end: (reason: Error) => void = () => {}
   readonly #worker: Worker
+  readonly #gate: RunGate
   readonly #pending = new Map<number, Pending>()
   #nextId = 0
   #closed: Error | null = null
 
-  private constructor(worker: Worker, ready: Extract<Reply, { kind: 'ready' }>) {
+  private constructor(worker: Worker, gate: RunGate, ready: Extract<Reply, { kind: 'ready' }>) {
     this.#worker = worker
+    this.#gate = gate
+    if (gates.size === 0) process.once('exit', shutAll)
+    gates.add(gate)
     this.config = ready.config
     this.hasValueHead = ready.hasValueHead
     this.parameterCount = ready.parameterCount
@@ -51,14 +64,16 @@ export class LocalPolicy implements Policy {
     })
     worker.on('message', (reply: Reply) => this.#receive(reply))
     worker.on('error', error => this.#fail(error as Error))
-    worker.on('exit', code =>
-      this.#fail(new errors.GradusError(`the engine's worker stopped (exit ${code})`)),
-    )
+    worker.on('exit', code => {
+      this.#fail(new errors.GradusError(`the engine's worker stopped (exit ${code})`))
+      this.#forget()
+    })
   }
 
   /** Starts the worker and loads the model. @throws CheckpointError and others from loading. */
   static async start(source: ModelSource, options: EngineOptions = {}): Promise<LocalPolicy> {
-    const workerData: WorkerStart = { source, options }
+    const gate = new RunGate()
+    const workerData: WorkerStart = { source, options, gate: gate.shared }
     const worker = new Worker(workerUrl(import.meta.url, './worker.js'), { workerData })
     const ready = await new Promise<Reply>((resolve, reject) => {
       worker.once('message', resolve)
@@ -67,7 +82,7 @@ export class LocalPolicy implements Policy {
     // By name: Node listens to its own events of a worker, and without those no message arrives any more.
     for (const event of ['message', 'error']) worker.removeAllListeners(event)
     worker.unref()
-    if (ready.kind === 'ready') return new LocalPolicy(worker, ready)
+    if (ready.kind === 'ready') return new LocalPolicy(worker, gate, ready)
     await worker.terminate()
     throw ready.kind === 'failed' ? revive(ready.error) : new Error(`unexpected message ${ready.kind}`)
   }
@@ -146,9 +161,18 @@ export class LocalPolicy implements Policy {
   /** See `Parameters.takeTrained`. */
   takeWeights: Engine['takeWeights'] = shared => this.#call('takeWeights', [shared])
 
-  /** Stops the worker; calls that are still running are rejected with the reason, and so is every later one. */
+  #forget(): void {
+    gates.delete(this.#gate)
+    if (gates.size === 0) process.off('exit', shutAll)
+  }
+
+  /**
+   * Stops the worker as soon as it is not in the middle of a computation; calls that are still running are rejected with the
+   * reason, and so is every later one.
+   */
   async close(reason: Error = new errors.GradusError('the policy is closed')): Promise<void> {
     this.#fail(reason)
+    await this.#gate.shut()
     await this.#worker.terminate()
   }
 }

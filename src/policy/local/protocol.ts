@@ -8,6 +8,8 @@ import type { ModelSource } from './model-source.ts'
 export interface WorkerStart {
   source: ModelSource
   options: EngineOptions
+  /** Of a `RunGate`. */
+  gate: SharedArrayBuffer
 }
 
 /** Calls that travel to the worker: the engine's methods by name. */

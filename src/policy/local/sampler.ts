@@ -3,7 +3,7 @@
 import { prefillGraph, stepGraph } from '../../model/decoding.ts'
 import { TextStream, type Tokenizer } from '../../model/tokenizer.ts'
 import type { TokenIds } from '../../rl/datum.ts'
-import { Executable } from '../../tensor/index.ts'
+import { Executable, type Gate } from '../../tensor/index.ts'
 import { DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import type { Sample, SampledToken, SampleRequest, TokenAlternative } from '../policy.ts'
@@ -16,6 +16,7 @@ export interface SamplerOptions {
   spinning: boolean
   /** Rows that are decoded together. */
   maxRows: number
+  gate?: Gate
 }
 
 /** Below this many bytes of weights they are fixed into the decoding graph after every update, which decodes faster. */
@@ -91,8 +92,8 @@ export class Sampler {
   }
 
   get #threading() {
-    const { threads, spinning } = this.#options
-    return { threads, spinning }
+    const { threads, spinning, gate } = this.#options
+    return { threads, spinning, gate }
   }
 
   /** See `Policy.sample`. */

@@ -3,7 +3,7 @@
 import { tokenWeights } from '../../rl/aggregate.ts'
 import { checkDatum, type Datum } from '../../rl/datum.ts'
 import { batchLoss, type LossSequence, type LossSpec } from '../../rl/loss.ts'
-import { Executable, gradients, type Tensor, type Value, type Values } from '../../tensor/index.ts'
+import { Executable, type Gate, gradients, type Tensor, type Value, type Values } from '../../tensor/index.ts'
 import { ConfigError, DataError, NumericError } from '../../util/errors.ts'
 import type {
   BatchStats,
@@ -31,6 +31,7 @@ export interface TrainerOptions {
   spinning: boolean
   /** Padded tokens, prompts included, that go through the network at a time: bounds memory. */
   microBatchTokens: number
+  gate?: Gate
 }
 
 /** In this process nothing about a batch is unknown. */
@@ -58,8 +59,8 @@ export class Trainer {
   }
 
   #compiled(key: string, outputs: () => Record<string, Tensor>): Promise<Executable> {
-    const { threads, spinning } = this.#options
-    const graph = this.#graphs.get(key) ?? Executable.compile(outputs(), { threads, spinning })
+    const { threads, spinning, gate } = this.#options
+    const graph = this.#graphs.get(key) ?? Executable.compile(outputs(), { threads, spinning, gate })
     // The one used last stands last, so that the first is the one to let go.
     this.#graphs.delete(key)
     this.#graphs.set(key, graph)

@@ -5,6 +5,7 @@ import * as errors from '../../util/errors.ts'
 import type { SampledToken, SampleRequest } from '../policy.ts'
 import { createEngine, type Engine } from './engine.ts'
 import type { CallMessage, ErrorData, Reply, WorkerStart } from './protocol.ts'
+import { RunGate } from './run-gate.ts'
 
 const port = parentPort!
 const post = (reply: Reply) => port.postMessage(reply)
@@ -30,8 +31,8 @@ const call = (engine: Engine, { id, method, args }: CallMessage): Promise<unknow
 }
 
 const start = () => {
-  const { source, options } = workerData as WorkerStart
-  const engine = createEngine(source, options)
+  const { source, options, gate } = workerData as WorkerStart
+  const engine = createEngine(source, options, new RunGate(gate))
   const { parameters } = engine
   const trainedCount = parameters.trained.reduce((sum, { param }) => sum + param.length, 0)
   let queue: Promise<void> = Promise.resolve()
