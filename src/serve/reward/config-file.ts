@@ -23,10 +23,9 @@ export const parseRewardConfig = (value: unknown, source = 'reward.yaml'): Rewar
 
 /** Reads a configuration file (YAML or JSON). @throws ConfigError naming the line or the path of each problem. */
 export const readRewardConfig = (path: string): RewardConfig => {
-  const value = parseYaml(readText(path, { ErrorKind: ConfigError }), path)
+  const hint = '`gradus init reward` writes an example'
+  const value = parseYaml(readText(path, { ErrorKind: ConfigError, missingHint: hint }), path)
   if (value === null)
-    throw new ConfigError(`${path}: expected settings as keys and values, got none`, {
-      hint: '`gradus init reward` writes an example',
-    })
+    throw new ConfigError(`${path}: expected settings as keys and values, got none`, { hint })
   return parseRewardConfig(value, path)
 }
