@@ -76,6 +76,8 @@ export interface FileFailure {
   /** What was tried: `cannot be read`, the default, `cannot be written`. */
   doing?: string
   ErrorKind?: ErrorClass
+  /** What to do where there is no such file, beside checking the path. */
+  missingHint?: string
 }
 
 /**
@@ -85,12 +87,14 @@ export interface FileFailure {
 export const fileFailure = (
   path: string,
   error: unknown,
-  { doing = 'cannot be read', ErrorKind = DataError }: FileFailure = {},
+  { doing = 'cannot be read', ErrorKind = DataError, missingHint }: FileFailure = {},
 ): Error => {
   const words = failureWords(error)
   if (words === null) return error as Error
   const named = path === '' ? 'an empty path' : path
-  return new ErrorKind(`${named}: ${doing}: ${words.what}`, { hint: words.hint, cause: error })
+  const isMissing = isSystemError(error) && error.code === 'ENOENT'
+  const hint = isMissing && missingHint !== undefined ? `${words.hint}; ${missingHint}` : words.hint
+  return new ErrorKind(`${named}: ${doing}: ${words.what}`, { hint, cause: error })
 }
 
 /** Does something with a file and gives its failure a clear message. @throws as `fileFailure` */

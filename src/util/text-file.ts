@@ -9,6 +9,8 @@ type ErrorClass = new (message: string, options?: { hint?: string; cause?: unkno
 
 export interface ReadTextOptions {
   ErrorKind?: ErrorClass
+  /** What to do where there is no such file, beside checking the path. */
+  missingHint?: string
   /** Most bytes; default `MAX_TEXT_BYTES`. */
   maxBytes?: number
 }
@@ -27,9 +29,9 @@ export const readText = (path: string, options: ReadTextOptions = {}): string =>
 
 const readBytes = (
   path: string,
-  { ErrorKind = DataError, maxBytes = MAX_TEXT_BYTES }: ReadTextOptions,
+  { ErrorKind = DataError, maxBytes = MAX_TEXT_BYTES, missingHint }: ReadTextOptions,
 ): Buffer => {
-  const failure = { ErrorKind }
+  const failure = { ErrorKind, missingHint }
   const fd = withFile(path, () => openSync(path, 'r'), failure)
   try {
     const chunks: Buffer[] = []

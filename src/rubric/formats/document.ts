@@ -52,7 +52,9 @@ const isJson = (text: string): boolean => {
  */
 export const rowsOfText = (text: string, source: string): Rows => {
   if (text.trim() === '')
-    throw new DataError(`${source}: expected a rubric, got an empty file; write one (see docs)`)
+    throw new DataError(
+      `${source}: expected a rubric, got an empty file; write one, see docs/howto/write-a-good-rubric.md`,
+    )
   if (extname(source) === '.jsonl') return jsonLines(text, source)
   if (extname(source) === '.json' || isJson(text)) return split(parseJson(text, source), source)
   const [first] = text.trimStart().split('\n', 1)

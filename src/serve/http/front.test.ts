@@ -140,6 +140,7 @@ describe('who is slow', () => {
     got.socket.write('POST / HTTP/1.1\r\nhost:')
     await ended(got.socket)
     expect(statusesOf(got.text)).toEqual(['408'])
+    expect(got.text).toContain('limits.headersMs')
     got.socket.destroy()
   })
 })

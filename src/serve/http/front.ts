@@ -102,7 +102,13 @@ const GONE: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_E
 /** What the HTTP parser could not read, as a refusal. */
 const malformed = (error: NodeJS.ErrnoException): Refusal => {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return { kind: 'timeout', status: 408, message: 'the request did not arrive in time', reason: 'slow' }
+    return {
+      kind: 'timeout',
+      status: 408,
+      message:
+        'expected a whole request in time (limits.headersMs for its head), got a part of it or nothing',
+      reason: 'slow',
+    }
   if (error.code === 'HPE_HEADER_OVERFLOW')
     return { kind: 'malformed', status: 431, message: 'the headers are too long', reason: 'headers' }
   return { kind: 'malformed', status: 400, message: 'this is no HTTP request', reason: 'malformed' }

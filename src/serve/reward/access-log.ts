@@ -13,7 +13,7 @@ export interface AccessEntry {
   items?: number
   /** Criteria without a verdict. */
   nulls?: number
-  /** Kind of the error that the client got. */
+  /** Kind of the error that the client got; `client_gone` where it did not wait for an answer. */
   error?: string
   samples?: { prompt: RewardItem['prompt']; response: string; reward: number | null }[]
 }

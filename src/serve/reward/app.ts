@@ -108,7 +108,7 @@ const authorise = ({ token }: AppParts): MiddlewareHandler<Env> => {
 const handleError = (log: AccessLog | null) => (error: Error, c: Ctx) => {
   const entry = c.get('entry')
   const body = errorBody(error)
-  if (entry !== undefined) entry.error = body.type
+  if (entry !== undefined) entry.error = error instanceof ClientGone ? 'client_gone' : body.type
   if (!(error instanceof ServiceError) && !(error instanceof ClientGone))
     log?.event('error', { id: entry?.id, message: error.message, stack: error.stack })
   if (error instanceof ServiceError && error.retryAfterS !== undefined)

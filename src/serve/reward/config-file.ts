@@ -1,6 +1,5 @@
 /** @file Reads `reward.yaml`. */
 
-import { existsSync } from 'node:fs'
 import { ConfigError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
 import { readText } from '../../util/text-file.ts'
@@ -25,8 +24,7 @@ export const parseRewardConfig = (value: unknown, source = 'reward.yaml'): Rewar
 /** Reads a configuration file (YAML or JSON). @throws ConfigError naming the line or the path of each problem. */
 export const readRewardConfig = (path: string): RewardConfig => {
   const hint = '`gradus init reward` writes an example'
-  if (!existsSync(path)) throw new ConfigError(`${path}: expected a configuration, found no file`, { hint })
-  const value = parseYaml(readText(path, { ErrorKind: ConfigError }), path)
+  const value = parseYaml(readText(path, { ErrorKind: ConfigError, missingHint: hint }), path)
   if (value === null)
     throw new ConfigError(`${path}: expected settings as keys and values, got none`, { hint })
   return parseRewardConfig(value, path)

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -54,6 +54,19 @@ describe('reward.yaml', () => {
     ])
     // Clients give up after 120 s (slime) and 180 s (OpenRLHF).
     expect(config.limits.deadlineMs).toBeLessThan(120_000)
+  })
+
+  it('has its limits and their defaults told to operators', () => {
+    const page = readFileSync(new URL('../../../docs/howto/reward-server.md', import.meta.url), 'utf8')
+    const rows = page.matchAll(/^\| `limits\.(\w+)` \| ([^|]+) \|/gm)
+    const told = new Map([...rows].map(([, key, value]) => [key, value.replaceAll(',', '')]))
+    const { memoryBytes, ...limits } = parseRewardConfig(null).limits
+    expect(memoryBytes).toBeGreaterThan(0)
+    expect(told.get('memoryBytes')).toBe('3/4 of what the process may have')
+    told.delete('memoryBytes')
+    expect(Object.fromEntries(told)).toEqual(
+      Object.fromEntries(Object.entries(limits).map(([key, value]) => [key, String(value)])),
+    )
   })
 
   it.each([

@@ -50,10 +50,14 @@ export class WorkQueue {
   admit(count: number): void {
     const free = this.limits.concurrency - this.running + this.limits.waiting - this.depth
     if (count <= free) return
-    throw new ServiceError('overloaded', `${count} items do not fit: ${this.depth} are waiting already`, {
-      hint: `come back in ${this.retryAfterS} s`,
-      retryAfterS: this.retryAfterS,
-    })
+    throw new ServiceError(
+      'overloaded',
+      `${count} items do not fit: ${this.running} are being graded and ${this.depth} wait already, of at most ${this.limits.concurrency} and ${this.limits.waiting} (limits.concurrency, limits.waiting)`,
+      {
+        hint: `come back in ${this.retryAfterS} s`,
+        retryAfterS: this.retryAfterS,
+      },
+    )
   }
 
   /** Runs `work` when a place is free. Once `signal` is aborted, work that has not begun is not begun: it rejects with the reason. */

@@ -45,7 +45,7 @@ describe('the service on a port', () => {
     await expect(asked).rejects.toThrow()
     await until(() => lines.length === 1)
     expect(grader.seen[0].options?.signal?.aborted).toBe(true)
-    expect(lines[0]).toMatchObject({ route: '/v1/grade', status: 499 })
+    expect(lines[0]).toMatchObject({ route: '/v1/grade', status: 499, error: 'client_gone' })
     expect(service.queue.active).toBe(0)
   })
 

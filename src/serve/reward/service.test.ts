@@ -47,6 +47,7 @@ describe('a request under way', () => {
     while (service.queue.depth < 1) await new Promise(setImmediate)
     const refused = await post('/v1/grade', items('yes', 'yes'))
     expect(refused.status).toBe(429)
+    expect(refused.json.error.message).toContain('(limits.concurrency, limits.waiting)')
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
     const third = post('/v1/grade', items('no'))
     release()
