@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { failureWords } from '../util/file-failure.ts'
 import { hashFile, readManifest, unlistedFiles } from '../util/manifest.ts'
 import {
   type CheckedCheckpoint,
@@ -98,7 +99,13 @@ const rowFile = (dir: string, file: string, moment: RunMoment | null, living: bo
   const extent = moment?.rows[file]
   const damage = extent ? rowDamage(path, extent) : null
   if (!existsSync(path)) return { name: file, problems: damage ? [damage] : [], notes: ['not there'] }
-  const rows = numberedRows(path)
+  let rows: ReturnType<typeof numberedRows>
+  try {
+    rows = numberedRows(path)
+  } catch (error) {
+    const why = failureWords(error)?.what ?? (error as Error).message
+    return { name: file, problems: [`${file}: cannot be read: ${why}`], notes: [] }
+  }
   const torn = rows.at(-1)?.row === null
   const broken = rows.slice(0, torn ? -1 : undefined).filter(({ row }) => row === null)
   const steps = rows.flatMap(({ row }) => stepOf(row) ?? [])

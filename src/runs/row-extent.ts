@@ -5,6 +5,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { z } from 'zod'
 import { writeFileAtomic } from '../util/atomic.ts'
+import { failureWords } from '../util/file-failure.ts'
 import { hashBytes } from '../util/manifest.ts'
 import { guardWrite } from './errors.ts'
 import { cutTo } from './row-files.ts'
@@ -149,8 +150,16 @@ export const numberedRows = (path: string): { line: number; row: unknown }[] =>
 
 /** Why a file does not begin with what it held then, as far as can be told; null where it does. */
 export const rowDamage = (path: string, extent: RowExtent): string | null => {
-  if (beginsWith(path, extent)) return null
   const name = basename(path)
+  try {
+    return rowsChanged(path, name, extent)
+  } catch (error) {
+    return `${name}: cannot be read: ${failureWords(error)?.what ?? (error as Error).message}`
+  }
+}
+
+const rowsChanged = (path: string, name: string, extent: RowExtent): string | null => {
+  if (beginsWith(path, extent)) return null
   if (!existsSync(path)) return `${name}: expected ${extent.rows} rows, the file is missing`
   const found = numberedRows(path)
   const broken = found.slice(0, extent.rows).find(({ row }) => row === null)
