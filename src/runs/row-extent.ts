@@ -89,6 +89,8 @@ export const stepOf = (row: unknown): number | null => {
   return typeof step === 'number' ? step : null
 }
 
+const EVENTS = 'events.jsonl'
+
 /** Whether a file still begins with what it held then. */
 export const beginsWith = (path: string, { bytes, sha256 }: RowExtent): boolean => {
   if (sizeOf(path) < bytes) return false
@@ -99,14 +101,14 @@ export const beginsWith = (path: string, { bytes, sha256 }: RowExtent): boolean 
 }
 
 /**
- * Goes back to what a file held then, byte for byte. Rows of later steps go, and so do rows of earlier ones that came later;
- * rows without a step (events) stay.
+ * Goes back to what a file held then, byte for byte. Rows of later steps go, and so do rows of earlier ones that came later.
+ * Of events those without a step stay; in the other files such a row is a damaged one.
  * @throws RunError when the file cannot be written; it is as it was then
  */
 export const cutBackTo = (path: string, { bytes }: RowExtent): void => {
   if (sizeOf(path) <= bytes) return
   const later = readFileSync(path).subarray(bytes)
-  const kept = linesOf(later).filter(text => {
+  const kept = (basename(path) === EVENTS ? linesOf(later) : []).filter(text => {
     const row = parseOrNull(text)
     return row !== null && stepOf(row) === null
   })
