@@ -12,7 +12,7 @@ import {
   type RunMoment,
 } from './checkpoints.ts'
 import { lockHolder } from './lock.ts'
-import { isRun, readRunInfo } from './readers.ts'
+import { hasCheckpoints, isRun, readRunInfo } from './readers.ts'
 import { numberedRows, rowDamage, stepOf, stepProblems } from './row-extent.ts'
 import { leftoversOf, ROW_FILES } from './run-folder.ts'
 
@@ -51,6 +51,13 @@ const PHASES = ['cold-start', 'sft']
  */
 export const examineRun = (dir: string): RunExamination => {
   if (!isRun(dir)) readRunInfo(dir)
+  return examine(dir)
+}
+
+/** A phase that kept checkpoints was a run, whatever became of its config.json. */
+const isPhase = (dir: string): boolean => isRun(dir) || hasCheckpoints(dir)
+
+const examine = (dir: string): RunExamination => {
   const holder = lockHolder(dir)
   const checked = checkpointsToTry(dir).map(folder => checkCheckpoint(folder))
   const usable = checked.find(({ problems, moment }) => problems.length === 0 && rowsAgree(dir, moment))
@@ -63,8 +70,8 @@ export const examineRun = (dir: string): RunExamination => {
     ...latest(dir, checked),
   ]
   const phases = PHASES.map(name => join(dir, name))
-    .filter(isRun)
-    .map(examineRun)
+    .filter(isPhase)
+    .map(examine)
   const whole = examined.every(({ problems }) => problems.length === 0) && phases.every(phase => phase.whole)
   const leftovers = holder === null ? leftoversOf(dir) : []
   return {

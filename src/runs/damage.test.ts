@@ -275,3 +275,14 @@ describe('an examination', () => {
     expect(existsSync(left)).toBe(false)
   })
 })
+
+it('a phase of its own without its config.json is not whole', async () => {
+  const phase = RunFolder.create(path('cold-start'), { config: {} })
+  await record(phase, 1, 8)
+  phase.close()
+  expect(examineRun(dir).whole).toBe(true)
+  rmSync(path('cold-start', 'config.json'))
+  const { whole, phases } = examineRun(dir)
+  expect(whole).toBe(false)
+  expect(phases[0].examined[0].problems[0]).toContain('no config.json')
+})
