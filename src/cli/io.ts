@@ -9,7 +9,7 @@ import { visible } from '../util/visible.ts'
 export interface Io {
   out: { write(text: string): unknown }
   err: ProgressStream
-  /** Calls `handler` at Ctrl+C or a polite kill; returns the function that stops listening. */
+  /** Calls `handler` at Ctrl+C, a polite kill, or when the terminal is gone; returns the function that stops listening. */
   onInterrupt(handler: () => void): () => void
 }
 
@@ -25,11 +25,19 @@ export const processIo: Io = {
   out: process.stdout,
   err: process.stderr,
   onInterrupt: handler => {
-    process.on('SIGINT', handler)
-    process.on('SIGTERM', handler)
+    let asked = false
+    const ask = () => {
+      asked = true
+      handler()
+    }
+    // A terminal that closes hangs up more than once (the system, then the shell): never the second Ctrl+C, which quits at once.
+    const hangUp = () => {
+      if (!asked) ask()
+    }
+    const listeners = { SIGINT: ask, SIGTERM: ask, SIGHUP: hangUp }
+    for (const [signal, listener] of Object.entries(listeners)) process.on(signal, listener)
     return () => {
-      process.off('SIGINT', handler)
-      process.off('SIGTERM', handler)
+      for (const [signal, listener] of Object.entries(listeners)) process.off(signal, listener)
     }
   },
 }

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { failureWords } from '../util/file-failure.ts'
 import { hashFile, readManifest, unlistedFiles } from '../util/manifest.ts'
 import {
   type CheckedCheckpoint,
@@ -11,7 +12,7 @@ import {
   type RunMoment,
 } from './checkpoints.ts'
 import { lockHolder } from './lock.ts'
-import { isRun, readRunInfo } from './readers.ts'
+import { hasCheckpoints, isRun, readRunInfo } from './readers.ts'
 import { numberedRows, rowDamage, stepOf, stepProblems } from './row-extent.ts'
 import { leftoversOf, ROW_FILES } from './run-folder.ts'
 
@@ -50,6 +51,13 @@ const PHASES = ['cold-start', 'sft']
  */
 export const examineRun = (dir: string): RunExamination => {
   if (!isRun(dir)) readRunInfo(dir)
+  return examine(dir)
+}
+
+/** A phase that kept checkpoints was a run, whatever became of its config.json. */
+const isPhase = (dir: string): boolean => isRun(dir) || hasCheckpoints(dir)
+
+const examine = (dir: string): RunExamination => {
   const holder = lockHolder(dir)
   const checked = checkpointsToTry(dir).map(folder => checkCheckpoint(folder))
   const usable = checked.find(({ problems, moment }) => problems.length === 0 && rowsAgree(dir, moment))
@@ -62,8 +70,8 @@ export const examineRun = (dir: string): RunExamination => {
     ...latest(dir, checked),
   ]
   const phases = PHASES.map(name => join(dir, name))
-    .filter(isRun)
-    .map(examineRun)
+    .filter(isPhase)
+    .map(examine)
   const whole = examined.every(({ problems }) => problems.length === 0) && phases.every(phase => phase.whole)
   const leftovers = holder === null ? leftoversOf(dir) : []
   return {
@@ -98,7 +106,13 @@ const rowFile = (dir: string, file: string, moment: RunMoment | null, living: bo
   const extent = moment?.rows[file]
   const damage = extent ? rowDamage(path, extent) : null
   if (!existsSync(path)) return { name: file, problems: damage ? [damage] : [], notes: ['not there'] }
-  const rows = numberedRows(path)
+  let rows: ReturnType<typeof numberedRows>
+  try {
+    rows = numberedRows(path)
+  } catch (error) {
+    const why = failureWords(error)?.what ?? (error as Error).message
+    return { name: file, problems: [`${file}: cannot be read: ${why}`], notes: [] }
+  }
   const torn = rows.at(-1)?.row === null
   const broken = rows.slice(0, torn ? -1 : undefined).filter(({ row }) => row === null)
   const steps = rows.flatMap(({ row }) => stepOf(row) ?? [])

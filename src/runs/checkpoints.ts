@@ -100,10 +100,14 @@ export const checkpointsToTry = (runDir: string): string[] => {
   return [...before, ...after].map(({ name }) => join(root, name))
 }
 
-/** What `checkpoints/latest` says; '' where it says nothing. */
+/** What `checkpoints/latest` says; '' where it says nothing, or cannot be read. */
 export const pointedTo = (runDir: string): string => {
   const pointer = join(runDir, 'checkpoints', 'latest')
-  return existsSync(pointer) ? basename(readFileSync(pointer, 'utf8').trim()) : ''
+  try {
+    return basename(readFileSync(pointer, 'utf8').trim())
+  } catch {
+    return ''
+  }
 }
 
 /** Which row files of a run no longer begin with what a checkpoint says they held, and why. */

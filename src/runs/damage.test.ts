@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CheckpointError } from '../util/errors.ts'
 import { examineRun } from './check-run.ts'
 import { evalRow } from './eval-row.fixture.ts'
-import { RunFolder, readEvents, readMetrics } from './run-folder.ts'
+import { RunFolder, readEvals, readEvents, readMetrics } from './run-folder.ts'
 
 let root: string
 let dir: string
@@ -171,15 +171,19 @@ describe('rows from before a checkpoint that are not as they were', () => {
     ['no JSON', 'metrics.jsonl', text => text.replace('"step":7', '"step":,7'), /metrics\.jsonl:7: not JSON/],
     ['missing', 'rollouts.jsonl', without(6), /rollouts\.jsonl/],
     ['doubled', 'evals.jsonl', doubled(2), /evals\.jsonl/],
+    ['without its step', 'evals.jsonl', text => text.replace('"step":6', '"wtep":6'), /evals\.jsonl/],
+    ['without its step', 'metrics.jsonl', text => text.replace('"step":7', '"wtep":7'), /step 7 missing/],
     ['missing', 'events.jsonl', without(1), /events\.jsonl/],
   ])('%s in %s: made again from the checkpoint before', async (_, file, edit, message) => {
     const before = readMetrics(dir)
+    const evals = readEvals(dir)
     change(path(file), edit)
     expect(examineRun(dir).whole).toBe(false)
     const { step, warnings } = await resumed()
     expect(step).toBe(4)
     expect(warnings).toMatch(message)
     expect(readMetrics(dir)).toEqual(before)
+    expect(readEvals(dir)).toEqual(evals)
     expect(examineRun(dir)).toMatchObject({ whole: true })
   })
 
@@ -270,4 +274,15 @@ describe('an examination', () => {
     RunFolder.open(dir).close()
     expect(existsSync(left)).toBe(false)
   })
+})
+
+it('a phase of its own without its config.json is not whole', async () => {
+  const phase = RunFolder.create(path('cold-start'), { config: {} })
+  await record(phase, 1, 8)
+  phase.close()
+  expect(examineRun(dir).whole).toBe(true)
+  rmSync(path('cold-start', 'config.json'))
+  const { whole, phases } = examineRun(dir)
+  expect(whole).toBe(false)
+  expect(phases[0].examined[0].problems[0]).toContain('no config.json')
 })

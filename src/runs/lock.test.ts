@@ -93,4 +93,13 @@ describe('a lock', () => {
     lock.release()
     expect(existsSync(path)).toBe(true)
   })
+
+  it('that another took over and gave back is not written under either', () => {
+    const dir = join(folder, 'lost and given back')
+    const lock = takeLock(dir)
+    rmSync(join(dir, 'lock'))
+    expect(() => lock.assertHeld()).toThrow(/lock of this process is gone.*gradus runs check/)
+    lock.release()
+    expect(readdirSync(dir)).toEqual([])
+  })
 })

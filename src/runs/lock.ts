@@ -36,6 +36,8 @@ const SILENT_AFTER_MS = 5 * 60_000
 /** A lock file without readable content is a writer in the middle of its first write, or a crash; this tells them apart. */
 const UNREADABLE_IS_STALE_AFTER_MS = 5_000
 
+const PUT_BACK_WITHIN_MS = 50
+
 /** What our own locks say, by path. */
 const held = new Map<string, string>()
 let exitHookInstalled = false
@@ -159,7 +161,7 @@ const refusal = (path: string, owner: Owner | null): RunError =>
 /** A lock that is held. */
 export interface RunLock {
   release(): void
-  /** @throws RunError when another host took it over, because this process gave no sign of life for some minutes */
+  /** @throws RunError when it is no longer ours: another host took it over, and perhaps gave it back since */
   assertHeld(): void
 }
 
@@ -181,13 +183,35 @@ export const takeLock = (dir: string): RunLock => {
   throw refusal(path, readOwner(path))
 }
 
-const isOurs = (path: string, text: string): boolean => {
+/** What a lock says; null where there is none, `unknown` where that cannot be told now. */
+const contentOf = (path: string): string | null => {
   try {
-    return readFileSync(path, 'utf8') === text
-  } catch {
-    return false
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    return ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '') ? null : 'unknown'
   }
 }
+
+/** Who finds a stale lock moves it aside, and puts it back at once where it was not that one: so look again. */
+const contentAfterPause = (path: string): string | null => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PUT_BACK_WITHIN_MS)
+  return contentOf(path)
+}
+
+const isOurs = (path: string, text: string): boolean => contentOf(path) === text
+
+const takenOver = (path: string): RunError =>
+  new RunError(
+    `${path}: this run was taken over by ${named(readOwner(path))}, because this process gave no sign of life for ${SILENT_AFTER_MS / 60_000} minutes; it writes nothing more`,
+    { hint: 'leave the run to that process, or stop it and go on with --resume' },
+  )
+
+/** Whoever took a lock over may be done already and have given it back: rows of ours would come after its own. */
+const lockGone = (path: string): RunError =>
+  new RunError(
+    `${path}: the lock of this process is gone: another one took the run over and is done with it, or somebody deleted it; this process writes nothing more`,
+    { hint: 'look at the run with `gradus runs check`, and go on with --resume if it is not finished' },
+  )
 
 /** A lock that was taken over is its new holder's: neither touched nor removed. */
 const dropOurs = (path: string, text: string): void => {
@@ -216,15 +240,15 @@ const holdLock = (path: string, text: string): RunLock => {
   return {
     release() {
       clearInterval(beat)
-      if (held.delete(path)) dropOurs(path, text)
+      if (held.get(path) !== text) return
+      held.delete(path)
+      dropOurs(path, text)
     },
     assertHeld() {
-      const owner = readOwner(path)
-      if (owner === null || isOurs(path, text)) return
-      throw new RunError(
-        `${path}: this run was taken over by ${named(owner)}, because this process gave no sign of life for ${SILENT_AFTER_MS / 60_000} minutes; it writes nothing more`,
-        { hint: 'leave the run to that process, or stop it and go on with --resume' },
-      )
+      const now = contentOf(path) ?? contentAfterPause(path)
+      // A disk that does not answer says nothing about the lock; the write itself will tell.
+      if (now === text || now === 'unknown') return
+      throw now === null ? lockGone(path) : takenOver(path)
     },
   }
 }

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DataError } from '../util/errors.ts'
+import { withFile } from '../util/file-failure.ts'
 import { checkpointsToTry, pointedTo } from './checkpoints.ts'
 import { RunError } from './errors.ts'
 import { upgradeEval, upgradeRollout } from './former-rows.ts'
@@ -22,12 +23,23 @@ export const readRunInfo = (dir: string): RunInfo => {
       { hint: 'check the path; runs lie in the folder runs/ unless --out said otherwise' },
     )
   }
+  const text = withFile(path, () => readFileSync(path, 'utf8'))
+  let info: unknown
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as RunInfo
+    info = JSON.parse(text)
   } catch (error) {
-    throw new DataError(`${path}: not JSON: ${(error as Error).message}`, { cause: error })
+    throw new DataError(`${path}: not JSON: ${(error as Error).message}`, { hint: PUT_BACK, cause: error })
   }
+  if (isObject(info) && isObject(info.config)) return info as unknown as RunInfo
+  throw new DataError(`${path}: expected the description of a run with its config, got something else`, {
+    hint: PUT_BACK,
+  })
 }
+
+const PUT_BACK = 'put it back from a copy; without it nobody knows what the run was made with'
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Rows of metrics.jsonl written so far; safe while the run goes on. */
 export const readMetrics = (dir: string): MetricsRow[] => readRows(join(dir, 'metrics.jsonl'))

@@ -5,6 +5,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { z } from 'zod'
 import { writeFileAtomic } from '../util/atomic.ts'
+import { failureWords } from '../util/file-failure.ts'
 import { hashBytes } from '../util/manifest.ts'
 import { guardWrite } from './errors.ts'
 import { cutTo } from './row-files.ts'
@@ -88,6 +89,8 @@ export const stepOf = (row: unknown): number | null => {
   return typeof step === 'number' ? step : null
 }
 
+const EVENTS = 'events.jsonl'
+
 /** Whether a file still begins with what it held then. */
 export const beginsWith = (path: string, { bytes, sha256 }: RowExtent): boolean => {
   if (sizeOf(path) < bytes) return false
@@ -98,14 +101,14 @@ export const beginsWith = (path: string, { bytes, sha256 }: RowExtent): boolean 
 }
 
 /**
- * Goes back to what a file held then, byte for byte. Rows of later steps go, and so do rows of earlier ones that came later;
- * rows without a step (events) stay.
+ * Goes back to what a file held then, byte for byte. Rows of later steps go, and so do rows of earlier ones that came later.
+ * Of events those without a step stay; in the other files such a row is a damaged one.
  * @throws RunError when the file cannot be written; it is as it was then
  */
 export const cutBackTo = (path: string, { bytes }: RowExtent): void => {
   if (sizeOf(path) <= bytes) return
   const later = readFileSync(path).subarray(bytes)
-  const kept = linesOf(later).filter(text => {
+  const kept = (basename(path) === EVENTS ? linesOf(later) : []).filter(text => {
     const row = parseOrNull(text)
     return row !== null && stepOf(row) === null
   })
@@ -149,8 +152,16 @@ export const numberedRows = (path: string): { line: number; row: unknown }[] =>
 
 /** Why a file does not begin with what it held then, as far as can be told; null where it does. */
 export const rowDamage = (path: string, extent: RowExtent): string | null => {
-  if (beginsWith(path, extent)) return null
   const name = basename(path)
+  try {
+    return rowsChanged(path, name, extent)
+  } catch (error) {
+    return `${name}: cannot be read: ${failureWords(error)?.what ?? (error as Error).message}`
+  }
+}
+
+const rowsChanged = (path: string, name: string, extent: RowExtent): string | null => {
+  if (beginsWith(path, extent)) return null
   if (!existsSync(path)) return `${name}: expected ${extent.rows} rows, the file is missing`
   const found = numberedRows(path)
   const broken = found.slice(0, extent.rows).find(({ row }) => row === null)

@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { DataError } from '../util/errors.ts'
+import { withFile } from '../util/file-failure.ts'
 import type { JsonlLine } from '../util/jsonl.ts'
 import { guardWrite } from './errors.ts'
 
@@ -30,7 +31,7 @@ const isJson = (text: string): boolean => {
 /** The lines of a file that are whole: a torn last line (a kill, or a write still under way) is left out, and so are blank ones. */
 const wholeLines = (path: string): JsonlLine[] => {
   if (!existsSync(path)) return []
-  const lines = readFileSync(path, 'utf8').split('\n')
+  const lines = withFile(path, () => readFileSync(path, 'utf8')).split('\n')
   const tail = lines.pop() ?? ''
   if (tail !== '' && isJson(tail)) lines.push(tail)
   return lines
@@ -39,14 +40,19 @@ const wholeLines = (path: string): JsonlLine[] => {
 }
 
 const parseLine = <T>({ place, text }: JsonlLine): T => {
+  let row: unknown
   try {
-    return JSON.parse(text) as T
+    row = JSON.parse(text)
   } catch (error) {
     throw new DataError(`${place}: not JSON: ${(error as Error).message}`, {
       hint: 'remove that line, or the run',
       cause: error,
     })
   }
+  if (typeof row === 'object' && row !== null) return row as T
+  throw new DataError(`${place}: expected a row, which is an object, got ${text.slice(0, 40)}`, {
+    hint: 'remove that line, or the run',
+  })
 }
 
 /**
@@ -221,7 +227,7 @@ export const cutTo = (path: string, bytes: number): void =>
 /** Drops a torn last line, or ends one that only lacks its line feed, so that the next append starts on a line of its own. */
 export const repairTail = (path: string): void => {
   if (!existsSync(path)) return
-  const { wholeBytes, tail } = splitTail(path)
+  const { wholeBytes, tail } = withFile(path, () => splitTail(path))
   if (tail === '') return
   if (tail.trim() === '' || !isJson(tail)) cutTo(path, wholeBytes)
   else guardWrite(path, () => appendFileSync(path, '\n'))

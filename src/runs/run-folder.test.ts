@@ -18,6 +18,7 @@ import { Rng } from '../util/rng.ts'
 import { RunError } from './errors.ts'
 import { isLocked } from './lock.ts'
 import {
+  clearRun,
   latestCheckpoint,
   RunFolder,
   readEvents,
@@ -126,6 +127,57 @@ describe('the lock', () => {
     create().close()
     lockOf(1, 'elsewhere')
     expect(() => RunFolder.open(dir)).toThrow(/on elsewhere.*is gone, delete .*lock/)
+  })
+})
+
+describe('two processes', () => {
+  it('do not both write a run: one that was taken over and given back is left alone by the sleeper', () => {
+    const sleeper = create()
+    rmSync(join(dir, 'lock'))
+    const other = RunFolder.open(dir)
+    other.appendMetrics({ step: 1 })
+    other.close()
+    expect(() => sleeper.appendMetrics({ step: 2 })).toThrow(/lock of this process is gone/)
+    expect(() => sleeper.remove()).toThrow(RunError)
+    sleeper.close()
+    expect(readMetrics(dir)).toEqual([{ step: 1 }])
+  })
+
+  it('nor is one cleared away that a living process has taken', () => {
+    const run = create()
+    run.appendMetrics({ step: 1 })
+    run.close()
+    lockOf(process.ppid)
+    expect(() => clearRun(dir)).toThrow(/being written by process/)
+    expect(readMetrics(dir)).toHaveLength(1)
+    rmSync(join(dir, 'lock'))
+    clearRun(dir)
+    expect(readdirSync(dir)).toEqual([])
+    create().close()
+  })
+})
+
+describe('what is no run', () => {
+  it.each<[string, (path: string) => void, RegExp]>([
+    ['a folder', path => mkdirSync(path), /config\.json: cannot be read: it is a folder \(EISDIR\)/],
+    ['null', path => writeFileSync(path, 'null'), /config\.json: expected the description of a run/],
+    ['a list', path => writeFileSync(path, '[]'), /config\.json: expected the description of a run/],
+    ['cut', path => writeFileSync(path, '{"id"'), /config\.json: not JSON.*put it back/],
+  ])('is told in words: config.json as %s', (_what, damage, words) => {
+    create().close()
+    rmSync(join(dir, 'config.json'))
+    damage(join(dir, 'config.json'))
+    expect(() => readRunInfo(dir)).toThrow(words)
+    expect(() => RunFolder.open(dir)).toThrow(words)
+  })
+
+  it.each<[string, (path: string) => void, RegExp]>([
+    ['a folder', path => mkdirSync(path), /metrics\.jsonl: cannot be read: it is a folder/],
+    ['null in a line', path => writeFileSync(path, 'null\n'), /metrics\.jsonl:1: expected a row/],
+  ])('is told in words: rows as %s', (_what, damage, words) => {
+    create().close()
+    damage(join(dir, 'metrics.jsonl'))
+    expect(() => readMetrics(dir)).toThrow(words)
   })
 })
 

@@ -81,6 +81,8 @@ export class RunFolder {
     guardWrite(path, () => mkdirSync(join(path, 'checkpoints'), { recursive: true }))
     const lock = takeLock(path)
     try {
+      // Another process may have made one, and ended, since we looked.
+      assertFree(path)
       const info = describeRun(path, options)
       writeInfo(path, info)
       removeLeftovers(path)
@@ -264,6 +266,12 @@ export class RunFolder {
     return { step, dir, state, warnings }
   }
 
+  /** Removes the run and all that it holds. @throws RunError when another process took it over */
+  remove(): void {
+    this.#lock.assertHeld()
+    rmSync(this.dir, { recursive: true, force: true })
+  }
+
   /** Gives the lock back. Writing after this is a mistake that nothing guards against. */
   close(): void {
     this.#lock.release()
@@ -308,6 +316,21 @@ export const checkRunFolder = (dir: string, resume: boolean | 'or-start'): void 
   const path = resolve(dir)
   if (resume === true || (resume === 'or-start' && isRun(path))) readRunInfo(path)
   else assertFree(path)
+}
+
+/**
+ * Removes what a run holds of which nothing can be used. Under its lock: a process that was started a moment ago may take it.
+ * @throws RunError when another process writes it; nothing is removed then
+ */
+export const clearRun = (dir: string): void => {
+  if (!existsSync(dir)) return
+  const lock = takeLock(dir)
+  try {
+    for (const name of readdirSync(dir))
+      if (name !== 'lock') rmSync(join(dir, name), { recursive: true, force: true })
+  } finally {
+    lock.release()
+  }
 }
 
 const describeRun = (dir: string, options: RunOptions): RunInfo => ({

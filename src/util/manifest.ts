@@ -11,6 +11,7 @@ import { z } from 'zod'
 import { writeFileAtomic } from './atomic.ts'
 import { canonicalJson } from './canonical.ts'
 import { CheckpointError } from './errors.ts'
+import { withFile } from './file-failure.ts'
 
 export const MANIFEST_FILE = 'manifest.json'
 
@@ -105,9 +106,10 @@ export const writeManifest = async (folder: string, about: Record<string, unknow
 export const readManifest = (folder: string): Manifest | null => {
   const path = join(folder, MANIFEST_FILE)
   if (!existsSync(path)) return null
+  const text = withFile(path, () => readFileSync(path, 'utf8'), { ErrorKind: CheckpointError })
   let value: unknown
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'))
+    value = JSON.parse(text)
   } catch (error) {
     throw new CheckpointError(`${path}: not JSON (${(error as Error).message})`)
   }

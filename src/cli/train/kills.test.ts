@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
-import { examineRun, readEvents, readMetrics, withoutTimings } from '../../runs/index.ts'
+import { examineRun, latestCheckpoint, readEvents, readMetrics, withoutTimings } from '../../runs/index.ts'
 import { Rng } from '../../util/rng.ts'
 import { cli, Sandbox, SLOW_MS, tinyColdStart, tinyModel, tinyReinforcement } from '../cli.fixture.ts'
 
@@ -134,6 +134,19 @@ describe('what a scheduler does', { timeout: SLOW_MS }, () => {
     const again = await cli(['train', file, '--out', sandbox.path('job'), '--resume-or-start'])
     expect(again.code).toBe(0)
     expect(again.err).toContain('finished already at step 60')
+  })
+
+  it('loses the terminal, which hangs up twice: the step is finished and saved', async () => {
+    const file = sandbox.write('hup.yaml', tinyColdStart(60, { checkpoint: { every: 50 } }))
+    const { child, ended } = start(file, 'hung up', '--resume-or-start')
+    await until(() => existsSync(sandbox.path('hung up', 'metrics.jsonl')), child)
+    child.kill('SIGHUP')
+    child.kill('SIGHUP')
+    expect((await ended).code).toBe(130)
+    const steps = readMetrics(sandbox.path('hung up')).length
+    expect(steps).toBeLessThan(60)
+    expect(latestCheckpoint(sandbox.path('hung up'))).toContain(`step-${String(steps).padStart(6, '0')}`)
+    expect(existsSync(sandbox.path('hung up', 'lock'))).toBe(false)
   })
 
   it('asks twice: it ends at once, and goes on from the last checkpoint', async () => {

@@ -1,10 +1,10 @@
 /** @file Runs jobs, several at a time: resumes what was begun, leaves what is done, retries what fails, stops when asked. */
 
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { RunError } from '../../runs/errors.ts'
 import { type LockHolder, lockHolder } from '../../runs/lock.ts'
-import { latestCheckpoint, readMetrics } from '../../runs/run-folder.ts'
+import { clearRun, latestCheckpoint, readMetrics } from '../../runs/run-folder.ts'
 import { type Job, runDir, type Training } from '../plan/jobs.ts'
 import { isDone, provenanceOf, readRecord, writeRecord } from './ledger.ts'
 import { distinct, type Provenance } from './provenance.ts'
@@ -169,7 +169,7 @@ class Runner {
     if (isDone(job)) return before.finished || note(true)
     const training = this.#withStart(job)
     const resume = canResume(dir)
-    if (!resume) rmSync(dir, { recursive: true, force: true })
+    if (!resume) clearRun(dir)
     // Before it begins: a command that is killed leaves a run that goes on, and finishes, by itself.
     const provenance = distinct([...(resume ? provenanceOf(job) : []), this.#options.provenance()])
     writeRecord(job, { ...before, configHash: job.configHash, provenance })

@@ -1,6 +1,6 @@
 /** @file What every recipe's run does around its training: opens the folder, resumes, closes what it opened, writes the report. */
 
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { differentSettings } from '../../runs/report/compare.ts'
 import { writeReport } from '../../runs/report/report.ts'
@@ -82,16 +82,24 @@ export const withRun = async (
     throw error
   } finally {
     await closeAll(opened)
+    if (!resume && holdsNothing(run.dir)) discard(run)
     run.close()
     report(run, message => events.onMessage?.(message))
-    if (!resume && holdsNothing(run.dir)) rmSync(run.dir, { recursive: true, force: true })
   }
 }
 
 /** A run that failed before its first result leaves nothing that would stand in the way of the next try. */
 const holdsNothing = (dir: string): boolean =>
-  readdirSync(dir).every(name => ['config.json', 'events.jsonl', 'checkpoints'].includes(name)) &&
+  existsSync(join(dir, 'checkpoints')) &&
+  readdirSync(dir).every(name => ['config.json', 'events.jsonl', 'checkpoints', 'lock'].includes(name)) &&
   readdirSync(join(dir, 'checkpoints')).length === 0
+
+/** The failure itself is what matters: a folder that cannot be removed, or is another process's by now, stays. */
+const discard = (run: RunFolder): void => {
+  try {
+    run.remove()
+  } catch {}
+}
 
 const NAMED_CHANGES = 5
 
