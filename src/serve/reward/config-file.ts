@@ -1,5 +1,6 @@
 /** @file Reads `reward.yaml`. */
 
+import { existsSync } from 'node:fs'
 import { ConfigError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
 import { readText } from '../../util/text-file.ts'
@@ -23,6 +24,10 @@ export const parseRewardConfig = (value: unknown, source = 'reward.yaml'): Rewar
 
 /** Reads a configuration file (YAML or JSON). @throws ConfigError naming the line or the path of each problem. */
 export const readRewardConfig = (path: string): RewardConfig => {
+  if (!existsSync(path))
+    throw new ConfigError(`${path}: there is no such file`, {
+      hint: 'check the path; `gradus init reward` writes an example',
+    })
   const value = parseYaml(readText(path, { ErrorKind: ConfigError }), path)
   if (value === null)
     throw new ConfigError(`${path}: expected settings as keys and values, got none`, {
