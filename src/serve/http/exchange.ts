@@ -56,10 +56,33 @@ interface FetchApp {
   fetch(request: Request, bindings: FrontBindings): Response | Promise<Response>
 }
 
+/** Null for what no `Request` can be: a target that is no URL, the method TRACE. */
+const asRequest = ({ method, url, headers }: FrontRequest): Request | null => {
+  try {
+    const target = url.startsWith('/') ? `http://localhost${url}` : new URL(url, 'http://localhost')
+    return new Request(target, { method, headers: { ...headers } })
+  } catch {
+    return null
+  }
+}
+
+const unusable = (): FrontAnswer =>
+  jsonAnswer(
+    {
+      error: {
+        type: 'invalid_request',
+        message: 'expected a method and a path that can be served; check the first line of the request',
+      },
+    },
+    400,
+  )
+
 /** An application that speaks `Request` and `Response` as a handler. The body is handed over beside the request, uncopied. */
 export const fetchHandler = (app: FetchApp): Handler => {
-  return async ({ method, url, headers, body, signal }) => {
-    const request = new Request(new URL(url, 'http://localhost'), { method, headers: { ...headers } })
+  return async given => {
+    const request = asRequest(given)
+    if (request === null) return unusable()
+    const { body, signal } = given
     const response = await app.fetch(request, { body, signal })
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
     return {
