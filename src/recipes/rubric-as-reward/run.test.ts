@@ -39,8 +39,8 @@ describe('the settings of the grader', () => {
       })
       const dir = join(folder, 'settings')
       await runRubricAsReward(config, { dir, resume: false })
-      expect(start).toHaveBeenCalledExactlyOnceWith(config.grader.solver)
-      expect(config.grader.solver).toEqual({
+      expect(start).toHaveBeenCalledExactlyOnceWith(config.grader?.solver)
+      expect(config.grader?.solver).toEqual({
         timeoutMs: 50,
         memory: 100,
         groundWork: 900_000,
