@@ -39,6 +39,10 @@ const HOSTILE: Readonly<Record<string, [source: string, message: RegExp]>> = {
     /an operation on/,
   ],
   'a wide indent': ['{{ "a\nb" | indent(100000000) }}', /indent: expected at most 64/],
+  'a wide indent as the width of another': [
+    '{{ "a" | indent("b\nc" | indent(20000000)) }}',
+    /indent: expected at most 64 spaces, got 20000000/,
+  ],
   'a wide indent of a block': [
     '{% filter indent(width=100000000) %}a\nb{% endfilter %}',
     /indent: expected at most 64/,

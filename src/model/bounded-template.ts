@@ -133,7 +133,8 @@ class BoundedInterpreter extends LibraryInterpreter {
     for (const argument of filter.args ?? []) {
       if (/Spread/.test(argument.type)) throw new Error(`${name}: expected its arguments one by one`)
       const expression = argument.type === 'KeywordArgumentExpression' ? argument.value : argument
-      const width = super.evaluate(expression as Statement, environment).value
+      // As any other expression: the width may come out of a filter that is too wide itself.
+      const width = this.evaluate(expression as Statement, environment).value
       if (typeof width === 'number' && width > MAX_INDENT)
         throw new Error(`${name}: expected at most ${MAX_INDENT} spaces, got ${width}`)
     }

@@ -102,7 +102,7 @@ const tryCreate = (path: string): string | null => {
     since: new Date().toISOString(),
     beats: true,
   }
-  const beside = `${path}.${process.pid}.tmp`
+  const beside = temporaryPath(path)
   try {
     const text = JSON.stringify(owner)
     writeFileSync(beside, text)

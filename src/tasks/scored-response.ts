@@ -2,8 +2,11 @@
 
 import type { TokenIds } from '../rl/datum.ts'
 import type { Reward } from '../rl/rollout.ts'
-import type { Verdict } from '../rubric/criterion.ts'
+import type { Rubric, Verdict } from '../rubric/criterion.ts'
 import { creditOf } from '../rubric/score.ts'
+
+/** What verdicts are worth; null where there is nothing to score. */
+export type ScoringRule = (rubric: Rubric, verdicts: readonly Verdict[]) => number | null
 
 /** What a task's graders say of one response. */
 export interface ScoredResponse {
@@ -15,6 +18,14 @@ export interface ScoredResponse {
   wellFormed: boolean
   /** What a criterion counts as in statistics over prompts, by its id; itself where not given. */
   kinds?: Readonly<Record<string, string>>
+}
+
+/** Whether there is no score only for lack of verdicts: had they been given, whatever they said, there would be one. */
+export const lacksVerdicts = (score: ScoringRule, rubric: Rubric, verdicts: readonly Verdict[]): boolean => {
+  const given = verdicts.map(
+    (verdict): Verdict => (creditOf(verdict) === null ? { ...verdict, met: false } : verdict),
+  )
+  return score(rubric, verdicts) === null && score(rubric, given) !== null
 }
 
 /** What training pays: nothing for a rubric with nothing to score; null where graders failed, which is not a zero. */

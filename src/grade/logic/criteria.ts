@@ -119,6 +119,15 @@ const exclusionOf = ({ premises, failed }: Asked, { tooLong }: Draft): LogicGrad
   return failed ? 'solver-failed' : null
 }
 
+/** Of reasoning that was not read nothing is known, its form included. */
+const UNKNOWN = { C3: null, C4: null, C5: null }
+
+const byReasoning = ({ context, response, reasoning }: Draft, { proxies }: LogicGradeOptions) => ({
+  C3: formatScore(response, reasoning.steps.length),
+  C4: premiseUseProxy(context.premiseTerms, reasoning.text, proxies),
+  C5: completenessProxy(reasoning.steps.length, reasoning.text, proxies),
+})
+
 const finish = async (
   draft: Draft,
   asked: Asked,
@@ -146,9 +155,7 @@ const finish = async (
     criteria: {
       C1: answerCorrect ? 1 : 0,
       C2: excluded === null ? stepValidity(steps) : null,
-      C3: formatScore(response, steps.length),
-      C4: premiseUseProxy(context.premiseTerms, reasoning.text, options.proxies),
-      C5: completenessProxy(steps.length, reasoning.text, options.proxies),
+      ...(draft.tooLong ? UNKNOWN : byReasoning(draft, options)),
     },
     truth: found?.truth ?? null,
     validProof,
@@ -156,7 +163,7 @@ const finish = async (
     correctAndProved: correctAndValid && steps.every(step => step.supported === true),
     validPrefix: prefixLength(steps),
     requiredSteps: problem.proof?.length ?? 0,
-    flags: exploitFlags(steps, reasoning, answer, response),
+    flags: draft.tooLong ? { tooLong: 1 } : exploitFlags(steps, reasoning, answer, response),
   }
 }
 

@@ -53,7 +53,7 @@ export interface LogicGrade {
   answerSpan: [start: number, end: number] | null
   answerCorrect: boolean
   steps: StepGrade[]
-  /** In [0, 1]; C4 and C5 by the training proxies. C2 is null for an excluded item. */
+  /** In [0, 1]; C4 and C5 by the training proxies. C2 is null for an excluded item; of one that is too long only C1 is known. */
   criteria: Record<LogicCriterion, number | null>
   /** C4 and C5 as they really are, when asked for. C4 is null where no minimal proof exists. */
   truth: { C4: number | null; C5: number } | null

@@ -14,7 +14,10 @@ export interface GroundQuestion {
 /** The count of work ends a question long before; this is for what the count does not see. */
 const QUESTION_LIMIT_MS = 20_000
 
-/** Answers in the order of the formulas; null where it cannot tell. The thread starts with the first question. */
+/** What it says of a formula: null where it cannot tell; `failed` where its thread died of the question, which tells nothing. */
+export type GroundAnswer = GroundStatus | 'failed' | null
+
+/** Answers in the order of the formulas. The thread starts with the first question. */
 export class GroundProcess {
   readonly #maxWork: number
   #pool: WorkPool<GroundQuestion, (GroundStatus | null)[]> | null = null
@@ -29,10 +32,7 @@ export class GroundProcess {
   }
 
   /** @throws WorkUnstarted, WorkRefused when there is no thread to ask */
-  async statuses(
-    premises: readonly Formula[],
-    formulas: readonly Formula[],
-  ): Promise<(GroundStatus | null)[]> {
+  async statuses(premises: readonly Formula[], formulas: readonly Formula[]): Promise<GroundAnswer[]> {
     if (formulas.length === 0) return []
     this.#pool ??= new WorkPool(workerUrl(import.meta.url, './ground-worker.js'), { threads: 2 })
     try {
@@ -42,7 +42,7 @@ export class GroundProcess {
       const survivable =
         error instanceof WorkTimeout || error instanceof WorkCrashed || error instanceof WorkFailed
       if (!survivable) throw error
-      if (formulas.length === 1) return [null]
+      if (formulas.length === 1) return [error instanceof WorkTimeout ? null : 'failed']
       // One of them did it: each by itself, so that it says nothing about the others.
       const answers = formulas.map(formula => this.statuses(premises, [formula]))
       return (await Promise.all(answers)).flat()

@@ -32,7 +32,7 @@ export interface LogicCredits {
 
 /**
  * A grade as verdicts on `LOGIC_RUBRIC`; `real` takes C4 and C5 as they really are, where they were worked out. A criterion
- * without a value has no verdict (null): the item is at fault, not the response.
+ * without a value has no verdict (null): the item is at fault, or the response was too long to be read.
  */
 export const logicVerdicts = ({ criteria, truth, excluded }: LogicCredits, real = false): Verdict[] => {
   const proved: Partial<Record<LogicCriterion, number | null>> = {

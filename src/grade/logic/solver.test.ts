@@ -7,6 +7,7 @@ import { sharedData } from '../../util/shared-data.ts'
 import { workerUrl } from '../../util/worker-url.ts'
 import { parseSentence, splitSentences } from './english.ts'
 import type { Formula } from './formula.ts'
+import { GroundProcess } from './ground-process.ts'
 import { parseFormula } from './parse.ts'
 import { readResults } from './smt.ts'
 import { LogicSolver, type SolverOptions, STEP_CREDIT, type StepQuery } from './solver.ts'
@@ -161,6 +162,18 @@ describe('a solver that fails', () => {
     expect(await hurried.checkSteps([rule])).toEqual(['entailed'])
     const faulty = { premises: all('P(a)', '¬P(a)'), formula: parse('Q(a)') }
     expect(await hurried.checkSteps([faulty])).toEqual(['inconsistent-premises'])
+  })
+
+  it('of the built-in kind says nothing either, and is asked again', async () => {
+    const solver = await LogicSolver.start({ backend: 'ground' })
+    const answers = vi.spyOn(GroundProcess.prototype, 'statuses')
+    answers.mockResolvedValueOnce(['consistent', 'failed'])
+    expect(await solver.checkSteps([step])).toEqual(['failed'])
+    answers.mockResolvedValueOnce(['failed', 'consistent'])
+    expect(await solver.checkSteps([{ ...step, formula: parse('R(a)') }])).toEqual(['failed'])
+    expect(solver.stats().errors).toBe(2)
+    expect(await solver.checkSteps([step])).toEqual(['consistent'])
+    await solver.close()
   })
 
   it('premises restated get no credit while their consistency is not known', async () => {

@@ -3,8 +3,7 @@
 import { RecentMap } from '../../util/recent-map.ts'
 import { parseWith } from '../../util/schema.ts'
 import { type Formula, formulaKey } from './formula.ts'
-import type { GroundStatus } from './ground.ts'
-import { GroundProcess } from './ground-process.ts'
+import { type GroundAnswer, GroundProcess } from './ground-process.ts'
 import type { LogicLabel } from './problem.ts'
 import { type SolverSettings, solverSchema } from './settings.ts'
 import { type CheckResult, type Problem, readResults, type ScriptOptions, scriptFor } from './smt.ts'
@@ -96,6 +95,10 @@ const statusOf = (negated: CheckResult, stated: CheckResult): StepStatus => {
   if (stated === 'unsat') return 'contradicted'
   return negated === 'sat' && stated === 'sat' ? 'consistent' : 'unknown'
 }
+
+/** What is left where Z3 had no time and the built-in solver was asked: it may not know, or have failed. */
+const settled = (answer: GroundAnswer | undefined): StepStatus =>
+  answer === 'failed' ? 'unknown' : (answer ?? 'unknown')
 
 /** Asked about every set of premises, so that its consistency is known: falsehood follows from inconsistent premises only. */
 const FALSEHOOD: Formula = { kind: 'false' }
@@ -345,30 +348,33 @@ export class LogicSolver {
     )
     const open = [...queries.values()].filter((_, index) => byZ3[index] === 'unknown')
     const left = results[0] === 'unknown' ? [FALSEHOOD, ...open] : open
-    const decided = await this.#ground.statuses(premises, left).catch(() => left.map(() => null))
+    // Z3's time is over all the same, whatever becomes of the second try.
+    const decided = await this.#ground.statuses(premises, left).catch(() => left.map(() => 'failed' as const))
     const premisesAgain = results[0] === 'unknown' ? decided.shift() : null
     const inconsistent = results[0] === 'unsat' || premisesAgain === 'inconsistent-premises'
     this.#keep(asked, CONSISTENCY, inconsistent ? 'inconsistent-premises' : 'consistent')
     for (const [index, key] of [...queries.keys()].entries()) {
       const status = byZ3[index]
-      this.#keep(asked, key, status === 'unknown' ? (decided.shift() ?? 'unknown') : status)
+      this.#keep(asked, key, status === 'unknown' ? settled(decided.shift()) : status)
     }
   }
 
   async #solveGround(asked: Asked): Promise<void> {
     const { premises, queries } = asked
     this.#stats.solved += queries.size
-    let statuses: (GroundStatus | null)[]
-    try {
-      statuses = await this.#ground.statuses(premises, [FALSEHOOD, ...queries.values()])
-    } catch {
-      this.#stats.errors++
-      return
-    }
-    const inconsistent = statuses[0] === 'inconsistent-premises'
+    const asksAll = [FALSEHOOD, ...queries.values()]
+    const [premisesAre, ...statuses] = await this.#ground
+      .statuses(premises, asksAll)
+      .catch(() => asksAll.map(() => 'failed' as const))
+    if (premisesAre === 'failed' || statuses.includes('failed')) this.#stats.errors++
+    // What failed is not kept: it says nothing, and is asked again the next time.
+    if (premisesAre === 'failed') return
+    const inconsistent = premisesAre === 'inconsistent-premises'
     this.#keep(asked, CONSISTENCY, inconsistent ? 'inconsistent-premises' : 'consistent')
-    for (const [index, key] of [...queries.keys()].entries())
-      this.#keep(asked, key, statuses[index + 1] ?? 'unknown')
+    for (const [index, key] of [...queries.keys()].entries()) {
+      const status = statuses[index]
+      if (status !== 'failed') this.#keep(asked, key, status ?? 'unknown')
+    }
   }
 
   /** For this call, and in memory for later ones. */

@@ -5,6 +5,7 @@ import type { Formula } from './formula.ts'
 import { groundStatus } from './ground.ts'
 import { parseFormula } from './parse.ts'
 import type { LogicProblem } from './problem.ts'
+import { logicVerdicts } from './rubric.ts'
 import { LogicSolver } from './solver.ts'
 
 /** That so many pigeons do not fit into one hole fewer: true, and hard to see for whoever tries all ways. */
@@ -87,7 +88,9 @@ describe('limits of what is read', () => {
     const response = `<reasoning>\n${steps.join('\n')}\n</reasoning><answer>True</answer>`
     const [grade] = await gradeLogic(problem, [response], solver)
     expect(grade).toMatchObject({ excluded: 'too-long', answer: 'True', steps: [], validProof: false })
-    expect(grade.criteria.C2).toBeNull()
+    expect(grade.criteria).toEqual({ C1: 1, C2: null, C3: null, C4: null, C5: null })
+    expect(grade.flags).toEqual({ tooLong: 1 })
+    expect(logicVerdicts(grade).map(({ met }) => met)).toEqual([true, null, null, null, null])
     await solver.close()
   })
 })

@@ -71,13 +71,16 @@ describe('a rule that does not come to an end', () => {
 })
 
 describe('an allowance that many responses share', () => {
-  const slow = Array.from({ length: 4 }, (_, index) =>
-    rule(`p${index}`, 'regex', { pattern: `^(a|aa)+$c{${index + 1}}` }),
-  )
+  // Patterns of its own for each test: workers remember those that took too long.
+  const slowRules = (end: string) =>
+    Array.from({ length: 4 }, (_, index) =>
+      rule(`p${index}`, 'regex', { pattern: `^(a|aa)+$${end}{${index + 1}}` }),
+    )
 
   it('ends what waits when it is used up, and nobody else', async () => {
     const grader = new RuleGrader({ budgetMs: 5_000, threads: 1 })
     const allowance = new RuleAllowance(300, 'limits.rulesMs')
+    const slow = slowRules('c')
     const responses = Array.from({ length: 12 }, (_, index) => 'a'.repeat(3_000 + index))
     const others = grader.grade(item('a word'), [quick])
     const verdicts = await Promise.all(responses.map(text => grader.grade(item(text), slow, { allowance })))
@@ -86,6 +89,15 @@ describe('an allowance that many responses share', () => {
     expect(last[0].explanation).toBe('not checked: the rules of this request took 300 ms (limits.rulesMs)')
     expect((await others)[0].met).toBe(true)
     expect((await grader.grade(item('a word'), [quick]))[0].met).toBe(true)
+  })
+
+  it('may fail the grading in place of leaving nulls', async () => {
+    const grader = new RuleGrader({ budgetMs: 5_000, threads: 1 })
+    const allowance = new RuleAllowance(300, 'limits.rulesMs', 'error')
+    const slow = slowRules('d')
+    const texts = Array.from({ length: 12 }, (_, index) => 'a'.repeat(3_000 + index))
+    const all = Promise.all(texts.map(text => grader.grade(item(text), slow, { allowance })))
+    await expect(all).rejects.toThrow('the rules of this request took 300 ms (limits.rulesMs)')
   })
 
   it('is no matter to rules that are quick', async () => {

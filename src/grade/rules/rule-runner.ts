@@ -77,7 +77,7 @@ export class RuleRunner {
 
   /**
    * Outcomes in the order of the rules, each of them JSON `{fn, params}`.
-   * @throws UnusableRules, NumericError, WorkUnstarted, the signal's reason
+   * @throws UnusableRules, NumericError, WorkUnstarted, the signal's reason, AllowanceSpent where the allowance says so
    */
   async run(rules: readonly string[], item: GradeItem, asking: Asking = {}): Promise<RuleOutcome[]> {
     const outcomes = new Array<RuleOutcome>(rules.length)
@@ -124,7 +124,8 @@ export class RuleRunner {
     } catch (error) {
       if (error instanceof UnusableRules)
         throw new UnusableRules(error.faults.map(({ index, why }) => ({ index: left[index], why })))
-      if (error instanceof AllowanceSpent) return { at: null, why: error.message }
+      if (error instanceof AllowanceSpent && asking.allowance?.onSpent === 'nulls')
+        return { at: null, why: `not checked: ${error.message}` }
       const survivable =
         error instanceof WorkTimeout || error instanceof WorkCrashed || error instanceof WorkFailed
       if (!survivable) throw error

@@ -154,6 +154,13 @@ describe('JSON', () => {
     expect(met('json_schema', {}, '[1,')).toBe(false)
   })
 
+  it('has no verdict on a value that is nested too deeply to be checked', () => {
+    const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+    const lists = { type: 'array', items: { $ref: '#' } }
+    expect(met('json_schema', { schema: lists }, nested(100))).toBe(true)
+    expect(met('json_schema', { schema: lists }, nested(200_000))).toBeNull()
+  })
+
   it('refuses a schema that cannot be used, and misspelt keywords', () => {
     expect(() => met('json_schema', { schema: { type: 'objekt' } }, '')).toThrow(/params.*schema/)
     expect(() => met('json_schema', { schema: { propertees: {} } }, '')).toThrow(/propertees/)
@@ -165,13 +172,6 @@ describe('JSON', () => {
     const two = { type: 'object', properties: { a: { pattern: '^a$' }, b: { pattern: '^b$' } } }
     expect(met('json_schema', { schema: two }, '{"a": "a", "b": "b"}')).toBe(true)
     expect(met('json_schema', { schema: two }, '{"a": "a", "b": "a"}')).toBe(false)
-  })
-
-  it('survives any nesting', () => {
-    const recursive = { type: 'array', items: { $ref: '#' } }
-    expect(met('json_schema', { schema: recursive }, `${'['.repeat(90_000)}${']'.repeat(90_000)}`)).toBe(
-      false,
-    )
   })
 })
 

@@ -5,7 +5,7 @@ import type { ModelConfig } from '../../model/config.ts'
 import type { ModelSource } from '../../policy/local/model-source.ts'
 import { assertRoom } from '../../policy/local/sampler.ts'
 import type { TokenIds } from '../../rl/datum.ts'
-import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
+import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/index.ts'
 import {
   CHECKLIST_TOKENS,
@@ -19,7 +19,13 @@ import {
   tripName,
   tripPrompt,
 } from '../../tasks/checklist/index.ts'
-import type { ResponseItem, ScoredResponse, ScoreTask } from '../../tasks/scored-response.ts'
+import {
+  lacksVerdicts,
+  type ResponseItem,
+  type ScoredResponse,
+  type ScoreTask,
+  type ScoringRule,
+} from '../../tasks/scored-response.ts'
 import type { ModelShape } from '../../train/config.ts'
 import { miniatureShape } from '../common/miniature.ts'
 import type { RewardNoise } from './noise.ts'
@@ -73,11 +79,13 @@ export interface PackingTaskOptions {
   /** Another rubric than the true one. */
   rubricOf?: (trip: Trip) => Rubric
   /** How verdicts are scored; the signed score where absent. */
-  score?: (rubric: Rubric, verdicts: readonly Verdict[]) => number | null
+  score?: ScoringRule
   noise?: RewardNoise
   /** What checking a response may take; the schema's defaults where absent. */
   rules?: Partial<RuleSettings>
 }
+
+const signed: ScoringRule = (rubric, verdicts) => signedScore(rubric, verdicts).score
 
 /** Trips with a rubric each. */
 export class PackingTask implements ScoreTask<Trip> {
@@ -113,7 +121,7 @@ export class PackingTask implements ScoreTask<Trip> {
   }
 
   async grade(items: readonly ResponseItem<Trip>[]): Promise<ScoredResponse[]> {
-    const { noise, score: rule } = this.#options
+    const { noise, score: rule = signed } = this.#options
     return Promise.all(
       items.map(async ({ problem, tokens, key = '' }) => {
         const rubric = this.rubric(problem)
@@ -122,8 +130,14 @@ export class PackingTask implements ScoreTask<Trip> {
           rubric.criteria,
         )
         const verdicts = noise ? noise.verdicts(given, key) : given
-        const scored = rule ? rule(rubric, verdicts) : signedScore(rubric, verdicts).score
-        return { score: noise ? noise.score(scored, key) : scored, verdicts, wellFormed: isList(tokens) }
+        const scored = rule(rubric, verdicts)
+        const paid = noise ? noise.score(scored, key) : scored
+        return {
+          score: paid,
+          ...(paid === null && { unjudged: lacksVerdicts(rule, rubric, verdicts) }),
+          verdicts,
+          wellFormed: isList(tokens),
+        }
       }),
     )
   }

@@ -139,7 +139,7 @@ export const evaluateSet = async (
   const kept = problems.flatMap((problem, p) => (sampled[p].length > 0 ? [{ problem, p }] : []))
   if (kept.length === 0)
     throw new DataError(
-      `${set}: nothing is left to evaluate: every one of ${problems.length} problems was left out, because its premises contradict each other or the solver failed on it`,
+      `${set}: nothing is left to evaluate: every one of ${problems.length} problems was left out, because its premises contradict each other, the solver failed on it, or the responses are too long to be read`,
       { hint: 'check the premises of the file, for example with `gradus verify logic`' },
     )
   const items = kept.map(({ problem, p }) => itemOf(problem, sampled[p], greedy?.grades_P_S[p]))

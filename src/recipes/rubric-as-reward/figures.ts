@@ -49,6 +49,7 @@ const averageFlags = (grades: readonly LogicGrade[]): Record<string, number> =>
 /** What the means leave out, as shares of all rollouts. */
 const excludedShares = (grades: readonly LogicGrade[]): Record<string, number> => ({
   solverFailed: mean(grades.map(({ excluded }) => Number(excluded === 'solver-failed'))),
+  tooLong: mean(grades.map(({ excluded }) => Number(excluded === 'too-long'))),
   faultyProblem: mean(grades.map(({ excluded }) => Number(excluded === 'inconsistent-premises'))),
 })
 

@@ -391,6 +391,16 @@ describe('a solver that failed is not a zero', () => {
   })
 })
 
+it('a response that is too long to be read is no zero either, and is counted', async () => {
+  const recipe = await recipeOf({ condition: 'rubric' }, ([, { grade }]) => {
+    grade.excluded = 'too-long'
+    Object.assign(grade.criteria, { C2: null, C3: null, C4: null, C5: null })
+  })
+  const { metrics, rows } = await learnt(recipe, [[whole, leap]])
+  expect(rows[1].reward).toBeNull()
+  expect(metrics.exploits).toMatchObject({ tooLong: 0.5, solverFailed: 0 })
+})
+
 describe('a NaN reward is a crash', () => {
   it.each(['rubric', 'rubric_norm'] as const)('%s', async condition => {
     const recipe = await recipeOf({ condition }, ([, { grade }]) => {

@@ -65,7 +65,7 @@ const composite = (criteria: LogicGrade['criteria'], weights: Weights): number =
 
 /**
  * The reward of a grade: the composite, or 3 or 0 under `proof`; null where nothing can be said of the response, because the
- * problem is faulty or the solver failed.
+ * problem is faulty, the solver failed, or the response is too long to be read.
  */
 export const rewardOf = (
   { criteria, correctAndProved, excluded }: Pick<LogicGrade, 'criteria' | 'correctAndProved' | 'excluded'>,

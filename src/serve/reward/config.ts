@@ -164,8 +164,10 @@ const limitsSchema = z
     concurrency: z.int().positive().default(512),
     /** Items that wait for a place; more are answered 429. */
     waiting: z.int().positive().default(16_384),
-    /** Milliseconds of core time that the rules of one request may take together; the rest of its criteria have no verdicts. */
+    /** Milliseconds of core time that the rules of one request may take together. */
     rulesMs: milliseconds.default(20_000),
+    /** `error`: 504 when that is used up. `nulls`: the rest of its criteria have no verdicts. */
+    onRulesSpent: z.enum(['error', 'nulls']).default('error'),
     /** For one request, waiting included. Below the 120 s after which slime gives up. */
     deadlineMs: milliseconds.default(100_000),
     /** `error`: 504, the client tries again. `nulls`: what is not graded by then has no verdicts. */

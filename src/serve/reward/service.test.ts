@@ -57,6 +57,22 @@ describe('a request under way', () => {
     expect([service.queue.depth, service.queue.active]).toEqual([0, 0])
   })
 
+  it('whose rules have used up their time fails, or leaves the rest without verdicts where a setting says so', async () => {
+    const spend = async ({ post, grader }: ReturnType<typeof testService>) => {
+      grader.beforeEach = async () => {
+        const allowance = grader.seen.at(-1)!.options!.allowance!
+        allowance.charge(6)
+        if (allowance.signal.aborted && allowance.onSpent === 'error') throw allowance.signal.reason
+      }
+      return post('/v1/grade', items('yes', 'yes'))
+    }
+    const failed = await spend(testService({ limits: { rulesMs: 10 } }))
+    expect(failed.status).toBe(504)
+    expect(failed.json.error.message).toContain('the rules of this request took 10 ms (limits.rulesMs)')
+    const nulls = await spend(testService({ limits: { rulesMs: 10, onRulesSpent: 'nulls' } }))
+    expect(nulls.status).toBe(200)
+  })
+
   it('has one allowance for the rules of all its items', async () => {
     const { post, grader } = testService()
     await post('/v1/grade', items('yes', 'no'))

@@ -2,7 +2,7 @@
 
 import { setMaxListeners } from 'node:events'
 import type { Grader } from '../../grade/grader.ts'
-import { RuleAllowance } from '../../grade/rules/allowance.ts'
+import { AllowanceSpent, RuleAllowance } from '../../grade/rules/allowance.ts'
 import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { DataError, JudgeError, NumericError } from '../../util/errors.ts'
 import { WorkCrashed, WorkFailed, WorkRefused, WorkTimeout } from '../../util/work-pool.ts'
@@ -61,8 +61,8 @@ export class RewardService {
    * Grades the items of a request; results are in their order.
    * @param place names an item in errors
    * @param signal ends the work when the client is gone
-   * @throws ServiceError: 400 for an item without a usable rubric, 429 when there is no room, 504 at the deadline, 502 for
-   * judges that can answer nothing
+   * @throws ServiceError: 400 for an item without a usable rubric, 429 when there is no room, 504 at the deadline and when the
+   * rules have used up their time, 502 for judges that can answer nothing
    */
   async grade(
     items: readonly RewardItem[],
@@ -71,8 +71,8 @@ export class RewardService {
     signal: AbortSignal,
   ): Promise<RewardResult[]> {
     const work = this.prepareAll(items, route, place)
-    const { deadlineMs, rulesMs } = this.config.limits
-    const allowance = new RuleAllowance(rulesMs, 'limits.rulesMs')
+    const { deadlineMs, rulesMs, onRulesSpent } = this.config.limits
+    const allowance = new RuleAllowance(rulesMs, 'limits.rulesMs', onRulesSpent)
     const stop = new AbortController()
     // Every item of a request listens to it, and lets go when it is done.
     setMaxListeners(0, stop.signal)
@@ -229,6 +229,11 @@ const asServiceError = (error: unknown): unknown => {
       hint: 'try again: verdicts that are in the cache are not asked for twice',
       cause: error,
       retryAfterS: 1,
+    })
+  if (error instanceof AllowanceSpent)
+    return new ServiceError('deadline', error.message, {
+      hint: 'send fewer items at a time, raise the limit, or set limits.onRulesSpent: nulls',
+      cause: error,
     })
   // A rubric of the request that the scoring rule cannot use, for example.
   const hopeless = error instanceof WorkTimeout || error instanceof WorkCrashed || error instanceof WorkFailed

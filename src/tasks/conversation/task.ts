@@ -5,8 +5,13 @@ import type { GradeItem, Grader } from '../../grade/grader.ts'
 import type { ChatFormat } from '../../model/chat-format.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
-import { creditOf } from '../../rubric/score.ts'
-import type { ResponseItem, ScoredResponse, ScoreTask } from '../scored-response.ts'
+import {
+  lacksVerdicts,
+  type ResponseItem,
+  type ScoredResponse,
+  type ScoreTask,
+  type ScoringRule,
+} from '../scored-response.ts'
 import type { ConversationRow } from './rows.ts'
 
 /** A conversation with its plain prompt. */
@@ -21,8 +26,7 @@ export interface Noise {
 }
 
 export interface ConversationOptions {
-  /** Scoring rule; null where there is nothing to score. */
-  score: (rubric: Rubric, verdicts: readonly Verdict[]) => number | null
+  score: ScoringRule
   /** Another rubric than the row's own. */
   rubricOf?: (conversation: Conversation) => Rubric
   /** The conversation with criteria shown to whoever answers it. */
@@ -35,18 +39,6 @@ export interface ConversationOptions {
 /** What a criterion counts as in statistics over conversations, whose rubrics have nothing but their axes in common. */
 const kindOf = ({ category = 'criteria', points }: Criterion): string =>
   points < 0 ? `${category} (penalties)` : category
-
-/** Whether there is no score only for lack of verdicts: had they been given, whatever they said, there would be one. */
-const lacksVerdicts = (
-  score: ConversationOptions['score'],
-  rubric: Rubric,
-  verdicts: readonly Verdict[],
-): boolean => {
-  const given = verdicts.map(
-    (verdict): Verdict => (creditOf(verdict) === null ? { ...verdict, met: false } : verdict),
-  )
-  return score(rubric, verdicts) === null && score(rubric, given) !== null
-}
 
 /** Conversations with a rubric each. Judges are shown the conversation itself, never a scaffold. */
 export class ConversationTask implements ScoreTask<Conversation> {

@@ -4,6 +4,7 @@ import { rmdirSync, rmSync } from 'node:fs'
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { isRunning } from '../../../util/atomic.ts'
 
 /** An older claim is that of a process that went away, or of a question that takes too long to be waited for. */
 const EXPIRES_MS = 60_000
@@ -15,15 +16,6 @@ const count = (path: string, change: 1 | -1): void => {
   const now = (ours.get(path) ?? 0) + change
   if (now > 0) ours.set(path, now)
   else ours.delete(path)
-}
-
-const isRunning = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
