@@ -82,7 +82,7 @@ describe('settings of the grader', () => {
   it('are absent unless set, and complete where one is', () => {
     expect(parse({}).grader).toBeUndefined()
     expect(parse({ grader: { proxies: { termShare: 0.75 } } }).grader).toEqual({
-      solver: { timeoutMs: 200, uniqueNames: false, memory: 200_000 },
+      solver: { timeoutMs: 200, groundWork: 5_000_000, uniqueNames: false, memory: 200_000 },
       proxies: { termShare: 0.75, stepShare: 0.6, fullSteps: 3, fullWords: 80 },
     })
   })
