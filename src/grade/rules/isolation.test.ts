@@ -100,6 +100,16 @@ describe('an allowance that many responses share', () => {
     await expect(all).rejects.toThrow('the rules of this request took 300 ms (limits.rulesMs)')
   })
 
+  it('pays for looking at the rules as well', async () => {
+    const grader = new RuleGrader()
+    const allowance = new RuleAllowance(1e-6, 'limits.rulesMs', 'error')
+    await grader.check({ criteria: [rule('new', 'contains', { any: ['never seen before'] })] }, 'rubric', {
+      allowance,
+    })
+    expect(allowance.signal.aborted).toBe(true)
+    await expect(grader.grade(item('a word'), [quick], { allowance })).rejects.toThrow('limits.rulesMs')
+  })
+
   it('is no matter to rules that are quick', async () => {
     const grader = new RuleGrader()
     const allowance = new RuleAllowance(60_000, 'limits.rulesMs')

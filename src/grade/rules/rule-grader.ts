@@ -51,13 +51,13 @@ export class RuleGrader implements Grader {
 
   /**
    * Whether every rule of a rubric can be used, looked at in a worker: for rubrics that come from anybody.
-   * @throws DataError as `validateRules` does; WorkError where it takes too long to find out.
+   * @throws DataError as `validateRules` does; WorkError where it takes too long to find out; AllowanceSpent.
    */
-  async check({ criteria }: Rubric, source = 'rubric', signal?: AbortSignal): Promise<void> {
+  async check({ criteria }: Rubric, source = 'rubric', options: GradeOptions = {}): Promise<void> {
     const ruled = criteria.flatMap((criterion, index) => (criterion.verifier?.kind === 'rule' ? [index] : []))
     if (ruled.length === 0) return
     const verifiers = ruled.map(index => criteria[index].verifier!)
-    await named(criteria, source, () => this.#runner.check(verifiers.map(textOf), signal), ruled)
+    await named(criteria, source, () => this.#runner.check(verifiers.map(textOf), options), ruled)
   }
 }
 

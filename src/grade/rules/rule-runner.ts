@@ -99,9 +99,11 @@ export class RuleRunner {
     return this.#pool.stats()
   }
 
-  /** @throws UnusableRules, WorkError when that cannot be found out */
-  async check(rules: readonly string[], signal?: AbortSignal): Promise<void> {
-    outcomesOf(await this.#send(rules, null, { signal }))
+  /** @throws UnusableRules, WorkError when that cannot be found out, AllowanceSpent */
+  async check(rules: readonly string[], asking: Asking = {}): Promise<void> {
+    const reply = await this.#send(rules, null, asking)
+    if ('tookMs' in reply) asking.allowance?.charge(reply.tookMs)
+    outcomesOf(reply)
   }
 
   /** Null when all that was left has an outcome; else the rule that ended its thread, where it is known. */

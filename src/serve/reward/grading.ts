@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { FormalGrader, validateFormal } from '../../grade/formal-grader.ts'
-import type { Grader } from '../../grade/grader.ts'
+import type { GradeOptions, Grader } from '../../grade/grader.ts'
 import { VerdictCache } from '../../grade/judge/cache/index.ts'
 import { needsJudge, rubricGrader, validateVerifiers } from '../../grade/rubric-grader.ts'
 import { RuleGrader } from '../../grade/rules/index.ts'
@@ -25,7 +25,7 @@ export interface Grading {
    * Whether the verifiers of a rubric that came with a request can be used; rules are looked at in a worker.
    * @throws DataError naming each that cannot; WorkError where it takes too long to find out
    */
-  checkVerifiers(rubric: Rubric, where: string, signal: AbortSignal): Promise<void>
+  checkVerifiers(rubric: Rubric, where: string, options: GradeOptions): Promise<void>
   probes: Probe[]
   figures(): GradingFigures
 }
@@ -92,10 +92,10 @@ export const openGrading = async (
         cache?.close()
       },
     },
-    async checkVerifiers(rubric, where, signal) {
+    async checkVerifiers(rubric, where, options) {
       for (const [index, criterion] of rubric.criteria.entries())
         validateFormal(criterion, placeOf(where, index, criterion))
-      await rules.check(rubric, where, signal)
+      await rules.check(rubric, where, options)
     },
     probes: [...(cache === null ? [] : [cacheProbe(cache)]), ...(judge?.probes ?? [])],
     figures() {

@@ -1,7 +1,7 @@
 /** @file The reward service without HTTP: items in, results out, through a bounded queue and under a deadline. */
 
 import { setMaxListeners } from 'node:events'
-import type { Grader } from '../../grade/grader.ts'
+import type { GradeOptions, Grader } from '../../grade/grader.ts'
 import { AllowanceSpent, RuleAllowance } from '../../grade/rules/allowance.ts'
 import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { DataError, JudgeError, NumericError } from '../../util/errors.ts'
@@ -23,7 +23,7 @@ export interface ServiceParts {
   /** Criteria without a verifier can be graded. */
   hasJudge: boolean
   /** As in `Grading`. */
-  checkVerifiers(rubric: Rubric, where: string, signal: AbortSignal): Promise<void>
+  checkVerifiers(rubric: Rubric, where: string, options: GradeOptions): Promise<void>
 }
 
 /** The reason that a deadline gives to everything it stops. */
@@ -83,7 +83,7 @@ export class RewardService {
     if (signal.aborted) leave()
     try {
       const inline = this.inlineOf(work)
-      if (inline.size > 0) await this.checkInline(inline, place, stop.signal)
+      if (inline.size > 0) await this.checkInline(inline, place, stop.signal, allowance)
       this.queue.admit(work.length)
       return await Promise.all(work.map(each => this.one(each, stop.signal, allowance)))
     } catch (error) {
@@ -123,9 +123,10 @@ export class RewardService {
     inline: ReadonlyMap<Rubric, number>,
     place: (index: number) => string,
     signal: AbortSignal,
+    allowance: RuleAllowance,
   ): Promise<void> {
     const checks = [...inline].map(([rubric, index]) =>
-      this.parts.checkVerifiers(rubric, `${place(index)}.rubric`, signal),
+      this.parts.checkVerifiers(rubric, `${place(index)}.rubric`, { signal, allowance }),
     )
     await unlessAborted(Promise.all(checks), signal)
   }
