@@ -170,7 +170,8 @@ const keyOf = (formula: Formula, depths: ReadonlyMap<string, number>, depth: num
     case 'forall':
     case 'exists': {
       const inner = new Map([...depths, [formula.variable, depth]])
-      return `${formula.kind}.${keyOf(formula.body, inner, depth + 1)}`
+      // A point may stand in a name (`forall.P`), a colon cannot.
+      return `${formula.kind}:${keyOf(formula.body, inner, depth + 1)}`
     }
     case 'true':
     case 'false':

@@ -27,6 +27,14 @@ describe('groundStatus', () => {
     ['true', 'entailed'],
   ])('%s is %s', (text, status) => expect(groundStatus(chain, parse(text))).toBe(status))
 
+  it.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])('%s is a name like any other', name => {
+    const rule = all('∀x (P(x) → Q(x))', `P(${name})`)
+    expect(groundStatus(rule, parse(`Q(${name})`))).toBe('entailed')
+    expect(groundStatus(rule, parse('Q(a)'))).toBe('consistent')
+    expect(shortestDerivation(rule, parse(`Q(${name})`))).toEqual([0, 1])
+    expect(groundStatus([], parse(`∀${name} P(${name}) → P(a)`))).toBe(groundStatus([], parse('∀x P(x) → P(a)')))
+  })
+
   it('splits cases where chaining alone is not enough', () => {
     const premises = all('A(s) ∨ B(s)', '∀x (A(x) → C(x))', '∀x (B(x) → C(x))')
     expect(groundStatus(premises, parse('C(s)'))).toBe('entailed')

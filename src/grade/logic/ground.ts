@@ -7,7 +7,7 @@ import { type Formula, freeVariables } from './formula.ts'
 /** A literal is an atom's number, 1-based; negative when denied. */
 type Literal = number
 type Clause = Literal[]
-type Environment = Readonly<Record<string, string>>
+type Environment = ReadonlyMap<string, string>
 
 class OutsideFragment extends Error {}
 
@@ -71,7 +71,7 @@ const clausesOf = (
   work.spend(1)
   switch (formula.kind) {
     case 'atom': {
-      const args = formula.args.map(name => environment[name] ?? name)
+      const args = formula.args.map(name => environment.get(name) ?? name)
       const number = atoms.number(formula.name, args)
       return [[sign ? number : -number]]
     }
@@ -133,13 +133,13 @@ const environments = function* (
 ): Generator<Environment> {
   if (universe.length ** variables.length > MAX_INSTANCES) throw new OutsideFragment()
   if (variables.length === 0) {
-    yield {}
+    yield new Map()
     return
   }
   const [first, ...rest] = variables
   for (const inner of environments(rest, universe)) {
     // An inner variable of the same name hides the outer one.
-    for (const name of universe) yield { [first]: name, ...inner }
+    for (const name of universe) yield new Map([[first, name], ...inner])
   }
 }
 
@@ -244,11 +244,11 @@ export class GroundTheory {
   }
 
   #instances(prefix: Prefix, named: () => string): Clause[] {
-    const witnesses = Object.fromEntries(prefix.existentials.map(variable => [variable, named()]))
+    const witnesses = prefix.existentials.map(variable => [variable, named()] as const)
     const clauses: Clause[] = []
     for (const environment of environments(prefix.universals, this.#universe)) {
       this.#work.spend(1 + prefix.universals.length)
-      const named = { ...witnesses, ...environment }
+      const named = new Map([...witnesses, ...environment])
       for (const clause of clausesOf(prefix.matrix, prefix.sign, this.#atoms, named, this.#work))
         clauses.push(clause)
     }
@@ -318,7 +318,7 @@ export const shortestDerivation = (premises: readonly Formula[], goal: Formula):
 const derive = (premises: readonly Formula[], goal: Formula): number[] | null => {
   const atoms = new Atoms()
   const work = new Work(QUICK_WORK)
-  const goalClauses = clausesOf(goal, true, atoms, {}, work)
+  const goalClauses = clausesOf(goal, true, atoms, new Map(), work)
   if (goalClauses.length !== 1 || goalClauses[0].length !== 1) return null
   const names = [...new Set([goal, ...premises].flatMap(formula => [...freeVariables(formula)]))]
   const edges = new Map<Literal, { to: Literal; premise: number }[]>()

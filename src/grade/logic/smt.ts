@@ -40,7 +40,8 @@ class QuantifiedWriter {
     return parts.join('')
   }
 
-  write(formula: Formula, bound: ReadonlyMap<string, string> = new Map()): string {
+  /** @param depth quantifiers around it: a variable may hide another of its name, so that `bound` is no count of them */
+  write(formula: Formula, bound: ReadonlyMap<string, string> = new Map(), depth = 0): string {
     const term = (name: string) => bound.get(name) ?? this.#constants.get(name)!
     switch (formula.kind) {
       case 'atom': {
@@ -50,19 +51,19 @@ class QuantifiedWriter {
       case 'eq':
         return `(= ${term(formula.left)} ${term(formula.right)})`
       case 'not':
-        return `(not ${this.write(formula.body, bound)})`
+        return `(not ${this.write(formula.body, bound, depth)})`
       case 'forall':
       case 'exists': {
-        const symbol = `v${bound.size}`
+        const symbol = `v${depth}`
         const inner = new Map([...bound, [formula.variable, symbol]])
-        return `(${formula.kind} ((${symbol} U)) ${this.write(formula.body, inner)})`
+        return `(${formula.kind} ((${symbol} U)) ${this.write(formula.body, inner, depth + 1)})`
       }
       case 'true':
       case 'false':
         return formula.kind
       default: {
         const operator = formula.kind === 'iff' ? '=' : formula.kind === 'implies' ? '=>' : formula.kind
-        return `(${operator} ${this.write(formula.left, bound)} ${this.write(formula.right, bound)})`
+        return `(${operator} ${this.write(formula.left, bound, depth)} ${this.write(formula.right, bound, depth)})`
       }
     }
   }

@@ -92,6 +92,21 @@ describe('LogicSolver', () => {
     expect(status).toBe('entailed')
   })
 
+  it('a variable that hides another of its name is a variable of its own', async () => {
+    const premises = all('∀x R(x, x)', '∃x R(x, a)')
+    const texts = ['∃x ∀y R(x, y)', '∃x ∃x ∀y R(x, y)', '∀x ∃x ∃x ∀z ∃y R(z, y)', '∀y ∃y ∃y ∀z R(y, z)']
+    const statuses = await solver.checkSteps(texts.map(text => ({ premises, formula: parse(text) })))
+    expect(statuses[2]).toBe('entailed')
+    for (const at of [0, 1, 3]) expect(['consistent', 'unknown']).toContain(statuses[at])
+  })
+
+  it('a name that looks like a quantifier is no quantifier', async () => {
+    const formulas = all('∀x P(a)', '∃x P(a)').map(formula => ({ premises: [formula] }))
+    const names = all('forall.P(a)', 'exists.P(a)')
+    const asked = formulas.map((each, index) => ({ ...each, formula: names[index] }))
+    expect(await solver.checkSteps(asked)).toEqual(['consistent', 'consistent'])
+  })
+
   it('reproduces the labels of the real ProntoQA rows', async ctx => {
     const path = sharedData('prontoqa/dev.jsonl')
     if (!path) return ctx.skip('the public data is not here')
