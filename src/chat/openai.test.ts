@@ -268,6 +268,15 @@ describe('response', () => {
     expect((await model.complete(REQUEST)).text).toBe(text)
   })
 
+  it('reads an answer whose log-probs are of no shape at all', async () => {
+    const odd = { toString: 1, valueOf: 2 }
+    const content = [{ token: odd, logprob: odd, top_logprobs: [{ token: odd, logprob: odd }] }]
+    const { model } = await setup((_, response) =>
+      json(response, 200, completion({ content: 'yes' }, { logprobs: { content } })),
+    )
+    expect((await model.complete(REQUEST)).text).toBe('yes')
+  })
+
   it('survives a character that is split between two packets', async () => {
     const { model } = await setup((_, response) => {
       const bytes = Buffer.from(JSON.stringify(completion({ content: 'ünï' })))
@@ -319,6 +328,20 @@ describe('errors', () => {
     ['cut JSON', 200, '{"choices":[{"mess', 'malformed', /expected a chat completion/],
     ['no choices', 200, '{"choices":[]}', 'malformed', /without choices\[0\]/],
     ['null', 200, 'null', 'malformed', /expected a chat completion/],
+    [
+      'an error in a 200 that is no text',
+      200,
+      '{"error":{"message":{"toString":1,"valueOf":1}}}',
+      'malformed',
+      /without words/,
+    ],
+    [
+      'an error in a 200 that is nested without end',
+      200,
+      `{"error":{"message":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`,
+      'malformed',
+      /without words/,
+    ],
     ['a gateway error in a 200', 200, '{"error":{"code":429,"message":"slow"}}', 'rate-limit', /slow/],
     ['a refusal', 200, JSON.stringify(completion({ content: null, refusal: 'no' })), 'refused', /withheld/],
     [

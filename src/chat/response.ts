@@ -85,8 +85,11 @@ const malformed = (where: string, what: string): JudgeError =>
 const embeddedError = (where: string, error: unknown, secret?: string): JudgeError => {
   const code = fields(error).code
   const kind = typeof code === 'number' && code >= 400 ? kindOfStatus(code, '') : 'malformed'
-  const said = isFields(error) ? String(error.message ?? 'no message') : String(error)
-  return new JudgeError(kind, `${where}: the server reports: ${excerpt(said, secret)}`, { hint: HINTS[kind] })
+  const said = isFields(error) ? (error.message ?? 'no message') : error
+  const words = isFields(said) ? 'a failure without words' : String(said)
+  return new JudgeError(kind, `${where}: the server reports: ${excerpt(words, secret)}`, {
+    hint: HINTS[kind],
+  })
 }
 
 const contentText = (content: unknown): string | null => {
@@ -107,7 +110,11 @@ const usageOf = (root: Fields): ChatUsage => {
 
 const alternatives = (list: unknown): { token: string; logprob: number }[] =>
   Array.isArray(list)
-    ? list.map(fields).map(({ token, logprob }) => ({ token: String(token), logprob: Number(logprob) }))
+    ? list.map(fields).map(({ token, logprob }) => ({
+        // A server may put anything there: an object may not even be written as text.
+        token: typeof token === 'string' ? token : '',
+        logprob: typeof logprob === 'number' ? logprob : Number.NaN,
+      }))
     : []
 
 const logprobsOf = (choice: Fields): TokenLogprob[] | undefined => {

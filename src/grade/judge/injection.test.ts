@@ -27,6 +27,22 @@ const WAYS_TO_QUOTE: Record<Attempt['worksAgainst'], Quote> = {
   none: text => text,
 }
 
+// A search that tries each run from each of its places takes hours here.
+it.each([
+  ['joiners', '\u200d'],
+  ['joiners of both kinds', '\u200c\u200d'],
+  ['hidden characters', '\u200b'],
+  ['accents', '\u0301'],
+  ['entities', '&#'],
+  ['labels', '> '],
+  ['look-alikes', '‹'],
+])('a million %s are quoted', (_, run) => {
+  const text = `é${run.repeat(1_000_000 / run.length)}é`
+  expect(quoteUntrusted(text, 'response')).toMatch(
+    /^<response-[0-9a-f]{12}>\né[^]*é\n<\/response-[0-9a-f]{12}>$/,
+  )
+})
+
 /** The attempt wherever text from outside comes in. */
 const places = (text: string): Record<string, { item: GradeItem; criteria: Criterion[] }> => ({
   response: { item: { ...honest, response: text }, criteria },

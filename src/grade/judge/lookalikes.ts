@@ -12,12 +12,20 @@ const HIDDEN =
   /(?!\t|\n|\u200c|\u200d|[\u0600-\u0605\u06dd])[\p{Cc}\p{Cf}\p{Cs}]|[\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]|[\u{e0000}-\u{e0fff}]/gu
 
 // Joiners shape Persian, Indic scripts and emoji; beside ASCII they only hide something.
-const STRAY_JOINER = /(?<=\p{ASCII}|^)[\u200c\u200d]+|[\u200c\u200d]+(?=\p{ASCII}|$)/gu
+// Whole runs, whose ends are looked at afterwards: a pattern with its ends in it tries a long run from each of its places.
+const JOINERS = /[\u200c\u200d]+/g
+
+const withoutStray = (joiners: string, at: number, text: string): string => {
+  const end = at + joiners.length
+  const isStray =
+    at === 0 || end === text.length || text.charCodeAt(at - 1) <= 0x7f || text.charCodeAt(end) <= 0x7f
+  return isStray ? '' : joiners
+}
 
 /** Removes characters without a visible form, and makes every line break a newline. */
 export const stripHidden = (text: string): string => {
   const lines = text.replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
-  return lines.replace(HIDDEN, '').replace(STRAY_JOINER, '')
+  return lines.replace(HIDDEN, '').replace(JOINERS, withoutStray)
 }
 
 /** Look-alikes by the ASCII character that they pass for. Full-width forms and mathematical letters are computed. */

@@ -32,7 +32,9 @@ describe('groundStatus', () => {
     expect(groundStatus(rule, parse(`Q(${name})`))).toBe('entailed')
     expect(groundStatus(rule, parse('Q(a)'))).toBe('consistent')
     expect(shortestDerivation(rule, parse(`Q(${name})`))).toEqual([0, 1])
-    expect(groundStatus([], parse(`∀${name} P(${name}) → P(a)`))).toBe(groundStatus([], parse('∀x P(x) → P(a)')))
+    expect(groundStatus([], parse(`∀${name} P(${name}) → P(a)`))).toBe(
+      groundStatus([], parse('∀x P(x) → P(a)')),
+    )
   })
 
   it('splits cases where chaining alone is not enough', () => {

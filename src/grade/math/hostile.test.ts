@@ -1,6 +1,8 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Budget, BudgetSpent } from './budget.ts'
 import { mathEqual } from './compare/equal.ts'
+import { cleaned } from './read/clean.ts'
 import { gradeMath } from './verify.ts'
 
 const times = (text: string, count: number) => text.repeat(count)
@@ -27,6 +29,13 @@ const HOSTILE: Readonly<Record<string, string>> = {
   backslashes: times('\\', 100_001),
   announcements: times('the answer is ', 10_000),
   'minus signs': times('-', 50_000),
+  'blank lines': `${times('\n', 100_000)}x`,
+  'blanks behind an announcement': `the answer${times(' ', 100_000)}x`,
+  'blanks behind a power': `2^${times('\n', 100_000)}x`,
+  'full stops before a word': `${times('.', 100_000)}x`,
+  'backslashes before a word': `${times('\\', 100_000)}x`,
+  letters: times('a', 100_000),
+  zeros: `${times('0', 100_000)}x`,
 }
 
 describe('hostile answers', () => {
@@ -34,6 +43,20 @@ describe('hostile answers', () => {
     expect(mathEqual('17', text)).not.toBe(true)
     expect(mathEqual(text, '17')).not.toBe(true)
     expect(gradeMath('17', `So the answer is \\boxed{${text}}`).equal).not.toBe(true)
+  })
+
+  it('lets go of the same ends as a pattern would', () => {
+    const end = /(?:[\s"“”’.。,;:*]|\\\\|\\ )+$/
+    const ends = fc.array(fc.constantFrom('\\', ' ', '.', ',', 'x', '}', '’'), { maxLength: 9 })
+    fc.assert(
+      fc.property(ends, parts => {
+        const text = `7x${parts.join('')}`.replace(/\s+/g, ' ')
+        // What cleaning makes of the pattern's result has no end of its own to lose.
+        expect(cleaned(text)).toBe(cleaned(text.trim().replace(end, '')))
+        expect(cleaned(text)).not.toMatch(end)
+      }),
+      { numRuns: 2000 },
+    )
   })
 
   it('needs no value to see that two texts are one', () => {

@@ -56,10 +56,28 @@ interface FetchApp {
   fetch(request: Request, bindings: FrontBindings): Response | Promise<Response>
 }
 
+/** What `Request` refuses, and no application has. */
+const NO_METHODS: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT'])
+
+/**
+ * Path and query of a request's target, which a client may write with scheme, host and password (RFC 9112 3.2.2): nobody asks
+ * for those, they need not make a URL, and a log must not quote them.
+ */
+const pathOf = (target: string): string =>
+  target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').replace(/^(?!\/)/, '/')
+
 /** An application that speaks `Request` and `Response` as a handler. The body is handed over beside the request, uncopied. */
 export const fetchHandler = (app: FetchApp): Handler => {
   return async ({ method, url, headers, body, signal }) => {
-    const request = new Request(new URL(url, 'http://localhost'), { method, headers: { ...headers } })
+    if (NO_METHODS.has(method.toUpperCase()))
+      return jsonAnswer(
+        { error: { type: 'invalid_request', message: `${method}: no such method here` } },
+        405,
+      )
+    const request = new Request(new URL(`http://localhost${pathOf(url)}`), {
+      method,
+      headers: { ...headers },
+    })
     const response = await app.fetch(request, { body, signal })
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
     return {

@@ -140,7 +140,8 @@ export class RubricStore {
     if (value !== null && typeof value === 'object') return value
     if (value === undefined || value === null) return otherwise ?? this.absent(from, where)
     const text = String(value)
-    const name = within === undefined ? (map?.[text] ?? text) : `${within}/${text}`
+    const mapped = map !== undefined && Object.hasOwn(map, text) ? map[text] : text
+    const name = within === undefined ? mapped : `${within}/${text}`
     return this.rubrics.has(name) ? name : (otherwise ?? name)
   }
 

@@ -44,12 +44,18 @@ export const expectation = (gold: string): Expect => {
   return /^\p{L}[\p{L}\s.'-]{2,}$/u.test(words) ? 'text' : 'math'
 }
 
+/** Two letters, and a blank somewhere behind them. */
+const hasWords = (text: string): boolean => {
+  const at = text.search(/\p{L}{2}/u)
+  return at >= 0 && /\s/.test(text.slice(at))
+}
+
 const answerText = (
   given: string,
   { extract = true }: MathOptions,
   expect: Expect = 'math',
 ): string | null => {
-  const search = extract && (isResponse(given) || (expect === 'choice' && /\p{L}{2}.*\s/u.test(given)))
+  const search = extract && (isResponse(given) || (expect === 'choice' && hasWords(given)))
   const answer = search ? extractAnswer(given, { expect }) : given
   return answer === null ? null : cleaned(answer)
 }

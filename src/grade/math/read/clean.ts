@@ -25,7 +25,7 @@ const REPLACEMENTS: readonly [RegExp, string][] = [
   [/\\\\\[\d+(?:pt|em|ex)\]/g, '\\\\'],
   [/\*\*|__(?=\S)/g, ' '],
   [
-    /(?:\^\s*\{?\s*\\circ\s*\}?|°)\s*(?:\\(?:text|mathrm|textrm)\s*\{\s*[CF]\s*\}|[CF](?![A-Za-z]))/g,
+    /(?:\^\s*(?:\{\s*)?\\circ(?:\s*\})?|°)\s*(?:\\(?:text|mathrm|textrm)\s*\{\s*[CF]\s*\}|[CF](?![A-Za-z]))/g,
     '^\\circ',
   ],
   [/\(\s*(?:\\(?:text|mathrm|mod)\s*\{?\s*)?mod\s*\}?\s*([\w]+)\s*\)/g, '\\pmod{$1}'],
@@ -54,13 +54,30 @@ const grouped = (text: string): string =>
     )
     .replace(/^(-?0),(\d+)$/, '$1.$2')
 
+const TAIL = /[\s"“”’.。,;:*]/
+
+/**
+ * Without spaces, punctuation, `\\` and `\ ` at its end. Read backwards: a pattern that is tied to the end tries every run of
+ * such characters from each of its places.
+ */
+const withoutTail = (text: string): string => {
+  let end = text.length
+  for (;;) {
+    const before = end
+    while (end > 0 && TAIL.test(text[end - 1])) end--
+    let slashes = 0
+    while (text[end - slashes - 1] === '\\') slashes++
+    // The last of an odd number escapes the blank behind it, or stays.
+    const escapes = slashes % 2 === 1 && !(before > end && text[end] === ' ')
+    end -= escapes ? slashes - 1 : slashes
+    if (escapes || end === before) return text.slice(0, end)
+  }
+}
+
 /** The answer that is left: LaTeX or plain mathematics, or words. Linear in the length of the text. */
 export const cleaned = (text: string): string => {
   let result = withoutBox(unescaped(text.trim()))
   for (const [pattern, replacement] of REPLACEMENTS) result = result.replace(pattern, replacement)
-  result = result
-    .replace(/\s+/g, ' ')
-    .replace(/^[\s"'“”‘:*]+/, '')
-    .replace(/(?:[\s"“”’.。,;:*]|\\\\|\\ )+$/, '')
-  return grouped(withoutBox(result))
+  result = result.replace(/\s+/g, ' ').replace(/^[\s"'“”‘:*]+/, '')
+  return grouped(withoutBox(withoutTail(result)))
 }

@@ -31,10 +31,8 @@ export const extractAnswer = (response: string, options: ExtractOptions = {}): s
   const final = finalStatement(text, options)
   if (box && !(final && final.at > box.end)) return box.text
   if (final) return final.text
-  const hashes = /(?:^|\n)\s*####\s*([^\n]{1,300})/.exec(
-    text.slice(Math.max(0, text.lastIndexOf('####') - 2)),
-  )
-  if (hashes) return hashes[1].trim()
+  const hashed = behindHashes(text)
+  if (hashed !== null) return hashed
   if (options.expect === 'choice') return choice(text)
   return announced(text, ANNOUNCED, options)?.text ?? conclusion(text) ?? lastCandidate(text)
 }
@@ -65,6 +63,13 @@ const afterThinking = (text: string): string => {
   const end = text.lastIndexOf('</think>')
   const rest = end < 0 ? '' : text.slice(end + '</think>'.length)
   return rest.trim() === '' ? text : rest
+}
+
+/** What follows the last `####` that begins a line. */
+const behindHashes = (text: string): string | null => {
+  const at = text.lastIndexOf('####')
+  if (at < 0) return null
+  return /(?:^|\n)\s*####\s*([^\n]{1,300})/.exec(text.slice(Math.max(0, at - 2)))?.[1].trim() ?? null
 }
 
 const lastTagged = (text: string): string | null => {
@@ -122,7 +127,7 @@ const FINAL = /final answer\W{0,4}(?:(?:is|are)\b)?\W{0,1}/gi
 
 /** Source of the words: how the evaluation prompts of the languages in lighteval's extraction tests say "answer". */
 const ANNOUNCED =
-  /(?:\b(?:answer|result|solution|réponse|respuesta|resposta|risposta|antwort|wynik|odpowied[źz]|cevap)\b|ответ|答案|答え|정답|उत्तर|الجواب|الإجابة)\s*(?:\*\*)?\s*(?:(?:(?:is|are|est|es|ist|è|é)\b(?:\s+(?:therefore|thus|just|simply|then|about))?)|[:：=是为為]|は)/giu
+  /(?:\b(?:answer|result|solution|réponse|respuesta|resposta|risposta|antwort|wynik|odpowied[źz]|cevap)\b|ответ|答案|答え|정답|उत्तर|الجواب|الإجابة)\s*(?:\*\*\s*)?(?:(?:(?:is|are|est|es|ist|è|é)\b(?:\s+(?:therefore|thus|just|simply|then|about))?)|[:：=是为為]|は)/giu
 
 const finalStatement = (text: string, options: ExtractOptions) => announced(text, FINAL, options)
 

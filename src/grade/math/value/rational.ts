@@ -90,8 +90,9 @@ export const toNumber = (a: Rational): number => {
 
 /** Reads `12`, `12.5`, `.5`, `1.2e-3`; null for an absurd length or exponent. */
 export const parseDecimal = (text: string): Rational | null => {
+  if (text.length > 1200) return null
   const match = /^(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(text)
-  if (!match || text.length > 1200) return null
+  if (!match) return null
   const [, whole, fraction, exponent = '0'] = match
   if (whole === '' && fraction === '') return null
   const power = Number(exponent) - fraction.length

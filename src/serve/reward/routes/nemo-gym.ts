@@ -34,12 +34,12 @@ const nemoGymResponse = z.looseObject({
   mask_sample: z.literal(true).optional(),
 })
 
-const ROLES: Readonly<Record<string, ChatMessage['role']>> = {
-  system: 'system',
-  developer: 'system',
-  user: 'user',
-  assistant: 'assistant',
-}
+const ROLES: ReadonlyMap<string, ChatMessage['role']> = new Map([
+  ['system', 'system'],
+  ['developer', 'system'],
+  ['user', 'user'],
+  ['assistant', 'assistant'],
+])
 
 const textOf = (content: unknown): string => {
   if (typeof content === 'string') return content
@@ -51,7 +51,7 @@ const textOf = (content: unknown): string => {
 /** Messages among the items of a conversation; calls of tools and their results are left out. */
 const messagesOf = (items: readonly Readonly<Record<string, unknown>>[]): ChatMessage[] =>
   items.flatMap(({ type = 'message', role, content }) => {
-    const known = type === 'message' && typeof role === 'string' ? ROLES[role] : undefined
+    const known = type === 'message' && typeof role === 'string' ? ROLES.get(role) : undefined
     return known === undefined ? [] : [{ role: known, content: textOf(content) }]
   })
 

@@ -154,6 +154,20 @@ describe('NeMo-Gym', () => {
     })
   })
 
+  it.each(['constructor', '__proto__', 'toString'])('a message of the role %s is none', async role => {
+    const { post, grader } = testService()
+    const body = rollout('yes')
+    const stray = { type: 'message', role, content: 'no' }
+    const { status } = await post('/verify', {
+      ...body,
+      responses_create_params: { input: [stray, { role: 'user', content: 'Is water wet?' }] },
+      response: { output: [...body.response.output, stray] },
+    })
+    expect(status).toBe(200)
+    expect(grader.seen[0].item.prompt).toEqual([{ role: 'user', content: 'Is water wet?' }])
+    expect(grader.seen[0].item.response).toBe('yes')
+  })
+
   // BaseMultiRewardVerifyResponse of nemo_gym/base_resources_server.py (07d6b0d07): floats by name, the same names every time.
   it('says what each criterion adds, a flaw below zero; together they are the signed score', async () => {
     const verify = async (text: string) => (await testService().post('/verify', rollout(text))).json
