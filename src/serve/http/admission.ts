@@ -48,7 +48,7 @@ export class Admission {
     return this.#requests
   }
 
-  /** Bytes of their bodies. */
+  /** Bytes of their bodies, and of answers that are not taken yet. */
   get heldBytes(): number {
     return this.#bytes
   }
@@ -83,6 +83,15 @@ export class Admission {
       return overloaded('bytes', `${this.#bytes} bytes of requests are held in memory`, this.retryAfterS)
     this.#bytes += bytes
     return null
+  }
+
+  /** Counts bytes of an answer, which are there whether there is room or not, until they are given back. */
+  keep(bytes: number): void {
+    this.#bytes += bytes
+  }
+
+  giveBack(bytes: number): void {
+    this.#bytes -= bytes
   }
 
   /** A request that was let in is over. @param bytes that were held for it */

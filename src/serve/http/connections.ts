@@ -8,6 +8,8 @@ export class Connection {
   readonly socket: Socket
   /** Answers that are not out yet, in the order of their requests. */
   readonly open = new Set<ServerResponse>()
+  /** Called when it is closed: an answer that waits behind another one is not told (node:http). */
+  readonly onClose = new Set<() => void>()
   /** Bytes that were read when the last request had been read whole; what came since belongs to the next. */
   #readBefore = 0
   #seenBytes = 0
@@ -70,8 +72,12 @@ export class Connections {
 
   add(socket: Socket): void {
     this.accepted += 1
-    this.#all.set(socket, new Connection(socket, performance.now()))
-    socket.once('close', () => this.#all.delete(socket))
+    const connection = new Connection(socket, performance.now())
+    this.#all.set(socket, connection)
+    socket.once('close', () => {
+      this.#all.delete(socket)
+      for (const close of connection.onClose) close()
+    })
   }
 
   of(socket: Socket): Connection {

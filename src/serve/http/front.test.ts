@@ -274,3 +274,50 @@ it('a handler that throws is a 500 and nothing more; a client that leaves is tol
   await until(() => gone && front.admission.requests === 0)
   expect((await fetch(`${url}/healthz`)).status).toBe(200)
 })
+
+describe('clients that do not read', () => {
+  // More than the kernel's buffers of both sides take.
+  const LONG = new Uint8Array(32 * 1024 ** 2)
+  const long: Handler = async () => ({ status: 200, headers: {}, body: LONG })
+
+  it('an answer that nobody takes is counted, and its connection cut', async () => {
+    const { front, port } = await serve({ answerMs: 300 }, long)
+    const { socket } = await raw(port)
+    socket.pause()
+    socket.write(head('content-length: 0').repeat(3))
+    await until(() => front.admission.heldBytes === 3 * LONG.length)
+    expect(front.connections.openRequests).toBe(3)
+    await until(() => front.connections.size === 0)
+    expect(front.admission.heldBytes).toBe(0)
+    expect(front.admission.requests).toBe(0)
+    expect(await front.metrics.text()).toMatch(/http_refused_total\{reason="untaken"\} 1/)
+    socket.destroy()
+  })
+
+  it('answers that are taken leave nothing behind', async () => {
+    const { front, port } = await serve({ answerMs: 60_000 }, long)
+    const { socket } = await raw(port)
+    socket.removeAllListeners('data')
+    socket.resume()
+    socket.write(head('content-length: 0').repeat(3))
+    await until(() => socket.bytesRead > 3 * LONG.length)
+    await until(() => front.connections.openRequests === 0)
+    expect(front.admission.heldBytes).toBe(0)
+    socket.destroy()
+  })
+
+  it('who goes away is told to everyone who works for it, also to those whose turn had not come', async () => {
+    const signals: AbortSignal[] = []
+    const { front, port } = await serve({}, ({ signal }) => {
+      signals.push(signal)
+      return new Promise(resolve => signal.addEventListener('abort', () => resolve(jsonAnswer({}))))
+    })
+    const { socket } = await raw(port)
+    socket.write(head('content-length: 0').repeat(4))
+    await until(() => signals.length === 4)
+    socket.destroy()
+    await until(() => signals.every(({ aborted }) => aborted))
+    await until(() => front.admission.requests === 0)
+    expect(front.admission.heldBytes).toBe(0)
+  })
+})

@@ -63,15 +63,48 @@ const flatHeaders = ({ headers }: IncomingMessage): Record<string, string> => {
   return flat
 }
 
-/** Sends a stream as it comes, no faster than the client takes it. */
-const pump = async (stream: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> => {
+/** Calls back when an answer is out, or never will be. */
+const whenOver = (outgoing: ServerResponse, { onClose }: Connection, then: () => void): void => {
+  const over = () => {
+    outgoing.off('close', over)
+    onClose.delete(over)
+    then()
+  }
+  outgoing.once('close', over)
+  onClose.add(over)
+}
+
+/**
+ * Calls `late` when an answer that is all there is not taken in time. It counts from its turn: on a connection answers go out
+ * one after the other.
+ */
+const untilTaken = (outgoing: ServerResponse, timeoutMs: number, late: () => void): void => {
+  if (outgoing.writableFinished || outgoing.destroyed) return
+  const begin = () => {
+    const timer = setTimeout(late, timeoutMs)
+    timer.unref()
+    outgoing.once('finish', () => clearTimeout(timer)).once('close', () => clearTimeout(timer))
+  }
+  if (outgoing.socket === null) outgoing.once('socket', begin)
+  else begin()
+}
+
+/** Sends a stream as it comes, no faster than the client takes it. @param late called when it takes nothing for `timeoutMs` */
+const pump = async (
+  stream: ReadableStream<Uint8Array>,
+  outgoing: ServerResponse,
+  timeoutMs: number,
+  late: () => void,
+): Promise<void> => {
   const reader = stream.getReader()
   outgoing.once('close', () => void reader.cancel().catch(() => {}))
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     if (outgoing.destroyed) return
     if (!outgoing.write(part.value))
       await new Promise<void>(resolve => {
+        const timer = setTimeout(late, timeoutMs)
         const go = () => {
+          clearTimeout(timer)
           outgoing.off('drain', go).off('close', go)
           resolve()
         }
@@ -234,15 +267,30 @@ export class Front {
     body: Uint8Array<ArrayBuffer>,
   ): Promise<void> {
     const gone = new AbortController()
-    outgoing.once('close', () => {
+    const connection = this.connections.of(incoming.socket)
+    whenOver(outgoing, connection, () => {
       if (!outgoing.writableFinished) gone.abort()
     })
     const { method = 'GET', url = '/' } = incoming
     const answer = await handler({ method, url, headers: flatHeaders(incoming), body, signal: gone.signal })
-    if (outgoing.destroyed) return
+    if (outgoing.destroyed || incoming.socket.destroyed) return
     this.#head(outgoing, answer)
-    if (answer.body instanceof ReadableStream) await pump(answer.body, outgoing)
-    else outgoing.end(answer.body)
+    const { answerMs } = this.#options.limits
+    const late = () => {
+      this.metrics.refused.inc({ reason: 'untaken' })
+      // The whole connection: what waits behind this answer would not be taken either.
+      incoming.socket.destroy()
+    }
+    if (answer.body instanceof ReadableStream) {
+      await pump(answer.body, outgoing, answerMs, late)
+      untilTaken(outgoing, answerMs, late)
+      return
+    }
+    const bytes = Buffer.byteLength(answer.body)
+    this.admission.keep(bytes)
+    whenOver(outgoing, connection, () => this.admission.giveBack(bytes))
+    outgoing.end(answer.body)
+    untilTaken(outgoing, answerMs, late)
   }
 
   #head(outgoing: ServerResponse, { status, headers, body }: FrontAnswer): void {

@@ -28,7 +28,7 @@ export const frontLimitsShape = {
   requestsPerConnection: z.int().positive().default(64),
   /** Open connections; more are not accepted. */
   connections: z.int().positive().default(8192),
-  /** Bytes of bodies that are held in memory together; more are answered 429. */
+  /** Bytes of bodies, and of answers that nobody has taken yet, that are held in memory together; more are answered 429. */
   heldBytes: z
     .int()
     .positive()
@@ -39,6 +39,8 @@ export const frontLimitsShape = {
   headersMs: milliseconds.default(10_000),
   /** A request's body must be there so soon after its head; else 408. */
   bodyMs: milliseconds.default(15_000),
+  /** An answer must be taken so soon after it is ready; else its connection is cut. */
+  answerMs: milliseconds.default(60_000),
   /** After a polite kill: how long it is said (readyz, `connection: close`) before new connections are refused. */
   drainNoticeMs: z.number().min(0).default(500),
   /** How long accepted requests may take after that. */

@@ -53,9 +53,12 @@ export const loopDelayGauge = (registry: Registry, name: string, help: string): 
 /** The front's own registry, so that two servers in a process do not mix. */
 export class FrontMetrics {
   readonly registry = new Registry()
-  readonly refused = newCounter(this.registry, 'http_refused_total', 'Requests that the front refused.', [
-    'reason',
-  ])
+  readonly refused = newCounter(
+    this.registry,
+    'http_refused_total',
+    'Requests that the front refused; untaken: answers that their client did not read.',
+    ['reason'],
+  )
   readonly unhandled = newCounter(
     this.registry,
     'unhandled_errors_total',
@@ -84,8 +87,11 @@ export class FrontMetrics {
     readGauge(registry, 'http_requests_admitted', 'Requests that are read or worked on.', gauge =>
       gauge.set(admission.requests),
     )
-    readGauge(registry, 'http_held_bytes', 'Bytes of bodies that are held in memory.', gauge =>
-      gauge.set(admission.heldBytes),
+    readGauge(
+      registry,
+      'http_held_bytes',
+      'Bytes of bodies, and of answers that are not taken yet, that are held in memory.',
+      gauge => gauge.set(admission.heldBytes),
     )
     readGauge(registry, 'draining', '1 while the server is being stopped.', gauge =>
       gauge.set(Number(isDraining())),
