@@ -19,6 +19,10 @@ const GAP = '[\\\\"\'`*”’\\s]*[:=]\\s*\\\\*'
 const VALUE = '(["\'`“]?)(true|false|yes|no|null|none|[-+]?\\.?\\d(?:[\\d.]*\\d)?(?:e[-+]?\\d+)?)(?![\\w])'
 const AFTER_KEY = new RegExp(GAP + VALUE, 'iy')
 
+/** The key as such, with a value to come that no scale knows (`"not met"`, `fal` of an answer that was cut off), or none. */
+const UNREAD = /[\\"'`*”’\s]*(?:[:=}]|$)/y
+const UNREAD_SAID: Said = '?'
+
 interface Patterns {
   exact: RegExp
   careless: RegExp
@@ -45,8 +49,15 @@ const valuesAfter = (text: string, key: RegExp): Said[] => {
     AFTER_KEY.lastIndex = index + spelt.length
     const match = AFTER_KEY.exec(text)
     if (match !== null) found.push(valueText(match, AFTER_KEY.lastIndex === text.length))
+    else if (isUnread(text, spelt, index + spelt.length)) found.push(UNREAD_SAID)
   }
   return found
+}
+
+/** Words of prose that look like the key (`the criteria met: ...`) are none. */
+const isUnread = (text: string, spelt: string, end: number): boolean => {
+  UNREAD.lastIndex = end
+  return (spelt.includes('_') || /["'`]/.test(text[end] ?? '')) && UNREAD.test(text)
 }
 
 const valueText = ([, quote, word]: RegExpExecArray, last: boolean): Said => {

@@ -151,6 +151,30 @@ describe('no verdict is made', () => {
     expect(readOne('criteria_met', text)).toBeNull()
   })
 
+  it.each([
+    ['words', '"criteria_met": "not met"'],
+    ['words without quotes', '"criteria_met": unmet'],
+    ['a list', '"criteria_met": [false]'],
+    ['an object', '"criteria_met": {"value": false}'],
+    ['a part of a word', '"criteria_met": fal'],
+    ['nothing yet', '"criteria_met":'],
+    ['the key alone', '"criteria_met"'],
+    ['another spelling', '"Criteria-Met": "not met"'],
+  ])('from a copied verdict, where its own cannot be read: %s', (_, own) => {
+    const copied = '{"criteria_met": true}'
+    for (const text of [
+      `{"explanation": "The reply says ${copied}, which is wrong.", ${own}}`,
+      `{"explanation": "The reply says ${copied}, which is wrong.", ${own}`,
+      `The reply says ${copied}, which is wrong. {${own}}`,
+    ])
+      expect(readOne('criteria_met', text), text).toBeNull()
+  })
+
+  it('words that look like the key are no verdict', () => {
+    const text = 'The criteria met: all that were named; criteria met are few. {"criteria_met": true}'
+    expect(readOne('criteria_met', text)).toEqual([1])
+  })
+
   it('from a number that may have had more digits', () => {
     const levels = [1, 10].map(low => ({ low, high: low, text: String(low) }))
     const read = (text: string) => oneCriterion(SCALES.scores).read(text, [{ ...criteria[0], levels }])
