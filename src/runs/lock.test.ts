@@ -9,7 +9,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { workerUrl } from '../util/worker-url.ts'
@@ -59,6 +59,21 @@ describe('a lock', () => {
       expect(isLocked(dir)).toBe(false)
       takeLock(dir).release()
       expect(readdirSync(dir)).toEqual([])
+    })
+
+    it('is another one too where two machines have one name', () => {
+      const dir = foreign('namesakes', 4, true)
+      const path = join(dir, 'lock')
+      const owner = {
+        pid: process.pid,
+        host: hostname(),
+        boot: 'another life',
+        born: null,
+        since: 'then',
+        beats: true,
+      }
+      writeFileSync(path, JSON.stringify(owner))
+      expect(() => takeLock(dir)).toThrow(/since then/)
     })
 
     it('is respected while it does, and where it never did', () => {

@@ -22,6 +22,8 @@ import { guardWrite, RunError } from './errors.ts'
 interface Owner {
   pid: number
   host: string
+  /** Of the machine's present life, where the system tells it: containers on two machines may have one host name. */
+  boot?: string
   /** Start time of the process where the system tells it: tells a process from a later one with the same pid. */
   born: string | null
   since: string
@@ -52,6 +54,18 @@ const processBirth = (pid: number): string | null => {
   }
 }
 
+const bootId = (): string | undefined => {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether its process cannot be seen from here. */
+const isElsewhere = ({ host, boot }: Owner): boolean =>
+  host !== hostname() || (boot !== undefined && boot !== bootId())
+
 const readOwner = (path: string): Owner | null => {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Owner
@@ -63,8 +77,7 @@ const readOwner = (path: string): Owner | null => {
 /** @param nowMs what time it is where the lock lies */
 const isStale = (path: string, owner: Owner | null, nowMs: (path: string) => number): boolean => {
   if (owner === null) return Date.now() - touchedMs(path) > UNREADABLE_IS_STALE_AFTER_MS
-  if (owner.host !== hostname())
-    return owner.beats === true && nowMs(path) - touchedMs(path) > SILENT_AFTER_MS
+  if (isElsewhere(owner)) return owner.beats === true && nowMs(path) - touchedMs(path) > SILENT_AFTER_MS
   if (owner.pid === process.pid) return !held.has(path)
   if (!isRunning(owner.pid)) return true
   const birth = processBirth(owner.pid)
@@ -98,6 +111,7 @@ const tryCreate = (path: string): string | null => {
   const owner: Owner = {
     pid: process.pid,
     host: hostname(),
+    boot: bootId(),
     born: processBirth(process.pid),
     since: new Date().toISOString(),
     beats: true,
@@ -144,8 +158,6 @@ const removeStale = (path: string, stale: Owner | null): void => {
 const named = (owner: Owner | null): string =>
   owner === null ? 'another process' : `process ${owner.pid} on ${owner.host} since ${owner.since}`
 
-const isElsewhere = (owner: Owner | null): boolean => owner !== null && owner.host !== hostname()
-
 const ifItIsGone = (path: string, owner: Owner | null): string =>
   owner?.beats
     ? `if that process is gone (a container that was replaced, for example), try again when its lock has not been touched for ${SILENT_AFTER_MS / 60_000} minutes, or delete ${path}`
@@ -153,9 +165,10 @@ const ifItIsGone = (path: string, owner: Owner | null): string =>
 
 const refusal = (path: string, owner: Owner | null): RunError =>
   new RunError(`${path}: this run is being written by ${named(owner)}; two processes cannot write one run`, {
-    hint: isElsewhere(owner)
-      ? `wait for it; ${ifItIsGone(path, owner)}`
-      : 'wait for it, stop it, or choose another run folder',
+    hint:
+      owner !== null && isElsewhere(owner)
+        ? `wait for it; ${ifItIsGone(path, owner)}`
+        : 'wait for it, stop it, or choose another run folder',
   })
 
 /** A lock that is held. */
@@ -269,7 +282,7 @@ export const lockHolder = (dir: string): LockHolder | null => {
     const owner = readOwner(path)
     // Who only looks writes nothing, not even to ask the disk for the time.
     if (isStale(path, owner, Date.now)) return null
-    const advice = isElsewhere(owner) ? ifItIsGone(path, owner) : 'wait for it, or stop it'
+    const advice = owner !== null && isElsewhere(owner) ? ifItIsGone(path, owner) : 'wait for it, or stop it'
     return { who: named(owner), advice }
   } catch {
     return null
