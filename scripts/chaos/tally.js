@@ -1,3 +1,5 @@
+import { basename } from 'node:path'
+
 // Counters: what was disturbed, what came of it, which checks failed.
 const COUNTS = [
   'trials',
@@ -45,7 +47,8 @@ export class Tally {
         check,
         problem: problems[0],
         more: problems.length - 1,
-        folder,
+        // Wherever it was run: only the trial's own name is of use to others.
+        folder: folder === null ? null : basename(folder),
       })
   }
 

@@ -2,7 +2,7 @@
 
 import type { ProgressStream } from '../runs/progress.ts'
 import { GradusError, UsageError } from '../util/errors.ts'
-import { failureWords } from '../util/file-failure.ts'
+import { systemErrorText } from '../util/file-failure.ts'
 import { visible } from '../util/visible.ts'
 
 /** Results go to `out`; progress, advice and errors to `err`. */
@@ -65,24 +65,12 @@ export const guarded = (io: Io): Io => {
   }
 }
 
-/** A failure of the system that nobody gave words to on its way, with what it was about. */
-const systemText = (error: Error): string | null => {
-  const words = failureWords(error)
-  if (words === null) return null
-  const { path, address, port, syscall } = error as NodeJS.ErrnoException & {
-    address?: string
-    port?: number
-  }
-  const what = path ?? (address === undefined ? syscall : [address, port].filter(Boolean).join(':'))
-  return `${what === undefined ? '' : `${what}: `}${words.what}; ${words.hint}`
-}
-
 /** One clean message; the stack only with GRADUS_DEBUG=1, or for errors that nobody foresaw a pointer to it. */
 export const describeError = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   if (process.env.GRADUS_DEBUG === '1') return error.stack ?? error.message
   if (error instanceof GradusError) return error.message
-  return systemText(error) ?? `${error.message}\n(GRADUS_DEBUG=1 shows where this came from)`
+  return systemErrorText(error) ?? `${error.message}\n(GRADUS_DEBUG=1 shows where this came from)`
 }
 
 export const exitCodeOf = (error: unknown): number => (error instanceof UsageError ? EXIT.usage : EXIT.failed)

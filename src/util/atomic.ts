@@ -136,6 +136,7 @@ export const writeFileAtomic = (path: string, data: string | Uint8Array | readon
     renameSync(temporary, path)
   } catch (error) {
     rmSync(temporary, { force: true })
-    throw error
+    // Whoever is told should read the name that was asked for; a failed write or flush has none.
+    throw Object.assign(error as Error, { path })
   }
 }

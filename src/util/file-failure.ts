@@ -70,6 +70,18 @@ export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
 export const failureWords = (error: unknown): Words | null =>
   isSystemError(error) ? wordsOfCode(error.code ?? '') : null
 
+/** A failure of the system that nobody gave words to on its way, with what it was about; null for other errors. */
+export const systemErrorText = (error: Error): string | null => {
+  const words = failureWords(error)
+  if (words === null) return null
+  const { path, address, port, syscall } = error as NodeJS.ErrnoException & {
+    address?: string
+    port?: number
+  }
+  const what = path ?? (address === undefined ? syscall : [address, port].filter(Boolean).join(':'))
+  return `${what === undefined ? '' : `${what}: `}${words.what}; ${words.hint}`
+}
+
 type ErrorClass = new (message: string, options?: { hint?: string; cause?: unknown }) => GradusError
 
 export interface FileFailure {

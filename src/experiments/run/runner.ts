@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { RunError } from '../../runs/errors.ts'
 import { type LockHolder, lockHolder } from '../../runs/lock.ts'
 import { clearRun, latestCheckpoint, readMetrics } from '../../runs/run-folder.ts'
+import { systemErrorText } from '../../util/file-failure.ts'
 import { type Job, runDir, type Training } from '../plan/jobs.ts'
 import { isDone, provenanceOf, readRecord, writeRecord } from './ledger.ts'
 import { distinct, type Provenance } from './provenance.ts'
@@ -141,7 +142,7 @@ class Runner {
       events?.onDone?.(job, seconds + probeSeconds)
     } catch (error) {
       if (this.#options.stop.aborted) return
-      const message = error instanceof Error ? error.message : String(error)
+      const message = error instanceof Error ? (systemErrorText(error) ?? error.message) : String(error)
       writeRecord(job, { ...readRecord(job), error: message })
       const again = attempt < ATTEMPTS
       events?.onFailure?.(job, message, again)
