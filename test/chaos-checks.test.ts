@@ -164,7 +164,11 @@ it('the tally counts by job and fault, and names what failed', () => {
   const trial = { job: { name: 'a' }, fault: 'kill', round: 1 }
   const result = { disturbances: 2, resumes: 1, outcome: 'identical', folder: null }
   tally.add(trial, { ...result, findings: [{ check: 'lock', problems: [] }] })
-  tally.add(trial, { ...result, findings: [{ check: 'lock', problems: ['left', 'left'] }], folder: '/somewhere/kept' })
+  tally.add(trial, {
+    ...result,
+    findings: [{ check: 'lock', problems: ['left', 'left'] }],
+    folder: '/somewhere/kept',
+  })
   expect(tally.total('kill')).toMatchObject({
     trials: 2,
     disturbances: 4,
