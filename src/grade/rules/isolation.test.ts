@@ -70,6 +70,13 @@ describe('a rule that does not come to an end', () => {
   })
 })
 
+it('workers can be started before there is anything to do', async () => {
+  const grader = new RuleGrader({ heapMb: 300 })
+  expect(grader.stats().threads).toBe(0)
+  await grader.start()
+  expect(grader.stats()).toMatchObject({ threads: 1, running: 0, waiting: 0 })
+})
+
 describe('an allowance that many responses share', () => {
   // Patterns of its own for each test: workers remember those that took too long.
   const slowRules = (end: string) =>

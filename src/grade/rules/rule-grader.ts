@@ -44,6 +44,11 @@ export class RuleGrader implements Grader {
     return criteria.map(({ id }, index) => asVerdict(id, outcomes[index]))
   }
 
+  /** Starts a worker, so that the first response need not wait for it. @throws WorkUnstarted */
+  async start(): Promise<void> {
+    await this.#runner.check([])
+  }
+
   /** What the workers did, for all graders with the same `threads` and `heapMb` together. */
   stats(): WorkPoolStats {
     return this.#runner.stats()

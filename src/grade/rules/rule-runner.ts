@@ -32,6 +32,9 @@ export class UnusableRules extends GradusError {
   }
 }
 
+/** A worker takes its time to start on a busy machine, and little memory while it waits. */
+const IDLE_MS = 5 * 60_000
+
 /** One pool for all that ask with the same settings. Idle threads end by themselves, so nobody has to close it. */
 const pools = new Map<string, WorkPool<RuleRequest, RuleReply>>()
 
@@ -39,7 +42,7 @@ const poolFor = ({ threads, heapMb }: RuleSettings): WorkPool<RuleRequest, RuleR
   const key = `${threads}/${heapMb}`
   let pool = pools.get(key)
   if (!pool) {
-    pool = new WorkPool(workerUrl(import.meta.url, './rule-worker.js'), { threads, heapMb })
+    pool = new WorkPool(workerUrl(import.meta.url, './rule-worker.js'), { threads, heapMb, idleMs: IDLE_MS })
     pools.set(key, pool)
   }
   return pool

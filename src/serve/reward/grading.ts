@@ -77,6 +77,8 @@ export const openGrading = async (
   const judge = await openJudges(config, { folder, cache, onCall })
   const maxResponseChars = config.limits.responseCharacters
   const rules = new RuleGrader({ ...config.rules, maxResponseChars })
+  // Ready is who can grade at once.
+  await rules.start()
   const grader = rubricGrader({
     judge: judge?.grader,
     rules,
