@@ -31,7 +31,6 @@ export class WorkThread<Request, Reply> {
       workerData: { place: this.#place.buffer, data } satisfies ThreadData,
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     })
-    this.#worker.unref()
     let why = ''
     this.#worker
       .on('message', (message: ThreadMessage<Reply>) => {
@@ -46,6 +45,8 @@ export class WorkThread<Request, Reply> {
         why = error instanceof Error ? error.message : String(error)
       })
       .on('exit', code => events.onEnd(why || `it ended with exit code ${code}`))
+    // Not before: who listens to a worker holds on to it again.
+    this.#worker.unref()
   }
 
   /** @throws DataCloneError for a request that cannot be sent. */

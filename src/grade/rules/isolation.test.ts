@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import type { Criterion } from '../../rubric/criterion.ts'
+import { workerUrl } from '../../util/worker-url.ts'
 import type { GradeItem } from '../grader.ts'
 import { RuleAllowance } from './allowance.ts'
 import { RULES, RuleGrader, type RuleSettings, validateRules } from './index.ts'
@@ -69,6 +71,13 @@ describe('a rule that does not come to an end', () => {
     expect(verdicts[2].explanation).toMatch(/not checked/)
   })
 })
+
+it('idle workers do not keep a process alive', () => {
+  const url = workerUrl(import.meta.url, './index.js').href
+  const code = `import(${JSON.stringify(url)}).then(({ RuleGrader }) => new RuleGrader().start())`
+  const { status, signal } = spawnSync(process.execPath, ['-e', code], { timeout: 60_000 })
+  expect({ status, signal }).toEqual({ status: 0, signal: null })
+}, 90_000)
 
 it('workers can be started before there is anything to do', async () => {
   const grader = new RuleGrader({ heapMb: 300 })
