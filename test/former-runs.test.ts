@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatSummary, summarise } from '../src/cli/train/summary.ts'
 import { metricNamed } from '../src/experiments/metrics/index.ts'
+import { readEvals, readMetrics, readRollouts } from '../src/runs/readers.ts'
 import { compareRuns } from '../src/runs/report/compare.ts'
 import { loadReportData } from '../src/runs/report/data.ts'
 import { renderReport } from '../src/runs/report/report.ts'
-import { readEvals, readMetrics, readRollouts } from '../src/runs/run-folder.ts'
 
 /** Runs of two steps that earlier code left, untouched but for what is slim: no checkpoints, few settings. */
 const FORMER = join(import.meta.dirname, 'former-runs')

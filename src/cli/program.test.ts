@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RECIPES } from '../recipes/index.ts'
-import { readEvals } from '../runs/run-folder.ts'
+import { readEvals } from '../runs/readers.ts'
 import { generateLogicProblems } from '../tasks/logic/generator.ts'
 import { toLogicLmRow } from '../tasks/logic/loaders.ts'
 import { sharedData } from '../util/shared-data.ts'

@@ -15,7 +15,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CheckpointError } from '../util/errors.ts'
 import { examineRun } from './check-run.ts'
 import { evalRow } from './eval-row.fixture.ts'
-import { RunFolder, readEvals, readEvents, readMetrics } from './run-folder.ts'
+import { readEvals, readEvents, readMetrics } from './readers.ts'
+import { RunFolder } from './run-folder.ts'
 
 let root: string
 let dir: string

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { examineRun } from './check-run.ts'
-import { RunFolder, readMetrics } from './run-folder.ts'
+import { readMetrics } from './readers.ts'
+import { RunFolder } from './run-folder.ts'
 
 const dist = new URL('../../dist/', import.meta.url)
 

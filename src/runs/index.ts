@@ -5,17 +5,9 @@ export { describeEnvironment } from './environment.ts'
 export { RunError } from './errors.ts'
 export { isLocked } from './lock.ts'
 export { Progress, type ProgressOptions, type ProgressStream } from './progress.ts'
-export { compareRuns, type RunComparison } from './report/compare.ts'
-export { renderReport, writeReport } from './report/report.ts'
-export type { ResumeOptions } from './resume.ts'
-export { FILE_START, type NewRows, type RowPosition, readRowsFrom } from './row-files.ts'
-export type * from './rows.ts'
 export {
   latestCheckpoint,
-  type ResumePoint,
   type RowTypes,
-  RunFolder,
-  type RunOptions,
   readEvals,
   readEvents,
   readMetrics,
@@ -23,7 +15,13 @@ export {
   readRollouts,
   readRunInfo,
   withoutTimings,
-} from './run-folder.ts'
+} from './readers.ts'
+export { compareRuns, type RunComparison } from './report/compare.ts'
+export { renderReport, writeReport } from './report/report.ts'
+export type { ResumeOptions } from './resume.ts'
+export { FILE_START, type NewRows, type RowPosition, readRowsFrom } from './row-files.ts'
+export type * from './rows.ts'
+export { type ResumePoint, RunFolder, type RunOptions } from './run-folder.ts'
 export {
   checkpointName,
   checkpointSteps,

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Rng } from '../util/rng.ts'
-import { RunFolder, readMetrics } from './run-folder.ts'
+import { readMetrics } from './readers.ts'
+import { RunFolder } from './run-folder.ts'
 
 const KILLS = Number(process.env.GRADUS_KILLS ?? 6)
 const dist = new URL('../../dist/', import.meta.url)

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readNewRows } from './readers.ts'
 import { appendRows, FILE_START, keepThrough, type RowPosition, readRows, readRowsFrom } from './row-files.ts'
-import { RunFolder, readNewRows } from './run-folder.ts'
+import { RunFolder } from './run-folder.ts'
 
 let dir: string
 let path: string

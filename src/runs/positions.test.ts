@@ -12,8 +12,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { isLocked, type RunLock, takeLock } from './lock.ts'
+import { readEvents, readMetrics } from './readers.ts'
 import { FILE_START, readRowsFrom } from './row-files.ts'
-import { RunFolder, readEvents, readMetrics } from './run-folder.ts'
+import { RunFolder } from './run-folder.ts'
 
 let root: string
 beforeEach(() => {

@@ -18,15 +18,14 @@ import { Rng } from '../util/rng.ts'
 import { RunError } from './errors.ts'
 import { isLocked } from './lock.ts'
 import {
-  clearRun,
   latestCheckpoint,
-  RunFolder,
   readEvents,
   readMetrics,
   readRollouts,
   readRunInfo,
   withoutTimings,
-} from './run-folder.ts'
+} from './readers.ts'
+import { clearRun, RunFolder } from './run-folder.ts'
 import { configHash } from './run-state.ts'
 
 let root: string

@@ -361,17 +361,3 @@ export const leftoversOf = (dir: string): string[] =>
           .filter(path => folder !== dir || !isBeingWritten(path))
       : [],
   )
-
-export {
-  hasCheckpoints,
-  isRun,
-  latestCheckpoint,
-  type RowTypes,
-  readEvals,
-  readEvents,
-  readMetrics,
-  readNewRows,
-  readRollouts,
-  readRunInfo,
-  withoutTimings,
-} from './readers.ts'

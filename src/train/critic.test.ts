@@ -14,7 +14,8 @@ import {
   type Graded,
   type Groups,
 } from '../rl/rollout.ts'
-import { RunFolder, readMetrics, readRollouts, withoutTimings } from '../runs/run-folder.ts'
+import { readMetrics, readRollouts, withoutTimings } from '../runs/readers.ts'
+import { RunFolder } from '../runs/run-folder.ts'
 import { mean, std } from '../util/statistics.ts'
 import type { Environment } from './environment.ts'
 import { FakePolicy } from './fake-policy.fixture.ts'

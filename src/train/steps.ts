@@ -1,8 +1,9 @@
 /** @file The frame of every training: steps, evaluations, checkpoints, time limit, stopping; what a step does is the caller's. */
 
 import type { Policy } from '../policy/policy.ts'
+import { readEvals, readMetrics } from '../runs/readers.ts'
 import type { EvalRow, MetricsRow } from '../runs/rows.ts'
-import { type RunFolder, readEvals, readMetrics } from '../runs/run-folder.ts'
+import type { RunFolder } from '../runs/run-folder.ts'
 import { configHash } from '../runs/run-state.ts'
 import { DEFAULT_MONITORS, type MonitorSettings } from './monitors/config.ts'
 import type { WatchedRollout } from './monitors/monitor.ts'

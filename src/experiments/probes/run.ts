@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import type { RuscarlConfig } from '../../recipes/ruscarl/config.ts'
-import { latestCheckpoint, readRunInfo } from '../../runs/run-folder.ts'
+import { latestCheckpoint, readRunInfo } from '../../runs/readers.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { type Job, runDir } from '../plan/jobs.ts'

@@ -2,8 +2,8 @@
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { latestCheckpoint, readEvals, readMetrics } from '../../runs/readers.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import { latestCheckpoint, readEvals, readMetrics } from '../../runs/run-folder.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { mean } from '../../util/statistics.ts'
 import type { Pace } from '../plan/estimate.ts'

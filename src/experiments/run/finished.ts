@@ -2,8 +2,8 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readEvals, readMetrics } from '../../runs/readers.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import { readEvals, readMetrics } from '../../runs/run-folder.ts'
 import { onAllProblems } from '../metrics/all-problems.ts'
 import type { FinishedRun } from '../metrics/index.ts'
 import { type Job, runDir } from '../plan/jobs.ts'

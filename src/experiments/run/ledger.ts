@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { latestCheckpoint, readRunInfo } from '../../runs/run-folder.ts'
+import { latestCheckpoint, readRunInfo } from '../../runs/readers.ts'
 import { isFinished, loadRunState } from '../../runs/run-state.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { type Job, runDir } from '../plan/jobs.ts'

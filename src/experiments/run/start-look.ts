@@ -6,7 +6,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockHolder } from '../../runs/lock.ts'
-import { latestCheckpoint, readEvals } from '../../runs/run-folder.ts'
+import { latestCheckpoint, readEvals } from '../../runs/readers.ts'
 import { mean } from '../../util/statistics.ts'
 import { untestable } from '../analysis/untestable.ts'
 import { onAllProblems } from '../metrics/all-problems.ts'

@@ -1,7 +1,7 @@
 /** @file What comes before a recipe's own training: the checkpoint that it starts from, given or made by an earlier phase. */
 
 import { existsSync, rmSync } from 'node:fs'
-import { latestCheckpoint } from '../../runs/run-folder.ts'
+import { latestCheckpoint } from '../../runs/readers.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { resolveShipped } from '../../util/package.ts'
 import type { RunOptions, RunResult } from './recipe.ts'

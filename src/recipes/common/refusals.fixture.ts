@@ -1,7 +1,7 @@
 /** @file What plan and run of a recipe say to a configuration, for tests that both refuse the same. */
 
 import { join } from 'node:path'
-import { latestCheckpoint } from '../../runs/run-folder.ts'
+import { latestCheckpoint } from '../../runs/readers.ts'
 import type { RecipeEntry } from './recipe.ts'
 
 const refusalOf = async (work: () => unknown): Promise<string | null> => {

@@ -2,18 +2,10 @@
 
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { hasCheckpoints, isRun, latestCheckpoint, readMetrics, readRunInfo } from '../../runs/readers.ts'
 import { differentSettings } from '../../runs/report/compare.ts'
 import { writeReport } from '../../runs/report/report.ts'
-import {
-  hasCheckpoints,
-  isRun,
-  latestCheckpoint,
-  type RunOptions as NewRun,
-  type ResumePoint,
-  RunFolder,
-  readMetrics,
-  readRunInfo,
-} from '../../runs/run-folder.ts'
+import { type RunOptions as NewRun, type ResumePoint, RunFolder } from '../../runs/run-folder.ts'
 import { configHash, isFinished } from '../../runs/run-state.ts'
 import { engineAsPolicy } from '../../train/config.ts'
 import type { StepsResult } from '../../train/steps.ts'

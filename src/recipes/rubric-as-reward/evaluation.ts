@@ -1,7 +1,7 @@
 /** @file Evaluation of rubric-as-reward: in full at the start and the end, briefly between. */
 
+import { readEvals } from '../../runs/readers.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import { readEvals } from '../../runs/run-folder.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { type LogicTestSetName, logicTestSet } from '../../tasks/logic/testsets.ts'
 import { testProblems } from '../common/test-problems.ts'

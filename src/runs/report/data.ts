@@ -3,6 +3,14 @@
 import { resolve } from 'node:path'
 import { CheckpointError } from '../../util/errors.ts'
 import { isLocked } from '../lock.ts'
+import {
+  latestCheckpoint,
+  readEvals,
+  readEvents,
+  readMetrics,
+  readRollouts,
+  readRunInfo,
+} from '../readers.ts'
 import type {
   CriterionChange,
   EvalRow,
@@ -12,14 +20,6 @@ import type {
   RolloutRow,
   RunInfo,
 } from '../rows.ts'
-import {
-  latestCheckpoint,
-  readEvals,
-  readEvents,
-  readMetrics,
-  readRollouts,
-  readRunInfo,
-} from '../run-folder.ts'
 import { isFinished, loadRunState } from '../run-state.ts'
 import { pairedCriterion, problemsOf } from './paired.ts'
 
