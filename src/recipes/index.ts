@@ -1,5 +1,6 @@
 /** @file Recipes: the published methods, each from a configuration to a run folder. */
 
+import { arithmeticColdStart } from './arithmetic-cold-start/entry.ts'
 import { checklistColdStart } from './checklist-cold-start/entry.ts'
 import type { RecipeEntry } from './common/recipe.ts'
 import { learnedVerifier } from './learned-verifier/entry.ts'
@@ -13,6 +14,7 @@ export { evaluateSet, respond } from './logic/evaluate.ts'
 export { type LogicFormat, miniatureFormat } from './logic/format.ts'
 export { type RuscarlRunParts, runRuscarl } from './ruscarl/run.ts'
 export {
+  arithmeticColdStart,
   checklistColdStart,
   learnedVerifier,
   logicColdStart,
@@ -22,8 +24,12 @@ export {
 
 /** Every recipe by name. Each entry checks its configuration by its own schema, so the type of it does not matter here. */
 export const RECIPES: Readonly<Record<string, RecipeEntry>> = Object.fromEntries(
-  [rubricAsRewardEntry, ruscarlEntry, logicColdStart, checklistColdStart, learnedVerifier].map(entry => [
-    entry.name,
-    entry as unknown as RecipeEntry,
-  ]),
+  [
+    rubricAsRewardEntry,
+    ruscarlEntry,
+    logicColdStart,
+    checklistColdStart,
+    arithmeticColdStart,
+    learnedVerifier,
+  ].map(entry => [entry.name, entry as unknown as RecipeEntry]),
 )

@@ -1,0 +1,90 @@
+/** @file Configuration of the arithmetic-cold-start recipe. */
+
+import { z } from 'zod'
+import { commonShape, modelShapeSchema, supervisedOptimizerSchema } from '../../train/config.ts'
+import type { MonitorSettings } from '../../train/monitors/config.ts'
+
+const share = z.number().min(0).max(1)
+const size = z.int().positive()
+
+/** Fewest and most operations of a problem. */
+export const operationsSchema = z
+  .strictObject({ min: z.int().min(2).max(9).default(4), max: z.int().min(2).max(9).default(6) })
+  .refine(({ min, max }) => min <= max, 'min at most max')
+
+export const arithmeticColdStartSchema = z.strictObject({
+  recipe: z.literal('arithmetic-cold-start').default('arithmetic-cold-start'),
+  ...commonShape,
+  steps: commonShape.steps.unwrap().default(3000),
+  operations: operationsSchema.prefault({}),
+  model: z
+    .strictObject({
+      shape: modelShapeSchema.prefault({
+        hiddenSize: 96,
+        layers: 3,
+        maxPositions: 256,
+        initializerRange: 0.1,
+      }),
+    })
+    .prefault({}),
+  /** Demonstrations a step, of both roles. */
+  batch: size.default(64),
+  /** Share of them that a rubricator writes. */
+  rubricators: share.default(0.4),
+  /** Share of a reasoner's that follow hints. */
+  hinted: share.default(0.3),
+  /** How often the scripted reasoner may try again when its answer is wrong: 1 keeps whatever it wrote. */
+  tries: size.default(1),
+  /** Chances of its styles. */
+  styles: z
+    .strictObject({
+      careful: z.number().min(0).default(0.3),
+      merging: z.number().min(0).default(0.4),
+      jumping: z.number().min(0).default(0.3),
+    })
+    .prefault({}),
+  /** How often it errs: in facts that it half remembers (and what share of them that is), in others, and so on. */
+  errors: z
+    .strictObject({
+      shaky: share.default(0.3),
+      shakyError: share.default(0.35),
+      knownError: share.default(0.03),
+      mergedError: share.default(0.35),
+      jumpError: share.default(0.65),
+      checkError: share.default(0.1),
+    })
+    .prefault({}),
+  /** What the scripted rubricator writes: how many criteria, how often with the wrong sign, whether about outcomes. */
+  rubric: z
+    .strictObject({
+      criteria: z
+        .strictObject({ min: size.default(5), max: size.max(15).default(8) })
+        .prefault({})
+        .refine(({ min, max }) => min <= max, 'min at most max'),
+      wrongSign: share.default(0.15),
+      outcomes: z.boolean().default(false),
+    })
+    .prefault({}),
+  optimizer: supervisedOptimizerSchema({ peak: 2e-3, kind: 'cosine', warmup: 50, floor: 0.05 }),
+  evaluation: z
+    .strictObject({
+      /** Every so many steps, besides the end; 0: only there. */
+      every: z.int().min(0).default(0),
+      /** Test problems, and samples of each. */
+      problems: size.default(500),
+      samples: size.default(1),
+      maxTokens: size.default(96),
+    })
+    .prefault({}),
+})
+
+export type ArithmeticColdStartConfig = z.output<typeof arithmeticColdStartSchema>
+
+/** The same as a phase of another recipe. */
+export const arithmeticPhaseSchema = arithmeticColdStartSchema.omit({
+  recipe: true,
+  out: true,
+  monitors: true,
+})
+/** The monitors of a phase are those of the recipe that it belongs to. */
+export type ArithmeticPhase = z.output<typeof arithmeticPhaseSchema> & { monitors?: MonitorSettings | null }

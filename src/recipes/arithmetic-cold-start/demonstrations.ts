@@ -1,0 +1,77 @@
+/** @file The demonstrations of a step, for both roles: reasoners with and without hints, and rubricators. */
+
+import type { Criterion } from '../../rubric/criterion.ts'
+import {
+  ARITHMETIC_TOKENS,
+  type ArithmeticProblem,
+  arithmeticProblem,
+  demonstrateRubric,
+  demonstrateWell,
+  drawHabits,
+  type Evidence,
+  encodeText,
+  evidenceOf,
+  isMet,
+  propose,
+  readCriterion,
+  readResponse,
+  reasonerPrompt,
+  rubricatorPrompt,
+} from '../../tasks/arithmetic/index.ts'
+import type { SupervisedDatum } from '../../train/supervised.ts'
+import { Rng } from '../../util/rng.ts'
+import type { ArithmeticPhase } from './config.ts'
+
+type Teacher = Pick<ArithmeticPhase, 'operations' | 'styles' | 'errors' | 'tries' | 'rubric' | 'hinted'>
+
+const MOST_HINTS = 6
+
+/** A few hints that a demonstration follows: what it does is to be done, what it does not is to be avoided. */
+export const hintsFor = (
+  problem: ArithmeticProblem,
+  evidence: Evidence,
+  habits: Teacher['rubric'],
+  rng: Rng,
+): Criterion[] =>
+  Array.from({ length: 1 + rng.int(MOST_HINTS) }, (_, i) => {
+    const { text } = propose(problem, habits, rng)
+    return { id: String(i), text, points: isMet(readCriterion(text)!, evidence) ? 1 : -1 }
+  })
+
+const ended = (text: string): number[] => [...encodeText(text), ARITHMETIC_TOKENS.eos]
+
+/** A demonstration of a role; the same names give the same one. */
+export const demonstrationOf = (
+  role: 'reasoner' | 'rubricator',
+  problem: ArithmeticProblem,
+  { styles, errors, tries, rubric, hinted }: Teacher,
+  rng: Rng,
+): SupervisedDatum | null => {
+  const { text } = demonstrateWell(
+    problem,
+    own => drawHabits(own, styles),
+    errors,
+    tries,
+    rng.fork('reasoner'),
+  )
+  const response = readResponse(encodeText(text))
+  const evidence = evidenceOf(problem, response.thinking, null)
+  if (role === 'reasoner') {
+    const hints = rng.next() < hinted ? hintsFor(problem, evidence, rubric, rng.fork('hints')) : []
+    return { promptTokens: reasonerPrompt(problem, hints), responseTokens: ended(text) }
+  }
+  const written = demonstrateRubric(problem, evidence, rubric, rng.fork('rubric'))
+  return written && { promptTokens: rubricatorPrompt(problem, response), responseTokens: ended(written.text) }
+}
+
+/** The demonstrations of a step; they depend on seed and step alone. */
+export const demonstrations =
+  (config: Teacher & Pick<ArithmeticPhase, 'batch' | 'seed' | 'rubricators'>) =>
+  (step: number): SupervisedDatum[] =>
+    Array.from({ length: config.batch }, (_, i) => {
+      const index = (step - 1) * config.batch + i
+      const rng = new Rng(`arithmetic demonstration/${config.seed}/${index}`)
+      const problem = arithmeticProblem(`cold start/${config.seed}`, index, config)
+      const role = rng.next() < config.rubricators ? 'rubricator' : 'reasoner'
+      return demonstrationOf(role, problem, config, rng) ?? demonstrationOf('reasoner', problem, config, rng)!
+    })

@@ -1,0 +1,29 @@
+/** @file The arithmetic-cold-start recipe as the command line knows it. */
+
+import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
+import { type ArithmeticColdStartConfig, arithmeticColdStartSchema } from './config.ts'
+import { checkArithmeticColdStart, runArithmeticColdStart } from './run.ts'
+
+const plan = (config: ArithmeticColdStartConfig): RunPlan => {
+  checkArithmeticColdStart(config)
+  const { shape } = config.model
+  const { steps, batch, rubricators, hinted } = config
+  return {
+    lines: [
+      `model        fresh weights, ${shape.layers} layers of ${shape.hiddenSize}`,
+      `training     ${steps} steps of ${batch} demonstrations, ${100 * rubricators}% of them rubrics, ${100 * hinted}% of the others with hints`,
+      'evaluation   unseen problems, without hints and with hints that are to be followed',
+    ],
+    json: { steps, batch },
+  }
+}
+
+export const arithmeticColdStart: RecipeEntry<ArithmeticColdStartConfig> = {
+  name: 'arithmetic-cold-start',
+  summary:
+    'supervised learning on chains of arithmetic and rubrics about them: the model that rlcer starts from',
+  schema: arithmeticColdStartSchema,
+  presets: { start: { summary: 'mixed habits of thinking, and rubrics for them', config: {} } },
+  plan,
+  run: ({ recipe: _recipe, out: _out, ...config }, options) => runArithmeticColdStart(config, options),
+}

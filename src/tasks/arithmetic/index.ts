@@ -1,0 +1,10 @@
+/** @file The arithmetic task: chains of operations with shown steps, and a grammar of criteria about such thinking. */
+
+export * from './demonstrations.ts'
+export * from './format.ts'
+export * from './lines.ts'
+export * from './predicates/index.ts'
+export * from './problem.ts'
+export * from './rubricator.ts'
+export { arithmeticTokenizer } from './tokenizer-json.ts'
+export * from './vocabulary.ts'

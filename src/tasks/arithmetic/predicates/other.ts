@@ -1,0 +1,105 @@
+/** @file Predicates about the question's own content: which results are right, and what numbers occur. */
+
+import { isRight, type Step } from '../lines.ts'
+import { answerOf, type Operator } from '../problem.ts'
+import { counted, type Evidence, fixed, type Predicate } from './predicate.ts'
+
+/** Steps before the last one: the last result is the answer in all but name. */
+const inner = ({ thinking: { steps } }: Evidence): readonly Step[] => steps.slice(0, -1)
+
+const rightOf = (step: Step): boolean => !step.jump && isRight({ ...step, result: step.kept })
+
+const allRightOf =
+  (operator: Operator) =>
+  (evidence: Evidence): boolean => {
+    const own = inner(evidence).filter(({ operations }) =>
+      operations.some(each => each.operator === operator),
+    )
+    return own.length > 0 && own.every(rightOf)
+  }
+
+const operators = ({ problem }: Evidence, operator: Operator): number =>
+  problem.operations.filter(each => each.operator === operator).length
+
+const written = ({ thinking: { steps } }: Evidence): number[] =>
+  steps.flatMap(({ left, operations, result }) => [left, ...operations.map(({ operand }) => operand), result])
+
+export const OTHER: readonly Predicate[] = [
+  counted('other', 'good', 'step {place} is right', (evidence, n) => {
+    const step = inner(evidence)[n - 1]
+    return step !== undefined && rightOf(step)
+  }),
+  counted('other', 'bad', 'step {place} is wrong', (evidence, n) => {
+    const step = inner(evidence)[n - 1]
+    return step !== undefined && !rightOf(step)
+  }),
+  fixed('other', 'good', 'every multiplication before the end is right', allRightOf('*')),
+  fixed('other', 'good', 'every addition before the end is right', allRightOf('+')),
+  fixed('other', 'good', 'every subtraction before the end is right', allRightOf('-')),
+  counted(
+    'other',
+    'neutral',
+    'the result of step {place} is even',
+    ({ thinking }, n) => thinking.steps[n - 1]?.result % 2 === 0,
+  ),
+  counted(
+    'other',
+    'neutral',
+    'the result of step {place} is odd',
+    ({ thinking }, n) => thinking.steps[n - 1]?.result % 2 === 1,
+  ),
+  counted('other', 'neutral', 'passes through {digit}', (evidence, n) =>
+    inner(evidence).some(({ kept }) => kept === n),
+  ),
+  counted('other', 'neutral', 'uses the digit {digit}', (evidence, n) => written(evidence).includes(n)),
+  counted(
+    'other',
+    'neutral',
+    'never uses the digit {digit}',
+    (evidence, n) => !written(evidence).includes(n),
+  ),
+  fixed('other', 'neutral', 'has an even number of steps', ({ thinking }) => thinking.steps.length % 2 === 0),
+  fixed('other', 'neutral', 'has an odd number of lines', ({ thinking }) => thinking.lines % 2 === 1),
+  fixed(
+    'other',
+    'neutral',
+    'has more additions than multiplications',
+    evidence => operators(evidence, '+') > operators(evidence, '*'),
+  ),
+  fixed('other', 'neutral', 'a result comes twice', ({ thinking: { steps } }) => {
+    const all = steps.map(({ result }) => result)
+    return new Set(all).size < all.length
+  }),
+]
+
+/** Predicates that read the end of the thinking or the answer: the outcome under another name. Off unless asked for. */
+export const OUTCOME: readonly Predicate[] = [
+  {
+    ...counted(
+      'other',
+      'neutral',
+      'the last step gives {digit}',
+      ({ thinking }, n) => thinking.steps.at(-1)?.kept === n,
+    ),
+    outcome: true,
+  },
+  { ...counted('other', 'neutral', 'the answer is {digit}', ({ answer }, n) => answer === n), outcome: true },
+  {
+    ...fixed(
+      'other',
+      'good',
+      'every step is right',
+      ({ thinking: { steps } }) => steps.length > 0 && steps.every(rightOf),
+    ),
+    outcome: true,
+  },
+  {
+    ...fixed(
+      'other',
+      'good',
+      'reaches the right value',
+      ({ thinking, problem }) => thinking.steps.at(-1)?.kept === answerOf(problem),
+    ),
+    outcome: true,
+  },
+]

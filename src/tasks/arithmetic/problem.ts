@@ -1,0 +1,75 @@
+/** @file Problems of the arithmetic task: a chain of operations on single digits, of which only the last digit is kept. */
+
+import { Rng } from '../../util/rng.ts'
+
+export const OPERATORS = ['+', '-', '*'] as const
+export type Operator = (typeof OPERATORS)[number]
+
+/** One operation of a chain: what is done to the result so far. */
+export interface Operation {
+  operator: Operator
+  /** 1..9; of a multiplication 2..9. */
+  operand: number
+}
+
+/** Worked from left to right; every result is reduced to its last digit. */
+export interface ArithmeticProblem {
+  id: string
+  /** 0..9 */
+  start: number
+  operations: readonly Operation[]
+}
+
+/** Results are kept modulo this. */
+export const MODULUS = 10
+
+/** The last digit of `left operator right`, 0..9. */
+export const apply = (left: number, { operator, operand }: Operation): number => {
+  const value = operator === '+' ? left + operand : operator === '-' ? left - operand : left * operand
+  return ((value % MODULUS) + MODULUS) % MODULUS
+}
+
+/** The result after each operation. */
+export const results = ({ start, operations }: ArithmeticProblem): number[] => {
+  let current = start
+  return operations.map(operation => {
+    current = apply(current, operation)
+    return current
+  })
+}
+
+/** The right answer. */
+export const answerOf = (problem: ArithmeticProblem): number => results(problem).at(-1)!
+
+/** `7 + 5 * 3 - 4` */
+export const chainText = ({ start, operations }: ArithmeticProblem): string =>
+  [String(start), ...operations.map(({ operator, operand }) => `${operator} ${operand}`)].join(' ')
+
+/** The question as judges are told it. */
+export const questionText = (problem: ArithmeticProblem): string =>
+  `Work from left to right and keep only the last digit of every result: ${chainText(problem)}`
+
+export interface ArithmeticOptions {
+  /** Fewest and most operations. Default 4 to 6. */
+  operations?: { min: number; max: number }
+}
+
+/** What training seeds may not begin with: these name test problems. */
+export const ARITHMETIC_TEST_SEED = 'held-out:arithmetic'
+
+/** Problem `index` of a seed. It depends on seed, index and options alone. */
+export const arithmeticProblem = (
+  seed: number | string,
+  index: number,
+  { operations: { min, max } = { min: 4, max: 6 } }: ArithmeticOptions = {},
+): ArithmeticProblem => {
+  const rng = new Rng(`arithmetic/${seed}/${index}`)
+  const count = min + rng.int(max - min + 1)
+  const start = rng.int(MODULUS)
+  const operations = Array.from({ length: count }, (): Operation => {
+    const operator = rng.pick(OPERATORS)
+    return { operator, operand: operator === '*' ? 2 + rng.int(8) : 1 + rng.int(9) }
+  })
+  const id = [start, ...operations.map(({ operator, operand }) => `${operator}${operand}`)].join('')
+  return { id, start, operations }
+}
