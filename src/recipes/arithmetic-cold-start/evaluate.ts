@@ -43,6 +43,10 @@ const hintsOf = (problem: ArithmeticProblem, { styles, errors, rubric }: Arithme
   return hintsFor(problem, evidenceOf(problem, thinking, null), rubric, rng.fork('hints'))
 }
 
+/** The prompt with such hints. */
+export const toldPrompt = (problem: ArithmeticProblem, config: ArithmeticPhase): TokenIds =>
+  task.prompt(problem, hintsOf(problem, config))
+
 /** How a role's responses are asked for and scored. */
 interface Evaluated {
   set: string
@@ -75,7 +79,7 @@ const setsOf = (config: ArithmeticPhase): Evaluated[] => [
   },
   {
     set: 'told',
-    prompt: problem => task.prompt(problem, hintsOf(problem, config)),
+    prompt: problem => toldPrompt(problem, config),
     grade: (problem, tokens) => followed(problem, tokens, config),
   },
 ]

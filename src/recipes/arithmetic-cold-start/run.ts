@@ -1,6 +1,7 @@
 /** @file Cold start of the arithmetic task: a reasoner of mixed habits and a rubricator in one model, by supervised learning. */
 
 import type { ModelSource } from '../../policy/local/model-source.ts'
+import { assertRoom } from '../../policy/local/sampler.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, withRun } from '../common/session.ts'
@@ -8,11 +9,24 @@ import { runSupervised } from '../common/supervised.ts'
 import { freshArithmeticModel } from '../reasoning/arithmetic.ts'
 import type { ArithmeticPhase } from './config.ts'
 import { demonstrations } from './demonstrations.ts'
-import { evaluateRoles } from './evaluate.ts'
+import { evaluateRoles, testProblems, toldPrompt } from './evaluate.ts'
 
-/** The model to start from. @throws ConfigError for a shape that cannot be */
-export const checkArithmeticColdStart = ({ model, seed }: ArithmeticPhase): ModelSource =>
-  freshArithmeticModel(model.shape, seed)
+/**
+ * The model to start from. What a run refuses before it trains is refused here, for its plan as well.
+ * @throws ConfigError, DataError for a shape that cannot be, or without room for prompts and thinking
+ */
+export const checkArithmeticColdStart = (config: ArithmeticPhase): ModelSource => {
+  const { model, seed, evaluation } = config
+  const source = freshArithmeticModel(model.shape, seed)
+  for (const problem of testProblems(config))
+    assertRoom(
+      `problem ${problem.id} with hints`,
+      toldPrompt(problem, config).length,
+      evaluation.maxTokens,
+      model.shape.maxPositions,
+    )
+  return source
+}
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
 export const runArithmeticColdStart = async (
