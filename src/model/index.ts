@@ -1,5 +1,6 @@
 /** @file Models: decoder transformers and their files, tokenizers, chat templates. */
 
+export { AutomatonBuilder, follow, type TokenAutomaton } from './automaton.ts'
 export {
   type ChatFormat,
   chatFormat,

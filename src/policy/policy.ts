@@ -1,5 +1,6 @@
 /** @file What a policy can do, wherever it runs: sample, score, learn, save. */
 
+import type { TokenAutomaton } from '../model/automaton.ts'
 import type { Datum, TokenIds } from '../rl/datum.ts'
 import type { LossSpec } from '../rl/loss.ts'
 
@@ -18,6 +19,11 @@ export interface SamplingOptions {
   stopStrings?: readonly string[]
   /** Every sample has its own stream, named by seed, prompt and index: batching never changes what is drawn. */
   seed?: number | string
+  /**
+   * Holds samples to a grammar: only tokens that the automaton lets pass are drawn, in the proportions that the policy gives
+   * them. Log-probs stay those of the whole distribution, as with truncation. A state without tokens ends the sample.
+   */
+  automaton?: TokenAutomaton
   /** Alternatives reported for each token, likeliest first, with the log-probs of `Sample.logprobs`. 0 by default. */
   topLogprobs?: number
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { AutomatonBuilder, follow } from '../../model/automaton.ts'
 import { GradusError } from '../../util/errors.ts'
 import type { Sample, SampleRequest } from '../policy.ts'
 import { TINY, tinyEngine } from './tiny-model.fixture.ts'
@@ -214,5 +215,73 @@ describe('what a server asks of sampling', () => {
         else expect(logprobs[t]).toBeLessThanOrEqual(values[2])
       })
     }
+  })
+})
+
+describe('sampling held to an automaton', () => {
+  /** 5 or 6, then two to four of 7, 8, 9, then 10. */
+  const automaton = () => {
+    const builder = new AutomatonBuilder()
+    let state = builder.after(0, 5)
+    builder.edge(0, 6, state)
+    const last = builder.state()
+    for (let i = 1; i <= 4; i++) {
+      const next = builder.state()
+      for (const token of [7, 8, 9]) builder.edge(state, token, next)
+      if (i >= 2) builder.edge(next, 10, last)
+      state = next
+    }
+    return builder.build()
+  }
+  const request: SampleRequest = { ...REQUEST, samplesPerPrompt: 40, automaton: automaton(), stopTokens: [] }
+
+  it('draws what passes, ends where nothing more may come, and gives log-probs of the whole distribution', async () => {
+    const engine = tinyEngine()
+    for (const temperature of [0, 0.7, 1]) {
+      const samples = await engine.sample({ ...request, temperature, topP: temperature === 0.7 ? 0.9 : 1 })
+      for (const { tokens, finishReason } of samples) {
+        expect(follow(automaton(), tokens)).not.toBeNull()
+        expect(tokens.at(-1)).toBe(10)
+        expect(finishReason).toBe('stop')
+      }
+      if (temperature === 1)
+        expect(new Set(samples.map(({ tokens }) => tokens.join())).size).toBeGreaterThan(20)
+    }
+    expect(await scoreDifference(engine, request)).toBeLessThan(1e-4)
+  })
+
+  it('keeps the proportions of what is allowed', async () => {
+    const engine = tinyEngine()
+    const builder = new AutomatonBuilder()
+    const end = builder.after(0, 5)
+    for (const token of [6, 7]) builder.edge(0, token, end)
+    const [prompt] = PROMPTS
+    const samples = await engine.sample({
+      prompts: [prompt],
+      samplesPerPrompt: 3000,
+      maxTokens: 1,
+      automaton: builder.build(),
+      seed: 'proportions',
+    })
+    const items = [5, 6, 7].map(token => ({ promptTokens: prompt, tokens: [token] }))
+    const weights = (await engine.score(items)).map(({ logprobs }) => Math.exp(logprobs[0]))
+    const mass = weights.reduce((a, b) => a + b)
+    for (const [i, token] of [5, 6, 7].entries()) {
+      const share = samples.filter(({ tokens }) => tokens[0] === token).length / 3000
+      expect(share).toBeGreaterThan(weights[i] / mass - 0.04)
+      expect(share).toBeLessThan(weights[i] / mass + 0.04)
+    }
+  })
+
+  it('lets a sample run out of tokens on the way, and refuses an automaton that cannot begin', async () => {
+    const engine = tinyEngine()
+    const [{ finishReason, tokens }] = await engine.sample({ ...request, maxTokens: 2 })
+    expect([finishReason, tokens.length]).toEqual(['length', 2])
+    await expect(engine.sample({ ...request, automaton: { states: [new Map()] } })).rejects.toThrow(
+      /expected tokens that a sample may begin with/,
+    )
+    await expect(engine.sample({ ...request, automaton: { states: [new Map([[99, 0]])] } })).rejects.toThrow(
+      /outside the vocabulary/,
+    )
   })
 })

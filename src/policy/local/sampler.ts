@@ -1,5 +1,6 @@
 /** @file Generation: prompts in waves, one token a run for all rows, samples handed out as they finish. */
 
+import { checkAutomaton } from '../../model/automaton.ts'
 import { prefillGraph, stepGraph } from '../../model/decoding.ts'
 import { TextStream, type Tokenizer } from '../../model/tokenizer.ts'
 import type { TokenIds } from '../../rl/datum.ts'
@@ -34,6 +35,8 @@ interface Row {
   logprobs: number[]
   top: TokenAlternative[][]
   rng: Rng
+  /** State of the automaton that the sample is held to. */
+  state: number
   text: { stream: TextStream; tail: string } | null
 }
 
@@ -42,6 +45,8 @@ interface Plan {
   choice: ChoiceOptions
   stops: ReadonlySet<number>
   stopStrings: readonly string[]
+  /** The tokens that each state of the automaton lets pass; null: all pass. */
+  allowed: readonly (readonly number[])[] | null
   emit: (sample: Sample) => void
   onToken?: (token: SampledToken) => void
 }
@@ -114,8 +119,12 @@ export class Sampler {
     return results
   }
 
-  #check({ prompts, maxTokens, samplesPerPrompt = 1, stopStrings, promptSeeds }: SampleRequest): void {
+  #check(request: SampleRequest): void {
+    const { prompts, maxTokens, samplesPerPrompt = 1, stopStrings, promptSeeds, automaton } = request
     const { maxPositions, vocabSize } = this.#parameters.config
+    if (automaton) checkAutomaton(automaton, vocabSize)
+    if (automaton?.states[0].size === 0)
+      throw new DataError('automaton: expected tokens that a sample may begin with, got none')
     for (const [name, count] of Object.entries({ maxTokens, samplesPerPrompt }))
       if (!(Number.isInteger(count) && count > 0))
         throw new DataError(`${name}: expected a positive whole number, got ${count}`)
@@ -141,7 +150,8 @@ export class Sampler {
   #plan(request: SampleRequest): Omit<Plan, 'emit'> {
     const { temperature = 1, topK = 0, topP = 1, topLogprobs: alternatives = 0, stopStrings = [] } = request
     const stops = new Set(request.stopTokens ?? this.#parameters.config.eosTokenIds)
-    return { request, choice: { temperature, topK, topP, alternatives }, stops, stopStrings }
+    const allowed = request.automaton?.states.map(tokens => [...tokens.keys()]) ?? null
+    return { request, choice: { temperature, topK, topP, alternatives }, stops, stopStrings, allowed }
   }
 
   /** Prompts of similar length go together, so that little is padded; a group too large for one wave takes several. */
@@ -212,6 +222,7 @@ export class Sampler {
       tokens: [],
       logprobs: [],
       top: [],
+      state: 0,
       rng: new Rng(`${request.promptSeeds?.[prompt] ?? `${request.seed ?? 0}/${prompt}`}/${index}`),
       text: stopStrings.length > 0 ? { stream: new TextStream(this.#tokenizer!), tail: '' } : null,
     }
@@ -245,7 +256,13 @@ export class Sampler {
   #advance(plan: Plan, batch: RunningBatch, logitsOf: (row: number) => Float32Array): void {
     batch.rows.forEach((row, at) => {
       if (!row) return
-      const { token, logprob, top } = this.#chooser.choose(logitsOf(at), plan.choice, row.rng.next())
+      const { token, logprob, top } = this.#chooser.choose(
+        logitsOf(at),
+        plan.choice,
+        row.rng.next(),
+        plan.allowed?.[row.state],
+      )
+      row.state = plan.request.automaton?.states[row.state].get(token) ?? 0
       row.tokens.push(token)
       row.logprobs.push(logprob)
       if (top) row.top.push(top)
@@ -267,6 +284,7 @@ export class Sampler {
 
 const finishReason = (plan: Plan, row: Row, token: number): Sample['finishReason'] | null => {
   if (plan.stops.has(token) || containsStopString(plan, row, token)) return 'stop'
+  if (plan.allowed?.[row.state].length === 0) return 'stop'
   return row.tokens.length >= plan.request.maxTokens ? 'length' : null
 }
 

@@ -32,13 +32,23 @@ export class TokenChooser {
   /**
    * Draws from the row by inversion of `u` in [0, 1). The log-prob is that of the temperature-scaled distribution over the
    * whole vocabulary; temperature 0 takes the likeliest token and reports its log-prob at temperature 1.
+   * @param allowed the tokens among which it is drawn, in their proportions; null: all
    * @throws NumericError for NaN or infinite logits.
    */
-  choose(logits: Float32Array, options: ChoiceOptions, u: number): TokenChoice {
+  choose(
+    logits: Float32Array,
+    options: ChoiceOptions,
+    u: number,
+    allowed: readonly number[] | null = null,
+  ): TokenChoice {
     this.#logits.view.set(logits)
     const temperature = options.temperature || 1
     const logSumExp = this.#buffer.softmaxRow(this.#logits, temperature, this.#weights)
-    const token = options.temperature === 0 ? this.#buffer.argmax(this.#logits) : this.#draw(options, u)
+    const token = allowed
+      ? drawAmong(allowed, logits, options, u)
+      : options.temperature === 0
+        ? this.#buffer.argmax(this.#logits)
+        : this.#draw(options, u)
     const logprob = logits[token] / temperature - logSumExp
     if (!Number.isFinite(logprob)) throw new NumericError(`sampled token ${token} has log-prob ${logprob}`)
     if (!options.alternatives) return { token, logprob }
@@ -54,6 +64,26 @@ export class TokenChooser {
     if ((topK > 0 && topK < weights.length) || topP < 1) truncate(weights, topK, topP)
     return this.#buffer.sampleRow(this.#weights, u)
   }
+}
+
+/** A token of a few, by their own softmax: what the others weigh does not matter, however much that is. */
+const drawAmong = (
+  allowed: readonly number[],
+  logits: Float32Array,
+  { temperature, topK, topP }: ChoiceOptions,
+  u: number,
+): number => {
+  const best = allowed.reduce((a, b) => (logits[b] > logits[a] ? b : a))
+  if (temperature === 0 || allowed.length === 1) return best
+  const weights = Float32Array.from(allowed, token => Math.exp((logits[token] - logits[best]) / temperature))
+  if ((topK > 0 && topK < weights.length) || topP < 1) truncate(weights, topK, topP)
+  const mass = weights.reduce((sum, weight) => sum + weight, 0)
+  let left = u * mass
+  for (const [i, weight] of weights.entries()) {
+    left -= weight
+    if (left < 0) return allowed[i]
+  }
+  return best
 }
 
 /** Indices of the k largest entries, largest first, the lower index where they are equal. */
