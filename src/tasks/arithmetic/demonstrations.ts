@@ -83,7 +83,7 @@ const resultOf = (left: number, operations: readonly Operation[], errors: Errors
 const stride = (style: Habits['style'], left: number, rng: Rng): number => {
   if (style === 'careful') return 1
   if (style === 'merging') return Math.min(left, rng.next() < 0.65 ? 2 + Number(rng.next() < 0.25) : 1)
-  return Math.min(left, 1 + rng.int(3))
+  return 1 + rng.int(Math.min(left, 5))
 }
 
 /**

@@ -40,8 +40,8 @@ describe('arithmetic as tokens', () => {
   })
 
   it('has a vocabulary that checkpoints rely on', () => {
-    expect(ARITHMETIC_VOCABULARY.length).toBe(278)
-    expect(shortHash([...ARITHMETIC_VOCABULARY])).toBe('f6f9078b28491c11')
+    expect(ARITHMETIC_VOCABULARY.length).toBe(301)
+    expect(shortHash([...ARITHMETIC_VOCABULARY])).toBe('30a68383259fcce7')
   })
 
   it('has a tokenizer file that splits as encodeText does', () => {

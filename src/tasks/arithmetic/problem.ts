@@ -5,12 +5,20 @@ import { Rng } from '../../util/rng.ts'
 export const OPERATORS = ['+', '-', '*'] as const
 export type Operator = (typeof OPERATORS)[number]
 
-/** One operation of a chain: what is done to the result so far. */
+/** One operation of a chain: what is done to the result so far. Those of a problem differ, so that each has its place. */
 export interface Operation {
   operator: Operator
   /** 1..9; of a multiplication 2..9. */
   operand: number
 }
+
+const operandsOf = (operator: Operator): number[] =>
+  operator === '*' ? [2, 3, 4, 5, 6, 7, 8, 9] : [1, 2, 3, 4, 5, 6, 7, 8, 9]
+
+/** All that there are. */
+export const OPERATIONS: readonly Operation[] = OPERATORS.flatMap(operator =>
+  operandsOf(operator).map(operand => ({ operator, operand })),
+)
 
 /** Worked from left to right; every result is reduced to its last digit. */
 export interface ArithmeticProblem {
@@ -66,10 +74,7 @@ export const arithmeticProblem = (
   const rng = new Rng(`arithmetic/${seed}/${index}`)
   const count = min + rng.int(max - min + 1)
   const start = rng.int(MODULUS)
-  const operations = Array.from({ length: count }, (): Operation => {
-    const operator = rng.pick(OPERATORS)
-    return { operator, operand: operator === '*' ? 2 + rng.int(8) : 1 + rng.int(9) }
-  })
+  const operations = rng.sample(OPERATIONS, count)
   const id = [start, ...operations.map(({ operator, operand }) => `${operator}${operand}`)].join('')
   return { id, start, operations }
 }

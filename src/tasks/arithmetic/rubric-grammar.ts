@@ -2,10 +2,12 @@
 
 import { AutomatonBuilder, type TokenAutomaton } from '../../model/automaton.ts'
 import { CATEGORIES, OUTCOME_PREDICATES, PREDICATES, type Predicate, type Slot } from './predicates/index.ts'
+import { OPERATIONS } from './problem.ts'
 import {
   ARITHMETIC_TOKENS,
   encodeText,
   itemPiece,
+  operationPiece,
   PIECES,
   POINTS,
   pieceToken,
@@ -29,7 +31,7 @@ const SLOT_TOKENS: Readonly<Record<Slot, readonly (readonly number[])[]>> = {
   count: [digits(0)],
   digit: [digits(0)],
   place: [digits(1)],
-  operation: [[' +', ' -', ' *'].map(pieceToken), digits(0)],
+  operation: [OPERATIONS.map(operation => pieceToken(operationPiece(operation)))],
 }
 
 /** A sentence as lists of tokens of which one each is written. */

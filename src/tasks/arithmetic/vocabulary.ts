@@ -2,7 +2,7 @@
 
 import { FILLERS } from './lines.ts'
 import { CATEGORIES, type Category, OUTCOME_PREDICATES, PREDICATES } from './predicates/index.ts'
-import { OPERATORS } from './problem.ts'
+import { OPERATIONS, type Operation } from './problem.ts'
 
 export const PAD = '<pad>'
 export const BOS = '<bos>'
@@ -17,6 +17,9 @@ export const CATEGORY_NAMES: Readonly<Record<Category, string>> = {
   efficiency: 'reasoning focus and efficiency',
   other: 'other question-specific aspects',
 }
+
+/** An operation is one piece: a small model finds its place in the question by it. */
+export const operationPiece = ({ operator, operand }: Operation): string => ` ${operator} ${operand}`
 
 /** Points that a criterion may have. */
 export const POINTS = [1, 2, 3, 4, 5, -1, -2, -3, -4, -5] as const
@@ -73,7 +76,7 @@ export const ARITHMETIC_VOCABULARY: readonly string[] = [
     EOS,
     UNK,
     ...range(0, 9).map(digit => ` ${digit}`),
-    ...OPERATORS.map(operator => ` ${operator}`),
+    ...OPERATIONS.map(operationPiece),
     ...Object.values(PIECES),
     ...FILLERS.map(filler => `\n${filler}`),
     ...CATEGORIES.map(itemPiece),

@@ -35,7 +35,7 @@ const SLOTS: Readonly<Record<Slot, string>> = {
   count: '[0-9]',
   place: '[1-9]',
   digit: '[0-9]',
-  operation: '[+*-] [0-9]',
+  operation: '[+-] [1-9]|\\* [2-9]',
 }
 
 const SLOT = /\{(count|place|digit|operation)\}/g
