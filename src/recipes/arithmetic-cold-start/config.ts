@@ -20,8 +20,8 @@ export const arithmeticColdStartSchema = z.strictObject({
   model: z
     .strictObject({
       shape: modelShapeSchema.prefault({
-        hiddenSize: 96,
-        layers: 3,
+        hiddenSize: 64,
+        layers: 2,
         maxPositions: 256,
         initializerRange: 0.1,
       }),
@@ -30,17 +30,17 @@ export const arithmeticColdStartSchema = z.strictObject({
   /** Demonstrations a step, of both roles. */
   batch: size.default(64),
   /** Share of them that a rubricator writes. */
-  rubricators: share.default(0.4),
+  rubricators: share.default(0.35),
   /** Share of a reasoner's that follow hints. */
   hinted: share.default(0.3),
   /** How often the scripted reasoner may try again when its answer is wrong: 1 keeps whatever it wrote. */
-  tries: size.default(1),
+  tries: size.default(2),
   /** Chances of its styles. */
   styles: z
     .strictObject({
-      careful: z.number().min(0).default(0.3),
-      merging: z.number().min(0).default(0.4),
-      jumping: z.number().min(0).default(0.3),
+      careful: z.number().min(0).default(0.4),
+      merging: z.number().min(0).default(0.35),
+      jumping: z.number().min(0).default(0.25),
     })
     .prefault({}),
   /** How often it errs: in facts that it half remembers (and what share of them that is), in others, and so on. */
@@ -65,7 +65,7 @@ export const arithmeticColdStartSchema = z.strictObject({
       outcomes: z.boolean().default(false),
     })
     .prefault({}),
-  optimizer: supervisedOptimizerSchema({ peak: 2e-3, kind: 'cosine', warmup: 50, floor: 0.05 }),
+  optimizer: supervisedOptimizerSchema({ peak: 4e-3, kind: 'cosine', warmup: 50, floor: 0.05 }),
   evaluation: z
     .strictObject({
       /** Every so many steps, besides the end; 0: only there. */
