@@ -24,18 +24,26 @@ import type { ArithmeticPhase } from './config.ts'
 
 type Teacher = Pick<ArithmeticPhase, 'operations' | 'styles' | 'errors' | 'tries' | 'rubric' | 'hinted'>
 
-const MOST_HINTS = 6
+const MOST_HINTS = 5
+/** Draws for one hint that tells two chains of thought apart; most sentences hold of both, or of neither. */
+const HINT_DRAWS = 12
 
-/** A few hints that a demonstration follows: what it does is to be done, what it does not is to be avoided. */
+/**
+ * A few hints that a demonstration follows: what it does is to be done, what it does not is to be avoided. They are what it
+ * does otherwise than `other`, as far as such sentences are found: a hint that is met anyway teaches nobody to follow hints.
+ */
 export const hintsFor = (
   problem: ArithmeticProblem,
   evidence: Evidence,
+  other: Evidence,
   habits: Teacher['rubric'],
   rng: Rng,
 ): Criterion[] =>
   Array.from({ length: 1 + rng.int(MOST_HINTS) }, (_, i) => {
-    const { text } = propose(problem, habits, rng)
-    return { id: String(i), text, points: isMet(readCriterion(text)!, evidence) ? 1 : -1 }
+    const texts = Array.from({ length: HINT_DRAWS }, () => propose(problem, habits, rng).text)
+    const holds = (text: string, of: Evidence) => isMet(readCriterion(text)!, of)
+    const text = texts.find(each => holds(each, evidence) !== holds(each, other)) ?? texts[0]
+    return { id: String(i), text, points: holds(text, evidence) ? 1 : -1 }
   })
 
 const ended = (text: string): number[] => [...encodeText(text), ARITHMETIC_TOKENS.eos]
@@ -57,7 +65,10 @@ export const demonstrationOf = (
   const response = readResponse(encodeText(text))
   const evidence = evidenceOf(problem, response.thinking, null)
   if (role === 'reasoner') {
-    const hints = rng.next() < hinted ? hintsFor(problem, evidence, rubric, rng.fork('hints')) : []
+    const hints =
+      rng.next() < hinted
+        ? hintsFor(problem, evidence, think('other').evidence, rubric, rng.fork('hints'))
+        : []
     return { promptTokens: reasonerPrompt(problem, hints), responseTokens: ended(text) }
   }
   const written = demonstrateRubric(problem, evidence, rubric, rng.fork('rubric'))

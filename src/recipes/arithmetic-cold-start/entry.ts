@@ -23,7 +23,12 @@ export const arithmeticColdStart: RecipeEntry<ArithmeticColdStartConfig> = {
   summary:
     'supervised learning on chains of arithmetic and rubrics about them: the model that rlcer starts from',
   schema: arithmeticColdStartSchema,
-  presets: { start: { summary: 'mixed habits of thinking, and rubrics for them, about ten minutes on one core', config: {} } },
+  presets: {
+    start: {
+      summary: 'mixed habits of thinking, and rubrics for them, about ten minutes on one core',
+      config: {},
+    },
+  },
   plan,
   run: ({ recipe: _recipe, out: _out, ...config }, options) => runArithmeticColdStart(config, options),
 }

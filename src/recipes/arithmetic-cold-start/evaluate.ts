@@ -35,12 +35,14 @@ export const testProblems = ({
     arithmeticProblem(ARITHMETIC_TEST_SEED, i, { operations }),
   )
 
-/** Hints of what another chain of thought did for a problem, so that following them changes what is written. */
+/** Hints by which one chain of thought for a problem differs from another, so that following them changes what is written. */
 const hintsOf = (problem: ArithmeticProblem, { styles, errors, rubric }: ArithmeticPhase) => {
   const rng = new Rng(`${ARITHMETIC_TEST_SEED}/hints/${problem.id}`)
-  const { text } = demonstrateWell(problem, own => drawHabits(own, styles), errors, 1, rng.fork('reasoner'))
-  const { thinking } = readResponse(encodeText(text))
-  return hintsFor(problem, evidenceOf(problem, thinking, null), rubric, rng.fork('hints'))
+  const [one, other] = ['one', 'other'].map(label => {
+    const { text } = demonstrateWell(problem, own => drawHabits(own, styles), errors, 1, rng.fork(label))
+    return evidenceOf(problem, readResponse(encodeText(text)).thinking, null)
+  })
+  return hintsFor(problem, one, other, rubric, rng.fork('hints'))
 }
 
 /** The prompt with such hints. */
@@ -78,13 +80,18 @@ const setsOf = (config: ArithmeticPhase): Evaluated[] => [
       (await task.gradeAnswers([{ problem, response: task.read(tokens) }]))[0],
   },
   {
+    set: 'not told',
+    prompt: problem => task.prompt(problem),
+    grade: (problem, tokens) => followed(problem, tokens, config),
+  },
+  {
     set: 'told',
     prompt: problem => toldPrompt(problem, config),
     grade: (problem, tokens) => followed(problem, tokens, config),
   },
 ]
 
-/** Right answers on the plain prompt, and hints that are followed where they are given. */
+/** Right answers on the plain prompt, and how often hints are met that are given, and that are not. */
 export const evaluateRoles = async (
   policy: Policy,
   config: ArithmeticPhase,

@@ -89,6 +89,7 @@ describe('arithmetic-cold-start', () => {
       expect(tokenizer.eosId).toBe(ARITHMETIC_TOKENS.eos)
       expect(readEvals(join(folder, 'whole')).map(({ step, set, n }) => [step, set, n])).toEqual([
         [6, 'unseen', 8],
+        [6, 'not told', 8],
         [6, 'told', 8],
       ])
     },
