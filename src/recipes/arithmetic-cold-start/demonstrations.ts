@@ -55,15 +55,12 @@ export const demonstrationOf = (
   { styles, errors, tries, rubric, hinted }: Teacher,
   rng: Rng,
 ): SupervisedDatum | null => {
-  const { text } = demonstrateWell(
-    problem,
-    own => drawHabits(own, styles),
-    errors,
-    tries,
-    rng.fork('reasoner'),
-  )
-  const response = readResponse(encodeText(text))
-  const evidence = evidenceOf(problem, response.thinking, null)
+  const think = (label: string) => {
+    const { text } = demonstrateWell(problem, own => drawHabits(own, styles), errors, tries, rng.fork(label))
+    const response = readResponse(encodeText(text))
+    return { text, response, evidence: evidenceOf(problem, response.thinking, null) }
+  }
+  const { text, response, evidence } = think('reasoner')
   if (role === 'reasoner') {
     const hints =
       rng.next() < hinted
