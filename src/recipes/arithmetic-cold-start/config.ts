@@ -46,9 +46,9 @@ export const arithmeticColdStartSchema = z.strictObject({
   /** How often it errs: in facts that it half remembers (and what share of them that is), in others, and so on. */
   errors: z
     .strictObject({
-      shaky: share.default(0.3),
-      shakyError: share.default(0.35),
-      knownError: share.default(0.03),
+      shaky: share.default(0.4),
+      shakyError: share.default(0.4),
+      knownError: share.default(0.04),
       mergedError: share.default(0.35),
       jumpError: share.default(0.65),
       checkError: share.default(0.1),

@@ -32,9 +32,9 @@ export interface Errors {
 }
 
 export const DEFAULT_ERRORS: Errors = {
-  shaky: 0.3,
-  shakyError: 0.35,
-  knownError: 0.03,
+  shaky: 0.4,
+  shakyError: 0.4,
+  knownError: 0.04,
   mergedError: 0.35,
   jumpError: 0.65,
   checkError: 0.1,
