@@ -3,6 +3,7 @@
 export * from './demonstrations.ts'
 export * from './format.ts'
 export * from './lines.ts'
+export * from './population.ts'
 export * from './predicates/index.ts'
 export * from './problem.ts'
 export * from './rubric-grammar.ts'
