@@ -47,7 +47,7 @@ describe('what predicates are worth in a population', () => {
     expect(of('states a result without a calculation')).toBeLessThan(-0.1)
     expect(of('leaves an operation out')).toBeLessThan(-0.1)
     for (const sentence of ['says clearly', 'uses the digit {digit}', 'restates the question'])
-      expect(Math.abs(of(sentence))).toBeLessThan(0.08)
+      expect(Math.abs(of(sentence))).toBeLessThan(0.15)
     // The question alone decides it: within a problem it cannot vary.
     expect(of('has more additions than multiplications')).toBeNull()
   })
