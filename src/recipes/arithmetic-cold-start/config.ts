@@ -32,7 +32,7 @@ export const arithmeticColdStartSchema = z.strictObject({
   /** Share of them that a rubricator writes. */
   rubricators: share.default(0.35),
   /** Share of a reasoner's that follow hints. */
-  hinted: share.default(0.45),
+  hinted: share.default(0.5),
   /** How often the scripted reasoner may try again when its answer is wrong: 1 keeps whatever it wrote. */
   tries: size.default(2),
   /** Chances of its styles. */

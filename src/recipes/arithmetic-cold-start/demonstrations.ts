@@ -12,6 +12,7 @@ import {
   encodeText,
   evidenceOf,
   isMet,
+  PREDICATES,
   propose,
   readCriterion,
   readResponse,
@@ -25,6 +26,8 @@ import type { ArithmeticPhase } from './config.ts'
 type Teacher = Pick<ArithmeticPhase, 'operations' | 'styles' | 'errors' | 'tries' | 'rubric' | 'hinted'>
 
 const MOST_HINTS = 5
+/** What can be done on purpose: which numbers come out, and whether they are right, cannot. */
+const HABITS = PREDICATES.filter(({ category }) => category !== 'other')
 /** Draws for one hint that tells two chains of thought apart; most sentences hold of both, or of neither. */
 const HINT_DRAWS = 12
 
@@ -40,7 +43,7 @@ export const hintsFor = (
   rng: Rng,
 ): Criterion[] =>
   Array.from({ length: 1 + rng.int(MOST_HINTS) }, (_, i) => {
-    const texts = Array.from({ length: HINT_DRAWS }, () => propose(problem, habits, rng).text)
+    const texts = Array.from({ length: HINT_DRAWS }, () => propose(problem, habits, rng, HABITS).text)
     const holds = (text: string, of: Evidence) => isMet(readCriterion(text)!, of)
     const text = texts.find(each => holds(each, evidence) !== holds(each, other)) ?? texts[0]
     return { id: String(i), text, points: holds(text, evidence) ? 1 : -1 }

@@ -45,13 +45,19 @@ const slotValue = (slot: Slot, { operations }: ArithmeticProblem, rng: Rng): str
   return `${operator} ${operand}`
 }
 
-/** A criterion drawn from the grammar, about the question at hand. */
+const ALL_PREDICATES = [...PREDICATES, ...OUTCOME_PREDICATES]
+
+/**
+ * A criterion drawn from the grammar, about the question at hand.
+ * @param among the predicates that it may be about; by default all, those about outcomes where the habits have it so
+ */
 export const propose = (
   problem: ArithmeticProblem,
   { wrongSign, outcomes }: RubricatorHabits,
   rng: Rng,
+  among: readonly Predicate[] = outcomes ? ALL_PREDICATES : PREDICATES,
 ): Proposed => {
-  const predicate = rng.pick(outcomes ? [...PREDICATES, ...OUTCOME_PREDICATES] : PREDICATES)
+  const predicate = rng.pick(among)
   const text = sentenceWith(
     predicate,
     slotsOf(predicate).map(slot => slotValue(slot, problem, rng)),
