@@ -10,6 +10,7 @@ import {
   reinforcementShape,
   rolloutSchema,
 } from '../../train/config.ts'
+import { arithmeticPhaseSchema } from '../arithmetic-cold-start/config.ts'
 import { criticSchema } from '../common/critic.ts'
 import { scaffoldShape } from '../common/scaffold-schedule.ts'
 import { taskSchema } from './task-config.ts'
@@ -35,7 +36,7 @@ const validitySchema = z.strictObject({
 const rubricatorSchema = z.strictObject({
   /** False: no rubricators in training at all, so that RLVR is compared at its own price. */
   enabled: z.boolean().default(true),
-  maxTokens: size.default(192),
+  maxTokens: size.default(112),
   /** Paid for valid criteria beside the format; false: the arm without evolving. */
   evolving: z.boolean().default(true),
   /** Where all responses are right or all wrong a rubricator is left out of what is learnt; false: it earns 0 for evolving. */
@@ -73,6 +74,8 @@ export const rlcerSchema = z.strictObject({
   ...reinforcementShape,
   policy: pipelinedPolicySchema.prefault({}),
   model: modelSchema.omit({ shape: true }).prefault({}),
+  /** Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder` (arithmetic). */
+  coldStart: arithmeticPhaseSchema.nullable().default(null),
   task: taskSchema.prefault({ kind: 'arithmetic' }),
   reasonerReward: z.enum(REASONER_REWARDS).default('outcome+rubric'),
   /** Reward of thinking where no criterion is valid. */

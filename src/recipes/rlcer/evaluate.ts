@@ -12,8 +12,14 @@ import type { RubricatorTask, ThinkingVerifier, ThoughtResponse } from '../../ta
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import { testProblems } from '../common/test-problems.ts'
 import type { RlcerConfig } from './config.ts'
-import { type ProposedRubric, type RubricGrade, seenOf, verifyProposals } from './exploration.ts'
-import { placeboHints } from './hints.ts'
+import {
+  fittingPrompt,
+  type ProposedRubric,
+  type RubricGrade,
+  seenOf,
+  verifyProposals,
+} from './exploration.ts'
+import { fittingHints, placeboHints } from './hints.ts'
 import { isRight, judgedRubric } from './judging.ts'
 import { isConstant, type JudgedCriterion } from './validity.ts'
 
@@ -24,6 +30,8 @@ export interface EvaluationParts<Problem> {
   verifier: ThinkingVerifier<Problem>
   /** Never trained on. */
   test: readonly Problem[]
+  /** Places of the model's context; absent: prompts always fit. */
+  positions?: number
 }
 
 type Evaluated<Problem> = EvaluationParts<Problem> & { config: RlcerConfig; step: number }
@@ -122,7 +130,7 @@ const hintedRows = async <Problem>(
   const proposals = await propose(own, problems, shown, 'evaluation')
   const promptLength = (problem: Problem, hints?: readonly Criterion[]) => task.prompt(problem, hints).length
   const hints = problems.map((problem, p) => {
-    const criteria = usableHints(proposals[p], config)
+    const criteria = usableHints(own, problem, proposals[p])
     const tokens = criteria.length > 0 ? promptLength(problem, criteria) - promptLength(problem) : 0
     return { criteria, tokens }
   })
@@ -148,26 +156,36 @@ const hintedRows = async <Problem>(
   ]
   if (!placebo) return rows
   const names = problems.map(problem => task.name(problem))
-  return [...rows, await rowWith(EVALUATED_SETS.placebo, placeboHints(hints, names, 'evaluation'))]
+  const room = { maxTokens: config.rollout.maxTokens, positions: own.positions }
+  const placebos = placeboHints(hints, names, 'evaluation').map((criteria, p) =>
+    fittingHints(task, problems[p], criteria, room),
+  )
+  return [...rows, await rowWith(EVALUATED_SETS.placebo, placebos)]
 }
 
-const usableHints = (
+/** Criteria of a rubric in the format, as far as they leave room for an answer. */
+const usableHints = <Problem>(
+  { task, config, positions }: Evaluated<Problem>,
+  problem: Problem,
   { criteria, wellFormed }: Proposal,
-  { rubricator }: RlcerConfig,
-): readonly Criterion[] => (wellFormed || rubricator.unformattedSteers ? criteria : [])
+): readonly Criterion[] =>
+  wellFormed || config.rubricator.unformattedSteers
+    ? fittingHints(task, problem, criteria, { maxTokens: config.rollout.maxTokens, positions })
+    : []
 
 /** A rubric about each of these responses, at the temperature of training. */
 const propose = async <Problem>(
-  { policy, task, config }: Evaluated<Problem>,
+  own: Evaluated<Problem>,
   problems: readonly Problem[],
   shown: readonly ThoughtResponse[],
   label: string,
 ): Promise<Proposal[]> => {
+  const { policy, task, config } = own
   const { rubricator, rollout } = config
   const drawn = await policy.sample({
     ...{ temperature: rollout.temperature, topK: rollout.topK, topP: rollout.topP },
     ...{ maxTokens: rubricator.maxTokens, stopTokens: task.stopTokens, seed: `${label}/rubricator` },
-    prompts: problems.map((problem, p) => task.rubricatorPrompt(problem, shown[p])),
+    prompts: problems.map((problem, p) => fittingPrompt(config, own, problem, shown[p])),
   })
   return drawn.map(({ tokens, finishReason }) =>
     readProposal(finishReason === 'length' ? '' : task.rubricatorText(tokens), rubricator.format),

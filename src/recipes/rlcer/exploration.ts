@@ -53,6 +53,8 @@ export interface ExplorationParts<Problem> {
   verifier: ThinkingVerifier<Problem>
   /** Decides by execution; absent where the verifier does, and where nothing can. */
   truth?: ThinkingVerifier<Problem>
+  /** Places of the model's context; absent: prompts always fit. */
+  positions?: number
 }
 
 type Settings = Pick<
@@ -196,7 +198,7 @@ const askRubricators = async <Problem>(
   )
   const groups = await io.rollOut<Asked<Problem>, RubricGrade>({
     ...{ role: 'rubricator', ...place, problems: asked, samples: 1, gradeBatch: VERIFIED_TOGETHER },
-    prompt: ({ problem, responses, shown }) => task.rubricatorPrompt(problem, responses[shown]),
+    prompt: ({ problem, responses, shown }) => fittingPrompt(config, parts, problem, responses[shown]),
     sampling: { ...samplingOf(config, task.stopTokens), maxTokens: rubricator.maxTokens },
     grade: items =>
       verifyProposals(
@@ -210,6 +212,35 @@ const askRubricators = async <Problem>(
   })
   const rubricators = groups.flat().values()
   return responses_P_N.map(own => own.map(() => rubricators.next().value!))
+}
+
+/**
+ * Asks for a rubric about as much of a response as leaves room for it: thinking that was read and written again may be longer
+ * than it was.
+ */
+export const fittingPrompt = <Problem>(
+  { rubricator }: Pick<RlcerConfig, 'rubricator'>,
+  { task, positions = Number.POSITIVE_INFINITY }: Pick<ExplorationParts<Problem>, 'task' | 'positions'>,
+  problem: Problem,
+  response: ThoughtResponse,
+): TokenIds => {
+  const room = positions - rubricator.maxTokens
+  const whole = task.rubricatorPrompt(problem, response)
+  if (whole.length <= room) return whole
+  const promptOf = (length: number) => {
+    const thinking = response.thinking.slice(0, length)
+    return task.rubricatorPrompt(problem, {
+      ...response,
+      text: thinking,
+      thinking,
+      answer: '',
+      closed: false,
+    })
+  }
+  let fits = 0
+  for (let step = 2 ** Math.ceil(Math.log2(response.thinking.length + 1)); step >= 1; step /= 2)
+    if (fits + step <= response.thinking.length && promptOf(fits + step).length <= room) fits += step
+  return promptOf(fits)
 }
 
 /** A rubric that ran out of tokens is none, however much of it could be mended. */

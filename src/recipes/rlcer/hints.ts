@@ -1,12 +1,25 @@
 /** @file Hints at evaluation: the policy's own rubrics, and placebos as long as they are. */
 
 import type { Criterion } from '../../rubric/criterion.ts'
+import type { RubricatorTask } from '../../tasks/thinking.ts'
 import { Rng } from '../../util/rng.ts'
 
 /** What a question is hinted with: criteria, and the tokens that they add to its prompt. */
 export interface Hint {
   criteria: readonly Criterion[]
   tokens: number
+}
+
+/** As many of the criteria, from the first, as leave room for so many tokens of an answer. */
+export const fittingHints = <Problem>(
+  task: Pick<RubricatorTask<Problem>, 'prompt'>,
+  problem: Problem,
+  criteria: readonly Criterion[],
+  { maxTokens, positions = Number.POSITIVE_INFINITY }: { maxTokens: number; positions?: number },
+): readonly Criterion[] => {
+  let count = criteria.length
+  while (count > 0 && task.prompt(problem, criteria.slice(0, count)).length + maxTokens > positions) count--
+  return criteria.slice(0, count)
 }
 
 /**

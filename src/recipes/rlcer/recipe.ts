@@ -32,6 +32,7 @@ import type { RlcerConfig } from './config.ts'
 import { creditStep } from './credit.ts'
 import { explore, type QuestionRollouts } from './exploration.ts'
 import { outcomeOpinion, stepFigures } from './figures.ts'
+import { fittingHints } from './hints.ts'
 import { assertVerified, type JudgedQuestion, judgeQuestions } from './judging.ts'
 import {
   controlled,
@@ -50,6 +51,8 @@ export interface RlcerParts<Problem> {
   verifier: ThinkingVerifier<Problem>
   /** Decides by execution, to be compared with; absent where the verifier does. */
   truth?: ThinkingVerifier<Problem>
+  /** Places of the model's context; absent: prompts always fit. */
+  positions?: number
   evaluate: Recipe<unknown>['evaluate']
   /** What verification took since it was last asked. */
   figures?(): MetricGroup
@@ -57,7 +60,7 @@ export interface RlcerParts<Problem> {
 
 export const rlcer = <Problem>(
   config: RlcerConfig,
-  { policy, problem, task, verifier, truth, evaluate, figures }: RlcerParts<Problem>,
+  { policy, problem, task, verifier, truth, positions, evaluate, figures }: RlcerParts<Problem>,
 ): Recipe<QuestionRollouts<Problem>[]> => {
   const { rollout, scaffold, rubricator } = config
   const bank = new RubricBank()
@@ -68,7 +71,11 @@ export const rlcer = <Problem>(
     scaffoldedPrompts(
       { ...config, scaffold },
       {
-        criteria: own => bank.criteriaOf(task.name(own)),
+        criteria: own =>
+          fittingHints(task, own, bank.criteriaOf(task.name(own)), {
+            maxTokens: rollout.maxTokens,
+            positions,
+          }),
         plain: own => task.prompt(own),
         scaffolded: (own, shown) => task.prompt(own, shown),
       },
@@ -110,7 +117,7 @@ export const rlcer = <Problem>(
     rollOut(step, io) {
       const first = (step - 1) * rollout.prompts
       const problems = Array.from({ length: rollout.prompts }, (_, i) => problem(first + i))
-      return explore(io, config, { task, verifier, truth }, problems, shownIn(step, problems))
+      return explore(io, config, { task, verifier, truth, positions }, problems, shownIn(step, problems))
     },
 
     async learn(step, explored) {
