@@ -6,6 +6,7 @@ import {
   type ArithmeticProblem,
   arithmeticProblem,
   readCriterion,
+  rubricAutomaton,
 } from '../../tasks/arithmetic/index.ts'
 import type { ThinkingVerifier } from '../../tasks/thinking.ts'
 import { type ProblemStream, shuffledPasses } from '../common/problem-order.ts'
@@ -13,9 +14,14 @@ import { ArithmeticTask, ArithmeticVerifier } from '../reasoning/arithmetic.ts'
 import type { RlcerConfig } from './config.ts'
 import type { Questions } from './questions.ts'
 
-type Settings = Pick<RlcerConfig, 'task' | 'seed' | 'evaluation'>
+type Settings = Pick<RlcerConfig, 'task' | 'seed' | 'evaluation' | 'rubricator'>
 
-export const arithmeticQuestions = ({ task, seed, evaluation }: Settings): Questions<ArithmeticProblem> => {
+export const arithmeticQuestions = ({
+  task,
+  seed,
+  evaluation,
+  rubricator,
+}: Settings): Questions<ArithmeticProblem> => {
   const { operations } = task
   const test = Math.max(evaluation.problems, evaluation.rubrics)
   const exact = new ArithmeticVerifier()
@@ -24,10 +30,16 @@ export const arithmeticQuestions = ({ task, seed, evaluation }: Settings): Quest
     train: trainingProblems(task, seed),
     test: Array.from({ length: test }, (_, i) => arithmeticProblem(ARITHMETIC_TEST_SEED, i, { operations })),
     exact: task.outcomes ? exact : withoutOutcomes(exact),
+    ...(rubricator.constrained && { rubricAutomaton: automatonOf(task, rubricator.format) }),
     notes: [],
     close: async () => {},
   }
 }
+
+const automatonOf = (
+  { outcomes }: RlcerConfig['task'],
+  { minCriteria: min, maxCriteria: max }: RlcerConfig['rubricator']['format'],
+) => rubricAutomaton({ criteria: { min, max }, outcomes })
 
 /** New ones without end, or passes over a pool. */
 const trainingProblems = (

@@ -41,6 +41,8 @@ const rubricatorSchema = z.strictObject({
   evolving: z.boolean().default(true),
   /** Where all responses are right or all wrong a rubricator is left out of what is learnt; false: it earns 0 for evolving. */
   maskUninformative: z.boolean().default(true),
+  /** Held to the grammar of criteria while it writes (arithmetic); log-probs stay those of the whole distribution. */
+  constrained: z.boolean().default(false),
   /** What the format reward asks for. */
   format: proposalSettingsSchema.prefault({}),
   /** Rubrics that break the format steer reasoners all the same. */

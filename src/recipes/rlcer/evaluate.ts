@@ -3,6 +3,7 @@
 import { bestOfN } from '../../eval/passk.ts'
 import { chanceOfValidity, criterionCorrelation } from '../../eval/validity.ts'
 import { type Proposal, readProposal } from '../../grade/proposal/index.ts'
+import type { TokenAutomaton } from '../../model/automaton.ts'
 import type { Policy, Sample } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
@@ -32,6 +33,8 @@ export interface EvaluationParts<Problem> {
   test: readonly Problem[]
   /** Places of the model's context; absent: prompts always fit. */
   positions?: number
+  /** Holds rubricators to a grammar; absent: they write as they like. */
+  rubricAutomaton?: TokenAutomaton
 }
 
 type Evaluated<Problem> = EvaluationParts<Problem> & { config: RlcerConfig; step: number }
@@ -144,8 +147,8 @@ const hintedRows = async <Problem>(
       scores: {
         ...row.scores,
         hinted: { value: mean(criteria.map(({ length }) => Number(length > 0))) },
-        hintTokens: { value: mean(added) },
       },
+      figures: { hintTokens: mean(added), hints: mean(criteria.map(({ length }) => length)) },
     }
   }
   const rows = [
@@ -185,6 +188,7 @@ const propose = async <Problem>(
   const drawn = await policy.sample({
     ...{ temperature: rollout.temperature, topK: rollout.topK, topP: rollout.topP },
     ...{ maxTokens: rubricator.maxTokens, stopTokens: task.stopTokens, seed: `${label}/rubricator` },
+    ...(own.rubricAutomaton && { automaton: own.rubricAutomaton }),
     prompts: problems.map((problem, p) => fittingPrompt(config, own, problem, shown[p])),
   })
   return drawn.map(({ tokens, finishReason }) =>
@@ -242,6 +246,7 @@ const rubricRow = async <Problem>(
     scores: scoresOf(items, Object.keys(RUBRIC_SCORES)),
     primary: 'validMinusNull',
     scoreNames: RUBRIC_SCORES,
+    figures: { criteriaPerRubric: mean(proposals.map(({ K }) => K)) },
     items,
   }
 }
@@ -253,7 +258,6 @@ const RUBRIC_SCORES = {
   nullValid: 'valid by chance',
   correlation: 'correlation with being right',
   format: 'well formed',
-  criteria: 'criteria a rubric',
   informative: 'questions that are neither all right nor all wrong',
 }
 
@@ -273,7 +277,6 @@ const rubricScores = (
     validMinusNull: valid === null || nullValid === null ? null : valid - nullValid,
     ...{ valid, nullValid, correlation: average(known) },
     format: average(rubrics.map(({ proposal }) => Number(proposal.wellFormed))),
-    criteria: average(rubrics.map(({ proposal }) => proposal.K)),
     informative: Number(informative),
   }
 }

@@ -1,6 +1,7 @@
 /** @file A step's rollouts of both roles: reasoners on questions, a rubricator for each of them, verdicts of every rubric on every response. */
 
 import { type Proposal, readProposal } from '../../grade/proposal/index.ts'
+import type { TokenAutomaton } from '../../model/automaton.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Graded } from '../../rl/rollout.ts'
 import type { Verdict } from '../../rubric/criterion.ts'
@@ -55,6 +56,8 @@ export interface ExplorationParts<Problem> {
   truth?: ThinkingVerifier<Problem>
   /** Places of the model's context; absent: prompts always fit. */
   positions?: number
+  /** Holds rubricators to a grammar; absent: they write as they like. */
+  rubricAutomaton?: TokenAutomaton
 }
 
 type Settings = Pick<
@@ -192,14 +195,18 @@ const askRubricators = async <Problem>(
 ): Promise<Rubricator<Problem>[][]> => {
   const { rubricator } = config
   if (!rubricator.enabled) return problems.map(() => [])
-  const { task } = parts
+  const { task, rubricAutomaton: automaton } = parts
   const asked = problems.flatMap((problem, q) =>
     responses_P_N[q].map((_, shown): Asked<Problem> => ({ problem, responses: responses_P_N[q], shown })),
   )
   const groups = await io.rollOut<Asked<Problem>, RubricGrade>({
     ...{ role: 'rubricator', ...place, problems: asked, samples: 1, gradeBatch: VERIFIED_TOGETHER },
     prompt: ({ problem, responses, shown }) => fittingPrompt(config, parts, problem, responses[shown]),
-    sampling: { ...samplingOf(config, task.stopTokens), maxTokens: rubricator.maxTokens },
+    sampling: {
+      ...samplingOf(config, task.stopTokens),
+      maxTokens: rubricator.maxTokens,
+      ...(automaton && { automaton }),
+    },
     grade: items =>
       verifyProposals(
         parts,

@@ -1,5 +1,6 @@
 /** @file The questions of a run, whatever they are: those to train on, those to test on, and how their criteria are decided. */
 
+import type { TokenAutomaton } from '../../model/automaton.ts'
 import type { RubricatorTask, ThinkingVerifier } from '../../tasks/thinking.ts'
 import type { ProblemStream } from '../common/problem-order.ts'
 
@@ -10,6 +11,8 @@ export interface Questions<Problem> {
   test: readonly Problem[]
   /** Decides criteria by executing them; absent where nothing can. */
   exact?: ThinkingVerifier<Problem>
+  /** Holds rubricators to the grammar, where the configuration asks for it. */
+  rubricAutomaton?: TokenAutomaton
   /** What a person should know before the training. */
   notes: readonly string[]
   close(): Promise<void>

@@ -21,7 +21,6 @@ import type { Policy } from '../../policy/policy.ts'
 import { overlongPenalty } from '../../rl/penalties.ts'
 import { datumsOf } from '../../rl/rollout.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
-import type { RubricatorTask, ThinkingVerifier } from '../../tasks/thinking.ts'
 import type { LearntRollout, Recipe } from '../../train/recipe.ts'
 import { withCriticLoss } from '../common/critic.ts'
 import type { ProblemStream } from '../common/problem-order.ts'
@@ -30,7 +29,7 @@ import { phaseOf } from '../common/training.ts'
 import { RubricBank } from './bank.ts'
 import type { RlcerConfig } from './config.ts'
 import { creditStep } from './credit.ts'
-import { explore, type QuestionRollouts } from './exploration.ts'
+import { type ExplorationParts, explore, type QuestionRollouts } from './exploration.ts'
 import { outcomeOpinion, stepFigures } from './figures.ts'
 import { fittingHints } from './hints.ts'
 import { assertVerified, type JudgedQuestion, judgeQuestions } from './judging.ts'
@@ -44,15 +43,9 @@ import {
 } from './rewards.ts'
 import { rolloutRow } from './rows.ts'
 
-export interface RlcerParts<Problem> {
+export interface RlcerParts<Problem> extends ExplorationParts<Problem> {
   policy: Policy
   problem: ProblemStream<Problem>
-  task: RubricatorTask<Problem>
-  verifier: ThinkingVerifier<Problem>
-  /** Decides by execution, to be compared with; absent where the verifier does. */
-  truth?: ThinkingVerifier<Problem>
-  /** Places of the model's context; absent: prompts always fit. */
-  positions?: number
   evaluate: Recipe<unknown>['evaluate']
   /** What verification took since it was last asked. */
   figures?(): MetricGroup
@@ -60,9 +53,10 @@ export interface RlcerParts<Problem> {
 
 export const rlcer = <Problem>(
   config: RlcerConfig,
-  { policy, problem, task, verifier, truth, positions, evaluate, figures }: RlcerParts<Problem>,
+  { policy, problem, evaluate, figures, ...parts }: RlcerParts<Problem>,
 ): Recipe<QuestionRollouts<Problem>[]> => {
   const { rollout, scaffold, rubricator } = config
+  const { task, positions } = parts
   const bank = new RubricBank()
 
   /** Prompts with valid criteria of earlier steps, where there is a scaffold. */
@@ -117,7 +111,7 @@ export const rlcer = <Problem>(
     rollOut(step, io) {
       const first = (step - 1) * rollout.prompts
       const problems = Array.from({ length: rollout.prompts }, (_, i) => problem(first + i))
-      return explore(io, config, { task, verifier, truth, positions }, problems, shownIn(step, problems))
+      return explore(io, config, parts, problems, shownIn(step, problems))
     },
 
     async learn(step, explored) {

@@ -69,12 +69,14 @@ const learnQuestions = async <Problem>(
   const { seed, critic } = config
   const lora = config.model.lora ?? undefined
   const policy = await use(openPolicy(config.policy, { folder, lora, seed, valueHead: critic !== null }))
-  const { task, train, test } = questions
+  const { task, train, test, rubricAutomaton } = questions
   const positions = modelShape(config)?.maxPositions
   const recipe = () =>
     rlcer(config, {
-      ...{ policy, problem: train, task, verifier, truth, positions },
-      evaluate: evaluation(config, { policy, task, verifier: truth ?? verifier, test, positions }),
+      ...{ policy, problem: train, task, verifier, truth, positions, rubricAutomaton },
+      evaluate: evaluation(config, {
+        ...{ policy, task, verifier: truth ?? verifier, test, positions, rubricAutomaton },
+      }),
     })
   const settings = {
     ...loopSettings(config, decidingHash(config), monitorsOf(config)),
