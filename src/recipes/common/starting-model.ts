@@ -102,6 +102,8 @@ export const assertArithmeticVocabulary = (folder: string): void => {
   if (fits) return
   throw new CheckpointError(
     `${folder}: expected a model of the arithmetic task's ${ARITHMETIC_VOCABULARY.length} pieces`,
-    { hint: 'start from what `gradus train arithmetic-cold-start` makes' },
+    {
+      hint: 'start from package:models/arithmetic-start, or from what `gradus train arithmetic-cold-start` makes',
+    },
   )
 }

@@ -18,9 +18,11 @@ import { REASONER_PARTS, RUBRICATOR_PARTS } from './rewards.ts'
 
 type CreditSettings = Pick<RlcerConfig, 'critic' | 'advantage' | 'reasonerReward' | 'ratio' | 'rollout'>
 
-/** Rollouts of both roles with what they are taught; those of which nothing is known may be missing. */
+/** Rollouts of both roles with what they are taught. */
 export interface CreditedStep {
   credited: Credited<unknown, unknown>[]
+  /** With a critic: those of which nothing is known; it has no target for them, and they are no part of an update. */
+  unknown: Credited<unknown, unknown>[]
   /** Of the reasoners' groups: share with equal rewards. Null with a critic, which compares no groups. */
   zeroVarianceGroups: number | null
 }
@@ -34,10 +36,13 @@ export const creditStep = async <Problem>(
   const rubricators: Groups<Graded<unknown, unknown>> = questions.map(own => own.rubricators)
   const { critic, rollout, ratio } = config
   if (critic !== null) {
-    const known = [...reasoners, ...rubricators].map(group => group.filter(({ reward }) => reward !== null))
+    const all = [...reasoners, ...rubricators].flat()
+    const known = all.filter(({ reward }) => reward !== null)
     const options = { temperature: rollout.temperature, ratio }
-    const credited = await creditWithCritic(policy, known, critic, options)
-    return { credited: credited.flat(), zeroVarianceGroups: null }
+    const credited = (await creditWithCritic(policy, [known], critic, options)).flat()
+    const nothing = ({ reward }: Graded<unknown, unknown>) => reward === null
+    const unknown = all.filter(nothing).map(item => ({ ...item, advantages: untaught(item) }))
+    return { credited, unknown, zeroVarianceGroups: null }
   }
   const ofReasoners = roleAdvantages(
     reasoners,
@@ -51,8 +56,10 @@ export const creditStep = async <Problem>(
     ...creditRollouts(rubricators, ofRubricators.advantages_P_G).flat(),
   ]
   const { zeroVarianceGroups, groups } = ofReasoners
-  return { credited, zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups) }
+  return { credited, unknown: [], zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups) }
 }
+
+const untaught = ({ rollout: { tokens } }: Graded<unknown, unknown>) => new Float32Array(tokens.length)
 
 /**
  * Advantages within questions. Reasoners share a prompt, so the group's mean is their baseline; each rubricator has a prompt of its

@@ -10,7 +10,7 @@ import { mean } from '../../util/statistics.ts'
 import type { RlcerConfig } from './config.ts'
 import type { ReasonerGrade, RubricGrade } from './exploration.ts'
 import { isRight, type JudgedQuestion } from './judging.ts'
-import { isConstant, type JudgedCriterion, plainStatement } from './validity.ts'
+import { isConstant, type JudgedCriterion, statementName } from './validity.ts'
 
 type Questions = readonly JudgedQuestion<unknown>[]
 type Figures = Omit<MetricsRow, 'step'>
@@ -104,7 +104,7 @@ const proxyFigures = (questions: Questions): Figures => {
   const all = questions.flatMap(own =>
     criteriaOf(own).map(({ criterion, valid }) => ({
       valid,
-      proxy: own.proxies.has(plainStatement(criterion.text)),
+      proxy: own.proxies.has(statementName(criterion)),
     })),
   )
   return {

@@ -6,7 +6,7 @@ import { GradusError } from '../../util/errors.ts'
 import type { RlcerConfig } from './config.ts'
 import type { QuestionRollouts, RubricGrade } from './exploration.ts'
 import { controlled, type JudgedRubric, payingCriteria } from './rewards.ts'
-import { type JudgedCriterion, judgeCriteria, outcomeProxies, plainStatement } from './validity.ts'
+import { type JudgedCriterion, judgeCriteria, outcomeProxies, statementName } from './validity.ts'
 
 /** A question with all that its verdicts say. */
 export interface JudgedQuestion<Problem> extends QuestionRollouts<Problem> {
@@ -18,7 +18,7 @@ export interface JudgedQuestion<Problem> extends QuestionRollouts<Problem> {
   rubrics: readonly JudgedRubric[]
   /** What steers reasoners. */
   paying: readonly JudgedCriterion[]
-  /** Statements that stand for the outcome in this step. */
+  /** Names of criteria that stand for the outcome in this step. */
   proxies: ReadonlySet<string>
 }
 
@@ -45,7 +45,7 @@ export const judgeQuestions = <Problem>(
     return { ...question, key, correct, rubrics, criteria: rubrics.flatMap(own => own.criteria) }
   })
   const proxies = outcomeProxies(judged)
-  const isProxy = ({ criterion }: JudgedCriterion) => proxies.has(plainStatement(criterion.text))
+  const isProxy = ({ criterion }: JudgedCriterion) => proxies.has(statementName(criterion))
   const leftOut = config.validity.proxies === 'drop' ? isProxy : () => false
   const { unformattedSteers } = config.rubricator
   return judged.map(({ criteria: _, ...question }) => ({

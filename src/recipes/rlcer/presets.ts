@@ -5,7 +5,8 @@ const MINIATURE = {
   rollout: { prompts: 16, samples: 8, maxTokens: 96, temperature: 1 },
   rubricator: { maxTokens: 112 },
   optimizer: { learningRate: { kind: 'linear', peak: 3e-4, warmup: 5, floor: 0.1 }, beta2: 0.95 },
-  critic: { learningRate: { kind: 'linear', peak: 3e-3, warmup: 5, floor: 0.1 } },
+  // One norm clips the gradient of both: with the paper's weight the value's part leaves the policy little of it.
+  critic: { coef: 0.05, learningRate: { kind: 'linear', peak: 3e-3, warmup: 5, floor: 0.1 } },
 }
 
 /** Changes to the defaults, by preset. The first is the one that a bare command runs. */
@@ -17,7 +18,7 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
       model: { folder: 'package:models/arithmetic-start' },
       ...MINIATURE,
       steps: 60,
-      evaluation: { problems: 300, every: 20, problemsBetween: 150, rubrics: 50 },
+      evaluation: { problems: 300, every: 20, problemsBetween: 150, rubrics: 50, temperature: 1 },
     },
   },
   full: {
@@ -26,7 +27,7 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
       coldStart: {},
       ...MINIATURE,
       steps: 300,
-      evaluation: { problems: 2048, every: 50, problemsBetween: 300 },
+      evaluation: { problems: 2048, every: 50, problemsBetween: 300, temperature: 1 },
     },
   },
 }

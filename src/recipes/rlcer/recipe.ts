@@ -119,10 +119,11 @@ export const rlcer = <Problem>(
       assertVerified(judged)
       const questions = judged.map(rewardQuestion)
       for (const { problem: own, paying } of questions) if (scaffold) bank.keep(task.name(own), paying)
-      const { credited, zeroVarianceGroups } = await creditStep(policy, questions, config)
+      const { credited, unknown, zeroVarianceGroups } = await creditStep(policy, questions, config)
       const loss = withCriticLoss(config.loss, config.critic)
       const time = figures?.()
-      const rollouts: LearntRollout[] = credited.map(item => ({
+      const told = [...credited, ...unknown]
+      const rollouts: LearntRollout[] = told.map(item => ({
         ...item,
         row: () => rolloutRow(task, step, item),
       }))
@@ -135,7 +136,7 @@ export const rlcer = <Problem>(
           ...(time && { time }),
         },
         rollouts,
-        ...outcomeOpinion(credited, config),
+        ...outcomeOpinion(told, config),
       }
     },
 

@@ -167,7 +167,7 @@ describe('criteria that stand for the outcome (spec 2.4)', () => {
       ]),
     ])
     // `adds up` agrees on 15 of 16.
-    expect([...proxies].sort()).toEqual(['is right', 'is wrong'])
+    expect([...proxies].sort()).toEqual(['+is right', '-is wrong'])
   })
 
   it('are not told by a handful of verdicts, nor by missing ones', () => {

@@ -78,6 +78,10 @@ export const withoutDuplicates = <Item extends Pick<JudgedCriterion, 'criterion'
   return [...kept.values()]
 }
 
+/** A criterion as it is known over all questions of a step: the same words ask for the opposite as a penalty. */
+export const statementName = ({ text, points }: Criterion): string =>
+  `${points > 0 ? '+' : '-'}${plainStatement(text)}`
+
 /** Verdicts on a criterion that were given in all of a step: how many, and how many agree with being right. */
 interface Pool {
   pairs: number
@@ -89,7 +93,7 @@ const FEWEST_PAIRS = 16
 const PROXY_SHARE = 0.95
 
 /**
- * Statements that tell nothing but whether the answer is right: over the pooled responses of a step their verdicts agree with it
+ * Names of criteria that tell nothing but whether the answer is right: over the pooled responses of a step their verdicts agree with it
  * nearly always, the other way round for penalties.
  */
 export const outcomeProxies = (
@@ -98,7 +102,7 @@ export const outcomeProxies = (
   const pools = new Map<string, Pool>()
   for (const { criteria, correct } of questions)
     for (const { criterion, met } of criteria) {
-      const name = plainStatement(criterion.text)
+      const name = statementName(criterion)
       const pool = pools.get(name) ?? { pairs: 0, agree: 0 }
       pools.set(name, pool)
       met.forEach((own, m) => {
