@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { pearson } from '../util/descriptive.ts'
 import { Rng } from '../util/rng.ts'
 import {
   bleu,
@@ -173,6 +174,37 @@ describe('validity of criteria (RLCER Eq. 7)', () => {
     expect(criterionCorrelation(k4, correct)).toBeCloseTo(-0.5, 12)
     expect([k1, k2, k3, k4].map(k => isValidCriterion(k, correct))).toEqual([true, true, false, false])
     expect(isValidCriterion(k2, correct, { signAware: false })).toBe(false)
+  })
+
+  it('leaves out samples without a verdict, and those of which nobody knows', () => {
+    const met = [true, null, false, false, true, true]
+    const flags = [true, true, false, null, true, false]
+    // Known pairs: (1, 1), (0, 0), (1, 1), (1, 0).
+    const phi = (4 * 2 - 2 * 3) / Math.sqrt(2 * 2 * 3 * 1)
+    expect(criterionCorrelation({ points: 1, met }, flags)).toBeCloseTo(phi, 12)
+    expect(criterionCorrelation({ points: -1, met }, flags)).toBeCloseTo(-phi, 12)
+    expect(criterionCorrelation({ points: 1, met: [true, null, null] }, [true, false, false])).toBeNull()
+    const { constantShare, nullValidRate } = validityRates(
+      [{ correct: [true, null, true], criteria: [{ points: 1, met: [true, false, null] }] }],
+      { shuffles: 3 },
+    )
+    expect([constantShare, nullValidRate]).toEqual([1, 0])
+    expect(saturation([{ correct: flags, criteria: [{ points: 1, met: [true, null] }] }])).toEqual({
+      constantShare: 1,
+      alwaysMetShare: 1,
+    })
+  })
+
+  it('is Pearson on binary vectors', () => {
+    const rng = new Rng('phi')
+    for (let i = 0; i < 200; i++) {
+      const draw = () => Array.from({ length: 8 }, () => rng.next() < 0.5)
+      const [v, z] = [draw(), draw()]
+      const expected = pearson(v.map(Number), z.map(Number))
+      const phi = criterionCorrelation({ points: 1, met: v }, z)
+      if (expected === null) expect(phi).toBeNull()
+      else expect(phi).toBeCloseTo(expected, 12)
+    }
   })
 
   it('has the chance floor of the table in spec 2.4', () => {

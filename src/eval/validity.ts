@@ -1,6 +1,6 @@
 /** @file Do criteria go with being right? Correlation of satisfaction and correctness, and what chance alone would give. */
 
-import { mean, pearson } from '../util/descriptive.ts'
+import { mean } from '../util/descriptive.ts'
 import { DataError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
 import { logChoose } from '../util/special.ts'
@@ -8,13 +8,14 @@ import { logChoose } from '../util/special.ts'
 /** Satisfaction of one criterion over the samples of one problem; the sign of its points says which way it should go. */
 export interface CriterionColumn {
   points: number
-  /** One a sample. */
-  met: readonly boolean[]
+  /** One a sample; null where no verdict was given. */
+  met: readonly (boolean | null)[]
 }
 
 /** The samples of one problem. */
 export interface ValidityProblem {
-  correct: readonly boolean[]
+  /** Null where nobody knows. */
+  correct: readonly (boolean | null)[]
   criteria: readonly CriterionColumn[]
 }
 
@@ -25,33 +26,49 @@ export interface ValidityOptions {
   signAware?: boolean
 }
 
-const numbers = (flags: readonly boolean[]) => flags.map(Number)
-
 /**
- * Pearson correlation (phi) of satisfaction and correctness; null where one of them does not vary (spec 2.4).
+ * Pearson correlation (phi) of satisfaction and correctness; null where one of them does not vary (spec 2.4). Samples of which
+ * either is not known are left out.
  * @throws DataError for lengths that differ.
  */
 export const criterionCorrelation = (
   { points, met }: CriterionColumn,
-  correct: readonly boolean[],
+  correct: readonly (boolean | null)[],
   { signAware = true }: ValidityOptions = {},
 ): number | null => {
   if (met.length !== correct.length)
     throw new DataError(`criterionCorrelation: ${met.length} verdicts for ${correct.length} samples`)
-  const good = signAware && points < 0 ? met.map(flaw => !flaw) : met
-  return pearson(numbers(good), numbers(correct))
+  let known = 0
+  let right = 0
+  let satisfied = 0
+  let both = 0
+  for (let i = 0; i < met.length; i++) {
+    const [v, z] = [met[i], correct[i]]
+    if (v === null || z === null) continue
+    known++
+    right += Number(z)
+    satisfied += Number(v)
+    both += Number(v && z)
+  }
+  const spread = right * (known - right) * satisfied * (known - satisfied)
+  if (spread === 0) return null
+  const phi = (known * both - right * satisfied) / Math.sqrt(spread)
+  return signAware && points < 0 ? -phi : phi
 }
 
 /** Strictly above alpha: a correlation of exactly alpha is not valid (spec 11, case 8). */
 export const isValidCriterion = (
   column: CriterionColumn,
-  correct: readonly boolean[],
+  correct: readonly (boolean | null)[],
   options: ValidityOptions = {},
 ): boolean => {
   const correlation = criterionCorrelation(column, correct, options)
-  // A correlation is a quotient of roots: rounding must not carry one that equals alpha across it.
-  return correlation !== null && correlation > (options.alpha ?? 0.2) + 1e-12
+  return correlation !== null && exceeds(correlation, options)
 }
+
+/** A correlation is a quotient of roots: rounding must not carry one that equals alpha across it. */
+const exceeds = (correlation: number, { alpha = 0.2 }: ValidityOptions): boolean =>
+  correlation > alpha + 1e-12
 
 export interface ValidityRates {
   /** Mean correlation over criteria where it is defined; null when it never is. */
@@ -66,22 +83,35 @@ export interface ValidityRates {
 }
 
 const rates = (problems: readonly ValidityProblem[], options: ValidityOptions) => {
-  const all = problems.flatMap(({ criteria, correct }) =>
-    criteria.map(column => ({
-      correlation: criterionCorrelation(column, correct, options),
-      valid: isValidCriterion(column, correct, options),
-    })),
-  )
-  const defined = all.flatMap(({ correlation }) => (correlation === null ? [] : [correlation]))
+  const counts = { all: 0, defined: 0, valid: 0, sum: 0 }
+  for (const { criteria, correct } of problems)
+    for (const column of criteria) {
+      const correlation = criterionCorrelation(column, correct, options)
+      counts.all++
+      if (correlation === null) continue
+      counts.defined++
+      counts.sum += correlation
+      counts.valid += Number(exceeds(correlation, options))
+    }
   return {
-    correlation: defined.length > 0 ? mean(defined) : null,
-    validRate: all.length > 0 ? mean(all.map(({ valid }) => Number(valid))) : null,
+    correlation: counts.defined > 0 ? counts.sum / counts.defined : null,
+    validRate: counts.all > 0 ? counts.valid / counts.all : null,
   }
 }
 
 const meanOf = (values: readonly (number | null)[]): number | null => {
   const known = values.filter(value => value !== null)
   return known.length > 0 ? mean(known) : null
+}
+
+/** Different values among those that are known. */
+const varieties = (values: readonly (boolean | null)[]): number =>
+  new Set(values.filter(value => value !== null)).size
+
+/** What is not known stays where it is: it has to do with the sample, not with being right. */
+const shuffleKnown = (correct: readonly (boolean | null)[], rng: Rng): (boolean | null)[] => {
+  const shuffled = rng.shuffle(correct.filter(value => value !== null)).values()
+  return correct.map(value => (value === null ? null : shuffled.next().value!))
 }
 
 /** Correlations and valid rate of a step beside their permutation null. @param shuffles of correctness, 100 by default */
@@ -96,11 +126,11 @@ export const validityRates = (
   const rng = new Rng(`${seed}/validity`)
   const shuffled = Array.from({ length: shuffles }, () =>
     rates(
-      problems.map(({ correct, criteria }) => ({ criteria, correct: rng.shuffle(correct) })),
+      problems.map(({ correct, criteria }) => ({ criteria, correct: shuffleKnown(correct, rng) })),
       options,
     ),
   )
-  const constant = problems.filter(({ correct }) => new Set(correct).size < 2).length
+  const constant = problems.filter(({ correct }) => varieties(correct) < 2).length
   return {
     ...rates(problems, options),
     nullCorrelation: meanOf(shuffled.map(({ correlation }) => correlation)),
@@ -137,10 +167,10 @@ export interface Saturation {
 /** How many criteria have stopped telling samples apart. */
 export const saturation = (problems: readonly ValidityProblem[]): Saturation => {
   const columns = problems.flatMap(({ criteria }) => criteria.map(({ met }) => met))
-  const shareOf = (test: (met: readonly boolean[]) => boolean) =>
+  const shareOf = (test: (met: CriterionColumn['met']) => boolean) =>
     columns.length > 0 ? mean(columns.map(met => Number(test(met)))) : null
   return {
-    constantShare: shareOf(met => new Set(met).size < 2),
-    alwaysMetShare: shareOf(met => met.every(Boolean)),
+    constantShare: shareOf(met => varieties(met) < 2),
+    alwaysMetShare: shareOf(met => varieties(met) === 1 && met.every(value => value !== false)),
   }
 }

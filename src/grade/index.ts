@@ -14,5 +14,6 @@ export {
   mathEqual,
   verifyMathRow,
 } from './math/index.ts'
+export * from './proposal/index.ts'
 export * from './rubric-grader.ts'
 export * from './rules/index.ts'

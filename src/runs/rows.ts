@@ -140,6 +140,8 @@ export interface EvalRow {
   scoreNames?: Record<string, string>
   /** Mean length of a response. */
   responseTokens?: number
+  /** What else is known of the evaluation, by name, in units of its own. */
+  figures?: MetricGroup
   /** Share of verdicts that the graders failed to give, and calls that a judge took. */
   judgeNullRate?: number
   judgeCalls?: number

@@ -38,6 +38,44 @@ describe('rollOut', () => {
     process.off('unhandledRejection', note)
   })
 
+  it('tells of a problem as soon as all of its rollouts are there, before they are graded', async () => {
+    const told: [number, string[]][] = []
+    let graded = 0
+    const { groups, io } = await rollOut(
+      new FakePolicy(),
+      ['a', 'bb', 'ccc'],
+      async items => {
+        await pause(1)
+        graded += items.length
+        return names(items)
+      },
+      {
+        gradeBatch: 1,
+        onGroup: (p, rollouts) => {
+          expect(graded).toBe(0)
+          told.push([p, rollouts.map(({ key }) => key)])
+        },
+      },
+    )
+    // The fake policy finishes the last ones first; samples are in their order all the same.
+    expect(told).toEqual([2, 1, 0].map(p => [p, groups[p].map(({ rollout }) => rollout.key)]))
+    const again = new StepRollouts(new FakePolicy(), { seed: 7, step: 3 }, io.journal)
+    const known: number[] = []
+    await again.rollOut({
+      ...{ problems: ['a', 'bb', 'ccc'], samples: 2, sampling: { maxTokens: 4 }, grade: names },
+      prompt: problem => [problem.length],
+      onGroup: p => known.push(p),
+    })
+    expect(known).toEqual([0, 1, 2])
+  })
+
+  it("a failure of who is told is the request's", async () => {
+    const onGroup = () => {
+      throw new Error('told too much')
+    }
+    await expect(rollOut(new FakePolicy(), ['a'], names, { onGroup })).rejects.toThrow('told too much')
+  })
+
   it('keeps groups in the order of the problems, each grade with its sample', async () => {
     const policy = new FakePolicy()
     const { groups } = await rollOut(policy, ['a', 'bb', 'ccc'], names, { gradeBatch: 4 })

@@ -31,6 +31,11 @@ export interface RollOutRequest<Problem, Grade> {
   grade: Grader<Problem, Grade>
   /** Finished rollouts that go to the grader together, at least. Default 64. */
   gradeBatch?: number
+  /**
+   * Told of a problem's rollouts as soon as all of them are sampled, before they are graded and while others still grow: what
+   * is asked about them need not wait. Problems finish in any order, so nothing that is sampled may depend on it.
+   */
+  onGroup?(p: number, rollouts: readonly Rollout[]): void
   /** What a grade is worth. Absent: nothing yet; the recipe says so later, where it depends on more than one rollout. */
   reward?(grade: Grade, problem: Problem): Reward
   /**
@@ -113,9 +118,11 @@ export class StepRollouts implements Io {
     const queue = new GradingQueue(request.grade, request.gradeBatch ?? DEFAULT_BATCH)
     const startMs = performance.now()
     this.#drawing++
-    const rollouts = await this.#draw(request, places, (place, rollout) =>
-      queue.push({ problem: place.problem, rollout }),
-    )
+    const finished = groupsWatch(request)
+    const rollouts = await this.#draw(request, places, (place, rollout, i) => {
+      queue.push({ problem: place.problem, rollout })
+      finished(i, rollout)
+    })
     this.drawn.push(...rollouts)
     this.#drawing--
     if (this.#sawLast && this.#drawing === 0) this.#markSampled()
@@ -165,7 +172,7 @@ export class StepRollouts implements Io {
   async #draw<Problem, Grade>(
     request: RollOutRequest<Problem, Grade>,
     places: readonly Place<Problem>[],
-    onRollout: (place: Place<Problem>, rollout: Rollout) => void,
+    onRollout: (place: Place<Problem>, rollout: Rollout, i: number) => void,
   ): Promise<Rollout[]> {
     const seed = this.#seedOf(request)
     if (this.#journal.has(seed))
@@ -179,7 +186,7 @@ export class StepRollouts implements Io {
     const take = (i: number, drawn: SampledResponse) => {
       const { problem: _, ...place } = places[i]
       rollouts[i] = { ...place, ...drawn }
-      onRollout(places[i], rollouts[i])
+      onRollout(places[i], rollouts[i], i)
     }
     const known = this.#known.get(seed)
     if (known) {
@@ -232,6 +239,24 @@ export class StepRollouts implements Io {
       items.length > 0 ? await this.#policy.score(items, { temperature, weights: 'sampling' }) : []
     const scored = new Map(foreign.map((rollout, i) => [rollout, scores[i].logprobs]))
     return rollouts.map(rollout => scored.get(rollout) ?? rollout.logprobs)
+  }
+}
+
+/** Gathers finished rollouts by problem and says when a problem has all of its own. */
+const groupsWatch = ({ samples, onGroup }: Pick<RollOutRequest<never, never>, 'samples' | 'onGroup'>) => {
+  const groups = new Map<number, Rollout[]>()
+  return (i: number, rollout: Rollout): void => {
+    if (!onGroup) return
+    const p = Math.floor(i / samples)
+    const group = groups.get(p) ?? []
+    group.push(rollout)
+    groups.set(p, group)
+    if (group.length < samples) return
+    groups.delete(p)
+    onGroup(
+      p,
+      group.sort((a, b) => a.sample - b.sample),
+    )
   }
 }
 

@@ -7,6 +7,7 @@ import { isAdapterFolder } from '../../model/lora-files.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
 import { checkWeights } from '../../model/weights.ts'
 import { latestCheckpoint } from '../../runs/readers.ts'
+import { ARITHMETIC_VOCABULARY } from '../../tasks/arithmetic/index.ts'
 import { CHECKLIST_VOCABULARY } from '../../tasks/checklist/index.ts'
 import { LOGIC_TOKENS, LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import { CheckpointError } from '../../util/errors.ts'
@@ -84,6 +85,25 @@ export const assertPackingVocabulary = (folder: string): void => {
     `${folder}: expected a model of the packing task's ${CHECKLIST_VOCABULARY.length} words`,
     {
       hint: 'start from package:models/packing-start, or from what `gradus train checklist-cold-start` makes',
+    },
+  )
+}
+
+/**
+ * Refuses a model that cannot read the pieces of the arithmetic task.
+ * @throws CheckpointError when its vocabulary is too small, or its tokenizer another one.
+ */
+export const assertArithmeticVocabulary = (folder: string): void => {
+  if (isAdapterFolder(folder)) return
+  const tokenizer = hasTokenizer(folder) ? loadTokenizer(folder) : null
+  const fits =
+    loadConfig(folder).vocabSize >= ARITHMETIC_VOCABULARY.length &&
+    (tokenizer === null || ARITHMETIC_VOCABULARY.every((token, id) => tokenizer.idOf(token) === id))
+  if (fits) return
+  throw new CheckpointError(
+    `${folder}: expected a model of the arithmetic task's ${ARITHMETIC_VOCABULARY.length} pieces`,
+    {
+      hint: 'start from package:models/arithmetic-start, or from what `gradus train arithmetic-cold-start` makes',
     },
   )
 }

@@ -1,0 +1,103 @@
+/** @file Settings of rlcer that would silently be ignored or cannot work, refused before anything runs. */
+
+import { refusedLoss } from '../../policy/open.ts'
+import { ConfigError } from '../../util/errors.ts'
+import { withCriticLoss } from '../common/critic.ts'
+import { groupRatios } from '../common/scaffold-schedule.ts'
+import { type RlcerConfig, rlcerSchema } from './config.ts'
+
+const refuse = (message: string, hint: string): never => {
+  throw new ConfigError(message, { hint })
+}
+
+/** @throws ConfigError naming the setting and what to do. */
+export const checkSettings = (config: RlcerConfig): void => {
+  checkRubricators(config)
+  checkControl(config)
+  checkCredit(config)
+  checkScaffold(config)
+  checkLengths(config)
+}
+
+const checkRubricators = ({ rubricator, reasonerReward, rollout, scaffold }: RlcerConfig): void => {
+  const { enabled, format } = rubricator
+  if (format.minCriteria > format.maxCriteria)
+    refuse(
+      `rubricator.format.minCriteria: expected at most ${format.maxCriteria}, the most criteria, got ${format.minCriteria}`,
+      'lower it, or raise rubricator.format.maxCriteria',
+    )
+  if (enabled && rollout.samples < 2)
+    refuse(
+      `rollout.samples: expected at least 2 with rubricators, whose criteria are compared over them, got ${rollout.samples}`,
+      'raise rollout.samples, or set rubricator.enabled to false',
+    )
+  if (enabled) return
+  if (reasonerReward === 'outcome+rubric' || reasonerReward === 'rubric')
+    refuse(
+      `reasonerReward: expected "outcome" or "random" without rubricators, got "${reasonerReward}"`,
+      'set rubricator.enabled to true, or reasonerReward to "outcome"',
+    )
+  if (scaffold !== null)
+    refuse(
+      'scaffold: expected null without rubricators, who propose what it shows, got settings',
+      'set rubricator.enabled to true, or leave scaffold out',
+    )
+}
+
+const checkControl = ({ control, controlAt, reasonerReward, rubricator }: RlcerConfig): void => {
+  const paidByRubrics = reasonerReward === 'outcome+rubric' || reasonerReward === 'rubric'
+  if (control !== null && !rubricator.enabled)
+    refuse(`control: expected null without rubricators, got "${control}"`, 'leave control out')
+  if (control !== null && controlAt === 'reward' && !paidByRubrics)
+    refuse(
+      `control: expected null with reasonerReward "${reasonerReward}", which no verdict is part of, got "${control}"`,
+      'leave control out, or set controlAt to "verdicts"',
+    )
+  if (control === null && controlAt !== 'reward')
+    refuse(
+      `controlAt: expected nothing set without a control, got "${controlAt}"`,
+      'set control, or leave controlAt out',
+    )
+}
+
+const checkCredit = ({ critic, advantage, loss, policy }: RlcerConfig): void => {
+  const usual: Record<string, unknown> = rlcerSchema.parse({}).advantage
+  if (critic !== null && Object.entries(advantage).some(([name, value]) => usual[name] !== value))
+    refuse(
+      `advantage: expected nothing set with a critic, which compares no groups, got ${JSON.stringify(advantage)}`,
+      'leave advantage out, or set critic to null',
+    )
+  if (advantage.perPart && advantage.scale !== usual.scale)
+    refuse(
+      `advantage.scale: expected nothing set with advantage.perPart, which divides each part by its own spread, got "${advantage.scale}"`,
+      'leave advantage.scale out, or set advantage.perPart to false',
+    )
+  const reason = refusedLoss(policy, { valueHead: critic !== null }, withCriticLoss(loss, critic))
+  if (reason !== null) throw new ConfigError(`loss${reason}`)
+}
+
+const checkScaffold = ({ scaffold, ratio, rollout, task }: RlcerConfig): void => {
+  if (scaffold === null && ratio !== 'plain')
+    refuse(`ratio: expected "plain" without a scaffold, got "${ratio}"`, 'leave ratio out, or set scaffold')
+  if (scaffold === null) return
+  groupRatios(scaffold.group, rollout.samples)
+  if (task.kind === 'arithmetic' && task.pool === null)
+    refuse(
+      'task.pool: expected a number of questions with a scaffold, whose criteria are kept for the next time that a question comes, got null',
+      'set task.pool, for example to 512',
+    )
+}
+
+const checkLengths = ({ overlong, rollout, evaluation }: RlcerConfig): void => {
+  if (overlong !== null && overlong.buffer > rollout.maxTokens)
+    refuse(
+      `overlong.buffer: expected at most ${rollout.maxTokens}, rollout.maxTokens, got ${overlong.buffer}`,
+      'lower overlong.buffer',
+    )
+  const most = Math.max(0, ...evaluation.bestOf)
+  if (most > evaluation.samples)
+    refuse(
+      `evaluation.bestOf: expected at most ${evaluation.samples}, evaluation.samples, got ${most}`,
+      'raise evaluation.samples',
+    )
+}

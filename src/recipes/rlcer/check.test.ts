@@ -1,0 +1,140 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { refusals } from '../common/refusals.fixture.ts'
+import { rlcerSchema } from './config.ts'
+import { rlcerEntry } from './entry.ts'
+import { planRlcer } from './plan.ts'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gradus-check-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const SHAPE = { hiddenSize: 32, layers: 1, heads: 2, maxPositions: 256 }
+const SMALL = {
+  coldStart: {
+    ...{ steps: 1, batch: 2, policy: { threads: 1 }, evaluation: { problems: 1 } },
+    model: { shape: SHAPE },
+  },
+  policy: { threads: 1 },
+  steps: 1,
+  rollout: { prompts: 2, samples: 2 },
+  evaluation: { problems: 2, rubrics: 0 },
+}
+const shape = (changes: object) => ({
+  coldStart: { ...SMALL.coldStart, model: { shape: { ...SHAPE, ...changes } } },
+})
+const withoutRubricators = { rubricator: { enabled: false } }
+
+describe('plan and run refuse the same, before anything is trained', () => {
+  it.each<[string, Record<string, unknown>, RegExp]>([
+    ['nothing to start from', { coldStart: null }, /model\.folder: expected a checkpoint to start from/],
+    [
+      'a model of other words',
+      { coldStart: null, model: { folder: 'package:models/packing-start' } },
+      /expected a model of the arithmetic task's \d+ pieces/,
+    ],
+    [
+      'no room for a rubric behind the thinking',
+      shape({ maxPositions: 200 }),
+      /with 96 tokens of thinking, for a rubric .* exceed the context of 200/,
+    ],
+    [
+      'a rubric from the answer alone',
+      { ...withoutRubricators, reasonerReward: 'rubric' },
+      /reasonerReward: expected "outcome" or "random" without rubricators, got "rubric"/,
+    ],
+    [
+      'a scaffold that nobody fills',
+      { ...withoutRubricators, reasonerReward: 'outcome', scaffold: {} },
+      /scaffold: expected null without rubricators/,
+    ],
+    [
+      'a scaffold for questions that never recur',
+      { scaffold: {} },
+      /task\.pool: expected a number of questions/,
+    ],
+    ['a ratio without a scaffold', { ratio: 'sampled' }, /ratio: expected "plain" without a scaffold/],
+    ['a group of one', { rollout: { prompts: 2, samples: 1 } }, /rollout\.samples: expected at least 2/],
+    [
+      'a control without rubricators',
+      { ...withoutRubricators, reasonerReward: 'outcome', control: 'flipped' },
+      /control: expected null without rubricators/,
+    ],
+    [
+      'a control of a reward without verdicts',
+      { reasonerReward: 'outcome', control: 'flipped' },
+      /control: expected null with reasonerReward "outcome"/,
+    ],
+    [
+      'a place for no control',
+      { controlAt: 'verdicts' },
+      /controlAt: expected nothing set without a control/,
+    ],
+    [
+      'group advantages with a critic',
+      { advantage: { perPart: true } },
+      /advantage: expected nothing set with a critic/,
+    ],
+    [
+      'a scale that parts have no use for',
+      { critic: null, advantage: { perPart: true, scale: 'group' } },
+      /advantage\.scale: expected nothing set with advantage\.perPart/,
+    ],
+    [
+      'more criteria at least than at most',
+      { rubricator: { format: { minCriteria: 9, maxCriteria: 7 } } },
+      /rubricator\.format\.minCriteria: expected at most 7/,
+    ],
+    ['a buffer longer than responses', { overlong: { buffer: 97 } }, /overlong\.buffer: expected at most 96/],
+    [
+      'the best of more samples than there are',
+      { evaluation: { ...SMALL.evaluation, samples: 4, bestOf: [8] } },
+      /evaluation\.bestOf: expected at most 4, evaluation\.samples, got 8/,
+    ],
+    [
+      'a verifier that is not there',
+      { verifier: { kind: 'learned', folder: 'package:README.md' } },
+      /verifier\.folder/,
+    ],
+  ])('%s', async (_, settings, message) => {
+    const { plan, run, trained } = await refusals(rlcerEntry, { ...SMALL, ...settings }, folder)
+    expect(plan).toMatch(message)
+    expect(run).toBe(plan)
+    expect(trained).toBe(false)
+  })
+
+  it('takes what it has no reason to refuse', async () => {
+    const config = rlcerSchema.parse({ ...SMALL, critic: null, advantage: { perPart: true } })
+    expect(() => planRlcer(config)).not.toThrow()
+  })
+})
+
+describe('a plan', () => {
+  const planOf = (settings: object = {}) =>
+    planRlcer(rlcerSchema.parse({ ...SMALL, steps: 10, rollout: { prompts: 16, samples: 8 }, ...settings }))
+
+  it('counts tokens of both roles and every rubric on every response', () => {
+    const { json, lines } = planOf()
+    expect(json).toMatchObject({
+      ...{ steps: 10, prompts: 16, samples: 8, rolloutsPerStep: 256 },
+      ...{ reasonerTokens: 128 * 96, rubricatorTokens: 128 * 112, tokensPerStep: 128 * (96 + 112) },
+      // N x N a question.
+      ...{ verifierCallsPerQuestion: 64, verifierCallsPerStep: 1024 },
+    })
+    expect(Object.values(json.hours as object).every(hours => hours > 0)).toBe(true)
+    expect(lines.join('\n')).toMatch(/exact: 64 calls a question .*, 1,024 a step, 10,240 in all/)
+  })
+
+  it('has none of it without rubricators', () => {
+    const { json } = planOf({ ...withoutRubricators, reasonerReward: 'outcome' })
+    expect(json).toMatchObject({ rolloutsPerStep: 128, rubricatorTokens: 0, verifierCallsPerStep: 0 })
+  })
+})
+
+it.each(Object.keys(rlcerEntry.presets))('preset %s is a configuration', name => {
+  expect(() => rlcerSchema.parse(rlcerEntry.presets[name].config)).not.toThrow()
+})

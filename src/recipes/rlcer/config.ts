@@ -1,0 +1,129 @@
+/** @file Configuration of the rlcer recipe; defaults are those of the paper where it gives them, of spec 2 where it is silent. */
+
+import { z } from 'zod'
+import { proposalSettingsSchema } from '../../grade/proposal/index.ts'
+import { pipelinedPolicySchema } from '../../policy/open.ts'
+import {
+  advantageSchema,
+  lossSettingSchema,
+  modelSchema,
+  reinforcementShape,
+  rolloutSchema,
+} from '../../train/config.ts'
+import { arithmeticPhaseSchema } from '../arithmetic-cold-start/config.ts'
+import { criticSchema } from '../common/critic.ts'
+import { scaffoldShape } from '../common/scaffold-schedule.ts'
+import { taskSchema } from './task-config.ts'
+import { verifierSchema } from './verifier-config.ts'
+
+const share = z.number().min(0).max(1)
+const size = z.int().positive()
+
+/** What a reasoner is paid for: both; the answer alone (RLVR); its thinking alone; chance in place of that. */
+const REASONER_REWARDS = ['outcome+rubric', 'outcome', 'rubric', 'random'] as const
+
+const validitySchema = z.strictObject({
+  /** A criterion is valid strictly above this correlation with being right (Eq. 7). */
+  alpha: z.number().min(-1).max(1).default(0.2),
+  /** The absence of a penalised flaw counts as satisfaction; false: Eq. 7 read literally. */
+  signAware: z.boolean().default(true),
+  /** What a missing verdict counts as: nothing for that response, or not met. */
+  onNull: z.enum(['drop', 'as-false']).default('drop'),
+  /** Criteria that stand for the outcome (spec 2.4) are told of, or may not steer reasoners. */
+  proxies: z.enum(['keep', 'drop']).default('keep'),
+})
+
+const rubricatorSchema = z.strictObject({
+  /** False: no rubricators in training at all, so that RLVR is compared at its own price. */
+  enabled: z.boolean().default(true),
+  maxTokens: size.default(112),
+  /** Paid for valid criteria beside the format; false: the arm without evolving. */
+  evolving: z.boolean().default(true),
+  /** Where all responses are right or all wrong a rubricator is left out of what is learnt; false: it earns 0 for evolving. */
+  maskUninformative: z.boolean().default(true),
+  /** Held to the grammar of criteria while it writes (arithmetic); log-probs stay those of the whole distribution. */
+  constrained: z.boolean().default(false),
+  /** What the format reward asks for. */
+  format: proposalSettingsSchema.prefault({}),
+  /** Rubrics that break the format steer reasoners all the same. */
+  unformattedSteers: z.boolean().default(false),
+})
+
+const evaluationSchema = z.strictObject({
+  /** Every so many steps, besides the start and the end; 0: only those. */
+  every: z.int().min(0).default(0),
+  problems: size.default(500),
+  samples: size.default(1),
+  /** Problems of the evaluation before the first step; absent: as many as at the end. */
+  problemsAtStart: size.optional(),
+  /** Problems of the evaluations between start and end. */
+  problemsBetween: size.default(200),
+  temperature: z.number().positive().default(0.7),
+  topK: z.int().min(0).default(0),
+  topP: share.default(1),
+  /** Also with a rubric of the policy's own as hints, at the start and the end. */
+  hinted: z.boolean().default(true),
+  /** Then also with the hints of another question, as long as its own. */
+  placebo: z.boolean().default(true),
+  /** Expected best score of so many of the samples; at most as many as there are. */
+  bestOf: z.array(size).default([]),
+  /** Questions on which proposed rubrics are looked at, at the start and the end; 0: none. */
+  rubrics: z.int().min(0).default(100),
+})
+
+export const rlcerSchema = z.strictObject({
+  recipe: z.literal('rlcer').default('rlcer'),
+  ...reinforcementShape,
+  policy: pipelinedPolicySchema.prefault({}),
+  model: modelSchema.omit({ shape: true }).prefault({}),
+  /** Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder` (arithmetic). */
+  coldStart: arithmeticPhaseSchema.nullable().default(null),
+  task: taskSchema.prefault({ kind: 'arithmetic' }),
+  reasonerReward: z.enum(REASONER_REWARDS).default('outcome+rubric'),
+  /** Reward of thinking where no criterion is valid. */
+  emptyCot: share.default(0),
+  /** Criteria with the same words count once for a reasoner. */
+  dedupe: z.boolean().default(true),
+  /** Rubricator and verifier do not see the final answer. */
+  maskFinalAnswer: z.boolean().default(true),
+  validity: validitySchema.prefault({}),
+  /** Penalty of reasoners for the last `buffer` tokens before `rollout.maxTokens` (DAPO); null: none. */
+  overlong: z
+    .strictObject({ buffer: size, factor: z.number().min(0).default(1) })
+    .nullable()
+    .default(null),
+  rubricator: rubricatorSchema.prefault({}),
+  verifier: verifierSchema.prefault({ kind: 'exact' }),
+  /**
+   * A negative control: verdicts drawn by chance, of other responses to the question, or turned round. `controlAt`: those that pay, after valid
+   * criteria were chosen; or all of them before. Choosing by correlation brings the outcome back into the latter.
+   */
+  control: z.enum(['random', 'shuffled', 'flipped']).nullable().default(null),
+  controlAt: z.enum(['reward', 'verdicts']).default('reward'),
+  /** PPO with a value head; null: baselines by leaving one out (spec 2.7). */
+  critic: criticSchema.nullable().prefault({}),
+  /** Without a critic. */
+  advantage: z
+    .strictObject({
+      ...advantageSchema.shape,
+      /** `batch`: each role's advantages to mean 0 and variance 1 over the step. */
+      scale: advantageSchema.shape.scale.unwrap().default('batch'),
+      /** Each part of a reward is normalised within its question before they are added up. */
+      perPart: z.boolean().default(false),
+    })
+    .prefault({}),
+  /** Show reasoners valid criteria that were proposed for their question before (RuscaRL's scaffold); null: none. */
+  scaffold: z.strictObject(scaffoldShape).nullable().default(null),
+  /** What the ratio of a scaffolded rollout compares. */
+  ratio: z.enum(['plain', 'true-is', 'sampled']).default('plain'),
+  /** The critic's term is the setting `critic`'s. */
+  loss: lossSettingSchema.prefault('gradus:rlcer'),
+  rollout: rolloutSchema.prefault({ prompts: 16, samples: 8, maxTokens: 96 }),
+  /** Questions whose rollouts are asked for together: rubricators begin when the reasoners of these are there. */
+  questionsTogether: size.default(16),
+  /** Sample ahead while the step before is learnt from (one step off-policy). */
+  pipeline: z.boolean().default(false),
+  evaluation: evaluationSchema.prefault({}),
+})
+
+export type RlcerConfig = z.output<typeof rlcerSchema>

@@ -1,0 +1,94 @@
+/** @file From both roles' rewards to advantages, apart from each other: by a critic, or by leaving one out (spec 2.7). */
+
+import type { Policy } from '../../policy/policy.ts'
+import {
+  type Advantages,
+  amongKnown,
+  batchNormalised,
+  type CriterionScores,
+  grpoAdvantages,
+  rlooAdvantages,
+  rubricNormAdvantages,
+} from '../../rl/advantages.ts'
+import { type Credited, creditRollouts, type Graded, type Groups, rewardsOf } from '../../rl/rollout.ts'
+import { creditWithCritic } from '../common/critic.ts'
+import type { RlcerConfig } from './config.ts'
+import type { QuestionRollouts } from './exploration.ts'
+import { REASONER_PARTS, RUBRICATOR_PARTS } from './rewards.ts'
+
+type CreditSettings = Pick<RlcerConfig, 'critic' | 'advantage' | 'reasonerReward' | 'ratio' | 'rollout'>
+
+/** Rollouts of both roles with what they are taught. */
+export interface CreditedStep {
+  credited: Credited<unknown, unknown>[]
+  /** With a critic: those of which nothing is known; it has no target for them, and they are no part of an update. */
+  unknown: Credited<unknown, unknown>[]
+  /** Of the reasoners' groups: share with equal rewards. Null with a critic, which compares no groups. */
+  zeroVarianceGroups: number | null
+}
+
+export const creditStep = async <Problem>(
+  policy: Policy,
+  questions: readonly QuestionRollouts<Problem>[],
+  config: CreditSettings,
+): Promise<CreditedStep> => {
+  const reasoners: Groups<Graded<unknown, unknown>> = questions.map(own => own.reasoners)
+  const rubricators: Groups<Graded<unknown, unknown>> = questions.map(own => own.rubricators)
+  const { critic, rollout, ratio } = config
+  if (critic !== null) {
+    const all = [...reasoners, ...rubricators].flat()
+    const known = all.filter(({ reward }) => reward !== null)
+    const options = { temperature: rollout.temperature, ratio }
+    const credited = (await creditWithCritic(policy, [known], critic, options)).flat()
+    const nothing = ({ reward }: Graded<unknown, unknown>) => reward === null
+    const unknown = all.filter(nothing).map(item => ({ ...item, advantages: untaught(item) }))
+    return { credited, unknown, zeroVarianceGroups: null }
+  }
+  const ofReasoners = roleAdvantages(
+    reasoners,
+    'mean',
+    REASONER_PARTS[config.reasonerReward],
+    config.advantage,
+  )
+  const ofRubricators = roleAdvantages(rubricators, 'leave-one-out', RUBRICATOR_PARTS, config.advantage)
+  const credited = [
+    ...creditRollouts(reasoners, ofReasoners.advantages_P_G).flat(),
+    ...creditRollouts(rubricators, ofRubricators.advantages_P_G).flat(),
+  ]
+  const { zeroVarianceGroups, groups } = ofReasoners
+  return { credited, unknown: [], zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups) }
+}
+
+const untaught = ({ rollout: { tokens } }: Graded<unknown, unknown>) => new Float32Array(tokens.length)
+
+/**
+ * Advantages within questions. Reasoners share a prompt, so the group's mean is their baseline; each rubricator has a prompt of its
+ * own, and the others of its question are: a control variate that does not depend on the rollout itself.
+ */
+export const roleAdvantages = (
+  groups: Groups<Graded<unknown, unknown>>,
+  baseline: 'mean' | 'leave-one-out',
+  parts: readonly string[],
+  { scale, ddof, epsilon, perPart }: RlcerConfig['advantage'],
+): Advantages => {
+  if (perPart) return partAdvantages(groups, parts, { ddof, epsilon })
+  return amongKnown(rewardsOf(groups), known => {
+    const centred = baseline === 'mean' ? grpoAdvantages(known, { scale: 'none' }) : rlooAdvantages(known)
+    if (scale === 'none') return centred
+    if (scale === 'group') return grpoAdvantages(known, { ddof, epsilon })
+    return { ...centred, advantages_P_G: batchNormalised(centred.advantages_P_G, { ddof, epsilon }) }
+  })
+}
+
+/** Each part of the reward normalised within its question before they are added up (spec 6.4). */
+const partAdvantages = (
+  groups: Groups<Graded<unknown, unknown>>,
+  parts: readonly string[],
+  options: { ddof: 0 | 1; epsilon: number },
+): Advantages => {
+  const scores_P_G = groups.map(group =>
+    group.map((item): CriterionScores | null => (item.reward === null ? null : item.parts)),
+  )
+  const weights = Object.fromEntries(parts.map(name => [name, 1]))
+  return amongKnown(scores_P_G, known => rubricNormAdvantages(known, weights, options))
+}

@@ -1,0 +1,169 @@
+/** @file What a step says in metrics.jsonl: both roles' rewards, how valid criteria are beside what chance gives, and what they let slip. */
+
+import { saturation, type ValidityProblem, validityRates } from '../../eval/validity.ts'
+import type { Credited } from '../../rl/rollout.ts'
+import { creditOf } from '../../rubric/score.ts'
+import type { MetricsRow } from '../../runs/rows.ts'
+import { partMeans, rewardFigures } from '../../train/lesson-rows.ts'
+import type { HeldOut } from '../../train/recipe.ts'
+import { mean } from '../../util/statistics.ts'
+import type { RlcerConfig } from './config.ts'
+import type { ReasonerGrade, RubricGrade } from './exploration.ts'
+import { isRight, type JudgedQuestion } from './judging.ts'
+import { isConstant, type JudgedCriterion, statementName } from './validity.ts'
+
+type Questions = readonly JudgedQuestion<unknown>[]
+type Figures = Omit<MetricsRow, 'step'>
+
+const average = (values: readonly number[]): number | null => (values.length > 0 ? mean(values) : null)
+const shareOf = <Item>(items: readonly Item[], test: (item: Item) => boolean): number | null =>
+  average(items.map(item => Number(test(item))))
+
+export const stepFigures = (questions: Questions, config: RlcerConfig, step: number): Figures => {
+  const reasoners = questions.map(own => own.reasoners)
+  const {
+    outcome = null,
+    cot = null,
+    overlong = null,
+  } = partMeans(reasoners) as Record<string, number | null>
+  const known = questions.flatMap(({ correct }) => correct.filter(right => right !== null))
+  return {
+    ...rewardFigures(reasoners),
+    accuracy: average(known.map(Number)),
+    constantZ: shareOf(questions, ({ correct }) => isConstant(correct)),
+    ...{ outcome, cot },
+    ...(config.overlong && { overlong }),
+    ...(config.rubricator.enabled && rubricFigures(questions, config, step)),
+  }
+}
+
+const rubricFigures = (questions: Questions, config: RlcerConfig, step: number): Figures => {
+  const rubricators = questions.map(own => own.rubricators)
+  const rubrics = questions.flatMap(own => own.rubrics)
+  const { evolving = null } = partMeans(rubricators) as Record<string, number | null>
+  return {
+    rubricatorReward: rewardFigures(rubricators).reward,
+    evolving,
+    formatRate: shareOf(rubrics, ({ wellFormed }) => wellFormed),
+    criteriaPerRubric: average(rubrics.map(({ K }) => K)),
+    payingCriteria: average(questions.map(({ paying }) => paying.length)),
+    ...validityFigures(questions, config, step),
+    ...proxyFigures(questions),
+    ...nullRates(questions),
+    ...agreementFigures(questions),
+  }
+}
+
+const columnsOf = (criteria: readonly JudgedCriterion[]): ValidityProblem['criteria'] =>
+  criteria.map(({ criterion, met }) => ({ points: criterion.points, met }))
+
+const criteriaOf = ({ rubrics }: JudgedQuestion<unknown>) => rubrics.flatMap(({ criteria }) => criteria)
+
+/** Shuffles of correctness that chance is told by. */
+const SHUFFLES = 100
+
+/** Rates beside what shuffled answers give, and the share of valid criteria by sign as it is read and as it could be. */
+const validityFigures = (
+  questions: Questions,
+  { validity: { alpha, signAware }, seed }: Pick<RlcerConfig, 'validity' | 'seed'>,
+  step: number,
+): Figures => {
+  const problems = questions.map(
+    (own): ValidityProblem => ({ correct: own.correct, criteria: columnsOf(criteriaOf(own)) }),
+  )
+  const rates = validityRates(problems, { alpha, signAware, shuffles: SHUFFLES, seed: `${seed}/${step}` })
+  const { validRate, nullValidRate, correlation, nullCorrelation } = rates
+  const bySign = (sign: 1 | -1, aware: boolean) =>
+    validityRates(
+      problems.map(({ correct, criteria }) => ({
+        correct,
+        criteria: criteria.filter(({ points }) => Math.sign(points) === sign),
+      })),
+      { alpha, signAware: aware, shuffles: 0 },
+    ).validRate
+  const { constantShare, alwaysMetShare } = saturation(problems)
+  return {
+    ...{ validRate, nullValidRate, correlation, nullCorrelation },
+    validMinusNull: validRate === null || nullValidRate === null ? null : validRate - nullValidRate,
+    validBySign: {
+      reward: bySign(1, true),
+      'penalty, sign-aware': bySign(-1, true),
+      'penalty, literal': bySign(-1, false),
+    },
+    saturation: constantShare,
+    alwaysMet: alwaysMetShare,
+    penaltyShare: shareOf(
+      problems.flatMap(own => own.criteria),
+      ({ points }) => points < 0,
+    ),
+  }
+}
+
+/** How many criteria stand for the outcome, and how valid the others are. */
+const proxyFigures = (questions: Questions): Figures => {
+  const all = questions.flatMap(own =>
+    criteriaOf(own).map(({ criterion, valid }) => ({
+      valid,
+      proxy: own.proxies.has(statementName(criterion)),
+    })),
+  )
+  return {
+    proxyShare: shareOf(all, ({ proxy }) => proxy),
+    validRateWithoutProxies: shareOf(
+      all.filter(({ proxy }) => !proxy),
+      ({ valid }) => valid,
+    ),
+  }
+}
+
+const gradesOf = (questions: Questions): RubricGrade[] =>
+  questions.flatMap(({ rubricators }) => rubricators.map(({ grade }) => grade))
+
+/** Share of verdicts that were not given, by the sign of the points (spec 1.5). */
+const nullRates = (questions: Questions): Figures => {
+  const rate = (sign: 1 | -1) =>
+    average(
+      gradesOf(questions).flatMap(({ proposal: { criteria }, verdicts_N_K }) =>
+        criteria.flatMap(({ points }, k) =>
+          Math.sign(points) === sign
+            ? verdicts_N_K.map(verdicts => Number(creditOf(verdicts[k]) === null))
+            : [],
+        ),
+      ),
+    )
+  return { judgeNullRatePositive: rate(1), judgeNullRateNegative: rate(-1) }
+}
+
+/** How often the verifier says what execution says, where that is known: a learnt one drifts as the policy changes. */
+const agreementFigures = (questions: Questions): Figures => {
+  const compared = gradesOf(questions).filter(({ truth_N_K }) => truth_N_K !== undefined)
+  if (compared.length === 0) return {}
+  const agreement = (sign: 1 | -1) =>
+    average(
+      compared.flatMap(({ proposal: { criteria }, verdicts_N_K, truth_N_K }) =>
+        verdicts_N_K.flatMap((verdicts, m) =>
+          criteria.flatMap(({ points }, k) => {
+            const [said, truth] = [verdicts[k].met, truth_N_K![m][k].met]
+            return said === null || truth === null || Math.sign(points) !== sign
+              ? []
+              : [Number(said === truth)]
+          }),
+        ),
+      ),
+    )
+  return { verifierAgreement: { reward: agreement(1), penalty: agreement(-1) } }
+}
+
+/** Whether answers are right, for the monitors, where reasoners are paid for something else. */
+export const outcomeOpinion = (
+  credited: readonly Credited<unknown, unknown>[],
+  { reasonerReward, control }: Pick<RlcerConfig, 'reasonerReward' | 'control'>,
+): { heldOut?: Promise<HeldOut> } => {
+  const paidForOutcome = reasonerReward === 'outcome' || reasonerReward === 'outcome+rubric'
+  if (paidForOutcome && control === null) return {}
+  const scores = credited.map(({ rollout, grade }) => {
+    const right = rollout.role === 'reasoner' ? isRight((grade as ReasonerGrade).scored) : null
+    return right === null ? null : Number(right)
+  })
+  return { heldOut: Promise.resolve({ scores }) }
+}

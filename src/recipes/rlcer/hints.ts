@@ -1,0 +1,76 @@
+/** @file Hints at evaluation: the policy's own rubrics, and placebos as long as they are. */
+
+import type { Criterion } from '../../rubric/criterion.ts'
+import type { RubricatorTask } from '../../tasks/thinking.ts'
+import { Rng } from '../../util/rng.ts'
+
+/** What a question is hinted with: criteria, and the tokens that they add to its prompt. */
+export interface Hint {
+  criteria: readonly Criterion[]
+  tokens: number
+}
+
+/** As many of the criteria, from the first, as leave room for so many tokens of an answer. */
+export const fittingHints = <Problem>(
+  task: Pick<RubricatorTask<Problem>, 'prompt'>,
+  problem: Problem,
+  criteria: readonly Criterion[],
+  { maxTokens, positions = Number.POSITIVE_INFINITY }: { maxTokens: number; positions?: number },
+): readonly Criterion[] => {
+  let count = criteria.length
+  while (count > 0 && task.prompt(problem, criteria.slice(0, count)).length + maxTokens > positions) count--
+  return criteria.slice(0, count)
+}
+
+/**
+ * The hints of another question for each question, as long as its own or nearly: among those with as many criteria the one whose
+ * length is next, and only where there is none one with another number. None for a question without hints.
+ * @param names by question; the same question is never another one
+ */
+export const placeboHints = (
+  hints: readonly Hint[],
+  names: readonly string[],
+  seed: number | string,
+): (readonly Criterion[])[] => {
+  // Ties are in an order of their own, so that neighbours in the test set have nothing to do with each other.
+  const order = new Rng(`placebo hints/${seed}`)
+    .shuffle(hints.map((_, i) => i))
+    .filter(i => hints[i].criteria.length > 0)
+    .sort((a, b) => hints[a].criteria.length - hints[b].criteria.length || hints[a].tokens - hints[b].tokens)
+  const placebo = hints.map((): readonly Criterion[] => [])
+  order.forEach((own, at) => {
+    const other = nearest(
+      order,
+      at,
+      other => names[other] !== names[own],
+      (a, b) =>
+        [hints[a].criteria.length - hints[b].criteria.length, hints[a].tokens - hints[b].tokens].map(
+          Math.abs,
+        ),
+    )
+    if (other !== null) placebo[own] = hints[other].criteria
+  })
+  return placebo
+}
+
+/** Places that are looked at on either side. */
+const LOOKED_AT = 16
+
+/** The nearest in an order by distances that are compared one after the other. */
+const nearest = (
+  order: readonly number[],
+  at: number,
+  isOther: (item: number) => boolean,
+  distance: (a: number, b: number) => readonly number[],
+): number | null => {
+  let best: { item: number; far: readonly number[] } | null = null
+  for (let step = 1; step <= LOOKED_AT; step++)
+    for (const place of [at + step, at - step]) {
+      const item = order[place]
+      if (item === undefined || !isOther(item)) continue
+      const far = distance(order[at], item)
+      if (!best || far[0] < best.far[0] || (far[0] === best.far[0] && far[1] < best.far[1]))
+        best = { item, far }
+    }
+  return best?.item ?? null
+}

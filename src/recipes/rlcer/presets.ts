@@ -1,0 +1,33 @@
+/** @file Named settings of rlcer: the miniature in minutes, the long run, the paper's numbers. */
+
+/** What the arithmetic task needs: about a million-fold less than the paper's, with the paper's N and alpha. */
+const MINIATURE = {
+  rollout: { prompts: 16, samples: 8, maxTokens: 96, temperature: 1 },
+  rubricator: { maxTokens: 112 },
+  optimizer: { learningRate: { kind: 'linear', peak: 3e-4, warmup: 5, floor: 0.1 }, beta2: 0.95 },
+  // One norm clips the gradient of both: with the paper's weight the value's part leaves the policy little of it.
+  critic: { coef: 0.05, learningRate: { kind: 'linear', peak: 3e-3, warmup: 5, floor: 0.1 } },
+}
+
+/** Changes to the defaults, by preset. The first is the one that a bare command runs. */
+export const presets: Readonly<Record<string, { summary: string; config: Record<string, unknown> }>> = {
+  quick: {
+    summary:
+      'arithmetic from a shipped start: thinking is paid for by rubrics that the policy proposes, minutes on 2 cores',
+    config: {
+      model: { folder: 'package:models/arithmetic-start' },
+      ...MINIATURE,
+      steps: 60,
+      evaluation: { problems: 300, every: 20, problemsBetween: 150, rubrics: 50, temperature: 1 },
+    },
+  },
+  full: {
+    summary: 'the miniature of the experiments: a cold start of its own, 300 steps',
+    config: {
+      coldStart: {},
+      ...MINIATURE,
+      steps: 300,
+      evaluation: { problems: 2048, every: 50, problemsBetween: 300, temperature: 1 },
+    },
+  },
+}

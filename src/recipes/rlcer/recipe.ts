@@ -1,0 +1,146 @@
+/**
+ * @file RLCER (arXiv 2602.10885): chain-of-thought rubrics that the policy proposes itself, and that evolve with it.
+ *
+ * 1. The policy answers each question N times, as reasoner.
+ * 2. For each response it proposes a rubric for the thinking, as rubricator; a verifier decides every criterion of every rubric
+ *    on every response to the question.
+ * 3. A criterion is valid where meeting it goes with being right (Eq. 7).
+ * 4. Reasoners are paid for the answer and for the valid criteria that they meet (Eq. 6, 8, 9), rubricators for the share of
+ *    their criteria that are valid and for the format (Eq. 10 to 12).
+ * 5. Advantages are worked out for each role by itself; one PPO update learns the samples of both together (Eq. 13).
+ *
+ * Where the paper is silent or contradicts itself, each a setting (docs/recipes/rlcer.md):
+ * - Penalties are valid where their absence goes with being right (`validity.signAware`).
+ * - Rubricators of questions that are all right or all wrong are left out (`rubricator.maskUninformative`).
+ * - Rubricator and verifier do not see the final answer (`maskFinalAnswer`); duplicates count once (`dedupe`).
+ * - Advantages are whitened by role; `critic: null` has baselines by leaving one out.
+ * - A scaffold of valid criteria, normalisation by part, controls and other verifiers are ours.
+ */
+
+import type { Policy } from '../../policy/policy.ts'
+import { overlongPenalty } from '../../rl/penalties.ts'
+import { datumsOf } from '../../rl/rollout.ts'
+import type { MetricGroup } from '../../runs/rows.ts'
+import type { LearntRollout, Recipe } from '../../train/recipe.ts'
+import { withCriticLoss } from '../common/critic.ts'
+import type { ProblemStream } from '../common/problem-order.ts'
+import { scaffoldedPrompts } from '../common/scaffold.ts'
+import { phaseOf } from '../common/training.ts'
+import { RubricBank } from './bank.ts'
+import type { RlcerConfig } from './config.ts'
+import { creditStep } from './credit.ts'
+import { type ExplorationParts, explore, type QuestionRollouts } from './exploration.ts'
+import { outcomeOpinion, stepFigures } from './figures.ts'
+import { fittingHints } from './hints.ts'
+import { assertVerified, type JudgedQuestion, judgeQuestions } from './judging.ts'
+import {
+  controlled,
+  cotReward,
+  outcomeReward,
+  randomCot,
+  reasonerReward,
+  rubricatorReward,
+} from './rewards.ts'
+import { rolloutRow } from './rows.ts'
+
+export interface RlcerParts<Problem> extends ExplorationParts<Problem> {
+  policy: Policy
+  problem: ProblemStream<Problem>
+  evaluate: Recipe<unknown>['evaluate']
+  /** What verification took since it was last asked. */
+  figures?(): MetricGroup
+}
+
+export const rlcer = <Problem>(
+  config: RlcerConfig,
+  { policy, problem, evaluate, figures, ...parts }: RlcerParts<Problem>,
+): Recipe<QuestionRollouts<Problem>[]> => {
+  const { rollout, scaffold, rubricator } = config
+  const { task, positions } = parts
+  const bank = new RubricBank()
+
+  /** Prompts with valid criteria of earlier steps, where there is a scaffold. */
+  const shownIn = (step: number, problems: readonly Problem[]) =>
+    scaffold &&
+    scaffoldedPrompts(
+      { ...config, scaffold },
+      {
+        criteria: own =>
+          fittingHints(task, own, bank.criteriaOf(task.name(own)), {
+            maxTokens: rollout.maxTokens,
+            positions,
+          }),
+        plain: own => task.prompt(own),
+        scaffolded: (own, shown) => task.prompt(own, shown),
+      },
+      problems,
+      { label: 'rlcer', step },
+    )
+
+  /** Reward of one response's thinking, by what pays for it. */
+  const cotOf = ({ paying, key }: JudgedQuestion<Problem>, m: number, rolloutKey: string) => {
+    if (config.reasonerReward === 'random') return randomCot(rolloutKey)
+    const { control, controlAt, emptyCot } = config
+    const criteria = control && controlAt === 'reward' ? controlled(paying, control, key) : paying
+    return cotReward(criteria, m, emptyCot)
+  }
+
+  const overlongOf = (tokens: number): number => {
+    const { overlong } = config
+    return overlong ? overlongPenalty(tokens, { ...overlong, maxLength: rollout.maxTokens }) : 0
+  }
+
+  const rewardQuestion = (question: JudgedQuestion<Problem>): JudgedQuestion<Problem> => ({
+    ...question,
+    reasoners: question.reasoners.map((item, m) => ({
+      ...item,
+      ...reasonerReward(config.reasonerReward, {
+        outcome: outcomeReward(question.correct[m]),
+        cot: cotOf(question, m, item.rollout.key),
+        overlong: overlongOf(item.rollout.tokens.length),
+      }),
+    })),
+    rubricators: question.rubricators.map((item, n) => ({
+      ...item,
+      grade: { ...item.grade, judged: question.rubrics[n] },
+      ...rubricatorReward(question.rubrics[n], question.correct, rubricator),
+    })),
+  })
+
+  return {
+    rollOut(step, io) {
+      const first = (step - 1) * rollout.prompts
+      const problems = Array.from({ length: rollout.prompts }, (_, i) => problem(first + i))
+      return explore(io, config, parts, problems, shownIn(step, problems))
+    },
+
+    async learn(step, explored) {
+      const judged = judgeQuestions(explored, config, step)
+      assertVerified(judged)
+      const questions = judged.map(rewardQuestion)
+      for (const { problem: own, paying } of questions) if (scaffold) bank.keep(task.name(own), paying)
+      const { credited, unknown, zeroVarianceGroups } = await creditStep(policy, questions, config)
+      const loss = withCriticLoss(config.loss, config.critic)
+      const time = figures?.()
+      const told = [...credited, ...unknown]
+      const rollouts: LearntRollout[] = told.map(item => ({
+        ...item,
+        row: () => rolloutRow(task, step, item),
+      }))
+      return {
+        phases: [phaseOf({ ...config, loss }, datumsOf([credited], config))],
+        metrics: {
+          ...stepFigures(questions, config, step),
+          ...(zeroVarianceGroups !== null && { zeroVarianceGroups }),
+          ...(scaffold && { bankQuestions: bank.questions }),
+          ...(time && { time }),
+        },
+        rollouts,
+        ...outcomeOpinion(told, config),
+      }
+    },
+
+    evaluate,
+    ...(scaffold && { state: { save: () => bank.save(), load: value => bank.load(value) } }),
+  }
+}

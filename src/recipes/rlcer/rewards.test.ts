@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest'
+import {
+  controlled,
+  cotReward,
+  type JudgedRubric,
+  outcomeReward,
+  payingCriteria,
+  randomCot,
+  reasonerReward,
+  rubricatorReward,
+} from './rewards.ts'
+import type { JudgedCriterion } from './validity.ts'
+
+const judged = (
+  points: number,
+  met: readonly (0 | 1 | null)[],
+  { valid = true, text = `worth ${points}` } = {},
+): JudgedCriterion => ({
+  criterion: { id: text, text, points },
+  met: met.map(own => (own === null ? null : own === 1)),
+  ...{ valid, correlation: valid ? 0.5 : 0 },
+})
+
+const Z = [1, 1, 1, 0, 0, 0, 1, 0].map(Boolean)
+const K1 = judged(3, [1, 1, 0, 0, 0, 0, 1, 0])
+const K2 = judged(-4, [0, 0, 0, 1, 1, 0, 0, 0])
+
+const cots = (criteria: readonly JudgedCriterion[], emptyCot = 0) =>
+  Z.map((_, m) => cotReward(criteria, m, emptyCot))
+
+describe('reward of thinking (RLCER Eq. 8; spec 2.5)', () => {
+  it('has the values of the worked example', () => {
+    // MAX 3, MIN -4: raw 3, 3, 0, -4, -4, 0, 3, 0.
+    const expected = [1, 1, 4 / 7, 0, 0, 4 / 7, 1, 4 / 7]
+    cots([K1, K2]).forEach((cot, m) => {
+      expect(cot).toBeCloseTo(expected[m], 12)
+    })
+  })
+
+  it('without valid criteria is what the setting says', () => {
+    expect(cots([])).toEqual(Array(8).fill(0))
+    expect(cots([], 0.5)).toEqual(Array(8).fill(0.5))
+  })
+
+  it('of penalties alone is what they do not take: MAX 0 (spec 11, case 5)', () => {
+    const other = judged(-1, [1, 0, 0, 1, 0, 0, 0, 0])
+    expect(cots([K2, other])).toEqual([0.8, 1, 1, 0, 0.2, 1, 1, 1])
+  })
+
+  it('drops a missing verdict for that response alone, from all three sums', () => {
+    const k2 = judged(-4, [0, 0, 0, null, 1, 0, 0, 0])
+    const all = cots([K1, k2])
+    // Without k2 response 4 has MIN 0, MAX 3, raw 0.
+    expect(all[3]).toBe(0)
+    expect(all[2]).toBeCloseTo(4 / 7, 12)
+    const k1 = judged(3, [1, null, 0, 0, 0, 0, 1, 0])
+    expect(cots([k1, K2])[1]).toBe(1)
+  })
+
+  it('with a verdict on none of them is not known, which is no zero', () => {
+    expect(cotReward([judged(3, [null, 1]), judged(-2, [null, 0])], 0, 0)).toBeNull()
+    expect(cotReward([judged(3, [null, 1]), judged(-2, [null, 0])], 1, 0)).toBe(1)
+  })
+})
+
+describe('what steers reasoners', () => {
+  const rubric = (criteria: JudgedCriterion[], wellFormed = true): JudgedRubric => ({
+    ...{ K: criteria.length, wellFormed, criteria, failed: false },
+  })
+  const settings = { dedupe: true, unformattedSteers: false }
+  const textsOf = (criteria: readonly JudgedCriterion[]) => criteria.map(({ criterion }) => criterion.text)
+
+  it('is what is valid in all rubrics of the question together, each once', () => {
+    const paying = payingCriteria(
+      [
+        rubric([judged(2, [], { text: 'plans' }), judged(1, [], { text: 'is long', valid: false })]),
+        rubric([judged(5, [], { text: 'Plans.' }), judged(-1, [], { text: 'jumps' })]),
+      ],
+      settings,
+    )
+    expect(paying.map(({ criterion }) => criterion.points)).toEqual([5, -1])
+    expect(
+      payingCriteria([rubric([judged(2, [], { text: 'plans' }), judged(2, [], { text: 'plans' })])], {
+        ...settings,
+        dedupe: false,
+      }),
+    ).toHaveLength(2)
+  })
+
+  it('leaves out rubrics that break the format, unless they may', () => {
+    const broken = rubric([judged(2, [], { text: 'plans' })], false)
+    expect(payingCriteria([broken], settings)).toEqual([])
+    expect(textsOf(payingCriteria([broken], { ...settings, unformattedSteers: true }))).toEqual(['plans'])
+  })
+
+  it('leaves out what it is told to', () => {
+    const both = rubric([judged(2, [], { text: 'plans' }), judged(2, [], { text: 'is right' })])
+    const leftOut = ({ criterion: { text } }: JudgedCriterion) => text === 'is right'
+    expect(textsOf(payingCriteria([both], settings, leftOut))).toEqual(['plans'])
+  })
+})
+
+describe("a reasoner's reward (Eq. 6, 9)", () => {
+  it('is 1 or -1 for the answer', () => {
+    expect([true, false, null].map(outcomeReward)).toEqual([1, -1, null])
+  })
+
+  const parts = { outcome: 1, cot: 0.25, overlong: -0.5 }
+
+  it.each([
+    ['outcome+rubric', 0.75],
+    ['outcome', 0.5],
+    ['rubric', -0.25],
+    ['random', -0.25],
+  ] as const)('%s adds up its parts, and keeps them all', (kind, reward) => {
+    expect(reasonerReward(kind, parts)).toEqual({ reward, parts })
+  })
+
+  it('is not known where a part that counts is not', () => {
+    expect(reasonerReward('outcome+rubric', { ...parts, cot: null }).reward).toBeNull()
+    expect(reasonerReward('outcome', { ...parts, cot: null }).reward).toBe(0.5)
+    expect(reasonerReward('rubric', { ...parts, outcome: null }).reward).toBe(-0.25)
+    expect(reasonerReward('outcome', { ...parts, outcome: null }).reward).toBeNull()
+  })
+
+  it('of chance is between 0 and 1, the same for the same rollout', () => {
+    const draws = Array.from({ length: 500 }, (_, i) => randomCot(`1/1/reasoner/0/${i}`))
+    expect(Math.min(...draws)).toBeGreaterThanOrEqual(0)
+    expect(Math.max(...draws)).toBeLessThan(1)
+    expect(draws.reduce((a, b) => a + b) / 500).toBeCloseTo(0.5, 1)
+    expect(randomCot('1/1/reasoner/0/7')).toBe(draws[7])
+  })
+})
+
+describe("a rubricator's reward (Eq. 10 to 12; spec 2.6)", () => {
+  const settings = { evolving: true, maskUninformative: true }
+  const rubric = (valid: readonly boolean[], changes: Partial<JudgedRubric> = {}): JudgedRubric => ({
+    K: valid.length,
+    wellFormed: true,
+    criteria: valid.map((own, k) => judged(1, [], { valid: own, text: `c${k}` })),
+    failed: false,
+    ...changes,
+  })
+  const five = [true, true, false, false, false]
+
+  it('is the share of its criteria that are valid, and 1 for the format', () => {
+    expect(rubricatorReward(rubric(five), Z, settings)).toEqual({
+      reward: 1.4,
+      parts: { evolving: 0.4, format: 1 },
+    })
+    expect(rubricatorReward(rubric(Array(5).fill(true)), Z, settings).reward).toBe(2)
+  })
+
+  it('counts what it wrote, usable or not', () => {
+    expect(rubricatorReward(rubric(five, { K: 8, wellFormed: false }), Z, settings)).toEqual({
+      reward: 0.25,
+      parts: { evolving: 0.25, format: 0 },
+    })
+  })
+
+  it('is 0 for what cannot be read, and for no criteria at all', () => {
+    expect(rubricatorReward(rubric([], { wellFormed: false }), Z, settings)).toEqual({
+      reward: 0,
+      parts: { evolving: 0, format: 0 },
+    })
+  })
+
+  it('is not known where all responses are right or all wrong, or is 0 and the format', () => {
+    const all = Array(8).fill(true)
+    expect(rubricatorReward(rubric(five), all, settings)).toEqual({
+      reward: null,
+      parts: { evolving: null, format: 1 },
+    })
+    const none = rubric(Array(5).fill(false))
+    expect(rubricatorReward(none, all, { ...settings, maskUninformative: false })).toEqual({
+      reward: 1,
+      parts: { evolving: 0, format: 1 },
+    })
+  })
+
+  it('is not known where the verifier failed on it', () => {
+    expect(rubricatorReward(rubric(five, { failed: true }), Z, settings).reward).toBeNull()
+  })
+
+  it('without evolving is the format alone, everywhere', () => {
+    const alone = { ...settings, evolving: false }
+    expect(rubricatorReward(rubric(five), Z, alone)).toEqual({
+      reward: 1,
+      parts: { evolving: 0.4, format: 1 },
+    })
+    expect(rubricatorReward(rubric(five), Array(8).fill(true), alone).reward).toBe(1)
+    expect(rubricatorReward(rubric(five, { failed: true }), Z, alone).reward).toBe(1)
+  })
+})
+
+describe('controls', () => {
+  it('turn verdicts round', () => {
+    const [flipped] = controlled([judged(1, [1, 0, null])], 'flipped', 'k')
+    expect(flipped.met).toEqual([false, true, null])
+    // Turning every verdict round turns the reward round.
+    const turned = controlled([K1, K2], 'flipped', 'k')
+    Z.forEach((_, m) => {
+      expect(cotReward(turned, m, 0)).toBeCloseTo(1 - cotReward([K1, K2], m, 0)!, 12)
+    })
+  })
+
+  it('give verdicts to other responses, all criteria alike', () => {
+    const shuffled = controlled([K1, K2], 'shuffled', 'key')
+    const rowsOf = (criteria: readonly JudgedCriterion[]) =>
+      Z.map((_, m) => criteria.map(({ met }) => met[m]).join())
+    expect(rowsOf(shuffled).sort()).toEqual(rowsOf([K1, K2]).sort())
+    expect(rowsOf(shuffled)).not.toEqual(rowsOf([K1, K2]))
+    expect(controlled([K1, K2], 'shuffled', 'key')).toEqual(shuffled)
+    expect(controlled([], 'shuffled', 'key')).toEqual([])
+  })
+
+  it('draw verdicts by chance, and leave missing ones missing', () => {
+    const met = Array.from({ length: 400 }, (_, m): 0 | 1 | null => (m === 0 ? null : 1))
+    const [drawn] = controlled([judged(1, met)], 'random', 'k')
+    expect(drawn.met[0]).toBeNull()
+    const share = drawn.met.filter(Boolean).length / 399
+    expect(share).toBeGreaterThan(0.35)
+    expect(share).toBeLessThan(0.65)
+  })
+})

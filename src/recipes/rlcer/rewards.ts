@@ -1,0 +1,118 @@
+/** @file What reasoners and rubricators are paid: pure functions of verdicts and answers (RLCER Eq. 6 to 12; spec 2.5, 2.6). */
+
+import type { Reward } from '../../rl/rollout.ts'
+import { Rng } from '../../util/rng.ts'
+import type { RlcerConfig } from './config.ts'
+import { isConstant, type JudgedCriterion, type VerifiedRubric, withoutDuplicates } from './validity.ts'
+
+/** A criterion that pays: its points, and who meets it. */
+export type PayingCriterion = Pick<JudgedCriterion, 'criterion' | 'met'>
+
+/** One rubric of a question with its criteria judged. */
+export interface JudgedRubric extends Pick<VerifiedRubric, 'K' | 'wellFormed'> {
+  criteria: readonly JudgedCriterion[]
+  /** The verifier failed on it: nothing is known of its criteria. */
+  failed: boolean
+}
+
+/**
+ * The criteria that steer reasoners: the valid ones of all the question's rubrics together.
+ * @param isLeftOut criteria that may not steer besides
+ */
+export const payingCriteria = (
+  rubrics: readonly JudgedRubric[],
+  { dedupe, unformattedSteers }: { dedupe: boolean; unformattedSteers: boolean },
+  isLeftOut: (criterion: JudgedCriterion) => boolean = () => false,
+): JudgedCriterion[] => {
+  const valid = rubrics
+    .filter(({ wellFormed }) => wellFormed || unformattedSteers)
+    .flatMap(({ criteria }) => criteria.filter(own => own.valid && !isLeftOut(own)))
+  return dedupe ? withoutDuplicates(valid) : valid
+}
+
+/**
+ * Reward of one response's thinking: points earned between the least and the most that its criteria can give. Criteria without
+ * a verdict on it are dropped for it alone.
+ * @returns `emptyCot` without criteria; null where there are some and a verdict on none
+ */
+export const cotReward = (
+  criteria: readonly PayingCriterion[],
+  response: number,
+  emptyCot: number,
+): number | null => {
+  if (criteria.length === 0) return emptyCot
+  let raw = 0
+  let highest = 0
+  let lowest = 0
+  for (const { criterion, met } of criteria) {
+    const own = met[response]
+    if (own === null) continue
+    raw += own ? criterion.points : 0
+    highest += Math.max(criterion.points, 0)
+    lowest += Math.min(criterion.points, 0)
+  }
+  return highest === lowest ? null : (raw - lowest) / (highest - lowest)
+}
+
+/**
+ * A negative control: what criteria say of responses, drawn by chance, given to other responses of the question, or turned
+ * round. Depends on the key alone.
+ */
+export const controlled = <Item extends PayingCriterion>(
+  criteria: readonly Item[],
+  control: 'random' | 'shuffled' | 'flipped',
+  key: string,
+): Item[] => {
+  const rng = new Rng(`${control} verdicts/${key}`)
+  const order = rng.shuffle(criteria[0]?.met.map((_, m) => m) ?? [])
+  const changed = (met: PayingCriterion['met']) => {
+    if (control === 'flipped') return met.map(own => (own === null ? null : !own))
+    if (control === 'shuffled') return order.map(m => met[m])
+    return met.map(own => (own === null ? null : rng.next() < 0.5))
+  }
+  return criteria.map(item => ({ ...item, met: changed(item.met) }))
+}
+
+/** What a reasoner's reward is made of; `cot` is what its kind of reward pays for thinking. */
+export type ReasonerParts = Record<'outcome' | 'cot' | 'overlong', number | null>
+
+/** +1 for a right answer, -1 for a wrong one; null where nobody knows. */
+export const outcomeReward = (correct: boolean | null): number | null =>
+  correct === null ? null : correct ? 1 : -1
+
+/** Which parts each kind of reward adds up. */
+export const REASONER_PARTS = {
+  'outcome+rubric': ['outcome', 'cot', 'overlong'],
+  outcome: ['outcome', 'overlong'],
+  rubric: ['cot', 'overlong'],
+  random: ['cot', 'overlong'],
+} as const satisfies Record<RlcerConfig['reasonerReward'], readonly (keyof ReasonerParts)[]>
+
+/** The sum of the parts that count; null where one of them is not known. */
+export const reasonerReward = (kind: RlcerConfig['reasonerReward'], parts: ReasonerParts): Reward => {
+  const counted = REASONER_PARTS[kind].map(name => parts[name])
+  const known = counted.filter(part => part !== null)
+  return { reward: known.length < counted.length ? null : known.reduce((sum, part) => sum + part, 0), parts }
+}
+
+/** Chance in place of rubrics (Rubric Only (Random)): the same for the same rollout. */
+export const randomCot = (key: string): number => new Rng(`random thinking reward/${key}`).next()
+
+export const RUBRICATOR_PARTS = ['evolving', 'format'] as const
+
+/**
+ * A rubricator's reward: the share of its criteria that are valid, and 1 for the format. Where all responses were right or all
+ * wrong no criterion can be valid, through no fault of its own: nothing is known of the rubric then, nor where the verifier
+ * failed on it.
+ */
+export const rubricatorReward = (
+  { K, wellFormed, criteria, failed }: JudgedRubric,
+  correct: readonly (boolean | null)[],
+  { evolving: pays, maskUninformative }: { evolving: boolean; maskUninformative: boolean },
+): Reward => {
+  const format = Number(wellFormed)
+  const share = K === 0 ? 0 : criteria.filter(({ valid }) => valid).length / K
+  if (!pays) return { reward: format, parts: { evolving: share, format } }
+  const unknown = failed || (maskUninformative && isConstant(correct))
+  return { reward: unknown ? null : share + format, parts: { evolving: unknown ? null : share, format } }
+}

@@ -1,0 +1,61 @@
+/** @file A rollout of either role as it is kept for reading. */
+
+import type { Credited } from '../../rl/rollout.ts'
+import type { RolloutRow } from '../../runs/rows.ts'
+import type { RubricatorTask } from '../../tasks/thinking.ts'
+import { rolloutFields } from '../../train/lesson-rows.ts'
+import type { Asked, ReasonerGrade, RubricGrade } from './exploration.ts'
+import { isRight } from './judging.ts'
+
+/** A reasoner's or a rubricator's rollout, told apart by its role. */
+export const rolloutRow = <Problem>(
+  task: RubricatorTask<Problem>,
+  step: number,
+  item: Credited<unknown, unknown>,
+): RolloutRow =>
+  item.rollout.role === 'rubricator'
+    ? rubricatorRow(task, step, item as Credited<Asked<Problem>, RubricGrade>)
+    : reasonerRow(task, step, item as Credited<Problem, ReasonerGrade>)
+
+const reasonerRow = <Problem>(
+  task: RubricatorTask<Problem>,
+  step: number,
+  item: Credited<Problem, ReasonerGrade>,
+): RolloutRow => {
+  const { problem, grade, parts, rollout } = item
+  const correct = isRight(grade.scored)
+  return {
+    ...rolloutFields(step, item),
+    problemId: task.name(problem),
+    prompt: task.question(problem),
+    response: grade.response.text,
+    answer: grade.response.closed ? grade.response.answer : null,
+    ...(correct !== null && { correct }),
+    parts,
+    ...(rollout.sampledFrom && { flags: { hinted: 1 } }),
+  }
+}
+
+/** Of a rubricator's criteria the row says which were valid. */
+const rubricatorRow = <Problem>(
+  task: RubricatorTask<Problem>,
+  step: number,
+  item: Credited<Asked<Problem>, RubricGrade>,
+): RolloutRow => {
+  const { problem: asked, grade, parts, rollout } = item
+  const { criteria = [] } = grade.judged ?? {}
+  const [fault] = grade.proposal.problems
+  return {
+    ...rolloutFields(step, item),
+    problemId: task.name(asked.problem),
+    prompt: `${task.question(asked.problem)}\n\n${asked.responses[asked.shown].text}`,
+    response: task.rubricatorText(rollout.tokens),
+    parts,
+    ...(fault !== undefined && { flags: { unformatted: 1 } }),
+    verdicts: criteria.map(({ criterion, correlation, valid }) => ({
+      criterionId: criterion.id,
+      met: valid,
+      explanation: `${criterion.text} (${criterion.points}): ${correlation === null ? 'says nothing here' : `correlation ${correlation.toFixed(2)} with being right`}`,
+    })),
+  }
+}

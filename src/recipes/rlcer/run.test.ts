@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readEvals, readMetrics, readRollouts, withoutTimings } from '../../runs/readers.ts'
+import type { EvalRow } from '../../runs/rows.ts'
+import { rlcerSchema } from './config.ts'
+import { EVALUATED_SETS } from './evaluate.ts'
+import { runRlcer } from './run.ts'
+
+const SLOW_MS = 240_000
+
+let folder: string
+let model: string
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gradus-rlcer-'))
+  await runRlcer(rlcerSchema.parse({ ...tiny, coldStart, steps: 1 }), {
+    dir: join(folder, 'cold'),
+    resume: false,
+  })
+  model = join(folder, 'cold', 'cold-start', 'checkpoints', 'step-000060')
+}, SLOW_MS)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const coldStart = {
+  steps: 60,
+  batch: 16,
+  operations: { min: 2, max: 3 },
+  model: { shape: { hiddenSize: 32, layers: 1, heads: 2, maxPositions: 160 } },
+  optimizer: { learningRate: { kind: 'constant', peak: 1e-2 } },
+  policy: { threads: 1 },
+  evaluation: { problems: 2, maxTokens: 40 },
+}
+
+const tiny = {
+  policy: { threads: 1 },
+  task: { kind: 'arithmetic', operations: { min: 2, max: 3 }, pool: 4 },
+  rollout: { prompts: 3, samples: 4, maxTokens: 40 },
+  // Held to the grammar, so that so small a model writes rubrics at all.
+  rubricator: { maxTokens: 90, constrained: true, format: { maxCriteria: 6 }, unformattedSteers: true },
+  optimizer: { learningRate: { kind: 'constant', peak: 1e-3 } },
+  questionsTogether: 2,
+  steps: 3,
+  evaluation: { problems: 6, samples: 2, bestOf: [2], rubrics: 4 },
+}
+
+const train = (name: string, more: object = {}, resume = false, stopAfter = Number.POSITIVE_INFINITY) => {
+  let steps = 0
+  return runRlcer(rlcerSchema.parse({ ...tiny, model: { folder: model }, ...more }), {
+    ...{ dir: join(folder, name), resume },
+    events: { onStep: () => steps++, shouldStop: () => steps >= stopAfter },
+  })
+}
+
+const rowsOf = (name: string) => {
+  const dir = join(folder, name)
+  return {
+    metrics: readMetrics(dir).map(withoutTimings),
+    evals: readEvals(dir),
+    rollouts: readRollouts(dir),
+  }
+}
+
+describe('rlcer on arithmetic', () => {
+  it('begins with its own cold start', () => {
+    expect(readMetrics(join(folder, 'cold', 'cold-start'))).toHaveLength(60)
+    expect(readMetrics(join(folder, 'cold'))).toHaveLength(1)
+  })
+
+  it(
+    'keeps rows of both roles, figures of rubrics, and evaluations with and without hints',
+    async () => {
+      await train('whole')
+      const { metrics, evals, rollouts } = rowsOf('whole')
+      expect(new Set(rollouts.map(({ role }) => role))).toEqual(new Set(['reasoner', 'rubricator']))
+      for (const row of metrics) {
+        expect(row).toMatchObject({ rollouts: 24, roleTokens: { reasoner: expect.any(Number) } })
+        expect(Number(row.criteriaPerRubric)).toBeGreaterThanOrEqual(5)
+        expect(row).toHaveProperty('validMinusNull')
+      }
+      const setsAt = (step: number) => evals.filter(row => row.step === step).map(({ set }) => set)
+      expect(setsAt(0)).toEqual(Object.values(EVALUATED_SETS))
+      expect(setsAt(3)).toEqual(Object.values(EVALUATED_SETS))
+      const rowOf = (set: string) => evals.find(row => row.step === 3 && row.set === set) as EvalRow
+      const { scores, items } = rowOf('unseen')
+      expect(Object.keys(scores)).toEqual(['accuracy', 'best@2', 'answered'])
+      expect(items).toHaveLength(6)
+      expect(rowOf('hinted').items!.map(({ id }) => id)).toEqual(items!.map(({ id }) => id))
+      const [hinted, placebo] = ['hinted', 'placebo'].map(set => rowOf(set).figures!)
+      expect(hinted.hints).toBeGreaterThan(1)
+      expect(Math.abs(Number(hinted.hintTokens) - Number(placebo.hintTokens))).toBeLessThan(6)
+    },
+    SLOW_MS,
+  )
+
+  it.each<[string, object]>([
+    ['as it is', {}],
+    [
+      'with a scaffold, pipelined, without a critic',
+      { scaffold: { group: { kind: 'linear' }, decay: { kind: 'constant' } }, critic: null, pipeline: true },
+    ],
+  ])(
+    'stops and goes on to the same rows, %s',
+    async (name, settings) => {
+      const more = { ...settings, evaluation: { problems: 2, hinted: false, rubrics: 0 } }
+      await train(`${name} whole`, more)
+      await train(`${name} stopped`, more, false, 2)
+      expect(readMetrics(join(folder, `${name} stopped`))).toHaveLength(2)
+      await train(`${name} stopped`, more, true)
+      expect(rowsOf(`${name} stopped`)).toEqual(rowsOf(`${name} whole`))
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'RLVR has no rubricators, and its figures none of rubrics',
+    async () => {
+      const rubricator = { ...tiny.rubricator, enabled: false }
+      await train('rlvr', { rubricator, reasonerReward: 'outcome', steps: 1 })
+      const { metrics, rollouts } = rowsOf('rlvr')
+      expect(metrics[0].rollouts).toBe(12)
+      expect(metrics[0]).not.toHaveProperty('validRate')
+      expect(rollouts.every(({ role }) => role === 'reasoner')).toBe(true)
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'a noisy verifier is compared with execution',
+    async () => {
+      await train('noisy', {
+        ...{ verifier: { kind: 'noisy', flipRate: 0.25 }, steps: 1 },
+        evaluation: { problems: 2, hinted: false, rubrics: 0 },
+      })
+      const { verifierAgreement } = rowsOf('noisy').metrics[0] as Record<string, Record<string, number>>
+      expect(verifierAgreement.reward).toBeGreaterThan(0.6)
+      expect(verifierAgreement.reward).toBeLessThan(0.9)
+    },
+    SLOW_MS,
+  )
+})

@@ -1,0 +1,90 @@
+/** @file Runs rlcer: model, questions, verifier and run folder put together, from the start or from a checkpoint. */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { openPolicy } from '../../policy/open.ts'
+import type { MonitorSettings } from '../../train/monitors/config.ts'
+import type { StepsResult } from '../../train/steps.ts'
+import { runArithmeticColdStart } from '../arithmetic-cold-start/run.ts'
+import { criticLoop, withCriticLoss } from '../common/critic.ts'
+import { runPhase } from '../common/phase.ts'
+import type { RunOptions, RunResult } from '../common/recipe.ts'
+import { decidingHash, type Session, withRun } from '../common/session.ts'
+import { loopSettings, reinforce } from '../common/training.ts'
+import { arithmeticQuestions } from './arithmetic-questions.ts'
+import { check, modelShape } from './check.ts'
+import type { RlcerConfig } from './config.ts'
+import { EVALUATED_SETS, evaluation } from './evaluate.ts'
+import type { Questions } from './questions.ts'
+import { rlcer } from './recipe.ts'
+import { openVerifier } from './verifiers.ts'
+
+const COLD_START = 'cold-start'
+
+/**
+ * Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report.
+ * @throws ConfigError for settings that do not go together; what training throws
+ */
+export const runRlcer = async (config: RlcerConfig, options: RunOptions): Promise<RunResult> => {
+  const given = check(config, 'run')
+  const session = {
+    ...options,
+    info: runInfo(config),
+    configHash: decidingHash(config),
+    mayLackCheckpoint: (dir: string) => config.coldStart !== null && existsSync(join(dir, COLD_START)),
+  }
+  return withRun(session, async open => {
+    const coldStart = (phase: RunOptions) =>
+      runArithmeticColdStart({ ...config.coldStart!, monitors: config.monitors }, phase)
+    const folder = given ?? (await runPhase(join(open.run.dir, COLD_START), options, coldStart))
+    if (folder === null) return { step: 0, finished: false }
+    return learnQuestions(config, open, folder, arithmeticQuestions(config), options)
+  })
+}
+
+const runInfo = (config: RlcerConfig) => ({
+  config,
+  recipe: config.recipe,
+  model: config.model.folder ?? 'cold start of this run',
+  seed: config.seed,
+  steps: config.steps,
+  primarySet: EVALUATED_SETS.plain,
+})
+
+/** The same for every kind of questions. */
+const learnQuestions = async <Problem>(
+  config: RlcerConfig,
+  open: Session,
+  folder: string,
+  questions: Questions<Problem>,
+  { events = {} }: Pick<RunOptions, 'events'>,
+): Promise<StepsResult> => {
+  const { run, from, use } = open
+  await use(Promise.resolve(questions))
+  for (const message of from === null ? questions.notes : []) {
+    run.appendEvent({ level: 'info', message })
+    events.onMessage?.(message)
+  }
+  const { verifier, truth } = await use(openVerifier(config, questions))
+  const { seed, critic } = config
+  const lora = config.model.lora ?? undefined
+  const policy = await use(openPolicy(config.policy, { folder, lora, seed, valueHead: critic !== null }))
+  const { task, train, test, rubricAutomaton } = questions
+  const positions = modelShape(config)?.maxPositions
+  const recipe = () =>
+    rlcer(config, {
+      ...{ policy, problem: train, task, verifier, truth, positions, rubricAutomaton },
+      evaluate: evaluation(config, {
+        ...{ policy, task, verifier: truth ?? verifier, test, positions, rubricAutomaton },
+      }),
+    })
+  const settings = {
+    ...loopSettings(config, decidingHash(config), monitorsOf(config)),
+    ...criticLoop(critic),
+  }
+  return reinforce(open, policy, withCriticLoss(config.loss, critic), recipe, settings, events)
+}
+
+/** Where ratios start from another prompt on purpose, their gap is no mismatch. */
+const monitorsOf = ({ monitors, ratio }: RlcerConfig): MonitorSettings | null =>
+  monitors && ratio === 'true-is' ? { ...monitors, samplerMismatch: null } : monitors

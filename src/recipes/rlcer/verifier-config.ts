@@ -1,0 +1,21 @@
+/** @file Who decides whether thinking meets proposed criteria: settings. */
+
+import { z } from 'zod'
+
+const share = z.number().min(0).max(1)
+
+export const verifierSchema = z.discriminatedUnion('kind', [
+  /** The task's own: criteria are executed. */
+  z.strictObject({ kind: z.literal('exact') }),
+  /** The same with verdicts turned round by chance, always the same ones of a rollout. */
+  z.strictObject({ kind: z.literal('noisy'), flipRate: share.default(0.1) }),
+  /** A model that learnt to: a checkpoint of `gradus train learned-verifier`. */
+  z.strictObject({
+    kind: z.literal('learned'),
+    folder: z.string(),
+    /** Met from this probability on. */
+    threshold: z.number().gt(0).lt(1).default(0.5),
+  }),
+])
+
+export type VerifierConfig = z.output<typeof verifierSchema>

@@ -1,0 +1,81 @@
+/** @file Who decides criteria in place of execution: a noisy hand, a model that learnt to. */
+
+import type { Verdict } from '../../rubric/criterion.ts'
+import type { RubricatorTask, ThinkingVerifier, ThoughtResponse } from '../../tasks/thinking.ts'
+import { Rng } from '../../util/rng.ts'
+import { comesLater, type Purpose } from '../common/phase.ts'
+import { wholeModel } from '../common/starting-model.ts'
+import { LearnedVerifier } from '../learned-verifier/grader.ts'
+import type { RlcerConfig } from './config.ts'
+import type { Questions } from './questions.ts'
+
+/** A verifier that is closed when the run ends. */
+export interface OpenVerifier<Problem> {
+  verifier: ThinkingVerifier<Problem>
+  /** Execution, where another one decides. */
+  truth?: ThinkingVerifier<Problem>
+  close(): Promise<void>
+}
+
+/**
+ * The verifier that the configuration names.
+ * @throws CheckpointError for a folder without a learned verifier
+ */
+export const openVerifier = async <Problem>(
+  { verifier }: Pick<RlcerConfig, 'verifier'>,
+  { task, exact }: Questions<Problem>,
+): Promise<OpenVerifier<Problem>> => {
+  const close = async () => {}
+  switch (verifier.kind) {
+    case 'exact':
+      return { verifier: exact!, close }
+    case 'noisy':
+      return { verifier: noisyVerifier(exact!, verifier.flipRate), truth: exact, close }
+    case 'learned': {
+      const learned = await LearnedVerifier.open(verifier.folder, { threshold: verifier.threshold })
+      return { verifier: learnedVerifier(learned, task), truth: exact, close: () => learned.close() }
+    }
+  }
+}
+
+/** @throws CheckpointError for a folder without a model, where it need not come later */
+export const checkVerifier = ({ verifier }: Pick<RlcerConfig, 'verifier'>, purpose: Purpose): void => {
+  if (verifier.kind === 'learned' && !comesLater(verifier.folder, purpose))
+    wholeModel(verifier.folder, 'verifier.folder')
+}
+
+/** Verdicts with some turned round. Which ones depends on the items' keys alone; those that were not given stay as they are. */
+export const noisyVerifier = <Problem>(
+  exact: ThinkingVerifier<Problem>,
+  flipRate: number,
+): ThinkingVerifier<Problem> => ({
+  verify: async items => {
+    const verdicts = await exact.verify(items)
+    return verdicts.map((own, i) => {
+      const rng = new Rng(`flipped verdicts/${items[i].key ?? i}`)
+      return own.map((verdict): Verdict => {
+        const flips = rng.next() < flipRate
+        return flips && verdict.met !== null ? { ...verdict, met: !verdict.met } : verdict
+      })
+    })
+  },
+})
+
+/** A response as a model reads it: its thinking, and the answer where that is not masked. */
+const textOf = ({ thinking, answer }: ThoughtResponse): string =>
+  answer === '' ? thinking : `${thinking}\n${answer}`
+
+const learnedVerifier = <Problem>(
+  learned: LearnedVerifier,
+  task: Pick<RubricatorTask<Problem>, 'question'>,
+): ThinkingVerifier<Problem> => ({
+  verify: items =>
+    Promise.all(
+      items.map(({ problem, response, rubric: { criteria } }) =>
+        learned.grade(
+          { prompt: [{ role: 'user', content: task.question(problem) }], response: textOf(response) },
+          criteria,
+        ),
+      ),
+    ),
+})
