@@ -16,3 +16,4 @@ export {
 } from './math/index.ts'
 export * from './rubric-grader.ts'
 export * from './rules/index.ts'
+export * from './thinking/index.ts'

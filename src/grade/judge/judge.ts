@@ -14,7 +14,8 @@ import {
   type VerdictStore,
 } from './judge-options.ts'
 import { type PlannedCall, planCalls } from './plan.ts'
-import { renderSubject, type SubjectOptions } from './templates/subject.ts'
+import type { JudgeForm } from './templates/form.ts'
+import type { SubjectOptions } from './templates/subject.ts'
 import { messagesOf } from './templates/template.ts'
 import { type Quote, quoteUntrusted } from './untrusted.ts'
 import { callKey, samplingText, subjectDigest } from './verdict-key.ts'
@@ -97,9 +98,9 @@ class ChatJudge implements LlmJudge {
     { signal, sampleIndex = 0 }: GradeOptions = {},
   ): Promise<JudgedVerdict[]> {
     signal?.throwIfAborted()
-    const { shape, levels } = this.#options
+    const { shape, levels, form } = this.#options
     const subject = new Subject(item, this.#options, this.#quote)
-    const calls = planCalls(criteria, shape, levels)
+    const calls = planCalls(criteria, shape, levels, form)
     const seats: Seat<CallOutcome>[] = []
     const repeat = this.#options.sampleIndex + sampleIndex
     const outcomes = calls.map(call => this.#outcome(subject, call, repeat, seats))
@@ -114,9 +115,9 @@ class ChatJudge implements LlmJudge {
   }
 
   preview(item: GradeItem, criteria: readonly Criterion[]): ExpectedCall[] {
-    const { shape, levels, cache, fresh, sampleIndex } = this.#options
+    const { shape, levels, cache, fresh, sampleIndex, form } = this.#options
     const subject = new Subject(item, this.#options, this.#quote)
-    return planCalls(criteria, shape, levels).map(call => {
+    return planCalls(criteria, shape, levels, form).map(call => {
       const key = callKey(this.#keyed, call.template, subject.digest, call.criteria, sampleIndex)
       const messages = messagesOf(call.template, subject.rendered, call.criteria, this.#quote)
       return {
@@ -213,19 +214,19 @@ class ChatJudge implements LlmJudge {
 /** What is judged. Quoting and hashing are done when first asked for, once for all of its criteria. */
 class Subject {
   readonly #item: GradeItem
-  readonly #options: SubjectOptions
+  readonly #options: SubjectOptions & { form: JudgeForm }
   readonly #quote: Quote
   #rendered: string | undefined
   #digest: string | undefined
 
-  constructor(item: GradeItem, options: SubjectOptions, quote: Quote) {
+  constructor(item: GradeItem, options: SubjectOptions & { form: JudgeForm }, quote: Quote) {
     this.#item = item
     this.#options = options
     this.#quote = quote
   }
 
   get rendered(): string {
-    this.#rendered ??= renderSubject(this.#item, this.#options, this.#quote)
+    this.#rendered ??= this.#options.form.subject(this.#item, this.#options, this.#quote)
     return this.#rendered
   }
 
