@@ -14,6 +14,7 @@ export {
   mathEqual,
   verifyMathRow,
 } from './math/index.ts'
+export * from './proposal/index.ts'
 export * from './rubric-grader.ts'
 export * from './rules/index.ts'
 export * from './thinking/index.ts'
