@@ -8,6 +8,7 @@ import { scriptedModel } from '../chat/scripted-model.ts'
 import { HttpJudge } from '../grade/judge/http-judge.fixture.ts'
 import { llmJudge } from '../grade/judge/judge.ts'
 import { caseTag, ruleTag, ScriptedServer, truthOf } from '../grade/judge/scripted/index.ts'
+import { quoteUntrusted } from '../grade/judge/untrusted.ts'
 import { openThinkingJudge, thinkingJudgeSchema } from '../grade/thinking/config.ts'
 import { RESPONSE_JUDGE, THINKING_JUDGE } from '../grade/thinking/rit-judges.ts'
 import { RUBRIC_VERIFIER } from '../grade/thinking/rubric-verifier.ts'
@@ -151,6 +152,29 @@ describe('a rubric on a response', () => {
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
+  })
+
+  it('quotes a response once, however many rubrics it is judged by', async () => {
+    const quoted: string[] = []
+    const judge = llmJudge({
+      model: scriptedModel(() => '{"judgement": [true]}'),
+      form: RUBRIC_VERIFIER,
+      shape: 'rubric',
+      quote: (text, tag) => {
+        quoted.push(tag)
+        return quoteUntrusted(text, tag)
+      },
+    })
+    const rubrics = rubric.criteria.map(criterion => ({ criteria: [criterion] }))
+    const other = { ...item, response: partThinking('Another one.') }
+    const pairs = rubrics.flatMap(own => [
+      { ...item, rubric: own },
+      { ...other, rubric: own },
+    ])
+    const verdicts = await new JudgeVerifier(judge, task).verify(pairs)
+    expect(verdicts.map(met)).toEqual(pairs.map(() => [true]))
+    const count = (tag: string) => quoted.filter(own => own === tag).length
+    expect([count('response'), count('criterion')]).toEqual([2, 6])
   })
 
   it('of nothing needs no call; nor does an empty response, which meets nothing and avoids nothing', async () => {
