@@ -70,6 +70,9 @@ const tokenCounter = (folder: string | null): { count: Counter; estimated: boole
   return { count: characters, estimated: true }
 }
 
+/** Prompts of rubricators are long and much alike: so many of them are counted. */
+const RUBRICATOR_SAMPLE = 200
+
 /** What a plan knows of its questions. */
 export interface QuestionFigureSettings {
   task: QuestionTaskConfig
@@ -125,7 +128,9 @@ export const questionFigures = ({ task, folder }: QuestionFigureSettings): Quest
     test: sides[1].length,
     promptTokens: mean(all.map(({ tokens }) => tokens)),
     longestPrompt: Math.max(...all.map(({ tokens }) => tokens)),
-    rubricatorTokens: mean(all.map(({ question }) => count(rubricatorMessages(question, '')))),
+    rubricatorTokens: mean(
+      all.slice(0, RUBRICATOR_SAMPLE).map(({ question }) => count(rubricatorMessages(question, ''))),
+    ),
     questionCharacters: mean(all.map(({ question }) => questionText(question).length)),
     judged: mean(all.map(({ question }) => judgedOf(question))),
     assumed: false,

@@ -85,6 +85,8 @@ const writingBench: Loader = row => {
   if (mismatch !== null)
     throw new DataError(`expected a row of WritingBench with query and checklist, got one with ${mismatch}`)
   const { id, prompt = [], rubric } = writingbench.read(row, 'row', '')
+  if (rubric.criteria.length === 0)
+    throw new DataError('checklist: expected criteria, got none; an open question is graded by them')
   return { ...(id !== '' && { id }), question: prompt[0].content, kind: 'open', rubric }
 }
 

@@ -5,7 +5,7 @@ import { needsJudge } from '../../grade/rubric-grader.ts'
 import { type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { QuestionTaskConfig } from './config.ts'
-import type { Question } from './question.ts'
+import { type Question, questionText } from './question.ts'
 import { splitQuestions } from './rows.ts'
 import { QuestionTask } from './task.ts'
 
@@ -31,6 +31,23 @@ export interface OpenQuestions {
   /** What a person should know of them. */
   notes: string[]
   format: ChatFormat
+}
+
+/** What a byte of a question may become in a quotation, where markup is written as entities. */
+const MOST_TOKENS_A_BYTE = 8
+
+/**
+ * Whether a prompt about a question has at most so many tokens. A token is at least a byte, so most questions need not be
+ * encoded to see that: tens of thousands would take minutes.
+ */
+const fitting = (limit: number, count: (question: Question) => number): ((question: Question) => boolean) => {
+  const beside = new Map<Question['kind'], number>()
+  return question => {
+    const { kind } = question
+    if (!beside.has(kind)) beside.set(kind, count({ id: '', question: 'x', kind }))
+    const most = beside.get(kind)! + MOST_TOKENS_A_BYTE * Buffer.byteLength(questionText(question))
+    return most <= limit || count(question) <= limit
+  }
 }
 
 /** Whether some question is open, and has criteria that only a judge can decide. */
@@ -62,9 +79,12 @@ export const openQuestions = ({
       },
     )
   const limit = Math.min(config.maxPromptTokens, room)
-  const fits = (question: Question) =>
-    task.prompt(question).length <= limit &&
-    (!rubricator || task.rubricatorPrompt(question, NO_RESPONSE).length <= options.maxRubricatorTokens)
+  const fitsReasoner = fitting(limit, question => task.prompt(question).length)
+  const fitsRubricator = fitting(
+    options.maxRubricatorTokens,
+    question => task.rubricatorPrompt(question, NO_RESPONSE).length,
+  )
+  const fits = (question: Question) => fitsReasoner(question) && (!rubricator || fitsRubricator(question))
   const [train, test] = [split.train, split.test].map(side => side.filter(fits))
   if (train.length === 0 || test.length === 0)
     throw new ConfigError(

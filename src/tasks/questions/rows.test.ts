@@ -1,10 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { GradusError } from '../../util/errors.ts'
 import { sharedData } from '../../util/shared-data.ts'
+import { answerVerdict } from './answers.ts'
 import { questionTaskSchema } from './config.ts'
-import { QUESTION_FORMATS, type QuestionFormat } from './formats.ts'
+import { loadQuestion, QUESTION_FORMATS, type QuestionFormat } from './formats.ts'
 import { type Question, questionText } from './question.ts'
 import { QUESTION_ROWS, writeQuestions } from './rows.fixture.ts'
 import { PAPER_SPLITS, readQuestions, splitQuestions } from './rows.ts'
@@ -104,6 +107,7 @@ describe('rows of public files', () => {
       ],
       ['longbench-write', { prompt: 'x', length: 0 }, 'length: expected a number of more than 0'],
       ['writingbench', { query: 'x' }, 'no checklist'],
+      ['writingbench', { query: 'x', checklist: [] }, 'checklist: expected criteria, got none'],
       ['plain', { question: 'x' }, 'answer: expected the right answer, got nothing'],
       ['plain', { question: 'x', answer: '1', gold: 2 }, 'gold: '],
       ['plain', { question: 'x', options: ['a', 'b'], answer: 'c' }, 'answer: expected one of the options'],
@@ -131,6 +135,56 @@ describe('rows of public files', () => {
     }
     const rules = writeQuestions(folder, 'plain', [{ question: 'x', rubric }])
     expect(() => readQuestions(rules, 'plain')).toThrow(`${rules}:1`)
+  })
+})
+
+describe('rows of any kind', () => {
+  const keys = [
+    'prompt',
+    'problem',
+    'question',
+    'answer',
+    'mc1_targets',
+    'length',
+    'query',
+    'checklist',
+    'options',
+    'rubric',
+    'kind',
+    'id',
+    'index',
+  ]
+  const row = fc.oneof(
+    fc.jsonValue(),
+    fc.dictionary(
+      fc.constantFrom(...keys),
+      fc.oneof(fc.jsonValue(), fc.constantFrom(0, 1, 'A', true, ['x', 'y'])),
+    ),
+    fc.constantFrom(...Object.values(QUESTION_ROWS).flat()),
+  )
+
+  it('are questions that can be shown and graded, or errors that a person can act on', () => {
+    let read = 0
+    fc.assert(
+      fc.property(fc.constantFrom(...QUESTION_FORMATS), row, (format, value) => {
+        let loaded: ReturnType<typeof loadQuestion>
+        try {
+          loaded = loadQuestion(format, value)
+        } catch (error) {
+          expect(error).toBeInstanceOf(GradusError)
+          return
+        }
+        read++
+        const question: Question = { ...loaded, id: loaded.id ?? 'x' }
+        expect(questionText(question)).not.toBe('')
+        if (question.kind === 'open') expect(question.rubric?.criteria.length).toBeGreaterThan(0)
+        else expect(answerVerdict(question, `\\boxed{${question.gold}}`).met).not.toBe(undefined)
+        if (question.kind === 'choice' || question.kind === 'yes-no')
+          expect(answerVerdict(question, `\\boxed{${question.gold}}`).met).toBe(true)
+      }),
+      { numRuns: 3000 },
+    )
+    expect(read).toBeGreaterThan(100)
   })
 })
 
