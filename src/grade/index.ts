@@ -17,3 +17,4 @@ export {
 export * from './proposal/index.ts'
 export * from './rubric-grader.ts'
 export * from './rules/index.ts'
+export * from './thinking/index.ts'

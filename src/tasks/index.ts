@@ -2,5 +2,7 @@
 
 export * as checklist from './checklist/index.ts'
 export * as conversation from './conversation/index.ts'
+export * from './judge-verifier.ts'
 export * from './logic/index.ts'
+export * as questions from './questions/index.ts'
 export * from './scored-response.ts'

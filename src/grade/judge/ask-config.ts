@@ -39,6 +39,8 @@ const COMMON = {
  *   Servers, commands and `llmJudge` have it.
  * - `ruscarl`: the numbers of RuscaRL's code (spec 4.1, 1.5), which asks afresh instead. The recipe has it. Its topK holds
  *   only where every endpoint is sent it (`sendTopK`); any server but vLLM and its like would refuse it.
+ * - `thinking`: judges of thinking are asked about the whole rubric in one call; up to three further attempts (spec 1.5), every
+ *   other one with the unusable answer sent back.
  */
 export const ASK_PRESETS = {
   plain: {
@@ -60,6 +62,17 @@ export const ASK_PRESETS = {
     topK: 20,
     presencePenalty: 1.5,
     maxTokens: 4096,
+  },
+  thinking: {
+    ...COMMON,
+    shape: 'rubric',
+    repairs: 1,
+    retries: 1,
+    temperature: 0,
+    topP: null,
+    topK: null,
+    presencePenalty: null,
+    maxTokens: null,
   },
 } as const satisfies Record<string, Ask>
 export type AskPreset = keyof typeof ASK_PRESETS

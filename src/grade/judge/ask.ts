@@ -57,7 +57,7 @@ export const ask = async (settings: AskSettings, call: Call, signal?: AbortSigna
       if (reading.problem === undefined) return { judgements: reading.value, attempts }
       last = { problem: reading.problem, raw: response.text }
       if (response.finishReason === 'content_filter') break
-      messages = [...call.messages, ...repairMessages(call.template, last)]
+      messages = [...call.messages, ...repairMessages(call, last)]
     }
   }
   return { judgements: null, attempts, ...last, failed: false }
@@ -151,9 +151,9 @@ const addMargins = (
 
 /** The answer goes back quoted: it may repeat the reply's own tricks. */
 const repairMessages = (
-  template: JudgeTemplate,
+  { template, criteria }: Call,
   { problem, raw }: { problem: string; raw: string },
 ): ChatMessage[] => [
   { role: 'assistant', content: escapeUntrusted(raw.slice(-SENT_BACK_CHARACTERS)) || '(no answer)' },
-  { role: 'user', content: repairRequest(template, problem) },
+  { role: 'user', content: repairRequest(template, criteria, problem) },
 ]

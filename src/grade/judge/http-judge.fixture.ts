@@ -3,7 +3,16 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-const QUOTED_RESPONSE = /<response-(\w+)>\n([\s\S]*?)\n<\/response-\1>/
+const QUOTED_RESPONSE = /<(response|thinking)-(\w+)>\n([\s\S]*?)\n<\/\1-\2>/
+
+const QUOTED_CRITERION = /<criterion-(\w+)>\n[\s\S]*?\n<\/criterion-\1>/g
+
+/** What was asked for: a list in the order of the criteria, or one verdict. */
+const answerTo = (text: string, met: boolean): object => {
+  if (!text.includes('"judgement"')) return { explanation: 'by its words', criteria_met: met }
+  const value = text.includes('[0 or 1, ...]') ? Number(met) : met
+  return { judgement: (text.match(QUOTED_CRITERION) ?? []).map(() => value), final_score: 0 }
+}
 
 /** Says of every criterion what `met` says of the response. */
 export class HttpJudge {
@@ -23,10 +32,7 @@ export class HttpJudge {
         const { messages } = JSON.parse(body) as { messages: { content: string }[] }
         const text = messages.map(({ content }) => content).join('\n')
         this.promptCharacters += messages.reduce((sum, { content }) => sum + content.length, 0)
-        const verdict = {
-          explanation: 'by its words',
-          criteria_met: met(QUOTED_RESPONSE.exec(text)?.[2] ?? ''),
-        }
+        const verdict = answerTo(text, met(QUOTED_RESPONSE.exec(text)?.[3] ?? ''))
         const message = { role: 'assistant', content: JSON.stringify(verdict) }
         response.setHeader('content-type', 'application/json')
         response.end(JSON.stringify({ choices: [{ message, finish_reason: 'stop' }] }))

@@ -4,6 +4,7 @@ import type { ChatModel } from '../../chat/chat-model.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
 import { askOf, askSchema, type CallShape } from './ask-config.ts'
+import { type JudgeForm, REPLIES } from './templates/form.ts'
 import type { SubjectOptions } from './templates/subject.ts'
 import type { Quote } from './untrusted.ts'
 import type { JudgeSampling } from './verdict-key.ts'
@@ -27,6 +28,8 @@ type OrNull<T> = { [K in keyof T]?: T[K] | null }
 /** Defaults are those of preset `plain` (`ASK_PRESETS`). */
 export interface JudgeOptions extends OrNull<JudgeSampling>, SubjectOptions {
   model: ChatModel
+  /** What is put to it, and in which words. Default: replies in a conversation. */
+  form?: JudgeForm
   shape?: CallShape
   /** `yes-no`, or `levels` 0, 1, 2 (spec 5.2). Criteria with scores of their own are judged on these. */
   levels?: 'yes-no' | 'levels'
@@ -48,7 +51,7 @@ export interface JudgeOptions extends OrNull<JudgeSampling>, SubjectOptions {
 export type CheckedOptions = ReturnType<typeof checkedJudgeOptions>
 
 /** @throws ConfigError that lists every setting out of range. */
-export const checkedJudgeOptions = ({ model, cache, quote, ...settings }: JudgeOptions) => {
+export const checkedJudgeOptions = ({ model, form = REPLIES, cache, quote, ...settings }: JudgeOptions) => {
   const { temperature, topP, topK, presencePenalty, maxTokens, seed, topLogprobs, ...ask } = askOf(
     parseWith(askSchema, settings, 'judge', ConfigError),
     'plain',
@@ -59,6 +62,7 @@ export const checkedJudgeOptions = ({ model, cache, quote, ...settings }: JudgeO
     ...ask,
     nullsKeepRaw,
     model,
+    form,
     cache,
     // Verdicts about text that was quoted in another way are not those that the key names.
     fresh: fresh || quote !== undefined,

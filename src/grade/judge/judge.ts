@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { SignalWatch } from '../../chat/signal-watch.ts'
 import { charactersOf } from '../../chat/token-estimate.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
+import { RecentMap } from '../../util/recent-map.ts'
 import type { GradeItem, GradeOptions, Grader } from '../grader.ts'
 import { ask, type CallOutcome } from './ask.ts'
 import { Flights, type Seat } from './flights.ts'
@@ -14,7 +15,8 @@ import {
   type VerdictStore,
 } from './judge-options.ts'
 import { type PlannedCall, planCalls } from './plan.ts'
-import { renderSubject, type SubjectOptions } from './templates/subject.ts'
+import type { JudgeForm } from './templates/form.ts'
+import type { SubjectOptions } from './templates/subject.ts'
 import { messagesOf } from './templates/template.ts'
 import { type Quote, quoteUntrusted } from './untrusted.ts'
 import { callKey, samplingText, subjectDigest } from './verdict-key.ts'
@@ -66,6 +68,7 @@ class ChatJudge implements LlmJudge {
   readonly #quote: Quote
   readonly #keyed: { model: string; variant?: string; sampling: string }
   readonly #flights = new Flights<CallOutcome>()
+  readonly #subjects = new RecentMap<string, string>(REMEMBERED_SUBJECTS)
   readonly #waiting: Waiting = new SignalWatch((rejects, signal) => {
     for (const reject of rejects) reject(signal.reason)
   })
@@ -97,9 +100,9 @@ class ChatJudge implements LlmJudge {
     { signal, sampleIndex = 0 }: GradeOptions = {},
   ): Promise<JudgedVerdict[]> {
     signal?.throwIfAborted()
-    const { shape, levels } = this.#options
-    const subject = new Subject(item, this.#options, this.#quote)
-    const calls = planCalls(criteria, shape, levels)
+    const { shape, levels, form } = this.#options
+    const subject = new Subject(item, this.#options, this.#quote, this.#subjects)
+    const calls = planCalls(criteria, shape, levels, form)
     const seats: Seat<CallOutcome>[] = []
     const repeat = this.#options.sampleIndex + sampleIndex
     const outcomes = calls.map(call => this.#outcome(subject, call, repeat, seats))
@@ -114,9 +117,9 @@ class ChatJudge implements LlmJudge {
   }
 
   preview(item: GradeItem, criteria: readonly Criterion[]): ExpectedCall[] {
-    const { shape, levels, cache, fresh, sampleIndex } = this.#options
-    const subject = new Subject(item, this.#options, this.#quote)
-    return planCalls(criteria, shape, levels).map(call => {
+    const { shape, levels, cache, fresh, sampleIndex, form } = this.#options
+    const subject = new Subject(item, this.#options, this.#quote, this.#subjects)
+    return planCalls(criteria, shape, levels, form).map(call => {
       const key = callKey(this.#keyed, call.template, subject.digest, call.criteria, sampleIndex)
       const messages = messagesOf(call.template, subject.rendered, call.criteria, this.#quote)
       return {
@@ -210,23 +213,41 @@ class ChatJudge implements LlmJudge {
   }
 }
 
+/** Subjects that a judge remembers as it shows them, and how long they may be: at most some 25 MB. */
+const REMEMBERED_SUBJECTS = 128
+const LONGEST_REMEMBERED_CHARACTERS = 100_000
+
 /** What is judged. Quoting and hashing are done when first asked for, once for all of its criteria. */
 class Subject {
   readonly #item: GradeItem
-  readonly #options: SubjectOptions
+  readonly #options: SubjectOptions & { form: JudgeForm }
   readonly #quote: Quote
+  /** By their digests: the same response may be judged by many rubrics, one after the other. */
+  readonly #recent: RecentMap<string, string>
   #rendered: string | undefined
   #digest: string | undefined
 
-  constructor(item: GradeItem, options: SubjectOptions, quote: Quote) {
+  constructor(
+    item: GradeItem,
+    options: SubjectOptions & { form: JudgeForm },
+    quote: Quote,
+    recent: RecentMap<string, string>,
+  ) {
     this.#item = item
     this.#options = options
     this.#quote = quote
+    this.#recent = recent
   }
 
   get rendered(): string {
-    this.#rendered ??= renderSubject(this.#item, this.#options, this.#quote)
+    this.#rendered ??= this.#recent.get(this.digest) ?? this.#render()
     return this.#rendered
+  }
+
+  #render(): string {
+    const rendered = this.#options.form.subject(this.#item, this.#options, this.#quote)
+    if (rendered.length <= LONGEST_REMEMBERED_CHARACTERS) this.#recent.set(this.digest, rendered)
+    return rendered
   }
 
   get digest(): string {

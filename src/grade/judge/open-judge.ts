@@ -13,11 +13,14 @@ import { VerdictCache } from './cache/index.ts'
 import { type JudgeStats, type LlmJudge, llmJudge } from './judge.ts'
 import type { JudgeConfig } from './judge-config.ts'
 import type { VerdictStore } from './judge-options.ts'
+import type { JudgeForm } from './templates/form.ts'
 
 /** What a configuration does not say. */
 export interface JudgeSurroundings {
   /** In place of the configured endpoints. */
   model?: ChatModel
+  /** What is put to it. Default: replies in a conversation. */
+  form?: JudgeForm
   /** Where verdicts are remembered when the configuration names no folder. */
   store?: VerdictStore
   /** What the cache's folder is relative to. Default: the current one. */
@@ -59,7 +62,7 @@ const openCache = (
 
 /** @throws ConfigError for an endpoint, a key or a folder that cannot be used */
 export const openJudge = (config: JudgeConfig, surroundings: JudgeSurroundings = {}): OpenJudge => {
-  const { model, store, onCall, onWarning } = surroundings
+  const { model, form, store, onCall, onWarning } = surroundings
   const fleet = model === undefined ? judgeFleet(config.fleet, { onWarning }) : null
   const cache = openCache(config, surroundings)
   let timedCalls = 0
@@ -69,7 +72,7 @@ export const openJudge = (config: JudgeConfig, surroundings: JudgeSurroundings =
     callSeconds += tookMs / 1000
     onCall?.(outcome, tookMs)
   })
-  const grader = llmJudge({ ...config.ask, model: timed, cache: cache ?? store })
+  const grader = llmJudge({ ...config.ask, model: timed, form, cache: cache ?? store })
   return {
     grader,
     fleet,

@@ -2,9 +2,8 @@
 
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { CallShape } from './ask-config.ts'
-import { manyCriteria } from './templates/many-criteria.ts'
-import { oneCriterion } from './templates/one-criterion.ts'
-import { SCALES, type ScaleName, scaleFor } from './templates/scale.ts'
+import type { JudgeForm } from './templates/form.ts'
+import type { Scale } from './templates/scale.ts'
 import type { JudgeTemplate } from './templates/template.ts'
 
 /** One call about some criteria. */
@@ -15,36 +14,28 @@ export interface PlannedCall {
   places: readonly number[]
 }
 
-const byScale = (make: (scale: (typeof SCALES)[ScaleName]) => JudgeTemplate) =>
-  Object.fromEntries(Object.values(SCALES).map(scale => [scale.name, make(scale)])) as Record<
-    ScaleName,
-    JudgeTemplate
-  >
-
-const ONE = byScale(oneCriterion)
-const MANY = byScale(manyCriteria)
-
 /** Calls for the criteria of an item. Those of one call share a scale, and keep their order. */
 export const planCalls = (
   criteria: readonly Criterion[],
   shape: CallShape,
   levels: 'yes-no' | 'levels',
+  form: JudgeForm,
 ): PlannedCall[] => {
   if (shape === 'criterion')
     return criteria.map((criterion, place) => ({
-      template: ONE[scaleFor(criterion, levels).name],
+      template: form.one(form.scaleOf(criterion, levels)),
       criteria: [criterion],
       places: [place],
     }))
   const size = shape === 'rubric' ? Number.POSITIVE_INFINITY : shape.batch
-  const places = new Map<ScaleName, number[]>()
+  const places = new Map<Scale, number[]>()
   for (const [place, criterion] of criteria.entries()) {
-    const { name } = scaleFor(criterion, levels)
-    places.set(name, [...(places.get(name) ?? []), place])
+    const scale = form.scaleOf(criterion, levels)
+    places.set(scale, [...(places.get(scale) ?? []), place])
   }
-  return [...places].flatMap(([name, own]) =>
+  return [...places].flatMap(([scale, own]) =>
     chunks(own, size).map(chunk => ({
-      template: MANY[name],
+      template: form.many(scale),
       criteria: chunk.map(place => criteria[place]),
       places: chunk,
     })),

@@ -41,7 +41,7 @@ export const subjectDigest = (item: GradeItem, options: SubjectOptions): string 
 }
 
 /** What a template asks about a criterion: its text, its sign, and its own scale where it has one. Points are not shown. */
-const asked = ({ text, points, levels }: Criterion): unknown[] =>
+const asked = ({ text, points, levels }: Criterion): readonly unknown[] =>
   levels ? [text, Math.sign(points), levels] : [text, Math.sign(points)]
 
 /** Key of one call. */
@@ -56,7 +56,7 @@ export const callKey = (
     model: judge.model,
     variant: judge.variant,
     template: `${template.name}@${template.version}`,
-    criterion: JSON.stringify(criteria.map(asked)),
+    criterion: JSON.stringify(criteria.map(template.shown ?? asked)),
     judged: subject,
     sampling: judge.sampling,
     sampleIndex,

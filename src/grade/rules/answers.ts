@@ -42,14 +42,17 @@ const afterMarker = (text: string): string | null => {
 }
 
 /**
- * What a response gives as its answer: the last `\boxed{}`, else the last `<answer>`, else what follows the last
- * "answer is" or "answer:" on its line, else its last line.
+ * What a response says is its answer: the last `\boxed{}`, else the last `<answer>`, else what follows the last "answer is" or
+ * "answer:" on its line; null where it says none.
  */
-const finalAnswer = (text: string): string =>
-  lastBoxed(text) ?? lastTagged(text) ?? afterMarker(text) ?? text.trim().split('\n').at(-1) ?? ''
+export const announcedAnswer = (text: string): string | null =>
+  lastBoxed(text) ?? lastTagged(text) ?? afterMarker(text)
+
+/** What a response gives as its answer: what it says is it, else its last line. */
+const finalAnswer = (text: string): string => announcedAnswer(text) ?? text.trim().split('\n').at(-1) ?? ''
 
 /** Spec 1.4: without \boxed{}, surrounding marks, closing full stop and case; one kind of space. */
-const normaliseAnswer = (text: string): string =>
+export const normaliseAnswer = (text: string): string =>
   fold(lastBoxed(text) ?? text)
     .replace(/^["'`*_$(\s]{1,10}/, '')
     .replace(/["'`*_$.)\s]{1,10}$/, '')
@@ -71,7 +74,8 @@ const sameNumber = (gold: string, given: string): boolean => {
 
 const isLabelWord = (text: string): boolean => text.length > 1 && labelIn(text) !== null && !/\d/.test(text)
 
-const choiceOf = (text: string): string | null =>
+/** The letter of an option that a normalised answer begins with, in lower case; null for none. */
+export const choiceOf = (text: string): string | null =>
   /^(?:option |choice )?([a-z])(?:$|[^a-z0-9])/.exec(text)?.[1] ?? null
 
 const COMPARE: Readonly<Record<AnswerKind, (gold: string, given: string) => boolean>> = {

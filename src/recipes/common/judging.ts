@@ -5,8 +5,10 @@ import type { Grader } from '../../grade/grader.ts'
 import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { type OpenJudge, type OpenJudgeStats, openJudge } from '../../grade/judge/open-judge.ts'
 import { recentVerdicts } from '../../grade/judge/recent-verdicts.ts'
+import type { JudgeForm } from '../../grade/judge/templates/form.ts'
 import { rubricGrader } from '../../grade/rubric-grader.ts'
 import { RuleGrader, type RuleSettings } from '../../grade/rules/index.ts'
+import { openThinkingJudge } from '../../grade/thinking/config.ts'
 
 /** A grader that says what it did since it was last asked. */
 export interface Judging {
@@ -27,7 +29,7 @@ const countsOf = (stats: OpenJudgeStats): typeof NO_CALLS => ({
 })
 
 /** Which judge the figures are about. */
-export type JudgeName = 'judge' | 'heldOutJudge'
+export type JudgeName = 'judge' | 'heldOutJudge' | 'verifier' | 'thinkingJudge' | 'responseJudge'
 
 /**
  * Calls to the model, share of the questions that needed none, calls without a usable answer; seconds of all calls together,
@@ -79,4 +81,20 @@ export const openJudging = (
       await judge.close()
     },
   }
+}
+
+/**
+ * A judge of thinking alone: no rules, nothing but what it is asked in its form.
+ * @param model in place of the configured fleet
+ * @param name begins the names of the figures
+ * @throws ConfigError for a judge that cannot be used
+ */
+export const openThinkingJudging = (
+  config: JudgeConfig,
+  form: JudgeForm,
+  model?: ChatModel,
+  name: JudgeName = 'verifier',
+): Judging => {
+  const judge = openThinkingJudge(config, form, model)
+  return { grader: judge.grader, figures: figuresOf(name, judge), close: () => judge.close() }
 }

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
 import { parseWith } from '../../../util/schema.ts'
 import { faultRatesSchema, type Outcome, outcomeOf, unreadableAnswer } from './faults.ts'
-import { pairIn, truthOf } from './truth.ts'
+import { pairIn, rulesIn, truthOf } from './truth.ts'
 
 const scriptedServerSchema = z.strictObject({
   /** 0: a free one. */
@@ -44,6 +44,23 @@ const send = (response: ServerResponse, status: number, body: string, headers: o
 
 const answerOf = (truth: boolean): string =>
   `{"explanation": "The script says so.", "criteria_met": ${truth}}`
+
+/** What may be sent: the truth, its opposite, or something that is no answer. */
+interface Answer {
+  right: string
+  wrong: string
+  unreadable: string
+}
+
+/** Requests for a list say so in their instructions. */
+const LIST = 'judgement\\": ['
+
+/** A list of what holds of a case, in the order of the rules; 0 and 1 where these were asked for. */
+const listOf = (text: string, truths: readonly boolean[]): string =>
+  JSON.stringify({
+    judgement: text.includes(`${LIST}0 or 1`) ? truths.map(Number) : truths,
+    final_score: truths.filter(Boolean).length,
+  })
 
 export class ScriptedServer {
   readonly #settings: Settings
@@ -127,7 +144,20 @@ export class ScriptedServer {
     const name = `${caseIndex} ${ruleIndex}`
     const outcome = this.#outcome(name, caseIndex, ruleIndex)
     if (this.#logFd !== null) writeSync(this.#logFd, `${name} ${outcome}\n`)
-    this.#deliver(outcome, truthOf(caseIndex, ruleIndex), `${name} ${this.#answered}`, text.length, response)
+    const rules = text.includes(LIST) ? rulesIn(text) : null
+    const truth = truthOf(caseIndex, ruleIndex)
+    const truths = rules?.map(rule => truthOf(caseIndex, rule))
+    const answer: Answer = {
+      right: truths ? listOf(text, truths) : answerOf(truth),
+      wrong: truths
+        ? listOf(
+            text,
+            truths.map(one => !one),
+          )
+        : answerOf(!truth),
+      unreadable: unreadableAnswer(truth, `${name} ${this.#answered}`),
+    }
+    this.#deliver(outcome, answer, text.length, response)
   }
 
   #outcome(name: string, caseIndex: number, ruleIndex: number): Outcome {
@@ -140,14 +170,13 @@ export class ScriptedServer {
 
   #deliver(
     outcome: Outcome,
-    truth: boolean,
-    label: string,
+    { right, wrong, unreadable }: Answer,
     characters: number,
     response: ServerResponse,
   ): void {
     switch (outcome) {
       case 'ok':
-        send(response, 200, completionJson(answerOf(truth), characters))
+        send(response, 200, completionJson(right, characters))
         break
       case 'server-error':
         send(response, 500, '<html>Internal Server Error</html>', { 'content-type': 'text/html' })
@@ -156,10 +185,10 @@ export class ScriptedServer {
         send(response, 429, '{"error":{"message":"slow down"}}', { 'retry-after': '0' })
         break
       case 'malformed-body':
-        send(response, 200, completionJson(answerOf(!truth), characters).slice(0, -30))
+        send(response, 200, completionJson(wrong, characters).slice(0, -30))
         break
       case 'malformed-verdict':
-        send(response, 200, completionJson(unreadableAnswer(truth, label), characters))
+        send(response, 200, completionJson(unreadable, characters))
         break
       case 'hang':
         break
@@ -167,7 +196,7 @@ export class ScriptedServer {
         response.socket?.destroy()
         break
       case 'cut-body': {
-        const body = completionJson(answerOf(!truth), characters)
+        const body = completionJson(wrong, characters)
         response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
         response.write(body.slice(0, body.length - 20), () => response.socket?.destroy())
       }

@@ -26,6 +26,14 @@ const lastIndex = (text: string, tag: string): number | null => {
   return at < 0 ? null : Number.parseInt(text.slice(at + tag.length, at + tag.length + 9), 10)
 }
 
+const CRITERION = /<criterion-(\w+)>.*?<\/criterion-\1>/gs
+
+/** The rules of a request's quoted criteria, in order; null where one of them carries no tag. */
+export const rulesIn = (text: string): number[] | null => {
+  const rules = [...text.matchAll(CRITERION)].map(([criterion]) => lastIndex(criterion, 'rule-'))
+  return rules.every(rule => rule !== null) ? rules : null
+}
+
 /** The pair that a request is about; null where a tag is missing. */
 export const pairIn = (text: string): { caseIndex: number; ruleIndex: number } | null => {
   const caseIndex = lastIndex(text, 'case-')

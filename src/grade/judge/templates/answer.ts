@@ -18,16 +18,16 @@ import {
 import type { Judgement, Scale } from './scale.ts'
 
 /** A judgement with the value that the judge gave for it. */
-export interface Spoken {
-  judgement: Judgement
+export interface Spoken<J = Judgement> {
+  judgement: J
   said: Said
 }
 
 /** How a template's answer looks as JSON. */
-export interface AnswerForm {
-  scale: Scale
+export interface AnswerForm<J = Judgement> {
+  scale: Pick<Scale, 'key'>
   /** The judgements of a JSON value. @param whole it is the whole answer, nothing was searched for */
-  read(json: unknown, whole: boolean): Reading<Spoken[]>
+  read(json: unknown, whole: boolean): Reading<Spoken<J>[]>
   /** Whether judgements may stand in a list without keys: `[true, false]`. */
   bareLists: boolean
 }
@@ -56,7 +56,7 @@ export const withExplanation = (json: object, scale: Scale, criterion: Criterion
  * reason a repair cannot make a verdict: what is believed stands in the text, key and value.
  * Where the answer is JSON as a whole, text inside its strings is quoted and does not count.
  */
-export const readAnswer = (text: string, form: AnswerForm): ParsedAnswer<Judgement[]> => {
+export const readAnswer = <J>(text: string, form: AnswerForm<J>): ParsedAnswer<J[]> => {
   const problem = unreadable(text)
   if (problem !== null) return { problem, strict: false }
   const whole = parseStrict(text)
@@ -67,7 +67,7 @@ export const readAnswer = (text: string, form: AnswerForm): ParsedAnswer<Judgeme
     : { problem: reading.problem, strict }
 }
 
-const readLoose = (text: string, form: AnswerForm): Reading<Spoken[]> => {
+const readLoose = <J>(text: string, form: AnswerForm<J>): Reading<Spoken<J>[]> => {
   const unfenced = readUnfenced(text.trim(), form)
   if (unfenced !== null) return unfenced
   const { reasoning, opened, answer } = splitThinking(text)
@@ -81,21 +81,21 @@ const readLoose = (text: string, form: AnswerForm): Reading<Spoken[]> => {
 }
 
 /** An answer that is JSON as a whole but for a fence around it; null for any other. */
-const readUnfenced = (answer: string, form: AnswerForm): Reading<Spoken[]> | null => {
+const readUnfenced = <J>(answer: string, form: AnswerForm<J>): Reading<Spoken<J>[]> | null => {
   const inside = withoutFence(answer)
   const json = parseStrict(inside)
   return json === undefined ? null : readWhole(inside, json, form)
 }
 
 /** An answer that is JSON as a whole: every member of that name counts, at any depth, also the one that a later one hides. */
-const readWhole = (text: string, json: unknown, form: AnswerForm): Reading<Spoken[]> => {
+const readWhole = <J>(text: string, json: unknown, form: AnswerForm<J>): Reading<Spoken<J>[]> => {
   const reading = form.read(json, true)
   if (reading.problem !== undefined) return reading
   const members = membersOf(text)
   return doubled(members) ?? checked(reading, verdictsAmong(members, form))
 }
 
-const verdictsAmong = (members: readonly Member[], { scale }: AnswerForm): Said[] => {
+const verdictsAmong = (members: readonly Member[], { scale }: AnswerForm<unknown>): Said[] => {
   const key = plainKey(scale.key)
   return members.filter(member => plainKey(member.key) === key).map(({ value }) => saidAs(value))
 }
@@ -114,12 +114,12 @@ const doubled = (members: readonly Member[]): { problem: string } | null => {
   return null
 }
 
-const readSearched = (answer: string, text: string, form: AnswerForm): Reading<Spoken[]> => {
+const readSearched = <J>(answer: string, text: string, form: AnswerForm<J>): Reading<Spoken<J>[]> => {
   const { key } = form.scale
   // White space behind a number says that it has no further digits.
   const { exact, read } = literalsIn(/\s$/.test(text) ? `${answer}\n` : answer, key)
   const lists = form.bareLists ? bareListsIn(answer) : []
-  let first: Reading<Spoken[]> | undefined
+  let first: Reading<Spoken<J>[]> | undefined
   let problem: string | undefined
   for (const { json, text: found } of jsonIn(answer)) {
     const reading = form.read(json, false)
@@ -127,7 +127,7 @@ const readSearched = (answer: string, text: string, form: AnswerForm): Reading<S
     if (reading.problem !== undefined) continue
     first ??= reading
     const said = saidBy(reading.value)
-    if (said !== saidBy(first.value as Spoken[])) return { problem: 'it can be read in two ways' }
+    if (said !== saidBy(first.value as Spoken<J>[])) return { problem: 'it can be read in two ways' }
     const agreed = checked(reading, verdictsAmong(membersOf(found), form))
     if (agreed.problem !== undefined) return agreed
     if (lists.some(list => list.join() !== said)) return { problem: TWO_LISTS }
@@ -138,13 +138,13 @@ const readSearched = (answer: string, text: string, form: AnswerForm): Reading<S
   return checked(first, read)
 }
 
-const saidBy = (spoken: readonly Spoken[]): string => spoken.map(({ said }) => said).join()
+const saidBy = (spoken: readonly Spoken<unknown>[]): string => spoken.map(({ said }) => said).join()
 
 /**
  * The reading, where the verdicts that were found elsewhere do not contradict it: as many and the same in the same order, or
  * all of them one and the same.
  */
-const checked = (reading: { value: Spoken[] }, found: readonly Said[]): Reading<Spoken[]> => {
+const checked = <J>(reading: { value: Spoken<J>[] }, found: readonly Said[]): Reading<Spoken<J>[]> => {
   const said = reading.value.map(spoken => spoken.said)
   if (found.length === said.length && found.every((each, index) => each === said[index])) return reading
   if (new Set([...found, ...said]).size <= 1 || found.length === 0) return reading

@@ -55,7 +55,12 @@ export const manyCriteria = (scale: Scale): JudgeTemplate => ({
   read: (text, criteria) => readMany(text, scale, criteria),
 })
 
-const readMany = (text: string, scale: Scale, criteria: readonly Criterion[]): ParsedAnswer<Judgement[]> =>
+/** One judgement a criterion from a list of verdicts, with keys or bare; none at all where the list has another length. */
+export const readMany = (
+  text: string,
+  scale: Scale,
+  criteria: readonly Criterion[],
+): ParsedAnswer<Judgement[]> =>
   readAnswer(text, {
     scale,
     bareLists: true,

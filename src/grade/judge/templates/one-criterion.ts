@@ -3,10 +3,10 @@
 import type { Criterion } from '../../../rubric/criterion.ts'
 import type { ParsedAnswer } from '../parse.ts'
 import { readAnswer, withExplanation } from './answer.ts'
-import type { Judgement, Scale } from './scale.ts'
+import type { Judgement, ReplyScale, Scale, ScaleName } from './scale.ts'
 import { commonRules, type JudgeTemplate, signWord } from './template.ts'
 
-const EXAMPLES: Readonly<Record<Scale['name'], readonly string[]>> = {
+const EXAMPLES: Readonly<Record<ScaleName, readonly string[]>> = {
   'yes-no': [
     'Example 1. Desirable: "Gives the boiling point of water at sea level, and gives it in kelvin." Reply: "At sea level water boils at 100 degrees Celsius."',
     '{"explanation": "The boiling point is there, in Celsius only. The criterion also wants it in kelvin, so one of its two parts is missing.", "criteria_met": false}',
@@ -23,7 +23,7 @@ const EXAMPLES: Readonly<Record<Scale['name'], readonly string[]>> = {
 }
 
 /** The template for one criterion on a scale. */
-export const oneCriterion = (scale: Scale): JudgeTemplate => ({
+export const oneCriterion = (scale: ReplyScale): JudgeTemplate => ({
   name: `criterion/${scale.name}`,
   version: 2,
   scale,

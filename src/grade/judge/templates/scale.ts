@@ -16,10 +16,14 @@ export interface Judgement {
   margin?: number
 }
 
+/** Scales of replies. */
 export type ScaleName = 'yes-no' | 'levels' | 'scores'
+export interface ReplyScale extends Scale {
+  name: ScaleName
+}
 
 export interface Scale {
-  name: ScaleName
+  name: string
   /** Key of the verdict in the judge's JSON. */
   key: string
   /** JSON Schema of the verdict's value. */
@@ -38,7 +42,7 @@ const graded = (credit: number, level?: 0 | 1 | 2): Reading<Judgement> => ({
   value: { met: credit > 0.5, credit, ...(level === undefined ? {} : { level }) },
 })
 
-const wrong = (key: string, expected: string, value: unknown): Reading<Judgement> => ({
+export const wrong = (key: string, expected: string, value: unknown): Reading<Judgement> => ({
   problem: `${key}: expected ${expected}, got ${inWords(value)}`,
 })
 
@@ -49,7 +53,7 @@ export const inWords = (value: unknown): string => {
   return value !== null && typeof value === 'object' ? 'an object' : JSON.stringify(value).slice(0, 60)
 }
 
-const YES_NO: Scale = {
+const YES_NO: ReplyScale = {
   name: 'yes-no',
   key: 'criteria_met',
   valueSchema: { type: 'boolean' },
@@ -67,7 +71,7 @@ const YES_NO: Scale = {
     typeof value === 'boolean' ? { value: { met: value } } : wrong('criteria_met', 'true or false', value),
 }
 
-const LEVELS: Scale = {
+const LEVELS: ReplyScale = {
   name: 'levels',
   key: 'level',
   valueSchema: { type: 'integer', enum: [0, 1, 2] },
@@ -86,7 +90,7 @@ const LEVELS: Scale = {
       : wrong('level', 'the number 0, 1 or 2', value),
 }
 
-const SCORES: Scale = {
+const SCORES: ReplyScale = {
   name: 'scores',
   key: 'score',
   valueSchema: { type: 'number' },
@@ -109,8 +113,12 @@ const SCORES: Scale = {
   },
 }
 
-export const SCALES: Readonly<Record<ScaleName, Scale>> = { 'yes-no': YES_NO, levels: LEVELS, scores: SCORES }
+export const SCALES: Readonly<Record<ScaleName, ReplyScale>> = {
+  'yes-no': YES_NO,
+  levels: LEVELS,
+  scores: SCORES,
+}
 
 /** A criterion with scores of its own is judged on them, any other on the judge's scale. */
-export const scaleFor = (criterion: Criterion, fallback: 'yes-no' | 'levels'): Scale =>
+export const scaleFor = (criterion: Criterion, fallback: 'yes-no' | 'levels'): ReplyScale =>
   criterion.levels ? SCORES : SCALES[fallback]

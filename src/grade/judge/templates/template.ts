@@ -16,6 +16,10 @@ export interface JudgeTemplate {
   /** The end of the prompt: what differs between calls about one response. */
   question(criteria: readonly Criterion[], quote: Quote): string
   answerSchema(criteria: readonly Criterion[]): AnswerSchema
+  /** The answer in words, for asking once more; default: one object with the scale's key. */
+  answerText?(criteria: readonly Criterion[]): string
+  /** What the question shows of a criterion, where that is more than its text, its sign and its scale: part of every key. */
+  shown?(criterion: Criterion): readonly unknown[]
   /** One judgement a criterion, in order, or why there is none: never a part of them. */
   read(text: string, criteria: readonly Criterion[]): ParsedAnswer<Judgement[]>
 }
@@ -32,11 +36,18 @@ export const messagesOf = (
 ]
 
 /** Asked once more after an answer that could not be read. */
-export const repairRequest = (template: JudgeTemplate, problem: string): string =>
-  [
+export const repairRequest = (
+  template: JudgeTemplate,
+  criteria: readonly Criterion[],
+  problem: string,
+): string => {
+  const { scale } = template
+  const answer = template.answerText?.(criteria) ?? `one JSON object, "${scale.key}" being ${scale.valueText}`
+  return [
     `That answer could not be used: ${problem}.`,
-    `Keep your judgement and give it again in the form that was asked for: one JSON object, "${template.scale.key}" being ${template.scale.valueText}, and nothing before or after it.`,
+    `Keep your judgement and give it again in the form that was asked for: ${answer}, and nothing before or after it.`,
   ].join(' ')
+}
 
 /** Instructions that every template shares. */
 export const commonRules = (what: string, scale: Scale): string[] => [

@@ -1,0 +1,52 @@
+/** @file Scores of long writing: how well a text keeps to its length, and what judged aspects come to (spec 3.6). */
+
+import { mean } from '../util/descriptive.ts'
+import { DataError } from '../util/errors.ts'
+
+const CHINESE = /\p{Script=Han}/gu
+/** Words of Latin letters; what touches a digit, an underscore or another letter is part of something else. */
+const WORD = /(?<![\p{L}\p{N}_])[a-zA-Z]+(?![\p{L}\p{N}_])/gu
+
+/** Length of a text as LongBench-Write counts it: words of Latin letters, and Chinese characters (LongWriter's `pred.py`). */
+export const countWords = (text: string): number =>
+  (text.match(WORD)?.length ?? 0) + (text.match(CHINESE)?.length ?? 0)
+
+/**
+ * S_l of LongBench-Write, 0 to 100: 100 at the required length, 0 from four times as long on and at a third of it; 0 for
+ * nothing written (LongWriter's `eval_length.py`; spec 3.6).
+ * @param required words asked for, above zero
+ * @param written words written
+ * @throws DataError for a requirement that is none
+ */
+export const lengthScore = (required: number, written: number): number => {
+  if (!(required > 0 && Number.isFinite(required)))
+    throw new DataError(
+      `length score: expected a required length above zero, got ${required}; leave the row out`,
+    )
+  if (!(written > 0)) return 0
+  const share = written > required ? 1 - (written / required - 1) / 3 : 1 - (required / written - 1) / 2
+  return 100 * Math.max(0, share)
+}
+
+/** What was judged; null where nothing was. */
+const given = (credits: readonly (number | null)[]): number[] => credits.filter(credit => credit !== null)
+
+/**
+ * S_q of LongBench-Write, 0 to 100: the mean of its judged aspects, each from 1 to 5 (LongWriter's `eval_quality.py`).
+ * @param credits where each score lies between the lowest (0) and the highest (1) of its scale; null: not judged, and left out
+ * @returns null where nothing was judged
+ */
+export const qualityScore = (credits: readonly (number | null)[]): number | null =>
+  given(credits).length === 0 ? null : 100 * mean(given(credits))
+
+/** The score of LongBench-Write, 0 to 100: half length, half quality; null where the quality is unknown. */
+export const longWriteScore = (length: number, quality: number | null): number | null =>
+  quality === null ? null : (length + quality) / 2
+
+/**
+ * The score of WritingBench: the mean of its criteria's scores, each from 1 to 10.
+ * @param credits as for `qualityScore`
+ * @returns null where nothing was judged
+ */
+export const writingBenchScore = (credits: readonly (number | null)[]): number | null =>
+  given(credits).length === 0 ? null : 1 + 9 * mean(given(credits))

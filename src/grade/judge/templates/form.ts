@@ -1,0 +1,36 @@
+/** @file What is put to a judge and in whose words: how the subject is shown, and the templates that ask about criteria. */
+
+import type { Criterion } from '../../../rubric/criterion.ts'
+import type { GradeItem } from '../../grader.ts'
+import type { Quote } from '../untrusted.ts'
+import { manyCriteria } from './many-criteria.ts'
+import { oneCriterion } from './one-criterion.ts'
+import { type ReplyScale, SCALES, type Scale, scaleFor } from './scale.ts'
+import { renderSubject, type SubjectOptions } from './subject.ts'
+import type { JudgeTemplate } from './template.ts'
+
+/** One way to put something to a judge. Verdicts of two forms are never mixed up: a template's name is part of their keys. */
+export interface JudgeForm {
+  /** The part of the prompt that all calls about an item share; it stands first. */
+  subject(item: GradeItem, options: SubjectOptions, quote: Quote): string
+  /** Criteria of one call share a scale. */
+  scaleOf(criterion: Criterion, levels: 'yes-no' | 'levels'): Scale
+  /** The template of a call about a single criterion, where calls are made so. The same object for the same scale. */
+  one(scale: Scale): JudgeTemplate
+  /** The template of a call about several. */
+  many(scale: Scale): JudgeTemplate
+}
+
+const byScale = (make: (scale: ReplyScale) => JudgeTemplate): Record<string, JudgeTemplate> =>
+  Object.fromEntries(Object.values(SCALES).map(scale => [scale.name, make(scale)]))
+
+const ONE = byScale(oneCriterion)
+const MANY = byScale(manyCriteria)
+
+/** Replies in a conversation, judged on any scale. */
+export const REPLIES: JudgeForm = {
+  subject: renderSubject,
+  scaleOf: scaleFor,
+  one: ({ name }) => ONE[name],
+  many: ({ name }) => MANY[name],
+}

@@ -1,0 +1,85 @@
+/** @file Step-level judging for the PRM arm: thinking cut into steps, each right or wrong in context, their mean as the reward (spec 3.5). */
+
+import type { Criterion, Verdict } from '../../rubric/criterion.ts'
+import { mean } from '../../util/descriptive.ts'
+import type { GradeOptions, Grader } from '../grader.ts'
+import { oneTemplateForm } from './form.ts'
+import { listTemplate, zeroOne } from './judgement-list.ts'
+
+/** What begins a step on a line of its own: `Step 3:`, `3.`, `3)`, `(3)`, `- `, `* `, `First,`, a heading. */
+const MARKER =
+  /^[ \t]{0,3}(?:#{1,6}[ \t]|(?:\*{1,2})?step[ \t]{1,3}\d+|\(?\d{1,3}[.)](?=\s)|[-*•](?=\s)|(?:first|second|third|next|then|finally)(?:ly)?,)/i
+
+const BLANK = /^\s*$/
+
+/** The steps of a text: what blank lines part, and what lines that begin with a step's mark begin. Indented lines belong to theirs. */
+export const stepsOf = (thinking: string): string[] => {
+  const steps: string[][] = []
+  let open = false
+  for (const line of thinking.split(/\r?\n/)) {
+    if (BLANK.test(line)) {
+      open = false
+      continue
+    }
+    if (!open || MARKER.test(line)) steps.push([])
+    open = true
+    steps.at(-1)!.push(line)
+  }
+  return steps.map(lines => lines.join('\n').trim())
+}
+
+const template = listTemplate({
+  name: 'step-judge/zero-one',
+  version: 1,
+  scale: zeroOne('step_correct'),
+  instructions: [
+    'You check reasoning step by step. You are given a question, the whole reasoning about it, and the steps that you are to judge, in their order.',
+    'Rules:',
+    ...[
+      'A step is correct (1) when what it says or does is right given the question and the steps before it: the fact is true, the calculation is right, the inference follows, the plan can be carried out.',
+      'A step is incorrect (0) when it holds an error of its own, or builds on an earlier error as if it were right.',
+      'A step that finds an earlier error and mends it is correct. One that says nothing that could be wrong, such as an announcement, is correct.',
+      'Judge what the step says, not its style, and not whether the final answer is right.',
+      'Keep the order of the list. Give exactly one value a step; leave none out and add none.',
+    ].map(rule => `- ${rule}`),
+  ],
+  entries: 'steps',
+  entry: ({ text }, number, quote) => `${number}.\n${quote(text, 'step')}`,
+})
+
+/** Question, whole reasoning, and the steps of the call. */
+export const STEP_JUDGE = oneTemplateForm(template, {
+  question: 'The question:',
+  judged: { heading: 'The whole reasoning:', tag: 'thinking' },
+})
+
+/** Verdicts on the steps of one text. */
+export interface StepVerdicts {
+  steps: string[]
+  verdicts: Verdict[]
+  /** Share of correct steps among those with a verdict; 0 where there are no steps, null where no step has a verdict. */
+  mean: number | null
+}
+
+export interface SteppedThinking {
+  question: string
+  thinking: string
+}
+
+/**
+ * Judges every step of a text in context.
+ * @param grader a judge of form `STEP_JUDGE`; how many steps a call asks about is its `shape`
+ */
+export const judgeSteps = async (
+  grader: Grader,
+  { question, thinking }: SteppedThinking,
+  options?: GradeOptions,
+): Promise<StepVerdicts> => {
+  const steps = stepsOf(thinking)
+  if (steps.length === 0) return { steps, verdicts: [], mean: 0 }
+  const criteria = steps.map((text, index): Criterion => ({ id: `step ${index + 1}`, text, points: 1 }))
+  const item = { prompt: [{ role: 'user' as const, content: question }], response: thinking }
+  const verdicts = await grader.grade(item, criteria, options)
+  const given = verdicts.flatMap(({ met }) => (met === null ? [] : [Number(met)]))
+  return { steps, verdicts, mean: given.length === 0 ? null : mean(given) }
+}

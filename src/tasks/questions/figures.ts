@@ -1,0 +1,140 @@
+/** @file Sizes of questions that a plan reckons with: from the real files where they are there, as published where they are not. */
+
+import { existsSync } from 'node:fs'
+import type { ChatMessage } from '../../chat/chat-model.ts'
+import { needsJudge } from '../../grade/rubric-grader.ts'
+import { chatFormatOf } from '../../model/chat-format.ts'
+import { hasTokenizer } from '../../model/tokenizer.ts'
+import { mean } from '../../util/statistics.ts'
+import type { QuestionTaskConfig } from './config.ts'
+import type { QuestionFormat } from './formats.ts'
+import { reasonerMessages, rubricatorMessages } from './prompts.ts'
+import { type Question, questionText } from './question.ts'
+import { splitQuestions } from './rows.ts'
+
+/** Sizes of data: means over all questions, training and test. */
+export interface QuestionFigures {
+  train: number
+  test: number
+  /** Of a question's prompt, on average and at most. */
+  promptTokens: number
+  longestPrompt: number
+  /** Of a rubricator's prompt beside the response that it shows, on average. */
+  rubricatorTokens: number
+  questionCharacters: number
+  /** Criteria on the answer that a judge must see, on average. */
+  judged: number
+  /** The file is not there: sizes as published. */
+  assumed: boolean
+  /** There is no tokenizer: four characters a token. */
+  tokensEstimated: boolean
+  /** What a person should know of the files. */
+  notes: string[]
+}
+
+interface Published {
+  train: number
+  test: number
+  questionCharacters: number
+  longestCharacters: number
+  judged: number
+}
+
+const mathematics = { questionCharacters: 250, longestCharacters: 2500, judged: 0 }
+
+/** Rows as published (spec 2.7, 3.7); lengths as in samples of the files. */
+const PUBLISHED: Record<QuestionFormat, Published> = {
+  plain: { train: 1000, test: 100, ...mathematics },
+  // Tested on AIME and AMC.
+  dapo: { train: 17_000, test: 100, ...mathematics },
+  aime: { train: 918, test: 60, ...mathematics },
+  amc: { train: 1000, test: 40, ...mathematics },
+  math500: { train: 12_000, test: 500, ...mathematics },
+  strategyqa: { train: 2061, test: 229, questionCharacters: 56, longestCharacters: 110, judged: 0 },
+  truthfulqa: { train: 653, test: 164, questionCharacters: 303, longestCharacters: 750, judged: 0 },
+  'longbench-write': { train: 60, test: 60, questionCharacters: 338, longestCharacters: 3100, judged: 6 },
+  writingbench: { train: 500, test: 500, questionCharacters: 3640, longestCharacters: 27_000, judged: 5 },
+}
+
+const CHARACTERS_PER_TOKEN = 4
+
+type Counter = (messages: readonly ChatMessage[]) => number
+
+const tokenCounter = (folder: string | null): { count: Counter; estimated: boolean } => {
+  if (folder !== null && existsSync(folder) && hasTokenizer(folder)) {
+    const format = chatFormatOf(folder, 'task "questions"')
+    return { count: messages => format.encode(messages).length, estimated: false }
+  }
+  const characters: Counter = messages =>
+    messages.reduce((sum, { content }) => sum + Math.ceil(content.length / CHARACTERS_PER_TOKEN), 0)
+  return { count: characters, estimated: true }
+}
+
+/** Prompts of rubricators are long and much alike: so many of them are counted. */
+const RUBRICATOR_SAMPLE = 200
+
+/** What a plan knows of its questions. */
+export interface QuestionFigureSettings {
+  task: QuestionTaskConfig
+  /** Of the model that is to answer; null, or without a tokenizer: characters are counted instead. */
+  folder: string | null
+}
+
+const published = (
+  { format, holdOut, maxPromptTokens }: QuestionTaskConfig,
+  count: Counter,
+): QuestionFigures => {
+  const { train, test, questionCharacters, longestCharacters, judged } = PUBLISHED[format]
+  const sample: Question = { id: '', question: 'x', kind: judged > 0 ? 'open' : 'math' }
+  const beside = count(reasonerMessages(sample))
+  return {
+    train,
+    test: holdOut ?? test,
+    promptTokens: Math.round(beside + questionCharacters / CHARACTERS_PER_TOKEN),
+    longestPrompt: Math.min(maxPromptTokens, Math.round(beside + longestCharacters / CHARACTERS_PER_TOKEN)),
+    rubricatorTokens: Math.round(
+      count(rubricatorMessages(sample, '')) + questionCharacters / CHARACTERS_PER_TOKEN,
+    ),
+    questionCharacters,
+    judged,
+    assumed: true,
+    tokensEstimated: true,
+    notes: [],
+  }
+}
+
+const judgedOf = ({ kind, rubric }: Question): number =>
+  kind === 'open' && rubric
+    ? rubric.criteria.filter(criterion => needsJudge({ criteria: [criterion] })).length
+    : 0
+
+/**
+ * Figures of the files, or as published where they are not there yet. Questions that are too long are left out, as in training.
+ * @throws ConfigError, DataError for a file that is there and cannot be used
+ */
+export const questionFigures = ({ task, folder }: QuestionFigureSettings): QuestionFigures => {
+  const { count, estimated } = tokenCounter(folder)
+  const there = [task.file, task.testFile].every(path => path === null || existsSync(path))
+  if (!there) return published(task, count)
+  const { train, test, notes } = splitQuestions(task)
+  const sized = (side: readonly Question[]) =>
+    side
+      .map(question => ({ question, tokens: count(reasonerMessages(question, [], task)) }))
+      .filter(({ tokens }) => tokens <= task.maxPromptTokens)
+  const sides = [sized(train), sized(test)]
+  const all = sides.flat()
+  return {
+    train: sides[0].length,
+    test: sides[1].length,
+    promptTokens: mean(all.map(({ tokens }) => tokens)),
+    longestPrompt: Math.max(...all.map(({ tokens }) => tokens)),
+    rubricatorTokens: mean(
+      all.slice(0, RUBRICATOR_SAMPLE).map(({ question }) => count(rubricatorMessages(question, ''))),
+    ),
+    questionCharacters: mean(all.map(({ question }) => questionText(question).length)),
+    judged: mean(all.map(({ question }) => judgedOf(question))),
+    assumed: false,
+    tokensEstimated: estimated,
+    notes,
+  }
+}

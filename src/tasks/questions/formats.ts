@@ -1,0 +1,158 @@
+/** @file Public files of questions, each row into the one shape; and a plain format of our own. */
+
+import { z } from 'zod'
+import { rubricSchema } from '../../rubric/criterion.ts'
+import { writingbench } from '../../rubric/formats/writingbench.ts'
+import { DataError } from '../../util/errors.ts'
+import { Rng } from '../../util/rng.ts'
+import { parseWith } from '../../util/schema.ts'
+import { letterOf, QUESTION_KINDS, type Question } from './question.ts'
+import { WRITING_QUALITY } from './writing.ts'
+
+/** A row as a question; its id is absent where the row names none. */
+type Loaded = Omit<Question, 'id'> & { id?: string }
+
+/** @throws DataError naming the key that cannot be used */
+type Loader = (row: unknown) => Loaded
+
+const text = z.string().refine(value => value.trim() !== '', 'text; write something')
+const answer = z.union([text, z.number()], { error: 'an answer as text or as a number' }).transform(String)
+const name = z
+  .union([z.string().min(1), z.number()])
+  .transform(String)
+  .optional()
+
+/** Rows of public files have keys that are not needed here: they are let be. */
+const read = <S extends z.ZodType>(schema: S, row: unknown): z.output<S> =>
+  parseWith(schema, row, '', DataError)
+
+const dapoSchema = z.object({ prompt: text, answer, index: name })
+const dapo: Loader = row => {
+  const { prompt, answer: gold, index } = read(dapoSchema, row)
+  return { id: index, question: prompt, kind: 'math', gold }
+}
+
+const problemSchema = z.object({ problem: text, answer, unique_id: name, id: name })
+/** AIME, AMC and MATH-500 have the same keys. */
+const problem: Loader = row => {
+  const { problem: question, answer: gold, unique_id, id } = read(problemSchema, row)
+  return { id: unique_id ?? id, question, kind: 'math', gold }
+}
+
+const strategySchema = z.object({ question: text, answer: z.boolean(), qid: name })
+const strategyqa: Loader = row => {
+  const { question, answer: holds, qid } = read(strategySchema, row)
+  return { id: qid, question, kind: 'yes-no', gold: holds ? 'yes' : 'no' }
+}
+
+/** As many options as there are letters. */
+const MOST_OPTIONS = 26
+
+const truthfulSchema = z.object({
+  question: text,
+  mc1_targets: z
+    .record(z.string(), z.union([z.literal(0), z.literal(1)]))
+    // One row of the file has an empty option.
+    .transform(targets =>
+      Object.fromEntries(Object.entries(targets).filter(([option]) => option.trim() !== '')),
+    )
+    .refine(
+      targets => Object.values(targets).filter(right => right === 1).length === 1,
+      'exactly one option with 1; mc1 has one right answer',
+    )
+    .refine(
+      targets => Object.keys(targets).length >= 2 && Object.keys(targets).length <= MOST_OPTIONS,
+      `2 to ${MOST_OPTIONS} options`,
+    ),
+})
+
+/** The file always names the right option first: they are shown in an order that depends on the question alone. */
+const truthfulqa: Loader = row => {
+  const { question, mc1_targets } = read(truthfulSchema, row)
+  const options = new Rng('truthfulqa options').fork(question).shuffle(Object.keys(mc1_targets).sort())
+  const gold = letterOf(options.findIndex(option => mc1_targets[option] === 1))
+  return { question, kind: 'choice', gold, options }
+}
+
+const longbenchSchema = z.object({ prompt: text, length: z.number().positive() })
+const longbenchWrite: Loader = row => {
+  const { prompt, length } = read(longbenchSchema, row)
+  return { question: prompt, kind: 'open', rubric: WRITING_QUALITY, requiredLength: length }
+}
+
+const writingBench: Loader = row => {
+  const mismatch = writingbench.mismatch(row)
+  if (mismatch !== null)
+    throw new DataError(`expected a row of WritingBench with query and checklist, got one with ${mismatch}`)
+  const { id, prompt = [], rubric } = writingbench.read(row, 'row', '')
+  if (rubric.criteria.length === 0)
+    throw new DataError('checklist: expected criteria, got none; an open question is graded by them')
+  return { ...(id !== '' && { id }), question: prompt[0].content, kind: 'open', rubric }
+}
+
+const plainSchema = z
+  .strictObject({
+    id: name,
+    question: text,
+    /** Default: `choice` with options, `open` with a rubric, else `math`. */
+    kind: z.enum(QUESTION_KINDS).optional(),
+    answer: z.union([answer, z.boolean().transform(holds => (holds ? 'yes' : 'no'))]).optional(),
+    options: z.array(text).min(2).max(MOST_OPTIONS).optional(),
+    rubric: rubricSchema.optional(),
+    /** Words that the answer is to have. */
+    length: z.number().positive().optional(),
+  })
+  .transform(({ kind, options, rubric, ...row }) => ({
+    ...row,
+    options,
+    rubric,
+    kind: kind ?? (options ? ('choice' as const) : rubric ? ('open' as const) : ('math' as const)),
+  }))
+
+/** The letter of a choice's right answer, which may be given as a letter or as the option itself. */
+const choiceGold = (options: readonly string[], given: string): string => {
+  const place = options.indexOf(given)
+  if (place >= 0) return letterOf(place)
+  const letters = options.map((_, at) => letterOf(at))
+  if (letters.includes(given.toUpperCase())) return given.toUpperCase()
+  throw new DataError(
+    `answer: expected one of the options or a letter from A to ${letters.at(-1)}, got ${JSON.stringify(given)}; correct it`,
+  )
+}
+
+const plain: Loader = row => {
+  const { id, question, kind, answer: gold, options, rubric, length } = read(plainSchema, row)
+  const common = { id, question, kind }
+  if (kind === 'open') {
+    if (rubric === undefined || rubric.criteria.length === 0)
+      throw new DataError('rubric: expected criteria, got none; an open question is graded by its rubric')
+    return { ...common, rubric, ...(length !== undefined && { requiredLength: length }) }
+  }
+  if (gold === undefined)
+    throw new DataError('answer: expected the right answer, got nothing; or give a rubric, and kind "open"')
+  if (kind === 'choice') {
+    if (options === undefined) throw new DataError('options: expected the options of a choice, got nothing')
+    return { ...common, options, gold: choiceGold(options, gold) }
+  }
+  if (kind === 'yes-no' && !/^(?:yes|no)$/i.test(gold))
+    throw new DataError(`answer: expected yes or no, got ${JSON.stringify(gold)}; or leave out kind`)
+  return { ...common, gold: kind === 'yes-no' ? gold.toLowerCase() : gold }
+}
+
+const LOADERS = {
+  plain,
+  dapo,
+  aime: problem,
+  amc: problem,
+  math500: problem,
+  strategyqa,
+  truthfulqa,
+  'longbench-write': longbenchWrite,
+  writingbench: writingBench,
+} as const satisfies Record<string, Loader>
+
+export type QuestionFormat = keyof typeof LOADERS
+export const QUESTION_FORMATS = Object.keys(LOADERS) as QuestionFormat[]
+
+/** A row of a file in this format. @throws DataError naming the key that cannot be used */
+export const loadQuestion = (format: QuestionFormat, row: unknown): Loaded => LOADERS[format](row)

@@ -1,0 +1,13 @@
+/** @file Questions of public data, for chat models that think before they answer. */
+
+export { answerVerdict } from './answers.ts'
+export { type QuestionTaskConfig, questionTaskSchema, questionTaskShape } from './config.ts'
+export { type QuestionFigures, questionFigures } from './figures.ts'
+export { QUESTION_FORMATS, type QuestionFormat } from './formats.ts'
+export { maskAnswers } from './mask.ts'
+export { needResponseJudge, type OpenQuestions, type OpenQuestionsOptions, openQuestions } from './open.ts'
+export { hintText, reasonerMessages, rubricatorMessages } from './prompts.ts'
+export * from './question.ts'
+export * from './rows.ts'
+export { QuestionTask, type QuestionTaskOptions } from './task.ts'
+export { WRITING_QUALITY } from './writing.ts'

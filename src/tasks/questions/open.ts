@@ -1,0 +1,104 @@
+/** @file Questions of files for the model in a folder: prompts that are too long left out, answers graded. */
+
+import type { Grader } from '../../grade/grader.ts'
+import { needsJudge } from '../../grade/rubric-grader.ts'
+import { type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
+import { ConfigError } from '../../util/errors.ts'
+import type { QuestionTaskConfig } from './config.ts'
+import { type Question, questionText } from './question.ts'
+import { splitQuestions } from './rows.ts'
+import { QuestionTask } from './task.ts'
+
+export interface OpenQuestionsOptions {
+  task: QuestionTaskConfig
+  /** Of the model that answers. */
+  folder: string
+  /** Most tokens of a response. */
+  maxTokens: number
+  /** Grades open questions by their rubrics. */
+  grader?: Grader
+  /** Rubrics are asked for as well: questions that leave no room for that are left out too. Default false. */
+  rubricator?: boolean
+}
+
+const NO_RESPONSE = { text: '', thinking: '', answer: '', closed: true }
+
+export interface OpenQuestions {
+  task: QuestionTask
+  train: Question[]
+  /** Never trained on. */
+  test: Question[]
+  /** What a person should know of them. */
+  notes: string[]
+  format: ChatFormat
+}
+
+/** What a byte of a question may become in a quotation, where markup is written as entities. */
+const MOST_TOKENS_A_BYTE = 8
+
+/**
+ * Whether a prompt about a question has at most so many tokens. A token is at least a byte, so most questions need not be
+ * encoded to see that: tens of thousands would take minutes.
+ */
+const fitting = (limit: number, count: (question: Question) => number): ((question: Question) => boolean) => {
+  const beside = new Map<Question['kind'], number>()
+  return question => {
+    const { kind } = question
+    if (!beside.has(kind)) beside.set(kind, count({ id: '', question: 'x', kind }))
+    const most = beside.get(kind)! + MOST_TOKENS_A_BYTE * Buffer.byteLength(questionText(question))
+    return most <= limit || count(question) <= limit
+  }
+}
+
+/** Whether some question is open, and has criteria that only a judge can decide. */
+export const needResponseJudge = (questions: readonly Question[]): boolean =>
+  questions.some(({ kind, rubric }) => kind === 'open' && rubric !== undefined && needsJudge(rubric))
+
+/**
+ * The questions of a configuration.
+ * @throws ConfigError, DataError, CheckpointError for a file or a model that cannot be used, for open questions without a
+ * grader, and where no question is left
+ */
+export const openQuestions = ({
+  task: config,
+  folder,
+  maxTokens,
+  grader,
+  rubricator = false,
+}: OpenQuestionsOptions): OpenQuestions => {
+  const format = chatFormatOf(folder, 'task "questions"')
+  const room = format.maxPositions - maxTokens
+  const options = { ...config, maxRubricatorTokens: Math.min(config.maxRubricatorTokens, room), grader }
+  const task = new QuestionTask(format, options)
+  const split = splitQuestions(config)
+  if (grader === undefined && [...split.train, ...split.test].some(({ kind }) => kind === 'open'))
+    throw new ConfigError(
+      `task.format: expected a judge for the open questions of ${config.file}, got none`,
+      {
+        hint: 'configure a judge, or choose questions that have one right answer',
+      },
+    )
+  const limit = Math.min(config.maxPromptTokens, room)
+  const fitsReasoner = fitting(limit, question => task.prompt(question).length)
+  const fitsRubricator = fitting(
+    options.maxRubricatorTokens,
+    question => task.rubricatorPrompt(question, NO_RESPONSE).length,
+  )
+  const fits = (question: Question) => fitsReasoner(question) && (!rubricator || fitsRubricator(question))
+  const [train, test] = [split.train, split.test].map(side => side.filter(fits))
+  if (train.length === 0 || test.length === 0)
+    throw new ConfigError(
+      `task.maxPromptTokens: expected questions of at most ${limit} tokens, with room for a response of ${maxTokens} in a context of ${format.maxPositions}, got ${train.length} to train on and ${test.length} to test on`,
+      { hint: 'raise task.maxPromptTokens, or lower rollout.maxTokens' },
+    )
+  const leftOut = (side: string, before: readonly Question[], after: readonly Question[]): string[] =>
+    before.length === after.length
+      ? []
+      : [`${before.length - after.length} ${side} questions left out: longer than ${limit} tokens`]
+  const notes = [
+    ...split.notes,
+    ...leftOut('training', split.train, train),
+    ...leftOut('test', split.test, test),
+  ]
+  return { task, train, test, notes, format }
+}

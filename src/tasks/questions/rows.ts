@@ -1,0 +1,119 @@
+/** @file Questions from files: read, checked, split into those to train on and those to test on. */
+
+import { validateVerifiers } from '../../grade/rubric-grader.ts'
+import { uniqueNames } from '../../rubric/unique.ts'
+import { ConfigError } from '../../util/errors.ts'
+import { formatInteger } from '../../util/format.ts'
+import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
+import { Rng } from '../../util/rng.ts'
+import { loadQuestion, type QuestionFormat } from './formats.ts'
+import { type Question, questionText } from './question.ts'
+
+/**
+ * The questions of a JSON Lines file. Rows without an id are named by the format and their line's number among the rows.
+ * @throws DataError naming file and line of what cannot be used
+ */
+export const readQuestions = (path: string, format: QuestionFormat): Question[] => {
+  const unique = uniqueNames()
+  return someJsonlLines(path, 'question').map(({ place, text }, index) => {
+    const question = parseRow(text, place, row => loadQuestion(format, row))
+    if (question.rubric) validateVerifiers(question.rubric, place)
+    return { ...question, id: unique(question.id ?? `${format}-${index + 1}`) }
+  })
+}
+
+/** Rows that a paper trains on and tests on (RiT; spec 3.7). LogiQA and AIME come from files of their own. */
+export const PAPER_SPLITS: Partial<Record<QuestionFormat, { train: number; test: number }>> = {
+  'longbench-write': { train: 60, test: 60 },
+  writingbench: { train: 500, test: 500 },
+  strategyqa: { train: 2061, test: 229 },
+  truthfulqa: { train: 653, test: 164 },
+}
+
+/** Where questions come from; the names are those of a recipe's `task` section. */
+export interface QuestionFiles {
+  format: QuestionFormat
+  file: string | null
+  /** Questions for evaluation from a file of their own. */
+  testFile: string | null
+  /** Its format; null: as the other. */
+  testFormat: QuestionFormat | null
+  /** So many questions of the file are kept for evaluation; null: the paper's share. */
+  holdOut: number | null
+}
+
+export interface QuestionSplit {
+  train: Question[]
+  test: Question[]
+  /** What a person should know of it. */
+  notes: string[]
+}
+
+/** Each text once, the first with it. */
+const distinct = (questions: readonly Question[]): Question[] => {
+  const seen = new Set<string>()
+  return questions.filter(question => {
+    const text = questionText(question)
+    return !seen.has(text) && seen.add(text)
+  })
+}
+
+const heldOut = ({ format, holdOut }: QuestionFiles, rows: number): { count: number; note?: string } => {
+  if (holdOut !== null) return { count: holdOut }
+  const paper = PAPER_SPLITS[format]
+  if (paper === undefined)
+    throw new ConfigError(
+      `task.holdOut: expected how many questions of a ${format} file to test on, got nothing; no paper says it`,
+      { hint: 'set task.holdOut, or name a file for evaluation in task.testFile' },
+    )
+  const all = paper.train + paper.test
+  const count = Math.round((rows * paper.test) / all)
+  if (rows === all) return { count }
+  const [of, there] = [paper, { train: rows - count, test: count }].map(
+    ({ train, test }) =>
+      `${formatInteger(train)} questions to train on and ${formatInteger(test)} to test on`,
+  )
+  return {
+    count,
+    note: `the paper has ${of}; of this file's ${formatInteger(rows)} in the same proportion: ${there}`,
+  }
+}
+
+/**
+ * Questions to train on and to test on: by a shuffle that depends on the file's rows alone, so that every seed and every arm
+ * has the same test questions. No question is on both sides, and none is there twice.
+ * @throws ConfigError for no file, for a file without a split, and when nothing is left to train on or to test on
+ */
+export const splitQuestions = (task: QuestionFiles): QuestionSplit => {
+  if (task.file === null)
+    throw new ConfigError('task.file: expected the file of the questions, got nothing', {
+      hint: `name a file in format ${task.format}, or another format in task.format`,
+    })
+  const rows = readQuestions(task.file, task.format)
+  const own = distinct(rows)
+  const notes: string[] = []
+  if (own.length < rows.length) notes.push(`${rows.length - own.length} questions left out: there twice`)
+  const shuffled = new Rng('questions split').shuffle(own)
+  if (task.testFile !== null) return splitByFile(task, shuffled, notes)
+  const { count, note } = heldOut(task, own.length)
+  if (note !== undefined) notes.push(note)
+  return checked(task, { train: shuffled.slice(count), test: shuffled.slice(0, count), notes })
+}
+
+const splitByFile = (task: QuestionFiles, shuffled: readonly Question[], notes: string[]): QuestionSplit => {
+  const test = distinct(readQuestions(task.testFile!, task.testFormat ?? task.format))
+  const tested = new Set(test.map(questionText))
+  const train = shuffled.filter(question => !tested.has(questionText(question)))
+  const repeated = shuffled.length - train.length
+  if (repeated > 0) notes.push(`${repeated} training questions left out: also among the test questions`)
+  return checked(task, { train, test, notes })
+}
+
+const checked = (task: QuestionFiles, split: QuestionSplit): QuestionSplit => {
+  const { train, test } = split
+  if (train.length > 0 && test.length > 0) return split
+  throw new ConfigError(
+    `task.${task.testFile === null ? 'holdOut' : 'testFile'}: expected questions on both sides, got ${train.length} to train on and ${test.length} to test on`,
+    { hint: 'hold out fewer questions, or name another file' },
+  )
+}
