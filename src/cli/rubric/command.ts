@@ -16,6 +16,7 @@ Rules, from the rubric alone (E error, W warning, i info):
   W duplicate, near-duplicate  i mirrored            one thing counts twice
   E commands-judge  W addresses-judge, long          texts for the judge, or too long for it
   W compound, vague  E/W wrong-sign                  wording that cannot be decided, or contradicts the points
+  E/W about-answer                                   a rubric of thinking ("about: thinking") that asks for the answer
 With --verdicts, what chance would not do (95% bounds, exact or permutation tests corrected for all criteria):
   W saturated, never-met, non-discriminating         says nothing about a response
   W anti-correlated, uncorrelated                    does not go with the outcome
@@ -73,6 +74,7 @@ const addLint = (rubric: Command, io: Io, done: Done) =>
     .option('--outcomes <file.jsonl>', 'outcomes of the responses, by id')
     .option('--off <rule...>', 'rules not to report')
     .option('--similarity <share>', 'content in common from which criteria are near-duplicates', share, 0.7)
+    .option('--thinking', 'the rubrics are of thinking, also those that do not say "about: thinking"')
     .option('--max-warnings <n>', 'fail with exit code 100 above this many warnings', countOr0)
     .option('--strict', 'the same as --max-warnings 0')
     .option('--json', 'print {rubrics, criteria, counts, findings} as JSON')
