@@ -135,11 +135,12 @@ const everyArrangement = (
   const ways = blocks.map(({ values }) => arrangementsOf(values))
   const arranged = blocks.map(block => ({ ...block }))
   const at = (i: number): void => {
-    if (i === blocks.length) return visit(arranged)
-    for (const values of ways[i]) {
-      arranged[i] = { ...arranged[i], values }
-      at(i + 1)
-    }
+    if (i === blocks.length) visit(arranged)
+    else
+      for (const values of ways[i]) {
+        arranged[i] = { ...arranged[i], values }
+        at(i + 1)
+      }
   }
   at(0)
 }

@@ -52,7 +52,7 @@ export const pairsOf = (
 ): PairedRuns => {
   const { metric, options } = reading
   const others = b === null ? null : runsOf(runs, b, a)
-  const valueOf = (run: FinishedRun) => metric.value(run, options, peersOf(runs, run))
+  const figureOf = (run: FinishedRun) => metric.value(run, options, peersOf(runs, run))
   const pairs: Pair[] = []
   const withoutValue: PairedRuns['withoutValue'] = []
   const items: { a: Map<string, number>; b: Map<string, number> }[] = []
@@ -63,7 +63,7 @@ export const pairsOf = (
     const [x, y] =
       other && equal === 'tokens'
         ? atEqualTokens(run, other, reading)
-        : [valueOf(run), other ? valueOf(other) : reference]
+        : [figureOf(run), other ? figureOf(other) : reference]
     if (x === null || y === null) {
       withoutValue.push({ start, seed })
       continue

@@ -155,7 +155,9 @@ describe('all-of', () => {
     expect(told['figure 1']).toBeCloseTo(0.3, 12)
     expect(told['figure 2']).toBeCloseTo(-0.1, 12)
     const loose = { of: [options.of[0], { metric: { name: 'tokens' } }] }
-    expect(() => read('all-of', loose, run())).toThrow('expected above or below, got an object; say what the figure has to be')
+    expect(() => read('all-of', loose, run())).toThrow(
+      'expected above or below, got an object; say what the figure has to be',
+    )
   })
 })
 

@@ -66,7 +66,10 @@ describe('a registration', () => {
     expect(claim({ metric: matched(['better', 'plain', 'worse']) })).not.toThrow()
     const bad = {
       name: 'all-of',
-      of: [{ metric: { name: 'scor' }, above: 0 }, { metric: { name: 'tokens' }, below: 1 }],
+      of: [
+        { metric: { name: 'scor' }, above: 0 },
+        { metric: { name: 'tokens' }, below: 1 },
+      ],
     }
     expect(claim({ metric: bad })).toThrow('did you mean score?')
     expect(claim({ id: 'Controls' })).toThrow(
