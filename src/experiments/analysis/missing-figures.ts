@@ -56,7 +56,7 @@ const instead = (run: FinishedRun, options: Readonly<Record<string, unknown>>): 
 
 const ofMetric = (run: FinishedRun, choice: MetricChoice, place: string): string[] => {
   const { metric, options } = metricNamed(choice, place)
-  // Where several arms' runs are read, this one stands for all of them.
+  // Where several arms' runs are read, this one stands for all of them: it lacks the same names.
   if (metric.value(run, options, () => run) !== null) return []
   const advice = instead(run, choice.options) ?? 'look at its evals.jsonl and metrics.jsonl'
   return [`${place}: no ${metricText(choice)} in a finished run of ${run.arm}; ${advice}`]
