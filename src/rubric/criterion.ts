@@ -44,6 +44,8 @@ export interface Verifier {
 export interface Rubric {
   id?: string
   title?: string
+  /** What is judged by it: a whole response where absent, or only the thinking before the answer. */
+  about?: 'thinking'
   criteria: Criterion[]
   /** How criteria roll up, where the rubric is a tree; its leaves are the criteria, by id. */
   tree?: RubricTree
@@ -103,6 +105,7 @@ export const criterionSchema = z.strictObject({
 export const rubricSchema = z.strictObject({
   id: z.string().optional(),
   title: z.string().optional(),
+  about: z.literal('thinking').optional(),
   criteria: z.array(criterionSchema),
   tree: treeSchema.optional(),
 })

@@ -3,7 +3,7 @@
 import type { Criterion } from './criterion.ts'
 import { type Finding, nameOf, type Severity } from './lint-finding.ts'
 import { withoutAside, wordsOf } from './statement.ts'
-import { claimsOf, LONG_WORDS, ordersIn, signOf, vagueWordsOf } from './wording.ts'
+import { claimsOf, LONG_WORDS, MOST_READ, ordersIn, signOf, vagueWordsOf } from './wording.ts'
 
 /** Findings about the texts of criteria. Knows English; texts in other languages are only checked for what they share with it. */
 export const lintWording = (criteria: readonly Criterion[]): Finding[] =>
@@ -80,13 +80,14 @@ const wrongSign = (criterion: Criterion, text: string): Finding[] => {
 
 const long = (criterion: Criterion, text: string): Finding[] => {
   const count = wordsOf(text).length
-  if (count <= LONG_WORDS) return []
+  if (count <= LONG_WORDS && text.length <= MOST_READ) return []
+  const size = count > LONG_WORDS ? `${count} words` : `${text.length} characters`
   return [
     finding(
       'long',
       'warning',
       criterion,
-      `is ${count} words long: a judge weighs a text of that length instead of checking it`,
+      `is ${size} long: a judge weighs a text of that length instead of checking it`,
       `say in ${criterion.id} in one sentence what must be there; definitions that all criteria share belong in the judge's prompt`,
     ),
   ]

@@ -1,6 +1,7 @@
 /** @file The rubric linter: everything that can be found wrong with a rubric before it has judged anything. */
 
 import type { Rubric } from './criterion.ts'
+import { lintAbout } from './lint-about.ts'
 import { type Finding, SEVERITIES } from './lint-finding.ts'
 import { lintPairs, type PairOptions } from './lint-pairs.ts'
 import { lintPoints, type PointOptions } from './lint-points.ts'
@@ -9,6 +10,8 @@ import { lintWording } from './lint-wording.ts'
 export interface LintOptions extends PairOptions, PointOptions {
   /** Rules not to report. */
   off?: readonly string[]
+  /** Every rubric is one of thinking, also those that do not say so. */
+  thinking?: boolean
 }
 
 /**
@@ -21,6 +24,7 @@ export const lintRubric = (rubric: Rubric, options: LintOptions = {}): Finding[]
     ...lintPoints(rubric, options),
     ...lintPairs(rubric.criteria, options),
     ...lintWording(judged),
+    ...(options.thinking || rubric.about === 'thinking' ? lintAbout(rubric.criteria) : []),
   ]
   return sortFindings(findings.filter(({ rule }) => !options.off?.includes(rule)))
 }

@@ -46,10 +46,18 @@ const JOINED_BASE =
 // Denials joined by "and": "fails to ask X and does not advise Y". After "but" they make one flaw of two halves.
 const JOINED_DENIAL =
   /(?:\band(?: also)?|;),? (?:does not|doesn't|fails to|omits|neglects to|forgets to) \w+/gi
-const STEP = /^\s*(?:step \d+|\d{1,2}[.)])\s*\S.*$/gim
+const STEP = /^[^\S\n]*(?:step \d+|\d{1,2}[.)])\s*\S.*$/gim
 // Bullets are claims where the line above asks for all of them; elsewhere they may be definitions or examples.
 const DEMANDED_BULLETS = /\b(?:should|must|all of|each of)[^\n:]*:\s*\n((?:\s*[-*•] ?\S.*\n?){2,})/i
 const LEAD_WORDS = 5
+
+/**
+ * Characters of a text that are read for its claims, its vague words and its sign: three times what is long. Telling claims
+ * apart takes time that grows with the square of the length.
+ */
+export const MOST_READ = 2000
+
+const headOf = (text: string): string => (text.length > MOST_READ ? text.slice(0, MOST_READ) : text)
 
 const BASES = new Map([...ACTS].map(act => [act.replace(/(?<=ss|sh|ch|x)es$|s$/, ''), act]))
 
@@ -134,7 +142,8 @@ export const LONG_WORDS = 100
  * The claims of a criterion, by their leading words: one for most, several where verbs are joined ("states X and
  * recommends Y") or the text is a list of steps. Lists of things under one verb are one claim (spec, appendix A).
  */
-export const claimsOf = (text: string): string[] => {
+export const claimsOf = (whole: string): string[] => {
+  const text = headOf(whole)
   const items = listed(text)
   if (items.length >= 2) return items.map(lead)
   const main = firstSentence(mainText(text).trim())
@@ -172,7 +181,8 @@ const FILLERS = wordSet(`
   assistant writing presents presented contains includes structure format`)
 
 /** The vague words that a criterion rests on; none where it also says something that can be checked. */
-export const vagueWordsOf = (text: string): string[] => {
+export const vagueWordsOf = (whole: string): string[] => {
+  const text = headOf(whole)
   if (ANCHOR.test(text) || SCRIPT_WITHOUT_SPACES.test(text)) return []
   const words = wordsOf(text.toLowerCase())
   const found = words.filter(word => VAGUE.has(word))
@@ -194,10 +204,11 @@ const FLAW =
   /^(?:the |a |an )?(?:response |answer |model |assistant )?(?:(?:fails|neglects|forgets) to|(?:incorrectly|inaccurately|wrongly|erroneously|falsely)\b)/i
 
 /** The sign that a criterion's first words imply; null where they imply none. */
-export const signOf = (text: string): ImpliedSign | null => {
-  const norm = NORM.exec(text.trim())
+export const signOf = (whole: string): ImpliedSign | null => {
+  const text = headOf(whole).trim()
+  const norm = NORM.exec(text)
   if (norm) return { points: 1, words: norm[0].trim() }
-  const flaw = FLAW.exec(text.trim())
+  const flaw = FLAW.exec(text)
   return flaw ? { points: -1, words: flaw[0].trim() } : null
 }
 

@@ -28,7 +28,7 @@ const comparisonLine = ({ claim, comparisons }: ClaimResult): string[] =>
     if (!statistics) return `    ${name}: no pairs yet`
     const [low, high] = statistics.interval
     const effect = `${signed(statistics.difference)} [${signed(low)}, ${signed(high)}]`
-    const test = claim.test === 'mcnemar' ? 'McNemar p' : 'p'
+    const test = { mcnemar: 'McNemar p', trend: 'Jonckheere p' }[claim.test as string] ?? 'p'
     const starts = startsNote(claim.metric, comparison)
     return `    ${name}: ${effect}, ${test} ${p.toFixed(4)} (corrected ${adjustedP.toFixed(4)}), ${statistics.n} pairs: ${status}${detectable(claim, comparison)}${starts === null ? '' : `; ${starts}`}`
   })

@@ -3,6 +3,7 @@
 import { type Command, Option } from 'commander'
 import type { Io } from '../io.ts'
 import { count, countOr0, number, share } from '../option-values.ts'
+import type { AuthorCommandOptions } from './author.ts'
 import type { GenerateCommandOptions } from './generate.ts'
 import type { LintCommandOptions } from './lint.ts'
 import type { PerturbCommandOptions } from './perturb.ts'
@@ -16,6 +17,7 @@ Rules, from the rubric alone (E error, W warning, i info):
   W duplicate, near-duplicate  i mirrored            one thing counts twice
   E commands-judge  W addresses-judge, long          texts for the judge, or too long for it
   W compound, vague  E/W wrong-sign                  wording that cannot be decided, or contradicts the points
+  E/W about-answer                                   a rubric of thinking ("about: thinking") that asks for the answer
 With --verdicts, what chance would not do (95% bounds, exact or permutation tests corrected for all criteria):
   W saturated, never-met, non-discriminating         says nothing about a response
   W anti-correlated, uncorrelated                    does not go with the outcome
@@ -58,6 +60,21 @@ Example:
   $ gradus rubric refine rubric.yaml --task "Solve the equation." --positives good.jsonl --negatives bad.jsonl \\
       --judge http://127.0.0.1:8000/v1 --model m --out refined.yaml`
 
+const AUTHOR_HELP = `
+FILE of --task is {task, dimensions?, positives?, negatives?, queries?, id?} as YAML or JSON, or one such object a line. Traces
+are texts, or {"thinking", "text" or "response", "query"?}; of a whole response what stands before </think> is taken.
+
+With --judge a model writes a first rubric and then revises it: rounds name what is missing, redundant or ambiguous, until one
+finds nothing. With --bank a rubric file of candidates is tried on the traces by their own rules, and those that tell good from
+bad best are taken, with points by how well they do.
+
+--per-query writes a rubric for each question: those in "queries", and those that traces name. Exit code 1 where one could not be
+written, or its revision not be read; the others are written.
+
+Examples:
+  $ gradus rubric author --task task.yaml --judge http://127.0.0.1:8000/v1 --model m --out rubric.yaml
+  $ gradus rubric author --task task.yaml --positives good.jsonl --negatives bad.jsonl --bank bank.yaml --out rubric.yaml`
+
 type Done = (code: number) => void
 
 const addLint = (rubric: Command, io: Io, done: Done) =>
@@ -73,6 +90,7 @@ const addLint = (rubric: Command, io: Io, done: Done) =>
     .option('--outcomes <file.jsonl>', 'outcomes of the responses, by id')
     .option('--off <rule...>', 'rules not to report')
     .option('--similarity <share>', 'content in common from which criteria are near-duplicates', share, 0.7)
+    .option('--thinking', 'the rubrics are of thinking, also those that do not say "about: thinking"')
     .option('--max-warnings <n>', 'fail with exit code 100 above this many warnings', countOr0)
     .option('--strict', 'the same as --max-warnings 0')
     .option('--json', 'print {rubrics, criteria, counts, findings} as JSON')
@@ -104,9 +122,14 @@ const addPerturb = (rubric: Command, io: Io, done: Done) =>
     })
 
 const withModel = (command: Command): Command =>
+  withAsking(
+    command
+      .requiredOption('--judge <url>', 'OpenAI-compatible endpoint of the model')
+      .requiredOption('--model <name>', 'model that writes'),
+  )
+
+const withAsking = (command: Command): Command =>
   command
-    .requiredOption('--judge <url>', 'OpenAI-compatible endpoint of the model')
-    .requiredOption('--model <name>', 'model that writes')
     .option('--api-key-env <name>', 'environment variable that holds the key of the endpoint')
     .option('--temperature <t>', 'sampling temperature', number, 0.7)
     .option('--max-tokens <n>', 'most new tokens an answer', count, 4096)
@@ -150,6 +173,37 @@ const addRefine = (rubric: Command, io: Io, done: Done) =>
       done(await refineCommand(file, options, io))
     })
 
+const addAuthor = (rubric: Command, io: Io, done: Done) =>
+  withAsking(
+    rubric
+      .command('author')
+      .summary('write rubrics of thinking from traces')
+      .description('Writes rubrics from a task and good and bad traces: by a model, or from a bank of rules.')
+      .requiredOption('--task <file>', 'the task, with its traces (YAML, JSON, JSON Lines)')
+      .option('--positives <file.jsonl>', 'further traces that should score high')
+      .option('--negatives <file.jsonl>', 'further traces that should score low')
+      .option('--judge <url>', 'OpenAI-compatible endpoint of the model that writes')
+      .option('--model <name>', 'model that writes')
+      .option('--bank <file>', 'rubric file of candidates with rules, in place of a model'),
+  )
+    .addOption(
+      new Option('--about <what>', 'what is judged by the rubric')
+        .choices(['thinking', 'response'])
+        .default('thinking'),
+    )
+    .option('--per-query', 'a rubric for each question')
+    .option('--traces <n>', 'traces of each kind that the model is shown', count, 3)
+    .option('--rounds <n>', 'most rounds', countOr0, 3)
+    .option('--min-criteria <n>', 'fewest criteria; from a bank how many are proposed first', count, 4)
+    .option('--max-criteria <n>', 'most criteria', count, 8)
+    .option('--concurrency <n>', 'rubrics at a time', count, 8)
+    .option('--json', 'print {rubrics, failed} as JSON, with what each round named')
+    .addHelpText('after', AUTHOR_HELP)
+    .action(async (options: AuthorCommandOptions) => {
+      const { authorCommand } = await import('./author.ts')
+      done(await authorCommand(options, io))
+    })
+
 /** Adds `gradus rubric` to the program. `done` receives the exit code. */
 export const addRubricCommand = (program: Command, io: Io, done: Done): void => {
   const rubric = program
@@ -159,5 +213,6 @@ export const addRubricCommand = (program: Command, io: Io, done: Done): void => 
   addLint(rubric, io, done)
   addGenerate(rubric, io, done)
   addRefine(rubric, io, done)
+  addAuthor(rubric, io, done)
   addPerturb(rubric, io, done)
 }

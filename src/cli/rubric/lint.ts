@@ -17,7 +17,7 @@ import { plural } from '../../util/format.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 
-export interface LintCommandOptions extends Pick<LintOptions, 'similarity' | 'off'> {
+export interface LintCommandOptions extends Pick<LintOptions, 'similarity' | 'off' | 'thinking'> {
   format?: FormatName
   verdicts?: string[]
   outcomes?: string

@@ -1,12 +1,12 @@
 /** @file A registration's claims against what their runs gave: statistics, corrections, verdicts under a rule. Pure. */
 
+import { type TrendTest, trendTest } from '../../util/jonckheere.ts'
 import { holm } from '../../util/statistics.ts'
 import type { FinishedRun } from '../metrics/index.ts'
 import { looksOf, plannedFor } from '../plan/blocks.ts'
 import { type Claim, comparisonsOf, type Registration } from '../plan/registration.ts'
 import {
   comparePairs,
-  type ItemStatistics,
   LEVEL,
   MIN_PAIRS,
   type PairStatistics,
@@ -14,6 +14,7 @@ import {
   shareOf,
 } from './analysis.ts'
 import { type ClaimEvidence, evidenceOf, type PairEvidence } from './evidence.ts'
+import type { Ladder } from './pairs.ts'
 import { RULE, type Rule } from './rules.ts'
 import { sharedErrorOf } from './start-error.ts'
 import {
@@ -39,6 +40,8 @@ export interface Judgement extends Verdict {
 
 export interface Comparison extends PairEvidence, Judgement {
   statistics: PairStatistics | null
+  /** Of a trend: Jonckheere and Terpstra's test over all arms; its p is the comparison's. */
+  trend?: TrendTest
 }
 
 /** A status under the rule that was at work when the claim was registered. */
@@ -58,11 +61,14 @@ export interface ClaimResult extends Verdict, Omit<ClaimEvidence, 'comparisons'>
   atRegistration: RegisteredVerdict | null
 }
 
-/** `ruscarl − rubric-rl`, with what is particular to the comparison. */
+/** `ruscarl − rubric-rl`, with what is particular to the comparison; `oracle … refined … random` for a trend. */
 export const comparisonName = (
-  { a, b, equal }: Pick<Comparison, 'a' | 'b' | 'equal'>,
+  { a, b, equal, ladder }: Pick<Comparison, 'a' | 'b' | 'equal' | 'ladder'>,
   reference: number,
-): string => `${a} − ${b ?? reference}${equal === 'tokens' ? ', at equal tokens' : ''}`
+): string =>
+  ladder
+    ? `trend ${ladder.arms.join(' … ')}`
+    : `${a} − ${b ?? reference}${equal === 'tokens' ? ', at equal tokens' : ''}`
 
 /** What the comparison would have found; beside what was not reproduced only, and not for McNemar's test, which is not of pairs. */
 export const detectableOf = (
@@ -75,6 +81,7 @@ export const detectableOf = (
 
 interface Measured extends PairEvidence {
   statistics: PairStatistics | null
+  trend?: TrendTest
 }
 
 interface MeasuredClaim extends Omit<ClaimEvidence, 'comparisons'> {
@@ -103,6 +110,10 @@ const withCounts = (found: Verdict, { what, valued, withoutValue, planned }: Don
 
 const isTested = ({ claim }: Pick<ClaimEvidence, 'claim'>): boolean => claim.test !== 'share'
 
+/** The cold starts are strata: values are compared within them, and change places among the runs of a seed. */
+const trendOf = ({ blocks }: Ladder): TrendTest | null =>
+  blocks.length === 0 ? null : trendTest(blocks.map(({ start, values }) => ({ stratum: start, values })))
+
 /** Statistics of every comparison; `detectable` is at the level that the first of all tests has to pass. */
 const measure = (registration: Registration, evidence: readonly ClaimEvidence[]): MeasuredClaim[] => {
   const level = LEVEL / Math.max(1, evidence.filter(isTested).length) / looksOf(registration)
@@ -111,7 +122,8 @@ const measure = (registration: Registration, evidence: readonly ClaimEvidence[])
     const measured = comparisons.map(each => {
       const startError = sharedErrorOf(each.pairs, each.startErrors)
       const statistics = comparePairs(each.pairs, { direction, smallestEffect, level, startError })
-      return { ...each, statistics }
+      const trend = each.ladder && trendOf(each.ladder)
+      return { ...each, statistics, ...(trend && { trend }) }
     })
     return { ...claimed, comparisons: measured }
   })
@@ -126,8 +138,11 @@ const decisive = (statistics: PairStatistics, { figures }: Rule): Decisive => {
   return { n, difference, sd, interval, within, p, pContrary }
 }
 
-const deciding = (claim: Claim, figures: Decisive | null, items: ItemStatistics | null): number =>
-  (claim.test === 'mcnemar' ? items?.p : figures?.p) ?? 1
+/** p of the test that decides; 1 where there is nothing to test. */
+const deciding = ({ test }: Claim, figures: Decisive | null, { items, trend }: Measured): number => {
+  if (test === 'mcnemar') return items?.p ?? 1
+  return (test === 'trend' ? trend?.p : figures?.p) ?? 1
+}
 
 /** Holm's correction of one p in a family with others. */
 const correctedAmong = (p: number, others: readonly number[]): number => holm([p, ...others])[0]
@@ -180,7 +195,7 @@ const judge = (
   const drafts = measured.map(({ claim, comparisons }) =>
     comparisons.map(each => {
       const figures = each.statistics && decisive(each.statistics, rule)
-      return { each, figures, p: deciding(claim, figures, each.items) }
+      return { each, figures, p: deciding(claim, figures, each) }
     }),
   )
   // An order holds only if every link does, so the largest p is the claim's (intersection-union test, Berger 1982).

@@ -6,10 +6,12 @@ import {
   judgeWorkOf,
   type MetricUnit,
   metricNamed,
+  peersOf,
   tokensUntil,
 } from '../metrics/index.ts'
 import { plannedFor } from '../plan/blocks.ts'
 import {
+  armsOf,
   type Claim,
   comparisonsOf,
   type MetricChoice,
@@ -17,7 +19,7 @@ import {
   START,
 } from '../plan/registration.ts'
 import type { ItemStatistics, Pair } from './analysis.ts'
-import { type PairedRuns, pairsOf, type Reading, runsOf } from './pairs.ts'
+import { type Ladder, ladderOf, type PairedRuns, pairsOf, type Reading, runsOf } from './pairs.ts'
 import { type StartErrors, startErrors } from './start-error.ts'
 
 /** A metric's figure of one run, and what the run took; judge calls only where it had a judge. */
@@ -46,6 +48,8 @@ export interface PairEvidence {
   items: ItemStatistics | null
   /** Standard error of each cold start's figure; null where the comparison is not with the start. */
   startErrors: StartErrors | null
+  /** Of a trend: all its arms. `a` and `b` are then the first and the last of them, and a pair the ends of a block's line. */
+  ladder?: Ladder
 }
 
 export interface ClaimEvidence {
@@ -58,17 +62,17 @@ export interface ClaimEvidence {
 
 const valuesOf = (runs: readonly FinishedRun[], claim: Claim, { metric, options }: Reading): RunValue[] => {
   const comparisons = comparisonsOf(claim)
-  const named = [...new Set(comparisons.flatMap(({ a, b }) => (b === null ? [a] : [a, b])))]
   // What an arm started from is shown once, as the first arm that is compared with it found it.
   const against = comparisons.find(({ b }) => b === START)?.a ?? comparisons[0].a
-  return named.flatMap(arm =>
+  return armsOf(claim).flatMap(arm =>
     [...runsOf(runs, arm, against).values()].map(run => {
-      const details = metric.details?.(run, options)
+      const peers = peersOf(runs, run)
+      const details = metric.details?.(run, options, peers)
       return {
         arm,
         start: run.start,
         seed: run.seed,
-        value: metric.value(run, options),
+        value: metric.value(run, options, peers),
         ...(details && { details }),
         steps: run.steps,
         tokens: tokensUntil(run, run.steps),
@@ -99,6 +103,23 @@ export const evidenceOfPairs = (
   ),
 })
 
+const trendIn = (
+  registration: Registration,
+  claim: Claim,
+  runs: readonly FinishedRun[],
+  reading: Reading,
+): PairEvidence => {
+  const arms = armsOf(claim)
+  return {
+    a: arms[0],
+    b: arms[arms.length - 1],
+    equal: 'steps',
+    ...ladderOf(runs, arms, reading),
+    planned: plannedFor(registration, arms),
+    startErrors: null,
+  }
+}
+
 const comparisonsIn = (
   registration: Registration,
   claim: Claim,
@@ -106,6 +127,7 @@ const comparisonsIn = (
   reading: Reading,
 ): PairEvidence[] => {
   if (claim.test === 'share') return []
+  if (claim.test === 'trend') return [trendIn(registration, claim, runs, reading)]
   const budgets = claim.equal === 'both' ? (['steps', 'tokens'] as const) : [claim.equal]
   return comparisonsOf(claim).flatMap(({ a, b }) =>
     budgets.map(equal => ({

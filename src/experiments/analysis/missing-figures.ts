@@ -3,9 +3,11 @@
  * what a recipe measures; the first run that is done does, and it is better heard then than after the last.
  */
 
+import { scoreNamesOf } from '../../runs/scores.ts'
 import { closest } from '../../util/schema.ts'
 import { curveOf } from '../metrics/curves.ts'
-import { type FinishedRun, metricNamed, tokensUntil } from '../metrics/index.ts'
+import { scoreNameIn } from '../metrics/evaluation.ts'
+import { evalsOn, type FinishedRun, metricNamed, tokensUntil } from '../metrics/index.ts'
 import {
   type Claim,
   CONTROLS,
@@ -28,19 +30,34 @@ const orNear = (name: string, known: readonly string[], otherwise: string): stri
   return near ? `did you mean ${near}?` : otherwise
 }
 
-/** What a run offers in place of a set or a curve that it lacks; null when it has both, or none is named. */
-const instead = (run: FinishedRun, { set, key }: { set?: unknown; key?: unknown }): string | null => {
+/** Everything that options name under one of these keys, however deep. */
+const namesUnder = (options: unknown, keys: readonly string[]): string[] => {
+  if (options === null || typeof options !== 'object') return []
+  return Object.entries(options).flatMap(([key, value]) =>
+    keys.includes(key) && typeof value === 'string' ? [value] : namesUnder(value, keys),
+  )
+}
+
+/** What a run offers in place of a set, a curve or a score that it lacks; null when it has all that are named. */
+const instead = (run: FinishedRun, options: Readonly<Record<string, unknown>>): string | null => {
   const sets = setsOf(run)
-  if (typeof set === 'string' && !sets.includes(set))
-    return orNear(set, sets, `its test sets are ${sets.join(', ')}`)
-  if (typeof key === 'string' && curveOf(run.metrics, key).length === 0)
-    return orNear(key, curvesOf(run), 'its metrics.jsonl has the names')
-  return null
+  const set = namesUnder(options, ['set', 'minus']).find(name => !sets.includes(name))
+  if (set !== undefined) return orNear(set, sets, `its test sets are ${sets.join(', ')}`)
+  const key = namesUnder(options, ['key']).find(name => curveOf(run.metrics, name).length === 0)
+  if (key !== undefined) return orNear(key, curvesOf(run), 'its metrics.jsonl has the names')
+  const rows = evalsOn(run, typeof options.set === 'string' ? options.set : undefined)
+  const scores = scoreNamesOf(rows)
+  const named = namesUnder(options, ['score', 'minusScore', 'train'])
+  const score = named.find(name => rows.every(row => !(scoreNameIn(row, name) in row.scores)))
+  return score === undefined || rows.length === 0
+    ? null
+    : orNear(score, scores, `its scores are ${scores.join(', ')}`)
 }
 
 const ofMetric = (run: FinishedRun, choice: MetricChoice, place: string): string[] => {
   const { metric, options } = metricNamed(choice, place)
-  if (metric.value(run, options) !== null) return []
+  // Where several arms' runs are read, this one stands for all of them: it lacks the same names.
+  if (metric.value(run, options, () => run) !== null) return []
   const advice = instead(run, choice.options) ?? 'look at its evals.jsonl and metrics.jsonl'
   return [`${place}: no ${metricText(choice)} in a finished run of ${run.arm}; ${advice}`]
 }
@@ -53,8 +70,8 @@ const ofTokens = (run: FinishedRun, { equal }: Claim, place: string): string[] =
 
 type Chart = Registration['charts'][number]
 
-const ofChart = (run: FinishedRun, { curve, set, title }: Chart, place: string): string[] => {
-  const advice = instead(run, { set, key: curve })
+const ofChart = (run: FinishedRun, { curve, set, score, title }: Chart, place: string): string[] => {
+  const advice = instead(run, { set, key: curve, ...(set !== undefined && { score }) })
   return advice === null
     ? []
     : [`${place} (${title}): nothing to draw of a finished run of ${run.arm}; ${advice}`]

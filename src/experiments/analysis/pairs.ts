@@ -1,6 +1,6 @@
 /** @file Runs of two arms in pairs, and a metric's figures of both. */
 
-import { beforeTraining, type FinishedRun, type Metric, tokensUntil } from '../metrics/index.ts'
+import { beforeTraining, type FinishedRun, type Metric, peersOf, tokensUntil } from '../metrics/index.ts'
 import { START } from '../plan/registration.ts'
 import { compareItems, type ItemStatistics, type Pair, valueAtTokens } from './analysis.ts'
 
@@ -52,6 +52,7 @@ export const pairsOf = (
 ): PairedRuns => {
   const { metric, options } = reading
   const others = b === null ? null : runsOf(runs, b, a)
+  const figureOf = (run: FinishedRun) => metric.value(run, options, peersOf(runs, run))
   const pairs: Pair[] = []
   const withoutValue: PairedRuns['withoutValue'] = []
   const items: { a: Map<string, number>; b: Map<string, number> }[] = []
@@ -62,7 +63,7 @@ export const pairsOf = (
     const [x, y] =
       other && equal === 'tokens'
         ? atEqualTokens(run, other, reading)
-        : [metric.value(run, options), other ? metric.value(other, options) : reference]
+        : [figureOf(run), other ? figureOf(other) : reference]
     if (x === null || y === null) {
       withoutValue.push({ start, seed })
       continue
@@ -74,4 +75,55 @@ export const pairsOf = (
     if (itemsA && itemsB) items.push({ a: itemsA, b: itemsB })
   }
   return { pairs, withoutValue, items: compareItems(items) }
+}
+
+/** A cold start and a seed with the figures of all arms of an order. */
+export interface LadderBlock {
+  start: string
+  seed: string
+  /** In the order of the arms. */
+  values: number[]
+}
+
+export interface Ladder {
+  /** As the claim has them: each is expected beyond the next one. */
+  arms: string[]
+  blocks: LadderBlock[]
+}
+
+/**
+ * The ends of the straight line through the values of a block, by least squares: for two arms the values themselves. The rungs
+ * count as equally far from each other.
+ */
+const fittedEnds = (values: readonly number[]): { first: number; last: number } => {
+  const centre = (values.length - 1) / 2
+  const squares = values.reduce((sum, _, i) => sum + (i - centre) ** 2, 0)
+  const slope = values.reduce((sum, value, i) => sum + (i - centre) * value, 0) / squares
+  const middle = values.reduce((sum, value) => sum + value, 0) / values.length
+  return { first: middle - centre * slope, last: middle + centre * slope }
+}
+
+/** Runs of several arms in blocks, and the ends of each block's line as its pair. */
+export const ladderOf = (
+  runs: readonly FinishedRun[],
+  arms: readonly string[],
+  { metric, options }: Reading,
+): PairedRuns & { ladder: Ladder } => {
+  const [first, ...rest] = arms
+  const blocks: LadderBlock[] = []
+  const withoutValue: PairedRuns['withoutValue'] = []
+  for (const run of runsOf(runs, first, first).values()) {
+    const { start, seed } = run
+    const peers = peersOf(runs, run)
+    const others = rest.map(peers).filter(other => other !== undefined)
+    if (others.length < rest.length) continue
+    const values = [run, ...others].map(each => metric.value(each, options, peers))
+    if (values.every(value => value !== null)) blocks.push({ start, seed, values })
+    else withoutValue.push({ start, seed })
+  }
+  const pairs = blocks.map(({ start, seed, values }) => {
+    const { first: a, last: b } = fittedEnds(values)
+    return { start, seed, a, b }
+  })
+  return { pairs, withoutValue, items: null, ladder: { arms: [...arms], blocks } }
 }

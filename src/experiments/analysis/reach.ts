@@ -1,17 +1,21 @@
 /** @file What a registration's pairs can show at best: the smallest p of a claim, and what Holm's correction leaves of it. */
 
+import { smallestTrendP } from '../../util/jonckheere.ts'
 import { looksOf, plannedFor } from '../plan/blocks.ts'
-import { type Claim, comparisonsOf, type RegistrationContent } from '../plan/registration.ts'
+import { armsOf, type Claim, comparisonsOf, type RegistrationContent } from '../plan/registration.ts'
 import { LEVEL, MIN_PAIRS } from './analysis.ts'
 
 type Design = Pick<RegistrationContent, 'arms' | 'seeds' | 'starts' | 'claims' | 'looks' | 'blocks'>
 
 const pairsOf = (design: Design, claim: Claim): number =>
-  Math.min(...comparisonsOf(claim).map(({ a, b }) => plannedFor(design, [a, b])))
+  claim.test === 'trend'
+    ? plannedFor(design, armsOf(claim))
+    : Math.min(...comparisonsOf(claim).map(({ a, b }) => plannedFor(design, [a, b])))
 
 /** All pairs of one sign: what the sign-flip test gives at best. The exact test of items has no such bound. */
 const smallestP = (design: Design, claim: Claim): number => {
   if (claim.test === 'mcnemar') return 0
+  if (claim.test === 'trend') return smallestTrendP(pairsOf(design, claim), armsOf(claim).length)
   const sides = claim.direction === 'greater' || claim.direction === 'less' ? 2 : 1
   return sides / 2 ** pairsOf(design, claim)
 }

@@ -16,6 +16,8 @@ const BOUNDS: Readonly<Record<string, Bounds>> = {
   criterion: [0, 1],
   'best-of-n': [null, 1],
   'peak-place': [0, 1],
+  'win-rate': [0, 1],
+  'score-difference': [-1, 1],
 }
 
 const BALANCE: Readonly<Record<string, Bounds>> = { trueBias: [-1, 1] }

@@ -8,7 +8,7 @@
 import { z } from 'zod'
 import type { MetricsRow } from '../../runs/rows.ts'
 import { mean, std } from '../../util/statistics.ts'
-import { type FinishedRun, type Metric, tokensUntil } from './metric.ts'
+import { type FinishedRun, type Metric, type Peers, tokensUntil } from './metric.ts'
 
 export interface CurvePoint {
   step: number
@@ -49,7 +49,7 @@ interface Span {
 }
 
 /** The steps between two places in a run, from 0 to 1. */
-const spanOf = ({ from, to }: { from: number; to: number }, steps: number): Span => ({
+const spanOf = ({ from = 0, to = 1 }: { from?: number; to?: number }, steps: number): Span => ({
   first: Math.floor(from * steps) + 1,
   last: Math.max(1, Math.ceil(to * steps)),
 })
@@ -99,35 +99,105 @@ const STATISTICS = {
 
 const NAMES = [...(Object.keys(STATISTICS) as (keyof typeof STATISTICS)[]), 'slope'] as const
 
+/** Where in a run a curve is read: around the step at which another curve first reaches a level. */
+interface Matched {
+  key: string
+  level?: number
+  among?: string[]
+  window: number
+  span: number
+}
+
 interface CurveOptions {
   key: string
   statistic: (typeof NAMES)[number]
   window: number
-  from: number
-  to: number
+  from?: number
+  to?: number
+  matched?: Matched
 }
 
 const share = z.number().min(0).max(1)
 
+const matchedSchema = z
+  .strictObject({
+    /** The curve that is to be alike, such as a reward. */
+    key: z.string(),
+    /** The level that it has to reach; else the lowest of what the arms in `among` reach at most. */
+    level: z.number().optional(),
+    among: z.array(z.string()).min(2).optional(),
+    window: z.int().positive().default(9),
+    /** Share of the run that is read, half of it before the step and half after. */
+    span: z.number().positive().max(1).default(0.2),
+  })
+  .refine(
+    ({ level, among }) => (level === undefined) !== (among === undefined),
+    'either level (a number) or among (the arms of which the lowest counts); give one of them',
+  )
+
+/** The level at which runs are compared; null where one of them is not there, or does not have the curve. */
+const matchedLevel = (
+  run: FinishedRun,
+  { key, level, among, window }: Matched,
+  peers?: Peers,
+): number | null => {
+  if (level !== undefined) return level
+  const runs = among!.map(arm => (arm === run.arm ? run : peers?.(arm)))
+  const highest = runs.map(each => {
+    const values = each ? smoothed(curveOf(each.metrics, key), window).map(({ value }) => value) : []
+    return values.length > 0 ? Math.max(...values) : null
+  })
+  return highest.every(value => value !== null) ? Math.min(...highest) : null
+}
+
+/** The first step at which the smoothed curve is at the level, and what is read around it; null where it never is. */
+const matchedSpan = (run: FinishedRun, matched: Matched, peers?: Peers): (Span & { at: number }) | null => {
+  const level = matchedLevel(run, matched, peers)
+  if (level === null) return null
+  const reached = smoothed(curveOf(run.metrics, matched.key), matched.window).find(
+    ({ value }) => value >= level - 1e-12,
+  )
+  if (!reached) return null
+  const half = Math.max(1, Math.round((matched.span * run.steps) / 2))
+  return { at: reached.step, first: reached.step - half, last: reached.step + half }
+}
+
 const curve: Metric<CurveOptions> = {
   summary: `a statistic of a training curve (${NAMES.join(', ')}), smoothed over \`window\` steps, from one place in the run to another`,
-  options: z.strictObject({
-    key: z.string(),
-    statistic: z.enum(NAMES).default('mean'),
-    window: z.int().positive().default(1),
-    from: share.default(0),
-    to: share.default(1),
-  }),
+  options: z
+    .strictObject({
+      key: z.string(),
+      statistic: z.enum(NAMES).default('mean'),
+      window: z.int().positive().default(1),
+      from: share.optional(),
+      to: share.optional(),
+      matched: matchedSchema.optional(),
+    })
+    .refine(
+      ({ from, to, matched }) => matched === undefined || (from === undefined && to === undefined),
+      'no from or to beside matched, which says itself where the curve is read; leave them out',
+    ),
   unit: 'number',
-  value: ({ metrics, steps }, { key, statistic, window, from, to }) => {
-    const span = spanOf({ from, to }, steps)
-    const points = within(smoothed(curveOf(metrics, key), window), span)
+  among: ({ matched }) => matched?.among ?? [],
+  value: (run, options, peers) => {
+    const { key, statistic, window } = options
+    const span = readSpan(run, options, peers)
+    if (span === null) return null
+    const points = within(smoothed(curveOf(run.metrics, key), window), span)
     if (points.length < 2) return null
     return statistic === 'slope' ? slope(points, span) : STATISTICS[statistic](points.map(p => p.value))
   },
-  details: ({ metrics, steps }, { key, from, to }) =>
-    coverageOf(curveOf(metrics, key), spanOf({ from, to }, steps)),
+  details: (run, options, peers) => {
+    const points = curveOf(run.metrics, options.key)
+    if (!options.matched) return coverageOf(points, spanOf(options, run.steps))
+    const span = matchedSpan(run, options.matched, peers)
+    return span && { matchedStep: span.at }
+  },
 }
+
+/** The steps that are read; a matched span may reach beyond the run, and its slope is per whole span all the same. */
+const readSpan = (run: FinishedRun, { matched, from, to }: CurveOptions, peers?: Peers): Span | null =>
+  matched ? matchedSpan(run, matched, peers) : spanOf({ from, to }, run.steps)
 
 interface PeakOptions {
   key: string

@@ -6,25 +6,11 @@ import { greedyName, scoreValue } from '../../runs/scores.ts'
 import { mean } from '../../util/statistics.ts'
 import { evalsOn, type FinishedRun, type Metric } from './metric.ts'
 
-/** Scores of the recipes; `primary` is the one that a row puts first. */
-const SAMPLED = [
-  'accuracy',
-  'correctAndProved',
-  'correctAndValid',
-  'validProofs',
-  'rubric',
-  'agreement',
-  'wellFormed',
-  'primary',
-] as const
-
 /** Names that registrations may have from before scores had theirs in the rows. */
 const FORMER: Readonly<Record<string, string>> = {
   greedyAccuracy: 'greedy.accuracy',
   greedyCorrectAndValid: 'greedy.correctAndValid',
 }
-
-const SCORES = [...SAMPLED, ...SAMPLED.map(greedyName), ...Object.keys(FORMER)]
 
 /** Of the form of responses, not of single problems. */
 const NOT_ITEMWISE: readonly string[] = ['wellFormed', 'greedy.wellFormed']
@@ -32,6 +18,9 @@ const NOT_ITEMWISE: readonly string[] = ['wellFormed', 'greedy.wellFormed']
 const lastOn = (run: FinishedRun, set: string | undefined): EvalRow | undefined => evalsOn(run, set).at(-1)
 
 const set = z.string().optional()
+
+/** Recipes name their scores themselves; which there are, only a run knows. */
+const scoreName = z.string().min(1)
 
 interface ScoreOptions {
   set?: string
@@ -63,7 +52,7 @@ const rightOrWrong = (row: EvalRow | undefined, score: string): Map<string, numb
 
 const score: Metric<ScoreOptions> = {
   summary: 'score on a test set after the last step; `score` names another one than accuracy',
-  options: z.strictObject({ set, score: z.enum(SCORES).default('accuracy') }),
+  options: z.strictObject({ set, score: scoreName.default('accuracy') }),
   unit: 'share',
   value: (run, options) => scoreOf(lastOn(run, options.set), options.score),
   over: (run, options) =>

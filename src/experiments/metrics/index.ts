@@ -4,15 +4,20 @@ import { ConfigError } from '../../util/errors.ts'
 import { closest, parseWith } from '../../util/schema.ts'
 import type { MetricChoice } from '../plan/registration.ts'
 import { CURVE_METRICS } from './curves.ts'
+import { allOf, DIFFERENCE_METRICS } from './differences.ts'
 import { EVALUATION_METRICS } from './evaluation.ts'
 import type { Metric } from './metric.ts'
 import { PROBE_METRICS } from './probed.ts'
+import { WIN_METRICS } from './win-rate.ts'
 
-export type { FinishedRun, JudgeWork, Metric, MetricUnit } from './metric.ts'
-export { beforeTraining, evalsOn, judgeWorkOf, tokensUntil } from './metric.ts'
+export type { FinishedRun, JudgeWork, Metric, MetricUnit, Peers } from './metric.ts'
+export { beforeTraining, evalsOn, judgeWorkOf, peersOf, tokensUntil } from './metric.ts'
 
 export const METRICS: Readonly<Record<string, Metric>> = {
   ...EVALUATION_METRICS,
+  ...DIFFERENCE_METRICS,
+  ...WIN_METRICS,
+  'all-of': allOf((choice, place) => metricNamed(choice, place)) as Metric,
   ...CURVE_METRICS,
   ...PROBE_METRICS,
 }

@@ -19,6 +19,15 @@ export interface FinishedRun {
   seconds: number
 }
 
+/** The run of another arm from the same cold start with the same seed; undefined where there is none, or none is done. */
+export type Peers = (arm: string) => FinishedRun | undefined
+
+/** The peers of a run among all runs. */
+export const peersOf =
+  (runs: readonly FinishedRun[], { start, seed }: Pick<FinishedRun, 'start' | 'seed'>): Peers =>
+  arm =>
+    runs.find(run => run.arm === arm && run.start === start && run.seed === seed)
+
 /** How a figure is written: shares in percent and points. */
 export type MetricUnit = 'share' | 'number'
 
@@ -29,12 +38,14 @@ export interface Metric<Options = unknown> {
   /** Always 0 or 1: may be tested by `share`. */
   binary?: boolean
   /** The figure of a run; null where the run does not have it. */
-  value(run: FinishedRun, options: Options): number | null
+  value(run: FinishedRun, options: Options, peers?: Peers): number | null
+  /** Other arms whose runs the figure reads beside the run's own. */
+  among?(options: Options): readonly string[]
   /**
    * What has to be known to read the figure, by name: `known`, the share of steps that have a value, with `lastStep`; `rise` and
    * `peak` of a curve. Null where there is nothing to say.
    */
-  details?(run: FinishedRun, options: Options): Record<string, number> | null
+  details?(run: FinishedRun, options: Options, peers?: Peers): Record<string, number> | null
   /** The figure along the run, by step: what a comparison at equal tokens reads. */
   over?(run: FinishedRun, options: Options): { step: number; value: number }[]
   /** Whether runs keep the figure item by item, as far as options tell. */

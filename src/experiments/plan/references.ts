@@ -8,6 +8,7 @@ import { PROBED_RECIPES } from '../probes/schema.ts'
 import { probeUses } from '../probes/uses.ts'
 import { allSeeds } from './blocks.ts'
 import {
+  armsOf,
   type Claim,
   CONTROLS,
   comparisonsOf,
@@ -102,7 +103,24 @@ const claimProblems = (content: RegistrationContent, claim: Claim, place: string
     ...(b === null || b === START ? [] : armProblem(content, b, `${place}.arms`)),
   ])
   const metric = metricProblem(claim.metric, `${place}.metric`)
-  return [...unknown, ...metric, ...(metric.length > 0 ? [] : testProblems(content, claim, place))]
+  if (metric.length > 0) return [...unknown, ...metric]
+  return [...unknown, ...amongProblems(content, claim, place), ...testProblems(content, claim, place)]
+}
+
+/** A figure that reads several arms' runs has to know all that it is compared for. */
+const amongProblems = (content: RegistrationContent, claim: Claim, place: string): string[] => {
+  const { metric, options } = metricNamed(claim.metric, `${place}.metric`)
+  const among = metric.among?.(options) ?? []
+  if (among.length === 0) return []
+  const strangers = among.flatMap(arm =>
+    arm === START ? [] : armProblem(content, arm, `${place}.metric.among`),
+  )
+  const missing = armsOf(claim).find(arm => !among.includes(arm))
+  const lack =
+    missing === undefined
+      ? []
+      : [`${place}.metric.among: expected every arm of the claim, got ${among.join(', ')}; add ${missing}`]
+  return [...strangers, ...lack]
 }
 
 /** McNemar's test needs the items of both arms' last evaluation, each right or wrong. */
@@ -130,6 +148,10 @@ const itemProblems = ({ test }: RegistrationContent, claim: Claim, place: string
   )
 }
 
+/** Arms of a trend: at least three, each of them trained. */
+const isLadder = ({ arms }: Claim): boolean =>
+  Array.isArray(arms) && arms.length >= 3 && !arms.includes(START) && repeated(arms) === undefined
+
 const testProblems = (content: RegistrationContent, claim: Claim, place: string): string[] => {
   const { metric } = metricNamed(claim.metric, place)
   const superiority = claim.direction === 'greater' || claim.direction === 'less'
@@ -151,6 +173,10 @@ const testProblems = (content: RegistrationContent, claim: Claim, place: string)
     [
       claim.equal !== 'steps' && untrained !== undefined,
       `equal: expected steps with the arm ${untrained}, got ${claim.equal}; it has no steps, so it generates no tokens at which another could be read`,
+    ],
+    [
+      claim.test === 'trend' && (!isLadder(claim) || !superiority || claim.equal !== 'steps'),
+      'test: expected a list of at least three arms, a direction of greater or less and equal: steps with trend; change what differs or take sign-flip',
     ],
     [
       !superiority && claim.smallestEffect === 0,

@@ -52,6 +52,26 @@ describe('a registration', () => {
       'claims[0].equal: expected steps with the arm plain, got tokens; it has no steps',
     )
     expect(claim({ direction: 'equal', smallestEffect: 0 })).toThrow('it is the margin')
+    expect(claim({ arms: ['better', 'plain'], test: 'trend' })).toThrow('a list of at least three arms')
+    expect(claim({ arms: ['better', 'plain', 'start'], test: 'trend' })).toThrow('at least three arms')
+    expect(claim({ test: 'trend', direction: 'equal' })).toThrow('a direction of greater or less')
+    expect(claim({ test: 'trend' })).not.toThrow()
+    const matched = (among: string[]) => ({
+      name: 'curve',
+      key: 'entropy',
+      matched: { key: 'reward', among },
+    })
+    expect(claim({ metric: matched(['better', 'plain']) })).toThrow('expected every arm of the claim')
+    expect(claim({ metric: matched(['better', 'plain', 'worse', 'plane']) })).toThrow('did you mean plain?')
+    expect(claim({ metric: matched(['better', 'plain', 'worse']) })).not.toThrow()
+    const bad = {
+      name: 'all-of',
+      of: [
+        { metric: { name: 'scor' }, above: 0 },
+        { metric: { name: 'tokens' }, below: 1 },
+      ],
+    }
+    expect(claim({ metric: bad })).toThrow('did you mean score?')
     expect(claim({ id: 'Controls' })).toThrow(
       'claims[0].id: expected another id than controls, diagnosis, summary',
     )
@@ -68,11 +88,26 @@ describe('the page on experiments, and the registrations of this project', () =>
   const page = readFileSync(new URL('docs/experiments.md', root), 'utf8')
 
   it('show registrations that can be used', () => {
-    const [example, probes] = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text)
+    const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text)
+    const [example] = blocks
+    const probes = blocks.find(text => text.startsWith('probes:'))
     expect(parseRegistration(parse(`${example}${probes}`), 'docs/experiments.md').claims[0].id).toBe('MY-1')
     const folder = fileURLToPath(new URL('experiments', root))
     const papers = readdirSync(folder).map(file => readRegistration(join(folder, file)).paper)
     expect(papers).toEqual(expect.arrayContaining(['ruscarl', 'rubric-as-reward']))
+  })
+
+  it('show metrics that claims take', () => {
+    const shown = [...page.matchAll(/```yaml\n(metric:[\s\S]*?)```/g)].map(
+      ([, text]) => parse(text) as object,
+    )
+    expect(shown.length).toBeGreaterThan(0)
+    const { arms } = fakeContent() as { arms: object }
+    for (const claim of shown) {
+      const one = { id: 'X', statement: 'x', arms: { a: 'rit' }, smallestEffect: 0, ...claim }
+      const content = { arms: { ...arms, rit: {}, orm: {} }, claims: [one] }
+      expect(() => fakeRegistration(content)).not.toThrow()
+    }
   })
 
   it('name every metric', () => {

@@ -75,9 +75,10 @@ const claimSchema = z.strictObject({
   smallestEffect: z.number().min(0),
   /**
    * `sign-flip`: over pairs of runs; `mcnemar`: over the items of the shared test set, right or wrong; `share`: the share of
-   * runs in which a metric of 0 or 1 is 1, against `atLeast`.
+   * runs in which a metric of 0 or 1 is 1, against `atLeast`; `trend`: Jonckheere and Terpstra's over a list of arms, of which
+   * each is expected beyond the next one, in blocks of runs that share cold start and seed.
    */
-  test: z.enum(['sign-flip', 'mcnemar', 'share']).default('sign-flip'),
+  test: z.enum(['sign-flip', 'mcnemar', 'share', 'trend']).default('sign-flip'),
   atLeast: z.number().min(0).max(1).optional(),
   /** What a claim without `b` is compared with. */
   reference: z.number().default(0),
@@ -174,10 +175,23 @@ export const comparisonsOf = ({ arms }: Pick<Claim, 'arms'>): { a: string; b: st
   return b === undefined ? [{ a, b: null }] : b.map(other => ({ a, b: other }))
 }
 
+/** The arms that a claim names, each once; without the reference. */
+export const armsOf = (claim: Pick<Claim, 'arms'>): string[] => [
+  ...new Set(comparisonsOf(claim).flatMap(({ a, b }) => (b === null ? [a] : [a, b]))),
+]
+
+/** An option in words: `entropy`; `[judge.a, judge.b]`; `{key response, span 0.2}`. */
+const optionText = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(optionText).join(', ')}]`
+  if (value === null || typeof value !== 'object') return String(value)
+  const parts = Object.entries(value).map(([key, inner]) => `${key} ${optionText(inner)}`)
+  return `{${parts.join(', ')}}`
+}
+
 /** `score (greedyAccuracy) on unseen trips`. */
 export const metricText = ({ name, options }: MetricChoice): string => {
   const { set, ...rest } = options as { set?: string } & Record<string, unknown>
-  const more = Object.entries(rest).map(([key, value]) => `${key} ${String(value)}`)
+  const more = Object.entries(rest).map(([key, value]) => `${key} ${optionText(value)}`)
   return `${name}${more.length > 0 ? ` (${more.join(', ')})` : ''}${set === undefined ? '' : ` on ${set}`}`
 }
 

@@ -73,6 +73,8 @@ const DETAILS: Readonly<Record<string, { name: string; text: (value: number) => 
   peak: { name: 'peak at', text: percent },
   known: { name: 'share of steps with a value', text: percent },
   lastStep: { name: 'last step with one', text: String },
+  matchedStep: { name: 'read around step', text: String },
+  compared: { name: 'share of problems of matched length', text: percent },
 }
 
 const detailText = (key: string, values: readonly number[]): string => {

@@ -56,11 +56,18 @@ const treeOf = (entries: readonly { path: readonly string[]; value: unknown }[])
   return tree
 }
 
+/** Names of curves in a metric's options, also in those of other metrics that it is made of. */
+const keysIn = (options: unknown): string[] => {
+  if (options === null || typeof options !== 'object') return []
+  return Object.entries(options).flatMap(([key, value]) =>
+    key === 'key' && typeof value === 'string' ? [value] : keysIn(value),
+  )
+}
+
 /** Dotted names that claims and charts read from the steps; of a metric without a key that of its default, entropy. */
 const namedKeys = ({ claims, controls, charts }: Registration): string[] => [
-  ...[...claims.map(({ metric }) => metric), controls.metric].map(({ options }) =>
-    String(options.key ?? 'entropy'),
-  ),
+  'entropy',
+  ...[...claims.map(({ metric }) => metric), controls.metric].flatMap(({ options }) => keysIn(options)),
   ...charts.flatMap(({ curve }) => (curve === undefined ? [] : [curve])),
 ]
 

@@ -75,7 +75,7 @@ export const readDraft = (json: unknown): Reading<DraftCriterion[]> => {
 }
 
 /** Warnings of the linter that a new criterion may not earn; whatever it calls an error is refused anyway. */
-const REFUSED: ReadonlySet<string> = new Set(['duplicate', 'wrong-sign', 'addresses-judge'])
+const REFUSED: ReadonlySet<string> = new Set(['duplicate', 'wrong-sign', 'addresses-judge', 'about-answer'])
 
 /**
  * Everything that keeps criteria from being accepted, a sentence each: bounds, categories, and what the linter finds

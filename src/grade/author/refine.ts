@@ -8,15 +8,17 @@ import { escapeUntrusted, quoteUntrusted } from '../judge/untrusted.ts'
 import { type Authored, type AuthorOptions, addUsage, askJson } from './ask.ts'
 import { type DraftLimits, draftAnswerSchema, readDraft, toCriteria } from './draft.ts'
 import { accept, FAULTS, type RefineRound, type Revision, readRevision } from './revision.ts'
-import { context, type RubricTask, systemFor } from './task-prompt.ts'
+import { context, type PromptSubject, type RubricTask, systemFor } from './task-prompt.ts'
 
 export interface RefineOptions extends AuthorOptions {
   /** The rubric to start from; without one the model proposes it. */
   rubric?: Rubric
   /** Most rounds. Default 3 (spec 3.2). */
   rounds?: number
-  /** What the criteria are about, in a word or two. Default `the reasoning`. */
+  /** What the criteria are about, in a word or two. Default `the reasoning`, for a rubric of thinking `the thinking`. */
   subject?: string
+  /** A rubric of the thinking before an answer: criteria about the answer are refused. */
+  about?: Rubric['about']
   /** Default 4 and 8, or what the given rubric has if that is outside (spec 3.2). */
   minCriteria?: number
   maxCriteria?: number
@@ -47,7 +49,7 @@ export const refineRubric = async (task: RubricTask, options: RefineOptions): Pr
       'refineRubric: expected a flat rubric, got a tree; refine its criteria without the tree',
     )
   const start = options.rubric
-    ? { value: options.rubric, usage: NO_TOKENS }
+    ? { value: marked(options.rubric, options), usage: NO_TOKENS }
     : await proposeRubric(task, options)
   const state = { rubric: start.value, rounds: [] as RefineRound[], usage: start.usage }
   while (state.rounds.length < rounds) {
@@ -67,6 +69,19 @@ export const refineRubric = async (task: RubricTask, options: RefineOptions): Pr
 
 const NO_TOKENS: ChatUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 }
 
+/** The rubric with what it is about. */
+const marked = (rubric: Rubric, { about = rubric.about }: Pick<RefineOptions, 'about'>): Rubric =>
+  about === undefined ? rubric : { ...rubric, about }
+
+const subjectOf = ({ about, subject }: RefineOptions): string =>
+  subject ?? (about === 'thinking' ? 'the thinking' : 'the reasoning')
+
+const promptSubject = ({ query }: RubricTask, options: RefineOptions): PromptSubject => ({
+  subject: subjectOf(options),
+  thinking: (options.about ?? options.rubric?.about) === 'thinking',
+  forQuery: query !== undefined,
+})
+
 const limitsFor = ({ rubric, minCriteria, maxCriteria }: RefineOptions): DraftLimits => {
   const now = rubric?.criteria.length ?? 0
   const largest = Math.max(MAX_POINTS, ...(rubric?.criteria ?? []).map(({ points }) => Math.abs(points)))
@@ -83,25 +98,27 @@ const limitsFor = ({ rubric, minCriteria, maxCriteria }: RefineOptions): DraftLi
  * @throws as `refineRubric`.
  */
 export const proposeRubric = (task: RubricTask, options: RefineOptions): Promise<Authored<Rubric>> => {
-  const { subject = 'the reasoning' } = options
+  const about = promptSubject(task, options)
   const limits = limitsFor(options)
-  const what = `You write rubrics. This one grades ${subject} by which tasks of one kind are worked on.`
+  const what = `You write rubrics. This one grades ${about.subject} by which tasks of one kind are worked on.`
   const answer = '{"criteria": [{"criterion": "Checks the result by ...", "points": 4}, ...]}'
   const messages: ChatMessage[] = [
-    { role: 'system', content: systemFor(what, subject, limits, answer) },
+    { role: 'system', content: systemFor(what, about, limits, answer) },
     { role: 'user', content: `${context(task)}\n\nWrite the rubric, as the JSON object only.` },
   ]
   return askJson(options, messages, draftAnswerSchema(limits), (json): Reading<Rubric> => {
     const draft = readDraft(json)
-    return draft.problem === undefined ? accept({ criteria: toCriteria(draft.value) }, limits) : draft
+    return draft.problem === undefined
+      ? accept(marked({ criteria: toCriteria(draft.value) }, options), limits)
+      : draft
   })
 }
 
 const revise = (task: RubricTask, rubric: Rubric, options: RefineOptions): Promise<Authored<Revision>> => {
-  const { subject = 'the reasoning' } = options
+  const about = promptSubject(task, options)
   const limits = limitsFor({ ...options, rubric: options.rubric ?? rubric })
   const what = [
-    `You revise rubrics. This one grades ${subject} by which tasks of one kind are worked on. Look for three kinds of faults:`,
+    `You revise rubrics. This one grades ${about.subject} by which tasks of one kind are worked on. Look for three kinds of faults:`,
     '- missing: something sets high examples apart from low ones, and no criterion asks for it;',
     '- redundant: a criterion asks for what another asks for already, wholly or for the most part;',
     '- ambiguous: two careful graders could decide a criterion differently.',
@@ -114,7 +131,7 @@ const revise = (task: RubricTask, rubric: Rubric, options: RefineOptions): Promi
       `${escapeUntrusted(id)} (${points} points)\n${quoteUntrusted(text, 'criterion')}`,
   )
   const messages: ChatMessage[] = [
-    { role: 'system', content: systemFor(what, subject, limits, answer) },
+    { role: 'system', content: systemFor(what, about, limits, answer) },
     {
       role: 'user',
       content: `${context(task)}\n\nThe rubric:\n${shown.join('\n')}\n\nRevise it, as the JSON object only.`,

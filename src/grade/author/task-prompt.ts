@@ -10,6 +10,8 @@ export interface RubricTask {
   task: string
   /** What matters about them, where it is known. */
   dimensions?: string
+  /** The one question that the rubric is for; without it the rubric is for every question of the task. */
+  query?: string
   /** Traces that should score high. */
   positives: readonly string[]
   /** Traces that should score low. */
@@ -20,25 +22,48 @@ const traces = (texts: readonly string[], tag: string): string =>
   texts.length > 0 ? texts.map(text => quoteUntrusted(text, tag)).join('\n') : '(none)'
 
 /** The task and its examples, quoted. */
-export const context = ({ task, dimensions, positives, negatives }: RubricTask): string =>
+export const context = ({ task, dimensions, query, positives, negatives }: RubricTask): string =>
   [
     'The task:',
     quoteUntrusted(task, 'task'),
     ...(dimensions ? ['What matters about it:', quoteUntrusted(dimensions, 'dimensions')] : []),
+    ...(query ? ['The question that the rubric is for:', quoteUntrusted(query, 'query')] : []),
     'Examples that should score high:',
     traces(positives, 'positive'),
     'Examples that should score low:',
     traces(negatives, 'negative'),
   ].join('\n\n')
 
+/** What a prompt is about. */
+export interface PromptSubject {
+  /** What the criteria are about, in a word or two. */
+  subject: string
+  /** Only the thinking is judged, by somebody who does not see what comes after it. */
+  thinking: boolean
+  /** For one question, not for all of a task. */
+  forQuery: boolean
+}
+
 /** `what` is the work to do, `answer` the shape of the answer. */
-export const systemFor = (what: string, subject: string, limits: DraftLimits, answer: string): string =>
+export const systemFor = (
+  what: string,
+  { subject, thinking, forQuery }: PromptSubject,
+  limits: DraftLimits,
+  answer: string,
+): string =>
   [
     what,
     QUOTING_NOTE,
     'Rules:',
     `- Have ${limits.minCriteria} to ${limits.maxCriteria} criteria, such that high examples meet the ones that earn points and low examples do not.`,
-    '- They must serve for new cases of the same task: nothing may hold for one example only.',
+    forQuery
+      ? '- They are for this question alone, and must serve for new examples of work on it: nothing may hold for one example only.'
+      : '- They must serve for new cases of the same task: nothing may hold for one example only.',
+    ...(thinking
+      ? [
+          '- Only the thinking before the answer is graded, by somebody who sees neither the answer nor whether it is right. No criterion is about the answer: say how the thinking goes about it.',
+        ]
+      : []),
     ...writingRules(subject, limits.maxPoints),
     `Answer with one JSON object and nothing else: ${answer}`,
   ].join('\n')
