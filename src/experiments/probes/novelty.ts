@@ -2,7 +2,7 @@
 
 import { logNovelty, mostNovel, noveltySummary } from '../../eval/index.ts'
 import type { Policy, Sample } from '../../policy/policy.ts'
-import { selectCriteria } from '../../recipes/ruscarl/scaffold.ts'
+import { selectCriteria } from '../../recipes/common/scaffold.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Trip } from '../../tasks/checklist/index.ts'
 import { Rng } from '../../util/rng.ts'

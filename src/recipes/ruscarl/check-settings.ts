@@ -4,8 +4,8 @@ import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { refusedLoss } from '../../policy/open.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { HeldOutJudge, TrainingJudge } from '../common/judge-config.ts'
+import { groupRatios } from '../common/scaffold-schedule.ts'
 import { type RuscarlConfig, ruscarlSchema } from './config.ts'
-import { groupRatios } from './schedule.ts'
 
 const refuse = (key: string, expected: string, hint: string): never => {
   throw new ConfigError(`${key}: expected ${expected}`, { hint })

@@ -6,8 +6,8 @@ import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { lossSettingSchema, modelSchema, reinforcementShape, rolloutSchema } from '../../train/config.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
 import { trainingJudgeSchema } from '../common/judge-config.ts'
+import { scaffoldShape } from '../common/scaffold-schedule.ts'
 import { sftSchema } from '../common/sft.ts'
-import { groupRatioSchema, stepDecaySchema } from './schedule.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()
@@ -28,10 +28,7 @@ const taskSchema = z.strictObject({
 })
 
 const scaffoldSchema = z.strictObject({
-  /** How much each sample of a group is shown. */
-  group: groupRatioSchema.prefault({ kind: 'linear' }),
-  /** How it falls over the steps. */
-  decay: stepDecaySchema.prefault({ kind: 'sigmoid' }),
+  ...scaffoldShape,
   /** Say what each criterion is worth (conversations). */
   showPoints: z.boolean().default(true),
   /** Ask the model not to speak of the criteria (conversations). */

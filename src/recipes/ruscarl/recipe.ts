@@ -16,9 +16,9 @@
 
 import type { Policy } from '../../policy/policy.ts'
 import { grpoAdvantages, MIN_RANGE } from '../../rl/advantages.ts'
-import type { TokenIds } from '../../rl/datum.ts'
 import { withEntropyBonus } from '../../rl/entropy-bonus.ts'
 import { advantagesOf, creditRollouts, datumsOf, type Groups, rewardsOf } from '../../rl/rollout.ts'
+import type { Criterion } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import { type ScoredResponse, scoredReward } from '../../tasks/scored-response.ts'
@@ -30,12 +30,11 @@ import { GradusError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import type { ProblemStream } from '../common/problem-order.ts'
 import type { ScaffoldTask } from '../common/rubric-task.ts'
+import { scaffoldedPrompts } from '../common/scaffold.ts'
 import { opinionOn, type SecondOpinion } from '../common/second-opinion.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import type { RuscarlConfig } from './config.ts'
 import { type CreditedScore, rolloutRow, type ScoredRollout, scoreFigures } from './figures.ts'
-import { selectCriteria } from './scaffold.ts'
-import { groupRatios, stepRatio } from './schedule.ts'
 
 export interface RuscarlParts<Problem> {
   policy: Policy
@@ -61,12 +60,18 @@ export const ruscarl = <Problem>(
   const grade = (items: readonly GradeItem<Problem>[]) =>
     task.grade(items.map(({ problem: own, rollout: { tokens, key } }) => ({ problem: own, tokens, key })))
 
+  const shown = {
+    criteria: (own: Problem) => task.rubric(own).criteria,
+    plain: (own: Problem) => task.prompt(own),
+    scaffolded: (own: Problem, criteria: readonly Criterion[]) => task.scaffolded(own, criteria),
+  }
+
   const explore = (io: Io, step: number, problems: readonly Problem[], round = 0) =>
     io.rollOut({
       problems,
       round,
       prompt: own => task.prompt(own),
-      sampledFrom: scaffoldedPrompts(config, task, step, problems, round),
+      sampledFrom: scaffoldedPrompts(config, shown, problems, { label: 'ruscarl', step, round }),
       ratio,
       samples: rollout.samples,
       sampling: samplingOf(config, stopTokens),
@@ -134,29 +139,6 @@ export const ruscarl = <Problem>(
 
     evaluate,
   }
-}
-
-/** A prompt for every sample with its own part of the rubric; null when nobody is shown anything, as in groups of one. */
-const scaffoldedPrompts = <Problem>(
-  { scaffold, rollout, steps, seed }: RuscarlConfig,
-  task: ScaffoldTask<Problem>,
-  step: number,
-  problems: readonly Problem[],
-  round: number,
-): TokenIds[][] | null => {
-  if (rollout.samples === 1) return null
-  const decay = stepRatio(scaffold.decay, step, steps)
-  const shares = groupRatios(scaffold.group, rollout.samples).map(share => share * decay)
-  let anything = false
-  const prompts = problems.map((problem, p) =>
-    shares.map((share, g) => {
-      const rng = new Rng(`ruscarl scaffold/${seed}/${step}/${p}/${g}${round > 0 ? `/${round}` : ''}`)
-      const shown = selectCriteria(task.rubric(problem).criteria, share, rng)
-      anything ||= shown.length > 0
-      return shown.length > 0 ? task.scaffolded(problem, shown) : task.prompt(problem)
-    }),
-  )
-  return anything ? prompts : null
 }
 
 /** Whether a group has nothing to compare, among those that were judged. */

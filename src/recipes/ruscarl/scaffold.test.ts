@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { Rng } from '../../util/rng.ts'
-import { leakDetector, scaffoldText, selectCriteria, withScaffold } from './scaffold.ts'
-import { groupRatios, shownCount, stepRatio } from './schedule.ts'
+import { selectCriteria } from '../common/scaffold.ts'
+import { groupRatios, shownCount, stepRatio } from '../common/scaffold-schedule.ts'
+import { leakDetector, scaffoldText, withScaffold } from './scaffold.ts'
 
 const rounded = (values: number[]) => values.map(value => Number(value.toFixed(4)))
 

@@ -1,24 +1,7 @@
-/** @file The scaffold: which criteria a rollout is shown, the system message that shows them, and whether it leaks. */
+/** @file The scaffold of a conversation: the system message that shows criteria, and whether a response leaks it. */
 
 import type { ChatMessage } from '../../chat/chat-model.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
-import type { Rng } from '../../util/rng.ts'
-import { shownCount } from './schedule.ts'
-
-/**
- * A uniformly random subset of the criteria, in the rubric's order; all of them for a share of 1 (spec 4.2). Criteria worth
- * nothing are never shown.
- */
-export const selectCriteria = (criteria: readonly Criterion[], share: number, rng: Rng): Criterion[] => {
-  const count = shownCount(share, criteria.length)
-  const chosen = new Set(
-    rng.sample(
-      criteria.map((_, i) => i),
-      count,
-    ),
-  )
-  return criteria.filter(({ points }, i) => chosen.has(i) && points !== 0)
-}
 
 export interface ScaffoldOptions {
   /** Say how many points each criterion is worth. Default true. */

@@ -50,6 +50,14 @@ export const groupRatios = (ratio: GroupRatio, samples: number): number[] => {
   })
 }
 
+/** The two settings by which any recipe shows parts of a rubric in the prompt: to be spread into its own section `scaffold`. */
+export const scaffoldShape = {
+  /** How much each sample of a group is shown. */
+  group: groupRatioSchema.prefault({ kind: 'linear' }),
+  /** How it falls over the steps. */
+  decay: stepDecaySchema.prefault({ kind: 'sigmoid' }),
+}
+
 /** Place of a step in the run: 0 for the first of `steps`, 1 for the last (t of spec 4.2). */
 const progressOf = (step: number, steps: number): number =>
   steps <= 1 ? 0 : Math.min(1, Math.max(0, (step - 1) / (steps - 1)))
