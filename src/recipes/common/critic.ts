@@ -1,0 +1,60 @@
+/** @file A critic as a setting of any recipe: PPO's value head in place of comparing the rollouts of a group. */
+
+import { z } from 'zod'
+import type { Policy } from '../../policy/policy.ts'
+import type { LossSpec } from '../../rl/loss.ts'
+import { type Credited, creditByCritic, type Graded, type Groups } from '../../rl/rollout.ts'
+import { scheduleSchema } from '../../rl/schedules.ts'
+import type { LoopSettings } from '../../train/loop.ts'
+import { type ScoringOptions, valuesOf } from '../../train/scores.ts'
+
+const share = z.number().min(0).max(1)
+
+/** PPO with a value head; as a setting `critic: criticSchema.nullable().default(null)`, null for none. */
+export const criticSchema = z.strictObject({
+  /** Of the value head; null: as the policy's. */
+  learningRate: scheduleSchema.nullable().default(null),
+  gamma: share.default(1),
+  lambda: share.default(1),
+  /** `role`: advantages of each role to mean 0 and variance 1 over the step. */
+  whitening: z.enum(['role', 'none']).default('role'),
+  /** Weight of the value loss, and how far a value may move from that of before the update; null: any way. */
+  coef: z.number().min(0).default(1),
+  clip: z.number().gt(0).nullable().default(0.5),
+})
+export type Critic = z.output<typeof criticSchema>
+
+/** The loss with the critic's term; without one where there is no critic. */
+export const withCriticLoss = (loss: LossSpec, critic: Critic | null): LossSpec => ({
+  ...loss,
+  value: critic && { coef: critic.coef, clip: critic.clip },
+})
+
+/** What the settings of the loop have besides for a critic. */
+export const criticLoop = (critic: Critic | null): Pick<LoopSettings, 'valueLearningRate'> =>
+  critic?.learningRate ? { valueLearningRate: critic.learningRate } : {}
+
+/**
+ * Rollouts credited by the critic's estimates of before the update; those without a reward are left out.
+ * @throws ConfigError for a policy without a value head
+ */
+export const creditWithCritic = async <Problem, Grade>(
+  policy: Policy,
+  groups: Groups<Graded<Problem, Grade>>,
+  { gamma, lambda, whitening }: Critic,
+  options: ScoringOptions,
+): Promise<Credited<Problem, Grade>[][]> =>
+  creditByCritic(groups, await valuesOf(policy, groups, options), { gamma, lambda, whitening })
+
+/** Mean squared distance of the critic's estimates from its targets; null where nothing was estimated. */
+export const valueErrorOf = (credited: Groups<Credited<unknown, unknown>>): number | null => {
+  let sum = 0
+  let count = 0
+  for (const { rollout, returns, oldValues } of credited.flat())
+    for (const [t, written] of rollout.mask.entries()) {
+      if (!returns || !oldValues || written === 0) continue
+      sum += (returns[t] - oldValues[t]) ** 2
+      count++
+    }
+  return count > 0 ? sum / count : null
+}
