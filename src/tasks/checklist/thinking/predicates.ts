@@ -1,0 +1,2 @@
+/** @file TODO */
+export const THOUGHT_VERIFIER = 'packing_thought'
