@@ -5,6 +5,7 @@ import { checklistColdStart } from './checklist-cold-start/entry.ts'
 import type { RecipeEntry } from './common/recipe.ts'
 import { learnedVerifier } from './learned-verifier/entry.ts'
 import { logicColdStart } from './logic-cold-start/entry.ts'
+import { ritEntry } from './rit/entry.ts'
 import { rubricAsRewardEntry } from './rubric-as-reward/entry.ts'
 import { ruscarlEntry } from './ruscarl/entry.ts'
 
@@ -18,6 +19,7 @@ export {
   checklistColdStart,
   learnedVerifier,
   logicColdStart,
+  ritEntry as rit,
   rubricAsRewardEntry as rubricAsReward,
   ruscarlEntry as ruscarl,
 }
@@ -27,6 +29,7 @@ export const RECIPES: Readonly<Record<string, RecipeEntry>> = Object.fromEntries
   [
     rubricAsRewardEntry,
     ruscarlEntry,
+    ritEntry,
     logicColdStart,
     checklistColdStart,
     arithmeticColdStart,
