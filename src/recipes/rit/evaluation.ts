@@ -9,7 +9,6 @@ import { drawResponses, satisfaction } from '../checklist/evaluate.ts'
 import type { Evaluate } from '../common/evaluation.ts'
 import { testProblems } from '../common/test-problems.ts'
 import type { RitConfig } from './config.ts'
-import { wordCount } from './figures.ts'
 import { JUDGES, judgedBy } from './judges.ts'
 import type { RitTask } from './task.ts'
 import { thinkingScore, verifyThinking } from './thinking.ts'
@@ -91,7 +90,6 @@ export const evaluation =
         ...summary(rows),
         thinkingClosed: { value: mean(items.map(({ response }) => Number(response.closed))) },
         wellFormed: { value: mean(answers.map(({ wellFormed }) => Number(wellFormed))) },
-        thinkingWords: { value: mean(items.map(({ response }) => wordCount(response.thinking))) },
       },
       primary: primaryOf(kit),
       scoreNames: SCORE_NAMES,
@@ -111,7 +109,6 @@ const SCORE_NAMES = {
   wellFormed: 'well formed',
   thinking: 'thinking, by the true rubric',
   thinkingClosed: 'thinking ended',
-  thinkingWords: 'words of thinking',
 }
 
 /**
