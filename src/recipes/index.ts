@@ -5,6 +5,7 @@ import { checklistColdStart } from './checklist-cold-start/entry.ts'
 import type { RecipeEntry } from './common/recipe.ts'
 import { learnedVerifier } from './learned-verifier/entry.ts'
 import { logicColdStart } from './logic-cold-start/entry.ts'
+import { ritEntry } from './rit/entry.ts'
 import { rlcerEntry } from './rlcer/entry.ts'
 import { rubricAsRewardEntry } from './rubric-as-reward/entry.ts'
 import { ruscarlEntry } from './ruscarl/entry.ts'
@@ -19,6 +20,7 @@ export {
   checklistColdStart,
   learnedVerifier,
   logicColdStart,
+  ritEntry as rit,
   rlcerEntry as rlcer,
   rubricAsRewardEntry as rubricAsReward,
   ruscarlEntry as ruscarl,
@@ -30,6 +32,7 @@ export const RECIPES: Readonly<Record<string, RecipeEntry>> = Object.fromEntries
     rubricAsRewardEntry,
     ruscarlEntry,
     rlcerEntry,
+    ritEntry,
     logicColdStart,
     checklistColdStart,
     arithmeticColdStart,

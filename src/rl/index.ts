@@ -1,10 +1,12 @@
 /** @file Reinforcement learning as pure functions: advantages, losses, schedules, datums. */
 
+export * from './adaptive-weight.ts'
 export * from './advantages.ts'
 export * from './aggregate.ts'
 export * from './critic.ts'
 export * from './datum.ts'
 export * from './entropy-bonus.ts'
+export * from './fusion.ts'
 export * from './gae.ts'
 export * from './kl.ts'
 export * from './loss.ts'

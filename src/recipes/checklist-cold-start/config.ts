@@ -22,6 +22,8 @@ export const checklistColdStartSchema = z.strictObject({
       }),
     })
     .prefault({}),
+  /** Lists with thinking before them, of every quality; the words of thinking come after those of the lists. Absent: no thinking. */
+  thinking: z.boolean().optional(),
   /** Demonstrations a step. */
   batch: z.int().positive().default(96),
   /** Share of demonstrations that follow hints; the others are habit. */

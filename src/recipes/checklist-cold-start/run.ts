@@ -4,7 +4,14 @@ import type { ModelSource } from '../../policy/local/model-source.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import { demonstration, PackingWorld, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
+import {
+  demonstration,
+  PackingThinkingTask,
+  PackingWorld,
+  splitTrips,
+  type Trip,
+  thoughtDemonstration,
+} from '../../tasks/checklist/index.ts'
 import { evaluateScores } from '../checklist/evaluate.ts'
 import {
   assertTripsFit,
@@ -19,14 +26,30 @@ import type { ChecklistPhase } from './config.ts'
 
 /** The demonstrations of a step; they depend on seed and step alone. */
 const demonstrations =
-  ({ batch, seed, hinted }: ChecklistPhase, world: PackingWorld) =>
+  ({ batch, seed, hinted, thinking = false }: ChecklistPhase, world: PackingWorld) =>
   (step: number) =>
-    Array.from({ length: batch }, (_, i) => demonstration(world, (step - 1) * batch + i, seed, hinted))
+    Array.from({ length: batch }, (_, i) => {
+      const index = (step - 1) * batch + i
+      const demonstrate = thinking ? thoughtDemonstration : demonstration
+      return demonstrate(world, index, seed, hinted)
+    })
+
+type ColdStartTask = Pick<PackingTask, 'name' | 'prompt' | 'rubric' | 'scaffolded' | 'grade'>
+
+/** Lists with thinking as a task of lists: what is scored is what stands after it. */
+const thoughtful = (task: PackingThinkingTask): ColdStartTask => ({
+  name: trip => task.name(trip),
+  prompt: trip => task.prompt(trip),
+  rubric: trip => task.rubric(trip),
+  scaffolded: (trip, shown) => task.prompt(trip, shown),
+  grade: items =>
+    task.gradeAnswers(items.map(({ problem, tokens }) => ({ problem, response: task.read(tokens) }))),
+})
 
 /** Scores on the plain prompt, and on the prompt that says the whole rubric. */
 const evaluatePacking = async (
   policy: Policy,
-  task: PackingTask,
+  task: ColdStartTask,
   { evaluation }: Pick<ChecklistPhase, 'evaluation'>,
   step: number,
 ): Promise<EvalRow[]> => {
@@ -35,7 +58,7 @@ const evaluatePacking = async (
     samples: evaluation.samples,
     sampling: { maxTokens: evaluation.maxTokens, temperature: 1, seed: 'evaluation' },
   }
-  const full = (trip: Trip) => task.scaffolded(trip, task.world.rubric(trip).criteria)
+  const full = (trip: Trip) => task.scaffolded(trip, task.rubric(trip).criteria)
   return [
     await evaluateScores(policy, task, { set: 'unseen trips', step, problems }, settings),
     await evaluateScores(policy, task, { set: 'full scaffold', step, problems }, settings, full),
@@ -46,8 +69,14 @@ const evaluatePacking = async (
  * The model to start from. What a run refuses before it trains is refused here, for its plan as well.
  * @throws ConfigError, DataError for a shape that cannot be, or without room for prompts and lists
  */
-export const checkChecklistColdStart = ({ model, seed, world, evaluation }: ChecklistPhase): ModelSource => {
-  const source = freshPackingModel(model.shape, seed)
+export const checkChecklistColdStart = ({
+  model,
+  seed,
+  world,
+  thinking,
+  evaluation,
+}: ChecklistPhase): ModelSource => {
+  const source = freshPackingModel(model.shape, seed, thinking)
   assertTripsFit(new PackingWorld(world), splitTrips().test, evaluation.maxTokens, model.shape)
   return source
 }
@@ -72,7 +101,7 @@ export const runChecklistColdStart = async (
   }
   return withRun({ ...options, info, configHash: hash }, async ({ run, from, use }) => {
     const world = new PackingWorld(config.world)
-    const task = new PackingTask(world)
+    const task = config.thinking ? thoughtful(new PackingThinkingTask(world)) : new PackingTask(world)
     const policy = await use(openPolicy(config.policy, source))
     const phase = {
       name: 'supervised',

@@ -15,7 +15,9 @@ import {
   hintsOf,
   isList,
   type PackingWorld,
+  THOUGHT_VOCABULARY,
   type Trip,
+  thoughtTokenizer,
   tripName,
   tripPrompt,
 } from '../../tasks/checklist/index.ts'
@@ -31,20 +33,29 @@ import { miniatureShape } from '../common/miniature.ts'
 import type { RewardNoise } from './noise.ts'
 
 /** A Llama of the given shape over the words of packing. @throws ConfigError for heads that do not divide the width. */
-export const packingModelConfig = (shape: ModelShape): ModelConfig =>
+export const packingModelConfig = (shape: ModelShape): ModelConfig => modelOver(CHECKLIST_VOCABULARY, shape)
+
+/** The same with the words of thinking. */
+export const thoughtModelConfig = (shape: ModelShape): ModelConfig => modelOver(THOUGHT_VOCABULARY, shape)
+
+const modelOver = (vocabulary: readonly string[], shape: ModelShape): ModelConfig =>
   miniatureShape(shape, {
-    vocabSize: CHECKLIST_VOCABULARY.length,
+    vocabSize: vocabulary.length,
     bosTokenId: CHECKLIST_TOKENS.bos,
     eosTokenIds: [CHECKLIST_TOKENS.eos],
   })
 
-/** Fresh weights with the tokenizer files that make the saved checkpoint complete. */
-export const freshPackingModel = (shape: ModelShape, seed: number | string): ModelSource => ({
+/** Fresh weights with the tokenizer files that make the saved checkpoint complete. @param thinking with the words of thinking */
+export const freshPackingModel = (
+  shape: ModelShape,
+  seed: number | string,
+  thinking = false,
+): ModelSource => ({
   init: {
-    config: packingModelConfig(shape),
+    config: thinking ? thoughtModelConfig(shape) : packingModelConfig(shape),
     seed,
     embeddingStd: shape.embeddingStd,
-    files: checklistTokenizer(shape.maxPositions),
+    files: thinking ? thoughtTokenizer(shape.maxPositions) : checklistTokenizer(shape.maxPositions),
   },
 })
 

@@ -8,7 +8,7 @@ import { assertTokenizerFits, hasTokenizer, loadTokenizer } from '../../model/to
 import { checkWeights } from '../../model/weights.ts'
 import { latestCheckpoint } from '../../runs/readers.ts'
 import { ARITHMETIC_VOCABULARY } from '../../tasks/arithmetic/index.ts'
-import { CHECKLIST_VOCABULARY } from '../../tasks/checklist/index.ts'
+import { CHECKLIST_VOCABULARY, THOUGHT_VOCABULARY } from '../../tasks/checklist/index.ts'
 import { LOGIC_TOKENS, LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import { CheckpointError } from '../../util/errors.ts'
 import { resolveShipped } from '../../util/package.ts'
@@ -74,36 +74,36 @@ export const assertLogicVocabulary = (folder: string): void => {
  * Refuses a model that cannot read the packing task's words.
  * @throws CheckpointError when its vocabulary is too small, or its tokenizer another one.
  */
-export const assertPackingVocabulary = (folder: string): void => {
-  if (isAdapterFolder(folder)) return
-  const tokenizer = hasTokenizer(folder) ? loadTokenizer(folder) : null
-  const fits =
-    loadConfig(folder).vocabSize >= CHECKLIST_VOCABULARY.length &&
-    (tokenizer === null || CHECKLIST_VOCABULARY.every((token, id) => tokenizer.idOf(token) === id))
-  if (fits) return
-  throw new CheckpointError(
-    `${folder}: expected a model of the packing task's ${CHECKLIST_VOCABULARY.length} words`,
-    {
-      hint: 'start from package:models/packing-start, or from what `gradus train checklist-cold-start` makes',
-    },
-  )
-}
+export const assertPackingVocabulary = (folder: string): void =>
+  assertWords(folder, CHECKLIST_VOCABULARY, {
+    task: 'the packing task',
+    hint: 'start from package:models/packing-start, or from what `gradus train checklist-cold-start` makes',
+  })
 
-/**
- * Refuses a model that cannot read the pieces of the arithmetic task.
- * @throws CheckpointError when its vocabulary is too small, or its tokenizer another one.
- */
-export const assertArithmeticVocabulary = (folder: string): void => {
+/** The same for packing with thinking. @throws CheckpointError */
+export const assertThoughtVocabulary = (folder: string): void =>
+  assertWords(folder, THOUGHT_VOCABULARY, {
+    task: 'the packing task with thinking',
+    hint: 'start from package:models/packing-thinking-start, or from what `gradus train checklist-cold-start --set thinking=true` makes',
+  })
+
+/** The same for arithmetic. @throws CheckpointError */
+export const assertArithmeticVocabulary = (folder: string): void =>
+  assertWords(folder, ARITHMETIC_VOCABULARY, {
+    task: 'the arithmetic task',
+    hint: 'start from package:models/arithmetic-start, or from what `gradus train arithmetic-cold-start` makes',
+  })
+
+const assertWords = (
+  folder: string,
+  vocabulary: readonly string[],
+  { task, hint }: { task: string; hint: string },
+): void => {
   if (isAdapterFolder(folder)) return
   const tokenizer = hasTokenizer(folder) ? loadTokenizer(folder) : null
   const fits =
-    loadConfig(folder).vocabSize >= ARITHMETIC_VOCABULARY.length &&
-    (tokenizer === null || ARITHMETIC_VOCABULARY.every((token, id) => tokenizer.idOf(token) === id))
+    loadConfig(folder).vocabSize >= vocabulary.length &&
+    (tokenizer === null || vocabulary.every((token, id) => tokenizer.idOf(token) === id))
   if (fits) return
-  throw new CheckpointError(
-    `${folder}: expected a model of the arithmetic task's ${ARITHMETIC_VOCABULARY.length} pieces`,
-    {
-      hint: 'start from package:models/arithmetic-start, or from what `gradus train arithmetic-cold-start` makes',
-    },
-  )
+  throw new CheckpointError(`${folder}: expected a model of ${task}'s ${vocabulary.length} tokens`, { hint })
 }

@@ -23,7 +23,7 @@ export const habitList = (world: PackingWorld, { topic }: Trip, rng: Rng): strin
 }
 
 /** Hints drawn from all items alike: they teach to follow a scaffold and nothing of what any trip needs. */
-const drawHints = (world: PackingWorld, trip: Trip, rng: Rng): Hint[] => {
+export const drawHints = (world: PackingWorld, trip: Trip, rng: Rng): Hint[] => {
   const hints: Hint[] = []
   const some = (most: number) => rng.int(most + 1)
   const included = rng.sample(ITEMS, some(7))
@@ -49,7 +49,7 @@ const consistent = (hints: readonly Hint[]): Hint[] => {
 }
 
 /** A habit list changed until it follows every hint. */
-const follow = (world: PackingWorld, trip: Trip, hints: readonly Hint[], rng: Rng): string[] => {
+export const follow = (world: PackingWorld, trip: Trip, hints: readonly Hint[], rng: Rng): string[] => {
   const of = (word: Hint['word']) => hints.filter(hint => hint.word === word)
   const out = new Set(of('without').flatMap(({ items }) => items))
   const must = [...new Set(hints.flatMap(({ word, items }) => (word === 'without' ? [] : items)))]

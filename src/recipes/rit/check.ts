@@ -1,0 +1,116 @@
+/** @file What a run of rit refuses before it trains; its plan refuses the same. */
+
+import { refusedLoss } from '../../policy/open.ts'
+import { hintsOf, PackingWorld, splitTrips, tripPrompt } from '../../tasks/checklist/index.ts'
+import { ConfigError } from '../../util/errors.ts'
+import { assertTripsFit, thoughtModelConfig } from '../checklist/packing.ts'
+import { checkChecklistColdStart } from '../checklist-cold-start/run.ts'
+import { withCriticLoss } from '../common/critic.ts'
+import { givenModel, type Purpose } from '../common/phase.ts'
+import { startShape } from '../common/plan.ts'
+import { groupRatios } from '../common/scaffold-schedule.ts'
+import { assertThoughtVocabulary } from '../common/starting-model.ts'
+import { type RitConfig, ritSchema } from './config.ts'
+import { packingRit } from './packing.ts'
+import { checkRubricSource, fileRubric } from './rubric.ts'
+
+const refuse = (key: string, expected: string, hint: string): never => {
+  throw new ConfigError(`${key}: expected ${expected}`, { hint })
+}
+
+/**
+ * The checkpoint to start from; null when a cold start makes one, and in a plan when it comes later.
+ * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
+ */
+export const check = (config: RitConfig, purpose: Purpose): string | null => {
+  checkSettings(config)
+  const given = givenModel(config, 'checklist-cold-start', purpose)
+  checkPacking(config, given)
+  return given
+}
+
+const checkPacking = (config: RitConfig, given: string | null): void => {
+  const { coldStart, task, rollout, scaffold } = config
+  checkRubricSource(config, packingRit(config))
+  if (config.rubric.file !== null) fileRubric(config.rubric.file)
+  if (given !== null) assertThoughtVocabulary(given)
+  if (coldStart !== null) checkChecklistColdStart({ ...coldStart, thinking: true })
+  const shape = startShape(config, thoughtModelConfig)
+  if (shape && scaffold !== null)
+    assertTripsFit(new PackingWorld(task.world), splitTrips().test, rollout.maxTokens, shape)
+}
+
+/** Longest prompt of packing with its whole rubric shown, tokens. */
+export const longestTripPrompt = ({ task, scaffold }: RitConfig): number => {
+  const world = new PackingWorld(task.world)
+  return Math.max(
+    ...splitTrips().test.map(
+      trip => tripPrompt(trip, scaffold ? hintsOf(world.rubric(trip).criteria) : []).length,
+    ),
+  )
+}
+
+/** Refuses settings of which one would silently be ignored. @throws ConfigError naming the setting and what to do */
+export const checkSettings = (config: RitConfig): void => {
+  checkReward(config)
+  checkCredit(config)
+  checkScaffold(config)
+  const { policy, pipeline, critic } = config
+  if (policy.sampler !== null && !pipeline)
+    refuse(
+      'policy.sampler',
+      'null without pipeline, where sampling and learning take turns',
+      'set pipeline to true, or policy.sampler to null',
+    )
+  const reason = refusedLoss(policy, { valueHead: critic !== null }, withCriticLoss(config.loss, critic))
+  if (reason !== null) throw new ConfigError(`loss${reason}`)
+}
+
+const checkReward = ({ reward, control, fusion, thinkingBy, rubric, normalise }: RitConfig): void => {
+  const usual = ritSchema.parse({})
+  if (reward !== 'fused') {
+    const hint = 'set reward to "fused", or leave this out'
+    if (fusion.adaptive !== null)
+      refuse('fusion.adaptive', `null with reward "${reward}", which mixes nothing`, hint)
+    if (fusion.gate !== usual.fusion.gate)
+      refuse('fusion.gate', `nothing set with reward "${reward}", which has no gate`, hint)
+    if (fusion.alpha !== usual.fusion.alpha)
+      refuse('fusion.alpha', `nothing set with reward "${reward}", which mixes nothing`, hint)
+    if (normalise === 'part')
+      refuse('normalise', `"reward" with reward "${reward}", which has one part`, hint)
+  }
+  if (reward === 'response' && control !== undefined)
+    refuse('control', 'nothing with reward "response", which thinking cannot change', 'leave control out')
+  if (thinkingBy === 'steps' && rubric.source !== usual.rubric.source)
+    refuse('rubric.source', 'nothing set with thinkingBy "steps", which needs no rubric', 'leave it out')
+  const { adaptive } = fusion
+  if (adaptive !== null && adaptive.floor > adaptive.ceiling)
+    refuse(
+      'fusion.adaptive.floor',
+      `at most the ceiling ${adaptive.ceiling}, got ${adaptive.floor}`,
+      'lower it',
+    )
+}
+
+const checkCredit = ({ critic, normalise, loss, advantage }: RitConfig): void => {
+  if (critic !== null && normalise === 'part')
+    refuse('normalise', '"reward" with a critic, which estimates the whole reward', 'set critic to null')
+  if (critic === null && loss.value !== null)
+    refuse('loss.value', 'null without a critic', 'set critic, or choose a loss without a value term')
+  if (normalise === 'part' && advantage.scale !== 'group')
+    refuse(
+      'advantage.scale',
+      `"group" with normalise "part", which divides each part by its spread in the group, got "${advantage.scale}"`,
+      'leave it out',
+    )
+}
+
+const checkScaffold = ({ scaffold, rollout, ratio }: RitConfig): void => {
+  if (scaffold !== null) groupRatios(scaffold.group, rollout.samples)
+  else if (ratio !== 'plain')
+    refuse(
+      'ratio',
+      '"plain" without a scaffold: there is only one prompt',
+      'set scaffold, or leave ratio out',
+    )
+}

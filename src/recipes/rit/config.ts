@@ -1,0 +1,108 @@
+/** @file Configuration of the rit recipe; defaults are the paper's where it gives them, the miniature's sizes elsewhere. */
+
+import { z } from 'zod'
+import { pipelinedPolicySchema } from '../../policy/open.ts'
+import { adaptiveWeightSchema } from '../../rl/adaptive-weight.ts'
+import { GATES } from '../../rl/fusion.ts'
+import { lossSettingSchema, modelSchema, reinforcementShape, rolloutSchema } from '../../train/config.ts'
+import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
+import { criticSchema } from '../common/critic.ts'
+import { scaffoldShape } from '../common/scaffold-schedule.ts'
+
+const share = z.number().min(0).max(1)
+const size = z.int().positive()
+
+const taskSchema = z.strictObject({
+  /** `packing`: lists with a score between 0 and 1; `arithmetic`: answers that are right or wrong. */
+  kind: z.enum(['packing', 'arithmetic']).default('packing'),
+  /** Seed of the world of packing: its usual things and hidden rubrics (packing). */
+  world: z.union([z.int(), z.string()]).default('packing'),
+  /** Operations of a chain (arithmetic). */
+  operations: size.default(4),
+  /** Problems that training draws from before it begins again (arithmetic). */
+  problems: size.default(4096),
+})
+
+/** Where thinking rubrics come from, from nothing to the best that can be known (spec 3.2, 10.2: RIT-4). */
+export const RUBRIC_SOURCES = ['none', 'random', 'initial', 'refined', 'oracle', 'file'] as const
+
+const rubricSchema = z.strictObject({
+  /**
+   * - `oracle`: how the task is really won, written by whoever made it
+   * - `initial`: what tells a few good traces of the start from a few poor ones
+   * - `refined`: from more traces, then rounds that drop what repeats or wavers and add what is missing
+   * - `random`: criteria drawn by chance
+   * - `none`: no criteria (K = 0), the response's reward alone
+   * - `file`: the first rubric of `file`
+   */
+  source: z.enum(RUBRIC_SOURCES).default('oracle'),
+  file: z.string().nullable().default(null),
+  /** Criteria of `random`; most of `initial` and `refined`. */
+  criteria: size.default(7),
+  /** Good traces, and as many poor ones, that `initial` and `refined` see. */
+  traces: z.strictObject({ initial: size.default(3), refined: size.default(64) }).prefault({}),
+  /** Training problems whose responses by the start are looked through for them. */
+  problems: size.default(128),
+  /** Rounds of refinement. */
+  rounds: size.default(3),
+})
+
+const fusionSchema = z.strictObject({
+  /** Weight of thinking (RiT: 0.5 where responses are open, 1 where they are right or wrong); a start, where it adapts. */
+  alpha: share.default(0.5),
+  gate: z.enum(GATES).default('min'),
+  /** A criterion of thinking without a verdict is left out, or counts as unmet. */
+  nulls: z.enum(['drop', 'as-false']).default('drop'),
+  /** The weight follows how far thinking goes with the response within groups (the paper's future work); null: it stays. */
+  adaptive: adaptiveWeightSchema.nullable().default(null),
+})
+
+const scaffoldSchema = z.strictObject(scaffoldShape)
+
+const evaluationSchema = z.strictObject({
+  /** Every so many steps, besides the start and the end; 0: only those. */
+  every: z.int().min(0).default(0),
+  problems: size.default(500),
+  /** Samples of each problem at the start and the end: pass@8 and max@8 need 8. */
+  samples: size.default(8),
+  /** Problems of the evaluation before the first step; absent: as many as at the end. */
+  problemsAtStart: size.optional(),
+  problemsBetween: size.default(200),
+  samplesBetween: size.default(1),
+  temperature: z.number().positive().default(1),
+  topK: z.int().min(0).default(0),
+  topP: share.default(1),
+})
+
+export const ritSchema = z.strictObject({
+  recipe: z.literal('rit').default('rit'),
+  ...reinforcementShape,
+  policy: pipelinedPolicySchema.prefault({}),
+  model: modelSchema.omit({ shape: true }).prefault({}),
+  task: taskSchema.prefault({}),
+  /** Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder` (packing). */
+  coldStart: checklistPhaseSchema.nullable().default(null),
+  rubric: rubricSchema.prefault({}),
+  /** What is paid: both fused; the response alone (ORM); thinking alone (w/o RR), without a gate. */
+  reward: z.enum(['fused', 'response', 'thinking']).default('fused'),
+  /** Thinking is judged by the rubric, or step by step as a process reward model does (the arm PRM). */
+  thinkingBy: z.enum(['rubric', 'steps']).default('rubric'),
+  fusion: fusionSchema.prefault({}),
+  /** A negative control: thinking is scored by chance, as if it were about another problem, or turned round. Absent: as it is. */
+  control: z.enum(['random', 'shuffled', 'flipped']).optional(),
+  /** `part`: thinking and response are normalised apart before they are mixed; `reward`: the fused reward is. */
+  normalise: z.enum(['reward', 'part']).default('reward'),
+  /** PPO with a value head in place of comparing a group; null: GRPO. */
+  critic: criticSchema.nullable().default(null),
+  /** Part of the response's rubric in the prompt while exploring, as RuscaRL does (packing); null: none. */
+  scaffold: scaffoldSchema.nullable().default(null),
+  /** What the ratio of a scaffolded rollout compares (spec 4.3). */
+  ratio: z.enum(['plain', 'true-is', 'sampled']).default('plain'),
+  loss: lossSettingSchema.prefault({ preset: 'verl:grpo', kl: { kind: 'none', coef: 0 } }),
+  rollout: rolloutSchema.prefault({ prompts: 32, samples: 8, maxTokens: 56 }),
+  /** Sample ahead while the step before is graded and learnt from (one step off-policy). */
+  pipeline: z.boolean().default(false),
+  evaluation: evaluationSchema.prefault({}),
+})
+
+export type RitConfig = z.output<typeof ritSchema>

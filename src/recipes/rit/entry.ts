@@ -1,0 +1,16 @@
+/** @file The rit recipe as the command line knows it. */
+
+import type { RecipeEntry } from '../common/recipe.ts'
+import { type RitConfig, ritSchema } from './config.ts'
+import { planRit } from './plan.ts'
+import { presets } from './presets.ts'
+import { runRit } from './run.ts'
+
+export const ritEntry: RecipeEntry<RitConfig> = {
+  name: 'rit',
+  summary: 'rubrics for the thinking before an answer, fused with the answer’s reward through a gate (RiT)',
+  schema: ritSchema,
+  presets,
+  plan: planRit,
+  run: runRit,
+}

@@ -1,0 +1,164 @@
+/** @file Evaluation of thinking and answers: pass@k or max@k, thinking by the true rubric, judges that training never hears. */
+
+import { bestOfN, judgeGap, passAtK } from '../../eval/index.ts'
+import type { Policy } from '../../policy/policy.ts'
+import type { Rubric } from '../../rubric/criterion.ts'
+import type { EvalItem, EvalRow, Score } from '../../runs/rows.ts'
+import { bootstrapInterval, mean } from '../../util/statistics.ts'
+import { drawResponses, satisfaction } from '../checklist/evaluate.ts'
+import type { Evaluate } from '../common/evaluation.ts'
+import { testProblems } from '../common/test-problems.ts'
+import type { RitConfig } from './config.ts'
+import { JUDGES, judgedBy } from './judges.ts'
+import type { RitTask } from './task.ts'
+import { thinkingScore, verifyThinking } from './thinking.ts'
+
+/** What is asked of the last answers of k. */
+const MOST_DRAWS = 8
+
+type Scores = Record<string, number | null>
+
+export interface RitEvaluation<Problem> {
+  policy: Policy
+  kit: RitTask<Problem>
+  /** The rubric of training, used for thinking where nobody knows a true one. */
+  rubricOf(problem: Problem): Rubric
+  /** Rows that the run has written. */
+  earlier(): readonly EvalRow[]
+}
+
+/** The start and the end on more problems, with more samples, and with all judges. */
+export const evaluation =
+  <Problem>(config: RitConfig, { policy, kit, rubricOf, earlier }: RitEvaluation<Problem>): Evaluate =>
+  async (step, last) => {
+    const { samples: most, samplesBetween, temperature, topK, topP } = config.evaluation
+    const between = step > 0 && !last
+    const samples = between ? samplesBetween : most
+    const problems = kit.test.slice(0, testProblems(config, step, last))
+    const { maxTokens } = config.rollout
+    const sampling = {
+      maxTokens,
+      temperature,
+      topK,
+      topP,
+      stopTokens: kit.task.stopTokens,
+      seed: 'evaluation',
+    }
+    const drawn = await drawResponses(policy, problems, { samples, sampling }, own => kit.task.prompt(own))
+    const items = drawn.map(({ prompt, tokens }, i) => ({
+      problem: problems[prompt],
+      response: kit.task.read(tokens),
+      key: `evaluation/${prompt}/${i % samples}`,
+    }))
+    const oracleOf = (problem: Problem): Rubric => kit.oracle ?? rubricOf(problem)
+    const [answers, verdicts] = await Promise.all([
+      kit.task.gradeAnswers(items),
+      verifyThinking(kit.truth, items, oracleOf),
+    ])
+    const ofProblem = (p: number): EvalItem[] => {
+      const own = Array.from({ length: samples }, (_, i) => p * samples + i)
+      const known = own.filter(i => answers[i].score !== null)
+      if (known.length === 0) return []
+      const thoughts = own.flatMap(i => {
+        const score = thinkingScore(oracleOf(problems[p]), items[i].response, verdicts[i])
+        return typeof score === 'number' ? [score] : []
+      })
+      const judged = JUDGES.map(judge => {
+        const scores = known.flatMap(
+          i => judgedBy(judge, kit.answerRubric(problems[p]), answers[i].verdicts, items[i].key) ?? [],
+        )
+        return [judge.name, scores.length > 0 ? mean(scores) : null] as const
+      })
+      const scores: Scores = {
+        ...answerScores(
+          kit,
+          known.map(i => answers[i].score!),
+        ),
+        thinking: thoughts.length > 0 ? mean(thoughts) : null,
+        ...(!between && Object.fromEntries(judged)),
+      }
+      return [{ id: kit.task.name(problems[p]), scores: present(scores) }]
+    }
+    const rows = problems.flatMap((_, p) => ofProblem(p))
+    const row: EvalRow = {
+      step,
+      set: kit.testName,
+      n: rows.length,
+      samples,
+      temperature,
+      scores: {
+        ...summary(rows),
+        thinkingClosed: { value: mean(items.map(({ response }) => Number(response.closed))) },
+        wellFormed: { value: mean(answers.map(({ wellFormed }) => Number(wellFormed))) },
+      },
+      primary: primaryOf(kit),
+      scoreNames: SCORE_NAMES,
+      responseTokens: mean(drawn.map(({ tokens }) => tokens.length)),
+      criteria: satisfaction(answers),
+      items: rows,
+    }
+    return [last ? withGap(row, earlier()) : row]
+  }
+
+/** What the score of an answer is called: right or wrong, or by how much. */
+export const primaryOf = ({ binary }: Pick<RitTask<never>, 'binary'>): string =>
+  binary ? 'accuracy' : 'rubric'
+
+const SCORE_NAMES = {
+  rubric: 'rubric score',
+  wellFormed: 'well formed',
+  thinking: 'thinking, by the true rubric',
+  thinkingClosed: 'thinking ended',
+}
+
+/**
+ * Scores of a problem's answers: pass@k of right ones, the best of k of open ones (spec 3.6), by unbiased estimators.
+ * @param scores one a sample
+ */
+const answerScores = ({ binary }: Pick<RitTask<never>, 'binary'>, scores: readonly number[]): Scores => {
+  const k = Math.min(MOST_DRAWS, scores.length)
+  const average = mean(scores)
+  if (!binary)
+    return { rubric: average, 'pass@1': average, [`avg@${k}`]: average, [`max@${k}`]: bestOfN(scores, k) }
+  const right = scores.filter(score => score === 1).length
+  return {
+    accuracy: average,
+    'pass@1': average,
+    [`avg@${k}`]: average,
+    [`pass@${k}`]: passAtK(scores.length, right, k),
+  }
+}
+
+const present = (scores: Scores): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(scores).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
+  )
+
+/** Mean of each score with its interval over problems. */
+const summary = (items: readonly EvalItem[]): Record<string, Score> => {
+  const names = [...new Set(items.flatMap(({ scores }) => Object.keys(scores)))]
+  return Object.fromEntries(
+    names.map(name => {
+      const values = items.flatMap(({ scores }) => scores[name] ?? [])
+      const { low, high } = bootstrapInterval(values, { resamples: 2000, seed: 'evaluation' })
+      return [name, { value: mean(values), interval: [low, high] }]
+    }),
+  )
+}
+
+/** At the end: what training's judge gained beyond judges that it never heard (spec 8.12). */
+const withGap = (row: EvalRow, earlier: readonly EvalRow[]): EvalRow => {
+  const start = earlier.find(({ step, set }) => step === 0 && set === row.set)
+  const change = (name: string): readonly [number, number] | null => {
+    const [before, after] = [start?.scores[name]?.value, row.scores[name]?.value]
+    return typeof before === 'number' && typeof after === 'number' ? [before, after] : null
+  }
+  const [train, ...heldOut] = JUDGES.map(({ name }) => change(name))
+  const others = heldOut.filter(pair => pair !== null)
+  if (!train || others.length === 0) return row
+  const { gap, reversals } = judgeGap(train, others)
+  return {
+    ...row,
+    scores: { ...row.scores, 'judge.gap': { value: gap }, 'judge.reversals': { value: reversals } },
+  }
+}

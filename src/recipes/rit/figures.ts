@@ -1,0 +1,96 @@
+/** @file What a step's rollouts say in metrics.jsonl and rollouts.jsonl: both rewards apart, the gate, lengths, judges' failures. */
+
+import { withinGroupCorrelation } from '../../rl/adaptive-weight.ts'
+import type { Credited, Groups } from '../../rl/rollout.ts'
+import type { Rubric } from '../../rubric/criterion.ts'
+import { creditOf } from '../../rubric/score.ts'
+import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
+import { rewardFigures, rolloutFields } from '../../train/lesson-rows.ts'
+import { mean } from '../../util/statistics.ts'
+import { satisfaction } from '../checklist/evaluate.ts'
+import { type RitRollout, rewardPairs } from './rewards.ts'
+import type { RitTask } from './task.ts'
+import type { RitGrade } from './thinking.ts'
+
+const meanOf = (values: readonly (number | null)[]): number | null => {
+  const known = values.filter(value => value !== null)
+  return known.length > 0 ? mean(known) : null
+}
+
+/** Words of a text: of small models as many as tokens. */
+const wordCount = (text: string): number => text.split(/\s+/).filter(word => word !== '').length
+
+/** Thinking, response, fused and final rewards, raw and apart; what the gate did; how long both parts are. */
+export const ritFigures = <Problem>(
+  { binary }: Pick<RitTask<Problem>, 'binary'>,
+  rubricOf: (problem: Problem) => Rubric,
+  groups: Groups<RitRollout<Problem>>,
+): Omit<MetricsRow, 'step'> => {
+  const all = groups.flat()
+  const grades = all.map(({ grade }) => grade)
+  const part = (name: string) => meanOf(all.map(({ parts }) => parts[name] ?? null))
+  const response = part('response')
+  const verdicts = grades.flatMap(grade => grade.verdicts)
+  return {
+    ...rewardFigures(groups),
+    thinking: part('thinking'),
+    response,
+    ...(binary ? { accuracy: response } : { rubric: response }),
+    fused: part('fused'),
+    gateBites: mean(all.map(({ fusion }) => Number(fusion.bit))),
+    noRubric: all.filter(({ fusion, problem }) => fusion.fellBack || rubricOf(problem).criteria.length === 0)
+      .length,
+    correlation: withinGroupCorrelation(rewardPairs(groups)),
+    thinkingWords: mean(grades.map(grade => wordCount(grade.response.thinking))),
+    answerWords: mean(grades.map(grade => wordCount(grade.response.answer))),
+    thinkingClosed: mean(grades.map(grade => Number(grade.response.closed))),
+    wellFormed: mean(grades.map(grade => Number(grade.answer.wellFormed))),
+    judgeNullRate: verdicts.length > 0 ? mean(verdicts.map(own => Number(creditOf(own) === null))) : null,
+    unjudged: mean(all.map(({ reward }) => Number(reward === null))),
+    criteria: {
+      ...prefixed(
+        'thinking',
+        grades.map(grade => grade.verdicts),
+      ),
+      ...prefixed(
+        'answer',
+        grades.map(grade => grade.answer.verdicts),
+      ),
+    },
+  }
+}
+
+/** Satisfaction of each criterion, by names that tell thinking from answers. */
+const prefixed = (prefix: string, verdicts_R: readonly RitGrade['verdicts'][]): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(
+      satisfaction(verdicts_R.map(verdicts => ({ score: null, verdicts, wellFormed: true }))),
+    ).map(([id, value]) => [`${prefix}.${id}`, value]),
+  )
+
+/** A rollout as it is kept for reading. */
+export const rolloutRow = <Problem>(
+  { task, show, binary }: Pick<RitTask<Problem>, 'task' | 'show' | 'binary'>,
+  step: number,
+  item: Credited<Problem, RitGrade>,
+): RolloutRow => {
+  const { problem, rollout, grade, parts } = item
+  const named = (prefix: string, verdicts: RitGrade['verdicts']) =>
+    verdicts.map(({ criterionId, met, credit, explanation }) => ({
+      criterionId: `${prefix}.${criterionId}`,
+      met,
+      ...(credit !== undefined && { credit }),
+      ...(explanation !== undefined && { explanation }),
+    }))
+  return {
+    ...rolloutFields(step, item),
+    problemId: task.name(problem),
+    prompt: show(rollout.sampledFrom ?? rollout.prompt),
+    response: grade.response.text,
+    answer: grade.response.answer,
+    ...(binary && { correct: grade.answer.score === 1 }),
+    parts,
+    flags: { ...(!grade.response.closed && { neverEnded: 1 }) },
+    verdicts: [...named('thinking', grade.verdicts), ...named('answer', grade.answer.verdicts)],
+  }
+}

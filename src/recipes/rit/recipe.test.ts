@@ -1,0 +1,294 @@
+import { describe, expect, it } from 'vitest'
+import type { Policy } from '../../policy/policy.ts'
+import type { Rubric, Verdict } from '../../rubric/criterion.ts'
+import type { ThinkingVerifier, ThoughtItem, VerifierItem } from '../../tasks/thinking.ts'
+import { partThinking } from '../../tasks/thinking.ts'
+import { answering } from '../../train/answering-io.fixture.ts'
+import { ritSchema } from './config.ts'
+import { rit } from './recipe.ts'
+import type { RitTask } from './task.ts'
+
+/** Two criteria about thinking: that it says "good", and, a flaw, that it says "bad". */
+const RUBRIC: Rubric = {
+  criteria: [
+    { id: 'good', text: 'says good', points: 1 },
+    { id: 'bad', text: 'says bad', points: -1 },
+  ],
+}
+const ANSWERS: Rubric = { criteria: [{ id: 'right', text: 'is right', points: 1 }] }
+
+/** Tokens are places in this list; an answer is a number of tenths, which is its score. */
+const WORDS = ['<think>', '</think>', 'good', 'bad', 'so', '0', '3', '5', '10', 'hint'] as const
+const tokensOf = (text: string) =>
+  text
+    .split(' ')
+    .filter(Boolean)
+    .map(word => WORDS.indexOf(word as never))
+const textOf = (tokens: ArrayLike<number>) => Array.from(tokens, token => WORDS[token]).join(' ')
+
+class WordVerifier implements ThinkingVerifier<number> {
+  readonly asked: VerifierItem<number>[] = []
+  failing = false
+
+  async verify(items: readonly VerifierItem<number>[]): Promise<Verdict[][]> {
+    this.asked.push(...items)
+    return items.map(({ response, rubric, problem }) =>
+      rubric.criteria.map(({ id }) => ({
+        criterionId: id,
+        // Thinking about problem 1 is good where it says "so": another problem has other good thinking.
+        met: this.failing
+          ? null
+          : response.thinking.split(' ').includes(problem === 1 && id === 'good' ? 'so' : id),
+        source: 'llm',
+      })),
+    )
+  }
+}
+
+const kitOf = (verifier: WordVerifier): RitTask<number> => ({
+  task: {
+    name: problem => `problem ${problem}`,
+    question: problem => `what of ${problem}?`,
+    prompt: (problem, hints = []) => [problem, ...hints.map(() => WORDS.indexOf('hint'))],
+    read: tokens => partThinking(textOf(tokens)),
+    gradeAnswers: async (items: readonly ThoughtItem<number>[]) =>
+      items.map(({ response: { answer, closed } }) => ({
+        score: closed ? Number(answer) / 10 : 0,
+        verdicts: [{ criterionId: 'right', met: closed && answer === '10', source: 'rule' }],
+        wellFormed: closed,
+      })),
+  },
+  train: [0, 1],
+  test: [0],
+  testName: 'test',
+  orderLabel: 'numbers',
+  binary: false,
+  verifier,
+  truth: verifier,
+  answerRubric: () => ANSWERS,
+  bank: RUBRIC.criteria,
+  stepVerdicts: async items =>
+    items.map(({ response }) =>
+      response.thinking
+        .split(' ')
+        .filter(Boolean)
+        .map(word => word === 'good'),
+    ),
+  show: textOf,
+  notes: [],
+  close: async () => {},
+})
+
+const learnt = async (
+  texts: readonly string[],
+  more: Record<string, unknown> = {},
+  { rubric = RUBRIC, verifier = new WordVerifier(), problems = [0] as readonly number[] } = {},
+) => {
+  const config = ritSchema.parse({
+    rollout: { prompts: 1, samples: texts.length, maxTokens: 9 },
+    dropZero: false,
+    ...more,
+  })
+  const recipe = rit(config, {
+    policy: {} as Policy,
+    problem: index => index,
+    kit: kitOf(verifier),
+    rubricOf: () => rubric,
+    evaluate: async () => [],
+  })
+  const rolled = await recipe.rollOut(1, answering([texts.map(tokensOf)], problems))
+  return { lesson: await recipe.learn(1, rolled), recipe, verifier }
+}
+const rewardsOf = ({ lesson }: Awaited<ReturnType<typeof learnt>>) =>
+  lesson.rollouts.map(({ reward }) => reward)
+
+/** Thinking of .5 (the flaw is absent), 1, 0 and 1; responses of 1, .3, .5 and 0. */
+const FOUR = [
+  '<think> so </think> 10',
+  '<think> good </think> 3',
+  '<think> bad </think> 5',
+  'good </think> 0',
+]
+
+describe('the reward', () => {
+  it('is thinking and response fused, through the gate', async () => {
+    const run = await learnt(FOUR, { fusion: { alpha: 0.5, gate: 'min' } })
+    expect(rewardsOf(run)).toEqual([0.75, 0.3, 0.25, 0])
+    expect(run.lesson.metrics).toMatchObject({
+      thinking: 2.5 / 4,
+      response: 1.8 / 4,
+      rubric: 1.8 / 4,
+      reward: 1.3 / 4,
+      gateBites: 0.5,
+      noRubric: 0,
+      thinkingWords: 1,
+      thinkingClosed: 1,
+      alpha: 0.5,
+    })
+    expect(run.lesson.metrics.fused).toBeCloseTo((0.75 + 0.65 + 0.25 + 0.5) / 4, 12)
+  })
+
+  it.each([
+    ['none', [0.75, 0.65, 0.25, 0.5]],
+    ['max', [1, 0.65, 0.5, 0.5]],
+    ['conditional', [0.75, 0.3, 0.5, 0]],
+  ])('through gate %s is %j', async (gate, expected) => {
+    const rewards = rewardsOf(await learnt(FOUR, { fusion: { alpha: 0.5, gate } }))
+    rewards.forEach((reward, i) => {
+      expect(reward).toBeCloseTo(expected[i] as number, 12)
+    })
+  })
+
+  it('is that of the response alone, or of thinking alone, in the other arms', async () => {
+    expect(rewardsOf(await learnt(FOUR, { reward: 'response' }))).toEqual([1, 0.3, 0.5, 0])
+    expect(rewardsOf(await learnt(FOUR, { reward: 'thinking' }))).toEqual([0.5, 1, 0, 1])
+  })
+
+  it('goes by steps where a process is rewarded: their mean verdict', async () => {
+    const run = await learnt(['good bad </think> 10', '</think> 10', 'good good </think> 10'], {
+      thinkingBy: 'steps',
+      fusion: { alpha: 1 },
+    })
+    expect(rewardsOf(run)).toEqual([0.5, 0, 1])
+  })
+
+  it('is 0 where thinking never ends, and so is the reward of thinking that is not there', async () => {
+    const run = await learnt(['good good', '</think> 10'], { fusion: { alpha: 1 } })
+    expect(rewardsOf(run)).toEqual([0, 0])
+    expect(run.lesson.metrics.thinking).toBe(0.5)
+    expect(run.verifier.asked).toHaveLength(1)
+  })
+
+  it('falls back on the response without criteria, and counts that', async () => {
+    const run = await learnt(FOUR, {}, { rubric: { criteria: [] } })
+    expect(rewardsOf(run)).toEqual([1, 0.3, 0.5, 0])
+    expect(run.lesson.metrics).toMatchObject({ noRubric: 4, thinking: null, gateBites: 0 })
+    expect(run.verifier.asked).toHaveLength(0)
+  })
+
+  it('is unknown where nobody could judge thinking, unless that counts as unmet', async () => {
+    const verifier = new WordVerifier()
+    verifier.failing = true
+    await expect(learnt(FOUR, {}, { verifier })).rejects.toThrow(
+      'judge: expected verdicts on 4 rollouts, got none',
+    )
+    const unmet = await learnt(FOUR, { fusion: { alpha: 1, nulls: 'as-false' } }, { verifier })
+    expect(rewardsOf(unmet)).toEqual([0, 0, 0, 0])
+    expect(unmet.lesson.metrics.judgeNullRate).toBe(1)
+  })
+})
+
+describe('controls', () => {
+  const thinkingOf = async (control?: string) =>
+    (await learnt(FOUR, { reward: 'thinking', ...(control && { control }) })).lesson.rollouts.map(
+      ({ reward }) => reward!,
+    )
+
+  it('turn thinking round, draw it by chance, or judge it as if it were about another problem', async () => {
+    expect(await thinkingOf('flipped')).toEqual([0.5, 0, 1, 0])
+    const random = await thinkingOf('random')
+    expect(new Set(random).size).toBe(4)
+    expect(await thinkingOf('random')).toEqual(random)
+    // The other problem is 1, for which "so" is good thinking, and "good" says nothing.
+    expect(await thinkingOf('shuffled')).toEqual([1, 0.5, 0, 0.5])
+  })
+
+  it('leave what is told of the answers as it is', async () => {
+    const { lesson } = await learnt(FOUR, { control: 'random' })
+    expect(lesson.metrics.response).toBeCloseTo(1.8 / 4, 12)
+    expect((await lesson.heldOut!).scores).toEqual([1, 0.3, 0.5, 0])
+  })
+})
+
+describe('advantages', () => {
+  const advantagesOf = async (more: Record<string, unknown>) =>
+    (await learnt(FOUR, more)).lesson.rollouts.map(({ advantages }) => advantages[0])
+
+  it('are those of the fused reward in the group', async () => {
+    const rewards = [0.75, 0.3, 0.25, 0]
+    const average = 1.3 / 4
+    const spread = Math.sqrt(rewards.reduce((sum, reward) => sum + (reward - average) ** 2, 0) / 4)
+    const advantages = await advantagesOf({ fusion: { alpha: 0.5 } })
+    advantages.forEach((advantage, i) => {
+      expect(advantage).toBeCloseTo((rewards[i] - average) / spread, 4)
+    })
+  })
+
+  it('are normalised part by part where that is asked for: thinking as the gate leaves it, and the response', async () => {
+    const z = (values: number[]) => {
+      const average = values.reduce((a, b) => a + b) / values.length
+      const spread = Math.sqrt(values.reduce((sum, value) => sum + (value - average) ** 2, 0) / values.length)
+      return values.map(value => (value - average) / spread)
+    }
+    const thinking = z([0.5, 0.3, 0, 0])
+    const response = z([1, 0.3, 0.5, 0])
+    const mixed = z(thinking.map((value, i) => 0.25 * value + 0.75 * response[i]))
+    const advantages = await advantagesOf({ normalise: 'part', fusion: { alpha: 0.25, gate: 'min' } })
+    advantages.forEach((advantage, i) => {
+      expect(advantage).toBeCloseTo(mixed[i], 4)
+    })
+  })
+})
+
+describe('the adaptive weight', () => {
+  const adaptive = { fusion: { alpha: 0.5, adaptive: { patience: 0 } } }
+
+  it('is the start’s in the first step, and follows what was seen from then on', async () => {
+    const { lesson, recipe } = await learnt(FOUR, adaptive)
+    expect(lesson.metrics.alpha).toBe(0.5)
+    const next = await recipe.learn(2, await recipe.rollOut(2, answering([FOUR.map(tokensOf)], [0])))
+    // Here thinking goes against the response: it loses its weight.
+    expect(lesson.metrics.correlation).toBeLessThan(0)
+    expect(next.metrics.alpha).toBe(0)
+  })
+
+  it('goes on after a stop as if there had been none', async () => {
+    const one = await learnt(FOUR, adaptive)
+    const saved = JSON.parse(JSON.stringify(one.recipe.state!.save()))
+    const other = (await learnt(FOUR, adaptive)).recipe
+    other.state!.load(saved)
+    const rolled = () => other.rollOut(2, answering([FOUR.map(tokensOf)], [0]))
+    const [a, b] = [await one.recipe.learn(2, await rolled()), await other.learn(2, await rolled())]
+    expect(b.metrics).toEqual(a.metrics)
+  })
+
+  it('is no state where the weight stays', async () => {
+    expect((await learnt(FOUR)).recipe.state).toBeUndefined()
+  })
+})
+
+describe('a scaffold', () => {
+  it('shows part of the answers’ rubric while exploring, and trains on the plain prompt', async () => {
+    const seen: (readonly (readonly ArrayLike<number>[])[] | null | undefined)[] = []
+    const config = ritSchema.parse({
+      steps: 3,
+      rollout: { prompts: 1, samples: 2, maxTokens: 9 },
+      scaffold: { decay: { kind: 'constant' } },
+    })
+    const recipe = rit(config, {
+      policy: {} as Policy,
+      problem: index => index,
+      kit: kitOf(new WordVerifier()),
+      rubricOf: () => RUBRIC,
+      evaluate: async () => [],
+    })
+    const io = answering([FOUR.slice(0, 2).map(tokensOf)], [0])
+    await recipe.rollOut(1, {
+      rollOut: request => {
+        seen.push(request.sampledFrom)
+        return io.rollOut(request)
+      },
+    })
+    expect(seen).toEqual([[[[0, WORDS.indexOf('hint')], [0]]]])
+  })
+})
+
+describe('settings', () => {
+  it('know the paper’s defaults', () => {
+    const config = ritSchema.parse({})
+    expect(config.fusion).toMatchObject({ alpha: 0.5, gate: 'min', nulls: 'drop', adaptive: null })
+    expect(config.rollout.samples).toBe(8)
+    expect(config.loss.kl).toEqual({ kind: 'none', coef: 0 })
+    expect(config.loss.policy).toMatchObject({ clipLow: 0.2, clipHigh: 0.2 })
+  })
+})

@@ -1,0 +1,74 @@
+/** @file Both rewards in one, and advantages of them: pure functions over grades (spec 3.3). */
+
+import { type Advantages, amongKnown, grpoAdvantages, rubricNormAdvantages } from '../../rl/advantages.ts'
+import { type Fusion, fuse, gatedThinking } from '../../rl/fusion.ts'
+import { advantagesOf, type Graded, type Groups } from '../../rl/rollout.ts'
+import { rewardOf } from '../../tasks/scored-response.ts'
+import type { RitConfig } from './config.ts'
+import type { RitGrade } from './thinking.ts'
+
+/** A rollout with what became of its two rewards. */
+export interface RitRollout<Problem> extends Graded<Problem, RitGrade> {
+  fusion: Fusion
+}
+
+type RewardConfig = Pick<RitConfig, 'reward' | 'fusion'>
+
+/** What is paid for both (RiT), for the answer alone (ORM), or for thinking alone (w/o RR). */
+const fusionOf = (
+  { reward, fusion: { gate } }: RewardConfig,
+  thinking: RitGrade['thinking'],
+  response: number | null,
+  alpha: number,
+): Fusion => {
+  if (reward === 'fused') return fuse(thinking, response, { alpha, gate })
+  if (reward === 'thinking') return fuse(thinking, response, { alpha: 1, gate: 'none' })
+  return { fused: response, reward: response, bit: false, fellBack: false }
+}
+
+/** The rollout with its reward; raw parts are kept apart. @param alpha weight of thinking in this step */
+export const rewarded = <Problem>(
+  config: RewardConfig,
+  item: Graded<Problem, RitGrade>,
+  alpha: number,
+): RitRollout<Problem> => {
+  const response = rewardOf(item.grade.answer)
+  const { thinking } = item.grade
+  // Of a rollout that failed outside nothing is known.
+  const known = item.rollout.end === 'failed' ? null : response
+  const fusion = fusionOf(config, thinking, known, alpha)
+  const raw = thinking === 'none' ? null : thinking
+  return { ...item, fusion, reward: fusion.reward, parts: { thinking: raw, response, fused: fusion.fused } }
+}
+
+/**
+ * Advantages of the fused reward; or, part by part, of thinking as the gate leaves it and of the response, each normalised in
+ * its group before they are mixed (every gate's reward is alpha T' + (1 - alpha) R: `gatedThinking`).
+ * @throws NumericError for a reward that is not finite
+ */
+export const ritAdvantages = (
+  { normalise, fusion: { gate }, advantage }: Pick<RitConfig, 'normalise' | 'fusion' | 'advantage'>,
+  groups: Groups<RitRollout<unknown>>,
+  alpha: number,
+): Advantages => {
+  if (normalise === 'reward') return advantagesOf(groups, known => grpoAdvantages(known, advantage))
+  const parts_P_G = groups.map(group =>
+    group.map(({ reward, parts: { thinking, response } }) =>
+      reward === null || response === null
+        ? null
+        : { response, thinking: thinking === null ? null : gatedThinking(gate, thinking, response) },
+    ),
+  )
+  const { ddof, epsilon } = advantage
+  return amongKnown(parts_P_G, known =>
+    rubricNormAdvantages(known, { thinking: alpha, response: 1 - alpha }, { ddof, epsilon }),
+  )
+}
+
+/** Both rewards of each group's rollouts, where both are known. */
+export const rewardPairs = (groups: Groups<RitRollout<unknown>>): [thinking: number, response: number][][] =>
+  groups.map(group =>
+    group.flatMap(({ parts: { thinking, response } }): [number, number][] =>
+      thinking === null || response === null ? [] : [[thinking, response]],
+    ),
+  )

@@ -1,0 +1,246 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseRubric } from '../../rubric/criterion.ts'
+import { readEvals, readMetrics, readRollouts, readRunInfo, withoutTimings } from '../../runs/readers.ts'
+import type { MetricsRow } from '../../runs/rows.ts'
+import { natureOf, ORACLE_IDS, THINKING_BANK } from '../../tasks/checklist/index.ts'
+import { ritSchema } from './config.ts'
+import { ritEntry } from './entry.ts'
+import { runRit } from './run.ts'
+
+const SLOW_MS = 180_000
+
+const MODEL = 'package:models/packing-thinking-start'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gradus-rit-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const tiny = {
+  policy: { threads: 1 },
+  steps: 4,
+  rollout: { prompts: 2, samples: 4, maxTokens: 48 },
+  optimizer: { learningRate: { kind: 'constant', peak: 1e-3 } },
+  evaluation: { problems: 4, samples: 2, problemsBetween: 3, every: 2 },
+  checkpoint: { every: 1 },
+}
+
+const train = (
+  name: string,
+  more: Record<string, unknown> = {},
+  { resume = false, stopAfter = 100 }: { resume?: boolean; stopAfter?: number } = {},
+) => {
+  let steps = 0
+  const events = { onStep: () => steps++, shouldStop: () => steps >= stopAfter }
+  const config = ritSchema.parse({ ...tiny, model: { folder: MODEL }, ...more })
+  return runRit(config, { dir: join(folder, name), resume, events })
+}
+const metricsOf = (name: string) => readMetrics(join(folder, name)).map(withoutTimings)
+const rubricOf = (name: string) =>
+  parseRubric(JSON.parse(readFileSync(join(folder, name, 'thinking-rubric.json'), 'utf8')))
+
+describe('a run of rit on packing', () => {
+  it(
+    'leaves both rewards apart in every row, and evaluations by every judge',
+    async () => {
+      expect(await train('whole')).toMatchObject({ step: 4, finished: true })
+      const metrics = metricsOf('whole')
+      expect(metrics).toHaveLength(4)
+      for (const row of metrics)
+        for (const name of [
+          'thinking',
+          'response',
+          'fused',
+          'reward',
+          'rubric',
+          'gateBites',
+          'noRubric',
+          'entropy',
+          'thinkingWords',
+          'answerWords',
+          'truncationRate',
+        ])
+          expect(row[name], name).toEqual(expect.any(Number))
+      const evals = readEvals(join(folder, 'whole'))
+      expect(evals.map(({ step, n, samples }) => [step, n, samples])).toEqual([
+        [0, 4, 2],
+        [2, 3, 1],
+        [4, 4, 2],
+      ])
+      const [start, between, end] = evals.map(({ scores }) => Object.keys(scores))
+      for (const name of ['rubric', 'pass@1', 'avg@2', 'max@2', 'thinking', 'judge.train', 'judge.held-4'])
+        expect(start, name).toContain(name)
+      expect(between).not.toContain('judge.train')
+      expect(end).toContain('judge.gap')
+      expect(evals[0].items![0].scores).toHaveProperty('max@2')
+      const [row] = readRollouts(join(folder, 'whole'))
+      expect(row.verdicts!.map(({ criterionId }) => criterionId)).toContain('thinking.companion-need')
+      expect(readRunInfo(join(folder, 'whole')).primarySet).toBe('unseen trips')
+      expect(rubricOf('whole').criteria.map(({ id }) => id)).toEqual(ORACLE_IDS)
+    },
+    SLOW_MS,
+  )
+
+  it.each<[string, Record<string, unknown>]>([
+    ['adaptive', { fusion: { adaptive: { patience: 1 } } }],
+    ['refined', { rubric: { source: 'refined', problems: 12 }, scaffold: {} }],
+    ['critic', { critic: {}, pipeline: true, fusion: { adaptive: {} } }],
+  ])(
+    'goes on where it was stopped, with the same rows: %s',
+    async (name, more) => {
+      await train(name, more)
+      expect(await train(`${name}-stopped`, more, { stopAfter: 2 })).toMatchObject({ finished: false })
+      expect(await train(`${name}-stopped`, more, { resume: true })).toMatchObject({ finished: true })
+      expect(metricsOf(`${name}-stopped`)).toEqual(metricsOf(name))
+      expect(readEvals(join(folder, `${name}-stopped`))).toEqual(readEvals(join(folder, name)))
+      expect(rubricOf(`${name}-stopped`)).toEqual(rubricOf(name))
+    },
+    SLOW_MS,
+  )
+
+  const every = (rows: readonly MetricsRow[], holds: (row: MetricsRow) => boolean) =>
+    expect(rows.map(holds)).toEqual(rows.map(() => true))
+
+  it.each<[string, Record<string, unknown>, (rows: MetricsRow[]) => void]>([
+    ['ORM', { reward: 'response' }, rows => every(rows, row => row.reward === row.response)],
+    ['w/o RR', { reward: 'thinking' }, rows => every(rows, row => row.reward === row.thinking)],
+    ['PRM', { thinkingBy: 'steps' }, rows => every(rows, row => row.judgeNullRate === null)],
+    [
+      'PPO',
+      { critic: { learningRate: { peak: 1e-2 } } },
+      rows => every(rows, row => Number(row.valueError) > 0),
+    ],
+    ['by part', { normalise: 'part' }, rows => every(rows, row => Number(row.zeroVarianceGroups) < 1)],
+    [
+      'no rubric',
+      { rubric: { source: 'none' } },
+      rows => every(rows, row => row.noRubric === 8 && row.reward === row.response),
+    ],
+    ['gate none', { fusion: { gate: 'none' } }, rows => every(rows, row => row.gateBites === 0)],
+  ])(
+    'shows that it is the arm %s',
+    async (name, more, shows) => {
+      await train(name, more)
+      shows(metricsOf(name))
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'begins with a cold start of its own',
+    async () => {
+      const coldStart = {
+        steps: 3,
+        batch: 4,
+        model: { shape: { hiddenSize: 32, layers: 1, heads: 2 } },
+        policy: { threads: 1 },
+        evaluation: { problems: 2, maxTokens: 48 },
+      }
+      await train('cold', { steps: 1, model: {}, coldStart, dropZero: false })
+      expect(readMetrics(join(folder, 'cold', 'cold-start'))).toHaveLength(3)
+      expect(metricsOf('cold')).toHaveLength(1)
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'has a ladder of rubrics',
+    async () => {
+      const rubric = { problems: 12, traces: { initial: 3, refined: 12 } }
+      await train('random', { steps: 1, rubric: { ...rubric, source: 'random' } })
+      await train('initial', { steps: 1, rubric: { ...rubric, source: 'initial' } })
+      const texts = new Set(THINKING_BANK.map(({ text }) => text))
+      for (const name of ['random', 'initial', 'refined']) {
+        const { criteria } = rubricOf(name)
+        expect(criteria.length, name).toBeGreaterThan(0)
+        expect(criteria.length, name).toBeLessThanOrEqual(7)
+        expect(
+          criteria.every(one => texts.has(one.text) && natureOf(one) !== 'outcome'),
+          name,
+        ).toBe(true)
+      }
+      expect(rubricOf('random').criteria).toHaveLength(7)
+    },
+    SLOW_MS,
+  )
+})
+
+describe('rit refuses', () => {
+  it.each<[string, Record<string, unknown>, string]>([
+    [
+      'an oracle file',
+      { rubric: { file: 'rubric.yaml' } },
+      'rubric.file: expected nothing with rubric.source "oracle"',
+    ],
+    [
+      'a file that nobody named',
+      { rubric: { source: 'file' } },
+      'rubric.source: expected rubric.file for "file"',
+    ],
+    [
+      'a gate without fusion',
+      { reward: 'response', fusion: { gate: 'max' } },
+      'fusion.gate: expected nothing set',
+    ],
+    [
+      'a weight without fusion',
+      { reward: 'thinking', fusion: { alpha: 0.7 } },
+      'fusion.alpha: expected nothing set',
+    ],
+    [
+      'an adaptive weight without fusion',
+      { reward: 'thinking', fusion: { adaptive: {} } },
+      'fusion.adaptive: expected null',
+    ],
+    ['parts of one', { reward: 'thinking', normalise: 'part' }, 'normalise: expected "reward"'],
+    ['a control of nothing', { reward: 'response', control: 'random' }, 'control: expected nothing'],
+    [
+      'a rubric for steps',
+      { thinkingBy: 'steps', rubric: { source: 'random' } },
+      'rubric.source: expected nothing set',
+    ],
+    ['a critic by parts', { critic: {}, normalise: 'part' }, 'normalise: expected "reward" with a critic'],
+    ['a value loss without critic', { loss: 'verl:ppo' }, 'loss.value: expected null without a critic'],
+    ['a ratio without scaffold', { ratio: 'sampled' }, 'ratio: expected "plain" without a scaffold'],
+    [
+      'a floor above the ceiling',
+      { fusion: { adaptive: { floor: 0.9, ceiling: 0.5 } } },
+      'fusion.adaptive.floor: expected at most',
+    ],
+    [
+      'too many with the whole scaffold',
+      { scaffold: { group: { kind: 'binary', full: 9 } } },
+      'scaffold.group.full: expected at most 8',
+    ],
+    [
+      'a second engine without pipeline',
+      { policy: { sampler: {} } },
+      'policy.sampler: expected null without pipeline',
+    ],
+  ])('%s', (_, more, message) => {
+    const config = ritSchema.parse({ model: { folder: 'later' }, ...more })
+    expect(() => ritEntry.plan(config)).toThrow(message)
+  })
+
+  it(
+    'a model that cannot think',
+    () => {
+      const config = ritSchema.parse({ model: { folder: 'package:models/packing-start' } })
+      expect(() => ritEntry.plan(config)).toThrow(
+        "expected a model of the packing task with thinking's 131 words",
+      )
+    },
+    SLOW_MS,
+  )
+
+  it('says what it would do', () => {
+    const config = ritSchema.parse({ model: { folder: MODEL }, fusion: { adaptive: {} }, critic: {} })
+    const lines = ritEntry.plan(config).lines.join('\n')
+    expect(lines).toContain('alpha from 0.5, adaptive, gate min')
+    expect(lines).toContain('PPO with a critic')
+  })
+})

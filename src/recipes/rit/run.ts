@@ -1,0 +1,86 @@
+/** @file Runs rit: model, task, rubric, judges and run folder put together, from the start or from a checkpoint. */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { openPolicy } from '../../policy/open.ts'
+import { readEvals } from '../../runs/readers.ts'
+import type { StepsResult } from '../../train/steps.ts'
+import { runChecklistColdStart } from '../checklist-cold-start/run.ts'
+import { criticLoop, withCriticLoss } from '../common/critic.ts'
+import { type PhaseOptions, runPhase } from '../common/phase.ts'
+import { shuffledPasses } from '../common/problem-order.ts'
+import type { RunOptions, RunResult } from '../common/recipe.ts'
+import { decidingHash, type Session, withRun } from '../common/session.ts'
+import { loopSettings, reinforce } from '../common/training.ts'
+import { check } from './check.ts'
+import type { RitConfig } from './config.ts'
+import { evaluation } from './evaluation.ts'
+import { packingRit } from './packing.ts'
+import { rit } from './recipe.ts'
+import { RUBRIC_FILE, thinkingRubric } from './rubric.ts'
+import type { RitTask } from './task.ts'
+
+const COLD_START = 'cold-start'
+
+/** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
+export const runRit = async (config: RitConfig, options: RunOptions): Promise<RunResult> => {
+  const given = check(config, 'run')
+  const session = {
+    ...options,
+    info: {
+      config,
+      recipe: config.recipe,
+      model: config.model.folder ?? 'cold start of this run',
+      seed: config.seed,
+      steps: config.steps,
+      primarySet: packingRit(config).testName,
+    },
+    configHash: decidingHash(config),
+    mayLackCheckpoint: (dir: string) => config.coldStart !== null && existsSync(join(dir, COLD_START)),
+  }
+  return withRun(session, async open => {
+    const coldStart = (phase: RunOptions) =>
+      runChecklistColdStart({ ...config.coldStart!, thinking: true, monitors: config.monitors }, phase)
+    const folder = given ?? (await runPhase(join(open.run.dir, COLD_START), options, coldStart))
+    if (folder === null) return { step: 0, finished: false }
+    return learnTask(config, open, folder, packingRit(config), options)
+  })
+}
+
+const learnTask = async <Problem>(
+  config: RitConfig,
+  open: Session,
+  folder: string,
+  kit: RitTask<Problem>,
+  { events = {} }: PhaseOptions,
+): Promise<StepsResult> => {
+  const { run, from, use } = open
+  await use(Promise.resolve(kit))
+  for (const message of from === null ? kit.notes : []) {
+    run.appendEvent({ level: 'info', message })
+    events.onMessage?.(message)
+  }
+  const { critic, seed, model } = config
+  const lora = model.lora ?? undefined
+  const policy = await use(openPolicy(config.policy, { folder, lora, seed, valueHead: critic !== null }))
+  const recipe = async () => {
+    const known = existsSync(join(run.dir, RUBRIC_FILE))
+    const rubric = await thinkingRubric(config, kit, policy, run.dir)
+    if (!known) {
+      const message = `thinking is judged by ${rubric.criteria.length} criteria (${rubric.criteria.map(({ id }) => id).join(', ')})`
+      run.appendEvent({ level: 'info', message })
+      events.onMessage?.(message)
+    }
+    const rubricOf = () => rubric
+    const earlier = () => (existsSync(join(run.dir, 'evals.jsonl')) ? readEvals(run.dir) : [])
+    return rit(config, {
+      policy,
+      problem: shuffledPasses(kit.train, `${kit.orderLabel}/${seed}`),
+      kit,
+      rubricOf,
+      evaluate: evaluation(config, { policy, kit, rubricOf, earlier }),
+    })
+  }
+  const settings = { ...loopSettings(config, decidingHash(config)), ...criticLoop(critic) }
+  return reinforce(open, policy, withCriticLoss(config.loss, critic), recipe, settings, events)
+}

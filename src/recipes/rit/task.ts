@@ -1,0 +1,42 @@
+/** @file What a task brings to rit: thinking and answers apart, who judges each, and what is known of good thinking. */
+
+import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
+import type { MetricGroup } from '../../runs/rows.ts'
+import type { ThinkingTask, ThinkingVerifier, ThoughtItem } from '../../tasks/thinking.ts'
+
+/** A task with its problems and judges. */
+export interface RitTask<Problem> {
+  task: ThinkingTask<Problem>
+  train: readonly Problem[]
+  /** Never trained on. */
+  test: readonly Problem[]
+  testName: string
+  /** Label of the shuffling of training problems. */
+  orderLabel: string
+  /** Answers are right or wrong, and nothing between. */
+  binary: boolean
+  /** Judges thinking by a rubric. */
+  verifier: ThinkingVerifier<Problem>
+  /** By what answers are judged; the criteria are those of the verdicts of `gradeAnswers`, and can be shown in a prompt where it takes hints. */
+  answerRubric(problem: Problem): Rubric
+  /** What good thinking is, by whoever made the task; absent where nobody knows. */
+  oracle?: Rubric
+  /** The same judge as far as evaluation is concerned: exact where there is one. */
+  truth: ThinkingVerifier<Problem>
+  /** Criteria that a rubric for thinking may be made of; empty where nobody has listed any. */
+  bank: readonly Criterion[]
+  /** Whether each step of thinking is right, null where nobody knows; absent where thinking has no steps. */
+  stepVerdicts?(items: readonly ThoughtItem<Problem>[]): Promise<(boolean | null)[][]>
+  /** Tokens as a person reads them. */
+  show(tokens: ArrayLike<number>): string
+  /** Finished samples that go to the graders together. */
+  gradeBatch?: number
+  notes: readonly string[]
+  /** What judging took since it was last asked. */
+  figures?(): MetricGroup
+  close(): Promise<void>
+}
+
+/** Nobody looked at the thinking: a null verdict for each criterion. */
+export const unjudged = (rubric: Rubric, why: string): Verdict[] =>
+  rubric.criteria.map(({ id }) => ({ criterionId: id, met: null, source: 'rule', explanation: why }))

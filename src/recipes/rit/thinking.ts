@@ -1,0 +1,145 @@
+/** @file What thinking is worth: verdicts of a rubric or of its steps, made into a number (spec 3.3, 3.5). */
+
+import { meanSatisfaction, type NullVerdicts } from '../../rl/fusion.ts'
+import type { Rubric, Verdict } from '../../rubric/criterion.ts'
+import { creditOf } from '../../rubric/score.ts'
+import type { ScoredResponse } from '../../tasks/scored-response.ts'
+import type { ThinkingVerifier, ThoughtItem, ThoughtResponse } from '../../tasks/thinking.ts'
+import { Rng } from '../../util/rng.ts'
+import { mean } from '../../util/statistics.ts'
+import type { RitConfig } from './config.ts'
+import type { RitTask } from './task.ts'
+
+/** A rollout with both judgements. */
+export interface RitGrade {
+  response: ThoughtResponse
+  answer: ScoredResponse
+  /** Mean satisfaction of the thinking rubric; null where nobody could judge, `none` without criteria. */
+  thinking: number | null | 'none'
+  /** On the thinking, in the rubric's order. */
+  verdicts: readonly Verdict[]
+}
+
+/** What a verdict earns: a merit that is there, a flaw that is not. */
+const satisfactionOf = ({ criteria }: Rubric, verdicts: readonly Verdict[]): (number | null)[] =>
+  criteria.map(({ points }, i) => {
+    const credit = verdicts[i] === undefined ? null : creditOf(verdicts[i])
+    return credit === null || points > 0 ? credit : 1 - credit
+  })
+
+/** Nothing was thought: no criterion is satisfied, whatever a judge would make of nothing (spec 3.3). */
+export const thinkingScore = (
+  rubric: Rubric,
+  { thinking }: ThoughtResponse,
+  verdicts: readonly Verdict[],
+  nulls?: NullVerdicts,
+): number | null | 'none' => {
+  const satisfied = satisfactionOf(rubric, verdicts)
+  if (thinking === '' && satisfied.length > 0) return 0
+  return meanSatisfaction(satisfied, nulls)
+}
+
+/** Judges thinking; where there is none nobody is asked. */
+export const verifyThinking = async <Problem>(
+  verifier: ThinkingVerifier<Problem>,
+  items: readonly ThoughtItem<Problem>[],
+  rubricOf: (problem: Problem) => Rubric,
+): Promise<Verdict[][]> => {
+  const asked = items.flatMap((item, i) =>
+    item.response.thinking !== '' && rubricOf(item.problem).criteria.length > 0 ? [i] : [],
+  )
+  const verdicts = await verifier.verify(
+    asked.map(i => ({ ...items[i], rubric: rubricOf(items[i].problem) })),
+  )
+  const known = new Map(asked.map((i, at) => [i, verdicts[at]]))
+  return items.map(({ problem }, i) => {
+    const { criteria } = rubricOf(problem)
+    const own = known.get(i)
+    // A list of another length says nothing about any criterion.
+    if (own !== undefined && own.length === criteria.length) return own
+    const met = own === undefined ? false : null
+    return criteria.map(({ id, points }) => ({
+      criterionId: id,
+      met: met === false ? points < 0 : null,
+      source: 'rule',
+    }))
+  })
+}
+
+export interface ThinkingGrader<Problem> {
+  rubricOf(problem: Problem): Rubric
+  /** Another problem than the one given, for the control `shuffled`. */
+  elsewhere(problem: Problem, key: string): Problem
+}
+
+/** Grades thinking and answers of finished rollouts, as training sees them. */
+export const gradeThoughts = async <Problem>(
+  { thinkingBy, control, fusion, seed }: Pick<RitConfig, 'thinkingBy' | 'control' | 'fusion' | 'seed'>,
+  kit: Pick<RitTask<Problem>, 'task' | 'verifier' | 'stepVerdicts'>,
+  { rubricOf, elsewhere }: ThinkingGrader<Problem>,
+  items: readonly ThoughtItem<Problem>[],
+): Promise<RitGrade[]> => {
+  const judged =
+    control === 'shuffled'
+      ? items.map(item => ({ ...item, problem: elsewhere(item.problem, item.key ?? '') }))
+      : items
+  const [answers, thoughts] = await Promise.all([
+    kit.task.gradeAnswers(items),
+    thinkingBy === 'steps'
+      ? scoreSteps(kit, judged)
+      : scoreByRubric(kit.verifier, judged, rubricOf, fusion.nulls),
+  ])
+  return items.map(({ response, key = '' }, i) => ({
+    response,
+    answer: answers[i],
+    verdicts: thoughts[i].verdicts,
+    thinking: controlled(control, thoughts[i].thinking, `${seed}/${key}`),
+  }))
+}
+
+type Thought = Pick<RitGrade, 'thinking' | 'verdicts'>
+
+const scoreByRubric = async <Problem>(
+  verifier: ThinkingVerifier<Problem>,
+  items: readonly ThoughtItem<Problem>[],
+  rubricOf: (problem: Problem) => Rubric,
+  nulls: NullVerdicts,
+): Promise<Thought[]> => {
+  const verdicts = await verifyThinking(verifier, items, rubricOf)
+  return items.map(({ problem, response }, i) => ({
+    verdicts: verdicts[i],
+    thinking: thinkingScore(rubricOf(problem), response, verdicts[i], nulls),
+  }))
+}
+
+/** Mean verdict of the steps (spec 3.5, PRM); thinking without any step is worth nothing. */
+const scoreSteps = async <Problem>(
+  { stepVerdicts }: Pick<RitTask<Problem>, 'stepVerdicts'>,
+  items: readonly ThoughtItem<Problem>[],
+): Promise<Thought[]> => {
+  const steps = (await stepVerdicts?.(items)) ?? []
+  return items.map((_, i) => {
+    const known = (steps[i] ?? []).filter(verdict => verdict !== null)
+    const unknown = known.length === 0 && (steps[i] ?? []).length > 0
+    return { verdicts: [], thinking: unknown ? null : known.length === 0 ? 0 : mean(known.map(Number)) }
+  })
+}
+
+/** The score under a negative control. The same rollout gets the same number, so that a resumed run sees no others. */
+const controlled = (
+  control: RitConfig['control'],
+  thinking: RitGrade['thinking'],
+  key: string,
+): RitGrade['thinking'] => {
+  if (typeof thinking !== 'number') return thinking
+  if (control === 'random') return new Rng(`random thinking/${key}`).next()
+  return control === 'flipped' ? 1 - thinking : thinking
+}
+
+/** Another problem of training for every problem, which the rollout's key decides. */
+export const elsewhereIn =
+  <Problem>(problems: readonly Problem[]) =>
+  (problem: Problem, key: string): Problem => {
+    const others = problems.filter(other => other !== problem)
+    return others.length > 0 ? new Rng(`another problem/${key}`).pick(others) : problem
+  }

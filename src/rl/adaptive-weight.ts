@@ -1,0 +1,118 @@
+/** @file A fusion weight that follows how far one reward goes with another within groups. */
+
+import { z } from 'zod'
+
+export const adaptiveWeightSchema = z.strictObject({
+  /** The weight never leaves these. */
+  floor: z.number().min(0).max(1).default(0),
+  ceiling: z.number().min(0).max(1).default(1),
+  /** Correlation from which the whole weight is given; below it the share that was reached. */
+  full: z.number().gt(0).max(1).default(0.3),
+  /** Steps after which what was measured counts half. */
+  halfLife: z.number().positive().default(10),
+  /** Groups with a spread that must have been seen before the weight moves from its start all the way. */
+  patience: z.number().min(0).default(64),
+})
+export type AdaptiveWeightSettings = z.output<typeof adaptiveWeightSchema>
+
+/** Pairs of the two rewards of a group's rollouts. */
+export type RewardPairs = readonly (readonly [thinking: number, response: number])[]
+
+/** Sums over groups, of deviations from the group's means; fading with the steps. */
+interface Evidence {
+  thinkingThinking: number
+  thinkingResponse: number
+  responseResponse: number
+  /** Groups in which both rewards vary. */
+  groups: number
+}
+
+const NOTHING: Evidence = { thinkingThinking: 0, thinkingResponse: 0, responseResponse: 0, groups: 0 }
+
+const evidenceOf = (groups: readonly RewardPairs[]): Evidence => {
+  const sums = { ...NOTHING }
+  for (const group of groups) {
+    const n = group.length
+    const meanThinking = group.reduce((sum, [t]) => sum + t, 0) / n
+    const meanResponse = group.reduce((sum, [, r]) => sum + r, 0) / n
+    let tt = 0
+    let tr = 0
+    let rr = 0
+    for (const [t, r] of group) {
+      tt += (t - meanThinking) ** 2
+      tr += (t - meanThinking) * (r - meanResponse)
+      rr += (r - meanResponse) ** 2
+    }
+    if (!(tt > TINY && rr > TINY)) continue
+    sums.thinkingThinking += tt
+    sums.thinkingResponse += tr
+    sums.responseResponse += rr
+    sums.groups += 1
+  }
+  return sums
+}
+
+/** Groups whose spread is below this have none: what is left is rounding. */
+const TINY = 1e-12
+
+const correlationOf = ({ thinkingThinking, thinkingResponse, responseResponse }: Evidence): number | null =>
+  thinkingThinking > 0 && responseResponse > 0
+    ? thinkingResponse / Math.sqrt(thinkingThinking * responseResponse)
+    : null
+
+/**
+ * Correlation of the two rewards within groups, pooled: between groups questions differ, and an easy question makes both high
+ * whatever thinking is worth. Null where no group varies in both.
+ */
+export const withinGroupCorrelation = (groups: readonly RewardPairs[]): number | null =>
+  correlationOf(evidenceOf(groups))
+
+/**
+ * The weight of thinking as a state that lives across steps. A group-relative advantage sees only what differs within a group;
+ * there thinking that goes with the response is a second, denser measurement of what makes the response good, and thinking that
+ * does not go with it is noise, or a way to be paid for something else, in proportion to its weight. So the weight is the
+ * pooled within-group correlation of recent steps over the one that earns the whole weight, and never for a negative one.
+ * It begins where the configuration says and moves with the evidence: after `patience` groups half of it is measured.
+ */
+export class AdaptiveWeight {
+  readonly #settings: AdaptiveWeightSettings
+  readonly #start: number
+  #evidence: Evidence = NOTHING
+
+  constructor(start: number, settings: AdaptiveWeightSettings) {
+    this.#start = start
+    this.#settings = settings
+  }
+
+  /** The weight as it stands. */
+  get alpha(): number {
+    const { floor, ceiling, full, patience } = this.#settings
+    const clamp = (value: number) => Math.min(ceiling, Math.max(floor, value))
+    const correlation = correlationOf(this.#evidence)
+    if (correlation === null) return clamp(this.#start)
+    const measured = floor + (ceiling - floor) * Math.min(1, Math.max(0, correlation) / full)
+    const trust = this.#evidence.groups / (this.#evidence.groups + patience)
+    return clamp(trust * measured + (1 - trust) * this.#start)
+  }
+
+  /** Adds a step's groups; what came before fades. */
+  observe(groups: readonly RewardPairs[]): void {
+    const fading = 0.5 ** (1 / this.#settings.halfLife)
+    const now = evidenceOf(groups)
+    const before = this.#evidence
+    this.#evidence = {
+      thinkingThinking: fading * before.thinkingThinking + now.thinkingThinking,
+      thinkingResponse: fading * before.thinkingResponse + now.thinkingResponse,
+      responseResponse: fading * before.responseResponse + now.responseResponse,
+      groups: fading * before.groups + now.groups,
+    }
+  }
+
+  save(): unknown {
+    return { ...this.#evidence }
+  }
+
+  load(value: unknown): void {
+    this.#evidence = { ...(value as Evidence) }
+  }
+}

@@ -1,0 +1,9 @@
+/** @file Packing lists with thinking before them: statements, predicates about them, demonstrations, the task. */
+
+export * from './demonstrations.ts'
+export * from './predicates.ts'
+export { PackingThinkingTask } from './task.ts'
+export * from './thought.ts'
+export { thoughtTokenizer } from './tokenizer-json.ts'
+export { ThoughtVerifier } from './verifier.ts'
+export { THOUGHT_VOCABULARY, thoughtToken } from './vocabulary.ts'
