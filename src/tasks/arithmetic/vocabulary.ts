@@ -1,7 +1,18 @@
 /** @file The closed world of the arithmetic task: pieces of text, one token each, for problems, thinking and rubrics. */
 
+import { PieceText } from '../thinking-grammar/piece-text.ts'
+import {
+  itemPiece,
+  MOST_POINTS,
+  openPiece,
+  POINTS,
+  pointsPiece,
+  RUBRIC_PIECES,
+  range,
+  sentencePieces,
+} from '../thinking-grammar/rubric-pieces.ts'
 import { FILLERS } from './lines.ts'
-import { CATEGORIES, type Category, OUTCOME_PREDICATES, PREDICATES } from './predicates/index.ts'
+import { CATEGORIES, OUTCOME_PREDICATES, PREDICATES } from './predicates/index.ts'
 import { OPERATIONS, type Operation } from './problem.ts'
 
 export const PAD = '<pad>'
@@ -9,23 +20,11 @@ export const BOS = '<bos>'
 export const EOS = '<eos>'
 export const UNK = '<unk>'
 
-/** What a rubricator calls the categories of its criteria (RLCER Fig. 9). */
-export const CATEGORY_NAMES: Readonly<Record<Category, string>> = {
-  planning: 'problem decomposition and planning',
-  validation: 'backtracking, self-validation and error handling',
-  clarity: 'reasoning clarity and flow',
-  efficiency: 'reasoning focus and efficiency',
-  other: 'other question-specific aspects',
-}
+/** What a rubricator calls the questions. */
+export const DOMAIN = 'mathematics: arithmetic'
 
 /** An operation is one piece: a small model finds its place in the question by it. */
 export const operationPiece = ({ operator, operand }: Operation): string => ` ${operator} ${operand}`
-
-/** Points that a criterion may have. */
-export const POINTS = [1, 2, 3, 4, 5, -1, -2, -3, -4, -5] as const
-
-/** Largest sum of points that 15 criteria can have. */
-const MOST_POINTS = 75
 
 /** Pieces that thinking and answers are made of. */
 export const PIECES = {
@@ -42,31 +41,9 @@ export const PIECES = {
   do: '\ndo ',
   avoid: '\navoid ',
   rubric: '\n<rubric>',
-  rubricOpen: '{"question_domain":"mathematics: arithmetic","rubrics":[',
-  comma: ',',
-  maximum: '],"maximum_score":',
-  minimum: ',"minimum_score":',
-  current: ',"current_score":',
-  rubricClose: '}',
+  rubricOpen: openPiece(DOMAIN),
+  ...RUBRIC_PIECES,
 } as const
-
-/** `{"category":"...","criterion":"` */
-export const itemPiece = (category: Category): string =>
-  `{"category":${JSON.stringify(CATEGORY_NAMES[category])},"criterion":"`
-
-/** `","points":3}` */
-export const pointsPiece = (points: number): string => `","points":${points}}`
-
-/** The parts of the grammar's sentences between their places; what comes before a place ends without a blank. */
-const sentencePieces = (): string[] => {
-  const parts = [...PREDICATES, ...OUTCOME_PREDICATES].flatMap(({ sentence }) =>
-    sentence.split(/ ?\{[a-z]+\}/).filter(part => part !== ''),
-  )
-  return [...new Set(parts)]
-}
-
-const range = (from: number, to: number): number[] =>
-  Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
 /** The tokens by id: a token is exactly the text that it decodes to. The order is part of every checkpoint: only append. */
 export const ARITHMETIC_VOCABULARY: readonly string[] = [
@@ -82,54 +59,22 @@ export const ARITHMETIC_VOCABULARY: readonly string[] = [
     ...CATEGORIES.map(itemPiece),
     ...POINTS.map(pointsPiece),
     ...range(-MOST_POINTS, MOST_POINTS).map(String),
-    ...sentencePieces(),
+    ...sentencePieces([...PREDICATES, ...OUTCOME_PREDICATES]),
   ]),
 ]
 
-const IDS: ReadonlyMap<string, number> = new Map(ARITHMETIC_VOCABULARY.map((token, id) => [token, id]))
+export const ARITHMETIC_PIECES = new PieceText(ARITHMETIC_VOCABULARY, [PAD, BOS, EOS, UNK])
 
 /** Id of a piece. @throws RangeError for what is none */
-export const pieceToken = (piece: string): number => {
-  const id = IDS.get(piece)
-  if (id === undefined) throw new RangeError(`no piece of the arithmetic task: ${JSON.stringify(piece)}`)
-  return id
-}
+export const pieceToken = (piece: string): number => ARITHMETIC_PIECES.token(piece)
 
 export const ARITHMETIC_TOKENS = { pad: 0, bos: 1, eos: 2, unk: 3 } as const
 
-const SPECIAL = [PAD, BOS, EOS, UNK]
-
-/** Pieces by their first character, longest first: the piece that a text begins with is the first that fits. */
-const byFirst = new Map<string, string[]>()
-for (const piece of ARITHMETIC_VOCABULARY) {
-  if (SPECIAL.includes(piece)) continue
-  byFirst.set(piece[0], [...(byFirst.get(piece[0]) ?? []), piece])
-}
-for (const pieces of byFirst.values()) pieces.sort((a, b) => b.length - a.length)
-
 /** A text as tokens, the longest piece first; a character that no piece begins with is unknown. */
-export const encodeText = (text: string): number[] => {
-  const tokens: number[] = []
-  for (let at = 0; at < text.length; ) {
-    const piece = byFirst.get(text[at])?.find(each => text.startsWith(each, at))
-    tokens.push(piece === undefined ? ARITHMETIC_TOKENS.unk : IDS.get(piece)!)
-    at += piece?.length ?? 1
-  }
-  return tokens
-}
-
-const SILENT: ReadonlySet<string> = new Set(SPECIAL)
+export const encodeText = (text: string): number[] => ARITHMETIC_PIECES.encode(text)
 
 /** Text of tokens; special ones are silent. */
-export const decodeText = (tokens: ArrayLike<number>): string =>
-  Array.from(tokens, token => {
-    const piece = ARITHMETIC_VOCABULARY[token] ?? ''
-    return SILENT.has(piece) ? '' : piece
-  }).join('')
+export const decodeText = (tokens: ArrayLike<number>): string => ARITHMETIC_PIECES.decode(tokens)
 
 /** A pattern that splits a text as `encodeText` does. */
-export const PIECE_PATTERN: string = [...ARITHMETIC_VOCABULARY]
-  .filter(piece => !SILENT.has(piece))
-  .sort((a, b) => b.length - a.length)
-  .map(piece => piece.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&').replaceAll('\n', '\\n'))
-  .join('|')
+export const PIECE_PATTERN: string = ARITHMETIC_PIECES.pattern()

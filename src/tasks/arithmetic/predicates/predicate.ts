@@ -1,11 +1,8 @@
-/** @file What a predicate over a chain of thought is: a sentence with places for parameters, and how it is decided. */
+/** @file Predicates over arithmetic: what they are decided on, and what their places hold. */
 
+import * as grammar from '../../thinking-grammar/predicate.ts'
 import type { Calculation, Step, Thinking } from '../lines.ts'
 import type { ArithmeticProblem } from '../problem.ts'
-
-/** The five categories of a rubricator's criteria (RLCER Fig. 9; spec 2.2). */
-export const CATEGORIES = ['planning', 'validation', 'clarity', 'efficiency', 'other'] as const
-export type Category = (typeof CATEGORIES)[number]
 
 /** What predicates are decided on. */
 export interface Evidence {
@@ -21,40 +18,10 @@ export interface Evidence {
   answer: number | null
 }
 
-/** What a place in a sentence may hold. */
+/** What a place in a sentence may hold: numbers, and operations as `* 3`. */
 export type Slot = 'count' | 'place' | 'digit' | 'operation'
 
-/** Values of a sentence's places, in order: numbers, and operations as `* 3`. */
-export type Values = readonly string[]
+export type Predicate = grammar.Predicate<Evidence>
 
-export interface Predicate {
-  category: Category
-  /** The sentence; `{count}`, `{place}`, `{digit}`, `{operation}` are its places. */
-  sentence: string
-  /** What its author expects of it: to go with right answers, with wrong ones, or with neither. */
-  expected: 'good' | 'bad' | 'neutral'
-  /** Whether it reads the final result or the answer, and so may stand in for the outcome (spec 2.4, ambiguity 2b). */
-  outcome?: boolean
-  test(evidence: Evidence, values: Values): boolean
-}
-
-/** A predicate without places. */
-export const fixed = (
-  category: Category,
-  expected: Predicate['expected'],
-  sentence: string,
-  test: (evidence: Evidence) => boolean,
-): Predicate => ({ category, expected, sentence, test })
-
-/** A predicate whose one place holds a number. */
-export const counted = (
-  category: Category,
-  expected: Predicate['expected'],
-  sentence: string,
-  test: (evidence: Evidence, value: number) => boolean,
-): Predicate => ({
-  category,
-  expected,
-  sentence,
-  test: (evidence, [value]) => test(evidence, Number(value)),
-})
+export const fixed = grammar.fixed<Evidence>
+export const counted = grammar.counted<Evidence>

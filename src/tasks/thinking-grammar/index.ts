@@ -1,0 +1,8 @@
+/** @file What tasks with a grammar of criteria about thinking share: sentences, rubrics as pieces, a scripted rubricator. */
+
+export * from './grammar.ts'
+export * from './piece-text.ts'
+export * from './predicate.ts'
+export * from './rubric-automaton.ts'
+export * from './rubric-pieces.ts'
+export * from './rubricator.ts'

@@ -1,0 +1,49 @@
+/** @file What a predicate over a chain of thought is: a sentence with places for parameters, and how it is decided. */
+
+/** The five categories of a rubricator's criteria (RLCER Fig. 9; spec 2.2). */
+export const CATEGORIES = ['planning', 'validation', 'clarity', 'efficiency', 'other'] as const
+export type Category = (typeof CATEGORIES)[number]
+
+/** Values of a sentence's places, in order, as text. */
+export type Values = readonly string[]
+
+/** @typeParam Evidence what it is decided on, made once for a response */
+export interface Predicate<Evidence> {
+  category: Category
+  /** The sentence; a place is the name of what it may hold in braces, as `{count}`. */
+  sentence: string
+  /** What its author expects of it: to go with right answers, with wrong ones, or with neither. */
+  expected: 'good' | 'bad' | 'neutral'
+  /** Whether it reads the final result or the answer, and so may stand in for the outcome (spec 2.4, ambiguity 2b). */
+  outcome?: boolean
+  test(evidence: Evidence, values: Values): boolean
+}
+
+/** A predicate without places. */
+export const fixed = <Evidence>(
+  category: Category,
+  expected: Predicate<Evidence>['expected'],
+  sentence: string,
+  test: (evidence: Evidence) => boolean,
+): Predicate<Evidence> => ({ category, expected, sentence, test })
+
+/** A predicate whose one place holds a number. */
+export const counted = <Evidence>(
+  category: Category,
+  expected: Predicate<Evidence>['expected'],
+  sentence: string,
+  test: (evidence: Evidence, value: number) => boolean,
+): Predicate<Evidence> => ({
+  category,
+  expected,
+  sentence,
+  test: (evidence, [value]) => test(evidence, Number(value)),
+})
+
+/** A predicate whose one place holds a word. */
+export const worded = <Evidence>(
+  category: Category,
+  expected: Predicate<Evidence>['expected'],
+  sentence: string,
+  test: (evidence: Evidence, word: string) => boolean,
+): Predicate<Evidence> => ({ category, expected, sentence, test: (evidence, [word]) => test(evidence, word) })

@@ -1,0 +1,113 @@
+/** @file A scripted rubricator: rubrics of a grammar for one response, rejected until the response is below the middle. */
+
+import type { Rng } from '../../util/rng.ts'
+import { type CriterionGrammar, isMet } from './grammar.ts'
+import type { Category, Predicate } from './predicate.ts'
+import { itemPiece, pointsPiece, RUBRIC_PIECES } from './rubric-pieces.ts'
+
+/** A criterion as a rubricator writes it. */
+export interface Proposed {
+  category: Category
+  text: string
+  points: number
+}
+
+export interface RubricatorHabits {
+  /** Fewest and most criteria. Default 5 to 8. */
+  criteria: { min: number; max: number }
+  /** Chance that a predicate that should be rewarded is penalised, or the other way round. */
+  wrongSign: number
+  /** Whether it also asks for outcomes. */
+  outcomes: boolean
+}
+
+export const DEFAULT_RUBRICATOR: RubricatorHabits = {
+  criteria: { min: 5, max: 8 },
+  wrongSign: 0.15,
+  outcomes: false,
+}
+
+/** What a rubricator of a task has to say. */
+export interface RubricTopic<Problem, Evidence, Slot extends string> {
+  grammar: CriterionGrammar<Evidence, Slot>
+  /** A value that makes sense for the question at hand. */
+  slotValue(slot: Slot, problem: Problem, rng: Rng): string
+  /** How its JSON begins. */
+  open: string
+}
+
+const MOST_TRIES = 200
+
+export class ScriptedRubricator<Problem, Evidence, Slot extends string> {
+  readonly #topic: RubricTopic<Problem, Evidence, Slot>
+
+  constructor(topic: RubricTopic<Problem, Evidence, Slot>) {
+    this.#topic = topic
+  }
+
+  /**
+   * A criterion drawn from the grammar, about the question at hand.
+   * @param among the predicates that it may be about; by default all, those about outcomes where the habits have it so
+   */
+  propose(
+    problem: Problem,
+    { wrongSign, outcomes }: Pick<RubricatorHabits, 'wrongSign' | 'outcomes'>,
+    rng: Rng,
+    among?: readonly Predicate<Evidence>[],
+  ): Proposed {
+    const { grammar, slotValue } = this.#topic
+    const predicate = rng.pick(among ?? grammar.allowed(outcomes))
+    const values = grammar.slotsOf(predicate).map(slot => slotValue(slot, problem, rng))
+    const good = predicate.expected === 'neutral' ? rng.next() < 0.7 : predicate.expected === 'good'
+    const sign = good !== rng.next() < wrongSign ? 1 : -1
+    return {
+      category: predicate.category,
+      text: grammar.sentenceWith(predicate, values),
+      points: sign * (1 + rng.int(5)),
+    }
+  }
+
+  /** Points of a response, and the bounds of what a rubric gives. */
+  scoreOf(rubric: readonly Proposed[], evidence: Evidence) {
+    const { grammar } = this.#topic
+    const sum = (items: readonly Proposed[]) => items.reduce((total, { points }) => total + points, 0)
+    return {
+      maximum: sum(rubric.filter(({ points }) => points > 0)),
+      minimum: sum(rubric.filter(({ points }) => points < 0)),
+      current: sum(rubric.filter(({ text }) => isMet(grammar.read(text)!, evidence))),
+    }
+  }
+
+  /** The rubric as the JSON that a rubricator answers with. */
+  text(
+    rubric: readonly Proposed[],
+    { maximum, minimum, current }: { maximum: number; minimum: number; current: number },
+  ): string {
+    const items = rubric.map(({ category, text, points }) => itemPiece(category) + text + pointsPiece(points))
+    const { comma, maximum: most, minimum: least, current: now, close } = RUBRIC_PIECES
+    return `${this.#topic.open}${items.join(comma)}${most}${maximum}${least}${minimum}${now}${current}${close}`
+  }
+
+  /**
+   * A rubric for a response that scores below the middle of what it gives, with different criteria, as JSON; null where none
+   * was found.
+   */
+  demonstrate(
+    problem: Problem,
+    evidence: Evidence,
+    habits: RubricatorHabits,
+    rng: Rng,
+  ): { text: string; rubric: readonly Proposed[]; tries: number } | null {
+    const { min, max } = habits.criteria
+    for (let tries = 1; tries <= MOST_TRIES; tries++) {
+      const count = min + rng.int(max - min + 1)
+      const drawn = Array.from({ length: count }, () => this.propose(problem, habits, rng))
+      const rubric = drawn.filter(({ text }, i) => drawn.findIndex(other => other.text === text) === i)
+      if (rubric.length < min) continue
+      const score = this.scoreOf(rubric, evidence)
+      if (score.current >= (score.maximum + score.minimum) / 2) continue
+      return { text: this.text(rubric, score), rubric, tries }
+    }
+    return null
+  }
+}
