@@ -4,7 +4,7 @@ import type { Rng } from '../../util/rng.ts'
 import { openPiece } from '../thinking-grammar/rubric-pieces.ts'
 import {
   DEFAULT_RUBRICATOR,
-  type Proposed,
+  type Proposed as ProposedAbout,
   type RubricatorHabits,
   ScriptedRubricator,
 } from '../thinking-grammar/rubricator.ts'
@@ -12,7 +12,10 @@ import { ARITHMETIC_GRAMMAR, type Evidence, type Predicate, type Slot } from './
 import type { ArithmeticProblem } from './problem.ts'
 import { DOMAIN } from './vocabulary.ts'
 
-export { DEFAULT_RUBRICATOR, type Proposed, type RubricatorHabits }
+export { DEFAULT_RUBRICATOR, type RubricatorHabits }
+
+/** A criterion as a rubricator writes it. */
+export type Proposed = ProposedAbout<Evidence>
 
 const slotValue = (slot: Slot, { operations }: ArithmeticProblem, rng: Rng): string => {
   if (slot === 'digit') return String(rng.int(10))

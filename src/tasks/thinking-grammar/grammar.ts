@@ -34,9 +34,7 @@ export class CriterionGrammar<Evidence, Slot extends string> {
     this.outcomes = outcomes
     this.#patterns = [...predicates, ...outcomes].map(predicate => ({
       predicate,
-      pattern: new RegExp(
-        `^${predicate.sentence.replace(PLACE, (_, slot: Slot) => `(${slots[slot]})`)}$`,
-      ),
+      pattern: new RegExp(`^${predicate.sentence.replace(PLACE, (_, slot: Slot) => `(${slots[slot]})`)}$`),
     }))
   }
 

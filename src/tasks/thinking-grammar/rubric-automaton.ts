@@ -52,8 +52,7 @@ export const buildRubricAutomaton = <Slot extends string>(
       const root = builder.after(begin, pieces.token(itemPiece(category)))
       for (const { sentence } of predicates.filter(each => each.category === category))
         for (const last of sentenceInto(builder, root, alternatives(language, sentence)))
-          for (const points of POINTS)
-            builder.edge(last, pieces.token(pointsPiece(points)), ends[count + 1])
+          for (const points of POINTS) builder.edge(last, pieces.token(pointsPiece(points)), ends[count + 1])
     }
   }
   for (const count of range(min, max)) builder.edge(ends[count], pieces.token(RUBRIC_PIECES.maximum), sums)

@@ -2,12 +2,12 @@
 
 import type { Rng } from '../../util/rng.ts'
 import { type CriterionGrammar, isMet } from './grammar.ts'
-import type { Category, Predicate } from './predicate.ts'
+import type { Predicate } from './predicate.ts'
 import { itemPiece, pointsPiece, RUBRIC_PIECES } from './rubric-pieces.ts'
 
 /** A criterion as a rubricator writes it. */
-export interface Proposed {
-  category: Category
+export interface Proposed<Evidence> {
+  predicate: Predicate<Evidence>
   text: string
   points: number
 }
@@ -53,24 +53,22 @@ export class ScriptedRubricator<Problem, Evidence, Slot extends string> {
     problem: Problem,
     { wrongSign, outcomes }: Pick<RubricatorHabits, 'wrongSign' | 'outcomes'>,
     rng: Rng,
-    among?: readonly Predicate<Evidence>[],
-  ): Proposed {
+    among: readonly Predicate<Evidence>[] = this.#topic.grammar.allowed(outcomes),
+  ): Proposed<Evidence> {
     const { grammar, slotValue } = this.#topic
-    const predicate = rng.pick(among ?? grammar.allowed(outcomes))
+    const predicate = rng.pick(among)
     const values = grammar.slotsOf(predicate).map(slot => slotValue(slot, problem, rng))
     const good = predicate.expected === 'neutral' ? rng.next() < 0.7 : predicate.expected === 'good'
     const sign = good !== rng.next() < wrongSign ? 1 : -1
-    return {
-      category: predicate.category,
-      text: grammar.sentenceWith(predicate, values),
-      points: sign * (1 + rng.int(5)),
-    }
+    const text = grammar.sentenceWith(predicate, values)
+    return { predicate, text, points: sign * (1 + rng.int(5)) }
   }
 
   /** Points of a response, and the bounds of what a rubric gives. */
-  scoreOf(rubric: readonly Proposed[], evidence: Evidence) {
+  scoreOf(rubric: readonly Proposed<Evidence>[], evidence: Evidence) {
     const { grammar } = this.#topic
-    const sum = (items: readonly Proposed[]) => items.reduce((total, { points }) => total + points, 0)
+    const sum = (items: readonly Proposed<Evidence>[]) =>
+      items.reduce((total, { points }) => total + points, 0)
     return {
       maximum: sum(rubric.filter(({ points }) => points > 0)),
       minimum: sum(rubric.filter(({ points }) => points < 0)),
@@ -80,10 +78,12 @@ export class ScriptedRubricator<Problem, Evidence, Slot extends string> {
 
   /** The rubric as the JSON that a rubricator answers with. */
   text(
-    rubric: readonly Proposed[],
+    rubric: readonly Proposed<Evidence>[],
     { maximum, minimum, current }: { maximum: number; minimum: number; current: number },
   ): string {
-    const items = rubric.map(({ category, text, points }) => itemPiece(category) + text + pointsPiece(points))
+    const items = rubric.map(
+      ({ predicate, text, points }) => itemPiece(predicate.category) + text + pointsPiece(points),
+    )
     const { comma, maximum: most, minimum: least, current: now, close } = RUBRIC_PIECES
     return `${this.#topic.open}${items.join(comma)}${most}${maximum}${least}${minimum}${now}${current}${close}`
   }
@@ -97,7 +97,7 @@ export class ScriptedRubricator<Problem, Evidence, Slot extends string> {
     evidence: Evidence,
     habits: RubricatorHabits,
     rng: Rng,
-  ): { text: string; rubric: readonly Proposed[]; tries: number } | null {
+  ): { text: string; rubric: readonly Proposed<Evidence>[]; tries: number } | null {
     const { min, max } = habits.criteria
     for (let tries = 1; tries <= MOST_TRIES; tries++) {
       const count = min + rng.int(max - min + 1)
