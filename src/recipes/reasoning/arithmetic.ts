@@ -5,6 +5,7 @@ import type { ModelSource } from '../../policy/local/model-source.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import {
+  ARITHMETIC_GRAMMAR,
   ARITHMETIC_TOKENS,
   ARITHMETIC_VOCABULARY,
   type ArithmeticProblem,
@@ -14,25 +15,18 @@ import {
   decodeText,
   type Evidence,
   evidenceOf,
-  isMet,
   isSound,
   questionText,
-  readCriterion,
   readResponse,
   readThinking,
   reasonerPrompt,
   rubricatorPrompt,
 } from '../../tasks/arithmetic/index.ts'
 import type { ScoredResponse } from '../../tasks/scored-response.ts'
-import type {
-  RubricatorTask,
-  ThinkingVerifier,
-  ThoughtItem,
-  ThoughtResponse,
-  VerifierItem,
-} from '../../tasks/thinking.ts'
+import type { RubricatorTask, ThoughtItem, ThoughtResponse } from '../../tasks/thinking.ts'
 import type { ModelShape } from '../../train/config.ts'
 import { miniatureShape } from '../common/miniature.ts'
+import { GrammarVerifier } from './grammar-verifier.ts'
 
 /** A Llama of the given shape over the pieces of arithmetic. @throws ConfigError for heads that do not divide the width. */
 export const arithmeticModelConfig = (shape: ModelShape): ModelConfig =>
@@ -100,23 +94,10 @@ export class ArithmeticTask implements RubricatorTask<ArithmeticProblem> {
 }
 
 /** Executes the sentences of the grammar; what is no sentence of it has no verdict. */
-export class ArithmeticVerifier implements ThinkingVerifier<ArithmeticProblem> {
-  async verify(items: readonly VerifierItem<ArithmeticProblem>[]): Promise<Verdict[][]> {
-    const read = new Map<ThoughtResponse, Evidence>()
-    return items.map(({ problem, response, rubric }) => {
-      let evidence = read.get(response)
-      if (!evidence) {
-        evidence = evidenceOf(problem, response.thinking, answerIn(response))
-        read.set(response, evidence)
-      }
-      return rubric.criteria.map(criterion => verdictOn(criterion, evidence))
-    })
+export class ArithmeticVerifier extends GrammarVerifier<ArithmeticProblem, Evidence> {
+  constructor() {
+    super(ARITHMETIC_GRAMMAR, (problem, response) =>
+      evidenceOf(problem, response.thinking, answerIn(response)),
+    )
   }
-}
-
-const verdictOn = ({ id, text }: Criterion, evidence: Evidence): Verdict => {
-  const reading = readCriterion(text)
-  return reading === null
-    ? { criterionId: id, met: null, source: 'rule', explanation: 'no sentence of the grammar' }
-    : { criterionId: id, met: isMet(reading, evidence), source: 'rule' }
 }

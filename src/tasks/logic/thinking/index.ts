@@ -1,0 +1,8 @@
+/** @file Thinking on the logic task: how it is read, and a grammar of criteria about it. */
+
+export * from './closure.ts'
+export * from './predicates/index.ts'
+export * from './rubricator.ts'
+export * from './steps.ts'
+export * from './text.ts'
+export * from './vocabulary.ts'
