@@ -12,6 +12,7 @@ export {
 export * from './chat-template.ts'
 export * from './checkpoint.ts'
 export * from './config.ts'
+export { type GrownVocabulary, growCheckpoint, growModel } from './grow.ts'
 export {
   initLora,
   isAdapterFolder,

@@ -7,6 +7,7 @@ import { learnedVerifier } from './learned-verifier/entry.ts'
 import { logicColdStart } from './logic-cold-start/entry.ts'
 import { ritEntry } from './rit/entry.ts'
 import { rlcerEntry } from './rlcer/entry.ts'
+import { logicRubricStart } from './logic-rubric-start/entry.ts'
 import { rubricAsRewardEntry } from './rubric-as-reward/entry.ts'
 import { ruscarlEntry } from './ruscarl/entry.ts'
 
@@ -22,6 +23,7 @@ export {
   logicColdStart,
   ritEntry as rit,
   rlcerEntry as rlcer,
+  logicRubricStart,
   rubricAsRewardEntry as rubricAsReward,
   ruscarlEntry as ruscarl,
 }
@@ -34,6 +36,7 @@ export const RECIPES: Readonly<Record<string, RecipeEntry>> = Object.fromEntries
     rlcerEntry,
     ritEntry,
     logicColdStart,
+    logicRubricStart,
     checklistColdStart,
     arithmeticColdStart,
     learnedVerifier,

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { commonShape, modelShapeSchema, supervisedOptimizerSchema } from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
+import { labelsSchema, rubricHabitsSchema } from '../reasoning/start-config.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()
@@ -55,16 +56,8 @@ export const arithmeticColdStartSchema = z.strictObject({
     })
     .prefault({}),
   /** What the scripted rubricator writes: how many criteria, how often with the wrong sign, whether about outcomes. */
-  rubric: z
-    .strictObject({
-      criteria: z
-        .strictObject({ min: size.default(5), max: size.max(15).default(8) })
-        .prefault({})
-        .refine(({ min, max }) => min <= max, 'min at most max'),
-      wrongSign: share.default(0.15),
-      outcomes: z.boolean().default(false),
-    })
-    .prefault({}),
+  rubric: rubricHabitsSchema.prefault({}),
+  labels: labelsSchema,
   optimizer: supervisedOptimizerSchema({ peak: 4e-3, kind: 'cosine', warmup: 50, floor: 0.05 }),
   evaluation: z
     .strictObject({

@@ -2,6 +2,7 @@
 
 import type { Criterion } from '../../rubric/criterion.ts'
 import {
+  ARITHMETIC_GRAMMAR,
   ARITHMETIC_TOKENS,
   type ArithmeticProblem,
   arithmeticProblem,
@@ -11,30 +12,23 @@ import {
   type Evidence,
   encodeText,
   evidenceOf,
-  isMet,
   PREDICATES,
   propose,
-  readCriterion,
   readResponse,
   reasonerPrompt,
   rubricatorPrompt,
 } from '../../tasks/arithmetic/index.ts'
 import type { SupervisedDatum } from '../../train/supervised.ts'
 import { Rng } from '../../util/rng.ts'
+import { tellingHints } from '../reasoning/hints.ts'
 import type { ArithmeticPhase } from './config.ts'
 
 type Teacher = Pick<ArithmeticPhase, 'operations' | 'styles' | 'errors' | 'tries' | 'rubric' | 'hinted'>
 
-const MOST_HINTS = 5
 /** What can be done on purpose: which numbers come out, and whether they are right, cannot. */
 const HABITS = PREDICATES.filter(({ category }) => category !== 'other')
-/** Draws for one hint that tells two chains of thought apart; most sentences hold of both, or of neither. */
-const HINT_DRAWS = 12
 
-/**
- * A few hints that a demonstration follows: what it does is to be done, what it does not is to be avoided. They are what it
- * does otherwise than `other`, as far as such sentences are found: a hint that is met anyway teaches nobody to follow hints.
- */
+/** A few hints by which a chain of thought differs from another. */
 export const hintsFor = (
   problem: ArithmeticProblem,
   evidence: Evidence,
@@ -42,12 +36,7 @@ export const hintsFor = (
   habits: Teacher['rubric'],
   rng: Rng,
 ): Criterion[] =>
-  Array.from({ length: 1 + rng.int(MOST_HINTS) }, (_, i) => {
-    const texts = Array.from({ length: HINT_DRAWS }, () => propose(problem, habits, rng, HABITS).text)
-    const holds = (text: string, of: Evidence) => isMet(readCriterion(text)!, of)
-    const text = texts.find(each => holds(each, evidence) !== holds(each, other)) ?? texts[0]
-    return { id: String(i), text, points: holds(text, evidence) ? 1 : -1 }
-  })
+  tellingHints(ARITHMETIC_GRAMMAR, own => propose(problem, habits, own, HABITS).text, [evidence, other], rng)
 
 const ended = (text: string): number[] => [...encodeText(text), ARITHMETIC_TOKENS.eos]
 

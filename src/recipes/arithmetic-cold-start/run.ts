@@ -1,12 +1,17 @@
 /** @file Cold start of the arithmetic task: a reasoner of mixed habits and a rubricator in one model, by supervised learning. */
 
+import { join } from 'node:path'
 import type { ModelSource } from '../../policy/local/model-source.ts'
 import { assertRoom } from '../../policy/local/sampler.ts'
 import { openPolicy } from '../../policy/open.ts'
+import type { Policy } from '../../policy/policy.ts'
+import { type ArithmeticProblem, arithmeticProblem, propose } from '../../tasks/arithmetic/index.ts'
+import type { Rng } from '../../util/rng.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
-import { freshArithmeticModel } from '../reasoning/arithmetic.ts'
+import { ArithmeticTask, ArithmeticVerifier, freshArithmeticModel } from '../reasoning/arithmetic.ts'
+import { writeLabels } from '../reasoning/labels.ts'
 import type { ArithmeticPhase } from './config.ts'
 import { demonstrations } from './demonstrations.ts'
 import { evaluateRoles, testProblems, toldPrompt } from './evaluate.ts'
@@ -51,10 +56,26 @@ export const runArithmeticColdStart = async (
       name: 'supervised',
       policy,
       draw: demonstrations(config),
-      evaluate: async (step: number) => (step === 0 ? [] : evaluateRoles(policy, config, step)),
+      evaluate: async (step: number, last: boolean) => {
+        if (step === 0) return []
+        if (last && config.labels > 0) await leaveLabels(join(run.dir, 'labels.jsonl'), policy, config)
+        return evaluateRoles(policy, config, step)
+      },
       configHash,
       config,
     }
     return runSupervised({ run, from }, phase, events)
   })
+}
+
+/** Rows for `learned-verifier`, on what the trained model writes. */
+const leaveLabels = (file: string, policy: Policy, config: ArithmeticPhase): Promise<void> => {
+  const { labels: count, evaluation, seed, operations, rubric } = config
+  const source = {
+    task: new ArithmeticTask(),
+    exact: new ArithmeticVerifier(),
+    problem: (i: number) => arithmeticProblem(`labels/${seed}`, i, { operations }),
+    draw: (problem: ArithmeticProblem, rng: Rng) => propose(problem, rubric, rng).text,
+  }
+  return writeLabels(file, policy, source, { count, maxTokens: evaluation.maxTokens, seed })
 }

@@ -1,0 +1,67 @@
+/** @file Configuration of the logic-rubric-start recipe. */
+
+import { z } from 'zod'
+import { commonShape, supervisedOptimizerSchema } from '../../train/config.ts'
+import type { MonitorSettings } from '../../train/monitors/config.ts'
+import { labelsSchema, rubricHabitsSchema } from '../reasoning/start-config.ts'
+
+const share = z.number().min(0).max(1)
+const size = z.int().positive()
+
+/** Which logic problems: hops that are equally frequent, and what their generator is told. */
+export const logicProblemsSchema = z.strictObject({
+  hops: z.array(z.int().min(1).max(5)).min(1).default([3, 4, 5]),
+  /** Kinds on the chain, [fewest, most]; fewer make shorter problems. The real rows' distribution when null. */
+  nodes: z.tuple([z.int(), z.int()]).nullable().default(null),
+  labels: z.enum(['two-way', 'three-way']).default('two-way'),
+  style: z.enum(['real', 'shortcut-free']).default('real'),
+})
+
+export const logicRubricStartSchema = z.strictObject({
+  recipe: z.literal('logic-rubric-start').default('logic-rubric-start'),
+  ...commonShape,
+  steps: commonShape.steps.unwrap().default(600),
+  /** Checkpoint of the logic task whose vocabulary grows. */
+  start: z.string().default('package:models/logic-start'),
+  /** Places of the context; a rubric about thinking needs more than thinking alone. */
+  maxPositions: size.default(320),
+  problems: logicProblemsSchema.prefault({}),
+  /** The start's own responses: what reasoners learn is chosen among them, and rubricators see all of them. */
+  reasoners: z
+    .strictObject({
+      problems: size.default(1500),
+      samples: size.default(2),
+      temperature: z.number().positive().default(1),
+      maxTokens: size.default(96),
+      /** Which of them are demonstrations: right ones with a proof, right ones, or all. */
+      keep: z.enum(['proved', 'right', 'all']).default('proved'),
+    })
+    .prefault({}),
+  /** Demonstrations a step, of both roles. */
+  batch: size.default(32),
+  /** Share of them that a rubricator writes. */
+  rubricators: share.default(0.5),
+  /** Share of a reasoner's that follow hints. */
+  hinted: share.default(0.4),
+  rubric: rubricHabitsSchema.prefault({}),
+  labels: labelsSchema,
+  optimizer: supervisedOptimizerSchema({ peak: 1e-3, kind: 'cosine', warmup: 30, floor: 0.05 }),
+  evaluation: z
+    .strictObject({
+      /** Every so many steps, besides the end; 0: only there. */
+      every: z.int().min(0).default(0),
+      /** Test problems, and samples of each. */
+      problems: size.default(300),
+      samples: size.default(1),
+      maxTokens: size.default(96),
+      rubricTokens: size.default(112),
+    })
+    .prefault({}),
+})
+
+export type LogicRubricStartConfig = z.output<typeof logicRubricStartSchema>
+
+/** The same as a phase of another recipe. */
+export const logicRubricPhaseSchema = logicRubricStartSchema.omit({ recipe: true, out: true, monitors: true })
+/** The monitors of a phase are those of the recipe that it belongs to. */
+export type LogicRubricPhase = z.output<typeof logicRubricPhaseSchema> & { monitors?: MonitorSettings | null }

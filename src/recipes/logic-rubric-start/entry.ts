@@ -1,0 +1,42 @@
+/** @file The logic-rubric-start recipe as the command line knows it. */
+
+import { LOGIC_RUBRIC_VOCABULARY } from '../../tasks/logic/thinking/index.ts'
+import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
+import { type LogicRubricStartConfig, logicRubricStartSchema } from './config.ts'
+import { checkLogicRubricStart, runLogicRubricStart } from './run.ts'
+
+const plan = (config: LogicRubricStartConfig): RunPlan => {
+  checkLogicRubricStart(config, 'plan')
+  const { start, steps, batch, rubricators, hinted, reasoners, maxPositions } = config
+  const tokens = LOGIC_RUBRIC_VOCABULARY.length
+  return {
+    lines: [
+      `model        ${start}, its vocabulary grown to ${tokens} tokens, its context to ${maxPositions} places`,
+      `own work     ${reasoners.samples} responses to each of ${reasoners.problems} problems; kept: ${reasoners.keep}`,
+      `training     ${steps} steps of ${batch} demonstrations, ${100 * rubricators}% of them rubrics, ${100 * hinted}% of the others with hints`,
+      'evaluation   unseen problems, hints that are to be followed, rubrics of the grammar',
+    ],
+    json: { steps, batch, tokens, responses: reasoners.problems * reasoners.samples },
+  }
+}
+
+export const logicRubricStart: RecipeEntry<LogicRubricStartConfig> = {
+  name: 'logic-rubric-start',
+  summary:
+    'supervised learning on a logic model’s own proofs and on rubrics about them: what rlcer starts from on the logic task',
+  schema: logicRubricStartSchema,
+  presets: {
+    start: { summary: 'from models/logic-start, problems of three to five hops', config: {} },
+    short: {
+      summary: 'problems of two and three hops on short chains, a few minutes on one core',
+      config: {
+        steps: 300,
+        problems: { hops: [2, 3], nodes: [4, 5] },
+        reasoners: { problems: 500 },
+        evaluation: { problems: 150 },
+      },
+    },
+  },
+  plan,
+  run: ({ recipe: _recipe, out: _out, ...config }, options) => runLogicRubricStart(config, options),
+}

@@ -1,0 +1,64 @@
+/** @file How far a verifier says what execution says: a learnt one drifts as the policy that it judges changes. */
+
+import type { Verdict } from '../../rubric/criterion.ts'
+
+/** A verdict beside the truth, on a criterion with these points. */
+export interface Compared {
+  points: number
+  said: Verdict
+  truth: Verdict
+}
+
+export interface VerifierAgreement {
+  /** Share of verdicts that are as execution has them. */
+  agreement: number | null
+  /** Share of criteria that are not met and are said to be. */
+  falseAccepts: number | null
+  /** Share of criteria that are met and are said not to be. */
+  falseRejects: number | null
+  /** Verdicts that both gave. */
+  n: number
+}
+
+const shareOf = <Item>(items: readonly Item[], test: (item: Item) => boolean): number | null =>
+  items.length > 0 ? items.filter(test).length / items.length : null
+
+const agreementOf = (compared: readonly Compared[]): VerifierAgreement => {
+  const both = compared.filter(({ said, truth }) => said.met !== null && truth.met !== null)
+  return {
+    agreement: shareOf(both, ({ said, truth }) => said.met === truth.met),
+    falseAccepts: shareOf(
+      both.filter(({ truth }) => !truth.met),
+      ({ said }) => said.met === true,
+    ),
+    falseRejects: shareOf(
+      both.filter(({ truth }) => truth.met === true),
+      ({ said }) => !said.met,
+    ),
+    n: both.length,
+  }
+}
+
+/** The same for rewards and for penalties by themselves: they err in different directions (spec 1.5). */
+export const agreementBySign = (
+  compared: readonly Compared[],
+): Record<'all' | 'reward' | 'penalty', VerifierAgreement> => ({
+  all: agreementOf(compared),
+  reward: agreementOf(compared.filter(({ points }) => points > 0)),
+  penalty: agreementOf(compared.filter(({ points }) => points < 0)),
+})
+
+/** As figures of a step or an evaluation: `verifierAgreement: {all, reward, penalty}`, and so on. */
+export const agreementFigures = (compared: readonly Compared[]) => {
+  const { all, reward, penalty } = agreementBySign(compared)
+  const pick = (name: 'agreement' | 'falseAccepts' | 'falseRejects') => ({
+    all: all[name],
+    reward: reward[name],
+    penalty: penalty[name],
+  })
+  return {
+    verifierAgreement: pick('agreement'),
+    verifierFalseAccepts: pick('falseAccepts'),
+    verifierFalseRejects: pick('falseRejects'),
+  }
+}

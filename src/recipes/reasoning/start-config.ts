@@ -1,0 +1,19 @@
+/** @file Settings that cold starts of both roles share: what the scripted rubricator writes, and labels for a learnt verifier. */
+
+import { z } from 'zod'
+
+const share = z.number().min(0).max(1)
+const size = z.int().positive()
+
+/** What the scripted rubricator writes: how many criteria, how often with the wrong sign, whether about outcomes. */
+export const rubricHabitsSchema = z.strictObject({
+  criteria: z
+    .strictObject({ min: size.default(5), max: size.max(15).default(8) })
+    .prefault({})
+    .refine(({ min, max }) => min <= max, 'min at most max'),
+  wrongSign: share.default(0.15),
+  outcomes: z.boolean().default(false),
+})
+
+/** Rows of labels.jsonl that are left for `learned-verifier`: criteria with the exact verdict on the model's own responses. */
+export const labelsSchema = z.int().min(0).default(0)
