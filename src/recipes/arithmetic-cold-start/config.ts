@@ -16,7 +16,7 @@ export const operationsSchema = z
 export const arithmeticColdStartSchema = z.strictObject({
   recipe: z.literal('arithmetic-cold-start').default('arithmetic-cold-start'),
   ...commonShape,
-  steps: commonShape.steps.unwrap().default(4000),
+  steps: commonShape.steps.unwrap().default(7000),
   operations: operationsSchema.prefault({}),
   model: z
     .strictObject({

@@ -25,7 +25,7 @@ export const arithmeticColdStart: RecipeEntry<ArithmeticColdStartConfig> = {
   schema: arithmeticColdStartSchema,
   presets: {
     start: {
-      summary: 'mixed habits of thinking, and rubrics for them, about ten minutes on one core',
+      summary: 'mixed habits of thinking, and rubrics for them, about twenty minutes on one core',
       config: {},
     },
   },

@@ -32,7 +32,7 @@ export interface RubricLanguage<Slot extends string> {
 }
 
 /**
- * Rubrics as JSON with sentences of the grammar, so many criteria, and three sums. What is not regular is left to the writer:
+ * Rubrics as JSON with sentences of the grammar, so many criteria with the sums so far, and three sums. What is not regular is left to the writer:
  * that the sums are right, and that no sentence comes twice.
  */
 export const buildRubricAutomaton = <Slot extends string>(
@@ -48,11 +48,13 @@ export const buildRubricAutomaton = <Slot extends string>(
   const sums = sumsInto(builder, language)
   for (let count = 0; count < max; count++) {
     const begin = count === 0 ? open : builder.after(ends[count], pieces.token(RUBRIC_PIECES.comma))
+    const [merits, flaws] = sumsSoFarInto(builder, language, ends[count + 1])
     for (const category of CATEGORIES) {
       const root = builder.after(begin, pieces.token(itemPiece(category)))
       for (const { sentence } of predicates.filter(each => each.category === category))
         for (const last of sentenceInto(builder, root, alternatives(language, sentence)))
-          for (const points of POINTS) builder.edge(last, pieces.token(pointsPiece(points)), ends[count + 1])
+          for (const points of POINTS)
+            builder.edge(last, pieces.token(pointsPiece(points)), points > 0 ? merits : flaws)
     }
   }
   for (const count of range(min, max)) builder.edge(ends[count], pieces.token(RUBRIC_PIECES.maximum), sums)
@@ -83,6 +85,22 @@ const sentenceInto = (
     states = next
   }
   return states
+}
+
+/** The states after a criterion's points, above and below zero: the sum so far, and the end of the criterion. */
+const sumsSoFarInto = (
+  builder: AutomatonBuilder,
+  { pieces }: RubricLanguage<string>,
+  end: number,
+): [merits: number, flaws: number] => {
+  const close = builder.state()
+  builder.edge(close, pieces.token(RUBRIC_PIECES.close), end)
+  const sums = (values: readonly number[]) => {
+    const from = builder.state()
+    for (const value of values) builder.edge(from, pieces.token(String(value)), close)
+    return from
+  }
+  return [sums(range(1, MOST_POINTS)), sums(range(-MOST_POINTS, -1))]
 }
 
 /** The state after `maximum_score`, with all that follows it. */

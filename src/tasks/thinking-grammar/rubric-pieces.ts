@@ -34,8 +34,11 @@ export const openPiece = (domain: string): string =>
 export const itemPiece = (category: Category): string =>
   `{"category":${JSON.stringify(CATEGORY_NAMES[category])},"criterion":"`
 
-/** `","points":3}` */
-export const pointsPiece = (points: number): string => `","points":${points}}`
+/**
+ * `","points":3,"so_far":`. The sum of the points of one sign so far follows: a small model adds one number at a time, and the
+ * format asks for sums that are right.
+ */
+export const pointsPiece = (points: number): string => `","points":${points},"so_far":`
 
 /** A sentence between its places, and the places; what comes before a place ends without a blank. */
 export const sentenceParts = (sentence: string): string[] =>

@@ -81,10 +81,13 @@ export class ScriptedRubricator<Problem, Evidence, Slot extends string> {
     rubric: readonly Proposed<Evidence>[],
     { maximum, minimum, current }: { maximum: number; minimum: number; current: number },
   ): string {
-    const items = rubric.map(
-      ({ predicate, text, points }) => itemPiece(predicate.category) + text + pointsPiece(points),
-    )
     const { comma, maximum: most, minimum: least, current: now, close } = RUBRIC_PIECES
+    const soFar = { merits: 0, flaws: 0 }
+    const items = rubric.map(({ predicate, text, points }) => {
+      const sign = points > 0 ? 'merits' : 'flaws'
+      soFar[sign] += points
+      return itemPiece(predicate.category) + text + pointsPiece(points) + soFar[sign] + close
+    })
     return `${this.#topic.open}${items.join(comma)}${most}${maximum}${least}${minimum}${now}${current}${close}`
   }
 
