@@ -91,6 +91,7 @@ describe('a rubric on a response', () => {
       '{"judgement": [True, False, True], "final_score": 5}',
       '{{"judgement": [true, false, true], "final_score": 5}}',
       '{"judgement": [true, false, true]}',
+      '{"judgement": [true, false, true], "note": "it says "yes" twice"}',
       '[true, false, true]',
     ]) {
       const { verifier } = verifierOf([answer])
@@ -106,6 +107,13 @@ describe('a rubric on a response', () => {
       '{"judgement": [true, false, true], "judgement": [false, false, false], "final_score": 5}',
       '{"judgement": [true, false, true], "verdicts": [false, false, true]}',
     ]) {
+      const { verifier } = verifierOf([answer])
+      expect([answer, met((await verifier.verify([item]))[0])]).toEqual([answer, [null, null, null]])
+    }
+  })
+
+  it('is null where the answer holds none', async () => {
+    for (const answer of ['', '{}', 'I cannot say.', '{"final_score": 3}', '{"judgement": null}']) {
       const { verifier } = verifierOf([answer])
       expect([answer, met((await verifier.verify([item]))[0])]).toEqual([answer, [null, null, null]])
     }

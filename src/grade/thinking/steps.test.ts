@@ -69,6 +69,20 @@ describe('judged step by step', () => {
     expect(seen[0].match(/<step-\w+>/g)).toHaveLength(2)
   })
 
+  it('long thinking is judged in several calls', async () => {
+    const model = scriptedModel(({ messages }) => {
+      const asked = messages[1].content.match(/<step-\w+>/g) ?? []
+      return JSON.stringify({ judgement: asked.map((_, i) => Number(i > 0)) })
+    })
+    const grader = llmJudge({ model, form: STEP_JUDGE, shape: 'rubric' })
+    const long = Array.from({ length: 70 }, (_, i) => `Step ${i}: ${i} + 1 = ${i + 1}`).join('\n')
+    const { mean, verdicts } = await judgeSteps(grader, { question: 'q?', thinking: long })
+    expect(model.calls).toBe(3)
+    expect(mean).toBeCloseTo(67 / 70, 12)
+    expect(verdicts.flatMap(({ met }, i) => (met ? [] : [i]))).toEqual([0, 32, 64])
+    expect(verdicts.map(({ criterionId }) => criterionId)).toEqual(verdicts.map((_, i) => `step ${i + 1}`))
+  })
+
   it('steps without a verdict do not count, and nothing is known where there is none at all', async () => {
     const half = scriptedModel((_, call) => (call === 0 ? '{"judgement": [1, 0]}' : 'no idea'))
     const grader = llmJudge({ model: half, form: STEP_JUDGE, shape: { batch: 2 }, repairs: 0 })

@@ -66,9 +66,12 @@ export interface SteppedThinking {
   thinking: string
 }
 
+/** Most steps of a call: an answer grows with them, and long lists are miscounted. */
+const MOST_STEPS = 32
+
 /**
- * Judges every step of a text in context.
- * @param grader a judge of form `STEP_JUDGE`; how many steps a call asks about is its `shape`
+ * Judges every step of a text in context, at most `MOST_STEPS` of them in a call.
+ * @param grader a judge of form `STEP_JUDGE`; its `shape` may make calls smaller
  */
 export const judgeSteps = async (
   grader: Grader,
@@ -79,7 +82,10 @@ export const judgeSteps = async (
   if (steps.length === 0) return { steps, verdicts: [], mean: 0 }
   const criteria = steps.map((text, index): Criterion => ({ id: `step ${index + 1}`, text, points: 1 }))
   const item = { prompt: [{ role: 'user' as const, content: question }], response: thinking }
-  const verdicts = await grader.grade(item, criteria, options)
+  const parts = Array.from({ length: Math.ceil(criteria.length / MOST_STEPS) }, (_, part) =>
+    criteria.slice(part * MOST_STEPS, (part + 1) * MOST_STEPS),
+  )
+  const verdicts = (await Promise.all(parts.map(part => grader.grade(item, part, options)))).flat()
   const given = verdicts.flatMap(({ met }) => (met === null ? [] : [Number(met)]))
   return { steps, verdicts, mean: given.length === 0 ? null : mean(given) }
 }
