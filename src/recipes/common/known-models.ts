@@ -22,6 +22,21 @@ const QWEN_25 = {
 
 const shared = () => ({ ...QWEN_25, eosTokenIds: [...QWEN_25.eosTokenIds] })
 
+const QWEN_3 = {
+  ...QWEN_25,
+  family: 'qwen3',
+  maxPositions: 40_960,
+  headDim: 128,
+  attentionBias: false,
+  qkNorm: true,
+  vocabSize: 151_936,
+  layers: 36,
+  heads: 32,
+  kvHeads: 8,
+} as const satisfies Partial<Record<keyof ModelConfig, unknown>>
+
+const qwen3 = () => ({ ...QWEN_3, eosTokenIds: [...QWEN_3.eosTokenIds] })
+
 const KNOWN_MODELS: Readonly<Record<string, ModelConfig>> = {
   'Qwen2.5-3B-Instruct': {
     ...shared(),
@@ -43,6 +58,8 @@ const KNOWN_MODELS: Readonly<Record<string, ModelConfig>> = {
     kvHeads: 4,
     tieEmbeddings: false,
   },
+  'Qwen3-4B': { ...qwen3(), hiddenSize: 2560, intermediateSize: 9728, tieEmbeddings: true },
+  'Qwen3-8B': { ...qwen3(), hiddenSize: 4096, intermediateSize: 12_288, tieEmbeddings: false },
 }
 
 /** Shape of the model in a folder, or of the published one that the folder is named after; null for neither. */

@@ -81,7 +81,7 @@ export class ArithmeticTask implements RubricatorTask<ArithmeticProblem> {
   }
 
   masked(_problem: ArithmeticProblem, response: ThoughtResponse): ThoughtResponse {
-    return { ...response, answer: '' }
+    return { ...response, text: response.thinking, answer: '' }
   }
 
   rubricatorPrompt(problem: ArithmeticProblem, response: ThoughtResponse): TokenIds {

@@ -13,15 +13,14 @@ import { type ProblemStream, shuffledPasses } from '../common/problem-order.ts'
 import { ArithmeticTask, ArithmeticVerifier } from '../reasoning/arithmetic.ts'
 import type { RlcerConfig } from './config.ts'
 import type { Questions } from './questions.ts'
+import type { ArithmeticConfig } from './task-config.ts'
 
-type Settings = Pick<RlcerConfig, 'task' | 'seed' | 'evaluation' | 'rubricator'>
+type Settings = Pick<RlcerConfig, 'seed' | 'evaluation' | 'rubricator'>
 
-export const arithmeticQuestions = ({
-  task,
-  seed,
-  evaluation,
-  rubricator,
-}: Settings): Questions<ArithmeticProblem> => {
+export const arithmeticQuestions = (
+  task: ArithmeticConfig,
+  { seed, evaluation, rubricator }: Settings,
+): Questions<ArithmeticProblem> => {
   const { operations } = task
   const test = Math.max(evaluation.problems, evaluation.rubrics)
   const exact = new ArithmeticVerifier()
@@ -37,13 +36,13 @@ export const arithmeticQuestions = ({
 }
 
 const automatonOf = (
-  { outcomes }: RlcerConfig['task'],
+  { outcomes }: ArithmeticConfig,
   { minCriteria: min, maxCriteria: max }: RlcerConfig['rubricator']['format'],
 ) => rubricAutomaton({ criteria: { min, max }, outcomes })
 
 /** New ones without end, or passes over a pool. */
 const trainingProblems = (
-  { operations, pool }: RlcerConfig['task'],
+  { operations, pool }: ArithmeticConfig,
   seed: number | string,
 ): ProblemStream<ArithmeticProblem> => {
   const problemAt = (index: number) => arithmeticProblem(`train/${seed}`, index, { operations })

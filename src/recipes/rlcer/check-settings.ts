@@ -17,6 +17,27 @@ export const checkSettings = (config: RlcerConfig): void => {
   checkCredit(config)
   checkScaffold(config)
   checkLengths(config)
+  checkTask(config)
+}
+
+/** Questions of files have no grammar, and nothing that executes criteria. */
+const checkTask = ({ task, verifier, rubricator, coldStart }: RlcerConfig): void => {
+  if (task.kind === 'arithmetic') return
+  if (verifier.kind === 'exact' || verifier.kind === 'noisy')
+    refuse(
+      `verifier.kind: expected "judge" or "learned" with task "questions", whose criteria nothing can execute, got "${verifier.kind}"`,
+      'set verifier.kind to "judge" and verifier.judge to a fleet of endpoints',
+    )
+  if (rubricator.constrained)
+    refuse(
+      'rubricator.constrained: expected false with task "questions", whose criteria have no grammar, got true',
+      'leave rubricator.constrained out',
+    )
+  if (coldStart !== null)
+    refuse(
+      'coldStart: expected null with task "questions", which a chat model answers, got settings',
+      'name a chat model in model.folder, and leave coldStart out',
+    )
 }
 
 const checkRubricators = ({ rubricator, reasonerReward, rollout, scaffold }: RlcerConfig): void => {

@@ -35,7 +35,7 @@ describe('plan and run refuse the same, before anything is trained', () => {
     [
       'a model of other words',
       { coldStart: null, model: { folder: 'package:models/packing-start' } },
-      /expected a model of the arithmetic task's \d+ pieces/,
+      /expected a model of the arithmetic task's \d+ tokens/,
     ],
     [
       'no room for a rubric behind the thinking',
@@ -96,6 +96,29 @@ describe('plan and run refuse the same, before anything is trained', () => {
       /evaluation\.bestOf: expected at most 4, evaluation\.samples, got 8/,
     ],
     [
+      'questions that nothing can execute',
+      {
+        coldStart: null,
+        model: { folder: 'package:models/packing-start' },
+        task: { kind: 'questions', file: 'x.jsonl' },
+      },
+      /verifier\.kind: expected "judge" or "learned" with task "questions"/,
+    ],
+    [
+      'a grammar for questions',
+      {
+        coldStart: null,
+        model: { folder: 'package:models/packing-start' },
+        task: { kind: 'questions', file: 'x.jsonl' },
+        verifier: {
+          kind: 'judge',
+          judge: { fleet: { endpoints: [{ url: 'http://127.0.0.1:9', model: 'm' }] } },
+        },
+        rubricator: { constrained: true },
+      },
+      /rubricator\.constrained: expected false/,
+    ],
+    [
       'a verifier that is not there',
       { verifier: { kind: 'learned', folder: 'package:README.md' } },
       /verifier\.folder/,
@@ -127,6 +150,20 @@ describe('a plan', () => {
     })
     expect(Object.values(json.hours as object).every(hours => hours > 0)).toBe(true)
     expect(lines.join('\n')).toMatch(/exact: 64 calls a question .*, 1,024 a step, 10,240 in all/)
+  })
+
+  it('of the paper needs neither model nor data nor verifier', () => {
+    const { json, lines } = planRlcer(rlcerSchema.parse(rlcerEntry.presets.paper.config))
+    expect(json).toMatchObject({
+      ...{ steps: 1500, prompts: 32, samples: 8, rolloutsPerStep: 512 },
+      ...{ tokensPerStep: 512 * 12_288, verifierCallsPerQuestion: 64, verifierCallsPerStep: 2048 },
+      parameters: 8_190_735_360,
+    })
+    const text = lines.join('\n')
+    expect(text).toMatch(/17,000 questions to train on/)
+    expect(text).toMatch(/judge: 64 calls a question/)
+    expect(text).toMatch(/memory/)
+    expect(text).toMatch(/time/)
   })
 
   it('has none of it without rubricators', () => {

@@ -3,28 +3,48 @@
 import type { ModelConfig } from '../../model/config.ts'
 import { assertRoom } from '../../policy/local/sampler.ts'
 import { checkArithmeticColdStart } from '../arithmetic-cold-start/run.ts'
-import { givenModel, type Purpose } from '../common/phase.ts'
+import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { assertArithmeticVocabulary } from '../common/starting-model.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { arithmeticQuestions } from './arithmetic-questions.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RlcerConfig } from './config.ts'
-import { checkVerifier } from './verifiers.ts'
+import { fileQuestions } from './file-questions.ts'
+import type { ArithmeticConfig, QuestionsConfig } from './task-config.ts'
+import { checkVerifier, type RlcerRunParts } from './verifiers.ts'
 
 /**
  * The checkpoint to start from; null when a cold start makes one, and in a plan when it comes later.
+ * @param parts in place of those that the configuration's endpoints serve
  * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
  */
-export const check = (config: RlcerConfig, purpose: Purpose): string | null => {
+export const check = (config: RlcerConfig, purpose: Purpose, parts: RlcerRunParts = {}): string | null => {
   checkSettings(config)
+  const { task } = config
   const given = givenModel(config, 'arithmetic-cold-start', purpose)
+  checkVerifier(config, purpose, parts)
+  if (task.kind === 'arithmetic') checkArithmetic(task, config, given)
+  else checkFiles(task, config, given, purpose)
+  return given
+}
+
+const checkArithmetic = (task: ArithmeticConfig, config: RlcerConfig, given: string | null): void => {
   if (given !== null) assertArithmeticVocabulary(given)
   if (config.coldStart !== null) checkArithmeticColdStart(config.coldStart)
-  checkVerifier(config, purpose)
   const shape = modelShape(config)
-  if (shape) checkRoom(config, shape)
-  return given
+  if (shape) checkRoom(task, config, shape)
+}
+
+/** What is there of files and model is read. */
+const checkFiles = (
+  task: QuestionsConfig,
+  config: RlcerConfig,
+  given: string | null,
+  purpose: Purpose,
+): void => {
+  const files = [task.file, task.testFile].filter(file => file !== null)
+  if (given !== null && !files.some(file => comesLater(file, purpose))) fileQuestions(task, config, given)
 }
 
 /** Shape of the model at the start; null where it is unknown before the model is there. */
@@ -35,14 +55,15 @@ export const modelShape = (config: RlcerConfig): ModelConfig | null =>
 const FITTED = 64
 
 /** A question leaves room for thinking, and with as much thinking as there may be for a rubric. */
-const checkRoom = (config: RlcerConfig, { maxPositions }: ModelConfig): void => {
-  const { task, test } = arithmeticQuestions(config)
+const checkRoom = (task: ArithmeticConfig, config: RlcerConfig, { maxPositions }: ModelConfig): void => {
+  const { task: prompts, test } = arithmeticQuestions(task, config)
   const { rollout, rubricator } = config
   for (const problem of test.slice(0, FITTED)) {
-    const { length } = task.prompt(problem)
-    assertRoom(`problem ${task.name(problem)}`, length, rollout.maxTokens, maxPositions)
+    const { length } = prompts.prompt(problem)
+    const name = `problem ${prompts.name(problem)}`
+    assertRoom(name, length, rollout.maxTokens, maxPositions)
     assertRoom(
-      `problem ${task.name(problem)} with ${rollout.maxTokens} tokens of thinking, for a rubric (rubricator.maxTokens)`,
+      `${name} with ${rollout.maxTokens} tokens of thinking, for a rubric (rubricator.maxTokens)`,
       length + rollout.maxTokens,
       rubricator.maxTokens,
       maxPositions,

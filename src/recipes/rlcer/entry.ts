@@ -13,5 +13,5 @@ export const rlcerEntry: RecipeEntry<RlcerConfig> = {
   schema: rlcerSchema,
   presets,
   plan: planRlcer,
-  run: runRlcer,
+  run: (config, options) => runRlcer(config, options),
 }

@@ -1,5 +1,7 @@
 /** @file What a run of rlcer would do and need: tokens of both roles, verifier calls, memory, time. Nothing is run or called. */
 
+import { estimateJudging } from '../../chat/index.ts'
+import { questionFigures } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
@@ -8,20 +10,38 @@ import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { arithmeticQuestions } from './arithmetic-questions.ts'
 import { check } from './check.ts'
 import type { RlcerConfig } from './config.ts'
+import type { ArithmeticConfig, QuestionsConfig } from './task-config.ts'
 
 /** Lengths and numbers of the data that a plan is about. */
 interface PlannedData {
   /** In words. */
   words: string
   promptTokens: number
+  /** Of a rubricator's prompt beside the response. */
+  rubricatorTokens: number
+  questionCharacters: number
 }
 
-const dataOf = (config: RlcerConfig): PlannedData => {
-  const { task, test } = arithmeticQuestions(config)
-  const { operations, pool } = config.task
+const dataOf = (config: RlcerConfig, given: string | null): PlannedData =>
+  config.task.kind === 'arithmetic' ? arithmeticData(config.task, config) : filesData(config.task, given)
+
+const arithmeticData = (task: ArithmeticConfig, config: RlcerConfig): PlannedData => {
+  const { task: prompts, test } = arithmeticQuestions(task, config)
+  const { operations, pool } = task
+  const promptTokens = Math.max(...test.map(problem => prompts.prompt(problem).length))
   return {
     words: `arithmetic, ${operations.min} to ${operations.max} operations, ${pool === null ? 'new questions without end' : `${formatInteger(pool)} questions`}`,
-    promptTokens: Math.max(...test.map(problem => task.prompt(problem).length)),
+    ...{ promptTokens, rubricatorTokens: promptTokens },
+    questionCharacters: Math.max(...test.map(problem => prompts.question(problem).length)),
+  }
+}
+
+const filesData = (task: QuestionsConfig, given: string | null): PlannedData => {
+  const figures = questionFigures({ task, folder: given })
+  const { train, test, promptTokens, rubricatorTokens, questionCharacters, assumed } = figures
+  return {
+    words: `${task.file}${assumed ? ' (not there yet: the published numbers are assumed)' : ''}: ${formatInteger(train)} questions to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(Math.round(promptTokens))} tokens${figures.tokensEstimated ? ' (at four characters a token)' : ''}`,
+    ...{ promptTokens, rubricatorTokens, questionCharacters },
   }
 }
 
@@ -43,33 +63,53 @@ const workOf = ({ rollout, rubricator }: RlcerConfig) => {
 
 type Work = ReturnType<typeof workOf>
 
-/** Operations a second: two cores of a laptop, and a large accelerator at two fifths of its peak. */
-const SPEEDS = { 'two cores': 2e11, 'an accelerator of 4e14 operations a second': 4e14 } as const
+/** Operations a second, and tokens that are decoded: two cores of a laptop, and a large accelerator at two fifths of its peak. */
+const SPEEDS = {
+  'two cores': { operations: 2e11, decoded: 12e3 },
+  'an accelerator of 4e14 operations a second': { operations: 4e14, decoded: Number.POSITIVE_INFINITY },
+} as const
 
-/** Two operations a parameter for a token that is sampled or read, six for one that is learnt from. */
+/** Two operations a parameter for a token that is sampled, read or scored, six for one that is learnt from. */
 const OPERATIONS = { forward: 2, learning: 6 } as const
 
-const timeOf = (config: RlcerConfig, parameters: number, promptTokens: number, work: Work) => {
-  const { rollout, rubricator, steps } = config
+const timeOf = (config: RlcerConfig, parameters: number, data: PlannedData, work: Work) => {
+  const { rollout, rubricator, steps, critic, epochs } = config
   const reasoners = rollout.prompts * rollout.samples
   const rubricators = work.rolloutsPerStep - reasoners
   // A rubricator reads the question and the response.
-  const readTokens = reasoners * promptTokens + rubricators * (promptTokens + rollout.maxTokens)
-  const tokens = work.tokensPerStep + readTokens
-  const scored = config.critic === null ? 0 : OPERATIONS.forward
-  const operations = parameters * tokens * (OPERATIONS.forward + scored + OPERATIONS.learning * config.epochs)
+  const readTokens = reasoners * data.promptTokens + rubricators * (data.rubricatorTokens + rollout.maxTokens)
+  const passes = OPERATIONS.forward * (critic === null ? 1 : 2) + OPERATIONS.learning * epochs
+  const operationsPerStep = parameters * (work.tokensPerStep + readTokens) * passes
   const hours = Object.fromEntries(
-    Object.entries(SPEEDS).map(([name, speed]) => [name, (operations * steps) / speed / 3600]),
+    Object.entries(SPEEDS).map(([name, { operations, decoded }]) => [
+      name,
+      (steps * (operationsPerStep / operations + work.tokensPerStep / decoded)) / 3600,
+    ]),
   )
-  return {
-    operationsPerStep: operations,
-    hours,
-    rubricatorSequence: promptTokens + rollout.maxTokens + rubricator.maxTokens,
-  }
+  const rubricatorSequence = data.rubricatorTokens + rollout.maxTokens + rubricator.maxTokens
+  return { operationsPerStep, hours, rubricatorSequence }
 }
 
-const hoursText = (hours: number): string =>
-  hours < 1 ? `${Math.max(1, Math.round(60 * hours))} min` : `${formatInteger(Math.round(hours))} h`
+const hoursText = (hours: number): string => {
+  if (hours < 1 / 60) return 'under a minute'
+  return hours < 1 ? `${Math.round(60 * hours)} min` : `${formatInteger(Math.round(hours))} h`
+}
+
+/** Of the verifier's instructions and a rubric, roughly. */
+const VERIFIER_CHARACTERS = 4000
+
+/** What a language model as verifier is sent and costs. */
+const judgeLinesOf = ({ verifier, rollout, steps }: RlcerConfig, data: PlannedData, work: Work): string[] => {
+  if (verifier.kind !== 'judge') return []
+  const { promptTokens, completionTokens, cost } = estimateJudging(verifier.judge.fleet, {
+    calls: work.verifierCallsPerStep * steps,
+    // A response of full length, at four characters a token.
+    promptCharacters: data.questionCharacters + 4 * rollout.maxTokens + VERIFIER_CHARACTERS,
+  })
+  return [
+    `             at most about ${formatCount(promptTokens)} tokens in, if every response is as long as it may be, and about ${formatCount(completionTokens)} out; cost ${cost === null ? 'unknown: an endpoint has no price' : `at most about ${cost.toFixed(2)}, in the currency of the prices`}`,
+  ]
+}
 
 const rewardWords = (config: RlcerConfig): string => {
   const { reasonerReward, rubricator, control, controlAt } = config
@@ -81,25 +121,28 @@ const rewardWords = (config: RlcerConfig): string => {
 
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model and data that come later */
 export const planRlcer = (config: RlcerConfig): RunPlan => {
-  check(config, 'plan')
+  const given = check(config, 'plan')
   const { rollout, rubricator, steps, critic, evaluation, validity, verifier } = config
-  const { words, promptTokens } = dataOf(config)
+  const data = dataOf(config, given)
   const work = workOf(config)
   // The longest sequences are a rubricator's: question, response, rubric.
-  const longest = promptTokens + (rubricator.enabled ? rollout.maxTokens : 0)
+  const longest = Math.round(
+    rubricator.enabled ? data.rubricatorTokens + rollout.maxTokens : data.promptTokens,
+  )
   const asked = rubricator.enabled ? { ...rollout, maxTokens: rubricator.maxTokens } : rollout
   const prompts = { tokens: longest, longest, together: rollout.prompts * rollout.samples }
   const planned = planTraining({ ...config, rollout: asked }, arithmeticModelConfig, prompts)
   const { start, parameters, learning, memory, sizes } = planned
-  const time = sizes.parameters === null ? null : timeOf(config, sizes.parameters, promptTokens, work)
+  const time = sizes.parameters === null ? null : timeOf(config, sizes.parameters, data, work)
   return {
     lines: [
       `model        ${start}`,
       parameters,
-      `data         ${words}`,
+      `data         ${data.words}`,
       `training     ${steps} steps of ${rollout.prompts} questions x ${rollout.samples} reasoners${rubricator.enabled ? ` and ${rollout.samples} rubricators` : ''}: up to ${formatInteger(work.reasonerTokens)} + ${formatInteger(work.rubricatorTokens)} new tokens a step, ${formatCount(work.tokensPerStep * steps)} in all`,
       `reward       ${rewardWords(config)}; valid above ${validity.alpha}${validity.signAware ? '' : ', read literally'}`,
       `verifier     ${verifier.kind}: ${work.verifierCallsPerQuestion} calls a question (every rubric on every response), ${formatInteger(work.verifierCallsPerStep)} a step, ${formatInteger(work.verifierCallsPerStep * steps)} in all`,
+      ...judgeLinesOf(config, data, work),
       `optimiser    AdamW, ${learning}; ${critic === null ? 'baselines by leaving one out' : `critic, learning rate ${critic.learningRate?.peak ?? 'as the policy'}`}`,
       `evaluation   ${formatInteger(evaluation.problems)} questions x ${evaluation.samples} at the start and the end${evaluation.hinted ? `, with hints${evaluation.placebo ? ' and placebos' : ''}` : ''}${shorterStart(config)}`,
       ...(time === null

@@ -30,4 +30,53 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
       evaluation: { problems: 2048, every: 50, problemsBetween: 300, temperature: 1 },
     },
   },
+  paper: {
+    summary: "the paper's setting: DAPO mathematics, Qwen3-8B, a verifier of 4B (needs a cluster)",
+    config: {
+      model: { folder: 'models/Qwen3-8B' },
+      task: {
+        kind: 'questions',
+        format: 'dapo',
+        file: 'data/dapo-math-17k.jsonl',
+        testFile: 'data/aime.jsonl',
+        testFormat: 'aime',
+        maxPromptTokens: 16_384,
+        maxRubricatorTokens: 16_384,
+      },
+      verifier: {
+        kind: 'judge',
+        judge: {
+          fleet: {
+            endpoints: [{ url: 'http://127.0.0.1:8000/v1', model: 'Qwen/Qwen3-4B', concurrency: 512 }],
+          },
+        },
+      },
+      steps: 1500,
+      rollout: { prompts: 32, samples: 8, maxTokens: 12_288, temperature: 1, topP: 1 },
+      rubricator: { maxTokens: 12_288, format: { requireDomain: true } },
+      overlong: { buffer: 4096 },
+      policy: { microBatchTokens: 1024 },
+      // Warm-up is the actor's and the critic's.
+      optimizer: {
+        learningRate: { kind: 'constant', peak: 1e-6, warmup: 10 },
+        beta2: 0.999,
+        weightDecay: 0.1,
+        maxGradNorm: 1,
+      },
+      critic: { learningRate: { kind: 'constant', peak: 1e-5, warmup: 10 } },
+      // A mini-batch of 64 prompts, both roles' of 32 questions, is one optimiser step.
+      minibatches: 1,
+      dropZero: false,
+      evaluation: {
+        every: 50,
+        problems: 60,
+        problemsBetween: 60,
+        samples: 16,
+        temperature: 0.7,
+        bestOf: [16],
+        rubrics: 60,
+      },
+      checkpoint: { every: 50 },
+    },
+  },
 }

@@ -2,8 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { HttpJudge } from '../../grade/judge/http-judge.fixture.ts'
+import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { readEvals, readMetrics, readRollouts, withoutTimings } from '../../runs/readers.ts'
 import type { EvalRow } from '../../runs/rows.ts'
+import { writeQuestions } from '../../tasks/questions/rows.fixture.ts'
 import { rlcerSchema } from './config.ts'
 import { EVALUATED_SETS } from './evaluate.ts'
 import { runRlcer } from './run.ts'
@@ -135,6 +138,62 @@ describe('rlcer on arithmetic', () => {
       const { verifierAgreement } = rowsOf('noisy').metrics[0] as Record<string, Record<string, number>>
       expect(verifierAgreement.reward).toBeGreaterThan(0.6)
       expect(verifierAgreement.reward).toBeLessThan(0.9)
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'asks a language model over HTTP: N x N rubrics a question, and repeats from what is remembered',
+    async () => {
+      const judge = await HttpJudge.start(response => response.length % 2 === 0)
+      try {
+        await train('judged', {
+          verifier: { kind: 'judge', judge: { fleet: { endpoints: [{ url: judge.url, model: 'm' }] } } },
+          ...{ steps: 1, evaluation: { problems: 2, hinted: false, rubrics: 0 } },
+        })
+      } finally {
+        await judge.close()
+      }
+      const [row] = readMetrics(join(folder, 'judged'))
+      const { verifierCallCount, verifierCachedShare } = row.time as Record<string, number>
+      expect(judge.calls).toBe(verifierCallCount)
+      // 3 questions x 4 rubrics x 4 responses, less those that are the same.
+      expect(Math.round(verifierCallCount / (1 - verifierCachedShare))).toBe(48)
+      expect(row).toMatchObject({ judgeNullRatePositive: 0, verifierAgreement: expect.anything() })
+      // The judge never sees the answer, which the policy writes last.
+      expect(Number(row.criteriaPerRubric)).toBeGreaterThanOrEqual(5)
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'trains a chat model on questions of a file, and goes on to the same rows',
+    async () => {
+      const chat = join(folder, 'chat')
+      writeTinyChat(chat, 8192)
+      const file = writeQuestions(join(folder, 'rows'), 'dapo')
+      const judge = await HttpJudge.start(response => response.length % 2 === 0)
+      const settings = {
+        model: { folder: chat },
+        task: { kind: 'questions', format: 'dapo', file, holdOut: 2 },
+        verifier: { kind: 'judge', judge: { fleet: { endpoints: [{ url: judge.url, model: 'm' }] } } },
+        rollout: { prompts: 1, samples: 2, maxTokens: 8 },
+        rubricator: { maxTokens: 8 },
+        ...{ critic: null, dropZero: false, steps: 2 },
+        evaluation: { problems: 2, rubrics: 0 },
+      }
+      try {
+        await train('chat whole', settings)
+        await train('chat stopped', settings, false, 1)
+        await train('chat stopped', settings, true)
+      } finally {
+        await judge.close()
+      }
+      expect(rowsOf('chat stopped')).toEqual(rowsOf('chat whole'))
+      const { metrics, rollouts } = rowsOf('chat whole')
+      // Random weights write no rubric.
+      expect(metrics[0]).toMatchObject({ rollouts: 4, formatRate: 0, criteriaPerRubric: 0 })
+      expect(rollouts.find(({ role }) => role === 'rubricator')!.reward).toBeNull()
     },
     SLOW_MS,
   )

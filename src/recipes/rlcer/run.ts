@@ -15,18 +15,24 @@ import { arithmeticQuestions } from './arithmetic-questions.ts'
 import { check, modelShape } from './check.ts'
 import type { RlcerConfig } from './config.ts'
 import { EVALUATED_SETS, evaluation } from './evaluate.ts'
+import { fileQuestions } from './file-questions.ts'
 import type { Questions } from './questions.ts'
 import { rlcer } from './recipe.ts'
-import { openVerifier } from './verifiers.ts'
+import { openVerifier, type RlcerRunParts } from './verifiers.ts'
 
 const COLD_START = 'cold-start'
 
 /**
  * Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report.
+ * @param parts in place of those that the configuration's endpoints serve
  * @throws ConfigError for settings that do not go together; what training throws
  */
-export const runRlcer = async (config: RlcerConfig, options: RunOptions): Promise<RunResult> => {
-  const given = check(config, 'run')
+export const runRlcer = async (
+  config: RlcerConfig,
+  options: RunOptions,
+  parts: RlcerRunParts = {},
+): Promise<RunResult> => {
+  const given = check(config, 'run', parts)
   const session = {
     ...options,
     info: runInfo(config),
@@ -38,7 +44,12 @@ export const runRlcer = async (config: RlcerConfig, options: RunOptions): Promis
       runArithmeticColdStart({ ...config.coldStart!, monitors: config.monitors }, phase)
     const folder = given ?? (await runPhase(join(open.run.dir, COLD_START), options, coldStart))
     if (folder === null) return { step: 0, finished: false }
-    return learnQuestions(config, open, folder, arithmeticQuestions(config), options)
+    const { task } = config
+    const learn = <Problem>(questions: Questions<Problem>) =>
+      learnQuestions(config, open, folder, questions, options, parts)
+    return task.kind === 'arithmetic'
+      ? learn(arithmeticQuestions(task, config))
+      : learn(fileQuestions(task, config, folder))
   })
 }
 
@@ -58,6 +69,7 @@ const learnQuestions = async <Problem>(
   folder: string,
   questions: Questions<Problem>,
   { events = {} }: Pick<RunOptions, 'events'>,
+  parts: RlcerRunParts,
 ): Promise<StepsResult> => {
   const { run, from, use } = open
   await use(Promise.resolve(questions))
@@ -65,7 +77,7 @@ const learnQuestions = async <Problem>(
     run.appendEvent({ level: 'info', message })
     events.onMessage?.(message)
   }
-  const { verifier, truth } = await use(openVerifier(config, questions))
+  const { verifier, truth, figures } = await use(openVerifier(config, questions, parts))
   const { seed, critic } = config
   const lora = config.model.lora ?? undefined
   const policy = await use(openPolicy(config.policy, { folder, lora, seed, valueHead: critic !== null }))
@@ -73,7 +85,7 @@ const learnQuestions = async <Problem>(
   const positions = modelShape(config)?.maxPositions
   const recipe = () =>
     rlcer(config, {
-      ...{ policy, problem: train, task, verifier, truth, positions, rubricAutomaton },
+      ...{ policy, problem: train, task, verifier, truth, positions, rubricAutomaton, figures },
       evaluate: evaluation(config, {
         ...{ policy, task, verifier: truth ?? verifier, test, positions, rubricAutomaton },
       }),

@@ -1,6 +1,7 @@
 /** @file Who decides whether thinking meets proposed criteria: settings. */
 
 import { z } from 'zod'
+import { thinkingJudgeSchema } from '../../grade/thinking/index.ts'
 
 const share = z.number().min(0).max(1)
 
@@ -9,6 +10,8 @@ export const verifierSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('exact') }),
   /** The same with verdicts turned round by chance, always the same ones of a rollout. */
   z.strictObject({ kind: z.literal('noisy'), flipRate: share.default(0.1) }),
+  /** A language model that is asked: endpoints, how it is asked, what it remembers. */
+  z.strictObject({ kind: z.literal('judge'), judge: thinkingJudgeSchema }),
   /** A model that learnt to: a checkpoint of `gradus train learned-verifier`. */
   z.strictObject({
     kind: z.literal('learned'),

@@ -1,19 +1,33 @@
 /** @file Who decides criteria in place of execution: a noisy hand, a model that learnt to. */
 
+import type { ChatModel } from '../../chat/chat-model.ts'
+import { judgeFleet } from '../../chat/index.ts'
+import { RUBRIC_VERIFIER } from '../../grade/thinking/index.ts'
 import type { Verdict } from '../../rubric/criterion.ts'
+import type { MetricGroup } from '../../runs/rows.ts'
+import { JudgeVerifier } from '../../tasks/judge-verifier.ts'
 import type { RubricatorTask, ThinkingVerifier, ThoughtResponse } from '../../tasks/thinking.ts'
 import { Rng } from '../../util/rng.ts'
+import { openThinkingJudging } from '../common/judging.ts'
 import { comesLater, type Purpose } from '../common/phase.ts'
 import { wholeModel } from '../common/starting-model.ts'
 import { LearnedVerifier } from '../learned-verifier/grader.ts'
 import type { RlcerConfig } from './config.ts'
 import type { Questions } from './questions.ts'
 
+/** Parts of a run in place of the configured ones. */
+export interface RlcerRunParts {
+  /** In place of the verifier's endpoints. */
+  verifierModel?: ChatModel
+}
+
 /** A verifier that is closed when the run ends. */
 export interface OpenVerifier<Problem> {
   verifier: ThinkingVerifier<Problem>
   /** Execution, where another one decides. */
   truth?: ThinkingVerifier<Problem>
+  /** What it did since it was last asked. */
+  figures?(): MetricGroup
   close(): Promise<void>
 }
 
@@ -24,6 +38,7 @@ export interface OpenVerifier<Problem> {
 export const openVerifier = async <Problem>(
   { verifier }: Pick<RlcerConfig, 'verifier'>,
   { task, exact }: Questions<Problem>,
+  { verifierModel }: RlcerRunParts = {},
 ): Promise<OpenVerifier<Problem>> => {
   const close = async () => {}
   switch (verifier.kind) {
@@ -31,6 +46,15 @@ export const openVerifier = async <Problem>(
       return { verifier: exact!, close }
     case 'noisy':
       return { verifier: noisyVerifier(exact!, verifier.flipRate), truth: exact, close }
+    case 'judge': {
+      const judging = openThinkingJudging(verifier.judge, RUBRIC_VERIFIER, verifierModel)
+      return {
+        verifier: new JudgeVerifier(judging.grader, task),
+        truth: exact,
+        figures: () => judging.figures(),
+        close: () => judging.close(),
+      }
+    }
     case 'learned': {
       const learned = await LearnedVerifier.open(verifier.folder, { threshold: verifier.threshold })
       return { verifier: learnedVerifier(learned, task), truth: exact, close: () => learned.close() }
@@ -38,8 +62,16 @@ export const openVerifier = async <Problem>(
   }
 }
 
-/** @throws CheckpointError for a folder without a model, where it need not come later */
-export const checkVerifier = ({ verifier }: Pick<RlcerConfig, 'verifier'>, purpose: Purpose): void => {
+/**
+ * Calls nothing.
+ * @throws CheckpointError for a folder without a model, where it need not come later; ConfigError for endpoints that cannot be used
+ */
+export const checkVerifier = (
+  { verifier }: Pick<RlcerConfig, 'verifier'>,
+  purpose: Purpose,
+  { verifierModel }: RlcerRunParts = {},
+): void => {
+  if (verifier.kind === 'judge' && !verifierModel) void judgeFleet(verifier.judge.fleet).close()
   if (verifier.kind === 'learned' && !comesLater(verifier.folder, purpose))
     wholeModel(verifier.folder, 'verifier.folder')
 }
