@@ -70,8 +70,10 @@ export const refineRubric = async (task: RubricTask, options: RefineOptions): Pr
 const NO_TOKENS: ChatUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 }
 
 /** The rubric with what it is about. */
-const marked = (rubric: Rubric, { about = rubric.about }: Pick<RefineOptions, 'about'>): Rubric =>
-  about === undefined ? rubric : { ...rubric, about }
+const marked = (rubric: Rubric, { about = rubric.about }: Pick<RefineOptions, 'about'>): Rubric => {
+  const { about: _, ...rest } = rubric
+  return about === undefined ? rubric : { about, ...rest }
+}
 
 const subjectOf = ({ about, subject }: RefineOptions): string =>
   subject ?? (about === 'thinking' ? 'the thinking' : 'the reasoning')
