@@ -1,18 +1,18 @@
 /** @file What a run of rit refuses before it trains; its plan refuses the same. */
 
+import { assertRoom } from '../../policy/local/sampler.ts'
 import { refusedLoss } from '../../policy/open.ts'
-import { hintsOf, PackingWorld, splitTrips, tripPrompt } from '../../tasks/checklist/index.ts'
+import { ARITHMETIC_TEST_SEED } from '../../tasks/arithmetic/index.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { assertTripsFit, thoughtModelConfig } from '../checklist/packing.ts'
 import { checkChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { withCriticLoss } from '../common/critic.ts'
 import { givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { groupRatios } from '../common/scaffold-schedule.ts'
-import { assertThoughtVocabulary } from '../common/starting-model.ts'
+import { assertArithmeticVocabulary, assertThoughtVocabulary } from '../common/starting-model.ts'
 import { type RitConfig, ritSchema } from './config.ts'
-import { packingRit } from './packing.ts'
 import { checkRubricSource, fileRubric } from './rubric.ts'
+import { freshShape, taskFigures, withTask } from './tasks.ts'
 
 const refuse = (key: string, expected: string, hint: string): never => {
   throw new ConfigError(`${key}: expected ${expected}`, { hint })
@@ -24,34 +24,31 @@ const refuse = (key: string, expected: string, hint: string): never => {
  */
 export const check = (config: RitConfig, purpose: Purpose): string | null => {
   checkSettings(config)
-  const given = givenModel(config, 'checklist-cold-start', purpose)
-  checkPacking(config, given)
+  withTask(config, kit => checkRubricSource(config, kit))
+  if (config.rubric.file !== null) fileRubric(config.rubric.file)
+  const { kind } = config.task
+  const coldStart = kind === 'packing' ? 'checklist-cold-start' : 'arithmetic-cold-start'
+  const given = givenModel(config, coldStart, purpose)
+  if (given !== null) {
+    if (kind === 'packing') assertThoughtVocabulary(given)
+    else assertArithmeticVocabulary(given)
+  }
+  if (config.coldStart !== null) checkChecklistColdStart({ ...config.coldStart, thinking: true })
+  checkRoom(config, given)
   return given
 }
 
-const checkPacking = (config: RitConfig, given: string | null): void => {
-  const { coldStart, task, rollout, scaffold } = config
-  checkRubricSource(config, packingRit(config))
-  if (config.rubric.file !== null) fileRubric(config.rubric.file)
-  if (given !== null) assertThoughtVocabulary(given)
-  if (coldStart !== null) checkChecklistColdStart({ ...coldStart, thinking: true })
-  const shape = startShape(config, thoughtModelConfig)
-  if (shape && scaffold !== null)
-    assertTripsFit(new PackingWorld(task.world), splitTrips().test, rollout.maxTokens, shape)
-}
-
-/** Longest prompt of packing with its whole rubric shown, tokens. */
-export const longestTripPrompt = ({ task, scaffold }: RitConfig): number => {
-  const world = new PackingWorld(task.world)
-  return Math.max(
-    ...splitTrips().test.map(
-      trip => tripPrompt(trip, scaffold ? hintsOf(world.rubric(trip).criteria) : []).length,
-    ),
-  )
+/** Prompts, with all that a scaffold shows, leave room for a response where the model is known that answers. */
+const checkRoom = (config: RitConfig, given: string | null): void => {
+  const shape = startShape(config, freshShape(config))
+  if (shape === null || (given === null && config.coldStart === null)) return
+  const { longestPrompt } = taskFigures(config)
+  assertRoom('the longest prompt', longestPrompt, config.rollout.maxTokens, shape.maxPositions)
 }
 
 /** Refuses settings of which one would silently be ignored. @throws ConfigError naming the setting and what to do */
 export const checkSettings = (config: RitConfig): void => {
+  checkTask(config)
   checkReward(config)
   checkCredit(config)
   checkScaffold(config)
@@ -64,6 +61,30 @@ export const checkSettings = (config: RitConfig): void => {
     )
   const reason = refusedLoss(policy, { valueHead: critic !== null }, withCriticLoss(config.loss, critic))
   if (reason !== null) throw new ConfigError(`loss${reason}`)
+}
+
+const checkTask = ({ task, seed, coldStart, scaffold }: RitConfig): void => {
+  const usual = ritSchema.parse({}).task
+  const own = { packing: ['world'], arithmetic: ['operations', 'problems'] } as const
+  const other = task.kind === 'packing' ? 'arithmetic' : 'packing'
+  for (const key of own[other])
+    if (JSON.stringify(task[key]) !== JSON.stringify(usual[key]))
+      refuse(
+        `task.${key}`,
+        `nothing with task "${task.kind}"`,
+        `set task.kind to "${other}", or leave it out`,
+      )
+  if (task.kind === 'packing') return
+  if (String(seed).startsWith(ARITHMETIC_TEST_SEED))
+    refuse('seed', 'another one: this names held-out problems', 'choose another training seed')
+  if (coldStart !== null)
+    refuse('coldStart', 'nothing with task "arithmetic"', 'it teaches packing; start from model.folder')
+  if (scaffold !== null)
+    refuse(
+      'scaffold',
+      'nothing with task "arithmetic", whose answers have no rubric that could be shown',
+      'leave it out',
+    )
 }
 
 const checkReward = ({ reward, control, fusion, thinkingBy, rubric, normalise }: RitConfig): void => {

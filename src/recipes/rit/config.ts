@@ -5,6 +5,7 @@ import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { adaptiveWeightSchema } from '../../rl/adaptive-weight.ts'
 import { GATES } from '../../rl/fusion.ts'
 import { lossSettingSchema, modelSchema, reinforcementShape, rolloutSchema } from '../../train/config.ts'
+import { operationsSchema } from '../arithmetic-cold-start/config.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
 import { criticSchema } from '../common/critic.ts'
 import { scaffoldShape } from '../common/scaffold-schedule.ts'
@@ -17,8 +18,8 @@ const taskSchema = z.strictObject({
   kind: z.enum(['packing', 'arithmetic']).default('packing'),
   /** Seed of the world of packing: its usual things and hidden rubrics (packing). */
   world: z.union([z.int(), z.string()]).default('packing'),
-  /** Operations of a chain (arithmetic). */
-  operations: size.default(4),
+  /** Fewest and most operations of a chain (arithmetic). */
+  operations: operationsSchema.prefault({}),
   /** Problems that training draws from before it begins again (arithmetic). */
   problems: size.default(4096),
 })

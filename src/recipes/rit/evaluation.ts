@@ -9,7 +9,7 @@ import { drawResponses, satisfaction } from '../checklist/evaluate.ts'
 import type { Evaluate } from '../common/evaluation.ts'
 import { testProblems } from '../common/test-problems.ts'
 import type { RitConfig } from './config.ts'
-import { JUDGES, judgedBy } from './judges.ts'
+import { JUDGES, judgedBy, type ScriptedJudge, TRAINING_JUDGE } from './judges.ts'
 import type { RitTask } from './task.ts'
 import { thinkingScore, verifyThinking } from './thinking.ts'
 
@@ -64,9 +64,8 @@ export const evaluation =
         return typeof score === 'number' ? [score] : []
       })
       const judged = JUDGES.map(judge => {
-        const scores = known.flatMap(
-          i => judgedBy(judge, kit.answerRubric(problems[p]), answers[i].verdicts, items[i].key) ?? [],
-        )
+        const rubric = rubricFor(judge, kit, problems[p])
+        const scores = known.flatMap(i => judgedBy(judge, rubric, answers[i].verdicts, items[i].key) ?? [])
         return [judge.name, scores.length > 0 ? mean(scores) : null] as const
       })
       const scores: Scores = {
@@ -99,6 +98,13 @@ export const evaluation =
     }
     return [last ? withGap(row, earlier()) : row]
   }
+
+/** What a judge looks at: training's at what training pays for. */
+const rubricFor = <Problem>(
+  judge: ScriptedJudge,
+  { answerRubric, heldOutRubric = answerRubric }: RitTask<Problem>,
+  problem: Problem,
+): Rubric => (judge === TRAINING_JUDGE ? answerRubric(problem) : heldOutRubric(problem))
 
 /** What the score of an answer is called: right or wrong, or by how much. */
 export const primaryOf = ({ binary }: Pick<RitTask<never>, 'binary'>): string =>

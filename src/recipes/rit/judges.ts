@@ -13,9 +13,12 @@ export interface ScriptedJudge {
   errs: number
 }
 
+/** Judges as training does. */
+export const TRAINING_JUDGE: ScriptedJudge = { name: 'judge.train', taste: 0, errs: 0 }
+
 /** The judge of training, and four that it never hears (spec 3.6: five judges). */
 export const JUDGES: readonly ScriptedJudge[] = [
-  { name: 'judge.train', taste: 0, errs: 0 },
+  TRAINING_JUDGE,
   { name: 'judge.held-1', taste: 0.7, errs: 0 },
   { name: 'judge.held-2', taste: 0.7, errs: 0.05 },
   { name: 'judge.held-3', taste: 0, errs: 0.1 },

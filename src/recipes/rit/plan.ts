@@ -1,13 +1,12 @@
 /** @file What a run of rit would do and need. Nothing is run or called. */
 
-import { splitTrips } from '../../tasks/checklist/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
-import { thoughtModelConfig } from '../checklist/packing.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { shorterStart } from '../common/test-problems.ts'
-import { check, longestTripPrompt } from './check.ts'
+import { check } from './check.ts'
 import type { RitConfig } from './config.ts'
+import { freshShape, taskFigures } from './tasks.ts'
 
 /** How both rewards become one. */
 const rewardWords = ({ reward, fusion, thinkingBy, normalise, control }: RitConfig): string => {
@@ -29,11 +28,10 @@ const rewardWords = ({ reward, fusion, thinkingBy, normalise, control }: RitConf
 export const planRit = (config: RitConfig): RunPlan => {
   check(config, 'plan')
   const { rollout, steps, rubric, scaffold, critic, evaluation } = config
-  const { train, test } = splitTrips()
-  const longest = longestTripPrompt(config)
-  const { start, parameters, learning, memory, work, sizes } = planTraining(config, thoughtModelConfig, {
-    tokens: longest,
-    longest,
+  const { train, test, promptTokens, longestPrompt } = taskFigures(config)
+  const { start, parameters, learning, memory, work, sizes } = planTraining(config, freshShape(config), {
+    tokens: promptTokens,
+    longest: longestPrompt,
     together: rollout.prompts * (scaffold ? rollout.samples : 1),
   })
   const { tokensPerStep } = work
@@ -41,7 +39,7 @@ export const planRit = (config: RitConfig): RunPlan => {
     lines: [
       `model        ${start}`,
       parameters,
-      `data         packing lists with thinking, ${train.length} trips to train on, ${formatInteger(test.length)} to test on`,
+      `data         ${config.task.kind === 'packing' ? 'packing lists' : 'chains of arithmetic'} with thinking, ${formatInteger(train)} to train on, ${formatInteger(test)} to test on`,
       `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
       `rubric       ${rubric.source}${rubric.file === null ? '' : ` (${rubric.file})`}`,
       `reward       ${rewardWords(config)}`,
@@ -51,7 +49,7 @@ export const planRit = (config: RitConfig): RunPlan => {
           ]
         : []),
       `optimiser    ${critic === null ? 'GRPO' : 'PPO with a critic'}, AdamW, ${config.minibatches * config.epochs} updates a step, ${learning}`,
-      `evaluation   ${formatInteger(Math.min(evaluation.problems, test.length))} problems x ${evaluation.samples} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, test.length))} x ${evaluation.samplesBetween} every ${evaluation.every} steps between` : ''}`,
+      `evaluation   ${formatInteger(Math.min(evaluation.problems, test))} problems x ${evaluation.samples} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, test))} x ${evaluation.samplesBetween} every ${evaluation.every} steps between` : ''}`,
       ...memory,
     ],
     json: { steps, prompts: rollout.prompts, samples: rollout.samples, ...work, ...sizes },

@@ -18,6 +18,19 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
       evaluation: { problems: 200, every: 40, problemsBetween: 150 },
     },
   },
+  arithmetic: {
+    summary: '80 steps on arithmetic, whose answers are right or wrong, from a shipped start',
+    config: {
+      model: { folder: 'package:models/arithmetic-start' },
+      task: { kind: 'arithmetic' },
+      // As the paper has it for answers that are right or wrong.
+      fusion: { alpha: 1 },
+      ...MINIATURE,
+      rollout: { ...MINIATURE.rollout, maxTokens: 96 },
+      steps: 80,
+      evaluation: { problems: 200, every: 40, problemsBetween: 150 },
+    },
+  },
   full: {
     summary: 'the miniature of the experiments: 300 steps of twice as many prompts',
     config: {

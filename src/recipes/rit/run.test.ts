@@ -231,7 +231,7 @@ describe('rit refuses', () => {
     () => {
       const config = ritSchema.parse({ model: { folder: 'package:models/packing-start' } })
       expect(() => ritEntry.plan(config)).toThrow(
-        "expected a model of the packing task with thinking's 131 words",
+        "expected a model of the packing task with thinking's 131 tokens",
       )
     },
     SLOW_MS,
@@ -242,5 +242,54 @@ describe('rit refuses', () => {
     const lines = ritEntry.plan(config).lines.join('\n')
     expect(lines).toContain('alpha from 0.5, adaptive, gate min')
     expect(lines).toContain('PPO with a critic')
+  })
+})
+
+describe('a run of rit on arithmetic', () => {
+  const arithmetic = {
+    model: { folder: 'package:models/arithmetic-start' },
+    task: { kind: 'arithmetic' },
+    rollout: { prompts: 2, samples: 4, maxTokens: 96 },
+    fusion: { alpha: 1 },
+    dropZero: false,
+  }
+
+  it(
+    'pays right answers by how they were reached, and nothing for wrong ones',
+    async () => {
+      await train('arithmetic', { ...arithmetic, steps: 2 })
+      const rows = readRollouts(join(folder, 'arithmetic'))
+      for (const { correct, reward, parts } of rows)
+        expect(reward).toBeCloseTo(correct ? Number(parts!.thinking) : 0, 12)
+      const [start] = readEvals(join(folder, 'arithmetic'))
+      expect(start.primary).toBe('accuracy')
+      expect(Object.keys(start.scores)).toEqual(
+        expect.arrayContaining(['accuracy', 'pass@1', 'pass@2', 'thinking']),
+      )
+      expect(start.scores['judge.train'].value).toBe(start.scores.accuracy.value)
+      expect(start.scores.accuracy.value).toBeGreaterThan(0)
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'conditional and min are the same run',
+    async () => {
+      await train('arithmetic-conditional', {
+        ...arithmetic,
+        steps: 2,
+        fusion: { alpha: 1, gate: 'conditional' },
+      })
+      expect(metricsOf('arithmetic-conditional')).toEqual(metricsOf('arithmetic'))
+    },
+    SLOW_MS,
+  )
+
+  it('refuses what is about packing', () => {
+    const plan = (more: object) => () => ritEntry.plan(ritSchema.parse({ ...arithmetic, ...more }))
+    expect(plan({ scaffold: {} })).toThrow('scaffold: expected nothing with task "arithmetic"')
+    expect(plan({ task: { kind: 'arithmetic', world: 'other' } })).toThrow('task.world: expected nothing')
+    expect(plan({ seed: 'held-out:arithmetic' })).toThrow('seed: expected another one')
+    expect(plan({ model: { folder: MODEL } })).toThrow("expected a model of the arithmetic task's")
   })
 })

@@ -15,10 +15,10 @@ import { loopSettings, reinforce } from '../common/training.ts'
 import { check } from './check.ts'
 import type { RitConfig } from './config.ts'
 import { evaluation } from './evaluation.ts'
-import { packingRit } from './packing.ts'
 import { rit } from './recipe.ts'
 import { RUBRIC_FILE, thinkingRubric } from './rubric.ts'
 import type { RitTask } from './task.ts'
+import { withTask } from './tasks.ts'
 
 const COLD_START = 'cold-start'
 
@@ -33,7 +33,7 @@ export const runRit = async (config: RitConfig, options: RunOptions): Promise<Ru
       model: config.model.folder ?? 'cold start of this run',
       seed: config.seed,
       steps: config.steps,
-      primarySet: packingRit(config).testName,
+      primarySet: withTask(config, ({ testName }) => testName),
     },
     configHash: decidingHash(config),
     mayLackCheckpoint: (dir: string) => config.coldStart !== null && existsSync(join(dir, COLD_START)),
@@ -43,7 +43,7 @@ export const runRit = async (config: RitConfig, options: RunOptions): Promise<Ru
       runChecklistColdStart({ ...config.coldStart!, thinking: true, monitors: config.monitors }, phase)
     const folder = given ?? (await runPhase(join(open.run.dir, COLD_START), options, coldStart))
     if (folder === null) return { step: 0, finished: false }
-    return learnTask(config, open, folder, packingRit(config), options)
+    return withTask(config, kit => learnTask(config, open, folder, kit, options))
   })
 }
 

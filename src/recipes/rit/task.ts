@@ -19,6 +19,8 @@ export interface RitTask<Problem> {
   verifier: ThinkingVerifier<Problem>
   /** By what answers are judged; the criteria are those of the verdicts of `gradeAnswers`, and can be shown in a prompt where it takes hints. */
   answerRubric(problem: Problem): Rubric
+  /** What judges that training never hears look at, where that is more than training's does. */
+  heldOutRubric?(problem: Problem): Rubric
   /** What good thinking is, by whoever made the task; absent where nobody knows. */
   oracle?: Rubric
   /** The same judge as far as evaluation is concerned: exact where there is one. */
