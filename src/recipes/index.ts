@@ -5,9 +5,9 @@ import { checklistColdStart } from './checklist-cold-start/entry.ts'
 import type { RecipeEntry } from './common/recipe.ts'
 import { learnedVerifier } from './learned-verifier/entry.ts'
 import { logicColdStart } from './logic-cold-start/entry.ts'
+import { logicRubricStart } from './logic-rubric-start/entry.ts'
 import { ritEntry } from './rit/entry.ts'
 import { rlcerEntry } from './rlcer/entry.ts'
-import { logicRubricStart } from './logic-rubric-start/entry.ts'
 import { rubricAsRewardEntry } from './rubric-as-reward/entry.ts'
 import { ruscarlEntry } from './ruscarl/entry.ts'
 
@@ -21,9 +21,9 @@ export {
   checklistColdStart,
   learnedVerifier,
   logicColdStart,
+  logicRubricStart,
   ritEntry as rit,
   rlcerEntry as rlcer,
-  logicRubricStart,
   rubricAsRewardEntry as rubricAsReward,
   ruscarlEntry as ruscarl,
 }

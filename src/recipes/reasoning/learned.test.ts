@@ -134,7 +134,7 @@ describe('a verifier that learnt from labels', () => {
       model: { shape: { hiddenSize: 32, layers: 1, heads: 2, maxPositions: 96 } },
       optimizer: { learningRate: { kind: 'constant', peak: 1e-2 } },
     })
-    const { checkpoint } = await runLearnedVerifier(config, { dir: join(folder, 'run') })
+    const { checkpoint } = await runLearnedVerifier(config, { dir: join(folder, 'run'), resume: false })
     const learned = await LearnedVerifier.open(checkpoint!)
     try {
       const said = await new LearnedThinkingVerifier(learned, task).verify(items)
