@@ -76,6 +76,38 @@ describe('results worked out again', () => {
     expect(statSync(join(folder, 'runs.jsonl.gz')).size).toBeLessThan(150_000)
   })
 
+  it('keep what a figure that is made of others reads, and work a trend out again', () => {
+    const [first] = fakeRegistration().claims
+    const registration = fakeRegistration({
+      claims: [
+        { ...first, id: 'TREND', metric: 'score', test: 'trend' },
+        {
+          id: 'BOTH',
+          statement: 'Both fall.',
+          arms: { a: 'better' },
+          metric: {
+            name: 'all-of',
+            of: [
+              { metric: { name: 'curve', key: 'idle', statistic: 'change' }, above: 0 },
+              { metric: { name: 'curve', key: 'entropy', statistic: 'change' }, below: 0 },
+            ],
+          },
+          test: 'share',
+          atLeast: 0.8,
+          smallestEffect: 0,
+        },
+      ],
+    })
+    const { folder, result } = leave('trend', registration)
+    const [slim] = readSlimRuns(folder)!.runs
+    expect(slim.metrics.every(row => typeof row.idle === 'number')).toBe(true)
+    const again = recompute(folder, NOW)
+    expect(again.differences).toEqual([])
+    expect(plain(again.result.claims)).toEqual(plain(result.claims))
+    expect(result.claims.map(({ status }) => status)).toEqual(['reproduced', 'reproduced'])
+    expect(renderPaperReport(again.result, again.runs)).toContain('trend better … plain … worse')
+  })
+
   it('tell where they come out otherwise than their files say, and write them anew when asked', () => {
     const { folder } = leave('changed')
     const path = join(folder, 'FAKE-5.json')

@@ -1,6 +1,13 @@
 import { expect, it } from 'vitest'
 import type { Credited } from '../rl/rollout.ts'
-import { keptRollouts, partMeans, rewardFigures, rolloutRow, spokenTurns } from './lesson-rows.ts'
+import {
+  keptRollouts,
+  lessonFigures,
+  partMeans,
+  rewardFigures,
+  rolloutRow,
+  spokenTurns,
+} from './lesson-rows.ts'
 
 const kept = (step: number, rewards: readonly (number | null)[]) =>
   keptRollouts(
@@ -31,6 +38,23 @@ const groups = [
 it('means leave out what is not known', () => {
   expect(rewardFigures(groups)).toEqual({ reward: 0.5, rewardStd: 0.5 })
   expect(partMeans(groups)).toEqual({ right: 0.5, asked: 0.5 })
+})
+
+it('counts the tokens of all roles, and of what was sampled in vain', () => {
+  const rollout = (role: string, written: number) => ({
+    role,
+    turns: [{ start: 0, end: written }],
+    tokens: Int32Array.from({ length: written }),
+    mask: Uint8Array.from({ length: written }, () => 1),
+    end: 'stop' as const,
+  })
+  const drawn = [rollout('reasoner', 3), rollout('rubricator', 5), rollout('rubricator', 7)] as never[]
+  const learnt = drawn.slice(0, 2).map(one => ({ rollout: one })) as never[]
+  expect(lessonFigures(learnt, drawn)).toMatchObject({
+    tokens: 15,
+    rollouts: 3,
+    roleTokens: { reasoner: 3, rubricator: 5 },
+  })
 })
 
 it('has no figures of nothing', () => {

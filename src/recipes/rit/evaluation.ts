@@ -4,6 +4,7 @@ import { bestOfN, judgeGap, passAtK } from '../../eval/index.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import type { EvalItem, EvalRow, Score } from '../../runs/rows.ts'
+import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import { drawResponses, satisfaction } from '../checklist/evaluate.ts'
 import type { Evaluate } from '../common/evaluation.ts'
@@ -74,6 +75,10 @@ export const evaluation =
           known.map(i => answers[i].score!),
         ),
         thinking: thoughts.length > 0 ? mean(thoughts) : null,
+        ...firstThought(
+          items[own[0]].response,
+          thinkingScore(oracleOf(problems[p]), items[own[0]].response, verdicts[own[0]]),
+        ),
         ...(!between && Object.fromEntries(judged)),
       }
       return [{ id: kit.task.name(problems[p]), scores: present(scores) }]
@@ -135,6 +140,14 @@ const answerScores = ({ binary }: Pick<RitTask<never>, 'binary'>, scores: readon
   }
 }
 
+/** Of single problems alone, for who compares one trace of each arm: the first sample's score, and its length. */
+const OF_ITEMS: readonly string[] = ['thinkingFirst', 'thinkingWords']
+
+const firstThought = ({ thinking }: ThoughtResponse, score: unknown): Scores => ({
+  thinkingFirst: typeof score === 'number' ? score : null,
+  thinkingWords: thinking.split(/\s+/).filter(word => word !== '').length,
+})
+
 const present = (scores: Scores): Record<string, number> =>
   Object.fromEntries(
     Object.entries(scores).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
@@ -142,7 +155,8 @@ const present = (scores: Scores): Record<string, number> =>
 
 /** Mean of each score with its interval over problems. */
 const summary = (items: readonly EvalItem[]): Record<string, Score> => {
-  const names = [...new Set(items.flatMap(({ scores }) => Object.keys(scores)))]
+  const all = [...new Set(items.flatMap(({ scores }) => Object.keys(scores)))]
+  const names = all.filter(name => !OF_ITEMS.includes(name))
   return Object.fromEntries(
     names.map(name => {
       const values = items.flatMap(({ scores }) => scores[name] ?? [])

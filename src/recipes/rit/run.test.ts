@@ -71,6 +71,12 @@ describe('a run of rit on packing', () => {
         [2, 3, 1],
         [4, 4, 2],
       ])
+      // The first sample's thinking alone is kept of single problems, and is no score of the set.
+      for (const { items, scores } of evals) {
+        expect(items!.every(item => (item.scores.thinkingWords ?? -1) >= 0)).toBe(true)
+        expect(items!.every(item => typeof item.scores.thinkingFirst === 'number')).toBe(true)
+        expect(Object.keys(scores)).not.toContain('thinkingWords')
+      }
       const [start, between, end] = evals.map(({ scores }) => Object.keys(scores))
       for (const name of ['rubric', 'pass@1', 'avg@2', 'max@2', 'thinking', 'judge.train', 'judge.held-4'])
         expect(start, name).toContain(name)
