@@ -9,6 +9,7 @@ import { drawResponses, satisfaction } from '../checklist/evaluate.ts'
 import type { Evaluate } from '../common/evaluation.ts'
 import { testProblems } from '../common/test-problems.ts'
 import type { RitConfig } from './config.ts'
+import { wordCount } from './figures.ts'
 import { JUDGES, judgedBy, type ScriptedJudge, TRAINING_JUDGE } from './judges.ts'
 import type { RitTask } from './task.ts'
 import { thinkingScore, verifyThinking } from './thinking.ts'
@@ -74,7 +75,12 @@ export const evaluation =
           known.map(i => answers[i].score!),
         ),
         thinking: thoughts.length > 0 ? mean(thoughts) : null,
-        ...(!between && Object.fromEntries(judged)),
+        // Of one trace, so that traces of several policies can be set against each other, also of like length.
+        thinkingFirst: numberOr(
+          thinkingScore(oracleOf(problems[p]), items[own[0]].response, verdicts[own[0]]),
+        ),
+        thinkingWords: wordCount(items[own[0]].response.thinking),
+        ...(!between && kit.scriptedJudges && Object.fromEntries(judged)),
       }
       return [{ id: kit.task.name(problems[p]), scores: present(scores) }]
     }
@@ -86,7 +92,7 @@ export const evaluation =
       samples,
       temperature,
       scores: {
-        ...summary(rows),
+        ...summary(rows.map(withoutTrace)),
         thinkingClosed: { value: mean(items.map(({ response }) => Number(response.closed))) },
         wellFormed: { value: mean(answers.map(({ wellFormed }) => Number(wellFormed))) },
       },
@@ -134,6 +140,17 @@ const answerScores = ({ binary }: Pick<RitTask<never>, 'binary'>, scores: readon
     [`pass@${k}`]: passAtK(scores.length, right, k),
   }
 }
+
+const numberOr = (score: number | null | 'none'): number | null => (typeof score === 'number' ? score : null)
+
+/** What stands in the items alone: it is about single traces. */
+const withoutTrace = ({
+  scores: { thinkingFirst: _, thinkingWords: __, ...scores },
+  ...item
+}: EvalItem): EvalItem => ({
+  ...item,
+  scores,
+})
 
 const present = (scores: Scores): Record<string, number> =>
   Object.fromEntries(
