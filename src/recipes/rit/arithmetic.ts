@@ -93,6 +93,7 @@ export const arithmeticRit = ({
       items.map(({ problem, response }) =>
         readThinking(problem, response.thinking).steps.map(step => !step.jump && isRight(step)),
       ),
+    scriptedJudges: true,
     show: decodeText,
     notes: [],
     close: async () => {},

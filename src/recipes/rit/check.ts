@@ -1,18 +1,20 @@
 /** @file What a run of rit refuses before it trains; its plan refuses the same. */
 
+import { judgeFleet } from '../../chat/index.ts'
+import { chatFormatOf } from '../../model/chat-format.ts'
 import { assertRoom } from '../../policy/local/sampler.ts'
 import { refusedLoss } from '../../policy/open.ts'
 import { ARITHMETIC_TEST_SEED } from '../../tasks/arithmetic/index.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { checkChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { withCriticLoss } from '../common/critic.ts'
-import { givenModel, type Purpose } from '../common/phase.ts'
+import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { groupRatios } from '../common/scaffold-schedule.ts'
 import { assertArithmeticVocabulary, assertThoughtVocabulary } from '../common/starting-model.ts'
 import { type RitConfig, ritSchema } from './config.ts'
 import { checkRubricSource, fileRubric } from './rubric.ts'
-import { freshShape, taskFigures, withTask } from './tasks.ts'
+import { freshShape, knownOf, taskFigures } from './tasks.ts'
 
 const refuse = (key: string, expected: string, hint: string): never => {
   throw new ConfigError(`${key}: expected ${expected}`, { hint })
@@ -24,18 +26,24 @@ const refuse = (key: string, expected: string, hint: string): never => {
  */
 export const check = (config: RitConfig, purpose: Purpose): string | null => {
   checkSettings(config)
-  withTask(config, kit => checkRubricSource(config, kit))
-  if (config.rubric.file !== null) fileRubric(config.rubric.file)
+  checkRubricSource(config, knownOf(config))
+  const { file } = config.rubric
+  if (file !== null && !comesLater(file, purpose)) fileRubric(file)
+  if (config.judge !== null) void judgeFleet(config.judge.fleet).close()
   const { kind } = config.task
-  const coldStart = kind === 'packing' ? 'checklist-cold-start' : 'arithmetic-cold-start'
+  const coldStart = kind === 'arithmetic' ? 'arithmetic-cold-start' : 'checklist-cold-start'
   const given = givenModel(config, coldStart, purpose)
-  if (given !== null) {
-    if (kind === 'packing') assertThoughtVocabulary(given)
-    else assertArithmeticVocabulary(given)
-  }
+  if (given !== null) assertReads(config, given)
   if (config.coldStart !== null) checkChecklistColdStart({ ...config.coldStart, thinking: true })
-  checkRoom(config, given)
+  if (kind !== 'questions') checkRoom(config, given)
   return given
+}
+
+/** The model reads the words of the task. @throws CheckpointError */
+const assertReads = ({ task: { kind } }: RitConfig, folder: string): void => {
+  if (kind === 'packing') assertThoughtVocabulary(folder)
+  else if (kind === 'arithmetic') assertArithmeticVocabulary(folder)
+  else chatFormatOf(folder, 'task "questions"')
 }
 
 /** Prompts, with all that a scaffold shows, leave room for a response where the model is known that answers. */
@@ -63,26 +71,34 @@ export const checkSettings = (config: RitConfig): void => {
   if (reason !== null) throw new ConfigError(`loss${reason}`)
 }
 
-const checkTask = ({ task, seed, coldStart, scaffold }: RitConfig): void => {
+/** Settings of each task that the others do not know. */
+const OWN = {
+  packing: ['world'],
+  arithmetic: ['operations', 'problems'],
+  questions: ['questions'],
+} as const
+
+const checkTask = ({ task, seed, coldStart, scaffold, judge }: RitConfig): void => {
   const usual = ritSchema.parse({}).task
-  const own = { packing: ['world'], arithmetic: ['operations', 'problems'] } as const
-  const other = task.kind === 'packing' ? 'arithmetic' : 'packing'
-  for (const key of own[other])
-    if (JSON.stringify(task[key]) !== JSON.stringify(usual[key]))
-      refuse(
-        `task.${key}`,
-        `nothing with task "${task.kind}"`,
-        `set task.kind to "${other}", or leave it out`,
-      )
+  for (const [kind, keys] of Object.entries(OWN))
+    for (const key of keys)
+      if (kind !== task.kind && JSON.stringify(task[key]) !== JSON.stringify(usual[key]))
+        refuse(
+          `task.${key}`,
+          `nothing with task "${task.kind}"`,
+          `set task.kind to "${kind}", or leave it out`,
+        )
+  if (task.kind === 'questions' && judge === null)
+    refuse('judge', 'one with task "questions", whose thinking no rule checks', 'set judge.fleet.endpoints')
   if (task.kind === 'packing') return
   if (String(seed).startsWith(ARITHMETIC_TEST_SEED))
     refuse('seed', 'another one: this names held-out problems', 'choose another training seed')
   if (coldStart !== null)
-    refuse('coldStart', 'nothing with task "arithmetic"', 'it teaches packing; start from model.folder')
+    refuse('coldStart', `nothing with task "${task.kind}"`, 'it teaches packing; start from model.folder')
   if (scaffold !== null)
     refuse(
       'scaffold',
-      'nothing with task "arithmetic", whose answers have no rubric that could be shown',
+      `nothing with task "${task.kind}", whose answers have no rubric to show`,
       'leave it out',
     )
 }

@@ -1,9 +1,11 @@
 /** @file Configuration of the rit recipe; defaults are the paper's where it gives them, the miniature's sizes elsewhere. */
 
 import { z } from 'zod'
+import { thinkingJudgeSchema } from '../../grade/thinking/index.ts'
 import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { adaptiveWeightSchema } from '../../rl/adaptive-weight.ts'
 import { GATES } from '../../rl/fusion.ts'
+import { questionTaskShape } from '../../tasks/questions/index.ts'
 import { lossSettingSchema, modelSchema, reinforcementShape, rolloutSchema } from '../../train/config.ts'
 import { operationsSchema } from '../arithmetic-cold-start/config.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
@@ -14,14 +16,25 @@ const share = z.number().min(0).max(1)
 const size = z.int().positive()
 
 const taskSchema = z.strictObject({
-  /** `packing`: lists with a score between 0 and 1; `arithmetic`: answers that are right or wrong. */
-  kind: z.enum(['packing', 'arithmetic']).default('packing'),
+  /**
+   * `packing`: lists with a score between 0 and 1; `arithmetic`: answers that are right or wrong; `questions`: of files, answered
+   * by a chat model.
+   */
+  kind: z.enum(['packing', 'arithmetic', 'questions']).default('packing'),
   /** Seed of the world of packing: its usual things and hidden rubrics (packing). */
   world: z.union([z.int(), z.string()]).default('packing'),
   /** Fewest and most operations of a chain (arithmetic). */
   operations: operationsSchema.prefault({}),
   /** Problems that training draws from before it begins again (arithmetic). */
   problems: size.default(4096),
+  /** Files and formats (questions). */
+  questions: z
+    .strictObject({
+      ...questionTaskShape,
+      /** Without `</think>` there is no answer (spec 1.3). */
+      thinkTags: questionTaskShape.thinkTags.unwrap().default('required'),
+    })
+    .prefault({}),
 })
 
 /** Where thinking rubrics come from, from nothing to the best that can be known (spec 3.2, 10.2: RIT-4). */
@@ -84,6 +97,8 @@ export const ritSchema = z.strictObject({
   /** Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder` (packing). */
   coldStart: checklistPhaseSchema.nullable().default(null),
   rubric: rubricSchema.prefault({}),
+  /** A language model that judges thinking, and open answers; null: the task's own, which executes criteria (not questions). */
+  judge: thinkingJudgeSchema.nullable().default(null),
   /** What is paid: both fused; the response alone (ORM); thinking alone (w/o RR), without a gate. */
   reward: z.enum(['fused', 'response', 'thinking']).default('fused'),
   /** Thinking is judged by the rubric, or step by step as a process reward model does (the arm PRM). */

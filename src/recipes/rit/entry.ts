@@ -12,5 +12,5 @@ export const ritEntry: RecipeEntry<RitConfig> = {
   schema: ritSchema,
   presets,
   plan: planRit,
-  run: runRit,
+  run: (config, options) => runRit(config, options),
 }

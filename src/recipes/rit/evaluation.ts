@@ -4,12 +4,12 @@ import { bestOfN, judgeGap, passAtK } from '../../eval/index.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import type { EvalItem, EvalRow, Score } from '../../runs/rows.ts'
-import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import { drawResponses, satisfaction } from '../checklist/evaluate.ts'
 import type { Evaluate } from '../common/evaluation.ts'
 import { testProblems } from '../common/test-problems.ts'
 import type { RitConfig } from './config.ts'
+import { wordCount } from './figures.ts'
 import { JUDGES, judgedBy, type ScriptedJudge, TRAINING_JUDGE } from './judges.ts'
 import type { RitTask } from './task.ts'
 import { thinkingScore, verifyThinking } from './thinking.ts'
@@ -75,11 +75,12 @@ export const evaluation =
           known.map(i => answers[i].score!),
         ),
         thinking: thoughts.length > 0 ? mean(thoughts) : null,
-        ...firstThought(
-          items[own[0]].response,
+        // Of one trace, so that traces of several policies can be set against each other, also of like length.
+        thinkingFirst: numberOr(
           thinkingScore(oracleOf(problems[p]), items[own[0]].response, verdicts[own[0]]),
         ),
-        ...(!between && Object.fromEntries(judged)),
+        thinkingWords: wordCount(items[own[0]].response.thinking),
+        ...(!between && kit.scriptedJudges && Object.fromEntries(judged)),
       }
       return [{ id: kit.task.name(problems[p]), scores: present(scores) }]
     }
@@ -91,7 +92,7 @@ export const evaluation =
       samples,
       temperature,
       scores: {
-        ...summary(rows),
+        ...summary(rows.map(withoutTrace)),
         thinkingClosed: { value: mean(items.map(({ response }) => Number(response.closed))) },
         wellFormed: { value: mean(answers.map(({ wellFormed }) => Number(wellFormed))) },
       },
@@ -140,12 +141,15 @@ const answerScores = ({ binary }: Pick<RitTask<never>, 'binary'>, scores: readon
   }
 }
 
-/** Of single problems alone, for who compares one trace of each arm: the first sample's score, and its length. */
-const OF_ITEMS: readonly string[] = ['thinkingFirst', 'thinkingWords']
+const numberOr = (score: number | null | 'none'): number | null => (typeof score === 'number' ? score : null)
 
-const firstThought = ({ thinking }: ThoughtResponse, score: unknown): Scores => ({
-  thinkingFirst: typeof score === 'number' ? score : null,
-  thinkingWords: thinking.split(/\s+/).filter(word => word !== '').length,
+/** What stands in the items alone: it is about single traces. */
+const withoutTrace = ({
+  scores: { thinkingFirst: _, thinkingWords: __, ...scores },
+  ...item
+}: EvalItem): EvalItem => ({
+  ...item,
+  scores,
 })
 
 const present = (scores: Scores): Record<string, number> =>
@@ -155,8 +159,7 @@ const present = (scores: Scores): Record<string, number> =>
 
 /** Mean of each score with its interval over problems. */
 const summary = (items: readonly EvalItem[]): Record<string, Score> => {
-  const all = [...new Set(items.flatMap(({ scores }) => Object.keys(scores)))]
-  const names = all.filter(name => !OF_ITEMS.includes(name))
+  const names = [...new Set(items.flatMap(({ scores }) => Object.keys(scores)))]
   return Object.fromEntries(
     names.map(name => {
       const values = items.flatMap(({ scores }) => scores[name] ?? [])

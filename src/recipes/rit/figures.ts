@@ -18,7 +18,7 @@ const meanOf = (values: readonly (number | null)[]): number | null => {
 }
 
 /** Words of a text: of small models as many as tokens. */
-const wordCount = (text: string): number => text.split(/\s+/).filter(word => word !== '').length
+export const wordCount = (text: string): number => text.split(/\s+/).filter(word => word !== '').length
 
 /** Thinking, response, fused and final rewards, raw and apart; what the gate did; how long both parts are. */
 export const ritFigures = <Problem>(

@@ -33,6 +33,7 @@ export const packingRit = ({ task: { world: seed } }: Pick<RitConfig, 'task'>): 
     bank: THINKING_BANK,
     stepVerdicts: async items =>
       items.map(({ problem, response }) => statementVerdicts(world, problem, response.thinking)),
+    scriptedJudges: true,
     show: thoughtfulText,
     notes: [],
     close: async () => {},

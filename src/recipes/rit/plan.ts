@@ -1,12 +1,13 @@
 /** @file What a run of rit would do and need. Nothing is run or called. */
 
+import { estimateJudging } from '../../chat/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { check } from './check.ts'
 import type { RitConfig } from './config.ts'
-import { freshShape, taskFigures } from './tasks.ts'
+import { freshShape, type TaskFigures, taskFigures } from './tasks.ts'
 
 /** How both rewards become one. */
 const rewardWords = ({ reward, fusion, thinkingBy, normalise, control }: RitConfig): string => {
@@ -24,11 +25,45 @@ const rewardWords = ({ reward, fusion, thinkingBy, normalise, control }: RitConf
   ].join('; ')
 }
 
+const DATA_WORDS = {
+  packing: 'packing lists with thinking',
+  arithmetic: 'chains of arithmetic with thinking',
+  questions: 'questions of files',
+} as const
+
+/** Of the judge's instructions and a rubric, roughly. */
+const JUDGE_CHARACTERS = 4000
+
+/** Calls of the language model that judges, one on each thinking and one on each open answer; null without one. */
+const judgingOf = (config: RitConfig, { judged, questionCharacters, test }: TaskFigures) => {
+  const { judge, rollout, steps, evaluation } = config
+  if (judge === null)
+    return { json: null, lines: ['judging      criteria are executed in this process: no judge, no network'] }
+  const perResponse = 1 + Number(judged > 0)
+  const callsPerStep = rollout.prompts * rollout.samples * perResponse
+  const ends = 2 * Math.min(evaluation.problems, test) * evaluation.samples
+  const between = evaluation.every > 0 ? Math.max(0, Math.ceil(steps / evaluation.every) - 1) : 0
+  const evaluated = ends + between * Math.min(evaluation.problemsBetween, test) * evaluation.samplesBetween
+  const calls = callsPerStep * steps + evaluated * perResponse
+  const { cost, promptTokens, completionTokens } = estimateJudging(judge.fleet, {
+    calls,
+    promptCharacters: questionCharacters + 4 * rollout.maxTokens + JUDGE_CHARACTERS,
+  })
+  return {
+    json: { callsPerStep, calls, promptTokens, completionTokens, cost },
+    lines: [
+      `judging      about ${formatInteger(callsPerStep)} calls a step, ${formatInteger(calls)} in all: at most about ${formatCount(promptTokens)} tokens in, about ${formatCount(completionTokens)} out; cost ${cost === null ? 'unknown: an endpoint has no price' : `at most about ${cost.toFixed(2)}`}`,
+    ],
+  }
+}
+
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model and data that come later */
 export const planRit = (config: RitConfig): RunPlan => {
   check(config, 'plan')
   const { rollout, steps, rubric, scaffold, critic, evaluation } = config
-  const { train, test, promptTokens, longestPrompt } = taskFigures(config)
+  const data = taskFigures(config)
+  const { train, test, promptTokens, longestPrompt } = data
+  const judging = judgingOf(config, data)
   const { start, parameters, learning, memory, work, sizes } = planTraining(config, freshShape(config), {
     tokens: promptTokens,
     longest: longestPrompt,
@@ -39,7 +74,7 @@ export const planRit = (config: RitConfig): RunPlan => {
     lines: [
       `model        ${start}`,
       parameters,
-      `data         ${config.task.kind === 'packing' ? 'packing lists' : 'chains of arithmetic'} with thinking, ${formatInteger(train)} to train on, ${formatInteger(test)} to test on`,
+      `data         ${DATA_WORDS[config.task.kind]}${data.assumed ? ' (not there yet: sizes as published)' : ''}, ${formatInteger(train)} to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(promptTokens)} tokens`,
       `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
       `rubric       ${rubric.source}${rubric.file === null ? '' : ` (${rubric.file})`}`,
       `reward       ${rewardWords(config)}`,
@@ -48,10 +83,18 @@ export const planRit = (config: RitConfig): RunPlan => {
             `scaffold     ${scaffold.group.kind} in the group, ${scaffold.decay.kind} over the steps, ratio ${config.ratio}`,
           ]
         : []),
+      ...judging.lines,
       `optimiser    ${critic === null ? 'GRPO' : 'PPO with a critic'}, AdamW, ${config.minibatches * config.epochs} updates a step, ${learning}`,
       `evaluation   ${formatInteger(Math.min(evaluation.problems, test))} problems x ${evaluation.samples} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, test))} x ${evaluation.samplesBetween} every ${evaluation.every} steps between` : ''}`,
       ...memory,
     ],
-    json: { steps, prompts: rollout.prompts, samples: rollout.samples, ...work, ...sizes },
+    json: {
+      steps,
+      prompts: rollout.prompts,
+      samples: rollout.samples,
+      ...work,
+      judge: judging.json,
+      ...sizes,
+    },
   }
 }

@@ -7,6 +7,36 @@ const MINIATURE = {
   optimizer: { learningRate: { kind: 'linear', peak: 1e-3, warmup: 5, floor: 0.1 }, beta2: 0.95 },
 }
 
+/** What both kinds of tasks have in the paper (section 4.1; spec 3.4); lengths and temperature of judging are not in it. */
+const PAPER = {
+  model: { folder: 'models/Qwen3-8B' },
+  rubric: { source: 'file', file: 'data/thinking-rubric.yaml' },
+  judge: {
+    fleet: {
+      endpoints: [
+        {
+          url: 'http://127.0.0.1:8000/v1',
+          model: 'Qwen/Qwen3-235B-A22B-Instruct-2507',
+          concurrency: 256,
+          attemptTimeoutMs: 600_000,
+        },
+      ],
+    },
+  },
+  rollout: { samples: 8, maxTokens: 8192, temperature: 1 },
+  optimizer: {
+    learningRate: { kind: 'constant', peak: 2e-6 },
+    beta2: 0.999,
+    weightDecay: 0.01,
+    maxGradNorm: 1,
+  },
+  loss: { preset: 'verl:grpo', kl: { kind: 'none', coef: 0 } },
+  dropZero: false,
+  advantage: { scale: 'group', ddof: 1, epsilon: 1e-6 },
+  evaluation: { every: 20, problems: 500, samples: 8, problemsBetween: 60, samplesBetween: 1 },
+  checkpoint: { every: 20 },
+}
+
 /** Changes to the defaults, by preset. The first is the one that a bare command runs. */
 export const presets: Readonly<Record<string, { summary: string; config: Record<string, unknown> }>> = {
   quick: {
@@ -39,6 +69,30 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
       steps: 300,
       rollout: { ...MINIATURE.rollout, prompts: 32 },
       evaluation: { problems: 2048, every: 50, problemsBetween: 300 },
+    },
+  },
+  paper: {
+    summary:
+      "the paper's setting for open answers: LongBench-Write, Qwen3-8B, a judge of 235B (needs a cluster)",
+    config: {
+      ...PAPER,
+      task: {
+        kind: 'questions',
+        questions: { format: 'longbench-write', file: 'data/longbench-write.jsonl' },
+      },
+      fusion: { alpha: 0.5, gate: 'min' },
+      steps: 200,
+      rollout: { ...PAPER.rollout, prompts: 32 },
+    },
+  },
+  'paper-reasoning': {
+    summary: "the paper's setting for right or wrong answers: StrategyQA, Qwen3-8B (needs a cluster)",
+    config: {
+      ...PAPER,
+      task: { kind: 'questions', questions: { format: 'strategyqa', file: 'data/strategyqa.jsonl' } },
+      fusion: { alpha: 1, gate: 'min' },
+      steps: 500,
+      rollout: { ...PAPER.rollout, prompts: 128 },
     },
   },
 }

@@ -74,6 +74,7 @@ const kitOf = (verifier: WordVerifier): RitTask<number> => ({
         .filter(Boolean)
         .map(word => word === 'good'),
     ),
+  scriptedJudges: true,
   show: textOf,
   notes: [],
   close: async () => {},

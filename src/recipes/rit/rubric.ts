@@ -6,6 +6,7 @@ import { rubricFromBank } from '../../grade/author/index.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { parseRubric, type Rubric } from '../../rubric/criterion.ts'
 import { readRubricFile } from '../../rubric/formats/index.ts'
+import { lintRubric } from '../../rubric/lint.ts'
 import type { ThoughtItem } from '../../tasks/thinking.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { ConfigError, DataError } from '../../util/errors.ts'
@@ -35,7 +36,7 @@ export const thinkingRubric = async <Problem>(
 ): Promise<Rubric> => {
   const path = join(dir, RUBRIC_FILE)
   if (existsSync(path)) return readKept(path)
-  const rubric = await makeRubric(config, kit, policy)
+  const rubric: Rubric = { ...(await makeRubric(config, kit, policy)), about: 'thinking' }
   writeFileAtomic(path, `${JSON.stringify(rubric, null, 2)}\n`)
   return rubric
 }
@@ -57,7 +58,15 @@ export const fileRubric = (path: string): Rubric => {
       `rubric.file: ${path}: expected one rubric for the thinking of all questions, got ${items.length}`,
       { hint: 'keep one rubric in the file' },
     )
-  return items[0].rubric
+  const { rubric } = items[0]
+  const wrong = lintRubric(rubric, { thinking: true }).find(
+    ({ rule, severity }) => rule === 'about-answer' && severity === 'error',
+  )
+  if (wrong)
+    throw new ConfigError(`rubric.file: ${path}: ${wrong.message}`, {
+      hint: wrong.fix ?? 'leave it to the rubric of the answer',
+    })
+  return rubric
 }
 
 /** @throws ConfigError for a source that the task does not have */

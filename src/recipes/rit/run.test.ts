@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { scriptedModel } from '../../chat/scripted-model.ts'
 import { parseRubric } from '../../rubric/criterion.ts'
 import { readEvals, readMetrics, readRollouts, readRunInfo, withoutTimings } from '../../runs/readers.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
@@ -82,7 +83,9 @@ describe('a run of rit on packing', () => {
         expect(start, name).toContain(name)
       expect(between).not.toContain('judge.train')
       expect(end).toContain('judge.gap')
-      expect(evals[0].items![0].scores).toHaveProperty('max@2')
+      const [item] = evals[0].items!
+      for (const name of ['max@2', 'thinkingFirst', 'thinkingWords']) expect(item.scores).toHaveProperty(name)
+      expect(start).not.toContain('thinkingWords')
       const [row] = readRollouts(join(folder, 'whole'))
       expect(row.verdicts!.map(({ criterionId }) => criterionId)).toContain('thinking.companion-need')
       expect(readRunInfo(join(folder, 'whole')).primarySet).toBe('unseen trips')
@@ -173,6 +176,38 @@ describe('a run of rit on packing', () => {
     },
     SLOW_MS,
   )
+})
+
+describe('a run of rit with a language model as the judge', () => {
+  /** Decides by the length of what it is asked, for all seven criteria of the oracle. */
+  const judgeModel = scriptedModel(({ messages }) => {
+    const characters = messages.reduce((sum, { content }) => sum + content.length, 0)
+    const judgement = Array.from({ length: 7 }, (_, i) => (characters + i) % 2)
+    return JSON.stringify({ judgement })
+  })
+
+  it(
+    'is paid by its verdicts, and names the calls',
+    async () => {
+      const judge = { fleet: { endpoints: [{ url: 'http://127.0.0.1:9/v1', model: 'judge' }] } }
+      const config = ritSchema.parse({ ...tiny, steps: 1, model: { folder: MODEL }, judge, dropZero: false })
+      await runRit(config, { dir: join(folder, 'judged'), resume: false }, judgeModel)
+      const [row] = readMetrics(join(folder, 'judged'))
+      expect(row.judgeNullRate).toBe(0)
+      expect(Number(row.time!.verifierCallCount)).toBeGreaterThan(0)
+      expect(row.time!.verifierFailedCalls).toBe(0)
+    },
+    SLOW_MS,
+  )
+
+  it('plans the paper’s runs before model and data are there', () => {
+    const { presets, schema, plan } = ritEntry
+    const open = plan(schema.parse(presets.paper.config))
+    expect(open.json).toMatchObject({ steps: 200, prompts: 32, samples: 8, judge: { callsPerStep: 512 } })
+    expect(open.lines.join('\n')).toContain('sizes as published')
+    const reasoning = plan(schema.parse(presets['paper-reasoning'].config))
+    expect(reasoning.json).toMatchObject({ steps: 500, prompts: 128, judge: { callsPerStep: 1024 } })
+  })
 })
 
 describe('rit refuses', () => {

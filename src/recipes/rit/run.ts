@@ -2,11 +2,13 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ChatModel } from '../../chat/chat-model.ts'
 import { openPolicy } from '../../policy/open.ts'
 import { readEvals } from '../../runs/readers.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { runChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { criticLoop, withCriticLoss } from '../common/critic.ts'
+import { judgeIdentity } from '../common/judge-identity.ts'
 import { type PhaseOptions, runPhase } from '../common/phase.ts'
 import { shuffledPasses } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
@@ -18,12 +20,24 @@ import { evaluation } from './evaluation.ts'
 import { rit } from './recipe.ts'
 import { RUBRIC_FILE, thinkingRubric } from './rubric.ts'
 import type { RitTask } from './task.ts'
-import { withTask } from './tasks.ts'
+import { openTask, testNameOf } from './tasks.ts'
 
 const COLD_START = 'cold-start'
 
-/** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
-export const runRit = async (config: RitConfig, options: RunOptions): Promise<RunResult> => {
+/** What must stay the same between stop and resume: of a judge who it is, not where it runs. */
+const runHash = (config: RitConfig): string =>
+  decidingHash({ ...config, judge: config.judge && judgeIdentity(config.judge) })
+
+/**
+ * Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report.
+ * @param judgeModel in place of the judge that the configuration's endpoints serve
+ * @throws ConfigError for settings that do not go together; what training throws
+ */
+export const runRit = async (
+  config: RitConfig,
+  options: RunOptions,
+  judgeModel?: ChatModel,
+): Promise<RunResult> => {
   const given = check(config, 'run')
   const session = {
     ...options,
@@ -33,9 +47,9 @@ export const runRit = async (config: RitConfig, options: RunOptions): Promise<Ru
       model: config.model.folder ?? 'cold start of this run',
       seed: config.seed,
       steps: config.steps,
-      primarySet: withTask(config, ({ testName }) => testName),
+      primarySet: testNameOf(config),
     },
-    configHash: decidingHash(config),
+    configHash: runHash(config),
     mayLackCheckpoint: (dir: string) => config.coldStart !== null && existsSync(join(dir, COLD_START)),
   }
   return withRun(session, async open => {
@@ -43,7 +57,7 @@ export const runRit = async (config: RitConfig, options: RunOptions): Promise<Ru
       runChecklistColdStart({ ...config.coldStart!, thinking: true, monitors: config.monitors }, phase)
     const folder = given ?? (await runPhase(join(open.run.dir, COLD_START), options, coldStart))
     if (folder === null) return { step: 0, finished: false }
-    return withTask(config, kit => learnTask(config, open, folder, kit, options))
+    return openTask(config, folder, kit => learnTask(config, open, folder, kit, options), judgeModel)
   })
 }
 
@@ -81,6 +95,6 @@ const learnTask = async <Problem>(
       evaluate: evaluation(config, { policy, kit, rubricOf, earlier }),
     })
   }
-  const settings = { ...loopSettings(config, decidingHash(config)), ...criticLoop(critic) }
+  const settings = { ...loopSettings(config, runHash(config)), ...criticLoop(critic) }
   return reinforce(open, policy, withCriticLoss(config.loss, critic), recipe, settings, events)
 }

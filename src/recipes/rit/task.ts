@@ -1,6 +1,6 @@
 /** @file What a task brings to rit: thinking and answers apart, who judges each, and what is known of good thinking. */
 
-import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
+import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import type { ThinkingTask, ThinkingVerifier, ThoughtItem } from '../../tasks/thinking.ts'
 
@@ -29,6 +29,8 @@ export interface RitTask<Problem> {
   bank: readonly Criterion[]
   /** Whether each step of thinking is right, null where nobody knows; absent where thinking has no steps. */
   stepVerdicts?(items: readonly ThoughtItem<Problem>[]): Promise<(boolean | null)[][]>
+  /** Whether verdicts on answers are exact, so that scripted judges can be made of them; a language model's are not. */
+  scriptedJudges: boolean
   /** Tokens as a person reads them. */
   show(tokens: ArrayLike<number>): string
   /** Finished samples that go to the graders together. */
@@ -38,7 +40,3 @@ export interface RitTask<Problem> {
   figures?(): MetricGroup
   close(): Promise<void>
 }
-
-/** Nobody looked at the thinking: a null verdict for each criterion. */
-export const unjudged = (rubric: Rubric, why: string): Verdict[] =>
-  rubric.criteria.map(({ id }) => ({ criterionId: id, met: null, source: 'rule', explanation: why }))

@@ -1,39 +1,67 @@
 /** @file Which task a configuration names, and what of it a plan needs. */
 
+import type { ChatModel } from '../../chat/chat-model.ts'
 import type { ModelConfig } from '../../model/config.ts'
+import { type QuestionFigures, questionFigures } from '../../tasks/questions/index.ts'
 import type { ModelShape } from '../../train/config.ts'
+import { resolveShipped } from '../../util/package.ts'
 import { mean } from '../../util/statistics.ts'
 import { thoughtModelConfig } from '../checklist/packing.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { arithmeticRit } from './arithmetic.ts'
 import type { RitConfig } from './config.ts'
 import { packingRit } from './packing.ts'
+import { QUESTIONS_TEST, questionsRit, thinkingJudges } from './questions.ts'
 import type { RitTask } from './task.ts'
 
-/** Does something with the configured task, whatever its problems are. */
-export const withTask = <Result>(
-  config: RitConfig,
-  use: <Problem>(kit: RitTask<Problem>) => Result,
-): Result => (config.task.kind === 'arithmetic' ? use(arithmeticRit(config)) : use(packingRit(config)))
+type Use<Result> = <Problem>(kit: RitTask<Problem>) => Result
 
-/** The model that a cold start would make for the task. */
+/** Does something with a miniature, whose problems need no files and no model; null for questions. */
+const withMiniature = <Result>(config: RitConfig, use: Use<Result>): Result | null => {
+  if (config.task.kind === 'questions') return null
+  return config.task.kind === 'arithmetic' ? use(arithmeticRit(config)) : use(packingRit(config))
+}
+
+/** What is known of good thinking about the task before it is opened. */
+export const knownOf = (config: RitConfig): Pick<RitTask<never>, 'oracle' | 'bank'> =>
+  withMiniature(config, ({ oracle, bank }) => ({ oracle, bank })) ?? { bank: [] }
+
+export const testNameOf = (config: RitConfig): string =>
+  withMiniature(config, ({ testName }) => testName) ?? QUESTIONS_TEST
+
+/**
+ * Opens the configured task with its judges.
+ * @param folder of the model that answers
+ * @param model in place of the configured judge's endpoints
+ * @throws ConfigError, DataError, CheckpointError
+ */
+export const openTask = <Result>(
+  config: RitConfig,
+  folder: string,
+  use: Use<Result>,
+  model?: ChatModel,
+): Result =>
+  withMiniature(config, kit =>
+    use(config.judge === null ? kit : { ...kit, gradeBatch: 1, ...thinkingJudges(config, kit.task, model) }),
+  ) ?? use(questionsRit(config, folder, model))
+
+/** The model that a cold start would make for the task; questions have none. */
 export const freshShape = ({ task }: RitConfig): ((shape: ModelShape) => ModelConfig) =>
   task.kind === 'arithmetic' ? arithmeticModelConfig : thoughtModelConfig
 
 /** Problems whose prompts are measured. */
 const MEASURED = 500
 
-export interface TaskFigures {
-  train: number
-  test: number
-  /** Length of prompts, tokens, with all that a scaffold shows where there is one: mean and longest. */
-  promptTokens: number
-  longestPrompt: number
-}
+export type TaskFigures = Pick<
+  QuestionFigures,
+  'train' | 'test' | 'promptTokens' | 'longestPrompt' | 'questionCharacters' | 'judged' | 'assumed'
+>
 
+/** Sizes of the data; prompts with all that a scaffold shows where there is one. @throws DataError for files that cannot be used */
 export const taskFigures = (config: RitConfig): TaskFigures =>
-  withTask(config, ({ task, train, test, answerRubric }) => {
-    const lengths = test.slice(0, MEASURED).map(problem => {
+  withMiniature(config, ({ task, train, test, answerRubric }): TaskFigures => {
+    const measured = test.slice(0, MEASURED)
+    const lengths = measured.map(problem => {
       const hints = config.scaffold === null ? [] : answerRubric(problem).criteria
       return task.prompt(problem, hints).length
     })
@@ -42,5 +70,11 @@ export const taskFigures = (config: RitConfig): TaskFigures =>
       test: test.length,
       promptTokens: mean(lengths),
       longestPrompt: Math.max(...lengths),
+      questionCharacters: mean(measured.map(problem => task.question(problem).length)),
+      judged: 0,
+      assumed: false,
     }
-  })
+  }) ?? questionFigures({ task: config.task.questions, folder: folderOf(config) })
+
+const folderOf = ({ model: { folder } }: RitConfig): string | null =>
+  folder === null ? null : resolveShipped(folder)

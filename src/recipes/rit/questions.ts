@@ -1,0 +1,86 @@
+/** @file Questions of files as rit trains on them: a chat model thinks and answers, a language model judges. */
+
+import type { ChatModel } from '../../chat/chat-model.ts'
+import { judgeSteps, STEP_JUDGE, THINKING_JUDGE } from '../../grade/thinking/index.ts'
+import type { Rubric } from '../../rubric/criterion.ts'
+import { JudgeVerifier } from '../../tasks/judge-verifier.ts'
+import { openQuestions, type Question } from '../../tasks/questions/index.ts'
+import type { ThinkingTask } from '../../tasks/thinking.ts'
+import { ConfigError } from '../../util/errors.ts'
+import { type Judging, openJudging, openThinkingJudging } from '../common/judging.ts'
+import type { RitConfig } from './config.ts'
+import type { RitTask } from './task.ts'
+
+export const QUESTIONS_TEST = 'unseen questions'
+
+const NOTHING: Rubric = { criteria: [] }
+
+/** A language model in place of a task's own judge of thinking. */
+export interface ThinkingJudges<Problem>
+  extends Required<Pick<RitTask<Problem>, 'verifier' | 'stepVerdicts' | 'figures' | 'close'>> {}
+
+/**
+ * Opens the configured judge for thinking as a whole and for its steps.
+ * @param model in place of the configured endpoints
+ * @throws ConfigError for a judge that cannot be used
+ */
+export const thinkingJudges = <Problem>(
+  { judge, thinkingBy }: Pick<RitConfig, 'judge' | 'thinkingBy'>,
+  task: Pick<ThinkingTask<Problem>, 'question'>,
+  model?: ChatModel,
+): ThinkingJudges<Problem> => {
+  if (judge === null)
+    throw new ConfigError('judge: expected one, got nothing', { hint: 'set judge.fleet.endpoints' })
+  const form = thinkingBy === 'steps' ? STEP_JUDGE : THINKING_JUDGE
+  const { grader, figures, close } = openThinkingJudging(judge, form, model)
+  return {
+    verifier: new JudgeVerifier(grader, task, { part: 'thinking' }),
+    stepVerdicts: items =>
+      Promise.all(
+        items.map(async ({ problem, response: { thinking } }) => {
+          const { verdicts } = await judgeSteps(grader, { question: task.question(problem), thinking })
+          return verdicts.map(({ met }) => met)
+        }),
+      ),
+    figures,
+    close,
+  }
+}
+
+/**
+ * @param folder of the model that answers
+ * @throws ConfigError, DataError, CheckpointError for files, judges or a model that cannot be used
+ */
+export const questionsRit = (config: RitConfig, folder: string, model?: ChatModel): RitTask<Question> => {
+  const answers: Judging = openJudging(config.judge, model)
+  const { task, train, test, notes, format } = openQuestions({
+    task: config.task.questions,
+    folder,
+    maxTokens: config.rollout.maxTokens,
+    ...(config.judge !== null && { grader: answers.grader }),
+  })
+  const judges = thinkingJudges(config, task, model)
+  return {
+    task,
+    train,
+    test,
+    testName: QUESTIONS_TEST,
+    orderLabel: 'questions',
+    binary: test.every(({ kind }) => kind !== 'open'),
+    verifier: judges.verifier,
+    truth: judges.verifier,
+    stepVerdicts: judges.stepVerdicts,
+    answerRubric: ({ rubric = NOTHING }) => rubric,
+    bank: [],
+    scriptedJudges: false,
+    show: tokens => format.show(tokens),
+    // Each response goes to the judge as soon as it is finished.
+    gradeBatch: 1,
+    notes,
+    figures: () => ({ ...answers.figures(), ...judges.figures() }),
+    async close() {
+      await answers.close()
+      await judges.close()
+    },
+  }
+}
