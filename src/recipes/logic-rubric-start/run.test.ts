@@ -151,9 +151,9 @@ describe('logic-rubric-start', () => {
     expect(() => plan({ maxPositions: 150 })).toThrow(/at least the start's 160, got 150/)
     expect(() => plan({ problems: { hops: [3], nodes: [2, 3] } })).toThrow(/logic generator: nodes/)
     const dir = join(folder, 'refused')
-    await expect(runLogicRubricStart(config({ start: join(folder, 'none') }), { dir, resume: false })).rejects.toThrow(
-      /holds no model/,
-    )
+    await expect(
+      runLogicRubricStart(config({ start: join(folder, 'none') }), { dir, resume: false }),
+    ).rejects.toThrow(/holds no model/)
     expect(existsSync(dir)).toBe(false)
   })
 })
