@@ -9,6 +9,7 @@ import { checkWeights } from '../../model/weights.ts'
 import { latestCheckpoint } from '../../runs/readers.ts'
 import { ARITHMETIC_VOCABULARY } from '../../tasks/arithmetic/index.ts'
 import { CHECKLIST_VOCABULARY, THOUGHT_VOCABULARY } from '../../tasks/checklist/index.ts'
+import { LOGIC_RUBRIC_VOCABULARY } from '../../tasks/logic/thinking/vocabulary.ts'
 import { LOGIC_TOKENS, LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import { CheckpointError } from '../../util/errors.ts'
 import { resolveShipped } from '../../util/package.ts'
@@ -92,6 +93,13 @@ export const assertArithmeticVocabulary = (folder: string): void =>
   assertWords(folder, ARITHMETIC_VOCABULARY, {
     task: 'the arithmetic task',
     hint: 'start from package:models/arithmetic-start, or from what `gradus train arithmetic-cold-start` makes',
+  })
+
+/** The same for logic with rubrics. @throws CheckpointError */
+export const assertLogicRubricVocabulary = (folder: string): void =>
+  assertWords(folder, LOGIC_RUBRIC_VOCABULARY, {
+    task: 'the logic task with rubrics',
+    hint: 'make one with `gradus train logic-rubric-start`, and name its last checkpoint',
   })
 
 const assertWords = (

@@ -48,17 +48,12 @@ export const agreementBySign = (
   penalty: agreementOf(compared.filter(({ points }) => points < 0)),
 })
 
-/** As figures of a step or an evaluation: `verifierAgreement: {all, reward, penalty}`, and so on. */
+/** As figures of a step or an evaluation, by the sign of the points. */
 export const agreementFigures = (compared: readonly Compared[]) => {
-  const { all, reward, penalty } = agreementBySign(compared)
-  const pick = (name: 'agreement' | 'falseAccepts' | 'falseRejects') => ({
-    all: all[name],
-    reward: reward[name],
-    penalty: penalty[name],
-  })
+  const { reward, penalty } = agreementBySign(compared)
   return {
-    verifierAgreement: pick('agreement'),
-    verifierFalseAccepts: pick('falseAccepts'),
-    verifierFalseRejects: pick('falseRejects'),
+    verifierAgreement: { reward: reward.agreement, penalty: penalty.agreement },
+    verifierFalseAccepts: { reward: reward.falseAccepts, penalty: penalty.falseAccepts },
+    verifierFalseRejects: { reward: reward.falseRejects, penalty: penalty.falseRejects },
   }
 }

@@ -95,8 +95,8 @@ describe('agreement with execution', () => {
     expect(reward).toEqual({ agreement: 0.75, falseAccepts: 1 / 3, falseRejects: 0, n: 4 })
     expect(penalty).toEqual({ agreement: 0.5, falseAccepts: null, falseRejects: 0.5, n: 2 })
     expect(whole).toEqual({ agreement: 4 / 6, falseAccepts: 1 / 3, falseRejects: 1 / 3, n: 6 })
-    expect(agreementFigures(all).verifierFalseAccepts).toEqual({ all: 1 / 3, reward: 1 / 3, penalty: null })
-    expect(agreementFigures([]).verifierAgreement).toEqual({ all: null, reward: null, penalty: null })
+    expect(agreementFigures(all).verifierFalseAccepts).toEqual({ reward: 1 / 3, penalty: null })
+    expect(agreementFigures([]).verifierAgreement).toEqual({ reward: null, penalty: null })
   })
 })
 

@@ -23,6 +23,14 @@ export const checkSettings = (config: RlcerConfig): void => {
 /** Questions of files have no grammar, and nothing that executes criteria. */
 const checkTask = ({ task, verifier, rubricator, coldStart }: RlcerConfig): void => {
   if (task.kind === 'arithmetic') return
+  if (task.kind === 'logic') {
+    if (coldStart !== null)
+      refuse(
+        'coldStart: expected null with task "logic", whose model logic-rubric-start makes, got settings',
+        'run `gradus train logic-rubric-start`, name its last checkpoint in model.folder, and leave coldStart out',
+      )
+    return
+  }
   if (verifier.kind === 'exact' || verifier.kind === 'noisy')
     refuse(
       `verifier.kind: expected "judge" or "learned" with task "questions", whose criteria nothing can execute, got "${verifier.kind}"`,
@@ -102,7 +110,7 @@ const checkScaffold = ({ scaffold, ratio, rollout, task }: RlcerConfig): void =>
     refuse(`ratio: expected "plain" without a scaffold, got "${ratio}"`, 'leave ratio out, or set scaffold')
   if (scaffold === null) return
   groupRatios(scaffold.group, rollout.samples)
-  if (task.kind === 'arithmetic' && task.pool === null)
+  if (task.kind !== 'questions' && task.pool === null)
     refuse(
       'task.pool: expected a number of questions with a scaffold, whose criteria are kept for the next time that a question comes, got null',
       'set task.pool, for example to 512',

@@ -5,13 +5,15 @@ import { assertRoom } from '../../policy/local/sampler.ts'
 import { checkArithmeticColdStart } from '../arithmetic-cold-start/run.ts'
 import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
-import { assertArithmeticVocabulary } from '../common/starting-model.ts'
+import { assertArithmeticVocabulary, assertLogicRubricVocabulary } from '../common/starting-model.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { arithmeticQuestions } from './arithmetic-questions.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RlcerConfig } from './config.ts'
 import { fileQuestions } from './file-questions.ts'
-import type { ArithmeticConfig, QuestionsConfig } from './task-config.ts'
+import { logicQuestions } from './logic-questions.ts'
+import type { Questions } from './questions.ts'
+import type { ArithmeticConfig, LogicConfig, QuestionsConfig } from './task-config.ts'
 import { checkVerifier, type RlcerRunParts } from './verifiers.ts'
 
 /**
@@ -22,9 +24,14 @@ import { checkVerifier, type RlcerRunParts } from './verifiers.ts'
 export const check = (config: RlcerConfig, purpose: Purpose, parts: RlcerRunParts = {}): string | null => {
   checkSettings(config)
   const { task } = config
-  const given = givenModel(config, 'arithmetic-cold-start', purpose)
+  const given = givenModel(
+    config,
+    task.kind === 'logic' ? 'logic-rubric-start' : 'arithmetic-cold-start',
+    purpose,
+  )
   checkVerifier(config, purpose, parts)
   if (task.kind === 'arithmetic') checkArithmetic(task, config, given)
+  else if (task.kind === 'logic') checkLogic(task, config, given)
   else checkFiles(task, config, given, purpose)
   return given
 }
@@ -33,7 +40,14 @@ const checkArithmetic = (task: ArithmeticConfig, config: RlcerConfig, given: str
   if (given !== null) assertArithmeticVocabulary(given)
   if (config.coldStart !== null) checkArithmeticColdStart(config.coldStart)
   const shape = modelShape(config)
-  if (shape) checkRoom(task, config, shape)
+  if (shape) checkRoom(arithmeticQuestions(task, config), config, shape)
+}
+
+const checkLogic = (task: LogicConfig, config: RlcerConfig, given: string | null): void => {
+  if (given !== null) assertLogicRubricVocabulary(given)
+  const questions = logicQuestions(task, config)
+  const shape = modelShape(config)
+  if (shape) checkRoom(questions, config, shape)
 }
 
 /** What is there of files and model is read. */
@@ -55,9 +69,11 @@ export const modelShape = (config: RlcerConfig): ModelConfig | null =>
 const FITTED = 64
 
 /** A question leaves room for thinking, and with as much thinking as there may be for a rubric. */
-const checkRoom = (task: ArithmeticConfig, config: RlcerConfig, { maxPositions }: ModelConfig): void => {
-  const { task: prompts, test } = arithmeticQuestions(task, config)
-  const { rollout, rubricator } = config
+const checkRoom = <Problem>(
+  { task: prompts, test }: Questions<Problem>,
+  { rollout, rubricator }: RlcerConfig,
+  { maxPositions }: ModelConfig,
+): void => {
   for (const problem of test.slice(0, FITTED)) {
     const { length } = prompts.prompt(problem)
     const name = `problem ${prompts.name(problem)}`

@@ -7,11 +7,12 @@ import type { TokenAutomaton } from '../../model/automaton.ts'
 import type { Policy, Sample } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
-import type { EvalItem, EvalRow, Score } from '../../runs/rows.ts'
+import type { EvalItem, EvalRow, MetricGroup, Score } from '../../runs/rows.ts'
 import type { ScoredResponse } from '../../tasks/scored-response.ts'
 import type { RubricatorTask, ThinkingVerifier, ThoughtResponse } from '../../tasks/thinking.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import { testProblems } from '../common/test-problems.ts'
+import { agreementFigures, type Compared } from '../reasoning/agreement.ts'
 import type { RlcerConfig } from './config.ts'
 import {
   fittingPrompt,
@@ -20,6 +21,7 @@ import {
   seenOf,
   verifyProposals,
 } from './exploration.ts'
+import { comparedVerdicts } from './figures.ts'
 import { fittingHints, placeboHints } from './hints.ts'
 import { isRight, judgedRubric } from './judging.ts'
 import { isConstant, type JudgedCriterion } from './validity.ts'
@@ -29,6 +31,8 @@ export interface EvaluationParts<Problem> {
   task: RubricatorTask<Problem>
   /** The one that is nearest to the truth. */
   verifier: ThinkingVerifier<Problem>
+  /** A learnt one that decides in training: how far it is from the truth by now is told of the rubrics that are looked at. */
+  drifting?: ThinkingVerifier<Problem>
   /** Never trained on. */
   test: readonly Problem[]
   /** Places of the model's context; absent: prompts always fit. */
@@ -204,7 +208,7 @@ const rubricRow = async <Problem>(
   own: Evaluated<Problem>,
   problems: readonly Problem[],
 ): Promise<EvalRow> => {
-  const { policy, task, config, step, verifier } = own
+  const { policy, task, config, step, verifier, drifting } = own
   const { samples, temperature, topK, topP, maxTokens } = config.rollout
   const drawn = await policy.sample({
     ...{ temperature, topK, topP, maxTokens, stopTokens: task.stopTokens, seed: 'evaluation/rubrics' },
@@ -227,15 +231,14 @@ const rubricRow = async <Problem>(
     asked.map(({ shown }) => shown),
     'evaluation/rubrics',
   )
-  const grades = await verifyProposals(
-    { verifier },
-    asked.map(
-      ({ problem, group, n }, i): ProposedRubric<Problem> => ({
-        ...{ problem, proposal: proposals[i], key: `evaluation/rubrics/${group}/${n}` },
-        responses: seen.slice(group * samples, (group + 1) * samples),
-      }),
-    ),
+  const rubrics = asked.map(
+    ({ problem, group, n }, i): ProposedRubric<Problem> => ({
+      ...{ problem, proposal: proposals[i], key: `evaluation/rubrics/${group}/${n}` },
+      responses: seen.slice(group * samples, (group + 1) * samples),
+    }),
   )
+  const grades = await verifyProposals({ verifier }, rubrics)
+  const drifted = drifting ? await verifyProposals({ verifier: drifting, truth: verifier }, rubrics) : []
   const items = problems.map((problem, p): EvalItem => {
     const correct = right.slice(p * samples, (p + 1) * samples)
     const rubrics = grades.slice(p * each, (p + 1) * each)
@@ -246,10 +249,21 @@ const rubricRow = async <Problem>(
     scores: scoresOf(items, Object.keys(RUBRIC_SCORES)),
     primary: 'validMinusNull',
     scoreNames: RUBRIC_SCORES,
-    figures: { criteriaPerRubric: mean(proposals.map(({ K }) => K)) },
+    figures: {
+      criteriaPerRubric: mean(proposals.map(({ K }) => K)),
+      ...(drifting && flatAgreement(drifted.flatMap(comparedVerdicts))),
+    },
     items,
   }
 }
+
+/** Figures of a verifier's agreement under dotted names. */
+const flatAgreement = (compared: readonly Compared[]): MetricGroup =>
+  Object.fromEntries(
+    Object.entries(agreementFigures(compared)).flatMap(([name, signs]) =>
+      Object.entries(signs).map(([sign, value]) => [`${name}.${sign}`, value]),
+    ),
+  )
 
 /** Scores of a question's rubrics in words. */
 const RUBRIC_SCORES = {

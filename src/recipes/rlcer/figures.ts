@@ -7,6 +7,7 @@ import type { MetricsRow } from '../../runs/rows.ts'
 import { partMeans, rewardFigures } from '../../train/lesson-rows.ts'
 import type { HeldOut } from '../../train/recipe.ts'
 import { mean } from '../../util/statistics.ts'
+import { agreementFigures, type Compared } from '../reasoning/agreement.ts'
 import type { RlcerConfig } from './config.ts'
 import type { ReasonerGrade, RubricGrade } from './exploration.ts'
 import { isRight, type JudgedQuestion } from './judging.ts'
@@ -50,7 +51,7 @@ const rubricFigures = (questions: Questions, config: RlcerConfig, step: number):
     ...validityFigures(questions, config, step),
     ...proxyFigures(questions),
     ...nullRates(questions),
-    ...agreementFigures(questions),
+    ...driftFigures(questions),
   }
 }
 
@@ -135,24 +136,22 @@ const nullRates = (questions: Questions): Figures => {
 }
 
 /** How often the verifier says what execution says, where that is known: a learnt one drifts as the policy changes. */
-const agreementFigures = (questions: Questions): Figures => {
-  const compared = gradesOf(questions).filter(({ truth_N_K }) => truth_N_K !== undefined)
-  if (compared.length === 0) return {}
-  const agreement = (sign: 1 | -1) =>
-    average(
-      compared.flatMap(({ proposal: { criteria }, verdicts_N_K, truth_N_K }) =>
-        verdicts_N_K.flatMap((verdicts, m) =>
-          criteria.flatMap(({ points }, k) => {
-            const [said, truth] = [verdicts[k].met, truth_N_K![m][k].met]
-            return said === null || truth === null || Math.sign(points) !== sign
-              ? []
-              : [Number(said === truth)]
-          }),
-        ),
-      ),
-    )
-  return { verifierAgreement: { reward: agreement(1), penalty: agreement(-1) } }
+const driftFigures = (questions: Questions): Figures => {
+  const compared = gradesOf(questions).flatMap(comparedVerdicts)
+  return compared.length > 0 ? agreementFigures(compared) : {}
 }
+
+/** Verdicts of a rubric beside those of execution; none where nothing was executed. */
+export const comparedVerdicts = ({
+  proposal: { criteria },
+  verdicts_N_K,
+  truth_N_K,
+}: Pick<RubricGrade, 'proposal' | 'verdicts_N_K' | 'truth_N_K'>): Compared[] =>
+  truth_N_K
+    ? verdicts_N_K.flatMap((verdicts, m) =>
+        criteria.map(({ points }, k) => ({ points, said: verdicts[k], truth: truth_N_K[m][k] })),
+      )
+    : []
 
 /** Whether answers are right, for the monitors, where reasoners are paid for something else. */
 export const outcomeOpinion = (

@@ -10,7 +10,9 @@ import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { arithmeticQuestions } from './arithmetic-questions.ts'
 import { check } from './check.ts'
 import type { RlcerConfig } from './config.ts'
-import type { ArithmeticConfig, QuestionsConfig } from './task-config.ts'
+import { logicQuestions } from './logic-questions.ts'
+import type { Questions } from './questions.ts'
+import type { ArithmeticConfig, LogicConfig, QuestionsConfig } from './task-config.ts'
 
 /** Lengths and numbers of the data that a plan is about. */
 interface PlannedData {
@@ -23,14 +25,20 @@ interface PlannedData {
 }
 
 const dataOf = (config: RlcerConfig, given: string | null): PlannedData =>
-  config.task.kind === 'arithmetic' ? arithmeticData(config.task, config) : filesData(config.task, given)
+  config.task.kind === 'questions' ? filesData(config.task, given) : miniatureData(config.task, config)
 
-const arithmeticData = (task: ArithmeticConfig, config: RlcerConfig): PlannedData => {
-  const { task: prompts, test } = arithmeticQuestions(task, config)
-  const { operations, pool } = task
+const miniatureData = (task: ArithmeticConfig | LogicConfig, config: RlcerConfig): PlannedData => {
+  const number = task.pool === null ? 'new questions without end' : `${formatInteger(task.pool)} questions`
+  if (task.kind === 'logic')
+    return madeData(`logic, ${task.hops.join(', ')} hops, ${number}`, logicQuestions(task, config))
+  const { min, max } = task.operations
+  return madeData(`arithmetic, ${min} to ${max} operations, ${number}`, arithmeticQuestions(task, config))
+}
+
+const madeData = <Problem>(words: string, { task: prompts, test }: Questions<Problem>): PlannedData => {
   const promptTokens = Math.max(...test.map(problem => prompts.prompt(problem).length))
   return {
-    words: `arithmetic, ${operations.min} to ${operations.max} operations, ${pool === null ? 'new questions without end' : `${formatInteger(pool)} questions`}`,
+    words,
     ...{ promptTokens, rubricatorTokens: promptTokens },
     questionCharacters: Math.max(...test.map(problem => prompts.question(problem).length)),
   }

@@ -16,6 +16,7 @@ import { check, modelShape } from './check.ts'
 import type { RlcerConfig } from './config.ts'
 import { EVALUATED_SETS, evaluation } from './evaluate.ts'
 import { fileQuestions } from './file-questions.ts'
+import { logicQuestions } from './logic-questions.ts'
 import type { Questions } from './questions.ts'
 import { rlcer } from './recipe.ts'
 import { openVerifier, type RlcerRunParts } from './verifiers.ts'
@@ -47,9 +48,9 @@ export const runRlcer = async (
     const { task } = config
     const learn = <Problem>(questions: Questions<Problem>) =>
       learnQuestions(config, open, folder, questions, options, parts)
-    return task.kind === 'arithmetic'
-      ? learn(arithmeticQuestions(task, config))
-      : learn(fileQuestions(task, config, folder))
+    if (task.kind === 'arithmetic') return learn(arithmeticQuestions(task, config))
+    if (task.kind === 'logic') return learn(logicQuestions(task, config))
+    return learn(fileQuestions(task, config, folder))
   })
 }
 
@@ -88,6 +89,7 @@ const learnQuestions = async <Problem>(
       ...{ policy, problem: train, task, verifier, truth, positions, rubricAutomaton, figures },
       evaluate: evaluation(config, {
         ...{ policy, task, verifier: truth ?? verifier, test, positions, rubricAutomaton },
+        ...(truth && config.verifier.kind === 'learned' && { drifting: verifier }),
       }),
     })
   const settings = {

@@ -3,23 +3,36 @@
 import { z } from 'zod'
 import { questionTaskShape } from '../../tasks/questions/index.ts'
 import { operationsSchema } from '../arithmetic-cold-start/config.ts'
+import { logicProblemsSchema } from '../logic-rubric-start/config.ts'
 
 const size = z.int().positive()
+
+const miniatureShape = {
+  /** Questions to train on, which recur; null: new ones without end. */
+  pool: size.nullable().default(null),
+  /** Criteria that read the last result count as well (spec 2.4); else nobody can decide them. */
+  outcomes: z.boolean().default(false),
+}
 
 /** The miniature: chains of operations with shown steps, criteria that are executed. */
 const arithmeticSchema = z.strictObject({
   kind: z.literal('arithmetic'),
   operations: operationsSchema.prefault({}),
-  /** Questions to train on, which recur; null: new ones without end. */
-  pool: size.nullable().default(null),
-  /** Criteria that read the last result count as well (spec 2.4); else nobody can decide them. */
-  outcomes: z.boolean().default(false),
+  ...miniatureShape,
+})
+
+/** The same with proofs: what `logic-rubric-start` makes a model for. */
+const logicSchema = z.strictObject({
+  kind: z.literal('logic'),
+  ...logicProblemsSchema.shape,
+  ...miniatureShape,
 })
 
 /** Rows of a file, answered by a chat model. */
 const questionsSchema = z.strictObject({ kind: z.literal('questions'), ...questionTaskShape })
 
-export const taskSchema = z.discriminatedUnion('kind', [arithmeticSchema, questionsSchema])
+export const taskSchema = z.discriminatedUnion('kind', [arithmeticSchema, logicSchema, questionsSchema])
 
 export type ArithmeticConfig = z.output<typeof arithmeticSchema>
+export type LogicConfig = z.output<typeof logicSchema>
 export type QuestionsConfig = z.output<typeof questionsSchema>

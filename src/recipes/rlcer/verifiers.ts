@@ -6,12 +6,13 @@ import { RUBRIC_VERIFIER } from '../../grade/thinking/index.ts'
 import type { Verdict } from '../../rubric/criterion.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import { JudgeVerifier } from '../../tasks/judge-verifier.ts'
-import type { RubricatorTask, ThinkingVerifier, ThoughtResponse } from '../../tasks/thinking.ts'
+import type { ThinkingVerifier } from '../../tasks/thinking.ts'
 import { Rng } from '../../util/rng.ts'
 import { openThinkingJudging } from '../common/judging.ts'
 import { comesLater, type Purpose } from '../common/phase.ts'
 import { wholeModel } from '../common/starting-model.ts'
 import { LearnedVerifier } from '../learned-verifier/grader.ts'
+import { LearnedThinkingVerifier } from '../reasoning/learned.ts'
 import type { RlcerConfig } from './config.ts'
 import type { Questions } from './questions.ts'
 
@@ -57,7 +58,11 @@ export const openVerifier = async <Problem>(
     }
     case 'learned': {
       const learned = await LearnedVerifier.open(verifier.folder, { threshold: verifier.threshold })
-      return { verifier: learnedVerifier(learned, task), truth: exact, close: () => learned.close() }
+      return {
+        verifier: new LearnedThinkingVerifier(learned, task),
+        truth: exact,
+        close: () => learned.close(),
+      }
     }
   }
 }
@@ -91,23 +96,4 @@ export const noisyVerifier = <Problem>(
       })
     })
   },
-})
-
-/** A response as a model reads it: its thinking, and the answer where that is not masked. */
-const textOf = ({ thinking, answer }: ThoughtResponse): string =>
-  answer === '' ? thinking : `${thinking}\n${answer}`
-
-const learnedVerifier = <Problem>(
-  learned: LearnedVerifier,
-  task: Pick<RubricatorTask<Problem>, 'question'>,
-): ThinkingVerifier<Problem> => ({
-  verify: items =>
-    Promise.all(
-      items.map(({ problem, response, rubric: { criteria } }) =>
-        learned.grade(
-          { prompt: [{ role: 'user', content: task.question(problem) }], response: textOf(response) },
-          criteria,
-        ),
-      ),
-    ),
 })
