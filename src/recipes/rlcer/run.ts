@@ -14,7 +14,8 @@ import { loopSettings, reinforce } from '../common/training.ts'
 import { arithmeticQuestions } from './arithmetic-questions.ts'
 import { check, modelShape } from './check.ts'
 import type { RlcerConfig } from './config.ts'
-import { EVALUATED_SETS, evaluation } from './evaluate.ts'
+import { evaluation } from './evaluate.ts'
+import { EVALUATED_SETS } from './evaluation-parts.ts'
 import { fileQuestions } from './file-questions.ts'
 import { logicQuestions } from './logic-questions.ts'
 import type { Questions } from './questions.ts'
@@ -82,13 +83,13 @@ const learnQuestions = async <Problem>(
   const { seed, critic } = config
   const lora = config.model.lora ?? undefined
   const policy = await use(openPolicy(config.policy, { folder, lora, seed, valueHead: critic !== null }))
-  const { task, train, test, rubricAutomaton } = questions
+  const { task, train, test, rubricAutomaton, worthIn } = questions
   const positions = modelShape(config)?.maxPositions
   const recipe = () =>
     rlcer(config, {
       ...{ policy, problem: train, task, verifier, truth, positions, rubricAutomaton, figures },
       evaluate: evaluation(config, {
-        ...{ policy, task, verifier: truth ?? verifier, test, positions, rubricAutomaton },
+        ...{ policy, task, verifier: truth ?? verifier, test, positions, rubricAutomaton, worthIn },
         ...(truth && config.verifier.kind === 'learned' && { drifting: verifier }),
       }),
     })

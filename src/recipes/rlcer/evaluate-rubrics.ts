@@ -1,0 +1,147 @@
+/** @file How good proposed rubrics are, on questions that training never sees. */
+
+import { chanceOfValidity, criterionCorrelation } from '../../eval/validity.ts'
+import type { Criterion } from '../../rubric/criterion.ts'
+import type { EvalItem, EvalRow, MetricGroup } from '../../runs/rows.ts'
+import { mean } from '../../util/statistics.ts'
+import { agreementFigures, type Compared } from '../reasoning/agreement.ts'
+import type { RlcerConfig } from './config.ts'
+import { EVALUATED_SETS, type Evaluated, propose, scoresOf } from './evaluation-parts.ts'
+import { type ProposedRubric, type RubricGrade, seenOf, verifyProposals } from './exploration.ts'
+import { comparedVerdicts } from './figures.ts'
+import { isRight, judgedRubric } from './judging.ts'
+import { isConstant, type JudgedCriterion } from './validity.ts'
+
+/** Rubrics of a question that are looked at: about its first responses. */
+const RUBRICS_A_QUESTION = 2
+
+/** How good proposed rubrics are: their format, and how valid they are beyond what chance gives, on groups as training has them. */
+export const rubricRow = async <Problem>(
+  own: Evaluated<Problem>,
+  problems: readonly Problem[],
+): Promise<EvalRow> => {
+  const { policy, task, config, step, verifier, drifting } = own
+  const { samples, temperature, topK, topP, maxTokens } = config.rollout
+  const drawn = await policy.sample({
+    ...{ temperature, topK, topP, maxTokens, stopTokens: task.stopTokens, seed: 'evaluation/rubrics' },
+    prompts: problems.map(problem => task.prompt(problem)),
+    samplesPerPrompt: samples,
+  })
+  const thoughts = drawn.map(({ prompt, tokens }) => ({
+    problem: problems[prompt],
+    response: task.read(tokens),
+  }))
+  const right = (await task.gradeAnswers(thoughts)).map(isRight)
+  const seen = thoughts.map(({ problem, response }) => seenOf(config, task, problem, response))
+  const each = Math.min(RUBRICS_A_QUESTION, samples)
+  const asked = problems.flatMap((problem, p) =>
+    Array.from({ length: each }, (_, n) => ({ problem, shown: seen[p * samples + n], group: p, n })),
+  )
+  const proposals = await propose(
+    own,
+    asked.map(({ problem }) => problem),
+    asked.map(({ shown }) => shown),
+    'evaluation/rubrics',
+  )
+  const rubrics = asked.map(
+    ({ problem, group, n }, i): ProposedRubric<Problem> => ({
+      ...{ problem, proposal: proposals[i], key: `evaluation/rubrics/${group}/${n}` },
+      responses: seen.slice(group * samples, (group + 1) * samples),
+    }),
+  )
+  const grades = await verifyProposals({ verifier }, rubrics)
+  const drifted = drifting ? await verifyProposals({ verifier: drifting, truth: verifier }, rubrics) : []
+  const worth = own.worthIn?.(
+    problems.map((problem, p) => ({
+      problem,
+      responses: thoughts.slice(p * samples, (p + 1) * samples).map(({ response }) => response),
+    })),
+  )
+  const items = problems.map((problem, p): EvalItem => {
+    const correct = right.slice(p * samples, (p + 1) * samples)
+    const own = grades.slice(p * each, (p + 1) * each)
+    return {
+      id: task.name(problem),
+      scores: { ...rubricScores(own, correct, config), ...(worth && { worth: meanWorth(own, worth) }) },
+    }
+  })
+  return {
+    ...{ step, set: EVALUATED_SETS.rubrics, n: items.length, samples: each, temperature },
+    scores: scoresOf(items, [...Object.keys(RUBRIC_SCORES), ...(worth ? ['worth'] : [])]),
+    primary: 'validMinusNull',
+    scoreNames: { ...RUBRIC_SCORES, worth: 'correlation in the population' },
+    figures: {
+      criteriaPerRubric: mean(proposals.map(({ K }) => K)),
+      ...(drifting && flatAgreement(drifted.flatMap(comparedVerdicts))),
+    },
+    items,
+  }
+}
+
+/** Figures of a verifier's agreement under dotted names. */
+const flatAgreement = (compared: readonly Compared[]): MetricGroup =>
+  Object.fromEntries(
+    Object.entries(agreementFigures(compared)).flatMap(([name, signs]) =>
+      Object.entries(signs).map(([sign, value]) => [`${name}.${sign}`, value]),
+    ),
+  )
+
+/** Scores of a question's rubrics in words. */
+const RUBRIC_SCORES = {
+  validMinusNull: 'valid above chance',
+  valid: 'valid criteria',
+  nullValid: 'valid by chance',
+  correlation: 'correlation with being right',
+  format: 'well formed',
+  informative: 'questions that are neither all right nor all wrong',
+}
+
+/** What a question's criteria are worth on average; null where nothing is known of any. */
+const meanWorth = (
+  rubrics: readonly RubricGrade[],
+  worth: (criterion: Criterion) => number | null,
+): number | null => {
+  const known = rubrics.flatMap(({ proposal }) => proposal.criteria.flatMap(own => worth(own) ?? []))
+  return known.length > 0 ? mean(known) : null
+}
+
+const rubricScores = (
+  rubrics: readonly RubricGrade[],
+  correct: readonly (boolean | null)[],
+  config: RlcerConfig,
+): Record<keyof typeof RUBRIC_SCORES, number | null> => {
+  const plain = { validity: config.validity, control: null, controlAt: config.controlAt }
+  const criteria = rubrics.flatMap(grade => judgedRubric(grade, correct, plain, '').criteria)
+  const average = (values: readonly number[]) => (values.length > 0 ? mean(values) : null)
+  const known = criteria.flatMap(({ correlation }) => correlation ?? [])
+  const informative = !isConstant(correct)
+  const valid = informative ? average(criteria.map(own => Number(own.valid))) : null
+  const nullValid = informative ? average(criteria.map(own => chanceOf(own, correct, config))) : null
+  return {
+    validMinusNull: valid === null || nullValid === null ? null : valid - nullValid,
+    ...{ valid, nullValid, correlation: average(known) },
+    format: average(rubrics.map(({ proposal }) => Number(proposal.wellFormed))),
+    informative: Number(informative),
+  }
+}
+
+/** Exact chance that a criterion met as often would be valid although it had nothing to do with being right. */
+const chanceOf = (
+  { criterion: { points }, met }: JudgedCriterion,
+  correct: readonly (boolean | null)[],
+  { validity: { alpha, signAware } }: Pick<RlcerConfig, 'validity'>,
+): number => {
+  if (criterionCorrelation({ points, met }, correct) === null) return 0
+  const turned = signAware && points < 0
+  const pairs = met.flatMap((own, m) => {
+    const right = correct[m]
+    return own === null || right === null ? [] : [{ good: own !== turned, right }]
+  })
+  const count = (test: (pair: (typeof pairs)[number]) => boolean) => pairs.filter(test).length
+  return chanceOfValidity(
+    pairs.length,
+    count(({ right }) => right),
+    count(({ good }) => good),
+    alpha,
+  )
+}

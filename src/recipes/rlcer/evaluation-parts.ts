@@ -1,0 +1,67 @@
+import { type Proposal, readProposal } from '../../grade/proposal/index.ts'
+import type { TokenAutomaton } from '../../model/automaton.ts'
+import type { Policy } from '../../policy/policy.ts'
+import type { EvalItem, EvalRow, Score } from '../../runs/rows.ts'
+import type { RubricatorTask, ThinkingVerifier, ThoughtResponse } from '../../tasks/thinking.ts'
+import { bootstrapInterval, mean } from '../../util/statistics.ts'
+import type { RlcerConfig } from './config.ts'
+import { fittingPrompt } from './exploration.ts'
+
+import type { WorthIn } from './questions.ts'
+
+/** Sets of questions by name, as rows of evaluations and experiments know them. */
+export const EVALUATED_SETS = {
+  plain: 'unseen',
+  hinted: 'hinted',
+  placebo: 'placebo',
+  rubrics: 'rubrics',
+} as const
+
+export interface EvaluationParts<Problem> {
+  policy: Policy
+  task: RubricatorTask<Problem>
+  /** The one that is nearest to the truth. */
+  verifier: ThinkingVerifier<Problem>
+  /** A learnt one that decides in training: how far it is from the truth by now is told of the rubrics that are looked at. */
+  drifting?: ThinkingVerifier<Problem>
+  /** What criteria are worth in the population of the policy's own responses; absent where nobody can say. */
+  worthIn?: WorthIn<Problem>
+  /** Never trained on. */
+  test: readonly Problem[]
+  /** Places of the model's context; absent: prompts always fit. */
+  positions?: number
+  /** Holds rubricators to a grammar; absent: they write as they like. */
+  rubricAutomaton?: TokenAutomaton
+}
+
+export type Evaluated<Problem> = EvaluationParts<Problem> & { config: RlcerConfig; step: number }
+
+const scored = (values: readonly number[]): Score => {
+  if (values.length === 0) return { value: null }
+  const { low, high } = bootstrapInterval(values, { resamples: 2000, seed: 'evaluation' })
+  return { value: mean(values), interval: [low, high] }
+}
+
+/** The scores of a row from those of its items. */
+export const scoresOf = (items: readonly EvalItem[], names: readonly string[]): EvalRow['scores'] =>
+  Object.fromEntries(names.map(name => [name, scored(items.flatMap(({ scores }) => scores[name] ?? []))]))
+
+/** A rubric about each of these responses, at the temperature of training. */
+export const propose = async <Problem>(
+  own: Evaluated<Problem>,
+  problems: readonly Problem[],
+  shown: readonly ThoughtResponse[],
+  label: string,
+): Promise<Proposal[]> => {
+  const { policy, task, config } = own
+  const { rubricator, rollout } = config
+  const drawn = await policy.sample({
+    ...{ temperature: rollout.temperature, topK: rollout.topK, topP: rollout.topP },
+    ...{ maxTokens: rubricator.maxTokens, stopTokens: task.stopTokens, seed: `${label}/rubricator` },
+    ...(own.rubricAutomaton && { automaton: own.rubricAutomaton }),
+    prompts: problems.map((problem, p) => fittingPrompt(config, own, problem, shown[p])),
+  })
+  return drawn.map(({ tokens, finishReason }) =>
+    readProposal(finishReason === 'length' ? '' : task.rubricatorText(tokens), rubricator.format),
+  )
+}
