@@ -9,4 +9,5 @@ export { benchEngine, type EngineBenchmark, formatEngineBenchmark } from './engi
 export type { OnProgress } from './figure-table.ts'
 export { benchJudge, formatJudgeBenchmark, type JudgeBenchmark } from './judge.ts'
 export { benchOverlap, formatOverlapBenchmark, type OverlapBenchmark } from './overlap.ts'
+export { benchRlcer, formatRlcerBenchmark, type RlcerBenchmark } from './rlcer.ts'
 export { benchSoak, formatSoak, type SoakResult } from './soak/soak.ts'

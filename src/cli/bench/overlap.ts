@@ -1,6 +1,6 @@
 /** @file `gradus bench overlap`: options and help; the work is in the modules that it loads when it runs. */
 
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
 import { runBenchmark } from './run.ts'
@@ -12,6 +12,7 @@ interface BenchOverlapOptions {
   rounds?: number
   threads?: number
   rows?: number
+  recipe: 'ruscarl' | 'rlcer'
   json?: boolean
 }
 
@@ -21,15 +22,24 @@ goes on, and with the next step sampled ahead, by the same engine or by one of i
 least one each, so their stages are measured apart. Every round is compared with the stages measured in it. Run it on an idle
 machine; it takes seven minutes.
 
+With --recipe rlcer: how long a step of 16 questions x 8 reasoners x 8 rubricators takes to verify, the whole step beside a plain
+one with as many rollouts, and a step whose verifier is a language model of that latency, asked anew and from the cache.
+
 Examples:
   $ gradus bench overlap
-  $ gradus bench overlap --latency 200 --slots 32 --json`
+  $ gradus bench overlap --latency 200 --slots 32 --json
+  $ gradus bench overlap --recipe rlcer`
 
 /** Adds `overlap` to `gradus bench`. `done` receives the exit code. */
 export const addBenchOverlap = (bench: Command, io: Io, done: (code: number) => void): void => {
   bench
     .command('overlap')
     .description("How much of a judge's latency training hides.")
+    .addOption(
+      new Option('--recipe <name>', 'whose steps are measured')
+        .choices(['ruscarl', 'rlcer'])
+        .default('ruscarl'),
+    )
     .option('--latency <ms>', 'milliseconds that the judge takes for a rollout', count, 100)
     .option('--slots <n>', 'rollouts that the judge takes at a time', count, 16)
     .option('--steps <n>', 'steps of each kind in a round', count, 2)
@@ -38,15 +48,28 @@ export const addBenchOverlap = (bench: Command, io: Io, done: (code: number) => 
     .option('--rows <n>', 'rollouts that are decoded together (policy.maxRows)', count, 128)
     .option('--json', 'print the result as JSON, no progress')
     .addHelpText('after', HELP)
-    .action(async ({ json, latency, ...options }: BenchOverlapOptions) => {
-      const { benchOverlap, formatOverlapBenchmark } = await import('../../bench/index.ts')
-      const settings = { ...options, latencyMs: latency }
-      await runBenchmark(
-        io,
-        json,
-        onProgress => benchOverlap({ ...settings, onProgress }),
-        formatOverlapBenchmark,
-      )
+    .action(async ({ recipe, ...options }: BenchOverlapOptions) => {
+      await (recipe === 'rlcer' ? measureRlcer(io, options) : measureJudged(io, options))
       done(EXIT.ok)
     })
+}
+
+type Measured = Omit<BenchOverlapOptions, 'recipe'>
+
+const measureJudged = async (io: Io, { json, latency, ...options }: Measured): Promise<void> => {
+  const { benchOverlap, formatOverlapBenchmark } = await import('../../bench/index.ts')
+  const settings = { ...options, latencyMs: latency }
+  await runBenchmark(
+    io,
+    json,
+    onProgress => benchOverlap({ ...settings, onProgress }),
+    formatOverlapBenchmark,
+  )
+}
+
+const measureRlcer = async (io: Io, { json, latency, rows: _rows, ...options }: Measured): Promise<void> => {
+  const { benchRlcer, formatRlcerBenchmark } = await import('../../bench/index.ts')
+  // Four steps: the first is not counted.
+  const settings = { ...options, latencyMs: latency, steps: Math.max(2, 2 * (options.steps ?? 2)) }
+  await runBenchmark(io, json, onProgress => benchRlcer({ ...settings, onProgress }), formatRlcerBenchmark)
 }

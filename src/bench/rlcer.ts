@@ -1,0 +1,296 @@
+/** @file What rlcer costs beside plain training: verification of a step's rubrics, a whole step, and a language model as verifier. */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ChatModel } from '../chat/chat-model.ts'
+import { scriptedModel } from '../chat/scripted-model.ts'
+import { proposalSettingsSchema, readProposal } from '../grade/proposal/index.ts'
+import { ArithmeticVerifier } from '../recipes/reasoning/arithmetic.ts'
+import { type RlcerConfig, rlcerSchema } from '../recipes/rlcer/config.ts'
+import { presets } from '../recipes/rlcer/presets.ts'
+import { runRlcer } from '../recipes/rlcer/run.ts'
+import { readMetrics } from '../runs/readers.ts'
+import type { MetricsRow } from '../runs/rows.ts'
+import {
+  arithmeticProblem,
+  DEFAULT_ERRORS,
+  DEFAULT_RUBRICATOR,
+  demonstrate,
+  demonstrateRubric,
+  drawHabits,
+  encodeText,
+  evidenceOf,
+  readResponse,
+} from '../tasks/arithmetic/index.ts'
+import type { ThoughtResponse } from '../tasks/thinking.ts'
+import { Rng } from '../util/rng.ts'
+import { median } from '../util/statistics.ts'
+import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
+
+export interface RlcerBenchOptions {
+  questions?: number
+  /** Reasoners of a question, and as many rubricators. */
+  samples?: number
+  /** Of a scripted rubric. */
+  criteria?: number
+  /** Of the language model that plays verifier, milliseconds a call, and calls at a time. */
+  latencyMs?: number
+  slots?: number
+  /** Steps of each kind in a round; the first is not counted. */
+  steps?: number
+  rounds?: number
+  threads?: number
+  /** Checkpoint of the arithmetic task. */
+  folder?: string
+  /** Hold rubricators to the grammar: what a model that has not learnt it needs. */
+  constrained?: boolean
+  onProgress?: OnProgress
+}
+
+export interface RlcerBenchmark {
+  questions: number
+  samples: number
+  threads: number
+  /** Reading all rubrics of a step and executing them on all responses: the first time, and the median of later ones. */
+  verification: { rubrics: number; verdicts: number; firstMs: number; medianMs: number }
+  /** A step of rlcer beside a plain one (RLVR) with as many rollouts of reasoners alone, and its longest stages. */
+  step: { rlcerS: number; plainS: number; ratio: number; sampleS: number; updateS: number }
+  /** A step whose rubrics a language model verifies, asked anew, and the same step again, from the cache. */
+  judged: {
+    calls: number
+    latencyMs: number
+    slots: number
+    /** Sampling alone, and all calls through the slots alone. */
+    sampleS: number
+    callsS: number
+    /** Sampling and verifying as they were done; the sum of both would be one after the other. */
+    freshS: number
+    /** Share of the shorter of the two that was hidden behind the longer. */
+    overlap: number
+    cachedS: number
+    cachedCalls: number
+  }
+}
+
+const DEFAULTS = {
+  questions: 16,
+  samples: 8,
+  criteria: 10,
+  latencyMs: 50,
+  slots: 64,
+  steps: 4,
+  rounds: 3,
+  threads: 2,
+  folder: 'package:models/arithmetic-start',
+  constrained: false,
+}
+
+type Settings = typeof DEFAULTS
+
+/** Responses and rubrics as texts, so that every repetition reads them anew. */
+const scriptedStep = ({ questions, samples, criteria }: Settings) =>
+  Array.from({ length: questions }, (_, q) => {
+    const problem = arithmeticProblem('bench', q)
+    const rng = new Rng(`bench/${q}`)
+    const texts = Array.from({ length: samples }, (_, n) => {
+      const own = rng.fork(n)
+      return encodeText(demonstrate(problem, drawHabits(own), DEFAULT_ERRORS, own).text)
+    })
+    const habits = { ...DEFAULT_RUBRICATOR, criteria: { min: criteria, max: criteria } }
+    const rubrics = texts.map((tokens, n) => {
+      const { thinking } = readResponse(tokens)
+      return demonstrateRubric(problem, evidenceOf(problem, thinking, null), habits, rng.fork(`rubric ${n}`))!
+        .text
+    })
+    return { problem, texts, rubrics }
+  })
+
+const REPEATS = 9
+
+/** What the recipe does between a rubricator's text and its verdicts. */
+const benchVerification = async (settings: Settings): Promise<RlcerBenchmark['verification']> => {
+  const step = scriptedStep(settings)
+  const format = proposalSettingsSchema.parse({})
+  let verdicts = 0
+  const times: number[] = []
+  for (let repeat = 0; repeat < REPEATS; repeat++) {
+    const responses = step.map(({ texts }) => texts.map((tokens): ThoughtResponse => readResponse(tokens)))
+    const verifier = new ArithmeticVerifier()
+    verdicts = 0
+    const startMs = performance.now()
+    for (const [q, { problem, rubrics }] of step.entries())
+      for (const text of rubrics) {
+        const { criteria } = readProposal(text, format)
+        const lists = await verifier.verify(
+          responses[q].map(response => ({ problem, response, rubric: { criteria } })),
+        )
+        verdicts += lists.reduce((sum, { length }) => sum + length, 0)
+      }
+    times.push(performance.now() - startMs)
+  }
+  const rubrics = settings.questions * settings.samples
+  return { rubrics, verdicts, firstMs: times[0], medianMs: median(times.slice(1)) }
+}
+
+/** The preset `quick` without what is not training. */
+const configOf = (
+  { questions, samples, steps, threads, folder, constrained }: Settings,
+  changes: Partial<Record<keyof RlcerConfig, unknown>>,
+): RlcerConfig =>
+  rlcerSchema.parse({
+    ...presets.quick.config,
+    model: { folder },
+    policy: { threads },
+    rubricator: { ...(presets.quick.config.rubricator as object), constrained },
+    rollout: { ...(presets.quick.config.rollout as object), prompts: questions, samples },
+    evaluation: { problems: 1, hinted: false, rubrics: 0 },
+    monitors: null,
+    steps,
+    ...changes,
+  })
+
+/** Rows of a run that is thrown away. */
+const rowsOf = async (config: RlcerConfig, verifierModel?: ChatModel): Promise<MetricsRow[]> => {
+  const folder = mkdtempSync(join(tmpdir(), 'gradus-rlcer-'))
+  try {
+    const dir = join(folder, 'run')
+    await runRlcer(config, { dir, resume: false }, { verifierModel })
+    return readMetrics(dir)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const timeOf = (rows: readonly MetricsRow[], name: string): number =>
+  median(rows.map(({ time }) => time?.[name] ?? 0))
+
+/** Both kinds in turns: a machine drifts, and what is compared has to drift together. */
+const benchStep = async (settings: Settings, tell: OnProgress): Promise<RlcerBenchmark['step']> => {
+  const { rounds, samples } = settings
+  const plain = configOf(settings, {
+    reasonerReward: 'outcome',
+    rubricator: { enabled: false },
+    rollout: {
+      ...(presets.quick.config.rollout as object),
+      prompts: settings.questions,
+      samples: 2 * samples,
+    },
+  })
+  const found = []
+  for (let round = 1; round <= rounds; round++) {
+    tell(`round ${round} of ${rounds}: steps of rlcer, and plain ones`)
+    const own = (await rowsOf(configOf(settings, {}))).slice(1)
+    const others = (await rowsOf(plain)).slice(1)
+    const [rlcerS, plainS] = [timeOf(own, 'total'), timeOf(others, 'total')]
+    found.push({
+      rlcerS,
+      plainS,
+      ratio: rlcerS / plainS,
+      sampleS: timeOf(own, 'sample'),
+      updateS: timeOf(own, 'update'),
+    })
+  }
+  const middle = (name: keyof (typeof found)[number]) => median(found.map(each => each[name]))
+  return {
+    rlcerS: middle('rlcerS'),
+    plainS: middle('plainS'),
+    ratio: middle('ratio'),
+    sampleS: middle('sampleS'),
+    updateS: middle('updateS'),
+  }
+}
+
+/** A verifier that takes its time and says true of every criterion; counts how many calls it had. */
+const slowVerifier = (latencyMs: number): ChatModel & { readonly calls: number } =>
+  scriptedModel(async ({ messages }) => {
+    await new Promise(resolve => setTimeout(resolve, latencyMs))
+    const text = messages.map(({ content }) => content).join('\n')
+    const count = [...text.matchAll(/^\d+\. \((?:reward|penalty), /gm)].length
+    return JSON.stringify({ judgement: Array.from({ length: count }, () => true), final_score: 0 })
+  }, 'slow')
+
+/** Two runs of the same step with one cache: what is asked anew, and what is known. */
+const benchJudged = async (settings: Settings, tell: OnProgress): Promise<RlcerBenchmark['judged']> => {
+  const { latencyMs, slots } = settings
+  const cache = mkdtempSync(join(tmpdir(), 'gradus-rlcer-cache-'))
+  const model = slowVerifier(latencyMs)
+  const judge = {
+    fleet: { endpoints: [{ url: 'http://127.0.0.1:9/v1', model: 'slow', concurrency: slots }] },
+    cache: { folder: cache },
+  }
+  const config = configOf(
+    { ...settings, steps: 1 },
+    { verifier: { kind: 'judge', judge }, questionsTogether: 4 },
+  )
+  try {
+    tell('a language model as verifier, asked anew')
+    const [fresh] = await rowsOf(config, model)
+    const calls = model.calls
+    tell('the same step again, from the cache')
+    const [cached] = await rowsOf(config, model)
+    const spent = (row: MetricsRow) => (row.time?.sample ?? 0) + (row.time?.grade ?? 0)
+    // What the cached step samples, it samples alone.
+    const sampleS = cached.time?.sample ?? 0
+    const callsS = (Math.ceil(calls / slots) * latencyMs) / 1000
+    const freshS = spent(fresh)
+    const hidden = sampleS + callsS - freshS
+    return {
+      ...{ calls, latencyMs, slots, sampleS, callsS, freshS },
+      overlap: Math.max(0, Math.min(1, hidden / Math.min(sampleS, callsS))),
+      cachedS: spent(cached),
+      cachedCalls: model.calls - calls,
+    }
+  } finally {
+    rmSync(cache, { recursive: true, force: true })
+  }
+}
+
+/** Measures verification, steps, and a slow verifier. @throws CheckpointError for a folder without the arithmetic task's model */
+export const benchRlcer = async (options: RlcerBenchOptions = {}): Promise<RlcerBenchmark> => {
+  const { onProgress = () => {}, ...given } = options
+  const settings: Settings = { ...DEFAULTS, ...given }
+  onProgress('verification')
+  const verification = await benchVerification(settings)
+  const step = await benchStep(settings, onProgress)
+  const judged = await benchJudged(settings, onProgress)
+  const { questions, samples, threads } = settings
+  return { questions, samples, threads, verification, step, judged }
+}
+
+/** The result for people, a line a figure. */
+export const formatRlcerBenchmark = ({
+  questions,
+  samples,
+  threads,
+  verification,
+  step,
+  judged,
+}: RlcerBenchmark): string => {
+  const ms = (value: number) => `${value.toFixed(1)} ms`
+  const seconds = (value: number) => `${value.toFixed(2)} s`
+  const lines: FigureLine[] = [
+    [
+      'verification of a step',
+      ms(verification.medianMs),
+      `${verification.rubrics} rubrics on ${samples} responses each, ${verification.verdicts} verdicts; the first time ${ms(verification.firstMs)}`,
+    ],
+    [
+      'step, rlcer',
+      seconds(step.rlcerS),
+      `${questions} questions x ${samples} reasoners x ${samples} rubricators, ${threads} threads; sampling ${seconds(step.sampleS)}, update ${seconds(step.updateS)}`,
+    ],
+    [
+      'step, plain',
+      seconds(step.plainS),
+      `as many rollouts; rlcer takes ${step.ratio.toFixed(2)} times as long`,
+    ],
+    [
+      'slow verifier, asked anew',
+      seconds(judged.freshS),
+      `${judged.calls} calls of ${judged.latencyMs} ms, ${judged.slots} at a time: ${seconds(judged.callsS)} alone, sampling ${seconds(judged.sampleS)} alone; ${(100 * judged.overlap).toFixed(0)}% of the shorter hidden`,
+    ],
+    ['slow verifier, from the cache', seconds(judged.cachedS), `${judged.cachedCalls} calls`],
+  ]
+  return figureTable(lines)
+}
