@@ -177,7 +177,7 @@ const benchStep = async (settings: Settings, tell: OnProgress): Promise<RlcerBen
       samples: 2 * samples,
     },
   })
-  const found = []
+  const found: RlcerBenchmark['step'][] = []
   for (let round = 1; round <= rounds; round++) {
     tell(`round ${round} of ${rounds}: steps of rlcer, and plain ones`)
     const own = (await rowsOf(configOf(settings, {}))).slice(1)
@@ -191,7 +191,7 @@ const benchStep = async (settings: Settings, tell: OnProgress): Promise<RlcerBen
       updateS: timeOf(own, 'update'),
     })
   }
-  const middle = (name: keyof (typeof found)[number]) => median(found.map(each => each[name]))
+  const middle = (name: keyof RlcerBenchmark['step']) => median(found.map(each => each[name]))
   return {
     rlcerS: middle('rlcerS'),
     plainS: middle('plainS'),
