@@ -52,8 +52,11 @@ export interface RlcerBenchmark {
   questions: number
   samples: number
   threads: number
-  /** Reading all rubrics of a step and executing them on all responses: the first time, and the median of later ones. */
-  verification: { rubrics: number; verdicts: number; firstMs: number; medianMs: number }
+  /**
+   * Reading all rubrics of a step and executing them on all responses: the first time, the median of later ones, and the median of
+   * the processor's own time, which a busy machine leaves as it is.
+   */
+  verification: { rubrics: number; verdicts: number; firstMs: number; medianMs: number; processorMs: number }
   /** A step of rlcer beside a plain one (RLVR) with as many rollouts of reasoners alone, and its longest stages. */
   step: { rlcerS: number; plainS: number; ratio: number; sampleS: number; updateS: number }
   /** A step whose rubrics a language model verifies, asked anew, and the same step again, from the cache. */
@@ -114,10 +117,12 @@ const benchVerification = async (settings: Settings): Promise<RlcerBenchmark['ve
   const format = proposalSettingsSchema.parse({})
   let verdicts = 0
   const times: number[] = []
+  const own: number[] = []
   for (let repeat = 0; repeat < REPEATS; repeat++) {
     const responses = step.map(({ texts }) => texts.map((tokens): ThoughtResponse => readResponse(tokens)))
     const verifier = new ArithmeticVerifier()
     verdicts = 0
+    const before = process.cpuUsage()
     const startMs = performance.now()
     for (const [q, { problem, rubrics }] of step.entries())
       for (const text of rubrics) {
@@ -128,9 +133,15 @@ const benchVerification = async (settings: Settings): Promise<RlcerBenchmark['ve
         verdicts += lists.reduce((sum, { length }) => sum + length, 0)
       }
     times.push(performance.now() - startMs)
+    const { user, system } = process.cpuUsage(before)
+    own.push((user + system) / 1000)
   }
   const rubrics = settings.questions * settings.samples
-  return { rubrics, verdicts, firstMs: times[0], medianMs: median(times.slice(1)) }
+  return {
+    ...{ rubrics, verdicts, firstMs: times[0] },
+    medianMs: median(times.slice(1)),
+    processorMs: median(own.slice(1)),
+  }
 }
 
 /** The preset `quick` without what is not training. */
@@ -177,7 +188,7 @@ const benchStep = async (settings: Settings, tell: OnProgress): Promise<RlcerBen
       samples: 2 * samples,
     },
   })
-  const found = []
+  const found: RlcerBenchmark['step'][] = []
   for (let round = 1; round <= rounds; round++) {
     tell(`round ${round} of ${rounds}: steps of rlcer, and plain ones`)
     const own = (await rowsOf(configOf(settings, {}))).slice(1)
@@ -191,7 +202,7 @@ const benchStep = async (settings: Settings, tell: OnProgress): Promise<RlcerBen
       updateS: timeOf(own, 'update'),
     })
   }
-  const middle = (name: keyof (typeof found)[number]) => median(found.map(each => each[name]))
+  const middle = (name: keyof RlcerBenchmark['step']) => median(found.map(each => each[name]))
   return {
     rlcerS: middle('rlcerS'),
     plainS: middle('plainS'),
@@ -273,7 +284,7 @@ export const formatRlcerBenchmark = ({
     [
       'verification of a step',
       ms(verification.medianMs),
-      `${verification.rubrics} rubrics on ${samples} responses each, ${verification.verdicts} verdicts; the first time ${ms(verification.firstMs)}`,
+      `${verification.rubrics} rubrics on ${samples} responses each, ${verification.verdicts} verdicts; the first time ${ms(verification.firstMs)}, of the processor ${ms(verification.processorMs)}`,
     ],
     [
       'step, rlcer',
