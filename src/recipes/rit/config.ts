@@ -47,7 +47,7 @@ const rubricSchema = z.strictObject({
    * - `refined`: from more traces, then rounds that drop what repeats or wavers and add what is missing
    * - `random`: criteria drawn by chance
    * - `none`: no criteria (K = 0), the response's reward alone
-   * - `file`: the first rubric of `file`
+   * - `file`: the rubric of `file`; of several each is for the question whose id it has, or whose words are its prompt
    */
   source: z.enum(RUBRIC_SOURCES).default('oracle'),
   file: z.string().nullable().default(null),

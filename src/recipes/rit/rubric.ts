@@ -1,14 +1,13 @@
-/** @file The thinking rubric of a run: from nothing to the best that can be known, made once and kept in the run's folder. */
+/** @file The thinking rubrics of a run: from nothing to the best that can be known, made once and kept in the run's folder. */
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { rubricFromBank } from '../../grade/author/index.ts'
 import type { Policy } from '../../policy/policy.ts'
-import { parseRubric, type Rubric } from '../../rubric/criterion.ts'
-import { readRubricFile } from '../../rubric/formats/index.ts'
+import type { Rubric } from '../../rubric/criterion.ts'
+import { type RubricItem, readRubricFile, writeRubricFile } from '../../rubric/formats/index.ts'
 import { lintRubric } from '../../rubric/lint.ts'
 import type { ThoughtItem } from '../../tasks/thinking.ts'
-import { writeFileAtomic } from '../../util/atomic.ts'
 import { ConfigError, DataError } from '../../util/errors.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { Rng } from '../../util/rng.ts'
@@ -22,51 +21,79 @@ export const RUBRIC_FILE = 'thinking-rubric.json'
 
 const EMPTY: Rubric = { id: 'none', criteria: [] }
 
+/** The rubrics by which training judges thinking: one for all questions, or one for each of some. */
+export interface ThinkingRubrics<Problem> {
+  /** Without criteria for a question that has none. */
+  of(problem: Problem): Rubric
+  /** What a person is told of them. */
+  note: string
+}
+
 /**
- * The rubric by which training judges thinking. What is authored is authored once: a resumed run reads what it was.
+ * The rubrics of a run. What is authored is authored once: a resumed run reads what it was.
  * @param policy as the run starts: its responses are the traces that a rubric is authored from
  * @param dir folder of the run
  * @throws ConfigError, DataError for a source that the task does not have, and a file that cannot be used
  */
-export const thinkingRubric = async <Problem>(
+export const thinkingRubrics = async <Problem>(
   config: RitConfig,
   kit: RitTask<Problem>,
   policy: Policy,
   dir: string,
-): Promise<Rubric> => {
+): Promise<ThinkingRubrics<Problem>> => {
   const path = join(dir, RUBRIC_FILE)
-  if (existsSync(path)) return readKept(path)
-  const rubric: Rubric = { ...(await makeRubric(config, kit, policy)), about: 'thinking' }
-  writeFileAtomic(path, `${JSON.stringify(rubric, null, 2)}\n`)
-  return rubric
+  if (existsSync(path)) return rubricsOf(readRubricFile(path, { format: 'native' }).items, kit)
+  const items = await makeRubrics(config, kit, policy)
+  const rubrics = rubricsOf(items, kit)
+  const about = items.map(item => ({ ...item, rubric: { ...item.rubric, about: 'thinking' as const } }))
+  writeRubricFile(path, { format: 'native', layout: 'single', items: about })
+  return rubrics
 }
 
-const readKept = (path: string): Rubric => {
-  try {
-    return parseRubric(JSON.parse(readFileSync(path, 'utf8')), path)
-  } catch (error) {
-    if (error instanceof DataError) throw error
-    throw new DataError(`${path}: expected a rubric as JSON (${(error as Error).message})`)
+/**
+ * Rubrics by question: each goes to the question that has its id, or whose words are its prompt. One alone is for all of them.
+ * @throws ConfigError where there are several, and none is about a question of training
+ */
+export const rubricsOf = <Problem>(
+  items: readonly RubricItem[],
+  { task, train }: Pick<RitTask<Problem>, 'task' | 'train'>,
+): ThinkingRubrics<Problem> => {
+  if (items.length === 1) {
+    const [{ rubric }] = items
+    const ids = rubric.criteria.map(({ id }) => id).join(', ')
+    return { of: () => rubric, note: `thinking is judged by ${rubric.criteria.length} criteria (${ids})` }
+  }
+  const byId = new Map(items.map(({ id, rubric }) => [id, rubric]))
+  const byQuestion = new Map(
+    items.flatMap(({ prompt, rubric }) => (prompt?.length ? [[prompt.at(-1)!.content.trim(), rubric]] : [])),
+  )
+  const own = (problem: Problem) =>
+    byId.get(task.name(problem)) ?? byQuestion.get(task.question(problem).trim())
+  const known = train.filter(problem => own(problem) !== undefined).length
+  if (known === 0)
+    throw new ConfigError(
+      `rubric.file: expected rubrics about questions of training, got ${items.length} about none of ${train.length}`,
+      { hint: "give each the question's id as its id, or the question as its prompt" },
+    )
+  return {
+    of: problem => own(problem) ?? EMPTY,
+    note: `thinking is judged by ${items.length} rubrics; ${known} of ${train.length} questions of training have one, the others are paid for the answer alone`,
   }
 }
 
-/** @throws ConfigError, DataError */
-export const fileRubric = (path: string): Rubric => {
+/** The rubrics of a file. @throws ConfigError, DataError for one that asks for the answer */
+export const fileRubrics = (path: string): RubricItem[] => {
   const { items } = readRubricFile(resolveShipped(path))
-  if (items.length !== 1)
-    throw new ConfigError(
-      `rubric.file: ${path}: expected one rubric for the thinking of all questions, got ${items.length}`,
-      { hint: 'keep one rubric in the file' },
+  for (const { rubric } of items) {
+    const wrong = lintRubric(rubric, { thinking: true }).find(
+      ({ rule, severity }) => rule === 'about-answer' && severity === 'error',
     )
-  const { rubric } = items[0]
-  const wrong = lintRubric(rubric, { thinking: true }).find(
-    ({ rule, severity }) => rule === 'about-answer' && severity === 'error',
-  )
-  if (wrong)
-    throw new ConfigError(`rubric.file: ${path}: ${wrong.message}`, {
-      hint: wrong.fix ?? 'leave it to the rubric of the answer',
-    })
-  return rubric
+    if (wrong)
+      throw new ConfigError(`rubric.file: ${path}: ${wrong.message}`, {
+        hint: wrong.fix ?? 'leave it to the rubric of the answer',
+      })
+  }
+  return items
 }
 
 /** @throws ConfigError for a source that the task does not have */
@@ -89,19 +116,27 @@ export const checkRubricSource = (
     lacks('a task with a bank of criteria')
 }
 
+const makeRubrics = async <Problem>(
+  config: RitConfig,
+  kit: RitTask<Problem>,
+  policy: Policy,
+): Promise<RubricItem[]> => {
+  const { source, file } = config.rubric
+  if (source === 'file') return fileRubrics(file!)
+  return [{ id: source, rubric: await makeRubric(config, kit, policy) }]
+}
+
 const makeRubric = async <Problem>(
   config: RitConfig,
   kit: RitTask<Problem>,
   policy: Policy,
 ): Promise<Rubric> => {
-  const { source, criteria, file } = config.rubric
+  const { source, criteria } = config.rubric
   switch (source) {
     case 'none':
       return EMPTY
     case 'oracle':
       return kit.oracle!
-    case 'file':
-      return fileRubric(file!)
     case 'random':
       return {
         id: 'random',

@@ -18,7 +18,7 @@ import { check } from './check.ts'
 import type { RitConfig } from './config.ts'
 import { evaluation } from './evaluation.ts'
 import { rit } from './recipe.ts'
-import { RUBRIC_FILE, thinkingRubric } from './rubric.ts'
+import { RUBRIC_FILE, thinkingRubrics } from './rubric.ts'
 import type { RitTask } from './task.ts'
 import { openTask, testNameOf } from './tasks.ts'
 
@@ -79,13 +79,12 @@ const learnTask = async <Problem>(
   const policy = await use(openPolicy(config.policy, { folder, lora, seed, valueHead: critic !== null }))
   const recipe = async () => {
     const known = existsSync(join(run.dir, RUBRIC_FILE))
-    const rubric = await thinkingRubric(config, kit, policy, run.dir)
+    const rubrics = await thinkingRubrics(config, kit, policy, run.dir)
     if (!known) {
-      const message = `thinking is judged by ${rubric.criteria.length} criteria (${rubric.criteria.map(({ id }) => id).join(', ')})`
-      run.appendEvent({ level: 'info', message })
-      events.onMessage?.(message)
+      run.appendEvent({ level: 'info', message: rubrics.note })
+      events.onMessage?.(rubrics.note)
     }
-    const rubricOf = () => rubric
+    const rubricOf = rubrics.of
     const earlier = () => (existsSync(join(run.dir, 'evals.jsonl')) ? readEvals(run.dir) : [])
     return rit(config, {
       policy,
