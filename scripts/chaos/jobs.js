@@ -49,6 +49,33 @@ const packing = ({ packingModel }, more = {}) => ({
   ...more,
 })
 
+/** Both roles, with a bank of criteria that lives across steps. */
+const selfProposed = (more = {}) => ({
+  ...local(1),
+  ...everyStep,
+  steps: 6,
+  model: { folder: 'package:models/arithmetic-start' },
+  task: { kind: 'arithmetic', pool: 4 },
+  rollout: { prompts: 2, samples: 4, maxTokens: 64 },
+  rubricator: { maxTokens: 80 },
+  scaffold: { decay: { kind: 'linear' } },
+  evaluation: { problems: 4, rubrics: 2 },
+  ...more,
+})
+
+/** A rubric that the run writes itself, and a weight that adapts. */
+const thinking = (more = {}) => ({
+  ...local(1),
+  ...everyStep,
+  steps: 6,
+  model: { folder: 'package:models/packing-thinking-start' },
+  rubric: { source: 'refined', problems: 8 },
+  fusion: { adaptive: {} },
+  rollout: { prompts: 2, samples: 4, maxTokens: 56 },
+  evaluation: { problems: 4, samples: 1 },
+  ...more,
+})
+
 const pipelined = { pipeline: true }
 const twoEngines = { ...pipelined, ...local(1, { sampler: {} }) }
 
@@ -102,6 +129,39 @@ export const JOBS = [
     name: 'ruscarl, packing, two engines',
     ...{ kind: 'train', recipe: 'ruscarl' },
     settings: f => packing(f, twoEngines),
+  },
+  { name: 'rlcer', kind: 'train', recipe: 'rlcer', settings: () => selfProposed() },
+  {
+    name: 'rlcer, no critic, pipelined',
+    ...{ kind: 'train', recipe: 'rlcer' },
+    settings: () => selfProposed({ ...pipelined, critic: null }),
+  },
+  { name: 'rit', kind: 'train', recipe: 'rit', settings: () => thinking() },
+  {
+    name: 'rit, critic, pipelined',
+    ...{ kind: 'train', recipe: 'rit' },
+    settings: () => thinking({ ...pipelined, critic: {} }),
+  },
+  {
+    name: 'arithmetic-cold-start',
+    ...{ kind: 'train', recipe: 'arithmetic-cold-start' },
+    settings: () => ({
+      ...local(1),
+      ...everyStep,
+      ...{ steps: 12, batch: 8, labels: 20, evaluation: { problems: 4, maxTokens: 24 } },
+      model: { shape: { ...SMALL, maxPositions: 192 } },
+    }),
+  },
+  {
+    name: 'logic-rubric-start',
+    ...{ kind: 'train', recipe: 'logic-rubric-start' },
+    settings: ({ logicModel: start }) => ({
+      ...local(1),
+      ...everyStep,
+      ...{ steps: 12, batch: 4, start, maxPositions: 320, problems: { hops: 1 }, labels: 20 },
+      reasoners: { problems: 8, samples: 2, maxTokens: 24, keep: 'all' },
+      evaluation: { problems: 4, maxTokens: 24, rubricTokens: 16 },
+    }),
   },
   {
     name: 'logic-cold-start',
