@@ -21,8 +21,18 @@ const allRightOf =
 const operators = ({ problem }: Evidence, operator: Operator): number =>
   problem.operations.filter(each => each.operator === operator).length
 
-const written = ({ thinking: { steps } }: Evidence): number[] =>
-  steps.flatMap(({ left, operations, result }) => [left, ...operations.map(({ operand }) => operand), result])
+/** Numbers that are written before the end: the last result is the answer in all but name. */
+const written = (evidence: Evidence): number[] => {
+  const last = evidence.thinking.steps.at(-1)
+  const before = inner(evidence).flatMap(({ left, operations, result }) => [
+    left,
+    ...operations.map(({ operand }) => operand),
+    result,
+  ])
+  return last && !last.jump
+    ? [...before, last.left, ...last.operations.map(({ operand }) => operand)]
+    : before
+}
 
 export const OTHER: readonly Predicate[] = [
   counted('other', 'good', 'step {place} is right', (evidence, n) => {
@@ -40,13 +50,13 @@ export const OTHER: readonly Predicate[] = [
     'other',
     'neutral',
     'the result of step {place} is even',
-    ({ thinking }, n) => thinking.steps[n - 1]?.result % 2 === 0,
+    (evidence, n) => inner(evidence)[n - 1]?.result % 2 === 0,
   ),
   counted(
     'other',
     'neutral',
     'the result of step {place} is odd',
-    ({ thinking }, n) => thinking.steps[n - 1]?.result % 2 === 1,
+    (evidence, n) => inner(evidence)[n - 1]?.result % 2 === 1,
   ),
   counted('other', 'neutral', 'passes through {digit}', (evidence, n) =>
     inner(evidence).some(({ kept }) => kept === n),
@@ -66,8 +76,8 @@ export const OTHER: readonly Predicate[] = [
     'has more additions than multiplications',
     evidence => operators(evidence, '+') > operators(evidence, '*'),
   ),
-  fixed('other', 'neutral', 'a result comes twice', ({ thinking: { steps } }) => {
-    const all = steps.map(({ result }) => result)
+  fixed('other', 'neutral', 'a result comes twice', evidence => {
+    const all = inner(evidence).map(({ result }) => result)
     return new Set(all).size < all.length
   }),
 ]

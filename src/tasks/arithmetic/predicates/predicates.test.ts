@@ -99,7 +99,7 @@ const CASES: readonly [string, string, string][] = [
   ['never uses the digit 5', JUMPED, CAREFUL],
   ['has an even number of steps', MERGED, CAREFUL],
   ['has an odd number of lines', CAREFUL, MERGED],
-  ['a result comes twice', CAREFUL, MERGED],
+  ['a result comes twice', '7 + 5 = 2\n2 * 1 = 2\n2 - 4 = 8', CAREFUL],
 ]
 
 describe('predicates over thinking on arithmetic', () => {
@@ -135,6 +135,20 @@ describe('predicates over thinking on arithmetic', () => {
     expect(met('the last step gives 2', CAREFUL)).toBe(true)
     expect(met('every step is right', CAREFUL)).toBe(true)
     expect(met('reaches the right value', JUMPED)).toBe(true)
+  })
+
+  it('has none that sees the last result but those that are about outcomes', () => {
+    // Two chains of thought that differ in their last result alone: 6 - 4 = 2 and 6 - 4 = 1.
+    const other = CAREFUL.replace('6 - 4 = 2', '6 - 4 = 1')
+    const differs = (text: string) => met(text, CAREFUL, null) !== met(text, other, null)
+    const filled = (predicate: (typeof PREDICATES)[number]) =>
+      slotsOf(predicate).length === 0
+        ? [predicate.sentence]
+        : Array.from({ length: 9 }, (_, i) =>
+            sentenceWith(predicate, [slotsOf(predicate)[0] === 'operation' ? `+ ${i + 1}` : String(i + 1)]),
+          )
+    expect(PREDICATES.flatMap(filled).filter(differs)).toEqual([])
+    expect(OUTCOME_PREDICATES.flatMap(filled).filter(differs).length).toBeGreaterThan(2)
   })
 
   it('reads its own sentences with any values, and nothing else', () => {
