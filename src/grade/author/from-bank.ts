@@ -162,7 +162,10 @@ const scoreOf = (chosen: readonly Scored[], trace: number): number =>
 const separates = (chosen: readonly Scored[], [good, bad]: Pair): boolean =>
   scoreOf(chosen, good) > scoreOf(chosen, bad)
 
-/** The clear, new predicate that orders most of the pairs which are not in order yet; null where none orders any. */
+/**
+ * The clear, new predicate that orders most of the pairs which are not in order yet, less those that it orders the wrong way:
+ * a coin orders as many rightly as wrongly. Null where none orders any.
+ */
 const bestUncovered = (
   open: readonly Scored[],
   chosen: readonly Scored[],
@@ -174,7 +177,9 @@ const bestUncovered = (
   for (const one of open) {
     if (agreementOf(one.candidate) < (options.minAgreement ?? 0.9)) continue
     if (redundantIn([...chosen, one], options).length > 0) continue
-    const covers = uncovered.filter(pair => separates([one], pair)).length
+    const rightly = uncovered.filter(pair => separates([one], pair)).length
+    const wrongly = uncovered.filter(([good, bad]) => separates([one], [bad, good])).length
+    const covers = rightly - wrongly
     if (covers > (best?.covers ?? 0)) best = { one, covers }
   }
   return best?.one ?? null

@@ -104,7 +104,7 @@ export const ritSchema = z.strictObject({
   /** Thinking is judged by the rubric, or step by step as a process reward model does (the arm PRM). */
   thinkingBy: z.enum(['rubric', 'steps']).default('rubric'),
   fusion: fusionSchema.prefault({}),
-  /** A negative control: thinking is scored by chance, as if it were about another problem, or turned round. Absent: as it is. */
+  /** A negative control: thinking is scored by chance, as another response of its group, or turned round. Absent: as it is. */
   control: z.enum(['random', 'shuffled', 'flipped']).optional(),
   /** `part`: thinking and response are normalised apart before they are mixed; `reward`: the fused reward is. */
   normalise: z.enum(['reward', 'part']).default('reward'),

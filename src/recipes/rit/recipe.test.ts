@@ -7,6 +7,7 @@ import { answering } from '../../train/answering-io.fixture.ts'
 import { ritSchema } from './config.ts'
 import { rit } from './recipe.ts'
 import type { RitTask } from './task.ts'
+import { type RitGrade, shuffledThinking } from './thinking.ts'
 
 /** Two criteria about thinking: that it says "good", and, a flaw, that it says "bad". */
 const RUBRIC: Rubric = {
@@ -185,13 +186,19 @@ describe('controls', () => {
       ({ reward }) => reward!,
     )
 
-  it('turn thinking round, draw it by chance, or judge it as if it were about another problem', async () => {
+  it('turn thinking round, draw it by chance, or pay each response what another one of its group is worth', async () => {
     expect(await thinkingOf('flipped')).toEqual([0.5, 0, 1, 0])
     const random = await thinkingOf('random')
     expect(new Set(random).size).toBe(4)
     expect(await thinkingOf('random')).toEqual(random)
-    // The other problem is 1, for which "so" is good thinking, and "good" says nothing.
-    expect(await thinkingOf('shuffled')).toEqual([1, 0.5, 0, 0.5])
+    const shuffled = await thinkingOf('shuffled')
+    expect(shuffled.toSorted()).toEqual((await thinkingOf()).toSorted())
+    expect(await thinkingOf('shuffled')).toEqual(shuffled)
+    const many = Array.from({ length: 40 }, (_, i) => ({ grade: { thinking: i } as RitGrade }))
+    const order = shuffledThinking(many, 'a').map(({ grade }) => grade.thinking)
+    expect(order).not.toEqual(many.map(({ grade }) => grade.thinking))
+    expect(order).not.toEqual(shuffledThinking(many, 'b').map(({ grade }) => grade.thinking))
+    expect(order.toSorted((a, b) => Number(a) - Number(b))).toEqual(many.map(({ grade }) => grade.thinking))
   })
 
   it('leave what is told of the answers as it is', async () => {

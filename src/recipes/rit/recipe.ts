@@ -29,7 +29,7 @@ import type { RitConfig } from './config.ts'
 import { ritFigures, rolloutRow } from './figures.ts'
 import { type RitRollout, rewarded, rewardPairs, ritAdvantages } from './rewards.ts'
 import type { RitTask } from './task.ts'
-import { elsewhereIn, gradeThoughts, type RitGrade } from './thinking.ts'
+import { gradeThoughts, type RitGrade, shuffledThinking } from './thinking.ts'
 
 export interface RitParts<Problem> {
   policy: Policy
@@ -46,13 +46,12 @@ export const rit = <Problem>(
 ): Recipe<Graded<Problem, RitGrade>[][]> => {
   const { rollout, ratio, critic, fusion, reward } = config
   const weight = fusion.adaptive && new AdaptiveWeight(fusion.alpha, fusion.adaptive)
-  const elsewhere = elsewhereIn(kit.train)
 
   const grade = (items: readonly GradeItem<Problem>[]) =>
     gradeThoughts(
       config,
       kit,
-      { rubricOf, elsewhere },
+      rubricOf,
       items.map(({ problem: own, rollout: { tokens, key } }) => ({
         problem: own,
         response: kit.task.read(tokens),
@@ -100,7 +99,11 @@ export const rit = <Problem>(
 
     async learn(step, rolled) {
       const alpha = weight?.alpha ?? fusion.alpha
-      const groups = rolled.map(group => group.map(item => rewarded(config, item, alpha)))
+      const shown =
+        config.control === 'shuffled'
+          ? rolled.map((group, p) => shuffledThinking(group, `${config.seed}/${step}/${p}`))
+          : rolled
+      const groups = shown.map(group => group.map(item => rewarded(config, item, alpha)))
       assertJudged(groups)
       weight?.observe(rewardPairs(groups))
       const { credited, zeroVarianceGroups } = await credit(groups, alpha)

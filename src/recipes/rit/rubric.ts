@@ -169,7 +169,11 @@ const authored = async <Problem>(
   const { rubric: written } = rubricFromBank(
     bank,
     items.map((_, i) => i % 2 === 0),
-    { propose: refined ? 4 : criteria, maxCriteria: criteria, rounds: refined ? rounds : 0 },
+    {
+      ...{ propose: refined ? 4 : criteria, maxCriteria: criteria, rounds: refined ? rounds : 0 },
+      // What chance alone gives in two standard errors is no discrimination; six traces are too few to ask for that.
+      ...(refined && { minDiscrimination: 2 / Math.sqrt(items.length) }),
+    },
   )
   return { id: source, criteria: written.criteria }
 }

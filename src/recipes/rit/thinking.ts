@@ -66,28 +66,18 @@ export const verifyThinking = async <Problem>(
   })
 }
 
-export interface ThinkingGrader<Problem> {
-  rubricOf(problem: Problem): Rubric
-  /** Another problem than the one given, for the control `shuffled`. */
-  elsewhere(problem: Problem, key: string): Problem
-}
-
 /** Grades thinking and answers of finished rollouts, as training sees them. */
 export const gradeThoughts = async <Problem>(
   { thinkingBy, control, fusion, seed }: Pick<RitConfig, 'thinkingBy' | 'control' | 'fusion' | 'seed'>,
   kit: Pick<RitTask<Problem>, 'task' | 'verifier' | 'stepVerdicts'>,
-  { rubricOf, elsewhere }: ThinkingGrader<Problem>,
+  rubricOf: (problem: Problem) => Rubric,
   items: readonly ThoughtItem<Problem>[],
 ): Promise<RitGrade[]> => {
-  const judged =
-    control === 'shuffled'
-      ? items.map(item => ({ ...item, problem: elsewhere(item.problem, item.key ?? '') }))
-      : items
   const [answers, thoughts] = await Promise.all([
     kit.task.gradeAnswers(items),
     thinkingBy === 'steps'
-      ? scoreSteps(kit, judged)
-      : scoreByRubric(kit.verifier, judged, rubricOf, fusion.nulls),
+      ? scoreSteps(kit, items)
+      : scoreByRubric(kit.verifier, items, rubricOf, fusion.nulls),
   ])
   return items.map(({ response, key = '' }, i) => ({
     response,
@@ -136,10 +126,17 @@ const controlled = (
   return control === 'flipped' ? 1 - thinking : thinking
 }
 
-/** Another problem of training for every problem, which the rollout's key decides. */
-export const elsewhereIn =
-  <Problem>(problems: readonly Problem[]) =>
-  (problem: Problem, key: string): Problem => {
-    const others = problems.filter(other => other !== problem)
-    return others.length > 0 ? new Rng(`another problem/${key}`).pick(others) : problem
-  }
+/**
+ * The control `shuffled`: the scores of a group's thinking given to other responses of the group. A rubric of another question
+ * would not do: much of what rubrics ask for is the same for all questions.
+ */
+export const shuffledThinking = <Item extends { grade: RitGrade }>(
+  group: readonly Item[],
+  key: string,
+): Item[] => {
+  const order = new Rng(`shuffled thinking/${key}`).shuffle(group.map((_, i) => i))
+  return group.map((item, i) => ({
+    ...item,
+    grade: { ...item.grade, thinking: group[order[i]].grade.thinking },
+  }))
+}

@@ -4,16 +4,15 @@ import {
   ARITHMETIC_GRAMMAR,
   ARITHMETIC_TEST_SEED,
   type ArithmeticProblem,
-  answerIn,
   arithmeticProblem,
-  populationCorrelations,
   rubricAutomaton,
+  scriptedCorrelations,
   worthOf,
 } from '../../tasks/arithmetic/index.ts'
 import { ArithmeticTask, ArithmeticVerifier } from '../reasoning/arithmetic.ts'
 import type { RlcerConfig } from './config.ts'
 import { grammarQuestions } from './grammar-questions.ts'
-import type { Questions, WorthIn } from './questions.ts'
+import type { Questions } from './questions.ts'
 import type { ArithmeticConfig } from './task-config.ts'
 
 export const arithmeticQuestions = (
@@ -30,16 +29,9 @@ export const arithmeticQuestions = (
     problemAt: (index: number) => arithmeticProblem(`train/${config.seed}`, index, { operations }),
     testAt: (index: number) => arithmeticProblem(ARITHMETIC_TEST_SEED, index, { operations }),
   }
-  return { ...grammarQuestions(task, miniature, config), worthIn }
-}
-
-/** By predicate, whatever its places hold: over all of a population there are enough responses to know it well. */
-const worthIn: WorthIn<ArithmeticProblem> = groups => {
-  const correlations = populationCorrelations(
-    groups.map(({ problem, responses }) => ({
-      problem,
-      responses: responses.map(response => ({ thinking: response.thinking, answer: answerIn(response) })),
-    })),
-  )
-  return criterion => worthOf(criterion, correlations)
+  const correlations = scriptedCorrelations()
+  return {
+    ...grammarQuestions(task, miniature, config),
+    worth: criterion => worthOf(criterion, correlations),
+  }
 }

@@ -102,6 +102,8 @@ export const rlcerSchema = z.strictObject({
   controlAt: z.enum(['reward', 'verdicts']).default('reward'),
   /** PPO with a value head; null: baselines by leaving one out (spec 2.7). */
   critic: criticSchema.nullable().prefault({}),
+  /** `sum`: the sum of both roles' means over tokens (Eq. 13); `pooled`: one mean over the tokens of both. */
+  roles: z.enum(['sum', 'pooled']).default('sum'),
   /** Without a critic. */
   advantage: z
     .strictObject({

@@ -10,7 +10,14 @@ import {
   rlooAdvantages,
   rubricNormAdvantages,
 } from '../../rl/advantages.ts'
-import { type Credited, creditRollouts, type Graded, type Groups, rewardsOf } from '../../rl/rollout.ts'
+import {
+  type Credited,
+  creditRollouts,
+  type Graded,
+  type Groups,
+  rewardsOf,
+  writtenTokens,
+} from '../../rl/rollout.ts'
 import { creditWithCritic } from '../common/critic.ts'
 import type { RlcerConfig } from './config.ts'
 import type { QuestionRollouts } from './exploration.ts'
@@ -76,7 +83,29 @@ export const roleAdvantages = (
     const centred = baseline === 'mean' ? grpoAdvantages(known, { scale: 'none' }) : rlooAdvantages(known)
     if (scale === 'none') return centred
     if (scale === 'group') return grpoAdvantages(known, { ddof, epsilon })
-    return { ...centred, advantages_P_G: batchNormalised(centred.advantages_P_G, { ddof, epsilon }) }
+    const normalised = batchNormalised(centred.advantages_P_G, { ddof, epsilon })
+    // The mean that is taken off is rounding: groups with nothing to compare stay at 0, and can be told by it.
+    const advantages_P_G = normalised.map((group, p) =>
+      centred.advantages_P_G[p].every(a => a === 0) ? group.map(() => 0) : group,
+    )
+    return { ...centred, advantages_P_G }
+  })
+}
+
+/**
+ * Both roles' objectives added up (Eq. 13) where the loss is a mean over the tokens of both: each role's advantages are scaled
+ * by all tokens over its own, so that neither counts for more because it writes more, or because more of it is left out. The
+ * clipped term is linear in the advantage, so this is the sum of two means.
+ */
+export const balanceRoles = (items: readonly Credited<unknown, unknown>[]): Credited<unknown, unknown>[] => {
+  const tokens = new Map<string, number>()
+  for (const { rollout } of items)
+    tokens.set(rollout.role, (tokens.get(rollout.role) ?? 0) + writtenTokens(rollout))
+  const all = [...tokens.values()].reduce((sum, count) => sum + count, 0)
+  return items.map(item => {
+    const own = tokens.get(item.rollout.role)!
+    if (own === all || own === 0) return item
+    return { ...item, advantages: item.advantages.map(a => (a * all) / own) }
   })
 }
 

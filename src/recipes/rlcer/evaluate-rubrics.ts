@@ -20,7 +20,7 @@ export const rubricRow = async <Problem>(
   own: Evaluated<Problem>,
   problems: readonly Problem[],
 ): Promise<EvalRow> => {
-  const { policy, task, config, step, verifier, drifting } = own
+  const { policy, task, config, step, verifier, drifting, worth } = own
   const { samples, temperature, topK, topP, maxTokens } = config.rollout
   const drawn = await policy.sample({
     ...{ temperature, topK, topP, maxTokens, stopTokens: task.stopTokens, seed: 'evaluation/rubrics' },
@@ -51,12 +51,6 @@ export const rubricRow = async <Problem>(
   )
   const grades = await verifyProposals({ verifier }, rubrics)
   const drifted = drifting ? await verifyProposals({ verifier: drifting, truth: verifier }, rubrics) : []
-  const worth = own.worthIn?.(
-    problems.map((problem, p) => ({
-      problem,
-      responses: thoughts.slice(p * samples, (p + 1) * samples).map(({ response }) => response),
-    })),
-  )
   const items = problems.map((problem, p): EvalItem => {
     const correct = right.slice(p * samples, (p + 1) * samples)
     const own = grades.slice(p * each, (p + 1) * each)

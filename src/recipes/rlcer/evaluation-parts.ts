@@ -7,7 +7,7 @@ import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import type { RlcerConfig } from './config.ts'
 import { fittingPrompt } from './exploration.ts'
 
-import type { WorthIn } from './questions.ts'
+import type { Questions } from './questions.ts'
 
 /** Sets of questions by name, as rows of evaluations and experiments know them. */
 export const EVALUATED_SETS = {
@@ -24,8 +24,8 @@ export interface EvaluationParts<Problem> {
   verifier: ThinkingVerifier<Problem>
   /** A learnt one that decides in training: how far it is from the truth by now is told of the rubrics that are looked at. */
   drifting?: ThinkingVerifier<Problem>
-  /** What criteria are worth in the population of the policy's own responses; absent where nobody can say. */
-  worthIn?: WorthIn<Problem>
+  /** What a criterion is worth in a population that training does not change. */
+  worth?: Questions<Problem>['worth']
   /** Never trained on. */
   test: readonly Problem[]
   /** Places of the model's context; absent: prompts always fit. */

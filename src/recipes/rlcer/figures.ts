@@ -1,6 +1,6 @@
 /** @file What a step says in metrics.jsonl: both roles' rewards, how valid criteria are beside what chance gives, and what they let slip. */
 
-import { saturation, type ValidityProblem, validityRates } from '../../eval/validity.ts'
+import { saturation, type ValidityProblem, type ValidityRates, validityRates } from '../../eval/validity.ts'
 import type { Credited } from '../../rl/rollout.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
@@ -33,6 +33,12 @@ export const stepFigures = (questions: Questions, config: RlcerConfig, step: num
     accuracy: average(known.map(Number)),
     constantZ: shareOf(questions, ({ correct }) => isConstant(correct)),
     ...{ outcome, cot },
+    // Questions without a paying criterion count as `emptyCot` above: as answers become right there are more of them.
+    cotWherePaid: average(
+      questions
+        .filter(({ paying }) => paying.length > 0)
+        .flatMap(own => own.reasoners.flatMap(({ parts }) => parts.cot ?? [])),
+    ),
     ...(config.overlong && { overlong }),
     ...(config.rubricator.enabled && rubricFigures(questions, config, step)),
   }
@@ -74,6 +80,9 @@ const validityFigures = (
   )
   const rates = validityRates(problems, { alpha, signAware, shuffles: SHUFFLES, seed: `${seed}/${step}` })
   const { validRate, nullValidRate, correlation, nullCorrelation } = rates
+  // Where all answers are right, or none is, no criterion can be valid: the more such questions, the less the rates above say.
+  const informative = problems.filter(({ correct }) => !isConstant(correct))
+  const among = validityRates(informative, { alpha, signAware, shuffles: SHUFFLES, seed: `${seed}/${step}` })
   const bySign = (sign: 1 | -1, aware: boolean) =>
     validityRates(
       problems.map(({ correct, criteria }) => ({
@@ -85,7 +94,8 @@ const validityFigures = (
   const { constantShare, alwaysMetShare } = saturation(problems)
   return {
     ...{ validRate, nullValidRate, correlation, nullCorrelation },
-    validMinusNull: validRate === null || nullValidRate === null ? null : validRate - nullValidRate,
+    validMinusNull: difference(rates),
+    validMinusNullInformative: difference(among),
     validBySign: {
       reward: bySign(1, true),
       'penalty, sign-aware': bySign(-1, true),
@@ -99,6 +109,9 @@ const validityFigures = (
     ),
   }
 }
+
+const difference = ({ validRate, nullValidRate }: ValidityRates): number | null =>
+  validRate === null || nullValidRate === null ? null : validRate - nullValidRate
 
 /** How many criteria stand for the outcome, and how valid the others are. */
 const proxyFigures = (questions: Questions): Figures => {

@@ -13,13 +13,14 @@
  * - Penalties are valid where their absence goes with being right (`validity.signAware`).
  * - Rubricators of questions that are all right or all wrong are left out (`rubricator.maskUninformative`).
  * - Rubricator and verifier do not see the final answer (`maskFinalAnswer`); duplicates count once (`dedupe`).
- * - Advantages are whitened by role; `critic: null` has baselines by leaving one out.
+ * - Advantages are whitened by role; `critic: null` has baselines by leaving one out. The loss is the sum of both roles' means
+ *   over tokens (`roles`).
  * - A scaffold of valid criteria, normalisation by part, controls and other verifiers are ours.
  */
 
 import type { Policy } from '../../policy/policy.ts'
 import { overlongPenalty } from '../../rl/penalties.ts'
-import { datumsOf } from '../../rl/rollout.ts'
+import { type Credited, datumsOf } from '../../rl/rollout.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import type { LearntRollout, Recipe } from '../../train/recipe.ts'
 import { withCriticLoss } from '../common/critic.ts'
@@ -28,7 +29,7 @@ import { scaffoldedPrompts } from '../common/scaffold.ts'
 import { phaseOf } from '../common/training.ts'
 import { RubricBank } from './bank.ts'
 import type { RlcerConfig } from './config.ts'
-import { creditStep } from './credit.ts'
+import { balanceRoles, creditStep } from './credit.ts'
 import { type ExplorationParts, explore, type QuestionRollouts } from './exploration.ts'
 import { outcomeOpinion, stepFigures } from './figures.ts'
 import { fittingHints } from './hints.ts'
@@ -107,6 +108,14 @@ export const rlcer = <Problem>(
     })),
   })
 
+  /** What enters the update: of rollouts that say nothing only a critic learns, and both roles weigh alike unless pooled. */
+  const learnable = (credited: readonly Credited<unknown, unknown>[]) => {
+    const kept = config.dropZero
+      ? credited.filter(({ advantages }) => advantages.some(a => a !== 0))
+      : credited
+    return config.roles === 'sum' ? balanceRoles(kept) : kept
+  }
+
   return {
     rollOut(step, io) {
       const first = (step - 1) * rollout.prompts
@@ -128,7 +137,7 @@ export const rlcer = <Problem>(
         row: () => rolloutRow(task, step, item),
       }))
       return {
-        phases: [phaseOf({ ...config, loss }, datumsOf([credited], config))],
+        phases: [phaseOf({ ...config, loss }, datumsOf([learnable(credited)], config))],
         metrics: {
           ...stepFigures(questions, config, step),
           ...(zeroVarianceGroups !== null && { zeroVarianceGroups }),

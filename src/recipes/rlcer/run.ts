@@ -83,13 +83,13 @@ const learnQuestions = async <Problem>(
   const { seed, critic } = config
   const lora = config.model.lora ?? undefined
   const policy = await use(openPolicy(config.policy, { folder, lora, seed, valueHead: critic !== null }))
-  const { task, train, test, rubricAutomaton, worthIn } = questions
+  const { task, train, test, rubricAutomaton, worth } = questions
   const positions = modelShape(config)?.maxPositions
   const recipe = () =>
     rlcer(config, {
       ...{ policy, problem: train, task, verifier, truth, positions, rubricAutomaton, figures },
       evaluate: evaluation(config, {
-        ...{ policy, task, verifier: truth ?? verifier, test, positions, rubricAutomaton, worthIn },
+        ...{ policy, task, verifier: truth ?? verifier, test, positions, rubricAutomaton, worth },
         ...(truth && config.verifier.kind === 'learned' && { drifting: verifier }),
       }),
     })

@@ -57,12 +57,14 @@ export const judgeCriteria = (
 export const isConstant = (correct: readonly (boolean | null)[]): boolean =>
   new Set(correct.filter(right => right !== null)).size < 2
 
-/** A criterion's statement as duplicates are recognised: case, punctuation and spacing say nothing. */
+/** A criterion's statement as duplicates are recognised: case, punctuation and spacing say nothing, signs of arithmetic do. */
 export const plainStatement = (text: string): string =>
   text
     .normalize('NFKC')
     .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .replace(/[^\p{L}\p{N}\p{Sm}*/%^-]+/gu, ' ')
+    .replace(/(?<=\p{L})-(?=\p{L})/gu, ' ')
+    .replace(/\s+/g, ' ')
     .trim()
 
 /** Of criteria with the same statement the one with the most points either way; in the order of the first of each. */
@@ -84,8 +86,9 @@ export const statementName = ({ text, points }: Criterion): string =>
 
 /** Verdicts on a criterion that were given in all of a step: how many, and how many agree with being right. */
 interface Pool {
-  pairs: number
-  agree: number
+  /** By whether the response is right. */
+  right: { pairs: number; agree: number }
+  wrong: { pairs: number; agree: number }
 }
 
 /** Fewest verdicts that say anything, and the share that makes an outcome's stand-in (spec 2.4). */
@@ -103,15 +106,19 @@ export const outcomeProxies = (
   for (const { criteria, correct } of questions)
     for (const { criterion, met } of criteria) {
       const name = statementName(criterion)
-      const pool = pools.get(name) ?? { pairs: 0, agree: 0 }
+      const pool = pools.get(name) ?? { right: { pairs: 0, agree: 0 }, wrong: { pairs: 0, agree: 0 } }
       pools.set(name, pool)
       met.forEach((own, m) => {
         const right = correct[m]
         if (own === null || right === null) return
-        pool.pairs++
-        pool.agree += Number((criterion.points > 0 ? own : !own) === right)
+        const side = right ? pool.right : pool.wrong
+        side.pairs++
+        side.agree += Number((criterion.points > 0 ? own : !own) === right)
       })
     }
-  const isProxy = ({ pairs, agree }: Pool) => pairs >= FEWEST_PAIRS && agree >= PROXY_SHARE * pairs
+  // On both sides: what is always met agrees with nearly all answers where nearly all are right.
+  const agrees = ({ pairs, agree }: Pool['right']) => pairs > 0 && agree >= PROXY_SHARE * pairs
+  const isProxy = ({ right, wrong }: Pool) =>
+    right.pairs + wrong.pairs >= FEWEST_PAIRS && agrees(right) && agrees(wrong)
   return new Set([...pools].flatMap(([name, pool]) => (isProxy(pool) ? [name] : [])))
 }

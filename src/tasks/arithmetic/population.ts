@@ -1,5 +1,9 @@
 /** @file What each predicate is worth in a population of responses: how far meeting it goes with being right. */
 
+import { Rng } from '../../util/rng.ts'
+import { partThinking } from '../thinking.ts'
+import { DEFAULT_ERRORS, demonstrate, drawHabits } from './demonstrations.ts'
+import { answerIn } from './format.ts'
 import {
   evidenceOf,
   isMet,
@@ -9,7 +13,7 @@ import {
   type Slot,
   slotsOf,
 } from './predicates/index.ts'
-import { type ArithmeticProblem, answerOf } from './problem.ts'
+import { type ArithmeticProblem, answerOf, arithmeticProblem } from './problem.ts'
 
 /** Responses of one policy to one problem. */
 export interface PopulationGroup {
@@ -96,3 +100,24 @@ export const worthOf = (
   const correlation = reading && (correlations.get(reading.predicate.sentence) ?? null)
   return correlation === null ? null : Math.sign(points) * correlation
 }
+
+/** Problems and responses to each of the population that everything is measured against. */
+const SCRIPTED = { problems: 200, responses: 8 }
+
+/**
+ * What predicates are worth among the scripted reasoner's own demonstrations: a population that no training changes, so that
+ * rubrics of different policies can be compared. Worked out anew at every call.
+ */
+export const scriptedCorrelations = (): ReadonlyMap<string, number | null> =>
+  populationCorrelations(
+    Array.from({ length: SCRIPTED.problems }, (_, i) => {
+      const problem = arithmeticProblem('population', i)
+      const responses = Array.from({ length: SCRIPTED.responses }, (_, g) => {
+        const rng = new Rng(`population/${i}/${g}`)
+        const { text } = demonstrate(problem, drawHabits(rng), DEFAULT_ERRORS, rng)
+        const response = partThinking(text)
+        return { thinking: response.thinking, answer: answerIn(response) }
+      })
+      return { problem, responses }
+    }),
+  )
