@@ -82,9 +82,12 @@ const SILENT = new Set<number>([
   CHECKLIST_TOKENS.unk,
 ])
 
-/** Text of tokens; special ones are silent. */
-export const checklistText = (tokens: ArrayLike<number>): string =>
-  Array.from(tokens, token => (SILENT.has(token) ? '' : (CHECKLIST_VOCABULARY[token] ?? '')))
+/** Text of tokens; special ones are silent. @param vocabulary the list's words, or more that begin with them */
+export const checklistText = (
+  tokens: ArrayLike<number>,
+  vocabulary: readonly string[] = CHECKLIST_VOCABULARY,
+): string =>
+  Array.from(tokens, token => (SILENT.has(token) ? '' : (vocabulary[token] ?? '')))
     .join('')
     .trim()
 

@@ -1,6 +1,7 @@
 /** @file What thinking about a trip says, statement by statement: written as text and read back from any text. */
 
 import { partThinking } from '../../thinking.ts'
+import { checklistText } from '../format.ts'
 import { CHECKLIST_TOKENS, COMPANIONS, ITEMS, OCCASIONS, TOPICS } from '../vocabulary.ts'
 import { LENGTH_BANDS, type LengthBand } from '../world.ts'
 import { CLOSE_THINKING, OPEN_THINKING, THOUGHT_VOCABULARY, thoughtToken } from './vocabulary.ts'
@@ -88,18 +89,8 @@ export const thoughtListTokens = (statements: readonly Statement[], list: readon
   CHECKLIST_TOKENS.eos,
 ]
 
-const SILENT = new Set<number>([
-  CHECKLIST_TOKENS.pad,
-  CHECKLIST_TOKENS.bos,
-  CHECKLIST_TOKENS.eos,
-  CHECKLIST_TOKENS.unk,
-])
-
 /** Text of tokens; special ones are silent, the tags of thinking are not. */
-export const thoughtfulText = (tokens: ArrayLike<number>): string =>
-  Array.from(tokens, token => (SILENT.has(token) ? '' : (THOUGHT_VOCABULARY[token] ?? '')))
-    .join('')
-    .trim()
+export const thoughtfulText = (tokens: ArrayLike<number>): string => checklistText(tokens, THOUGHT_VOCABULARY)
 
 /** A response of the model that thinks, parted. */
 export const readThoughtful = (tokens: ArrayLike<number>) => partThinking(thoughtfulText(tokens))
