@@ -66,6 +66,16 @@ describe('rubricFromBank', () => {
     expect(rubricFromBank(bank, GOOD, { propose: 1, rounds: 0 }).separated).toBeCloseTo(6 / 9, 12)
   })
 
+  it('does not add what orders as many of the pairs that are left over wrongly as rightly', () => {
+    const good = [true, true, true, true, false, false, false, false, false]
+    const first = candidate('first', '100000000')
+    // Met by one of the three good traces that are left and by two of five bad ones: a coin there, though not over all.
+    const coin = candidate('coin', '110011000')
+    const telling = candidate('telling', '011010000')
+    expect(ids(rubricFromBank([first, coin], good, { propose: 1 }))).toEqual(['first'])
+    expect(ids(rubricFromBank([first, coin, telling], good, { propose: 1 }))).toContain('telling')
+  })
+
   it('leaves traces without a verdict out, and refuses verdicts of other traces', () => {
     expect(ids(rubricFromBank([candidate('a', '11-00-')], GOOD))).toEqual(['a'])
     expect(() => rubricFromBank([candidate('a', '110')], GOOD)).toThrow(DataError)

@@ -162,6 +162,13 @@ describe('Algorithm 1', () => {
     expect(own.slice(0, 4).map(({ reward }) => reward)).toEqual(Array(4).fill(null))
     expect(own.slice(0, 4).every(({ advantages }) => advantages.every(a => a === 0))).toBe(true)
     expect(metrics.constantZ).toBe(0.5)
+    // Half of the questions can have no valid criterion: what is told of the others alone does not fall with them.
+    expect(metrics.cot).toBeCloseTo(0.25, 12)
+    expect(metrics.cotWherePaid).toBeCloseTo(0.5, 12)
+    expect(metrics.validRate).toBeCloseTo(0.2, 12)
+    const { validMinusNull, validMinusNullInformative } = metrics as Record<string, number>
+    expect(validMinusNullInformative).toBeGreaterThan(validMinusNull + 0.08)
+    expect(validMinusNullInformative).toBeLessThan(0.4)
     const withCritic = await stepOf({}, { script })
     // Those of p are told of, and not learnt from.
     expect(withCritic.rubricators).toHaveLength(8)

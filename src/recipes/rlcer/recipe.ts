@@ -108,11 +108,13 @@ export const rlcer = <Problem>(
     })),
   })
 
-  /** What enters the update: of rollouts that say nothing only a critic learns, and both roles weigh alike unless pooled. */
+  /**
+   * What enters the update: rollouts that say nothing to the policy leave it, unless a critic learns from them, and both roles
+   * weigh alike unless pooled.
+   */
   const learnable = (credited: readonly Credited<unknown, unknown>[]) => {
-    const kept = config.dropZero
-      ? credited.filter(({ advantages }) => advantages.some(a => a !== 0))
-      : credited
+    const leaves = config.dropZero && config.critic === null
+    const kept = leaves ? credited.filter(({ advantages }) => advantages.some(a => a !== 0)) : credited
     return config.roles === 'sum' ? balanceRoles(kept) : kept
   }
 
@@ -137,7 +139,7 @@ export const rlcer = <Problem>(
         row: () => rolloutRow(task, step, item),
       }))
       return {
-        phases: [phaseOf({ ...config, loss }, datumsOf([learnable(credited)], config))],
+        phases: [phaseOf({ ...config, loss }, datumsOf([learnable(credited)], { ratio: config.ratio }))],
         metrics: {
           ...stepFigures(questions, config, step),
           ...(zeroVarianceGroups !== null && { zeroVarianceGroups }),

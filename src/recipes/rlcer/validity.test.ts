@@ -170,6 +170,23 @@ describe('criteria that stand for the outcome (spec 2.4)', () => {
     expect([...proxies].sort()).toEqual(['+is right', '-is wrong'])
   })
 
+  it('are not what is met by everybody where nearly everybody is right', () => {
+    const nearly = right.map((_, m) => m > 0)
+    const question = {
+      criteria: [
+        criterion(
+          'writes',
+          1,
+          right.map(() => true),
+        ),
+      ],
+      correct: nearly,
+    }
+    expect(outcomeProxies(Array.from({ length: 8 }, () => question)).size).toBe(0)
+    const telling = { criteria: [criterion('is right', 1, nearly)], correct: nearly }
+    expect(outcomeProxies(Array.from({ length: 8 }, () => telling)).size).toBe(1)
+  })
+
   it('are not told by a handful of verdicts, nor by missing ones', () => {
     expect(outcomeProxies([question([criterion('is right', 1, right)])]).size).toBe(0)
     const missing = right.map((own, m) => (m < 4 ? null : own))
