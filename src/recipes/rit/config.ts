@@ -10,6 +10,7 @@ import { lossSettingSchema, modelSchema, reinforcementShape, rolloutSchema } fro
 import { operationsSchema } from '../arithmetic-cold-start/config.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
 import { criticSchema } from '../common/critic.ts'
+import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { scaffoldShape } from '../common/scaffold-schedule.ts'
 
 const share = z.number().min(0).max(1)
@@ -74,18 +75,10 @@ const fusionSchema = z.strictObject({
 const scaffoldSchema = z.strictObject(scaffoldShape)
 
 const evaluationSchema = z.strictObject({
-  /** Every so many steps, besides the start and the end; 0: only those. */
-  every: z.int().min(0).default(0),
-  problems: size.default(500),
+  ...sampledEvaluationShape,
   /** Samples of each problem at the start and the end: pass@8 and max@8 need 8. */
   samples: size.default(8),
-  /** Problems of the evaluation before the first step; absent: as many as at the end. */
-  problemsAtStart: size.optional(),
-  problemsBetween: size.default(200),
   samplesBetween: size.default(1),
-  temperature: z.number().positive().default(1),
-  topK: z.int().min(0).default(0),
-  topP: share.default(1),
 })
 
 export const ritSchema = z.strictObject({

@@ -12,6 +12,7 @@ import {
 } from '../../train/config.ts'
 import { arithmeticPhaseSchema } from '../arithmetic-cold-start/config.ts'
 import { criticSchema } from '../common/critic.ts'
+import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { scaffoldShape } from '../common/scaffold-schedule.ts'
 import { taskSchema } from './task-config.ts'
 import { verifierSchema } from './verifier-config.ts'
@@ -50,17 +51,8 @@ const rubricatorSchema = z.strictObject({
 })
 
 const evaluationSchema = z.strictObject({
-  /** Every so many steps, besides the start and the end; 0: only those. */
-  every: z.int().min(0).default(0),
-  problems: size.default(500),
-  samples: size.default(1),
-  /** Problems of the evaluation before the first step; absent: as many as at the end. */
-  problemsAtStart: size.optional(),
-  /** Problems of the evaluations between start and end. */
-  problemsBetween: size.default(200),
-  temperature: z.number().positive().default(0.7),
-  topK: z.int().min(0).default(0),
-  topP: share.default(1),
+  ...sampledEvaluationShape,
+  temperature: sampledEvaluationShape.temperature.unwrap().default(0.7),
   /** Also with a rubric of the policy's own as hints, at the start and the end. */
   hinted: z.boolean().default(true),
   /** Then also with the hints of another question, as long as its own. */

@@ -5,6 +5,7 @@ import { ruleSettingsSchema } from '../../grade/rules/settings.ts'
 import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { lossSettingSchema, modelSchema, reinforcementShape, rolloutSchema } from '../../train/config.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
+import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { trainingJudgeSchema } from '../common/judge-config.ts'
 import { scaffoldShape } from '../common/scaffold-schedule.ts'
 import { sftSchema } from '../common/sft.ts'
@@ -44,17 +45,7 @@ const scaffoldSchema = z.strictObject({
 const NOISES = ['none', 'inverse', 'negated', 'ambiguous', 'contradictory', 'removed', 'shuffled'] as const
 
 const evaluationSchema = z.strictObject({
-  /** Every so many steps, besides the start and the end; 0: only those. */
-  every: z.int().min(0).default(0),
-  problems: size.default(500),
-  samples: size.default(1),
-  /** Problems of the evaluation before the first step; absent: as many as at the end. */
-  problemsAtStart: size.optional(),
-  /** Problems of the evaluations between start and end. */
-  problemsBetween: size.default(200),
-  temperature: z.number().positive().default(1),
-  topK: z.int().min(0).default(0),
-  topP: share.default(1),
+  ...sampledEvaluationShape,
   /** Also evaluate with the whole rubric in the prompt. */
   scaffolded: z.boolean().default(true),
 })
