@@ -1,17 +1,8 @@
 /** @file What rlcer costs beside plain training: verification of a step's rubrics, a whole step, and a language model as verifier. */
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { ChatModel } from '../chat/chat-model.ts'
-import { scriptedModel } from '../chat/scripted-model.ts'
 import { proposalSettingsSchema, readProposal } from '../grade/proposal/index.ts'
 import { ArithmeticVerifier } from '../recipes/reasoning/arithmetic.ts'
-import { type RlcerConfig, rlcerSchema } from '../recipes/rlcer/config.ts'
 import { presets } from '../recipes/rlcer/presets.ts'
-import { runRlcer } from '../recipes/rlcer/run.ts'
-import { readMetrics } from '../runs/readers.ts'
-import type { MetricsRow } from '../runs/rows.ts'
 import {
   arithmeticProblem,
   DEFAULT_ERRORS,
@@ -27,6 +18,8 @@ import type { ThoughtResponse } from '../tasks/thinking.ts'
 import { Rng } from '../util/rng.ts'
 import { median } from '../util/statistics.ts'
 import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
+import { benchJudged, type JudgedBenchmark } from './rlcer-judged.ts'
+import { configOf, DEFAULTS, type Settings, timeOf, warmRows } from './rlcer-runs.ts'
 
 export interface RlcerBenchOptions {
   questions?: number
@@ -59,37 +52,8 @@ export interface RlcerBenchmark {
   verification: { rubrics: number; verdicts: number; firstMs: number; medianMs: number; processorMs: number }
   /** A step of rlcer beside a plain one (RLVR) with as many rollouts of reasoners alone, and its longest stages. */
   step: { rlcerS: number; plainS: number; ratio: number; sampleS: number; updateS: number }
-  /** A step whose rubrics a language model verifies, asked anew, and the same step again, from the cache. */
-  judged: {
-    calls: number
-    latencyMs: number
-    slots: number
-    /** Sampling alone, and all calls through the slots alone. */
-    sampleS: number
-    callsS: number
-    /** Sampling and verifying as they were done; the sum of both would be one after the other. */
-    freshS: number
-    /** Share of the shorter of the two that was hidden behind the longer. */
-    overlap: number
-    cachedS: number
-    cachedCalls: number
-  }
+  judged: JudgedBenchmark
 }
-
-const DEFAULTS = {
-  questions: 16,
-  samples: 8,
-  criteria: 10,
-  latencyMs: 50,
-  slots: 64,
-  steps: 4,
-  rounds: 3,
-  threads: 2,
-  folder: 'package:models/arithmetic-start',
-  constrained: false,
-}
-
-type Settings = typeof DEFAULTS
 
 /** Responses and rubrics as texts, so that every repetition reads them anew. */
 const scriptedStep = ({ questions, samples, criteria }: Settings) =>
@@ -144,38 +108,6 @@ const benchVerification = async (settings: Settings): Promise<RlcerBenchmark['ve
   }
 }
 
-/** The preset `quick` without what is not training. */
-const configOf = (
-  { questions, samples, steps, threads, folder, constrained }: Settings,
-  changes: Partial<Record<keyof RlcerConfig, unknown>>,
-): RlcerConfig =>
-  rlcerSchema.parse({
-    ...presets.quick.config,
-    model: { folder },
-    policy: { threads },
-    rubricator: { ...(presets.quick.config.rubricator as object), constrained },
-    rollout: { ...(presets.quick.config.rollout as object), prompts: questions, samples },
-    evaluation: { problems: 1, hinted: false, rubrics: 0 },
-    monitors: null,
-    steps,
-    ...changes,
-  })
-
-/** Rows of a run that is thrown away. */
-const rowsOf = async (config: RlcerConfig, verifierModel?: ChatModel): Promise<MetricsRow[]> => {
-  const folder = mkdtempSync(join(tmpdir(), 'gradus-rlcer-'))
-  try {
-    const dir = join(folder, 'run')
-    await runRlcer(config, { dir, resume: false }, { verifierModel })
-    return readMetrics(dir)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-const timeOf = (rows: readonly MetricsRow[], name: string): number =>
-  median(rows.map(({ time }) => time?.[name] ?? 0))
-
 /** Both kinds in turns: a machine drifts, and what is compared has to drift together. */
 const benchStep = async (settings: Settings, tell: OnProgress): Promise<RlcerBenchmark['step']> => {
   const { rounds, samples } = settings
@@ -191,8 +123,8 @@ const benchStep = async (settings: Settings, tell: OnProgress): Promise<RlcerBen
   const found: RlcerBenchmark['step'][] = []
   for (let round = 1; round <= rounds; round++) {
     tell(`round ${round} of ${rounds}: steps of rlcer, and plain ones`)
-    const own = (await rowsOf(configOf(settings, {}))).slice(1)
-    const others = (await rowsOf(plain)).slice(1)
+    const own = await warmRows(configOf(settings, {}))
+    const others = await warmRows(plain)
     const [rlcerS, plainS] = [timeOf(own, 'total'), timeOf(others, 'total')]
     found.push({
       rlcerS,
@@ -212,51 +144,6 @@ const benchStep = async (settings: Settings, tell: OnProgress): Promise<RlcerBen
   }
 }
 
-/** A verifier that takes its time and says true of every criterion; counts how many calls it had. */
-const slowVerifier = (latencyMs: number): ChatModel & { readonly calls: number } =>
-  scriptedModel(async ({ messages }) => {
-    await new Promise(resolve => setTimeout(resolve, latencyMs))
-    const text = messages.map(({ content }) => content).join('\n')
-    const count = [...text.matchAll(/^\d+\. \((?:reward|penalty), /gm)].length
-    return JSON.stringify({ judgement: Array.from({ length: count }, () => true), final_score: 0 })
-  }, 'slow')
-
-/** Two runs of the same step with one cache: what is asked anew, and what is known. */
-const benchJudged = async (settings: Settings, tell: OnProgress): Promise<RlcerBenchmark['judged']> => {
-  const { latencyMs, slots } = settings
-  const cache = mkdtempSync(join(tmpdir(), 'gradus-rlcer-cache-'))
-  const model = slowVerifier(latencyMs)
-  const judge = {
-    fleet: { endpoints: [{ url: 'http://127.0.0.1:9/v1', model: 'slow', concurrency: slots }] },
-    cache: { folder: cache },
-  }
-  const config = configOf(
-    { ...settings, steps: 1 },
-    { verifier: { kind: 'judge', judge }, questionsTogether: 4 },
-  )
-  try {
-    tell('a language model as verifier, asked anew')
-    const [fresh] = await rowsOf(config, model)
-    const calls = model.calls
-    tell('the same step again, from the cache')
-    const [cached] = await rowsOf(config, model)
-    const spent = (row: MetricsRow) => (row.time?.sample ?? 0) + (row.time?.grade ?? 0)
-    // What the cached step samples, it samples alone.
-    const sampleS = cached.time?.sample ?? 0
-    const callsS = (Math.ceil(calls / slots) * latencyMs) / 1000
-    const freshS = spent(fresh)
-    const hidden = sampleS + callsS - freshS
-    return {
-      ...{ calls, latencyMs, slots, sampleS, callsS, freshS },
-      overlap: Math.max(0, Math.min(1, hidden / Math.min(sampleS, callsS))),
-      cachedS: spent(cached),
-      cachedCalls: model.calls - calls,
-    }
-  } finally {
-    rmSync(cache, { recursive: true, force: true })
-  }
-}
-
 /** Measures verification, steps, and a slow verifier. @throws CheckpointError for a folder without the arithmetic task's model */
 export const benchRlcer = async (options: RlcerBenchOptions = {}): Promise<RlcerBenchmark> => {
   const { onProgress = () => {}, ...given } = options
@@ -264,7 +151,8 @@ export const benchRlcer = async (options: RlcerBenchOptions = {}): Promise<Rlcer
   onProgress('verification')
   const verification = await benchVerification(settings)
   const step = await benchStep(settings, onProgress)
-  const judged = await benchJudged(settings, onProgress)
+  onProgress('a language model as verifier: asked anew, and from the cache')
+  const judged = await benchJudged(settings)
   const { questions, samples, threads } = settings
   return { questions, samples, threads, verification, step, judged }
 }
@@ -299,9 +187,9 @@ export const formatRlcerBenchmark = ({
     [
       'slow verifier, asked anew',
       seconds(judged.freshS),
-      `${judged.calls} calls of ${judged.latencyMs} ms, ${judged.slots} at a time: ${seconds(judged.callsS)} alone, sampling ${seconds(judged.sampleS)} alone; ${(100 * judged.overlap).toFixed(0)}% of the shorter hidden`,
+      `${judged.calls} calls of ${judged.latencyMs} ms, ${judged.slots} at a time: ${seconds(judged.callsS)} alone, rollouts ${seconds(judged.sampleS)} alone; ${(100 * judged.overlap).toFixed(0)}% of the shorter hidden`,
     ],
-    ['slow verifier, from the cache', seconds(judged.cachedS), `${judged.cachedCalls} calls`],
+    ['slow verifier, from the cache', seconds(judged.sampleS), `${judged.cachedCalls} calls`],
   ]
   return figureTable(lines)
 }
