@@ -7,10 +7,11 @@ import { mean } from '../../util/statistics.ts'
 import { agreementFigures, type Compared } from '../reasoning/agreement.ts'
 import type { RlcerConfig } from './config.ts'
 import { EVALUATED_SETS, type Evaluated, propose, scoresOf } from './evaluation-parts.ts'
-import { type ProposedRubric, type RubricGrade, seenOf, verifyProposals } from './exploration.ts'
 import { comparedVerdicts } from './figures.ts'
 import { isRight, judgedRubric } from './judging.ts'
+import { seenOf } from './rubricator-prompt.ts'
 import { isConstant, type JudgedCriterion } from './validity.ts'
+import { type ProposedRubric, type RubricGrade, verifyProposals } from './verification.ts'
 
 /** Rubrics of a question that are looked at: about its first responses. */
 const RUBRICS_A_QUESTION = 2

@@ -18,8 +18,8 @@ import {
   propose,
   scoresOf,
 } from './evaluation-parts.ts'
-import { seenOf } from './exploration.ts'
 import { fittingHints, placeboHints } from './hints.ts'
+import { seenOf } from './rubricator-prompt.ts'
 
 export const evaluation =
   <Problem>(config: RlcerConfig, parts: EvaluationParts<Problem>) =>

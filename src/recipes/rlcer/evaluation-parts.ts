@@ -5,9 +5,8 @@ import type { EvalItem, EvalRow, Score } from '../../runs/rows.ts'
 import type { RubricatorTask, ThinkingVerifier, ThoughtResponse } from '../../tasks/thinking.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import type { RlcerConfig } from './config.ts'
-import { fittingPrompt } from './exploration.ts'
-
 import type { Questions } from './questions.ts'
+import { fittingPrompt } from './rubricator-prompt.ts'
 
 /** Sets of questions by name, as rows of evaluations and experiments know them. */
 export const EVALUATED_SETS = {

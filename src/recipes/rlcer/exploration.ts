@@ -4,14 +4,14 @@ import { type Proposal, readProposal } from '../../grade/proposal/index.ts'
 import type { TokenAutomaton } from '../../model/automaton.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Graded } from '../../rl/rollout.ts'
-import type { Verdict } from '../../rubric/criterion.ts'
 import type { ScoredResponse } from '../../tasks/scored-response.ts'
-import type { RubricatorTask, ThinkingVerifier, ThoughtResponse, VerifierItem } from '../../tasks/thinking.ts'
+import type { RubricatorTask, ThoughtResponse } from '../../tasks/thinking.ts'
 import type { GradeItem } from '../../train/grading.ts'
 import type { Io } from '../../train/rollout.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RlcerConfig } from './config.ts'
-import type { JudgedRubric } from './rewards.ts'
+import { fittingPrompt, seenOf } from './rubricator-prompt.ts'
+import { type RubricGrade, type Verifiers, verifyProposals } from './verification.ts'
 
 export interface ReasonerGrade {
   response: ThoughtResponse
@@ -27,17 +27,6 @@ export interface Asked<Problem> {
   shown: number
 }
 
-/** What a rubricator wrote, and what the verifier says of it on every response to the question. */
-export interface RubricGrade {
-  proposal: Proposal
-  /** By response, in the order of the criteria. */
-  verdicts_N_K: readonly (readonly Verdict[])[]
-  /** The same by execution, where another verifier decides and that is possible. */
-  truth_N_K?: readonly (readonly Verdict[])[]
-  /** What that makes of its criteria; known once the answers are. */
-  judged?: JudgedRubric
-}
-
 export type Reasoner<Problem> = Graded<Problem, ReasonerGrade>
 export type Rubricator<Problem> = Graded<Asked<Problem>, RubricGrade>
 
@@ -49,11 +38,8 @@ export interface QuestionRollouts<Problem> {
   rubricators: Rubricator<Problem>[]
 }
 
-export interface ExplorationParts<Problem> {
+export interface ExplorationParts<Problem> extends Verifiers<Problem> {
   task: RubricatorTask<Problem>
-  verifier: ThinkingVerifier<Problem>
-  /** Decides by execution; absent where the verifier does, and where nothing can. */
-  truth?: ThinkingVerifier<Problem>
   /** Places of the model's context; absent: prompts always fit. */
   positions?: number
   /** Holds rubricators to a grammar; absent: they write as they like. */
@@ -164,14 +150,6 @@ const askReasoners = <Problem>(
   return { sampled, graded }
 }
 
-/** A response as rubricator and verifier see it. */
-export const seenOf = <Problem>(
-  { maskFinalAnswer }: Pick<RlcerConfig, 'maskFinalAnswer'>,
-  task: Pick<RubricatorTask<Problem>, 'masked'>,
-  problem: Problem,
-  response: ThoughtResponse,
-): ThoughtResponse => (maskFinalAnswer ? task.masked(problem, response) : response)
-
 const gradeReasoners = async <Problem>(
   task: RubricatorTask<Problem>,
   items: readonly GradeItem<Problem>[],
@@ -221,35 +199,6 @@ const askRubricators = async <Problem>(
   return responses_P_N.map(own => own.map(() => rubricators.next().value!))
 }
 
-/**
- * Asks for a rubric about as much of a response as leaves room for it: thinking that was read and written again may be longer
- * than it was.
- */
-export const fittingPrompt = <Problem>(
-  { rubricator }: Pick<RlcerConfig, 'rubricator'>,
-  { task, positions = Number.POSITIVE_INFINITY }: Pick<ExplorationParts<Problem>, 'task' | 'positions'>,
-  problem: Problem,
-  response: ThoughtResponse,
-): TokenIds => {
-  const room = positions - rubricator.maxTokens
-  const whole = task.rubricatorPrompt(problem, response)
-  if (whole.length <= room) return whole
-  const promptOf = (length: number) => {
-    const thinking = response.thinking.slice(0, length)
-    return task.rubricatorPrompt(problem, {
-      ...response,
-      text: thinking,
-      thinking,
-      answer: '',
-      closed: false,
-    })
-  }
-  let fits = 0
-  for (let step = 2 ** Math.ceil(Math.log2(response.thinking.length + 1)); step >= 1; step /= 2)
-    if (fits + step <= response.thinking.length && promptOf(fits + step).length <= room) fits += step
-  return promptOf(fits)
-}
-
 /** A rubric that ran out of tokens is none, however much of it could be mended. */
 const proposalOf = <Problem>(
   { rollout: { tokens, end } }: GradeItem<Asked<Problem>>,
@@ -259,47 +208,3 @@ const proposalOf = <Problem>(
   end === 'length'
     ? { criteria: [], K: 0, wellFormed: false, problems: ['it was cut off at its token limit'] }
     : readProposal(task.rubricatorText(tokens), format)
-
-/** A rubric to be verified on all responses to its question; `key` names the rubricator's rollout. */
-export interface ProposedRubric<Problem> extends Pick<Asked<Problem>, 'problem' | 'responses'> {
-  key: string
-  proposal: Proposal
-}
-
-/** Verdicts of every rubric on every response to its question. */
-export const verifyProposals = async <Problem>(
-  { verifier, truth }: Pick<ExplorationParts<Problem>, 'verifier' | 'truth'>,
-  rubrics: readonly ProposedRubric<Problem>[],
-): Promise<RubricGrade[]> => {
-  const items = rubrics.flatMap(({ problem, responses, key, proposal: { criteria } }) =>
-    criteria.length === 0
-      ? []
-      : responses.map((response, m) => ({ problem, response, key: `${key}|${m}`, rubric: { criteria } })),
-  )
-  const [verdicts, truths] = await Promise.all([
-    verifiedBy(verifier, items),
-    truth ? verifiedBy(truth, items) : null,
-  ])
-  const given = verdicts.values()
-  const true_ = truths?.values()
-  return rubrics.map(({ responses, proposal }) => {
-    const take = (from: Iterator<Verdict[]>) =>
-      responses.map(() => (proposal.criteria.length === 0 ? [] : from.next().value!))
-    return { proposal, verdicts_N_K: take(given), ...(true_ && { truth_N_K: take(true_) }) }
-  })
-}
-
-/** Lists of another length than the rubric are no verdicts: which of them is about which criterion is anybody's guess (spec 1.5). */
-const verifiedBy = async <Problem>(
-  verifier: ThinkingVerifier<Problem>,
-  items: readonly VerifierItem<Problem>[],
-): Promise<Verdict[][]> => {
-  if (items.length === 0) return []
-  const lists = await verifier.verify(items)
-  return items.map(({ rubric: { criteria } }, i) => {
-    const list = lists[i]
-    if (list?.length === criteria.length) return list
-    const explanation = `expected ${criteria.length} verdicts, one a criterion, got ${list?.length ?? 'none'}`
-    return criteria.map(({ id }): Verdict => ({ criterionId: id, met: null, explanation, source: 'model' }))
-  })
-}

@@ -9,9 +9,10 @@ import type { HeldOut } from '../../train/recipe.ts'
 import { mean } from '../../util/statistics.ts'
 import { agreementFigures, type Compared } from '../reasoning/agreement.ts'
 import type { RlcerConfig } from './config.ts'
-import type { ReasonerGrade, RubricGrade } from './exploration.ts'
+import type { ReasonerGrade } from './exploration.ts'
 import { isRight, type JudgedQuestion } from './judging.ts'
 import { isConstant, type JudgedCriterion, statementName } from './validity.ts'
+import type { RubricGrade } from './verification.ts'
 
 type Questions = readonly JudgedQuestion<unknown>[]
 type Figures = Omit<MetricsRow, 'step'>

@@ -4,9 +4,10 @@ import { creditOf } from '../../rubric/score.ts'
 import type { ScoredResponse } from '../../tasks/scored-response.ts'
 import { GradusError } from '../../util/errors.ts'
 import type { RlcerConfig } from './config.ts'
-import type { QuestionRollouts, RubricGrade } from './exploration.ts'
+import type { QuestionRollouts } from './exploration.ts'
 import { controlled, type JudgedRubric, payingCriteria } from './rewards.ts'
 import { type JudgedCriterion, judgeCriteria, outcomeProxies, statementName } from './validity.ts'
+import type { RubricGrade } from './verification.ts'
 
 /** A question with all that its verdicts say. */
 export interface JudgedQuestion<Problem> extends QuestionRollouts<Problem> {

@@ -4,8 +4,9 @@ import type { Credited } from '../../rl/rollout.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import type { RubricatorTask } from '../../tasks/thinking.ts'
 import { rolloutFields } from '../../train/lesson-rows.ts'
-import type { Asked, ReasonerGrade, RubricGrade } from './exploration.ts'
+import type { Asked, ReasonerGrade } from './exploration.ts'
 import { isRight } from './judging.ts'
+import type { RubricGrade } from './verification.ts'
 
 /** A reasoner's or a rubricator's rollout, told apart by its role. */
 export const rolloutRow = <Problem>(
