@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { thought } from './letters.fixture.ts'
 import { noisyVerifier } from './verifiers.ts'
 
 describe('a noisy verifier', () => {
