@@ -17,6 +17,8 @@ export const arithmeticColdStartSchema = z.strictObject({
   recipe: z.literal('arithmetic-cold-start').default('arithmetic-cold-start'),
   ...commonShape,
   steps: commonShape.steps.unwrap().default(7000),
+  /** Checkpoint to go on from, with `steps: 0` to leave labels alone; null: fresh weights of `model.shape`. */
+  start: z.string().nullable().default(null),
   operations: operationsSchema.prefault({}),
   model: z
     .strictObject({
@@ -78,6 +80,10 @@ export const arithmeticPhaseSchema = arithmeticColdStartSchema.omit({
   recipe: true,
   out: true,
   monitors: true,
+  start: true,
 })
 /** The monitors of a phase are those of the recipe that it belongs to. */
-export type ArithmeticPhase = z.output<typeof arithmeticPhaseSchema> & { monitors?: MonitorSettings | null }
+export type ArithmeticPhase = z.output<typeof arithmeticPhaseSchema> & {
+  monitors?: MonitorSettings | null
+  start?: string | null
+}

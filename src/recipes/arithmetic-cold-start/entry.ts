@@ -5,14 +5,15 @@ import { type ArithmeticColdStartConfig, arithmeticColdStartSchema } from './con
 import { checkArithmeticColdStart, runArithmeticColdStart } from './run.ts'
 
 const plan = (config: ArithmeticColdStartConfig): RunPlan => {
-  checkArithmeticColdStart(config)
+  checkArithmeticColdStart(config, 'plan')
   const { shape } = config.model
-  const { steps, batch, rubricators, hinted } = config
+  const { start, steps, labels, batch, rubricators, hinted } = config
   return {
     lines: [
-      `model        fresh weights, ${shape.layers} layers of ${shape.hiddenSize}`,
+      `model        ${start ?? `fresh weights, ${shape.layers} layers of ${shape.hiddenSize}`}`,
       `training     ${steps} steps of ${batch} demonstrations, ${100 * rubricators}% of them rubrics, ${100 * hinted}% of the others with hints`,
       'evaluation   unseen problems, without hints and with hints that are to be followed',
+      ...(labels > 0 ? [`labels       ${labels} rows for a learned verifier, in labels.jsonl`] : []),
     ],
     json: { steps, batch },
   }

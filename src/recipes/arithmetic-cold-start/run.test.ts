@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -102,6 +102,27 @@ describe('arithmetic-cold-start', () => {
       expect(await run('stopped', false, 4)).toMatchObject({ step: 4, finished: false })
       expect(await run('stopped', true)).toMatchObject({ step: 6, finished: true })
       expect(rowsOf('stopped')).toEqual(rowsOf('whole'))
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'leaves labels on what a given checkpoint writes, without learning anything',
+    async () => {
+      const { checkpoint } = await run('before')
+      const steps0 = { ...config, steps: 0, labels: 12, start: checkpoint! }
+      const dir = join(folder, 'labels')
+      const labelled = await runArithmeticColdStart(steps0, { dir, resume: false })
+      expect(labelled).toMatchObject({ step: 0, finished: true })
+      const rows = readFileSync(join(dir, 'labels.jsonl'), 'utf8').trim().split('\n')
+      expect(rows).toHaveLength(12)
+      await expect(
+        runArithmeticColdStart({ ...steps0, start: folder }, { dir: join(folder, 'none'), resume: false }),
+      ).rejects.toThrow(/start: .* holds no model/)
+      const plan = arithmeticColdStart.plan(
+        arithmeticColdStart.schema.parse({ start: 'later', steps: 0, labels: 5 }),
+      )
+      expect(plan.lines.join('\n')).toMatch(/model {8}later[^]*labels {7}5 rows/)
     },
     SLOW_MS,
   )

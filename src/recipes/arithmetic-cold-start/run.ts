@@ -1,14 +1,17 @@
 /** @file Cold start of the arithmetic task: a reasoner of mixed habits and a rubricator in one model, by supervised learning. */
 
 import { join } from 'node:path'
+import { loadConfig } from '../../model/checkpoint.ts'
 import type { ModelSource } from '../../policy/local/model-source.ts'
 import { assertRoom } from '../../policy/local/sampler.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { type ArithmeticProblem, arithmeticProblem, propose } from '../../tasks/arithmetic/index.ts'
 import type { Rng } from '../../util/rng.ts'
+import { comesLater, type Purpose } from '../common/phase.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, withRun } from '../common/session.ts'
+import { assertArithmeticVocabulary, wholeModel } from '../common/starting-model.ts'
 import { runSupervised } from '../common/supervised.ts'
 import { ArithmeticTask, ArithmeticVerifier, freshArithmeticModel } from '../reasoning/arithmetic.ts'
 import { writeLabels } from '../reasoning/labels.ts'
@@ -17,20 +20,33 @@ import { demonstrations } from './demonstrations.ts'
 import { evaluateRoles, testProblems, toldPrompt } from './evaluate.ts'
 
 /**
- * The model to start from. What a run refuses before it trains is refused here, for its plan as well.
- * @throws ConfigError, DataError for a shape that cannot be, or without room for prompts and thinking
+ * The model to start from; null in a plan whose start comes later. What a run refuses before it trains is refused here, for its
+ * plan as well.
+ * @throws ConfigError, DataError, CheckpointError for a shape that cannot be, or without room for prompts and thinking
  */
-export const checkArithmeticColdStart = (config: ArithmeticPhase): ModelSource => {
-  const { model, seed, evaluation } = config
-  const source = freshArithmeticModel(model.shape, seed)
+export const checkArithmeticColdStart = (
+  config: ArithmeticPhase,
+  purpose: Purpose = 'run',
+): ModelSource | null => {
+  const { evaluation, start = null } = config
+  if (start !== null && comesLater(start, purpose)) return null
+  const source = sourceOf(config)
+  const { maxPositions } = source.folder ? loadConfig(source.folder) : source.init!.config
   for (const problem of testProblems(config))
     assertRoom(
       `problem ${problem.id} with hints`,
       toldPrompt(problem, config).length,
       evaluation.maxTokens,
-      model.shape.maxPositions,
+      maxPositions,
     )
   return source
+}
+
+const sourceOf = ({ start = null, model, seed }: ArithmeticPhase): ModelSource => {
+  if (start === null) return freshArithmeticModel(model.shape, seed)
+  const folder = wholeModel(start, 'start')
+  assertArithmeticVocabulary(folder)
+  return { folder }
 }
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
@@ -38,14 +54,15 @@ export const runArithmeticColdStart = async (
   config: ArithmeticPhase,
   options: RunOptions,
 ): Promise<RunResult> => {
-  const source = checkArithmeticColdStart(config)
+  const source = checkArithmeticColdStart(config)!
   const configHash = decidingHash(config)
   const { events = {} } = options
   const { hiddenSize, layers, heads } = config.model.shape
+  const fresh = `fresh, ${layers} layers of ${hiddenSize}, ${heads} heads`
   const info = {
     config,
     recipe: 'arithmetic-cold-start',
-    model: `fresh, ${layers} layers of ${hiddenSize}, ${heads} heads`,
+    model: config.start ?? fresh,
     seed: config.seed,
     steps: config.steps,
     primarySet: 'unseen',
@@ -57,8 +74,9 @@ export const runArithmeticColdStart = async (
       policy,
       draw: demonstrations(config),
       evaluate: async (step: number, last: boolean) => {
-        if (step === 0) return []
-        if (last && config.labels > 0) await leaveLabels(join(run.dir, 'labels.jsonl'), policy, config)
+        const done = last || config.steps === 0
+        if (step === 0 && !done) return []
+        if (done && config.labels > 0) await leaveLabels(join(run.dir, 'labels.jsonl'), policy, config)
         return evaluateRoles(policy, config, step)
       },
       configHash,
