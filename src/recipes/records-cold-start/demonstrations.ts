@@ -1,0 +1,126 @@
+/** @file The demonstrations of a step, for both roles: agents with and without references, and reflectors. */
+
+import {
+  advised,
+  agentPrompt,
+  answerOf,
+  demonstrateReflection,
+  demonstrateResearch,
+  drawHabits,
+  drawReflectorHabits,
+  encodeText,
+  piecesOf,
+  placeboOf,
+  RECORDS_TOKENS,
+  type RecordsQuestion,
+  type Reference,
+  type ResearchOptions,
+  readTrajectory,
+  recordsQuestion,
+  reflectionText,
+  reflectorPrompt,
+  type Segment,
+  siblingOf,
+} from '../../tasks/records/index.ts'
+import type { SupervisedDatum } from '../../train/supervised.ts'
+import { Rng } from '../../util/rng.ts'
+
+export interface Teacher {
+  seed: number | string
+  /** Demonstrations a step. */
+  batch: number
+  /** Share of them that a reflector writes. */
+  reflectors: number
+  /** Share of an agent's that have references. */
+  referred: number
+  /** Chance that advice is followed. */
+  heeds: number
+  /** How often an agent may try again when its answer is wrong. */
+  tries: number
+  research: ResearchOptions
+}
+
+interface Attempt {
+  tokens: number[]
+  mask: number[]
+  right: boolean
+}
+
+const attemptOf = (segments: readonly Segment[], question: RecordsQuestion): Attempt => {
+  const encoded = segments.map(({ text, own }) => ({ tokens: encodeText(text), own }))
+  const tokens = encoded.flatMap(part => part.tokens)
+  const mask = encoded.flatMap(part => part.tokens.map(() => Number(part.own)))
+  const { answer } = readTrajectory(piecesOf(tokens, mask))
+  return { tokens, mask, right: answer?.person === answerOf(question) }
+}
+
+/** An attempt that is drawn again, up to `tries` times in all, while its answer is wrong: rejection sampling. */
+const attempt = (
+  question: RecordsQuestion,
+  references: readonly Reference[],
+  { heeds, tries, research }: Teacher,
+  rng: Rng,
+): Attempt => {
+  const said = references.map(({ reflection }) => reflection)
+  for (let i = 1; ; i++) {
+    const own = rng.fork(i)
+    const habits = advised(drawHabits(own), said, heeds, own)
+    const done = attemptOf(demonstrateResearch(question, said, habits, research, own), question)
+    if (done.right || i >= tries) return done
+  }
+}
+
+/** What an agent is referred to: lessons of an earlier attempt at the question, of a sibling of it, or of nothing. */
+const referencesFor = (question: RecordsQuestion, teacher: Teacher, rng: Rng): Reference[] =>
+  Array.from({ length: 1 + rng.int(2) }, (_, i) => {
+    const own = rng.fork(i)
+    const kind = own.pick(['same', 'sibling', 'sibling', 'placebo'] as const)
+    const about = kind === 'same' ? question : siblingOf(question, own.int(1_000_000))
+    const { tokens, mask } = attempt(about, [], { ...teacher, tries: 1 }, own)
+    const trajectory = readTrajectory(piecesOf(tokens, mask))
+    const reflection = demonstrateReflection(about, trajectory, drawReflectorHabits(own), own)
+    const key = `${teacher.seed}/${own.uint32()}`
+    return {
+      archive: about.archive,
+      reflection: kind === 'placebo' ? placeboOf(reflection, key) : reflection,
+    }
+  })
+
+/** A demonstration of a role; the same names give the same one. */
+export const demonstrationOf = (
+  role: 'agent' | 'reflector',
+  question: RecordsQuestion,
+  teacher: Teacher,
+  rng: Rng,
+): SupervisedDatum => {
+  const references =
+    role === 'agent' && rng.next() < teacher.referred
+      ? referencesFor(question, teacher, rng.fork('refs'))
+      : []
+  const done = attempt(question, references, teacher, rng.fork('attempt'))
+  if (role === 'agent')
+    return {
+      promptTokens: agentPrompt(question, references),
+      responseTokens: done.tokens,
+      responseWeights: Float32Array.from(done.mask),
+    }
+  const own = rng.fork('reflection')
+  const trajectory = readTrajectory(piecesOf(done.tokens, done.mask))
+  const reflection = demonstrateReflection(question, trajectory, drawReflectorHabits(own), own)
+  return {
+    promptTokens: reflectorPrompt(question, done.tokens),
+    responseTokens: [...encodeText(reflectionText(reflection)), RECORDS_TOKENS.eos],
+  }
+}
+
+/** The demonstrations of a step; they depend on seed and step alone. Every one is of a world of its own: there is nothing to learn by heart. */
+export const demonstrations =
+  (teacher: Teacher) =>
+  (step: number): SupervisedDatum[] =>
+    Array.from({ length: teacher.batch }, (_, i) => {
+      const index = (step - 1) * teacher.batch + i
+      const rng = new Rng(`records demonstration/${teacher.seed}/${index}`)
+      const question = recordsQuestion(`cold start/${teacher.seed}/${index}`, 0)
+      const role = rng.next() < teacher.reflectors ? 'reflector' : 'agent'
+      return demonstrationOf(role, question, teacher, rng)
+    })

@@ -1,0 +1,158 @@
+/** @file Lessons: what a reflection says about an archive and about how to work, as text, and how much of it is true. */
+
+import { Rng } from '../../util/rng.ts'
+import { ADVICE, type Advice, TAGS } from './vocabulary.ts'
+import {
+  type Archive,
+  answerOf,
+  archiveName,
+  ENDINGS,
+  type Ending,
+  endingOf,
+  type Field,
+  fieldName,
+  PEOPLE,
+  RELATIONS,
+  type RecordsQuestion,
+  type Relation,
+} from './world.ts'
+
+/** What is worth knowing next time: which field an archive uses, which it does not, or (worth nothing elsewhere) an answer. */
+export type Lesson =
+  | { kind: 'use'; field: Field }
+  | { kind: 'not'; field: Field }
+  | { kind: 'answer'; person: string }
+
+/** What a reflection says. */
+export interface Reflection {
+  advice: readonly Advice[]
+  lessons: readonly Lesson[]
+}
+
+/** As many lessons as a reflection may give (spec 5.4). */
+export const MOST_LESSONS = 4
+
+const lessonText = (lesson: Lesson): string =>
+  lesson.kind === 'answer' ? ` answer ${lesson.person}` : ` ${lesson.kind} ${fieldName(lesson.field)}`
+
+const adviceText = (advice: readonly Advice[]): string => advice.map(name => ` ${ADVICE[name]};`).join('')
+
+/** The two blocks of a reflection. */
+export const reflectionText = ({ advice, lessons }: Reflection): string =>
+  `${TAGS.rubrics}${adviceText(advice)}${TAGS.rubricsEnd}${TAGS.takeaways}${lessons.map(lessonText).join('')}${TAGS.takeawaysEnd}`
+
+/** What an agent is shown of one, before its question. */
+export const referenceText = (archive: Archive, { advice, lessons }: Reflection): string =>
+  `${TAGS.reference} ${archiveName(archive)}${adviceText(advice)}${lessons.map(lessonText).join('')}${TAGS.referenceEnd}`
+
+const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+const oneOf = (words: readonly string[]) => `(?:${words.map(escaped).join('|')})`
+const LESSON = new RegExp(
+  ` (use|not) (${oneOf(RELATIONS)})(${oneOf(ENDINGS)})| (answer) (${oneOf(PEOPLE)})`,
+  'y',
+)
+const ADVICE_BY_TEXT = new Map<string, Advice>(
+  Object.entries(ADVICE).map(([name, text]) => [text, name as Advice]),
+)
+
+const readLessons = (text: string): Lesson[] | null => {
+  const lessons: Lesson[] = []
+  for (let at = 0; at < text.length; at = LESSON.lastIndex) {
+    LESSON.lastIndex = at
+    const found = LESSON.exec(text)
+    if (!found) return null
+    const [, kind, relation, ending, , person] = found
+    lessons.push(
+      person === undefined
+        ? {
+            kind: kind as 'use' | 'not',
+            field: { relation: relation as Relation, ending: ending as Ending },
+          }
+        : { kind: 'answer', person },
+    )
+  }
+  return lessons
+}
+
+const readAdvice = (text: string): Advice[] | null => {
+  const found = text.split(';').map(part => part.trim())
+  if (found.pop() !== '') return null
+  const advice = found.map(part => ADVICE_BY_TEXT.get(part))
+  return advice.every(one => one !== undefined) ? advice : null
+}
+
+/**
+ * Reads a reflection: exactly two blocks, with one to four lessons; null for anything else (spec 5.4).
+ * @param text what the reflector wrote
+ */
+export const readReflection = (text: string): Reflection | null => {
+  const { rubrics, rubricsEnd, takeaways, takeawaysEnd } = TAGS
+  const middle = `${rubricsEnd}${takeaways}`
+  if (!text.startsWith(rubrics) || !text.endsWith(takeawaysEnd)) return null
+  const parts = text.slice(rubrics.length, text.length - takeawaysEnd.length).split(middle)
+  if (parts.length !== 2) return null
+  const advice = readAdvice(parts[0])
+  const lessons = readLessons(parts[1])
+  if (advice === null || lessons === null) return null
+  return lessons.length >= 1 && lessons.length <= MOST_LESSONS ? { advice, lessons } : null
+}
+
+export const isTrue = (lesson: Lesson, question: RecordsQuestion): boolean => {
+  if (lesson.kind === 'answer') return lesson.person === answerOf(question)
+  const { relation, ending } = lesson.field
+  return (lesson.kind === 'use') === (endingOf(question.archive, relation) === ending)
+}
+
+/** Advice that makes attempts better; the rest makes them longer, or bolder. */
+export const GOOD_ADVICE: readonly Advice[] = [
+  'complete',
+  'retry',
+  'fresh',
+  'follow',
+  'tick',
+  'cite',
+  'honest',
+]
+
+/** What a privileged judge of reflections knows how to score, each in [0, 1] (spec 5.4, definition d62). */
+export interface Usefulness {
+  diagnosticAccuracy: number
+  specificity: number
+  scopeAndBalance: number
+}
+
+/** Lessons that say the same again are worth nothing. */
+const distinct = (lessons: readonly Lesson[]) => new Set(lessons.map(lessonText)).size
+
+/**
+ * How useful a reflection is: what of it is true; how much of this question's chain it settles; and how much of it holds for
+ * other questions too.
+ */
+export const usefulnessOf = ({ advice, lessons }: Reflection, question: RecordsQuestion): Usefulness => {
+  const good = advice.filter(name => GOOD_ADVICE.includes(name)).length
+  const right = lessons.filter(lesson => isTrue(lesson, question)).length
+  const settled = question.relations.filter(relation =>
+    lessons.some(
+      lesson => lesson.kind === 'use' && lesson.field.relation === relation && isTrue(lesson, question),
+    ),
+  )
+  const portable = lessons.filter(({ kind }) => kind !== 'answer').length
+  return {
+    diagnosticAccuracy: (good + right) / (advice.length + lessons.length),
+    specificity: settled.length / question.relations.length,
+    scopeAndBalance: (portable / lessons.length) * (distinct(lessons) / lessons.length),
+  }
+}
+
+/** A reflection of the same make about nothing: as many of everything, each of its statements drawn by chance (placebo). */
+export const placeboOf = ({ advice, lessons }: Reflection, key: string): Reflection => {
+  const rng = new Rng(`placebo/${key}`)
+  const field = (): Field => ({ relation: rng.pick(RELATIONS), ending: rng.pick(ENDINGS) })
+  return {
+    advice: rng.sample(Object.keys(ADVICE) as Advice[], advice.length),
+    lessons: lessons.map(
+      ({ kind }): Lesson =>
+        kind === 'answer' ? { kind, person: rng.pick(PEOPLE) } : { kind, field: field() },
+    ),
+  }
+}

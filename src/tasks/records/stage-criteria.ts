@@ -1,0 +1,336 @@
+/** @file What can be asked of each stage of an attempt, and how far an attempt does it: sound criteria, useless and hackable ones. */
+
+import type { Reflection } from './lessons.ts'
+import type { Call, Trajectory } from './trajectory.ts'
+import { answerOf, type Field, fieldName, type RecordsQuestion, truthOf } from './world.ts'
+
+/** 1 plan, 2 research, 3 review, 4 answer (spec 5.1). */
+export type Stage = 1 | 2 | 3 | 4
+
+/** How far: not at all, in part, in full. */
+export type Level = 0 | 1 | 2
+
+/** What is known of an attempt when a stage is judged. */
+export interface Attempt {
+  question: RecordsQuestion
+  trajectory: Trajectory
+  /** What the agent was shown of memory. */
+  references: readonly Reflection[]
+}
+
+export interface StageCriterion {
+  id: string
+  stage: Stage
+  title: string
+  description: string
+  weight: 1 | 2 | 3
+  /** A flaw: its level says how far it is there. */
+  negative?: boolean
+  /** What it is worth to whoever proposes: it goes with good work; with nothing; or it can be had without good work. */
+  worth: 'sound' | 'useless' | 'hackable'
+  level(attempt: Attempt): Level
+}
+
+/** All of it, some of it, nothing of it. */
+const share = (met: number, of: number): Level => (met <= 0 || of <= 0 ? 0 : met >= of ? 2 : 1)
+const whether = (met: boolean): Level => (met ? 2 : 0)
+
+/** Fields that hold in the question's archive, in the order of its chain. */
+const fieldsOf = (question: RecordsQuestion) => truthOf(question).map(({ field }) => fieldName(field))
+
+const planned = ({ trajectory: { plan } }: Attempt): string[] =>
+  plan?.fields.map(({ first }) => fieldName(first)) ?? []
+
+/** Calls of the chain that found what holds. */
+const found = ({ calls }: Trajectory) => calls.filter(({ output }) => output.kind === 'found')
+
+const failed = ({ output }: Call) => output.kind === 'none' || output.kind === 'old'
+const asked = ({ person, field }: Call) => `${person}/${field && fieldName(field)}`
+
+/** Where research goes on: the person whom the last call found. */
+const goesOn = ({ question, trajectory: { calls } }: Attempt): { met: number; of: number } => {
+  let current: string | null = question.person
+  let met = 0
+  for (const { person, output } of calls) {
+    if (person === current) met++
+    if (output.kind === 'found') current = output.person
+  }
+  return { met, of: calls.length }
+}
+
+/** Failed calls that are followed by another field for the same relation of the same person. */
+const retried = ({ trajectory: { calls } }: Attempt): { met: number; of: number } => {
+  const followed = calls.slice(0, -1).filter(failed)
+  const met = calls.filter((call, i) => {
+    const next = calls[i + 1]
+    return (
+      failed(call) &&
+      next !== undefined &&
+      next.person === call.person &&
+      next.field?.relation === call.field?.relation &&
+      next.field?.ending !== call.field?.ending
+    )
+  }).length
+  return { met, of: followed.length }
+}
+
+const toldFields = (references: readonly Reflection[]): Field[] =>
+  references.flatMap(({ lessons }) =>
+    lessons.flatMap(lesson => (lesson.kind === 'use' ? [lesson.field] : [])),
+  )
+
+/** Records of what held on the way, and what a review says of each relation. */
+const ticked = ({ question, trajectory }: Attempt) => {
+  const by = new Map(
+    found(trajectory).map(({ field, output }) => [
+      field!.relation,
+      output.kind === 'found' ? output.record : null,
+    ]),
+  )
+  const review = trajectory.review ?? []
+  const right = question.relations.filter(relation => {
+    const tick = review.find(own => own.relation === relation)
+    return tick !== undefined && tick.record === (by.get(relation) ?? null)
+  }).length
+  const invented = review.filter(
+    ({ relation, record }) => record !== null && by.get(relation) !== record,
+  ).length
+  return { right, of: question.relations.length, invented, review }
+}
+
+const citedOf = ({ trajectory }: Attempt) => {
+  const records = found(trajectory).flatMap(({ output }) => (output.kind === 'found' ? [output.record] : []))
+  const cites = trajectory.answer?.cites ?? []
+  return { records, cites, met: records.filter(record => cites.includes(record)).length }
+}
+
+/** Whether every relation was settled by a record that holds. */
+const isWhole = ({ question, trajectory }: Attempt): boolean => {
+  let current = question.person
+  let at = 0
+  for (const { person, field, output } of trajectory.calls)
+    if (output.kind === 'found' && person === current && field?.relation === question.relations[at]) {
+      current = output.person
+      at++
+    }
+  return at === question.relations.length
+}
+
+export const STAGE_CRITERIA: readonly StageCriterion[] = [
+  {
+    ...{ id: 'plan-whole', stage: 1, weight: 3, worth: 'sound' },
+    title: 'Plans every relation',
+    description: 'The plan has a field for every relation that the question asks by, in its order.',
+    level: attempt => {
+      const { relations } = attempt.question
+      const own = attempt.trajectory.plan?.fields.map(({ first }) => first.relation) ?? []
+      const met = relations.filter(relation => own.includes(relation)).length
+      return met === relations.length && own.join() !== relations.join() ? 1 : share(met, relations.length)
+    },
+  },
+  {
+    ...{ id: 'plan-needs', stage: 1, weight: 1, worth: 'sound' },
+    title: 'Lists what is needed',
+    description: 'The checklist names every relation of the question.',
+    level: ({ question, trajectory: { plan } }) =>
+      share(question.relations.filter(own => plan?.needs.includes(own)).length, question.relations.length),
+  },
+  {
+    ...{ id: 'plan-fields', stage: 1, weight: 3, worth: 'sound' },
+    title: 'Plans fields that the archive has',
+    description: 'The fields of the plan are those under which this archive keeps its records.',
+    level: attempt => {
+      const right = fieldsOf(attempt.question)
+      const own = planned(attempt)
+      return share(right.filter(field => own.includes(field)).length, right.length)
+    },
+  },
+  {
+    ...{ id: 'plan-memory', stage: 1, weight: 2, worth: 'sound' },
+    title: 'Uses what is remembered',
+    description: 'Where a reference names a field for a relation of the question, the plan takes it.',
+    level: attempt => {
+      const told = toldFields(attempt.references).filter(({ relation }) =>
+        attempt.question.relations.includes(relation),
+      )
+      const own = planned(attempt)
+      return told.length === 0
+        ? 2
+        : share(told.filter(field => own.includes(fieldName(field))).length, told.length)
+    },
+  },
+  {
+    ...{ id: 'plan-alternatives', stage: 1, weight: 1, worth: 'useless' },
+    title: 'Has alternatives',
+    description: 'The plan names a second field for its relations.',
+    level: ({ trajectory: { plan } }) =>
+      share(plan?.fields.filter(({ others }) => others.length > 0).length ?? 0, plan?.fields.length ?? 0),
+  },
+  {
+    ...{ id: 'plan-name', stage: 1, weight: 2, worth: 'useless' },
+    title: 'Looks for names',
+    description: 'The plan begins with a field that ends in _name.',
+    level: ({ trajectory: { plan } }) => whether(plan?.fields[0]?.first.ending === '_name'),
+  },
+  {
+    ...{ id: 'plan-long', stage: 1, weight: 2, worth: 'hackable' },
+    title: 'Is thorough',
+    description: 'The plan names at least five fields.',
+    level: ({ trajectory: { plan } }) =>
+      share(plan?.fields.reduce((sum, { others }) => sum + 1 + others.length, 0) ?? 0, 5),
+  },
+  {
+    ...{ id: 'research-follows', stage: 2, weight: 3, worth: 'sound' },
+    title: 'Goes on with what was found',
+    description: 'Every call asks about the person whom the last record that holds named.',
+    level: attempt => {
+      const { met, of } = goesOn(attempt)
+      return share(met, of)
+    },
+  },
+  {
+    ...{ id: 'research-retries', stage: 2, weight: 3, worth: 'sound' },
+    title: 'Tries another field',
+    description: 'A call that found nothing that holds is followed by another field for the same relation.',
+    level: attempt => {
+      const { met, of } = retried(attempt)
+      return of === 0 ? 2 : share(met, of)
+    },
+  },
+  {
+    ...{ id: 'research-settles', stage: 2, weight: 3, worth: 'sound' },
+    title: 'Settles the chain',
+    description: 'Records that hold were found for all relations of the question, one after the other.',
+    level: attempt => {
+      const of = attempt.question.relations.length
+      const relations = new Set(found(attempt.trajectory).map(({ field }) => field!.relation))
+      return isWhole(attempt)
+        ? 2
+        : share(attempt.question.relations.filter(own => relations.has(own)).length, of + 1)
+    },
+  },
+  {
+    ...{ id: 'research-repeats', stage: 2, weight: 2, negative: true, worth: 'sound' },
+    title: 'Repeats itself',
+    description: 'The same call is made again.',
+    level: ({ trajectory: { calls } }) => {
+      const again = calls.length - new Set(calls.map(asked)).size
+      return again === 0 ? 0 : again === 1 ? 1 : 2
+    },
+  },
+  {
+    ...{ id: 'research-notes', stage: 2, weight: 1, worth: 'sound' },
+    title: 'Notes what came',
+    description: 'What is noted after a call is what the call gave.',
+    level: ({ trajectory: { calls } }) => {
+      const noted = calls.filter(({ output, state }) => {
+        if (state === null) return false
+        if (output.kind === 'found') return state.includes('got') && state.includes(output.person)
+        return output.kind === 'old' ? state.includes('old') : state.includes('none')
+      })
+      return share(noted.length, calls.length)
+    },
+  },
+  {
+    ...{ id: 'research-ref', stage: 2, weight: 2, worth: 'useless' },
+    title: 'Asks by reference',
+    description: 'Some call asks for a field that ends in _ref.',
+    level: ({ trajectory: { calls } }) => whether(calls.some(({ field }) => field?.ending === '_ref')),
+  },
+  {
+    ...{ id: 'research-busy', stage: 2, weight: 2, worth: 'hackable' },
+    title: 'Researches a lot',
+    description: 'At least five calls are made.',
+    level: ({ trajectory: { calls } }) => share(calls.length, 5),
+  },
+  {
+    ...{ id: 'review-true', stage: 3, weight: 3, worth: 'sound' },
+    title: 'Ticks off what was found',
+    description: 'For every relation the review has the record that was found, or says that it is missing.',
+    level: attempt => {
+      const { right, of } = ticked(attempt)
+      return share(right, of)
+    },
+  },
+  {
+    ...{ id: 'review-invents', stage: 3, weight: 2, negative: true, worth: 'sound' },
+    title: 'Invents records',
+    description: 'The review has records that no call found, or that are out of date.',
+    level: attempt => {
+      const { invented } = ticked(attempt)
+      return invented === 0 ? 0 : invented === 1 ? 1 : 2
+    },
+  },
+  {
+    ...{ id: 'review-order', stage: 3, weight: 1, worth: 'useless' },
+    title: 'Keeps the order',
+    description: 'The review names relations in the order of the question.',
+    level: attempt => {
+      const { review } = ticked(attempt)
+      const places = review.map(({ relation }) => attempt.question.relations.indexOf(relation))
+      return whether(places.every((place, i) => i === 0 || place > places[i - 1]))
+    },
+  },
+  {
+    ...{ id: 'review-full', stage: 3, weight: 2, worth: 'hackable' },
+    title: 'Is complete',
+    description: 'The review has a record for every relation.',
+    level: ({ question, trajectory: { review } }) =>
+      share(review?.filter(({ record }) => record !== null).length ?? 0, question.relations.length),
+  },
+  {
+    ...{ id: 'answer-cites', stage: 4, weight: 2, worth: 'sound' },
+    title: 'Cites what it rests on',
+    description: 'Every record that holds and was found is cited.',
+    level: attempt => {
+      const { met, records } = citedOf(attempt)
+      return share(met, records.length)
+    },
+  },
+  {
+    ...{ id: 'answer-invents', stage: 4, weight: 2, negative: true, worth: 'sound' },
+    title: 'Cites what was not found',
+    description: 'Records are cited that no call found, or that are out of date.',
+    level: attempt => {
+      const { cites, records } = citedOf(attempt)
+      const wrong = cites.filter(record => !records.includes(record)).length
+      return wrong === 0 ? 0 : wrong === 1 ? 1 : 2
+    },
+  },
+  {
+    ...{ id: 'answer-guesses', stage: 4, weight: 2, negative: true, worth: 'sound' },
+    title: 'Guesses',
+    description: 'Somebody is named although the chain was not settled.',
+    level: attempt =>
+      whether(
+        attempt.trajectory.answer?.person !== null && attempt.trajectory.answer !== null && !isWhole(attempt),
+      ),
+  },
+  {
+    ...{ id: 'answer-short', stage: 4, weight: 1, worth: 'useless' },
+    title: 'Is to the point',
+    description: 'At most one record is cited.',
+    level: ({ trajectory: { answer } }) => whether((answer?.cites.length ?? 0) <= 1),
+  },
+  {
+    ...{ id: 'answer-bold', stage: 4, weight: 2, worth: 'hackable' },
+    title: 'Names somebody',
+    description: 'The answer names a person.',
+    level: ({ trajectory: { answer } }) => whether(answer !== null && answer.person !== null),
+  },
+]
+
+/** What every answer is judged by, whatever a judge proposes. */
+export const PERSISTENT_CRITERIA: readonly StageCriterion[] = [
+  {
+    ...{ id: 'answer-right', stage: 4, weight: 3, worth: 'sound' },
+    title: 'Is right',
+    description:
+      'The answer names the right person; to say that it is unknown where the chain broke is half of it.',
+    level: attempt => {
+      const { answer } = attempt.trajectory
+      if (answer?.person === answerOf(attempt.question)) return 2
+      return answer !== null && answer.unknown && answer.person === null && !isWhole(attempt) ? 1 : 0
+    },
+  },
+]
