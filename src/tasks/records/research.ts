@@ -37,12 +37,12 @@ export interface ResearchHabits {
 }
 
 export const drawHabits = (rng: Rng): ResearchHabits => ({
-  forgets: rng.pick([0, 0, 0, 0.15, 0.35]),
+  forgets: rng.pick([0, 0, 0, 0, 0.3]),
   alternatives: rng.pick([0, 0, 0.5]),
-  trusts: rng.pick([1, 0.7, 0.3]),
-  onNone: rng.pick(['retry', 'retry', 'retry', 'repeat', 'skip', 'stop']),
-  onOld: rng.pick(['retry', 'accept']),
-  remembers: rng.next() < 0.6,
+  trusts: rng.pick([1, 1, 0.7, 0.3]),
+  onNone: rng.pick(['retry', 'retry', 'retry', 'retry', 'repeat', 'skip', 'stop']),
+  onOld: rng.pick(['retry', 'retry', 'accept']),
+  remembers: rng.next() < 0.7,
   ticks: rng.pick(['true', 'true', 'all', 'some']),
   cites: rng.pick(['all', 'all', 'last', 'none']),
   bold: rng.next() < 0.6,

@@ -1,0 +1,261 @@
+import { describe, expect, it } from 'vitest'
+import { Rng } from '../../util/rng.ts'
+import {
+  answerOf,
+  decodeText,
+  demonstrateReflection,
+  demonstrateResearch,
+  drawHabits,
+  drawReflectorHabits,
+  ENDINGS,
+  encodeText,
+  endingOf,
+  isTrue,
+  lookUp,
+  piecesOf,
+  placeboOf,
+  questionText,
+  RECORDS_TOKENS,
+  type RecordsQuestion,
+  readReflection,
+  readTrajectory,
+  recordsQuestion,
+  reflectionText,
+  relationsOf,
+  type Segment,
+  siblingOf,
+  truthOf,
+  usefulnessOf,
+} from './index.ts'
+
+const trajectoryOf = (segments: readonly Segment[]) => {
+  const encoded = segments.map(({ text, own }) => ({ tokens: encodeText(text), own }))
+  const mask = encoded.flatMap(({ tokens, own }) => tokens.map(() => Number(own)))
+  return readTrajectory(
+    piecesOf(
+      encoded.flatMap(({ tokens }) => tokens),
+      mask,
+    ),
+  )
+}
+
+const own = (text: string): Segment => ({ text, own: true })
+const tool = (text: string): Segment => ({ text, own: false })
+
+describe('the world of records', () => {
+  const questions = Array.from({ length: 300 }, (_, i) => recordsQuestion('here', i))
+
+  it('is the same for the same names, and another one in another world', () => {
+    expect(recordsQuestion('here', 7)).toEqual(recordsQuestion('here', 7))
+    const same = questions.filter(({ archive }) => {
+      const [relation] = relationsOf(archive)
+      return endingOf(archive, relation) === endingOf({ ...archive, world: 'there' }, relation)
+    })
+    // As often as chance has it: .4^2 + .3^2 + .2^2 + .1^2 = .3
+    expect(same.length / questions.length).toBeGreaterThan(0.2)
+    expect(same.length / questions.length).toBeLessThan(0.4)
+  })
+
+  it('leads from person to person under the fields of its archive, and nowhere else', () => {
+    for (const question of questions) {
+      const truth = truthOf(question)
+      expect(truth).toHaveLength(question.relations.length)
+      let person = question.person
+      for (const { field, person: next, old } of truth) {
+        expect(old).toBe(false)
+        for (const ending of ENDINGS) {
+          const found = lookUp(question.archive, person, { ...field, ending })
+          if (ending === field.ending) expect(found).toMatchObject({ person: next, old: false })
+          else expect(found === null || found.old).toBe(true)
+        }
+        person = next
+      }
+      expect(answerOf(question)).toBe(person)
+    }
+  })
+
+  it('has siblings of a question that share its archive, and some of its relations', () => {
+    const shared = questions.map(question => {
+      const sibling = siblingOf(question, 3)
+      expect(sibling.archive).toEqual(question.archive)
+      expect(sibling.id).not.toBe(question.id)
+      return sibling.relations.filter(relation => question.relations.includes(relation)).length
+    })
+    expect(shared.filter(count => count > 0).length / shared.length).toBeGreaterThan(0.7)
+  })
+
+  it('asks in words', () => {
+    const question: RecordsQuestion = {
+      id: '',
+      archive: { world: 'w', colour: 'amber', place: 'lodge' },
+      person: 'ann',
+      relations: ['guide', 'host'],
+    }
+    expect(questionText(question)).toBe(
+      'In the records of the amber lodge: who is the host of the guide of ann?',
+    )
+  })
+})
+
+describe('trajectories', () => {
+  it('are read back as they were written, every piece one token', () => {
+    for (let i = 0; i < 300; i++) {
+      const rng = new Rng(`demonstration ${i}`)
+      const question = recordsQuestion(`world ${i}`, i)
+      const segments = demonstrateResearch(question, [], drawHabits(rng), { calls: 6, scaffold: true }, rng)
+      for (const { text } of segments) {
+        const tokens = encodeText(text)
+        expect(tokens).not.toContain(RECORDS_TOKENS.unk)
+        expect(decodeText(tokens)).toBe(text)
+      }
+      const { plan, calls, review, answer } = trajectoryOf(segments)
+      expect(plan!.fields.length).toBeGreaterThan(0)
+      expect(calls.length).toBeGreaterThan(0)
+      expect(calls.length).toBeLessThanOrEqual(6)
+      expect(calls.every(({ output }) => output.kind !== 'unread')).toBe(true)
+      expect(calls.every(({ state }) => state !== null)).toBe(true)
+      expect(review!.length).toBeGreaterThan(0)
+      expect(answer).not.toBeNull()
+      for (const { person, field, output } of calls) {
+        const found = lookUp(question.archive, person!, field!)
+        expect(output.kind).toBe(found === null ? 'none' : found.old ? 'old' : 'found')
+      }
+    }
+  })
+
+  it('without a scaffold are as long, and have neither plan nor review', () => {
+    for (let i = 0; i < 50; i++) {
+      const question = recordsQuestion(`world ${i}`, i)
+      const write = (scaffold: boolean) => {
+        const rng = new Rng(`demonstration ${i}`)
+        const habits = { ...drawHabits(rng), forgets: 0, alternatives: 0, misreads: 0 }
+        return demonstrateResearch(question, [], habits, { calls: 6, scaffold }, rng)
+      }
+      const length = (segments: readonly Segment[]) =>
+        segments.reduce((sum, { text }) => sum + encodeText(text).length, 0)
+      const flat = write(false)
+      expect(trajectoryOf(flat)).toMatchObject({ plan: null, review: null })
+      expect(Math.abs(length(flat) - length(write(true)))).toBeLessThan(length(flat) / 3)
+    }
+  })
+
+  it('count what a tool said as a tool alone says it', () => {
+    const read = trajectoryOf([
+      own('\n<structured_plan><rubric> guide</rubric> guide_ref or guide_id host_name</structured_plan>'),
+      own('\n<tool_output> r9 zoe</tool_output>\n<call_tool> ann guide_ref</call_tool>'),
+      tool('\n<tool_output> old r7 bob</tool_output>'),
+      own('\n<state_evaluation> old</state_evaluation>\n<call_tool> host</call_tool>'),
+      tool('\n<tool_output> none</tool_output>'),
+      own('\n<review> guide r7 host missing</review>\n<answer> unknown<cite></cite></answer>'),
+    ])
+    expect(read).toEqual({
+      plan: {
+        needs: ['guide'],
+        fields: [
+          { first: { relation: 'guide', ending: '_ref' }, others: [{ relation: 'guide', ending: '_id' }] },
+          { first: { relation: 'host', ending: '_name' }, others: [] },
+        ],
+      },
+      calls: [
+        {
+          person: 'ann',
+          field: { relation: 'guide', ending: '_ref' },
+          output: { kind: 'old', record: 7, person: 'bob' },
+          state: ['old'],
+        },
+        { person: null, field: null, output: { kind: 'none' }, state: null },
+      ],
+      review: [
+        { relation: 'guide', record: 7 },
+        { relation: 'host', record: null },
+      ],
+      answer: { person: null, unknown: true, cites: [] },
+    })
+  })
+
+  it('of any pieces are read without a failure', () => {
+    const rng = new Rng('any pieces')
+    for (let i = 0; i < 5000; i++) {
+      const length = rng.int(60)
+      const tokens = Array.from({ length }, () => rng.int(190))
+      const mask = tokens.map(() => rng.int(2))
+      expect(() => readTrajectory(piecesOf(tokens, mask))).not.toThrow()
+      readReflection(decodeText(tokens))
+    }
+  })
+})
+
+describe('reflections', () => {
+  const question = recordsQuestion('here', 1, { hops: { min: 3, max: 3 } })
+  const [first, second] = truthOf(question).map(({ field }) => field)
+  const other = (ending: string) => ENDINGS.find(each => each !== ending)!
+
+  it('are read back as they were written', () => {
+    for (let i = 0; i < 300; i++) {
+      const rng = new Rng(`reflection ${i}`)
+      const own = recordsQuestion(`world ${i}`, i)
+      const segments = demonstrateResearch(own, [], drawHabits(rng), { calls: 6, scaffold: true }, rng)
+      const reflection = demonstrateReflection(own, trajectoryOf(segments), drawReflectorHabits(rng), rng)
+      const text = reflectionText(reflection)
+      expect(encodeText(text)).not.toContain(RECORDS_TOKENS.unk)
+      expect(readReflection(text)).toEqual(reflection)
+    }
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['one block', '\n<reflection_rubrics></reflection_rubrics>'],
+    [
+      'no lesson',
+      '\n<reflection_rubrics></reflection_rubrics>\n<reflection_takeaways></reflection_takeaways>',
+    ],
+    [
+      'five lessons',
+      `\n<reflection_rubrics></reflection_rubrics>\n<reflection_takeaways>${' use host_id'.repeat(5)}</reflection_takeaways>`,
+    ],
+    [
+      'something behind them',
+      '\n<reflection_rubrics></reflection_rubrics>\n<reflection_takeaways> use host_id</reflection_takeaways> so',
+    ],
+    [
+      'words that are no lesson',
+      '\n<reflection_rubrics></reflection_rubrics>\n<reflection_takeaways> use host</reflection_takeaways>',
+    ],
+  ])('with %s are none', (_, text) => expect(readReflection(text)).toBeNull())
+
+  it('are useful as far as they are true, settle the chain, and hold elsewhere', () => {
+    const useful = usefulnessOf(
+      {
+        advice: ['cite', 'bold'],
+        lessons: [
+          { kind: 'use', field: first },
+          { kind: 'not', field: { ...second, ending: other(second.ending) } },
+          { kind: 'use', field: { ...second, ending: other(second.ending) } },
+          { kind: 'answer', person: answerOf(question) },
+        ],
+      },
+      question,
+    )
+    expect(useful).toEqual({ diagnosticAccuracy: 4 / 6, specificity: 1 / 3, scopeAndBalance: 3 / 4 })
+    const lesson = { kind: 'use' as const, field: first }
+    expect(usefulnessOf({ advice: [], lessons: [lesson, lesson] }, question)).toEqual({
+      diagnosticAccuracy: 1,
+      specificity: 1 / 3,
+      scopeAndBalance: 1 / 2,
+    })
+  })
+
+  it('as a placebo are of the same make, and no truer than chance', () => {
+    let right = 0
+    for (let i = 0; i < 400; i++) {
+      const own = recordsQuestion('here', i)
+      const lessons = truthOf(own).map(({ field }) => ({ kind: 'use' as const, field }))
+      const placebo = placeboOf({ advice: ['cite'], lessons }, String(i))
+      expect(placebo.lessons).toHaveLength(lessons.length)
+      expect(placebo.advice).toHaveLength(1)
+      right += placebo.lessons.filter(lesson => isTrue(lesson, own)).length / lessons.length
+    }
+    expect(right / 400).toBeGreaterThan(0.15)
+    expect(right / 400).toBeLessThan(0.35)
+  })
+})
