@@ -106,6 +106,12 @@ export interface OptimizerSettings {
   maxGradNorm?: number
 }
 
+/** How an optimiser step is taken. */
+export interface StepOptions extends OptimizerSettings {
+  /** Have the step's gradient, before clipping, kept under a name, and compared with others that were kept. */
+  gradient?: { keepAs: string; against: readonly string[] }
+}
+
 /** How the loss of a batch is computed. */
 export interface LossOptions {
   loss: LossSpec
@@ -144,6 +150,8 @@ export interface BatchStats {
 export interface StepStats {
   /** Global norm of the gradient before clipping. */
   gradNorm?: number
+  /** Cosine of the angle between this step's gradient and kept ones, by name; null where one of them is zero. */
+  gradientCosines?: Readonly<Record<string, number | null>>
 }
 
 /** A language model that is being trained. Calls are carried out in the order in which they were made. */
@@ -174,7 +182,7 @@ export interface Policy {
    * @throws NumericError when the gradient is not finite: no weight has changed, and what was accumulated is dropped;
    * UsageError when nothing is accumulated.
    */
-  step(optimizer: OptimizerSettings): Promise<StepStats>
+  step(options: StepOptions): Promise<StepStats>
   /**
    * Gives sampling the newest weights. Only where sampling has weights of its own, so that it can go on beside `accumulate` and `step`:
    * they stay as they are until this is called; what is being sampled is finished with the old ones. A policy without it

@@ -3,10 +3,10 @@
 import type { Datum } from '../rl/datum.ts'
 import type { LossSpec } from '../rl/loss.ts'
 import { ConfigError } from '../util/errors.ts'
-import type { BatchStats, LossOptions, OptimizerSettings, Policy, StepStats } from './policy.ts'
+import type { BatchStats, LossOptions, Policy, StepOptions, StepStats } from './policy.ts'
 
 export interface UpdateOptions extends LossOptions {
-  optimizer: OptimizerSettings
+  optimizer: StepOptions
 }
 
 export type UpdateStats = BatchStats & StepStats
@@ -14,7 +14,7 @@ export type UpdateStats = BatchStats & StepStats
 /** What learns: a policy, with the statistics that it gives. */
 interface Learner<Batch, Step> {
   accumulate(datums: readonly Datum[], options: LossOptions): Promise<Batch>
-  step(optimizer: OptimizerSettings): Promise<Step>
+  step(optimizer: StepOptions): Promise<Step>
 }
 
 /**

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import type {
   BatchStats,
   LossOptions,
-  OptimizerSettings,
   Policy,
   Sample,
   SampleRequest,
   ScoreItem,
   ScoreOptions,
+  StepOptions,
   StepStats,
 } from '../policy/policy.ts'
 import type { UpdateOptions, UpdateStats } from '../policy/update.ts'
@@ -102,13 +102,17 @@ export class FakePolicy implements Policy {
     return { ...stats, maxLogprobDifference: (this.updates.length + 1) * 1e-5 }
   }
 
-  async step(optimizer: OptimizerSettings): Promise<StepStats> {
+  async step(optimizer: StepOptions): Promise<StepStats> {
     if (!this.#accumulated) throw new Error('nothing is accumulated')
     const { datums, options } = this.#accumulated
     this.#accumulated = null
     this.calls.push('update')
     this.updates.push({ datums, options: { ...options, optimizer } })
-    return { gradNorm: STATS.gradNorm }
+    const against = optimizer.gradient?.against ?? []
+    return {
+      gradNorm: STATS.gradNorm,
+      ...(optimizer.gradient && { gradientCosines: Object.fromEntries(against.map(name => [name, 0.5])) }),
+    }
   }
 
   async freezeReference(): Promise<void> {

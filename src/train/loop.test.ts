@@ -12,7 +12,7 @@ import { RunFolder } from '../runs/run-folder.ts'
 import { checkpointName, configHash, isFinished, loadRunState } from '../runs/run-state.ts'
 import { FakePolicy } from './fake-policy.fixture.ts'
 import { type LoopSettings, train } from './loop.ts'
-import { type Lesson, learntFrom, type Recipe } from './recipe.ts'
+import { type Lesson, learntFrom, type Phase, type Recipe } from './recipe.ts'
 import { type StepEvents, trainedMsOf } from './steps.ts'
 
 const settings = (changes: Partial<LoopSettings> = {}): LoopSettings => ({
@@ -318,6 +318,39 @@ describe('train', () => {
     await train(policy, recipeOf([], { epochs: 3 }), run, settings({ steps: 1 }))
     expect(policy.updates).toHaveLength(3)
     expect(readMetrics(run.dir)[0].logprobGapMax).toBe(1e-5)
+  })
+
+  it('has the angle between the gradients of phases that are compared, null where one learnt nothing', async () => {
+    let step = 0
+    const cosines = async (earlier: Partial<Phase>) => {
+      step++
+      policy.updates.length = 0
+      const recipe = recipeOf([])
+      const { learn } = recipe
+      recipe.learn = async (...args) => {
+        const lesson = await learn(...args)
+        const [task] = lesson.phases
+        const first = { ...task, name: 'reflection', compared: true, ...earlier }
+        return { ...lesson, phases: [first, { ...task, compared: true, epochs: 2 }] }
+      }
+      await train(policy, recipe, run, settings({ steps: step }), step - 1)
+      const asked = policy.updates.map(({ options }) => options.optimizer.gradient)
+      return { asked, told: readMetrics(run.dir).at(-1)!.gradientCosines }
+    }
+    // Only the first step of a phase is of weights that it has not changed itself.
+    expect(await cosines({})).toEqual({
+      asked: [
+        { keepAs: 'reflection', against: [] },
+        { keepAs: 'policy', against: ['reflection'] },
+        undefined,
+      ],
+      told: { 'reflection/policy': 0.5 },
+    })
+    expect(await cosines({ datums: [] })).toEqual({
+      asked: [{ keepAs: 'policy', against: [] }, undefined],
+      told: { 'reflection/policy': null },
+    })
+    expect(await cosines({ compared: false })).toMatchObject({ told: {} })
   })
 
   it('of several phases the gap is that of the first one that is not stale, and each has its loss', async () => {

@@ -187,7 +187,10 @@ const learn = async (
   const learnt: { phase: Phase; stats: UpdateStats[] }[] = []
   for (const [i, phase] of phases.entries()) {
     const own = i === 0 ? rng : rng.fork(phase.name)
-    learnt.push({ phase, stats: await learnPhase(policy, phase, { ...optimizer, ...rates }, own) })
+    const before = learnt.flatMap(({ phase: { name, compared }, stats }) =>
+      compared && stats.length > 0 ? [name] : [],
+    )
+    learnt.push({ phase, stats: await learnPhase(policy, phase, { ...optimizer, ...rates }, own, before) })
   }
   const update = (performance.now() - updateMs) / 1000
   const { time, ...figures } = await watched.figures
@@ -217,7 +220,23 @@ const updateMetrics = (learnt: readonly { phase: Phase; stats: readonly UpdateSt
   return {
     ...figuresOf(stats, first),
     ...(learnt.length > 1 && { phaseLoss: Object.fromEntries(losses) }),
+    ...(learnt.some(({ phase }) => phase.compared) && { gradientCosines: cosinesOf(learnt) }),
   }
+}
+
+/** By both phases' names; null where one of them learnt nothing, or the policy cannot tell. */
+const cosinesOf = (learnt: readonly { phase: Phase; stats: readonly UpdateStats[] }[]) => {
+  const compared = learnt.filter(({ phase }) => phase.compared)
+  return Object.fromEntries(
+    compared.flatMap(({ phase, stats }, i) =>
+      compared
+        .slice(0, i)
+        .map(other => [
+          `${other.phase.name}/${phase.name}`,
+          stats[0]?.gradientCosines?.[other.phase.name] ?? null,
+        ]),
+    ),
+  )
 }
 
 const figuresOf = (stats: readonly UpdateStats[], first?: UpdateStats) => ({

@@ -38,6 +38,8 @@ export interface Phase {
    * sampler from trainer leaves it out.
    */
   stale?: boolean
+  /** Compare the direction of its gradient with those of the phases before it that say so: the row's `gradientCosines`. */
+  compared?: boolean
   /** Optimiser steps a pass. Default 1. */
   minibatches?: number
   /** Passes over the datums. Default 1. */

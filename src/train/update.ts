@@ -28,12 +28,16 @@ const addReference = async (policy: Policy, { datums, loss: { kl }, temperature 
   })
 }
 
-/** All optimiser steps of a phase; the first one's statistics show how well sampler and trainer agree. */
+/**
+ * All optimiser steps of a phase; the first one's statistics show how well sampler and trainer agree.
+ * @param against phases of the same step that its gradient is compared with, where it says so
+ */
 export const learnPhase = async (
   policy: Policy,
   phase: Phase,
   optimizer: OptimizerSettings,
   rng: Rng,
+  against: readonly string[] = [],
 ): Promise<UpdateStats[]> => {
   const { datums, loss, temperature, minibatches = 1, epochs = 1 } = phase
   if (datums.length === 0) return []
@@ -42,11 +46,13 @@ export const learnPhase = async (
   for (let epoch = 0; epoch < epochs; epoch++) {
     for (const batch of minibatchesOf(datums, minibatches, rng.fork(epoch))) {
       const prompts = batch.map(({ group }) => group)
+      // The first: later ones are of weights that the phase itself has changed.
+      const gradient = phase.compared && stats.length === 0 ? { keepAs: phase.name, against } : undefined
       stats.push(
         await updateOnce(
           policy,
           batch.map(({ datum }) => datum),
-          { loss, optimizer, temperature, prompts },
+          { loss, optimizer: { ...optimizer, ...(gradient && { gradient }) }, temperature, prompts },
         ),
       )
     }

@@ -17,7 +17,7 @@ import {
 } from '../../model/weights.ts'
 import { constant, type Value, type Values } from '../../tensor/index.ts'
 import { CheckpointError, NumericError, UsageError } from '../../util/errors.ts'
-import type { OptimizerSettings, ScoreOptions } from '../policy.ts'
+import type { ScoreOptions, StepOptions, StepStats } from '../policy.ts'
 import { type AdamWSpans, alignedFloats, FlatBuffer, type FlatSpan, planShards } from './flat.ts'
 import { loadSource, type ModelSource } from './model-source.ts'
 
@@ -50,6 +50,8 @@ export class Parameters {
   #shared: SharedArrayBuffer[] | null = null
   /** Micro-batches whose gradients are summed in `grad` and wait for a step. */
   #pending = 0
+  /** Gradients of earlier steps by name. */
+  readonly #kept = new Map<string, { norm: number; tensors: Float32Array[] }>()
   /** AdamW's step counter. */
   steps = 0
   /** Grows with every change, so that graphs with fixed weights know when they are out of date. */
@@ -173,10 +175,10 @@ export class Parameters {
   /**
    * Clips the accumulated gradient to a global norm and takes one AdamW step with it; weight decay acts on matrices only. The
    * value head's learning rate may be its own. The gradient is used up, whether the step is taken or not.
-   * @returns the norm before clipping
+   * @returns the norm before clipping, and cosines where they are asked for
    * @throws NumericError when the gradient is not finite; UsageError when there is none. No weight has changed then.
    */
-  step(settings: OptimizerSettings): number {
+  step({ gradient, ...settings }: StepOptions): Pick<StepStats, 'gradientCosines'> & { gradNorm: number } {
     if (this.#pending === 0)
       throw new UsageError('step: expected an accumulated gradient, got none', {
         hint: 'call accumulate first; one that failed, a step and a load leave nothing accumulated',
@@ -187,6 +189,7 @@ export class Parameters {
       throw new NumericError(`gradient norm is ${norm}; no weight was changed`, {
         hint: 'lower the learning rate, clip harder, or look at the rewards of the last batch',
       })
+    const gradientCosines = gradient && this.#compareGradient(gradient, norm)
     const { maxGradNorm = 1, weightDecay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 } = settings
     const { learningRate, valueLearningRate = learningRate } = settings
     const gradScale = maxGradNorm > 0 && norm > maxGradNorm ? maxGradNorm / (norm + 1e-6) : 1
@@ -203,7 +206,23 @@ export class Parameters {
       })
     }
     this.version++
-    return norm
+    return { gradNorm: norm, ...(gradientCosines && { gradientCosines }) }
+  }
+
+  /** Cosines between the gradient and kept ones; then it is kept itself. */
+  #compareGradient(
+    { keepAs, against }: NonNullable<StepOptions['gradient']>,
+    norm: number,
+  ): Record<string, number | null> {
+    const cosines = against.flatMap((name): [string, number | null][] => {
+      const kept = this.#kept.get(name)
+      if (!kept) return []
+      const product = this.trained.reduce((sum, { grad }, i) => sum + dot(grad.view, kept.tensors[i]), 0)
+      const norms = norm * kept.norm
+      return [[name, norms > 0 ? product / norms : null]]
+    })
+    this.#kept.set(keepAs, { norm, tensors: this.trained.map(({ grad }) => grad.view.slice()) })
+    return Object.fromEntries(cosines)
   }
 
   /**
@@ -319,4 +338,11 @@ export const modelTensors = (config: ModelConfig, lora: LoraConfig | null, value
     total: count([...base, ...adapter, ...head]),
     trained: count([...(lora ? adapter : base), ...head]),
   }
+}
+
+/** In double precision: gradients of many small numbers, products of which cancel. */
+const dot = (a: Float32Array, b: Float32Array): number => {
+  let sum = 0
+  for (let i = 0; i < a.length; i++) sum += a[i] * b[i]
+  return sum
 }

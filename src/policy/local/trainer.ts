@@ -8,10 +8,10 @@ import { ConfigError, DataError, NumericError } from '../../util/errors.ts'
 import type {
   BatchStats,
   LossOptions,
-  OptimizerSettings,
   ScoreItem,
   ScoreOptions,
   Scores,
+  StepOptions,
   StepStats,
 } from '../policy.ts'
 import { lossRefusal } from '../update.ts'
@@ -38,6 +38,8 @@ export interface TrainerOptions {
 export interface LocalBatchStats extends Required<BatchStats> {
   parts: Required<NonNullable<BatchStats['parts']>>
 }
+
+export type LocalStepStats = StepStats & { gradNorm: number }
 
 /** Compiled graphs that are kept: a loss whose coefficients follow a schedule makes a new one with every step. */
 const MOST_GRAPHS = 8
@@ -136,9 +138,9 @@ export class Trainer {
   }
 
   /** Waits for the batches before it, and takes a step with what they have accumulated. */
-  async step(optimizer: OptimizerSettings): Promise<Required<StepStats>> {
+  async step(options: StepOptions): Promise<LocalStepStats> {
     await this.#accumulating
-    return { gradNorm: this.#parameters.step(optimizer) }
+    return this.#parameters.step(options)
   }
 
   async #addGradient(datums: readonly Datum[], options: LossOptions): Promise<LocalBatchStats> {
