@@ -36,8 +36,7 @@ export const flatValue = (contexts: readonly AliasedContext[]): number =>
   sumOver(contexts, context => {
     const actions = Array.from({ length: checkContext(context) }, (_, a) => a)
     return (
-      context.weight *
-      Math.max(...actions.map(a => sumOver(context.p_Z, (p, z) => p * context.q_Z_A[z][a])))
+      context.weight * Math.max(...actions.map(a => sumOver(context.p_Z, (p, z) => p * context.q_Z_A[z][a])))
     )
   })
 
