@@ -246,6 +246,8 @@ export interface RefusedRubric {
   stage: number | null
   title: string
   description: string
+  /** Which rule it broke, in a word (`duplicate`, `tag-check`), and how. */
+  rule: string
   reason: string
 }
 

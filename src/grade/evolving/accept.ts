@@ -9,6 +9,17 @@ import { type RubricDraft, STAGE_NAMES, STAGES, type Stage, type StageRubric } f
 import type { EvolvingSettings } from './settings.ts'
 import { asksForTag, otherStageOf } from './wording.ts'
 
+/** Which rule a proposal broke: what it is made of, how many there are, or what it says. */
+export type RefusalRule =
+  | 'malformed'
+  | 'too-many'
+  | 'tag-check'
+  | 'other-stage'
+  | 'order'
+  | 'duplicate'
+  | 'mirrored'
+  | 'contradictory'
+
 /** A proposal that became no rubric. */
 export interface RefusedDraft {
   /** Null where it named none that there is. */
@@ -16,8 +27,12 @@ export interface RefusedDraft {
   /** As far as it had one. */
   title: string
   description: string
+  rule: RefusalRule
   reason: string
 }
+
+/** Why a proposal is refused. */
+type Refusal = Pick<RefusedDraft, 'rule' | 'reason'>
 
 export interface Accepted {
   born: StageRubric[]
@@ -53,8 +68,8 @@ export const acceptDrafts = (drafts: readonly unknown[], context: Context): Acce
   const alike = likenessOf(drafts, context)
   for (const [place, entry] of drafts.entries()) {
     const read = readDraft(entry)
-    const problem = read.problem ?? ruleProblem(read.draft, place, { ...context, born, counts, alike })
-    if (problem !== null) refused.push({ ...shown(entry), reason: problem })
+    const refusal = read.refusal ?? refusalOf(read.draft, place, { ...context, born, counts, alike })
+    if (refusal !== null) refused.push({ ...shown(entry), ...refusal })
     else {
       const { stage } = read.draft!
       const id = nameOf(`${context.step}.${stage}.${counts.get(stage) ?? 1}`)
@@ -75,7 +90,7 @@ const textOf = (value: unknown, most: number): string =>
 
 const isStage = (value: unknown): value is Stage => STAGES.includes(value as Stage)
 
-const shown = (entry: unknown): Omit<RefusedDraft, 'reason'> => {
+const shown = (entry: unknown): Omit<RefusedDraft, keyof Refusal> => {
   const { stage, title, description } = fieldsOf(entry) ?? {}
   return {
     stage: isStage(stage) ? stage : null,
@@ -84,10 +99,10 @@ const shown = (entry: unknown): Omit<RefusedDraft, 'reason'> => {
   }
 }
 
-type DraftReading = { draft: RubricDraft; problem: null } | { draft?: undefined; problem: string }
+type DraftReading = { draft: RubricDraft; refusal: null } | { draft?: undefined; refusal: Refusal }
 
 const wrong = (field: string, expected: string, value: unknown): DraftReading => ({
-  problem: `${field}: expected ${expected}, got ${describeValue(value)}`,
+  refusal: { rule: 'malformed', reason: `${field}: expected ${expected}, got ${describeValue(value)}` },
 })
 
 const isText = (value: unknown, most: number): value is string =>
@@ -106,7 +121,7 @@ const readDraft = (entry: unknown): DraftReading => {
   if (weight !== 1 && weight !== 2 && weight !== 3) return wrong('weight', '1, 2 or 3', weight)
   return {
     draft: { stage, sign, title: title.trim(), description: description.trim(), weight },
-    problem: null,
+    refusal: null,
   }
 }
 
@@ -117,24 +132,27 @@ interface Reached extends Context {
 }
 
 /** Which rule a well-formed proposal breaks; null for none. */
-const ruleProblem = (draft: RubricDraft | undefined, place: number, reached: Reached): string | null => {
-  const { stage, description } = draft!
+const refusalOf = (draft: RubricDraft | undefined, place: number, reached: Reached): Refusal | null => {
+  const { stage, title, description } = draft!
   const { settings, counts } = reached
   const { refuse, maxProposed } = settings
   const count = (counts.get(stage) ?? 0) + 1
   counts.set(stage, count)
-  if (count > maxProposed) return `more than ${maxProposed} proposals for this stage`
-  if (refuse.tagChecks && asksForTag(description)) return 'only asks whether a tag or a section is there'
+  if (count > maxProposed)
+    return { rule: 'too-many', reason: `more than ${maxProposed} proposals for this stage` }
+  if (refuse.tagChecks && asksForTag(description))
+    return { rule: 'tag-check', reason: 'only asks whether a tag or a section is there' }
   const other = refuse.otherStages ? otherStageOf(description, stage) : null
-  if (other !== null) return `is about another stage, the ${STAGE_NAMES[other - 1]}`
-  const order = refuse.orders ? (ordersIn(description) ?? ordersIn(draft!.title)) : null
-  if (order !== null) return `speaks to the judge ("${order.words}")`
+  if (other !== null)
+    return { rule: 'other-stage', reason: `is about another stage, the ${STAGE_NAMES[other - 1]}` }
+  const order = refuse.orders ? (ordersIn(description) ?? ordersIn(title)) : null
+  if (order !== null) return { rule: 'order', reason: `speaks to the judge ("${order.words}")` }
   return likeProblem(draft!, place, reached)
 }
 
 /** Why a proposal may not stand beside another rubric, by the places of both; proposals by number, rubrics by id. */
 interface Likeness {
-  between(place: number, other: StageRubric): string | null
+  between(place: number, other: StageRubric): Refusal | null
   /** Where a rubric that was just accepted stood among the proposals. */
   placeOf: Map<string, number>
 }
@@ -154,22 +172,27 @@ const likeProblem = (
 
 const plain = (text: string): string => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text]).join(' ')
 
-const sameWords = (draft: RubricDraft, other: StageRubric): string | null => {
+const sameWords = (draft: RubricDraft, other: StageRubric): Refusal | null => {
   const same =
     plain(draft.description) === plain(other.description) || plain(draft.title) === plain(other.title)
   if (!same) return null
-  return draft.sign === other.sign
-    ? `repeats ${nameOf(other)}`
-    : `turns ${nameOf(other)} round: the same thing would count twice`
+  return draft.sign === other.sign ? SAID.duplicate(other) : SAID.mirrored(other)
 }
 
 const nameOf = ({ id, title }: StageRubric): string => `${id} (${title})`
 
-const SAID: Readonly<Record<string, (other: StageRubric) => string>> = {
-  duplicate: other => `repeats ${nameOf(other)}`,
-  'near-duplicate': other => `says nothing that ${nameOf(other)} does not say, or the other way round`,
-  mirrored: other => `is the denial of ${nameOf(other)}: the same thing would count twice`,
-  contradictory: other => `contradicts ${nameOf(other)}`,
+/** What the linter's findings about a pair mean here. */
+const SAID: Readonly<Record<string, (other: StageRubric) => Refusal>> = {
+  duplicate: other => ({ rule: 'duplicate', reason: `repeats ${nameOf(other)}` }),
+  'near-duplicate': other => ({
+    rule: 'duplicate',
+    reason: `one says nothing that the other does not say: this and ${nameOf(other)}`,
+  }),
+  mirrored: other => ({
+    rule: 'mirrored',
+    reason: `is the other side of ${nameOf(other)}: the same thing would count twice`,
+  }),
+  contradictory: other => ({ rule: 'contradictory', reason: `contradicts ${nameOf(other)}` }),
 }
 
 const criterionOf = (id: string, { description, sign }: Omit<RubricDraft, 'weight'>): Criterion => ({

@@ -1,6 +1,6 @@
 /** @file A judge whose rubrics evolve, stage by stage (RubricEM; spec 5.2). */
 
-export { type Accepted, acceptDrafts, type RefusedDraft } from './accept.ts'
+export { type Accepted, acceptDrafts, type RefusalRule, type RefusedDraft } from './accept.ts'
 export { EvolvingBuffers, NO_RUBRICS, type QuestionRubrics } from './buffers.ts'
 export {
   type GroupToJudge,

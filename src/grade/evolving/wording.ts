@@ -22,7 +22,7 @@ const OF_TAGS = new Set(
   `a an the its it this that these those each every all both any one two three four some no not never without and or nor but
   is are was were be been being do does did has have having had contain contains containing include includes including use
   uses using used open opens opened opening close closes closed closing end ends ended begin begins start starts with within
-  in inside of for to by as at on into from there present exist exists existing missing absent omit omits omitted lack lacks
+  in inside before after of for to by as at on into from there present exist exists existing missing absent omit omits omitted lack lacks
   lacking provide provides provided give gives given write writes written wrap wraps wrapped enclose encloses enclosed output
   outputs produce produces produced appear appears form formed format formats formatted formatting structure structured well
   good correct correctly proper properly valid validly required expected specified exact exactly order ordered place placed
