@@ -123,6 +123,14 @@ describe('proposals beside other rubrics', () => {
     expect(rulesOf([said('Names the population of city 12'), said('Names the population of city 13')])).toEqual([])
   })
 
+  it('may share a title with one of the other sign', () => {
+    const drafts = [
+      draft(2, 'sources', { description: 'Consults two independent sources' }),
+      draft(2, 'sources', { sign: 'negative', description: 'Cites a page that no tool returned' }),
+    ]
+    expect(rulesOf(drafts)).toEqual([])
+  })
+
   it('may be compared by their words alone', () => {
     const settings = { ...DEFAULT_EVOLVING, refuse: { ...DEFAULT_EVOLVING.refuse, similarity: null } }
     const drafts = [

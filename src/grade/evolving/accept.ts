@@ -161,7 +161,124 @@ const likeProblem = (
   draft: RubricDraft,
   place: number,
   { existing, born, alike }: Reached,
-): string | null => {
+): Refusal | null => {
+  for (const other of [...existing, ...born]) {
+    if (other.stage !== draft.stage) continue
+    const problem = sameWords(draft, other) ?? alike.between(place, other)
+    if (problem !== null) return problem
+  }
+  return null
+}
+
+const plain = (text: string): string => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text]).join(' ')
+
+/** Two merits of one name are one; a merit and a flaw may share a name, and no description. */
+const sameWords = (draft: RubricDraft, other: StageRubric): Refusal | null => {
+  const sameSign = draft.sign === other.sign
+  if (plain(draft.description) === plain(other.description))
+    return sameSign ? SAID.duplicate(other) : SAID.mirrored(other)
+  return sameSign && plain(draft.title) === plain(other.title) ? SAID.duplicate(other) : null
+}
+
+const nameOf = uniqueNames()
+  for (const id of [...context.existing.map(({ id }) => id), ...(context.taken ?? [])]) nameOf(id)
+  const alike = likenessOf(drafts, context)
+  for (const [place, entry] of drafts.entries()) {
+    const read = readDraft(entry)
+    const refusal = read.refusal ?? refusalOf(read.draft, place, { ...context, born, counts, alike })
+    if (refusal !== null) refused.push({ ...shown(entry), ...refusal })
+    else {
+      const { stage } = read.draft!
+      const id = nameOf(`${context.step}.${stage}.${counts.get(stage) ?? 1}`)
+      born.push({ ...read.draft!, id, since: context.step })
+      alike.placeOf.set(id, place)
+    }
+  }
+  return { born, refused: refused.slice(0, MOST_REFUSALS) }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const fieldsOf = (entry: unknown): Fields | null =>
+  entry !== null && typeof entry === 'object' && !Array.isArray(entry) ? (entry as Fields) : null
+
+const textOf = (value: unknown, most: number): string =>
+  typeof value === 'string' ? value.slice(0, most) : ''
+
+const isStage = (value: unknown): value is Stage => STAGES.includes(value as Stage)
+
+const shown = (entry: unknown): Omit<RefusedDraft, keyof Refusal> => {
+  const { stage, title, description } = fieldsOf(entry) ?? {}
+  return {
+    stage: isStage(stage) ? stage : null,
+    title: textOf(title, LONGEST_TITLE),
+    description: textOf(description, LONGEST_DESCRIPTION),
+  }
+}
+
+type DraftReading = { draft: RubricDraft; refusal: null } | { draft?: undefined; refusal: Refusal }
+
+const wrong = (field: string, expected: string, value: unknown): DraftReading => ({
+  refusal: { rule: 'malformed', reason: `${field}: expected ${expected}, got ${describeValue(value)}` },
+})
+
+const isText = (value: unknown, most: number): value is string =>
+  typeof value === 'string' && value.trim() !== '' && value.length <= most
+
+const readDraft = (entry: unknown): DraftReading => {
+  const fields = fieldsOf(entry)
+  if (fields === null) return wrong('rubric', 'an object', entry)
+  const { stage, sign, title, description, weight } = fields
+  if (!isStage(stage)) return wrong('stage', '1, 2, 3 or 4', stage)
+  if (sign !== 'positive' && sign !== 'negative') return wrong('sign', 'positive or negative', sign)
+  if (!isText(title, LONGEST_TITLE))
+    return wrong('title', `a text of at most ${LONGEST_TITLE} characters`, title)
+  if (!isText(description, LONGEST_DESCRIPTION))
+    return wrong('description', `a text of at most ${LONGEST_DESCRIPTION} characters`, description)
+  if (weight !== 1 && weight !== 2 && weight !== 3) return wrong('weight', '1, 2 or 3', weight)
+  return {
+    draft: { stage, sign, title: title.trim(), description: description.trim(), weight },
+    refusal: null,
+  }
+}
+
+interface Reached extends Context {
+  born: readonly StageRubric[]
+  counts: Map<Stage, number>
+  alike: Likeness
+}
+
+/** Which rule a well-formed proposal breaks; null for none. */
+const refusalOf = (draft: RubricDraft | undefined, place: number, reached: Reached): Refusal | null => {
+  const { stage, title, description } = draft!
+  const { settings, counts } = reached
+  const { refuse, maxProposed } = settings
+  const count = (counts.get(stage) ?? 0) + 1
+  counts.set(stage, count)
+  if (count > maxProposed)
+    return { rule: 'too-many', reason: `more than ${maxProposed} proposals for this stage` }
+  if (refuse.tagChecks && asksForTag(description))
+    return { rule: 'tag-check', reason: 'only asks whether a tag or a section is there' }
+  const other = refuse.otherStages ? otherStageOf(description, stage) : null
+  if (other !== null)
+    return { rule: 'other-stage', reason: `is about another stage, the ${STAGE_NAMES[other - 1]}` }
+  const order = refuse.orders ? (ordersIn(description) ?? ordersIn(title)) : null
+  if (order !== null) return { rule: 'order', reason: `speaks to the judge ("${order.words}")` }
+  return likeProblem(draft!, place, reached)
+}
+
+/** Why a proposal may not stand beside another rubric, by the places of both; proposals by number, rubrics by id. */
+interface Likeness {
+  between(place: number, other: StageRubric): Refusal | null
+  /** Where a rubric that was just accepted stood among the proposals. */
+  placeOf: Map<string, number>
+}
+
+const likeProblem = (
+  draft: RubricDraft,
+  place: number,
+  { existing, born, alike }: Reached,
+): Refusal | null => {
   for (const other of [...existing, ...born]) {
     if (other.stage !== draft.stage) continue
     const problem = sameWords(draft, other) ?? alike.between(place, other)

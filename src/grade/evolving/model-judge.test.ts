@@ -8,12 +8,14 @@ import { type Script, scriptedModel } from '../../chat/scripted-model.ts'
 import { JudgeError } from '../../util/errors.ts'
 import { ATTEMPTS } from '../judge/injections.fixture.ts'
 import { isOrdered } from '../judge/obedient-judge.fixture.ts'
+import { llmJudge } from '../judge/judge.ts'
 import { judgeGroup } from './evolve.ts'
 import { draft, rollout, rubric } from './evolving.fixture.ts'
 import { readProposals } from './generator.ts'
-import { openStageJudge, stageJudgeSchema } from './model-judge.ts'
+import { modelStageJudge, openStageJudge, stageJudgeSchema } from './model-judge.ts'
 import { excerpt, piecesOf } from './render.ts'
 import { type StagedRollout, stagedRollout } from './rubrics.ts'
+import { STAGE_SCORER } from './scorer.ts'
 import { DEFAULT_EVOLVING, evolvingSchema } from './settings.ts'
 
 const CONFIG = stageJudgeSchema.parse({
@@ -314,6 +316,22 @@ describe('text that speaks to the judge', () => {
     },
     question: { question: text, rollout: rollout('x') },
     rubric: { rollout: rollout('x'), title: text },
+  })
+
+  it('would change everything if it were not quoted', async () => {
+    const model = scriptedModel(request =>
+      JSON.stringify(verdicts(isOrdered(heard(request)) ? [2, 2] : [0, 0])),
+    )
+    const scorer = llmJudge({ model, form: STAGE_SCORER, shape: 'rubric', quote: text => text })
+    const judge = modelStageJudge<string>(
+      { scorer, generator: scorer, prompt: question => [{ role: 'user', content: question }] },
+      DEFAULT_EVOLVING,
+    )
+    for (const { name, text } of ATTEMPTS.filter(({ worksAgainst }) => worksAgainst === 'none'))
+      for (const [place, { rollout: own }] of Object.entries(places(text)).slice(0, 5)) {
+        const { scores } = await judge.score({ ...asked, rollout: own, rubrics: TWO })
+        expect(scores, `${name}, ${place}`).toMatchObject({ a: { level: 2 }, b: { level: 2 } })
+      }
   })
 
   it.each(ATTEMPTS)('$name: changes nothing, wherever it stands', async ({ text }) => {
