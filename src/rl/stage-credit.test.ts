@@ -40,10 +40,38 @@ describe('the weights of stages', () => {
   })
 
   it.each<[string, unknown, RegExp]>([
-    ['a diagonal other than 1', [[0.9, 0.5], [0, 1]], /lambda: \[0\]\[0\]: expected 1, got 0\.9/],
-    ['a weight below the diagonal', [[1, 0.5], [0.1, 1]], /lambda: \[1\]\[0\]: expected 0, got 0\.1/],
-    ['a weight above 1', [[1, 1.2], [0, 1]], /lambda: \[0\]\[1\]: expected a number of at most 1, got 1\.2/],
-    ['a weight below 0', [[1, -0.1], [0, 1]], /lambda: \[0\]\[1\]/],
+    [
+      'a diagonal other than 1',
+      [
+        [0.9, 0.5],
+        [0, 1],
+      ],
+      /lambda: \[0\]\[0\]: expected 1, got 0\.9/,
+    ],
+    [
+      'a weight below the diagonal',
+      [
+        [1, 0.5],
+        [0.1, 1],
+      ],
+      /lambda: \[1\]\[0\]: expected 0, got 0\.1/,
+    ],
+    [
+      'a weight above 1',
+      [
+        [1, 1.2],
+        [0, 1],
+      ],
+      /lambda: \[0\]\[1\]: expected a number of at most 1, got 1\.2/,
+    ],
+    [
+      'a weight below 0',
+      [
+        [1, -0.1],
+        [0, 1],
+      ],
+      /lambda: \[0\]\[1\]/,
+    ],
     ['a row that is too short', [[1], [0, 1]], /lambda: \[0\]: expected 2 weights/],
     ['text', [['1']], /lambda: \[0\]\[0\]/],
     ['NaN', [[Number.NaN]], /lambda: \[0\]\[0\]/],
@@ -90,7 +118,9 @@ describe('returns of stages', () => {
 
   it('refuse what is no reward', () => {
     expect(() => stageReturns([0, 0, Number.NaN, 1])).toThrow(NumericError)
-    expect(() => stageReturns([0, Number.POSITIVE_INFINITY, 0, 1])).toThrow(/stage 2: expected a finite number/)
+    expect(() => stageReturns([0, Number.POSITIVE_INFINITY, 0, 1])).toThrow(
+      /stage 2: expected a finite number/,
+    )
     expect(() => stageReturns([0, 0, 1])).toThrow(ShapeError)
   })
 })
@@ -101,8 +131,8 @@ describe('advantages of stages', () => {
     const [A] = advantages_P_G_K
     close(column(A, 0), [1.372, -1.372, 0.343, -0.343], 3)
     close(column(A, 1), [-1.1043, 1.1043, 0.8835, -0.8835], 4)
-    close(column(A, 2), [0, 0, -1.4142, 1.4142], 4)
-    close(column(A, 3), [0, 0, 1.4142, -1.4142], 4)
+    close(column(A, 2), [0, 0, -Math.SQRT2, Math.SQRT2], 4)
+    close(column(A, 3), [0, 0, Math.SQRT2, -Math.SQRT2], 4)
     expect(zeroVarianceGroups_K).toEqual([0, 0, 0, 0])
     expect(counts).toMatchObject({ groups: 1, realBatchRatio: 1, failedRollouts: 0, unknownRollouts: 0 })
   })
@@ -122,8 +152,7 @@ describe('advantages of stages', () => {
 
   it('are the normalised answer for all stages in terminal broadcast', () => {
     const { advantages_P_G_K } = stageAdvantages([R], { ...EXACT, mode: 'terminal' })
-    for (let k = 0; k < 4; k++)
-      close(column(advantages_P_G_K[0], k), [0, 0, Math.SQRT2, -Math.SQRT2])
+    for (let k = 0; k < 4; k++) close(column(advantages_P_G_K[0], k), [0, 0, Math.SQRT2, -Math.SQRT2])
   })
 
   it('let a missing stage, which has reward 0, into the means of the others', () => {

@@ -55,7 +55,10 @@ export const learnToy = ({ lambda, mode, flipRate, policies }: Course): number =
     for (const [p, { logits }] of all.entries())
       for (let k = 0; k < 4; k++) {
         const right = chance(logits[k])
-        const gradient = groups[p].reduce((sum, bits, g) => sum + advantages_P_G_K[p][g][k] * (bits[k] - right), 0)
+        const gradient = groups[p].reduce(
+          (sum, bits, g) => sum + advantages_P_G_K[p][g][k] * (bits[k] - right),
+          0,
+        )
         logits[k] += (LEARNING_RATE * gradient) / SAMPLES
       }
   }

@@ -91,7 +91,7 @@ describe('Theorem 4: errors of the two signals', () => {
 })
 
 describe('Theorem 4, its prediction: judge noise beyond which stage credit loses to broadcast', () => {
-  const after = (lambda: StageWeights, mode: 'stages' | 'terminal', flipRate: number) =>
+  const learnt = (lambda: StageWeights, mode: 'stages' | 'terminal', flipRate: number) =>
     learnToy({ lambda, mode, flipRate, policies: 30 })
   const RATES = [0, 0.2, 0.3, 0.4, 0.5]
 
@@ -103,9 +103,9 @@ describe('Theorem 4, its prediction: judge noise beyond which stage credit loses
   }
 
   it('is there, and comes earlier where the answer weighs less', () => {
-    const broadcast = after(DEFAULT_LAMBDA, 'terminal', 0)
+    const broadcast = learnt(DEFAULT_LAMBDA, 'terminal', 0)
     const [byDefault, near] = [DEFAULT_LAMBDA, NEAR].map(lambda =>
-      RATES.map(rate => after(lambda, 'stages', rate)),
+      RATES.map(rate => learnt(lambda, 'stages', rate)),
     )
     expect(byDefault[0]).toBeGreaterThan(broadcast + 0.05)
     expect(near[0]).toBeGreaterThan(broadcast + 0.05)
@@ -125,11 +125,15 @@ describe('Theorem 5: reflection steps raise the task where both gradients point 
 
   it('which is nothing, exactly, where they have no parameter in common', () => {
     fc.assert(
-      fc.property(fc.double({ min: -3, max: 3, noNaN: true }), fc.double({ min: -3, max: 3, noNaN: true }), (a, b) => {
-        const task = [slope(a), 0]
-        const reflection = [0, slope(b)]
-        return inner(task, reflection) === 0
-      }),
+      fc.property(
+        fc.double({ min: -3, max: 3, noNaN: true }),
+        fc.double({ min: -3, max: 3, noNaN: true }),
+        (a, b) => {
+          const task = [slope(a), 0]
+          const reflection = [0, slope(b)]
+          return inner(task, reflection) === 0
+        },
+      ),
     )
   })
 

@@ -83,13 +83,16 @@ describe('Theorem 2: it is worth nothing', () => {
 
   it('also where the values are no round numbers: no rounding is left over', () => {
     fc.assert(
-      fc.property(fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 6, maxLength: 6 }), q => {
-        const best = Math.max(...q) + 0.1
-        const p = [0.1, 0.2, 0.7]
-        const q_Z_A = p.map((_, z) => [q[2 * z], best, q[2 * z + 1]])
-        expect(hasCommonMaximiser({ weight: 1 / 3, p_Z: p, q_Z_A })).toBe(true)
-        expect(aliasingGap([{ weight: 1 / 3, p_Z: p, q_Z_A }])).toBe(0)
-      }),
+      fc.property(
+        fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 6, maxLength: 6 }),
+        q => {
+          const best = Math.max(...q) + 0.1
+          const p = [0.1, 0.2, 0.7]
+          const q_Z_A = p.map((_, z) => [q[2 * z], best, q[2 * z + 1]])
+          expect(hasCommonMaximiser({ weight: 1 / 3, p_Z: p, q_Z_A })).toBe(true)
+          expect(aliasingGap([{ weight: 1 / 3, p_Z: p, q_Z_A }])).toBe(0)
+        },
+      ),
     )
   })
 

@@ -28,7 +28,10 @@ export const rubricRow = (step: number, changes: Partial<RubricRow> = {}): Rubri
 })
 
 const TITLES = [
-  ['Lists every key that is needed', 'The plan names each key that has to be looked up, the dependent one too.'],
+  [
+    'Lists every key that is needed',
+    'The plan names each key that has to be looked up, the dependent one too.',
+  ],
   ['Second look-up follows the first', 'The second key is the one that the first look-up returned.'],
   ['Ticks off all keys', 'Each key of the plan is marked as found, with the value that was found.'],
   ['Cites the look-up', 'The claim is cited with the id of the look-up that states it.'],
@@ -46,7 +49,15 @@ export const fakeRubricRows = (steps: number, questions: number, seed = 1): Rubr
         const stage = 1 + rng.int(4)
         const [title, description] = TITLES[stage === 4 && rng.next() < 0.5 ? 4 : stage - 1]
         const sign = title === TITLES[4][0] ? 'negative' : 'positive'
-        const own = { id: `${step}.${stage}.${n + 1}`, stage, title, description, sign, since: step, born: true } as const
+        const own = {
+          id: `${step}.${stage}.${n + 1}`,
+          stage,
+          title,
+          description,
+          sign,
+          since: step,
+          born: true,
+        } as const
         return rubricFate({ ...own, weight: 1 + rng.int(3) })
       })
       const old = (active.get(question) ?? []).map(({ born: _born, description: _text, ...rest }) => rest)

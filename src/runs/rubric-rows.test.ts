@@ -5,12 +5,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { NumericError } from '../util/errors.ts'
 import { examineRun } from './check-run.ts'
 import { readNewRows, readRubricRows } from './readers.ts'
+import { loadReportData } from './report/data.ts'
 import { buildFakeRun } from './report/fake-run.fixture.ts'
 import { renderReport, writeReport } from './report/report.ts'
 import { rubricCharts, rubricLives, rubricsAbout, rubricTable } from './report/rubrics.ts'
 import { fakeRubricRows, rubricFate, rubricRow } from './rubric-row.fixture.ts'
 import { RunFolder } from './run-folder.ts'
-import { loadReportData } from './report/data.ts'
 
 let root: string
 let dir: string
@@ -97,7 +97,10 @@ describe('what a report says of them', () => {
     }),
     rubricRow(2, { question: 'q2', rubrics: [born('2.1.1', 2)], generationFailure: 'no list' }),
     rubricRow(4, {
-      rubrics: [rubricFate({ id: '1.1.1', fate: 'inactive', variance: 0, score: 0.75 }), born('4.4.1', 4, { stage: 4 })],
+      rubrics: [
+        rubricFate({ id: '1.1.1', fate: 'inactive', variance: 0, score: 0.75 }),
+        born('4.4.1', 4, { stage: 4 }),
+      ],
       refused: [{ stage: null, title: '', description: '', rule: 'malformed', reason: 'r' }],
     }),
   ]
@@ -127,7 +130,14 @@ describe('what a report says of them', () => {
     const lives = rubricLives(rows)
     expect(lives.map(({ title, since, last }) => [title, since, last])).toHaveLength(4)
     expect(lives[0]).toEqual({
-      ...{ question: 'q1', stage: 1, sign: 'positive', title: 'both keys', description: 'about 1.1.1', weight: 2 },
+      ...{
+        question: 'q1',
+        stage: 1,
+        sign: 'positive',
+        title: 'both keys',
+        description: 'about 1.1.1',
+        weight: 2,
+      },
       ...{ since: 1, last: 4, times: 2, score: 0.5, variance: 0.125, fate: 'inactive' },
     })
     expect(rubricTable([])).toBeNull()
@@ -149,7 +159,12 @@ describe('what a report says of them', () => {
     run.appendRubrics(fakeRubricRows(12, 3))
     run.close()
     const page = readFileSync(writeReport(dir), 'utf8')
-    for (const text of ['Rubrics that evolve', 'id="chart-rubric-changes"', 'id="chart-rubric-active"', 'Longest lived'])
+    for (const text of [
+      'Rubrics that evolve',
+      'id="chart-rubric-changes"',
+      'id="chart-rubric-active"',
+      'Longest lived',
+    ])
       expect(page).toContain(text)
   })
 })

@@ -23,7 +23,8 @@ const judgeOf = (
   scriptedStageJudge<string>({
     seed: 1,
     propose,
-    level: ({ rollout: { key }, rubric: { title } }) => levels[title]?.[key] ?? (key in (levels[title] ?? {}) ? null : 1),
+    level: ({ rollout: { key }, rubric: { title } }) =>
+      levels[title]?.[key] ?? (key in (levels[title] ?? {}) ? null : 1),
   })
 
 const group = (changes: Partial<GroupToJudge<string>> = {}): GroupToJudge<string> => ({
@@ -125,7 +126,11 @@ describe('what fails', () => {
   })
 
   it('proposing: there are no new rubrics, and the old ones stay', async () => {
-    const judged = await judgeGroup(failing(() => false), group({ before }), { ...EXACT, dropZeroVariance: false })
+    const judged = await judgeGroup(
+      failing(() => false),
+      group({ before }),
+      { ...EXACT, dropZeroVariance: false },
+    )
     expect(judged.generationFailure).toBe('no list')
     expect(judged.after.active).toEqual(before.active)
   })
@@ -141,7 +146,11 @@ describe('what fails', () => {
   })
 
   it('scoring, the answer too: nothing is known', async () => {
-    const judged = await judgeGroup(failing(() => true), group({ before, persistent: [given] }), EXACT)
+    const judged = await judgeGroup(
+      failing(() => true),
+      group({ before, persistent: [given] }),
+      EXACT,
+    )
     for (const { rewards_K, failure, scores } of judged.rollouts) {
       expect(rewards_K).toEqual([null, null, null, null])
       expect(failure).toBe('not JSON')
@@ -149,13 +158,21 @@ describe('what fails', () => {
     }
     expect(judged.after.active).toEqual(before.active)
     expect(() => assertScored([judged])).toThrow(/levels on 2 rollouts, got none .*not JSON/)
-    const fine = await judgeGroup(failing(() => false), group({ before }), EXACT)
+    const fine = await judgeGroup(
+      failing(() => false),
+      group({ before }),
+      EXACT,
+    )
     expect(() => assertScored([judged, fine])).not.toThrow()
     expect(() => assertScored([])).not.toThrow()
   })
 
   it('scoring where there is nothing to say of the answer: its reward is the constant that it is for all', async () => {
-    const judged = await judgeGroup(failing(() => true), group({ before }), EXACT)
+    const judged = await judgeGroup(
+      failing(() => true),
+      group({ before }),
+      EXACT,
+    )
     expect(judged.rollouts[0].rewards_K).toEqual([null, null, null, 0])
   })
 
@@ -164,10 +181,18 @@ describe('what fails', () => {
       propose: async () => Promise.reject(error),
       score: async () => Promise.reject(error),
     })
-    const passing = await judgeGroup(throwing(new JudgeError('timeout', 'too slow')), group({ before }), EXACT)
+    const passing = await judgeGroup(
+      throwing(new JudgeError('timeout', 'too slow')),
+      group({ before }),
+      EXACT,
+    )
     expect(passing).toMatchObject({ generationFailure: 'too slow' })
     expect(passing.rollouts[0].failure).toBe('too slow')
-    for (const error of [new JudgeError('auth', 'no key'), new JudgeError('cancelled', 'stop'), new TypeError('bug')])
+    for (const error of [
+      new JudgeError('auth', 'no key'),
+      new JudgeError('cancelled', 'stop'),
+      new TypeError('bug'),
+    ])
       await expect(judgeGroup(throwing(error), group(), EXACT)).rejects.toBe(error)
   })
 
@@ -225,7 +250,14 @@ describe('what is told of a judgement', () => {
           ...{ fate: 'inactive', scored: 2, score: 0.5, variance: 0 },
         },
         {
-          ...{ id: '5.1.1', stage: 1, sign: 'positive', title: 'fresh', description: 'Names fresh', weight: 3 },
+          ...{
+            id: '5.1.1',
+            stage: 1,
+            sign: 'positive',
+            title: 'fresh',
+            description: 'Names fresh',
+            weight: 3,
+          },
           ...{ since: 5, born: true, fate: 'kept', scored: 2, score: 0.5, variance: 0.25 },
         },
         {
@@ -266,7 +298,11 @@ describe('what is told of a judgement', () => {
       judgeNullRatePositive: 0,
       judgeNullRateNegative: 0.5,
     })
-    expect(evolvingFigures([])).toMatchObject({ rubricsActive: null, failedScorings: null, rubricVariance: null })
+    expect(evolvingFigures([])).toMatchObject({
+      rubricsActive: null,
+      failedScorings: null,
+      rubricVariance: null,
+    })
   })
 })
 
@@ -283,7 +319,8 @@ const randomJudge = (seed: number, failRate: number) =>
               weight: 1 + rng.int(4),
             }),
           ),
-    level: ({ rollout: { key }, rubric: { title } }) => new Rng(`${key}/${title}`).pick([0, 1, 2, 2, null] as const),
+    level: ({ rollout: { key }, rubric: { title } }) =>
+      new Rng(`${key}/${title}`).pick([0, 1, 2, 2, null] as const),
     noise: { seed, failRate, flipRate: 0.1, levelRate: 0.1, nullRate: 0.1 },
   })
 
@@ -297,7 +334,10 @@ it('over many steps: rewards in [0, 1] or unknown, caps hold, what was given sta
     caps: fc.tuple(...([3, 2, 2, 3] as const).map(most => fc.integer({ min: 0, max: most }))) as fc.Arbitrary<
       [number, number, number, number]
     >,
-    steps: fc.array(fc.array(fc.tuple(stage, stage, stage, stage), { maxLength: 4 }), { minLength: 1, maxLength: 5 }),
+    steps: fc.array(fc.array(fc.tuple(stage, stage, stage, stage), { maxLength: 4 }), {
+      minLength: 1,
+      maxLength: 5,
+    }),
     reloadAt: fc.integer({ min: 0, max: 4 }),
   })
   await fc.assert(
@@ -323,7 +363,8 @@ it('over many steps: rewards in [0, 1] or unknown, caps hold, what was given sta
             rows.push(rubricRow(judged))
             const rewards = judged.rollouts.flatMap(({ rewards_K }) => rewards_K)
             expect(rewards.every(r => r === null || (r >= 0 && r <= 1))).toBe(true)
-            const active = (k: number) => judged.after.active.filter((own: StageRubric) => own.stage === k).length
+            const active = (k: number) =>
+              judged.after.active.filter((own: StageRubric) => own.stage === k).length
             for (const k of [1, 2, 3, 4]) expect(active(k)).toBeLessThanOrEqual(settings.caps[k - 1])
             expect(judged.rubrics[0]).toEqual(given[0])
             expect(judged.fates[0]).toBe('kept')
@@ -354,7 +395,14 @@ it('settings have the defaults of spec 5.2 and refuse what cannot be', () => {
     { caps: [3, 2, 2] },
     { caps: [3, 2, 2, -1] },
     { caps: [3, 2, 2, 0.5] },
-    { targets: [[4, 1], [1, 4], [1, 4], [2, 5]] },
+    {
+      targets: [
+        [4, 1],
+        [1, 4],
+        [1, 4],
+        [2, 5],
+      ],
+    },
     { refuse: { similarity: 2 } },
     { unknown: 1 },
   ])

@@ -4,7 +4,12 @@ import type { RubricDraft, Sign, Stage, StagedRollout, StageRubric } from './rub
 
 export const rollout = (
   key: string,
-  stages: readonly [string, string, string, string] = [`plan ${key}`, `research ${key}`, `review ${key}`, `answer ${key}`],
+  stages: readonly [string, string, string, string] = [
+    `plan ${key}`,
+    `research ${key}`,
+    `review ${key}`,
+    `answer ${key}`,
+  ],
 ): StagedRollout => ({ key, stages })
 
 export const draft = (

@@ -7,8 +7,8 @@ import type { ChatRequest } from '../../chat/chat-model.ts'
 import { type Script, scriptedModel } from '../../chat/scripted-model.ts'
 import { JudgeError } from '../../util/errors.ts'
 import { ATTEMPTS } from '../judge/injections.fixture.ts'
-import { isOrdered } from '../judge/obedient-judge.fixture.ts'
 import { llmJudge } from '../judge/judge.ts'
+import { isOrdered } from '../judge/obedient-judge.fixture.ts'
 import { judgeGroup } from './evolve.ts'
 import { draft, rollout, rubric } from './evolving.fixture.ts'
 import { readProposals } from './generator.ts'
@@ -86,8 +86,14 @@ describe('scoring a rollout', () => {
     ['no justification', JSON.stringify(verdicts([2, 0], { justification: undefined }))],
     ['an empty justification', JSON.stringify(verdicts([2, 0], { justification: '  ' }))],
     ['a justification that is a number', JSON.stringify(verdicts([2, 0], { justification: 3 }))],
-    ['NaN', '{"verdicts": [{"number": 1, "justification": "x", "level": NaN}, {"number": 2, "justification": "x", "level": 0}]}'],
-    ['1e999', '{"verdicts": [{"number": 1, "justification": "x", "level": 1e999}, {"number": 2, "justification": "x", "level": 0}]}'],
+    [
+      'NaN',
+      '{"verdicts": [{"number": 1, "justification": "x", "level": NaN}, {"number": 2, "justification": "x", "level": 0}]}',
+    ],
+    [
+      '1e999',
+      '{"verdicts": [{"number": 1, "justification": "x", "level": 1e999}, {"number": 2, "justification": "x", "level": 0}]}',
+    ],
     ['other numbers', JSON.stringify({ verdicts: verdicts([2, 0]).verdicts.toReversed() })],
     ['the number of another', JSON.stringify(verdicts([2, 0], { number: 1 }))],
     ['bare levels', '[2, 0]'],
@@ -97,8 +103,14 @@ describe('scoring a rollout', () => {
     ['prose', 'All of it is there. I would give 2 and 0.'],
     ['half an answer', '{"verdicts": [{"number": 1, "justification": "x", "level": 2}, {"number": 2, "just'],
     ['two lists', `${JSON.stringify(verdicts([2, 0]))}\n${JSON.stringify(verdicts([0, 2]))}`],
-    ['a hidden first list', `{"verdicts": ${JSON.stringify(verdicts([0, 2]).verdicts)}, "verdicts": ${JSON.stringify(verdicts([2, 0]).verdicts)}}`],
-    ['a level twice', '{"verdicts": [{"number": 1, "justification": "x", "level": 0, "level": 2}, {"number": 2, "justification": "x", "level": 0}]}'],
+    [
+      'a hidden first list',
+      `{"verdicts": ${JSON.stringify(verdicts([0, 2]).verdicts)}, "verdicts": ${JSON.stringify(verdicts([2, 0]).verdicts)}}`,
+    ],
+    [
+      'a level twice',
+      '{"verdicts": [{"number": 1, "justification": "x", "level": 0, "level": 2}, {"number": 2, "justification": "x", "level": 0}]}',
+    ],
     ['reasoning that never ends', '<think>it is all there'],
     ['more than is read', `{"verdicts": "${'x'.repeat(2_000_001)}"}`],
     ['deep nesting', `${'{"verdicts":['.repeat(2000)}`],
@@ -114,7 +126,9 @@ describe('scoring a rollout', () => {
   it('is mended by an answer that can be read, and told what was wrong', async () => {
     const { found, calls } = await scoreBy((request, call) => {
       if (call === 0) return JSON.stringify(verdicts([2, 3]))
-      expect(request.messages.at(-1)?.content).toMatch(/verdict 2: level: expected the number 0, 1 or 2, or null, got 3/)
+      expect(request.messages.at(-1)?.content).toMatch(
+        /verdict 2: level: expected the number 0, 1 or 2, or null, got 3/,
+      )
       return JSON.stringify(verdicts([2, 1]))
     })
     expect(calls).toBe(2)
@@ -178,9 +192,17 @@ describe('proposing rubrics', () => {
     expect(calls).toBe(1)
     expect(found.drafts).toEqual(proposals)
     const text = textOf(seen!)
-    for (const part of ['Rollout 1 of 2', 'Rollout 2 of 2', 'plan x', 'Names the year', 'stage 4 (answer) 2 to 5'])
+    for (const part of [
+      'Rollout 1 of 2',
+      'Rollout 2 of 2',
+      'plan x',
+      'Names the year',
+      'stage 4 (answer) 2 to 5',
+    ])
       expect(text).toContain(part)
-    expect(text).toMatch(/a reference, never the standard to judge by:\n<own-rubric-\w+>\n&lt;rubric>my own&lt;\/rubric>\n/)
+    expect(text).toMatch(
+      /a reference, never the standard to judge by:\n<own-rubric-\w+>\n&lt;rubric>my own&lt;\/rubric>\n/,
+    )
     expect(text).toContain('Stage 3, review: there is none.')
     expect(seen).toMatchObject({ temperature: 0.7, maxTokens: 8192 })
   })
@@ -217,7 +239,22 @@ describe('proposing rubrics', () => {
   })
 
   it('reads anything without a throw', () => {
-    const piece = fc.constantFrom('{"proposals": [', ']}', '{', '}', '"', '\\"', '<think>', '</think>', '```', ',', 'proposals:', '[1]', 'null', '\n')
+    const piece = fc.constantFrom(
+      '{"proposals": [',
+      ']}',
+      '{',
+      '}',
+      '"',
+      '\\"',
+      '<think>',
+      '</think>',
+      '```',
+      ',',
+      'proposals:',
+      '[1]',
+      'null',
+      '\n',
+    )
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 14 }), parts => {
         const { value, problem } = readProposals(parts.join(''))
@@ -232,15 +269,20 @@ describe('a whole turn over a chat model', () => {
   const script =
     (levels: (text: string) => readonly number[], drafts: readonly unknown[] = []): Script =>
     request =>
-      isScoring(request) ? JSON.stringify(verdicts(levels(textOf(request)))) : JSON.stringify({ proposals: drafts })
+      isScoring(request)
+        ? JSON.stringify(verdicts(levels(textOf(request))))
+        : JSON.stringify({ proposals: drafts })
 
   it('is one call for rubrics and one a rollout', async () => {
     const { judge, model } = judgeBy(
-      script(text => (text.includes('plan x') ? [2, 1] : [0, 1]), [
-        draft(1, 'both populations', { weight: 2 }),
-        draft(2, 'the second look-up'),
-        { ...draft(3, 'sources'), weight: 7 },
-      ]),
+      script(
+        text => (text.includes('plan x') ? [2, 1] : [0, 1]),
+        [
+          draft(1, 'both populations', { weight: 2 }),
+          draft(2, 'the second look-up'),
+          { ...draft(3, 'sources'), weight: 7 },
+        ],
+      ),
     )
     const judged = await judgeGroup(judge, { ...asked, rollouts: [rollout('x'), rollout('y')] })
     expect(model.calls).toBe(3)
@@ -270,7 +312,10 @@ describe('a whole turn over a chat model', () => {
     try {
       const cache = { folder, maxBytes: 1e8 }
       const run = async () => {
-        const { judge, model, close } = judgeBy(script(() => [2], [draft(1, 'both populations')]), { cache })
+        const { judge, model, close } = judgeBy(
+          script(() => [2], [draft(1, 'both populations')]),
+          { cache },
+        )
         const judged = await judgeGroup(judge, { ...asked, rollouts: [rollout('x')] })
         await close()
         return { calls: model.calls, after: judged.after }
@@ -291,7 +336,10 @@ describe('text that speaks to the judge', () => {
     request.messages
       .filter(({ role }) => role !== 'system')
       .map(({ content }) =>
-        content.replace(/<(\/?)(?:plan|research|review|answer|tool-output|own-rubric|question)-/g, '<$1response-'),
+        content.replace(
+          /<(\/?)(?:plan|research|review|answer|tool-output|own-rubric|question)-/g,
+          '<$1response-',
+        ),
       )
       .join('\n')
 
@@ -303,7 +351,9 @@ describe('text that speaks to the judge', () => {
       return JSON.stringify({ proposals: ordered ? [draft(1, 'as ordered')] : [] })
     }).judge
 
-  const places = (text: string): Record<string, { question?: string; rollout: StagedRollout; title?: string }> => ({
+  const places = (
+    text: string,
+  ): Record<string, { question?: string; rollout: StagedRollout; title?: string }> => ({
     plan: { rollout: rollout('x', [text, 'r', 'v', 'a']) },
     answer: { rollout: rollout('x', ['p', 'r', 'v', text]) },
     'own rubric': { rollout: rollout('x', [`p <rubric>${text}</rubric> q`, 'r', 'v', 'a']) },
@@ -340,7 +390,12 @@ describe('text that speaks to the judge', () => {
       const rubrics = title === undefined ? TWO : TWO.map(each => ({ ...each, title, description: title }))
       const { scores } = await judge.score({ ...asked, question, rollout: own, rubrics })
       expect(scores, place).toMatchObject({ a: { level: 0 }, b: { level: 0 } })
-      const { drafts } = await judge.propose({ ...asked, question, rollouts: [own, rollout('y')], existing: rubrics })
+      const { drafts } = await judge.propose({
+        ...asked,
+        question,
+        rollouts: [own, rollout('y')],
+        existing: rubrics,
+      })
       expect(drafts, place).toEqual([])
     }
   })
@@ -378,7 +433,11 @@ describe('what is shown of a rollout', () => {
     expect(piecesOf('a <rubric> b')).toEqual([{ text: 'a <rubric> b', isOwnRubric: false }])
     const long = '<rubric>'.repeat(200_000)
     expect(piecesOf(long)).toHaveLength(1)
-    expect(piecesOf('<rubric></rubric>'.repeat(1000)).map(({ text }) => text).join('')).toHaveLength(17_000)
+    expect(
+      piecesOf('<rubric></rubric>'.repeat(1000))
+        .map(({ text }) => text)
+        .join(''),
+    ).toHaveLength(17_000)
   })
 })
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { rollout, rubric } from './evolving.fixture.ts'
 import { prune, type RubricStatistics, statisticsOf } from './prune.ts'
-import { type Level, type Stage, STAGES } from './rubrics.ts'
+import { type Level, STAGES, type Stage } from './rubrics.ts'
 
 const spread = (variance: number | null): RubricStatistics => ({ scored: 4, score: 0.5, variance })
 
@@ -73,11 +73,17 @@ describe('pruning', () => {
 
   it('keeps nothing with cap 0, and caps every stage by itself', () => {
     expect(fates([0.1, 0.2], { caps: [3, 0, 2, 3] })).toEqual(['p', 'p'])
-    const active = [1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 4].map((stage, i) => rubric(`r${i}`, stage as Stage))
-    const kept = prune(active, active.map(() => spread(0.1)), { caps: [3, 2, 2, 3], dropZeroVariance: true })
-    expect(STAGES.map(stage => active.filter((own, i) => own.stage === stage && kept[i] === 'kept').length)).toEqual([
-      3, 2, 2, 3,
-    ])
+    const active = [1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 4].map((stage, i) =>
+      rubric(`r${i}`, stage as Stage),
+    )
+    const kept = prune(
+      active,
+      active.map(() => spread(0.1)),
+      { caps: [3, 2, 2, 3], dropZeroVariance: true },
+    )
+    expect(
+      STAGES.map(stage => active.filter((own, i) => own.stage === stage && kept[i] === 'kept').length),
+    ).toEqual([3, 2, 2, 3])
   })
 
   it('never keeps more than the cap, nor drops one that tells more than one that stays', () => {

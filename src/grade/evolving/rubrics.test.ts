@@ -83,7 +83,11 @@ describe('a staged rollout', () => {
       { stage: 2, text: 'more.' },
       { stage: 4, text: 'end' },
     ])
-    expect(partsOf(found).map(({ text: own }) => own).join('')).toBe(text)
+    expect(
+      partsOf(found)
+        .map(({ text: own }) => own)
+        .join(''),
+    ).toBe(text)
   })
 
   it('may do without parts: its stages are in order then', () => {
@@ -101,7 +105,15 @@ it('rubrics that come with a question are for its answer and have no step of bir
     { id: 'a', text: 'Invents a source', points: -2.5, title: 'invention' },
   ])
   expect(given).toEqual([
-    { id: 'given.a', stage: 4, sign: 'positive', title: 'a', description: 'Names the year', weight: 5, since: null },
+    {
+      id: 'given.a',
+      stage: 4,
+      sign: 'positive',
+      title: 'a',
+      description: 'Names the year',
+      weight: 5,
+      since: null,
+    },
     {
       id: 'given.a~2',
       stage: 4,

@@ -101,34 +101,37 @@ const rowsOf = (run: RunFolder) => ({
   metrics: readMetrics(run.dir).map(withoutTimings),
 })
 
-it.each([false, true])('buffers and rows are the same after a kill and a resume; pipeline %s', async pipeline => {
-  const own = { ...settings, pipeline }
-  const whole = RunFolder.create(join(root, 'whole'), { config: {} })
-  const buffers = new EvolvingBuffers()
-  await train(new FakePolicy(), recipeOf(buffers), whole, own)
-  expect(buffers.active).toBeGreaterThan(0)
-  expect(rowsOf(whole).rubrics.trim().split('\n')).toHaveLength(14)
+it.each([false, true])(
+  'buffers and rows are the same after a kill and a resume; pipeline %s',
+  async pipeline => {
+    const own = { ...settings, pipeline }
+    const whole = RunFolder.create(join(root, 'whole'), { config: {} })
+    const buffers = new EvolvingBuffers()
+    await train(new FakePolicy(), recipeOf(buffers), whole, own)
+    expect(buffers.active).toBeGreaterThan(0)
+    expect(rowsOf(whole).rubrics.trim().split('\n')).toHaveLength(14)
 
-  const killed = RunFolder.create(join(root, 'killed'), { config: {} })
-  const first = new FakePolicy()
-  const broken = recipeOf(new EvolvingBuffers())
-  const learn = broken.learn.bind(broken)
-  broken.learn = async (step, rolled) => {
-    if (step === 6) throw new Error('killed')
-    return learn(step, rolled)
-  }
-  await expect(train(first, broken, killed, own)).rejects.toThrow('killed')
-  // What step 5 left behind the checkpoint of step 4.
-  expect(rowsOf(killed).rubrics.trim().split('\n')).toHaveLength(10)
-  const { step } = killed.resume('hash')
-  expect(step).toBe(4)
-  const again = new EvolvingBuffers()
-  await train(new FakePolicy(), recipeOf(again), killed, own, step)
-  expect(again.save()).toEqual(buffers.save())
-  expect(rowsOf(killed).rubrics).toBe(rowsOf(whole).rubrics)
-  expect(rowsOf(killed).metrics.map(({ step: at, stageScores }) => [at, stageScores])).toEqual(
-    rowsOf(whole).metrics.map(({ step: at, stageScores }) => [at, stageScores]),
-  )
-  whole.close()
-  killed.close()
-})
+    const killed = RunFolder.create(join(root, 'killed'), { config: {} })
+    const first = new FakePolicy()
+    const broken = recipeOf(new EvolvingBuffers())
+    const learn = broken.learn.bind(broken)
+    broken.learn = async (step, rolled) => {
+      if (step === 6) throw new Error('killed')
+      return learn(step, rolled)
+    }
+    await expect(train(first, broken, killed, own)).rejects.toThrow('killed')
+    // What step 5 left behind the checkpoint of step 4.
+    expect(rowsOf(killed).rubrics.trim().split('\n')).toHaveLength(10)
+    const { step } = killed.resume('hash')
+    expect(step).toBe(4)
+    const again = new EvolvingBuffers()
+    await train(new FakePolicy(), recipeOf(again), killed, own, step)
+    expect(again.save()).toEqual(buffers.save())
+    expect(rowsOf(killed).rubrics).toBe(rowsOf(whole).rubrics)
+    expect(rowsOf(killed).metrics.map(({ step: at, stageScores }) => [at, stageScores])).toEqual(
+      rowsOf(whole).metrics.map(({ step: at, stageScores }) => [at, stageScores]),
+    )
+    whole.close()
+    killed.close()
+  },
+)

@@ -117,11 +117,7 @@ const pairs = (value: unknown): Html =>
 const settings = ({ info }: ReportData): Html =>
   html`<section>${heading('Settings')}<div class="panel settings"><details><summary>Configuration as resolved</summary>${pairs(info.config)}</details><details class="print"><summary>Environment</summary>${pairs({ gradus: info.version, ...info.environment })}</details></div></section>`
 
-const body = (
-  data: ReportData,
-  sections: readonly ChartSection[],
-  rubrics: readonly ChartSpec[],
-): Html =>
+const body = (data: ReportData, sections: readonly ChartSection[], rubrics: readonly ChartSpec[]): Html =>
   html`<main>${header(data)}${headlineCards(data)}${events(data)}${warningSection(data)}${profileSection(data)}${
     data.metrics.length === 0 && html`<p class="empty">No step has been recorded yet.</p>`
   }${sections.slice(0, 1).map(section => chartSection(data, section))}${evaluation(data)}${sections

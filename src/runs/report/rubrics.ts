@@ -78,7 +78,14 @@ export const rubricCharts = (rows: readonly RubricRow[]): ChartSpec[] => {
     values: runningSum(all.map(({ growth }) => growth[k])),
   }))
   return [
-    { id: 'rubric-changes', title: 'Born and dropped', about: 'rubrics a step', unit: 'number', x, series: changes },
+    {
+      id: 'rubric-changes',
+      title: 'Born and dropped',
+      about: 'rubrics a step',
+      unit: 'number',
+      x,
+      series: changes,
+    },
     {
       id: 'rubric-active',
       title: 'Active rubrics',
@@ -159,7 +166,20 @@ const figureOf = (value: number | null): string => (value === null ? '–' : val
 const bar = (share: number): Html =>
   html`<div class="pbar"><i class="fill after" style="width:${raw(`${(100 * Math.min(1, Math.max(0, share))).toFixed(1)}%`)}"></i></div>`
 
-const lifeRow = ({ question, stage, sign, title, description, weight, since, last, times, score, variance, fate }: RubricLife): Html =>
+const lifeRow = ({
+  question,
+  stage,
+  sign,
+  title,
+  description,
+  weight,
+  since,
+  last,
+  times,
+  score,
+  variance,
+  fate,
+}: RubricLife): Html =>
   html`<tr><th scope="row">${title}<small>${description}</small><small>${question}</small></th><td>${stageWord(stage)}<small>${sign === 'positive' ? 'merit' : 'flaw'}</small></td><td class="num">${weight}</td><td class="num">${since} – ${last}</td><td class="num">${times}</td><td class="meter"><span>${figureOf(score)}</span>${score !== null && bar(score)}</td><td class="num">${figureOf(variance)}</td><td>${FATES[fate]}</td></tr>`
 
 /** The rubrics that lived longest, with what rollouts earned on them and how much they told apart. */
