@@ -1,6 +1,7 @@
 /** @file Graders: what a response earns, criterion by criterion. */
 
 export * from './author/index.ts'
+export * from './evolving/index.ts'
 export * from './formal-grader.ts'
 export * from './grader.ts'
 export * from './instructions/index.ts'

@@ -45,7 +45,8 @@ export const checkRewards = (rewards_P_G: ByGroup): void => {
         )
 }
 
-const hasNoRange = (values: readonly number[]): boolean => {
+/** Whether values count as equal: no two of them lie `MIN_RANGE` apart. */
+export const hasNoRange = (values: readonly number[]): boolean => {
   let low = Number.POSITIVE_INFINITY
   let high = Number.NEGATIVE_INFINITY
   for (const value of values) {

@@ -65,7 +65,9 @@ const examine = (dir: string): RunExamination => {
   const moment = checked.find(({ problems }) => problems.length === 0)?.moment ?? null
   const examined = [
     configuration(dir, moment),
-    ...ROW_FILES.map(file => rowFile(dir, file, moment, holder !== null)),
+    ...ROW_FILES.filter(file => isExpected(dir, file, moment)).map(file =>
+      rowFile(dir, file, moment, holder !== null),
+    ),
     ...checked.map(each => checkpoint(dir, each)),
     ...latest(dir, checked),
   ]
@@ -84,6 +86,10 @@ const examine = (dir: string): RunExamination => {
     phases,
   }
 }
+
+/** Most recipes have no rubrics that evolve. */
+const isExpected = (dir: string, file: string, moment: RunMoment | null): boolean =>
+  file !== 'rubrics.jsonl' || existsSync(join(dir, file)) || (moment?.rows[file]?.rows ?? 0) > 0
 
 const rowsAgree = (dir: string, moment: RunMoment | null): boolean =>
   moment === null ||

@@ -13,6 +13,7 @@ export {
   readMetrics,
   readNewRows,
   readRollouts,
+  readRubricRows,
   readRunInfo,
   withoutTimings,
 } from './readers.ts'

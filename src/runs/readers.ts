@@ -8,7 +8,7 @@ import { checkpointsToTry, pointedTo } from './checkpoints.ts'
 import { RunError } from './errors.ts'
 import { upgradeEval, upgradeRollout } from './former-rows.ts'
 import { type NewRows, type RowPosition, readRows, readRowsFrom } from './row-files.ts'
-import type { EvalRow, EventRow, MetricsRow, RolloutRow, RunInfo } from './rows.ts'
+import type { EvalRow, EventRow, MetricsRow, RolloutRow, RubricRow, RunInfo } from './rows.ts'
 import { checkpointName, checkpointSteps } from './run-state.ts'
 
 /**
@@ -55,12 +55,16 @@ export const readEvals = (dir: string): EvalRow[] =>
 /** Rows of events.jsonl written so far. */
 export const readEvents = (dir: string): EventRow[] => readRows(join(dir, 'events.jsonl'))
 
+/** Rows of rubrics.jsonl written so far; none where no rubrics evolve. */
+export const readRubricRows = (dir: string): RubricRow[] => readRows(join(dir, 'rubrics.jsonl'))
+
 /** What each row file of a run holds. */
 export interface RowTypes {
   metrics: MetricsRow
   rollouts: RolloutRow
   evals: EvalRow
   events: EventRow
+  rubrics: RubricRow
 }
 
 const UPGRADES: { [File in keyof RowTypes]?: (row: RowTypes[File]) => RowTypes[File] } = {

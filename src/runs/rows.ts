@@ -218,6 +218,52 @@ export interface RolloutRow {
   verdicts?: RolloutVerdict[]
 }
 
+/** A rubric that evolves, at one step of its question. */
+export interface RubricFate {
+  id: string
+  /** Of the trajectory, from 1. */
+  stage: number
+  sign: 'positive' | 'negative'
+  title: string
+  /** Where it was born at this step. */
+  description?: string
+  weight: number
+  /** Step at which it was proposed; null for one that was given with the question. */
+  since: number | null
+  /** Proposed at this step. */
+  born?: true
+  /** What became of it: it stays, no two rollouts differed on it, or others told them apart better. */
+  fate: 'kept' | 'inactive' | 'pruned'
+  /** Rollouts with a level on it, what they earned on it in the mean, and the variance of that, which decides its fate. */
+  scored: number
+  score: number | null
+  variance: number | null
+}
+
+/** A rubric that was proposed and not taken. */
+export interface RefusedRubric {
+  /** Null where it named none that there is. */
+  stage: number | null
+  title: string
+  description: string
+  /** Which rule it broke, in a word (`duplicate`, `tag-check`), and how. */
+  rule: string
+  reason: string
+}
+
+/** One line of rubrics.jsonl: what the rollouts of a question were scored on, and what became of it. */
+export interface RubricRow {
+  step: number
+  question: string
+  /** Rollouts that were judged, and those that could not be scored. */
+  rollouts: number
+  failedScorings: number
+  /** Why nothing was proposed. */
+  generationFailure?: string
+  rubrics: RubricFate[]
+  refused: RefusedRubric[]
+}
+
 /** One line of events.jsonl: something worth telling a person. */
 export interface EventRow {
   step?: number

@@ -18,7 +18,7 @@ import { hasCheckpoints, isRun, readMetrics, readRunInfo } from './readers.ts'
 import { chooseCheckpoint, type ResumeOptions } from './resume.ts'
 import { cutBackTo, type RowExtent, RowTally } from './row-extent.ts'
 import { appendRows, flushRows, keepThrough, repairTail } from './row-files.ts'
-import type { EvalRow, EventRow, MetricsRow, RolloutRow, RunInfo } from './rows.ts'
+import type { EvalRow, EventRow, MetricsRow, RolloutRow, RubricRow, RunInfo } from './rows.ts'
 import {
   checkpointName,
   type PruneOptions,
@@ -41,7 +41,13 @@ export interface ResumePoint {
 }
 
 /** The files that grow by rows. */
-export const ROW_FILES = ['metrics.jsonl', 'rollouts.jsonl', 'evals.jsonl', 'events.jsonl'] as const
+export const ROW_FILES = [
+  'metrics.jsonl',
+  'rollouts.jsonl',
+  'evals.jsonl',
+  'events.jsonl',
+  'rubrics.jsonl',
+] as const
 type RowFile = (typeof ROW_FILES)[number]
 
 const NO_VALUE_HINT = 'it may be a mean over nothing: a figure without a value is left out of its row'
@@ -163,6 +169,16 @@ export class RunFolder {
         })
     }
     this.#append('evals.jsonl', rows)
+  }
+
+  /**
+   * Appends what became of rubrics that evolve.
+   * @throws NumericError for NaN or infinity; RunError for a failed write
+   */
+  appendRubrics(rows: readonly RubricRow[]): void {
+    for (const row of rows)
+      refuseNonFinite(row, `rubrics of ${row.question}, step ${row.step}`, NO_VALUE_HINT)
+    this.#append('rubrics.jsonl', rows)
   }
 
   /** Notes an event with the time of now. */

@@ -92,6 +92,7 @@ export const train = async <Rolled>(
     watched = watchLesson(lesson)
     const row = await learn(policy, lesson, watched, settings, step)
     run.appendRollouts(keptRows(step, lesson.rollouts))
+    if (lesson.rubrics) run.appendRubrics(lesson.rubrics)
     const { sample, grade, gradeBusy } = running.io.time
     const weights = policy.syncWeights && { weights: weightsMs / 1000 }
     const { update, ...other } = row.time as MetricGroup

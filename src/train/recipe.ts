@@ -2,7 +2,7 @@
 
 import type { LossSpec } from '../rl/loss.ts'
 import type { Credited, GroupedDatum, Groups } from '../rl/rollout.ts'
-import type { EvalRow, MetricGroup, MetricsRow, RolloutRow } from '../runs/rows.ts'
+import type { EvalRow, MetricGroup, MetricsRow, RolloutRow, RubricRow } from '../runs/rows.ts'
 import type { Io } from './rollout.ts'
 
 export interface Recipe<Rolled> {
@@ -54,6 +54,8 @@ export interface Lesson {
   metrics: Omit<MetricsRow, 'step'>
   /** What was learnt from. */
   rollouts: readonly LearntRollout[]
+  /** What became of rubrics that evolve, for rubrics.jsonl. */
+  rubrics?: readonly RubricRow[]
   /** What a grader that training does not hear says of them; waited for while the update goes on. */
   heldOut?: Promise<HeldOut>
 }

@@ -41,6 +41,8 @@ const COMMON = {
  *   only where every endpoint is sent it (`sendTopK`); any server but vLLM and its like would refuse it.
  * - `thinking`: judges of thinking are asked about the whole rubric in one call; up to three further attempts (spec 1.5), every
  *   other one with the unusable answer sent back.
+ * - `stages`: judges of staged rollouts, a call a rollout; up to five further attempts (RubricEM; spec 1.5).
+ * - `proposals`: the same for those that write new rubrics, which are longer and not the same every time.
  */
 export const ASK_PRESETS = {
   plain: {
@@ -73,6 +75,28 @@ export const ASK_PRESETS = {
     topK: null,
     presencePenalty: null,
     maxTokens: null,
+  },
+  stages: {
+    ...COMMON,
+    shape: 'rubric',
+    repairs: 1,
+    retries: 2,
+    temperature: 0,
+    topP: null,
+    topK: null,
+    presencePenalty: null,
+    maxTokens: null,
+  },
+  proposals: {
+    ...COMMON,
+    shape: 'rubric',
+    repairs: 1,
+    retries: 2,
+    temperature: 0.7,
+    topP: null,
+    topK: null,
+    presencePenalty: null,
+    maxTokens: 8192,
   },
 } as const satisfies Record<string, Ask>
 export type AskPreset = keyof typeof ASK_PRESETS

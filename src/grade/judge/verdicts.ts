@@ -39,4 +39,7 @@ export const verdictsOf = (
 export const isJudgements = (value: unknown, count: number): value is Judgement[] =>
   Array.isArray(value) &&
   value.length === count &&
-  value.every(entry => entry !== null && typeof entry === 'object' && typeof entry.met === 'boolean')
+  value.every(
+    entry =>
+      entry !== null && typeof entry === 'object' && (entry.met === null || typeof entry.met === 'boolean'),
+  )

@@ -13,7 +13,8 @@ export interface SubjectWording {
   judged: { heading: string; tag: string } | null
 }
 
-const questionParts = (item: GradeItem, options: SubjectOptions, quote: Quote): string[] => {
+/** The conversation that is asked about; a lone question is called so. */
+export const questionParts = (item: GradeItem, options: SubjectOptions, quote: Quote): string[] => {
   const messages = shownMessages(item, options)
   const lone = messages.length === 1 && messages[0].role === 'user'
   return messages.map(({ role, content }) => quote(content, lone ? 'question' : role))

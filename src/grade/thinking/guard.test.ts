@@ -57,7 +57,7 @@ const SIDES: readonly Side[] = [
   { form: WINNER_JUDGE, key: 'best_text', said: '0', wanted: '2', means: all(false), answers: choices },
 ]
 
-const readBy = ({ form }: Side, text: string): boolean[] | null => {
+const readBy = ({ form }: Side, text: string): (boolean | null)[] | null => {
   const template = form.many(form.scaleOf(criteria[0], 'yes-no'))
   const reading = template.read(text, criteria)
   return reading.problem === undefined ? reading.value.map(({ met }) => met) : null

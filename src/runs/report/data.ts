@@ -9,6 +9,7 @@ import {
   readEvents,
   readMetrics,
   readRollouts,
+  readRubricRows,
   readRunInfo,
 } from '../readers.ts'
 import type {
@@ -18,6 +19,7 @@ import type {
   MetricGroup,
   MetricsRow,
   RolloutRow,
+  RubricRow,
   RunInfo,
 } from '../rows.ts'
 import { isFinished, loadRunState } from '../run-state.ts'
@@ -32,6 +34,7 @@ export interface ReportData {
   evals: EvalRow[]
   rollouts: RolloutRow[]
   events: EventRow[]
+  rubrics: RubricRow[]
 }
 
 /**
@@ -49,6 +52,7 @@ export const loadReportData = (runDir: string): ReportData => {
     evals,
     rollouts: readRollouts(dir),
     events: readEvents(dir),
+    rubrics: readRubricRows(dir),
   }
 }
 

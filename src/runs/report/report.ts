@@ -5,6 +5,7 @@ import { writeFileAtomic } from '../../util/atomic.ts'
 import { formatDuration, number } from '../../util/format.ts'
 import { guardWrite } from '../errors.ts'
 import { headlineCards } from './cards.ts'
+import type { ChartSpec } from './chart-spec.ts'
 import { type ChartSection, chartSections } from './charts.ts'
 import {
   chooseRollouts,
@@ -19,6 +20,7 @@ import { type Html, html } from './html.ts'
 import { figure, heading, page } from './page.ts'
 import { profileBars, radar, taxNote } from './profile.ts'
 import { rolloutGroups } from './rollouts.ts'
+import { rubricCharts, rubricsAbout, rubricTable } from './rubrics.ts'
 import { testSetTables } from './tables.ts'
 import { warningSection } from './warnings.ts'
 
@@ -87,6 +89,11 @@ const evaluation = (data: ReportData): Html | null => {
   return html`<section>${heading('Test sets', 'Problems that training never saw. Bars carry 95% intervals; what shallow cues or published models reach stands in the same table.')}<div class="sets">${tables}</div></section>`
 }
 
+const rubricSection = (data: ReportData, charts: readonly ChartSpec[]): Html | null =>
+  data.rubrics.length === 0
+    ? null
+    : html`<section class="section-rubrics">${heading('Rubrics that evolve', rubricsAbout(data.rubrics))}<div class="charts wide">${charts.map(figure)}</div>${rubricTable(data.rubrics)}</section>`
+
 const rolloutSection = (data: ReportData): Html | null => {
   const groups = chooseRollouts(data)
   if (groups.length === 0) return null
@@ -110,22 +117,23 @@ const pairs = (value: unknown): Html =>
 const settings = ({ info }: ReportData): Html =>
   html`<section>${heading('Settings')}<div class="panel settings"><details><summary>Configuration as resolved</summary>${pairs(info.config)}</details><details class="print"><summary>Environment</summary>${pairs({ gradus: info.version, ...info.environment })}</details></div></section>`
 
-const body = (data: ReportData, sections: readonly ChartSection[]): Html =>
+const body = (data: ReportData, sections: readonly ChartSection[], rubrics: readonly ChartSpec[]): Html =>
   html`<main>${header(data)}${headlineCards(data)}${events(data)}${warningSection(data)}${profileSection(data)}${
     data.metrics.length === 0 && html`<p class="empty">No step has been recorded yet.</p>`
   }${sections.slice(0, 1).map(section => chartSection(data, section))}${evaluation(data)}${sections
     .slice(1)
     .map(section =>
       chartSection(data, section),
-    )}${rolloutSection(data)}${settings(data)}<footer>Written by Gradus ${
+    )}${rubricSection(data, rubrics)}${rolloutSection(data)}${settings(data)}<footer>Written by Gradus ${
     data.info.version
   } from the files of the run ${data.info.id}. Charts by uPlot (MIT).</footer></main>`
 
 /** The report as HTML. All text of the run is escaped, and the page may run no script but its own. */
 export const renderReport = (data: ReportData): string => {
   const sections = chartSections(data)
-  const specs = sections.flatMap(section => section.charts)
-  return page(`${titleOf(data)} – ${data.info.id} – Gradus`, body(data, sections), specs)
+  const rubrics = rubricCharts(data.rubrics)
+  const specs = [...sections.flatMap(section => section.charts), ...rubrics]
+  return page(`${titleOf(data)} – ${data.info.id} – Gradus`, body(data, sections, rubrics), specs)
 }
 
 /**

@@ -36,6 +36,7 @@ const dataOf = (events: EventRow[], rollouts: RolloutRow[] = []): ReportData => 
   status: 'running',
   metrics: Array.from({ length: 50 }, (_, i) => ({ step: i + 1, reward: i / 50 })),
   evals: [],
+  rubrics: [],
   rollouts,
   events,
 })

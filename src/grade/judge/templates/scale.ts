@@ -7,7 +7,8 @@ import type { Quote } from '../untrusted.ts'
 
 /** One judgement as the judge gave it, before it is a verdict about a criterion. */
 export interface Judgement {
-  met: boolean
+  /** Null only where a scale lets a judge say that it cannot tell. */
+  met: boolean | null
   /** Graded scales only: credit in [0, 1]; of a penalty it is 1 when the flaw is fully there. */
   credit?: number
   level?: 0 | 1 | 2

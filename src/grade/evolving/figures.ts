@@ -1,0 +1,76 @@
+/** @file What a step's judgements say in metrics.jsonl: scores by stage, rubrics born and dropped, what the judge failed at. */
+
+import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
+import { mean } from '../../util/descriptive.ts'
+import { GradusError } from '../../util/errors.ts'
+import type { JudgedGroup } from './evolve.ts'
+import { isPersistent, type Sign, STAGE_NAMES } from './rubrics.ts'
+
+const average = (values: readonly number[]): number | null => (values.length > 0 ? mean(values) : null)
+
+const share = (part: number, whole: number): number | null => (whole > 0 ? part / whole : null)
+
+const sumOf = (groups: readonly JudgedGroup[], count: (group: JudgedGroup) => number): number =>
+  groups.reduce((sum, group) => sum + count(group), 0)
+
+/** Mean reward of each stage over the rollouts where it is known, by the stage's name. */
+export const stageScores = (groups: readonly JudgedGroup[]): MetricGroup =>
+  Object.fromEntries(
+    STAGE_NAMES.map((name, k) => [
+      name,
+      average(groups.flatMap(({ rollouts }) => rollouts.flatMap(({ rewards_K }) => rewards_K[k] ?? []))),
+    ]),
+  )
+
+const nullRate = (groups: readonly JudgedGroup[], sign: Sign): number | null =>
+  share(
+    sumOf(groups, ({ levels }) => levels[sign].nulls),
+    sumOf(groups, ({ levels }) => levels[sign].asked),
+  )
+
+/** Figures of a step, for its metrics row; a group of names with numbers each has a chart of its own. */
+export const evolvingFigures = (groups: readonly JudgedGroup[]): Omit<MetricsRow, 'step'> => {
+  const fates = (fate: string) => sumOf(groups, own => own.fates.filter(each => each === fate).length)
+  const kept = sumOf(groups, ({ after }) => after.active.length)
+  return {
+    stageScores: stageScores(groups),
+    rubricsActive: share(kept, groups.length),
+    rubricChanges: {
+      born: sumOf(groups, own => own.rubrics.filter(({ since }) => since === own.step).length),
+      pruned: fates('pruned'),
+      inactive: fates('inactive'),
+      refused: sumOf(groups, ({ refused }) => refused.length),
+    },
+    rubricVariance: average(
+      groups.flatMap(({ rubrics, statistics }) =>
+        statistics.flatMap(({ variance }, i) => (isPersistent(rubrics[i]) ? [] : (variance ?? []))),
+      ),
+    ),
+    failedScorings: share(
+      sumOf(groups, own => own.rollouts.filter(({ failure }) => failure !== null).length),
+      sumOf(groups, ({ rollouts }) => rollouts.length),
+    ),
+    failedGenerations: share(
+      groups.filter(({ generationFailure }) => generationFailure !== null).length,
+      groups.length,
+    ),
+    judgeNullRatePositive: nullRate(groups, 'positive'),
+    judgeNullRateNegative: nullRate(groups, 'negative'),
+  }
+}
+
+const REASON_CHARACTERS = 200
+
+/**
+ * When no rollout of a step could be scored, the judge is out of order: going on would train on nothing.
+ * @throws GradusError with the first reason that was given
+ */
+export const assertScored = (groups: readonly JudgedGroup[]): void => {
+  const rollouts = groups.flatMap(own => own.rollouts)
+  const failed = rollouts.filter(({ failure }) => failure !== null)
+  if (failed.length === 0 || failed.length < rollouts.length) return
+  throw new GradusError(
+    `judge of stages: expected levels on ${rollouts.length} rollouts, got none for any of them (${failed[0].failure!.slice(0, REASON_CHARACTERS)})`,
+    { hint: 'see to the judge, then go on with --resume' },
+  )
+}

@@ -1,0 +1,28 @@
+/** @file A judge whose rubrics evolve, stage by stage (RubricEM; spec 5.2). */
+
+export { type Accepted, acceptDrafts, type RefusalRule, type RefusedDraft } from './accept.ts'
+export { EvolvingBuffers, NO_RUBRICS, type QuestionRubrics } from './buffers.ts'
+export {
+  type GroupToJudge,
+  type JudgedGroup,
+  type JudgedRollout,
+  judgeGroup,
+  type LevelCounts,
+  rubricRow,
+} from './evolve.ts'
+export { assertScored, evolvingFigures, stageScores } from './figures.ts'
+export { STAGE_GENERATOR } from './generator.ts'
+export {
+  modelStageJudge,
+  type OpenStageJudge,
+  openStageJudge,
+  type StageJudgeConfig,
+  type StageJudgeInput,
+  stageJudgeSchema,
+} from './model-judge.ts'
+export { type Fate, prune, type RubricStatistics, statisticsOf } from './prune.ts'
+export * from './rubrics.ts'
+export { STAGE_SCORER } from './scorer.ts'
+export { type ScriptedStageParts, type StageNoise, scriptedStageJudge } from './scripted-judge.ts'
+export { DEFAULT_EVOLVING, type EvolvingInput, type EvolvingSettings, evolvingSchema } from './settings.ts'
+export type { Proposed, ProposeRequest, RolloutScored, ScoreRequest, StageJudge } from './stage-judge.ts'

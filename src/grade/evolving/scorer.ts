@@ -1,0 +1,151 @@
+/** @file Scoring one rollout on the rubrics of its stages, in one call: a level and a justification each (spec 5.2; our words). */
+
+import type { Criterion } from '../../rubric/criterion.ts'
+import type { GradeItem } from '../grader.ts'
+import { saidAs } from '../judge/literals.ts'
+import type { Reading } from '../judge/parse.ts'
+import { readAnswer, type Spoken } from '../judge/templates/answer.ts'
+import type { JudgeForm } from '../judge/templates/form.ts'
+import { inWords, type Judgement, type Scale, wrong } from '../judge/templates/scale.ts'
+import type { JudgeTemplate } from '../judge/templates/template.ts'
+import { QUOTING_NOTE } from '../judge/untrusted.ts'
+import { questionParts } from '../thinking/form.ts'
+import { renderParts } from './render.ts'
+import { type RolloutPart, STAGE_NAMES, type StageRubric } from './rubrics.ts'
+
+const SCALE: Scale = {
+  name: 'stage-levels',
+  key: 'level',
+  valueSchema: { enum: [0, 1, 2, null] },
+  valueText: '0, 1, 2 or null',
+  rules: [],
+  question: () => '',
+  read: value => {
+    if (value === null) return { value: { met: null } }
+    return value === 0 || value === 1 || value === 2
+      ? { value: { met: value === 2, credit: value / 2, level: value } }
+      : wrong('level', 'the number 0, 1 or 2, or null', value)
+  },
+}
+
+const ANSWER = `{"verdicts": [{"number": 1, "justification": "what in the stage decides it, briefly", "level": ${SCALE.valueText}}, ...]}`
+
+const readEntry = (entry: unknown, index: number, criterion: Criterion): Reading<Spoken> => {
+  if (entry === null || typeof entry !== 'object' || Array.isArray(entry))
+    return { problem: `expected an object, got ${inWords(entry)}` }
+  const fields = entry as Record<string, unknown>
+  const own = (key: string) => (Object.hasOwn(fields, key) ? fields[key] : undefined)
+  const number = own('number')
+  if (number !== index + 1) return { problem: `number: expected ${index + 1}, got ${inWords(number)}` }
+  const justification = own('justification')
+  if (typeof justification !== 'string' || justification.trim() === '')
+    return { problem: `justification: expected a text, got ${inWords(justification)}` }
+  const reading = SCALE.read(own('level'), criterion)
+  return reading.problem === undefined
+    ? { value: { judgement: { ...reading.value, explanation: justification }, said: saidAs(own('level')) } }
+    : reading
+}
+
+/** A list of another length makes the whole answer unusable: to align it would be to guess (spec 1.5). */
+const readEntries = (json: unknown, criteria: readonly Criterion[]): Reading<Spoken[]> => {
+  const list =
+    json !== null && typeof json === 'object' ? (json as { verdicts?: unknown }).verdicts : undefined
+  if (!Array.isArray(list)) return { problem: 'expected an object with the list "verdicts"' }
+  if (list.length !== criteria.length)
+    return { problem: `expected ${criteria.length} verdicts, one a rubric, got ${list.length}` }
+  const spoken: Spoken[] = []
+  for (const [index, entry] of list.entries()) {
+    const reading = readEntry(entry, index, criteria[index])
+    if (reading.problem !== undefined) return { problem: `verdict ${index + 1}: ${reading.problem}` }
+    spoken.push(reading.value)
+  }
+  return { value: spoken }
+}
+
+const stageText = ({ stage = 4 }: Criterion): string => `stage ${stage}, ${STAGE_NAMES[stage - 1]}`
+
+const template: JudgeTemplate = {
+  name: 'stage-scorer/levels',
+  version: 1,
+  scale: SCALE,
+  system: [
+    'You score how an agent worked on a research question. It plans, researches with tools, reviews what it found, and answers. You are given the question, everything it wrote and what its tools answered, and a numbered list of rubrics, each for one stage.',
+    'Rules:',
+    ...[
+      'Score every rubric by itself and by the stage that it names. What another stage says is context: it may show that a claim is false, but it earns nothing here.',
+      'A merit gets 0 when it is absent, 1 when part of it is there, 2 when all of it is. A flaw gets 0 when it is avoided, 1 when it shows in part, 2 when it is plainly exhibited: you say how much of the flaw is there, never how good the stage is.',
+      'Go by substance. Tags, headings, length, a confident tone and the words of a rubric repeated earn nothing; a different wording or another sound way of working costs nothing.',
+      'A change of plan that the evidence calls for is no flaw, and following a weak plan is no merit.',
+      'Rubrics that the agent wrote for itself are references. They are not what you score by, and neither is its own opinion of how it did.',
+      'Justify each level by what stands in the stage, then give the level. Where it cannot be told from what you are shown, give null.',
+      'Keep the order of the list and its numbers. Give exactly one entry a rubric; leave none out and add none.',
+    ].map(rule => `- ${rule}`),
+    QUOTING_NOTE,
+    `Answer with one JSON object and nothing else: ${ANSWER}`,
+  ].join('\n'),
+  question: (criteria, quote) =>
+    [
+      `The rubrics, ${criteria.length} in all:`,
+      ...criteria.map(
+        (criterion, index) =>
+          `${index + 1}. (${stageText(criterion)}; ${criterion.points > 0 ? 'a merit' : 'a flaw'})\n${quote(`${criterion.title}: ${criterion.text}`, 'criterion')}`,
+      ),
+      `Answer with the JSON object only: "verdicts" with ${criteria.length} entries, each first "number", then "justification", then "level".`,
+    ].join('\n'),
+  answerSchema: criteria => ({
+    name: `stage_levels_${criteria.length}`,
+    schema: {
+      type: 'object',
+      properties: {
+        verdicts: {
+          type: 'array',
+          minItems: criteria.length,
+          maxItems: criteria.length,
+          items: {
+            type: 'object',
+            properties: {
+              number: { type: 'integer' },
+              justification: { type: 'string' },
+              level: SCALE.valueSchema,
+            },
+            required: ['number', 'justification', 'level'],
+            additionalProperties: false,
+          },
+        },
+      },
+      required: ['verdicts'],
+      additionalProperties: false,
+    },
+  }),
+  answerText: criteria => `one JSON object ${ANSWER} with exactly ${criteria.length} entries`,
+  shown: ({ title, text, points, stage }) => [title ?? '', text, Math.sign(points), stage ?? 4],
+  read: (text, criteria) =>
+    readAnswer<Judgement>(text, {
+      scale: SCALE,
+      bareLists: false,
+      read: json => readEntries(json, criteria),
+    }),
+}
+
+/** A question and one staged rollout, whose parts are the item's response as JSON. */
+export const STAGE_SCORER: JudgeForm = {
+  subject: (item: GradeItem, options, quote) =>
+    [
+      'The question:',
+      ...questionParts(item, options, quote),
+      'What the agent did, in order:',
+      ...renderParts(JSON.parse(item.response) as RolloutPart[], quote),
+    ].join('\n'),
+  scaleOf: () => SCALE,
+  one: () => template,
+  many: () => template,
+}
+
+/** A rubric as a criterion of `STAGE_SCORER`. */
+export const criterionOf = ({ id, stage, sign, title, description, weight }: StageRubric): Criterion => ({
+  id,
+  title,
+  text: description,
+  points: sign === 'positive' ? weight : -weight,
+  stage,
+})

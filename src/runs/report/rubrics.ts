@@ -1,0 +1,195 @@
+/** @file Rubrics that evolve: how many were born, kept and dropped over the steps, and the ones that lived longest. */
+
+import { capitalised, number, plural } from '../../util/format.ts'
+import { mean } from '../../util/statistics.ts'
+import type { RubricFate, RubricRow } from '../rows.ts'
+import { type ChartSeries, type ChartSpec, roundForPage } from './chart-spec.ts'
+import { movingMean, smoothingWindow } from './charts.ts'
+import { type Html, html, raw } from './html.ts'
+
+const STAGES = ['plan', 'research', 'review', 'answer']
+
+const stageWord = (stage: number): string => STAGES[stage - 1] ?? `stage ${stage}`
+
+/** What changed in a step, over all of its questions. */
+interface StepChanges {
+  born: number
+  pruned: number
+  inactive: number
+  refused: number
+  /** Born less dropped, by stage. */
+  growth: number[]
+}
+
+const changesOf = (rows: readonly RubricRow[]): Map<number, StepChanges> => {
+  const steps = new Map<number, StepChanges>()
+  for (const { step, rubrics, refused } of rows) {
+    const own = steps.get(step) ?? { born: 0, pruned: 0, inactive: 0, refused: 0, growth: [0, 0, 0, 0] }
+    steps.set(step, own)
+    own.refused += refused.length
+    for (const { born, fate, stage } of rubrics) {
+      if (born) own.born++
+      if (fate !== 'kept') own[fate]++
+      own.growth[stage - 1] += Number(born === true) - Number(fate !== 'kept')
+    }
+  }
+  return new Map([...steps].sort(([a], [b]) => a - b))
+}
+
+const CHANGES = [
+  { key: 'born', label: 'born', color: 'c3' },
+  { key: 'pruned', label: 'dropped: others tell more', color: 'c4' },
+  { key: 'inactive', label: 'set aside: no difference', color: 'before' },
+  { key: 'refused', label: 'refused', color: 'c2' },
+] as const
+
+const line = (label: string, color: string, values: readonly number[]): ChartSeries => ({
+  label,
+  color,
+  kind: 'line',
+  values: movingMean(values, smoothingWindow(values.length)).map(roundForPage),
+})
+
+const runningSum = (values: readonly number[]): number[] => {
+  let sum = 0
+  return values.map(value => {
+    sum += value
+    return sum
+  })
+}
+
+/** Curves over the steps; none without rubrics. */
+export const rubricCharts = (rows: readonly RubricRow[]): ChartSpec[] => {
+  if (rows.length === 0) return []
+  const steps = changesOf(rows)
+  const x = [...steps.keys()]
+  const all = [...steps.values()]
+  const changes = CHANGES.map(({ key, label, color }) =>
+    line(
+      label,
+      color,
+      all.map(own => own[key]),
+    ),
+  )
+  const alive = STAGES.map((name, k) => ({
+    label: name,
+    color: `c${k + 1}`,
+    kind: 'area' as const,
+    values: runningSum(all.map(({ growth }) => growth[k])),
+  }))
+  return [
+    {
+      id: 'rubric-changes',
+      title: 'Born and dropped',
+      about: 'rubrics a step',
+      unit: 'number',
+      x,
+      series: changes,
+    },
+    {
+      id: 'rubric-active',
+      title: 'Active rubrics',
+      about: 'of all questions, by stage',
+      unit: 'number',
+      x,
+      series: alive,
+    },
+  ]
+}
+
+/** What happened to rubrics, in a sentence or two. */
+export const rubricsAbout = (rows: readonly RubricRow[]): string => {
+  const steps = [...changesOf(rows).values()]
+  const total = (key: 'born' | 'pruned' | 'inactive') => steps.reduce((sum, own) => sum + own[key], 0)
+  const questions = new Set(rows.map(({ question }) => question)).size
+  const rules = new Map<string, number>()
+  for (const { rule } of rows.flatMap(({ refused }) => refused)) rules.set(rule, (rules.get(rule) ?? 0) + 1)
+  const reasons = [...rules].sort(([, a], [, b]) => b - a).map(([rule, count]) => `${rule} ${number(count)}`)
+  const failed = rows.filter(({ generationFailure }) => generationFailure !== undefined).length
+  return [
+    `${plural(total('born'), 'rubric')} born for ${plural(questions, 'question')}: ${number(total('pruned'))} dropped because others told the rollouts apart better, ${number(total('inactive'))} set aside because no two rollouts differed on them.`,
+    reasons.length > 0 ? `Proposals refused: ${reasons.join(', ')}.` : '',
+    failed > 0 ? `Nothing could be proposed ${plural(failed, 'time')}: the judge failed.` : '',
+  ]
+    .filter(text => text !== '')
+    .join(' ')
+}
+
+/** A rubric from its birth to the last that is known of it. */
+export interface RubricLife extends Pick<RubricFate, 'stage' | 'sign' | 'title' | 'weight' | 'fate'> {
+  question: string
+  description: string
+  since: number
+  last: number
+  /** Steps at which rollouts were scored on it. */
+  times: number
+  /** Means over those; null where nothing was ever known. */
+  score: number | null
+  variance: number | null
+}
+
+/** Longest lives first; those that were given with a question are not among them. */
+export const rubricLives = (rows: readonly RubricRow[]): RubricLife[] => {
+  const seen = new Map<string, { question: string; told: { step: number; rubric: RubricFate }[] }>()
+  for (const { step, question, rubrics } of rows)
+    for (const rubric of rubrics) {
+      if (rubric.since === null) continue
+      const key = JSON.stringify([question, rubric.id])
+      const own = seen.get(key) ?? { question, told: [] }
+      own.told.push({ step, rubric })
+      seen.set(key, own)
+    }
+  const average = (values: readonly (number | null)[]) => {
+    const known = values.filter(value => value !== null)
+    return known.length > 0 ? mean(known) : null
+  }
+  const lives = [...seen.values()].map(({ question, told }): RubricLife => {
+    const { step: last, rubric } = told.at(-1)!
+    const { stage, sign, title, weight, fate, since } = rubric
+    return {
+      ...{ question, stage, sign, title, weight, fate, last, since: since! },
+      description: told.find(({ rubric: own }) => own.description !== undefined)?.rubric.description ?? '',
+      times: told.length,
+      score: average(told.map(({ rubric: own }) => own.score)),
+      variance: average(told.map(({ rubric: own }) => own.variance)),
+    }
+  })
+  return lives.sort((a, b) => b.last - b.since - (a.last - a.since) || b.times - a.times)
+}
+
+const SHOWN_LIVES = 12
+
+const FATES = { kept: 'in use', pruned: 'dropped', inactive: 'set aside' } as const
+
+const figureOf = (value: number | null): string => (value === null ? '–' : value.toFixed(2))
+
+const bar = (share: number): Html =>
+  html`<div class="pbar"><i class="fill after" style="width:${raw(`${(100 * Math.min(1, Math.max(0, share))).toFixed(1)}%`)}"></i></div>`
+
+const lifeRow = ({
+  question,
+  stage,
+  sign,
+  title,
+  description,
+  weight,
+  since,
+  last,
+  times,
+  score,
+  variance,
+  fate,
+}: RubricLife): Html =>
+  html`<tr><th scope="row">${title}<small>${description}</small><small>${question}</small></th><td>${stageWord(stage)}<small>${sign === 'positive' ? 'merit' : 'flaw'}</small></td><td class="num">${weight}</td><td class="num">${since} – ${last}</td><td class="num">${times}</td><td class="meter"><span>${figureOf(score)}</span>${score !== null && bar(score)}</td><td class="num">${figureOf(variance)}</td><td>${FATES[fate]}</td></tr>`
+
+/** The rubrics that lived longest, with what rollouts earned on them and how much they told apart. */
+export const rubricTable = (rows: readonly RubricRow[]): Html | null => {
+  const lives = rubricLives(rows).slice(0, SHOWN_LIVES)
+  if (lives.length === 0) return null
+  const head = ['Stage', 'Weight', 'Steps', 'Times scored', 'Mean score', 'Mean variance', 'Now']
+  const isText = (name: string) => name === 'Stage' || name === 'Now'
+  const classOf = (name: string) => (name === 'Mean score' ? 'wide' : isText(name) ? '' : 'num')
+  return html`<div class="panel set lives"><h3>Longest lived</h3><div class="scroll"><table><thead><tr><th>${capitalised('rubric')}</th>${head.map(
+    name => html`<th class="${classOf(name)}">${name}</th>`,
+  )}</tr></thead><tbody>${lives.map(lifeRow)}</tbody></table></div></div>`
+}
