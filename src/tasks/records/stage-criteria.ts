@@ -1,21 +1,13 @@
 /** @file What can be asked of each stage of an attempt, and how far an attempt does it: sound criteria, useless and hackable ones. */
 
-import type { Reflection } from './lessons.ts'
+import type { Level, Stage } from '../../grade/evolving/index.ts'
 import type { Call, Trajectory } from './trajectory.ts'
-import { answerOf, type Field, fieldName, type RecordsQuestion, truthOf } from './world.ts'
-
-/** 1 plan, 2 research, 3 review, 4 answer (spec 5.1). */
-export type Stage = 1 | 2 | 3 | 4
-
-/** How far: not at all, in part, in full. */
-export type Level = 0 | 1 | 2
+import { answerOf, fieldName, type RecordsQuestion, truthOf } from './world.ts'
 
 /** What is known of an attempt when a stage is judged. */
 export interface Attempt {
   question: RecordsQuestion
   trajectory: Trajectory
-  /** What the agent was shown of memory. */
-  references: readonly Reflection[]
 }
 
 export interface StageCriterion {
@@ -73,11 +65,6 @@ const retried = ({ trajectory: { calls } }: Attempt): { met: number; of: number 
   }).length
   return { met, of: followed.length }
 }
-
-const toldFields = (references: readonly Reflection[]): Field[] =>
-  references.flatMap(({ lessons }) =>
-    lessons.flatMap(lesson => (lesson.kind === 'use' ? [lesson.field] : [])),
-  )
 
 /** Records of what held on the way, and what a review says of each relation. */
 const ticked = ({ question, trajectory }: Attempt) => {
@@ -143,20 +130,6 @@ export const STAGE_CRITERIA: readonly StageCriterion[] = [
       const right = fieldsOf(attempt.question)
       const own = planned(attempt)
       return share(right.filter(field => own.includes(field)).length, right.length)
-    },
-  },
-  {
-    ...{ id: 'plan-memory', stage: 1, weight: 2, worth: 'sound' },
-    title: 'Uses what is remembered',
-    description: 'Where a reference names a field for a relation of the question, the plan takes it.',
-    level: attempt => {
-      const told = toldFields(attempt.references).filter(({ relation }) =>
-        attempt.question.relations.includes(relation),
-      )
-      const own = planned(attempt)
-      return told.length === 0
-        ? 2
-        : share(told.filter(field => own.includes(fieldName(field))).length, told.length)
     },
   },
   {

@@ -1,0 +1,89 @@
+/** @file The judge of stages in the records task: a proposer that is right about what matters only so often, and exact levels. */
+
+import {
+  partsOf,
+  type RubricDraft,
+  type ScriptedStageParts,
+  STAGES,
+  type Stage,
+  type StagedRollout,
+  type StageRubric,
+} from '../../grade/evolving/index.ts'
+import type { Rng } from '../../util/rng.ts'
+import { type Attempt, PERSISTENT_CRITERIA, STAGE_CRITERIA, type StageCriterion } from './stage-criteria.ts'
+import { readTrajectory } from './trajectory.ts'
+import { decodeText, encodeText } from './vocabulary.ts'
+import type { RecordsQuestion } from './world.ts'
+
+/** How good a proposer is. */
+export interface ProposerSkill {
+  seed: number | string
+  /** Chance that a proposal is a sound criterion; else it is useless, or can be had without good work. */
+  sound: number
+  /** Chance that it looks for criteria on which the rollouts differ. */
+  discerning: number
+}
+
+export const draftOf = ({ stage, negative, title, description, weight }: StageCriterion): RubricDraft => ({
+  ...{ stage, title, description, weight },
+  sign: negative ? 'negative' : 'positive',
+})
+
+/** Given with every question, for its answer. */
+export const persistentRubrics: readonly StageRubric[] = PERSISTENT_CRITERIA.map(criterion => ({
+  ...draftOf(criterion),
+  id: `given.${criterion.id}`,
+  since: null,
+}))
+
+const BY_TITLE = new Map([...STAGE_CRITERIA, ...PERSISTENT_CRITERIA].map(own => [own.title, own]))
+
+/** A rollout as criteria read it. */
+export const attemptOf = (question: RecordsQuestion, rollout: StagedRollout): Attempt => {
+  const pieces = partsOf(rollout).flatMap(({ stage, text }) =>
+    encodeText(text).map(token => ({ text: decodeText([token]), own: stage !== null })),
+  )
+  return { question, trajectory: readTrajectory(pieces) }
+}
+
+const isVaried = (criterion: StageCriterion, attempts: readonly Attempt[]): boolean =>
+  new Set(attempts.map(attempt => criterion.level(attempt))).size > 1
+
+/** How many proposals a stage gets (spec 5.2). */
+const countFor = (stage: Stage, rng: Rng): number => (stage === 4 ? 2 + rng.int(2) : 1 + rng.int(3))
+
+const proposeFor = (
+  stage: Stage,
+  attempts: readonly Attempt[],
+  taken: ReadonlySet<string>,
+  { sound, discerning }: ProposerSkill,
+  rng: Rng,
+): RubricDraft[] => {
+  const drafts: RubricDraft[] = []
+  for (let i = countFor(stage, rng); i > 0; i--) {
+    const looks = rng.next() < discerning
+    const wantsSound = rng.next() < sound
+    const fitting = STAGE_CRITERIA.filter(
+      own =>
+        own.stage === stage &&
+        (own.worth === 'sound') === wantsSound &&
+        !taken.has(own.title) &&
+        !drafts.some(({ title }) => title === own.title) &&
+        (!looks || isVaried(own, attempts)),
+    )
+    if (fitting.length > 0) drafts.push(draftOf(rng.pick(fitting)))
+  }
+  return drafts
+}
+
+/** Proposals and levels for `scriptedStageJudge`. */
+export const recordsJudgeParts = (skill: ProposerSkill): ScriptedStageParts<RecordsQuestion> => ({
+  seed: skill.seed,
+  propose: ({ question, rollouts, existing, rng }) => {
+    const attempts = rollouts.map(rollout => attemptOf(question, rollout))
+    const taken = new Set(existing.map(({ title }) => title))
+    return STAGES.flatMap(stage => proposeFor(stage, attempts, taken, skill, rng.fork(stage)))
+  },
+  level: ({ question, rollout, rubric }) =>
+    BY_TITLE.get(rubric.title)?.level(attemptOf(question, rollout)) ?? null,
+})
