@@ -141,6 +141,9 @@ describe('what a report says of them', () => {
       ...{ since: 1, last: 4, times: 2, score: 0.5, variance: 0.125, fate: 'inactive' },
     })
     expect(rubricTable([])).toBeNull()
+    // A journal of changes alone has no row of one that stays.
+    const changes = [rubricRow(1, { rubrics: [born('1.1.1', 1)] }), rubricRow(9, { rubrics: [] })]
+    expect(rubricLives(changes)[0]).toMatchObject({ since: 1, last: 9, times: 1 })
   })
 
   it('is text of strangers, which stays text', () => {

@@ -41,7 +41,7 @@ describe('the section of a judge', () => {
       'judge.yaml: ask.temprature: expected one of preset, shape',
     )
     expect(() => read({ fleet: FLEET, ask: { preset: 'paper' } } as object as JudgeInput)).toThrow(
-      'judge.yaml: ask.preset: expected one of plain, ruscarl, thinking, got "paper"',
+      'judge.yaml: ask.preset: expected one of plain, ruscarl, thinking, stages, proposals, got "paper"',
     )
     expect(() => read({ fleet: FLEET, ask: { repairs: 9 } })).toThrow(
       'ask.repairs: expected a number of at most 5',

@@ -131,6 +131,7 @@ export interface RubricLife extends Pick<RubricFate, 'stage' | 'sign' | 'title' 
 /** Longest lives first; those that were given with a question are not among them. */
 export const rubricLives = (rows: readonly RubricRow[]): RubricLife[] => {
   const seen = new Map<string, { question: string; told: { step: number; rubric: RubricFate }[] }>()
+  const lastOf = new Map(rows.map(({ question, step }) => [question, step]))
   for (const { step, question, rubrics } of rows)
     for (const rubric of rubrics) {
       if (rubric.since === null) continue
@@ -144,8 +145,10 @@ export const rubricLives = (rows: readonly RubricRow[]): RubricLife[] => {
     return known.length > 0 ? mean(known) : null
   }
   const lives = [...seen.values()].map(({ question, told }): RubricLife => {
-    const { step: last, rubric } = told.at(-1)!
+    const { step, rubric } = told.at(-1)!
     const { stage, sign, title, weight, fate, since } = rubric
+    // One that stays need not be told of at every step.
+    const last = fate === 'kept' ? lastOf.get(question)! : step
     return {
       ...{ question, stage, sign, title, weight, fate, last, since: since! },
       description: told.find(({ rubric: own }) => own.description !== undefined)?.rubric.description ?? '',
