@@ -113,6 +113,16 @@ export class Parameters {
     return this.#reference
   }
 
+  /** SHA-256 of the shape and all weights as they are: models with one digest compute the same. */
+  digest(): string {
+    const hash = createHash('sha256').update(canonicalJson([this.config, this.lora]))
+    for (const [name, { data, shape }] of [...this.#tensors].sort(([a], [b]) => (a < b ? -1 : 1)))
+      hash
+        .update(JSON.stringify([name, shape]))
+        .update(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
+    return hash.digest('hex')
+  }
+
   /** Keeps a copy of the trained weights. A fresh adapter adds nothing to its base, which is the reference then. */
   freezeReference(): void {
     this.#reference = new Map(this.trained.map(({ name, param }) => [name, param.view.slice()]))
