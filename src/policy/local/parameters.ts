@@ -1,5 +1,6 @@
 /** @file The weights of a model in memory: frozen ones as plain arrays, trained ones flat beside gradient and moments. */
 
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { assertWholeModel, type CheckpointContent, saveCheckpoint } from '../../model/checkpoint.ts'
@@ -16,6 +17,7 @@ import {
   valueHeadSpecs,
 } from '../../model/weights.ts'
 import { constant, type Value, type Values } from '../../tensor/index.ts'
+import { canonicalJson } from '../../util/canonical.ts'
 import { CheckpointError, NumericError, UsageError } from '../../util/errors.ts'
 import type { OptimizerSettings, ScoreOptions } from '../policy.ts'
 import { type AdamWSpans, alignedFloats, FlatBuffer, type FlatSpan, planShards } from './flat.ts'
