@@ -1,4 +1,4 @@
-// Builds dist/: TypeScript by tsc, the script of reports joined into one file, the flat-buffer kernels by AssemblyScript.
+// Builds dist/: TypeScript by tsc, the script of reports joined into one file, the kernels by AssemblyScript.
 // `node scripts/build.js --if-stale` does nothing when dist/ is newer than every source file.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -36,13 +36,13 @@ const KERNEL_FLAGS = [
   ...['--importMemory', '--initialMemory', '1', '--maximumMemory', '65536'],
 ]
 
-const buildKernels = () => {
-  const source = join(root, 'assembly', 'flat.ts')
-  const target = join(root, 'dist', 'kernels', 'flat.wasm')
+const buildKernels = name => {
+  const source = join(root, 'assembly', `${name}.ts`)
+  const target = join(root, 'dist', 'kernels', `${name}.wasm`)
   const inputs = [source, join(root, 'scripts', 'build.js')].map(path => statSync(path).mtimeMs)
   if (existsSync(target) && Math.max(...inputs) <= statSync(target).mtimeMs) return
   // Written beside and renamed, so that a build that dies leaves no half-written module.
-  run('assemblyscript', 'bin/asc.js', ['assembly/flat.ts', '-o', `${target}.tmp`, ...KERNEL_FLAGS])
+  run('assemblyscript', 'bin/asc.js', [`assembly/${name}.ts`, '-o', `${target}.tmp`, ...KERNEL_FLAGS])
   renameSync(`${target}.tmp`, target)
 }
 
@@ -57,7 +57,7 @@ if (!(process.argv.includes('--if-stale') && isFresh())) {
   console.error('building dist/, which takes up to a minute')
   rmSync(stamp, { force: true })
   mkdirSync(join(root, 'dist', 'kernels'), { recursive: true })
-  buildKernels()
+  for (const name of ['flat', 'nearest']) buildKernels(name)
   run('typescript', 'bin/tsc', ['-p', 'tsconfig.build.json'])
   buildPageScript()
   writeFileSync(stamp, `${new Date(startedMs).toISOString()}\n`)

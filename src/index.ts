@@ -3,6 +3,7 @@
 export * as chat from './chat/index.ts'
 export * as evaluation from './eval/index.ts'
 export * as grade from './grade/index.ts'
+export * as memory from './memory/index.ts'
 export * as model from './model/index.ts'
 export * as policy from './policy/index.ts'
 export * as recipes from './recipes/index.ts'

@@ -8,6 +8,7 @@ export {
 export { benchEngine, type EngineBenchmark, formatEngineBenchmark } from './engine.ts'
 export type { OnProgress } from './figure-table.ts'
 export { benchJudge, formatJudgeBenchmark, type JudgeBenchmark } from './judge.ts'
+export { benchMemory, formatMemoryBenchmark, type MemoryBenchmark } from './memory.ts'
 export { benchOverlap, formatOverlapBenchmark, type OverlapBenchmark } from './overlap.ts'
 export { benchRlcer, formatRlcerBenchmark, type RlcerBenchmark } from './rlcer.ts'
 export { benchSoak, formatSoak, type SoakResult } from './soak/soak.ts'

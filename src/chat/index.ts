@@ -2,6 +2,13 @@
 
 export type * from './chat-model.ts'
 export { type Clock, systemClock } from './clock.ts'
+export {
+  EmbeddingModel,
+  type EmbeddingOptions,
+  type EmbeddingRuntime,
+  embeddingModel,
+  embeddingSchema,
+} from './embeddings.ts'
 export { estimateJudging, type JudgingEstimate, type JudgingPlan } from './estimate.ts'
 export { type FleetRuntime, type FleetStats, JudgeFleet, judgeFleet } from './fleet.ts'
 export {

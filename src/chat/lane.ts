@@ -54,10 +54,10 @@ const SILENCE: ReadonlySet<JudgeErrorKind> = new Set(['unreachable', 'timeout'])
 /** Failures that say the endpoint is not well; the others are answers to a single request. */
 const ILLNESS: ReadonlySet<JudgeErrorKind> = new Set(['server', 'unreachable', 'timeout'])
 
-export class Lane {
+export class Lane<Model = ChatModel> {
   readonly name: string
   readonly weight: number
-  readonly model: ChatModel
+  readonly model: Model
   /** Of smooth weighted round robin (nginx, commit 52327e0: grows by the weight, pays when chosen). */
   credit = 0
   /** What every call fails of (a wrong key, no such model), until one succeeds. */
@@ -76,7 +76,7 @@ export class Lane {
   #longRetryAfters = 0
   #warnedMs = Number.NEGATIVE_INFINITY
 
-  constructor(model: ChatModel, limits: LaneLimits, nowMs: number) {
+  constructor(model: Model, limits: LaneLimits, nowMs: number) {
     this.name = limits.name
     this.weight = limits.weight
     this.model = model
@@ -121,7 +121,7 @@ export class Lane {
     return { epoch: this.#breaker.begin(nowMs), startedMs: nowMs, estimatedTokens }
   }
 
-  answered(call: LaneCall, { usage }: ChatResponse, nowMs: number): void {
+  answered(call: LaneCall, { usage }: Pick<ChatResponse, 'usage'>, nowMs: number): void {
     this.#inFlight--
     this.#breaker.success(call.epoch)
     this.#latency.record(nowMs - call.startedMs)

@@ -62,26 +62,31 @@ const LADDER: Record<StructuredOutput, StructuredOutput | null> = {
 }
 const ABOUT_STRUCTURE = /response_format|json_schema|json_object|structured|guided|grammar|schema/i
 
-const endpointUrl = (text: string): URL => {
+/** Where a path of the API (`/chat/completions`) lies on the server that a setting names. @throws ConfigError */
+export const endpointUrl = (text: string, api = '/chat/completions', what = 'judge url'): URL => {
   let url: URL
   try {
     url = new URL(text)
   } catch {
-    throw new ConfigError(`judge url: expected an address such as http://127.0.0.1:8000/v1, got ${text}`)
+    throw new ConfigError(`${what}: expected an address such as http://127.0.0.1:8000/v1, got ${text}`)
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new ConfigError(`judge url: expected http or https, got ${url.protocol.slice(0, -1)}`)
+    throw new ConfigError(`${what}: expected http or https, got ${url.protocol.slice(0, -1)}`)
   if (url.username || url.password)
-    throw new ConfigError('judge url: expected no user or password in it, got one', {
+    throw new ConfigError(`${what}: expected no user or password in it, got one`, {
       hint: 'put the key into an environment variable and name it in apiKeyEnv',
     })
   const path = url.pathname.replace(/\/+$/, '')
-  if (path === '') url.pathname = '/v1/chat/completions'
-  else if (!path.endsWith('/chat/completions')) url.pathname = `${path}/chat/completions`
+  if (path === '') url.pathname = `/v1${api}`
+  else if (!path.endsWith(api)) url.pathname = `${path}${api}`
   return url
 }
 
-const readKey = (settings: Settings, env: NonNullable<OpenAiRuntime['env']>): string | undefined => {
+/** The key that settings name. @throws ConfigError where the environment has none */
+export const readKey = (
+  settings: Pick<Settings, 'apiKeyEnv'>,
+  env: NonNullable<OpenAiRuntime['env']>,
+): string | undefined => {
   if (settings.apiKeyEnv === undefined) return undefined
   const key = env[settings.apiKeyEnv]?.trim()
   if (key) return key
@@ -89,6 +94,19 @@ const readKey = (settings: Settings, env: NonNullable<OpenAiRuntime['env']>): st
     hint: 'export it before the start, or leave apiKeyEnv out for a server that needs no key',
   })
 }
+
+/** Headers of a request, with the key where there is one. */
+export const requestHeaders = (
+  { headers, apiKeyHeader }: Pick<Settings, 'headers' | 'apiKeyHeader'>,
+  key: string | undefined,
+): Record<string, string> => ({
+  'content-type': 'application/json',
+  accept: 'application/json',
+  ...headers,
+  ...(key !== undefined && {
+    [apiKeyHeader]: apiKeyHeader.toLowerCase() === 'authorization' ? `Bearer ${key}` : key,
+  }),
+})
 
 /** The next simpler way to ask, where the server's refusal speaks of what we asked for; else null. */
 const simplerBody = (
@@ -132,10 +150,7 @@ export class OpenAiModel implements ChatModel {
     this.variant = variantOf(settings)
     this.#url = endpointUrl(settings.url)
     this.#key = readKey(settings, runtime.env ?? process.env)
-    this.#headers = { 'content-type': 'application/json', accept: 'application/json', ...settings.headers }
-    if (this.#key !== undefined)
-      this.#headers[settings.apiKeyHeader] =
-        settings.apiKeyHeader.toLowerCase() === 'authorization' ? `Bearer ${this.#key}` : this.#key
+    this.#headers = requestHeaders(settings, this.#key)
     this.#clock = runtime.clock ?? systemClock
     this.#ownsDispatcher = runtime.dispatcher === undefined
     this.#dispatcher =

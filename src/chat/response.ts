@@ -6,9 +6,9 @@ import type { Incoming } from './exchange.ts'
 import { isTooIntricate } from './json-size.ts'
 import { retryAfterMs } from './retry-after.ts'
 
-type Fields = Record<string, unknown>
+export type Fields = Record<string, unknown>
 
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
+export const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
 const fields = (value: unknown): Fields => (isFields(value) ? value : {})
 
 /** No call uses more tokens; a count above it is none, and would stop an endpoint with a limit of tokens for days. */
@@ -21,14 +21,15 @@ const countOrNull = (value: unknown): number | null =>
 const EXCERPT_READ = 4000
 
 /** Start of a body for an error message, on one line, with the key taken out should a server echo it. */
-const excerpt = (body: string, secret: string | undefined): string => {
+export const excerpt = (body: string, secret: string | undefined): string => {
   // The key goes first: a cut could leave part of it.
   const open = secret ? body.replaceAll(secret, '[key]') : body
   const line = open.slice(0, EXCERPT_READ).replace(/\s+/g, ' ').trim()
   return line.length > 300 ? `${line.slice(0, 297)}...` : line
 }
 
-const parseJson = (body: string): unknown => {
+/** A body as JSON; undefined for what is none, or too intricate. */
+export const parseBody = (body: string): unknown => {
   if (isTooIntricate(body)) return undefined
   try {
     return JSON.parse(body)
@@ -39,7 +40,7 @@ const parseJson = (body: string): unknown => {
 
 /** The server's own words, from `{error: {message}}`, `{message}`, `{detail}` or whatever page it sent. */
 const serverMessage = (body: string): string => {
-  const root = fields(parseJson(body))
+  const root = fields(parseBody(body))
   const error = root.error
   const found = [isFields(error) ? error.message : error, root.message, root.detail]
   return found.find(text => typeof text === 'string') ?? body
@@ -82,7 +83,7 @@ const malformed = (where: string, what: string): JudgeError =>
   })
 
 /** Providers behind a gateway report failures inside a 200. */
-const embeddedError = (where: string, error: unknown, secret?: string): JudgeError => {
+export const embeddedError = (where: string, error: unknown, secret?: string): JudgeError => {
   const code = fields(error).code
   const kind = typeof code === 'number' && code >= 400 ? kindOfStatus(code, '') : 'malformed'
   const said = isFields(error) ? (error.message ?? 'no message') : error
@@ -98,7 +99,7 @@ const contentText = (content: unknown): string | null => {
   return content.map(part => (typeof fields(part).text === 'string' ? fields(part).text : '')).join('')
 }
 
-const usageOf = (root: Fields): ChatUsage => {
+export const usageOf = (root: Fields): ChatUsage => {
   const usage = fields(root.usage)
   const details = fields(usage.prompt_tokens_details)
   return {
@@ -131,7 +132,7 @@ const logprobsOf = (choice: Fields): TokenLogprob[] | undefined => {
  * @throws JudgeError `malformed` where it is no chat completion, `refused` where the provider withheld the answer
  */
 export const chatResponse = (where: string, body: string, secret?: string): ChatResponse => {
-  const root = parseJson(body)
+  const root = parseBody(body)
   if (!isFields(root))
     throw malformed(where, body === '' ? 'an empty body' : excerpt(body, secret).slice(0, 80))
   const choice = Array.isArray(root.choices) ? root.choices[0] : undefined

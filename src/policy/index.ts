@@ -2,10 +2,12 @@
 
 export { localChatModel, type PolicyChatParts, policyChatModel } from './chat/chat-model.ts'
 export { type LocalChat, openLocalChat } from './chat/local-chat.ts'
+export { openCheckpointEmbedder } from './local/checkpoint-embedder.ts'
 export { createEngine, type Engine, type EngineOptions } from './local/engine.ts'
 export { LocalPolicy } from './local/local-policy.ts'
 export type { ModelSource } from './local/model-source.ts'
 export { type PairedOptions, PairedPolicy } from './local/paired-policy.ts'
+export { openEmbedder } from './open-embedder.ts'
 export {
   openPolicy,
   type PipelinedPolicySettings,

@@ -5,6 +5,7 @@ import type { Io } from '../io.ts'
 import { addBenchDeterminism } from './determinism.ts'
 import { addBenchEngine } from './engine.ts'
 import { addBenchJudge } from './judge.ts'
+import { addBenchMemory } from './memory.ts'
 import { addBenchOverlap } from './overlap.ts'
 import { addBenchSoak } from './soak.ts'
 
@@ -16,6 +17,7 @@ export const addBenchCommand = (program: Command, io: Io, done: (code: number) =
     .description('Measures what Gradus makes of this machine.')
   addBenchEngine(bench, io, done)
   addBenchJudge(bench, io, done)
+  addBenchMemory(bench, io, done)
   addBenchOverlap(bench, io, done)
   addBenchDeterminism(bench, io, done)
   addBenchSoak(bench, io, done)

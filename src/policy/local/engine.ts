@@ -3,9 +3,11 @@
 import { assertTokenizerFits, createTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import { parseJson } from '../../model/weights.ts'
 import type { Gate } from '../../tensor/index.ts'
+import type { TokenIds } from '../../rl/datum.ts'
 import type { Policy } from '../policy.ts'
 import { lossRefusal } from '../update.ts'
 import type { ModelSource } from './model-source.ts'
+import { HiddenStates } from './hidden-states.ts'
 import { Parameters } from './parameters.ts'
 import { Sampler } from './sampler.ts'
 import { Trainer } from './trainer.ts'
@@ -25,6 +27,10 @@ export interface Engine extends Omit<Policy, 'accumulate' | 'step' | 'close' | '
   readonly parameters: Parameters
   accumulate: Trainer['accumulate']
   step: Trainer['step']
+  /** See `HiddenStates.means`. */
+  hiddenMeans(sequences: readonly TokenIds[]): Promise<Float32Array[]>
+  /** Of configuration and weights; see `Parameters.digest`. */
+  digest(): Promise<string>
   /** See `Parameters.shareTrained`. */
   shareWeights(): Promise<SharedArrayBuffer[]>
   /** See `Parameters.takeTrained`. */
@@ -37,6 +43,7 @@ export const createEngine = (source: ModelSource, options: EngineOptions = {}, g
   const parameters = new Parameters(source)
   const sampler = new Sampler(parameters, { threads, spinning, maxRows, gate }, () => tokenizerOf(parameters))
   const trainer = new Trainer(parameters, { threads, spinning, microBatchTokens, gate })
+  const hiddenStates = new HiddenStates(parameters, { threads, spinning, microBatchTokens, gate })
   return {
     parameters,
     sample: (request, onSample, onToken) => sampler.sample(request, onSample, onToken),
@@ -44,6 +51,8 @@ export const createEngine = (source: ModelSource, options: EngineOptions = {}, g
     refuses: loss => lossRefusal(loss, parameters.hasValueHead),
     accumulate: (datums, lossOptions) => trainer.accumulate(datums, lossOptions),
     step: optimizer => trainer.step(optimizer),
+    hiddenMeans: sequences => hiddenStates.means(sequences),
+    digest: async () => parameters.digest(),
     shareWeights: async () => parameters.shareTrained(),
     takeWeights: async shared => parameters.takeTrained(shared),
     freezeReference: async () => parameters.freezeReference(),

@@ -1,6 +1,6 @@
 /** @file Flat float32 memory for parameters, gradients and optimiser state, with WebAssembly SIMD kernels that work on it in place. */
-import { readFileSync } from 'node:fs'
-import { NumericError, ShapeError, UsageError } from '../../util/errors.ts'
+import { NumericError, ShapeError } from '../../util/errors.ts'
+import { kernelMemory, loadKernels, MAX_PAGES, PAGE_BYTES } from '../../util/kernels.ts'
 
 /** What assembly/flat.ts exports. Pointers are byte offsets into the memory, counts are float32 elements. */
 interface Kernels {
@@ -32,53 +32,18 @@ interface Kernels {
   sampleRow(weights: number, n: number, u: number): number
 }
 
-// The part of the WebAssembly interface that is used here: the compiler's type library for it belongs to browsers.
-interface WasmMemory {
-  readonly buffer: ArrayBuffer
-}
-interface Wasm {
-  Memory: new (limits: { initial: number; maximum: number }) => WasmMemory
-  Module: new (bytes: Uint8Array) => object
-  Instance: new (module: object, imports: { env: { memory: WasmMemory } }) => { exports: unknown }
-}
-const wasm = (globalThis as unknown as { WebAssembly: Wasm }).WebAssembly
-
-const PAGE_BYTES = 65_536
 /** A cache line; also enough for the widest vector loads of the tensor runtime that reads these views. */
 const ALIGN_FLOATS = 16
 /** Offset 0 stays unused, so that a pointer of 0 is always a mistake. */
 const FIRST_FLOAT = ALIGN_FLOATS
 /** Floats copied into wasm memory at a time when adding an array from outside: 64 KiB stays in the second-level cache. */
 const STAGING_FLOATS = 16_384
-const MAX_PAGES = 65_536
 
 /** Largest `floats` that {@link FlatBuffer.create} accepts: WebAssembly memory ends at 4 GiB. */
 export const MAX_FLATBUFFER_FLOATS = (MAX_PAGES * PAGE_BYTES) / 4 - FIRST_FLOAT - STAGING_FLOATS
 
 /** Floats that `n` take up in a {@link FlatBuffer}, its alignment included: sum these to size one. */
 export const alignedFloats = (n: number): number => Math.ceil(n / ALIGN_FLOATS) * ALIGN_FLOATS
-
-let compiled: object | undefined
-
-const compileKernels = (): object => {
-  if (compiled) return compiled
-  const fromSource = import.meta.url.endsWith('.ts')
-  const url = new URL(
-    fromSource ? '../../../dist/kernels/flat.wasm' : '../../kernels/flat.wasm',
-    import.meta.url,
-  )
-  let bytes: Uint8Array
-  try {
-    bytes = readFileSync(url)
-  } catch (cause) {
-    throw new UsageError(`compiled kernels not found at ${url.pathname}`, {
-      hint: 'run `npm run build`',
-      cause,
-    })
-  }
-  compiled = new wasm.Module(bytes)
-  return compiled
-}
 
 /** A range of a {@link FlatBuffer}: the typed array over it, and its place for the kernels. */
 export class FlatSpan {
@@ -139,9 +104,9 @@ export class FlatBuffer {
 
   private constructor(floats: number) {
     const pages = Math.ceil(((FIRST_FLOAT + STAGING_FLOATS + floats) * 4) / PAGE_BYTES)
-    const memory = new wasm.Memory({ initial: pages, maximum: pages })
+    const memory = kernelMemory(pages, pages)
     this.bytes = memory.buffer
-    this.#kernels = new wasm.Instance(compileKernels(), { env: { memory } }).exports as Kernels
+    this.#kernels = loadKernels<Kernels>('flat', memory)
     this.#staging = new FlatSpan(this, FIRST_FLOAT * 4, STAGING_FLOATS)
     this.#nextFloat = FIRST_FLOAT + STAGING_FLOATS
     this.#endFloat = this.#nextFloat + floats

@@ -156,6 +156,11 @@ export class LocalPolicy implements Policy {
   save: Policy['save'] = (folder, options) => this.#call('save', [folder, options])
   load: Policy['load'] = folder => this.#call('load', [folder])
 
+  /** See `HiddenStates.means`. */
+  hiddenMeans: Engine['hiddenMeans'] = sequences => this.#call('hiddenMeans', [sequences])
+  /** See `Parameters.digest`. */
+  digest: Engine['digest'] = () => this.#call('digest', [])
+
   /** See `Parameters.shareTrained`; the memory is the worker's, and any thread may read it. */
   shareWeights: Engine['shareWeights'] = () => this.#call('shareWeights', [])
   /** See `Parameters.takeTrained`. */

@@ -1,5 +1,6 @@
 /** @file The weights of a model in memory: frozen ones as plain arrays, trained ones flat beside gradient and moments. */
 
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { assertWholeModel, type CheckpointContent, saveCheckpoint } from '../../model/checkpoint.ts'
@@ -16,6 +17,7 @@ import {
   valueHeadSpecs,
 } from '../../model/weights.ts'
 import { constant, type Value, type Values } from '../../tensor/index.ts'
+import { canonicalJson } from '../../util/canonical.ts'
 import { CheckpointError, NumericError, UsageError } from '../../util/errors.ts'
 import type { ScoreOptions, StepOptions, StepStats } from '../policy.ts'
 import { type AdamWSpans, alignedFloats, FlatBuffer, type FlatSpan, planShards } from './flat.ts'
@@ -113,6 +115,16 @@ export class Parameters {
     if (!this.#reference)
       throw new CheckpointError('no reference weights are frozen', { hint: 'call freezeReference first' })
     return this.#reference
+  }
+
+  /** SHA-256 of the shape and all weights as they are: models with one digest compute the same. */
+  digest(): string {
+    const hash = createHash('sha256').update(canonicalJson([this.config, this.lora]))
+    for (const [name, { data, shape }] of [...this.#tensors].sort(([a], [b]) => (a < b ? -1 : 1)))
+      hash
+        .update(JSON.stringify([name, shape]))
+        .update(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
+    return hash.digest('hex')
   }
 
   /** Keeps a copy of the trained weights. A fresh adapter adds nothing to its base, which is the reference then. */

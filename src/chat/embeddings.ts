@@ -1,0 +1,296 @@
+/** @file A model of embeddings behind any OpenAI-compatible `/v1/embeddings`: batches, limits, retries, ledger. */
+
+import { type Dispatcher, Pool } from 'undici'
+import { z } from 'zod'
+import { JudgeError } from '../util/errors.ts'
+import { parseWith } from '../util/schema.ts'
+import { BREAKER_DEFAULTS } from './breaker.ts'
+import { Cancellation } from './cancellation.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { type EmbeddingAnswer, embeddingAnswer } from './embedding-response.ts'
+import { exchange } from './exchange.ts'
+import { endpointSchema, fleetSchema } from './fleet-config.ts'
+import { Lane, type LaneCall, type LaneStats } from './lane.ts'
+import { endpointUrl, readKey, requestHeaders } from './openai.ts'
+import { statusError } from './response.ts'
+import { TOKENS_PER_CHARACTER } from './token-estimate.ts'
+
+/** One endpoint of embeddings with its limits, as a configuration file writes it. */
+export const embeddingSchema = endpointSchema
+  .pick({
+    url: true,
+    model: true,
+    apiKeyEnv: true,
+    apiKeyHeader: true,
+    headers: true,
+    extraBody: true,
+    attemptTimeoutMs: true,
+    name: true,
+    requestsPerMinute: true,
+    tokensPerMinute: true,
+    price: true,
+  })
+  .extend(
+    fleetSchema.pick({
+      retries: true,
+      deadlineMs: true,
+      backoffMs: true,
+      longestBackoffMs: true,
+      longestRetryAfterMs: true,
+      refusalsInARow: true,
+    }).shape,
+  )
+  .extend({
+    /** Length of a vector; what the first answer has where not given. */
+    dims: z.int().positive().optional(),
+    /** Ask the server for vectors of that length (`dimensions`), for models that can shorten theirs. */
+    sendDims: z.boolean().default(false),
+    /** Texts of one request. */
+    batch: z.int().positive().max(2048).default(64),
+    /** Requests at a time. */
+    concurrency: z.int().positive().default(4),
+    /** Put before every text: models that were trained with an instruction need it. */
+    prefix: z.string().default(''),
+    /** Characters of a text that are embedded; what is beyond is cut. */
+    maxTextCharacters: z.int().positive().default(8000),
+    maxResponseBytes: z
+      .number()
+      .positive()
+      .default(64 * 1024 * 1024),
+  })
+  .refine(({ dims, sendDims }) => !sendDims || dims !== undefined, {
+    path: ['dims'],
+    message: 'expected a length beside sendDims; say how long vectors are to be',
+  })
+
+export type EmbeddingOptions = z.input<typeof embeddingSchema>
+type Settings = z.output<typeof embeddingSchema>
+
+export interface EmbeddingRuntime {
+  clock?: Clock
+  /** In place of our own connections; the caller closes it. */
+  dispatcher?: Dispatcher
+  env?: Readonly<Record<string, string | undefined>>
+  /** Uniform in [0, 1), for the jitter of retries: it decides when, never what. */
+  random?: () => number
+  onWarning?: (message: string) => void
+}
+
+/** A text of at most so many characters, without half of one at its end. */
+const cut = (text: string, most: number): string => {
+  if (text.length <= most) return text
+  return text.slice(0, /[\ud800-\udbff]/.test(text[most - 1]) ? most - 1 : most)
+}
+
+const warn = (message: string): void => process.emitWarning(message, 'GradusWarning')
+
+/** Batches go out in the order in which they were asked for, as many at a time as the limits allow. */
+export class EmbeddingModel {
+  readonly settings: Settings
+  readonly #url: URL
+  readonly #key: string | undefined
+  readonly #headers: Record<string, string>
+  readonly #dispatcher: Dispatcher
+  readonly #ownsDispatcher: boolean
+  readonly #clock: Clock
+  readonly #random: () => number
+  readonly #lane: Lane<null>
+  readonly #running = new Set<Cancellation>()
+  /** The batch that is next in line waits here for its turn. */
+  #line: Promise<unknown> = Promise.resolve()
+  #wake: () => void = () => {}
+  #dims: number | null
+  #closed = false
+
+  /** @throws ConfigError for settings that cannot be used, and for a key that is not in the environment */
+  constructor(options: EmbeddingOptions, runtime: EmbeddingRuntime = {}) {
+    const settings = parseWith(embeddingSchema, options, 'embedding endpoint')
+    this.settings = settings
+    this.#dims = settings.dims ?? null
+    this.#url = endpointUrl(settings.url, '/embeddings', 'embedding url')
+    this.#key = readKey(settings, runtime.env ?? process.env)
+    this.#headers = requestHeaders(settings, this.#key)
+    this.#clock = runtime.clock ?? systemClock
+    this.#random = runtime.random ?? Math.random
+    this.#ownsDispatcher = runtime.dispatcher === undefined
+    const pool = () => new Pool(this.#url.origin, { connections: settings.concurrency, pipelining: 1 })
+    this.#dispatcher = runtime.dispatcher ?? pool()
+    const limits = {
+      name: settings.name ?? settings.url,
+      weight: 1,
+      concurrency: settings.concurrency,
+      requestsPerMinute: settings.requestsPerMinute ?? Number.POSITIVE_INFINITY,
+      tokensPerMinute: settings.tokensPerMinute ?? Number.POSITIVE_INFINITY,
+      price: settings.price,
+      breaker: BREAKER_DEFAULTS,
+      longestRetryAfterMs: settings.longestRetryAfterMs,
+      refusalsInARow: settings.refusalsInARow,
+      onWarning: runtime.onWarning ?? warn,
+    }
+    this.#lane = new Lane(null, limits, this.#clock.now())
+  }
+
+  /** Length of a vector; null before the first answer where the settings do not say. */
+  get dims(): number | null {
+    return this.#dims
+  }
+
+  /**
+   * One vector a text, in their order, as the server gives them.
+   * @throws JudgeError when a batch has no answer within its retries and its deadline, when an answer is not one vector of
+   * finite numbers a text, all of one length, and when this is closed
+   */
+  async embed(texts: readonly string[]): Promise<Float32Array[]> {
+    const { batch, prefix, maxTextCharacters } = this.settings
+    const inputs = texts.map(text => prefix + cut(text, maxTextCharacters))
+    const batches = Array.from({ length: Math.ceil(inputs.length / batch) }, (_, i) =>
+      this.#batch(inputs.slice(i * batch, (i + 1) * batch)),
+    )
+    // All are waited for, so that none is left running when one of them fails.
+    const settled = await Promise.allSettled(batches)
+    return settled.flatMap(result => {
+      if (result.status === 'rejected') throw result.reason
+      return result.value
+    })
+  }
+
+  /** One batch with all its attempts. */
+  async #batch(inputs: readonly string[]): Promise<Float32Array[]> {
+    const cancellation = new Cancellation()
+    if (this.#closed) throw closedError()
+    this.#running.add(cancellation)
+    const { deadlineMs, retries } = this.settings
+    const stopDeadline = this.#clock.after(deadlineMs, () => this.#cancel(cancellation, deadlineError(deadlineMs)))
+    try {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await this.#attempt(inputs, cancellation)
+        } catch (error) {
+          const again = error instanceof JudgeError && error.retryable && attempt <= retries
+          if (!again || cancellation.reason !== null) throw cancellation.reason ?? counted(error, attempt)
+          await this.#pause(this.#backoffMs(attempt, error), cancellation)
+        }
+      }
+    } finally {
+      stopDeadline()
+      this.#running.delete(cancellation)
+    }
+  }
+
+  async #attempt(inputs: readonly string[], cancellation: Cancellation): Promise<Float32Array[]> {
+    const characters = inputs.reduce((sum, text) => sum + text.length, 0)
+    const call = await this.#turn(Math.ceil(characters * TOKENS_PER_CHARACTER), cancellation)
+    try {
+      const answer = await this.#ask(inputs, cancellation)
+      this.#lane.answered(call, answer, this.#clock.now())
+      return answer.vectors
+    } catch (error) {
+      if (cancellation.reason === null) throw this.#lane.failed(call, error, this.#clock.now())
+      this.#lane.abandoned(call)
+      throw cancellation.reason
+    } finally {
+      this.#wake()
+    }
+  }
+
+  async #ask(inputs: readonly string[], cancellation: Cancellation): Promise<EmbeddingAnswer> {
+    const { model, extraBody, sendDims, dims, attemptTimeoutMs, maxResponseBytes } = this.settings
+    const { origin, pathname, search } = this.#url
+    const body = { model, input: inputs, encoding_format: 'float', ...(sendDims && { dimensions: dims }) }
+    const incoming = await exchange(
+      this.#dispatcher,
+      {
+        origin,
+        path: pathname + search,
+        headers: this.#headers,
+        body: JSON.stringify({ ...body, ...extraBody }),
+        timeoutMs: attemptTimeoutMs,
+        maxBytes: maxResponseBytes,
+        cancellation,
+      },
+      this.#clock,
+    )
+    if (incoming.status < 200 || incoming.status >= 300)
+      throw statusError(origin, incoming, this.#clock.date(), this.#key)
+    const answer = embeddingAnswer(origin, incoming.body, { count: inputs.length, dims: this.#dims }, this.#key)
+    this.#dims ??= answer.vectors[0].length
+    return answer
+  }
+
+  /** Waits for all that asked before, and then for the limits. */
+  #turn(tokens: number, cancellation: Cancellation): Promise<LaneCall> {
+    const turn = this.#line.then(async () => {
+      for (;;) {
+        if (cancellation.reason !== null) throw cancellation.reason
+        const nowMs = this.#clock.now()
+        const waitMs = this.#lane.waitMs(tokens, nowMs)
+        if (waitMs <= 0) return this.#lane.begin(tokens, nowMs)
+        if (this.#lane.fatal) throw this.#lane.fatal
+        await this.#pause(waitMs, cancellation, true)
+      }
+    })
+    this.#line = turn.catch(() => {})
+    return turn
+  }
+
+  /** Waits so long, or until cancelled; where it waits for its turn, also until a call ends. */
+  #pause(waitMs: number, cancellation: Cancellation, forTurn = false): Promise<void> {
+    return new Promise(resolve => {
+      const stop = Number.isFinite(waitMs) ? this.#clock.after(Math.ceil(waitMs), () => done()) : () => {}
+      const done = () => {
+        stop()
+        cancellation.listener = null
+        resolve()
+      }
+      if (cancellation.reason !== null) done()
+      cancellation.listener = done
+      if (forTurn) this.#wake = done
+    })
+  }
+
+  /** Full jitter, as in `judgeFleet`; a server that said when to come back is left alone by its lane. */
+  #backoffMs(attempt: number, { retryAfterMs }: JudgeError): number {
+    const { backoffMs, longestBackoffMs } = this.settings
+    const doublings = retryAfterMs === undefined ? attempt - 1 : 0
+    return this.#random() * Math.min(longestBackoffMs, backoffMs * 2 ** doublings)
+  }
+
+  #cancel(cancellation: Cancellation, reason: JudgeError): void {
+    cancellation.cancel(reason)
+    this.#wake()
+  }
+
+  /** Calls, tokens, cost, failures by kind. */
+  stats(): LaneStats {
+    return this.#lane.stats(this.#clock.now())
+  }
+
+  /** Cancels what is in progress and ends the connections. */
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const cancellation of this.#running) this.#cancel(cancellation, closedError())
+    if (this.#ownsDispatcher) await this.#dispatcher.destroy(closedError())
+  }
+}
+
+const closedError = () => new JudgeError('cancelled', 'the model of embeddings was closed')
+
+const deadlineError = (deadlineMs: number) =>
+  new JudgeError('timeout', `no embeddings within the deadline of ${deadlineMs} ms`, {
+    retryable: false,
+    hint: 'allow more time (deadlineMs) or smaller batches (batch)',
+  })
+
+/** The last error, saying how many attempts there were. */
+const counted = (error: unknown, attempts: number): unknown => {
+  if (!(error instanceof JudgeError) || attempts === 1) return error
+  const { kind, status, retryAfterMs, retryable, fatal, message } = error
+  return new JudgeError(kind, `${message} (attempt ${attempts} of ${attempts})`, {
+    ...{ status, retryAfterMs, retryable, fatal, attempts },
+    cause: error,
+  })
+}
+
+/** A model of embeddings behind an OpenAI-compatible endpoint. @throws ConfigError (see EmbeddingModel) */
+export const embeddingModel = (options: EmbeddingOptions, runtime?: EmbeddingRuntime): EmbeddingModel =>
+  new EmbeddingModel(options, runtime)

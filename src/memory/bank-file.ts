@@ -1,0 +1,178 @@
+/** @file A bank as a file of its own: JSON Lines that people read, and that other runs and inference start from. */
+
+import { existsSync } from 'node:fs'
+import { writeFileAtomic } from '../util/atomic.ts'
+import { DataError } from '../util/errors.ts'
+import { fileFailure } from '../util/file-failure.ts'
+import { parseRow } from '../util/jsonl.ts'
+import { streamJsonl } from '../util/jsonl-stream.ts'
+import { describeKeys, describeValue, parseWith } from '../util/schema.ts'
+import { z } from 'zod'
+import type { RubricBank } from './bank.ts'
+import {
+  type BankHeader,
+  bankHeaderSchema,
+  checkDims,
+  fitsEmbedder,
+  type OtherEmbedder,
+  type ReadOptions,
+  refuseTwice,
+} from './bank-state.ts'
+import type { Embedder } from './embedder.ts'
+import { type ReadItem, readItem } from './item.ts'
+import type { Json } from './json.ts'
+
+const fileHeaderSchema = bankHeaderSchema.extend({
+  /** Lines that follow. */
+  items: z.int().nonnegative(),
+  /** Step of training after which it was written. */
+  step: z.int().nonnegative(),
+})
+
+export interface BankFileContent<Takeaways extends Json = Json> extends BankHeader {
+  step: number
+  items: ReadItem<Takeaways>[]
+}
+
+/** What is written of a bank. */
+type Saved = Pick<RubricBank, 'save'>
+
+/** Items whose lines become one piece of the file. */
+const PIECE = 512
+
+/**
+ * Writes a bank: a first line about it, then an item a line, the one used longest ago first. A reader sees the file as it was
+ * or as it is now, also when this is killed in between.
+ * @param step of training that it stands after
+ */
+export const writeBankFile = (path: string, bank: Saved, step: number): void => {
+  const { items, ...header } = bank.save()
+  const pieces = [Buffer.from(`${JSON.stringify({ ...header, items: items.length, step })}\n`)]
+  for (let from = 0; from < items.length; from += PIECE)
+    pieces.push(
+      Buffer.from(
+        items
+          .slice(from, from + PIECE)
+          .map(item => `${JSON.stringify(item)}\n`)
+          .join(''),
+      ),
+    )
+  try {
+    writeFileAtomic(path, pieces)
+  } catch (error) {
+    throw fileFailure(path, error)
+  }
+}
+
+const foreign = (place: string, value: unknown): DataError => {
+  const got =
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? describeKeys(value)
+      : describeValue(value)
+  return new DataError(
+    `${place}: expected the first line of a bank, {"gradus":"bank","version":1,...}, got ${got}`,
+    { hint: 'name a bank.jsonl of a run' },
+  )
+}
+
+const readHeader = (value: unknown, place: string): z.output<typeof fileHeaderSchema> => {
+  const { gradus } = (value ?? {}) as { gradus?: unknown }
+  if (gradus !== 'bank') throw foreign(place, value)
+  return parseWith(fileHeaderSchema, value, place, DataError)
+}
+
+/**
+ * Reads a bank from its file.
+ * @throws DataError naming file and line for one that cannot be read, was cut off, is damaged, or is no bank
+ */
+export const readBankFile = async <Takeaways extends Json = Json>(
+  path: string,
+  { takeaways }: Pick<ReadOptions<Takeaways>, 'takeaways'> = {},
+): Promise<BankFileContent<Takeaways>> => {
+  let header: z.output<typeof fileHeaderSchema> | null = null
+  const items: ReadItem<Takeaways>[] = []
+  const seen = new Set<string>()
+  for await (const { text, place } of streamJsonl(path)) {
+    // What `parseRow` throws has the place already; what is checked after it says its own.
+    const value = parseRow(text, place, row => row)
+    if (header === null) {
+      header = readHeader(value, place)
+      continue
+    }
+    if (items.length === header.items)
+      throw new DataError(`${place}: expected ${header.items} items, as the first line says, got more`, {
+        hint: 'two files may have been joined: have it written again by its run',
+      })
+    const read = readItem(value, place, { dims: header.dims, takeaways, ErrorKind: DataError })
+    refuseTwice(seen, read.item.qHash, place, DataError)
+    items.push(read)
+  }
+  if (header === null)
+    throw new DataError(`${path}:1: expected the first line of a bank, got an empty file`, {
+      hint: 'name a bank.jsonl of a run',
+    })
+  if (items.length < header.items)
+    throw new DataError(
+      `${path}:${items.length + 2}: expected ${header.items} items, as the first line says, got ${items.length}`,
+      { hint: 'the file was cut off: have it written again by its run' },
+    )
+  return { ...header, items }
+}
+
+/**
+ * Has a bank start from a file, whatever run wrote it. Vectors of another embedder are refused or made anew.
+ * @throws DataError naming file and line; also for a file without any item, which most likely was written too early
+ */
+export const startFromFile = async <Takeaways extends Json>(
+  bank: RubricBank<Takeaways>,
+  path: string,
+  { takeaways, otherEmbedder = 're-embed' }: ReadOptions<Takeaways> = {},
+): Promise<void> => {
+  const { items, ...header } = await readBankFile<Takeaways>(path, { takeaways })
+  if (items.length === 0)
+    throw new DataError(`${path}: expected at least one item, got a bank without any`, {
+      hint: 'take the bank of a run that has accepted reflections',
+    })
+  const usable = vectorsFit(header, bank.embedder, otherEmbedder, path)
+  bank.take(usable ? items : items.map(read => ({ ...read, vector: null })))
+}
+
+const vectorsFit = (header: BankHeader, embedder: Embedder, other: OtherEmbedder, path: string): boolean => {
+  const place = `${path}:1`
+  const fits = fitsEmbedder(header, embedder, other, place, DataError)
+  checkDims(header, embedder, fits, place, DataError)
+  return fits
+}
+
+/** Steps between two writings (spec 5.4). */
+export const WRITE_EVERY_STEPS = 10
+
+/**
+ * The bank's file in a run. It is written every so many steps, with every checkpoint, and once a checkpoint was restored: the
+ * checkpoint's state says what the bank is, and this file is for people and for later use.
+ */
+export class BankFile {
+  readonly path: string
+  readonly #everySteps: number
+
+  constructor(path: string, { everySteps = WRITE_EVERY_STEPS }: { everySteps?: number } = {}) {
+    this.path = path
+    this.#everySteps = everySteps
+  }
+
+  get exists(): boolean {
+    return existsSync(this.path)
+  }
+
+  /** Writes after a step where its turn has come. @returns whether it did */
+  afterStep(bank: Saved, step: number): boolean {
+    if (step % this.#everySteps !== 0) return false
+    this.write(bank, step)
+    return true
+  }
+
+  /** Writes now: with a checkpoint, at the end, and after a checkpoint was restored. */
+  write(bank: Saved, step: number): void {
+    writeBankFile(this.path, bank, step)
+  }
+}

@@ -1,0 +1,79 @@
+/** @file The windowed curriculum of RubricEM (spec 5.5): K steps of fresh batches, then the same batches once more. */
+
+import { ConfigError } from '../util/errors.ts'
+import type { Retrieval, RetrieveOptions } from './bank.ts'
+
+/** K: fresh steps of a window, and repeated ones (spec 5.6). */
+export const WINDOW_STEPS = 3
+
+export interface WindowSettings {
+  /** K. Default 3. */
+  steps?: number
+  /** Reflections are made in repeated steps too, as Algorithm 1 has it. Default false, as appendix D.4 has it. */
+  reflectOnRepeat?: boolean
+}
+
+export interface WindowStep {
+  /** From 0. */
+  window: number
+  phase: 'fresh' | 'repeat'
+  /** Which fresh batch of the whole run this is, from 0; a repeated step has that of the step that it repeats. */
+  batch: number
+  /** Step that has the batch first: itself where it is fresh. */
+  firstStep: number
+  retrieval: 'cross' | 'within'
+  /** Whether reflections are made about this step's rollouts. */
+  reflects: boolean
+}
+
+/**
+ * Refuses a window that cannot work.
+ * @param deferred reflections of a step are learnt from, and reach the bank, in the step after it
+ * @throws ConfigError where a batch would be repeated before its reflections can be in the bank (spec 5.5, 11.19)
+ */
+export const checkWindow = ({ steps = WINDOW_STEPS }: WindowSettings, deferred: boolean): void => {
+  if (!(Number.isSafeInteger(steps) && steps >= 1))
+    throw new ConfigError(`window.steps: expected a positive integer, got ${steps}`)
+  if (deferred && steps < 2)
+    throw new ConfigError(`window.steps: expected at least 2, got ${steps}`, {
+      hint: 'reflections reach the bank a step later, and with 1 the very next step repeats the batch: take 2 or more',
+    })
+}
+
+/** What a step does. @param step of training, from 1 */
+export const windowStep = (step: number, settings: WindowSettings = {}): WindowStep => {
+  const { steps = WINDOW_STEPS, reflectOnRepeat = false } = settings
+  checkWindow(settings, false)
+  if (!(Number.isSafeInteger(step) && step >= 1))
+    throw new ConfigError(`window: expected a step from 1 on, got ${step}`)
+  const window = Math.floor((step - 1) / (2 * steps))
+  const at = (step - 1) % (2 * steps)
+  const isFresh = at < steps
+  return {
+    window,
+    phase: isFresh ? 'fresh' : 'repeat',
+    batch: window * steps + (at % steps),
+    firstStep: isFresh ? step : step - steps,
+    retrieval: isFresh ? 'cross' : 'within',
+    reflects: isFresh || reflectOnRepeat,
+  }
+}
+
+/** How a step's questions are looked up: a repeated one without its reflection gets those of similar questions. */
+export const windowRetrieval = ({ retrieval }: WindowStep, top?: number): RetrieveOptions => ({
+  mode: retrieval,
+  fallback: true,
+  ...(top !== undefined && { top }),
+})
+
+/** Questions of a step whose own reflection was missing. */
+export const countFallbacks = (retrievals: readonly Pick<Retrieval, 'fellBack'>[]): number =>
+  retrievals.filter(({ fellBack }) => fellBack).length
+
+/** Fresh batches that a run of so many steps draws. */
+export const freshBatches = (totalSteps: number, settings: WindowSettings = {}): number => {
+  const { steps = WINDOW_STEPS } = settings
+  checkWindow(settings, false)
+  const whole = Math.floor(totalSteps / (2 * steps))
+  return whole * steps + Math.min(steps, totalSteps - whole * 2 * steps)
+}
