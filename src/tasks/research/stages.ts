@@ -41,6 +41,8 @@ export interface StageOptions {
 
 export const DEFAULT_MAX_CALLS = 10
 
+const isCall = ({ name, inside }: Element): boolean => name === 'call_tool' && inside !== null
+
 interface Landmarks {
   /** Ends of the stages 1 to 3; the fourth ends with the text. */
   ends: [number, number, number]
@@ -60,7 +62,7 @@ const findAnswer = (elements: readonly Element[], lastWord: number): Element | u
 const findReview = (elements: readonly Element[], from: number, to: number): Element | undefined => {
   const within = elements.filter(({ start }) => start >= from && start < to)
   const reviews = within.filter(({ name }) => name === 'review')
-  const lastCall = within.findLast(({ name, inside }) => name === 'call_tool' && inside !== null)
+  const lastCall = within.findLast(isCall)
   return reviews.find(({ start }) => start >= (lastCall?.end ?? 0)) ?? reviews.at(-1)
 }
 
@@ -69,7 +71,7 @@ const findLandmarks = (
   elements: readonly Element[],
   observations: readonly TextSpan[],
 ): Landmarks => {
-  const lastCall = elements.findLast(({ name, inside }) => name === 'call_tool' && inside !== null)
+  const lastCall = elements.findLast(isCall)
   const lastWord = Math.max(lastCall?.end ?? 0, observations.at(-1)?.end ?? 0)
   const answer = findAnswer(elements, lastWord)
   const answerStart = answer?.start ?? length
@@ -84,8 +86,11 @@ const findLandmarks = (
     hasAnswer: answer !== undefined && answer.inside !== null && answer.start >= lastWord,
   }
   if (!review) return { ...known, ends: [planEnd, answerStart, answerStart] }
+  // A thought that led to a call belongs to the research.
+  const callEnd = elements.findLast(each => isCall(each) && each.end <= review.start)?.end ?? 0
+  const from = Math.max(planEnd, callEnd)
   const think = elements.findLast(
-    ({ name, start }) => name === 'think' && start >= planEnd && start < review.start,
+    ({ name, start }) => name === 'think' && start >= from && start < review.start,
   )
   const last = elements.findLast(
     ({ name, start }) => name === 'review' && start >= review.start && start < answerStart,
@@ -112,7 +117,7 @@ const cut = (length: number, ends: readonly number[], observations: readonly Tex
 
 /**
  * The stages of a trajectory (spec 5.1, edge cases 11.16). Stage 1 ends with the first closed `<structured_plan>`; stage 3
- * begins with the last `<think>` before the `<review>` and ends with it; what follows is stage 4, which begins with the
+ * begins with the last `<think>` before the `<review>` (one that no call came after) and ends with it; what follows is stage 4, which begins with the
  * `<answer>` where there is no review; stage 2 is what lies between. Tags within another element, or within what a tool said,
  * mean nothing. Time grows with the text alone.
  */
@@ -131,7 +136,7 @@ export const parseTrajectory = (
   for (const { name, start, inside } of elements)
     if (name === 'tool_output' && inside !== null) problems.add('forged-output', start)
   for (const { kind, at, name } of loose) problems.add(kind, at, name)
-  const calls = elements.filter(({ name, inside }) => name === 'call_tool' && inside !== null)
+  const calls = elements.filter(isCall)
   const list = problems.list()
   return {
     stages: cut(text.length, ends, observations),
