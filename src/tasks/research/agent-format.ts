@@ -6,7 +6,7 @@ import type { TokenIds } from '../../rl/datum.ts'
 import { DataError } from '../../util/errors.ts'
 import { CallFault, readCall } from './calls.ts'
 import { elementsOf } from './elements.ts'
-import { clip } from './observation.ts'
+import { clip, observationTags } from './observation.ts'
 import { type AgentPromptOptions, agentMessages, type CallForm } from './prompt.ts'
 import type { ActionNames } from './protocol.ts'
 import { type SessionReply, XML_NAMES } from './session.ts'
@@ -229,8 +229,7 @@ export const chatAgentFormat = (
   }
   const frameFor = (reply: Exclude<SessionReply, { kind: 'over' }>, turn: Int32Array): Frame => {
     if (own !== null) return behind(reply.kind === 'tool' ? own.frame : person, turn)
-    const failed = reply.kind === 'tool' && reply.outcome !== 'output' ? ` error="${reply.outcome}"` : ''
-    const [open, close] = [`<tool_output${failed}>\n`, '\n</tool_output>']
+    const { open, close } = observationTags(reply.kind === 'tool' ? reply.outcome : 'output')
     // Where the agent went on to the end of its turn, the next one has to be opened.
     if (endedByStop(turn) === null) return { before: `\n${open}`, after: `${close}\n` }
     const { before, after } = behind(person, turn)

@@ -18,7 +18,7 @@ export {
   readRollout,
   rolloutStages,
 } from './environment.ts'
-export { clip, safeText, showResult } from './observation.ts'
+export { clip, safeText, showResult, writeObservation } from './observation.ts'
 export { type Problem, type ProblemKind, problemText } from './problems.ts'
 export {
   type AgentPromptOptions,
@@ -39,6 +39,7 @@ export {
   turnRulesSchema,
 } from './protocol.ts'
 export {
+  demonstrationPieces,
   normalizeTrajectory,
   REJECTIONS,
   type RecordedRound,

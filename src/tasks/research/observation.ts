@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { escapeUntrusted } from '../../grade/judge/untrusted.ts'
 import { DataError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
-import type { Snippet, ToolResult } from './tool.ts'
+import type { CallOutcome, Snippet, ToolResult } from './tool.ts'
 
 /** Passages of one answer that are looked at. */
 const MAX_SNIPPETS = 100
@@ -107,4 +107,16 @@ export const showResult = (
   const leftOut = snippets.length - shown.length
   if (leftOut > 0) parts.push(`[${leftOut} more passages left out]`)
   return { text: parts.length > 0 ? parts.join('\n') : NOTHING, snippets: shown }
+}
+
+/** The tags around what is said to a turn; they name what went wrong with a call. */
+export const observationTags = (outcome: CallOutcome = 'output'): { open: string; close: string } => ({
+  open: `<tool_output${outcome === 'output' ? '' : ` error="${outcome}"`}>\n`,
+  close: '\n</tool_output>',
+})
+
+/** What is said to a turn as it stands in a trajectory's text. @param text made safe */
+export const writeObservation = (text: string, outcome?: CallOutcome): string => {
+  const { open, close } = observationTags(outcome)
+  return `\n${open}${text}${close}\n`
 }

@@ -3,6 +3,7 @@
 import { CallFault, readCall } from './calls.ts'
 import { partsOf } from './contents.ts'
 import { type Element, elementsOf } from './elements.ts'
+import { safeText, writeObservation } from './observation.ts'
 import { isAction } from './problems.ts'
 
 /** A turn of a teacher and what it was told. */
@@ -128,3 +129,29 @@ export const selectTrajectories = <T extends RecordedTrajectory>(
   }
   return selection
 }
+
+/** Most characters of what a tool said that a demonstration shows. */
+const MAX_SHOWN = 8_000
+
+/**
+ * A trajectory's text in pieces: what the teacher wrote, which is learnt, and what tools said, which is masked (spec 5.6) and made
+ * safe as in an episode.
+ */
+export const demonstrationPieces = (
+  { rounds }: RecordedTrajectory,
+  { maxChars = MAX_SHOWN }: { maxChars?: number } = {},
+): { text: string; isLearnt: boolean }[] =>
+  rounds.flatMap(({ text, observation }) => [
+    { text, isLearnt: true },
+    ...(observation === null
+      ? []
+      : [
+          {
+            text: writeObservation(
+              safeText(observation.text, maxChars),
+              observation.isError ? 'failed' : 'output',
+            ),
+            isLearnt: false,
+          },
+        ]),
+  ])
