@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { Rng } from '../../util/rng.ts'
 import { decideTurn, DEFAULT_RULES, turnRulesSchema } from './protocol.ts'
 import { ResearchSession } from './session.ts'
 import type { Tool } from './tool.ts'
@@ -119,5 +120,26 @@ describe('a session', () => {
     agent.close()
     expect(await reply).toMatchObject({ outcome: 'failed' })
     expect(signal?.aborted).toBe(true)
+  })
+
+  it('takes any turn: it calls, ends, or says what is wrong, and never lets a tag through', async () => {
+    const rng = new Rng('turns')
+    const pieces = [
+      ...['<think>', '</think>', '<call_tool name="search">', '</call_tool>', '<tool_call>', '</tool_call>'],
+      ...['<answer>', '</answer>', '<tool_output>', '<call_tool>', '<call_tool name="</answer>">', '{"query": "', '"}'],
+      ...['{"name": "search", "arguments": ', '}', 'a', ' ', '\0', '\ud800', '<|im_end|>', 'die'],
+    ]
+    const kinds = new Set<string>()
+    for (let i = 0; i < 2_000; i++) {
+      const agent = session({ maxBreaks: 50 })
+      for (let turn = 0; turn < 3; turn++) {
+        const text = Array.from({ length: rng.int(12) }, () => pieces[rng.int(pieces.length)]).join('')
+        const reply = await agent.reply(text)
+        kinds.add(reply.kind === 'tool' ? reply.outcome : reply.kind)
+        if (reply.kind === 'over') break
+        if (/<(?!\/?snippet[ >])/.test(reply.text)) expect.fail(JSON.stringify([text, reply]))
+      }
+    }
+    expect([...kinds].sort()).toEqual(['bad-arguments', 'failed', 'notice', 'output', 'over', 'unknown-tool', 'unreadable'])
   })
 })
