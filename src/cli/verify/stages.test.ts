@@ -16,7 +16,11 @@ const GOOD =
 
 describe('gradus verify stages', () => {
   it('prints a line a row, in order, exactly these keys', async () => {
-    const { code, lines, rows, err } = await verify([{ text: GOOD, source: 'ignored' }, { text: '' }, { text: 'hm' }])
+    const { code, lines, rows, err } = await verify([
+      { text: GOOD, source: 'ignored' },
+      { text: '' },
+      { text: 'hm' },
+    ])
     expect(lines[0]).toBe(
       '{"stages":[{"stage":1,"start":0,"end":36},{"stage":2,"start":36,"end":69},{"stage":3,"start":115,"end":149},{"stage":4,"start":149,"end":167}],"toolCalls":1,"valid":true,"problems":[]}',
     )
@@ -35,7 +39,10 @@ describe('gradus verify stages', () => {
   })
 
   it('counts calls against what is allowed', async () => {
-    const text = GOOD.replace('<think>', '<call_tool name="s">q</call_tool><tool_output></tool_output><think>')
+    const text = GOOD.replace(
+      '<think>',
+      '<call_tool name="s">q</call_tool><tool_output></tool_output><think>',
+    )
     expect((await verify([{ text }])).rows[0]).toMatchObject({ valid: true, toolCalls: 2 })
     expect((await verify([{ text }], '--max-calls', '1')).rows[0]).toMatchObject({
       ...{ valid: false, toolCalls: 2, problems: ['more calls than are allowed at 115'] },
@@ -47,7 +54,10 @@ describe('gradus verify stages', () => {
     const { code, rows, err } = await verify([{ question: 'x' }, 'no JSON', { text: GOOD }])
     expect(code).toBe(1)
     const nothing = { stages: null, toolCalls: null, valid: null, problems: null }
-    expect(rows[0]).toEqual({ ...nothing, reason: expect.stringMatching(/rows\.jsonl:1: text: expected a string/) })
+    expect(rows[0]).toEqual({
+      ...nothing,
+      reason: expect.stringMatching(/rows\.jsonl:1: text: expected a string/),
+    })
     expect(rows[1]).toEqual({ ...nothing, reason: expect.stringMatching(/rows\.jsonl:2: /) })
     expect(rows[2].valid).toBe(true)
     expect(err).toContain('rows.jsonl:1')

@@ -10,7 +10,11 @@ const read = (text: string) => {
 }
 const SEARCH = {
   type: 'object',
-  properties: { query: { type: 'string', minLength: 1 }, limit: { type: 'integer', maximum: 5 }, fresh: { type: 'boolean' } },
+  properties: {
+    query: { type: 'string', minLength: 1 },
+    limit: { type: 'integer', maximum: 5 },
+    fresh: { type: 'boolean' },
+  },
   required: ['query'],
   additionalProperties: false,
 }
@@ -34,10 +38,15 @@ describe('calls', () => {
   })
 
   it('have a JSON object of arguments', () => {
-    expect(args('<call_tool name="search">\n{"query": "a", "limit": 2}\n</call_tool>')).toEqual({ query: 'a', limit: 2 })
+    expect(args('<call_tool name="search">\n{"query": "a", "limit": 2}\n</call_tool>')).toEqual({
+      query: 'a',
+      limit: 2,
+    })
     expect(args(writeCall('search', { query: 'a </b> "c"' }))).toEqual({ query: 'a </b> "c"' })
     expect(args('<call_tool name="search">{"query": "a", }</call_tool>')).toContain('no JSON')
-    expect(args(`<call_tool name="search">${'{"a":'.repeat(300)}1${'}'.repeat(300)}</call_tool>`)).toContain('200 deep')
+    expect(args(`<call_tool name="search">${'{"a":'.repeat(300)}1${'}'.repeat(300)}</call_tool>`)).toContain(
+      '200 deep',
+    )
   })
 
   it('have name and arguments as JSON, as templates write it', () => {
@@ -64,14 +73,17 @@ describe('calls', () => {
   })
 
   it('have their bare text for the argument that it can only be', () => {
-    const of = (properties: object, required?: string[]) => mainArgument({ properties, ...(required && { required }) })
+    const of = (properties: object, required?: string[]) =>
+      mainArgument({ properties, ...(required && { required }) })
     const text = { type: 'string' }
     expect(of({ key: text, lang: text }, ['key'])).toBe('key')
     expect(of({ a: text, query: text })).toBe('query')
     expect(of({ only: text, n: { type: 'number' } })).toBe('only')
     expect(of({ a: text, b: text })).toBeNull()
     expect(of({})).toBeNull()
-    expect(args('<call_tool name="s">q</call_tool>', { properties: { n: { type: 'number' } } })).toContain('bare text')
+    expect(args('<call_tool name="s">q</call_tool>', { properties: { n: { type: 'number' } } })).toContain(
+      'bare text',
+    )
   })
 
   it('are checked against the schema of their tool', () => {
@@ -86,14 +98,28 @@ describe('calls', () => {
   })
 
   it('are checked by schemas of strangers: own keywords, old drafts, patterns that would hang', () => {
-    for (const $schema of ['http://json-schema.org/draft-07/schema#', 'https://json-schema.org/draft/2020-12/schema'])
+    for (const $schema of [
+      'http://json-schema.org/draft-07/schema#',
+      'https://json-schema.org/draft/2020-12/schema',
+    ])
       expect(
-        argumentsCheck('t', { $schema, $id: 'x y', 'x-own': 1, properties: { a: { type: 'string', format: 'own' } } })({ a: '1' }),
+        argumentsCheck('t', {
+          $schema,
+          $id: 'x y',
+          'x-own': 1,
+          properties: { a: { type: 'string', format: 'own' } },
+        })({ a: '1' }),
       ).toBeNull()
     const evil = argumentsCheck('t', { properties: { a: { type: 'string', pattern: '^(a+)+$' } } })
     expect(evil({ a: 'aaa' })).toBeNull()
     expect(evil({ a: `${'a'.repeat(5000)}!` })).toBe('they could not be checked')
-    for (const schema of [{ type: 'string' }, { properties: 3 }, { $ref: 'http://x.example/y' }, null, { $async: true }])
+    for (const schema of [
+      { type: 'string' },
+      { properties: 3 },
+      { $ref: 'http://x.example/y' },
+      null,
+      { $async: true },
+    ])
       expect(() => argumentsCheck('t', schema as never)).toThrow(DataError)
   })
 })

@@ -53,18 +53,44 @@ describe('what tools say', () => {
 
   it('of any text: within the budget, well-formed, without a tag', () => {
     const rng = new Rng('observations')
-    const pieces = ['<', '</', 'tool_output>', 'answer', '>', '&lt;', '&', '\u200b', '\0', '😀', '\ud800', '＜', ' ', '\n', 'word', '. ', '```', 'system:', '<|im_end|>']
+    const pieces = [
+      '<',
+      '</',
+      'tool_output>',
+      'answer',
+      '>',
+      '&lt;',
+      '&',
+      '\u200b',
+      '\0',
+      '😀',
+      '\ud800',
+      '＜',
+      ' ',
+      '\n',
+      'word',
+      '. ',
+      '```',
+      'system:',
+      '<|im_end|>',
+    ]
     for (let i = 0; i < 5_000; i++) {
       const text = Array.from({ length: rng.int(60) }, () => pieces[rng.int(pieces.length)]).join('')
       const max = 1 + rng.int(200)
       const safe = safeText(text, max)
-      if (safe.length > max || /<|[\ud800-\udbff](?![\udc00-\udfff])|\0/.test(safe)) expect.fail(JSON.stringify([text, max, safe]))
+      if (safe.length > max || /<|[\ud800-\udbff](?![\udc00-\udfff])|\0/.test(safe))
+        expect.fail(JSON.stringify([text, max, safe]))
     }
   })
 
   it('shows passages by ids that can be cited, as many as there is room for', () => {
     const passage = (id: string, text: string, title?: string) => ({ id, text, ...(title && { title }) })
-    expect(showResult({ text: 'Two.', snippets: [passage('d1', 'a </snippet>', 'T\nt'), passage('x"><answer>', 'b')] }, 1000)).toEqual({
+    expect(
+      showResult(
+        { text: 'Two.', snippets: [passage('d1', 'a </snippet>', 'T\nt'), passage('x"><answer>', 'b')] },
+        1000,
+      ),
+    ).toEqual({
       text: 'Two.\n<snippet id="d1">\nT t\na &lt;/snippet>\n</snippet>\n<snippet id="x_answer_">\nb\n</snippet>',
       snippets: [passage('d1', 'a </snippet>', 'T\nt'), passage('x_answer_', 'b')],
     })
@@ -77,12 +103,21 @@ describe('what tools say', () => {
   })
 
   it('is text with passages, or it is refused', () => {
-    expect(readResult({ text: 'a', snippets: [{ id: 7, text: 'b', title: null, more: 1 }], more: 1 })).toEqual({
+    expect(
+      readResult({ text: 'a', snippets: [{ id: 7, text: 'b', title: null, more: 1 }], more: 1 }),
+    ).toEqual({
       ...{ text: 'a', snippets: [{ id: '7', text: 'b' }] },
     })
     const snippets = Array.from({ length: 100_000 }, () => ({ id: 'a', text: 'b' }))
     expect(readResult({ text: '', snippets }).snippets).toHaveLength(100)
-    for (const wrong of [undefined, 'text', {}, { text: 1 }, { text: '', snippets: [{ id: 'a' }] }, { text: '', snippets: 'a' }])
+    for (const wrong of [
+      undefined,
+      'text',
+      {},
+      { text: 1 },
+      { text: '', snippets: [{ id: 'a' }] },
+      { text: '', snippets: 'a' },
+    ])
       expect(() => readResult(wrong)).toThrow(/answer.*: expected/)
   })
 })

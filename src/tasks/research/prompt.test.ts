@@ -6,7 +6,11 @@ const tools = [
   {
     name: 'snippet_search',
     description: 'Finds passages of papers.',
-    parameters: { type: 'object', properties: { query: { type: 'string' }, limit: { type: 'integer' } }, required: ['query'] },
+    parameters: {
+      type: 'object',
+      properties: { query: { type: 'string' }, limit: { type: 'integer' } },
+      required: ['query'],
+    },
   },
   { name: 'clock', description: 'Tells the time.', parameters: { type: 'object' } },
 ]
@@ -16,8 +20,20 @@ describe("the agent's prompt (spec appendix A)", () => {
     const text = agentInstructions({ tools, rules: { maxCalls: 4, maxBreaks: 1 } })
     for (const part of [
       ...['research agent', 'Match your effort', '\\boxed{', 'markdown', 'Phase 1', 'Phase 2'],
-      ...['<deep_analysis>', '<rubric>', '<research_plan>', '<state_evaluation>', '<rubric_review>', '<writing_plan>'],
-      ...['<cite id="ID">', 'at most 4 calls', 'Begin every turn with <think>', 'The first turn ends with a call'],
+      ...[
+        '<deep_analysis>',
+        '<rubric>',
+        '<research_plan>',
+        '<state_evaluation>',
+        '<rubric_review>',
+        '<writing_plan>',
+      ],
+      ...[
+        '<cite id="ID">',
+        'at most 4 calls',
+        'Begin every turn with <think>',
+        'The first turn ends with a call',
+      ],
       '- snippet_search(query: string, limit?: integer): Finds passages of papers.\n  <call_tool name="snippet_search">query</call_tool>',
       '- clock(): Tells the time.\n  <call_tool name="clock">{...}</call_tool>',
     ])

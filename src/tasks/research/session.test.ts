@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
-import { decideTurn, DEFAULT_RULES, turnRulesSchema } from './protocol.ts'
+import { DEFAULT_RULES, decideTurn, turnRulesSchema } from './protocol.ts'
 import { ResearchSession } from './session.ts'
 import type { Tool } from './tool.ts'
 import { ToolBox } from './tool-box.ts'
@@ -14,11 +14,12 @@ const SEARCH: Tool = {
     return { text: `about ${query}`, snippets: [{ id: `d-${query}`, text: 'passage' }] }
   },
 }
-const call = (query: string, name = 'search') => `<think>t</think><call_tool name="${name}">${query}</call_tool>`
+const call = (query: string, name = 'search') =>
+  `<think>t</think><call_tool name="${name}">${query}</call_tool>`
 const ANSWER = '<think>t</think><review>r</review><answer>x</answer>'
 
-const session = (rules = {}) =>
-  new ResearchSession(new ToolBox([SEARCH]), { rules: { ...DEFAULT_RULES, ...rules } })
+const BOX = new ToolBox([SEARCH])
+const session = (rules = {}) => new ResearchSession(BOX, { rules: { ...DEFAULT_RULES, ...rules } })
 
 describe('turn rules (spec 5.1)', () => {
   const rule = (turn: string, calls = 1, searches = 1) => {
@@ -89,7 +90,9 @@ describe('a session', () => {
   it('says which call was the last, and runs none after it', async () => {
     const agent = session({ maxCalls: 2 })
     expect(((await agent.reply(call('a'))) as { text: string }).text).not.toContain('last')
-    expect(((await agent.reply(call('b'))) as { text: string }).text).toMatch(/\[This was the last of 2 calls/)
+    expect(((await agent.reply(call('b'))) as { text: string }).text).toMatch(
+      /\[This was the last of 2 calls/,
+    )
     const refused = await agent.reply(call('c'))
     expect(refused).toMatchObject({ kind: 'notice', rule: 'too-many-calls' })
     expect((refused as { text: string }).text).toContain('all 2 calls are used up')
@@ -126,11 +129,20 @@ describe('a session', () => {
     const rng = new Rng('turns')
     const pieces = [
       ...['<think>', '</think>', '<call_tool name="search">', '</call_tool>', '<tool_call>', '</tool_call>'],
-      ...['<answer>', '</answer>', '<tool_output>', '<call_tool>', '<call_tool name="</answer>">', '{"query": "', '"}'],
+      ...[
+        '<answer>',
+        '</answer>',
+        '<tool_output>',
+        '<call_tool>',
+        '<call_tool name="</answer>">',
+        '{"query": "',
+        '"}',
+      ],
       ...['{"name": "search", "arguments": ', '}', 'a', ' ', '\0', '\ud800', '<|im_end|>', 'die'],
+      ...[call('a'), call('a', 'find'), ANSWER],
     ]
     const kinds = new Set<string>()
-    for (let i = 0; i < 2_000; i++) {
+    for (let i = 0; i < 1_000; i++) {
       const agent = session({ maxBreaks: 50 })
       for (let turn = 0; turn < 3; turn++) {
         const text = Array.from({ length: rng.int(12) }, () => pieces[rng.int(pieces.length)]).join('')
@@ -140,6 +152,14 @@ describe('a session', () => {
         if (/<(?!\/?snippet[ >])/.test(reply.text)) expect.fail(JSON.stringify([text, reply]))
       }
     }
-    expect([...kinds].sort()).toEqual(['bad-arguments', 'failed', 'notice', 'output', 'over', 'unknown-tool', 'unreadable'])
+    expect([...kinds].sort()).toEqual([
+      'bad-arguments',
+      'failed',
+      'notice',
+      'output',
+      'over',
+      'unknown-tool',
+      'unreadable',
+    ])
   })
 })

@@ -63,9 +63,7 @@ describe('stages of a trajectory (spec 5.1)', () => {
   })
 
   it('without a plan: all up to the review is research', () => {
-    const { plan, research, review, problems } = parsed(
-      `<think>a</think>${CALL}${OUT}${REVIEW}${ANSWER}`,
-    )
+    const { plan, research, review, problems } = parsed(`<think>a</think>${CALL}${OUT}${REVIEW}${ANSWER}`)
     expect([plan, research, review]).toEqual(['', `<think>a</think>${CALL}`, REVIEW])
     expect(problems).toEqual(['missing-plan'])
   })
@@ -249,7 +247,17 @@ describe('stages of any text', () => {
     ...['think', 'structured_plan', 'state_evaluation', 'review', 'answer', 'tool_output', 'rubric'].flatMap(
       name => [`<${name}>`, `</${name}>`, `<${name}>x</${name}>`],
     ),
-    ...['<call_tool name="s">', '</call_tool>', CALL, OUT, PLAN, REVIEW, ANSWER, '<tool_call>', '</tool_call>'],
+    ...[
+      '<call_tool name="s">',
+      '</call_tool>',
+      CALL,
+      OUT,
+      PLAN,
+      REVIEW,
+      ANSWER,
+      '<tool_call>',
+      '</tool_call>',
+    ],
     ...['<', '>', '</', ' ', '\n', 'word', 'é', '😀', '&lt;', '<answer ', '<|im_end|>', '\0'],
   ]
 
@@ -300,10 +308,16 @@ describe('stages of any text', () => {
     const rounds = 1 + rng.int(4)
     const words = () => pick('', 'a b', '\n', 'x < y', '5 > 4 & é😀')
     const think = () => `<think>${words()}</think>${pick('', '\n')}`
-    const said = () => `${pick('', '\n')}<tool_output>${pick('', 'k=v', '<b>', '&lt;answer>', '</think>', '<answer>')}</tool_output>\n`
+    const said = () =>
+      `${pick('', '\n')}<tool_output>${pick('', 'k=v', '<b>', '&lt;answer>', '</think>', '<answer>')}</tool_output>\n`
     const parts = [pick(`${think()}<structured_plan>${words()}</structured_plan>`, think())]
     for (let round = 0; round < rounds; round++) {
-      if (round > 0) parts.push(think(), `<state_evaluation>${words()}</state_evaluation>`, pick('', `<structured_plan>${words()}</structured_plan>`))
+      if (round > 0)
+        parts.push(
+          think(),
+          `<state_evaluation>${words()}</state_evaluation>`,
+          pick('', `<structured_plan>${words()}</structured_plan>`),
+        )
       parts.push(`<call_tool name="s">${words()}</call_tool>`, said())
     }
     parts.push(pick(think(), ''), pick(`<review>${words()}</review>`, ''), `<answer>${words()}</answer>`)
@@ -324,9 +338,17 @@ describe('stages of any text', () => {
   it('takes time that grows with the text alone', () => {
     const size = 1_000_000
     const hostile = [
-      ...['<think>', '</think>', '<answer', '<tool_output>', '</tool_output>', '<', '<call_tool ', ' ', CALL].map(
-        piece => piece.repeat(size / piece.length),
-      ),
+      ...[
+        '<think>',
+        '</think>',
+        '<answer',
+        '<tool_output>',
+        '</tool_output>',
+        '<',
+        '<call_tool ',
+        ' ',
+        CALL,
+      ].map(piece => piece.repeat(size / piece.length)),
       `${'<think>'.repeat(size / 16)}${'</think>'.repeat(size / 16)}`,
       `${'<call_tool name="'.repeat(size / 20)}>`,
       OUT.repeat(size / OUT.length),

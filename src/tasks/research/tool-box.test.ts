@@ -167,7 +167,11 @@ describe('a tool box', () => {
       'Error: This call cannot be used: it is not closed.',
     )
     expect(call).not.toHaveBeenCalled()
-    expect(tools.counts).toMatchObject({ unknownTools: 2, unreadable: 1, total: { calls: 0, badArguments: 1 } })
+    expect(tools.counts).toMatchObject({
+      unknownTools: 2,
+      unreadable: 1,
+      total: { calls: 0, badArguments: 1 },
+    })
   })
 
   it('lists tools, descriptions of strangers made harmless, and closes all of them', async () => {
@@ -189,7 +193,10 @@ describe('a tool box', () => {
   })
 
   it('refuses tools that it could not call', () => {
-    const of = (...tools: Tool[]) => () => new ToolBox(tools)
+    const of =
+      (...tools: Tool[]) =>
+      () =>
+        new ToolBox(tools)
     expect(of()).toThrow(ConfigError)
     expect(of(tool(never), tool(never))).toThrow('one tool of this name, got two')
     expect(of(tool(never, { name: 'a b' }))).toThrow('name: expected 1 to 64 letters')
