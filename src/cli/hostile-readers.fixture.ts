@@ -298,6 +298,13 @@ export const readers = (sandbox: Sandbox, model: string, judge: string): Reader[
       json: true,
     },
     {
+      name: 'verify stages',
+      endings: rows,
+      args: file => ['verify', 'stages', file],
+      good: { text: '<think>a</think><structured_plan>b</structured_plan><answer>c</answer>' },
+      json: true,
+    },
+    {
       name: 'verify logic',
       oneOf: 6,
       endings: rows,

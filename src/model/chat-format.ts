@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { CheckpointError } from '../util/errors.ts'
-import { type ChatTemplate, loadChatTemplate } from './chat-template.ts'
+import { type ChatMessage, type ChatTemplate, loadChatTemplate, type RenderOptions } from './chat-template.ts'
 import { loadConfig } from './checkpoint.ts'
 import type { ModelConfig } from './config.ts'
 import { adapterBase, isAdapterFolder } from './lora-files.ts'
@@ -30,6 +30,10 @@ interface Turn {
 export interface ChatFormat {
   /** Tokens of a conversation, ending where the assistant's turn begins. */
   encode(messages: readonly Turn[]): number[]
+  /** A conversation as the template writes it, tools and calls included. @throws DataError where it refuses them */
+  render(messages: readonly ChatMessage[], options?: RenderOptions): string
+  /** Tokens of what `render` wrote, from the start of a conversation. */
+  encodeRendered(text: string): number[]
   /** Tokens of a text alone. */
   tokens(text: string): number[]
   /** A response without special tokens, with the place of every token in it. */
@@ -94,22 +98,26 @@ export const chatFormat = (
   template: ChatTemplate,
   config: Pick<ModelConfig, 'eosTokenIds' | 'maxPositions'>,
   { addSpecialTokens = false }: { addSpecialTokens?: boolean } = {},
-): ChatFormat => ({
-  encode: messages =>
-    tokenizer.encode(
-      template.render(
-        messages.map(({ role, content }) => ({ role, content })),
-        { addGenerationPrompt: true },
+): ChatFormat => {
+  const encodeRendered = (text: string) => tokenizer.encode(text, { addSpecialTokens })
+  return {
+    encode: messages =>
+      encodeRendered(
+        template.render(
+          messages.map(({ role, content }) => ({ role, content })),
+          { addGenerationPrompt: true },
+        ),
       ),
-      { addSpecialTokens },
-    ),
-  tokens: text => tokenizer.encode(text),
-  read: tokens => decodeWithOffsets(tokenizer, Array.from(tokens)),
-  answer: tokens => withoutThinking(tokenizer.decode(Array.from(tokens))),
-  show: tokens => tokenizer.decode(Array.from(tokens), { keepSpecialTokens: true }),
-  stopTokens: stopTokensOf(config, tokenizer),
-  maxPositions: config.maxPositions,
-})
+    render: (messages, options) => template.render(messages, options),
+    encodeRendered,
+    tokens: text => tokenizer.encode(text),
+    read: tokens => decodeWithOffsets(tokenizer, Array.from(tokens)),
+    answer: tokens => withoutThinking(tokenizer.decode(Array.from(tokens))),
+    show: tokens => tokenizer.decode(Array.from(tokens), { keepSpecialTokens: true }),
+    stopTokens: stopTokensOf(config, tokenizer),
+    maxPositions: config.maxPositions,
+  }
+}
 
 /**
  * @param setting that names `other`, for messages

@@ -5,14 +5,18 @@ import type { Io } from '../io.ts'
 import { addVerifyInstructions } from './instructions.ts'
 import { addVerifyLogic } from './logic.ts'
 import { addVerifyMath } from './math.ts'
+import { addVerifyStages } from './stages.ts'
 
 /** Adds `gradus verify` to the program. `done` receives the exit code. */
 export const addVerifyCommand = (program: Command, io: Io, done: (code: number) => void): void => {
   const verify = program
     .command('verify')
-    .summary('check answers, instructions or reasoning by rule')
-    .description('Checks responses without a model: logic by a solver, mathematics, instructions.')
+    .summary('check answers, instructions, reasoning or stages by rule')
+    .description(
+      'Checks responses without a model: logic by a solver, mathematics, instructions, stages of research.',
+    )
   addVerifyLogic(verify, io, done)
   addVerifyMath(verify, io, done)
   addVerifyInstructions(verify, io, done)
+  addVerifyStages(verify, io, done)
 }

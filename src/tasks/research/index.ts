@@ -1,0 +1,94 @@
+/** @file Research agents: the protocol of their texts, stages, tools, and the world that they act in. */
+
+export {
+  type AgentFormat,
+  type ChatAgentFormat,
+  type ChatAgentOptions,
+  chatAgentFormat,
+  toolFormOf,
+} from './agent-format.ts'
+export { CallFault, readCall, type WrittenCall, writeCall } from './calls.ts'
+export { answerText, ownRubrics, type Part, partsOf } from './contents.ts'
+export { type Element, elementsOf, observationsByTag, type TextSpan } from './elements.ts'
+export {
+  mostTurns,
+  type ResearchEpisode,
+  ResearchWorld,
+  type ResearchWorldOptions,
+  readRollout,
+  rolloutStages,
+} from './environment.ts'
+export { clip, safeText, showResult, writeObservation } from './observation.ts'
+export { type Problem, type ProblemKind, problemText } from './problems.ts'
+export {
+  type AgentPromptOptions,
+  agentInstructions,
+  agentMessages,
+  type CallForm,
+  type PromptPart,
+} from './prompt.ts'
+export {
+  type BrokenRule,
+  DEFAULT_RULES,
+  type Decision,
+  decideTurn,
+  lastCallNotice,
+  ruleNotice,
+  type TurnRules,
+  type TurnState,
+  turnRulesSchema,
+} from './protocol.ts'
+export {
+  demonstrationPieces,
+  normalizeTrajectory,
+  REJECTIONS,
+  type RecordedRound,
+  type RecordedTrajectory,
+  type Rejection,
+  type RejectionOptions,
+  rejectionsOf,
+  type Selection,
+  selectTrajectories,
+} from './rejection.ts'
+export {
+  ResearchSession,
+  type SessionCounts,
+  type SessionOptions,
+  type SessionReply,
+  XML_NAMES,
+} from './session.ts'
+export {
+  DEFAULT_MAX_CALLS,
+  parseTrajectory,
+  STAGES,
+  type Stage,
+  type StageOptions,
+  type StageSpan,
+  stageText,
+  type Trajectory,
+} from './stages.ts'
+export {
+  observationsByMask,
+  parseRollout,
+  type RolloutText,
+  rolloutText,
+  stagesOfTokens,
+} from './token-stages.ts'
+export {
+  type CallOutcome,
+  type JsonSchema,
+  type Observation,
+  reachedTool,
+  type Snippet,
+  type Tool,
+  type ToolArguments,
+  type ToolResult,
+} from './tool.ts'
+export {
+  TOOL_BOX_DEFAULTS,
+  ToolBox,
+  type ToolBoxCounts,
+  type ToolBoxOptions,
+  type ToolCounts,
+} from './tool-box.ts'
+export { type VerifiedStages, verifyStagesRow } from './verify.ts'
