@@ -2,7 +2,7 @@
 
 import { RubricBank } from '../memory/bank.ts'
 import type { Embedder } from '../memory/embedder.ts'
-import { median } from '../util/robust.ts'
+import { median } from '../util/statistics.ts'
 import { Rng } from '../util/rng.ts'
 import { figureTable, type OnProgress } from './figure-table.ts'
 
