@@ -90,6 +90,20 @@ describe('criteria of stages', () => {
     })
   })
 
+  it('of any pieces give levels', () => {
+    const rng = new Rng('any pieces')
+    for (let i = 0; i < 2000; i++) {
+      const tokens = Array.from({ length: rng.int(60) }, () => rng.int(180))
+      const trajectory = readTrajectory(
+        piecesOf(
+          tokens,
+          tokens.map(() => rng.int(2)),
+        ),
+      )
+      for (const level of Object.values(levels({ question, trajectory }))) expect([0, 1, 2]).toContain(level)
+    }
+  })
+
   it('of nothing give nothing', () => {
     const own = levels(attemptOf([]))
     for (const { id, worth, negative } of STAGE_CRITERIA)

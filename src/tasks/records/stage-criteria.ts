@@ -2,7 +2,7 @@
 
 import type { Level, Stage } from '../../grade/evolving/index.ts'
 import type { Call, Trajectory } from './trajectory.ts'
-import { answerOf, fieldName, type RecordsQuestion, truthOf } from './world.ts'
+import { answerOf, fieldName, type RecordsQuestion, type Relation, truthOf } from './world.ts'
 
 /** What is known of an attempt when a stage is judged. */
 export interface Attempt {
@@ -33,8 +33,16 @@ const fieldsOf = (question: RecordsQuestion) => truthOf(question).map(({ field }
 const planned = ({ trajectory: { plan } }: Attempt): string[] =>
   plan?.fields.map(({ first }) => fieldName(first)) ?? []
 
-/** Calls of the chain that found what holds. */
-const found = ({ calls }: Trajectory) => calls.filter(({ output }) => output.kind === 'found')
+/** A call that found what holds. */
+interface Finding {
+  relation: Relation
+  record: number
+}
+
+const found = ({ calls }: Trajectory): Finding[] =>
+  calls.flatMap(({ field, output }) =>
+    field !== null && output.kind === 'found' ? [{ relation: field.relation, record: output.record }] : [],
+  )
 
 const failed = ({ output }: Call) => output.kind === 'none' || output.kind === 'old'
 const asked = ({ person, field }: Call) => `${person}/${field && fieldName(field)}`
@@ -68,12 +76,7 @@ const retried = ({ trajectory: { calls } }: Attempt): { met: number; of: number 
 
 /** Records of what held on the way, and what a review says of each relation. */
 const ticked = ({ question, trajectory }: Attempt) => {
-  const by = new Map(
-    found(trajectory).map(({ field, output }) => [
-      field!.relation,
-      output.kind === 'found' ? output.record : null,
-    ]),
-  )
+  const by = new Map(found(trajectory).map(({ relation, record }) => [relation, record]))
   const review = trajectory.review ?? []
   const right = question.relations.filter(relation => {
     const tick = review.find(own => own.relation === relation)
@@ -86,7 +89,7 @@ const ticked = ({ question, trajectory }: Attempt) => {
 }
 
 const citedOf = ({ trajectory }: Attempt) => {
-  const records = found(trajectory).flatMap(({ output }) => (output.kind === 'found' ? [output.record] : []))
+  const records = found(trajectory).map(({ record }) => record)
   const cites = trajectory.answer?.cites ?? []
   return { records, cites, met: records.filter(record => cites.includes(record)).length }
 }
@@ -176,7 +179,7 @@ export const STAGE_CRITERIA: readonly StageCriterion[] = [
     description: 'Records that hold were found for all relations of the question, one after the other.',
     level: attempt => {
       const of = attempt.question.relations.length
-      const relations = new Set(found(attempt.trajectory).map(({ field }) => field!.relation))
+      const relations = new Set(found(attempt.trajectory).map(({ relation }) => relation))
       return isWhole(attempt)
         ? 2
         : share(attempt.question.relations.filter(own => relations.has(own)).length, of + 1)
