@@ -1,0 +1,106 @@
+/** @file Configuration of the rubricem recipe; defaults are those of the paper where it gives them, of spec 5 where it is silent. */
+
+import { z } from 'zod'
+import { evolvingSchema } from '../../grade/evolving/index.ts'
+import { ACCEPT_THRESHOLD, memorySchema, UTILITIES, WINDOW_STEPS } from '../../memory/index.ts'
+import { pipelinedPolicySchema } from '../../policy/open.ts'
+import { DEFAULT_LAMBDA, lambdaSchema } from '../../rl/stage-credit.ts'
+import {
+  advantageSchema,
+  lossSettingSchema,
+  modelSchema,
+  reinforcementShape,
+  rolloutSchema,
+} from '../../train/config.ts'
+
+const share = z.number().min(0).max(1)
+const size = z.int().positive()
+
+const creditSchema = z.strictObject({
+  /** `stages`: SS-GRPO. `terminal`: answer-only GRPO, the answer's reward for every token (Baseline-RL). */
+  mode: z.enum(['stages', 'terminal']).default('stages'),
+  /** How much stage k hears of the reward of stage j (spec 5.3). */
+  lambda: lambdaSchema.default(DEFAULT_LAMBDA.map(row => [...row])),
+  /** Rollouts of which only the answer's reward is known: its share of that, or nothing. */
+  failed: z.enum(['terminal', 'leave-out']).default('terminal'),
+})
+
+const reflectionSchema = z.strictObject({
+  /** False: no reflections at all. */
+  enabled: z.boolean().default(true),
+  /** Candidates a question (m). */
+  candidates: size.default(8),
+  temperature: z.number().positive().default(0.7),
+  maxTokens: size.default(40),
+  /** What makes one number of a judge's scores: the prompt's weights, or Algorithm 1's (spec 5.4). */
+  utility: z.enum(UTILITIES).default('d62'),
+  /** Least utility that goes into the bank. */
+  acceptThreshold: z.number().default(ACCEPT_THRESHOLD),
+  /** Learn from reflections at all; false: they fill the bank, by the policy as it is. */
+  learn: z.boolean().default(true),
+  /** Learn from a step's reflections in the step after it, while that samples (spec 5.5); false: at once. */
+  deferred: z.boolean().default(true),
+  /** A negative control: lessons that are kept say nothing that is true but by chance. */
+  placebo: z.boolean().default(false),
+})
+
+const recordsTaskSchema = z.strictObject({
+  kind: z.literal('records'),
+  /** Fewest and most look-ups that a question needs. */
+  hops: z.strictObject({ min: size.default(2), max: size.max(6).default(4) }).prefault({}),
+  /** Look-ups that an agent may make. */
+  calls: size.default(6),
+  /** False: agents without plan and review. */
+  scaffold: z.boolean().default(true),
+  /** Questions of training; null: new ones without end. */
+  pool: size.nullable().default(null),
+})
+
+const scriptedJudgeSchema = z.strictObject({
+  kind: z.literal('scripted'),
+  /** Chance that a proposed rubric is a sound one. */
+  sound: share.default(0.7),
+  /** Chance that it is one on which the rollouts differ. */
+  discerning: share.default(0.7),
+  /** Chances that a level is turned round, and that it moves by one; of the stages named. */
+  flipRate: share.default(0),
+  levelRate: share.default(0),
+  noisyStages: z.array(z.literal([1, 2, 3, 4])).default([1, 2, 3, 4]),
+  /** Chance that the scoring of a rollout fails. */
+  failRate: share.default(0),
+})
+
+const evaluationSchema = z.strictObject({
+  every: z.int().min(0).default(20),
+  problems: size.default(500),
+  problemsAtStart: size.optional(),
+  problemsBetween: size.default(200),
+  samples: size.default(1),
+  temperature: z.number().min(0).default(1),
+  /** Also with memory at the start and the end: lessons of a first attempt, of a similar question, and of nothing. */
+  reuse: z.boolean().default(true),
+})
+
+export const rubricemSchema = z.strictObject({
+  recipe: z.literal('rubricem').default('rubricem'),
+  ...reinforcementShape,
+  policy: pipelinedPolicySchema.prefault({}),
+  model: modelSchema.omit({ shape: true }).prefault({}),
+  task: recordsTaskSchema.prefault({ kind: 'records' }),
+  judge: scriptedJudgeSchema.prefault({ kind: 'scripted' }),
+  evolving: evolvingSchema.prefault({}),
+  credit: creditSchema.prefault({}),
+  advantage: advantageSchema.prefault({}),
+  reflection: reflectionSchema.prefault({}),
+  memory: memorySchema.prefault({ kind: 'bank' }),
+  /** Fresh batches of a window, which are then repeated (spec 5.5). */
+  window: z
+    .strictObject({ steps: size.default(WINDOW_STEPS), reflectOnRepeat: z.boolean().default(false) })
+    .prefault({}),
+  loss: lossSettingSchema.prefault('trl:grpo'),
+  rollout: rolloutSchema.prefault({ prompts: 16, samples: 8, maxTokens: 48 }),
+  pipeline: z.boolean().default(false),
+  evaluation: evaluationSchema.prefault({}),
+})
+
+export type RubricemConfig = z.output<typeof rubricemSchema>

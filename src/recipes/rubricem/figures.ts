@@ -1,0 +1,52 @@
+/** @file What a step says of memory and reflections in metrics.jsonl. */
+
+import type { Json, Retrieval, WindowStep } from '../../memory/index.ts'
+import type { MetricsRow } from '../../runs/rows.ts'
+import { mean } from '../../util/descriptive.ts'
+import type { Reflections } from './reflections.ts'
+
+type Figures = Omit<MetricsRow, 'step'>
+
+const average = (values: readonly number[]): number | null => (values.length > 0 ? mean(values) : null)
+
+/** How a step's questions were looked up, and how large the bank is. */
+export const memoryFigures = (
+  { phase }: WindowStep,
+  retrievals: readonly Retrieval[],
+  bankSize: number,
+  fallbacks: number,
+): Figures => {
+  const scores = retrievals.flatMap(({ items }) =>
+    items.flatMap(({ how, score }) => (how === 'cross' ? [score] : [])),
+  )
+  return {
+    bankSize,
+    repeats: Number(phase === 'repeat'),
+    referred: average(retrievals.map(({ items }) => Number(items.length > 0))),
+    references: average(retrievals.map(({ items }) => items.length)),
+    fallbacks,
+    similarity: average(scores),
+  }
+}
+
+/** What came of a step's reflections. */
+export const reflectionFigures = <Question, Takeaways extends Json>({
+  candidates,
+  accepted,
+}: Reflections<Question, Takeaways>): Figures => {
+  const all = candidates.flat()
+  const rewards = all.flatMap(({ reward }) => (reward === null ? [] : [reward]))
+  const scores = all.flatMap(({ grade }) => (grade.scores === null ? [] : [grade.scores]))
+  return {
+    reflectionReward: average(rewards),
+    reflectionValid: average(all.map(({ grade }) => Number(grade.lessons !== null))),
+    reflectionUnjudged: all.filter(({ reward }) => reward === null).length,
+    reflectionsAccepted: candidates.length === 0 ? null : accepted.length / candidates.length,
+    acceptedUtility: average(accepted.map(({ reflection }) => reflection.u)),
+    reflectionScores: {
+      diagnosticAccuracy: average(scores.map(own => own.diagnosticAccuracy)),
+      specificity: average(scores.map(own => own.specificity)),
+      scopeAndBalance: average(scores.map(own => own.scopeAndBalance)),
+    },
+  }
+}

@@ -1,0 +1,59 @@
+/** @file A rollout of either role as it is kept for reading. */
+
+import type { JudgedGroup } from '../../grade/evolving/index.ts'
+import type { Json } from '../../memory/index.ts'
+import type { Credited } from '../../rl/rollout.ts'
+import type { RolloutRow } from '../../runs/rows.ts'
+import { rolloutFields } from '../../train/lesson-rows.ts'
+import type { Reflected, ReflectionGrade } from './reflections.ts'
+import type { ResearchTask, StagedRead } from './research-task.ts'
+
+/** An agent's rollout with its levels on every rubric; met is what is there in full, unmet what is not there at all. */
+export const agentRow = <Question, Takeaways extends Json>(
+  task: ResearchTask<Question, Takeaways>,
+  step: number,
+  item: Credited<Question, StagedRead>,
+  judged: readonly JudgedGroup[],
+): RolloutRow => {
+  const { problem, rollout, parts, grade } = item
+  const name = task.name(problem)
+  const group = judged.find(({ key }) => key === name)
+  const own = group?.rollouts.find(({ rollout: { key } }) => key === rollout.key)
+  return {
+    ...rolloutFields(step, item),
+    problemId: name,
+    prompt: task.question(problem),
+    response: task.text(rollout),
+    parts,
+    flags: {
+      ...(grade.wellFormed ? {} : { unformatted: 1 }),
+      ...(rollout.sampledFrom ? { referred: 1 } : {}),
+    },
+    verdicts: (group?.rubrics ?? []).map(({ id, stage, sign, title }) => {
+      const level = own?.scores[id]?.level ?? null
+      return {
+        criterionId: `${stage}.${title}`,
+        met: level === null || level === 1 ? null : (level === 2) === (sign === 'positive'),
+        explanation: level === null ? 'no level was given' : `level ${level} of 2`,
+        source: 'model' as const,
+      }
+    }),
+  }
+}
+
+/** A candidate reflection; its question is that of the attempt. */
+export const reflectorRow = <Question, Takeaways extends Json>(
+  task: ResearchTask<Question, Takeaways>,
+  step: number,
+  item: Credited<Reflected<Question>, ReflectionGrade<Takeaways>>,
+): RolloutRow => {
+  const { problem, grade, parts } = item
+  return {
+    ...rolloutFields(step, item),
+    problemId: task.name(problem.question),
+    prompt: `${task.question(problem.question)}\n\n${task.text(problem.attempt)}`,
+    response: grade.lessons === null ? task.text(item.rollout) : task.lessonsText(grade.lessons),
+    parts,
+    ...(grade.lessons === null && { flags: { unformatted: 1 } }),
+  }
+}
