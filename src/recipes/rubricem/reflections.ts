@@ -74,7 +74,7 @@ export interface Reflections<Question, Takeaways extends Json = Json> {
 
 /** Gate and rewards of a step's candidates. */
 export const rewardReflections = <Question, Takeaways extends Json>(
-  task: Pick<ResearchTask<Question, Takeaways>, 'question'>,
+  task: Pick<ResearchTask<Question, Takeaways>, 'question' | 'kept'>,
   groups: Groups<Candidate<Question, Takeaways>>,
   { utility, acceptThreshold }: Pick<RubricemConfig['reflection'], 'utility' | 'acceptThreshold'>,
   step: number,
@@ -87,8 +87,8 @@ export const rewardReflections = <Question, Takeaways extends Json>(
       acceptThreshold,
     )
     if (gated.accepted !== null) {
-      const { problem, grade } = group[gated.accepted]
-      const { rubrics, takeaways } = grade.lessons!
+      const { problem, grade, rollout } = group[gated.accepted]
+      const { rubrics, takeaways } = task.kept(problem.question, grade.lessons!, rollout.key)
       const question = task.question(problem.question)
       accepted.push({
         question: problem.question,

@@ -5,7 +5,6 @@ import type { StagedRollout, StageRubric } from '../../grade/evolving/index.ts'
 import type { Json, ReflectionScores, Retrieval } from '../../memory/index.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Rollout } from '../../rl/rollout.ts'
-import type { Scores } from '../../runs/rows.ts'
 import type { Environment, TurnLimits } from '../../train/environment.ts'
 
 /** What a reflection says, in the task's own shape. */
@@ -45,12 +44,14 @@ export interface ResearchTask<Question, Takeaways extends Json = Json> {
   reflectorStopTokens: readonly number[]
   /** What a reflector wrote; null where it is not in the format. */
   readReflection(tokens: ArrayLike<number>): Lessons<Takeaways> | null
+  /** Lessons as the bank keeps them; `key` names the candidate. */
+  kept(question: Question, lessons: Lessons<Takeaways>, key: string): Lessons<Takeaways>
   /** How lessons look in rows and reports. */
   lessonsText(lessons: Lessons<Takeaways>): string
   /** Checks the takeaways that a file of a bank holds. */
   takeaways?: z.ZodType<Takeaways>
   /** What is known of a rollout for certain, by name; the first one is the task's score. Absent: what the judge says. */
-  truth?(question: Question, rollout: Rollout): Scores
+  truth?(question: Question, rollout: Rollout): Record<string, number>
 }
 
 /** A candidate reflection that is to be judged, with all that its judge is told (spec 5.4). */

@@ -127,8 +127,8 @@ export const lookUp = (archive: Archive, person: string, { relation, ending }: F
   return { record: 1 + rng.int(RECORDS), person: rng.pick(others), old }
 }
 
-/** The name of a field. */
-export interface Field {
+/** The name of a field; plain JSON, as memory keeps it. */
+export type Field = {
   relation: Relation
   ending: Ending
 }
