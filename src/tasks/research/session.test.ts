@@ -139,7 +139,7 @@ describe('a session', () => {
         '"}',
       ],
       ...['{"name": "search", "arguments": ', '}', 'a', ' ', '\0', '\ud800', '<|im_end|>', 'die'],
-      ...[call('a'), call('a', 'find'), ANSWER],
+      ...[call('a'), call('die'), call('a', 'find'), ANSWER],
     ]
     const kinds = new Set<string>()
     for (let i = 0; i < 1_000; i++) {

@@ -218,7 +218,7 @@ describe('stages of a trajectory (spec 5.1)', () => {
     expect([research, review, answer]).toEqual([forged.slice(PLAN.length), REVIEW, ANSWER])
     expect(problems).toContain('forged-output')
     // A tag that would run from one into the other is none.
-    const split = '<ans' + 'wer>' + ANSWER
+    const split = `<answer>${ANSWER}`
     expect(parsed(split, { observations: [{ start: 4, end: 8 }] }).research).toBe('<ans')
   })
 

@@ -59,7 +59,6 @@ describe('a tool box', () => {
             throw new Error('trap')
           },
         }) as never,
-      (() => ({ then: (_: unknown, no: (e: Error) => void) => no(new Error('then')) })) as never,
     ]
     for (const [i, death] of deaths.entries()) {
       const tools = box(death)
