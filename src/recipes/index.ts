@@ -6,9 +6,11 @@ import type { RecipeEntry } from './common/recipe.ts'
 import { learnedVerifier } from './learned-verifier/entry.ts'
 import { logicColdStart } from './logic-cold-start/entry.ts'
 import { logicRubricStart } from './logic-rubric-start/entry.ts'
+import { recordsColdStart } from './records-cold-start/entry.ts'
 import { ritEntry } from './rit/entry.ts'
 import { rlcerEntry } from './rlcer/entry.ts'
 import { rubricAsRewardEntry } from './rubric-as-reward/entry.ts'
+import { rubricemEntry } from './rubricem/entry.ts'
 import { ruscarlEntry } from './ruscarl/entry.ts'
 
 export type { RecipeEntry, RunEvents, RunOptions, RunPlan, RunResult } from './common/recipe.ts'
@@ -22,9 +24,11 @@ export {
   learnedVerifier,
   logicColdStart,
   logicRubricStart,
+  recordsColdStart,
   ritEntry as rit,
   rlcerEntry as rlcer,
   rubricAsRewardEntry as rubricAsReward,
+  rubricemEntry as rubricem,
   ruscarlEntry as ruscarl,
 }
 
@@ -35,10 +39,12 @@ export const RECIPES: Readonly<Record<string, RecipeEntry>> = Object.fromEntries
     ruscarlEntry,
     rlcerEntry,
     ritEntry,
+    rubricemEntry,
     logicColdStart,
     logicRubricStart,
     checklistColdStart,
     arithmeticColdStart,
+    recordsColdStart,
     learnedVerifier,
   ].map(entry => [entry.name, entry as unknown as RecipeEntry]),
 )

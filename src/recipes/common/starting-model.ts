@@ -11,6 +11,7 @@ import { ARITHMETIC_VOCABULARY } from '../../tasks/arithmetic/index.ts'
 import { CHECKLIST_VOCABULARY, THOUGHT_VOCABULARY } from '../../tasks/checklist/index.ts'
 import { LOGIC_RUBRIC_VOCABULARY } from '../../tasks/logic/thinking/vocabulary.ts'
 import { LOGIC_TOKENS, LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
+import { RECORDS_VOCABULARY } from '../../tasks/records/index.ts'
 import { CheckpointError } from '../../util/errors.ts'
 import { resolveShipped } from '../../util/package.ts'
 
@@ -93,6 +94,13 @@ export const assertArithmeticVocabulary = (folder: string): void =>
   assertWords(folder, ARITHMETIC_VOCABULARY, {
     task: 'the arithmetic task',
     hint: 'start from package:models/arithmetic-start, or from what `gradus train arithmetic-cold-start` makes',
+  })
+
+/** The same for records. @throws CheckpointError */
+export const assertRecordsVocabulary = (folder: string): void =>
+  assertWords(folder, RECORDS_VOCABULARY, {
+    task: 'the records task',
+    hint: 'start from package:models/records-start, or from what `gradus train records-cold-start` makes',
   })
 
 /** The same for logic with rubrics. @throws CheckpointError */

@@ -14,7 +14,6 @@ import {
   RECORDS_TOKENS,
   type RecordsQuestion,
   type Reference,
-  type ResearchOptions,
   readTrajectory,
   recordsQuestion,
   reflectionText,
@@ -24,21 +23,12 @@ import {
 } from '../../tasks/records/index.ts'
 import type { SupervisedDatum } from '../../train/supervised.ts'
 import { Rng } from '../../util/rng.ts'
+import type { RecordsPhase } from './config.ts'
 
-export interface Teacher {
-  seed: number | string
-  /** Demonstrations a step. */
-  batch: number
-  /** Share of them that a reflector writes. */
-  reflectors: number
-  /** Share of an agent's that have references. */
-  referred: number
-  /** Chance that advice is followed. */
-  heeds: number
-  /** How often an agent may try again when its answer is wrong. */
-  tries: number
-  research: ResearchOptions
-}
+export type Teacher = Pick<
+  RecordsPhase,
+  'seed' | 'batch' | 'reflectors' | 'referred' | 'heeds' | 'tries' | 'calls' | 'scaffold' | 'hops'
+>
 
 interface Attempt {
   tokens: number[]
@@ -58,14 +48,14 @@ const attemptOf = (segments: readonly Segment[], question: RecordsQuestion): Att
 const attempt = (
   question: RecordsQuestion,
   references: readonly Reference[],
-  { heeds, tries, research }: Teacher,
+  { heeds, tries, calls, scaffold }: Teacher,
   rng: Rng,
 ): Attempt => {
   const said = references.map(({ reflection }) => reflection)
   for (let i = 1; ; i++) {
     const own = rng.fork(i)
     const habits = advised(drawHabits(own), said, heeds, own)
-    const done = attemptOf(demonstrateResearch(question, said, habits, research, own), question)
+    const done = attemptOf(demonstrateResearch(question, said, habits, { calls, scaffold }, own), question)
     if (done.right || i >= tries) return done
   }
 }
@@ -120,7 +110,7 @@ export const demonstrations =
     Array.from({ length: teacher.batch }, (_, i) => {
       const index = (step - 1) * teacher.batch + i
       const rng = new Rng(`records demonstration/${teacher.seed}/${index}`)
-      const question = recordsQuestion(`cold start/${teacher.seed}/${index}`, 0)
+      const question = recordsQuestion(`cold start/${teacher.seed}/${index}`, 0, teacher)
       const role = rng.next() < teacher.reflectors ? 'reflector' : 'agent'
       return demonstrationOf(role, question, teacher, rng)
     })

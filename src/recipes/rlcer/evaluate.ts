@@ -8,16 +8,11 @@ import type { Criterion } from '../../rubric/criterion.ts'
 import type { EvalItem, EvalRow } from '../../runs/rows.ts'
 import type { ScoredResponse } from '../../tasks/scored-response.ts'
 import { mean } from '../../util/statistics.ts'
+import { scoresOf } from '../common/item-scores.ts'
 import { testProblems } from '../common/test-problems.ts'
 import type { RlcerConfig } from './config.ts'
 import { rubricRow } from './evaluate-rubrics.ts'
-import {
-  EVALUATED_SETS,
-  type Evaluated,
-  type EvaluationParts,
-  propose,
-  scoresOf,
-} from './evaluation-parts.ts'
+import { EVALUATED_SETS, type Evaluated, type EvaluationParts, propose } from './evaluation-parts.ts'
 import { fittingHints, placeboHints } from './hints.ts'
 import { seenOf } from './rubricator-prompt.ts'
 

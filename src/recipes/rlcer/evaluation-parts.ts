@@ -1,9 +1,7 @@
 import { type Proposal, readProposal } from '../../grade/proposal/index.ts'
 import type { TokenAutomaton } from '../../model/automaton.ts'
 import type { Policy } from '../../policy/policy.ts'
-import type { EvalItem, EvalRow, Score } from '../../runs/rows.ts'
 import type { RubricatorTask, ThinkingVerifier, ThoughtResponse } from '../../tasks/thinking.ts'
-import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import type { RlcerConfig } from './config.ts'
 import type { Questions } from './questions.ts'
 import { fittingPrompt } from './rubricator-prompt.ts'
@@ -34,16 +32,6 @@ export interface EvaluationParts<Problem> {
 }
 
 export type Evaluated<Problem> = EvaluationParts<Problem> & { config: RlcerConfig; step: number }
-
-const scored = (values: readonly number[]): Score => {
-  if (values.length === 0) return { value: null }
-  const { low, high } = bootstrapInterval(values, { resamples: 2000, seed: 'evaluation' })
-  return { value: mean(values), interval: [low, high] }
-}
-
-/** The scores of a row from those of its items. */
-export const scoresOf = (items: readonly EvalItem[], names: readonly string[]): EvalRow['scores'] =>
-  Object.fromEntries(names.map(name => [name, scored(items.flatMap(({ scores }) => scores[name] ?? []))]))
 
 /** A rubric about each of these responses, at the temperature of training. */
 export const propose = async <Problem>(

@@ -12,6 +12,7 @@ import {
   reinforcementShape,
   rolloutSchema,
 } from '../../train/config.ts'
+import { hopsSchema, recordsPhaseSchema } from '../records-cold-start/config.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()
@@ -47,7 +48,7 @@ const reflectionSchema = z.strictObject({
 const recordsTaskSchema = z.strictObject({
   kind: z.literal('records'),
   /** Fewest and most look-ups that a question needs. */
-  hops: z.strictObject({ min: size.default(2), max: size.max(6).default(4) }).prefault({}),
+  hops: hopsSchema.prefault({}),
   /** Look-ups that an agent may make. */
   calls: size.default(6),
   /** False: agents without plan and review. */
@@ -86,6 +87,8 @@ export const rubricemSchema = z.strictObject({
   ...reinforcementShape,
   policy: pipelinedPolicySchema.prefault({}),
   model: modelSchema.omit({ shape: true }).prefault({}),
+  /** Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`. */
+  coldStart: recordsPhaseSchema.nullable().default(null),
   task: recordsTaskSchema.prefault({ kind: 'records' }),
   judge: scriptedJudgeSchema.prefault({ kind: 'scripted' }),
   evolving: evolvingSchema.prefault({}),

@@ -306,7 +306,7 @@ export const PERSISTENT_CRITERIA: readonly StageCriterion[] = [
     level: attempt => {
       const { answer } = attempt.trajectory
       if (answer?.person === answerOf(attempt.question)) return 2
-      return answer !== null && answer.unknown && answer.person === null && !isWhole(attempt) ? 1 : 0
+      return answer?.unknown && answer.person === null && !isWhole(attempt) ? 1 : 0
     },
   },
 ]

@@ -1,0 +1,60 @@
+/** @file Configuration of the records-cold-start recipe. */
+
+import { z } from 'zod'
+import { commonShape, modelShapeSchema, supervisedOptimizerSchema } from '../../train/config.ts'
+import type { MonitorSettings } from '../../train/monitors/config.ts'
+
+const share = z.number().min(0).max(1)
+const size = z.int().positive()
+
+/** Fewest and most look-ups that a question needs. */
+export const hopsSchema = z
+  .strictObject({ min: size.max(6).default(2), max: size.max(6).default(4) })
+  .refine(({ min, max }) => min <= max, 'min at most max')
+
+export const recordsColdStartSchema = z.strictObject({
+  recipe: z.literal('records-cold-start').default('records-cold-start'),
+  ...commonShape,
+  steps: commonShape.steps.unwrap().default(6000),
+  hops: hopsSchema.prefault({}),
+  model: z
+    .strictObject({
+      shape: modelShapeSchema.prefault({
+        hiddenSize: 128,
+        layers: 2,
+        maxPositions: 320,
+        initializerRange: 0.1,
+      }),
+    })
+    .prefault({}),
+  /** Demonstrations a step, of both roles. */
+  batch: size.default(64),
+  /** Share of them that a reflector writes. */
+  reflectors: share.default(0.3),
+  /** Share of an agent's that have references. */
+  referred: share.default(0.5),
+  /** Chance that advice in a reference is followed. */
+  heeds: share.default(0.7),
+  /** How often the scripted agent may try again when its answer is wrong: 1 keeps whatever it wrote. */
+  tries: size.default(3),
+  /** Look-ups that an agent may make. */
+  calls: size.max(12).default(6),
+  /** False: neither plan nor review, and idle thinking as long as they would be. */
+  scaffold: z.boolean().default(true),
+  optimizer: supervisedOptimizerSchema({ peak: 3e-3, kind: 'cosine', warmup: 50, floor: 0.05 }),
+  evaluation: z
+    .strictObject({
+      /** Every so many steps, besides the end; 0: only there. */
+      every: z.int().min(0).default(0),
+      /** Test questions. */
+      problems: size.default(500),
+    })
+    .prefault({}),
+})
+
+export type RecordsColdStartConfig = z.output<typeof recordsColdStartSchema>
+
+/** The same as a phase of another recipe. */
+export const recordsPhaseSchema = recordsColdStartSchema.omit({ recipe: true, out: true, monitors: true })
+/** The monitors of a phase are those of the recipe that it belongs to. */
+export type RecordsPhase = z.output<typeof recordsPhaseSchema> & { monitors?: MonitorSettings | null }

@@ -1,0 +1,32 @@
+/** @file The records-cold-start recipe as the command line knows it. */
+
+import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
+import { type RecordsColdStartConfig, recordsColdStartSchema } from './config.ts'
+import { checkRecordsColdStart, runRecordsColdStart } from './run.ts'
+
+const plan = (config: RecordsColdStartConfig): RunPlan => {
+  checkRecordsColdStart(config)
+  const { shape } = config.model
+  const { steps, batch, reflectors, referred, scaffold } = config
+  return {
+    lines: [
+      `model        fresh weights, ${shape.layers} layers of ${shape.hiddenSize}`,
+      `training     ${steps} steps of ${batch} demonstrations, ${100 * reflectors}% of them reflections, ${100 * referred}% of the others with lessons`,
+      `scaffold     ${scaffold ? 'plan, research, review, answer' : 'none: idle thinking of the same length'}`,
+      'evaluation   unseen questions, without lessons and with true ones, and reflections',
+    ],
+    json: { steps, batch },
+  }
+}
+
+export const recordsColdStart: RecipeEntry<RecordsColdStartConfig> = {
+  name: 'records-cold-start',
+  summary:
+    'supervised learning on look-ups that depend on each other, and lessons about them: the model that rubricem starts from',
+  schema: recordsColdStartSchema,
+  presets: {
+    start: { summary: 'mixed habits of research, and reflections on them', config: {} },
+  },
+  plan,
+  run: ({ recipe: _recipe, out: _out, ...config }, options) => runRecordsColdStart(config, options),
+}

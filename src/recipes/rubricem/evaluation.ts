@@ -1,0 +1,150 @@
+/** @file Evaluation of rubricem: attempts without memory, and, at start and end, with lessons of a first attempt, of a similar question, of nothing. */
+
+import type { Json, Retrieval } from '../../memory/index.ts'
+import { questionHash } from '../../memory/index.ts'
+import type { Policy } from '../../policy/policy.ts'
+import type { Rollout } from '../../rl/rollout.ts'
+import type { EvalItem, EvalRow } from '../../runs/rows.ts'
+import { StepRollouts } from '../../train/rollout.ts'
+import { mean } from '../../util/statistics.ts'
+import { scoresOf } from '../common/item-scores.ts'
+import { testProblems } from '../common/test-problems.ts'
+import { samplingOf } from '../common/training.ts'
+import type { RubricemConfig } from './config.ts'
+import type { Lessons, ResearchTask } from './research-task.ts'
+
+/** What is evaluated: by where lessons come from (spec 5.7, inference reuse). */
+export const REUSE_SETS = { plain: 'unseen', within: 'within', cross: 'cross', placebo: 'placebo' } as const
+
+export interface EvaluationParts<Question, Takeaways extends Json> {
+  policy: Policy
+  task: ResearchTask<Question, Takeaways>
+  test: readonly Question[]
+  /** Another question that shares lessons with one; absent: nothing is reused across questions. */
+  siblingOf?(question: Question): Question
+  /** Lessons of the same make about nothing. */
+  placeboOf?(lessons: Lessons<Takeaways>, key: string): Lessons<Takeaways>
+}
+
+type Own<Question, Takeaways extends Json> = EvaluationParts<Question, Takeaways> & {
+  config: RubricemConfig
+  step: number
+}
+
+export const evaluation =
+  <Question, Takeaways extends Json>(config: RubricemConfig, parts: EvaluationParts<Question, Takeaways>) =>
+  async (step: number, last: boolean): Promise<EvalRow[]> => {
+    const own = { ...parts, config, step }
+    const questions = parts.test.slice(0, testProblems(config, step, last))
+    const plain = await attempt(own, questions, null)
+    const rows = [rowOf(own, REUSE_SETS.plain, questions, plain)]
+    if (!config.evaluation.reuse || (step > 0 && !last)) return rows
+    return [...rows, ...(await reuseRows(own, questions, plain))]
+  }
+
+/** Attempts at every question, by sample; the same streams for every set, so that sets are compared pair by pair. */
+const attempt = async <Question, Takeaways extends Json>(
+  { policy, task, config }: Own<Question, Takeaways>,
+  questions: readonly Question[],
+  references: readonly (Retrieval<Takeaways> | null)[] | null,
+): Promise<Rollout[][]> => {
+  const { samples, temperature } = config.evaluation
+  const io = new StepRollouts(policy, { seed: 'evaluation', step: 0 })
+  const groups = await io.rollOut<Question, null>({
+    ...{ problems: questions, samples, ratio: 'sampled' as const },
+    prompt: question => task.prompt(question, null),
+    sampledFrom: references?.map((found, p) => {
+      const shown = task.prompt(questions[p], found)
+      return Array.from({ length: samples }, () => shown)
+    }),
+    sampling: { ...samplingOf(config, task.stopTokens), temperature, stopStrings: task.stopStrings },
+    environment: { world: task.world, limits: task.limits },
+    grade: async items => items.map(() => null),
+  })
+  return groups.map(group => group.map(({ rollout }) => rollout))
+}
+
+/** What the policy says of its own attempts, one reflection each; null where it is not in the format. */
+const lookBack = async <Question, Takeaways extends Json>(
+  { policy, task, config }: Own<Question, Takeaways>,
+  questions: readonly Question[],
+  attempts: readonly (readonly Rollout[])[],
+): Promise<(Lessons<Takeaways> | null)[]> => {
+  const { temperature, maxTokens } = config.reflection
+  const drawn = await policy.sample({
+    ...{ temperature, maxTokens, samplesPerPrompt: 1, seed: 'evaluation/reflections' },
+    prompts: questions.map((question, p) => task.reflectorPrompt(question, attempts[p][0])),
+    stopTokens: [...task.reflectorStopTokens],
+  })
+  return drawn.map(({ tokens, finishReason }, p) => {
+    const lessons = finishReason === 'length' ? null : task.readReflection(tokens)
+    return lessons && task.kept(questions[p], lessons, `evaluation/${p}`)
+  })
+}
+
+const retrievalOf = <Takeaways extends Json>(
+  question: string,
+  lessons: Lessons<Takeaways> | null,
+  how: 'within' | 'cross',
+): Retrieval<Takeaways> => ({
+  question,
+  items: lessons
+    ? [{ item: { ...lessons, qHash: questionHash(question), question, u: 0, step: 0 }, how, score: 1 }]
+    : [],
+  fellBack: lessons === null,
+})
+
+const reuseRows = async <Question, Takeaways extends Json>(
+  own: Own<Question, Takeaways>,
+  questions: readonly Question[],
+  plain: readonly (readonly Rollout[])[],
+): Promise<EvalRow[]> => {
+  const { task, siblingOf, placeboOf } = own
+  const rows: EvalRow[] = []
+  const lessons = await lookBack(own, questions, plain)
+  const evaluateWith = async (
+    set: string,
+    shown: readonly (Lessons<Takeaways> | null)[],
+    how: 'within' | 'cross',
+  ) => {
+    const references = questions.map((question, p) => retrievalOf(task.question(question), shown[p], how))
+    rows.push(rowOf(own, set, questions, await attempt(own, questions, references)))
+  }
+  await evaluateWith(REUSE_SETS.within, lessons, 'within')
+  if (siblingOf) {
+    const siblings = questions.map(siblingOf)
+    const attempts = await attempt(own, siblings, null)
+    await evaluateWith(REUSE_SETS.cross, await lookBack(own, siblings, attempts), 'cross')
+  }
+  if (placeboOf) {
+    const nothing = lessons.map((each, p) => each && placeboOf(each, String(p)))
+    await evaluateWith(REUSE_SETS.placebo, nothing, 'within')
+  }
+  return rows
+}
+
+const rowOf = <Question, Takeaways extends Json>(
+  { task, config, step }: Own<Question, Takeaways>,
+  set: string,
+  questions: readonly Question[],
+  attempts: readonly (readonly Rollout[])[],
+): EvalRow => {
+  const { samples, temperature } = config.evaluation
+  const items = questions.map((question, p): EvalItem => {
+    const truths = attempts[p].map(own => task.truth?.(question, own) ?? {})
+    const names = Object.keys(truths[0] ?? {})
+    return {
+      id: task.name(question),
+      scores: Object.fromEntries(names.map(name => [name, mean(truths.map(own => own[name]))])),
+    }
+  })
+  const names = Object.keys(items[0]?.scores ?? {})
+  return {
+    ...{ step, set, n: items.length, samples, temperature },
+    scores: scoresOf(items, names),
+    primary: names[0] ?? 'right',
+    scoreNames: { right: 'right answers', calls: 'look-ups', wellFormed: 'keeps to the scaffold' },
+    responseTokens: mean(attempts.flat().map(({ tokens }) => tokens.length)),
+    items,
+  }
+}
