@@ -60,7 +60,7 @@ export const embeddingSchema = endpointSchema
   })
   .refine(({ dims, sendDims }) => !sendDims || dims !== undefined, {
     path: ['dims'],
-    message: 'expected a length beside sendDims; say how long vectors are to be',
+    message: 'a length beside sendDims; say how long vectors are to be',
   })
 
 export type EmbeddingOptions = z.input<typeof embeddingSchema>

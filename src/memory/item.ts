@@ -49,7 +49,7 @@ export const bankItem = <Takeaways extends Json>(reflection: Reflection<Takeaway
   }
 }
 
-const present = z.unknown().refine(value => value !== undefined, 'expected JSON, got nothing')
+const present = z.unknown().refine(value => value !== undefined, 'JSON')
 
 const storedSchema = z.strictObject({
   qHash: z.string(),
