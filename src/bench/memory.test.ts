@@ -8,5 +8,7 @@ it('measures a small bank, and tells it in columns', async () => {
   expect(median).toBeGreaterThan(0)
   expect(p99).toBeGreaterThanOrEqual(median)
   expect(processorMedian).toBeGreaterThanOrEqual(0)
-  expect(formatMemoryBenchmark(result)).toMatch(/a query, median +\d+\.\d\d ms {2}of 300 items with 20 dimensions/)
+  expect(formatMemoryBenchmark(result)).toMatch(
+    /a query, median +\d+\.\d\d ms {2}of 300 items with 20 dimensions/,
+  )
 })

@@ -2,7 +2,7 @@
 
 import { RubricBank } from '../memory/bank.ts'
 import type { Embedder } from '../memory/embedder.ts'
-import { median } from '../util/statistics.ts'
+import { median } from '../util/descriptive.ts'
 import { Rng } from '../util/rng.ts'
 import { figureTable, type OnProgress } from './figure-table.ts'
 
@@ -91,7 +91,13 @@ export const benchMemory = async (options: MemoryBenchmarkOptions = {}): Promise
 }
 
 /** The figures in columns. */
-export const formatMemoryBenchmark = ({ items, dims, queryMs, addMs, vectorBytes }: MemoryBenchmark): string => {
+export const formatMemoryBenchmark = ({
+  items,
+  dims,
+  queryMs,
+  addMs,
+  vectorBytes,
+}: MemoryBenchmark): string => {
   const ms = (value: number) => `${value.toFixed(2)} ms`
   return figureTable([
     ['a query, median', ms(queryMs.median), `of ${items} items with ${dims} dimensions`],

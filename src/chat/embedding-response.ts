@@ -28,10 +28,14 @@ const vectorOf = (row: Fields, place: string, dims: number | null): Float32Array
   const vector = numbersOf(row.embedding)
   if (vector === null || vector.length === 0) throw malformed(place, 'a vector that is no list of numbers')
   if (dims !== null && vector.length !== dims)
-    throw new JudgeError('malformed', `${place}: expected a vector of ${dims} numbers, got ${vector.length}`, {
-      hint: 'check dims, and that all requests reach the same model',
-      retryable: false,
-    })
+    throw new JudgeError(
+      'malformed',
+      `${place}: expected a vector of ${dims} numbers, got ${vector.length}`,
+      {
+        hint: 'check dims, and that all requests reach the same model',
+        retryable: false,
+      },
+    )
   if (!vector.every(Number.isFinite)) throw malformed(place, 'a vector with a number that is not finite')
   if (vector.every(x => x === 0)) throw malformed(place, 'a vector of zeros')
   return vector

@@ -22,12 +22,20 @@ afterEach(async () => {
 const json = (response: ServerResponse, status: number, value: unknown, headers: object = {}) =>
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value))
 const vectorOf = (text: string) => [text.length, text.charCodeAt(0) || 1]
-const rowsOf = (input: string[]) => input.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) }))
+const rowsOf = (input: string[]) =>
+  input.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) }))
 const ok: Reply = ({ body }, response) =>
-  json(response, 200, { data: rowsOf(body.input), usage: { prompt_tokens: body.input.length, total_tokens: 9 } })
+  json(response, 200, {
+    data: rowsOf(body.input),
+    usage: { prompt_tokens: body.input.length, total_tokens: 9 },
+  })
 
 /** A server with a model that talks to it. */
-const setup = async (reply: Reply, options: Partial<EmbeddingOptions> = {}, runtime: EmbeddingRuntime = {}) => {
+const setup = async (
+  reply: Reply,
+  options: Partial<EmbeddingOptions> = {},
+  runtime: EmbeddingRuntime = {},
+) => {
   const seen: Seen[] = []
   const server = createServer((request, response) => {
     let text = ''
@@ -64,12 +72,21 @@ const errorOf = (promise: Promise<unknown>): Promise<JudgeError> =>
 
 describe('a request', () => {
   it('asks /v1/embeddings for a batch of texts, with the key from the environment', async () => {
-    const { seen, model } = await setup(ok, { apiKeyEnv: 'THE_KEY', prefix: 'Q: ', extraBody: { user: 'me' } })
+    const { seen, model } = await setup(ok, {
+      apiKeyEnv: 'THE_KEY',
+      prefix: 'Q: ',
+      extraBody: { user: 'me' },
+    })
     const vectors = await model.embed(['a', 'bcd'])
     expect(vectors).toEqual([Float32Array.of(4, 81), Float32Array.of(6, 81)])
     expect(seen[0].path).toBe('/v1/embeddings')
     expect(seen[0].headers.authorization).toBe(`Bearer ${KEY}`)
-    expect(seen[0].body).toEqual({ model: 'embedder', input: ['Q: a', 'Q: bcd'], encoding_format: 'float', user: 'me' })
+    expect(seen[0].body).toEqual({
+      model: 'embedder',
+      input: ['Q: a', 'Q: bcd'],
+      encoding_format: 'float',
+      user: 'me',
+    })
     expect(model.dims).toBe(2)
   })
 
@@ -97,7 +114,8 @@ describe('a request', () => {
   })
 
   it('refuses settings that cannot be used', () => {
-    const make = (options: object) => () => new EmbeddingModel({ url: 'http://x', model: 'm', ...options }, { env: {} })
+    const make = (options: object) => () =>
+      new EmbeddingModel({ url: 'http://x', model: 'm', ...options }, { env: {} })
     expect(make({ apiKeyEnv: 'THE_KEY' })).toThrow(/THE_KEY is not set/)
     expect(make({ sendDims: true })).toThrow(/dims: expected a length beside sendDims/)
     expect(make({ url: 'ftp://x' })).toThrow(ConfigError)
@@ -141,11 +159,19 @@ describe('batches', () => {
   it('are counted, with tokens and cost', async () => {
     const { model } = await setup(ok, { batch: 1, price: { inputPerMillion: 2e6, outputPerMillion: 0 } })
     await model.embed(['a', 'b', 'c'])
-    expect(model.stats()).toMatchObject({ calls: 3, attempts: 3, promptTokens: 3, callsWithoutUsage: 0, cost: 6 })
+    expect(model.stats()).toMatchObject({
+      calls: 3,
+      attempts: 3,
+      promptTokens: 3,
+      callsWithoutUsage: 0,
+      cost: 6,
+    })
   })
 
   it('put vectors in order by their index, whatever their order in the answer', async () => {
-    const { model } = await setup(({ body }, response) => json(response, 200, { data: rowsOf(body.input).reverse() }))
+    const { model } = await setup(({ body }, response) =>
+      json(response, 200, { data: rowsOf(body.input).reverse() }),
+    )
     expect((await model.embed(['a', 'bb', 'ccc'])).map(([length]) => length)).toEqual([1, 2, 3])
     expect(model.stats()).toMatchObject({ callsWithoutUsage: 1, cost: null })
   })
@@ -171,14 +197,21 @@ describe('trouble', () => {
     })
     expect(await model.embed(['a'])).toHaveLength(1)
     expect(seen).toHaveLength(4)
-    expect(model.stats()).toMatchObject({ attempts: 4, calls: 1, failures: { 'rate-limit': 1, server: 1, malformed: 1 } })
+    expect(model.stats()).toMatchObject({
+      attempts: 4,
+      calls: 1,
+      failures: { 'rate-limit': 1, server: 1, malformed: 1 },
+    })
   })
 
   it('ends after so many retries, with the last error and without the key', async () => {
-    const { seen, model } = await setup((_, response) => json(response, 500, { error: { message: `key ${KEY}` } }), {
-      retries: 2,
-      apiKeyEnv: 'THE_KEY',
-    })
+    const { seen, model } = await setup(
+      (_, response) => json(response, 500, { error: { message: `key ${KEY}` } }),
+      {
+        retries: 2,
+        apiKeyEnv: 'THE_KEY',
+      },
+    )
     const error = await errorOf(model.embed(['a']))
     expect(error).toBeInstanceOf(JudgeError)
     expect(error.message).toMatch(/HTTP 500: key \[key\] \(attempt 3 of 3\)/)
@@ -229,9 +262,12 @@ describe('trouble', () => {
   })
 
   it('refuses the same text twice, and vectors of another length than the first, without asking again', async () => {
-    const twice = await setup((_, response) => json(response, 200, { data: [...rowsOf(['a']), ...rowsOf(['b'])] }), {
-      retries: 0,
-    })
+    const twice = await setup(
+      (_, response) => json(response, 200, { data: [...rowsOf(['a']), ...rowsOf(['b'])] }),
+      {
+        retries: 0,
+      },
+    )
     expect((await errorOf(twice.model.embed(['a', 'b']))).message).toMatch(/index 0 in data\[1\]/)
     const { seen, model } = await setup((_, response, number) =>
       json(response, 200, { data: [{ index: 0, embedding: new Array(1 + number).fill(1) }] }),

@@ -60,7 +60,7 @@ export const embeddingSchema = endpointSchema
   })
   .refine(({ dims, sendDims }) => !sendDims || dims !== undefined, {
     path: ['dims'],
-    message: 'expected a length beside sendDims; say how long vectors are to be',
+    message: 'a length beside sendDims; say how long vectors are to be',
   })
 
 export type EmbeddingOptions = z.input<typeof embeddingSchema>
@@ -160,7 +160,9 @@ export class EmbeddingModel {
     if (this.#closed) throw closedError()
     this.#running.add(cancellation)
     const { deadlineMs, retries } = this.settings
-    const stopDeadline = this.#clock.after(deadlineMs, () => this.#cancel(cancellation, deadlineError(deadlineMs)))
+    const stopDeadline = this.#clock.after(deadlineMs, () =>
+      this.#cancel(cancellation, deadlineError(deadlineMs)),
+    )
     try {
       for (let attempt = 1; ; attempt++) {
         try {
@@ -212,7 +214,12 @@ export class EmbeddingModel {
     )
     if (incoming.status < 200 || incoming.status >= 300)
       throw statusError(origin, incoming, this.#clock.date(), this.#key)
-    const answer = embeddingAnswer(origin, incoming.body, { count: inputs.length, dims: this.#dims }, this.#key)
+    const answer = embeddingAnswer(
+      origin,
+      incoming.body,
+      { count: inputs.length, dims: this.#dims },
+      this.#key,
+    )
     this.#dims ??= answer.vectors[0].length
     return answer
   }

@@ -56,7 +56,10 @@ describe('the file of a bank', () => {
   it('has a line about it and an item a line, and is read back as it was', async () => {
     const bank = await filled()
     writeBankFile(path, bank, 20)
-    const lines = readFileSync(path, 'utf8').trimEnd().split('\n').map(line => JSON.parse(line))
+    const lines = readFileSync(path, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line))
     expect(lines[0]).toEqual({
       gradus: 'bank',
       version: 1,
@@ -65,7 +68,12 @@ describe('the file of a bank', () => {
       items: 3,
       step: 20,
     })
-    expect(lines[1]).toMatchObject({ question: QUESTIONS[0], takeaways: ['look at the catalogue first'], u: 0.5, step: 3 })
+    expect(lines[1]).toMatchObject({
+      question: QUESTIONS[0],
+      takeaways: ['look at the catalogue first'],
+      u: 0.5,
+      step: 3,
+    })
     const read = await readBankFile(path)
     expect(read.step).toBe(20)
     expect(read.items.map(({ item }) => item)).toEqual(bank.items())
@@ -113,7 +121,9 @@ describe('the file of a bank', () => {
       const bank = new RubricBank({ embedder: new HashedNgrams() })
       await bank.add([{ question: 'new', rubrics: '', takeaways: '', u: 1, step: 20 }])
       writeBankFile(process.argv[1], bank, 20)`
-    const child = spawnSync(process.execPath, ['--input-type=module', '-e', script, path], { encoding: 'utf8' })
+    const child = spawnSync(process.execPath, ['--input-type=module', '-e', script, path], {
+      encoding: 'utf8',
+    })
     expect(child.signal, child.stderr).toBe('SIGKILL')
     const left = readdirSync(dir).filter(name => name !== 'bank.jsonl')
     expect(left).toEqual([expect.stringMatching(/^bank\.jsonl\.gradus-.*\.tmp$/)])
@@ -144,23 +154,47 @@ describe('files that are no bank', () => {
 
   it.each<[string, (lines: string[]) => string, RegExp]>([
     ['cut within a line', lines => lines.join('\n').slice(0, -40), /bank\.jsonl:4: expected JSON/],
-    ['cut between lines', lines => lines.slice(0, 3).join('\n'), /bank\.jsonl:4: expected 3 items.*got 2; the file was cut/],
+    [
+      'cut between lines',
+      lines => lines.slice(0, 3).join('\n'),
+      /bank\.jsonl:4: expected 3 items.*got 2; the file was cut/,
+    ],
     ['cut after the first line', lines => lines[0], /bank\.jsonl:2: expected 3 items.*got 0/],
     ['empty', () => '', /bank\.jsonl:1: expected the first line of a bank, got an empty file/],
-    ['of another kind', () => '{"prompt":"x","points":1}\n', /bank\.jsonl:1: expected the first line of a bank.*got an object with prompt, points/],
+    [
+      'of another kind',
+      () => '{"prompt":"x","points":1}\n',
+      /bank\.jsonl:1: expected the first line of a bank.*got an object with prompt, points/,
+    ],
     ['a list', () => '[1]\n', /bank\.jsonl:1: .*got a list of 1/],
     ['null', () => 'null\n', /bank\.jsonl:1: expected the first line/],
     ['not JSON', () => 'question,lesson\n', /bank\.jsonl:1: expected JSON/],
     ['without its first line', lines => lines.slice(1).join('\n'), /bank\.jsonl:1: expected the first line/],
-    ['joined with another', lines => [...lines, ...lines].join('\n'), /bank\.jsonl:5: expected 3 items.*got more/],
+    [
+      'joined with another',
+      lines => [...lines, ...lines].join('\n'),
+      /bank\.jsonl:5: expected 3 items.*got more/,
+    ],
     ['of a later version', lines => edit(lines, 0, row => (row.version = 2)), /bank\.jsonl:1: version/],
-    ['with a question twice', lines => [lines[0], lines[1], lines[1], lines[2]].join('\n'), /bank\.jsonl:3: expected one item a question/],
+    [
+      'with a question twice',
+      lines => [lines[0], lines[1], lines[1], lines[2]].join('\n'),
+      /bank\.jsonl:3: expected one item a question/,
+    ],
     ['with a changed question', lines => edit(lines, 2, row => (row.question = 'x')), /bank\.jsonl:3: qHash/],
-    ['with a short vector', lines => edit(lines, 2, row => (row.embedding = 'AAAAAA==')), /bank\.jsonl:3: embedding: expected 16 numbers/],
+    [
+      'with a short vector',
+      lines => edit(lines, 2, row => (row.embedding = 'AAAAAA==')),
+      /bank\.jsonl:3: embedding: expected 16 numbers/,
+    ],
     ['with a hostile number', lines => edit(lines, 1, row => (row.u = '1e999')), /bank\.jsonl:2: u/],
     ['with infinity', lines => lines.join('\n').replace('"u":0.5', '"u":1e999'), /bank\.jsonl:2: u/],
     ['nested without end', lines => `${lines[0]}\n${'['.repeat(5000)}`, /bank\.jsonl:2: expected/],
-    ['with half a character', lines => lines.join('\n').replace('How old', '\\ud800'), /bank\.jsonl:2: expected text, got half/],
+    [
+      'with half a character',
+      lines => lines.join('\n').replace('How old', '\\ud800'),
+      /bank\.jsonl:2: expected text, got half/,
+    ],
   ])('are refused by file and line: %s', async (_, change, message) => {
     await write(change)
     await expect(readBankFile(path)).rejects.toThrow(DataError)

@@ -1,13 +1,13 @@
 /** @file A bank as a file of its own: JSON Lines that people read, and that other runs and inference start from. */
 
 import { existsSync } from 'node:fs'
+import { z } from 'zod'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { DataError } from '../util/errors.ts'
 import { fileFailure } from '../util/file-failure.ts'
 import { parseRow } from '../util/jsonl.ts'
 import { streamJsonl } from '../util/jsonl-stream.ts'
 import { describeKeys, describeValue, parseWith } from '../util/schema.ts'
-import { z } from 'zod'
 import type { RubricBank } from './bank.ts'
 import {
   type BankHeader,

@@ -4,7 +4,14 @@ import { z } from 'zod'
 import { CheckpointError, type GradusError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
 import type { Embedder } from './embedder.ts'
-import { type BankItem, type ReadItem, readItem, type StoredItem, storedItem, type TakeawaysSchema } from './item.ts'
+import {
+  type BankItem,
+  type ReadItem,
+  readItem,
+  type StoredItem,
+  storedItem,
+  type TakeawaysSchema,
+} from './item.ts'
 import type { Json } from './json.ts'
 
 /** A bank whose vectors are another embedder's is refused, or embedded anew by this one. */

@@ -192,7 +192,9 @@ describe('adding', () => {
     await expect(bank.add([reflection('c')])).rejects.toThrow('expected finite numbers')
     expect(() => bank.add([reflection('a', { u: Number.NaN })])).toThrow(DataError)
     expect(() => bank.add([reflection('a', { step: -1 })])).toThrow('expected a step')
-    expect(() => bank.add([reflection('a', { rubrics: new Date() as never })])).toThrow('rubrics: expected JSON')
+    expect(() => bank.add([reflection('a', { rubrics: new Date() as never })])).toThrow(
+      'rubrics: expected JSON',
+    )
     expect(bank.size).toBe(0)
   })
 
@@ -226,21 +228,25 @@ describe('adding', () => {
     const names = Array.from({ length: 8 }, (_, i) => `question number ${i}`)
     const step = fc.record({ kind: fc.constantFrom('add', 'use'), which: fc.nat({ max: 7 }) })
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 5 }), async (steps, most) => {
-        const bank = new RubricBank({ embedder: new HashedNgrams({ dims: 16 }), maxItems: most })
-        let model: string[] = []
-        for (const { kind, which } of steps) {
-          const question = names[which]
-          const isThere = model.includes(question)
-          if (kind === 'add') await bank.add([reflection(question)])
-          else bank.used(await bank.retrieve([question], { mode: 'within', fallback: false }))
-          if (kind === 'add' || isThere) model = [...model.filter(name => name !== question), question]
-          model = model.slice(-most)
-          expect(bank.items().map(item => item.question)).toEqual(model)
-          const others = found(await bank.cross(question, 99)).sort()
-          expect(others).toEqual(model.filter(name => name !== question).sort())
-        }
-      }),
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 40 }),
+        fc.integer({ min: 1, max: 5 }),
+        async (steps, most) => {
+          const bank = new RubricBank({ embedder: new HashedNgrams({ dims: 16 }), maxItems: most })
+          let model: string[] = []
+          for (const { kind, which } of steps) {
+            const question = names[which]
+            const isThere = model.includes(question)
+            if (kind === 'add') await bank.add([reflection(question)])
+            else bank.used(await bank.retrieve([question], { mode: 'within', fallback: false }))
+            if (kind === 'add' || isThere) model = [...model.filter(name => name !== question), question]
+            model = model.slice(-most)
+            expect(bank.items().map(item => item.question)).toEqual(model)
+            const others = found(await bank.cross(question, 99)).sort()
+            expect(others).toEqual(model.filter(name => name !== question).sort())
+          }
+        },
+      ),
       { numRuns: 40 },
     )
   })
@@ -282,7 +288,10 @@ describe('in a checkpoint', () => {
     const saved = bank.save()
     expect(saved).toMatchObject({ embedder: 'table', dims: 2 })
     const bytes = Buffer.from(saved.items[1].embedding!, 'base64')
-    expect([bytes.readFloatLE(0), bytes.readFloatLE(4)]).toEqual([Math.fround(Math.SQRT1_2), Math.fround(Math.SQRT1_2)])
+    expect([bytes.readFloatLE(0), bytes.readFloatLE(4)]).toEqual([
+      Math.fround(Math.SQRT1_2),
+      Math.fround(Math.SQRT1_2),
+    ])
     const silent = new Table(PLANE)
     const again = new RubricBank({ embedder: silent })
     again.load(copy(saved))
@@ -300,7 +309,9 @@ describe('in a checkpoint', () => {
     const saved = copy(bank.save())
     const other = new Table({ ...PLANE, west: [0, -1] }, 'other')
     const strict = new RubricBank({ embedder: other })
-    expect(() => strict.load(saved)).toThrow(/expected a bank of the embedder "other", got one of "table".*re-embed/)
+    expect(() => strict.load(saved)).toThrow(
+      /expected a bank of the embedder "other", got one of "table".*re-embed/,
+    )
     expect(strict.size).toBe(0)
     const lenient = new RubricBank({ embedder: other, otherEmbedder: 're-embed' })
     lenient.load(saved)
@@ -314,10 +325,18 @@ describe('in a checkpoint', () => {
   })
 
   it.each<[string, (saved: { items: Record<string, unknown>[] } & Record<string, unknown>) => void, RegExp]>([
-    ['a hash of another question', s => (s.items[0].question = 'other'), /items\[0\]: qHash: expected \w{64}/],
+    [
+      'a hash of another question',
+      s => (s.items[0].question = 'other'),
+      /items\[0\]: qHash: expected \w{64}/,
+    ],
     ['half a vector', s => (s.items[0].embedding = 'AAAA'), /items\[0\]: embedding: expected 2 numbers/],
     ['no base64', s => (s.items[0].embedding = '!!!!AAAAAAAAAAA='), /embedding/],
-    ['NaN in a vector', s => (s.items[0].embedding = Buffer.from([0, 0, 192, 127, 0, 0, 0, 0]).toString('base64')), /finite/],
+    [
+      'NaN in a vector',
+      s => (s.items[0].embedding = Buffer.from([0, 0, 192, 127, 0, 0, 0, 0]).toString('base64')),
+      /finite/,
+    ],
     ['vectors without dimensions', s => (s.dims = null), /expected no numbers/],
     ['other dimensions', s => (s.dims = 3), /dims: expected 2, as its embedder has, got 3/],
     ['a question twice', s => s.items.push(s.items[0]), /items\[2\]: expected one item a question/],
@@ -375,7 +394,10 @@ describe('hashed n-grams', () => {
   it('weigh a repeated word by 1 + ln n, and signs alone by themselves; nothing is a zero vector', async () => {
     const embedder = new HashedNgrams({ dims: 4096, order: 1 })
     const [twice] = await embedder.embed(['b b a'])
-    const [small, large] = [...twice].filter(x => x !== 0).map(Math.abs).sort()
+    const [small, large] = [...twice]
+      .filter(x => x !== 0)
+      .map(Math.abs)
+      .sort()
     expect(large / small).toBeCloseTo(1 + Math.LN2, 5)
     const [signs, none] = await embedder.embed(['?!', ' '])
     expect([...signs].some(x => x !== 0)).toBe(true)

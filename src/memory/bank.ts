@@ -3,7 +3,14 @@
 import { ConfigError } from '../util/errors.ts'
 import { type BankState, bankState, type OtherEmbedder, readBankState } from './bank-state.ts'
 import { type Embedder, embedUnit } from './embedder.ts'
-import { type BankItem, bankItem, questionHash, type ReadItem, type Reflection, type TakeawaysSchema } from './item.ts'
+import {
+  type BankItem,
+  bankItem,
+  questionHash,
+  type ReadItem,
+  type Reflection,
+  type TakeawaysSchema,
+} from './item.ts'
 import type { Json } from './json.ts'
 import { VectorStore } from './vectors.ts'
 
@@ -197,7 +204,9 @@ export class RubricBank<Takeaways extends Json = Json> {
     const items = contents.items.slice()
     return contents.during(async () => {
       const [queries] = await Promise.all([embedUnit(this.embedder, unique), this.#embedded(contents)])
-      return new Map(unique.map((question, i) => [question, search(contents.vectors!, items, question, queries[i], top)]))
+      return new Map(
+        unique.map((question, i) => [question, search(contents.vectors!, items, question, queries[i], top)]),
+      )
     })
   }
 
@@ -222,7 +231,10 @@ export class RubricBank<Takeaways extends Json = Json> {
     const contents = this.#contents
     const fresh = items.filter(({ qHash }) => !contents.places.has(qHash))
     const [vectors] = await Promise.all([
-      embedUnit(this.embedder, fresh.map(({ question }) => question)),
+      embedUnit(
+        this.embedder,
+        fresh.map(({ question }) => question),
+      ),
       this.#embedded(contents),
     ])
     const vectorOf = new Map(fresh.map(({ qHash }, i) => [qHash, vectors[i]]))
@@ -252,7 +264,10 @@ export class RubricBank<Takeaways extends Json = Json> {
 
   async #embedMissing(contents: Contents<Takeaways>): Promise<void> {
     const places = contents.missing
-    const vectors = await embedUnit(this.embedder, places.map(place => contents.items[place]!.question))
+    const vectors = await embedUnit(
+      this.embedder,
+      places.map(place => contents.items[place]!.question),
+    )
     for (const [i, place] of places.entries()) contents.setVector(place, vectors[i])
     contents.missing = []
   }

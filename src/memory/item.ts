@@ -35,10 +35,10 @@ export type TakeawaysSchema<Takeaways extends Json> = z.ZodType<Takeaways>
 export const bankItem = <Takeaways extends Json>(reflection: Reflection<Takeaways>): BankItem<Takeaways> => {
   const { question, rubrics, takeaways, u, step } = reflection
   const place = `reflection of step ${step}`
-  if (typeof question !== 'string') throw new DataError(`${place}: expected a question, got ${typeof question}`)
+  if (typeof question !== 'string')
+    throw new DataError(`${place}: expected a question, got ${typeof question}`)
   if (!Number.isFinite(u)) throw new DataError(`${place}: expected a finite u, got ${u}`)
-  if (!(Number.isSafeInteger(step) && step >= 0))
-    throw new DataError(`${place}: expected a step, 0 or later`)
+  if (!(Number.isSafeInteger(step) && step >= 0)) throw new DataError(`${place}: expected a step, 0 or later`)
   return {
     qHash: questionHash(question),
     question: wellFormed(question),
@@ -49,7 +49,7 @@ export const bankItem = <Takeaways extends Json>(reflection: Reflection<Takeaway
   }
 }
 
-const present = z.unknown().refine(value => value !== undefined, 'expected JSON, got nothing')
+const present = z.unknown().refine(value => value !== undefined, 'JSON')
 
 const storedSchema = z.strictObject({
   qHash: z.string(),

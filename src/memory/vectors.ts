@@ -78,10 +78,7 @@ export class VectorStore {
     if (place === this.#size) this.#grow()
     this.#viewOf(place).set(vector)
     const at = this.#vectorsAt + place * this.#padded
-    const { scale, error } = quantised(
-      vector,
-      new Int8Array(this.#memory.buffer, at, this.#padded).fill(0),
-    )
+    const { scale, error } = quantised(vector, new Int8Array(this.#memory.buffer, at, this.#padded).fill(0))
     this.#scales[place] = scale
     this.#largestError = Math.max(this.#largestError, error)
   }

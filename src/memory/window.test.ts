@@ -71,7 +71,10 @@ describe('utility and gate (spec 5.4)', () => {
   const candidate = (u: number | null, valid = true) => ({ u, valid })
 
   it('keeps the best valid candidate, of equal ones the first', () => {
-    expect(gate([candidate(0.2), candidate(0.7), candidate(0.7)])).toEqual({ rewards: [0.2, 0.7, 0.7], accepted: 1 })
+    expect(gate([candidate(0.2), candidate(0.7), candidate(0.7)])).toEqual({
+      rewards: [0.2, 0.7, 0.7],
+      accepted: 1,
+    })
     expect(gate([candidate(0)])).toEqual({ rewards: [0], accepted: 0 })
   })
 
@@ -99,7 +102,9 @@ describe('the two blocks of a reflection', () => {
     `<reflection_rubrics>${rubrics}</reflection_rubrics>\n<reflection_takeaways>${takeaways}</reflection_takeaways>`
 
   it('are read where they are alone, once each and in order', () => {
-    expect(readReflection(`\n${text('\nname a date\n', '\n- look first\n  then cite\n2) check\n')} `)).toEqual({
+    expect(
+      readReflection(`\n${text('\nname a date\n', '\n- look first\n  then cite\n2) check\n')} `),
+    ).toEqual({
       valid: true,
       rubrics: 'name a date',
       takeaways: ['look first then cite', 'check'],
@@ -118,10 +123,7 @@ describe('the two blocks of a reflection', () => {
     [text('r', ' \n'), /got 0/],
     [text('r', '- a\n- b\n- c\n- d\n- e'), /expected 1 to 4 takeaways, got 5/],
     [text('r', 't').replace('</reflection_takeaways>', ''), /once, got it 0/],
-    [
-      '<reflection_takeaways>t</reflection_takeaways><reflection_rubrics>r</reflection_rubrics>',
-      /in order/,
-    ],
+    ['<reflection_takeaways>t</reflection_takeaways><reflection_rubrics>r</reflection_rubrics>', /in order/],
     [text('r <reflection_takeaways>', 't'), /got it 2 times/],
   ])('are refused otherwise: %j', (bad, problem) => {
     expect(readReflection(bad)).toEqual({ valid: false, problem: expect.stringMatching(problem) })

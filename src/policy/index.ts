@@ -7,7 +7,6 @@ export { createEngine, type Engine, type EngineOptions } from './local/engine.ts
 export { LocalPolicy } from './local/local-policy.ts'
 export type { ModelSource } from './local/model-source.ts'
 export { type PairedOptions, PairedPolicy } from './local/paired-policy.ts'
-export { openEmbedder } from './open-embedder.ts'
 export {
   openPolicy,
   type PipelinedPolicySettings,
@@ -16,5 +15,6 @@ export {
   policySchema,
   refusedLoss,
 } from './open.ts'
+export { openEmbedder } from './open-embedder.ts'
 export type * from './policy.ts'
 export { assertComputable, type UpdateOptions, type UpdateStats, updateOnce } from './update.ts'

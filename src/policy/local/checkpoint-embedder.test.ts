@@ -29,7 +29,9 @@ describe('embedders by settings', () => {
     const text = Array.from({ length: 12 }, (_, i) => tokenizer.tokenOf(20 + i)).join(' ')
     const vectors = await embedder.embed([text, ''])
     const engine = createEngine({ folder }, { threads: 1 })
-    const expected = await engine.hiddenMeans([tokenizer.encode(text, { addSpecialTokens: true }).slice(0, 5)])
+    const expected = await engine.hiddenMeans([
+      tokenizer.encode(text, { addSpecialTokens: true }).slice(0, 5),
+    ])
     expect(embedder.dims).toBe(engine.parameters.config.hiddenSize)
     vectors[0].forEach((x, d) => {
       expect(x).toBeCloseTo(expected[0][d], 4)
@@ -42,10 +44,16 @@ describe('embedders by settings', () => {
   })
 
   it('are named after what changes their vectors, and never after a key', async () => {
-    const name = async (settings: object) => (await opened({ kind: 'endpoint', url: 'http://a', model: 'm', ...settings })).name
+    const name = async (settings: object) =>
+      (await opened({ kind: 'endpoint', url: 'http://a', model: 'm', ...settings })).name
     const plain = await name({})
     expect(await name({ url: 'http://b/v1', retries: 1, batch: 3, dims: 4, headers: { a: 'b' } })).toBe(plain)
-    for (const settings of [{ model: 'n' }, { prefix: 'Q: ' }, { maxTextCharacters: 9 }, { dims: 4, sendDims: true }])
+    for (const settings of [
+      { model: 'n' },
+      { prefix: 'Q: ' },
+      { maxTextCharacters: 9 },
+      { dims: 4, sendDims: true },
+    ])
       expect(await name(settings)).not.toBe(plain)
     expect((await opened({ kind: 'hashed' })).name).toBe('hashed-ngrams-1 dims=256 order=2')
   })
@@ -68,7 +76,9 @@ describe('the section memory', () => {
     })
     expect(memorySchema.safeParse({ kind: 'bank', tops: 3 }).success).toBe(false)
     expect(memorySchema.safeParse({ kind: 'none', file: 'x' }).success).toBe(false)
-    expect(memorySchema.safeParse({ kind: 'bank', embedder: { kind: 'endpoint', url: 'x' } }).success).toBe(false)
+    expect(memorySchema.safeParse({ kind: 'bank', embedder: { kind: 'endpoint', url: 'x' } }).success).toBe(
+      false,
+    )
     const sendDims = { kind: 'endpoint', url: 'http://x', model: 'm', sendDims: true }
     expect(memorySchema.safeParse({ kind: 'bank', embedder: sendDims }).success).toBe(false)
   })

@@ -33,7 +33,13 @@ describe('hidden states', () => {
   })
 
   it('are the same whatever else is in the batch, and however long', async () => {
-    const sequences = [[1], [2, 3, 4, 5, 6, 7, 8, 9, 10], [1], [4, 4], Array.from({ length: 64 }, (_, t) => t % 17)]
+    const sequences = [
+      [1],
+      [2, 3, 4, 5, 6, 7, 8, 9, 10],
+      [1],
+      [4, 4],
+      Array.from({ length: 64 }, (_, t) => t % 17),
+    ]
     const together = await tinyEngine().hiddenMeans(sequences)
     const apart = tinyEngine({}, { microBatchTokens: 1 })
     for (const [i, sequence] of sequences.entries()) {

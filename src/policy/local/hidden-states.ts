@@ -55,8 +55,7 @@ const batchesOf = (sequences: readonly TokenIds[], budget: number): Batch[] => {
 }
 
 const check = (sequence: TokenIds, i: number, { vocabSize, maxPositions }: ModelConfig): void => {
-  if (sequence.length === 0)
-    throw new DataError(`sequence ${i}: expected at least one token, got none`)
+  if (sequence.length === 0) throw new DataError(`sequence ${i}: expected at least one token, got none`)
   if (sequence.length > maxPositions)
     throw new DataError(
       `sequence ${i}: expected at most ${maxPositions} tokens, the model's context, got ${sequence.length}`,
