@@ -6,6 +6,7 @@ import { addBenchDeterminism } from './determinism.ts'
 import { addBenchEngine } from './engine.ts'
 import { addBenchJudge } from './judge.ts'
 import { addBenchOverlap } from './overlap.ts'
+import { addBenchSearch } from './search.ts'
 import { addBenchSoak } from './soak.ts'
 
 /** Adds `gradus bench` to the program. `done` receives the exit code. */
@@ -18,5 +19,6 @@ export const addBenchCommand = (program: Command, io: Io, done: (code: number) =
   addBenchJudge(bench, io, done)
   addBenchOverlap(bench, io, done)
   addBenchDeterminism(bench, io, done)
+  addBenchSearch(bench, io, done)
   addBenchSoak(bench, io, done)
 }
