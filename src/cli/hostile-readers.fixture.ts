@@ -186,6 +186,13 @@ export const readers = (sandbox: Sandbox, model: string, judge: string): Reader[
   }
   return [
     {
+      name: 'search build',
+      endings: ['jsonl', 'md', 'txt'],
+      args: file => ['search', 'build', file, '--out', sandbox.path('hostile.index'), '--json'],
+      good: { id: 'a', title: 'Wings', text: 'A wing lifts.' },
+      json: true,
+    },
+    {
       name: 'grade --responses',
       endings: rows,
       args: file => ['grade', '--rubric', rubric, '--responses', file, '--json'],

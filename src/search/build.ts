@@ -24,6 +24,8 @@ export const buildSchema = z.strictObject({
 export interface BuildRuntime {
   /** Told how many passages there are, at every ten thousandth. */
   onPassages?: (passages: number) => void
+  /** Where the documents come from, for errors. */
+  from?: string
   /** Ends the work; nothing is left behind. */
   signal?: AbortSignal
 }
@@ -124,9 +126,10 @@ export const buildIndex = async (
   try {
     await writer.write('documents', inBuffers(collector.lines(documents)))
     if (collector.postings.passages === 0)
-      throw new DataError(`${path}: expected documents with text to build an index of, got none`, {
-        hint: 'check the files',
-      })
+      throw new DataError(
+        `${runtime.from ?? path}: expected documents with text to build an index of, got none`,
+        { hint: 'check the files and folders' },
+      )
     const { terms, starts, passages, counts, lengths } = collector.postings.build()
     await writer.write('offsets', bytesOf(offsetsOf(collector.lineBytes.toArray())))
     await writer.write('lengths', bytesOf(lengths))

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -57,7 +66,10 @@ describe('BM25', () => {
 
 describe('an index', () => {
   it('has long documents as passages with ids of their own', async () => {
-    const index = await opened({ long: `${'wing flow. '.repeat(8)}\n\n${'heat shield. '.repeat(8)}` }, { maxChars: 120 })
+    const index = await opened(
+      { long: `${'wing flow. '.repeat(8)}\n\n${'heat shield. '.repeat(8)}` },
+      { maxChars: 120 },
+    )
     expect([index.documents, index.passages]).toEqual([1, 2])
     expect(index.search('shield')[0]).toMatchObject({ id: 'long/2', document: 'long' })
     expect(index.search('wing')[0]).toMatchObject({ id: 'long', document: 'long' })
@@ -77,9 +89,13 @@ describe('an index', () => {
       { id: 'a', text: 'x y', place: 'one' },
       { id: 'a', text: 'z', place: 'two' },
     ]
-    await expect(buildIndex(at('no.index'), twice)).rejects.toThrow(/^two: expected an id that no other.*"a" again/)
+    await expect(buildIndex(at('no.index'), twice)).rejects.toThrow(
+      /^two: expected an id that no other.*"a" again/,
+    )
     await expect(buildIndex(at('no.index'), [])).rejects.toThrow(/expected documents with text/)
-    await expect(buildIndex(at('no.index'), documents({ a: ' ' }))).rejects.toThrow(/expected documents with text/)
+    await expect(buildIndex(at('no.index'), documents({ a: ' ' }))).rejects.toThrow(
+      /expected documents with text/,
+    )
     expect(readdirSync(folder).filter(name => name.startsWith('no.'))).toEqual([])
   })
 
@@ -101,7 +117,9 @@ describe('an index', () => {
 
   it('is written through a link, and never over another kind of file', async () => {
     writeFileSync(at('notes.jsonl'), '{"text": "mine"}\n')
-    await expect(buildIndex(at('notes.jsonl'), documents({ a: 'x' }))).rejects.toThrow(/another kind of file is there/)
+    await expect(buildIndex(at('notes.jsonl'), documents({ a: 'x' }))).rejects.toThrow(
+      /another kind of file is there/,
+    )
     expect(readFileSync(at('notes.jsonl'), 'utf8')).toBe('{"text": "mine"}\n')
     await buildIndex(at('real.index'), documents({ a: 'first' }))
     symlinkSync(at('real.index'), at('link.index'))
@@ -109,9 +127,15 @@ describe('an index', () => {
     const index = new SearchIndex(at('real.index'))
     expect(index.search('second')[0].id).toBe('b')
     index.close()
-    await expect(buildIndex(folder, documents({ a: 'x' }))).rejects.toThrow(/cannot be written: it is a folder/)
-    await expect(buildIndex('/dev/null', documents({ a: 'x' }))).rejects.toThrow(/expected a file, got a device/)
-    await expect(buildIndex(at('notes.jsonl', 'x'), documents({ a: 'x' }))).rejects.toThrow(/cannot be written/)
+    await expect(buildIndex(folder, documents({ a: 'x' }))).rejects.toThrow(
+      /cannot be written: it is a folder/,
+    )
+    await expect(buildIndex('/dev/null', documents({ a: 'x' }))).rejects.toThrow(
+      /expected a file, got a device/,
+    )
+    await expect(buildIndex(at('notes.jsonl', 'x'), documents({ a: 'x' }))).rejects.toThrow(
+      /cannot be written/,
+    )
   })
 })
 
@@ -132,7 +156,9 @@ describe('a file that is no index, or not as it was written', () => {
     const whole = readFileSync(at('whole.index'))
     expect(faultOf(whole)).toBe('')
     for (let length = 0; length < whole.length; length += 7)
-      expect(faultOf(whole.subarray(0, length)), `cut at ${length}`).toMatch(/damaged\.index: expected .*, got/)
+      expect(faultOf(whole.subarray(0, length)), `cut at ${length}`).toMatch(
+        /damaged\.index: expected .*, got/,
+      )
     expect(faultOf(Buffer.concat([whole, Buffer.from('x')]))).toMatch(/it is not whole/)
     const gaps: number[] = []
     for (let place = 0; place < whole.length; place += 3) {
@@ -149,8 +175,12 @@ describe('a file that is no index, or not as it was written', () => {
     await buildIndex(at('whole.index'), documents({ a: 'heat' }))
     const newer = readFileSync(at('whole.index'))
     newer.writeUInt32LE(2, 8)
-    expect(faultOf(newer)).toMatch(/expected a search index of version 1, got version 2; build the index again/)
-    expect(faultOf(Buffer.from('{"text": "x"}\n'.repeat(20)))).toMatch(/another kind of file; gradus search build/)
+    expect(faultOf(newer)).toMatch(
+      /expected a search index of version 1, got version 2; build the index again/,
+    )
+    expect(faultOf(Buffer.from('{"text": "x"}\n'.repeat(20)))).toMatch(
+      /another kind of file; gradus search build/,
+    )
     expect(faultOf(Buffer.alloc(0))).toMatch(/another kind of file/)
     expect(() => new SearchIndex(at('none'))).toThrow(/none: cannot be read: there is no such file/)
     expect(() => new SearchIndex(folder)).toThrow(/it is a folder/)

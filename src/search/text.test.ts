@@ -45,13 +45,19 @@ describe('terms', () => {
 describe('passages', () => {
   it('are whole paragraphs as long as they fit together', () => {
     const paragraphs = ['a'.repeat(40), 'b'.repeat(40), 'c'.repeat(40)]
-    expect(passagesOf(paragraphs.join('\n\n'), 90)).toEqual([paragraphs.slice(0, 2).join('\n\n'), paragraphs[2]])
+    expect(passagesOf(paragraphs.join('\n\n'), 90)).toEqual([
+      paragraphs.slice(0, 2).join('\n\n'),
+      paragraphs[2],
+    ])
     expect(passagesOf(' \n ')).toEqual([])
     expect(passagesOf('short')).toEqual(['short'])
   })
 
   it('are cut after sentences, then between words, then between characters', () => {
-    expect(passagesOf('One two three four. Five six seven.', 25)).toEqual(['One two three four.', 'Five six seven.'])
+    expect(passagesOf('One two three four. Five six seven.', 25)).toEqual([
+      'One two three four.',
+      'Five six seven.',
+    ])
     expect(passagesOf('one two three four five', 14)).toEqual(['one two three', 'four five'])
     expect(passagesOf('🚀'.repeat(4), 3)).toEqual(['🚀', '🚀', '🚀', '🚀'])
   })
@@ -72,7 +78,8 @@ describe('passages', () => {
 
 describe('sections of Markdown', () => {
   it('belong to the headings above them; code has none', () => {
-    const text = '# Book\nintro\n## One\nfirst\n```sh\n# no heading\n```\n### Deep ###\ndeep\n## Two\n\n# Next\nlast'
+    const text =
+      '# Book\nintro\n## One\nfirst\n```sh\n# no heading\n```\n### Deep ###\ndeep\n## Two\n\n# Next\nlast'
     expect(sectionsOf(text)).toEqual([
       { headings: ['Book'], text: 'intro' },
       { headings: ['Book', 'One'], text: 'first\n```sh\n# no heading\n```' },
@@ -107,7 +114,9 @@ describe('snippets', () => {
   })
 
   it('are parts of the passage, of the length asked for, whatever it is', () => {
-    const passage = fc.array(fc.constantFrom('wing', 'heat', ' ', 'flow ', '🚀', 'x'.repeat(50), '. '), { maxLength: 60 })
+    const passage = fc.array(fc.constantFrom('wing', 'heat', ' ', 'flow ', '🚀', 'x'.repeat(50), '. '), {
+      maxLength: 60,
+    })
     fc.assert(
       fc.property(passage, fc.integer({ min: 10, max: 200 }), (parts, maxChars) => {
         const whole = parts.join('')

@@ -25,6 +25,14 @@ export const readVariable = (name: string, where: string, env: Environment): str
   })
 }
 
+/** As it is, and as it stands in addresses, forms and JSON. */
+const formsOf = (value: string): string[] => [
+  value,
+  encodeURIComponent(value),
+  new URLSearchParams({ value }).toString().slice('value='.length),
+  JSON.stringify(value).slice(1, -1),
+]
+
 /** Values read from the environment, so that no text shows them. */
 export class Secrets {
   readonly #env: Environment
@@ -37,9 +45,7 @@ export class Secrets {
   /** @throws ConfigError for a variable that is not set */
   variable(name: string, where: string): string {
     const value = readVariable(name, where, this.#env)
-    if (value.length >= SHORTEST)
-      for (const form of [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)])
-        this.#values.add(form)
+    if (value.length >= SHORTEST) for (const form of formsOf(value)) this.#values.add(form)
     return value
   }
 

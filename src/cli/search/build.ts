@@ -51,7 +51,11 @@ export const searchBuild = async (
   }
   const startMs = performance.now()
   try {
-    const built = await buildIndex(options.out, documents, settings, { onPassages, signal: stop.signal })
+    const built = await buildIndex(options.out, documents, settings, {
+      onPassages,
+      signal: stop.signal,
+      from: files.join(', '),
+    })
     const seconds = (performance.now() - startMs) / 1000
     if (options.json) printJson(io, { index: options.out, ...built, seconds })
     else

@@ -51,7 +51,8 @@ const TOOLS = {
   structured: () => ({ content: [], structuredContent: { answer: 42 } }),
   /** A child that does not end when its parent does. */
   child: () => {
-    const stubborn = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); process.stdout.write('ready')"
+    const stubborn =
+      "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); process.stdout.write('ready')"
     const child = spawn(process.execPath, ['-e', stubborn], { stdio: ['ignore', 'pipe', 'ignore'] })
     return new Promise(resolve => child.stdout.once('data', () => resolve(text(String(child.pid)))))
   },

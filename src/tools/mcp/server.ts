@@ -1,5 +1,6 @@
 /** @file A server of the Model Context Protocol: connected, its tools listed, called; connected again when it is lost. */
 
+import { setMaxListeners } from 'node:events'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
@@ -141,6 +142,8 @@ export class McpServer {
     work: (session: Session, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const call = new AbortController()
+    // Every page of a list listens, and none stops listening.
+    setMaxListeners(0, call.signal)
     const cancel = () => call.abort(signal.reason)
     if (signal.aborted) cancel()
     signal.addEventListener('abort', cancel, { once: true })
