@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
@@ -189,6 +190,22 @@ describe('a server over stdio that', () => {
     await gone(pid)
     await gone(child)
     expect((await failure(call(tools, 'pid'))).kind).toBe('cancelled')
+  })
+
+  it('is still there when this process ends is ended with it', async () => {
+    const entry = fileURLToPath(new URL('../../../dist/tools/index.js', import.meta.url))
+    const script = `
+      const { openTools } = await import(${JSON.stringify(entry)})
+      const args = [${JSON.stringify(fixture)}, '--stubborn']
+      const { tools } = await openTools([{ kind: 'mcp', command: process.execPath, args, only: ['pid'] }])
+      console.log((await tools[0].call({}, { signal: new AbortController().signal })).text)
+      process.exit(0)`
+    const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+    })
+    expect(status).toBe(0)
+    expect(Number(stdout)).toBeGreaterThan(1)
+    await gone(Number(stdout))
   })
 
   it('is no server is refused when it is opened', async () => {

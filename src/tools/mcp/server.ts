@@ -187,7 +187,9 @@ export class McpServer {
     client.onclose = () => this.#lose(session)
     try {
       await withDeadline(where, connectTimeoutMs, undefined, signal =>
-        client.connect(transport, this.#requestOptions(signal)),
+        this.#underCall(session, signal, (_, inner) =>
+          client.connect(transport, this.#requestOptions(inner)),
+        ),
       )
     } catch (error) {
       await transport.close().catch(() => {})
