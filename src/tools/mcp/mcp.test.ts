@@ -172,13 +172,14 @@ describe('a server over stdio that', () => {
   })
 
   it('writes what is no message beside its answers is understood', async () => {
-    const tools = await start({ ...node(fixture), timeoutMs: 1_500 })
-    const patient = await start(node(fixture))
-    expect((await call(patient, 'garbage')).text).toBe('clean')
-    await call(tools, 'garbage').catch(() => {})
-    expect((await failure(call(tools, 'slow', { ms: LONG_MS }))).message).toMatch(
-      /4 lines on its stdout were no messages/,
-    )
+    const tools = await start(node(fixture))
+    expect((await call(tools, 'garbage')).text).toBe('clean')
+    // Whoever waits in vain is told of it.
+    const cancel = new AbortController()
+    const cancelled = failure(call(tools, 'slow', { ms: LONG_MS }, cancel.signal))
+    await call(tools, 'echo', { message: 'x' })
+    cancel.abort()
+    expect((await cancelled).message).toMatch(/4 lines on its stdout were no messages/)
   })
 
   it('will not end is ended, with what it started', async () => {
@@ -358,13 +359,15 @@ describe('a server over HTTP', () => {
       })
       response.end(Buffer.from(await passed.arrayBuffer()))
     })
-    const tools = await start({ url, timeoutMs: 2_000 })
+    const tools = await start({ url })
+    const hasty = await start({ url, timeoutMs: 1_000 })
     expect((await call(tools, 'echo', { message: 'x' })).text).toBe('you said x')
     const kindOf = async (how: typeof answer) => {
       answer = how
       return (await failure(call(tools, 'echo', { message: 'x' }))).kind
     }
-    expect(await kindOf((_request, _response) => {})).toBe('timeout')
+    answer = (_request, _response) => {}
+    expect((await failure(call(hasty, 'echo', { message: 'x' }))).kind).toBe('timeout')
     expect(await kindOf((_request, response) => response.writeHead(500).end('on fire'))).toBe('refused')
     expect(
       await kindOf((_request, response) => response.writeHead(302, { location: 'http://10.0.0.1/' }).end()),
