@@ -60,10 +60,10 @@ const SETS = [
 
 describe.each(SETS)('on $name', ({ name, corpus, asked, keys, read, reference }) => {
   // The reference has whole documents; what is cut as by default must not be worse.
-  it.each([
+  it.for<[kind: string, maxChars: number | undefined]>([
     ['whole documents', 100_000],
     ['passages of the default length', undefined],
-  ])('%s are found as the reference finds them', async (kind, maxChars, context) => {
+  ])('%s are found as the reference finds them', async ([kind, maxChars], context) => {
     if (corpus === null || asked === null) return context.skip(`needs shared/data/${name} beside the clone`)
     const path = join(folder, `${name}.index`)
     await buildIndex(path, readDocuments([corpus], keys), { ...(maxChars && { maxChars }) })
