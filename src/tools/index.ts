@@ -2,7 +2,7 @@
 
 export { type HttpToolSettings, httpTool, httpToolSchema } from './http-search.ts'
 export { type IndexToolSettings, indexTool, indexToolSchema } from './index-tool.ts'
-export { type McpToolsSettings, mcpTools, mcpToolsSchema } from './mcp/mcp-tools.ts'
+export { type McpToolsSettings, mcpToolsSchema } from './mcp/settings.ts'
 export {
   type OpenTools,
   openTools,

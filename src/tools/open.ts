@@ -5,7 +5,7 @@ import { ConfigError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
 import { httpTool, httpToolSchema } from './http-search.ts'
 import { indexTool, indexToolSchema } from './index-tool.ts'
-import { mcpTools, mcpToolsSchema } from './mcp/mcp-tools.ts'
+import { mcpToolsSchema } from './mcp/settings.ts'
 import type { Environment } from './secrets.ts'
 import type { Tool } from './tool.ts'
 
@@ -31,7 +31,7 @@ export interface OpenTools {
 }
 
 const openSource = async (source: ToolSource, { env }: ToolsRuntime): Promise<OpenTools> => {
-  if (source.kind === 'mcp') return mcpTools(source, env)
+  if (source.kind === 'mcp') return (await import('./mcp/mcp-tools.ts')).mcpTools(source, env)
   const { tool, close } = source.kind === 'index' ? indexTool(source) : httpTool(source, { env })
   return { tools: [tool], close: async () => close() }
 }

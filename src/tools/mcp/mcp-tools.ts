@@ -1,46 +1,15 @@
 /** @file The tools of a server of the Model Context Protocol, as tools of an agent. */
 
 import type { Tool as ServerTool } from '@modelcontextprotocol/sdk/types.js'
-import { z } from 'zod'
 import { ConfigError } from '../../util/errors.ts'
 import { describeValue } from '../../util/schema.ts'
-import { type Environment, Secrets, valueSchema } from '../secrets.ts'
+import { type Environment, Secrets } from '../secrets.ts'
 import { TOOL_NAME, type Tool, ToolError } from '../tool.ts'
 import { resultText } from './content.ts'
 import { httpTransport } from './http-transport.ts'
 import { McpServer } from './server.ts'
 import { ServerProcess } from './server-process.ts'
-
-const positive = z.number().positive()
-
-/** A server as a configuration writes it: a command to start, or the address of one that runs. */
-export const mcpToolsSchema = z
-  .strictObject({
-    kind: z.literal('mcp'),
-    command: z.string().min(1).optional(),
-    args: z.array(z.string()).default([]),
-    /** Names of the environment variables that the server gets beside PATH, HOME and the like. */
-    env: z.array(z.string().min(1)).default([]),
-    cwd: z.string().min(1).optional(),
-    /** Streamable HTTP. */
-    url: z.string().min(1).optional(),
-    headers: z.record(z.string(), valueSchema).default({}),
-    /** Only these of its tools. */
-    only: z.array(z.string().min(1)).min(1).optional(),
-    /** Stands before the names of its tools. */
-    prefix: z.string().default(''),
-    connectTimeoutMs: positive.default(30_000),
-    /** For a call. */
-    timeoutMs: positive.default(30_000),
-    maxAnswerBytes: z
-      .int()
-      .positive()
-      .default(1024 * 1024),
-  })
-  .refine(({ command, url }) => (command === undefined) !== (url === undefined), {
-    message: 'a command to start or a url, one of the two; give one',
-  })
-export type McpToolsSettings = z.output<typeof mcpToolsSchema>
+import type { McpToolsSettings } from './settings.ts'
 
 /** Longest description: some servers write pages, and every prompt has them. */
 const MAX_DESCRIPTION = 2_000
