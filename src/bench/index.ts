@@ -11,4 +11,5 @@ export { benchJudge, formatJudgeBenchmark, type JudgeBenchmark } from './judge.t
 export { benchMemory, formatMemoryBenchmark, type MemoryBenchmark } from './memory.ts'
 export { benchOverlap, formatOverlapBenchmark, type OverlapBenchmark } from './overlap.ts'
 export { benchRlcer, formatRlcerBenchmark, type RlcerBenchmark } from './rlcer.ts'
+export { benchSearch, formatSearchBenchmark, type SearchBenchmark } from './search.ts'
 export { benchSoak, formatSoak, type SoakResult } from './soak/soak.ts'

@@ -15,6 +15,8 @@ export interface Reader {
   mayComeLater?: true
   /** stdout has to be JSON. */
   json?: boolean
+  /** What it is asked to write, in the sandbox. */
+  writes?: string
 }
 
 export const GOOD_RUBRIC = {
@@ -185,6 +187,14 @@ export const readers = (sandbox: Sandbox, model: string, judge: string): Reader[
     nulls: { positive: 0, negative: 0 },
   }
   return [
+    {
+      name: 'search build',
+      endings: ['jsonl', 'md', 'txt'],
+      args: file => ['search', 'build', file, '--out', sandbox.path('hostile.index'), '--json'],
+      writes: 'hostile.index',
+      good: { id: 'a', title: 'Wings', text: 'A wing lifts.' },
+      json: true,
+    },
     {
       name: 'grade --responses',
       endings: rows,

@@ -25,7 +25,7 @@ afterAll(() => {
 })
 
 /** Runs a command on each file in turn and returns what went wrong, by file. */
-const faultsOf = async ({ args, json = false, endings }: Reader, hostile: readonly Hostile[]) => {
+const faultsOf = async ({ args, json = false, endings, writes }: Reader, hostile: readonly Hostile[]) => {
   const found: string[] = []
   for (const [index, [name, content]] of hostile.entries()) {
     const folder = sandbox.path('case')
@@ -34,7 +34,9 @@ const faultsOf = async ({ args, json = false, endings }: Reader, hostile: readon
     writeFileSync(file, content)
     const before = filesOf(sandbox.dir)
     const result = await cli(args(file))
-    const left = filesOf(sandbox.dir).filter(path => !before.includes(path))
+    const left = filesOf(sandbox.dir).filter(
+      path => !before.includes(path) && path.replace(/ \d+$/, '') !== writes,
+    )
     rmSync(folder, { recursive: true })
     const wrong = [...faults(result, json), ...left.map(path => `left ${path} behind`)]
     if (wrong.length > 0) found.push(`${name}: ${wrong.join(', ')}; said ${result.err.slice(0, 300)}`)

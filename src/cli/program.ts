@@ -11,6 +11,7 @@ import { addScoreCommand } from './grade/score-command.ts'
 import { describeError, EXIT, exitCodeOf, guarded, type Io } from './io.ts'
 import { addRubricCommand } from './rubric/command.ts'
 import { addCompareCommand, addReportCommand, addRunsCommand } from './runs/command.ts'
+import { addSearchCommand } from './search/command.ts'
 import { addServeCommand } from './serve/command.ts'
 import { addInitCommand } from './serve/init.ts'
 import { addTrainCommand, recipeHelp } from './train/command.ts'
@@ -37,6 +38,7 @@ const COMMANDS = [
   addProfileCommand,
   addJudgeCommand,
   addRubricCommand,
+  addSearchCommand,
   addServeCommand,
   addInitCommand,
   addReportCommand,

@@ -7,6 +7,7 @@ import { addBenchEngine } from './engine.ts'
 import { addBenchJudge } from './judge.ts'
 import { addBenchMemory } from './memory.ts'
 import { addBenchOverlap } from './overlap.ts'
+import { addBenchSearch } from './search.ts'
 import { addBenchSoak } from './soak.ts'
 
 /** Adds `gradus bench` to the program. `done` receives the exit code. */
@@ -20,5 +21,6 @@ export const addBenchCommand = (program: Command, io: Io, done: (code: number) =
   addBenchMemory(bench, io, done)
   addBenchOverlap(bench, io, done)
   addBenchDeterminism(bench, io, done)
+  addBenchSearch(bench, io, done)
   addBenchSoak(bench, io, done)
 }

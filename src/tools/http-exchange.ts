@@ -1,0 +1,75 @@
+/** @file One request of a tool over HTTP: status, headers and body back, within a time and a size. No redirection is followed. */
+
+import { type Dispatcher, request } from 'undici'
+import { wordsOfCode } from '../util/file-failure.ts'
+import { ToolError } from './tool.ts'
+
+export interface HttpRequest {
+  /** Named in errors. */
+  where: string
+  url: URL
+  method: 'GET' | 'POST'
+  headers: Readonly<Record<string, string>>
+  body?: string
+  maxBytes: number
+  signal: AbortSignal
+  dispatcher: Dispatcher
+}
+
+export interface HttpAnswer {
+  status: number
+  headers: Readonly<Record<string, string | string[] | undefined>>
+  body: string
+}
+
+const unreachable = (where: string, error: unknown): ToolError => {
+  const { code = '' } = error as NodeJS.ErrnoException
+  const why = /^E[A-Z]+$/.test(code) ? wordsOfCode(code).what : code || 'the connection failed'
+  return new ToolError('unreachable', `${where}: cannot be reached: ${why}`, { cause: error })
+}
+
+const readBody = async (
+  { where, maxBytes }: HttpRequest,
+  body: AsyncIterable<Uint8Array> & { destroy(): unknown },
+): Promise<string> => {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.byteLength
+    if (bytes > maxBytes) {
+      body.destroy()
+      throw new ToolError(
+        'too-large',
+        `${where}: expected an answer of at most ${maxBytes} bytes, got more`,
+        {
+          hint: 'ask for less, or raise maxAnswerBytes',
+        },
+      )
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/**
+ * Sends a request and reads the whole answer, whatever its status.
+ * @throws ToolError `unreachable` or `too-large`, and the signal's own reason
+ */
+export const httpExchange = async (outgoing: HttpRequest): Promise<HttpAnswer> => {
+  const { where, url, method, headers, body, signal, dispatcher } = outgoing
+  try {
+    const answer = await request(url, {
+      dispatcher,
+      method,
+      headers,
+      signal,
+      ...(body !== undefined && { body }),
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    return { status: answer.statusCode, headers: answer.headers, body: await readBody(outgoing, answer.body) }
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    throw error instanceof ToolError ? error : unreachable(where, error)
+  }
+}

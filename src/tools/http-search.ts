@@ -1,0 +1,305 @@
+/** @file A tool that searches by HTTP: any endpoint that takes a query and answers with JSON, by a mapping. */
+
+import { Agent } from 'undici'
+import { z } from 'zod'
+import { isTooIntricate } from '../chat/json-size.ts'
+import { retryAfterMs } from '../chat/retry-after.ts'
+import { ConfigError } from '../util/errors.ts'
+import { Rng } from '../util/rng.ts'
+import { describeValue } from '../util/schema.ts'
+import { withDeadline } from './deadline.ts'
+import { type HttpAnswer, httpExchange } from './http-exchange.ts'
+import { valueAt } from './pointer.ts'
+import { queryParameters, readQuery } from './query.ts'
+import { type Environment, Secrets, valueSchema } from './secrets.ts'
+import { searchResult } from './snippets.ts'
+import { type Snippet, TOOL_NAME, type Tool, ToolError } from './tool.ts'
+
+const positive = z.number().positive()
+
+const fieldsSchema = z.strictObject({
+  /** Where in a result it is; a result without it is numbered. */
+  id: z.string().min(1).optional(),
+  title: z.string().min(1).optional(),
+  /** One place, or several whose texts are joined. */
+  text: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
+})
+
+/** A search over HTTP as a configuration writes it. `{query}` and `{top}` in `params` and `body` stand for those of a call. */
+export const httpToolSchema = z.strictObject({
+  kind: z.literal('http'),
+  name: z.string().regex(TOOL_NAME).default('web_search'),
+  description: z
+    .string()
+    .min(1)
+    .default('Searches and returns the results that match best, with ids to cite.'),
+  url: z.string().min(1),
+  method: z.enum(['GET', 'POST']).default('GET'),
+  /** Values may name an environment variable: `{env: NAME, prefix: 'Bearer '}`. */
+  headers: z.record(z.string(), valueSchema).default({}),
+  /** Parameters of the URL. */
+  params: z.record(z.string(), valueSchema).default({}),
+  /** JSON that is posted. */
+  body: z.json().optional(),
+  /** Where in the answer the list of results is: a JSON pointer, names with dots, or '' for the whole answer. */
+  results: z.string(),
+  fields: fieldsSchema,
+  /** Most results of an answer. */
+  top: z.int().positive().max(100).default(5),
+  /** Most characters of a result's text. */
+  snippetChars: z.int().min(50).max(100_000).default(1_000),
+  /** For a call with all its attempts. */
+  timeoutMs: positive.default(30_000),
+  attemptTimeoutMs: positive.default(10_000),
+  /** Further attempts after the first that failed. */
+  retries: z.int().nonnegative().default(2),
+  /** Longest random wait before the second attempt; doubles with each further one. */
+  backoffMs: positive.default(250),
+  /** A server that asks to be left alone for longer (`retry-after`) is not asked again in this call. */
+  longestRetryAfterMs: positive.default(20_000),
+  maxAnswerBytes: z
+    .int()
+    .positive()
+    .default(2 * 1024 * 1024),
+})
+export type HttpToolSettings = z.output<typeof httpToolSchema>
+
+const QUERY = '{query}'
+const TOP = '{top}'
+
+const endpointOf = (name: string, text: string): URL => {
+  let url: URL
+  try {
+    url = new URL(text)
+  } catch {
+    throw new ConfigError(
+      `${name}: url: expected an address such as https://host/search, got ${describeValue(text)}`,
+    )
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new ConfigError(`${name}: url: expected http or https, got ${url.protocol.slice(0, -1)}`)
+  if (url.username || url.password)
+    throw new ConfigError(`${name}: url: expected no user or password in it, got one`, {
+      hint: 'name an environment variable in headers or params',
+    })
+  return url
+}
+
+const filled = (text: string, query: string, top: number): string =>
+  text
+    .split(QUERY)
+    .map(part => part.replaceAll(TOP, String(top)))
+    .join(query)
+
+/** A body with a call's values in the places of their names; `{top}` alone becomes a number. */
+const filledJson = (value: unknown, query: string, top: number): unknown => {
+  if (value === TOP) return top
+  if (typeof value === 'string') return filled(value, query, top)
+  if (Array.isArray(value)) return value.map(each => filledJson(each, query, top))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, filledJson(each, query, top)]))
+}
+
+/** Text of a field; halves of characters, which servers leave where they cut, become U+FFFD. */
+const textOf = (value: unknown): string => {
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' ? value.trim().replace(/\p{Surrogate}/gu, '\ufffd') : ''
+}
+
+const shortened = (text: string, maxChars: number): string => {
+  if (text.length <= maxChars) return text
+  const cut = text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, '')
+  return `${cut} …`
+}
+
+/** Statuses that may pass by themselves. */
+const PASSING = new Set([408, 409, 425, 429])
+const PASSING_KINDS: ReadonlySet<string> = new Set(['timeout', 'unreachable', 'malformed'])
+
+class StatusError extends ToolError {
+  readonly isPassing: boolean
+  readonly retryAfterMs: number | undefined
+
+  constructor(where: string, { status, headers }: HttpAnswer) {
+    const isRedirect = status >= 300 && status < 400
+    super('refused', `${where}: expected an answer with status 200, got ${status}`, {
+      hint: isRedirect ? 'redirections are not followed: give the address that it leads to' : undefined,
+    })
+    this.isPassing = PASSING.has(status) || status >= 500
+    this.retryAfterMs = retryAfterMs(headers, Date.now())
+  }
+}
+
+const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer)
+        reject(signal.reason)
+      },
+      { once: true },
+    )
+  })
+
+export interface HttpToolRuntime {
+  env?: Environment
+  /** Uniform in [0, 1), for the wait before another attempt. */
+  random?: () => number
+}
+
+/** A search endpoint, its requests and how its answers are read. */
+class HttpSearch {
+  readonly #settings: HttpToolSettings
+  readonly #secrets: Secrets
+  readonly #url: URL
+  readonly #headers: Record<string, string>
+  readonly #params: readonly (readonly [name: string, value: string])[]
+  readonly #agent = new Agent({ pipelining: 1 })
+  readonly #random: () => number
+
+  constructor(settings: HttpToolSettings, { env = process.env, random }: HttpToolRuntime) {
+    const { name } = settings
+    this.#settings = settings
+    this.#secrets = new Secrets(env)
+    this.#url = endpointOf(name, settings.url)
+    if (settings.body !== undefined && settings.method === 'GET')
+      throw new ConfigError(`${name}: body: expected none with method GET, got one`, {
+        hint: 'set method: POST',
+      })
+    if (!JSON.stringify([settings.params, settings.body ?? null]).includes(QUERY))
+      throw new ConfigError(`${name}: expected ${QUERY} in params or body, got none`, {
+        hint: `say where the query goes, for example params: {q: "${QUERY}"}`,
+      })
+    this.#headers = {
+      accept: 'application/json',
+      ...(settings.body !== undefined && { 'content-type': 'application/json' }),
+      ...this.#secrets.headers(settings.headers, name),
+    }
+    this.#params = Object.entries(settings.params).map(([key, value]) => [
+      key,
+      this.#secrets.resolve(value, `${name}: params.${key}`),
+    ])
+    const rng = new Rng(`${name} ${process.pid}`)
+    this.#random = random ?? (() => rng.next())
+  }
+
+  /** @throws ToolError without any secret in it */
+  async search(query: string, top: number, signal: AbortSignal): Promise<Snippet[]> {
+    const { name, timeoutMs } = this.#settings
+    try {
+      return await withDeadline(name, timeoutMs, signal, inner => this.#attempts(query, top, inner))
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error
+      throw new ToolError(error.kind, this.#secrets.hide(error.message))
+    }
+  }
+
+  async #attempts(query: string, top: number, signal: AbortSignal): Promise<Snippet[]> {
+    const { name, retries, attemptTimeoutMs } = this.#settings
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await withDeadline(name, attemptTimeoutMs, signal, inner => this.#attempt(query, top, inner))
+      } catch (error) {
+        if (signal.aborted) throw signal.reason
+        const waitMs = attempt < retries ? this.#waitMs(error, attempt) : null
+        if (waitMs === null) throw error
+        await sleep(waitMs, signal)
+      }
+    }
+  }
+
+  /** Milliseconds before another attempt, by full jitter; null where another one would not help. */
+  #waitMs(error: unknown, attempt: number): number | null {
+    const { backoffMs, longestRetryAfterMs } = this.#settings
+    if (error instanceof StatusError) {
+      const askedMs = error.retryAfterMs ?? 0
+      if (!error.isPassing || askedMs > longestRetryAfterMs) return null
+      return askedMs + this.#random() * backoffMs * 2 ** attempt
+    }
+    if (!(error instanceof ToolError) || !PASSING_KINDS.has(error.kind)) return null
+    return this.#random() * backoffMs * 2 ** attempt
+  }
+
+  async #attempt(query: string, top: number, signal: AbortSignal): Promise<Snippet[]> {
+    const { name, method, body, maxAnswerBytes } = this.#settings
+    const url = new URL(this.#url)
+    for (const [key, value] of this.#params) url.searchParams.set(key, filled(value, query, top))
+    const answer = await httpExchange({
+      where: name,
+      url,
+      method,
+      headers: this.#headers,
+      ...(body !== undefined && { body: JSON.stringify(filledJson(body, query, top)) }),
+      maxBytes: maxAnswerBytes,
+      signal,
+      dispatcher: this.#agent,
+    })
+    if (answer.status < 200 || answer.status >= 300) throw new StatusError(name, answer)
+    // Secrets go first, should the server repeat them: what is cut later could leave part of one.
+    return this.#read(this.#secrets.hide(answer.body), top)
+  }
+
+  #read(body: string, top: number): Snippet[] {
+    const { name, results } = this.#settings
+    const list = valueAt(this.#parse(body), results)
+    if (!Array.isArray(list))
+      throw new ToolError(
+        'malformed',
+        `${name}: expected a list of results at ${JSON.stringify(results)}, got ${describeValue(list)}`,
+        { hint: 'correct results in the configuration' },
+      )
+    const snippets = list.slice(0, top).flatMap((result, index) => this.#snippet(result, index))
+    return [...new Map(snippets.map(snippet => [snippet.id, snippet])).values()]
+  }
+
+  #parse(body: string): unknown {
+    const { name } = this.#settings
+    if (isTooIntricate(body))
+      throw new ToolError('malformed', `${name}: expected results, got JSON without end`)
+    try {
+      return JSON.parse(body)
+    } catch (error) {
+      const start = body.slice(0, 80).replace(/\s+/g, ' ')
+      throw new ToolError('malformed', `${name}: expected JSON, got text that is none: ${start}`, {
+        cause: error,
+      })
+    }
+  }
+
+  #snippet(result: unknown, index: number): Snippet[] {
+    const { fields, snippetChars } = this.#settings
+    const places = typeof fields.text === 'string' ? [fields.text] : fields.text
+    const texts = places.map(place => textOf(valueAt(result, place))).filter(text => text !== '')
+    const title = fields.title === undefined ? '' : textOf(valueAt(result, fields.title))
+    const id = fields.id === undefined ? '' : textOf(valueAt(result, fields.id))
+    if (texts.length === 0 && title === '') return []
+    const text = shortened(texts.join('\n'), snippetChars)
+    return [
+      {
+        id: shortened(id, 500) || String(index + 1),
+        ...(title !== '' && { title: shortened(title, 300) }),
+        text,
+      },
+    ]
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy()
+  }
+}
+
+/** @throws ConfigError for a mapping that cannot be used, and a variable that is not set */
+export const httpTool = (
+  settings: HttpToolSettings,
+  runtime: HttpToolRuntime = {},
+): { tool: Tool; close(): Promise<void> } => {
+  const { name, description, top: most } = settings
+  const search = new HttpSearch(settings, runtime)
+  const call: Tool['call'] = async (args, { signal }) => {
+    const { query, top } = readQuery(name, args, most)
+    return searchResult(query, await search.search(query, top, signal))
+  }
+  return { tool: { name, description, parameters: queryParameters(most), call }, close: () => search.close() }
+}

@@ -1,0 +1,35 @@
+/** @file Settings of a server of the Model Context Protocol, apart from the SDK, which is loaded only where one is used. */
+
+import { z } from 'zod'
+import { valueSchema } from '../secrets.ts'
+
+const positive = z.number().positive()
+
+/** A server as a configuration writes it: a command to start, or the address of one that runs. */
+export const mcpToolsSchema = z
+  .strictObject({
+    kind: z.literal('mcp'),
+    command: z.string().min(1).optional(),
+    args: z.array(z.string()).default([]),
+    /** Names of the environment variables that the server gets beside PATH, HOME and the like. */
+    env: z.array(z.string().min(1)).default([]),
+    cwd: z.string().min(1).optional(),
+    /** Streamable HTTP. */
+    url: z.string().min(1).optional(),
+    headers: z.record(z.string(), valueSchema).default({}),
+    /** Only these of its tools. */
+    only: z.array(z.string().min(1)).min(1).optional(),
+    /** Stands before the names of its tools. */
+    prefix: z.string().default(''),
+    connectTimeoutMs: positive.default(30_000),
+    /** For a call. */
+    timeoutMs: positive.default(30_000),
+    maxAnswerBytes: z
+      .int()
+      .positive()
+      .default(1024 * 1024),
+  })
+  .refine(({ command, url }) => (command === undefined) !== (url === undefined), {
+    message: 'a command to start or a url, one of the two; give one',
+  })
+export type McpToolsSettings = z.output<typeof mcpToolsSchema>

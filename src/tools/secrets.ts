@@ -1,0 +1,78 @@
+/** @file Secrets of tools: named in configurations, read from the environment, and taken out of every text that leaves a tool. */
+
+import { z } from 'zod'
+import { ConfigError } from '../util/errors.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** A value as it is, or the name of the environment variable that holds it, with what stands before it (`Bearer `). */
+export const valueSchema = z.union([
+  z.string(),
+  z.strictObject({ env: z.string().min(1), prefix: z.string().default('') }),
+])
+export type ConfiguredValue = z.output<typeof valueSchema>
+
+const HIDDEN = '[secret]'
+/** What is shorter is no secret, and stands in every text. */
+const SHORTEST = 4
+
+/** The value of an environment variable. @throws ConfigError naming the variable where it is not set */
+export const readVariable = (name: string, where: string, env: Environment): string => {
+  const value = env[name]?.trim()
+  if (value) return value
+  throw new ConfigError(`${where}: expected the environment variable ${name} to be set, got nothing`, {
+    hint: 'export it before the start, or leave it out of the configuration',
+  })
+}
+
+/** As it is, and as it stands in addresses, forms and JSON. */
+const formsOf = (value: string): string[] => [
+  value,
+  encodeURIComponent(value),
+  new URLSearchParams({ value }).toString().slice('value='.length),
+  JSON.stringify(value).slice(1, -1),
+]
+
+/** Values read from the environment, so that no text shows them. */
+export class Secrets {
+  readonly #env: Environment
+  readonly #values = new Set<string>()
+
+  constructor(env: Environment) {
+    this.#env = env
+  }
+
+  /** @throws ConfigError for a variable that is not set */
+  variable(name: string, where: string): string {
+    const value = readVariable(name, where, this.#env)
+    if (value.length >= SHORTEST) for (const form of formsOf(value)) this.#values.add(form)
+    return value
+  }
+
+  /** @throws ConfigError for a variable that is not set */
+  resolve(value: ConfiguredValue, where: string): string {
+    return typeof value === 'string' ? value : `${value.prefix}${this.variable(value.env, where)}`
+  }
+
+  /** @throws ConfigError for a variable that is not set, and for a header that HTTP does not allow */
+  headers(headers: Readonly<Record<string, ConfiguredValue>>, where: string): Record<string, string> {
+    return Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => {
+        const at = `${where}: headers.${name}`
+        const text = this.resolve(value, at)
+        if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\u0020-\u007e\u0080-\u00ff]/.test(text))
+          throw new ConfigError(
+            `${at}: expected a header of one line, got characters that no header may have`,
+          )
+        return [name.toLowerCase(), text]
+      }),
+    )
+  }
+
+  /** A text with every secret taken out. */
+  hide(text: string): string {
+    let open = text
+    for (const value of this.#values) open = open.replaceAll(value, HIDDEN)
+    return open
+  }
+}
