@@ -55,7 +55,7 @@ interface Outcome {
 const trained = async (
   name: string,
   changes: Record<string, unknown> = {},
-  { stopAfter = 0, pipeline = false, broken = (_p: number, _i: number) => false } = {},
+  { stopAfter = 0, pipeline = false, broken = (_p: number, _i: number): boolean => false } = {},
 ): Promise<Outcome> => {
   const config = configOf(changes)
   const run = RunFolder.create(join(root, name), { config: {} })
