@@ -196,6 +196,9 @@ const keysAt = (schema: z.ZodType, path: Path, open: Open): string[] => {
 /** Keys of the object that a schema has at a path; none where it has no object of known keys, or a union of several. */
 export const knownKeys = (schema: z.ZodType, path: Path): string[] => keysAt(schema, path, unwrap)
 
+/** The same, where a union of objects has the keys of all. */
+export const knownKeysOfAny = (schema: z.ZodType, path: Path): string[] => keysAt(schema, path, unwrapUnion)
+
 const unknownKey = (key: string, known: readonly string[], isListed: boolean): string => {
   const close = key.length > MAX_KEY ? null : closest(key, known)
   const listed = isListed ? 'expected one of the keys above' : `expected one of ${known.join(', ')}`
