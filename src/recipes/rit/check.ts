@@ -13,7 +13,7 @@ import { startShape } from '../common/plan.ts'
 import { groupRatios } from '../common/scaffold-schedule.ts'
 import { assertArithmeticVocabulary, assertThoughtVocabulary } from '../common/starting-model.ts'
 import { type RitConfig, ritSchema } from './config.ts'
-import { checkRubricSource, fileRubrics } from './rubric.ts'
+import { checkFileRubrics, checkRubricSource } from './rubric.ts'
 import { freshShape, knownOf, taskFigures } from './tasks.ts'
 
 const refuse = (key: string, expected: string, hint: string): never => {
@@ -28,7 +28,7 @@ export const check = (config: RitConfig, purpose: Purpose): string | null => {
   checkSettings(config)
   checkRubricSource(config, knownOf(config))
   const { file } = config.rubric
-  if (file !== null && !comesLater(file, purpose)) fileRubrics(file)
+  if (file !== null && !comesLater(file, purpose)) checkFileRubrics(file, config, knownOf(config))
   if (config.judge !== null) void judgeFleet(config.judge.fleet).close()
   const { kind } = config.task
   const coldStart = kind === 'arithmetic' ? 'arithmetic-cold-start' : 'checklist-cold-start'

@@ -2,6 +2,7 @@
 
 import { estimateJudging } from '../../chat/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
+import { comesLater } from '../common/phase.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { shorterStart } from '../common/test-problems.ts'
@@ -70,13 +71,14 @@ export const planRit = (config: RitConfig): RunPlan => {
     together: rollout.prompts * (scaffold ? rollout.samples : 1),
   })
   const { tokensPerStep } = work
+  const updates = config.minibatches * config.epochs
   return {
     lines: [
       `model        ${start}`,
       parameters,
       `data         ${DATA_WORDS[config.task.kind]}${data.assumed ? ' (not there yet: sizes as published)' : ''}, ${formatInteger(train)} to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(promptTokens)} tokens`,
       `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
-      `rubric       ${rubric.source}${rubric.file === null ? '' : ` (${rubric.file})`}`,
+      `rubric       ${rubric.source}${rubric.file === null ? '' : ` (${rubric.file}${comesLater(rubric.file, 'plan') ? ', not there yet' : ''})`}`,
       `reward       ${rewardWords(config)}`,
       ...(scaffold
         ? [
@@ -84,7 +86,7 @@ export const planRit = (config: RitConfig): RunPlan => {
           ]
         : []),
       ...judging.lines,
-      `optimiser    ${critic === null ? 'GRPO' : 'PPO with a critic'}, AdamW, ${config.minibatches * config.epochs} updates a step, ${learning}`,
+      `optimiser    ${critic === null ? 'GRPO' : 'PPO with a critic'}, AdamW, ${updates === 1 ? '1 update' : `${updates} updates`} a step, ${learning}`,
       `evaluation   ${formatInteger(Math.min(evaluation.problems, test))} problems x ${evaluation.samples} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, test))} x ${evaluation.samplesBetween} every ${evaluation.every} steps between` : ''}`,
       ...memory,
     ],
