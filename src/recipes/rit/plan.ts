@@ -4,6 +4,7 @@ import { estimateJudging } from '../../chat/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { comesLater } from '../common/phase.ts'
 import { planTraining } from '../common/plan.ts'
+import { planTime, timeLine } from '../common/plan-time.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { check } from './check.ts'
@@ -71,6 +72,15 @@ export const planRit = (config: RitConfig): RunPlan => {
     together: rollout.prompts * (scaffold ? rollout.samples : 1),
   })
   const { tokensPerStep } = work
+  const time =
+    sizes.parameters === null
+      ? null
+      : planTime({
+          ...{ parameters: sizes.parameters, steps, epochs: config.epochs },
+          newTokens: tokensPerStep,
+          readTokens: rollout.prompts * rollout.samples * promptTokens,
+          critic: critic !== null,
+        })
   const updates = config.minibatches * config.epochs
   return {
     lines: [
@@ -88,6 +98,7 @@ export const planRit = (config: RitConfig): RunPlan => {
       ...judging.lines,
       `optimiser    ${critic === null ? 'GRPO' : 'PPO with a critic'}, AdamW, ${updates === 1 ? '1 update' : `${updates} updates`} a step, ${learning}`,
       `evaluation   ${formatInteger(Math.min(evaluation.problems, test))} problems x ${evaluation.samples} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, test))} x ${evaluation.samplesBetween} every ${evaluation.every} steps between` : ''}`,
+      ...(time === null ? [] : [timeLine(time)]),
       ...memory,
     ],
     json: {
@@ -95,6 +106,7 @@ export const planRit = (config: RitConfig): RunPlan => {
       prompts: rollout.prompts,
       samples: rollout.samples,
       ...work,
+      ...time,
       judge: judging.json,
       ...sizes,
     },

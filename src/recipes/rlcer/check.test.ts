@@ -163,7 +163,16 @@ describe('a plan', () => {
     expect(text).toMatch(/17,000 questions to train on/)
     expect(text).toMatch(/judge: 64 calls a question/)
     expect(text).toMatch(/memory/)
-    expect(text).toMatch(/time/)
+    // 8.19e9 parameters x (6.3 + 3.4 million tokens) x (2 x 2 + 6) operations x 1500 steps, by 4e14 a second.
+    expect(text).toMatch(/time +about 1\.66 million h on two cores, about 829 h on an accelerator/)
+    expect(text).toMatch(/learning rate 0\.000001 \(constant, warm-up of 10 steps\)/)
+    expect(text).toMatch(/60 questions x 16 at the start and the end, .*, 60 x \d+ every 50 steps between/)
+  })
+
+  it('tells of a scaffold, and no minutes where there is not one', () => {
+    const { lines } = planOf({ scaffold: {}, task: { kind: 'arithmetic', pool: 4 }, steps: 1 })
+    expect(lines.join('\n')).toMatch(/scaffold +linear in the group, sigmoid over the steps/)
+    expect(lines.join('\n')).toMatch(/time +under a minute on two cores/)
   })
 
   it('has none of it without rubricators', () => {
