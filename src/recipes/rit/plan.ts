@@ -33,6 +33,10 @@ const DATA_WORDS = {
   questions: 'questions of files',
 } as const
 
+/** Of own rows nothing is published. */
+const assumedWords = ({ task: { questions } }: RitConfig): string =>
+  ` (not there yet: sizes ${questions.format === 'plain' ? 'made up' : 'as published'})`
+
 /** Of the judge's instructions and a rubric, roughly. */
 const JUDGE_CHARACTERS = 4000
 
@@ -86,7 +90,7 @@ export const planRit = (config: RitConfig): RunPlan => {
     lines: [
       `model        ${start}`,
       parameters,
-      `data         ${DATA_WORDS[config.task.kind]}${data.assumed ? ' (not there yet: sizes as published)' : ''}, ${formatInteger(train)} to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(promptTokens)} tokens`,
+      `data         ${DATA_WORDS[config.task.kind]}${data.assumed ? assumedWords(config) : ''}, ${formatInteger(train)} to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(promptTokens)} tokens`,
       `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
       `rubric       ${rubric.source}${rubric.file === null ? '' : ` (${rubric.file}${comesLater(rubric.file, 'plan') ? ', not there yet' : ''})`}`,
       `reward       ${rewardWords(config)}`,
