@@ -1,6 +1,7 @@
 /** @file What a run of rit would do and need. Nothing is run or called. */
 
 import { estimateJudging } from '../../chat/index.ts'
+import { questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { comesLater } from '../common/phase.ts'
 import { planTraining } from '../common/plan.ts'
@@ -30,8 +31,10 @@ const rewardWords = ({ reward, fusion, thinkingBy, normalise, control }: RitConf
 const DATA_WORDS = {
   packing: 'packing lists with thinking',
   arithmetic: 'chains of arithmetic with thinking',
-  questions: 'questions of files',
 } as const
+
+const dataWords = ({ task: { kind, questions } }: RitConfig): string =>
+  kind === 'questions' ? questionFileWords(questions) : DATA_WORDS[kind]
 
 /** Of own rows nothing is published. */
 const assumedWords = ({ task: { questions } }: RitConfig): string =>
@@ -90,7 +93,7 @@ export const planRit = (config: RitConfig): RunPlan => {
     lines: [
       `model        ${start}`,
       parameters,
-      `data         ${DATA_WORDS[config.task.kind]}${data.assumed ? assumedWords(config) : ''}, ${formatInteger(train)} to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(promptTokens)} tokens`,
+      `data         ${dataWords(config)}${data.assumed ? assumedWords(config) : ''}, ${formatInteger(train)} to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(promptTokens)} tokens`,
       `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
       `rubric       ${rubric.source}${rubric.file === null ? '' : ` (${rubric.file}${comesLater(rubric.file, 'plan') ? ', not there yet' : ''})`}`,
       `reward       ${rewardWords(config)}`,

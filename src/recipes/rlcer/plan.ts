@@ -1,7 +1,7 @@
 /** @file What a run of rlcer would do and need: tokens of both roles, verifier calls, memory, time. Nothing is run or called. */
 
 import { estimateJudging } from '../../chat/index.ts'
-import { questionFigures } from '../../tasks/questions/index.ts'
+import { questionFigures, questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { planTraining } from '../common/plan.ts'
 import { planTime, timeLine } from '../common/plan-time.ts'
@@ -49,7 +49,7 @@ const filesData = (task: QuestionsConfig, given: string | null): PlannedData => 
   const figures = questionFigures({ task, folder: given })
   const { train, test, promptTokens, rubricatorTokens, questionCharacters, assumed } = figures
   return {
-    words: `${task.file}${assumed ? ' (not there yet: the published numbers are assumed)' : ''}: ${formatInteger(train)} questions to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(Math.round(promptTokens))} tokens${figures.tokensEstimated ? ' (at four characters a token)' : ''}`,
+    words: `${questionFileWords(task)}${assumed ? ' (not there yet: the published numbers are assumed)' : ''}: ${formatInteger(train)} questions to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(Math.round(promptTokens))} tokens${figures.tokensEstimated ? ' (at four characters a token)' : ''}`,
     ...{ promptTokens, rubricatorTokens, questionCharacters },
   }
 }

@@ -108,6 +108,13 @@ const judgedOf = ({ kind, rubric }: Question): number =>
     ? rubric.criteria.filter(criterion => needsJudge({ criteria: [criterion] })).length
     : 0
 
+/** The files of a task, for people. */
+export const questionFileWords = ({
+  file,
+  testFile,
+}: Pick<QuestionTaskConfig, 'file' | 'testFile'>): string =>
+  [file ?? 'no file', ...(testFile === null ? [] : [testFile])].join(' and ')
+
 /**
  * Figures of the files, or as published where they are not there yet. Questions that are too long are left out, as in training.
  * @throws ConfigError, DataError for a file that is there and cannot be used
