@@ -81,10 +81,11 @@ export interface QuestionFigureSettings {
 }
 
 const published = (
-  { format, holdOut, maxPromptTokens }: QuestionTaskConfig,
+  { format, testFile, testFormat, holdOut, maxPromptTokens }: QuestionTaskConfig,
   count: Counter,
 ): QuestionFigures => {
-  const { train, test, questionCharacters, longestCharacters, judged } = PUBLISHED[format]
+  const { train, questionCharacters, longestCharacters, judged } = PUBLISHED[format]
+  const { test } = PUBLISHED[(testFile !== null && testFormat) || format]
   const sample: Question = { id: '', question: 'x', kind: judged > 0 ? 'open' : 'math' }
   const beside = count(reasonerMessages(sample))
   return {
