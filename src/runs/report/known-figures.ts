@@ -43,9 +43,9 @@ export const FIGURES: Known[] = [
   { key: 'cot', title: 'Reward of the thinking', unit: 'number', about: 'of reasoners' },
   {
     key: 'cotWherePaid',
-    title: 'Reward of the thinking, where paid',
+    title: 'Thinking, where it is paid',
     unit: 'number',
-    about: 'questions with a criterion that pays',
+    about: 'reward where a criterion pays',
   },
   { key: 'constantZ', title: 'Questions that tell nothing', unit: 'share', about: 'all right, or none' },
   { key: 'rubricatorReward', title: 'Reward of rubricators', unit: 'number' },
