@@ -160,7 +160,9 @@ describe('a plan', () => {
       parameters: 8_190_735_360,
     })
     const text = lines.join('\n')
-    expect(text).toMatch(/data\/dapo-math-17k\.jsonl and data\/aime\.jsonl .*17,000 questions to train on, 60 to test on/)
+    expect(text).toMatch(
+      /data\/dapo-math-17k\.jsonl and data\/aime\.jsonl .*17,000 questions to train on, 60 to test on/,
+    )
     expect(text).toMatch(/judge: 64 calls a question/)
     expect(text).toMatch(/memory/)
     // 8.19e9 parameters x (6.3 + 3.4 million tokens) x (2 x 2 + 6) operations x 1500 steps, by 4e14 a second.
