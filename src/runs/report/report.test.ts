@@ -415,6 +415,19 @@ describe('choices', () => {
   })
 })
 
+describe('events', () => {
+  it('are shown where none is serious, the first of them', () => {
+    const data = bareRun('quiet events', run => {
+      for (let i = 0; i < 5; i++) run.appendEvent({ level: 'info', message: `told ${i}` })
+    })
+    const page = renderReport(data)
+    const [shown, more] = page.slice(page.indexOf('panel events')).split('<details>')
+    expect(shown).toContain('told 2')
+    expect(shown).not.toContain('told 3')
+    expect(more).toMatch(/2 more.*told 4/s)
+  })
+})
+
 describe('a rubricator’s rollout', () => {
   it('says which of its criteria are valid, where others are met or not', () => {
     const { info } = bareRun('rubricator')
