@@ -105,6 +105,12 @@ const checkTask = ({ task, seed, coldStart, scaffold, judge }: RitConfig): void 
 
 const checkReward = ({ reward, control, fusion, thinkingBy, rubric, normalise }: RitConfig): void => {
   const usual = ritSchema.parse({})
+  if (reward === 'thinking' && thinkingBy === 'rubric' && rubric.source === 'none')
+    refuse(
+      'rubric.source',
+      'one with criteria with reward "thinking", which would pay for the answer without any',
+      'choose another source',
+    )
   if (reward !== 'fused') {
     const hint = 'set reward to "fused", or leave this out'
     if (fusion.adaptive !== null)
@@ -129,7 +135,13 @@ const checkReward = ({ reward, control, fusion, thinkingBy, rubric, normalise }:
     )
 }
 
-const checkCredit = ({ critic, normalise, loss, advantage }: RitConfig): void => {
+const checkCredit = ({ critic, normalise, loss, advantage, rollout: { samples } }: RitConfig): void => {
+  if (critic === null && samples < 2)
+    refuse(
+      'rollout.samples',
+      `at least 2 without a critic, where the rollouts of a group are compared, got ${samples}`,
+      'raise it, or set critic',
+    )
   if (critic !== null && normalise === 'part')
     refuse('normalise', '"reward" with a critic, which estimates the whole reward', 'set critic to null')
   if (critic === null && loss.value !== null)
