@@ -35,6 +35,11 @@ describe('plan and run refuse the same, before anything is trained', () => {
       /rollout\.samples: expected at least 2 without a critic/,
     ],
     [
+      'an address that is none',
+      () => ({ judge: { fleet: { endpoints: [{ url: 'nope', model: 'm' }] } } }),
+      /judge\.fleet: judge url: expected an address .*, got nope/,
+    ],
+    [
       'thinking alone without criteria for it',
       () => ({ reward: 'thinking', rubric: { source: 'none' } }),
       /rubric\.source: expected one with criteria with reward "thinking"/,

@@ -1,6 +1,5 @@
 /** @file What a run of rit refuses before it trains; its plan refuses the same. */
 
-import { judgeFleet } from '../../chat/index.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { assertRoom } from '../../policy/local/sampler.ts'
 import { refusedLoss } from '../../policy/open.ts'
@@ -8,6 +7,7 @@ import { ARITHMETIC_TEST_SEED } from '../../tasks/arithmetic/index.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { checkChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { withCriticLoss } from '../common/critic.ts'
+import { checkFleet } from '../common/judging.ts'
 import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { groupRatios } from '../common/scaffold-schedule.ts'
@@ -29,7 +29,7 @@ export const check = (config: RitConfig, purpose: Purpose): string | null => {
   checkRubricSource(config, knownOf(config))
   const { file } = config.rubric
   if (file !== null && !comesLater(file, purpose)) checkFileRubrics(file, config, knownOf(config))
-  if (config.judge !== null) void judgeFleet(config.judge.fleet).close()
+  if (config.judge !== null) checkFleet(config.judge.fleet, 'judge.fleet')
   const { kind } = config.task
   const coldStart = kind === 'arithmetic' ? 'arithmetic-cold-start' : 'checklist-cold-start'
   const given = givenModel(config, coldStart, purpose)

@@ -142,6 +142,11 @@ describe('plan and run refuse the same, before anything is trained', () => {
       /rubricator\.format\.categories: expected some of the grammar's .*, got style/,
     ],
     [
+      'a verifier at an address that is none',
+      { verifier: { kind: 'judge', judge: { fleet: { endpoints: [{ url: 'nope', model: 'm' }] } } } },
+      /verifier\.judge\.fleet: judge url: expected an address .*, got nope/,
+    ],
+    [
       'a verifier that is not there',
       { verifier: { kind: 'learned', folder: 'package:README.md' } },
       /verifier\.folder/,
