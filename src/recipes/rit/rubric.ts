@@ -86,6 +86,10 @@ export const rubricsOf = <Problem>(
 /** The rubrics of a file. @throws ConfigError, DataError for one that asks for the answer */
 export const fileRubrics = (path: string): RubricItem[] => {
   const { items } = readRubricFile(resolveShipped(path))
+  if (items.every(({ rubric }) => rubric.criteria.length === 0))
+    throw new ConfigError(`rubric.file: ${path}: expected criteria, got none`, {
+      hint: 'write some, or set rubric.source to "none": the answer alone is paid for then',
+    })
   for (const { rubric } of items) {
     const wrong = lintRubric(rubric, { thinking: true }).find(
       ({ rule, severity }) => rule === 'about-answer' && severity === 'error',
@@ -202,6 +206,11 @@ const authored = async <Problem>(
       ...(refined && { minDiscrimination: 2 / Math.sqrt(items.length) }),
     },
   )
+  if (written.criteria.length === 0)
+    throw new DataError(
+      `rubric.source: expected criteria that tell good traces of the start from poor ones, got none of ${bank.length} on ${pairs.length} pairs`,
+      { hint: 'raise rubric.problems and rubric.traces, or name a rubric in rubric.file' },
+    )
   return { id: source, criteria: written.criteria }
 }
 

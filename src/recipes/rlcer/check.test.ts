@@ -119,6 +119,34 @@ describe('plan and run refuse the same, before anything is trained', () => {
       /rubricator\.constrained: expected false/,
     ],
     [
+      'a group of one without a critic',
+      {
+        ...{ ...withoutRubricators, reasonerReward: 'outcome', critic: null },
+        rollout: { prompts: 2, samples: 1 },
+      },
+      /rollout\.samples: expected at least 2 without a critic/,
+    ],
+    [
+      'a second engine that never works beside the first',
+      { policy: { threads: 1, sampler: {} } },
+      /policy\.sampler: expected null without pipeline/,
+    ],
+    [
+      'no room for a whole rubric',
+      { rubricator: { maxTokens: 30 } },
+      /rubricator\.maxTokens: expected at least \d+, which the shortest rubric of 5 criteria has, got 30/,
+    ],
+    [
+      'categories that the grammar does not have',
+      { rubricator: { format: { categories: ['style'] } } },
+      /rubricator\.format\.categories: expected some of the grammar's .*, got style/,
+    ],
+    [
+      'a verifier at an address that is none',
+      { verifier: { kind: 'judge', judge: { fleet: { endpoints: [{ url: 'nope', model: 'm' }] } } } },
+      /verifier\.judge\.fleet: judge url: expected an address .*, got nope/,
+    ],
+    [
       'a verifier that is not there',
       { verifier: { kind: 'learned', folder: 'package:README.md' } },
       /verifier\.folder/,

@@ -36,12 +36,17 @@ const miniatureData = (task: ArithmeticConfig | LogicConfig, config: RlcerConfig
   return madeData(`arithmetic, ${min} to ${max} operations, ${number}`, arithmeticQuestions(task, config))
 }
 
+/** Problems whose lengths are looked at. */
+const MEASURED = 2000
+
 const madeData = <Problem>(words: string, { task: prompts, test }: Questions<Problem>): PlannedData => {
-  const promptTokens = Math.max(...test.map(problem => prompts.prompt(problem).length))
+  // As many as tell what is usual: an evaluation may have a great many.
+  const measured = test.slice(0, MEASURED)
+  const promptTokens = Math.max(...measured.map(problem => prompts.prompt(problem).length))
   return {
     words,
     ...{ promptTokens, rubricatorTokens: promptTokens },
-    questionCharacters: Math.max(...test.map(problem => prompts.question(problem).length)),
+    questionCharacters: Math.max(...measured.map(problem => prompts.question(problem).length)),
   }
 }
 

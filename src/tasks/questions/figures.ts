@@ -135,7 +135,7 @@ export const questionFigures = ({ task, folder }: QuestionFigureSettings): Quest
     train: sides[0].length,
     test: sides[1].length,
     promptTokens: mean(all.map(({ tokens }) => tokens)),
-    longestPrompt: Math.max(...all.map(({ tokens }) => tokens)),
+    longestPrompt: all.reduce((most, { tokens }) => Math.max(most, tokens), 0),
     rubricatorTokens: mean(
       all.slice(0, RUBRICATOR_SAMPLE).map(({ question }) => count(rubricatorMessages(question, ''))),
     ),
