@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AutomatonBuilder, checkAutomaton, follow } from './automaton.ts'
+import { AutomatonBuilder, checkAutomaton, fewestTokens, follow } from './automaton.ts'
 
 /** 1, then any number of 2 or 3, then 4. */
 const automaton = () => {
@@ -11,6 +11,18 @@ const automaton = () => {
 }
 
 describe('automata over tokens', () => {
+  it('know their shortest way to an end', () => {
+    const builder = new AutomatonBuilder()
+    const loop = builder.after(0, 1)
+    builder.edge(loop, 1, loop)
+    expect(fewestTokens(builder.build())).toBe(Number.POSITIVE_INFINITY)
+    builder.after(builder.after(loop, 2), 3)
+    expect(fewestTokens(builder.build())).toBe(3)
+    builder.after(loop, 4)
+    expect(fewestTokens(builder.build())).toBe(2)
+    expect(fewestTokens({ states: [new Map()] })).toBe(0)
+  })
+
   it('let pass what they describe, and nothing else', () => {
     expect(follow(automaton(), [1, 2, 3, 3, 4])).toBe(2)
     expect(follow(automaton(), [])).toBe(0)

@@ -53,6 +53,17 @@ export const follow = ({ states }: TokenAutomaton, tokens: ArrayLike<number>, fr
   return state
 }
 
+/** Tokens of the shortest way from the start to a state where nothing may come next; infinite where there is none. */
+export const fewestTokens = ({ states }: TokenAutomaton): number => {
+  const seen = new Set([0])
+  for (let now = [0], tokens = 0; now.length > 0; tokens++) {
+    if (now.some(state => states[state].size === 0)) return tokens
+    now = [...new Set(now.flatMap(state => [...states[state].values()]))].filter(state => !seen.has(state))
+    for (const state of now) seen.add(state)
+  }
+  return Number.POSITIVE_INFINITY
+}
+
 /**
  * Refuses an automaton that cannot be followed with a vocabulary.
  * @throws DataError for a state that is not there, and for a token outside the vocabulary

@@ -55,14 +55,20 @@ export const rolloutSchema = z.strictObject({
   maxTokens: size.default(96),
 })
 
+/** Of a running mean: 1 would never move, and dividing by its bias makes weights of no number. */
+const decay = z.number().min(0).lt(1)
+
 export const optimizerSchema = z.strictObject({
   learningRate: scheduleSchema.prefault({ peak: 3e-4, kind: 'linear' }),
-  beta1: share.default(0.9),
-  beta2: share.default(0.95),
+  beta1: decay.default(0.9),
+  beta2: decay.default(0.95),
   epsilon: z.number().positive().default(1e-8),
   weightDecay: z.number().min(0).default(0),
   maxGradNorm: z.number().min(0).default(1),
 })
+
+/** Steps of learning from demonstrations: without one there is no model to leave. */
+export const supervisedSteps = (usual: number) => size.default(usual)
 
 /** AdamW for fresh weights on demonstrations; the schedule is the recipe's own. */
 export const supervisedOptimizerSchema = (learningRate: z.input<typeof scheduleSchema>) =>

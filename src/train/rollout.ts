@@ -266,7 +266,7 @@ const assertAlive = (rollouts: readonly Rollout[]): void => {
   if (first && rollouts.every(({ end }) => end === 'failed'))
     throw new GradusError(
       `environment: expected rollouts, got ${rollouts.length} that failed, every one of the step (${first.failure})`,
-      { hint: 'see to the environment, then go on with --resume' },
+      { hint: 'see to the environment, then go on with --resume-or-start' },
     )
 }
 

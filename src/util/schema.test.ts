@@ -88,6 +88,15 @@ describe('parseWith', () => {
     says({ source: { file: 3 } }, 'x: source.file: expected a string, got 3')
     says({ shape: { kind: 'cirle' } }, 'x: shape.kind: expected one of circle, square, got "cirle"')
     says({ shape: { kind: 'circle', radus: 3, radius: 1 } }, 'did you mean radius?')
+    // What another branch has is no key here.
+    says(
+      { shape: { kind: 'circle', side: 3, radius: 1 } },
+      'x: shape.side: expected one of kind, radius, got an unknown key; remove it',
+    )
+  })
+
+  it('says nothing of a place where there is none', () => {
+    expect(() => parseWith(schema, [], '')).toThrow(/^expected an object, got a list of 0/)
   })
 
   it('suggests the key that was meant', () => {

@@ -69,7 +69,7 @@ export const describeKeys = (value: object): string => {
 const lines = (issue: z.core.$ZodIssue, schema: z.ZodType, root: unknown, source: string): string[] => {
   const at = (path: Path) => [source, formatPath(path)].filter(part => part !== '').join(': ')
   if (issue.code === 'unrecognized_keys') {
-    const known = keysAt(schema, issue.path, unwrapUnion)
+    const known = keysAt(schema, issue.path, unwrapUnion, root)
     // The known keys once: a file of another kind has many that are unknown.
     return issue.keys
       .slice(0, MAX_PROBLEMS + 1)
@@ -81,8 +81,9 @@ const lines = (issue: z.core.$ZodIssue, schema: z.ZodType, root: unknown, source
     return within.flatMap(inner => lines(inner, schema, root, source))
   }
   const [expected, advice = 'correct this value'] = split(expectation(issue))
+  const place = at(issue.path)
   return [
-    `${at(issue.path)}: expected ${expected}, got ${describeValue(valueAt(root, issue.path))}; ${advice}`,
+    `${place === '' ? '' : `${place}: `}expected ${expected}, got ${describeValue(valueAt(root, issue.path))}; ${advice}`,
   ]
 }
 
@@ -159,7 +160,15 @@ const valueAt = (root: unknown, path: Path): unknown =>
 interface SchemaNode {
   shape?: Record<string, SchemaNode>
   element?: SchemaNode
-  def?: { innerType?: SchemaNode; in?: SchemaNode; valueType?: SchemaNode; options?: SchemaNode[] }
+  def?: {
+    innerType?: SchemaNode
+    in?: SchemaNode
+    valueType?: SchemaNode
+    options?: SchemaNode[]
+    discriminator?: string
+  }
+  /** Of a literal. */
+  values?: ReadonlySet<unknown>
 }
 
 /** Follows optional, default, nullable and pipe wrappers, and a union of one, down to the schema that has a shape or an element. */
@@ -174,27 +183,40 @@ const unwrap = (node: SchemaNode | undefined): SchemaNode | undefined => {
   return inner
 }
 
-type Open = typeof unwrap
+/** The value is what stands at that place, where it is known. */
+type Open = (node: SchemaNode | undefined, value?: unknown) => SchemaNode | undefined
 
-/** As `unwrap`; a union of objects counts as one object with the keys of all. */
-const unwrapUnion: Open = node => {
+/** As `unwrap`; of a union of objects the one that the value names by its kind, else one object with the keys of all. */
+const unwrapUnion: Open = (node, value) => {
   const inner = unwrap(node)
-  const options = inner?.def?.options
+  const { options, discriminator } = inner?.def ?? {}
   if (!options) return inner
-  return { shape: Object.assign({}, ...options.map(option => unwrapUnion(option)?.shape ?? {})) }
+  const own = (value as Record<string, unknown> | null | undefined)?.[discriminator ?? '']
+  const named = options.filter(
+    option => own !== undefined && unwrap(unwrap(option)?.shape?.[discriminator!])?.values?.has(own),
+  )
+  const all = named.length > 0 ? named : options
+  return { shape: Object.assign({}, ...all.map(option => unwrapUnion(option, value)?.shape ?? {})) }
 }
 
-const keysAt = (schema: z.ZodType, path: Path, open: Open): string[] => {
-  let node = open(schema as unknown as SchemaNode)
-  for (const key of path)
+const keysAt = (schema: z.ZodType, path: Path, open: Open, root?: unknown): string[] => {
+  let value = root
+  let node = open(schema as unknown as SchemaNode, value)
+  for (const key of path) {
+    value = (value as Record<PropertyKey, unknown> | null | undefined)?.[key]
     node = open(
       typeof key === 'number' ? node?.element : (node?.shape?.[String(key)] ?? node?.def?.valueType),
+      value,
     )
+  }
   return Object.keys(node?.shape ?? {})
 }
 
 /** Keys of the object that a schema has at a path; none where it has no object of known keys, or a union of several. */
 export const knownKeys = (schema: z.ZodType, path: Path): string[] => keysAt(schema, path, unwrap)
+
+/** The same, where a union of objects has the keys of all. */
+export const knownKeysOfAny = (schema: z.ZodType, path: Path): string[] => keysAt(schema, path, unwrapUnion)
 
 const unknownKey = (key: string, known: readonly string[], isListed: boolean): string => {
   const close = key.length > MAX_KEY ? null : closest(key, known)

@@ -80,6 +80,25 @@ describe('settings', () => {
     expect(config.task).toMatchObject({ hops: { 5: 1 }, style: 'real' })
   })
 
+  it('changes one key after another of a value that is one of several kinds', () => {
+    const verifierOf = (set: string[], text = 'recipe: rlcer\n') =>
+      resolveSettings({ target: file(text), set }).config.verifier
+    const endpoint = '[{url: "http://127.0.0.1:8000/v1", model: m}]'
+    const one = ['verifier.kind=judge', `verifier.judge.fleet.endpoints=${endpoint}`]
+    const judge = { kind: 'judge', judge: { fleet: { endpoints: [{ model: 'm' }] } } }
+    expect(verifierOf(one)).toMatchObject(judge)
+    expect(verifierOf(one.toReversed())).toMatchObject(judge)
+    expect(
+      verifierOf(['verifier.folder=b'], 'recipe: rlcer\nverifier: { kind: learned, folder: a }\n'),
+    ).toMatchObject({
+      kind: 'learned',
+      folder: 'b',
+    })
+    expect(
+      verifierOf(['verifier.kind=exact'], 'recipe: rlcer\nverifier: { kind: learned, folder: a }\n'),
+    ).toEqual({ kind: 'exact' })
+  })
+
   it('reads values of --set as YAML', () => {
     expect(parseSetting('a.b=2')).toEqual({ a: { b: 2 } })
     expect(parseSetting('a=null')).toEqual({ a: null })

@@ -5,7 +5,7 @@ import type { z } from 'zod'
 import { RECIPES, type RecipeEntry } from '../../recipes/index.ts'
 import { engineAsPolicy } from '../../train/config.ts'
 import { ConfigError, UsageError } from '../../util/errors.ts'
-import { closest, describeValue, knownKeys, parseWith } from '../../util/schema.ts'
+import { closest, describeValue, knownKeys, knownKeysOfAny, parseWith } from '../../util/schema.ts'
 import { readText } from '../../util/text-file.ts'
 import { parseYaml } from '../../util/yaml.ts'
 
@@ -31,18 +31,39 @@ export interface Settings {
 const isTree = (value: unknown): value is Tree =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
+/** What is merged although the schema alone would not say so. */
+interface Merging {
+  path?: string[]
+  /** Keys of `changes`, from the top, that were named one by one: `a.b=2` says nothing about what else is in `a`. */
+  named?: number
+  /** Inside a value that keeps its kind. */
+  inKind?: boolean
+}
+
 /**
  * `changes` over `base`. Only objects with keys of their own in the schema are merged; lists, maps and other values
- * replace what was there. A loss may be changed key by key whether it is spelled out or a preset's name.
+ * replace what was there. A value that is one of several kinds is changed key by key where the change names no kind, and
+ * replaced where it does. A loss may be changed key by key whether it is spelled out or a preset's name.
  */
-const mergeSettings = (schema: z.ZodType, base: Tree, changes: Tree, path: string[] = []): Tree => {
+const mergeSettings = (
+  schema: z.ZodType,
+  base: Tree,
+  changes: Tree,
+  { path = [], named = 0, inKind = false }: Merging = {},
+): Tree => {
   const merged: Tree = { ...base }
   for (const [key, value] of Object.entries(changes)) {
     const old = base[key]
     const here = [...path, key]
     const isLoss = here.includes('loss')
-    const merges = isTree(value) && !('preset' in value) && (isLoss || knownKeys(schema, here).length > 0)
-    if (merges && isTree(old)) merged[key] = mergeSettings(schema, old, value, here)
+    const ofKind = inKind || (isTree(old) && 'kind' in old)
+    const keepsKind = ofKind && isTree(value) && !('kind' in value) && knownKeysOfAny(schema, here).length > 0
+    const isNamed = here.length <= named
+    const merges =
+      isTree(value) &&
+      (isNamed || (!('preset' in value) && (isLoss || keepsKind || knownKeys(schema, here).length > 0)))
+    if (merges && isTree(old))
+      merged[key] = mergeSettings(schema, old, value, { path: here, named, inKind: keepsKind })
     else if (merges && isLoss && typeof old === 'string') merged[key] = { preset: old, ...value }
     else merged[key] = value
   }
@@ -84,13 +105,19 @@ const presetOf = (entry: RecipeEntry, name: string) => {
 
 const FORBIDDEN = new Set(['', '__proto__', 'constructor', 'prototype'])
 
+const keysOf = (setting: string): string[] =>
+  setting
+    .slice(0, Math.max(0, setting.indexOf('=')))
+    .trim()
+    .split('.')
+
 /**
  * One `--set` as a nested change: `a.b=2` -> `{ a: { b: 2 } }`.
  * @throws UsageError without `=`, for an empty key, or a value that is not YAML.
  */
 export const parseSetting = (text: string): Tree => {
   const at = text.indexOf('=')
-  const keys = text.slice(0, Math.max(0, at)).trim().split('.')
+  const keys = keysOf(text)
   if (at < 0 || keys.some(key => FORBIDDEN.has(key)))
     throw new UsageError(`--set ${text}: expected key=value, for example --set optimizer.maxGradNorm=0.5`, {
       hint: 'put the recipe before --set, and a space between settings',
@@ -117,9 +144,10 @@ export const resolveSettings = ({ target, preset, set = [] }: SettingsRequest): 
   if (chosen !== undefined) config = layer(config, presetOf(entry, chosen), `preset ${chosen}`)
   if (file) config = layer(config, engineAsPolicy(file, target), target)
   if (set.length > 0) {
-    const changes = set
-      .map(setting => engineAsPolicy(parseSetting(setting)))
-      .reduce((all, change) => mergeSettings(schema, all, change), {} as Tree)
+    const changes = set.reduce((all, setting) => {
+      const named = keysOf(setting).length - 1
+      return mergeSettings(schema, all, engineAsPolicy(parseSetting(setting)), { named })
+    }, {} as Tree)
     config = layer(config, changes, '--set', UsageError)
   }
   const name = file

@@ -27,7 +27,8 @@ describe('the summary of a run', () => {
   })
 
   it('counts as stages only what makes up a step: no calls of a judge beside it', () => {
-    const time = { sample: 2, grade: 1, gradeBusy: 3, judgeCalls: 40, judgeCallCount: 9, update: 1, total: 5 }
+    const calls = { judgeCalls: 40, judgeCallCount: 9, verifierCallCount: 64, verifierCachedShare: 0.5 }
+    const time = { sample: 2, grade: 1, gradeBusy: 3, ...calls, verifierCall: 0.5, update: 1, total: 5 }
     const { total, stages } = stepTime([{ step: 1, time }])!
     expect(total).toBe(5)
     expect(Object.keys(stages)).toEqual(['sample', 'grade', 'update', 'rest'])

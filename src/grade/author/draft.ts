@@ -77,6 +77,9 @@ export const readDraft = (json: unknown): Reading<DraftCriterion[]> => {
 /** Warnings of the linter that a new criterion may not earn; whatever it calls an error is refused anyway. */
 const REFUSED: ReadonlySet<string> = new Set(['duplicate', 'wrong-sign', 'addresses-judge', 'about-answer'])
 
+/** Times as many as asked for: of so many each is not compared with each, which would take minutes. */
+const FAR_TOO_MANY = 4
+
 /**
  * Everything that keeps criteria from being accepted, a sentence each: bounds, categories, and what the linter finds
  * (contradictions, repetitions, signs that do not fit, words for the judge).
@@ -93,6 +96,7 @@ export const problemsOf = (
     criteria.length < minCriteria || criteria.length > maxCriteria
       ? [`expected ${minCriteria} to ${maxCriteria} criteria, got ${criteria.length}`]
       : []
+  if (criteria.length > FAR_TOO_MANY * maxCriteria) return count
   const points = criteria.flatMap(({ id, points: p }) =>
     p === 0 || Math.abs(p) > maxPoints || !(fractions || Number.isInteger(p))
       ? [

@@ -4,12 +4,12 @@ import type { Criterion } from '../../rubric/criterion.ts'
 import { oneTemplateForm } from './form.ts'
 import { listTemplate, trueFalse } from './judgement-list.ts'
 
-const pointsText = ({ points }: Criterion): string =>
+const pointsText = ({ points }: Pick<Criterion, 'points'>): string =>
   points > 0 ? `reward, ${points} points: a merit` : `penalty, ${points} points: a flaw`
 
 const template = listTemplate({
   name: 'rubric-verifier/true-false',
-  version: 1,
+  version: 2,
   scale: trueFalse('criterion_met'),
   instructions: [
     'You check how a student worked on a question against a rubric. You are given the question, what the student wrote, and the list of criteria. Decide every criterion, and nothing else: you are not asked to answer the question, or whether you like the response.',
@@ -26,13 +26,12 @@ const template = listTemplate({
     ].map(rule => `- ${rule}`),
   ],
   entries: 'criteria',
-  entry: (criterion, number, quote) =>
-    `${number}. (${pointsText(criterion)})\n${quote(
-      criterion.category === undefined
-        ? criterion.text
-        : `Category: ${criterion.category}\nCriterion: ${criterion.text}`,
-      'criterion',
-    )}`,
+  entry: ({ category, text, points }, number, quote) =>
+    [
+      `${number}. (${pointsText({ points })})`,
+      ...(category === undefined ? [] : [quote(category, 'category')]),
+      quote(text, 'criterion'),
+    ].join('\n'),
   shown: ({ text, points, category }) => [text, points, category ?? null],
   further: { final_score: 'a number' },
 })

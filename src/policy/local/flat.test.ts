@@ -245,7 +245,12 @@ describe('sampling', () => {
     x.view.fill(-Infinity)
     expect(() => flat.softmaxRow(x, 1, weights)).toThrow('largest logit is -Infinity')
     x.view.fill(0)
-    expect(() => flat.softmaxRow(x, 0, weights)).toThrow('positive temperature')
+    expect(() => flat.softmaxRow(x, 0, weights)).toThrow('expected a temperature from')
+    // What single precision divides by must not become infinite.
+    expect(() => flat.softmaxRow(x, 1e-300, weights)).toThrow('expected a temperature from 0.000001 on')
+    x.view[3] = 1000
+    expect(flat.softmaxRow(x, 1e-6, weights)).toBeCloseTo(1e9)
+    expect(flat.sampleRow(weights, 0.5)).toBe(3)
   })
 
   it.each(SIZES.slice(1))('sampleRow inverts the running sum, n = %i', n => {

@@ -38,6 +38,8 @@ const ALIGN_FLOATS = 16
 const FIRST_FLOAT = ALIGN_FLOATS
 /** Floats copied into wasm memory at a time when adding an array from outside: 64 KiB stays in the second-level cache. */
 const STAGING_FLOATS = 16_384
+/** Lowest temperature: logits are divided by it in single precision. */
+const COLDEST = 1e-6
 
 /** Largest `floats` that {@link FlatBuffer.create} accepts: WebAssembly memory ends at 4 GiB. */
 export const MAX_FLATBUFFER_FLOATS = (MAX_PAGES * PAGE_BYTES) / 4 - FIRST_FLOAT - STAGING_FLOATS
@@ -228,17 +230,20 @@ export class FlatBuffer {
    * Softmax weights of one row of logits [V] at a temperature: weights[i] = exp((logits[i] - max) / temperature), not normalised
    * ({@link sampleRow} needs no normalising), relative error below 2e-7 for the same argument; `weights` may be `logits` itself.
    * Returns the log-sum-exp of logits / temperature, so that log p(i) = logits[i] / temperature - the result. Throws
-   * NumericError for NaN, for +infinity, for a row of -infinity alone, and for a temperature that is not positive.
+   * NumericError for NaN, for +infinity, for a row of -infinity alone, and for a temperature below 1e-6.
    */
   softmaxRow(logits: FlatSpan, temperature: number, weights: FlatSpan): number {
     this.#check('softmaxRow', logits, weights)
-    if (!(temperature > 0 && temperature < Infinity)) {
-      throw new NumericError(`softmaxRow: expected a positive temperature, got ${temperature}`, {
-        hint: 'use argmax for greedy decoding',
+    if (!(temperature >= COLDEST && temperature < Infinity)) {
+      throw new NumericError(`softmaxRow: expected a temperature from ${COLDEST} on, got ${temperature}`, {
+        hint: 'temperature 0 takes the likeliest token',
       })
     }
     const top = this.#kernels.maximum(logits.pointer, logits.length)
-    if (!Number.isFinite(top)) throw new NumericError(`softmaxRow: the largest logit is ${top}`)
+    if (!Number.isFinite(top))
+      throw new NumericError(`softmaxRow: the largest logit is ${top}`, {
+        hint: 'the weights are no usable numbers any more: go on from an earlier checkpoint, with a lower learning rate',
+      })
     const total = this.#kernels.expRow(logits.pointer, logits.length, 1 / temperature, top, weights.pointer)
     return top / temperature + Math.log(total)
   }

@@ -50,6 +50,9 @@ export const forwardGraph = (config: ModelConfig, weights: Weights, withPrefix: 
 const valueHead = (weights: Weights, hidden: Tensor): Tensor =>
   add(matmul(hidden, weights.get('value_head.weight'), { transposeB: true }), weights.get('value_head.bias'))
 
+/** A term that counts nothing is not part of the graph, nor is what it reads. */
+const learnsValues = ({ value }: LossSpec): boolean => value !== null && value.coef !== 0
+
 /** Inputs that a loss reads beside the batch itself; all [P, G, T]. */
 export const lossInputs = (spec: LossSpec): readonly string[] => {
   const needs: [string, boolean][] = [
@@ -58,8 +61,8 @@ export const lossInputs = (spec: LossSpec): readonly string[] => {
     ['oldLogprobs', spec.policy.kind !== 'none' && spec.policy.kind !== 'reinforce'],
     ['advantages', spec.policy.kind !== 'none'],
     ['refLogprobs', spec.kl.kind !== 'none' && spec.kl.coef !== 0],
-    ['returns', spec.value !== null],
-    ['oldValues', spec.value?.clip != null],
+    ['returns', learnsValues(spec)],
+    ['oldValues', learnsValues(spec) && spec.value?.clip != null],
   ]
   return needs.flatMap(([name, needed]) => (needed ? [name] : []))
 }
@@ -81,7 +84,7 @@ export const lossGraph = (spec: LossSpec, forward: Forward): Tensor => {
     push(spec.kl.coef, klTerm(spec.kl.kind, forward.logprobs, read('refLogprobs')))
   push(-spec.entropyCoef, forward.entropy)
   push(spec.crossEntropyCoef, neg(mul(forward.logprobs, factors)))
-  if (spec.value) {
+  if (spec.value && learnsValues(spec)) {
     const oldValues = names.has('oldValues') ? read('oldValues') : null
     push(spec.value.coef, valueTerm(forward.values!, read('returns'), oldValues, spec.value.clip))
   }

@@ -78,6 +78,7 @@ const LOSSES: Record<string, LossSpec> = {
   'cross-entropy': spec({ crossEntropyCoef: 1 }),
   value: spec({ value: { coef: 0.7 } }),
   'value, clipped': spec({ value: { coef: 0.7, clip: 0.6 } }),
+  'value that counts nothing': policy(clip, { value: { coef: 0, clip: 0.6 } }),
   everything: policy(clip, {
     kl: { kind: 'k3', coef: 0.1 },
     entropyCoef: 0.01,

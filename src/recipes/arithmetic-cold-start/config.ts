@@ -1,22 +1,31 @@
 /** @file Configuration of the arithmetic-cold-start recipe. */
 
 import { z } from 'zod'
-import { commonShape, modelShapeSchema, supervisedOptimizerSchema } from '../../train/config.ts'
+import {
+  commonShape,
+  modelShapeSchema,
+  supervisedOptimizerSchema,
+  supervisedSteps,
+} from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import { labelsSchema, rubricHabitsSchema } from '../reasoning/start-config.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()
+/** In proportion to the others'; a sum of some must be a number. */
+const chance = z.number().min(0).max(1e6)
 
 /** Fewest and most operations of a problem. */
 export const operationsSchema = z
   .strictObject({ min: z.int().min(2).max(9).default(4), max: z.int().min(2).max(9).default(6) })
   .refine(({ min, max }) => min <= max, 'min at most max')
 
+const STEPS = 7000
+
 export const arithmeticColdStartSchema = z.strictObject({
   recipe: z.literal('arithmetic-cold-start').default('arithmetic-cold-start'),
   ...commonShape,
-  steps: commonShape.steps.unwrap().default(7000),
+  steps: commonShape.steps.unwrap().default(STEPS),
   /** Checkpoint to go on from, with `steps: 0` to leave labels alone; null: fresh weights of `model.shape`. */
   start: z.string().nullable().default(null),
   operations: operationsSchema.prefault({}),
@@ -41,11 +50,15 @@ export const arithmeticColdStartSchema = z.strictObject({
   /** Chances of its styles. */
   styles: z
     .strictObject({
-      careful: z.number().min(0).default(0.4),
-      merging: z.number().min(0).default(0.35),
-      jumping: z.number().min(0).default(0.25),
+      careful: chance.default(0.4),
+      merging: chance.default(0.35),
+      jumping: chance.default(0.25),
     })
-    .prefault({}),
+    .prefault({})
+    .refine(
+      ({ careful, merging, jumping }) => careful + merging + jumping > 0,
+      'a chance above 0; one of them must be drawn',
+    ),
   /** How often it errs: in facts that it half remembers (and what share of them that is), in others, and so on. */
   errors: z
     .strictObject({
@@ -76,12 +89,9 @@ export const arithmeticColdStartSchema = z.strictObject({
 export type ArithmeticColdStartConfig = z.output<typeof arithmeticColdStartSchema>
 
 /** The same as a phase of another recipe. */
-export const arithmeticPhaseSchema = arithmeticColdStartSchema.omit({
-  recipe: true,
-  out: true,
-  monitors: true,
-  start: true,
-})
+export const arithmeticPhaseSchema = arithmeticColdStartSchema
+  .omit({ recipe: true, out: true, monitors: true, start: true })
+  .extend({ steps: supervisedSteps(STEPS) })
 /** The monitors of a phase are those of the recipe that it belongs to. */
 export type ArithmeticPhase = z.output<typeof arithmeticPhaseSchema> & {
   monitors?: MonitorSettings | null

@@ -1,7 +1,12 @@
 /** @file Configuration of the checklist-cold-start recipe. */
 
 import { z } from 'zod'
-import { commonShape, modelShapeSchema, supervisedOptimizerSchema } from '../../train/config.ts'
+import {
+  commonShape,
+  modelShapeSchema,
+  supervisedOptimizerSchema,
+  supervisedSteps,
+} from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 
 const share = z.number().min(0).max(1)
@@ -9,7 +14,7 @@ const share = z.number().min(0).max(1)
 export const checklistColdStartSchema = z.strictObject({
   recipe: z.literal('checklist-cold-start').default('checklist-cold-start'),
   ...commonShape,
-  steps: commonShape.steps.unwrap().default(5000),
+  steps: supervisedSteps(5000),
   /** Seed of the world: which things are usual where, and the hidden rubrics. */
   world: z.union([z.int(), z.string()]).default('packing'),
   model: z

@@ -1,6 +1,7 @@
 /** @file The graders of a training: rules where a criterion has one, else a language model; and what they took. */
 
 import type { ChatModel } from '../../chat/chat-model.ts'
+import { type FleetSettings, judgeFleet } from '../../chat/index.ts'
 import type { Grader } from '../../grade/grader.ts'
 import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { type OpenJudge, type OpenJudgeStats, openJudge } from '../../grade/judge/open-judge.ts'
@@ -9,6 +10,21 @@ import type { JudgeForm } from '../../grade/judge/templates/form.ts'
 import { rubricGrader } from '../../grade/rubric-grader.ts'
 import { RuleGrader, type RuleSettings } from '../../grade/rules/index.ts'
 import { openThinkingJudge } from '../../grade/thinking/config.ts'
+import { ConfigError } from '../../util/errors.ts'
+
+/**
+ * Refuses endpoints that cannot be used; calls nothing.
+ * @param path of the settings in a configuration
+ * @throws ConfigError naming it
+ */
+export const checkFleet = (fleet: FleetSettings, path: string): void => {
+  try {
+    void judgeFleet(fleet).close()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new ConfigError(`${path}: ${error.message}`, { cause: error })
+  }
+}
 
 /** A grader that says what it did since it was last asked. */
 export interface Judging {

@@ -73,7 +73,7 @@ export const planTraining = (
   return {
     start: startWords(config),
     parameters: `parameters   ${parameterWords(sizes, model)}`,
-    learning: `learning rate ${rate.peak} (${rate.kind}), KL ${hasReference(loss) ? `${loss.kl.kind} x ${loss.kl.coef}` : 'none'}`,
+    learning: `learning rate ${rate.peak} (${rate.kind}${rate.warmup > 0 ? `, warm-up of ${rate.warmup} steps` : ''}), KL ${hasReference(loss) ? `${loss.kl.kind} x ${loss.kl.coef}` : 'none'}`,
     memory: memory ? memoryLines(memory, { ...policy, sequence }) : [],
     work: { rolloutsPerStep, tokensPerStep: rolloutsPerStep * rollout.maxTokens },
     sizes: {

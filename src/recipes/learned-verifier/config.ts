@@ -1,14 +1,19 @@
 /** @file Configuration of the learned-verifier recipe. */
 
 import { z } from 'zod'
-import { commonShape, modelShapeSchema, supervisedOptimizerSchema } from '../../train/config.ts'
+import {
+  commonShape,
+  modelShapeSchema,
+  supervisedOptimizerSchema,
+  supervisedSteps,
+} from '../../train/config.ts'
 
 const size = z.int().positive()
 
 export const learnedVerifierSchema = z.strictObject({
   recipe: z.literal('learned-verifier').default('learned-verifier'),
   ...commonShape,
-  steps: commonShape.steps.unwrap().default(600),
+  steps: supervisedSteps(600),
   data: z
     .strictObject({
       /** Labelled rows {criterion, response, met, prompt?}, or the rollouts.jsonl of a run on the logic task. */

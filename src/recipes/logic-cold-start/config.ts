@@ -1,7 +1,12 @@
 /** @file Configuration of the logic-cold-start recipe. */
 
 import { z } from 'zod'
-import { commonShape, modelShapeSchema, supervisedOptimizerSchema } from '../../train/config.ts'
+import {
+  commonShape,
+  modelShapeSchema,
+  supervisedOptimizerSchema,
+  supervisedSteps,
+} from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 
 const hopCount = z.int().min(1).max(5)
@@ -46,7 +51,7 @@ const evaluationSchema = z.strictObject({
 export const logicColdStartSchema = z.strictObject({
   recipe: z.literal('logic-cold-start').default('logic-cold-start'),
   ...commonShape,
-  steps: commonShape.steps.unwrap().default(2000),
+  steps: supervisedSteps(2000),
   /** Checkpoint folder to go on from; null: fresh weights of `model.shape`. */
   start: z.string().nullable().default(null),
   model: z.strictObject({ shape: modelShapeSchema.prefault({}) }).prefault({}),

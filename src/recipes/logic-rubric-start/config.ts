@@ -1,7 +1,7 @@
 /** @file Configuration of the logic-rubric-start recipe. */
 
 import { z } from 'zod'
-import { commonShape, supervisedOptimizerSchema } from '../../train/config.ts'
+import { commonShape, supervisedOptimizerSchema, supervisedSteps } from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import { labelsSchema, rubricHabitsSchema } from '../reasoning/start-config.ts'
 
@@ -17,10 +17,13 @@ export const logicProblemsSchema = z.strictObject({
   style: z.enum(['real', 'shortcut-free']).default('real'),
 })
 
+const STEPS = 600
+
 export const logicRubricStartSchema = z.strictObject({
   recipe: z.literal('logic-rubric-start').default('logic-rubric-start'),
   ...commonShape,
-  steps: commonShape.steps.unwrap().default(600),
+  /** 0 leaves labels alone, on what the start writes. */
+  steps: commonShape.steps.unwrap().default(STEPS),
   /** Checkpoint of the logic task whose vocabulary grows. */
   start: z.string().default('package:models/logic-start'),
   /** Places of the context; a rubric about thinking needs more than thinking alone. */
@@ -62,6 +65,8 @@ export const logicRubricStartSchema = z.strictObject({
 export type LogicRubricStartConfig = z.output<typeof logicRubricStartSchema>
 
 /** The same as a phase of another recipe. */
-export const logicRubricPhaseSchema = logicRubricStartSchema.omit({ recipe: true, out: true, monitors: true })
+export const logicRubricPhaseSchema = logicRubricStartSchema
+  .omit({ recipe: true, out: true, monitors: true })
+  .extend({ steps: supervisedSteps(STEPS) })
 /** The monitors of a phase are those of the recipe that it belongs to. */
 export type LogicRubricPhase = z.output<typeof logicRubricPhaseSchema> & { monitors?: MonitorSettings | null }

@@ -2,6 +2,7 @@
 
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import {
+  ARITHMETIC_GRAMMAR,
   ARITHMETIC_TEST_SEED,
   type ArithmeticProblem,
   arithmeticProblem,
@@ -14,6 +15,7 @@ import {
   sentenceWith,
   slotsOf,
 } from '../../tasks/arithmetic/index.ts'
+import { DataError } from '../../util/errors.ts'
 import { ArithmeticTask, ArithmeticVerifier } from '../reasoning/arithmetic.ts'
 import type { RitConfig } from './config.ts'
 import type { RitTask } from './task.ts'
@@ -69,6 +71,13 @@ const HELD_OUT: Rubric = {
   criteria: [RIGHT, { id: 'sound', text: 'The thinking gets there step by step', points: 1 }],
 }
 
+const assertSentence = ({ id, text }: Criterion): void => {
+  if (ARITHMETIC_GRAMMAR.read(text) === null)
+    throw new DataError(
+      `criterion ${JSON.stringify(id)}: expected a sentence of arithmetic's grammar, got ${JSON.stringify(text)}`,
+    )
+}
+
 export const arithmeticRit = ({
   seed,
   task: { operations, problems },
@@ -85,6 +94,7 @@ export const arithmeticRit = ({
     binary: true,
     verifier,
     truth: verifier,
+    assertExecutes: assertSentence,
     answerRubric: () => ANSWERS,
     heldOutRubric: () => HELD_OUT,
     oracle: ORACLE,

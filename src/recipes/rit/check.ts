@@ -1,6 +1,5 @@
 /** @file What a run of rit refuses before it trains; its plan refuses the same. */
 
-import { judgeFleet } from '../../chat/index.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { assertRoom } from '../../policy/local/sampler.ts'
 import { refusedLoss } from '../../policy/open.ts'
@@ -8,12 +7,13 @@ import { ARITHMETIC_TEST_SEED } from '../../tasks/arithmetic/index.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { checkChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { withCriticLoss } from '../common/critic.ts'
+import { checkFleet } from '../common/judging.ts'
 import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { groupRatios } from '../common/scaffold-schedule.ts'
 import { assertArithmeticVocabulary, assertThoughtVocabulary } from '../common/starting-model.ts'
 import { type RitConfig, ritSchema } from './config.ts'
-import { checkRubricSource, fileRubrics } from './rubric.ts'
+import { checkFileRubrics, checkRubricSource } from './rubric.ts'
 import { freshShape, knownOf, taskFigures } from './tasks.ts'
 
 const refuse = (key: string, expected: string, hint: string): never => {
@@ -28,8 +28,8 @@ export const check = (config: RitConfig, purpose: Purpose): string | null => {
   checkSettings(config)
   checkRubricSource(config, knownOf(config))
   const { file } = config.rubric
-  if (file !== null && !comesLater(file, purpose)) fileRubrics(file)
-  if (config.judge !== null) void judgeFleet(config.judge.fleet).close()
+  if (file !== null && !comesLater(file, purpose)) checkFileRubrics(file, config, knownOf(config))
+  if (config.judge !== null) checkFleet(config.judge.fleet, 'judge.fleet')
   const { kind } = config.task
   const coldStart = kind === 'arithmetic' ? 'arithmetic-cold-start' : 'checklist-cold-start'
   const given = givenModel(config, coldStart, purpose)
@@ -105,6 +105,12 @@ const checkTask = ({ task, seed, coldStart, scaffold, judge }: RitConfig): void 
 
 const checkReward = ({ reward, control, fusion, thinkingBy, rubric, normalise }: RitConfig): void => {
   const usual = ritSchema.parse({})
+  if (reward === 'thinking' && thinkingBy === 'rubric' && rubric.source === 'none')
+    refuse(
+      'rubric.source',
+      'one with criteria with reward "thinking", which would pay for the answer without any',
+      'choose another source',
+    )
   if (reward !== 'fused') {
     const hint = 'set reward to "fused", or leave this out'
     if (fusion.adaptive !== null)
@@ -129,7 +135,13 @@ const checkReward = ({ reward, control, fusion, thinkingBy, rubric, normalise }:
     )
 }
 
-const checkCredit = ({ critic, normalise, loss, advantage }: RitConfig): void => {
+const checkCredit = ({ critic, normalise, loss, advantage, rollout: { samples } }: RitConfig): void => {
+  if (critic === null && samples < 2)
+    refuse(
+      'rollout.samples',
+      `at least 2 without a critic, where the rollouts of a group are compared, got ${samples}`,
+      'raise it, or set critic',
+    )
   if (critic !== null && normalise === 'part')
     refuse('normalise', '"reward" with a critic, which estimates the whole reward', 'set critic to null')
   if (critic === null && loss.value !== null)

@@ -1,6 +1,7 @@
 /** @file The packing miniature as rit trains on it: lists that are more or less good, after thinking that is. */
 
 import {
+  assertThought,
   ORACLE_IDS,
   PackingThinkingTask,
   PackingWorld,
@@ -28,6 +29,7 @@ export const packingRit = ({ task: { world: seed } }: Pick<RitConfig, 'task'>): 
     binary: false,
     verifier,
     truth: verifier,
+    assertExecutes: assertThought,
     answerRubric: trip => world.rubric(trip),
     oracle: { id: 'oracle', criteria: THINKING_BANK.filter(({ id }) => ORACLE_IDS.includes(id)) },
     bank: THINKING_BANK,

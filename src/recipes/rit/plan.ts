@@ -1,8 +1,11 @@
 /** @file What a run of rit would do and need. Nothing is run or called. */
 
 import { estimateJudging } from '../../chat/index.ts'
+import { questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
+import { comesLater } from '../common/phase.ts'
 import { planTraining } from '../common/plan.ts'
+import { planTime, timeLine } from '../common/plan-time.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { check } from './check.ts'
@@ -28,8 +31,14 @@ const rewardWords = ({ reward, fusion, thinkingBy, normalise, control }: RitConf
 const DATA_WORDS = {
   packing: 'packing lists with thinking',
   arithmetic: 'chains of arithmetic with thinking',
-  questions: 'questions of files',
 } as const
+
+const dataWords = ({ task: { kind, questions } }: RitConfig): string =>
+  kind === 'questions' ? questionFileWords(questions) : DATA_WORDS[kind]
+
+/** Of own rows nothing is published. */
+const assumedWords = ({ task: { questions } }: RitConfig): string =>
+  ` (not there yet: sizes ${questions.format === 'plain' ? 'made up' : 'as published'})`
 
 /** Of the judge's instructions and a rubric, roughly. */
 const JUDGE_CHARACTERS = 4000
@@ -70,13 +79,23 @@ export const planRit = (config: RitConfig): RunPlan => {
     together: rollout.prompts * (scaffold ? rollout.samples : 1),
   })
   const { tokensPerStep } = work
+  const time =
+    sizes.parameters === null
+      ? null
+      : planTime({
+          ...{ parameters: sizes.parameters, steps, epochs: config.epochs },
+          newTokens: tokensPerStep,
+          readTokens: rollout.prompts * rollout.samples * promptTokens,
+          critic: critic !== null,
+        })
+  const updates = config.minibatches * config.epochs
   return {
     lines: [
       `model        ${start}`,
       parameters,
-      `data         ${DATA_WORDS[config.task.kind]}${data.assumed ? ' (not there yet: sizes as published)' : ''}, ${formatInteger(train)} to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(promptTokens)} tokens`,
+      `data         ${dataWords(config)}${data.assumed ? assumedWords(config) : ''}, ${formatInteger(train)} to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(promptTokens)} tokens`,
       `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
-      `rubric       ${rubric.source}${rubric.file === null ? '' : ` (${rubric.file})`}`,
+      `rubric       ${rubric.source}${rubric.file === null ? '' : ` (${rubric.file}${comesLater(rubric.file, 'plan') ? ', not there yet' : ''})`}`,
       `reward       ${rewardWords(config)}`,
       ...(scaffold
         ? [
@@ -84,8 +103,9 @@ export const planRit = (config: RitConfig): RunPlan => {
           ]
         : []),
       ...judging.lines,
-      `optimiser    ${critic === null ? 'GRPO' : 'PPO with a critic'}, AdamW, ${config.minibatches * config.epochs} updates a step, ${learning}`,
+      `optimiser    ${critic === null ? 'GRPO' : 'PPO with a critic'}, AdamW, ${updates === 1 ? '1 update' : `${updates} updates`} a step, ${learning}`,
       `evaluation   ${formatInteger(Math.min(evaluation.problems, test))} problems x ${evaluation.samples} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, test))} x ${evaluation.samplesBetween} every ${evaluation.every} steps between` : ''}`,
+      ...(time === null ? [] : [timeLine(time)]),
       ...memory,
     ],
     json: {
@@ -93,6 +113,7 @@ export const planRit = (config: RitConfig): RunPlan => {
       prompts: rollout.prompts,
       samples: rollout.samples,
       ...work,
+      ...time,
       judge: judging.json,
       ...sizes,
     },

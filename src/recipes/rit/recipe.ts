@@ -147,6 +147,6 @@ const assertJudged = (groups: Groups<RitRollout<unknown>>): void => {
     .find(({ met }) => met === null)?.explanation
   throw new GradusError(
     `judge: expected verdicts on ${all.length} rollouts, got none that decides anything (${(reason ?? 'no reason given').slice(0, 200)})`,
-    { hint: 'see to the judge, then go on with --resume' },
+    { hint: 'see to the judge, then go on with --resume-or-start' },
   )
 }

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { rubricFromBank } from '../../grade/author/index.ts'
+import { validateRules } from '../../grade/rules/index.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { type RubricItem, readRubricFile, writeRubricFile } from '../../rubric/formats/index.ts'
@@ -14,6 +15,7 @@ import { Rng } from '../../util/rng.ts'
 import { shuffledPasses } from '../common/problem-order.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RitConfig } from './config.ts'
+import { hasRule } from './ruled.ts'
 import type { RitTask } from './task.ts'
 
 /** In the run's folder, in the native format of rubric files. */
@@ -84,6 +86,10 @@ export const rubricsOf = <Problem>(
 /** The rubrics of a file. @throws ConfigError, DataError for one that asks for the answer */
 export const fileRubrics = (path: string): RubricItem[] => {
   const { items } = readRubricFile(resolveShipped(path))
+  if (items.every(({ rubric }) => rubric.criteria.length === 0))
+    throw new ConfigError(`rubric.file: ${path}: expected criteria, got none`, {
+      hint: 'write some, or set rubric.source to "none": the answer alone is paid for then',
+    })
   for (const { rubric } of items) {
     const wrong = lintRubric(rubric, { thinking: true }).find(
       ({ rule, severity }) => rule === 'about-answer' && severity === 'error',
@@ -96,6 +102,31 @@ export const fileRubrics = (path: string): RubricItem[] => {
   return items
 }
 
+/**
+ * Every criterion is one that somebody can decide: a rule that can be used, what the task executes, or anything where a model
+ * judges.
+ * @throws ConfigError, DataError naming the file and the first criterion that nobody decides
+ */
+export const checkFileRubrics = (
+  path: string,
+  { judge }: Pick<RitConfig, 'judge'>,
+  { assertExecutes }: Pick<RitTask<never>, 'assertExecutes'>,
+): void => {
+  for (const { rubric } of fileRubrics(path)) {
+    validateRules({ ...rubric, criteria: rubric.criteria.filter(hasRule) }, path)
+    if (judge !== null || !assertExecutes) continue
+    for (const criterion of rubric.criteria.filter(criterion => !hasRule(criterion)))
+      try {
+        assertExecutes(criterion)
+      } catch (error) {
+        if (!(error instanceof DataError)) throw error
+        throw new ConfigError(`rubric.file: ${path}: ${error.message}`, {
+          hint: 'give it a rule (verifier: {kind: rule, fn, params}), or name a judge in judge.fleet.endpoints',
+        })
+      }
+  }
+}
+
 /** @throws ConfigError for a source that the task does not have */
 export const checkRubricSource = (
   { rubric: { source, file } }: Pick<RitConfig, 'rubric'>,
@@ -103,7 +134,7 @@ export const checkRubricSource = (
 ): void => {
   const lacks = (what: string) => {
     throw new ConfigError(`rubric.source: expected ${what} for "${source}", got none`, {
-      hint: 'write a rubric, or have one written by `gradus rubric generate`, and name it in rubric.file',
+      hint: 'write a rubric, or have one written by `gradus rubric author`, and name it in rubric.file',
     })
   }
   if (source === 'file' && file === null) lacks('rubric.file')
@@ -175,6 +206,11 @@ const authored = async <Problem>(
       ...(refined && { minDiscrimination: 2 / Math.sqrt(items.length) }),
     },
   )
+  if (written.criteria.length === 0)
+    throw new DataError(
+      `rubric.source: expected criteria that tell good traces of the start from poor ones, got none of ${bank.length} on ${pairs.length} pairs`,
+      { hint: 'raise rubric.problems and rubric.traces, or name a rubric in rubric.file' },
+    )
   return { id: source, criteria: written.criteria }
 }
 

@@ -179,6 +179,26 @@ describe('a run of rit on packing', () => {
 })
 
 describe('a run of rit with a language model as the judge', () => {
+  it(
+    'that is out of order from the start is gone on with as the error says',
+    async () => {
+      const judge = { fleet: { endpoints: [{ url: 'http://127.0.0.1:9/v1', model: 'judge' }] } }
+      const config = ritSchema.parse({ ...tiny, steps: 1, model: { folder: MODEL }, judge, dropZero: false })
+      const options = { dir: join(folder, 'out of order'), resume: false }
+      const broken = runRit(
+        config,
+        options,
+        scriptedModel(() => 'no idea'),
+      )
+      // Nothing was saved by then: --resume alone would refuse.
+      await expect(broken).rejects.toThrow(/got none that decides anything.*--resume-or-start/)
+      await expect(runRit(config, { ...options, resume: true }, judgeModel)).rejects.toThrow(
+        'nothing to resume',
+      )
+    },
+    SLOW_MS,
+  )
+
   /** Decides by the length of what it is asked, for all seven criteria of the oracle. */
   const judgeModel = scriptedModel(({ messages }) => {
     const characters = messages.reduce((sum, { content }) => sum + content.length, 0)
@@ -205,6 +225,7 @@ describe('a run of rit with a language model as the judge', () => {
     const open = plan(schema.parse(presets.paper.config))
     expect(open.json).toMatchObject({ steps: 200, prompts: 32, samples: 8, judge: { callsPerStep: 512 } })
     expect(open.lines.join('\n')).toContain('sizes as published')
+    expect(open.lines.join('\n')).toMatch(/time +about [\d,.]+ ?\w* h on two cores/)
     const reasoning = plan(schema.parse(presets['paper-reasoning'].config))
     expect(reasoning.json).toMatchObject({ steps: 500, prompts: 128, judge: { callsPerStep: 1024 } })
   })

@@ -21,6 +21,8 @@ export interface RitTask<Problem> {
   answerRubric(problem: Problem): Rubric
   /** What judges that training never hears look at, where that is more than training's does. */
   heldOutRubric?(problem: Problem): Rubric
+  /** Refuses criteria that `verifier` cannot execute; absent where a language model judges. @throws DataError */
+  assertExecutes?(criterion: Criterion): void
   /** What good thinking is, by whoever made the task; absent where nobody knows. */
   oracle?: Rubric
   /** The same judge as far as evaluation is concerned: exact where there is one. */

@@ -12,6 +12,7 @@ import { arithmeticRit } from './arithmetic.ts'
 import type { RitConfig } from './config.ts'
 import { packingRit } from './packing.ts'
 import { QUESTIONS_TEST, questionsRit, thinkingJudges } from './questions.ts'
+import { withRules } from './ruled.ts'
 import type { RitTask } from './task.ts'
 
 type Use<Result> = <Problem>(kit: RitTask<Problem>) => Result
@@ -23,8 +24,10 @@ const withMiniature = <Result>(config: RitConfig, use: Use<Result>): Result | nu
 }
 
 /** What is known of good thinking about the task before it is opened. */
-export const knownOf = (config: RitConfig): Pick<RitTask<never>, 'oracle' | 'bank'> =>
-  withMiniature(config, ({ oracle, bank }) => ({ oracle, bank })) ?? { bank: [] }
+export const knownOf = (config: RitConfig): Pick<RitTask<never>, 'oracle' | 'bank' | 'assertExecutes'> =>
+  withMiniature(config, ({ oracle, bank, assertExecutes }) => ({ oracle, bank, assertExecutes })) ?? {
+    bank: [],
+  }
 
 export const testNameOf = (config: RitConfig): string =>
   withMiniature(config, ({ testName }) => testName) ?? QUESTIONS_TEST
@@ -40,10 +43,16 @@ export const openTask = <Result>(
   folder: string,
   use: Use<Result>,
   model?: ChatModel,
-): Result =>
-  withMiniature(config, kit =>
-    use(config.judge === null ? kit : { ...kit, gradeBatch: 1, ...thinkingJudges(config, kit.task, model) }),
-  ) ?? use(questionsRit(config, folder, model))
+): Result => {
+  const ruled: Use<Result> = kit => use({ ...kit, verifier: withRules(kit.verifier, kit.task) })
+  return (
+    withMiniature(config, kit =>
+      ruled(
+        config.judge === null ? kit : { ...kit, gradeBatch: 1, ...thinkingJudges(config, kit.task, model) },
+      ),
+    ) ?? ruled(questionsRit(config, folder, model))
+  )
+}
 
 /** The model that a cold start would make for the task; questions have none. */
 export const freshShape = ({ task }: RitConfig): ((shape: ModelShape) => ModelConfig) =>

@@ -1,5 +1,6 @@
 /** @file Settings of rlcer that would silently be ignored or cannot work, refused before anything runs. */
 
+import { PROPOSAL_CATEGORIES, plainCategory } from '../../grade/proposal/index.ts'
 import { refusedLoss } from '../../policy/open.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { withCriticLoss } from '../common/critic.ts'
@@ -22,6 +23,7 @@ export const checkSettings = (config: RlcerConfig): void => {
 
 /** Questions of files have no grammar, and nothing that executes criteria. */
 const checkTask = ({ task, verifier, rubricator, coldStart }: RlcerConfig): void => {
+  if (task.kind !== 'questions') checkCategories(rubricator)
   if (task.kind === 'arithmetic') return
   if (task.kind === 'logic') {
     if (coldStart !== null)
@@ -45,6 +47,16 @@ const checkTask = ({ task, verifier, rubricator, coldStart }: RlcerConfig): void
     refuse(
       'coldStart: expected null with task "questions", which a chat model answers, got settings',
       'name a chat model in model.folder, and leave coldStart out',
+    )
+}
+
+/** The grammar has names of its own: with none of them no rubric would ever keep the format. */
+const checkCategories = ({ format: { categories } }: RlcerConfig['rubricator']): void => {
+  const known = PROPOSAL_CATEGORIES.map(plainCategory)
+  if (!categories.some(own => known.includes(plainCategory(own))))
+    refuse(
+      `rubricator.format.categories: expected some of the grammar's (${PROPOSAL_CATEGORIES.join('; ')}), got ${categories.join('; ')}`,
+      'leave rubricator.format.categories out',
     )
 }
 
@@ -89,7 +101,17 @@ const checkControl = ({ control, controlAt, reasonerReward, rubricator }: RlcerC
     )
 }
 
-const checkCredit = ({ critic, advantage, loss, policy }: RlcerConfig): void => {
+const checkCredit = ({ critic, advantage, loss, policy, pipeline, rollout }: RlcerConfig): void => {
+  if (critic === null && rollout.samples < 2)
+    refuse(
+      `rollout.samples: expected at least 2 without a critic, where the rollouts of a question are compared, got ${rollout.samples}`,
+      'raise rollout.samples, or leave critic out',
+    )
+  if (policy.sampler !== null && !pipeline)
+    refuse(
+      'policy.sampler: expected null without pipeline, where sampling and learning take turns, got settings',
+      'set pipeline to true, or policy.sampler to null',
+    )
   const usual: Record<string, unknown> = rlcerSchema.parse({}).advantage
   if (critic !== null && Object.entries(advantage).some(([name, value]) => usual[name] !== value))
     refuse(

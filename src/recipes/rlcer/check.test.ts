@@ -119,6 +119,34 @@ describe('plan and run refuse the same, before anything is trained', () => {
       /rubricator\.constrained: expected false/,
     ],
     [
+      'a group of one without a critic',
+      {
+        ...{ ...withoutRubricators, reasonerReward: 'outcome', critic: null },
+        rollout: { prompts: 2, samples: 1 },
+      },
+      /rollout\.samples: expected at least 2 without a critic/,
+    ],
+    [
+      'a second engine that never works beside the first',
+      { policy: { threads: 1, sampler: {} } },
+      /policy\.sampler: expected null without pipeline/,
+    ],
+    [
+      'no room for a whole rubric',
+      { rubricator: { maxTokens: 30 } },
+      /rubricator\.maxTokens: expected at least \d+, which the shortest rubric of 5 criteria has, got 30/,
+    ],
+    [
+      'categories that the grammar does not have',
+      { rubricator: { format: { categories: ['style'] } } },
+      /rubricator\.format\.categories: expected some of the grammar's .*, got style/,
+    ],
+    [
+      'a verifier at an address that is none',
+      { verifier: { kind: 'judge', judge: { fleet: { endpoints: [{ url: 'nope', model: 'm' }] } } } },
+      /verifier\.judge\.fleet: judge url: expected an address .*, got nope/,
+    ],
+    [
       'a verifier that is not there',
       { verifier: { kind: 'learned', folder: 'package:README.md' } },
       /verifier\.folder/,
@@ -160,10 +188,21 @@ describe('a plan', () => {
       parameters: 8_190_735_360,
     })
     const text = lines.join('\n')
-    expect(text).toMatch(/17,000 questions to train on/)
+    expect(text).toMatch(
+      /data\/dapo-math-17k\.jsonl and data\/aime\.jsonl .*17,000 questions to train on, 60 to test on/,
+    )
     expect(text).toMatch(/judge: 64 calls a question/)
     expect(text).toMatch(/memory/)
-    expect(text).toMatch(/time/)
+    // 8.19e9 parameters x (6.3 + 3.4 million tokens) x (2 x 2 + 6) operations x 1500 steps, by 4e14 a second.
+    expect(text).toMatch(/time +about 1\.66 million h on two cores, about 829 h on an accelerator/)
+    expect(text).toMatch(/learning rate 0\.000001 \(constant, warm-up of 10 steps\)/)
+    expect(text).toMatch(/60 questions x 16 at the start and the end, .*, 60 x \d+ every 50 steps between/)
+  })
+
+  it('tells of a scaffold, and no minutes where there is not one', () => {
+    const { lines } = planOf({ scaffold: {}, task: { kind: 'arithmetic', pool: 4 }, steps: 1 })
+    expect(lines.join('\n')).toMatch(/scaffold +linear in the group, sigmoid over the steps/)
+    expect(lines.join('\n')).toMatch(/time +under a minute on two cores/)
   })
 
   it('has none of it without rubricators', () => {

@@ -2,6 +2,7 @@
 
 import type { ModelConfig } from '../../model/config.ts'
 import { assertRoom } from '../../policy/local/sampler.ts'
+import { ConfigError } from '../../util/errors.ts'
 import { checkArithmeticColdStart } from '../arithmetic-cold-start/run.ts'
 import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
@@ -68,12 +69,21 @@ export const modelShape = (config: RlcerConfig): ModelConfig | null =>
 /** Test problems that are looked at for their lengths. */
 const FITTED = 64
 
-/** A question leaves room for thinking, and with as much thinking as there may be for a rubric. */
+/**
+ * A question leaves room for thinking, and with as much thinking as there may be for a rubric; and there is room for a rubric
+ * in what a rubricator may write.
+ */
 const checkRoom = <Problem>(
-  { task: prompts, test }: Questions<Problem>,
+  { task: prompts, test, rubricTokens = 0 }: Questions<Problem>,
   { rollout, rubricator }: RlcerConfig,
   { maxPositions }: ModelConfig,
 ): void => {
+  const { enabled, maxTokens, format } = rubricator
+  if (enabled && maxTokens < rubricTokens)
+    throw new ConfigError(
+      `rubricator.maxTokens: expected at least ${rubricTokens}, which the shortest rubric of ${format.minCriteria} criteria has, got ${maxTokens}; what is cut off is no rubric`,
+      { hint: 'raise it, or lower rubricator.format.minCriteria' },
+    )
   for (const problem of test.slice(0, FITTED)) {
     const { length } = prompts.prompt(problem)
     const name = `problem ${prompts.name(problem)}`

@@ -52,6 +52,7 @@ const rubricatorSchema = z.strictObject({
 
 const evaluationSchema = z.strictObject({
   ...sampledEvaluationShape,
+  problems: size.max(1_000_000).default(500),
   temperature: sampledEvaluationShape.temperature.unwrap().default(0.7),
   /** Also with a rubric of the policy's own as hints, at the start and the end. */
   hinted: z.boolean().default(true),
@@ -60,7 +61,7 @@ const evaluationSchema = z.strictObject({
   /** Expected best score of so many of the samples; at most as many as there are. */
   bestOf: z.array(size).default([]),
   /** Questions on which proposed rubrics are looked at, at the start and the end; 0: none. */
-  rubrics: z.int().min(0).default(100),
+  rubrics: z.int().min(0).max(1_000_000).default(100),
 })
 
 export const rlcerSchema = z.strictObject({

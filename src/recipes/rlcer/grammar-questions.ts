@@ -1,6 +1,6 @@
 /** @file Miniatures as rlcer trains on them: made problems, criteria of a grammar that are executed. */
 
-import type { TokenAutomaton } from '../../model/automaton.ts'
+import { fewestTokens, type TokenAutomaton } from '../../model/automaton.ts'
 import type { Verdict } from '../../rubric/criterion.ts'
 import type { RubricatorTask, ThinkingVerifier } from '../../tasks/thinking.ts'
 import type { CriterionGrammar, RubricGrammarOptions } from '../../tasks/thinking-grammar/index.ts'
@@ -33,6 +33,7 @@ export const grammarQuestions = <Problem>(
     train: pool === null ? problemAt : passesOver(pool, problemAt, `${name}/${seed}`),
     test: Array.from({ length: test }, (_, i) => testAt(i)),
     exact: outcomes ? exact : withoutOutcomes(exact, grammar),
+    rubricTokens: fewestTokens(automaton({ criteria: { min, max: min }, outcomes })),
     ...(rubricator.constrained && { rubricAutomaton: automaton({ criteria: { min, max }, outcomes }) }),
     notes: [],
     close: async () => {},

@@ -105,6 +105,6 @@ export const assertVerified = (questions: readonly JudgedQuestion<unknown>[]): v
   const reason = verdicts.find(({ explanation }) => explanation)?.explanation ?? 'no reason given'
   throw new GradusError(
     `verifier: expected verdicts on ${grades.length} rubrics, got none that decides anything (${reason.slice(0, REASON_CHARACTERS)})`,
-    { hint: 'see to the verifier, then go on with --resume' },
+    { hint: 'see to the verifier, then go on with --resume-or-start' },
   )
 }

@@ -1,9 +1,10 @@
 /** @file What a run of rlcer would do and need: tokens of both roles, verifier calls, memory, time. Nothing is run or called. */
 
 import { estimateJudging } from '../../chat/index.ts'
-import { questionFigures } from '../../tasks/questions/index.ts'
+import { questionFigures, questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { planTraining } from '../common/plan.ts'
+import { planTime, timeLine } from '../common/plan-time.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
@@ -35,12 +36,17 @@ const miniatureData = (task: ArithmeticConfig | LogicConfig, config: RlcerConfig
   return madeData(`arithmetic, ${min} to ${max} operations, ${number}`, arithmeticQuestions(task, config))
 }
 
+/** Problems whose lengths are looked at. */
+const MEASURED = 2000
+
 const madeData = <Problem>(words: string, { task: prompts, test }: Questions<Problem>): PlannedData => {
-  const promptTokens = Math.max(...test.map(problem => prompts.prompt(problem).length))
+  // As many as tell what is usual: an evaluation may have a great many.
+  const measured = test.slice(0, MEASURED)
+  const promptTokens = Math.max(...measured.map(problem => prompts.prompt(problem).length))
   return {
     words,
     ...{ promptTokens, rubricatorTokens: promptTokens },
-    questionCharacters: Math.max(...test.map(problem => prompts.question(problem).length)),
+    questionCharacters: Math.max(...measured.map(problem => prompts.question(problem).length)),
   }
 }
 
@@ -48,7 +54,7 @@ const filesData = (task: QuestionsConfig, given: string | null): PlannedData => 
   const figures = questionFigures({ task, folder: given })
   const { train, test, promptTokens, rubricatorTokens, questionCharacters, assumed } = figures
   return {
-    words: `${task.file}${assumed ? ' (not there yet: the published numbers are assumed)' : ''}: ${formatInteger(train)} questions to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(Math.round(promptTokens))} tokens${figures.tokensEstimated ? ' (at four characters a token)' : ''}`,
+    words: `${questionFileWords(task)}${assumed ? ' (not there yet: the published numbers are assumed)' : ''}: ${formatInteger(train)} questions to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(Math.round(promptTokens))} tokens${figures.tokensEstimated ? ' (at four characters a token)' : ''}`,
     ...{ promptTokens, rubricatorTokens, questionCharacters },
   }
 }
@@ -71,36 +77,20 @@ const workOf = ({ rollout, rubricator }: RlcerConfig) => {
 
 type Work = ReturnType<typeof workOf>
 
-/** Operations a second, and tokens that are decoded: two cores of a laptop, and a large accelerator at two fifths of its peak. */
-const SPEEDS = {
-  'two cores': { operations: 2e11, decoded: 12e3 },
-  'an accelerator of 4e14 operations a second': { operations: 4e14, decoded: Number.POSITIVE_INFINITY },
-} as const
-
-/** Two operations a parameter for a token that is sampled, read or scored, six for one that is learnt from. */
-const OPERATIONS = { forward: 2, learning: 6 } as const
-
 const timeOf = (config: RlcerConfig, parameters: number, data: PlannedData, work: Work) => {
   const { rollout, rubricator, steps, critic, epochs } = config
   const reasoners = rollout.prompts * rollout.samples
   const rubricators = work.rolloutsPerStep - reasoners
   // A rubricator reads the question and the response.
   const readTokens = reasoners * data.promptTokens + rubricators * (data.rubricatorTokens + rollout.maxTokens)
-  const passes = OPERATIONS.forward * (critic === null ? 1 : 2) + OPERATIONS.learning * epochs
-  const operationsPerStep = parameters * (work.tokensPerStep + readTokens) * passes
-  const hours = Object.fromEntries(
-    Object.entries(SPEEDS).map(([name, { operations, decoded }]) => [
-      name,
-      (steps * (operationsPerStep / operations + work.tokensPerStep / decoded)) / 3600,
-    ]),
-  )
-  const rubricatorSequence = data.rubricatorTokens + rollout.maxTokens + rubricator.maxTokens
-  return { operationsPerStep, hours, rubricatorSequence }
-}
-
-const hoursText = (hours: number): string => {
-  if (hours < 1 / 60) return 'under a minute'
-  return hours < 1 ? `${Math.round(60 * hours)} min` : `${formatInteger(Math.round(hours))} h`
+  return {
+    ...planTime({
+      ...{ parameters, steps, epochs, readTokens },
+      newTokens: work.tokensPerStep,
+      critic: critic !== null,
+    }),
+    rubricatorSequence: data.rubricatorTokens + rollout.maxTokens + rubricator.maxTokens,
+  }
 }
 
 /** Of the verifier's instructions and a rubric, roughly. */
@@ -130,7 +120,7 @@ const rewardWords = (config: RlcerConfig): string => {
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model and data that come later */
 export const planRlcer = (config: RlcerConfig): RunPlan => {
   const given = check(config, 'plan')
-  const { rollout, rubricator, steps, critic, evaluation, validity, verifier } = config
+  const { rollout, rubricator, steps, critic, evaluation, validity, verifier, scaffold } = config
   const data = dataOf(config, given)
   const work = workOf(config)
   // The longest sequences are a rubricator's: question, response, rubric.
@@ -149,17 +139,14 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
       `data         ${data.words}`,
       `training     ${steps} steps of ${rollout.prompts} questions x ${rollout.samples} reasoners${rubricator.enabled ? ` and ${rollout.samples} rubricators` : ''}: up to ${formatInteger(work.reasonerTokens)} + ${formatInteger(work.rubricatorTokens)} new tokens a step, ${formatCount(work.tokensPerStep * steps)} in all`,
       `reward       ${rewardWords(config)}; valid above ${validity.alpha}${validity.signAware ? '' : ', read literally'}`,
+      ...(scaffold
+        ? [`scaffold     ${scaffold.group.kind} in the group, ${scaffold.decay.kind} over the steps`]
+        : []),
       `verifier     ${verifier.kind}: ${work.verifierCallsPerQuestion} calls a question (every rubric on every response), ${formatInteger(work.verifierCallsPerStep)} a step, ${formatInteger(work.verifierCallsPerStep * steps)} in all`,
       ...judgeLinesOf(config, data, work),
       `optimiser    AdamW, ${learning}; ${critic === null ? 'baselines by leaving one out' : `critic, learning rate ${critic.learningRate?.peak ?? 'as the policy'}`}`,
-      `evaluation   ${formatInteger(evaluation.problems)} questions x ${evaluation.samples} at the start and the end${evaluation.hinted ? `, with hints${evaluation.placebo ? ' and placebos' : ''}` : ''}${shorterStart(config)}`,
-      ...(time === null
-        ? []
-        : [
-            `time         about ${Object.entries(time.hours)
-              .map(([name, hours]) => `${hoursText(hours)} on ${name}`)
-              .join(', ')}, if every response is as long as it may be`,
-          ]),
+      `evaluation   ${formatInteger(evaluation.problems)} questions x ${evaluation.samples} at the start and the end${evaluation.hinted ? `, with hints${evaluation.placebo ? ' and placebos' : ''}` : ''}${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(evaluation.problemsBetween)} x ${evaluation.samples} every ${evaluation.every} steps between` : ''}`,
+      ...(time === null ? [] : [timeLine(time)]),
       ...memory,
     ],
     json: { steps, prompts: rollout.prompts, samples: rollout.samples, ...work, ...time, ...sizes },

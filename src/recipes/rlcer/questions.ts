@@ -14,6 +14,8 @@ export interface Questions<Problem> {
   exact?: ThinkingVerifier<Problem>
   /** Holds rubricators to the grammar, where the configuration asks for it. */
   rubricAutomaton?: TokenAutomaton
+  /** Tokens of the shortest rubric that the format asks for, its end included; absent where any text may be one. */
+  rubricTokens?: number
   /**
    * How far meeting a criterion goes with being right in a population that training does not change, turned round for a
    * penalty; null for what nobody can tell, absent where nobody can tell of any.

@@ -182,12 +182,17 @@ describe('rlcer on arithmetic', () => {
         ...{ critic: null, dropZero: false, steps: 2 },
         evaluation: { problems: 2, rubrics: 0 },
       }
+      // Where a verifier runs decides nothing: it may have moved when the run goes on.
+      const moved = await HttpJudge.start(response => response.length % 2 === 0)
+      const kind = 'judge'
+      const elsewhere = { kind, judge: { fleet: { endpoints: [{ url: moved.url, model: 'm' }] } } }
       try {
         await train('chat whole', settings)
         await train('chat stopped', settings, false, 1)
-        await train('chat stopped', settings, true)
+        await train('chat stopped', { ...settings, verifier: elsewhere }, true)
       } finally {
         await judge.close()
+        await moved.close()
       }
       expect(rowsOf('chat stopped')).toEqual(rowsOf('chat whole'))
       const { metrics, rollouts } = rowsOf('chat whole')

@@ -7,6 +7,7 @@ import type { MonitorSettings } from '../../train/monitors/config.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { runArithmeticColdStart } from '../arithmetic-cold-start/run.ts'
 import { criticLoop, withCriticLoss } from '../common/critic.ts'
+import { judgeIdentity } from '../common/judge-identity.ts'
 import { runPhase } from '../common/phase.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, type Session, withRun } from '../common/session.ts'
@@ -24,6 +25,13 @@ import { openVerifier, type RlcerRunParts } from './verifiers.ts'
 
 const COLD_START = 'cold-start'
 
+/** What must stay the same between stop and resume: of a language model as verifier who it is, not where it runs. */
+const runHash = (config: RlcerConfig): string => {
+  const { verifier } = config
+  if (verifier.kind !== 'judge') return decidingHash(config)
+  return decidingHash({ ...config, verifier: { ...verifier, judge: judgeIdentity(verifier.judge) } })
+}
+
 /**
  * Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report.
  * @param parts in place of those that the configuration's endpoints serve
@@ -38,7 +46,7 @@ export const runRlcer = async (
   const session = {
     ...options,
     info: runInfo(config),
-    configHash: decidingHash(config),
+    configHash: runHash(config),
     mayLackCheckpoint: (dir: string) => config.coldStart !== null && existsSync(join(dir, COLD_START)),
   }
   return withRun(session, async open => {
@@ -94,7 +102,7 @@ const learnQuestions = async <Problem>(
       }),
     })
   const settings = {
-    ...loopSettings(config, decidingHash(config), monitorsOf(config)),
+    ...loopSettings(config, runHash(config), monitorsOf(config)),
     ...criticLoop(critic),
   }
   return reinforce(open, policy, withCriticLoss(config.loss, critic), recipe, settings, events)

@@ -9,7 +9,7 @@ const size = z.int().positive()
 
 const miniatureShape = {
   /** Questions to train on, which recur; null: new ones without end. */
-  pool: size.nullable().default(null),
+  pool: size.max(1_000_000).nullable().default(null),
   /** Criteria that read the last result count as well (spec 2.4); else nobody can decide them. */
   outcomes: z.boolean().default(false),
 }

@@ -1,14 +1,13 @@
 /** @file Who decides criteria in place of execution: a noisy hand, a model that learnt to. */
 
 import type { ChatModel } from '../../chat/chat-model.ts'
-import { judgeFleet } from '../../chat/index.ts'
 import { RUBRIC_VERIFIER } from '../../grade/thinking/index.ts'
 import type { Verdict } from '../../rubric/criterion.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import { JudgeVerifier } from '../../tasks/judge-verifier.ts'
 import type { ThinkingVerifier } from '../../tasks/thinking.ts'
 import { Rng } from '../../util/rng.ts'
-import { openThinkingJudging } from '../common/judging.ts'
+import { checkFleet, openThinkingJudging } from '../common/judging.ts'
 import { comesLater, type Purpose } from '../common/phase.ts'
 import { wholeModel } from '../common/starting-model.ts'
 import { LearnedVerifier } from '../learned-verifier/grader.ts'
@@ -76,7 +75,7 @@ export const checkVerifier = (
   purpose: Purpose,
   { verifierModel }: RlcerRunParts = {},
 ): void => {
-  if (verifier.kind === 'judge' && !verifierModel) void judgeFleet(verifier.judge.fleet).close()
+  if (verifier.kind === 'judge' && !verifierModel) checkFleet(verifier.judge.fleet, 'verifier.judge.fleet')
   if (verifier.kind === 'learned' && !comesLater(verifier.folder, purpose))
     wholeModel(verifier.folder, 'verifier.folder')
 }

@@ -1,12 +1,11 @@
 /** @file What a run of ruscarl refuses before it trains; its plan refuses the same. */
 
-import { judgeFleet } from '../../chat/index.ts'
-import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { assertSameTokenizer } from '../../model/chat-format.ts'
 import { PackingWorld, splitTrips } from '../../tasks/checklist/index.ts'
 import { readConversations, splitConversations } from '../../tasks/conversation/rows.ts'
 import { assertTripsFit, packingModelConfig } from '../checklist/packing.ts'
 import { checkChecklistColdStart } from '../checklist-cold-start/run.ts'
+import { checkFleet } from '../common/judging.ts'
 import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { assertPackingVocabulary, wholeModel } from '../common/starting-model.ts'
@@ -33,8 +32,8 @@ export const check = (config: RuscarlConfig, purpose: Purpose, judges: JudgeMode
     const teacher = wholeModel(sft.teacher, 'sft.teacher')
     if (given !== null) assertSameTokenizer(given, teacher, 'sft.teacher')
   }
-  if (judge !== null && !judges.judgeModel) checkFleet(judge)
-  if (judge?.heldOut && !judges.heldOutJudgeModel) checkFleet(judge.heldOut)
+  if (judge !== null && !judges.judgeModel) checkFleet(judge.fleet, 'judge.fleet')
+  if (judge?.heldOut && !judges.heldOutJudgeModel) checkFleet(judge.heldOut.fleet, 'judge.heldOut.fleet')
   return { given, conversations }
 }
 
@@ -61,9 +60,4 @@ const conversationsOf = (config: RuscarlConfig, given: string | null, purpose: P
   const { train, test } = splitConversations(config.task)
   assertJudge(config, [...train, ...test])
   return null
-}
-
-/** @throws ConfigError for an endpoint that cannot be used; nothing is called */
-const checkFleet = ({ fleet }: JudgeConfig): void => {
-  void judgeFleet(fleet).close()
 }

@@ -163,7 +163,7 @@ const assertJudged = (groups: Groups<ScoredRollout<unknown>>): void => {
   const reason = verdicts.find(verdict => creditOf(verdict) === null)?.explanation ?? 'no reason given'
   throw new GradusError(
     `judge: expected verdicts on ${rollouts.length} rollouts, got none that decides anything (${reason.slice(0, REASON_CHARACTERS)})`,
-    { hint: 'see to the judge, then go on with --resume' },
+    { hint: 'see to the judge, then go on with --resume-or-start' },
   )
 }
 

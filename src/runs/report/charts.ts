@@ -5,6 +5,7 @@ import type { MetricGroup, MetricsRow } from '../rows.ts'
 import { headlineScores, scoreNamesOf, scoreValue, scoreWords } from '../scores.ts'
 import { type ChartSeries, type ChartSpec, type ChartUnit, roundForPage } from './chart-spec.ts'
 import { criterionLabel, evalsOf, type ReportData, setNames, stageNames, stepSeconds } from './data.ts'
+import { FIGURES, HEALTH } from './known-figures.ts'
 
 export interface ChartSection {
   title: string
@@ -15,40 +16,6 @@ export interface ChartSection {
 }
 
 const COLORS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6']
-
-interface Known {
-  key: string
-  title: string
-  unit: ChartUnit
-  about?: string
-  /** A setting, not a measurement: nothing to smooth. */
-  exact?: boolean
-}
-
-const HEALTH: Known[] = [
-  { key: 'entropy', title: 'Entropy', unit: 'number', about: 'nats a token' },
-  { key: 'kl', title: 'KL to the reference', unit: 'number', about: 'nats a token' },
-  { key: 'responseTokens', title: 'Response length', unit: 'number', about: 'tokens' },
-  { key: 'reasoningSteps', title: 'Reasoning steps', unit: 'number', about: 'a response' },
-  { key: 'gradNorm', title: 'Gradient norm', unit: 'number', about: 'before clipping' },
-  { key: 'clipFraction', title: 'Clip fraction', unit: 'rate', about: 'of tokens' },
-  { key: 'truncationRate', title: 'Truncated', unit: 'rate', about: 'of responses' },
-  {
-    key: 'zeroVarianceGroups',
-    title: 'Zero-variance groups',
-    unit: 'share',
-    about: 'of groups',
-  },
-  { key: 'repetition', title: 'Repeated sequences', unit: 'rate', about: 'four tokens said before' },
-  {
-    key: 'lengthAdvantage',
-    title: 'What length is paid',
-    unit: 'number',
-    about: 'correlation with advantage',
-  },
-  { key: 'loss', title: 'Loss', unit: 'number' },
-  { key: 'learningRate', title: 'Learning rate', unit: 'number', exact: true },
-]
 
 const PLACED = new Set([
   ...HEALTH.map(known => known.key),
@@ -295,17 +262,19 @@ const others = (data: ReportData): ChartSpec[] => {
 
 const unnamed = (data: ReportData, keys: readonly string[]): ChartSpec[] =>
   keys.flatMap((key): ChartSpec[] => {
-    if (has(data.metrics, row => row[key] as number)) {
-      return single(data, `metric-${key}`, key, 'number', row => row[key] as number | null | undefined)
+    const { title, unit, about } = FIGURES.find(known => known.key === key) ?? {
+      title: key,
+      unit: 'number' as const,
     }
+    if (has(data.metrics, row => row[key] as number))
+      return single(data, `metric-${key}`, title, unit, row => row[key] as number | null | undefined, about)
+
     const names = groupNames(data.metrics, key)
     if (names.length === 0) return []
     const series = names.flatMap((name, index) =>
       curve(data.metrics, name, COLORS[index % COLORS.length], inGroup(key, name)),
     )
-    return [
-      { id: `metric-${key}`, title: key, unit: 'number' as const, x: data.metrics.map(r => r.step), series },
-    ]
+    return [{ id: `metric-${key}`, title, unit, about, x: data.metrics.map(r => r.step), series }]
   })
 
 /** All charts of a run, in sections; a section without charts is left out. */

@@ -170,8 +170,11 @@ export const rubricProfile = (data: ReportData): Profile | null => {
 export const trainingSeconds = (data: ReportData): number =>
   data.metrics.reduce((sum, row) => sum + stepSeconds(row), 0)
 
-/** Times that are no stages: the whole, what is left of it, grading and a judge's calls that go on beside sampling. */
+/** Times that are no stages: the whole, what is left of it, grading that goes on beside sampling. */
 const NO_STAGE = new Set(['total', 'other', 'rest', 'gradeBusy'])
+
+/** Figures of judges and verifiers: calls that go on beside sampling, and shares of them. */
+const isCallFigure = (name: string): boolean => /judge|^verifier/i.test(name)
 
 const STAGE_WORDS: Record<string, string> = { sample: 'sampling', grade: 'grading' }
 
@@ -181,7 +184,7 @@ export const stageWord = (stage: string): string => STAGE_WORDS[stage] ?? stage
 /** Names of the stages that a run timed; together with a rest they make up a step. */
 export const stageNames = (metrics: readonly MetricsRow[]): string[] =>
   [...new Set(metrics.flatMap(row => Object.keys(row.time ?? {})))].filter(
-    name => !NO_STAGE.has(name) && !/judge/i.test(name),
+    name => !NO_STAGE.has(name) && !isCallFigure(name),
   )
 
 /** A step's time: its `total`, else the sum of its stages. */

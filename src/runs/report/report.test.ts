@@ -11,6 +11,7 @@ import { chooseRollouts, loadReportData, rubricProfile, stageShares } from './da
 import { buildFakeRun } from './fake-run.fixture.ts'
 import { html, jsonForScript } from './html.ts'
 import { renderReport, writeReport } from './report.ts'
+import { rolloutCard } from './rollouts.ts'
 import { testSetTables } from './tables.ts'
 
 let root: string
@@ -317,6 +318,18 @@ describe('curves', () => {
     expect(table.split('Further scores')[1]).toContain('Style')
   })
 
+  it('call what a recipe records by its name for people', () => {
+    const data = bareRun('named', run => {
+      run.appendMetrics({ step: 1, constantZ: 0.5, validBySign: { reward: 0.3, penalty: 0.1 }, own: 1 })
+    })
+    const [{ charts }] = chartSections(data)
+    expect(charts.map(({ title, about, unit }) => [title, about, unit])).toEqual([
+      ['Questions that tell nothing', 'all right, or none', 'share'],
+      ['Valid by sign', undefined, 'share'],
+      ['own', undefined, 'number'],
+    ])
+  })
+
   it('put training and evaluations on one axis', () => {
     const data = bareRun('axis', run => {
       run.appendEvals([evalRow(0.4, { n: 9, scores: { accuracy: { value: 0.4, interval: [0.3, 0.5] } } })])
@@ -399,6 +412,32 @@ describe('choices', () => {
     data.evals.push(evalRow(0, { step: 0, criteria: { C1: 0.2 } }))
     data.evals.push(evalRow(0, { step: 9, criteria: { C1: 0.4 } }))
     expect(rubricProfile(data)).toMatchObject({ before: { C1: 0.2 }, after: { C1: 0.4 } })
+  })
+})
+
+describe('events', () => {
+  it('are shown where none is serious, the first of them', () => {
+    const data = bareRun('quiet events', run => {
+      for (let i = 0; i < 5; i++) run.appendEvent({ level: 'info', message: `told ${i}` })
+    })
+    const page = renderReport(data)
+    const [shown, more] = page.slice(page.indexOf('panel events')).split('<details>')
+    expect(shown).toContain('told 2')
+    expect(shown).not.toContain('told 3')
+    expect(more).toMatch(/2 more.*told 4/s)
+  })
+})
+
+describe('a rubricator’s rollout', () => {
+  it('says which of its criteria are valid, where others are met or not', () => {
+    const { info } = bareRun('rubricator')
+    const verdicts = [true, false].map((met, i) => ({ criterionId: `c${i}`, met, explanation: 'why' }))
+    const card = (role?: string) =>
+      String(
+        rolloutCard(info, { step: 1, prompt: 'q', response: 'r', reward: 1, role, verdicts } as RolloutRow),
+      )
+    expect(card('rubricator')).toMatch(/c0: valid.*c1: not valid/s)
+    expect(card()).toMatch(/c0: met.*c1: not met/s)
   })
 })
 

@@ -52,11 +52,11 @@ const events = ({ events: all }: ReportData): Html | null => {
     html`<li><span class="when">${event.step === undefined ? '' : `step ${event.step}`}</span><span class="chip ${event.level}">${event.level}</span><span>${event.message}</span></li>`
   const serious = others.filter(event => event.level !== 'info')
   const rest = others.filter(event => event.level === 'info')
-  return html`<section class="panel events"><h3>${serious.length > 0 ? 'Worth knowing' : 'Events'}</h3>${
-    serious.length > 0 && html`<ul>${serious.slice(0, 12).map(item)}</ul>`
-  }${
-    rest.length + Math.max(0, serious.length - 12) > 0 &&
-    html`<details><summary>${rest.length + Math.max(0, serious.length - 12)} more</summary><ul>${[...serious.slice(12), ...rest].map(item)}</ul></details>`
+  const shown = serious.length > 0 ? serious.slice(0, 12) : rest.slice(0, 3)
+  const more = [...serious, ...rest].filter(event => !shown.includes(event))
+  return html`<section class="panel events"><h3>${serious.length > 0 ? 'Worth knowing' : 'Events'}</h3><ul>${shown.map(item)}</ul>${
+    more.length > 0 &&
+    html`<details><summary>${more.length} more</summary><ul>${more.map(item)}</ul></details>`
   }</section>`
 }
 

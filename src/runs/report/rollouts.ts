@@ -39,9 +39,11 @@ const proofWords = ({ valid, proved }: RolloutRow): string => {
   return proved === undefined ? 'whole proof valid' : 'every step valid, not proved: one leaps'
 }
 
-const verdictWord = (verdict: RolloutVerdict): string => {
+/** Of what a rubricator wrote the verdicts say which criteria are valid. */
+const verdictWord = (verdict: RolloutVerdict, { role }: RolloutRow): string => {
   if (verdict.credit !== undefined) return percent(verdict.credit)
-  return verdict.met === null ? 'no verdict' : verdict.met ? 'met' : 'not met'
+  if (verdict.met === null) return 'no verdict'
+  return `${verdict.met ? '' : 'not '}${role === 'rubricator' ? 'valid' : 'met'}`
 }
 
 const partChips = (info: RunInfo, row: RolloutRow): Html => {
@@ -60,7 +62,8 @@ const verdictList = (row: RolloutRow): Html | null => {
   const told = (row.verdicts ?? []).filter(verdict => verdict.explanation || row.parts === undefined)
   if (told.length === 0) return null
   return html`<dl class="verdicts">${told.map(
-    verdict => html`<dt>${verdict.criterionId}: ${verdictWord(verdict)}</dt><dd>${verdict.explanation}</dd>`,
+    verdict =>
+      html`<dt>${verdict.criterionId}: ${verdictWord(verdict, row)}</dt><dd>${verdict.explanation}</dd>`,
   )}</dl>`
 }
 

@@ -81,10 +81,11 @@ export interface QuestionFigureSettings {
 }
 
 const published = (
-  { format, holdOut, maxPromptTokens }: QuestionTaskConfig,
+  { format, testFile, testFormat, holdOut, maxPromptTokens }: QuestionTaskConfig,
   count: Counter,
 ): QuestionFigures => {
-  const { train, test, questionCharacters, longestCharacters, judged } = PUBLISHED[format]
+  const { train, questionCharacters, longestCharacters, judged } = PUBLISHED[format]
+  const { test } = PUBLISHED[(testFile !== null && testFormat) || format]
   const sample: Question = { id: '', question: 'x', kind: judged > 0 ? 'open' : 'math' }
   const beside = count(reasonerMessages(sample))
   return {
@@ -108,6 +109,13 @@ const judgedOf = ({ kind, rubric }: Question): number =>
     ? rubric.criteria.filter(criterion => needsJudge({ criteria: [criterion] })).length
     : 0
 
+/** The files of a task, for people. */
+export const questionFileWords = ({
+  file,
+  testFile,
+}: Pick<QuestionTaskConfig, 'file' | 'testFile'>): string =>
+  [file ?? 'no file', ...(testFile === null ? [] : [testFile])].join(' and ')
+
 /**
  * Figures of the files, or as published where they are not there yet. Questions that are too long are left out, as in training.
  * @throws ConfigError, DataError for a file that is there and cannot be used
@@ -127,7 +135,7 @@ export const questionFigures = ({ task, folder }: QuestionFigureSettings): Quest
     train: sides[0].length,
     test: sides[1].length,
     promptTokens: mean(all.map(({ tokens }) => tokens)),
-    longestPrompt: Math.max(...all.map(({ tokens }) => tokens)),
+    longestPrompt: all.reduce((most, { tokens }) => Math.max(most, tokens), 0),
     rubricatorTokens: mean(
       all.slice(0, RUBRICATOR_SAMPLE).map(({ question }) => count(rubricatorMessages(question, ''))),
     ),

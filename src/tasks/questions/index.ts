@@ -2,7 +2,7 @@
 
 export { answerVerdict } from './answers.ts'
 export { type QuestionTaskConfig, questionTaskSchema, questionTaskShape } from './config.ts'
-export { type QuestionFigures, questionFigures } from './figures.ts'
+export { type QuestionFigures, questionFigures, questionFileWords } from './figures.ts'
 export { QUESTION_FORMATS, type QuestionFormat } from './formats.ts'
 export { maskAnswers } from './mask.ts'
 export { needResponseJudge, type OpenQuestions, type OpenQuestionsOptions, openQuestions } from './open.ts'

@@ -55,6 +55,39 @@ export const needResponseJudge = (questions: readonly Question[]): boolean =>
   questions.some(({ kind, rubric }) => kind === 'open' && rubric !== undefined && needsJudge(rubric))
 
 /**
+ * What to change where no question is left on one side.
+ * @param short there are some whose prompts would fit: it is the rubricators' that do not
+ */
+const noneLeft = (
+  {
+    maxPromptTokens,
+    maxRubricatorTokens,
+    maxTokens,
+    places,
+  }: Pick<QuestionTaskConfig, 'maxPromptTokens' | 'maxRubricatorTokens'> & {
+    maxTokens: number
+    places: number
+  },
+  short: boolean,
+): ConfigError => {
+  const room = places - maxTokens
+  const of = `with room for a response of ${maxTokens} in a context of ${places}`
+  if (room < 1)
+    return new ConfigError(
+      `rollout.maxTokens: expected room for a question in a context of ${places}, got responses of up to ${maxTokens}`,
+      { hint: 'lower rollout.maxTokens, and rubricator.maxTokens where there is one' },
+    )
+  const [key, most] = short
+    ? ['task.maxRubricatorTokens', maxRubricatorTokens]
+    : ['task.maxPromptTokens', maxPromptTokens]
+  const what = short ? 'questions about which a rubricator is asked in' : 'questions of'
+  return new ConfigError(
+    `${key}: expected ${what} at most ${Math.min(most, room)} tokens, ${of}, got none to train on, or none to test on`,
+    { hint: `raise ${key}, or lower rollout.maxTokens` },
+  )
+}
+
+/**
  * The questions of a configuration.
  * @throws ConfigError, DataError, CheckpointError for a file or a model that cannot be used, for open questions without a
  * grader, and where no question is left
@@ -86,11 +119,10 @@ export const openQuestions = ({
   )
   const fits = (question: Question) => fitsReasoner(question) && (!rubricator || fitsRubricator(question))
   const [train, test] = [split.train, split.test].map(side => side.filter(fits))
-  if (train.length === 0 || test.length === 0)
-    throw new ConfigError(
-      `task.maxPromptTokens: expected questions of at most ${limit} tokens, with room for a response of ${maxTokens} in a context of ${format.maxPositions}, got ${train.length} to train on and ${test.length} to test on`,
-      { hint: 'raise task.maxPromptTokens, or lower rollout.maxTokens' },
-    )
+  if (train.length === 0 || test.length === 0) {
+    const short = [split.train, split.test].every(side => side.some(fitsReasoner))
+    throw noneLeft({ ...config, maxTokens, places: format.maxPositions }, short)
+  }
   const leftOut = (side: string, before: readonly Question[], after: readonly Question[]): string[] =>
     before.length === after.length
       ? []

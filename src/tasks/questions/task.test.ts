@@ -289,6 +289,13 @@ describe('questions of a file', () => {
     const asked = { task: config({ file: mixed, holdOut: 3 }), folder: model }
     expect(() => openQuestions({ ...asked, maxTokens: 6000, rubricator: true })).toThrow('questions')
     expect(openQuestions({ ...asked, maxTokens: 6000 }).train).toHaveLength(7)
+    const tight = { ...asked, task: config({ file: mixed, holdOut: 3, maxRubricatorTokens: 300 }) }
+    expect(() => openQuestions({ ...tight, maxTokens: 100, rubricator: true })).toThrow(
+      'task.maxRubricatorTokens: expected questions about which a rubricator is asked in at most 300 tokens',
+    )
+    expect(() => openQuestions({ ...asked, maxTokens: 100_000 })).toThrow(
+      /rollout\.maxTokens: expected room for a question in a context of \d+, got responses of up to 100000/,
+    )
     expect(() => openFile({ file: mixed, holdOut: 3, maxPromptTokens: 5 })).toThrow(
       'task.maxPromptTokens: expected questions of at most 5 tokens',
     )

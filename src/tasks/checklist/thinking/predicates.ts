@@ -315,6 +315,9 @@ export const meetsThought = (
   })
 }
 
+/** @throws DataError for a criterion that is no predicate about packing */
+export const assertThought = (criterion: Criterion): void => void predicateOf(criterion)
+
 /** @throws DataError */
 const predicateOf = ({ id, verifier }: Criterion): { predicate: Predicate; params: Params } => {
   if (verifier?.fn !== THOUGHT_VERIFIER)

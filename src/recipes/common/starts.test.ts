@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { arithmeticPhaseSchema } from '../arithmetic-cold-start/config.ts'
+import { RECIPES } from '../index.ts'
+import { logicRubricPhaseSchema } from '../logic-rubric-start/config.ts'
+
+const SUPERVISED = {
+  'logic-cold-start': RECIPES['logic-cold-start'].schema,
+  'checklist-cold-start': RECIPES['checklist-cold-start'].schema,
+  'learned-verifier': RECIPES['learned-verifier'].schema,
+  // By themselves they may leave labels without learning; another recipe needs their model.
+  'a phase of arithmetic': arithmeticPhaseSchema,
+  'a phase of logic with rubrics': logicRubricPhaseSchema,
+}
+
+describe('what learns from demonstrations', () => {
+  it.each(Object.entries(SUPERVISED))('%s takes at least one step', (_, schema) => {
+    const wrong = (settings: object) =>
+      schema.safeParse(settings).error?.issues.map(({ path }) => path.join('.'))
+    expect(wrong({ steps: 0 })).toContain('steps')
+    // A mean that never moves divides by nothing.
+    expect(wrong({ optimizer: { beta1: 1 } })).toContain('optimizer.beta1')
+    expect(wrong({ optimizer: { beta2: 1 } })).toContain('optimizer.beta2')
+  })
+
+  it('draws a style of which there is a chance', () => {
+    const { schema } = RECIPES['arithmetic-cold-start']
+    const none = schema.safeParse({ styles: { careful: 0, merging: 0, jumping: 0 } })
+    expect(none.error?.issues.map(({ path }) => path.join('.'))).toEqual(['styles'])
+    expect(schema.safeParse({ styles: { careful: 0, merging: 0, jumping: 1 } }).success).toBe(true)
+  })
+})
