@@ -9,7 +9,7 @@ const size = z.int().positive()
 export const sampledEvaluationShape = {
   /** Every so many steps, besides the start and the end; 0: only those. */
   every: z.int().min(0).default(0),
-  problems: size.default(500),
+  problems: size.max(1_000_000).default(500),
   samples: size.default(1),
   /** Problems of the evaluation before the first step; absent: as many as at the end. */
   problemsAtStart: size.optional(),

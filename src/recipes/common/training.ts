@@ -12,6 +12,7 @@ import { type LoopSettings, train } from '../../train/loop.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import type { Phase, Recipe } from '../../train/recipe.ts'
 import { type StepsResult, trainedMsOf } from '../../train/steps.ts'
+import { ConfigError } from '../../util/errors.ts'
 import type { RunEvents } from './recipe.ts'
 import type { Session } from './session.ts'
 
@@ -22,6 +23,24 @@ export type TrainingConfig = Omit<z.output<z.ZodObject<typeof reinforcementShape
   loss: LossSpec
   evaluation: { every: number }
   pipeline?: boolean
+}
+
+/**
+ * An engine of its own for sampling is of use where sampling runs beside learning.
+ * @throws ConfigError for one without `pipeline`
+ */
+export const assertSamplerIsUsed = ({
+  policy,
+  pipeline,
+}: {
+  policy: Pick<PipelinedPolicySettings, 'sampler'>
+  pipeline: boolean
+}): void => {
+  if (policy.sampler !== null && !pipeline)
+    throw new ConfigError(
+      'policy.sampler: expected null without pipeline, where sampling and learning take turns and a second engine would only take memory',
+      { hint: 'set pipeline to true, or policy.sampler to null' },
+    )
 }
 
 /** The settings of the loop. */

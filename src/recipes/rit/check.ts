@@ -12,6 +12,7 @@ import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { groupRatios } from '../common/scaffold-schedule.ts'
 import { assertArithmeticVocabulary, assertThoughtVocabulary } from '../common/starting-model.ts'
+import { assertSamplerIsUsed } from '../common/training.ts'
 import { type RitConfig, ritSchema } from './config.ts'
 import { checkFileRubrics, checkRubricSource } from './rubric.ts'
 import { freshShape, knownOf, taskFigures } from './tasks.ts'
@@ -60,13 +61,8 @@ export const checkSettings = (config: RitConfig): void => {
   checkReward(config)
   checkCredit(config)
   checkScaffold(config)
-  const { policy, pipeline, critic } = config
-  if (policy.sampler !== null && !pipeline)
-    refuse(
-      'policy.sampler',
-      'null without pipeline, where sampling and learning take turns',
-      'set pipeline to true, or policy.sampler to null',
-    )
+  assertSamplerIsUsed(config)
+  const { policy, critic } = config
   const reason = refusedLoss(policy, { valueHead: critic !== null }, withCriticLoss(config.loss, critic))
   if (reason !== null) throw new ConfigError(`loss${reason}`)
 }

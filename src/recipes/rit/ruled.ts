@@ -13,6 +13,22 @@ const withoutRules = <Problem>(item: VerifierItem<Problem>): VerifierItem<Proble
   rubric: { ...item.rubric, criteria: item.rubric.criteria.filter(criterion => !hasRule(criterion)) },
 })
 
+/** Verdicts in the rubric's order; a list of another length than was asked for says nothing about any criterion. */
+const merged = (
+  criteria: readonly Criterion[],
+  ruled: readonly Verdict[],
+  given: readonly Verdict[],
+): Verdict[] => {
+  const expected = criteria.length - ruled.length
+  const byRule = ruled.values()
+  const byOthers = (given.length === expected ? given : []).values()
+  const explanation = `expected ${expected} verdicts, one a criterion, got ${given.length}`
+  return criteria.map(criterion => {
+    const next = (hasRule(criterion) ? byRule : byOthers).next()
+    return next.done ? { criterionId: criterion.id, met: null, explanation, source: 'model' } : next.value
+  })
+}
+
 /**
  * A verifier that executes rules on the thinking, and hands on the rest.
  * @throws DataError for a rule that cannot be used
@@ -37,16 +53,8 @@ export const withRules = <Problem>(
         Promise.all(items.map(verdictsByRule)),
         others.verify(asked.map(i => rest[i])),
       ])
-      return items.map(({ rubric }, i) => {
-        const byRule = ruled[i].values()
-        const given = own[asked.indexOf(i)] ?? []
-        const fits = given.length === rest[i].rubric.criteria.length
-        const byOthers = (fits ? given : []).values()
-        return rubric.criteria.map((criterion): Verdict => {
-          const next = (hasRule(criterion) ? byRule : byOthers).next()
-          return next.done ? { criterionId: criterion.id, met: null, source: 'llm' } : next.value
-        })
-      })
+      const given = new Map(asked.map((i, at) => [i, own[at] ?? []]))
+      return items.map(({ rubric }, i) => merged(rubric.criteria, ruled[i], given.get(i) ?? []))
     },
   }
 }

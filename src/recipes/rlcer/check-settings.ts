@@ -5,6 +5,7 @@ import { refusedLoss } from '../../policy/open.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { withCriticLoss } from '../common/critic.ts'
 import { groupRatios } from '../common/scaffold-schedule.ts'
+import { assertSamplerIsUsed } from '../common/training.ts'
 import { type RlcerConfig, rlcerSchema } from './config.ts'
 
 const refuse = (message: string, hint: string): never => {
@@ -16,6 +17,7 @@ export const checkSettings = (config: RlcerConfig): void => {
   checkRubricators(config)
   checkControl(config)
   checkCredit(config)
+  assertSamplerIsUsed(config)
   checkScaffold(config)
   checkLengths(config)
   checkTask(config)
@@ -101,16 +103,11 @@ const checkControl = ({ control, controlAt, reasonerReward, rubricator }: RlcerC
     )
 }
 
-const checkCredit = ({ critic, advantage, loss, policy, pipeline, rollout }: RlcerConfig): void => {
+const checkCredit = ({ critic, advantage, loss, policy, rollout }: RlcerConfig): void => {
   if (critic === null && rollout.samples < 2)
     refuse(
       `rollout.samples: expected at least 2 without a critic, where the rollouts of a question are compared, got ${rollout.samples}`,
       'raise rollout.samples, or leave critic out',
-    )
-  if (policy.sampler !== null && !pipeline)
-    refuse(
-      'policy.sampler: expected null without pipeline, where sampling and learning take turns, got settings',
-      'set pipeline to true, or policy.sampler to null',
     )
   const usual: Record<string, unknown> = rlcerSchema.parse({}).advantage
   if (critic !== null && Object.entries(advantage).some(([name, value]) => usual[name] !== value))

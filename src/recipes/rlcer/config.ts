@@ -52,7 +52,6 @@ const rubricatorSchema = z.strictObject({
 
 const evaluationSchema = z.strictObject({
   ...sampledEvaluationShape,
-  problems: size.max(1_000_000).default(500),
   temperature: sampledEvaluationShape.temperature.unwrap().default(0.7),
   /** Also with a rubric of the policy's own as hints, at the start and the end. */
   hinted: z.boolean().default(true),

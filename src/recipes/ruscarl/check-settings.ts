@@ -5,6 +5,7 @@ import { refusedLoss } from '../../policy/open.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { HeldOutJudge, TrainingJudge } from '../common/judge-config.ts'
 import { groupRatios } from '../common/scaffold-schedule.ts'
+import { assertSamplerIsUsed } from '../common/training.ts'
 import { type RuscarlConfig, ruscarlSchema } from './config.ts'
 
 const refuse = (key: string, expected: string, hint: string): never => {
@@ -15,7 +16,7 @@ const refuse = (key: string, expected: string, hint: string): never => {
 export const checkSettings = (config: RuscarlConfig): void => {
   if (config.task.kind === 'packing') checkPacking(config)
   else checkConversations(config)
-  checkPolicy(config)
+  assertSamplerIsUsed(config)
   checkLoss(config)
   checkTogether(config)
 }
@@ -77,15 +78,6 @@ const checkSampling = ({ ask, fleet }: JudgeConfig, key: string): void => {
       `${key}.ask.topK`,
       `null, because endpoint ${deaf.name ?? deaf.url} is not sent it`,
       `set sendTopK of the endpoint (vLLM, SGLang), or ${key}.ask.topK to null`,
-    )
-}
-
-const checkPolicy = ({ policy, pipeline }: RuscarlConfig): void => {
-  if (policy.sampler !== null && !pipeline)
-    refuse(
-      'policy.sampler',
-      'null without pipeline, where sampling and learning take turns and a second engine would only take memory',
-      'set pipeline to true, or policy.sampler to null',
     )
 }
 
