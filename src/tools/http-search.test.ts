@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type OpenTools, openTools, type ToolsConfig } from './open.ts'
-import type { ToolError } from './tool.ts'
+import type { ToolArguments, ToolError } from './tool.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
@@ -64,7 +64,7 @@ const start = async (more: object = {}, env: Record<string, string> = {}) => {
 }
 
 const ask = async (more: object = {}, args: unknown = { query: 'wings' }, env: Record<string, string> = {}) =>
-  (await start(more, env)).call(args, { signal: new AbortController().signal })
+  (await start(more, env)).call(args as ToolArguments, { signal: new AbortController().signal })
 
 const failure = (promise: Promise<unknown>): Promise<ToolError> =>
   promise.then(

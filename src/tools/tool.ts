@@ -2,31 +2,44 @@
 
 import { GradusError } from '../util/errors.ts'
 
-/** A piece of text that can be cited by its id. */
+/** A JSON schema of a tool's arguments; an object's. */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+/** A passage that an answer may cite. */
 export interface Snippet {
+  /** What it is cited by; unique among what the tool can answer. */
   id: string
   title?: string
   text: string
 }
 
+/** What a tool answers. Passages may stand beside or in place of its text. */
 export interface ToolResult {
   text: string
-  snippets?: Snippet[]
+  snippets?: readonly Snippet[]
 }
 
+/** Arguments that fit the tool's schema. */
+export type ToolArguments = Readonly<Record<string, unknown>>
+
 export interface ToolCallOptions {
-  /** Ends the call: nobody waits for it any more. */
+  /** Aborted when the deadline is over or nobody waits any more: let go what the call holds. */
   signal: AbortSignal
 }
 
 export interface Tool {
   /** Letters, digits, `_`, `-` and `.`, at most 64. */
   name: string
+  /** What it does and when to use it, for the agent. */
   description: string
-  /** JSON Schema of an object. */
-  parameters: Readonly<Record<string, unknown>>
-  /** @throws ToolError where the call has no result; the tool can be called again */
-  call(args: unknown, options: ToolCallOptions): Promise<ToolResult>
+  parameters: JsonSchema
+  /**
+   * Answers a call. What it throws is told to the agent, who may try otherwise.
+   * @throws ToolError where the call has no result; the tool can be called again
+   */
+  call(args: ToolArguments, options: ToolCallOptions): Promise<ToolResult>
+  /** Lets go what the tool holds: a connection, a process. */
+  close?(): Promise<void> | void
 }
 
 /** Names that chat formats and models can write. */

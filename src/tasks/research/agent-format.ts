@@ -3,6 +3,7 @@
 import type { ChatFormat, TokenText } from '../../model/chat-format.ts'
 import type { ChatMessage } from '../../model/chat-template.ts'
 import type { TokenIds } from '../../rl/datum.ts'
+import type { Tool } from '../../tools/tool.ts'
 import { DataError } from '../../util/errors.ts'
 import { CallFault, readCall } from './calls.ts'
 import { elementsOf } from './elements.ts'
@@ -10,7 +11,6 @@ import { clip, observationTags } from './observation.ts'
 import { type AgentPromptOptions, agentMessages, type CallForm } from './prompt.ts'
 import type { ActionNames } from './protocol.ts'
 import { type SessionReply, XML_NAMES } from './session.ts'
-import type { Tool } from './tool.ts'
 
 /** What an environment needs of a policy's tokens. */
 export interface AgentFormat {

@@ -1,8 +1,8 @@
 /** @file Calls as an agent writes them: `<call_tool name="...">`, with a query or JSON, or a template's own JSON with name and arguments. */
 
+import type { JsonSchema, ToolArguments } from '../../tools/tool.ts'
 import { parseJson } from '../../util/json.ts'
 import type { Element } from './elements.ts'
-import type { JsonSchema, ToolArguments } from './tool.ts'
 import { mainArgument, propertiesOf } from './tool-schema.ts'
 
 /** A call that could be read; nothing in it is checked. */

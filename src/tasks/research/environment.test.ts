@@ -7,6 +7,7 @@ import { ChatTemplate } from '../../model/chat-template.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { loadTokenizer } from '../../model/tokenizer.ts'
 import type { Policy, Sample } from '../../policy/policy.ts'
+import type { Tool } from '../../tools/tool.ts'
 import type { Environment } from '../../train/environment.ts'
 import { drawResponses } from '../../train/sampling.ts'
 import { sharedData } from '../../util/shared-data.ts'
@@ -14,7 +15,6 @@ import { type ChatAgentFormat, chatAgentFormat, toolFormOf } from './agent-forma
 import { mostTurns, ResearchWorld, rolloutStages } from './environment.ts'
 import { DEFAULT_RULES } from './protocol.ts'
 import { stageText } from './stages.ts'
-import type { Tool } from './tool.ts'
 import { ToolBox } from './tool-box.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-research-'))

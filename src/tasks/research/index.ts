@@ -19,6 +19,7 @@ export {
   rolloutStages,
 } from './environment.ts'
 export { clip, safeText, showResult, writeObservation } from './observation.ts'
+export { type CallOutcome, type Observation, reachedTool } from './outcome.ts'
 export { type Problem, type ProblemKind, problemText } from './problems.ts'
 export {
   type AgentPromptOptions,
@@ -74,16 +75,6 @@ export {
   rolloutText,
   stagesOfTokens,
 } from './token-stages.ts'
-export {
-  type CallOutcome,
-  type JsonSchema,
-  type Observation,
-  reachedTool,
-  type Snippet,
-  type Tool,
-  type ToolArguments,
-  type ToolResult,
-} from './tool.ts'
 export {
   TOOL_BOX_DEFAULTS,
   ToolBox,

@@ -2,9 +2,10 @@
 
 import { z } from 'zod'
 import { escapeUntrusted } from '../../grade/judge/untrusted.ts'
+import type { Snippet, ToolResult } from '../../tools/tool.ts'
 import { DataError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
-import type { CallOutcome, Snippet, ToolResult } from './tool.ts'
+import type { CallOutcome } from './outcome.ts'
 
 /** Passages of one answer that are looked at. */
 const MAX_SNIPPETS = 100

@@ -1,7 +1,7 @@
 /** @file What the agent is told: its role, the phases of its work, its tools and the rules (content of spec appendix A, our words). */
 
+import type { Tool } from '../../tools/tool.ts'
 import { DEFAULT_RULES, type TurnRules } from './protocol.ts'
-import type { Tool } from './tool.ts'
 import { mainArgument, propertiesOf } from './tool-schema.ts'
 
 /** `whole`: an agent that acts it all; the other two: a teacher who is asked for its first turn, or for a later one. */

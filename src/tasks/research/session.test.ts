@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { Tool } from '../../tools/tool.ts'
 import { Rng } from '../../util/rng.ts'
 import { DEFAULT_RULES, decideTurn, turnRulesSchema } from './protocol.ts'
 import { ResearchSession } from './session.ts'
-import type { Tool } from './tool.ts'
 import { ToolBox } from './tool-box.ts'
 
 const SEARCH: Tool = {

@@ -1,6 +1,8 @@
 /** @file One trajectory as it is acted: turns of text in, what tools and rules say to them out. Knows no tokens. */
 
+import type { Snippet } from '../../tools/tool.ts'
 import { readCall } from './calls.ts'
+import { type CallOutcome, reachedTool } from './outcome.ts'
 import {
   type ActionNames,
   type BrokenRule,
@@ -10,7 +12,6 @@ import {
   ruleNotice,
   type TurnRules,
 } from './protocol.ts'
-import { type CallOutcome, reachedTool, type Snippet } from './tool.ts'
 import type { ToolBox } from './tool-box.ts'
 
 /** What is said to a turn. */

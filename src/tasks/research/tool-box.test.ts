@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { Tool, ToolResult } from '../../tools/tool.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { CallFault } from './calls.ts'
-import type { Tool, ToolResult } from './tool.ts'
 import { ToolBox, type ToolBoxOptions } from './tool-box.ts'
 
 afterEach(() => {

@@ -1,10 +1,11 @@
 /** @file An agent's tools: listed for its prompt, called within deadlines, counted. What goes wrong is told, never thrown. */
 
+import type { Tool, ToolResult } from '../../tools/tool.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { closest } from '../../util/schema.ts'
 import { argumentsOf, CallFault, type WrittenCall } from './calls.ts'
 import { readResult, safeText, showResult } from './observation.ts'
-import type { CallOutcome, Observation, Tool, ToolResult } from './tool.ts'
+import type { CallOutcome, Observation } from './outcome.ts'
 import { argumentsCheck, type CheckArguments } from './tool-schema.ts'
 
 export interface ToolBoxOptions {

@@ -5,8 +5,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { BoundedRegex, RegexTimeout } from '../../grade/rules/bounded-regex.ts'
 import { schemaFault } from '../../grade/rules/schema-faults.ts'
 import { UNIQUE_ITEMS } from '../../grade/rules/unique-items.ts'
+import type { JsonSchema, ToolArguments } from '../../tools/tool.ts'
 import { DataError } from '../../util/errors.ts'
-import type { JsonSchema, ToolArguments } from './tool.ts'
 
 const boundedPatterns = Object.assign((source: string, flags: string) => new BoundedRegex(source, flags), {
   code: 'boundedPatterns',

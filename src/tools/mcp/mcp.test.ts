@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type OpenTools, openTools, type ToolsConfig, type ToolsRuntime } from '../open.ts'
-import type { ToolError } from '../tool.ts'
+import type { ToolArguments, ToolError } from '../tool.ts'
 
 const fixture = fileURLToPath(new URL('server.fixture.mjs', import.meta.url))
 const open: OpenTools[] = []
@@ -29,7 +29,12 @@ const start = async (source: object, runtime: ToolsRuntime = {}) => {
 
 const node = (...args: string[]) => ({ command: process.execPath, args })
 
-const call = (tools: OpenTools, name: string, args: unknown = {}, signal = new AbortController().signal) => {
+const call = (
+  tools: OpenTools,
+  name: string,
+  args: ToolArguments = {},
+  signal = new AbortController().signal,
+) => {
   const tool = tools.tools.find(each => each.name === name)
   if (tool === undefined) throw new Error(`no tool ${name}`)
   return tool.call(args, { signal })
@@ -95,7 +100,7 @@ describe('a server over stdio', () => {
       message: 'fail: the disk is on fire',
     })
     expect((await failure(call(tools, 'wrong'))).message).toMatch(/^mcp .*: no such record$/)
-    expect(await failure(call(tools, 'echo', 'no object'))).toMatchObject({ kind: 'arguments' })
+    expect(await failure(call(tools, 'echo', 'no object' as never))).toMatchObject({ kind: 'arguments' })
     expect((await call(tools, 'echo', { message: 'still' })).text).toBe('you said still')
   })
 
