@@ -18,9 +18,17 @@ export {
   openStageJudge,
   type StageJudgeConfig,
   type StageJudgeInput,
+  stageJudgeOf,
   stageJudgeSchema,
+  stageJudgeShape,
 } from './model-judge.ts'
 export { type Fate, prune, type RubricStatistics, statisticsOf } from './prune.ts'
+export {
+  judgeReflection,
+  REFLECTION_JUDGE,
+  type ReflectionMarks,
+  type ReflectionToJudge,
+} from './reflection-judge.ts'
 export * from './rubrics.ts'
 export { STAGE_SCORER } from './scorer.ts'
 export { type ScriptedStageParts, type StageNoise, scriptedStageJudge } from './scripted-judge.ts'

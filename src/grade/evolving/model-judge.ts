@@ -5,8 +5,9 @@ import { type ChatMessage, type ChatModel, fleetSchema } from '../../chat/index.
 import type { Grader } from '../grader.ts'
 import { type Ask, askOf, askSchema } from '../judge/ask-config.ts'
 import { type JudgeConfig, verdictCacheSchema } from '../judge/judge-config.ts'
-import { type OpenJudgeStats, openJudge } from '../judge/open-judge.ts'
+import { type OpenJudge, type OpenJudgeStats, openJudge } from '../judge/open-judge.ts'
 import { recentVerdicts } from '../judge/recent-verdicts.ts'
+import type { JudgeForm } from '../judge/templates/form.ts'
 import { requestCriterion, STAGE_GENERATOR } from './generator.ts'
 import { shownParts } from './render.ts'
 import type { Scored, StageRubric } from './rubrics.ts'
@@ -14,26 +15,36 @@ import { criterionOf, STAGE_SCORER } from './scorer.ts'
 import type { EvolvingSettings } from './settings.ts'
 import type { StageJudge } from './stage-judge.ts'
 
+/** Parts of the section of a judge of stages; a schema with more of them ends with `.transform(stageJudgeOf)`. */
+export const stageJudgeShape = {
+  /** Where the model is: endpoints with limits, retries, prices. */
+  fleet: fleetSchema,
+  /** How it is asked for levels (preset `stages`). */
+  score: askSchema.prefault({}),
+  /** How it is asked for new rubrics (preset `proposals`). */
+  generate: askSchema.prefault({}),
+  /** Null: nothing outlasts the run. */
+  cache: verdictCacheSchema.nullable().default(null),
+}
+
+type ReadStageJudge = z.output<z.ZodObject<typeof stageJudgeShape>>
+
+/** Fills in what a section leaves out. */
+export const stageJudgeOf = <T extends ReadStageJudge>({
+  score,
+  generate,
+  ...judge
+}: T): Omit<T, 'score' | 'generate'> & { score: Ask; generate: Ask } => {
+  const topKSent = judge.fleet.endpoints.every(({ sendTopK }) => sendTopK)
+  return {
+    ...judge,
+    score: askOf(score, 'stages', topKSent),
+    generate: askOf(generate, 'proposals', topKSent),
+  }
+}
+
 /** A judge of stages as configuration files write it: one fleet and one cache, asked in two ways. */
-export const stageJudgeSchema = z
-  .strictObject({
-    /** Where the model is: endpoints with limits, retries, prices. */
-    fleet: fleetSchema,
-    /** How it is asked for levels (preset `stages`). */
-    score: askSchema.prefault({}),
-    /** How it is asked for new rubrics (preset `proposals`). */
-    generate: askSchema.prefault({}),
-    /** Null: nothing outlasts the run. */
-    cache: verdictCacheSchema.nullable().default(null),
-  })
-  .transform(({ score, generate, ...judge }) => {
-    const topKSent = judge.fleet.endpoints.every(({ sendTopK }) => sendTopK)
-    return {
-      ...judge,
-      score: askOf(score, 'stages', topKSent),
-      generate: askOf(generate, 'proposals', topKSent),
-    }
-  })
+export const stageJudgeSchema = z.strictObject(stageJudgeShape).transform(stageJudgeOf)
 export type StageJudgeConfig = z.output<typeof stageJudgeSchema>
 export type StageJudgeInput = z.input<typeof stageJudgeSchema>
 
@@ -92,6 +103,8 @@ export const modelStageJudge = <Question>(
 
 export interface OpenStageJudge<Question> {
   judge: StageJudge<Question>
+  /** The same model asked in another way, with the same limits and the same memory; closed with the judge. */
+  alsoAs(form: JudgeForm, ask: Ask): Pick<OpenJudge, 'grader' | 'stats'>
   /** What either way of asking did and took. */
   stats(): { generate: OpenJudgeStats; score: OpenJudgeStats }
   close(): Promise<void>
@@ -122,12 +135,11 @@ export const openStageJudge = <Question>(
     form: STAGE_SCORER,
   })
   // Limits of endpoints are for both ways of asking together, and a folder has one writer a process.
-  const generator = openJudge(configOf(generate, null), {
-    model: model ?? scorer.fleet!,
-    form: STAGE_GENERATOR,
-    store: scorer.cache ?? store,
-  })
+  const alsoAs = (form: JudgeForm, ask: Ask) =>
+    openJudge(configOf(ask, null), { model: model ?? scorer.fleet!, form, store: scorer.cache ?? store })
+  const generator = alsoAs(STAGE_GENERATOR, generate)
   return {
+    alsoAs,
     judge: modelStageJudge({ generator: generator.grader, scorer: scorer.grader, prompt }, settings),
     stats: () => ({ generate: generator.stats(), score: scorer.stats() }),
     close: () => scorer.close(),

@@ -2,14 +2,12 @@
 
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { GradeItem } from '../grader.ts'
-import { saidAs } from '../judge/literals.ts'
-import type { Reading } from '../judge/parse.ts'
-import { readAnswer, type Spoken } from '../judge/templates/answer.ts'
 import type { JudgeForm } from '../judge/templates/form.ts'
-import { inWords, type Judgement, type Scale, wrong } from '../judge/templates/scale.ts'
+import { type Scale, wrong } from '../judge/templates/scale.ts'
 import type { JudgeTemplate } from '../judge/templates/template.ts'
 import { QUOTING_NOTE } from '../judge/untrusted.ts'
 import { questionParts } from '../thinking/form.ts'
+import { entriesSchema, readEntries } from './entries.ts'
 import { renderParts } from './render.ts'
 import { type RolloutPart, STAGE_NAMES, type StageRubric } from './rubrics.ts'
 
@@ -29,38 +27,6 @@ const SCALE: Scale = {
 }
 
 const ANSWER = `{"verdicts": [{"number": 1, "justification": "what in the stage decides it, briefly", "level": ${SCALE.valueText}}, ...]}`
-
-const readEntry = (entry: unknown, index: number, criterion: Criterion): Reading<Spoken> => {
-  if (entry === null || typeof entry !== 'object' || Array.isArray(entry))
-    return { problem: `expected an object, got ${inWords(entry)}` }
-  const fields = entry as Record<string, unknown>
-  const own = (key: string) => (Object.hasOwn(fields, key) ? fields[key] : undefined)
-  const number = own('number')
-  if (number !== index + 1) return { problem: `number: expected ${index + 1}, got ${inWords(number)}` }
-  const justification = own('justification')
-  if (typeof justification !== 'string' || justification.trim() === '')
-    return { problem: `justification: expected a text, got ${inWords(justification)}` }
-  const reading = SCALE.read(own('level'), criterion)
-  return reading.problem === undefined
-    ? { value: { judgement: { ...reading.value, explanation: justification }, said: saidAs(own('level')) } }
-    : reading
-}
-
-/** A list of another length makes the whole answer unusable: to align it would be to guess (spec 1.5). */
-const readEntries = (json: unknown, criteria: readonly Criterion[]): Reading<Spoken[]> => {
-  const list =
-    json !== null && typeof json === 'object' ? (json as { verdicts?: unknown }).verdicts : undefined
-  if (!Array.isArray(list)) return { problem: 'expected an object with the list "verdicts"' }
-  if (list.length !== criteria.length)
-    return { problem: `expected ${criteria.length} verdicts, one a rubric, got ${list.length}` }
-  const spoken: Spoken[] = []
-  for (const [index, entry] of list.entries()) {
-    const reading = readEntry(entry, index, criteria[index])
-    if (reading.problem !== undefined) return { problem: `verdict ${index + 1}: ${reading.problem}` }
-    spoken.push(reading.value)
-  }
-  return { value: spoken }
-}
 
 const stageText = ({ stage = 4 }: Criterion): string => `stage ${stage}, ${STAGE_NAMES[stage - 1]}`
 
@@ -92,39 +58,10 @@ const template: JudgeTemplate = {
       ),
       `Answer with the JSON object only: "verdicts" with ${criteria.length} entries, each first "number", then "justification", then "level".`,
     ].join('\n'),
-  answerSchema: criteria => ({
-    name: `stage_levels_${criteria.length}`,
-    schema: {
-      type: 'object',
-      properties: {
-        verdicts: {
-          type: 'array',
-          minItems: criteria.length,
-          maxItems: criteria.length,
-          items: {
-            type: 'object',
-            properties: {
-              number: { type: 'integer' },
-              justification: { type: 'string' },
-              level: SCALE.valueSchema,
-            },
-            required: ['number', 'justification', 'level'],
-            additionalProperties: false,
-          },
-        },
-      },
-      required: ['verdicts'],
-      additionalProperties: false,
-    },
-  }),
+  answerSchema: criteria => entriesSchema(`stage_levels_${criteria.length}`, criteria.length, SCALE),
   answerText: criteria => `one JSON object ${ANSWER} with exactly ${criteria.length} entries`,
   shown: ({ title, text, points, stage }) => [title ?? '', text, Math.sign(points), stage ?? 4],
-  read: (text, criteria) =>
-    readAnswer<Judgement>(text, {
-      scale: SCALE,
-      bareLists: false,
-      read: json => readEntries(json, criteria),
-    }),
+  read: (text, criteria) => readEntries(text, criteria, SCALE),
 }
 
 /** A question and one staged rollout, whose parts are the item's response as JSON. */

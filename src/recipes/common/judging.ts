@@ -45,13 +45,20 @@ const countsOf = (stats: OpenJudgeStats): typeof NO_CALLS => ({
 })
 
 /** Which judge the figures are about. */
-export type JudgeName = 'judge' | 'heldOutJudge' | 'verifier' | 'thinkingJudge' | 'responseJudge'
+export type JudgeName =
+  | 'judge'
+  | 'heldOutJudge'
+  | 'verifier'
+  | 'thinkingJudge'
+  | 'responseJudge'
+  | 'rubricGenerator'
+  | 'reflectionJudge'
 
 /**
  * Calls to the model, share of the questions that needed none, calls without a usable answer; seconds of all calls together,
  * and of one. All of it depends on the clock: on which questions met under way, and in a pipeline on which step they count to.
  */
-const figuresOf = (name: JudgeName, judge: OpenJudge): Judging['figures'] => {
+export const judgeFigures = (name: JudgeName, judge: Pick<OpenJudge, 'stats'>): Judging['figures'] => {
   let last = NO_CALLS
   return () => {
     const now = countsOf(judge.stats())
@@ -91,7 +98,7 @@ export const openJudging = (
   const grader = rubricGrader({ judge: judge.grader, rules, onNoJudge: 'error' })
   return {
     grader,
-    figures: figuresOf(name, judge),
+    figures: judgeFigures(name, judge),
     async close() {
       await grader.close?.()
       await judge.close()
@@ -112,5 +119,5 @@ export const openThinkingJudging = (
   name: JudgeName = 'verifier',
 ): Judging => {
   const judge = openThinkingJudge(config, form, model)
-  return { grader: judge.grader, figures: figuresOf(name, judge), close: () => judge.close() }
+  return { grader: judge.grader, figures: judgeFigures(name, judge), close: () => judge.close() }
 }

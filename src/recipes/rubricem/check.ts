@@ -1,46 +1,71 @@
 /** @file What a run of rubricem refuses before it trains; its plan refuses the same. */
 
 import { checkWindow } from '../../memory/index.ts'
+import { chatFormatOf } from '../../model/chat-format.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { assertRoom } from '../../policy/local/sampler.ts'
 import { recordsQuestion } from '../../tasks/records/index.ts'
+import { researchQuestions } from '../../tasks/research/index.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { givenModel, type Purpose } from '../common/phase.ts'
+import { checkFleet } from '../common/judging.ts'
+import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { assertRecordsVocabulary } from '../common/starting-model.ts'
 import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
 import { recordsModelConfig } from '../records-cold-start/model.ts'
 import { checkRecordsColdStart } from '../records-cold-start/run.ts'
 import type { RubricemConfig } from './config.ts'
-import { RecordsTask } from './records.ts'
+import { RecordsTask, recordsSettings } from './records.ts'
+import { type RubricemRunParts, researchSettings } from './research-kit.ts'
+
+const refuse = (key: string, expected: string, hint: string): never => {
+  throw new ConfigError(`${key}: expected ${expected}`, { hint })
+}
 
 /**
  * The checkpoint to start from; null when a cold start makes one, and in a plan when it comes later.
- * @throws ConfigError, DataError, CheckpointError for settings and models that a run cannot use
+ * @param parts in place of what the configuration names
+ * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
  */
-export const check = (config: RubricemConfig, purpose: Purpose): string | null => {
-  const { reflection, window, memory, rollout, policy, pipeline } = config
+export const check = (
+  config: RubricemConfig,
+  purpose: Purpose,
+  parts: RubricemRunParts = {},
+): string | null => {
+  const { reflection, window, memory, rollout, policy, pipeline, task } = config
   checkWindow(window, reflection.enabled && memory.kind === 'bank')
   if (rollout.samples < 2)
-    throw new ConfigError(`rollout.samples: expected at least 2, got ${rollout.samples}`, {
-      hint: 'rollouts of a question are compared with each other',
-    })
+    refuse(
+      'rollout.samples',
+      `at least 2, got ${rollout.samples}`,
+      'rollouts of a question are compared with each other',
+    )
   if (policy.sampler && !pipeline)
-    throw new ConfigError('policy.sampler: expected nothing without pipeline, got settings', {
-      hint: 'set pipeline: true, or leave policy.sampler out',
-    })
+    refuse(
+      'policy.sampler',
+      'nothing without pipeline, got settings',
+      'set pipeline: true, or leave policy.sampler out',
+    )
+  if (task.kind === 'research') checkResearchSettings(config, purpose, parts)
   const given = givenModel(config, 'records-cold-start', purpose)
-  if (given !== null) assertRecordsVocabulary(given)
-  if (config.coldStart !== null) checkRecordsColdStart(config.coldStart)
-  const shape = startShape(config, recordsModelConfig)
-  if (shape) checkRoom(config, shape)
+  if (task.kind === 'research') checkResearchModel(config, given)
+  else checkRecords(config, given)
   return given
 }
 
+const checkRecords = (config: RubricemConfig, given: string | null): void => {
+  recordsSettings(config)
+  if (given !== null) assertRecordsVocabulary(given)
+  if (config.coldStart !== null) checkRecordsColdStart(config.coldStart)
+  const shape = startShape(config, recordsModelConfig)
+  if (shape) checkRecordsRoom(config, shape)
+}
+
 /** An attempt fits behind its question with references, and a reflection behind both. */
-const checkRoom = (config: RubricemConfig, { maxPositions }: ModelConfig): void => {
-  const task = new RecordsTask(config.task)
-  const question = recordsQuestion(RECORDS_TEST_WORLD, 0, config.task)
+const checkRecordsRoom = (config: RubricemConfig, { maxPositions }: ModelConfig): void => {
+  const { task: settings } = recordsSettings(config)
+  const task = new RecordsTask(settings)
+  const question = recordsQuestion(RECORDS_TEST_WORLD, 0, settings)
   const { length } = task.prompt(question, null)
   const { tokens } = task.limits
   assertRoom('an attempt at a question', length, tokens, maxPositions)
@@ -51,4 +76,62 @@ const checkRoom = (config: RubricemConfig, { maxPositions }: ModelConfig): void 
       config.reflection.maxTokens,
       maxPositions,
     )
+}
+
+/** A turn with its thinking and a call, and two blocks of a reflection, are not written in fewer tokens. */
+const LEAST_TURN_TOKENS = 128
+const LEAST_REFLECTION_TOKENS = 64
+
+const checkResearchSettings = (config: RubricemConfig, purpose: Purpose, parts: RubricemRunParts): void => {
+  const { task, judge } = researchSettings(config)
+  const { coldStart, reflection, rollout } = config
+  if (coldStart !== null)
+    refuse('coldStart', 'nothing with task.kind research', 'it teaches records; start from model.folder')
+  if (reflection.placebo)
+    refuse(
+      'reflection.placebo',
+      'false with task.kind research, where no lesson is known to be empty',
+      'leave it out',
+    )
+  if (rollout.maxTokens < LEAST_TURN_TOKENS)
+    refuse(
+      'rollout.maxTokens',
+      `at least ${LEAST_TURN_TOKENS} tokens a turn with task.kind research, got ${rollout.maxTokens}`,
+      'a turn is thinking and a call, or the whole answer: take 2048 or more',
+    )
+  if (reflection.enabled && reflection.maxTokens < LEAST_REFLECTION_TOKENS)
+    refuse(
+      'reflection.maxTokens',
+      `at least ${LEAST_REFLECTION_TOKENS} with task.kind research, got ${reflection.maxTokens}`,
+      'a reflection is two blocks of text: take 1024 or more',
+    )
+  if (task.tools.length === 0 && parts.tools === undefined && purpose === 'run')
+    refuse(
+      'task.tools',
+      'at least one tool, got none',
+      'name MCP servers, a local search index, or a search over HTTP',
+    )
+  if (parts.judgeModel === undefined) {
+    checkFleet(judge.fleet, 'judge.fleet')
+    if (judge.reflections !== null) checkFleet(judge.reflections.fleet, 'judge.reflections.fleet')
+  }
+  const files = [task.file, task.testFile].filter(file => file !== null)
+  if (!files.some(file => comesLater(file, purpose))) researchQuestions(task)
+}
+
+/** The model can be talked to, and has room for attempts and reflections. */
+const checkResearchModel = (config: RubricemConfig, given: string | null): void => {
+  const { task } = researchSettings(config)
+  if (given !== null) chatFormatOf(given, 'task "research"')
+  const shape = startShape(config, recordsModelConfig)
+  if (shape === null) return
+  const { maxPositions } = shape
+  assertRoom(
+    'a prompt (task.maxPromptTokens), with an attempt in all (task.maxTokens)',
+    task.maxPromptTokens,
+    task.maxTokens,
+    maxPositions,
+  )
+  if (config.reflection.enabled)
+    assertRoom('a reflector (reflection.maxTokens)', 1, config.reflection.maxTokens, maxPositions)
 }

@@ -1,10 +1,14 @@
 /** @file Configuration of the rubricem recipe; defaults are those of the paper where it gives them, of spec 5 where it is silent. */
 
 import { z } from 'zod'
-import { evolvingSchema } from '../../grade/evolving/index.ts'
+import { evolvingSchema, stageJudgeOf, stageJudgeShape } from '../../grade/evolving/index.ts'
+import { askOf, askSchema } from '../../grade/judge/ask-config.ts'
+import { judgeSchema } from '../../grade/judge/judge-config.ts'
 import { ACCEPT_THRESHOLD, memorySchema, UTILITIES, WINDOW_STEPS } from '../../memory/index.ts'
 import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { DEFAULT_LAMBDA, lambdaSchema } from '../../rl/stage-credit.ts'
+import { researchFilesShape, TOOL_BOX_DEFAULTS, turnRulesSchema } from '../../tasks/research/index.ts'
+import { toolsSchema } from '../../tools/index.ts'
 import {
   advantageSchema,
   lossSettingSchema,
@@ -32,6 +36,7 @@ const reflectionSchema = z.strictObject({
   /** Candidates a question (m). */
   candidates: size.default(8),
   temperature: z.number().positive().default(0.7),
+  /** The default is for records; text needs several hundred. */
   maxTokens: size.default(40),
   /** What makes one number of a judge's scores: the prompt's weights, or Algorithm 1's (spec 5.4). */
   utility: z.enum(UTILITIES).default('d62'),
@@ -57,6 +62,37 @@ const recordsTaskSchema = z.strictObject({
   pool: size.nullable().default(null),
 })
 
+const researchTaskSchema = z.strictObject({
+  kind: z.literal('research'),
+  ...researchFilesShape,
+  /** What an agent may call: MCP servers, local search indexes, search over HTTP. */
+  tools: toolsSchema.default([]),
+  /** Deadline of a call, calls under way at a time, most characters of what is said to one. */
+  toolBox: z
+    .strictObject({
+      timeoutMs: z.number().positive().default(TOOL_BOX_DEFAULTS.timeoutMs),
+      concurrency: size.default(TOOL_BOX_DEFAULTS.concurrency),
+      maxChars: z.int().min(200).default(TOOL_BOX_DEFAULTS.maxChars),
+    })
+    .prefault({}),
+  /** Calls that an agent may make, and breaks of a rule that are answered with a reminder. */
+  rules: turnRulesSchema.prefault({}),
+  /** How calls are written: as the model's chat template has it where that can be read (`auto`, `template`), or in tags of our own. */
+  callForm: z.enum(['auto', 'xml', 'template']).default('auto'),
+  /** False: agents without plan and review. */
+  scaffold: z.boolean().default(true),
+  /** Questions with longer prompts are left out; lessons that make one longer are cut. */
+  maxPromptTokens: size.default(8192),
+  /** Tokens of an attempt in all, tool output included; `rollout.maxTokens` is for a turn. */
+  maxTokens: size.default(18_432),
+  /** Tokens of what a tool says. */
+  maxOutputTokens: size.default(2048),
+  /** Longest prompt of a reflector: of an attempt that is too long for it, the middle of its parts is left out. */
+  maxReflectorTokens: size.default(26_624),
+  /** Characters of each part of a lesson (question, rubrics, takeaways) that are shown. */
+  referenceCharacters: size.default(4000),
+})
+
 const scriptedJudgeSchema = z.strictObject({
   kind: z.literal('scripted'),
   /** Chance that a proposed rubric is a sound one. */
@@ -70,6 +106,25 @@ const scriptedJudgeSchema = z.strictObject({
   /** Chance that the scoring of a rollout fails. */
   failRate: share.default(0),
 })
+
+/** A chat model that judges stages, and reflections too unless another one is named for that. */
+const chatJudgeSchema = z
+  .strictObject({
+    kind: z.literal('chat'),
+    ...stageJudgeShape,
+    /** How it is asked about reflections (preset `stages`). */
+    reflect: askSchema.prefault({}),
+    /** Another judge for reflections. */
+    reflections: judgeSchema('stages').nullable().default(null),
+  })
+  .transform(({ reflect, ...judge }) => ({
+    ...stageJudgeOf(judge),
+    reflect: askOf(
+      reflect,
+      'stages',
+      judge.fleet.endpoints.every(({ sendTopK }) => sendTopK),
+    ),
+  }))
 
 const evaluationSchema = z.strictObject({
   every: z.int().min(0).default(20),
@@ -89,8 +144,9 @@ export const rubricemSchema = z.strictObject({
   model: modelSchema.omit({ shape: true }).prefault({}),
   /** Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`. */
   coldStart: recordsPhaseSchema.nullable().default(null),
-  task: recordsTaskSchema.prefault({ kind: 'records' }),
-  judge: scriptedJudgeSchema.prefault({ kind: 'scripted' }),
+  task: z.discriminatedUnion('kind', [recordsTaskSchema, researchTaskSchema]).prefault({ kind: 'records' }),
+  /** `scripted` for records, `chat` for research. */
+  judge: z.discriminatedUnion('kind', [scriptedJudgeSchema, chatJudgeSchema]).prefault({ kind: 'scripted' }),
   evolving: evolvingSchema.prefault({}),
   credit: creditSchema.prefault({}),
   advantage: advantageSchema.prefault({}),
@@ -107,3 +163,7 @@ export const rubricemSchema = z.strictObject({
 })
 
 export type RubricemConfig = z.output<typeof rubricemSchema>
+export type RecordsTaskConfig = z.output<typeof recordsTaskSchema>
+export type ResearchTaskConfig = z.output<typeof researchTaskSchema>
+export type ScriptedJudgeConfig = z.output<typeof scriptedJudgeSchema>
+export type ChatJudgeConfig = z.output<typeof chatJudgeSchema>

@@ -4,27 +4,23 @@ import type { Json, Retrieval } from '../../memory/index.ts'
 import { questionHash } from '../../memory/index.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Rollout } from '../../rl/rollout.ts'
-import type { EvalItem, EvalRow } from '../../runs/rows.ts'
+import type { EvalItem, EvalRow, MetricGroup } from '../../runs/rows.ts'
 import { StepRollouts } from '../../train/rollout.ts'
 import { mean } from '../../util/statistics.ts'
 import { scoresOf } from '../common/item-scores.ts'
 import { testProblems } from '../common/test-problems.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RubricemConfig } from './config.ts'
-import type { Lessons, ResearchTask } from './research-task.ts'
+import type { RubricemKit } from './kit.ts'
+import type { Lessons } from './research-task.ts'
 
 /** What is evaluated: by where lessons come from (spec 5.7, inference reuse). */
 export const REUSE_SETS = { plain: 'unseen', within: 'within', cross: 'cross', placebo: 'placebo' } as const
 
-export interface EvaluationParts<Question, Takeaways extends Json> {
-  policy: Policy
-  task: ResearchTask<Question, Takeaways>
-  test: readonly Question[]
-  /** Another question that shares lessons with one; absent: nothing is reused across questions. */
-  siblingOf?(question: Question): Question
-  /** Lessons of the same make about nothing. */
-  placeboOf?(lessons: Lessons<Takeaways>, key: string): Lessons<Takeaways>
-}
+export type EvaluationParts<Question, Takeaways extends Json> = Pick<
+  RubricemKit<Question, Takeaways>,
+  'task' | 'test' | 'siblingOf' | 'placeboOf' | 'opinion'
+> & { policy: Policy }
 
 type Own<Question, Takeaways extends Json> = EvaluationParts<Question, Takeaways> & {
   config: RubricemConfig
@@ -37,7 +33,7 @@ export const evaluation =
     const own = { ...parts, config, step }
     const questions = parts.test.slice(0, testProblems(config, step, last))
     const plain = await attempt(own, questions, null)
-    const rows = [rowOf(own, REUSE_SETS.plain, questions, plain)]
+    const rows = [await rowOf(own, REUSE_SETS.plain, questions, plain)]
     if (!config.evaluation.reuse || (step > 0 && !last)) return rows
     return [...rows, ...(await reuseRows(own, questions, plain))]
   }
@@ -108,7 +104,7 @@ const reuseRows = async <Question, Takeaways extends Json>(
     how: 'within' | 'cross',
   ) => {
     const references = questions.map((question, p) => retrievalOf(task.question(question), shown[p], how))
-    rows.push(rowOf(own, set, questions, await attempt(own, questions, references)))
+    rows.push(await rowOf(own, set, questions, await attempt(own, questions, references)))
   }
   await evaluateWith(REUSE_SETS.within, lessons, 'within')
   if (siblingOf) {
@@ -123,27 +119,46 @@ const reuseRows = async <Question, Takeaways extends Json>(
   return rows
 }
 
-const rowOf = <Question, Takeaways extends Json>(
-  { task, config, step }: Own<Question, Takeaways>,
+/** Scores in words, where the name is not the word. */
+const SCORE_NAMES = {
+  right: 'right answers',
+  f1: 'words shared with the right answer',
+  opinion: "answers by the judge's rubrics",
+  answered: 'answered',
+  calls: 'look-ups',
+  wellFormed: 'keeps to the scaffold',
+}
+
+/** What is known of the attempts at a question: for certain, and, where that leaves the answer open, by the judge. */
+const scoresAt = async <Question, Takeaways extends Json>(
+  { task, opinion }: Own<Question, Takeaways>,
+  question: Question,
+  attempts: readonly Rollout[],
+): Promise<MetricGroup> => {
+  const truths = attempts.map(own => task.truth?.(question, own) ?? {})
+  const names = Object.keys(truths[0] ?? {})
+  const known = Object.fromEntries(names.map(name => [name, mean(truths.map(own => own[name]))]))
+  if ('right' in known || !opinion) return known
+  const said = (await opinion(question, attempts)).filter(each => each !== null)
+  return { opinion: said.length > 0 ? mean(said) : null, ...known }
+}
+
+const rowOf = async <Question, Takeaways extends Json>(
+  own: Own<Question, Takeaways>,
   set: string,
   questions: readonly Question[],
   attempts: readonly (readonly Rollout[])[],
-): EvalRow => {
+): Promise<EvalRow> => {
+  const { task, config, step } = own
   const { samples, temperature } = config.evaluation
-  const items = questions.map((question, p): EvalItem => {
-    const truths = attempts[p].map(own => task.truth?.(question, own) ?? {})
-    const names = Object.keys(truths[0] ?? {})
-    return {
-      id: task.name(question),
-      scores: Object.fromEntries(names.map(name => [name, mean(truths.map(own => own[name]))])),
-    }
-  })
-  const names = Object.keys(items[0]?.scores ?? {})
+  const scores = await Promise.all(questions.map((question, p) => scoresAt(own, question, attempts[p])))
+  const items = questions.map((question, p): EvalItem => ({ id: task.name(question), scores: scores[p] }))
+  const names = [...new Set(scores.flatMap(each => Object.keys(each)))]
   return {
     ...{ step, set, n: items.length, samples, temperature },
     scores: scoresOf(items, names),
-    primary: names[0] ?? 'right',
-    scoreNames: { right: 'right answers', calls: 'look-ups', wellFormed: 'keeps to the scaffold' },
+    primary: ['right', 'opinion'].find(name => names.includes(name)) ?? names[0] ?? 'right',
+    scoreNames: SCORE_NAMES,
     responseTokens: mean(attempts.flat().map(({ tokens }) => tokens.length)),
     items,
   }

@@ -10,7 +10,13 @@ import { type LoopSettings, train } from '../../train/loop.ts'
 import { rubricemSchema } from './config.ts'
 import { presets } from './presets.ts'
 import { rubricem } from './recipe.ts'
-import { type RecordsTakeaways, RecordsTask, recordsReflectionJudge, recordsStageJudge } from './records.ts'
+import {
+  type RecordsTakeaways,
+  RecordsTask,
+  recordsReflectionJudge,
+  recordsSettings,
+  recordsStageJudge,
+} from './records.ts'
 import { ScriptedAgent } from './scripted-agent.fixture.ts'
 
 let root: string
@@ -61,7 +67,7 @@ const trained = async (
   const run = RunFolder.create(join(root, name), { config: {} })
   const part = async (from: { dir: string; step: number } | null) => {
     const policy = new ScriptedAgent(QUESTIONS, broken)
-    const task = new RecordsTask(config.task, config.reflection.placebo)
+    const task = new RecordsTask(recordsSettings(config).task, config.reflection.placebo)
     const bank = new RubricBank<RecordsTakeaways>({ embedder: new HashedNgrams(), takeaways: task.takeaways })
     const recipe = rubricem(config, {
       ...{ question: (i: number) => QUESTIONS[i], task, bank },

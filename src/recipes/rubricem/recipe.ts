@@ -36,6 +36,7 @@ import {
 } from '../../memory/index.ts'
 import { datumsOf, type Graded, type GroupedDatum, type Rollout } from '../../rl/rollout.ts'
 import { creditStages, stageAdvantages } from '../../rl/stage-credit.ts'
+import type { MetricGroup } from '../../runs/rows.ts'
 import { type LearntRollout, learntFrom, type Phase, type Recipe } from '../../train/recipe.ts'
 import type { Io } from '../../train/rollout.ts'
 import type { ProblemStream } from '../common/problem-order.ts'
@@ -47,6 +48,8 @@ import {
   type Candidate,
   creditReflections,
   gradeReflections,
+  type JudgementOf,
+  judgementsOf,
   pickAttempts,
   type Reflected,
   type ReflectionGrade,
@@ -66,6 +69,8 @@ export interface RubricemParts<Question, Takeaways extends Json> {
   evaluate: Recipe<unknown>['evaluate']
   /** Told when the bank has changed. */
   onBank?(step: number): void
+  /** What judges took since this was last asked; it depends on the clock. */
+  figures?(): MetricGroup
 }
 
 /** What a step rolled out. */
@@ -122,7 +127,12 @@ export const rubricem = <Question, Takeaways extends Json>(
     return { agents, judging }
   }
 
-  const rollOutReflections = (step: number, io: Io, agents: RolledStep<Question, Takeaways>['agents']) =>
+  const rollOutReflections = (
+    step: number,
+    io: Io,
+    agents: RolledStep<Question, Takeaways>['agents'],
+    judgementOf: JudgementOf,
+  ) =>
     io.rollOut<Reflected<Question>, ReflectionGrade<Takeaways>>({
       role: 'reflector',
       problems: pickAttempts(agents, `${config.seed}/${step}/reflected`),
@@ -133,7 +143,7 @@ export const rubricem = <Question, Takeaways extends Json>(
         temperature: reflection.temperature,
         stopTokens: [...task.reflectorStopTokens],
       },
-      grade: items => gradeReflections(task, parts.reflectionJudge, items),
+      grade: items => gradeReflections(task, parts.reflectionJudge, items, judgementOf),
       last: true,
     })
 
@@ -166,7 +176,8 @@ export const rubricem = <Question, Takeaways extends Json>(
         : null
       const reflects = reflection.enabled && plan.reflects
       const { agents, judging } = await rollOutAgents(step, io, questions, before, retrievals, !reflects)
-      const reflections = reflects ? await rollOutReflections(step, io, agents) : []
+      const judgementOf = judgementsOf(agents, judging)
+      const reflections = reflects ? await rollOutReflections(step, io, agents, judgementOf) : []
       return { plan, retrievals, agents, judged: await Promise.all(judging), reflections }
     },
 
@@ -213,6 +224,8 @@ export const rubricem = <Question, Takeaways extends Json>(
           failedScoringRollouts: counts.failedRollouts,
           ...(bank && retrievals && memoryFigures(plan, retrievals, bank.size, countFallbacks(retrievals))),
           ...(reflections.length > 0 && reflectionFigures(reflected)),
+          ...task.figures?.(agents.flat()),
+          ...(parts.figures && { time: parts.figures() }),
         },
         rollouts,
         rubrics: judged.map(group => rubricRow(group, evolving.journal)),

@@ -41,7 +41,8 @@ import {
   usefulnessOf,
 } from '../../tasks/records/index.ts'
 import { mean } from '../../util/descriptive.ts'
-import type { RubricemConfig } from './config.ts'
+import { ConfigError } from '../../util/errors.ts'
+import type { RecordsTaskConfig, RubricemConfig, ScriptedJudgeConfig } from './config.ts'
 import type { JudgedReflection, Lessons, ReflectionJudge, ResearchTask, StagedRead } from './research-task.ts'
 
 const fieldSchema = z.strictObject({ relation: z.enum(RELATIONS), ending: z.enum(ENDINGS) })
@@ -59,7 +60,6 @@ const takeawaysSchema = z.strictObject({
 })
 export type RecordsTakeaways = z.output<typeof takeawaysSchema>
 
-type RecordsConfig = Extract<RubricemConfig['task'], { kind: 'records' }>
 type RecordsLessons = Lessons<RecordsTakeaways>
 
 const SOUND = STAGE_CRITERIA.filter(({ worth }) => worth === 'sound')
@@ -78,7 +78,7 @@ export class RecordsTask implements ResearchTask<RecordsQuestion, RecordsTakeawa
   readonly #placebo: boolean
 
   /** @param placebo lessons say nothing that is true but by chance */
-  constructor({ calls }: Pick<RecordsConfig, 'calls'>, placebo = false) {
+  constructor({ calls }: Pick<RecordsTaskConfig, 'calls'>, placebo = false) {
     this.#calls = calls
     this.#placebo = placebo
     this.world = { start: (question: RecordsQuestion) => new RecordsEpisode(question, calls) }
@@ -164,11 +164,25 @@ const takeawaysOf = (
   lessons: lessons.map((lesson): Lesson => ({ ...lesson })),
 })
 
-/** The judge of stages that the configuration describes. */
-export const recordsStageJudge = ({
+/** The settings of the miniature. @throws ConfigError for another task or judge */
+export const recordsSettings = ({
+  task,
   judge,
-  seed,
-}: Pick<RubricemConfig, 'judge' | 'seed'>): StageJudge<RecordsQuestion> => {
+}: Pick<RubricemConfig, 'task' | 'judge'>): { task: RecordsTaskConfig; judge: ScriptedJudgeConfig } => {
+  if (task.kind !== 'records' || judge.kind !== 'scripted')
+    throw new ConfigError(
+      `task.kind: expected records with judge.kind scripted, got ${task.kind} with ${judge.kind}`,
+      { hint: 'records have a judge by script, and research a chat model' },
+    )
+  return { task, judge }
+}
+
+/** The judge of stages that the configuration describes. @throws ConfigError for another task or judge */
+export const recordsStageJudge = (
+  config: Pick<RubricemConfig, 'task' | 'judge' | 'seed'>,
+): StageJudge<RecordsQuestion> => {
+  const { judge } = recordsSettings(config)
+  const { seed } = config
   const { sound, discerning, flipRate, levelRate, failRate, noisyStages } = judge
   return scriptedStageJudge({
     ...recordsJudgeParts({ seed: `${seed}/stage judge`, sound, discerning }),

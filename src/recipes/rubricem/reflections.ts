@@ -1,5 +1,6 @@
 /** @file Reflections: one attempt at each question is looked back at, candidates are judged, the best is kept, all are learnt from (spec 5.4). */
 
+import type { JudgedGroup } from '../../grade/evolving/index.ts'
 import { gate, type Json, type Reflection, type ReflectionScores, utilityOf } from '../../memory/index.ts'
 import { type GrpoOptions, grpoAdvantages } from '../../rl/advantages.ts'
 import {
@@ -12,7 +13,7 @@ import {
 } from '../../rl/rollout.ts'
 import { Rng } from '../../util/rng.ts'
 import type { RubricemConfig } from './config.ts'
-import type { Lessons, ReflectionJudge, ResearchTask } from './research-task.ts'
+import type { JudgedAttempt, Lessons, ReflectionJudge, ResearchTask } from './research-task.ts'
 
 /** What a reflector is asked about. */
 export interface Reflected<Question> {
@@ -46,18 +47,39 @@ export const pickAttempts = <Question>(
     return [{ question: problem, attempt: rollout }]
   })
 
-/** Reads candidates and has those judged that can be read. */
+/** What is known of an attempt by the judge of stages, who may still be at work on it. */
+export type JudgementOf = (attempt: Rollout) => Promise<JudgedAttempt | null>
+
+/** Where judgements of groups are found by one of their attempts. */
+export const judgementsOf = (
+  groups: Groups<Graded<unknown, unknown>>,
+  judging: readonly Promise<JudgedGroup>[],
+): JudgementOf => {
+  const placeOf = new Map(groups.flatMap((group, p) => group.map(({ rollout }) => [rollout.key, p] as const)))
+  return async ({ key }) => {
+    const p = placeOf.get(key)
+    const judged = p === undefined ? undefined : await judging[p]
+    const rollout = judged?.rollouts.find(own => own.rollout.key === key)
+    return judged && rollout ? { rubrics: judged.rubrics, rollout } : null
+  }
+}
+
+/** Reads candidates and has those judged that can be read, once what they are about is judged. */
 export const gradeReflections = async <Question, Takeaways extends Json>(
   task: Pick<ResearchTask<Question, Takeaways>, 'readReflection'>,
   judge: ReflectionJudge<Question, Takeaways>,
   items: readonly { problem: Reflected<Question>; rollout: Rollout }[],
+  judgementOf: JudgementOf,
 ): Promise<ReflectionGrade<Takeaways>[]> => {
   const read = items.map(({ rollout: { tokens, end } }) =>
     end === 'length' ? null : task.readReflection(tokens),
   )
+  const judged = await Promise.all(
+    items.map(({ problem: { attempt } }, i) => (read[i] === null ? null : judgementOf(attempt))),
+  )
   const asked = items.flatMap(({ problem, rollout: { key } }, i) => {
     const lessons = read[i]
-    return lessons === null ? [] : [{ ...problem, lessons, key }]
+    return lessons === null ? [] : [{ ...problem, lessons, key, judged: judged[i] }]
   })
   const scores = asked.length > 0 ? await judge.score(asked) : []
   const given = scores.values()

@@ -1,10 +1,11 @@
 /** @file What RubricEM needs of a task: prompts of both roles, a world to act in, rollouts by stage, reflections that can be read. */
 
 import type { z } from 'zod'
-import type { StagedRollout, StageRubric } from '../../grade/evolving/index.ts'
+import type { JudgedRollout, StagedRollout, StageRubric } from '../../grade/evolving/index.ts'
 import type { Json, ReflectionScores, Retrieval } from '../../memory/index.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Rollout } from '../../rl/rollout.ts'
+import type { MetricsRow } from '../../runs/rows.ts'
 import type { Environment, TurnLimits } from '../../train/environment.ts'
 
 /** What a reflection says, in the task's own shape. */
@@ -50,14 +51,24 @@ export interface ResearchTask<Question, Takeaways extends Json = Json> {
   lessonsText(lessons: Lessons<Takeaways>): string
   /** Checks the takeaways that a file of a bank holds. */
   takeaways?: z.ZodType<Takeaways>
-  /** What is known of a rollout for certain, by name; the first one is the task's score. Absent: what the judge says. */
+  /** What is known of a rollout for certain, by name. */
   truth?(question: Question, rollout: Rollout): Record<string, number>
+  /** What a step's metrics say of its attempts. */
+  figures?(attempts: readonly { problem: Question; rollout: Rollout }[]): Omit<MetricsRow, 'step'>
+}
+
+/** What the judge of stages said of an attempt. */
+export interface JudgedAttempt {
+  rubrics: readonly StageRubric[]
+  rollout: JudgedRollout
 }
 
 /** A candidate reflection that is to be judged, with all that its judge is told (spec 5.4). */
 export interface JudgedReflection<Question, Takeaways extends Json = Json> {
   question: Question
   attempt: Rollout
+  /** Null where nothing is known of it. */
+  judged: JudgedAttempt | null
   lessons: Lessons<Takeaways>
   /** Names the candidate. */
   key: string

@@ -2,29 +2,39 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { BankFile, openBank, type RubricBank } from '../../memory/index.ts'
+import type { Ask } from '../../grade/judge/ask-config.ts'
+import { BankFile, type Json, openBank, type RubricBank } from '../../memory/index.ts'
 import { openEmbedder, openPolicy } from '../../policy/index.ts'
-import { placeboOf, recordsQuestion, siblingOf } from '../../tasks/records/index.ts'
+import { judgeIdentity } from '../common/judge-identity.ts'
 import { runPhase } from '../common/phase.ts'
-import { shuffledPasses } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, type Session, withRun } from '../common/session.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
-import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
 import { runRecordsColdStart } from '../records-cold-start/run.ts'
 import { check } from './check.ts'
 import type { RubricemConfig } from './config.ts'
 import { evaluation, REUSE_SETS } from './evaluation.ts'
+import type { RubricemKit } from './kit.ts'
 import { rubricem } from './recipe.ts'
-import { type RecordsTakeaways, RecordsTask, recordsReflectionJudge, recordsStageJudge } from './records.ts'
+import { recordsKit } from './records-kit.ts'
+import { openResearchKit, type RubricemRunParts } from './research-kit.ts'
+import type { ResearchTask } from './research-task.ts'
 
 const COLD_START = 'cold-start'
 /** In the run's folder: the bank, for people and for later use. */
 export const BANK_FILE = 'bank.jsonl'
 
-/** Trains, or goes on training, and leaves a run folder with metrics, rubrics, bank, evaluations, checkpoints and a report. */
-export const runRubricem = async (config: RubricemConfig, options: RunOptions): Promise<RunResult> => {
-  const given = check(config, 'run')
+/**
+ * Trains, or goes on training, and leaves a run folder with metrics, rubrics, bank, evaluations, checkpoints and a report.
+ * @param parts in place of what the configuration names
+ * @throws ConfigError for settings that do not go together; what training throws
+ */
+export const runRubricem = async (
+  config: RubricemConfig,
+  options: RunOptions,
+  parts: RubricemRunParts = {},
+): Promise<RunResult> => {
+  const given = check(config, 'run', parts)
   const session = {
     ...options,
     info: {
@@ -35,7 +45,7 @@ export const runRubricem = async (config: RubricemConfig, options: RunOptions): 
       steps: config.steps,
       primarySet: REUSE_SETS.plain,
     },
-    configHash: decidingHash(config),
+    configHash: runHash(config),
     mayLackCheckpoint: (dir: string) => config.coldStart !== null && existsSync(join(dir, COLD_START)),
   }
   return withRun(session, async open => {
@@ -43,57 +53,66 @@ export const runRubricem = async (config: RubricemConfig, options: RunOptions): 
       runRecordsColdStart({ ...config.coldStart!, monitors: config.monitors }, phase)
     const folder = given ?? (await runPhase(join(open.run.dir, COLD_START), options, coldStart))
     if (folder === null) return { step: 0, finished: false }
-    return learnRecords(config, open, folder, options)
+    if (config.task.kind === 'records') return learn(config, open, folder, recordsKit(config), options, parts)
+    const kit = await open.use(openResearchKit(config, folder, parts))
+    return learn(config, open, folder, kit, options, parts)
   })
 }
 
-const learnRecords = async (
+/** What must stay the same between stop and resume: of a judge who it is, not where it runs. */
+const runHash = (config: RubricemConfig): string => {
+  const { judge } = config
+  if (judge.kind === 'scripted') return decidingHash(config)
+  const { kind, fleet, score, generate, reflect, reflections } = judge
+  const identity = (ask: Ask) => judgeIdentity({ fleet, ask, cache: null })
+  return decidingHash({
+    ...config,
+    judge: {
+      kind,
+      ...{ score: identity(score), generate: identity(generate), reflect: identity(reflect) },
+      reflections: reflections && judgeIdentity(reflections),
+    },
+  })
+}
+
+/** The same for every task. */
+const learn = async <Question, Takeaways extends Json>(
   config: RubricemConfig,
   open: Session,
   folder: string,
+  kit: RubricemKit<Question, Takeaways>,
   { events = {} }: Pick<RunOptions, 'events'>,
+  parts: RubricemRunParts,
 ) => {
-  const { seed, task: settings, reflection, evaluation: tested } = config
-  const lora = config.model.lora ?? undefined
-  const policy = await open.use(openPolicy(config.policy, { folder, lora, seed }))
-  const task = new RecordsTask(settings, reflection.placebo)
-  const bank = await openMemory(config, open)
-  const file = bank && new BankFile(join(open.run.dir, BANK_FILE), { everySteps: writeEvery(config) })
-  const world = `train/${seed}`
-  const { pool } = settings
-  const questionAt = (i: number) => recordsQuestion(world, i, settings)
-  const pooled = pool === null ? null : Array.from({ length: pool }, (_, i) => questionAt(i))
-  const question = pooled ? shuffledPasses(pooled, `records/${seed}`) : questionAt
-  const test = Array.from({ length: tested.problems }, (_, i) =>
-    recordsQuestion(RECORDS_TEST_WORLD, i, settings),
-  )
+  const { run, from, use } = open
+  for (const message of from === null ? kit.notes : []) {
+    run.appendEvent({ level: 'info', message })
+    events.onMessage?.(message)
+  }
+  const { seed, model } = config
+  const lora = model.lora ?? undefined
+  const policy = await use(parts.policy?.(folder) ?? openPolicy(config.policy, { folder, lora, seed }))
+  const bank = await openMemory(config, kit.task, open)
+  const file = bank && new BankFile(join(run.dir, BANK_FILE), { everySteps: writeEvery(config) })
   const recipe = () =>
     rubricem(config, {
-      ...{ question, task, bank, judge: recordsStageJudge(config), reflectionJudge: recordsReflectionJudge },
-      evaluate: evaluation(config, {
-        ...{ policy, task, test },
-        siblingOf: own => siblingOf(own, 0),
-        placeboOf: ({ takeaways }, key) => {
-          const { advice, lessons } = placeboOf(takeaways, `evaluation/${key}`)
-          return {
-            rubrics: [...advice],
-            takeaways: { ...takeaways, advice: [...advice], lessons: [...lessons] },
-          }
-        },
-      }),
+      ...kit,
+      bank,
+      evaluate: evaluation(config, { ...kit, policy }),
       onBank: step => void (bank && file?.afterStep(bank, step)),
     })
-  return reinforce(open, policy, config.loss, recipe, loopSettings(config, decidingHash(config)), events)
+  return reinforce(open, policy, config.loss, recipe, loopSettings(config, runHash(config)), events)
 }
 
-const openMemory = async (
+const openMemory = async <Question, Takeaways extends Json>(
   { memory }: RubricemConfig,
+  { takeaways }: ResearchTask<Question, Takeaways>,
   { use }: Session,
-): Promise<RubricBank<RecordsTakeaways> | null> => {
+): Promise<RubricBank<Takeaways> | null> => {
   if (memory.kind === 'none') return null
   const embedder = await openEmbedder(memory.embedder)
   await use(Promise.resolve({ close: async () => embedder.close?.() }))
-  return openBank(memory, embedder, new RecordsTask({ calls: 1 }).takeaways)
+  return openBank(memory, embedder, takeaways)
 }
 
 const writeEvery = ({ memory }: RubricemConfig): number =>

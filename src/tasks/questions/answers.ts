@@ -17,7 +17,8 @@ interface Given {
 
 const TEX_TEXT = /\\(?:text|textbf|textit|mathrm|mathbf)\s*\{([^{}]*)\}/g
 
-const plainText = (text: string): string => text.replace(TEX_TEXT, '$1')
+/** Without the commands that set a text in TeX. */
+export const plainText = (text: string): string => text.replace(TEX_TEXT, '$1')
 
 /** The letter that an answer names, or of the option that it repeats; null for none of them. */
 const chosenLetter = (options: readonly string[], given: string): string | null => {

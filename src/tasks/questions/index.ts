@@ -9,5 +9,6 @@ export { needResponseJudge, type OpenQuestions, type OpenQuestionsOptions, openQ
 export { hintText, reasonerMessages, rubricatorMessages } from './prompts.ts'
 export * from './question.ts'
 export * from './rows.ts'
+export { type RowSplit, type RowsToSplit, splitRows } from './split.ts'
 export { QuestionTask, type QuestionTaskOptions } from './task.ts'
 export { WRITING_QUALITY } from './writing.ts'

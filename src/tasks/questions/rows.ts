@@ -5,9 +5,9 @@ import { uniqueNames } from '../../rubric/unique.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { formatInteger } from '../../util/format.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
-import { Rng } from '../../util/rng.ts'
 import { loadQuestion, type QuestionFormat } from './formats.ts'
 import { type Question, questionText } from './question.ts'
+import { type RowSplit, splitRows } from './split.ts'
 
 /**
  * The questions of a JSON Lines file. Rows without an id are named by the format and their line's number among the rows.
@@ -42,21 +42,7 @@ export interface QuestionFiles {
   holdOut: number | null
 }
 
-export interface QuestionSplit {
-  train: Question[]
-  test: Question[]
-  /** What a person should know of it. */
-  notes: string[]
-}
-
-/** Each text once, the first with it. */
-const distinct = (questions: readonly Question[]): Question[] => {
-  const seen = new Set<string>()
-  return questions.filter(question => {
-    const text = questionText(question)
-    return !seen.has(text) && seen.add(text)
-  })
-}
+export type QuestionSplit = RowSplit<Question>
 
 const heldOut = ({ format, holdOut }: QuestionFiles, rows: number): { count: number; note?: string } => {
   if (holdOut !== null) return { count: holdOut }
@@ -89,24 +75,15 @@ export const splitQuestions = (task: QuestionFiles): QuestionSplit => {
     throw new ConfigError('task.file: expected the file of the questions, got nothing', {
       hint: `name a file in format ${task.format}, or another format in task.format`,
     })
-  const rows = readQuestions(task.file, task.format)
-  const own = distinct(rows)
-  const notes: string[] = []
-  if (own.length < rows.length) notes.push(`${rows.length - own.length} questions left out: there twice`)
-  const shuffled = new Rng('questions split').shuffle(own)
-  if (task.testFile !== null) return splitByFile(task, shuffled, notes)
-  const { count, note } = heldOut(task, own.length)
-  if (note !== undefined) notes.push(note)
-  return checked(task, { train: shuffled.slice(count), test: shuffled.slice(0, count), notes })
-}
-
-const splitByFile = (task: QuestionFiles, shuffled: readonly Question[], notes: string[]): QuestionSplit => {
-  const test = distinct(readQuestions(task.testFile!, task.testFormat ?? task.format))
-  const tested = new Set(test.map(questionText))
-  const train = shuffled.filter(question => !tested.has(questionText(question)))
-  const repeated = shuffled.length - train.length
-  if (repeated > 0) notes.push(`${repeated} training questions left out: also among the test questions`)
-  return checked(task, { train, test, notes })
+  const { testFile } = task
+  const split = splitRows({
+    rows: readQuestions(task.file, task.format),
+    testRows: testFile === null ? null : readQuestions(testFile, task.testFormat ?? task.format),
+    heldOut: rows => heldOut(task, rows),
+    textOf: questionText,
+    label: 'questions split',
+  })
+  return checked(task, split)
 }
 
 const checked = (task: QuestionFiles, split: QuestionSplit): QuestionSplit => {

@@ -19,7 +19,7 @@ export {
   rolloutStages,
 } from './environment.ts'
 export { clip, safeText, showResult, writeObservation } from './observation.ts'
-export { type CallOutcome, type Observation, reachedTool } from './outcome.ts'
+export { type CallOutcome, type Observation, reachedTool, type SaidKind, saidKind } from './outcome.ts'
 export { type Problem, type ProblemKind, problemText } from './problems.ts'
 export {
   type AgentPromptOptions,
@@ -40,6 +40,14 @@ export {
   turnRulesSchema,
 } from './protocol.ts'
 export {
+  type ResearchFiles,
+  type ResearchQuestion,
+  readResearchQuestions,
+  researchFilesShape,
+  researchQuestions,
+} from './questions.ts'
+export { reflectorMessages } from './reflector.ts'
+export {
   demonstrationPieces,
   normalizeTrajectory,
   REJECTIONS,
@@ -58,6 +66,7 @@ export {
   type SessionReply,
   XML_NAMES,
 } from './session.ts'
+export { givenAnswer, normaliseShort, shortAnswerScores, wordF1 } from './short-answer.ts'
 export {
   DEFAULT_MAX_CALLS,
   parseTrajectory,

@@ -20,3 +20,35 @@ export interface Observation {
 /** Whether a call reached its tool, whatever came of it. */
 export const reachedTool = (outcome: CallOutcome): boolean =>
   outcome === 'output' || outcome === 'failed' || outcome === 'timeout'
+
+/** How what was said to a call that had no output begins, by what went wrong (`ToolBox`). */
+const SAID: readonly (readonly [CallOutcome, RegExp])[] = [
+  ['unreadable', /^This call cannot be used/],
+  ['unknown-tool', /^There is no tool /],
+  ['bad-arguments', /^The arguments of \S+ do not fit/],
+  ['timeout', /^\S+ did not answer within /],
+]
+
+/** What was said to a turn, as what: what a call came to, or a reminder of a rule. */
+export type SaidKind = CallOutcome | 'reminder'
+
+/** Of what was said, the frame of its template comes first; it is short. */
+const FRAME_CHARACTERS = 200
+const TAGGED = /<tool_output(?: error="([a-z-]+)")?>\s*/
+const TROUBLE = /^(Error|Not accepted): /m
+
+/**
+ * What became of a turn, from the text that stands in the rollout behind it: rollouts that were sampled before a resume have
+ * nothing but that. A figure for people; no reward depends on it.
+ */
+export const saidKind = (said: string): SaidKind => {
+  const head = said.slice(0, FRAME_CHARACTERS)
+  const tag = TAGGED.exec(head)
+  if (tag?.[1] !== undefined) return tag[1] as CallOutcome
+  const own = tag ? said.slice(tag.index + tag[0].length) : said
+  const trouble = TROUBLE.exec(own.slice(0, FRAME_CHARACTERS))
+  if (trouble === null || (tag !== null && trouble.index > 0)) return 'output'
+  if (trouble[1] === 'Not accepted') return 'reminder'
+  const words = own.slice(trouble.index + trouble[0].length)
+  return SAID.find(([, begins]) => begins.test(words))?.[0] ?? 'failed'
+}

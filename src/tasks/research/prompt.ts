@@ -15,7 +15,12 @@ export interface AgentPromptOptions {
   rules?: TurnRules
   form?: CallForm
   part?: PromptPart
+  /** False: thinking, calls and an answer, without plan, evaluations and review; for a comparison. Default true. */
+  scaffold?: boolean
 }
+
+const PLAIN_ROLE =
+  'You are a research agent. You answer a question by gathering evidence with tools. What you claim must rest on what the tools showed you.'
 
 const ROLE =
   'You are a research agent. You answer a question by planning, gathering evidence with tools, checking what you have found against standards of your own, and only then writing. What you claim must rest on what the tools showed you.'
@@ -23,13 +28,17 @@ const ROLE =
 const EFFORT =
   'Match your effort to the question. A lookup of one fact needs a line or two of analysis, a rubric of one or two items, one step of plan and one or two calls. A broad or contested question needs each part worked out, a plan with alternatives, and searches from several sides. Do not pad the first kind, and do not hurry the second.'
 
-const FORMS = [
+const SHAPES = [
   'Forms of an answer, always inside <answer> and </answer>:',
   '- exact: where one value, name or option is asked for, write \\boxed{...} with that and nothing else;',
   '- short: one connected paragraph, its claims cited;',
   '- long: a structured document in markdown that brings the sources together into one line of argument, every claim that is not common knowledge cited.',
+]
+const FORMS = [
+  ...SHAPES,
   'If the question says what shape the answer has, that decides the shape; your rubric decides the substance.',
 ].join('\n')
+const FORMS_PLAIN = [...SHAPES, 'If the question says what shape the answer has, that decides.'].join('\n')
 
 const FIRST_PHASE = [
   'Phase 1, your first turn: plan.',
@@ -48,6 +57,13 @@ const LATER_PHASE = [
   '3. Then one of two ways.',
   '   The evidence is not enough: make the next call. If what you have learnt changes the analysis, the rubric or the plan, write a <structured_plan> with just the changed parts before it.',
   '   The evidence is enough: write a <review> with <rubric_review> (each item of the rubric against the evidence for it; the criteria and constraints said again in the light of it) and <writing_plan> (how the answer is built, and for a complex question the one thread that holds it together). Then write the <answer>.',
+].join('\n')
+
+/** In place of both phases, without the scaffold. */
+const PLAIN_TURNS = [
+  'Your turns:',
+  '1. <think>...</think>: think about what is asked, what you know by now, and what to look for next.',
+  '2. Then either a call, or, once you have enough, the <answer>. Nothing is ever answered in the first turn.',
 ].join('\n')
 
 const CITING =
@@ -99,8 +115,18 @@ export const agentInstructions = ({
   rules = DEFAULT_RULES,
   form = 'xml',
   part = 'whole',
+  scaffold = true,
 }: AgentPromptOptions): string => {
   const list = form === 'xml' ? `\nTools:\n${tools.map(listTool).join('\n')}` : ''
+  if (!scaffold)
+    return [
+      PLAIN_ROLE,
+      FORMS_PLAIN,
+      PLAIN_TURNS,
+      CITING,
+      CALLS[form] + list,
+      constraints(form, part, rules),
+    ].join('\n\n')
   return [
     ROLE,
     EFFORT,

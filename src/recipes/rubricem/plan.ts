@@ -1,0 +1,272 @@
+/** @file What a run of rubricem would do and need: tokens of both roles, calls of tools and judges, memory, time. Nothing is run or called. */
+
+import { existsSync } from 'node:fs'
+import { estimateJudging, type FleetSettings } from '../../chat/index.ts'
+import { recordsQuestion } from '../../tasks/records/index.ts'
+import { agentMessages, reflectorMessages, researchQuestions } from '../../tasks/research/index.ts'
+import type { ToolsConfig } from '../../tools/index.ts'
+import { formatCount, formatInteger } from '../../util/format.ts'
+import { mean } from '../../util/statistics.ts'
+import { planTraining } from '../common/plan.ts'
+import { planTime, timeLine } from '../common/plan-time.ts'
+import type { RunPlan } from '../common/recipe.ts'
+import { shorterStart, testProblems } from '../common/test-problems.ts'
+import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
+import { recordsModelConfig } from '../records-cold-start/model.ts'
+import { check } from './check.ts'
+import type { ChatJudgeConfig, ResearchTaskConfig, RubricemConfig } from './config.ts'
+import { RecordsTask } from './records.ts'
+import { researchSettings } from './research-kit.ts'
+
+/** Lengths in tokens, and what there is to train on. */
+interface PlannedData {
+  lines: string[]
+  promptTokens: number
+  /** Of an attempt in all, at most. */
+  attemptTokens: number
+  /** Of a reflector's prompt, at most. */
+  reflectorTokens: number
+  /** Calls of tools that an attempt may make. */
+  calls: number
+  questionCharacters: number
+}
+
+const CHARACTERS_PER_TOKEN = 4
+
+const charactersOf = (messages: readonly { content: string }[]): number =>
+  messages.reduce((sum, { content }) => sum + content.length, 0)
+
+/** The paper's questions, where the file is not there yet (spec 5.6). */
+const PUBLISHED = { train: 4900, questionCharacters: 400 }
+
+const notThere = (path: string | null): string =>
+  path === null
+    ? 'no file yet: name it in the configuration'
+    : existsSync(path)
+      ? path
+      : `${path} (not there yet)`
+
+const TOOLS_HINT =
+  'none yet: configure task.tools (MCP servers, a local index of `gradus search build`, search over HTTP; the paper has web and snippet search)'
+
+/** Tools by kind and where they are; what a server lists is not known before it is asked. */
+const toolWords = (tools: ToolsConfig): string =>
+  tools.length === 0
+    ? TOOLS_HINT
+    : tools
+        .map(tool => {
+          if (tool.kind === 'index') return `${tool.name ?? 'search'}: local index ${notThere(tool.path)}`
+          if (tool.kind === 'http') return `${tool.name ?? 'web_search'}: HTTP ${tool.url}`
+          return `MCP server ${tool.command ?? tool.url}`
+        })
+        .join('; ')
+
+const researchData = (task: ResearchTaskConfig): PlannedData => {
+  const files = [task.file, task.testFile].filter(file => file !== null)
+  const there = task.file !== null && files.every(file => existsSync(file))
+  const split = there ? researchQuestions(task) : null
+  const questionCharacters = split
+    ? mean([...split.train, ...split.test].map(({ question }) => question.length))
+    : PUBLISHED.questionCharacters
+  const instructions = charactersOf(agentMessages('', { tools: [], rules: task.rules }))
+  // Lessons may fill a prompt up to its limit.
+  const promptTokens = Math.min(
+    task.maxPromptTokens,
+    Math.round((instructions + questionCharacters) / CHARACTERS_PER_TOKEN),
+  )
+  const reflector = charactersOf(reflectorMessages('', { key: '', stages: ['', '', '', ''] }))
+  const counts = split
+    ? `${formatInteger(split.train.length)} questions to train on, ${formatInteger(split.test.length)} to test on`
+    : `about ${formatInteger(PUBLISHED.train)} questions as the paper has`
+  return {
+    lines: [
+      `data         ${notThere(task.file)}${task.testFile === null ? '' : ` and ${notThere(task.testFile)}`}: ${counts}; rows {question, id?, answer?, criteria?}`,
+      `prompts      about ${formatInteger(promptTokens)} tokens (at four characters a token) beside tools and lessons, at most ${formatInteger(task.maxPromptTokens)}`,
+      `tools        ${toolWords(task.tools)}`,
+    ],
+    promptTokens,
+    attemptTokens: task.maxTokens,
+    reflectorTokens: Math.min(
+      task.maxReflectorTokens,
+      task.maxTokens + Math.round((reflector + questionCharacters) / CHARACTERS_PER_TOKEN),
+    ),
+    calls: task.rules.maxCalls,
+    questionCharacters,
+  }
+}
+
+const dataOf = ({ task }: RubricemConfig): PlannedData => {
+  if (task.kind === 'research') return researchData(task)
+  const records = new RecordsTask(task)
+  const question = recordsQuestion(RECORDS_TEST_WORLD, 0, task)
+  const { length } = records.prompt(question, null)
+  const { tokens } = records.limits
+  const number = task.pool === null ? 'new questions without end' : `${formatInteger(task.pool)} questions`
+  return {
+    lines: [`data         records, ${task.hops.min} to ${task.hops.max} look-ups, ${number}`],
+    promptTokens: length,
+    attemptTokens: tokens,
+    reflectorTokens: length + tokens,
+    calls: task.calls,
+    questionCharacters: records.question(question).length,
+  }
+}
+
+/** Fresh steps reflect, repeated ones only where that is asked for. */
+const reflectingSteps = ({ steps, window, reflection }: RubricemConfig): number => {
+  if (!reflection.enabled) return 0
+  if (window.reflectOnRepeat) return steps
+  const rest = steps % (2 * window.steps)
+  return Math.floor(steps / (2 * window.steps)) * window.steps + Math.min(rest, window.steps)
+}
+
+/** What a step samples and asks at most, and the whole run. */
+const workOf = (config: RubricemConfig, data: PlannedData) => {
+  const { rollout, reflection, steps } = config
+  const agents = rollout.prompts * rollout.samples
+  const reflections = reflection.enabled ? rollout.prompts * reflection.candidates : 0
+  const reflecting = reflectingSteps(config)
+  const agentTokens = agents * data.attemptTokens
+  const reflectionTokens = reflections * reflection.maxTokens
+  return {
+    rolloutsPerStep: agents + reflections,
+    ...{ agentTokens, reflectionTokens },
+    tokensPerStep: agentTokens + reflectionTokens,
+    tokens: steps * agentTokens + reflecting * reflectionTokens,
+    reflectingSteps: reflecting,
+    toolCallsPerStep: agents * data.calls,
+    toolCalls: steps * agents * data.calls,
+    // A question: new rubrics once, then every attempt; and every reflection.
+    generationsPerStep: rollout.prompts * Number(config.evolving.generate),
+    scoringsPerStep: agents,
+    reflectionsPerStep: reflections,
+    reflections: reflecting * reflections,
+  }
+}
+type Work = ReturnType<typeof workOf>
+
+const timeOf = (config: RubricemConfig, parameters: number, data: PlannedData, work: Work) => {
+  const { rollout, reflection, steps, epochs } = config
+  const agents = rollout.prompts * rollout.samples
+  const share = steps === 0 ? 0 : work.reflectingSteps / steps
+  const reflectors = reflection.enabled ? rollout.prompts : 0
+  return planTime({
+    ...{ parameters, steps, epochs, critic: false },
+    newTokens: work.agentTokens + share * work.reflectionTokens,
+    readTokens: agents * data.promptTokens + share * reflectors * data.reflectorTokens,
+  })
+}
+
+/** Of a judge's instructions and its rubrics, roughly. */
+const JUDGE_CHARACTERS = 6000
+
+interface Calls {
+  fleet: FleetSettings
+  calls: number
+  promptCharacters: number
+}
+
+const judgeCalls = (
+  config: RubricemConfig,
+  judge: ChatJudgeConfig,
+  data: PlannedData,
+  work: Work,
+): Calls[] => {
+  const { steps, rollout, evolving } = config
+  const attempt = CHARACTERS_PER_TOKEN * data.attemptTokens
+  const of = (calls: number, shown: number, fleet = judge.fleet): Calls => ({
+    ...{ fleet, calls },
+    promptCharacters: data.questionCharacters + JUDGE_CHARACTERS + shown,
+  })
+  // Parts are cut for the generator: a plan, calls with what tools said, review, answer.
+  const { generate } = evolving.shownCharacters
+  const shown = generate === null ? attempt : Math.min(attempt, generate * (2 * data.calls + 3))
+  return [
+    of(steps * work.generationsPerStep, rollout.samples * shown),
+    of(steps * work.scoringsPerStep, attempt),
+    of(work.reflections, attempt, judge.reflections?.fleet),
+  ]
+}
+
+const costWords = (costs: readonly (number | null)[]): string =>
+  costs.includes(null)
+    ? 'cost unknown: an endpoint has no price'
+    : `cost at most about ${costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0).toFixed(2)}, in the currency of the prices`
+
+const judgingOf = (config: RubricemConfig, data: PlannedData, work: Work) => {
+  if (config.judge.kind === 'scripted')
+    return { json: null, lines: ['judging      criteria are executed in this process: no judge, no network'] }
+  const { judge } = researchSettings(config)
+  const { prompts } = config.rollout
+  const all = judgeCalls(config, judge, data, work).map(({ fleet, ...asked }) => ({
+    ...asked,
+    ...estimateJudging(fleet, asked),
+  }))
+  const total = (key: 'calls' | 'promptTokens' | 'completionTokens') =>
+    all.reduce((sum, each) => sum + each[key], 0)
+  const models = judge.fleet.endpoints.map(({ model, url }) => `${model} at ${url}`).join(', ')
+  return {
+    json: {
+      calls: total('calls'),
+      promptTokens: total('promptTokens'),
+      completionTokens: total('completionTokens'),
+    },
+    lines: [
+      `judging      ${models}: a question ${work.generationsPerStep / prompts} call for rubrics, ${config.rollout.samples} for scores${work.reflectionsPerStep > 0 ? `, and in fresh steps ${config.reflection.candidates} for reflections` : ''}; ${formatInteger(total('calls'))} in all, without those of evaluations and attempts that are asked again`,
+      `             at most about ${formatCount(total('promptTokens'))} tokens in, about ${formatCount(total('completionTokens'))} out; ${costWords(all.map(({ cost }) => cost))}`,
+    ],
+  }
+}
+
+const trainingLine = ({ steps, rollout, reflection }: RubricemConfig, work: Work): string =>
+  `training     ${steps} steps of ${rollout.prompts} questions x ${rollout.samples} agents${reflection.enabled ? ` and, in fresh steps, ${reflection.candidates} reflections` : ''}: up to ${formatInteger(work.agentTokens)} + ${formatInteger(work.reflectionTokens)} new tokens a step, tool output included, ${formatCount(work.tokens)} in all`
+
+/** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model, data and tools that come later */
+export const planRubricem = (config: RubricemConfig): RunPlan => {
+  check(config, 'plan')
+  const { rollout, reflection, window, credit, memory, steps, evaluation } = config
+  const data = dataOf(config)
+  const work = workOf(config, data)
+  const judging = judgingOf(config, data, work)
+  // The longest sequence: an attempt behind its prompt, or a reflection behind both.
+  const reflected = reflection.enabled ? data.reflectorTokens + reflection.maxTokens : 0
+  const longest = Math.max(data.promptTokens, reflected - data.attemptTokens)
+  const {
+    start,
+    parameters,
+    learning,
+    memory: memoryLines,
+    sizes,
+  } = planTraining(
+    { ...config, rollout: { ...rollout, maxTokens: data.attemptTokens } },
+    recordsModelConfig,
+    { tokens: data.promptTokens, longest, together: rollout.prompts },
+  )
+  const time = sizes.parameters === null ? null : timeOf(config, sizes.parameters, data, work)
+  const lookedUp = testProblems(config, steps, true)
+  return {
+    lines: [
+      `model        ${start}`,
+      parameters,
+      ...data.lines,
+      trainingLine(config, work),
+      `calls        ${data.calls} of tools an attempt at most: ${formatInteger(work.toolCallsPerStep)} a step, ${formatInteger(work.toolCalls)} in all`,
+      `credit       ${credit.mode === 'stages' ? 'by stage' : "the answer's, for every token"}`,
+      `memory       ${memory.kind === 'none' ? 'no bank' : `a bank (${memory.embedder.kind === 'endpoint' ? `embeddings of ${memory.embedder.model} at ${memory.embedder.url}` : `${memory.embedder.kind} embeddings`}), ${memory.top} similar questions shown`}; windows of ${window.steps} fresh batches that are repeated`,
+      ...judging.lines,
+      `optimiser    GRPO, AdamW, ${learning}`,
+      `evaluation   ${formatInteger(lookedUp)} questions x ${evaluation.samples} at the start and the end${evaluation.reuse ? ', there with lessons as well' : ''}${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(evaluation.problemsBetween)} x ${evaluation.samples} every ${evaluation.every} steps between` : ''}`,
+      ...(time === null ? [] : [timeLine(time)]),
+      ...memoryLines,
+    ],
+    json: {
+      steps,
+      prompts: rollout.prompts,
+      samples: rollout.samples,
+      ...work,
+      ...time,
+      judge: judging.json,
+      ...sizes,
+    },
+  }
+}

@@ -1,0 +1,55 @@
+/** @file Rows of files for training and for tests: no question on both sides, none there twice. */
+
+import { Rng } from '../../util/rng.ts'
+
+export interface RowSplit<Row> {
+  train: Row[]
+  test: Row[]
+  /** What a person should know of it. */
+  notes: string[]
+}
+
+export interface RowsToSplit<Row> {
+  rows: readonly Row[]
+  /** For tests, from a file of their own; null: so many of `rows`. */
+  testRows: readonly Row[] | null
+  /** How many of so many different rows are kept for tests, where there are no `testRows`. */
+  heldOut(rows: number): { count: number; note?: string }
+  textOf(row: Row): string
+  /** Names the shuffle. */
+  label: string
+}
+
+/** Each text once, the first with it. */
+const distinct = <Row>(rows: readonly Row[], textOf: (row: Row) => string): Row[] => {
+  const seen = new Set<string>()
+  return rows.filter(row => {
+    const text = textOf(row)
+    return !seen.has(text) && seen.add(text)
+  })
+}
+
+/** By a shuffle that depends on the rows alone, so that every seed and every arm has the same test rows. */
+export const splitRows = <Row>({
+  rows,
+  testRows,
+  heldOut,
+  textOf,
+  label,
+}: RowsToSplit<Row>): RowSplit<Row> => {
+  const own = distinct(rows, textOf)
+  const notes: string[] = []
+  if (own.length < rows.length) notes.push(`${rows.length - own.length} questions left out: there twice`)
+  const shuffled = new Rng(label).shuffle(own)
+  if (testRows === null) {
+    const { count, note } = heldOut(own.length)
+    if (note !== undefined) notes.push(note)
+    return { train: shuffled.slice(count), test: shuffled.slice(0, count), notes }
+  }
+  const test = distinct(testRows, textOf)
+  const tested = new Set(test.map(textOf))
+  const train = shuffled.filter(row => !tested.has(textOf(row)))
+  const repeated = shuffled.length - train.length
+  if (repeated > 0) notes.push(`${repeated} training questions left out: also among the test questions`)
+  return { train, test, notes }
+}

@@ -1,0 +1,64 @@
+/** @file Short answers against the right ones, as SQuAD and HotpotQA score them: the same after normalising, and shared words. */
+
+import { mathEqual } from '../../grade/math/index.ts'
+import { announcedAnswer } from '../../grade/rules/answers.ts'
+import { plainText } from '../questions/answers.ts'
+
+const ARTICLES = /\b(?:a|an|the)\b/g
+/** As Python's `string.punctuation`, which SQuAD's script removes. */
+const PUNCTUATION = /[!-/:-@[-`{-~]/g
+
+/** Lower case, without punctuation and articles, single spaces (SQuAD's and HotpotQA's `normalize_answer`). */
+export const normaliseShort = (text: string): string =>
+  text.toLowerCase().replace(PUNCTUATION, '').replace(ARTICLES, ' ').split(/\s+/).filter(Boolean).join(' ')
+
+/** Answers of which another one has no part (HotpotQA). */
+const WHOLE: ReadonlySet<string> = new Set(['yes', 'no', 'noanswer'])
+
+/** Harmonic mean of precision and recall of words after normalising, in [0, 1] (HotpotQA's `f1_score`). */
+export const wordF1 = (given: string, gold: string): number => {
+  const [ours, theirs] = [normaliseShort(given), normaliseShort(gold)]
+  if (ours !== theirs && (WHOLE.has(ours) || WHOLE.has(theirs))) return 0
+  const words = ours.split(' ').filter(Boolean)
+  const wanted = theirs.split(' ').filter(Boolean)
+  const left = new Map<string, number>()
+  for (const word of wanted) left.set(word, (left.get(word) ?? 0) + 1)
+  let shared = 0
+  for (const word of words) {
+    const count = left.get(word) ?? 0
+    if (count === 0) continue
+    left.set(word, count - 1)
+    shared++
+  }
+  if (shared === 0) return 0
+  const [precision, recall] = [shared / words.length, shared / wanted.length]
+  return (2 * precision * recall) / (precision + recall)
+}
+
+/** A number, a fraction, a formula: without a word in it. */
+const isMath = (gold: string): boolean => /\d/.test(gold) && !/[a-z]{2}/i.test(gold.replace(/\\[a-z]+/gi, ''))
+
+const isRight = (given: string, gold: string): boolean =>
+  (normaliseShort(given) === normaliseShort(gold) && normaliseShort(gold) !== '') ||
+  (isMath(gold) && mathEqual(gold, given, { extract: false }) === true)
+
+const CITE = /<\/?cite\b[^<>]{0,500}>/gi
+
+/** What an answer gives: what it boxes or announces, else all of it; citations undone. */
+export const givenAnswer = (answer: string): string => {
+  const plain = answer.replace(CITE, '').trim()
+  return plainText(announcedAnswer(plain) ?? plain).trim()
+}
+
+/** An answer against the right ones, of which one is enough; none given is wrong. */
+export const shortAnswerScores = (
+  answer: string | null,
+  golds: readonly string[],
+): { right: number; f1: number } => {
+  if (answer === null) return { right: 0, f1: 0 }
+  const given = givenAnswer(answer)
+  return {
+    right: Number(golds.some(gold => isRight(given, gold))),
+    f1: golds.reduce((most, gold) => Math.max(most, wordF1(given, gold)), 0),
+  }
+}
