@@ -99,6 +99,13 @@ describe('what tools say', () => {
     expect(shown.text.length).toBeLessThanOrEqual(1050)
     expect(shown.snippets.length).toBeGreaterThan(1)
     expect(shown.text).toContain(`[${30 - shown.snippets.length} more passages left out]`)
+    // What only says the passages again is left out; what says more is kept.
+    const said = { id: 'd1', title: 'T', text: 'a passage' }
+    const once = '<snippet id="d1">\nT\na passage\n</snippet>'
+    expect(showResult({ text: '[d1] T\na passage', snippets: [said] }, 1000).text).toBe(once)
+    expect(showResult({ text: '[d1] T\na passage, and more', snippets: [said] }, 1000).text).toBe(
+      `[d1] T\na passage, and more\n${once}`,
+    )
     expect(showResult({ text: ' ' }, 100).text).toBe('The tool has nothing to say to this.')
   })
 

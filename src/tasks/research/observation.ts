@@ -88,14 +88,31 @@ const showSnippet = ({ id, title, text }: Snippet, room: number): string | null 
   return `<snippet id="${shownId}">\n${head}${safeText(text, left)}\n</snippet>`
 }
 
+/** Whether a text is the passages over again, with their ids and titles: search tools say them in both ways. */
+const repeats = (text: string, snippets: readonly Snippet[]): boolean => {
+  const said = snippets.reduce(
+    (sum, { id, title = '', text }) => sum + id.length + title.length + text.length,
+    0,
+  )
+  if (snippets.length === 0 || text.length > 2 * said + 100) return false
+  let rest = text
+  for (const { id, title = '', text: own } of snippets)
+    for (const part of [own, `[${id}]`, title]) rest = rest.replace(part, '')
+  return rest.trim() === ''
+}
+
 const NOTHING = 'The tool has nothing to say to this.'
 
-/** The text of what a tool answered, with the passages that are in it, whole or cut; the last ones are left out first. */
+/**
+ * The text of what a tool answered, with the passages that are in it, whole or cut; the last ones are left out first. A text that
+ * only repeats the passages is left out: they are shown as they are to be cited, and once.
+ */
 export const showResult = (
   { text, snippets = [] }: ToolResult,
   maxChars: number,
 ): { text: string; snippets: Snippet[] } => {
-  const parts = text.trim() === '' ? [] : [safeText(text.trim(), maxChars)]
+  const isBare = text.trim() === '' || repeats(text, snippets)
+  const parts = isBare ? [] : [safeText(text.trim(), maxChars)]
   const shown: Snippet[] = []
   let room = maxChars - (parts[0]?.length ?? 0)
   for (const snippet of snippets) {

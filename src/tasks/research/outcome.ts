@@ -36,6 +36,8 @@ export type SaidKind = CallOutcome | 'reminder'
 const FRAME_CHARACTERS = 200
 const TAGGED = /<tool_output(?: error="([a-z-]+)")?>\s*/
 const TROUBLE = /^(Error|Not accepted): /m
+/** What a frame ends with: a tag, or whoever speaks. */
+const FRAME_END = /(?:^|>|\b(?:user|tool|ipython|observation))\s*$/
 
 /**
  * What became of a turn, from the text that stands in the rollout behind it: rollouts that were sampled before a resume have
@@ -47,7 +49,9 @@ export const saidKind = (said: string): SaidKind => {
   if (tag?.[1] !== undefined) return tag[1] as CallOutcome
   const own = tag ? said.slice(tag.index + tag[0].length) : said
   const trouble = TROUBLE.exec(own.slice(0, FRAME_CHARACTERS))
-  if (trouble === null || (tag !== null && trouble.index > 0)) return 'output'
+  if (trouble === null) return 'output'
+  const isFirst = tag === null ? FRAME_END.test(own.slice(0, trouble.index)) : trouble.index === 0
+  if (!isFirst) return 'output'
   if (trouble[1] === 'Not accepted') return 'reminder'
   const words = own.slice(trouble.index + trouble[0].length)
   return SAID.find(([, begins]) => begins.test(words))?.[0] ?? 'failed'

@@ -56,6 +56,19 @@ describe("the agent's prompt (spec appendix A)", () => {
     expect(later).not.toMatch(/Phase 1|first turn ends/)
   })
 
+  it('asks for no plan and no review without the scaffold', () => {
+    const text = agentInstructions({ tools, scaffold: false })
+    for (const part of [
+      '<think>',
+      '<answer>',
+      '<cite id="ID">',
+      'at most 10 calls',
+      'snippet_search(query: string',
+    ])
+      expect(text).toContain(part)
+    expect(text).not.toMatch(/structured_plan|rubric|<review>|state_evaluation|Phase/)
+  })
+
   it('puts what is remembered before the question', () => {
     expect(agentMessages('Why?', { tools })[1]).toEqual({ role: 'user', content: 'Why?' })
     expect(agentMessages('Why?', { tools, reference: 'Lessons.' })[1].content).toBe('Lessons.\n\nWhy?')
