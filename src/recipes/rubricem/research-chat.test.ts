@@ -1,0 +1,197 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { questionHash, type Retrieval } from '../../memory/index.ts'
+import { chatFormatOf } from '../../model/chat-format.ts'
+import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
+import type { Rollout } from '../../rl/rollout.ts'
+import { ToolBox } from '../../tasks/research/index.ts'
+import type { Tool } from '../../tools/index.ts'
+import { rubricemSchema } from './config.ts'
+import { type ChatTakeaways, ResearchChatTask } from './research-chat.ts'
+import { researchSettings } from './research-kit.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'gradus-research-chat-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const format = chatFormatOf(writeTinyChat(join(folder, 'model'), 40_000), 'a test')
+
+const search: Tool = {
+  name: 'search',
+  description: 'Finds.',
+  parameters: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },
+  call: async () => ({ text: 'yes' }),
+}
+
+const taskOf = (changes: object = {}, reflectionTokens = 1000) => {
+  const { task } = researchSettings(
+    rubricemSchema.parse({
+      task: { kind: 'research', maxPromptTokens: 14_000, ...changes },
+      judge: { kind: 'chat', fleet: { endpoints: [{ url: 'http://127.0.0.1:9/v1', model: 'm' }] } },
+    }),
+  )
+  return new ResearchChatTask({ format, tools: new ToolBox([search]), task, reflectionTokens })
+}
+
+const QUESTION = { id: 'q', question: 'Why?', answers: ['cape 3'], persistent: [] }
+
+/** Pieces in turn: the agent's, what was said to it, the agent's, ... */
+const rolloutOf = (...pieces: string[]): Rollout => {
+  const tokens = pieces.map(piece => format.tokens(piece))
+  const mask = tokens.flatMap((own, i) => own.map(() => (i + 1) % 2))
+  return {
+    ...{ key: 'k', role: 'agent', group: 'g', sample: 0, prompt: [], turns: [], end: 'over' },
+    tokens: Int32Array.from(tokens.flat()),
+    mask: Uint8Array.from(mask),
+    logprobs: new Float32Array(mask.length),
+  }
+}
+
+const PLAN = '<think>a</think><structured_plan>p</structured_plan><call_tool name="search">q</call_tool>'
+const REVIEW = '<think>c</think><review>r</review>'
+const said = (text: string) => `\n<tool_output>\n${text}\n</tool_output>\n`
+const whole = rolloutOf(PLAN, said('yes'), `${REVIEW}<answer>\\boxed{Cape 3}</answer>`)
+
+const lessons = (takeaways: string, how: 'within' | 'cross' = 'within'): Retrieval<ChatTakeaways> => ({
+  question: 'Why?',
+  items: [
+    {
+      item: {
+        qHash: questionHash('Why?'),
+        question: 'Why?',
+        rubrics: 'r',
+        takeaways: [takeaways],
+        u: 1,
+        step: 1,
+      },
+      how,
+      score: 1,
+    },
+  ],
+  fellBack: false,
+})
+
+const shownOf = (tokens: ArrayLike<number>) => format.show(Array.from(tokens))
+
+describe('a prompt with lessons', () => {
+  it('has them before the question, with the preamble of where they are from', () => {
+    const task = taskOf()
+    const within = shownOf(task.prompt(QUESTION, lessons('Box it.')))
+    expect(within).toMatch(
+      /this very question[\s\S]*- Box it\.[\s\S]*<\/reference_examples>\n\nWhy\?<\|im_end\|>/,
+    )
+    expect(shownOf(task.prompt(QUESTION, lessons('Box it.', 'cross')))).toContain(
+      'another one, so copy neither',
+    )
+    const plain = task.prompt(QUESTION, null)
+    expect(shownOf(plain)).not.toContain('reference_examples')
+    expect(task.prompt(QUESTION, { question: 'Why?', items: [], fellBack: true })).toEqual(plain)
+  })
+
+  it('is cut where it would be too long, and without them where nothing helps', () => {
+    const plain = taskOf().prompt(QUESTION, null).length
+    const long = lessons(`${'lesson '.repeat(500)}end`)
+    const most = plain + 3000
+    const cut = taskOf({ maxPromptTokens: most }).prompt(QUESTION, long)
+    expect(cut.length).toBeLessThanOrEqual(most)
+    expect(shownOf(cut)).toMatch(/lesson[\s\S]*\[\.\.\.\][\s\S]*\n\nWhy\?/)
+    expect(taskOf({ maxPromptTokens: plain + 100 }).prompt(QUESTION, long)).toHaveLength(plain)
+  })
+})
+
+describe('an attempt', () => {
+  it('is read by stages, once', () => {
+    const task = taskOf()
+    const read = task.read(QUESTION, whole)
+    expect(read.staged.stages).toEqual([
+      '<think>a</think><structured_plan>p</structured_plan>',
+      '<call_tool name="search">q</call_tool>',
+      REVIEW,
+      '<answer>\\boxed{Cape 3}</answer>',
+    ])
+    expect(read.wellFormed).toBe(true)
+    expect(Array.from(read.tokenStages, stage => Number(stage > 0))).toEqual(Array.from(whole.mask))
+    expect(task.read(QUESTION, whole)).toBe(read)
+  })
+
+  it('is right or not where that is known', () => {
+    const task = taskOf()
+    expect(task.truth(QUESTION, whole)).toEqual({ right: 1, f1: 1, answered: 1, wellFormed: 1, calls: 1 })
+    const open = { ...QUESTION, answers: [] }
+    expect(Object.keys(task.truth(open, whole))).toEqual(['answered', 'wellFormed', 'calls'])
+    const early = rolloutOf('<answer>\\boxed{cape 3}</answer>')
+    expect(task.truth(QUESTION, early)).toEqual({ right: 0, f1: 0, answered: 0, wellFormed: 0, calls: 0 })
+    expect(task.truth(QUESTION, rolloutOf(''))).toMatchObject({ right: 0, answered: 0 })
+  })
+
+  it('needs no plan and no review without the scaffold', () => {
+    const bare = rolloutOf(
+      '<think>a</think><call_tool name="search">q</call_tool>',
+      said('yes'),
+      '<answer>x</answer>',
+    )
+    expect(taskOf().read(QUESTION, bare).wellFormed).toBe(false)
+    const task = taskOf({ scaffold: false })
+    expect(task.read(QUESTION, bare).wellFormed).toBe(true)
+    expect(shownOf(task.prompt(QUESTION, null))).not.toContain('structured_plan')
+  })
+
+  it('is counted by what came of its calls', () => {
+    const late =
+      '\n<tool_output error="timeout">\nError: search did not answer within 1 seconds.\n</tool_output>\n'
+    const rude = rolloutOf(PLAN, late, 'hm', said('Not accepted: no'), `${REVIEW}<answer>x</answer>`)
+    const attempts = [whole, rude].map(rollout => ({ problem: QUESTION, rollout }))
+    expect(taskOf().figures(attempts)).toMatchObject({
+      toolCalls: 1,
+      answeredShare: 1,
+      wellFormedShare: 0.5,
+      toolTrouble: {
+        failures: 0,
+        timeouts: 1,
+        badArguments: 0,
+        unknownTools: 0,
+        unreadable: 0,
+        reminders: 1,
+      },
+    })
+    expect(taskOf().figures([])).toEqual({})
+  })
+})
+
+describe('a reflector', () => {
+  it('sees the question and the attempt, and where that is too long the ends of its parts', () => {
+    const task = taskOf()
+    expect(shownOf(task.reflectorPrompt(QUESTION, whole))).toMatch(/yes[\s\S]*boxed\{Cape 3\}/)
+    const long = rolloutOf(PLAN, said('word '.repeat(4000)), `${REVIEW}<answer>x</answer>`)
+    const all = taskOf({ maxReflectorTokens: 40_000 }).reflectorPrompt(QUESTION, long).length
+    const cut = taskOf({ maxReflectorTokens: 9000 }).reflectorPrompt(QUESTION, long)
+    expect(all).toBeGreaterThan(20_000)
+    expect(cut.length).toBeLessThanOrEqual(9000)
+    expect(cut.length).toBeGreaterThan(8500)
+    expect(shownOf(cut)).toMatch(/characters are left out here[\s\S]*Now write the two blocks\.<\|im_end\|>/)
+  })
+
+  it('never has more than there is room for, whatever an attempt is made of', () => {
+    const parts = Array.from({ length: 400 }, (_, i) => (i % 2 === 0 ? 'hm' : said('no')))
+    const cut = taskOf({ maxReflectorTokens: 9000 }).reflectorPrompt(QUESTION, rolloutOf(...parts))
+    expect(cut).toHaveLength(9000)
+    expect(shownOf(cut)).toMatch(/<\|im_start\|>assistant\n$/)
+    expect(() => taskOf({ maxReflectorTokens: 3000 })).toThrow(/task\.maxReflectorTokens: expected at least/)
+    // What it writes needs room as well.
+    expect(() => taskOf({}, 38_000)).toThrow(/got 2000 in a context of 40000/)
+  })
+
+  const BLOCKS =
+    '<reflection_rubrics>\nPitfalls: none\n</reflection_rubrics>\n<reflection_takeaways>\n- one\n- two\n</reflection_takeaways>'
+
+  it('is read with its thinking left out, or not at all', () => {
+    const task = taskOf()
+    const read = (text: string) => task.readReflection(format.tokens(text))
+    const lesson = { rubrics: 'Pitfalls: none', takeaways: ['one', 'two'] }
+    expect(read(`${BLOCKS}<|im_end|>`)).toEqual(lesson)
+    expect(read(`<think>hm</think>\n${BLOCKS}`)).toEqual(lesson)
+    expect(task.lessonsText(lesson)).toBe('Pitfalls: none\n- one\n- two')
+    for (const broken of ['So:\n', '<think>']) expect(read(`${broken}${BLOCKS}`)).toBeNull()
+    expect(read(BLOCKS.replace('</reflection_takeaways>', ''))).toBeNull()
+  })
+})
