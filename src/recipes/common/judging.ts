@@ -51,7 +51,7 @@ export type JudgeName =
   | 'verifier'
   | 'thinkingJudge'
   | 'responseJudge'
-  | 'rubricGenerator'
+  | 'proposalJudge'
   | 'reflectionJudge'
 
 /**

@@ -218,6 +218,16 @@ const judgingOf = (config: RubricemConfig, data: PlannedData, work: Work) => {
   }
 }
 
+const bankWords = (memory: RubricemConfig['memory']): string => {
+  if (memory.kind === 'none') return 'none'
+  const { embedder, top } = memory
+  const by =
+    embedder.kind === 'endpoint'
+      ? `embeddings of ${embedder.model} at ${embedder.url}`
+      : `${embedder.kind} embeddings`
+  return `by ${by}, ${top} similar questions shown`
+}
+
 const trainingLine = ({ steps, rollout, reflection }: RubricemConfig, work: Work): string =>
   `training     ${steps} steps of ${rollout.prompts} questions x ${rollout.samples} agents${reflection.enabled ? ` and, in fresh steps, ${reflection.candidates} reflections` : ''}: up to ${formatInteger(work.agentTokens)} + ${formatInteger(work.reflectionTokens)} new tokens a step, tool output included, ${formatCount(work.tokens)} in all`
 
@@ -252,7 +262,7 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
       trainingLine(config, work),
       `calls        ${data.calls} of tools an attempt at most: ${formatInteger(work.toolCallsPerStep)} a step, ${formatInteger(work.toolCalls)} in all`,
       `credit       ${credit.mode === 'stages' ? 'by stage' : "the answer's, for every token"}`,
-      `memory       ${memory.kind === 'none' ? 'no bank' : `a bank (${memory.embedder.kind === 'endpoint' ? `embeddings of ${memory.embedder.model} at ${memory.embedder.url}` : `${memory.embedder.kind} embeddings`}), ${memory.top} similar questions shown`}; windows of ${window.steps} fresh batches that are repeated`,
+      `bank         ${bankWords(memory)}; windows of ${window.steps} fresh batches that are repeated`,
       ...judging.lines,
       `optimiser    GRPO, AdamW, ${learning}`,
       `evaluation   ${formatInteger(lookedUp)} questions x ${evaluation.samples} at the start and the end${evaluation.reuse ? ', there with lessons as well' : ''}${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(evaluation.problemsBetween)} x ${evaluation.samples} every ${evaluation.every} steps between` : ''}`,

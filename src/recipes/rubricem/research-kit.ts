@@ -127,7 +127,7 @@ const openJudges = (
   const reflections = openReflections(settings, open, model)
   const figures = [
     judgeFigures('judge', { stats: () => open.stats().score }),
-    judgeFigures('rubricGenerator', { stats: () => open.stats().generate }),
+    judgeFigures('proposalJudge', { stats: () => open.stats().generate }),
     judgeFigures('reflectionJudge', reflections),
   ]
   const { judge } = open

@@ -7,6 +7,7 @@ import { HttpStageJudge, type HttpStageJudgeOptions } from '../../grade/evolving
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { readEvals, readMetrics, readRollouts, readRubricRows, withoutTimings } from '../../runs/readers.ts'
+import { stageNames } from '../../runs/report/data.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import { buildIndex, ROW_KEYS, readDocuments } from '../../search/index.ts'
 import type { Tool } from '../../tools/index.ts'
@@ -185,6 +186,11 @@ describe('rubricem on real text', { timeout: TIMEOUT }, () => {
       expect(row.answeredShare).toBe(1)
       expect(Object.values(row.toolTrouble as object)).toEqual([0, 0, 0, 0, 0, 0])
     }
+    // Judges' calls are figures beside a step's time, no stages of it.
+    expect(stageNames(readMetrics(dir)).toSorted()).toEqual(['grade', 'sample', 'update'])
+    expect(metrics.length).toBe(
+      readMetrics(dir).filter(({ time }) => time?.proposalJudgeCallCount === 2).length,
+    )
     // A missing review is a broken scaffold.
     expect(metrics.map(({ wellFormedShare }) => wellFormedShare)).toContainEqual(expect.any(Number))
 
