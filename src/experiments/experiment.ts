@@ -99,7 +99,7 @@ export class Experiment {
 
   /** Whether nothing is left to do of a job: trained, and measured by its probes; a cold start looked at for claims against it. */
   isComplete(job: Job): boolean {
-    if (job.kind === 'start' && !isLookedAt(this.registration, this.folder, job.start)) return false
+    if (job.kind === 'start' && !isLookedAt(this.registration, this.jobs, job, this.folder)) return false
     return isDone(job) && missingProbes(this.registration.probes, job).length === 0
   }
 

@@ -52,6 +52,39 @@ describe('jobs', () => {
     expect(hashes({}, 2)).not.toEqual(plain)
   })
 
+  it('begin, where an arm says so, with cold starts of its own, which arms that say the same share', () => {
+    const { arms } = fakeContent() as { arms: Record<string, object> }
+    const start = { batch: 7 }
+    const other = fakeRegistration({
+      arms: { ...arms, worse: { ...arms.worse, start }, random: { ...arms.random, start } },
+    })
+    const resolveAll: typeof resolve & ((training: { settings: readonly object[] }) => object) = (
+      { settings }: { settings: readonly object[] } = { settings: [] },
+    ) => Object.assign({ steps: 100 }, ...settings)
+    const all = jobsOf(other, workFolders('work', other), resolveAll)
+    expect(all.slice(0, 6).map(({ id, needs }) => [id, needs])).toEqual([
+      ['start/a', null],
+      ['start/a/worse', null],
+      ['better/a/1', 'start/a'],
+      ['plain/a/1', 'start/a'],
+      ['worse/a/1', 'start/a/worse'],
+      ['random/a/1', 'start/a/worse'],
+    ])
+    expect(all.filter(({ kind }) => kind === 'start')).toHaveLength(4)
+    const [common, own] = all
+    expect(own.dir).not.toBe(common.dir)
+    expect(Object.assign({}, ...own.training.settings)).toMatchObject({ batch: 7, seed: 1 })
+    // Paired by the name of the start; another start is another training.
+    expect(all[4].start).toBe('a')
+    expect(all[4].configHash).not.toBe(
+      jobsOf(registration, workFolders('work', registration), resolveAll).find(
+        ({ id }) => id === 'worse/a/1',
+      )!.configHash,
+    )
+    // What an arm without such settings is called, and where it lies, is as before.
+    expect(fakeRegistration().hash).toBe(registration.hash)
+  })
+
   it('may be fewer seeds for an arm', () => {
     const { arms } = fakeContent() as { arms: Record<string, object> }
     const fewer = fakeRegistration({ arms: { ...arms, worse: { ...arms.worse, seeds: 2 } } })

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { decidingSettings } from '../../recipes/common/session.ts'
-import { shortHash } from '../../util/canonical.ts'
+import { canonicalJson, shortHash } from '../../util/canonical.ts'
 import { allSeeds, seedsOf } from './blocks.ts'
 import type { Registration } from './registration.ts'
 
@@ -17,7 +17,7 @@ export interface Training {
 }
 
 export interface Job {
-  /** Unique within the registration: `start/a`, `ruscarl/a/3`. */
+  /** Unique within the registration: `start/a`, `ruscarl/a/3`; `start/a/flat` for cold starts of the arm `flat`. */
   id: string
   kind: 'start' | 'arm'
   arm: string
@@ -58,18 +58,39 @@ export const runDir = ({ dir }: Pick<Job, 'dir'>): string => join(dir, 'run')
 /** Every run has one thread: the experiment is parallel over runs. */
 const ONE_THREAD = { policy: { threads: 1 } }
 
+/** Cold starts of one kind: the file's, or those that arms have in their place. */
+interface StartKind {
+  /** The first arm that has them; null: the file's. */
+  arm: string | null
+  settings: Tree
+}
+
+/** The kinds of cold starts that arms need. The file's are always there: they are what runs are paired by. */
+const startKinds = ({ arms }: Registration): { kinds: StartKind[]; of: Map<string, StartKind> } => {
+  const common: StartKind = { arm: null, settings: {} }
+  const kinds = new Map([[canonicalJson({}), common]])
+  const of = new Map<string, StartKind>()
+  for (const [arm, { start = {} }] of Object.entries(arms)) {
+    const key = canonicalJson(start)
+    if (!kinds.has(key)) kinds.set(key, { arm, settings: start })
+    of.set(arm, kinds.get(key)!)
+  }
+  return { kinds: [...kinds.values()], of }
+}
+
 const startJob = (
   { starts }: Registration,
   name: string,
+  kind: StartKind,
   folders: WorkFolders,
   block: number,
   resolve: ResolveTraining,
 ): Job => {
   const { recipe, preset, settings, seed } = starts.find(start => start.name === name)!
-  const training = { recipe, preset, settings: [ONE_THREAD, settings, { seed }] }
-  const config = resolve(training, `starts.${name}`)
+  const training = { recipe, preset, settings: [ONE_THREAD, settings, kind.settings, { seed }] }
+  const config = resolve(training, kind.arm === null ? `starts.${name}` : `arms.${kind.arm}.start`)
   return {
-    id: `start/${name}`,
+    id: kind.arm === null ? `start/${name}` : `start/${name}/${kind.arm}`,
     kind: 'start',
     arm: 'start',
     start: name,
@@ -161,15 +182,21 @@ export const jobsOf = (registration: Registration, folders: WorkFolders, resolve
   const configs = new Map(
     Object.keys(arms).map(name => [name, resolve(armTraining(registration, name, seeds[0]), `arms.${name}`)]),
   )
-  const startJobs = starts.map(({ name }, block) => startJob(registration, name, folders, block, resolve))
+  const { kinds, of } = startKinds(registration)
+  const startJobs = starts.map(
+    ({ name }, block) =>
+      new Map(kinds.map(kind => [kind, startJob(registration, name, kind, folders, block, resolve)])),
+  )
   return seeds.flatMap((seed, nth) =>
-    startJobs.flatMap((start, i) => {
+    startJobs.flatMap((own, i) => {
       const block = nth * starts.length + i
-      const own = runs.filter(arm => arm.seeds.has(seed))
-      const armJobs = own.map(({ name }) =>
-        armJob(registration, name, start, seed, folders, block, configs.get(name)!),
-      )
-      return nth === 0 ? [start, ...armJobs] : armJobs
+      const armJobs = runs
+        .filter(arm => arm.seeds.has(seed))
+        .map(({ name }) => {
+          const start = own.get(of.get(name)!)!
+          return armJob(registration, name, start, seed, folders, block, configs.get(name)!)
+        })
+      return nth === 0 ? [...own.values(), ...armJobs] : armJobs
     }),
   )
 }

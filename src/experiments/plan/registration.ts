@@ -37,6 +37,8 @@ const armSchema = z.strictObject({
   /** Only the first so many seeds, where all of them would take too long. */
   seeds: z.int().positive().optional(),
   steps: z.int().min(0).optional(),
+  /** Settings of its own cold starts, over those of the file's; arms that say the same share them. */
+  start: settings.optional(),
 })
 
 /**

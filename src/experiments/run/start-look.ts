@@ -31,9 +31,20 @@ const evaluation = (folder: string, arm: string, start: string): FinishedRun | n
   return beforeTraining({ arm, start, ...none, evals: onAllProblems(evals) })
 }
 
-/** Whether nothing is left to look at of a cold start. */
-export const isLookedAt = (registration: Registration, folder: string, start: string): boolean =>
-  armsAgainstStart(registration).every(arm => evaluation(folder, arm, start) !== null)
+/** The first run of each such arm that begins with a cold start. */
+const runsFrom = (registration: Registration, jobs: readonly Job[], startJob: Job): Job[] =>
+  armsAgainstStart(registration).flatMap(
+    arm => jobs.find(each => each.arm === arm && each.needs === startJob.id) ?? [],
+  )
+
+/** Whether nothing is left to look at of a cold start. @param jobs of the registration */
+export const isLookedAt = (
+  registration: Registration,
+  jobs: readonly Job[],
+  startJob: Job,
+  folder: string,
+): boolean =>
+  runsFrom(registration, jobs, startJob).every(({ arm, start }) => evaluation(folder, arm, start) !== null)
 
 /** Evaluates a cold start that is trained. @param jobs of the registration @throws when an evaluation fails */
 export const lookAtStart = async (
@@ -43,12 +54,9 @@ export const lookAtStart = async (
   { folder, execute }: { folder: string; execute: Execute },
   stop: AbortSignal,
 ): Promise<void> => {
-  const { start } = startJob
   const model = latestCheckpoint(runDir(startJob))
-  for (const arm of armsAgainstStart(registration)) {
-    const job = jobs.find(each => each.kind === 'arm' && each.arm === arm && each.start === start)
-    if (stop.aborted || model === null || !job || evaluation(folder, arm, start) !== null) continue
-    const { training } = job
+  for (const { arm, start, training } of runsFrom(registration, jobs, startJob)) {
+    if (stop.aborted || model === null || evaluation(folder, arm, start) !== null) continue
     const settings = [...training.settings, { steps: 0 }, { model: { folder: model } }]
     const dir = lookDir(folder, arm, start)
     // One that was killed has left half a run.

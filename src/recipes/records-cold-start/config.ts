@@ -15,7 +15,7 @@ export const hopsSchema = z
 export const recordsColdStartSchema = z.strictObject({
   recipe: z.literal('records-cold-start').default('records-cold-start'),
   ...commonShape,
-  steps: commonShape.steps.unwrap().default(6000),
+  steps: commonShape.steps.unwrap().default(3000),
   hops: hopsSchema.prefault({}),
   model: z
     .strictObject({
@@ -36,9 +36,9 @@ export const recordsColdStartSchema = z.strictObject({
   /** Chance that advice in a reference is followed. */
   heeds: share.default(0.7),
   /** How often the scripted agent may try again when its answer is wrong: 1 keeps whatever it wrote. */
-  tries: size.default(3),
+  tries: size.default(2),
   /** Look-ups that an agent may make. */
-  calls: size.max(12).default(6),
+  calls: size.max(12).default(8),
   /** False: neither plan nor review, and idle thinking as long as they would be. */
   scaffold: z.boolean().default(true),
   optimizer: supervisedOptimizerSchema({ peak: 3e-3, kind: 'cosine', warmup: 50, floor: 0.05 }),

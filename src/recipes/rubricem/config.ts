@@ -17,6 +17,7 @@ import {
   rolloutSchema,
 } from '../../train/config.ts'
 import { hopsSchema, recordsPhaseSchema } from '../records-cold-start/config.ts'
+import { CONTROLS } from './control.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()
@@ -55,7 +56,7 @@ const recordsTaskSchema = z.strictObject({
   /** Fewest and most look-ups that a question needs. */
   hops: hopsSchema.prefault({}),
   /** Look-ups that an agent may make. */
-  calls: size.default(6),
+  calls: size.default(8),
   /** False: agents without plan and review. */
   scaffold: z.boolean().default(true),
   /** Questions of training; null: new ones without end. */
@@ -149,6 +150,8 @@ export const rubricemSchema = z.strictObject({
   judge: z.discriminatedUnion('kind', [scriptedJudgeSchema, chatJudgeSchema]).prefault({ kind: 'scripted' }),
   evolving: evolvingSchema.prefault({}),
   credit: creditSchema.prefault({}),
+  /** A negative control: rewards of stages by chance, of other attempts at the question, or turned round. */
+  control: z.enum(CONTROLS).nullable().default(null),
   advantage: advantageSchema.prefault({}),
   reflection: reflectionSchema.prefault({}),
   memory: memorySchema.prefault({ kind: 'bank' }),

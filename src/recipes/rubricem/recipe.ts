@@ -42,6 +42,7 @@ import type { Io } from '../../train/rollout.ts'
 import type { ProblemStream } from '../common/problem-order.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import type { RubricemConfig } from './config.ts'
+import { controlled } from './control.ts'
 import { loadBatch, saveBatch } from './deferred.ts'
 import { memoryFigures, reflectionFigures } from './figures.ts'
 import {
@@ -184,14 +185,14 @@ export const rubricem = <Question, Takeaways extends Json>(
     async learn(step, { plan, retrievals, agents, judged, reflections }) {
       assertScored(judged)
       for (const { key, after } of judged) buffers.keep(key, after)
-      const { advantages_P_G_K, ...counts } = stageAdvantages(
-        judged.map(({ rollouts }) => rollouts.map(({ rewards_K }) => rewards_K)),
-        { ...advantage, ...credit },
-      )
+      const rewards_P_G_K = judged.map(({ key, rollouts }) => {
+        const given = rollouts.map(({ rewards_K }) => rewards_K)
+        return config.control === null ? given : controlled(given, config.control, `${step}/${key}`)
+      })
+      const { advantages_P_G_K, ...counts } = stageAdvantages(rewards_P_G_K, { ...advantage, ...credit })
       const rewarded = agents.map((group, p) =>
         group.map((item, g) => {
-          const { rewards_K } = judged[p].rollouts[g]
-          const [planned, researched, reviewed, answered] = rewards_K
+          const [planned, researched, reviewed, answered] = rewards_P_G_K[p][g]
           const parts = { plan: planned, research: researched, review: reviewed, answer: answered }
           return { ...item, reward: answered, parts }
         }),
