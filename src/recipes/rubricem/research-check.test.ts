@@ -181,6 +181,6 @@ describe('the plan', () => {
   it('of the miniature says that nothing is called', () => {
     const { text, json } = planned({ coldStart: {}, steps: 10 })
     expect(text).toContain('no judge, no network')
-    expect(json).toMatchObject({ judge: null, toolCallsPerStep: 16 * 8 * 6 })
+    expect(json).toMatchObject({ judge: null, toolCallsPerStep: 16 * 8 * 8 })
   })
 })

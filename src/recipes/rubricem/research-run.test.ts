@@ -118,7 +118,6 @@ const configOf = (url: string, task: object, changes: Record<string, unknown> = 
     window: { steps: 2 },
     rollout: { prompts: 2, samples: 3, maxTokens: 2048 },
     reflection: { candidates: 3, maxTokens: 1024 },
-    memory: { kind: 'bank', writeEverySteps: 1 },
     evaluation: { every: 0, problems: 3, reuse: false },
     checkpoint: { every: 1 },
     ...changes,
@@ -270,8 +269,12 @@ describe('rubricem on real text', { timeout: TIMEOUT }, () => {
     const config = configOf(judge.url, await madeSearch())
     const whole = await run('whole', config)
     const wanted = rowsOf(whole.dir)
-    const { length } = whole.policy.sampled
-    for (const diesAt of [3, Math.round(length / 2), length - 2]) {
+    const { calls } = whole.policy
+    const [first, second] = calls.flatMap((call, at) => (call === 'save' ? [at] : []))
+    const reflector = calls.lastIndexOf('sample', second)
+    const update = calls.indexOf('update', first)
+    // In a rollout before the first checkpoint; in a reflection, an update, the checkpoint of the second step; in the last evaluation.
+    for (const diesAt of [2, reflector, update, second, calls.lastIndexOf('sample')]) {
       const name = `died at ${diesAt}`
       await expect(run(name, config, { script: { diesAt } })).rejects.toThrow('the machine died')
       const { dir } = await run(name, config, {

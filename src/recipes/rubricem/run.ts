@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Ask } from '../../grade/judge/ask-config.ts'
 import { BankFile, type Json, openBank, type RubricBank } from '../../memory/index.ts'
 import { openEmbedder, openPolicy } from '../../policy/index.ts'
+import type { RecipeState } from '../../train/recipe.ts'
 import { judgeIdentity } from '../common/judge-identity.ts'
 import { runPhase } from '../common/phase.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
@@ -93,16 +94,34 @@ const learn = async <Question, Takeaways extends Json>(
   const lora = model.lora ?? undefined
   const policy = await use(parts.policy?.(folder) ?? openPolicy(config.policy, { folder, lora, seed }))
   const bank = await openMemory(config, kit.task, open)
-  const file = bank && new BankFile(join(run.dir, BANK_FILE), { everySteps: writeEvery(config) })
-  const recipe = () =>
-    rubricem(config, {
+  const file = new BankFile(join(run.dir, BANK_FILE), { everySteps: writeEvery(config) })
+  let done = from?.step ?? 0
+  const recipe = () => {
+    const own = rubricem(config, {
       ...kit,
       bank,
       evaluate: evaluation(config, { ...kit, policy }),
-      onBank: step => void (bank && file?.afterStep(bank, step)),
+      onBank: step => {
+        done = step
+        if (bank) file.afterStep(bank, step)
+      },
     })
+    return bank ? { ...own, state: withBankFile(own.state!, () => file.write(bank, done)) } : own
+  }
   return reinforce(open, policy, config.loss, recipe, loopSettings(config, runHash(config)), events)
 }
+
+/** The bank's file is written with every checkpoint, and after one was restored, so that the two never tell of different steps. */
+const withBankFile = ({ save, load }: RecipeState, write: () => void): RecipeState => ({
+  save: () => {
+    write()
+    return save()
+  },
+  load: value => {
+    load(value)
+    write()
+  },
+})
 
 const openMemory = async <Question, Takeaways extends Json>(
   { memory }: RubricemConfig,

@@ -1,7 +1,7 @@
 /** @file A research agent by script in place of a model, in the tokens of a chat model: plans, searches, reviews, answers, reflects. */
 
 import type { ChatFormat } from '../../model/chat-format.ts'
-import type { Sample, SampleRequest } from '../../policy/policy.ts'
+import type { Sample, SampleRequest, StepOptions, StepStats } from '../../policy/policy.ts'
 import { FakePolicy } from '../../train/fake-policy.fixture.ts'
 import { Rng } from '../../util/rng.ts'
 
@@ -12,7 +12,7 @@ export interface ResearcherScript {
   call?(question: string, n: number, said: readonly string[]): string
   /** Which candidates of a reflection break the format. */
   broken?(index: number): boolean
-  /** At which request for samples it dies, from 1. */
+  /** At which of its calls (`calls`) it dies, from 0. */
   diesAt?: number
 }
 
@@ -44,9 +44,9 @@ export class ScriptedResearcher extends FakePolicy {
   }
 
   override async sample(request: SampleRequest, onSample?: (sample: Sample) => void): Promise<Sample[]> {
+    this.#live()
     this.calls.push('sample')
     this.sampled.push(request)
-    if (this.sampled.length === this.#script.diesAt) throw new Error('the machine died')
     const { prompts, samplesPerPrompt = 1, seed, promptSeeds } = request
     const samples = prompts.flatMap((prompt, p) => {
       const shown = this.#format.show(Array.from(prompt))
@@ -59,6 +59,20 @@ export class ScriptedResearcher extends FakePolicy {
     })
     for (const sample of samples) onSample?.(sample)
     return samples
+  }
+
+  override step(optimizer: StepOptions): Promise<StepStats> {
+    this.#live()
+    return super.step(optimizer)
+  }
+
+  override save(folder: string): Promise<void> {
+    this.#live()
+    return super.save(folder)
+  }
+
+  #live(): void {
+    if (this.calls.length === this.#script.diesAt) throw new Error('the machine died')
   }
 
   #write(prompt: string, key: string, index: number): string {
