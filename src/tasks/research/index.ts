@@ -68,6 +68,7 @@ export {
   stageText,
   type Trajectory,
 } from './stages.ts'
+export { askTeacher, type TeacherAttempt, type TeacherOptions, turnOf } from './teacher.ts'
 export {
   observationsByMask,
   parseRollout,
