@@ -105,7 +105,7 @@ describe('rit with a memory', () => {
     expect(shown).toEqual([RESPONSES.map(() => [7, tokenOf(A)])])
     expect(lesson.metrics).toMatchObject({ bankSize: 1, referred: 1, references: 1, lessonsKept: 1 })
     // The update is about the plain prompt.
-    expect(lesson.phases[0].datums[0].promptTokens).toEqual([7])
+    expect(lesson.phases[0].datums[0].datum.promptTokens).toEqual([7])
   })
 
   it('shows lessons beside the rubric, none of it twice', async () => {

@@ -5,6 +5,7 @@ export {
   type ChatAgentFormat,
   type ChatAgentOptions,
   chatAgentFormat,
+  DEFAULT_OBSERVATION_TOKENS,
   toolFormOf,
 } from './agent-format.ts'
 export { CallFault, readCall, type WrittenCall, writeCall } from './calls.ts'
@@ -21,6 +22,12 @@ export {
 export { clip, safeText, showResult, writeObservation } from './observation.ts'
 export { type CallOutcome, type Observation, reachedTool } from './outcome.ts'
 export { type Problem, type ProblemKind, problemText } from './problems.ts'
+export {
+  DemonstrationEncoder,
+  type DemonstrationOptions,
+  type DemonstrationTokens,
+} from './demonstration-tokens.ts'
+export { type Demonstration, demonstrationOf, demonstrationSchema } from './demonstrations.ts'
 export {
   type AgentPromptOptions,
   agentInstructions,
@@ -39,6 +46,14 @@ export {
   type TurnState,
   turnRulesSchema,
 } from './protocol.ts'
+export {
+  attemptKey,
+  type Recording,
+  RecordingFile,
+  type RecordingHeader,
+  type RecordingRow,
+  readRecording,
+} from './recording.ts'
 export {
   demonstrationPieces,
   normalizeTrajectory,

@@ -39,6 +39,7 @@ export const turnOf = (text: string): string => {
 const observed = (reply: Exclude<SessionReply, { kind: 'over' }>): NonNullable<RecordedRound['observation']> => ({
   text: reply.text,
   isError: reply.kind === 'notice' || reply.outcome !== 'output',
+  ...(reply.kind === 'tool' && { outcome: reply.outcome }),
 })
 
 const sum = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b)
