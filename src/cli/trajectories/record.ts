@@ -200,7 +200,7 @@ const recordAll = async (work: Work): Promise<number> => {
       try {
         const done = await askTeacher(job.question, teaching, own)
         if (quit.signal.aborted) return
-        file.append({ ...job, ...done })
+        file.append({ ...job, ...done, rounds: [...done.rounds] })
         tally.recorded++
         if (done.ended === 'answered') tally.answered++
       } catch (error) {

@@ -2,13 +2,14 @@
 
 import { z } from 'zod'
 import { DEFAULT_OBSERVATION_TOKENS } from '../../tasks/research/index.ts'
-import { commonShape, modelSchema, optimizerSchema } from '../../train/config.ts'
+import { commonShape, modelSchema, optimizerSchema, supervisedSteps } from '../../train/config.ts'
 
 const size = z.int().positive()
 
 export const sftRecipeSchema = z.strictObject({
   recipe: z.literal('sft').default('sft'),
   ...commonShape,
+  steps: supervisedSteps(200),
   /** A chat model, with tokenizer and template. */
   model: modelSchema.omit({ shape: true }).prefault({}),
   /** Rows `{messages: [{role, content}]}`; of agents also `question`, `tools` and `rules`. What the role assistant says is learnt. */
