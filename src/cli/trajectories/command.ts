@@ -36,7 +36,9 @@ export const addTrajectoriesCommand = (program: Command, io: Io, done: (code: nu
   const trajectories = program
     .command('trajectories')
     .summary('record research agents of a teacher, and select what to learn from')
-    .description('Trajectories of research agents: recorded from a teacher, selected for supervised learning.')
+    .description(
+      'Trajectories of research agents: recorded from a teacher, selected for supervised learning.',
+    )
   trajectories
     .command('record')
     .summary('have a teacher research questions with tools')

@@ -66,7 +66,12 @@ interface Job extends Question {
 const readQuestions = (path: string): Question[] => {
   const seen = new Set<string>()
   return someJsonlLines(path, 'question').map(({ text, place }, i) => {
-    const row = parseWith(questionSchema, parseRow(text, place, value => value), place, DataError)
+    const row = parseWith(
+      questionSchema,
+      parseRow(text, place, value => value),
+      place,
+      DataError,
+    )
     const id = String(row.id ?? i + 1)
     if (seen.has(id))
       throw new DataError(`${place}: expected ids that are all different, got ${JSON.stringify(id)} again`)
@@ -91,7 +96,13 @@ const openTeacher = (options: RecordOptions, io: Io): JudgeFleet => {
   }
   if (model === undefined) throw new UsageError('--teacher: expected --model NAME beside it, got none')
   const attemptTimeoutMs = timeout * 1000
-  const endpoint = { url: url!, model, concurrency, attemptTimeoutMs, ...(apiKeyEnv !== undefined && { apiKeyEnv }) }
+  const endpoint = {
+    url: url!,
+    model,
+    concurrency,
+    attemptTimeoutMs,
+    ...(apiKeyEnv !== undefined && { apiKeyEnv }),
+  }
   const settings: FleetOptions = {
     endpoints: [endpoint],
     retries,
@@ -111,9 +122,12 @@ const jobsOf = (questions: readonly Question[], attempts: number, file: Recordin
   const textOf = new Map(questions.map(({ id, question }) => [id, question]))
   for (const { id, question } of file.rows)
     if (textOf.has(id) && textOf.get(id) !== question)
-      throw new DataError(`${file.path}: expected the question ${JSON.stringify(id)} as it was, got another text`, {
-        hint: 'name another --out for other questions',
-      })
+      throw new DataError(
+        `${file.path}: expected the question ${JSON.stringify(id)} as it was, got another text`,
+        {
+          hint: 'name another --out for other questions',
+        },
+      )
   const done = new Set(file.rows.map(attemptKey))
   return Array.from({ length: attempts }, (_, i) => i + 1)
     .flatMap(attempt => questions.map(question => ({ ...question, attempt })))

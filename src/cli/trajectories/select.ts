@@ -1,6 +1,12 @@
 /** @file `gradus trajectories select`: rejection rules on recorded attempts, and what is left as rows to learn from. */
 
-import { demonstrationOf, REJECTIONS, type RecordingRow, readRecording, selectTrajectories } from '../../tasks/research/index.ts'
+import {
+  demonstrationOf,
+  REJECTIONS,
+  type RecordingRow,
+  readRecording,
+  selectTrajectories,
+} from '../../tasks/research/index.ts'
 import { plural } from '../../util/format.ts'
 import { writeOutput } from '../../util/output-file.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
@@ -52,11 +58,18 @@ export const selectCommand = (path: string, options: SelectOptions, io: Io): num
   const kept = perQuestion === undefined ? accepted : fewest(accepted, perQuestion)
   if (kept.length > 0)
     writeOutput(out, kept.map(row => `${JSON.stringify(demonstrationOf(row, header))}\n`).join(''))
-  const summary = { attempts: rows.length, accepted: accepted.length, rejected: rejected.length, written: kept.length }
+  const summary = {
+    attempts: rows.length,
+    accepted: accepted.length,
+    rejected: rejected.length,
+    written: kept.length,
+  }
   if (json) printJson(io, { ...summary, reasons: counts })
   else {
     const share = rows.length === 0 ? 0 : Math.round((100 * accepted.length) / rows.length)
-    io.out.write(`${plural(rows.length, 'attempt')}, ${accepted.length} accepted (${share}%), ${kept.length} written\n`)
+    io.out.write(
+      `${plural(rows.length, 'attempt')}, ${accepted.length} accepted (${share}%), ${kept.length} written\n`,
+    )
     for (const reason of REJECTIONS)
       if (counts[reason] > 0) io.out.write(`  ${String(counts[reason]).padStart(5)}  ${REASONS[reason]}\n`)
   }

@@ -105,7 +105,11 @@ describe('gradus trajectories record', () => {
     expect(first.code).toBe(1)
     expect(first.err).toContain('q1, attempt 1: ')
     expect(first.err).toContain('1 left; go on with:\n  gradus trajectories record ')
-    expect(rowsOf('again.jsonl').map(({ id }) => id).sort()).toEqual(['q0', 'q2'])
+    expect(
+      rowsOf('again.jsonl')
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(['q0', 'q2'])
     // A kill leaves half a line behind.
     const text = sandbox.read('again.jsonl')
     sandbox.write('again.jsonl', text.slice(0, -40))
@@ -115,7 +119,11 @@ describe('gradus trajectories record', () => {
     expect(err).toContain('1 attempt recorded before, 2 to make')
     expect(code).toBe(0)
     expect(server.requests).toBe(4)
-    expect(rowsOf('again.jsonl').map(({ id }) => id).sort()).toEqual(['q0', 'q1', 'q2'])
+    expect(
+      rowsOf('again.jsonl')
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(['q0', 'q1', 'q2'])
     // Nothing is left: nobody is asked.
     server.requests = 0
     expect((await record('again.jsonl')).code).toBe(0)
@@ -168,13 +176,18 @@ describe('gradus trajectories record', () => {
 describe('gradus trajectories select', () => {
   const scripts: Record<string, TeacherScript> = {
     good: goodTeacher,
-    lazy: ({ turn, question }) => (turn === 0 ? `<think>hm</think>${call(question)}` : `${STATE}<answer>it</answer>`),
+    lazy: ({ turn, question }) =>
+      turn === 0 ? `<think>hm</think>${call(question)}` : `${STATE}<answer>it</answer>`,
     silent: ({ turn, question }) => (turn === 0 ? `${PLAN}${call(question)}` : STATE),
   }
 
   it('rejects by the rules, says why, and writes the others as rows to learn from', async () => {
     server.script = turn =>
-      (turn.question.includes('harpoon') ? scripts.good : turn.question.includes('key') ? scripts.lazy : scripts.silent)(turn)
+      (turn.question.includes('harpoon')
+        ? scripts.good
+        : turn.question.includes('key')
+          ? scripts.lazy
+          : scripts.silent)(turn)
     await record('mixed-bag.jsonl', ['--attempts', '2'])
     const out = sandbox.path('sft.jsonl')
     const args = ['trajectories', 'select', sandbox.path('mixed-bag.jsonl'), '--out', out]
@@ -184,7 +197,11 @@ describe('gradus trajectories select', () => {
       ...{ attempts: 6, accepted: 2, rejected: 4, written: 2 },
       reasons: { 'no-plan': 2, 'no-answer': 2, 'no-valid-call': 2, 'no-rubric': 0 },
     })
-    const rows = sandbox.read('sft.jsonl').trim().split('\n').map(line => JSON.parse(line))
+    const rows = sandbox
+      .read('sft.jsonl')
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
     expect(rows.map(({ id }) => id)).toEqual(['q0/1', 'q0/2'])
     expect(rows[0].messages.map(({ role }: { role: string }) => role)).toEqual([
       ...['system', 'user', 'assistant', 'tool', 'assistant'],
@@ -197,11 +214,19 @@ describe('gradus trajectories select', () => {
 
   it('gives tools their right names, and writes nothing where nothing is left', async () => {
     server.script = ({ turn, question }) =>
-      turn < 2 ? `${turn === 0 ? PLAN : STATE}${call(question, turn === 0 ? 'search' : 'search')}` : `${STATE}<answer>it</answer>`
+      turn < 2
+        ? `${turn === 0 ? PLAN : STATE}${call(question, turn === 0 ? 'search' : 'search')}`
+        : `${STATE}<answer>it</answer>`
     await record('names.jsonl')
     const text = sandbox.read('names.jsonl').replaceAll('name=\\"search\\"', 'name=\\"google.search\\"')
     sandbox.write('names.jsonl', text)
-    const args = ['trajectories', 'select', sandbox.path('names.jsonl'), '--out', sandbox.path('names.sft.jsonl')]
+    const args = [
+      'trajectories',
+      'select',
+      sandbox.path('names.jsonl'),
+      '--out',
+      sandbox.path('names.sft.jsonl'),
+    ]
     const none = await cli(args)
     expect(none.code).toBe(1)
     expect(none.err).toContain('nothing is left to learn from')
@@ -215,7 +240,9 @@ describe('on real questions', () => {
   const corpus = sharedData('hotpotqa/paragraphs.jsonl')
   const asked = sharedData('hotpotqa/questions.jsonl')
 
-  it('records a teacher by script over HTTP that searches an index of HotpotQA, and selects', { timeout: SLOW_MS }, async context => {
+  it('records a teacher by script over HTTP that searches an index of HotpotQA, and selects', {
+    timeout: SLOW_MS,
+  }, async context => {
     if (corpus === null || asked === null) return context.skip('needs shared/data/hotpotqa beside the clone')
     const index = sandbox.path('hotpotqa.index')
     expect((await cli(['search', 'build', corpus, '--out', index, '--id-key', 'title'])).code).toBe(0)
@@ -241,7 +268,14 @@ describe('on real questions', () => {
       rows.map(({ id, rounds }) => [id, rounds.flatMap(({ observation }) => idsIn(observation?.text ?? ''))]),
     )
     expect([...supported.values()].every(ids => ids.length > 0)).toBe(true)
-    const selected = await cli(['trajectories', 'select', out, '--out', sandbox.path('real.sft.jsonl'), '--json'])
+    const selected = await cli([
+      'trajectories',
+      'select',
+      out,
+      '--out',
+      sandbox.path('real.sft.jsonl'),
+      '--json',
+    ])
     const rejected = [...lazy.values()].filter(Boolean).length
     expect(JSON.parse(selected.out)).toMatchObject({
       ...{ attempts: total, accepted: total - rejected, rejected },

@@ -6,7 +6,13 @@ import { checkLessonMemory, lessonMemorySchema, memoryForHash } from './lessons-
 import { LessonMemory } from './lessons-memory.ts'
 
 const criterion = (id: string, points: number): Criterion => ({ id, text: `does ${id}`, points })
-const RUBRIC = [criterion('often', 1), criterion('half', 2), criterion('rare', 1), criterion('never', 9), criterion('flaw', -5)]
+const RUBRIC = [
+  criterion('often', 1),
+  criterion('half', 2),
+  criterion('rare', 1),
+  criterion('never', 9),
+  criterion('flaw', -5),
+]
 
 /** Verdicts of four rollouts by criterion: 1 met, 0 not, null unknown. */
 const verdicts = (by: Record<string, readonly (0 | 1 | null)[]>): Verdict[][] =>
@@ -51,7 +57,9 @@ describe('what a group of rollouts missed', () => {
   })
 
   it('leaves out verdicts that are missing, which are no zeros', () => {
-    expect(missed({}, verdicts({ rare: [1, 0, null, null], half: [null, 0, null, null] }))).toEqual([['rare', 0.5]])
+    expect(missed({}, verdicts({ rare: [1, 0, null, null], half: [null, 0, null, null] }))).toEqual([
+      ['rare', 0.5],
+    ])
   })
 })
 
@@ -63,7 +71,10 @@ const item = (takeaways: never, question = 'q') => ({
 
 describe('lessons of a bank', () => {
   it('come back as the criteria that they were, with what checks them', () => {
-    const kept = { ...criterion('a', -3), verifier: { kind: 'rule' as const, fn: 'contains', params: { any: ['x'] } } }
+    const kept = {
+      ...criterion('a', -3),
+      verifier: { kind: 'rule' as const, fn: 'contains', params: { any: ['x'] } },
+    }
     const takeaways = takeawaysOf([{ criterion: kept, satisfied: 0.2 }]) as never
     expect(lessonsOf({ items: [item(takeaways)] }, { most: 5 })).toEqual([{ ...kept, id: 'lesson-1' }])
   })
@@ -94,10 +105,17 @@ const memoryWith = async (more: Record<string, unknown>, questions: readonly str
   const options = { bank, task: { question: (own: string) => own }, seed: 1, steps: 9, file: null }
   return { bank, memory: new LessonMemory<string>({ ...options, settings: settings(more) }) }
 }
-const textsOf = (lessons: readonly (readonly Criterion[])[]) => lessons.map(own => own.map(({ text }) => text))
+const textsOf = (lessons: readonly (readonly Criterion[])[]) =>
+  lessons.map(own => own.map(({ text }) => text))
 
 describe('a memory of lessons', () => {
-  const trips = ['beach weekend anna', 'beach night anna', 'cave winter hugo', 'farm race olga', 'city picnic sam']
+  const trips = [
+    'beach weekend anna',
+    'beach night anna',
+    'cave winter hugo',
+    'farm race olga',
+    'city picnic sam',
+  ]
 
   it('recalls the question itself, or similar ones', async () => {
     const { memory } = await memoryWith({ retrieval: 'within' }, trips)
@@ -123,7 +141,8 @@ describe('a memory of lessons', () => {
     for (const { item: own } of drawn) expect(own.question).not.toMatch(/beach|weekend|anna/)
     expect(await recall(1)).toEqual(drawn)
     const questions = new Set<string>()
-    for (let step = 1; step <= 6; step++) for (const { item: own } of await recall(step)) questions.add(own.question)
+    for (let step = 1; step <= 6; step++)
+      for (const { item: own } of await recall(step)) questions.add(own.question)
     expect(questions.size).toBeGreaterThan(3)
   })
 
@@ -137,7 +156,10 @@ describe('a memory of lessons', () => {
     const recalled = { retrievals: [], lessons: [[criterion('a', 1), criterion('half', 1)]] }
     const idsWith = async (show: string) => {
       const { memory } = await memoryWith({ show }, [])
-      return memory.scaffold(shown, ['q'], recalled).criteria('q').map(({ id }) => id)
+      return memory
+        .scaffold(shown, ['q'], recalled)
+        .criteria('q')
+        .map(({ id }) => id)
     }
     expect(await idsWith('alone')).toEqual(['a', 'half'])
     // What the rubric says already is not said twice.
@@ -147,7 +169,8 @@ describe('a memory of lessons', () => {
   it('leaves lessons out where a prompt has no room for them', async () => {
     const { memory } = await memoryWith({}, [])
     const recalled = { retrievals: [], lessons: [RUBRIC] }
-    const lengthIn = (room?: number) => memory.scaffold(shown, ['q'], recalled, room).scaffolded('q', RUBRIC).length
+    const lengthIn = (room?: number) =>
+      memory.scaffold(shown, ['q'], recalled, room).scaffolded('q', RUBRIC).length
     expect([lengthIn(), lengthIn(4), lengthIn(1), lengthIn(0)]).toEqual([6, 4, 1, 1])
   })
 

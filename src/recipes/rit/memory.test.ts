@@ -64,7 +64,13 @@ const runOf = (config: RitConfig, hinted?: RitTask<number>['hinted']) => {
     settings.kind === 'none'
       ? null
       : new LessonMemory<number>({
-          ...{ settings, bank: new RubricBank({ embedder: new HashedNgrams() }), seed: 1, steps: 4, file: null },
+          ...{
+            settings,
+            bank: new RubricBank({ embedder: new HashedNgrams() }),
+            seed: 1,
+            steps: 4,
+            file: null,
+          },
           task: { question: own => task.task.question(own) },
         })
   const recipe = rit(config, {
@@ -144,7 +150,10 @@ describe('rit with a memory', () => {
 
   it.each<[string, Record<string, unknown>]>([
     ['scaffold: expected one beside memory', { scaffold: null }],
-    ['memory.show: expected "alone"', { task: { kind: 'arithmetic' }, memory: { kind: 'bank', show: 'beside' } }],
+    [
+      'memory.show: expected "alone"',
+      { task: { kind: 'arithmetic' }, memory: { kind: 'bank', show: 'beside' } },
+    ],
   ])('refuses what nobody would see: %s', (message, more) => {
     expect(() => checkSettings(settings(more))).toThrow(message)
   })

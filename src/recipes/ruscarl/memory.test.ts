@@ -11,9 +11,9 @@ import { RunFolder } from '../../runs/run-folder.ts'
 import type { ResponseItem } from '../../tasks/scored-response.ts'
 import { FakePolicy } from '../../train/fake-policy.fixture.ts'
 import { type LoopSettings, train } from '../../train/index.ts'
-import { decidingHash } from '../common/session.ts'
 import { LessonMemory } from '../common/lessons-memory.ts'
 import type { ScaffoldTask } from '../common/rubric-task.ts'
+import { decidingHash } from '../common/session.ts'
 import { checkSettings } from './check-settings.ts'
 import { ruscarlSchema } from './config.ts'
 import { ruscarl } from './recipe.ts'
@@ -140,7 +140,9 @@ describe('ruscarl with a memory', () => {
   })
 
   it('shows lessons beside the rubric where that is asked for', async () => {
-    const { prompts } = await trained('beside', { memory: { kind: 'bank', retrieval: 'within', show: 'beside' } })
+    const { prompts } = await trained('beside', {
+      memory: { kind: 'bank', retrieval: 'within', show: 'beside' },
+    })
     // A question's own criteria are in its rubric already: nothing is said twice.
     expect(prompts[4][0]).toEqual([0, 100, 101, 102, 103, 104, 105])
   })

@@ -5,8 +5,8 @@ import { mean } from '../../util/statistics.ts'
 import { modelPlace } from '../common/known-models.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { type SftRecipeConfig, sftRecipeSchema } from './config.ts'
-import { checkSft, runSftRecipe } from './run.ts'
 import type { SftRow } from './rows.ts'
+import { checkSft, runSftRecipe } from './run.ts'
 
 const lengthOf = ({ promptTokens, responseTokens }: SftRow) => promptTokens.length + responseTokens.length
 

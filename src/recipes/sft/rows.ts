@@ -62,6 +62,7 @@ export const readSftRows = (
   return {
     train: shuffled.slice(holdOut),
     test: shuffled.slice(0, holdOut),
-    notes: tooLong > 0 ? [`${plural(tooLong, 'row')} left out: longer than ${formatInteger(most)} tokens`] : [],
+    notes:
+      tooLong > 0 ? [`${plural(tooLong, 'row')} left out: longer than ${formatInteger(most)} tokens`] : [],
   }
 }

@@ -34,7 +34,12 @@ beforeAll(() => {
       header,
     ),
   )
-  const long = { messages: [{ role: 'user', content: 'x'.repeat(9000) }, { role: 'assistant', content: 'y' }] }
+  const long = {
+    messages: [
+      { role: 'user', content: 'x'.repeat(9000) },
+      { role: 'assistant', content: 'y' },
+    ],
+  }
   data = join(folder, 'sft.jsonl')
   writeFileSync(data, [...rows, long].map(row => `${JSON.stringify(row)}\n`).join(''))
 })
@@ -49,24 +54,32 @@ const settings = (more: Record<string, unknown> = {}) =>
   })
 
 describe('recipe sft', () => {
-  it('learns what agents wrote, makes it likelier on rows that it never saw, and resumes to the same rows', { timeout: SLOW_MS }, async () => {
+  it('learns what agents wrote, makes it likelier on rows that it never saw, and resumes to the same rows', {
+    timeout: SLOW_MS,
+  }, async () => {
     const dir = join(folder, 'run')
     const { finished } = await runSftRecipe(settings(), { dir, resume: false })
     expect(finished).toBe(true)
     const [before, after] = [readEvals(dir)[0], readEvals(dir).at(-1)!]
     expect(before).toMatchObject({ step: 0, set: 'held-out rows', n: 2 })
     expect(after.scores.likelihood.value).toBeGreaterThan(before.scores.likelihood.value!)
-    expect(readFileSync(join(dir, 'events.jsonl'), 'utf8')).toContain('1 row left out: longer than 8,192 tokens')
+    expect(readFileSync(join(dir, 'events.jsonl'), 'utf8')).toContain(
+      '1 row left out: longer than 8,192 tokens',
+    )
     const cut = join(folder, 'cut')
     let steps = 0
     await runSftRecipe(settings(), { dir: cut, resume: false, events: { shouldStop: () => ++steps >= 2 } })
     await runSftRecipe(settings(), { dir: cut, resume: true })
-    expect(readMetrics(cut).map(row => withoutTimings(row))).toEqual(readMetrics(dir).map(row => withoutTimings(row)))
+    expect(readMetrics(cut).map(row => withoutTimings(row))).toEqual(
+      readMetrics(dir).map(row => withoutTimings(row)),
+    )
   })
 
   it('plans: rows, their tokens, and how many of them are learnt; also before model and data are there', () => {
     const { lines, json } = sftEntry.plan(settings())
-    expect(json).toMatchObject({ rows: { train: 4, test: 2, notes: ['1 row left out: longer than 8,192 tokens'] } })
+    expect(json).toMatchObject({
+      rows: { train: 4, test: 2, notes: ['1 row left out: longer than 8,192 tokens'] },
+    })
     expect(lines.join('\n')).toContain('4 rows to learn from, 2 held out')
     const later = sftEntry.plan(settings({ data: join(folder, 'none.jsonl') }))
     expect(later.lines.join('\n')).toContain('not there yet')
@@ -82,7 +95,12 @@ describe('recipe sft', () => {
 
   it('names the line of a row that cannot be learnt from', () => {
     const bad = join(folder, 'bad.jsonl')
-    writeFileSync(bad, `${readFileSync(data, 'utf8').split('\n')[0]}\n{"messages": [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]}\n`)
-    expect(() => sftEntry.plan(settings({ data: bad }))).toThrow(`${bad}:2: expected a message of the assistant`)
+    writeFileSync(
+      bad,
+      `${readFileSync(data, 'utf8').split('\n')[0]}\n{"messages": [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]}\n`,
+    )
+    expect(() => sftEntry.plan(settings({ data: bad }))).toThrow(
+      `${bad}:2: expected a message of the assistant`,
+    )
   })
 })

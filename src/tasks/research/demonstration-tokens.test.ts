@@ -87,9 +87,15 @@ describe('a demonstration of an agent', () => {
 </tool_call>{% endfor %}<|im_end|>
 {% endif %}{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
 {% endif %}`
-    const own = chatFormat(loadTokenizer(model), new ChatTemplate(template), { eosTokenIds: [257], maxPositions: 32_768 })
+    const own = chatFormat(loadTokenizer(model), new ChatTemplate(template), {
+      eosTokenIds: [257],
+      maxPositions: 32_768,
+    })
     const call = '<tool_call>\n{"name": "search", "arguments": {"query":"why"}}\n</tool_call>'
-    const { learnt, masked } = partsOf(new DemonstrationEncoder(own).encode(demonstrationSchema.parse(row)), own.show)
+    const { learnt, masked } = partsOf(
+      new DemonstrationEncoder(own).encode(demonstrationSchema.parse(row)),
+      own.show,
+    )
     expect(learnt).toContain(call)
     expect(learnt).not.toContain('<call_tool')
     expect(masked).toContain('<tool_response>')
@@ -119,10 +125,16 @@ describe('any other conversation', () => {
     const encode = (own: object, by = format) =>
       new DemonstrationEncoder(by).encode(demonstrationSchema.parse({ messages: own }))
     expect(() => encode(messages.slice(0, 2))).toThrow('expected a message of the assistant')
-    const drops = "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content.split('</think>')[-1] + '<|im_end|>' }}{% endfor %}"
-    const other = chatFormat(loadTokenizer(model), new ChatTemplate(drops), { eosTokenIds: [257], maxPositions: 32_768 })
+    const drops =
+      "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content.split('</think>')[-1] + '<|im_end|>' }}{% endfor %}"
+    const other = chatFormat(loadTokenizer(model), new ChatTemplate(drops), {
+      eosTokenIds: [257],
+      maxPositions: 32_768,
+    })
     const thinking = messages.with(2, { role: 'assistant', content: '<think>hm</think>Yes.' })
-    expect(() => encode(thinking, other)).toThrow('messages[2]: expected the chat template to write it as it stands')
+    expect(() => encode(thinking, other)).toThrow(
+      'messages[2]: expected the chat template to write it as it stands',
+    )
     expect(() => demonstrationSchema.parse({ messages: [{ role: 'robot', content: '' }] })).toThrow()
   })
 })

@@ -48,7 +48,9 @@ const endOfTurn = (format: ChatFormat): { text: string; tokens: number[] } => {
   const tail = format.tokens(rendered.slice(rendered.lastIndexOf(TURN) + TURN.length))
   const stop = tail.findIndex(token => format.stopTokens.includes(token))
   if (stop < 0)
-    throw new DataError('chat template: expected it to end a turn of the assistant with a stop token, got none')
+    throw new DataError(
+      'chat template: expected it to end a turn of the assistant with a stop token, got none',
+    )
   const tokens = tail.slice(0, stop + 1)
   return { text: format.show(tokens), tokens }
 }
@@ -101,10 +103,7 @@ export class DemonstrationEncoder {
     return response.after(agent.prompt(question))
   }
 
-  #agentFor(
-    tools: NonNullable<Demonstration['tools']>,
-    rules: Demonstration['rules'],
-  ): ChatAgentFormat {
+  #agentFor(tools: NonNullable<Demonstration['tools']>, rules: Demonstration['rules']): ChatAgentFormat {
     const key = JSON.stringify([tools, rules])
     const { calls, maxObservationTokens } = this.#options
     const agent =

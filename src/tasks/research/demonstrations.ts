@@ -46,11 +46,15 @@ export const demonstrationOf = (
     ...(agentMessages(question, { tools, rules }) as { role: 'system' | 'user'; content: string }[]),
     ...rounds.flatMap(({ text, observation }) => [
       { role: 'assistant' as const, content: text },
-      ...(observation === null ? [] : [{
+      ...(observation === null
+        ? []
+        : [
+            {
               role: 'tool' as const,
               content: observation.text,
               ...(observation.outcome !== undefined && { outcome: observation.outcome }),
-            }]),
+            },
+          ]),
     ]),
   ],
 })

@@ -10,6 +10,12 @@ export {
 } from './agent-format.ts'
 export { CallFault, readCall, type WrittenCall, writeCall } from './calls.ts'
 export { answerText, ownRubrics, type Part, partsOf } from './contents.ts'
+export {
+  DemonstrationEncoder,
+  type DemonstrationOptions,
+  type DemonstrationTokens,
+} from './demonstration-tokens.ts'
+export { type Demonstration, demonstrationOf, demonstrationSchema } from './demonstrations.ts'
 export { type Element, elementsOf, observationsByTag, type TextSpan } from './elements.ts'
 export {
   mostTurns,
@@ -22,12 +28,6 @@ export {
 export { clip, safeText, showResult, writeObservation } from './observation.ts'
 export { type CallOutcome, type Observation, reachedTool } from './outcome.ts'
 export { type Problem, type ProblemKind, problemText } from './problems.ts'
-export {
-  DemonstrationEncoder,
-  type DemonstrationOptions,
-  type DemonstrationTokens,
-} from './demonstration-tokens.ts'
-export { type Demonstration, demonstrationOf, demonstrationSchema } from './demonstrations.ts'
 export {
   type AgentPromptOptions,
   agentInstructions,

@@ -54,13 +54,16 @@ export interface Recording {
 }
 
 /** Names an attempt: what is done is not done again. */
-export const attemptKey = ({ id, attempt }: Pick<RecordingRow, 'id' | 'attempt'>): string => `${attempt}/${id}`
+export const attemptKey = ({ id, attempt }: Pick<RecordingRow, 'id' | 'attempt'>): string =>
+  `${attempt}/${id}`
 
 const readHeader = (value: unknown, place: string): RecordingHeader => {
   if ((value as { gradus?: unknown } | null)?.gradus === 'trajectories')
     return parseWith(headerSchema, value, place, DataError)
   const got =
-    value !== null && typeof value === 'object' && !Array.isArray(value) ? describeKeys(value) : describeValue(value)
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? describeKeys(value)
+      : describeValue(value)
   throw new DataError(
     `${place}: expected the first line of recorded trajectories, {"gradus":"trajectories",...}, got ${got}`,
     { hint: 'name a file that `gradus trajectories record` wrote' },
@@ -75,9 +78,10 @@ const readHeader = (value: unknown, place: string): RecordingHeader => {
 export const readRecording = (path: string, { torn = false }: { torn?: boolean } = {}): Recording => {
   const all = someJsonlLines(path, 'trajectory')
   const [first, ...lines] = torn && !endsWhole(path) ? all.slice(0, -1) : all
-  if (first === undefined) throw new DataError(`${path}:1: expected a whole first line, got one that was cut off`, {
-    hint: 'remove the file, or name another',
-  })
+  if (first === undefined)
+    throw new DataError(`${path}:1: expected a whole first line, got one that was cut off`, {
+      hint: 'remove the file, or name another',
+    })
   const header = readHeader(
     parseRow(first.text, first.place, row => row),
     first.place,

@@ -34,7 +34,8 @@ export const call = (query: string, tool = 'search'): string =>
   `<call_tool name="${tool}">${query}</call_tool>`
 
 /** Ids of the passages that were shown. */
-export const idsIn = (said: string): string[] => [...said.matchAll(/<snippet id="([^"]+)"/g)].map(([, id]) => id)
+export const idsIn = (said: string): string[] =>
+  [...said.matchAll(/<snippet id="([^"]+)"/g)].map(([, id]) => id)
 
 /** Plans and searches for the question, then answers with a citation of the first passage. */
 export const goodTeacher: TeacherScript = ({ turn, question, said }) =>

@@ -36,7 +36,9 @@ export const turnOf = (text: string): string => {
   return action === undefined ? text : text.slice(0, action.end)
 }
 
-const observed = (reply: Exclude<SessionReply, { kind: 'over' }>): NonNullable<RecordedRound['observation']> => ({
+const observed = (
+  reply: Exclude<SessionReply, { kind: 'over' }>,
+): NonNullable<RecordedRound['observation']> => ({
   text: reply.text,
   isError: reply.kind === 'notice' || reply.outcome !== 'output',
   ...(reply.kind === 'tool' && { outcome: reply.outcome }),
@@ -50,13 +52,14 @@ const added = (a: ChatUsage, b: ChatUsage): ChatUsage => ({
   cachedTokens: sum(a.cachedTokens, b.cachedTokens),
 })
 
-/** The conversation that a teacher is asked to go on with: its instructions are those of its first turn, or of a later one. */
+/** The conversation that a teacher is asked to go on with: its instructions are those of its first turn until it has made a call. */
 const conversation = (
   question: string,
   said: readonly ChatMessage[],
+  calls: number,
   { box, rules = DEFAULT_RULES }: TeacherOptions,
 ): ChatMessage[] => {
-  const part = said.length === 0 ? 'first-turn' : 'later-turn'
+  const part = calls === 0 ? 'first-turn' : 'later-turn'
   return [
     { role: 'system', content: agentInstructions({ tools: box.tools, rules, part }) },
     { role: 'user', content: question },
@@ -83,7 +86,7 @@ export const askTeacher = async (
   const result = (ended: TeacherAttempt['ended']) => ({ rounds, ended, counts: session.counts, usage })
   try {
     while (true) {
-      const messages = conversation(question, said, options)
+      const messages = conversation(question, said, session.counts.calls, options)
       const answer = await model.complete({ messages, temperature, topP, maxTokens, seed, signal })
       usage = added(usage, answer.usage)
       const text = turnOf(answer.text)
