@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { readEvals, readMetrics, withoutTimings } from '../../runs/readers.ts'
-import { demonstrationOf, turnRulesSchema } from '../../tasks/research/index.ts'
 import { sftRecipeSchema } from './config.ts'
 import { sftEntry } from './entry.ts'
 import { runSftRecipe } from './run.ts'
@@ -17,23 +16,16 @@ let data: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'gradus-sft-'))
   model = writeTinyChat(join(folder, 'model'), 8192)
-  const tools = [{ name: 'search', description: 'Finds.', parameters: { type: 'object', properties: {} } }]
-  const header = { tools, rules: turnRulesSchema.parse({}) }
-  const rows = Array.from({ length: 6 }, (_, i) =>
-    demonstrationOf(
-      {
-        ...{ id: `q${i}`, attempt: 1, question: `Question ${i}?` },
-        rounds: [
-          {
-            text: '<think>a</think><structured_plan><rubric>r</rubric></structured_plan><call_tool name="search">q</call_tool>',
-            observation: { text: 'It says so.', isError: false },
-          },
-          { text: '<state_evaluation>s</state_evaluation><answer>yes</answer>', observation: null },
-        ],
-      },
-      header,
-    ),
-  )
+  // Rows of agents have long prompts: their tokens are tested where they are made.
+  const rows = Array.from({ length: 6 }, (_, i) => ({
+    id: `q${i}`,
+    messages: [
+      { role: 'user', content: `Question ${i}?` },
+      { role: 'assistant', content: '<call_tool name="search">q</call_tool>' },
+      { role: 'tool', content: 'It says so.' },
+      { role: 'assistant', content: '<answer>yes</answer>' },
+    ],
+  }))
   const long = {
     messages: [
       { role: 'user', content: 'x'.repeat(9000) },
