@@ -99,6 +99,41 @@ describe('gradus trajectories record', () => {
     expect(rounds[1].observation).toMatchObject({ isError: true })
   })
 
+  it('tells the teacher of a tool that is down; attempts with two such errors in a row are not learnt from', async () => {
+    const results = { results: 'hits', fields: { id: 'id', text: 'text' } }
+    const down = sandbox.write('down.yaml', [
+      {
+        kind: 'http',
+        name: 'search',
+        url: 'http://127.0.0.1:9/',
+        params: { q: '{query}' },
+        retries: 0,
+        ...results,
+      },
+    ])
+    server.script = ({ turn, question }) =>
+      turn < 2 ? `${turn === 0 ? PLAN : STATE}${call(question)}` : `${STATE}${REVIEW}<answer>it</answer>`
+    const args = [
+      'trajectories',
+      'record',
+      questions,
+      '--tools',
+      down,
+      '--teacher',
+      server.url,
+      '--model',
+      'm',
+    ]
+    const { code, out } = await cli([...args, '--out', sandbox.path('down.jsonl'), '--json'])
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ answered: 3, tools: { calls: 6, failures: 6 } })
+    expect(rowsOf('down.jsonl')[0].rounds[0].observation).toMatchObject({ isError: true, outcome: 'failed' })
+    const select = ['trajectories', 'select', sandbox.path('down.jsonl'), '--out', sandbox.path('d.jsonl')]
+    const none = await cli([...select, '--json'])
+    expect(JSON.parse(none.out)).toMatchObject({ accepted: 0, reasons: { 'tool-errors': 3 } })
+    expect((await cli([...select, '--max-errors', '2'])).code).toBe(0)
+  })
+
   it('goes on with what is missing, after a teacher that failed and after a kill in the middle of a line', async () => {
     server.script = turn => (turn.question.includes('key') ? 500 : goodTeacher(turn))
     const first = await record('again.jsonl', ['--retries', '0'])
