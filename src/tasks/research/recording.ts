@@ -44,7 +44,7 @@ const rowSchema = z.looseObject({
         .nullable(),
     }),
   ),
-  usage: z.looseObject({ promptTokens: tokens, completionTokens: tokens }).optional(),
+  usage: z.object({ promptTokens: tokens, completionTokens: tokens, cachedTokens: tokens }).optional(),
 })
 export type RecordingRow = z.output<typeof rowSchema>
 
