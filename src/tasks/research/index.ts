@@ -47,14 +47,6 @@ export {
   turnRulesSchema,
 } from './protocol.ts'
 export {
-  attemptKey,
-  type Recording,
-  RecordingFile,
-  type RecordingHeader,
-  type RecordingRow,
-  readRecording,
-} from './recording.ts'
-export {
   demonstrationPieces,
   normalizeTrajectory,
   REJECTIONS,
@@ -66,6 +58,14 @@ export {
   type Selection,
   selectTrajectories,
 } from './rejection.ts'
+export {
+  attemptKey,
+  type Recording,
+  RecordingFile,
+  type RecordingHeader,
+  type RecordingRow,
+  readRecording,
+} from './recording.ts'
 export {
   ResearchSession,
   type SessionCounts,
