@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { CALL_OUTCOMES } from './outcome.ts'
 import { agentMessages } from './prompt.ts'
 import { turnRulesSchema } from './protocol.ts'
-import type { RecordingHeader, RecordingRow } from './recording.ts'
+import type { RecordingHeader, RecordingRow } from './trajectory-file.ts'
 
 const messageSchema = z.strictObject({
   /** `tool`: what a tool said, or a reminder of a rule; nothing of it is learnt. */

@@ -59,14 +59,6 @@ export {
   selectTrajectories,
 } from './rejection.ts'
 export {
-  attemptKey,
-  type Recording,
-  RecordingFile,
-  type RecordingHeader,
-  type RecordingRow,
-  readRecording,
-} from './recording.ts'
-export {
   ResearchSession,
   type SessionCounts,
   type SessionOptions,
@@ -98,4 +90,12 @@ export {
   type ToolBoxOptions,
   type ToolCounts,
 } from './tool-box.ts'
+export {
+  attemptKey,
+  type Recording,
+  RecordingFile,
+  type RecordingHeader,
+  type RecordingRow,
+  readRecording,
+} from './trajectory-file.ts'
 export { type VerifiedStages, verifyStagesRow } from './verify.ts'
