@@ -27,6 +27,16 @@ export const namedShares = (
   return [...before, [name, share(value)]]
 }
 
+/** `NAME=TEXT`, added to those before it. */
+export const namedText = (
+  text: string,
+  before: readonly (readonly [name: string, text: string])[] = [],
+): (readonly [name: string, text: string])[] => {
+  const [, name, value] = /^([^=]+)=(.+)$/.exec(text) ?? []
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('Expected OLD=NEW.')
+  return [...before, [name, value]]
+}
+
 export const count = (text: string): number =>
   numberThat(text, n => Number.isInteger(n) && n > 0, 'a whole number above 0')
 

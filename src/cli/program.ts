@@ -17,6 +17,7 @@ import { addInitCommand } from './serve/init.ts'
 import { addTrainCommand, recipeHelp } from './train/command.ts'
 import { addEvalCommand } from './train/eval-command.ts'
 import { addSampleCommand } from './train/sample-command.ts'
+import { addTrajectoriesCommand } from './trajectories/command.ts'
 import { addVerifyCommand } from './verify/command.ts'
 
 const ROOT_HELP = `
@@ -39,6 +40,7 @@ const COMMANDS = [
   addJudgeCommand,
   addRubricCommand,
   addSearchCommand,
+  addTrajectoriesCommand,
   addServeCommand,
   addInitCommand,
   addReportCommand,

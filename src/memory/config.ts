@@ -35,7 +35,7 @@ export const embedderSchema = z.discriminatedUnion('kind', [hashedSchema, endpoi
 export type EmbedderSettings = z.output<typeof embedderSchema>
 export type CheckpointEmbedderSettings = z.output<typeof checkpointSchema>
 
-const bankSchema = z.strictObject({
+export const bankSchema = z.strictObject({
   kind: z.literal('bank'),
   /** A bank file to start from: of another run in training, of the model's own at inference. */
   file: z.string().min(1).optional(),

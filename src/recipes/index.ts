@@ -12,6 +12,7 @@ import { rlcerEntry } from './rlcer/entry.ts'
 import { rubricAsRewardEntry } from './rubric-as-reward/entry.ts'
 import { rubricemEntry } from './rubricem/entry.ts'
 import { ruscarlEntry } from './ruscarl/entry.ts'
+import { sftEntry } from './sft/entry.ts'
 
 export type { RecipeEntry, RunEvents, RunOptions, RunPlan, RunResult } from './common/recipe.ts'
 export { LearnedVerifier, type LearnedVerifierOptions } from './learned-verifier/grader.ts'
@@ -30,6 +31,7 @@ export {
   rubricAsRewardEntry as rubricAsReward,
   rubricemEntry as rubricem,
   ruscarlEntry as ruscarl,
+  sftEntry as sft,
 }
 
 /** Every recipe by name. Each entry checks its configuration by its own schema, so the type of it does not matter here. */
@@ -46,5 +48,6 @@ export const RECIPES: Readonly<Record<string, RecipeEntry>> = Object.fromEntries
     arithmeticColdStart,
     recordsColdStart,
     learnedVerifier,
+    sftEntry,
   ].map(entry => [entry.name, entry as unknown as RecipeEntry]),
 )

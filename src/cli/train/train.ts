@@ -10,7 +10,7 @@ import { checkRunFolder } from '../../runs/run-folder.ts'
 import { greedyName, headlineScores, scoreValue, scoreWords } from '../../runs/scores.ts'
 import { UsageError } from '../../util/errors.ts'
 import { percent } from '../../util/format.ts'
-import { EXIT, type Io, printJson } from '../io.ts'
+import { EXIT, type Io, printJson, shellQuote } from '../io.ts'
 import { resolveSettings, type Settings, type SettingsRequest } from './settings.ts'
 import { formatSummary, summarise, summaryJson } from './summary.ts'
 
@@ -122,9 +122,6 @@ const runFolder = ({ config, name }: Settings, { out, resume, resumeOrStart }: T
     })
   return nth(n - 1)
 }
-
-const shellQuote = (text: string): string =>
-  /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 
 /** The command line that goes on with this run. */
 const resumeCommand = (target: string, { preset, set = [] }: TrainOptions, dir: string): string =>

@@ -13,6 +13,7 @@ import {
   checklistText,
   checklistTokenizer,
   hintsOf,
+  isHint,
   isList,
   type PackingWorld,
   THOUGHT_VOCABULARY,
@@ -129,6 +130,10 @@ export class PackingTask implements ScoreTask<Trip> {
 
   show(tokens: ArrayLike<number>): string {
     return checklistText(tokens)
+  }
+
+  shows(criterion: Criterion): boolean {
+    return isHint(criterion)
   }
 
   async grade(items: readonly ResponseItem<Trip>[]): Promise<ScoredResponse[]> {

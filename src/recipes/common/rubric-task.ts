@@ -12,6 +12,10 @@ export interface ScaffoldTask<Problem> extends ScoreTask<Problem> {
   /** The prompt with these criteria shown; the plain prompt when there are none. */
   scaffolded(problem: Problem, shown: readonly Criterion[]): TokenIds
   show(tokens: ArrayLike<number>): string
+  /** The text that a memory finds a problem again by; its name where absent. */
+  question?(problem: Problem): string
+  /** Whether a prompt can show a criterion that is not of the problem's own rubric; absent: any. */
+  shows?(criterion: Criterion): boolean
   /** Whether a response speaks of the scaffold instead of following it; absent where it cannot. */
   leaks?(tokens: Int32Array): boolean
 }

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../model/checkpoint.ts'
-import { isAdapterFolder } from '../../model/lora-files.ts'
+import { adapterBase, isAdapterFolder } from '../../model/lora-files.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
 import { checkWeights } from '../../model/weights.ts'
 import { latestCheckpoint } from '../../runs/readers.ts'
@@ -123,3 +123,7 @@ const assertWords = (
   if (fits) return
   throw new CheckpointError(`${folder}: expected a model of ${task}'s ${vocabulary.length} tokens`, { hint })
 }
+
+/** Places of the context of a model in a folder, of an adapter those of its base. @throws CheckpointError */
+export const positionsOf = (folder: string): number =>
+  loadConfig(isAdapterFolder(folder) ? adapterBase(folder) : folder).maxPositions

@@ -104,6 +104,8 @@ export const arithmeticRit = ({
         readThinking(problem, response.thinking).steps.map(step => !step.jump && isRight(step)),
       ),
     scriptedJudges: true,
+    hinted: 'thinking',
+    shows: ({ text }) => ARITHMETIC_GRAMMAR.read(text) !== null,
     show: decodeText,
     notes: [],
     close: async () => {},

@@ -8,6 +8,7 @@ import { ConfigError } from '../../util/errors.ts'
 import { checkChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { withCriticLoss } from '../common/critic.ts'
 import { checkFleet } from '../common/judging.ts'
+import { checkLessonMemory, checkMemoryFile } from '../common/lessons-config.ts'
 import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { groupRatios } from '../common/scaffold-schedule.ts'
@@ -27,6 +28,7 @@ const refuse = (key: string, expected: string, hint: string): never => {
  */
 export const check = (config: RitConfig, purpose: Purpose): string | null => {
   checkSettings(config)
+  checkMemoryFile(config.memory, purpose)
   checkRubricSource(config, knownOf(config))
   const { file } = config.rubric
   if (file !== null && !comesLater(file, purpose)) checkFileRubrics(file, config, knownOf(config))
@@ -74,7 +76,7 @@ const OWN = {
   questions: ['questions'],
 } as const
 
-const checkTask = ({ task, seed, coldStart, scaffold, judge }: RitConfig): void => {
+const checkTask = ({ task, seed, coldStart, scaffold, judge, memory }: RitConfig): void => {
   const usual = ritSchema.parse({}).task
   for (const [kind, keys] of Object.entries(OWN))
     for (const key of keys)
@@ -91,11 +93,17 @@ const checkTask = ({ task, seed, coldStart, scaffold, judge }: RitConfig): void 
     refuse('seed', 'another one: this names held-out problems', 'choose another training seed')
   if (coldStart !== null)
     refuse('coldStart', `nothing with task "${task.kind}"`, 'it teaches packing; start from model.folder')
-  if (scaffold !== null)
+  if (memory.kind !== 'none' && memory.show === 'beside')
+    refuse(
+      'memory.show',
+      `"alone" with task "${task.kind}", whose answers have no rubric to show`,
+      'leave it out',
+    )
+  if (scaffold !== null && memory.kind === 'none')
     refuse(
       'scaffold',
       `nothing with task "${task.kind}", whose answers have no rubric to show`,
-      'leave it out',
+      'leave it out, or set memory',
     )
 }
 
@@ -150,7 +158,8 @@ const checkCredit = ({ critic, normalise, loss, advantage, rollout: { samples } 
     )
 }
 
-const checkScaffold = ({ scaffold, rollout, ratio }: RitConfig): void => {
+const checkScaffold = ({ scaffold, rollout, ratio, memory }: RitConfig): void => {
+  checkLessonMemory(memory, { scaffold, samples: rollout.samples })
   if (scaffold !== null) groupRatios(scaffold.group, rollout.samples)
   else if (ratio !== 'plain')
     refuse(

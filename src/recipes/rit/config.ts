@@ -11,6 +11,7 @@ import { operationsSchema } from '../arithmetic-cold-start/config.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
 import { criticSchema } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
+import { lessonMemorySchema } from '../common/lessons-config.ts'
 import { scaffoldShape } from '../common/scaffold-schedule.ts'
 
 const share = z.number().min(0).max(1)
@@ -103,8 +104,10 @@ export const ritSchema = z.strictObject({
   normalise: z.enum(['reward', 'part']).default('reward'),
   /** PPO with a value head in place of comparing a group; null: GRPO. */
   critic: criticSchema.nullable().default(null),
-  /** Part of the response's rubric in the prompt while exploring, as RuscaRL does (packing); null: none. */
+  /** Part of the response's rubric in the prompt while exploring, as RuscaRL does (packing), or of lessons; null: none. */
   scaffold: scaffoldSchema.nullable().default(null),
+  /** Lessons of earlier attempts as hints, by the schedule of `scaffold`: in place of the rubric or beside it (packing). */
+  memory: lessonMemorySchema,
   /** What the ratio of a scaffolded rollout compares (spec 4.3). */
   ratio: z.enum(['plain', 'true-is', 'sampled']).default('plain'),
   loss: lossSettingSchema.prefault({ preset: 'verl:grpo', kl: { kind: 'none', coef: 0 } }),

@@ -2,6 +2,7 @@
 
 import {
   assertThought,
+  isHint,
   ORACLE_IDS,
   PackingThinkingTask,
   PackingWorld,
@@ -36,6 +37,7 @@ export const packingRit = ({ task: { world: seed } }: Pick<RitConfig, 'task'>): 
     stepVerdicts: async items =>
       items.map(({ problem, response }) => statementVerdicts(world, problem, response.thinking)),
     scriptedJudges: true,
+    shows: isHint,
     show: thoughtfulText,
     notes: [],
     close: async () => {},

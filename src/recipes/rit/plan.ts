@@ -3,6 +3,7 @@
 import { estimateJudging } from '../../chat/index.ts'
 import { questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
+import { memoryLine } from '../common/lessons-config.ts'
 import { comesLater } from '../common/phase.ts'
 import { planTraining } from '../common/plan.ts'
 import { planTime, timeLine } from '../common/plan-time.ts'
@@ -102,6 +103,7 @@ export const planRit = (config: RitConfig): RunPlan => {
             `scaffold     ${scaffold.group.kind} in the group, ${scaffold.decay.kind} over the steps, ratio ${config.ratio}`,
           ]
         : []),
+      ...memoryLine(config.memory),
       ...judging.lines,
       `optimiser    ${critic === null ? 'GRPO' : 'PPO with a critic'}, AdamW, ${updates === 1 ? '1 update' : `${updates} updates`} a step, ${learning}`,
       `evaluation   ${formatInteger(Math.min(evaluation.problems, test))} problems x ${evaluation.samples} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, test))} x ${evaluation.samplesBetween} every ${evaluation.every} steps between` : ''}`,

@@ -73,6 +73,7 @@ export const questionsRit = (config: RitConfig, folder: string, model?: ChatMode
     answerRubric: ({ rubric = NOTHING }) => rubric,
     bank: [],
     scriptedJudges: false,
+    hinted: 'both',
     show: tokens => format.show(tokens),
     // Each response goes to the judge as soon as it is finished.
     gradeBatch: 1,

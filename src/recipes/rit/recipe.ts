@@ -11,7 +11,7 @@
  * - The KL coefficient, epsilon and temperature are not in the paper: none, 0.2 and 1 (spec 3.4).
  * - A criterion may be a flaw (points below zero): it is satisfied by its absence.
  * - An open answer's score is the signed one of its rubric, not below 0, where the paper counts criteria alike.
- * - `fusion.adaptive`, `normalise: part`, `scaffold`, `control` and the rubric ladder below `refined` are ours.
+ * - `fusion.adaptive`, `normalise: part`, `scaffold`, `memory`, `control` and the rubric ladder below `refined` are ours.
  */
 
 import type { Policy } from '../../policy/policy.ts'
@@ -19,9 +19,10 @@ import { AdaptiveWeight } from '../../rl/adaptive-weight.ts'
 import { type Credited, creditRollouts, datumsOf, type Graded, type Groups } from '../../rl/rollout.ts'
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import type { GradeItem } from '../../train/grading.ts'
-import { type HeldOut, learntFrom, type Recipe } from '../../train/recipe.ts'
+import { type HeldOut, learntFrom, type Recipe, type RecipeState } from '../../train/recipe.ts'
 import { GradusError } from '../../util/errors.ts'
 import { creditWithCritic, valueErrorOf, withCriticLoss } from '../common/critic.ts'
+import type { Attempts, LessonMemory, Recalled } from '../common/lessons-memory.ts'
 import type { ProblemStream } from '../common/problem-order.ts'
 import { scaffoldedPrompts } from '../common/scaffold.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
@@ -37,13 +38,23 @@ export interface RitParts<Problem> {
   kit: RitTask<Problem>
   /** The thinking rubric of a problem. */
   rubricOf(problem: Problem): Rubric
+  /** Lessons of earlier attempts; null where there is no memory. */
+  memory?: LessonMemory<Problem> | null
+  /** Most tokens of a prompt with lessons; absent: they always fit. */
+  room?: number
   evaluate: Recipe<unknown>['evaluate']
+}
+
+/** A step's rollouts, and what was recalled for them. */
+export interface RitRolled<Problem> {
+  groups: Graded<Problem, RitGrade>[][]
+  recalled: Recalled | null
 }
 
 export const rit = <Problem>(
   config: RitConfig,
-  { policy, problem, kit, rubricOf, evaluate }: RitParts<Problem>,
-): Recipe<Graded<Problem, RitGrade>[][]> => {
+  { policy, problem, kit, rubricOf, evaluate, memory = null, room }: RitParts<Problem>,
+): Recipe<RitRolled<Problem>> => {
   const { rollout, ratio, critic, fusion, reward } = config
   const weight = fusion.adaptive && new AdaptiveWeight(fusion.alpha, fusion.adaptive)
 
@@ -59,14 +70,15 @@ export const rit = <Problem>(
       })),
     )
 
-  /** Part of the answers' rubric in the prompt, as RuscaRL shows it. */
-  const scaffolded = (step: number, problems: readonly Problem[]) => {
+  /** Part of the answers' rubric in the prompt, as RuscaRL shows it, or of lessons. */
+  const scaffolded = (step: number, problems: readonly Problem[], recalled: Recalled | null) => {
     const { scaffold } = config
-    const shown = {
+    const whole = {
       criteria: (own: Problem) => kit.answerRubric(own).criteria,
       plain: (own: Problem) => kit.task.prompt(own),
       scaffolded: (own: Problem, hints: readonly Criterion[]) => kit.task.prompt(own, hints),
     }
+    const shown = memory && recalled ? memory.scaffold(whole, problems, recalled, room) : whole
     return scaffold && scaffoldedPrompts({ ...config, scaffold }, shown, problems, { label: 'rit', step })
   }
 
@@ -79,15 +91,35 @@ export const rit = <Problem>(
     return { credited, zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length) }
   }
 
+  /** Verdicts on what a hint may be. */
+  const attemptsOf = (group: readonly Graded<Problem, RitGrade>[]): Attempts<Problem> => {
+    const [{ problem: own }] = group
+    const { hinted = 'answers' } = kit
+    const answers = {
+      criteria: kit.answerRubric(own).criteria,
+      verdicts_G: group.map(({ grade: { answer } }) => answer.verdicts),
+    }
+    const thinking = {
+      criteria: rubricOf(own).criteria,
+      verdicts_G: group.map(({ grade: { verdicts } }) => verdicts),
+    }
+    return {
+      problem: own,
+      judged: [...(hinted === 'thinking' ? [] : [answers]), ...(hinted === 'answers' ? [] : [thinking])],
+    }
+  }
+
   return {
-    rollOut(step, io) {
+    async rollOut(step, io) {
       const problems = Array.from({ length: rollout.prompts }, (_, i) =>
         problem((step - 1) * rollout.prompts + i),
       )
-      return io.rollOut({
+      // Before anything is awaited: the step before may be learnt from meanwhile.
+      const recalled = memory ? await memory.recall(step, problems) : null
+      const groups = await io.rollOut({
         problems,
         prompt: own => kit.task.prompt(own),
-        sampledFrom: scaffolded(step, problems),
+        sampledFrom: scaffolded(step, problems, recalled),
         ratio,
         samples: rollout.samples,
         sampling: samplingOf(config, kit.task.stopTokens),
@@ -95,9 +127,10 @@ export const rit = <Problem>(
         gradeBatch: kit.gradeBatch,
         last: true,
       })
+      return { groups, recalled }
     },
 
-    async learn(step, rolled) {
+    async learn(step, { groups: rolled, recalled }) {
       const alpha = weight?.alpha ?? fusion.alpha
       const shown =
         config.control === 'shuffled'
@@ -107,6 +140,7 @@ export const rit = <Problem>(
       assertJudged(groups)
       weight?.observe(rewardPairs(groups))
       const { credited, zeroVarianceGroups } = await credit(groups, alpha)
+      const remembered = memory && recalled && (await memory.learn(step, recalled, rolled.map(attemptsOf)))
       // A critic learns from every rollout, also from those that say nothing to the policy.
       const dropZero = config.dropZero && critic === null
       const loss = withCriticLoss(config.loss, critic)
@@ -114,6 +148,7 @@ export const rit = <Problem>(
         phases: [phaseOf({ ...config, loss }, datumsOf(credited, { dropZero, ratio }))],
         metrics: {
           ...ritFigures(kit, rubricOf, groups),
+          ...remembered,
           alpha,
           zeroVarianceGroups,
           ...(critic && { valueError: valueErrorOf(credited) }),
@@ -127,7 +162,26 @@ export const rit = <Problem>(
 
     evaluate,
 
-    ...(weight && { state: { save: () => weight.save(), load: (value: unknown) => weight.load(value) } }),
+    ...stateOf(weight, memory),
+  }
+}
+
+/** A weight alone is kept as it was before there was a memory. */
+const stateOf = (
+  weight: AdaptiveWeight | null,
+  memory: LessonMemory<never> | null,
+): { state?: RecipeState } => {
+  if (memory === null)
+    return weight === null ? {} : { state: { save: () => weight.save(), load: value => weight.load(value) } }
+  return {
+    state: {
+      save: () => ({ ...(weight && { weight: weight.save() }), memory: memory.save() }),
+      load: value => {
+        const saved = value as { weight?: unknown; memory: unknown }
+        weight?.load(saved.weight)
+        memory.load(saved.memory)
+      },
+    },
   }
 }
 

@@ -9,10 +9,13 @@ import type { StepsResult } from '../../train/steps.ts'
 import { runChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { criticLoop, withCriticLoss } from '../common/critic.ts'
 import { judgeIdentity } from '../common/judge-identity.ts'
+import { memoryForHash } from '../common/lessons-config.ts'
+import { LESSONS_FILE, openLessonMemory } from '../common/lessons-memory.ts'
 import { type PhaseOptions, runPhase } from '../common/phase.ts'
 import { shuffledPasses } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, type Session, withRun } from '../common/session.ts'
+import { positionsOf } from '../common/starting-model.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
 import { check } from './check.ts'
 import type { RitConfig } from './config.ts'
@@ -26,7 +29,7 @@ const COLD_START = 'cold-start'
 
 /** What must stay the same between stop and resume: of a judge who it is, not where it runs. */
 const runHash = (config: RitConfig): string =>
-  decidingHash({ ...config, judge: config.judge && judgeIdentity(config.judge) })
+  decidingHash({ ...memoryForHash(config), judge: config.judge && judgeIdentity(config.judge) })
 
 /**
  * Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report.
@@ -77,6 +80,15 @@ const learnTask = async <Problem>(
   const { critic, seed, model } = config
   const lora = model.lora ?? undefined
   const policy = await use(openPolicy(config.policy, { folder, lora, seed, valueHead: critic !== null }))
+  const { shows } = kit
+  const memory = await openLessonMemory({
+    memory: config.memory,
+    task: { question: (problem: Problem) => kit.task.question(problem), ...(shows && { shows }) },
+    seed,
+    steps: config.steps,
+    path: join(run.dir, LESSONS_FILE),
+    use,
+  })
   const recipe = async () => {
     const known = existsSync(join(run.dir, RUBRIC_FILE))
     const rubrics = await thinkingRubrics(config, kit, policy, run.dir)
@@ -91,6 +103,8 @@ const learnTask = async <Problem>(
       problem: shuffledPasses(kit.train, `${kit.orderLabel}/${seed}`),
       kit,
       rubricOf,
+      memory,
+      ...(memory && { room: positionsOf(folder) - config.rollout.maxTokens }),
       evaluate: evaluation(config, { policy, kit, rubricOf, earlier }),
     })
   }

@@ -33,6 +33,10 @@ export interface RitTask<Problem> {
   stepVerdicts?(items: readonly ThoughtItem<Problem>[]): Promise<(boolean | null)[][]>
   /** Whether verdicts on answers are exact, so that scripted judges can be made of them; a language model's are not. */
   scriptedJudges: boolean
+  /** Which criteria its prompts can show as hints: lessons are made of these. Default `answers`. */
+  hinted?: 'answers' | 'thinking' | 'both'
+  /** Whether a prompt can show a hint that is not of the problem's own rubric; absent: any. */
+  shows?(criterion: Criterion): boolean
   /** Tokens as a person reads them. */
   show(tokens: ArrayLike<number>): string
   /** Finished samples that go to the graders together. */

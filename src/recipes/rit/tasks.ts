@@ -71,7 +71,9 @@ export const taskFigures = (config: RitConfig): TaskFigures =>
   withMiniature(config, ({ task, train, test, answerRubric }): TaskFigures => {
     const measured = test.slice(0, MEASURED)
     const lengths = measured.map(problem => {
-      const hints = config.scaffold === null ? [] : answerRubric(problem).criteria
+      const { scaffold, memory } = config
+      const showsRubric = scaffold !== null && (memory.kind === 'none' || memory.show === 'beside')
+      const hints = showsRubric ? answerRubric(problem).criteria : []
       return task.prompt(problem, hints).length
     })
     return {

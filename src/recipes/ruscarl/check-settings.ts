@@ -4,6 +4,7 @@ import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { refusedLoss } from '../../policy/open.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { HeldOutJudge, TrainingJudge } from '../common/judge-config.ts'
+import { checkLessonMemory } from '../common/lessons-config.ts'
 import { groupRatios } from '../common/scaffold-schedule.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
 import { type RuscarlConfig, ruscarlSchema } from './config.ts'
@@ -90,6 +91,13 @@ const checkTogether = (config: RuscarlConfig): void => {
   const { exploration, rollout, scaffold, reward, flipRate } = config
   // Before the cold start, not at the first step after it.
   groupRatios(scaffold.group, rollout.samples)
+  checkLessonMemory(config.memory, { scaffold, samples: rollout.samples })
+  if (config.memory.kind !== 'none' && exploration.dynamicSampling !== null)
+    refuse(
+      'exploration.dynamicSampling',
+      'null beside memory: what is drawn again would see lessons by how long grading took',
+      'set one of the two back',
+    )
   if (exploration.dynamicSampling !== null && rollout.samples === 1)
     refuse(
       'exploration.dynamicSampling',

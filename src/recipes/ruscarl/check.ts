@@ -6,6 +6,7 @@ import { readConversations, splitConversations } from '../../tasks/conversation/
 import { assertTripsFit, packingModelConfig } from '../checklist/packing.ts'
 import { checkChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { checkFleet } from '../common/judging.ts'
+import { checkMemoryFile } from '../common/lessons-config.ts'
 import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { assertPackingVocabulary, wholeModel } from '../common/starting-model.ts'
@@ -21,6 +22,7 @@ import { assertJudge, encodedConversations, type JudgeModels } from './conversat
  */
 export const check = (config: RuscarlConfig, purpose: Purpose, judges: JudgeModels = {}) => {
   checkSettings(config)
+  checkMemoryFile(config.memory, purpose)
   const given = givenModel(config, 'checklist-cold-start', purpose)
   if (config.task.kind === 'packing') {
     checkPacking(config, given)

@@ -7,6 +7,7 @@ import { lossSettingSchema, modelSchema, reinforcementShape, rolloutSchema } fro
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { trainingJudgeSchema } from '../common/judge-config.ts'
+import { lessonMemorySchema } from '../common/lessons-config.ts'
 import { scaffoldShape } from '../common/scaffold-schedule.ts'
 import { sftSchema } from '../common/sft.ts'
 
@@ -86,6 +87,8 @@ export const ruscarlSchema = z.strictObject({
   /** Then supervised learning on scaffolded demonstrations, in the run's folder `sft`. */
   sft: sftSchema.nullable().default(null),
   scaffold: scaffoldSchema.prefault({}),
+  /** Lessons of earlier attempts as a scaffold, in place of the rubric or beside it. */
+  memory: lessonMemorySchema,
   /** What the ratio of a scaffolded rollout compares (spec 4.3). */
   ratio: z.enum(['plain', 'true-is', 'sampled']).default('plain'),
   exploration: explorationSchema.prefault({}),

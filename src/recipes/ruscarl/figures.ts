@@ -19,15 +19,17 @@ const hintOf = ({ prompt, sampledFrom }: Rollout): number =>
 
 /**
  * The score over all samples, over those that saw nothing, and over those that saw the whole rubric.
- * @param byRubric whether the rubric's points are what the rewards are made of
+ * @param options.byRubric whether the rubric's points are what the rewards are made of
+ * @param options.showsRubric whether the rubric is all that a scaffold shows
  */
 export const scoreFigures = <Problem>(
   task: ScaffoldTask<Problem>,
   groups: Groups<ScoredRollout<Problem>>,
-  byRubric: boolean,
+  { byRubric, showsRubric }: { byRubric: boolean; showsRubric: boolean },
 ): Omit<MetricsRow, 'step'> => {
   const all = groups.flatMap(group => {
-    const whole = group.some(({ rollout }) => hintOf(rollout) > 0) ? wholeHint(task, group[0]) : null
+    const whole =
+      showsRubric && group.some(({ rollout }) => hintOf(rollout) > 0) ? wholeHint(task, group[0]) : null
     return group.map(item => ({
       ...item,
       hint: hintOf(item.rollout),

@@ -112,6 +112,26 @@ describe('ruscarl on packing, the arms of the paper', () => {
       },
     ],
     [
+      'lessons of earlier attempts',
+      {
+        memory: { kind: 'bank', retrieval: 'both', attempts: { discerning: false } },
+        scaffold: { decay: { kind: 'constant' } },
+      },
+      (metrics, dir) => {
+        expect(metrics.map(({ bankSize }) => bankSize)).toEqual([2, 4, 6])
+        expect(metrics.map(({ scaffoldTokens }) => Number(scaffoldTokens) > 0)).toEqual([false, true, true])
+        // What similar trips missed stands in the prompt, in the words of the world.
+        const [, { prompt }] = readRollouts(dir).filter(({ step }) => step > 1)
+        expect(
+          readRollouts(dir).some(row =>
+            / (include|without|first|few|some|many|spare|lean|once)\b/.test(row.prompt!),
+          ),
+        ).toBe(true)
+        expect(prompt).toMatch(/:$/)
+        expect(readFileSync(join(dir, 'bank.jsonl'), 'utf8')).toContain('"step":3')
+      },
+    ],
+    [
       'ProRL',
       {
         exploration: { dynamicSampling: { rounds: 1 } },

@@ -4,6 +4,7 @@ import type { DataFigures } from '../../tasks/conversation/figures.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { packingModelConfig } from '../checklist/packing.ts'
 import { heldOutJudgePlan, judgeLines, judgePlan } from '../common/judge-plan.ts'
+import { memoryLine } from '../common/lessons-config.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { shorterStart } from '../common/test-problems.ts'
@@ -56,6 +57,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples (${passes.toFixed(1)} passes), at most ${formatInteger(rollout.maxTokens)} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
       ...dynamicLines(config),
       `scaffold     ${scaffold.group.kind} in the group, ${scaffold.decay.kind} over the steps, ratio ${ratio}`,
+      ...memoryLine(config.memory),
       `rubrics      ${noise === 'none' ? 'as they are' : noise}`,
       `optimiser    AdamW, ${config.minibatches * config.epochs} updates a step, ${learning}`,
       ...judgeLines(judge, heldOutJudge),

@@ -10,6 +10,7 @@
  * Departures from the paper, each a setting:
  * - The printed loss averages over sequences, its code over tokens: tokens here (loss `gradus:ruscarl`).
  * - The paper's code divides by the sample standard deviation; ours by the population's unless `advantage.ddof` is 1.
+ * - `memory`: what earlier attempts missed is the scaffold, or a part of it (ours; the bank is RubricEM's).
  * - `ratio`: the two alternatives of appendix C.5. `exploration`: the baselines of its Table 13. `noise`, `reward: random`,
  *   `flipRate`, `pipeline`: experiments and speed.
  */
@@ -28,6 +29,7 @@ import type { Io } from '../../train/rollout.ts'
 import { entropiesOf } from '../../train/scores.ts'
 import { GradusError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
+import type { Attempts, LessonMemory, Recalled } from '../common/lessons-memory.ts'
 import type { ProblemStream } from '../common/problem-order.ts'
 import type { ScaffoldTask } from '../common/rubric-task.ts'
 import { scaffoldedPrompts } from '../common/scaffold.ts'
@@ -42,6 +44,10 @@ export interface RuscarlParts<Problem> {
   /** The task with the rubrics of training, spoilt ones in a noise experiment. */
   task: ScaffoldTask<Problem>
   evaluate: Recipe<unknown>['evaluate']
+  /** Lessons of earlier attempts; null where there is no memory. */
+  memory?: LessonMemory<Problem> | null
+  /** Most tokens of a prompt with lessons; absent: they always fit. */
+  room?: number
   /** A second opinion on the rollouts, for the monitors. */
   heldOut?: SecondOpinion<Problem>
   stopTokens?: readonly number[]
@@ -51,23 +57,36 @@ export interface RuscarlParts<Problem> {
   figures?(): MetricGroup
 }
 
+/** A step's rollouts, and what was recalled for them. */
+export interface RuscarlRolled<Problem> {
+  groups: ScoredRollout<Problem>[][]
+  recalled: Recalled | null
+}
+
 export const ruscarl = <Problem>(
   config: RuscarlConfig,
-  { policy, problem, task, heldOut, evaluate, stopTokens, gradeBatch, figures }: RuscarlParts<Problem>,
-): Recipe<ScoredRollout<Problem>[][]> => {
+  parts: RuscarlParts<Problem>,
+): Recipe<RuscarlRolled<Problem>> => {
+  const { policy, problem, task, heldOut, evaluate, stopTokens, gradeBatch, figures, memory = null } = parts
   const { rollout, ratio, seed } = config
 
   const grade = (items: readonly GradeItem<Problem>[]) =>
     task.grade(items.map(({ problem: own, rollout: { tokens, key } }) => ({ problem: own, tokens, key })))
 
-  const shown = {
+  const whole = {
     criteria: (own: Problem) => task.rubric(own).criteria,
     plain: (own: Problem) => task.prompt(own),
     scaffolded: (own: Problem, criteria: readonly Criterion[]) => task.scaffolded(own, criteria),
   }
 
-  const explore = (io: Io, step: number, problems: readonly Problem[], round = 0) =>
-    io.rollOut({
+  const explore = (
+    io: Io,
+    step: number,
+    problems: readonly Problem[],
+    { round = 0, recalled = null }: { round?: number; recalled?: Recalled | null } = {},
+  ) => {
+    const shown = memory && recalled ? memory.scaffold(whole, problems, recalled, parts.room) : whole
+    return io.rollOut({
       problems,
       round,
       prompt: own => task.prompt(own),
@@ -80,6 +99,7 @@ export const ruscarl = <Problem>(
       reward: scoredReward,
       last: round === 0,
     })
+  }
 
   /** Groups whose scores are all equal give way to further problems: dynamic sampling (DAPO, arXiv 2503.14476 section 3.2). */
   const replaceEqualGroups = async (io: Io, step: number, first: ScoredRollout<Problem>[][]) => {
@@ -90,7 +110,7 @@ export const ruscarl = <Problem>(
       if (equal.length === 0) break
       const rng = new Rng(`ruscarl further problems/${seed}/${step}/${round}`)
       const further = equal.map(() => problem(rng.int(FURTHER)))
-      const found = await explore(io, step, further, round)
+      const found = await explore(io, step, further, { round })
       equal.forEach((p, i) => {
         groups[p] = found[i]
       })
@@ -111,24 +131,42 @@ export const ruscarl = <Problem>(
     )
   }
 
+  const attemptsOf = (group: readonly ScoredRollout<Problem>[]): Attempts<Problem> => {
+    const [{ problem: own }] = group
+    return {
+      problem: own,
+      judged: [
+        { criteria: task.rubric(own).criteria, verdicts_G: group.map(({ grade: { verdicts } }) => verdicts) },
+      ],
+    }
+  }
+
   return {
     async rollOut(step, io) {
-      const first = (step - 1) * rollout.prompts
-      const problems = Array.from({ length: rollout.prompts }, (_, i) => problem(first + i))
-      return replaceEqualGroups(io, step, await explore(io, step, problems))
+      const from = (step - 1) * rollout.prompts
+      const problems = Array.from({ length: rollout.prompts }, (_, i) => problem(from + i))
+      // Before anything is awaited: the step before may be learnt from meanwhile.
+      const recalled = memory ? await memory.recall(step, problems) : null
+      const first = await explore(io, step, problems, { recalled })
+      return { groups: await replaceEqualGroups(io, step, first), recalled }
     },
 
-    async learn(step, groups) {
+    async learn(step, { groups, recalled }) {
       assertJudged(groups)
       const { advantages_P_G, zeroVarianceGroups } = advantagesOf(groups, known =>
         grpoAdvantages(known, config.advantage),
       )
       const time = figures?.()
       const credited = await withBonus(creditRollouts(groups, advantages_P_G))
+      const remembered = memory && recalled && (await memory.learn(step, recalled, groups.map(attemptsOf)))
       return {
         phases: [phaseOf(config, datumsOf(credited, config))],
         metrics: {
-          ...scoreFigures(task, groups, config.reward === 'rubric'),
+          ...scoreFigures(task, groups, {
+            byRubric: config.reward === 'rubric',
+            showsRubric: memory === null,
+          }),
+          ...remembered,
           zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
           ...(time && { time }),
         },
@@ -138,6 +176,8 @@ export const ruscarl = <Problem>(
     },
 
     evaluate,
+
+    ...(memory && { state: memory }),
   }
 }
 

@@ -1,6 +1,7 @@
 /** @file What must stay the same between stop and resume. */
 
 import { judgeIdentity } from '../common/judge-identity.ts'
+import { memoryForHash } from '../common/lessons-config.ts'
 import { decidingHash } from '../common/session.ts'
 import type { RuscarlConfig } from './config.ts'
 
@@ -14,5 +15,5 @@ export const runHash = (config: RuscarlConfig): string => {
     ...judgeIdentity(judge),
     ...(judge.heldOut && { heldOut: judgeIdentity(judge.heldOut) }),
   }
-  return decidingHash({ ...config, judge: who })
+  return decidingHash({ ...memoryForHash(config), judge: who })
 }

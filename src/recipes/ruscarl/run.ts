@@ -9,12 +9,14 @@ import type { StepsResult } from '../../train/steps.ts'
 import { packingCriterionNames } from '../checklist/packing.ts'
 import { runChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { evaluation } from '../common/evaluation.ts'
+import { LESSONS_FILE, openLessonMemory } from '../common/lessons-memory.ts'
 import { type PhaseOptions, runPhase } from '../common/phase.ts'
 import { problemStream } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import { type Session, withRun } from '../common/session.ts'
 import { hasDemonstrations, runSft } from '../common/sft.ts'
+import { positionsOf } from '../common/starting-model.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
 import { check } from './check.ts'
 import type { RuscarlConfig } from './config.ts'
@@ -92,11 +94,25 @@ const learnTask = async <Problem>(
   if (start === null) return { step: 0, finished: false }
   const lora = config.model.lora ?? undefined
   const policy = await use(openPolicy(config.policy, { folder: start, lora, seed: config.seed }))
+  const { reward } = task
+  const memory = await openLessonMemory({
+    memory: config.memory,
+    task: {
+      question: (problem: Problem) => reward.question?.(problem) ?? reward.name(problem),
+      ...(reward.shows && { shows: criterion => reward.shows!(criterion) }),
+    },
+    seed: config.seed,
+    steps: config.steps,
+    path: join(run.dir, LESSONS_FILE),
+    use,
+  })
   const { curriculum } = config.exploration
   const recipe = async () =>
     ruscarl(config, {
       ...task,
       policy,
+      memory,
+      ...(memory && { room: positionsOf(start) - config.rollout.maxTokens }),
       problem: await problemStream({ ...config, curriculum }, policy, task, run.dir),
       task: task.reward,
       evaluate: evaluation(config, policy, task),

@@ -58,6 +58,17 @@ export const hintOf = ({ id, points, verifier }: Criterion): Hint | null => {
 export const hintsOf = (criteria: readonly Criterion[]): Hint[] =>
   criteria.flatMap(criterion => hintOf(criterion) ?? [])
 
+/** Whether the world has words for a criterion, whoever wrote it. */
+export const isHint = (criterion: Criterion): boolean => {
+  try {
+    const hints = hintsOf([criterion])
+    return hints.length > 0 && hintTokens(hints).length > 0
+  } catch (error) {
+    if (error instanceof DataError || error instanceof RangeError || error instanceof TypeError) return false
+    throw error
+  }
+}
+
 export const hintTokens = (hints: readonly Hint[]): number[] =>
   hints.flatMap(hint => [wordToken(hint.word), ...hint.items.map(wordToken)])
 

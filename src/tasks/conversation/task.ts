@@ -72,6 +72,14 @@ export class ConversationTask implements ScoreTask<Conversation> {
     return shown.length === 0 || !scaffold ? promptTokens : this.#format.encode(scaffold(messages, shown))
   }
 
+  /** What was said but for instructions: of a single message its text, else with who said it. */
+  question({ messages }: Conversation): string {
+    const said = messages.filter(({ role }) => role !== 'system')
+    return said.length === 1
+      ? said[0].content
+      : said.map(({ role, content }) => `${role}: ${content}`).join('\n\n')
+  }
+
   show(tokens: ArrayLike<number>): string {
     return this.#format.show(tokens)
   }

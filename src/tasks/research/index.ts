@@ -5,10 +5,17 @@ export {
   type ChatAgentFormat,
   type ChatAgentOptions,
   chatAgentFormat,
+  DEFAULT_OBSERVATION_TOKENS,
   toolFormOf,
 } from './agent-format.ts'
 export { CallFault, readCall, type WrittenCall, writeCall } from './calls.ts'
 export { answerText, ownRubrics, type Part, partsOf } from './contents.ts'
+export {
+  DemonstrationEncoder,
+  type DemonstrationOptions,
+  type DemonstrationTokens,
+} from './demonstration-tokens.ts'
+export { type Demonstration, demonstrationOf, demonstrationSchema } from './demonstrations.ts'
 export { type Element, elementsOf, observationsByTag, type TextSpan } from './elements.ts'
 export {
   mostTurns,
@@ -77,6 +84,7 @@ export {
   stageText,
   type Trajectory,
 } from './stages.ts'
+export { askTeacher, type TeacherAttempt, type TeacherOptions, turnOf } from './teacher.ts'
 export {
   observationsByMask,
   parseRollout,
@@ -91,4 +99,12 @@ export {
   type ToolBoxOptions,
   type ToolCounts,
 } from './tool-box.ts'
+export {
+  attemptKey,
+  type Recording,
+  RecordingFile,
+  type RecordingHeader,
+  type RecordingRow,
+  readRecording,
+} from './trajectory-file.ts'
 export { type VerifiedStages, verifyStagesRow } from './verify.ts'

@@ -6,7 +6,15 @@ import type { Snippet } from '../../tools/tool.ts'
  * How a call ended: `output`; `failed`, the tool could not; `timeout`, it was too slow; `unknown-tool`; `bad-arguments`, they do not
  * fit its schema; `unreadable`, the call could not be read.
  */
-export type CallOutcome = 'output' | 'failed' | 'timeout' | 'unknown-tool' | 'bad-arguments' | 'unreadable'
+export const CALL_OUTCOMES = [
+  'output',
+  'failed',
+  'timeout',
+  'unknown-tool',
+  'bad-arguments',
+  'unreadable',
+] as const
+export type CallOutcome = (typeof CALL_OUTCOMES)[number]
 
 /** What is said to a call. */
 export interface Observation {

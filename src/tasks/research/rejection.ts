@@ -4,13 +4,14 @@ import { CallFault, readCall } from './calls.ts'
 import { partsOf } from './contents.ts'
 import { type Element, elementsOf } from './elements.ts'
 import { safeText, writeObservation } from './observation.ts'
+import type { CallOutcome } from './outcome.ts'
 import { isAction } from './problems.ts'
 
 /** A turn of a teacher and what it was told. */
 export interface RecordedRound {
   text: string
   /** Null where nothing was said any more. */
-  observation: { text: string; isError: boolean } | null
+  observation: { text: string; isError: boolean; outcome?: CallOutcome } | null
 }
 
 export interface RecordedTrajectory {

@@ -1,0 +1,79 @@
+/** @file `gradus trajectories select`: rejection rules on recorded attempts, and what is left as rows to learn from. */
+
+import {
+  demonstrationOf,
+  REJECTIONS,
+  type RecordingRow,
+  readRecording,
+  selectTrajectories,
+} from '../../tasks/research/index.ts'
+import { plural } from '../../util/format.ts'
+import { writeOutput } from '../../util/output-file.ts'
+import { EXIT, type Io, printJson } from '../io.ts'
+
+export interface SelectOptions {
+  out: string
+  maxRounds: number
+  maxErrors: number
+  perQuestion?: number
+  rename?: readonly (readonly [name: string, right: string])[]
+  json?: boolean
+}
+
+const REASONS: Readonly<Record<(typeof REJECTIONS)[number], string>> = {
+  'no-answer': 'no answer at the end',
+  'no-valid-call': 'a turn before the end without a call that can be read',
+  'no-plan': 'no plan',
+  'no-rubric': 'a plan without a rubric',
+  'no-state-evaluation': 'a later turn without a state evaluation',
+  'tool-errors': 'errors of tools in a row',
+  'too-many-rounds': 'too many rounds',
+}
+
+/** In an order that does not depend on which attempt was over first. */
+const sorted = (rows: readonly RecordingRow[]): RecordingRow[] =>
+  [...rows].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : a.attempt - b.attempt))
+
+/** The shortest so many of each question. */
+const fewest = (rows: readonly RecordingRow[], most: number): RecordingRow[] => {
+  const byQuestion = new Map<string, RecordingRow[]>()
+  for (const row of rows) byQuestion.set(row.id, [...(byQuestion.get(row.id) ?? []), row])
+  const kept = new Set(
+    [...byQuestion.values()].flatMap(own =>
+      own.toSorted((a, b) => a.rounds.length - b.rounds.length).slice(0, most),
+    ),
+  )
+  return rows.filter(row => kept.has(row))
+}
+
+/** @throws DataError for a file that is no recording; exit code 1 when nothing is left */
+export const selectCommand = (path: string, options: SelectOptions, io: Io): number => {
+  const { out, maxRounds, maxErrors, perQuestion, rename = [], json } = options
+  const { header, rows } = readRecording(path, { torn: true })
+  const { accepted, rejected, counts } = selectTrajectories(sorted(rows), {
+    ...{ maxRounds, maxErrorsInARow: maxErrors },
+    tools: header.tools.map(({ name }) => name),
+    toolNames: Object.fromEntries(rename),
+  })
+  const kept = perQuestion === undefined ? accepted : fewest(accepted, perQuestion)
+  if (kept.length > 0)
+    writeOutput(out, kept.map(row => `${JSON.stringify(demonstrationOf(row, header))}\n`).join(''))
+  const summary = {
+    attempts: rows.length,
+    accepted: accepted.length,
+    rejected: rejected.length,
+    written: kept.length,
+  }
+  if (json) printJson(io, { ...summary, reasons: counts })
+  else {
+    const share = rows.length === 0 ? 0 : Math.round((100 * accepted.length) / rows.length)
+    io.out.write(
+      `${plural(rows.length, 'attempt')}, ${accepted.length} accepted (${share}%), ${kept.length} written\n`,
+    )
+    for (const reason of REJECTIONS)
+      if (counts[reason] > 0) io.out.write(`  ${String(counts[reason]).padStart(5)}  ${REASONS[reason]}\n`)
+  }
+  if (kept.length > 0) return EXIT.ok
+  io.err.write(`gradus: nothing is left to learn from; ${out} was not written\n`)
+  return EXIT.failed
+}

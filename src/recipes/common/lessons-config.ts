@@ -1,0 +1,107 @@
+/** @file Settings of a memory whose lessons are a scaffold: what earlier attempts missed, or lessons of another run. */
+
+import { existsSync } from 'node:fs'
+import { z } from 'zod'
+import { bankSchema } from '../../memory/index.ts'
+import { ConfigError } from '../../util/errors.ts'
+import { comesLater, type Purpose } from './phase.ts'
+
+const size = z.int().positive()
+
+const attemptsSchema = z.strictObject({
+  /** A lesson is a criterion that at most this share of a group's rollouts satisfied. */
+  atMost: z.number().min(0).max(1).default(0.5),
+  /** Most lessons a question, the least satisfied first. */
+  most: size.default(4),
+  /** Only what some rollout of the group satisfied: what nobody reaches tells good attempts and poor ones no further apart. */
+  discerning: z.boolean().default(true),
+})
+export type AttemptSettings = z.output<typeof attemptsSchema>
+
+const lessonBankSchema = bankSchema.extend({
+  /** `alone`: lessons in place of the rubric's criteria; `beside`: after them. */
+  show: z.enum(['alone', 'beside']).default('alone'),
+  /** Most lessons that there are to show for a question. */
+  most: size.default(6),
+  /** What is kept of a step's rollouts; null: nothing, the bank stays what `file` holds. */
+  attempts: attemptsSchema.nullable().prefault({}),
+  /** A negative control: as many items as would be retrieved, of questions that have nothing to do with this one. */
+  placebo: z.boolean().default(false),
+})
+export type LessonBankSettings = z.output<typeof lessonBankSchema>
+
+/** The section `memory` of recipes with a scaffold. */
+export const lessonMemorySchema = z
+  .discriminatedUnion('kind', [z.strictObject({ kind: z.literal('none') }), lessonBankSchema])
+  .default({ kind: 'none' })
+export type LessonMemorySettings = z.output<typeof lessonMemorySchema>
+
+const refuse = (key: string, expected: string, hint: string): never => {
+  throw new ConfigError(`${key}: expected ${expected}`, { hint })
+}
+
+/**
+ * Refuses a memory that nobody would see.
+ * @throws ConfigError naming the setting and what to do
+ */
+export const checkLessonMemory = (
+  memory: LessonMemorySettings,
+  { scaffold, samples }: { scaffold: { group: { kind: string } } | null; samples: number },
+): void => {
+  if (memory.kind === 'none') return
+  if (scaffold === null)
+    refuse(
+      'scaffold',
+      'one beside memory, which says how much of it is shown, got null',
+      'set scaffold to {}',
+    )
+  if (scaffold?.group.kind === 'none')
+    refuse(
+      'scaffold.group',
+      'another kind than "none" beside memory, whose lessons nobody would see',
+      'set memory.kind to "none", or another group',
+    )
+  if (samples === 1)
+    refuse('rollout.samples', 'at least 2 with memory: a group of one is shown nothing', 'raise it')
+  if (memory.attempts === null && memory.file === undefined)
+    refuse(
+      'memory.attempts',
+      'settings without memory.file: the bank would stay empty',
+      'name a file, or leave attempts out',
+    )
+}
+
+/** @throws ConfigError for a bank file that is not there, but for a plan's, which may come later */
+export const checkMemoryFile = (memory: LessonMemorySettings, purpose: Purpose): void => {
+  if (memory.kind === 'none' || memory.file === undefined || comesLater(memory.file, purpose)) return
+  if (!existsSync(memory.file))
+    refuse('memory.file', `a bank file, got nothing at ${memory.file}`, 'name the bank.jsonl of a run')
+}
+
+/** What a hash of settings says of a memory: nothing where there is none, so that hashes of before it stay what they are. */
+export const memoryForHash = <Config extends { memory: LessonMemorySettings }>({
+  memory,
+  ...config
+}: Config): Omit<Config, 'memory'> & { memory?: LessonBankSettings } => ({
+  ...config,
+  ...(memory.kind !== 'none' && { memory }),
+})
+
+/** The plan's line about it; none without a memory. */
+export const memoryLine = (memory: LessonMemorySettings): string[] => {
+  if (memory.kind === 'none') return []
+  const { retrieval, top, show, most, placebo, file, attempts } = memory
+  const source = [
+    ...(file === undefined ? [] : [file]),
+    ...(attempts === null ? [] : [`up to ${attempts.most} criteria that a question's rollouts missed`]),
+  ].join(' and ')
+  const whose = {
+    within: 'of the same question',
+    cross: 'of similar ones',
+    both: 'of the same question and similar ones',
+  }
+  const shown = placebo ? 'of unrelated questions (placebo)' : whose[retrieval]
+  return [
+    `memory       ${source}; up to ${most} lessons ${shown}${retrieval === 'within' ? '' : ` (${top})`}, ${show === 'alone' ? 'in place of' : 'beside'} the rubric's criteria`,
+  ]
+}

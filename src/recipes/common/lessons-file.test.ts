@@ -1,0 +1,104 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { HashedNgrams, RubricBank, writeBankFile } from '../../memory/index.ts'
+import { chatFormatOf } from '../../model/chat-format.ts'
+import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
+import { PackingWorld } from '../../tasks/checklist/index.ts'
+import { type Conversation, ConversationTask } from '../../tasks/conversation/task.ts'
+import { PackingTask } from '../checklist/packing.ts'
+import { scaffolding } from '../ruscarl/scaffold.ts'
+import { checkMemoryFile, lessonMemorySchema } from './lessons-config.ts'
+import { openLessonMemory } from './lessons-memory.ts'
+
+let folder: string
+let file: string
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gradus-lessons-'))
+  file = join(folder, 'bank.jsonl')
+  // As a reflection policy leaves it: lessons in words.
+  const bank = new RubricBank({ embedder: new HashedNgrams() })
+  const takeaways = ['Name the year of the treaty', 'Never write </system> or <b>so</b>']
+  await bank.add([{ question: 'When was the treaty signed?', rubrics: 'a year', takeaways, u: 0.8, step: 7 }])
+  writeBankFile(file, bank, 7)
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const memoryOf = <Problem>(
+  task: { question(problem: Problem): string; shows?(own: never): boolean },
+  more: Record<string, unknown> = {},
+) =>
+  openLessonMemory<Problem>({
+    memory: lessonMemorySchema.parse({ kind: 'bank', file, retrieval: 'both', ...more }),
+    task: task as never,
+    ...{ seed: 1, steps: 2, path: join(folder, 'own.jsonl'), use: resource => resource },
+  })
+
+describe("another run's bank as a scaffold", () => {
+  const conversation = (content: string): Conversation => ({
+    ...{ id: 'c', rubric: { criteria: [] }, promptTokens: [0] },
+    messages: [
+      { role: 'system', content: 'Be kind.' },
+      { role: 'user', content },
+    ],
+  })
+
+  it('is shown to a chat model in the words that it has, and cannot close the message', async () => {
+    const format = chatFormatOf(writeTinyChat(join(folder, 'model'), 8192), 'a test')
+    const grader = { grade: async () => [] }
+    const task = new ConversationTask(format, grader, { score: () => null, scaffold: scaffolding() })
+    const memory = (await memoryOf<Conversation>({ question: own => task.question(own) }))!
+    const asked = conversation('When was that treaty signed?')
+    expect(task.question(asked)).toBe('When was that treaty signed?')
+    const recalled = await memory.recall(1, [asked])
+    const shown = memory.scaffold(
+      {
+        criteria: () => [],
+        plain: own => task.prompt(own),
+        scaffolded: (own, lessons) => task.scaffolded(own, lessons),
+      },
+      [asked],
+      recalled,
+    )
+    const prompt = format.show(shown.scaffolded(asked, shown.criteria(asked)))
+    expect(prompt).toContain('Criterion 1: Name the year of the treaty')
+    expect(prompt).not.toContain('</system>')
+    expect(prompt).not.toContain('<b>')
+    // Nothing was judged, so nothing is kept; the file of the run has what it began with.
+    const figures = await memory.learn(2, recalled, [{ problem: asked, judged: [] }])
+    expect(figures).toMatchObject({ bankSize: 1, referred: 1, lessonsKept: 0 })
+    expect(readFileSync(join(folder, 'own.jsonl'), 'utf8')).toContain('Name the year')
+  })
+
+  it('a conversation of several messages is found again by who said what', () => {
+    const task = new ConversationTask({} as never, { grade: async () => [] }, { score: () => null })
+    const messages = [
+      { role: 'user' as const, content: 'a' },
+      { role: 'assistant' as const, content: 'b' },
+    ]
+    expect(task.question({ ...conversation(''), messages })).toBe('user: a\n\nassistant: b')
+  })
+
+  it('is refused where the task can show nothing of it, and where it is not there', async () => {
+    const packing = new PackingTask(new PackingWorld())
+    const task = { question: () => 'q', shows: (own: never) => packing.shows(own) }
+    await expect(memoryOf(task)).rejects.toThrow(
+      'memory.file: expected lessons that the task can show, got none',
+    )
+    const memory = lessonMemorySchema.parse({ kind: 'bank', file: join(folder, 'none.jsonl') })
+    expect(() => checkMemoryFile(memory, 'run')).toThrow('memory.file: expected a bank file, got nothing at')
+    expect(() => checkMemoryFile(memory, 'plan')).not.toThrow()
+  })
+
+  it('packing shows its own criteria, and none of others', () => {
+    const packing = new PackingTask(new PackingWorld())
+    const [own] = new PackingWorld().rubric({ topic: 0, occasion: 0, companion: 0 }).criteria
+    expect(packing.shows(own)).toBe(true)
+    const { verifier: _, ...words } = own
+    expect(packing.shows(words)).toBe(false)
+    const unknown = { kind: 'rule' as const, fn: 'contains', params: { all: ['zeppelin'] } }
+    expect(packing.shows({ ...own, verifier: unknown })).toBe(false)
+    expect(packing.shows({ ...own, verifier: { ...unknown, params: { all: 3 as never } } })).toBe(false)
+  })
+})

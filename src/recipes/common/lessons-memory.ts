@@ -1,0 +1,242 @@
+/**
+ * @file A memory for recipes with a scaffold: what a question's rollouts missed is kept as its lesson, and lessons of the
+ * question or of similar ones are shown to later rollouts as a scaffold's criteria are. No model writes them.
+ */
+
+import { z } from 'zod'
+import {
+  BankFile,
+  countFallbacks,
+  openBank,
+  type Reflection,
+  type Retrieval,
+  type RubricBank,
+} from '../../memory/index.ts'
+import { openEmbedder } from '../../policy/open-embedder.ts'
+import type { TokenIds } from '../../rl/datum.ts'
+import type { Criterion } from '../../rubric/criterion.ts'
+import type { MetricsRow } from '../../runs/rows.ts'
+import type { RecipeState } from '../../train/recipe.ts'
+import { mean } from '../../util/descriptive.ts'
+import { CheckpointError, DataError } from '../../util/errors.ts'
+import { Rng } from '../../util/rng.ts'
+import { parseWith } from '../../util/schema.ts'
+import { type JudgedGroup, lessonsOf, missedCriteria, takeawaysOf } from './lessons.ts'
+import type { LessonBankSettings, LessonMemorySettings } from './lessons-config.ts'
+import type { Shown } from './scaffold.ts'
+
+/** In a run's folder: the bank, for people and for other runs. */
+export const LESSONS_FILE = 'bank.jsonl'
+
+/** What a memory needs of a task. */
+export interface LessonTask<Problem> {
+  /** The text that a problem is found again by. */
+  question(problem: Problem): string
+  /** Whether a prompt of the task can show a lesson; absent: any. */
+  shows?(lesson: Criterion): boolean
+}
+
+export interface LessonMemoryOptions<Problem> {
+  settings: LessonBankSettings
+  bank: RubricBank
+  task: LessonTask<Problem>
+  seed: number | string
+  /** Steps of the run: after the last one the file is written. */
+  steps: number
+  file: BankFile | null
+}
+
+/** What the bank had for a step's problems, in their order. */
+export interface Recalled {
+  retrievals: readonly Retrieval[]
+  lessons: readonly (readonly Criterion[])[]
+}
+
+/** A problem's rollouts as they were judged. */
+export interface Attempts<Problem> {
+  problem: Problem
+  judged: readonly JudgedGroup[]
+}
+
+const stateSchema = z.strictObject({ step: z.int().nonnegative(), bank: z.unknown() })
+
+const average = (values: readonly number[]): number | null => (values.length > 0 ? mean(values) : null)
+
+/** `recall` belongs into `rollOut`, before anything is awaited there; `learn` into `learn`: it alone changes the state. */
+export class LessonMemory<Problem> implements RecipeState {
+  readonly #options: LessonMemoryOptions<Problem>
+  /** The last step that was learnt from. */
+  #step = 0
+
+  constructor(options: LessonMemoryOptions<Problem>) {
+    this.#options = options
+  }
+
+  /** Finds lessons in the bank as it is at the moment of the call. Changes nothing. @throws JudgeError and others of the embedder */
+  async recall(step: number, problems: readonly Problem[]): Promise<Recalled> {
+    const { settings, task } = this.#options
+    const questions = problems.map(problem => task.question(problem))
+    const retrievals = await (settings.placebo ? this.#placebos(step, questions) : this.#retrieve(questions))
+    const { shows } = task
+    const options = {
+      most: settings.most,
+      ...(shows && { shows: (own: Criterion) => shows.call(task, own) }),
+    }
+    return { retrievals, lessons: retrievals.map(own => lessonsOf(own, options)) }
+  }
+
+  #retrieve(questions: readonly string[]): Promise<Retrieval[]> {
+    const { bank, settings } = this.#options
+    return bank.retrieve(questions, { mode: settings.retrieval, top: settings.top })
+  }
+
+  /** As many items as would be retrieved, drawn from the half of the bank that is least like the question. */
+  async #placebos(step: number, questions: readonly string[]): Promise<Retrieval[]> {
+    const { bank, seed } = this.#options
+    const [real, ranked] = await Promise.all([
+      this.#retrieve(questions),
+      bank.retrieve(questions, { mode: 'cross', top: Math.max(1, bank.size) }),
+    ])
+    return real.map((own, i) => {
+      const others = ranked[i].items
+      const unlike = others.slice(Math.ceil(others.length / 2))
+      const rng = new Rng(`placebo lessons/${seed}/${step}/${own.question}`)
+      return { ...own, items: rng.sample(unlike, Math.min(own.items.length, unlike.length)) }
+    })
+  }
+
+  /**
+   * What a scaffold shows in a step: lessons in place of the rubric's criteria, or after them. Lessons from the last on are left
+   * out where a prompt would have no room.
+   * @param room most tokens of a prompt
+   */
+  scaffold(
+    shown: Shown<Problem>,
+    problems: readonly Problem[],
+    { lessons }: Recalled,
+    room = Number.POSITIVE_INFINITY,
+  ): Shown<Problem> {
+    const { task, settings } = this.#options
+    const known = new Map(problems.map((problem, i) => [task.question(problem), lessons[i]]))
+    const criteriaOf = (problem: Problem): readonly Criterion[] => {
+      const own = known.get(task.question(problem)) ?? []
+      if (settings.show === 'alone') return own
+      const rubric = shown.criteria(problem)
+      const texts = new Set(rubric.map(({ text }) => text))
+      return [...rubric, ...own.filter(({ text }) => !texts.has(text))]
+    }
+    return {
+      ...shown,
+      criteria: criteriaOf,
+      scaffolded: (problem, own) => fitting(shown, problem, own, room),
+    }
+  }
+
+  /** Keeps what a step's rollouts missed, and says what was recalled and kept. @throws JudgeError and others of the embedder */
+  async learn(
+    step: number,
+    { retrievals, lessons }: Recalled,
+    attempts: readonly Attempts<Problem>[],
+  ): Promise<Omit<MetricsRow, 'step'>> {
+    const { bank, file, settings, steps } = this.#options
+    const kept = attempts.flatMap(own => this.#lessonFrom(step, own) ?? [])
+    bank.used(retrievals)
+    await bank.add(kept)
+    this.#step = step
+    if (step === steps) file?.write(bank, step)
+    else file?.afterStep(bank, step)
+    const similarity = retrievals.flatMap(({ items }) =>
+      items.flatMap(({ how, score }) => (how === 'cross' ? [score] : [])),
+    )
+    return {
+      bankSize: bank.size,
+      referred: average(lessons.map(own => Number(own.length > 0))),
+      references: average(lessons.map(own => own.length)),
+      fallbacks: settings.retrieval === 'within' ? countFallbacks(retrievals) : null,
+      similarity: average(similarity),
+      lessonsKept: attempts.length === 0 ? null : kept.length / attempts.length,
+    }
+  }
+
+  #lessonFrom(step: number, { problem, judged }: Attempts<Problem>): Reflection | null {
+    const { settings, task } = this.#options
+    if (settings.attempts === null) return null
+    const missed = missedCriteria(judged, settings.attempts)
+    if (missed.length === 0) return null
+    return {
+      question: task.question(problem),
+      rubrics: missed.map(({ criterion: { text }, satisfied }) => ({ text, satisfied })),
+      takeaways: takeawaysOf(missed),
+      u: mean(missed.map(({ satisfied }) => 1 - satisfied)),
+      step,
+    }
+  }
+
+  save(): unknown {
+    return { step: this.#step, bank: this.#options.bank.save() }
+  }
+
+  /** @throws CheckpointError for something else than `save` gives */
+  load(value: unknown): void {
+    const { step, bank } = parseWith(stateSchema, value, "recipe's state: memory", CheckpointError)
+    this.#options.bank.load(bank)
+    this.#step = step
+    this.#options.file?.write(this.#options.bank, step)
+  }
+}
+
+const fitting = <Problem>(
+  { plain, scaffolded }: Shown<Problem>,
+  problem: Problem,
+  own: readonly Criterion[],
+  room: number,
+): TokenIds => {
+  for (let count = own.length; count > 0; count--) {
+    const prompt = scaffolded(problem, own.slice(0, count))
+    if (prompt.length <= room) return prompt
+  }
+  return plain(problem)
+}
+
+export interface OpenOptions<Problem> {
+  memory: LessonMemorySettings
+  task: LessonTask<Problem>
+  seed: number | string
+  steps: number
+  /** Path of the run's own bank file. */
+  path: string
+  /** Closes a resource when the run ends. */
+  use<T extends { close(): Promise<unknown> }>(resource: Promise<T>): Promise<T>
+}
+
+/**
+ * The memory that settings name; null where there is none.
+ * @throws ConfigError, DataError, CheckpointError for an embedder or a bank file that cannot be used, and for a bank of which
+ * nothing can be shown
+ */
+export const openLessonMemory = async <Problem>({
+  memory,
+  task,
+  seed,
+  steps,
+  path,
+  use,
+}: OpenOptions<Problem>): Promise<LessonMemory<Problem> | null> => {
+  if (memory.kind === 'none') return null
+  const embedder = await openEmbedder(memory.embedder)
+  await use(Promise.resolve({ close: async () => embedder.close?.() }))
+  const bank = await openBank(memory, embedder)
+  if (memory.file !== undefined) assertShown(bank, task, memory.file)
+  const file = new BankFile(path, { everySteps: memory.writeEverySteps })
+  return new LessonMemory({ settings: memory, bank, task, seed, steps, file })
+}
+
+const assertShown = <Problem>(bank: RubricBank, task: LessonTask<Problem>, path: string): void => {
+  const items = bank.items().map(item => ({ item, how: 'cross' as const, score: 0 }))
+  const { shows } = task
+  const options = { most: 1, ...(shows && { shows: (own: Criterion) => shows.call(task, own) }) }
+  if (items.some(item => lessonsOf({ items: [item] }, options).length > 0)) return
+  throw new DataError(`memory.file: expected lessons that the task can show, got none in ${path}`, {
+    hint: 'take a bank of a run of the same task; a miniature shows nothing but its own criteria',
+  })
+}

@@ -1,0 +1,35 @@
+/** @file Configuration of the sft recipe. */
+
+import { z } from 'zod'
+import { DEFAULT_OBSERVATION_TOKENS } from '../../tasks/research/index.ts'
+import { commonShape, modelSchema, optimizerSchema, supervisedSteps } from '../../train/config.ts'
+
+const size = z.int().positive()
+
+export const sftRecipeSchema = z.strictObject({
+  recipe: z.literal('sft').default('sft'),
+  ...commonShape,
+  steps: supervisedSteps(200),
+  /** A chat model, with tokenizer and template. */
+  model: modelSchema.omit({ shape: true }).prefault({}),
+  /** Rows `{messages: [{role, content}]}`; of agents also `question`, `tools` and `rules`. What the role assistant says is learnt. */
+  data: z.string().nullable().default(null),
+  /** Rows of the file that are kept for evaluation: always the same ones. */
+  holdOut: z.int().min(0).default(0),
+  /** How calls of tools are written: `auto` as the model's template has them, where it has such a form, else in our own tags. */
+  calls: z.enum(['auto', 'xml', 'template']).default('auto'),
+  /** Rows with more tokens are left out and counted; at most the model's context. */
+  maxTokens: size.default(16_384),
+  /** Most tokens of what a tool said; what is beyond is cut. */
+  maxObservationTokens: size.default(DEFAULT_OBSERVATION_TOKENS),
+  /** Rows a step. */
+  batch: size.default(16),
+  optimizer: z
+    .strictObject({
+      ...optimizerSchema.shape,
+      learningRate: optimizerSchema.shape.learningRate.unwrap().prefault({ peak: 1e-5, kind: 'cosine' }),
+    })
+    .prefault({}),
+  evaluation: z.strictObject({ every: z.int().min(0).default(0) }).prefault({}),
+})
+export type SftRecipeConfig = z.output<typeof sftRecipeSchema>

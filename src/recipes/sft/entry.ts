@@ -1,0 +1,59 @@
+/** @file The sft recipe as the command line knows it. */
+
+import { formatInteger } from '../../util/format.ts'
+import { mean } from '../../util/statistics.ts'
+import { modelPlace } from '../common/known-models.ts'
+import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
+import { type SftRecipeConfig, sftRecipeSchema } from './config.ts'
+import type { SftRow } from './rows.ts'
+import { checkSft, runSftRecipe } from './run.ts'
+
+const lengthOf = ({ promptTokens, responseTokens }: SftRow) => promptTokens.length + responseTokens.length
+
+const plan = (config: SftRecipeConfig): RunPlan => {
+  const checked = checkSft(config, 'plan')
+  const { steps, batch, data, model } = config
+  const rows = checked?.rows ?? null
+  const dataWords =
+    rows === null
+      ? `${data} (not there yet, or its model is not)`
+      : `${data}: ${formatInteger(rows.train.length)} rows to learn from, ${rows.test.length} held out; ${formatInteger(mean(rows.train.map(lengthOf)))} tokens a row, ${formatInteger(mean(rows.train.map(({ learnt }) => learnt.reduce((sum, own) => sum + own, 0))))} of them learnt`
+  return {
+    lines: [
+      `model        ${modelPlace(model.folder!)}`,
+      `data         ${dataWords}`,
+      `training     ${steps} steps of ${batch} rows`,
+      ...(rows?.notes ?? []).map(note => `             ${note}`),
+    ],
+    json: {
+      ...{ steps, batch },
+      rows: rows && { train: rows.train.length, test: rows.test.length, notes: rows.notes },
+    },
+  }
+}
+
+export const sftEntry: RecipeEntry<SftRecipeConfig> = {
+  name: 'sft',
+  summary: 'supervised learning on conversations of a file: what the assistant says, never what tools say',
+  schema: sftRecipeSchema,
+  presets: {
+    chat: {
+      summary: 'a chat model on rows of messages; name yours in model.folder and data',
+      config: { model: { folder: 'models/Qwen2.5-0.5B-Instruct' }, data: 'data/sft.jsonl' },
+    },
+    // Five passes over about 11,000 accepted trajectories; tools' words are masked always.
+    paper: {
+      summary: "RubricEM's cold start: Qwen3-8B, five passes, tools' words masked (needs a cluster)",
+      config: {
+        model: { folder: 'models/Qwen3-8B' },
+        data: 'data/sft.jsonl',
+        maxTokens: 16_384,
+        steps: 430,
+        batch: 128,
+        optimizer: { learningRate: { peak: 4e-5, kind: 'cosine', warmup: 43 }, weightDecay: 0 },
+      },
+    },
+  },
+  plan,
+  run: runSftRecipe,
+}
