@@ -71,4 +71,19 @@ describe('Rng', () => {
     expect(items).toEqual([1, 2, 3, 4, 5, 6])
     expect(items).toContain(rng.pick(items))
   })
+
+  it('moves every element in a cycle, and gives each of them alike often', () => {
+    const items = [0, 1, 2, 3]
+    const counts = new Map<string, number>()
+    const rng = new Rng('cycles')
+    for (let i = 0; i < 600; i++) {
+      const moved = rng.cycle(items)
+      expect([...moved].sort()).toEqual(items)
+      expect(moved.every((item, at) => item !== at)).toBe(true)
+      counts.set(moved.join(), (counts.get(moved.join()) ?? 0) + 1)
+    }
+    // (4 - 1)! cycles.
+    expect(counts.size).toBe(6)
+    expect(Math.min(...counts.values())).toBeGreaterThan(60)
+  })
 })

@@ -87,6 +87,16 @@ export class Rng {
     return copy
   }
 
+  /** A copy in which every element has another place than before: one random cycle (Sattolo 1986). */
+  cycle<T>(items: readonly T[]): T[] {
+    const copy = [...items]
+    for (let i = copy.length - 1; i > 0; i--) {
+      const j = this.int(i)
+      ;[copy[i], copy[j]] = [copy[j], copy[i]]
+    }
+    return copy
+  }
+
   /** `count` different elements in random order. */
   sample<T>(items: readonly T[], count: number): T[] {
     return this.shuffle(items).slice(0, count)

@@ -250,4 +250,13 @@ describe('gradus experiment', () => {
     expect(err).toContain('wrong.yaml: arms.rubric: conditions')
     expect(err).toContain('did you mean condition?')
   })
+
+  it('refuses settings that do not go together, before anything runs, naming the arm', async () => {
+    const settings = { condition: 'outcome', softCriteria: 'exact' }
+    const arms = { ...REGISTRATION.arms, rubric: { settings } }
+    sandbox.write('wrong.yaml', { ...REGISTRATION, arms })
+    const { code, err } = await cli(['experiment', sandbox.path('wrong.yaml'), '--dry-run'])
+    expect(code).toBe(1)
+    expect(err).toContain('wrong.yaml: arms.rubric: softCriteria: expected nothing set')
+  })
 })

@@ -2,6 +2,7 @@
 
 import { availableParallelism } from 'node:os'
 import {
+  armTraining,
   Experiment,
   type ExperimentPlan,
   type Job,
@@ -9,6 +10,7 @@ import {
   type Registration,
   type ResolveTraining,
   readRegistration,
+  type Training,
   tipOf,
 } from '../../experiments/index.ts'
 import { RunError } from '../../runs/errors.ts'
@@ -35,19 +37,42 @@ export interface ExperimentCommandOptions {
   registered?: string
 }
 
+/** @throws ConfigError naming the place in the registration for what `act` throws */
+const placed = <Result>(file: string, place: string, act: () => Result): Result => {
+  try {
+    return act()
+  } catch (error) {
+    if (!(error instanceof GradusError)) throw error
+    const text = error.message.replaceAll(/^--set: /gm, '')
+    throw new ConfigError(`${file}: ${place}: ${text}`)
+  }
+}
+
+const resolvedOf = (training: Training) => {
+  const { recipe, preset } = training
+  return resolveSettings({ target: recipe, preset, set: settingsOf(training) })
+}
+
 /** Checks a job's settings by its recipe. @throws ConfigError naming the place in the registration. */
 const resolver =
   (file: string): ResolveTraining =>
-  (training, place) => {
-    try {
-      const { recipe, preset } = training
-      return resolveSettings({ target: recipe, preset, set: settingsOf(training) }).config
-    } catch (error) {
-      if (!(error instanceof GradusError)) throw error
-      const text = error.message.replaceAll(/^--set: /gm, '')
-      throw new ConfigError(`${file}: ${place}: ${text}`)
-    }
+  (training, place) =>
+    placed(file, place, () => resolvedOf(training).config)
+
+/** Stands for the checkpoint of a cold start, which is not there when a plan is made. */
+const LATER = { model: { folder: 'the checkpoint of its cold start' } }
+
+/** Has every arm planned by its recipe, which refuses settings that do not go together. @throws ConfigError naming the arm */
+const checkArms = (registration: Registration, file: string): void => {
+  for (const name of Object.keys(registration.arms)) {
+    const training = armTraining(registration, name, registration.seeds[0])
+    const settings = [...training.settings, LATER]
+    placed(file, `arms.${name}`, () => {
+      const { entry, config } = resolvedOf({ ...training, settings })
+      entry.plan(config)
+    })
   }
+}
 
 /** @throws ConfigError for a registration that cannot be used, UsageError for options that do not go together. */
 export const experimentCommand = async (
@@ -104,6 +129,7 @@ const carryOut = async (
   io: Io,
 ): Promise<number> => {
   const say = (text: string) => options.json || io.err.write(`${text}\n`)
+  checkArms(experiment.registration, file)
   if (options.dryRun) {
     const plan = experiment.plan()
     if (options.json) printJson(io, planJson(experiment.registration, plan))

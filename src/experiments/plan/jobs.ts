@@ -126,7 +126,8 @@ const evaluationsBetween = (config: Tree): number => {
   return Math.max(0, Math.ceil((stepsOf(config) ?? 0) / every) - 1)
 }
 
-const armTraining = (registration: Registration, name: string, seed: number | string): Training => {
+/** What an arm trains with a seed, but for the model that it starts from. */
+export const armTraining = (registration: Registration, name: string, seed: number | string): Training => {
   const { test, recipe, preset, settings } = registration
   const arm = registration.arms[name]
   const steps = arm.steps ?? registration.steps

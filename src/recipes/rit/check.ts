@@ -121,15 +121,11 @@ const checkReward = ({ reward, control, fusion, thinkingBy, rubric, normalise }:
       refuse('fusion.adaptive', `null with reward "${reward}", which mixes nothing`, hint)
     if (fusion.gate !== usual.fusion.gate)
       refuse('fusion.gate', `nothing set with reward "${reward}", which has no gate`, hint)
-    if (fusion.alpha !== usual.fusion.alpha)
-      refuse('fusion.alpha', `nothing set with reward "${reward}", which mixes nothing`, hint)
     if (normalise === 'part')
       refuse('normalise', `"reward" with reward "${reward}", which has one part`, hint)
   }
   if (reward === 'response' && control !== undefined)
     refuse('control', 'nothing with reward "response", which thinking cannot change', 'leave control out')
-  if (thinkingBy === 'steps' && rubric.source !== usual.rubric.source)
-    refuse('rubric.source', 'nothing set with thinkingBy "steps", which needs no rubric', 'leave it out')
   const { adaptive } = fusion
   if (adaptive !== null && adaptive.floor > adaptive.ceiling)
     refuse(

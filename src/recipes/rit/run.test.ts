@@ -115,9 +115,17 @@ describe('a run of rit on packing', () => {
     expect(rows.map(holds)).toEqual(rows.map(() => true))
 
   it.each<[string, Record<string, unknown>, (rows: MetricsRow[]) => void]>([
-    ['ORM', { reward: 'response' }, rows => every(rows, row => row.reward === row.response)],
+    [
+      'ORM',
+      { reward: 'response', fusion: { alpha: 1 } },
+      rows => every(rows, row => row.reward === row.response),
+    ],
     ['w/o RR', { reward: 'thinking' }, rows => every(rows, row => row.reward === row.thinking)],
-    ['PRM', { thinkingBy: 'steps' }, rows => every(rows, row => row.judgeNullRate === null)],
+    [
+      'PRM',
+      { thinkingBy: 'steps', rubric: { source: 'refined' } },
+      rows => every(rows, row => row.judgeNullRate === null),
+    ],
     [
       'PPO',
       { critic: { learningRate: { peak: 1e-2 } } },
@@ -249,22 +257,12 @@ describe('rit refuses', () => {
       'fusion.gate: expected nothing set',
     ],
     [
-      'a weight without fusion',
-      { reward: 'thinking', fusion: { alpha: 0.7 } },
-      'fusion.alpha: expected nothing set',
-    ],
-    [
       'an adaptive weight without fusion',
       { reward: 'thinking', fusion: { adaptive: {} } },
       'fusion.adaptive: expected null',
     ],
     ['parts of one', { reward: 'thinking', normalise: 'part' }, 'normalise: expected "reward"'],
     ['a control of nothing', { reward: 'response', control: 'random' }, 'control: expected nothing'],
-    [
-      'a rubric for steps',
-      { thinkingBy: 'steps', rubric: { source: 'random' } },
-      'rubric.source: expected nothing set',
-    ],
     ['a critic by parts', { critic: {}, normalise: 'part' }, 'normalise: expected "reward" with a critic'],
     ['a value loss without critic', { loss: 'verl:ppo' }, 'loss.value: expected null without a critic'],
     ['a ratio without scaffold', { ratio: 'sampled' }, 'ratio: expected "plain" without a scaffold'],

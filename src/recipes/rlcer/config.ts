@@ -34,6 +34,9 @@ const validitySchema = z.strictObject({
   proxies: z.enum(['keep', 'drop']).default('keep'),
 })
 
+const CONTROLS = ['random', 'shuffled', 'others', 'flipped'] as const
+export type Control = (typeof CONTROLS)[number]
+
 const rubricatorSchema = z.strictObject({
   /** False: no rubricators in training at all, so that RLVR is compared at its own price. */
   enabled: z.boolean().default(true),
@@ -87,10 +90,12 @@ export const rlcerSchema = z.strictObject({
   rubricator: rubricatorSchema.prefault({}),
   verifier: verifierSchema.prefault({ kind: 'exact' }),
   /**
-   * A negative control: verdicts drawn by chance, of other responses to the question, or turned round. `controlAt`: those that pay, after valid
-   * criteria were chosen; or all of them before. Choosing by correlation brings the outcome back into the latter.
+   * A negative control: verdicts drawn by chance, of the responses to the question in another order, of another response in any
+   * case, or turned round. In another order one response in N keeps its own, which a group's mean cancels and a critic does not.
+   * `controlAt`: those that pay, after valid criteria were chosen; or all of them before. Choosing by correlation brings the
+   * outcome back into the latter.
    */
-  control: z.enum(['random', 'shuffled', 'flipped']).nullable().default(null),
+  control: z.enum(CONTROLS).nullable().default(null),
   controlAt: z.enum(['reward', 'verdicts']).default('reward'),
   /** PPO with a value head; null: baselines by leaving one out (spec 2.7). */
   critic: criticSchema.nullable().prefault({}),

@@ -211,6 +211,11 @@ describe('controls', () => {
     expect(rowsOf(shuffled).sort()).toEqual(rowsOf([K1, K2]).sort())
     expect(rowsOf(shuffled)).not.toEqual(rowsOf([K1, K2]))
     expect(controlled([K1, K2], 'shuffled', 'key')).toEqual(shuffled)
+    for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
+      const marked = { ...K1, met: Z.map((_, m) => m === 0) }
+      expect(controlled([marked], 'others', key)[0].met).toContain(true)
+      expect(controlled([marked], 'others', key)[0].met[0]).toBe(false)
+    }
     expect(controlled([], 'shuffled', 'key')).toEqual([])
   })
 

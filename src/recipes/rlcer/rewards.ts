@@ -2,7 +2,7 @@
 
 import type { Reward } from '../../rl/rollout.ts'
 import { Rng } from '../../util/rng.ts'
-import type { RlcerConfig } from './config.ts'
+import type { Control, RlcerConfig } from './config.ts'
 import { isConstant, type JudgedCriterion, type VerifiedRubric, withoutDuplicates } from './validity.ts'
 
 /** A criterion that pays: its points, and who meets it. */
@@ -55,20 +55,24 @@ export const cotReward = (
 }
 
 /**
- * A negative control: what criteria say of responses, drawn by chance, given to other responses of the question, or turned
- * round. Depends on the key alone.
+ * A negative control: what criteria say of responses, drawn by chance, in another order of the question's responses (`shuffled`),
+ * of another response in any case (`others`), or turned round. Depends on the key alone.
+ *
+ * In a random order the mean of what a response is given is the group's, of which its own is one part in N: nothing is left where
+ * the group's mean is taken off, and one part in N of the signal where a critic is the baseline. `others` is the other way round.
  */
 export const controlled = <Item extends PayingCriterion>(
   criteria: readonly Item[],
-  control: 'random' | 'shuffled' | 'flipped',
+  control: Control,
   key: string,
 ): Item[] => {
   const rng = new Rng(`${control} verdicts/${key}`)
-  const order = rng.shuffle(criteria[0]?.met.map((_, m) => m) ?? [])
+  const places = criteria[0]?.met.map((_, m) => m) ?? []
+  const order = control === 'others' ? rng.cycle(places) : rng.shuffle(places)
   const changed = (met: PayingCriterion['met']) => {
     if (control === 'flipped') return met.map(own => (own === null ? null : !own))
-    if (control === 'shuffled') return order.map(m => met[m])
-    return met.map(own => (own === null ? null : rng.next() < 0.5))
+    if (control === 'random') return met.map(own => (own === null ? null : rng.next() < 0.5))
+    return order.map(m => met[m])
   }
   return criteria.map(item => ({ ...item, met: changed(item.met) }))
 }
