@@ -57,8 +57,6 @@ const recordsTaskSchema = z.strictObject({
   hops: hopsSchema.prefault({}),
   /** Look-ups that an agent may make. */
   calls: size.default(8),
-  /** False: agents without plan and review. */
-  scaffold: z.boolean().default(true),
   /** Questions of training; null: new ones without end. */
   pool: size.nullable().default(null),
 })
