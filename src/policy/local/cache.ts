@@ -79,7 +79,9 @@ export class KeyValueCache {
     const size = kvHeads * this.rows * this.#capacity * headDim
     return Array.from({ length: 2 * layers }, (_, which) => {
       const memory = this.#spare[which]?.buffer
-      return memory && memory.byteLength >= 4 * size ? new Float32Array(memory, 0, size) : new Float32Array(size)
+      return memory && memory.byteLength >= 4 * size
+        ? new Float32Array(memory, 0, size)
+        : new Float32Array(size)
     })
   }
 

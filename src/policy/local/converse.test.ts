@@ -22,7 +22,8 @@ interface Spoken {
 const saidTo = (turn: ArrayLike<number>): number[] =>
   Array.from({ length: 1 + (turn[0] % 4) }, (_, i) => (turn[0] + i) % 17)
 
-const isOver = ({ turns, tokens }: Spoken) => turns === LIMITS.turns || tokens.length > LIMITS.tokens - MOST - 4
+const isOver = ({ turns, tokens }: Spoken) =>
+  turns === LIMITS.turns || tokens.length > LIMITS.tokens - MOST - 4
 
 const streamOf = (row: number, turn: number) => `row ${row}, turn ${turn}`
 
@@ -171,9 +172,7 @@ describe('rows of several turns in one call', { timeout: 240_000 }, () => {
     const next = { maxTokens: 4, stream: 'b' }
     await expect(saying({ ...next, tokens: [] })).rejects.toThrow(/expected something said to its turn/)
     await expect(saying({ ...next, tokens: [99] })).rejects.toThrow(/token 99 is outside the vocabulary/)
-    await expect(saying({ ...next, tokens: [1], maxTokens: 90 })).rejects.toThrow(
-      /exceed the context of 64/,
-    )
+    await expect(saying({ ...next, tokens: [1], maxTokens: 90 })).rejects.toThrow(/exceed the context of 64/)
     const engine = tinyEngine()
     const broken = conversing(engine, grouped(8), {
       onTurn: (row, turn) => {

@@ -164,7 +164,15 @@ export class Sampler {
       maxTokens,
       stream: `${promptSeeds?.[prompt] ?? `${seed}/${prompt}`}/${index}`,
     })
-    const plan: Plan = { ...this.#plan(request), prompts, start, emit, onToken, instant: true, mayPart: false }
+    const plan: Plan = {
+      ...this.#plan(request),
+      prompts,
+      start,
+      emit,
+      onToken,
+      instant: true,
+      mayPart: false,
+    }
     for (const wave of this.#waves(prompts, samples)) await this.#runWave(plan, wave)
     return results
   }
