@@ -33,6 +33,9 @@ beforeAll(() => {
   writeFileSync(join(whole, 'evals.jsonl'), '{"step":3,"judgeCalls":6,"scores":{"a":{"value":0.5}}}\n')
   writeFileSync(join(checkpoint, 'model.safetensors'), Buffer.alloc(64, 7))
   writeFileSync(join(checkpoint, 'optimizer.safetensors'), Buffer.alloc(64, 9))
+  writeFileSync(join(checkpoint, 'recipe-state.json'), '{"now":{"buffers":[1]}}')
+  writeFileSync(join(whole, 'rubrics.jsonl'), '{"step":1,"key":"a","rubrics":[]}\n')
+  writeFileSync(join(whole, 'bank.jsonl'), '{"gradus":"bank","items":0}\n')
 })
 beforeEach(() => {
   run = join(folder, `run-${nth++}`)
@@ -54,6 +57,14 @@ describe('the comparison with an undisturbed run', () => {
   })
 
   it.each([
+    ['rubrics', () => edit('rubrics.jsonl', text => text.replace('"a"', '"b"')), 'rubrics: row 1'],
+    ['a bank', () => edit('bank.jsonl', text => text.replace('0', '1')), 'bank.jsonl: other bytes'],
+    ['a bank that is missing', () => rmSync(join(run, 'bank.jsonl')), 'bank.jsonl: missing'],
+    [
+      "a recipe's state",
+      () => edit('checkpoints/step-000003/recipe-state.json', text => text.replace('1', '2')),
+      'recipe-state.json: other bytes',
+    ],
     ['a number', () => edit('metrics.jsonl', text => text.replace('0.285', '0.286')), 'metrics: row 2'],
     [
       'a row that is missing',

@@ -102,10 +102,14 @@ const DEFAULTS = {
 }
 type Settings = typeof DEFAULTS
 
+/** Look-ups that an agent may make. */
+const CALLS = 6
+
 const configOf = ({ questions, samples, folder }: Settings): RubricemConfig =>
   rubricemSchema.parse({
     ...presets.quick.config,
     model: { folder },
+    task: { kind: 'records', calls: CALLS },
     rollout: { ...(presets.quick.config.rollout as object), prompts: questions, samples },
     reflection: { candidates: samples },
     // All steps are alike: fresh questions, and reflections on them.
@@ -153,7 +157,7 @@ class TimedJudge implements StageJudge<RecordsQuestion> {
 type Step = RolledStep<RecordsQuestion, RecordsTakeaways>
 
 const recipeOf = (config: RubricemConfig, judge: StageJudge<RecordsQuestion>): Recipe<Step> => {
-  const task = new RecordsTask(config.task)
+  const task = new RecordsTask({ calls: CALLS })
   const bank = new RubricBank<RecordsTakeaways>({ embedder: new HashedNgrams(), takeaways: task.takeaways })
   return rubricem(config, {
     ...{ task, bank, judge, reflectionJudge: recordsReflectionJudge },
@@ -225,7 +229,7 @@ const benchTurns = async (
 ): Promise<TurnsBenchmark> => {
   const { questions, samples, rounds } = settings
   const config = configOf(settings)
-  const task = new RecordsTask(config.task)
+  const task = new RecordsTask({ calls: CALLS })
   const count = questions * samples
   const questionsOf = (step: number) =>
     Array.from({ length: questions }, (_, i) => recordsQuestion('train/bench', step * questions + i))

@@ -83,7 +83,11 @@ const learnRecords = async (
       }),
       onBank: step => void (bank && file?.afterStep(bank, step)),
     })
-  return reinforce(open, policy, config.loss, recipe, loopSettings(config, decidingHash(config)), events)
+  const loop = loopSettings(config, decidingHash(config))
+  const result = await reinforce(open, policy, config.loss, recipe, loop, events)
+  // However the last steps fell: the file is the bank that the run ended with.
+  if (bank && bank.size > 0) file?.write(bank, result.step)
+  return result
 }
 
 const openMemory = async (
