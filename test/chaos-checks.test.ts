@@ -33,7 +33,7 @@ beforeAll(() => {
   writeFileSync(join(whole, 'evals.jsonl'), '{"step":3,"judgeCalls":6,"scores":{"a":{"value":0.5}}}\n')
   writeFileSync(join(checkpoint, 'model.safetensors'), Buffer.alloc(64, 7))
   writeFileSync(join(checkpoint, 'optimizer.safetensors'), Buffer.alloc(64, 9))
-  writeFileSync(join(checkpoint, 'recipe-state.json'), '{"now":{"buffers":[1]}}')
+  writeFileSync(join(checkpoint, 'recipe-state.json'), '{"now":{"buffers":[1],"bank":null}}')
   writeFileSync(join(whole, 'rubrics.jsonl'), '{"step":1,"key":"a","rubrics":[]}\n')
   writeFileSync(join(whole, 'bank.jsonl'), '{"gradus":"bank","items":0}\n')
 })
@@ -53,6 +53,7 @@ describe('the comparison with an undisturbed run', () => {
   it('finds nothing in a copy, nor in other times and other numbers of calls', () => {
     edit('metrics.jsonl', text => text.replace('"total":2', '"total":99'))
     edit('evals.jsonl', text => text.replace('"judgeCalls":6', '"judgeCalls":1'))
+    edit('checkpoints/step-000003/recipe-state.json', () => '{"now":{"bank":null,"buffers":[1]}}')
     expect(problems()).toEqual([])
   })
 
@@ -63,7 +64,7 @@ describe('the comparison with an undisturbed run', () => {
     [
       "a recipe's state",
       () => edit('checkpoints/step-000003/recipe-state.json', text => text.replace('1', '2')),
-      'recipe-state.json: other bytes',
+      "recipe's state: row 1",
     ],
     ['a number', () => edit('metrics.jsonl', text => text.replace('0.285', '0.286')), 'metrics: row 2'],
     [

@@ -18,21 +18,34 @@ const rowsOf = path => {
 
 const hashOf = path => createHash('sha256').update(readFileSync(path)).digest('hex')
 
-const STATE = /^((model|optimizer|adapter_model|value_head|sampled-ahead).*\.safetensors|recipe-state\.json)$/
+const WEIGHTS = /^(model|optimizer|adapter_model|value_head|sampled-ahead).*\.safetensors$/
 /** Files of a run besides its rows and checkpoints. */
 const FILES = ['bank.jsonl']
+
+const sortedKeys = (_key, value) =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value
+
+/** What a recipe knew at a checkpoint; the order of keys, which a resume may change, says nothing. */
+const stateOf = checkpoint => {
+  const path = checkpoint === null ? null : join(checkpoint, 'recipe-state.json')
+  if (path === null || !existsSync(path)) return []
+  return [JSON.stringify(JSON.parse(readFileSync(path, 'utf8')), sortedKeys)]
+}
 
 /** All that a run says that must not depend on how often it was stopped. */
 export const fingerprint = dir => {
   const checkpoint = newestCheckpoint(dir)
-  const state = checkpoint === null ? [] : readdirSync(checkpoint).filter(name => STATE.test(name))
+  const weights = checkpoint === null ? [] : readdirSync(checkpoint).filter(name => WEIGHTS.test(name))
   const files = FILES.filter(name => existsSync(join(dir, name)))
   return {
     metrics: rowsOf(join(dir, 'metrics.jsonl')).map(withoutClock),
     evals: rowsOf(join(dir, 'evals.jsonl')).map(withoutClock),
+    state: stateOf(checkpoint),
     rubrics: rowsOf(join(dir, 'rubrics.jsonl')).map(withoutClock),
     bytes: Object.fromEntries([
-      ...state.sort().map(name => [name, hashOf(join(checkpoint, name))]),
+      ...weights.sort().map(name => [name, hashOf(join(checkpoint, name))]),
       ...files.map(name => [name, hashOf(join(dir, name))]),
     ]),
   }
@@ -52,6 +65,7 @@ const firstDifference = (what, mine, reference) => {
 export const sameRun = (mine, reference) => [
   ...firstDifference('metrics', mine.metrics, reference.metrics),
   ...firstDifference('evals', mine.evals, reference.evals),
+  ...firstDifference("recipe's state", mine.state, reference.state),
   ...firstDifference('rubrics', mine.rubrics, reference.rubrics),
   ...[...new Set([...Object.keys(mine.bytes), ...Object.keys(reference.bytes)])]
     .filter(name => mine.bytes[name] !== reference.bytes[name])
