@@ -94,7 +94,7 @@ describe('the comparison with an undisturbed run', () => {
       rmSync(run, { recursive: true })
       cpSync(whole, run, { recursive: true })
       const what = damageRun(run, { target: (i % 4) / 4, how: ((i * 7) % 10) / 10, place: i / 40 })
-      expect(what).toMatch(/safetensors|jsonl/)
+      expect(what).toMatch(/safetensors|jsonl|recipe-state/)
       expect([what, problems().length > 0 || what!.includes('a digit changed')]).toEqual([what, true])
     }
   })

@@ -31,7 +31,12 @@ const sortedKeys = (_key, value) =>
 const stateOf = checkpoint => {
   const path = checkpoint === null ? null : join(checkpoint, 'recipe-state.json')
   if (path === null || !existsSync(path)) return []
-  return [JSON.stringify(JSON.parse(readFileSync(path, 'utf8')), sortedKeys)]
+  const text = readFileSync(path, 'utf8')
+  try {
+    return [JSON.stringify(JSON.parse(text), sortedKeys)]
+  } catch {
+    return [text]
+  }
 }
 
 /** All that a run says that must not depend on how often it was stopped. */
