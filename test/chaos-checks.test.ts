@@ -33,6 +33,9 @@ beforeAll(() => {
   writeFileSync(join(whole, 'evals.jsonl'), '{"step":3,"judgeCalls":6,"scores":{"a":{"value":0.5}}}\n')
   writeFileSync(join(checkpoint, 'model.safetensors'), Buffer.alloc(64, 7))
   writeFileSync(join(checkpoint, 'optimizer.safetensors'), Buffer.alloc(64, 9))
+  writeFileSync(join(checkpoint, 'recipe-state.json'), '{"now":{"buffers":[1],"bank":null}}')
+  writeFileSync(join(whole, 'rubrics.jsonl'), '{"step":1,"key":"a","rubrics":[]}\n')
+  writeFileSync(join(whole, 'bank.jsonl'), '{"gradus":"bank","items":0}\n')
 })
 beforeEach(() => {
   run = join(folder, `run-${nth++}`)
@@ -50,10 +53,19 @@ describe('the comparison with an undisturbed run', () => {
   it('finds nothing in a copy, nor in other times and other numbers of calls', () => {
     edit('metrics.jsonl', text => text.replace('"total":2', '"total":99'))
     edit('evals.jsonl', text => text.replace('"judgeCalls":6', '"judgeCalls":1'))
+    edit('checkpoints/step-000003/recipe-state.json', () => '{"now":{"bank":null,"buffers":[1]}}')
     expect(problems()).toEqual([])
   })
 
   it.each([
+    ['rubrics', () => edit('rubrics.jsonl', text => text.replace('"a"', '"b"')), 'rubrics: row 1'],
+    ['a bank', () => edit('bank.jsonl', text => text.replace('0', '1')), 'bank.jsonl: other bytes'],
+    ['a bank that is missing', () => rmSync(join(run, 'bank.jsonl')), 'bank.jsonl: missing'],
+    [
+      "a recipe's state",
+      () => edit('checkpoints/step-000003/recipe-state.json', text => text.replace('1', '2')),
+      "recipe's state: row 1",
+    ],
     ['a number', () => edit('metrics.jsonl', text => text.replace('0.285', '0.286')), 'metrics: row 2'],
     [
       'a row that is missing',
@@ -82,7 +94,7 @@ describe('the comparison with an undisturbed run', () => {
       rmSync(run, { recursive: true })
       cpSync(whole, run, { recursive: true })
       const what = damageRun(run, { target: (i % 4) / 4, how: ((i * 7) % 10) / 10, place: i / 40 })
-      expect(what).toMatch(/safetensors|jsonl/)
+      expect(what).toMatch(/safetensors|jsonl|recipe-state/)
       expect([what, problems().length > 0 || what!.includes('a digit changed')]).toEqual([what, true])
     }
   })

@@ -19,15 +19,40 @@ const rowsOf = path => {
 const hashOf = path => createHash('sha256').update(readFileSync(path)).digest('hex')
 
 const WEIGHTS = /^(model|optimizer|adapter_model|value_head|sampled-ahead).*\.safetensors$/
+/** Files of a run besides its rows and checkpoints. */
+const FILES = ['bank.jsonl']
+
+const sortedKeys = (_key, value) =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value
+
+/** What a recipe knew at a checkpoint; the order of keys, which a resume may change, says nothing. */
+const stateOf = checkpoint => {
+  const path = checkpoint === null ? null : join(checkpoint, 'recipe-state.json')
+  if (path === null || !existsSync(path)) return []
+  const text = readFileSync(path, 'utf8')
+  try {
+    return [JSON.stringify(JSON.parse(text), sortedKeys)]
+  } catch {
+    return [text]
+  }
+}
 
 /** All that a run says that must not depend on how often it was stopped. */
 export const fingerprint = dir => {
   const checkpoint = newestCheckpoint(dir)
   const weights = checkpoint === null ? [] : readdirSync(checkpoint).filter(name => WEIGHTS.test(name))
+  const files = FILES.filter(name => existsSync(join(dir, name)))
   return {
     metrics: rowsOf(join(dir, 'metrics.jsonl')).map(withoutClock),
     evals: rowsOf(join(dir, 'evals.jsonl')).map(withoutClock),
-    weights: Object.fromEntries(weights.sort().map(name => [name, hashOf(join(checkpoint, name))])),
+    state: stateOf(checkpoint),
+    rubrics: rowsOf(join(dir, 'rubrics.jsonl')).map(withoutClock),
+    bytes: Object.fromEntries([
+      ...weights.sort().map(name => [name, hashOf(join(checkpoint, name))]),
+      ...files.map(name => [name, hashOf(join(dir, name))]),
+    ]),
   }
 }
 
@@ -45,11 +70,12 @@ const firstDifference = (what, mine, reference) => {
 export const sameRun = (mine, reference) => [
   ...firstDifference('metrics', mine.metrics, reference.metrics),
   ...firstDifference('evals', mine.evals, reference.evals),
-  ...[...new Set([...Object.keys(mine.weights), ...Object.keys(reference.weights)])]
-    .filter(name => mine.weights[name] !== reference.weights[name])
+  ...firstDifference("recipe's state", mine.state, reference.state),
+  ...firstDifference('rubrics', mine.rubrics, reference.rubrics),
+  ...[...new Set([...Object.keys(mine.bytes), ...Object.keys(reference.bytes)])]
+    .filter(name => mine.bytes[name] !== reference.bytes[name])
     .map(
-      name =>
-        `${name}: ${mine.weights[name] === undefined ? 'missing' : 'other bytes than in the reference'}`,
+      name => `${name}: ${mine.bytes[name] === undefined ? 'missing' : 'other bytes than in the reference'}`,
     ),
 ]
 

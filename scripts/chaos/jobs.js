@@ -76,6 +76,20 @@ const thinking = (more = {}) => ({
   ...more,
 })
 
+/** Rubrics that evolve, lessons that are remembered, batches that come again, and reflections that are learnt a step later. */
+const research = (more = {}) => ({
+  ...local(1),
+  ...everyStep,
+  steps: 6,
+  model: { folder: 'package:models/records-start' },
+  window: { steps: 2 },
+  rollout: { prompts: 2, samples: 4, maxTokens: 48 },
+  reflection: { candidates: 3 },
+  memory: { kind: 'bank', writeEverySteps: 2 },
+  evaluation: { problems: 4 },
+  ...more,
+})
+
 const pipelined = { pipeline: true }
 const twoEngines = { ...pipelined, ...local(1, { sampler: {} }) }
 
@@ -141,6 +155,27 @@ export const JOBS = [
     name: 'rit, critic, pipelined',
     ...{ kind: 'train', recipe: 'rit' },
     settings: () => thinking({ ...pipelined, critic: {} }),
+  },
+  { name: 'rubricem', kind: 'train', recipe: 'rubricem', settings: () => research() },
+  {
+    name: 'rubricem, pipelined',
+    ...{ kind: 'train', recipe: 'rubricem' },
+    settings: () => research(pipelined),
+  },
+  {
+    name: 'rubricem, two engines',
+    ...{ kind: 'train', recipe: 'rubricem' },
+    settings: () => research(twoEngines),
+  },
+  {
+    name: 'records-cold-start',
+    ...{ kind: 'train', recipe: 'records-cold-start' },
+    settings: () => ({
+      ...local(1),
+      ...everyStep,
+      ...{ steps: 12, batch: 8, evaluation: { problems: 4 } },
+      model: { shape: { ...SMALL, maxPositions: 320 } },
+    }),
   },
   {
     name: 'arithmetic-cold-start',

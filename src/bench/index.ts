@@ -11,5 +11,6 @@ export { benchJudge, formatJudgeBenchmark, type JudgeBenchmark } from './judge.t
 export { benchMemory, formatMemoryBenchmark, type MemoryBenchmark } from './memory.ts'
 export { benchOverlap, formatOverlapBenchmark, type OverlapBenchmark } from './overlap.ts'
 export { benchRlcer, formatRlcerBenchmark, type RlcerBenchmark } from './rlcer.ts'
+export { benchRubricem, formatRubricemBenchmark, type RubricemBenchmark } from './rubricem.ts'
 export { benchSearch, formatSearchBenchmark, type SearchBenchmark } from './search.ts'
 export { benchSoak, formatSoak, type SoakResult } from './soak/soak.ts'

@@ -1,8 +1,5 @@
 /** @file How much of a judge's latency training hides: the same steps with grading afterwards, beside sampling, and ahead. */
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { ModelConfig } from '../model/config.ts'
 import { LocalPolicy } from '../policy/local/local-policy.ts'
 import { PairedPolicy } from '../policy/local/paired-policy.ts'
@@ -10,13 +7,12 @@ import type { Policy } from '../policy/policy.ts'
 import { grpoAdvantages } from '../rl/advantages.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
 import { creditRollouts, datumsOf, type Graded } from '../rl/rollout.ts'
-import { readMetrics } from '../runs/readers.ts'
-import { RunFolder } from '../runs/run-folder.ts'
-import { type LoopSettings, train } from '../train/loop.ts'
 import type { Recipe } from '../train/recipe.ts'
 import { Rng } from '../util/rng.ts'
 import { median } from '../util/statistics.ts'
 import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
+import { type MeasuredSteps, measuredLoop, measureSteps } from './measured-steps.ts'
+import { SlowJudge } from './slow-judge.ts'
 
 /** A model whose rollouts have very different lengths: with fresh weights each token ends it with a chance of about 1 in 96. */
 const MODEL: ModelConfig = {
@@ -89,23 +85,6 @@ export interface OverlapBenchmark extends Stages {
   pipelinedOneEngineToFormula: number
 }
 
-/** A judge that needs `latencyMs` for a rollout and takes `slots` of them at a time. */
-const slowJudge = (latencyMs: number, slots: number) => {
-  let free = slots
-  const waiting: (() => void)[] = []
-  const release = () => {
-    const next = waiting.shift()
-    if (next) next()
-    else free++
-  }
-  return async (): Promise<void> => {
-    if (free > 0) free--
-    else await new Promise<void>(resolve => waiting.push(resolve))
-    await new Promise(resolve => setTimeout(resolve, latencyMs))
-    release()
-  }
-}
-
 type Settings = Required<Omit<OverlapOptions, 'onProgress'>>
 
 type Kind = 'sync' | 'overlap' | 'pipelined'
@@ -114,7 +93,7 @@ const recipeOf = (
   { latencyMs, slots, prompts, samples, maxTokens }: Settings,
   kind: Kind,
 ): Recipe<Graded<number, number>[][]> => {
-  const judge = slowJudge(latencyMs, slots)
+  const judge = new SlowJudge(latencyMs, slots)
   return {
     rollOut: (step, io) =>
       io.rollOut({
@@ -129,7 +108,7 @@ const recipeOf = (
         grade: items =>
           Promise.all(
             items.map(async ({ problem, rollout }) => {
-              await judge()
+              await judge.take()
               return new Rng(`${problem}/${rollout.sample}`).next()
             }),
           ),
@@ -146,43 +125,8 @@ const recipeOf = (
   }
 }
 
-const loopSettings = ({ steps }: Settings, kind: Kind): LoopSettings => ({
-  // The first step and the last are not measured: nothing is sampled ahead of them, or by them.
-  steps: steps + 2,
-  seed: 'overlap',
-  // So small that every kind samples rollouts of the same lengths.
-  optimizer: { beta2: 0.95 },
-  learningRate: { kind: 'constant', peak: 1e-9, warmup: 0, floor: 0 },
-  pipeline: kind === 'pipelined',
-  monitors: null,
-  evalEvery: 0,
-  checkpointEvery: 0,
-  keepCheckpoints: 1,
-  maxMinutes: null,
-  configHash: 'bench',
-})
-
-/** Median seconds between the ends of one step and the next, and of what is timed inside the steps. */
-interface Measured {
-  stepS: number
-  timeS(name: string): number
-}
-
-const measure = async (policy: Policy, settings: Settings, kind: Kind): Promise<Measured> => {
-  const folder = mkdtempSync(join(tmpdir(), 'gradus-overlap-'))
-  const run = RunFolder.create(join(folder, 'run'), { config: {} })
-  const ends: number[] = []
-  try {
-    const onStep = () => ends.push(performance.now())
-    await train(policy, recipeOf(settings, kind), run, loopSettings(settings, kind), 0, { onStep })
-    const gaps = ends.slice(1, -1).map((end, i) => (end - ends[i]) / 1000)
-    const rows = readMetrics(run.dir).slice(1, -1)
-    return { stepS: median(gaps), timeS: name => median(rows.map(({ time }) => time?.[name] ?? 0)) }
-  } finally {
-    run.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+const measure = (policy: Policy, settings: Settings, kind: Kind): Promise<MeasuredSteps> =>
+  measureSteps(policy, recipeOf(settings, kind), measuredLoop(settings.steps, kind === 'pipelined'))
 
 /** Measures some kinds of steps on a policy, in turns, and closes it. One entry a round. */
 const measureOn = async <K extends Kind>(
@@ -190,12 +134,12 @@ const measureOn = async <K extends Kind>(
   settings: Settings,
   kinds: readonly K[],
   tell: (round: number, kind: K) => void,
-): Promise<Record<K, Measured>[]> => {
+): Promise<Record<K, MeasuredSteps>[]> => {
   const policy = await starting
-  const rounds: Record<K, Measured>[] = []
+  const rounds: Record<K, MeasuredSteps>[] = []
   try {
     for (let round = 1; round <= settings.rounds; round++) {
-      const results = {} as Record<K, Measured>
+      const results = {} as Record<K, MeasuredSteps>
       for (const kind of kinds) {
         tell(round, kind)
         results[kind] = await measure(policy, settings, kind)
@@ -208,7 +152,7 @@ const measureOn = async <K extends Kind>(
   }
 }
 
-const stagesOf = ({ sync: { timeS } }: { sync: Measured }): Stages => ({
+const stagesOf = ({ sync: { timeS } }: { sync: MeasuredSteps }): Stages => ({
   rolloutS: timeS('sample'),
   rewardS: timeS('grade'),
   updateS: timeS('update'),

@@ -37,6 +37,34 @@ export interface SampleRequest extends SamplingOptions {
   promptSeeds?: readonly (number | string)[]
 }
 
+/** A turn that is to be drawn. */
+export interface TurnStart {
+  /** Most tokens that it may have. */
+  maxTokens: number
+  /** Names its random stream: what is drawn does not depend on its neighbours. */
+  stream: string
+}
+
+/** What follows a turn: what was said to it, and the next one. */
+export interface NextTurn extends TurnStart {
+  /** At least one token. */
+  tokens: TokenIds
+}
+
+export interface ConverseRequest extends Omit<SamplingOptions, 'seed' | 'maxTokens' | 'topLogprobs'> {
+  /** Neighbours with the same prompt have it computed once where all such groups are of one size. */
+  rows: readonly (TurnStart & { prompt: TokenIds })[]
+  /**
+   * Replies come within milliseconds: a row goes on with the next token but one, and the decoder waits for its reply until
+   * then. Otherwise rows go in a few parts that do not wait for each other, each in rounds: while one hears its replies, the
+   * others are decoded. Either way it depends on what was drawn alone, never on the clock, which rows are computed together.
+   */
+  instant: boolean
+}
+
+/** Whatever the row says at the end of a turn is answered; null: it is over. */
+export type TurnReply = (row: number, turn: Sample) => Promise<NextTurn | null>
+
 /** A token of a sample that is still growing. */
 export interface SampledToken {
   prompt: number
@@ -165,6 +193,13 @@ export interface Policy {
     onSample?: (sample: Sample) => void,
     onToken?: (token: SampledToken) => void,
   ): Promise<Sample[]>
+  /**
+   * Samples rows of several turns and keeps what it has computed of them between turns, so that of each turn only what is new
+   * goes through the network. The prompt of the `Sample`s is their row, their index 0. Absent: every turn takes a call of
+   * `sample` with all that was said before. What is drawn is the same but for rounding: the same streams, log-probs within
+   * 1e-4. The policy does nothing else meanwhile, so `reply` must not ask it for anything.
+   */
+  converse?(request: ConverseRequest, reply: TurnReply): Promise<void>
   score(items: readonly ScoreItem[], options?: ScoreOptions): Promise<Scores[]>
   /** Why this policy cannot compute a loss, in words that follow the setting's name; null when it can. */
   refuses(loss: LossSpec): string | null

@@ -19,7 +19,7 @@ import { type LoopSettings, train } from './loop.ts'
 import { learntFrom, type Recipe } from './recipe.ts'
 import { type RollOutRequest, StepRollouts } from './rollout.ts'
 
-const SLOW_MS = 120_000
+const SLOW_MS = 400_000
 const folder = mkdtempSync(join(tmpdir(), 'gradus-environment-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

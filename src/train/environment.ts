@@ -9,9 +9,17 @@ export interface Environment<Problem> {
    * @param key names the rollout; what is random in the episode starts from it, so that a resumed run meets the same
    */
   start(problem: Problem, key: string): Episode
+  /**
+   * Episodes answer within milliseconds, from this process: each goes on as soon as it has its answer. Absent: they may be slow,
+   * and go in a few parts, each in rounds, so that others are sampled while some wait.
+   */
+  instant?: boolean
 }
 
-/** One rollout's side of an environment. Its state is its own: episodes of a group know nothing of each other. */
+/**
+ * One rollout's side of an environment. Its state is its own: episodes of a group know nothing of each other. The policy is busy
+ * until all episodes are over, so an episode must not ask the policy that it answers.
+ */
 export interface Episode {
   /**
    * What the environment says to a turn; null: it is over. A failure that the policy can answer for, or live with, is an

@@ -1,6 +1,6 @@
 /** @file Rollouts as a policy draws them: one turn, or several with an environment's words between them. */
 
-import type { Policy, Sample, SamplingOptions } from '../policy/policy.ts'
+import type { NextTurn, Policy, Sample, SamplingOptions } from '../policy/policy.ts'
 import type { TokenIds, TokenSpan } from '../rl/datum.ts'
 import type { Rollout, RolloutEnd } from '../rl/rollout.ts'
 import { DataError } from '../util/errors.ts'
@@ -29,8 +29,9 @@ export interface DrawOptions<Problem> {
 export type OnResponse = (index: number, response: Continuation) => void
 
 /**
- * Draws a response for every place. Turns go in rounds: all episodes that wait for the policy are sampled together, each
- * with a random stream of its own, so that neither batching nor the order in which they finish changes what is drawn.
+ * Draws a response for every place. Turns are the policy's business where it can keep what it computed of a rollout between them;
+ * else they go in rounds: all episodes that wait for the policy are sampled together. Each turn has a random stream of its own,
+ * so that neither batching nor the order in which they finish changes what is drawn.
  * @returns in the order of the places
  */
 export const drawResponses = async <Problem>(
@@ -54,6 +55,10 @@ export const drawResponses = async <Problem>(
     ({ problem, key, prompt, sampledFrom }, index) =>
       new Growing(index, key, sampledFrom ?? prompt, () => world.start(problem, key), limits, finish),
   )
+  if (policy.converse) {
+    await converse(policy.converse.bind(policy), places, waiting, options, world.instant ?? false)
+    return responses
+  }
   for (let turn = 1; waiting.length > 0; turn++) {
     const replies: Promise<unknown>[] = []
     const now = waiting
@@ -61,12 +66,43 @@ export const drawResponses = async <Problem>(
       replies.push(now[i].take(sample))
     }
     if (turn === 1) await firstTurns(policy, places, withinLimits(options, limits), take)
-    else await furtherTurns(policy, now, turn, options, take)
+    else await furtherTurns(policy, now, options, take)
     await Promise.all(replies)
     waiting = now.filter(({ over }) => !over)
   }
   return responses
 }
+
+/** All turns in one call, which is told what follows each of them. */
+const converse = async <Problem>(
+  call: NonNullable<Policy['converse']>,
+  places: readonly Place<Problem>[],
+  episodes: readonly Growing[],
+  { sampling, samples, seed }: DrawOptions<Problem>,
+  instant: boolean,
+): Promise<void> => {
+  const isShown = places.some(({ sampledFrom }) => sampledFrom !== undefined)
+  // The streams that `firstTurns` names by a prompt's number and a sample's index.
+  const streamOf = (i: number) =>
+    isShown ? `${seed}/${i}/0` : `${seed}/${Math.floor(i / samples)}/${i % samples}`
+  const { maxTokens, ...options } = sampling
+  const rows = episodes.map((episode, i) => ({
+    ...{ prompt: episode.context(), stream: streamOf(i) },
+    maxTokens: Math.min(maxTokens, episode.room),
+  }))
+  await call({ ...options, rows, instant }, async (row, turn): Promise<NextTurn | null> => {
+    const episode = episodes[row]
+    const said = await episode.take(turn)
+    if (said === null) return null
+    return {
+      ...{ tokens: said, maxTokens: Math.min(maxTokens, episode.room) },
+      stream: `${turnSeed(episode)}/0`,
+    }
+  })
+}
+
+/** Names the stream of the turn that an episode is to take next. */
+const turnSeed = ({ key, taken }: Growing): string => `${key}/turn ${taken + 1}`
 
 /** A first turn is asked for no more tokens than the whole rollout may have. */
 const withinLimits = <Problem>(
@@ -114,7 +150,6 @@ const firstTurns = async <Problem>(
 const furtherTurns = async (
   policy: Policy,
   episodes: readonly Growing[],
-  turn: number,
   { sampling }: Pick<DrawOptions<unknown>, 'sampling'>,
   onSample: (index: number, sample: Sample) => void,
 ): Promise<void> => {
@@ -127,7 +162,7 @@ const furtherTurns = async (
         maxTokens,
         prompts: own.map(i => episodes[i].context()),
         samplesPerPrompt: 1,
-        promptSeeds: own.map(i => `${episodes[i].key}/turn ${turn}`),
+        promptSeeds: own.map(i => turnSeed(episodes[i])),
       },
       sample => onSample(own[sample.prompt], sample),
     )
@@ -184,8 +219,13 @@ class Growing {
     return this.#limits.tokens - this.#tokens.length
   }
 
-  /** Takes in a turn, and what the environment says to it. */
-  async take({ tokens, logprobs, finishReason }: Sample): Promise<void> {
+  /** Turns that the policy has taken. */
+  get taken(): number {
+    return this.#turns.length
+  }
+
+  /** Takes in a turn, and what the environment says to it, which it returns; null at the end of the rollout. */
+  async take({ tokens, logprobs, finishReason }: Sample): Promise<number[] | null> {
     const start = this.#tokens.length
     const turn = tokens.slice(0, this.room)
     this.#add(turn, 1, logprobs)
@@ -200,10 +240,11 @@ class Growing {
       end = 'failed'
       failure = error instanceof Error ? error.message : String(error)
     }
-    if (end === null) return
+    if (end === null) return this.#tokens.slice(start + turn.length)
     // What goes wrong in letting go says nothing about the rollout.
     await (async () => this.#episode?.close?.())().catch(() => {})
     this.#end(end, failure)
+    return null
   }
 
   /** Takes in what the environment says; how the rollout ends, if it does. */

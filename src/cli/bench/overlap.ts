@@ -12,7 +12,7 @@ interface BenchOverlapOptions {
   rounds?: number
   threads?: number
   rows?: number
-  recipe: 'ruscarl' | 'rlcer'
+  recipe: 'ruscarl' | 'rlcer' | 'rubricem'
   json?: boolean
 }
 
@@ -25,10 +25,15 @@ machine; it takes seven minutes.
 With --recipe rlcer: how long a step of 16 questions x 8 reasoners x 8 rubricators takes to verify, the whole step beside a plain
 one with as many rollouts, and a step whose verifier is a language model of that latency, asked anew and from the cache.
 
+With --recipe rubricem: steps of research agents (16 questions x 8 attempts, and their reflections) while a judge of that latency
+scores the step before and the trainer learns from it, against each of the three alone; and rollouts of several turns beside one
+turn of as many tokens.
+
 Examples:
   $ gradus bench overlap
   $ gradus bench overlap --latency 200 --slots 32 --json
-  $ gradus bench overlap --recipe rlcer`
+  $ gradus bench overlap --recipe rlcer
+  $ gradus bench overlap --recipe rubricem --json`
 
 /** Adds `overlap` to `gradus bench`. `done` receives the exit code. */
 export const addBenchOverlap = (bench: Command, io: Io, done: (code: number) => void): void => {
@@ -37,7 +42,7 @@ export const addBenchOverlap = (bench: Command, io: Io, done: (code: number) => 
     .description("How much of a judge's latency training hides.")
     .addOption(
       new Option('--recipe <name>', 'whose steps are measured')
-        .choices(['ruscarl', 'rlcer'])
+        .choices(['ruscarl', 'rlcer', 'rubricem'])
         .default('ruscarl'),
     )
     .option('--latency <ms>', 'milliseconds that the judge takes for a rollout', count, 100)
@@ -49,7 +54,7 @@ export const addBenchOverlap = (bench: Command, io: Io, done: (code: number) => 
     .option('--json', 'print the result as JSON, no progress')
     .addHelpText('after', HELP)
     .action(async ({ recipe, ...options }: BenchOverlapOptions) => {
-      await (recipe === 'rlcer' ? measureRlcer(io, options) : measureJudged(io, options))
+      await MEASURES[recipe](io, options)
       done(EXIT.ok)
     })
 }
@@ -73,3 +78,16 @@ const measureRlcer = async (io: Io, { json, latency, rows: _rows, ...options }: 
   const settings = { ...options, latencyMs: latency, steps: Math.max(2, 2 * (options.steps ?? 2)) }
   await runBenchmark(io, json, onProgress => benchRlcer({ ...settings, onProgress }), formatRlcerBenchmark)
 }
+
+const measureRubricem = async (io: Io, { json, latency, ...options }: Measured): Promise<void> => {
+  const { benchRubricem, formatRubricemBenchmark } = await import('../../bench/index.ts')
+  const settings = { ...options, latencyMs: latency }
+  await runBenchmark(
+    io,
+    json,
+    onProgress => benchRubricem({ ...settings, onProgress }),
+    formatRubricemBenchmark,
+  )
+}
+
+const MEASURES = { ruscarl: measureJudged, rlcer: measureRlcer, rubricem: measureRubricem }

@@ -35,14 +35,17 @@ export class KeyValueCache {
   #prompts: number
   #samples: number
   #capacity = BUCKET
-  #length = 0
   /** Per layer keys [kvHeads, P, headDim, S], then values [kvHeads, P, S, headDim]. */
   #prompt: Float32Array[]
   #promptMask: Float32Array
   /** Per layer keys [kvHeads, P*G, headDim, C], then values [kvHeads, P*G, C, headDim]. */
   #own: Float32Array[]
+  /** What `#own` was before it was last rearranged: memory for the next time, its contents never looked at. */
+  #spare: Float32Array[] = []
   /** [P*G, C] */
   #ownMask: Float32Array
+  /** Filled places of each row, [P*G]. */
+  #lengths: Int32Array
 
   /** Takes over the prompt pass's outputs `k<l>` and `v<l>`; `lengths` are the real lengths of the padded prompts. */
   constructor(
@@ -64,6 +67,7 @@ export class KeyValueCache {
     })
     this.#own = this.#emptyOwn()
     this.#ownMask = new Float32Array(this.rows * this.#capacity).fill(MASKED)
+    this.#lengths = new Int32Array(this.rows)
   }
 
   get rows(): number {
@@ -73,7 +77,12 @@ export class KeyValueCache {
   #emptyOwn(): Float32Array[] {
     const { layers, kvHeads, headDim } = this.#shape
     const size = kvHeads * this.rows * this.#capacity * headDim
-    return Array.from({ length: 2 * layers }, () => new Float32Array(size))
+    return Array.from({ length: 2 * layers }, (_, which) => {
+      const memory = this.#spare[which]?.buffer
+      return memory && memory.byteLength >= 4 * size
+        ? new Float32Array(memory, 0, size)
+        : new Float32Array(size)
+    })
   }
 
   /** Inputs of the next step. */
@@ -97,22 +106,26 @@ export class KeyValueCache {
     return values
   }
 
-  /** Stores the new keys and values of a step, [2*layers, kvHeads, P*G, headDim]. */
-  append(fresh: Float32Array): void {
-    if (this.#length === this.#capacity) this.#grow()
+  /** Stores the new keys and values of a step, [2*layers, kvHeads, P*G, headDim], of those rows that computed a token. */
+  append(fresh: Float32Array, computed: readonly boolean[]): void {
+    if (computed.some((did, row) => did && this.#lengths[row] === this.#capacity)) this.#grow()
     const { kvHeads, headDim } = this.#shape
     const blocks = kvHeads * this.rows
     this.#own.forEach((own, which) => {
       for (let block = 0; block < blocks; block++) {
+        const row = block % this.rows
+        if (!computed[row]) continue
+        const length = this.#lengths[row]
         const from = (which * blocks + block) * headDim
         if (isKeys(which)) {
-          const to = block * headDim * this.#capacity + this.#length
+          const to = block * headDim * this.#capacity + length
           for (let d = 0; d < headDim; d++) own[to + d * this.#capacity] = fresh[from + d]
-        } else copyBlock(fresh, from, own, (block * this.#capacity + this.#length) * headDim, headDim)
+        } else copyBlock(fresh, from, own, (block * this.#capacity + length) * headDim, headDim)
       }
     })
-    for (let row = 0; row < this.rows; row++) this.#ownMask[row * this.#capacity + this.#length] = 0
-    this.#length++
+    computed.forEach((did, row) => {
+      if (did) this.#ownMask[row * this.#capacity + this.#lengths[row]++] = 0
+    })
   }
 
   #grow(): void {
@@ -151,7 +164,8 @@ export class KeyValueCache {
 
   #rearrange(rows: readonly number[], capacity: number, layout?: { prompts: number; samples: number }): void {
     const { kvHeads, headDim } = this.#shape
-    const old = { own: this.#own, mask: this.#ownMask, rows: this.rows, capacity: this.#capacity }
+    const old = { own: this.#own, rows: this.rows, capacity: this.#capacity }
+    const lengths = Int32Array.from(rows, row => this.#lengths[row])
     if (layout) [this.#prompts, this.#samples] = [layout.prompts, layout.samples]
     this.#capacity = capacity
     this.#own = this.#emptyOwn()
@@ -160,15 +174,17 @@ export class KeyValueCache {
         rows.forEach((row, at) => {
           const from = (head * old.rows + row) * old.capacity * headDim
           const to = (head * rows.length + at) * capacity * headDim
-          if (!isKeys(which)) copyBlock(old.own[which], from, next, to, this.#length * headDim)
+          if (!isKeys(which)) copyBlock(old.own[which], from, next, to, lengths[at] * headDim)
           else
             for (let d = 0; d < headDim; d++)
-              copyBlock(old.own[which], from + d * old.capacity, next, to + d * capacity, this.#length)
+              copyBlock(old.own[which], from + d * old.capacity, next, to + d * capacity, lengths[at])
         })
     })
+    this.#spare = old.own
+    this.#lengths = lengths
     this.#ownMask = new Float32Array(rows.length * capacity).fill(MASKED)
-    rows.forEach((_, at) => {
-      this.#ownMask.fill(0, at * capacity, at * capacity + this.#length)
+    lengths.forEach((length, at) => {
+      this.#ownMask.fill(0, at * capacity, at * capacity + length)
     })
   }
 }

@@ -9,7 +9,7 @@ import { lossRefusal } from '../update.ts'
 import { HiddenStates } from './hidden-states.ts'
 import type { ModelSource } from './model-source.ts'
 import { Parameters } from './parameters.ts'
-import { Sampler } from './sampler.ts'
+import { Sampler, type SamplerWork } from './sampler.ts'
 import { Trainer } from './trainer.ts'
 
 export interface EngineOptions {
@@ -23,10 +23,13 @@ export interface EngineOptions {
   microBatchTokens?: number
 }
 
-export interface Engine extends Omit<Policy, 'accumulate' | 'step' | 'close' | 'syncWeights'> {
+export interface Engine extends Omit<Policy, 'accumulate' | 'step' | 'converse' | 'close' | 'syncWeights'> {
   readonly parameters: Parameters
   accumulate: Trainer['accumulate']
   step: Trainer['step']
+  converse: Sampler['converse']
+  /** What sampling has computed since the start. */
+  samplingWork(): Promise<SamplerWork>
   /** See `HiddenStates.means`. */
   hiddenMeans(sequences: readonly TokenIds[]): Promise<Float32Array[]>
   /** Of configuration and weights; see `Parameters.digest`. */
@@ -47,6 +50,8 @@ export const createEngine = (source: ModelSource, options: EngineOptions = {}, g
   return {
     parameters,
     sample: (request, onSample, onToken) => sampler.sample(request, onSample, onToken),
+    converse: (request, reply) => sampler.converse(request, reply),
+    samplingWork: async () => sampler.work,
     score: (items, scoreOptions) => trainer.score(items, scoreOptions),
     refuses: loss => lossRefusal(loss, parameters.hasValueHead),
     accumulate: (datums, lossOptions) => trainer.accumulate(datums, lossOptions),

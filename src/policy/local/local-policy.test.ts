@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { CheckpointError, DataError, GradusError } from '../../util/errors.ts'
+import type { TurnReply } from '../policy.ts'
 import { updateOnce } from '../update.ts'
 import { LocalPolicy } from './local-policy.ts'
 import type { ModelSource } from './model-source.ts'
@@ -127,6 +128,30 @@ describe('the policy in its worker thread', { timeout: 20_000 }, () => {
       })
       await expect(sampling).rejects.toThrow(new TypeError('from the callback'))
       await expect(policy.sample(REQUEST)).resolves.toHaveLength(6)
+    })
+  })
+
+  it('converses as the engine does, hands what a reply throws to the caller, and goes on', async () => {
+    const rows = [0, 1, 2].map(i => ({ prompt: [1, 2 + i], maxTokens: 5, stream: `row ${i}` }))
+    const told = (heard: string[], broken = false): TurnReply => {
+      const turns = rows.map(() => 0)
+      return async (row, { tokens, logprobs }) => {
+        heard.push(`${row}: ${tokens.join()} ${logprobs.join()}`)
+        if (broken && row === 1) throw new TypeError('from the reply')
+        return ++turns[row] === 3 ? null : { tokens: [4, row], maxTokens: 5, stream: `${row}/${turns[row]}` }
+      }
+    }
+    const request = { rows, instant: true, stopTokens: [3] }
+    await withPolicy(async policy => {
+      const [there, here]: string[][] = [[], []]
+      await policy.converse(request, told(there))
+      await tinyEngine().converse(request, told(here))
+      expect(there.sort()).toEqual(here.sort())
+      expect(here).toHaveLength(9)
+      await expect(policy.converse(request, told([], true))).rejects.toThrow(new TypeError('from the reply'))
+      const again: string[] = []
+      await policy.converse(request, told(again))
+      expect(again.sort()).toEqual(here)
     })
   })
 

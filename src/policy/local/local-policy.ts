@@ -4,16 +4,17 @@ import { Worker } from 'node:worker_threads'
 import type { ModelConfig } from '../../model/config.ts'
 import * as errors from '../../util/errors.ts'
 import { workerUrl } from '../../util/worker-url.ts'
-import type { Policy, Sample, SampledToken, SampleRequest } from '../policy.ts'
+import type { NextTurn, Policy, Sample, SampledToken, SampleRequest, TurnReply } from '../policy.ts'
 import { lossRefusal } from '../update.ts'
 import type { Engine, EngineOptions } from './engine.ts'
 import type { ModelSource } from './model-source.ts'
-import type { CallMessage, ErrorData, Method, Reply, WorkerStart } from './protocol.ts'
+import type { CallMessage, ErrorData, Method, NextTurnMessage, Reply, WorkerStart } from './protocol.ts'
 import { RunGate } from './run-gate.ts'
 
 interface Listeners {
   onSample?: (sample: Sample) => void
   onToken?: (token: SampledToken) => void
+  onTurn?: TurnReply
 }
 
 interface Pending extends Listeners {
@@ -89,6 +90,10 @@ export class LocalPolicy implements Policy {
 
   #receive(reply: Reply): void {
     if (reply.kind === 'ready' || reply.kind === 'failed') return
+    if (reply.kind === 'turn') {
+      void this.#answer(reply)
+      return
+    }
     const pending = this.#pending.get(reply.id)
     if (!pending) return
     if (reply.kind === 'sample' || reply.kind === 'token') {
@@ -98,6 +103,21 @@ export class LocalPolicy implements Policy {
     this.#settle(reply.id)
     if (reply.kind === 'result') pending.resolve(reply.value)
     else pending.reject(revive(reply.error))
+  }
+
+  /** What the caller's function throws is the caller's: it rejects that one call, and ends its rows. */
+  async #answer({ id, row, turn }: Extract<Reply, { kind: 'turn' }>): Promise<void> {
+    const pending = this.#pending.get(id)
+    let next: NextTurn | null = null
+    try {
+      next = (await pending?.onTurn?.(row, turn)) ?? null
+    } catch (error) {
+      this.#settle(id)
+      pending?.reject(error as Error)
+    }
+    const isOpen = this.#pending.has(id)
+    if (!this.#closed)
+      this.#worker.postMessage({ id, row, next: isOpen ? next : null } satisfies NextTurnMessage)
   }
 
   /** What the caller's function throws is the caller's: it rejects that one call. */
@@ -148,6 +168,8 @@ export class LocalPolicy implements Policy {
     return samples
   }
 
+  converse: Engine['converse'] = (request, reply) => this.#call('converse', [request], { onTurn: reply })
+  samplingWork: Engine['samplingWork'] = () => this.#call('samplingWork', [])
   score: Policy['score'] = (items, options) => this.#call('score', [items, options])
   refuses: Policy['refuses'] = loss => lossRefusal(loss, this.hasValueHead)
   accumulate: Engine['accumulate'] = (datums, options) => this.#call('accumulate', [datums, options])

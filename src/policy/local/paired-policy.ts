@@ -43,6 +43,8 @@ export class PairedPolicy implements Policy {
 
   sample: Policy['sample'] = (...args) => this.#sampler.sample(...args)
 
+  converse: LocalPolicy['converse'] = (...args) => this.#sampler.converse(...args)
+
   score: Policy['score'] = (items, options) =>
     (options?.weights === 'sampling' ? this.#sampler : this.#trainer).score(items, options)
 

@@ -1,7 +1,7 @@
 /** @file Messages between the main thread and the engine's worker. */
 
 import type { ModelConfig } from '../../model/config.ts'
-import type { Sample, SampledToken } from '../policy.ts'
+import type { NextTurn, Sample, SampledToken } from '../policy.ts'
 import type { Engine, EngineOptions } from './engine.ts'
 import type { ModelSource } from './model-source.ts'
 
@@ -19,6 +19,13 @@ export interface CallMessage {
   id: number
   method: Method
   args: unknown[]
+}
+
+/** What follows a turn of a call of `converse`; it does not wait behind other calls. */
+export interface NextTurnMessage {
+  id: number
+  row: number
+  next: NextTurn | null
 }
 
 export interface ErrorData {
@@ -39,6 +46,7 @@ export type Reply =
     }
   | { kind: 'failed'; error: ErrorData }
   | { kind: 'sample'; id: number; sample: Sample }
+  | { kind: 'turn'; id: number; row: number; turn: Sample }
   | { kind: 'token'; id: number; token: SampledToken }
   | { kind: 'result'; id: number; value: unknown }
   | { kind: 'error'; id: number; error: ErrorData }

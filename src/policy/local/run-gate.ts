@@ -7,6 +7,7 @@ import type { Gate } from '../../tensor/index.ts'
 import { GradusError } from '../../util/errors.ts'
 
 const SHUT = 0
+/** How many runs have begun and not ended: of several at a time one computes, and the others come after it. */
 const INSIDE = 1
 
 /** A run takes seconds at most; one that takes longer is not waited for. */
@@ -28,19 +29,19 @@ export class RunGate implements Gate {
   /** @throws GradusError when it is shut */
   enter(): void {
     // In this order: whoever shuts it either sees that somebody is inside, or is seen.
-    Atomics.store(this.#cells, INSIDE, 1)
+    Atomics.add(this.#cells, INSIDE, 1)
     if (Atomics.load(this.#cells, SHUT) === 0) return
     this.leave()
     throw new GradusError('the policy is closed')
   }
 
   leave(): void {
-    Atomics.store(this.#cells, INSIDE, 0)
+    Atomics.sub(this.#cells, INSIDE, 1)
     Atomics.notify(this.#cells, INSIDE)
   }
 
   get #isOccupied(): boolean {
-    return Atomics.load(this.#cells, INSIDE) === 1
+    return Atomics.load(this.#cells, INSIDE) > 0
   }
 
   /** Nobody enters any more; resolves when nobody is inside. */
@@ -53,6 +54,10 @@ export class RunGate implements Gate {
   /** The same for a process that is about to exit: blocks this thread. */
   shutNow(): void {
     Atomics.store(this.#cells, SHUT, 1)
-    if (this.#isOccupied) Atomics.wait(this.#cells, INSIDE, 1, WAIT_LIMIT_MS)
+    const end = performance.now() + WAIT_LIMIT_MS
+    for (let inside = Atomics.load(this.#cells, INSIDE); inside > 0; ) {
+      if (Atomics.wait(this.#cells, INSIDE, inside, end - performance.now()) === 'timed-out') return
+      inside = Atomics.load(this.#cells, INSIDE)
+    }
   }
 }

@@ -1,4 +1,8 @@
-/** @file Generation: prompts in waves, one token a run for all rows, samples handed out as they finish. */
+/**
+ * @file Generation: prompts in waves, one token a run for all rows, samples handed out as they finish. Rows of several turns stay
+ * where they are between turns, with all that was computed of them; what is said to a turn is computed a token a run as well,
+ * beside the tokens that others draw.
+ */
 
 import { checkAutomaton } from '../../model/automaton.ts'
 import { prefillGraph, stepGraph } from '../../model/decoding.ts'
@@ -7,9 +11,18 @@ import type { TokenIds } from '../../rl/datum.ts'
 import { Executable, type Gate } from '../../tensor/index.ts'
 import { DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
-import type { Sample, SampledToken, SampleRequest, TokenAlternative } from '../policy.ts'
+import type {
+  ConverseRequest,
+  NextTurn,
+  Sample,
+  SampledToken,
+  SampleRequest,
+  TurnReply,
+  TurnStart,
+} from '../policy.ts'
 import { KeyValueCache } from './cache.ts'
 import type { Parameters } from './parameters.ts'
+import { type Row, RunningBatch } from './running-batch.ts'
 import { type ChoiceOptions, TokenChooser } from './token-choice.ts'
 
 export interface SamplerOptions {
@@ -22,33 +35,37 @@ export interface SamplerOptions {
 
 /** Below this many bytes of weights they are fixed into the decoding graph after every update, which decodes faster. */
 export const CONSTANT_WEIGHT_BYTES = 128 * 2 ** 20
-/** The batch is rearranged when at most this share of its places is still in use. */
-const REARRANGE_BELOW = 0.75
+/** Where replies are not instant, rows go in so many parts at most, of so many rows at least. */
+const MAX_PARTS = 4
+const PART_ROWS = 16
 
-/** A sample on its way. */
-interface Row {
-  prompt: number
-  index: number
-  /** Position of the next token to be computed. */
-  position: number
-  tokens: number[]
-  logprobs: number[]
-  top: TokenAlternative[][]
-  rng: Rng
-  /** State of the automaton that the sample is held to. */
-  state: number
-  text: { stream: TextStream; tail: string } | null
+/** What sampling has computed so far; counts, which no clock has a say in. */
+export interface SamplerWork {
+  /** Tokens of prompts, without padding. */
+  promptTokens: number
+  /** Runs of the network after the prompts, and rows that computed a token in them. */
+  steps: number
+  tokens: number
+  /** Places that those rows were computed in, empty and waiting ones included. */
+  places: number
 }
 
 interface Plan {
-  request: SampleRequest
+  prompts: readonly TokenIds[]
   choice: ChoiceOptions
   stops: ReadonlySet<number>
   stopStrings: readonly string[]
+  automaton?: SampleRequest['automaton']
   /** The tokens that each state of the automaton lets pass; null: all pass. */
   allowed: readonly (readonly number[])[] | null
-  emit: (sample: Sample) => void
+  start: (prompt: number, index: number) => TurnStart
+  /** Takes a sample that is finished, or a turn of one: then what follows it. */
+  emit: (sample: Sample) => Promise<NextTurn | null> | undefined
   onToken?: (token: SampledToken) => void
+  /** Rows go on with the next step after their turn; else when all that are computed beside them wait as well. */
+  instant: boolean
+  /** See `RunningBatch`. */
+  mayPart: boolean
 }
 
 /** Samples `first` .. `first + samples - 1` of some prompts, generated together. */
@@ -78,6 +95,33 @@ export const assertRoom = (prompt: string, length: number, maxTokens: number, ma
   )
 }
 
+const assertKnown = (what: string, tokens: TokenIds, vocabSize: number): void => {
+  const wrong = tokens.find(token => !(token >= 0 && token < vocabSize))
+  if (wrong !== undefined)
+    throw new DataError(`${what}: token ${wrong} is outside the vocabulary of ${vocabSize}`, {
+      hint: 'the tokenizer does not belong to this model',
+    })
+}
+
+/** How many neighbours have the same prompt, where that is a number for all of them; else 1. */
+const groupSize = (prompts: readonly TokenIds[]): number => {
+  const isSame = (a: TokenIds, b: TokenIds) => a.length === b.length && a.every((token, t) => token === b[t])
+  const first = prompts.findIndex(prompt => !isSame(prompt, prompts[0]))
+  const size = first < 0 ? prompts.length : first
+  const fits = prompts.every((prompt, i) => isSame(prompt, prompts[i - (i % size)]))
+  return fits && prompts.length % size === 0 ? size : 1
+}
+
+/** Parts of a wave that hear their replies apart from each other. */
+const partsOf = (wave: Wave): Wave[] => {
+  const count = Math.min(MAX_PARTS, Math.floor((wave.prompts.length * wave.samples) / PART_ROWS))
+  if (count < 2) return [wave]
+  return evenParts(wave.prompts.length, Math.ceil(wave.prompts.length / count)).map(({ start, end }) => ({
+    ...wave,
+    prompts: wave.prompts.slice(start, end),
+  }))
+}
+
 export class Sampler {
   readonly #parameters: Parameters
   readonly #options: SamplerOptions
@@ -87,6 +131,7 @@ export class Sampler {
   #prefill: Executable | null = null
   #step: Executable | null = null
   #stepVersion = -1
+  readonly #work: SamplerWork = { promptTokens: 0, steps: 0, tokens: 0, places: 0 }
 
   /** The tokenizer is loaded when the first request with stop strings comes. */
   constructor(parameters: Parameters, options: SamplerOptions, loadTokenizer: () => Tokenizer | null) {
@@ -108,20 +153,69 @@ export class Sampler {
     onToken?: (token: SampledToken) => void,
   ): Promise<Sample[]> {
     this.#check(request)
-    const samples = request.samplesPerPrompt ?? 1
-    const results = new Array<Sample>(request.prompts.length * samples)
+    const { prompts, samplesPerPrompt: samples = 1, maxTokens, seed = 0, promptSeeds } = request
+    const results = new Array<Sample>(prompts.length * samples)
     const emit = (sample: Sample) => {
       results[sample.prompt * samples + sample.index] = sample
       onSample?.(sample)
+      return undefined
     }
-    const plan: Plan = { ...this.#plan(request), emit, onToken }
-    for (const wave of this.#waves(request.prompts, samples)) await this.#runWave(plan, wave)
+    const start = (prompt: number, index: number) => ({
+      maxTokens,
+      stream: `${promptSeeds?.[prompt] ?? `${seed}/${prompt}`}/${index}`,
+    })
+    const plan: Plan = {
+      ...this.#plan(request),
+      prompts,
+      start,
+      emit,
+      onToken,
+      instant: true,
+      mayPart: false,
+    }
+    for (const wave of this.#waves(prompts, samples)) await this.#runWave(plan, wave)
     return results
+  }
+
+  /** See `Policy.converse`. */
+  async converse(request: ConverseRequest, reply: TurnReply): Promise<void> {
+    const { rows, instant } = request
+    if (rows.length === 0) return
+    this.#check({ ...request, prompts: [], maxTokens: 1 })
+    rows.forEach(({ prompt, maxTokens }, i) => {
+      this.#checkPrompt(`row ${i}`, prompt, maxTokens)
+    })
+    const samples = groupSize(rows.map(({ prompt }) => prompt))
+    const rowAt = (prompt: number, index: number) => prompt * samples + index
+    const plan: Plan = {
+      ...this.#plan(request),
+      prompts: rows.filter((_, row) => row % samples === 0).map(({ prompt }) => prompt),
+      start: (prompt, index) => rows[rowAt(prompt, index)],
+      emit: ({ prompt, index, ...turn }) => {
+        const row = rowAt(prompt, index)
+        return reply(row, { ...turn, prompt: row, index: 0 })
+      },
+      instant,
+      mayPart: true,
+    }
+    // Parts run beside each other: both graphs have to be there.
+    await this.#prefillExecutable()
+    await this.#stepExecutable()
+    for (const wave of this.#waves(plan.prompts, samples)) {
+      const parts = instant ? [wave] : partsOf(wave)
+      const ended = await Promise.allSettled(parts.map(part => this.#runWave(plan, part)))
+      for (const end of ended) if (end.status === 'rejected') throw end.reason
+    }
+  }
+
+  /** What was computed since the start. */
+  get work(): SamplerWork {
+    return { ...this.#work }
   }
 
   #check(request: SampleRequest): void {
     const { prompts, maxTokens, samplesPerPrompt = 1, stopStrings, promptSeeds, automaton } = request
-    const { maxPositions, vocabSize } = this.#parameters.config
+    const { vocabSize } = this.#parameters.config
     if (automaton) checkAutomaton(automaton, vocabSize)
     if (automaton?.states[0].size === 0)
       throw new DataError('automaton: expected tokens that a sample may begin with, got none')
@@ -131,14 +225,7 @@ export class Sampler {
     if (promptSeeds && promptSeeds.length !== prompts.length)
       throw new DataError(`promptSeeds: expected ${prompts.length}, one a prompt, got ${promptSeeds.length}`)
     prompts.forEach((prompt, i) => {
-      if (prompt.length === 0)
-        throw new DataError(`prompt ${i} is empty`, { hint: 'give it at least one token, such as BOS' })
-      assertRoom(`prompt ${i}`, prompt.length, maxTokens, maxPositions)
-      const wrong = prompt.find(token => !(token >= 0 && token < vocabSize))
-      if (wrong !== undefined)
-        throw new DataError(`prompt ${i}: token ${wrong} is outside the vocabulary of ${vocabSize}`, {
-          hint: 'the tokenizer does not belong to this model',
-        })
+      this.#checkPrompt(`prompt ${i}`, prompt, maxTokens)
     })
     if (stopStrings?.length) this.#tokenizer ??= this.#loadTokenizer()
     if (stopStrings?.length && !this.#tokenizer)
@@ -147,11 +234,23 @@ export class Sampler {
       })
   }
 
-  #plan(request: SampleRequest): Omit<Plan, 'emit'> {
+  #checkPrompt(what: string, prompt: TokenIds, maxTokens: number): void {
+    const { maxPositions, vocabSize } = this.#parameters.config
+    if (prompt.length === 0)
+      throw new DataError(`${what} is empty`, { hint: 'give it at least one token, such as BOS' })
+    assertRoom(what, prompt.length, maxTokens, maxPositions)
+    assertKnown(what, prompt, vocabSize)
+  }
+
+  #plan(
+    request: Omit<SampleRequest, 'prompts' | 'maxTokens'>,
+  ): Pick<Plan, 'choice' | 'stops' | 'stopStrings' | 'automaton' | 'allowed'> {
     const { temperature = 1, topK = 0, topP = 1, topLogprobs: alternatives = 0, stopStrings = [] } = request
     const stops = new Set(request.stopTokens ?? this.#parameters.config.eosTokenIds)
-    const allowed = request.automaton?.states.map(tokens => [...tokens.keys()]) ?? null
-    return { request, choice: { temperature, topK, topP, alternatives }, stops, stopStrings, allowed }
+    const { automaton } = request
+    const allowed = automaton?.states.map(tokens => [...tokens.keys()]) ?? null
+    const choice = { temperature, topK, topP, alternatives }
+    return { choice, stops, stopStrings, allowed, ...(automaton && { automaton }) }
   }
 
   /** Prompts of similar length go together, so that little is padded; a group too large for one wave takes several. */
@@ -188,44 +287,77 @@ export class Sampler {
   }
 
   async #runWave(plan: Plan, wave: Wave): Promise<void> {
-    const { prompts } = plan.request
     const { samples } = wave
     const { logits, cache } = await this.#runPrompts(
-      wave.prompts.map(i => prompts[i]),
+      wave.prompts.map(i => plan.prompts[i]),
       samples,
     )
     const vocabulary = this.#parameters.config.vocabSize
     const rows: (Row | null)[] = wave.prompts.flatMap(prompt =>
       Array.from({ length: samples }, (_, g) => this.#newRow(plan, prompt, wave.first + g)),
     )
-    const batch = new RunningBatch(rows, samples, cache)
+    const batch = new RunningBatch(rows, samples, cache, plan.mayPart)
     this.#advance(plan, batch, row =>
       logits.subarray(Math.floor(row / samples) * vocabulary).subarray(0, vocabulary),
     )
     const step = await this.#stepExecutable()
     const weights = this.#parameters.feeds(step.model.inputs)
-    while (batch.live > 0) {
+    while (await this.#goOn(plan, batch)) {
       batch.compact()
-      const outputs = await step.run({ ...batch.values(), ...weights })
-      cache.append(outputs.fresh.data as Float32Array)
+      const { values, computed } = batch.values()
+      const outputs = await step.run({ ...values, ...weights })
+      cache.append(outputs.fresh.data as Float32Array, computed)
+      this.#count(computed)
       const next = outputs.logits.data as Float32Array
       this.#advance(plan, batch, row => next.subarray(row * vocabulary, (row + 1) * vocabulary))
     }
   }
 
+  #count(computed: readonly boolean[]): void {
+    this.#work.steps++
+    this.#work.places += computed.length
+    this.#work.tokens += computed.filter(Boolean).length
+  }
+
+  /**
+   * Begins the next turn of rows that wait for it: of all, when it is time. That depends on steps alone, so a slow reply changes
+   * nothing but the time.
+   * @returns whether there is anything left to compute
+   */
+  async #goOn(plan: Plan, batch: RunningBatch): Promise<boolean> {
+    const waiting = batch.rows.flatMap((row, at) => (row?.reply ? [{ row, at, reply: row.reply }] : []))
+    const due = plan.instant || waiting.length === batch.live ? waiting : []
+    const replies = await Promise.all(due.map(({ reply }) => reply))
+    due.forEach(({ row, at }, i) => {
+      const next = replies[i]
+      if (next) this.#beginTurn(plan, row, next)
+      else batch.finish(at)
+    })
+    return batch.live > 0
+  }
+
   #newRow(plan: Plan, prompt: number, index: number): Row {
-    const { request, stopStrings } = plan
+    const { maxTokens, stream } = plan.start(prompt, index)
+    const position = plan.prompts[prompt].length
+    return { prompt, index, position, ahead: [], reply: null, ...this.#freshTurn(plan, maxTokens, stream) }
+  }
+
+  #freshTurn({ stopStrings }: Plan, maxTokens: number, stream: string) {
     return {
-      prompt,
-      index,
-      position: request.prompts[prompt].length,
-      tokens: [],
-      logprobs: [],
-      top: [],
-      state: 0,
-      rng: new Rng(`${request.promptSeeds?.[prompt] ?? `${request.seed ?? 0}/${prompt}`}/${index}`),
+      ...{ maxTokens, tokens: [], logprobs: [], top: [], state: 0, rng: new Rng(stream) },
       text: stopStrings.length > 0 ? { stream: new TextStream(this.#tokenizer!), tail: '' } : null,
     }
+  }
+
+  #beginTurn(plan: Plan, row: Row, { tokens, maxTokens, stream }: NextTurn): void {
+    const { maxPositions, vocabSize } = this.#parameters.config
+    const what = `row ${row.prompt}.${row.index}`
+    if (tokens.length === 0) throw new DataError(`${what}: expected something said to its turn, got nothing`)
+    assertKnown(`what is said to ${what}`, tokens, vocabSize)
+    row.ahead.push(...tokens)
+    assertRoom(what, row.position + row.ahead.length, maxTokens, maxPositions)
+    Object.assign(row, this.#freshTurn(plan, maxTokens, stream))
+    row.reply = null
   }
 
   async #runPrompts(prompts: readonly TokenIds[], samples: number) {
@@ -248,29 +380,30 @@ export class Sampler {
       ...this.#parameters.feeds(prefill.model.inputs),
     })
     const lengths = prompts.map(prompt => prompt.length)
+    this.#work.promptTokens += lengths.reduce((sum, length) => sum + length, 0)
     const cache = new KeyValueCache(this.#parameters.config, outputs, lengths, longest, samples)
     return { logits: outputs.logits.data as Float32Array, cache }
   }
 
-  /** Draws the next token of every live row and lets finished ones go. */
+  /** Draws the next token of every row of which all known ones are computed; finished samples and turns are handed out. */
   #advance(plan: Plan, batch: RunningBatch, logitsOf: (row: number) => Float32Array): void {
     batch.rows.forEach((row, at) => {
-      if (!row) return
+      if (!row || row.reply || row.ahead.length > 0) return
       const { token, logprob, top } = this.#chooser.choose(
         logitsOf(at),
         plan.choice,
         row.rng.next(),
         plan.allowed?.[row.state],
       )
-      row.state = plan.request.automaton?.states[row.state].get(token) ?? 0
+      row.state = plan.automaton?.states[row.state].get(token) ?? 0
+      row.ahead.push(token)
       row.tokens.push(token)
       row.logprobs.push(logprob)
       if (top) row.top.push(top)
       plan.onToken?.({ prompt: row.prompt, index: row.index, token, logprob, ...(top && { top }) })
       const reason = finishReason(plan, row, token)
       if (!reason) return
-      batch.finish(at)
-      plan.emit({
+      const reply = plan.emit({
         prompt: row.prompt,
         index: row.index,
         tokens: Int32Array.from(row.tokens),
@@ -278,6 +411,13 @@ export class Sampler {
         ...(plan.choice.alternatives && { top: row.top }),
         finishReason: reason,
       })
+      if (!reply) {
+        batch.finish(at)
+        return
+      }
+      // Until it is waited for, a failure must not count as unhandled.
+      reply.catch(() => {})
+      row.reply = reply
     })
   }
 }
@@ -285,7 +425,7 @@ export class Sampler {
 const finishReason = (plan: Plan, row: Row, token: number): Sample['finishReason'] | null => {
   if (plan.stops.has(token) || containsStopString(plan, row, token)) return 'stop'
   if (plan.allowed?.[row.state].length === 0) return 'stop'
-  return row.tokens.length >= plan.request.maxTokens ? 'length' : null
+  return row.tokens.length >= row.maxTokens ? 'length' : null
 }
 
 /** Only the end of the text can complete a stop string, so only a tail as long as the longest one is kept. */
@@ -295,52 +435,4 @@ const containsStopString = ({ stopStrings }: Plan, { text }: Row, token: number)
   const longest = Math.max(...stopStrings.map(stop => stop.length))
   text.tail = tail.slice(-longest)
   return stopStrings.some(stop => tail.includes(stop))
-}
-
-/** Rows [P, G] of a wave; places of finished samples stay empty until the batch is compacted. */
-class RunningBatch {
-  rows: (Row | null)[]
-  live: number
-  #samples: number
-  readonly #cache: KeyValueCache
-
-  constructor(rows: (Row | null)[], samples: number, cache: KeyValueCache) {
-    this.rows = rows
-    this.live = rows.length
-    this.#samples = samples
-    this.#cache = cache
-  }
-
-  finish(at: number): void {
-    this.rows[at] = null
-    this.live--
-  }
-
-  values() {
-    const dims = [this.rows.length / this.#samples, this.#samples]
-    const tokens = BigInt64Array.from(this.rows, row => BigInt(row ? row.tokens[row.tokens.length - 1] : 0))
-    const positions = BigInt64Array.from(this.rows, row => BigInt(row ? row.position++ : 0))
-    return { tokens: { data: tokens, dims }, positions: { data: positions, dims }, ...this.#cache.values() }
-  }
-
-  /** Lets finished rows leave the batch when that frees enough places: prompts without live rows go, groups shrink. */
-  compact(): void {
-    if (this.live > REARRANGE_BELOW * this.rows.length) return
-    const groups = Array.from({ length: this.rows.length / this.#samples }, (_, p) => this.#liveRows(p))
-    const prompts = groups.flatMap((rows, p) => (rows.length > 0 ? [p] : []))
-    const samples = Math.max(...groups.map(rows => rows.length))
-    if (prompts.length * samples > REARRANGE_BELOW * this.rows.length) return
-    const kept = prompts.map(p => groups[p])
-    const filled = kept.map(rows => Array.from({ length: samples }, (_, g) => rows[g] ?? rows[0]))
-    this.#cache.keep(prompts, filled)
-    this.rows = kept.flatMap(rows =>
-      Array.from({ length: samples }, (_, g) => (rows[g] === undefined ? null : this.rows[rows[g]])),
-    )
-    this.#samples = samples
-  }
-
-  #liveRows(prompt: number): number[] {
-    const first = prompt * this.#samples
-    return Array.from({ length: this.#samples }, (_, g) => first + g).filter(row => this.rows[row])
-  }
 }

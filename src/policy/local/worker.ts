@@ -2,9 +2,9 @@
 
 import { parentPort, workerData } from 'node:worker_threads'
 import * as errors from '../../util/errors.ts'
-import type { SampledToken, SampleRequest } from '../policy.ts'
+import type { ConverseRequest, NextTurn, SampledToken, SampleRequest } from '../policy.ts'
 import { createEngine, type Engine } from './engine.ts'
-import type { CallMessage, ErrorData, Reply, WorkerStart } from './protocol.ts'
+import type { CallMessage, ErrorData, NextTurnMessage, Reply, WorkerStart } from './protocol.ts'
 import { RunGate } from './run-gate.ts'
 
 const port = parentPort!
@@ -23,7 +23,16 @@ const errorKind = (error: Error): string | null => {
   return null
 }
 
+/** Turns that the other side has not answered, by call and row. */
+const unanswered = new Map<string, (next: NextTurn | null) => void>()
+const turnName = ({ id, row }: { id: number; row: number }) => `${id}/${row}`
+
 const call = (engine: Engine, { id, method, args }: CallMessage): Promise<unknown> => {
+  if (method === 'converse')
+    return engine.converse(args[0] as ConverseRequest, (row, turn) => {
+      post({ kind: 'turn', id, row, turn })
+      return new Promise(resolve => unanswered.set(turnName({ id, row }), resolve))
+    })
   if (method !== 'sample') return (engine[method] as (...args: unknown[]) => Promise<unknown>)(...args)
   const [request, streaming] = args as [SampleRequest, boolean]
   const onToken = streaming ? (token: SampledToken) => post({ kind: 'token', id, token }) : undefined
@@ -36,7 +45,12 @@ const start = () => {
   const { parameters } = engine
   const trainedCount = parameters.trained.reduce((sum, { param }) => sum + param.length, 0)
   let queue: Promise<void> = Promise.resolve()
-  port.on('message', (message: CallMessage) => {
+  port.on('message', (message: CallMessage | NextTurnMessage) => {
+    if ('row' in message) {
+      unanswered.get(turnName(message))?.(message.next)
+      unanswered.delete(turnName(message))
+      return
+    }
     queue = queue.then(async () => {
       try {
         post({ kind: 'result', id: message.id, value: await call(engine, message) })

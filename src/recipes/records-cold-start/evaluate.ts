@@ -63,7 +63,7 @@ const attempts = async (
       stopTokens: [pieceToken(TAGS.callEnd), pieceToken(TAGS.answerEnd), RECORDS_TOKENS.eos],
     },
     environment: {
-      world: { start: question => new RecordsEpisode(question, calls) },
+      world: { start: question => new RecordsEpisode(question, calls), instant: true },
       limits: { turns: calls + 2, tokens: LENGTHS.attempt },
     },
     grade: async items => items.map(() => null),

@@ -19,8 +19,11 @@ export const memoryFigures = (
   const scores = retrievals.flatMap(({ items }) =>
     items.flatMap(({ how, score }) => (how === 'cross' ? [score] : [])),
   )
+  const found = (kind: 'within' | 'cross') =>
+    average(retrievals.map(({ items }) => items.filter(({ how }) => how === kind).length))
   return {
     bankSize,
+    retrieved: { within: found('within'), cross: found('cross') },
     repeats: Number(phase === 'repeat'),
     referred: average(retrievals.map(({ items }) => Number(items.length > 0))),
     references: average(retrievals.map(({ items }) => items.length)),

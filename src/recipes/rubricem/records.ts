@@ -81,7 +81,10 @@ export class RecordsTask implements ResearchTask<RecordsQuestion, RecordsTakeawa
   constructor({ calls }: Pick<RecordsTaskConfig, 'calls'>, placebo = false) {
     this.#calls = calls
     this.#placebo = placebo
-    this.world = { start: (question: RecordsQuestion) => new RecordsEpisode(question, calls) }
+    this.world = {
+      start: (question: RecordsQuestion) => new RecordsEpisode(question, calls),
+      instant: true,
+    }
     // One turn a call, one that hears that calls are used up, and the answer.
     this.limits = { turns: calls + 2, tokens: ATTEMPT_TOKENS }
   }

@@ -5,7 +5,7 @@ import type { MetricGroup, MetricsRow } from '../rows.ts'
 import { headlineScores, scoreNamesOf, scoreValue, scoreWords } from '../scores.ts'
 import { type ChartSeries, type ChartSpec, type ChartUnit, roundForPage } from './chart-spec.ts'
 import { criterionLabel, evalsOf, type ReportData, setNames, stageNames, stepSeconds } from './data.ts'
-import { FIGURES, HEALTH } from './known-figures.ts'
+import { FAMILIES, FIGURES, HEALTH, type Known } from './known-figures.ts'
 
 export interface ChartSection {
   title: string
@@ -19,6 +19,7 @@ const COLORS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6']
 
 const PLACED = new Set([
   ...HEALTH.map(known => known.key),
+  ...FAMILIES.flatMap(family => family.keys),
   ...['step', 'reward', 'rewardStd', 'criteria', 'time', 'tokens', 'rollouts'],
   ...['logprobGapMean', 'logprobGapMax', 'heldOut', 'rewardShare', 'pointShare'],
 ])
@@ -262,12 +263,18 @@ const others = (data: ReportData): ChartSpec[] => {
 
 const unnamed = (data: ReportData, keys: readonly string[]): ChartSpec[] =>
   keys.flatMap((key): ChartSpec[] => {
-    const { title, unit, about } = FIGURES.find(known => known.key === key) ?? {
-      title: key,
-      unit: 'number' as const,
-    }
+    const known = FIGURES.find(figure => figure.key === key)
+    const { title, unit, about, exact }: Known = known ?? { key, title: key, unit: 'number' }
     if (has(data.metrics, row => row[key] as number))
-      return single(data, `metric-${key}`, title, unit, row => row[key] as number | null | undefined, about)
+      return single(
+        data,
+        `metric-${key}`,
+        title,
+        unit,
+        row => row[key] as number | null | undefined,
+        about,
+        exact,
+      )
 
     const names = groupNames(data.metrics, key)
     if (names.length === 0) return []
@@ -276,6 +283,13 @@ const unnamed = (data: ReportData, keys: readonly string[]): ChartSpec[] =>
     )
     return [{ id: `metric-${key}`, title, unit, about, x: data.metrics.map(r => r.step), series }]
   })
+
+/** Families of figures; without any of a run's own there is nothing of them. */
+const families = (data: ReportData): ChartSection[] =>
+  FAMILIES.map(({ title, about, keys }) => ({
+    ...{ title, about, size: 'narrow' },
+    charts: unnamed(data, keys),
+  }))
 
 /** All charts of a run, in sections; a section without charts is left out. */
 export const chartSections = (data: ReportData): ChartSection[] => {
@@ -292,6 +306,7 @@ export const chartSections = (data: ReportData): ChartSection[] => {
       size: 'narrow',
       charts: [...criteria(data), ...rewardShares(data)],
     },
+    ...families(data),
     { title: 'Health of the policy', size: 'narrow', charts: health(data) },
     { title: 'Where the time went', size: 'wide', charts: timing(data) },
     { title: 'Other metrics', size: 'narrow', charts: others(data) },

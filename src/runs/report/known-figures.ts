@@ -37,7 +37,46 @@ export const HEALTH: Known[] = [
   { key: 'learningRate', title: 'Learning rate', unit: 'number', exact: true },
 ]
 
-/** Figures of single recipes, in words; they stand among the other metrics. */
+/** Figures that belong together have a section, in this order; what of them a run lacks is left out. */
+export const FAMILIES: readonly { title: string; about: string; keys: readonly string[] }[] = [
+  {
+    title: 'Stages',
+    about: 'Rewards of the stages of an attempt, and how dependably they were scored.',
+    keys: [
+      'stageScores',
+      'rubricsActive',
+      'rubricChanges',
+      'rubricVariance',
+      'failedScorings',
+      'failedGenerations',
+      'failedScoringRollouts',
+    ],
+  },
+  {
+    title: 'Memory',
+    about: 'How large the bank of lessons is, and what attempts were shown of it.',
+    keys: ['bankSize', 'retrieved', 'referred', 'similarity', 'fallbacks'],
+  },
+  {
+    title: 'Reflections',
+    about: 'What the policy says of its own attempts, and what of that is kept.',
+    keys: [
+      'reflectionReward',
+      'reflectionScores',
+      'reflectionValid',
+      'reflectionsAccepted',
+      'acceptedUtility',
+      'reflectionUnjudged',
+    ],
+  },
+  {
+    title: 'Phases of an update',
+    about: 'What a step learns one after the other, and whether it pulls in one direction.',
+    keys: ['gradientCosines', 'phaseLoss'],
+  },
+]
+
+/** Figures of single recipes, in words; they stand among the other metrics, or in their family. */
 export const FIGURES: Known[] = [
   { key: 'outcome', title: 'Reward of the answer', unit: 'number', about: 'of reasoners' },
   { key: 'cot', title: 'Reward of the thinking', unit: 'number', about: 'of reasoners' },
@@ -83,5 +122,32 @@ export const FIGURES: Known[] = [
   { key: 'noRubric', title: 'Without a thinking rubric', unit: 'number', about: 'rollouts' },
   { key: 'unjudged', title: 'Without a reward', unit: 'rate', about: 'of rollouts' },
   { key: 'thinkingWords', title: 'Length of thinking', unit: 'number', about: 'words' },
+  { key: 'stageScores', title: 'Scores of stages', unit: 'share', about: 'of the judge' },
+  { key: 'rubricsActive', title: 'Rubrics in use', unit: 'number', about: 'a question' },
+  { key: 'rubricChanges', title: 'Rubrics born and dropped', unit: 'number', about: 'in a step' },
+  { key: 'rubricVariance', title: 'How far rubrics tell attempts apart', unit: 'number', about: 'variance' },
+  { key: 'failedScorings', title: 'Attempts whose scoring failed', unit: 'rate' },
+  { key: 'failedGenerations', title: 'Questions without proposals', unit: 'rate', about: 'the judge failed' },
+  { key: 'failedScoringRollouts', title: 'Credited by the answer alone', unit: 'number', about: 'attempts' },
+  { key: 'bankSize', title: 'Lessons in the bank', unit: 'number', exact: true },
+  {
+    key: 'retrieved',
+    title: 'Lessons shown',
+    unit: 'number',
+    about: 'a question: its own, or those of similar ones',
+  },
+  { key: 'references', title: 'Lessons a question', unit: 'number' },
+  { key: 'referred', title: 'Questions with lessons', unit: 'share' },
+  { key: 'similarity', title: 'Similarity of what was found', unit: 'number', about: 'cosine' },
+  { key: 'fallbacks', title: 'Nothing of their own', unit: 'number', about: 'repeated questions' },
+  { key: 'repeats', title: 'Repeated batches', unit: 'share', exact: true },
+  { key: 'reflectionReward', title: 'Reward of reflections', unit: 'number' },
+  { key: 'reflectionScores', title: 'What reflections are worth', unit: 'share', about: 'of the judge' },
+  { key: 'reflectionValid', title: 'Reflections in the format', unit: 'share' },
+  { key: 'reflectionsAccepted', title: 'Questions with an accepted one', unit: 'share' },
+  { key: 'acceptedUtility', title: 'Utility of what is kept', unit: 'number' },
+  { key: 'reflectionUnjudged', title: 'Reflections without a verdict', unit: 'number' },
+  { key: 'gradientCosines', title: 'Angle between gradients', unit: 'number', about: 'cosine' },
+  { key: 'phaseLoss', title: 'Loss by phase', unit: 'number' },
   { key: 'answerWords', title: 'Length of answers', unit: 'number', about: 'words' },
 ]

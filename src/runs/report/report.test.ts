@@ -67,6 +67,36 @@ describe('a report', () => {
     expect(page).toContain(process.version)
   })
 
+  it('has a section for figures that belong together: stages, memory, reflections, phases', () => {
+    const data = bareRun('families', run => {
+      for (const step of [1, 2, 3, 4])
+        run.appendMetrics({
+          step,
+          stageScores: { plan: 0.5, answer: 0.2 * step },
+          bankSize: 16 * step,
+          retrieved: { within: step > 2 ? 1 : 0, cross: step > 2 ? 0 : 2 },
+          // Repeated batches are not reflected on.
+          ...(step < 3 && { reflectionReward: 0.3, reflectionsAccepted: 0.75 }),
+          gradientCosines: { 'reflection/task': step === 1 ? null : 0.1 },
+          somethingElse: 1,
+        })
+    })
+    const sections = chartSections(data).map(({ title, charts }) => [title, charts.map(({ id }) => id)])
+    expect(sections).toEqual([
+      ['Stages', ['metric-stageScores']],
+      ['Memory', ['metric-bankSize', 'metric-retrieved']],
+      ['Reflections', ['metric-reflectionReward', 'metric-reflectionsAccepted']],
+      ['Phases of an update', ['metric-gradientCosines']],
+      ['Other metrics', ['metric-somethingElse']],
+    ])
+    const [bank, shown] = chartSections(data)[1].charts
+    expect(bank.series).toEqual([
+      { label: 'Lessons in the bank', color: 'c1', kind: 'line', values: [16, 32, 48, 64] },
+    ])
+    expect(shown.series.map(({ label }) => label)).toEqual(['within', 'cross'])
+    expect(renderReport(data)).toContain('Angle between gradients')
+  })
+
   it('draws the interval of a score below zero where the bar is', () => {
     const data = bareRun('below-zero', run =>
       run.appendEvals([

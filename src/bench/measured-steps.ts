@@ -1,0 +1,54 @@
+/** @file Steps of the training loop that are measured and thrown away. */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Policy } from '../policy/policy.ts'
+import { readMetrics } from '../runs/readers.ts'
+import { RunFolder } from '../runs/run-folder.ts'
+import { type LoopSettings, train } from '../train/loop.ts'
+import type { Recipe } from '../train/recipe.ts'
+import { median } from '../util/statistics.ts'
+
+/** Median seconds between the ends of one step and the next, and of what is timed inside the steps. */
+export interface MeasuredSteps {
+  stepS: number
+  timeS(name: string): number
+}
+
+/** The loop without anything but its steps; so small a step of the optimiser that every run samples the same lengths. */
+export const measuredLoop = (steps: number, pipeline: boolean): LoopSettings => ({
+  // The first step and the last are not measured: nothing is sampled ahead of them, or by them.
+  steps: steps + 2,
+  seed: 'overlap',
+  optimizer: { beta2: 0.95 },
+  learningRate: { kind: 'constant', peak: 1e-9, warmup: 0, floor: 0 },
+  pipeline,
+  monitors: null,
+  evalEvery: 0,
+  checkpointEvery: 0,
+  keepCheckpoints: 1,
+  maxMinutes: null,
+  configHash: 'bench',
+})
+
+/** Trains the steps of `measuredLoop`. */
+export const measureSteps = async <Rolled>(
+  policy: Policy,
+  recipe: Recipe<Rolled>,
+  settings: LoopSettings,
+): Promise<MeasuredSteps> => {
+  const folder = mkdtempSync(join(tmpdir(), 'gradus-overlap-'))
+  const run = RunFolder.create(join(folder, 'run'), { config: {} })
+  const ends: number[] = []
+  try {
+    const onStep = () => ends.push(performance.now())
+    await train(policy, recipe, run, settings, 0, { onStep })
+    const gaps = ends.slice(1, -1).map((end, i) => (end - ends[i]) / 1000)
+    const rows = readMetrics(run.dir).slice(1, -1)
+    return { stepS: median(gaps), timeS: name => median(rows.map(({ time }) => time?.[name] ?? 0)) }
+  } finally {
+    run.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
