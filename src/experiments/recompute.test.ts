@@ -73,7 +73,7 @@ describe('results worked out again', () => {
     expect(slim.evals).toEqual(runs[0].evals)
     expect(JSON.stringify(slim.probes)).not.toContain('a long response')
     // 40 runs of 60 steps and 4 x 300 items.
-    expect(statSync(join(folder, 'runs.jsonl.gz')).size).toBeLessThan(150_000)
+    expect(statSync(join(folder, 'runs.jsonl.br')).size).toBeLessThan(150_000)
   })
 
   it('keep what a figure that is made of others reads, and work a trend out again', () => {

@@ -1,5 +1,5 @@
 /**
- * @file Results worked out again from what lies in their folder: from the runs (`runs.jsonl.gz`), or, where these are not kept, from
+ * @file Results worked out again from what lies in their folder: from the runs (`runs.jsonl.br`), or, where these are not kept, from
  * the pairs in the files of the claims. Nothing is trained, and no run folder is needed.
  */
 
@@ -56,7 +56,7 @@ const fromPairs = (folder: string, registration: Registration, analysedWith: Pro
   const files = claimFiles(folder, registration)
   const [first] = files
   if (first.blocks !== undefined)
-    throw new DataError(`${folder}: expected runs.jsonl.gz beside results of several blocks, found none`, {
+    throw new DataError(`${folder}: expected runs.jsonl.br beside results of several blocks, found none`, {
       hint: 'the pairs of the claims do not tell what each block came to',
     })
   const { file: _file, ...registered } = first.registration

@@ -16,7 +16,7 @@ stopped or killed goes on where it was: runs that are done are not run again, ru
 More seeds: a block under \`blocks\` in the same file, with a hash of its own; what was registered before keeps its hash and runs.
 \`looks\`, registered with the first seeds, says how often you mean to look: the looks share the 5%.
 
-Results: <results>/<paper>/<claim>.json, summary.md, report.html and runs.jsonl.gz, slim figures of all runs. --recompute works
+Results: <results>/<paper>/<claim>.json, summary.md, report.html and runs.jsonl.br, slim figures of all runs. --recompute works
 every status out again from these, without run folders. Exit code 1 when a run failed twice.
 
 Examples:

@@ -146,7 +146,7 @@ describe('gradus experiment', () => {
     expect(claim.trainedWith[0].command).toBe(claim.analysedWith.command)
     const { code, out } = await cli(['experiment', sandbox.path('results', 'tiny'), '--recompute'])
     expect(code).toBe(0)
-    expect(out).toContain('from the runs that are kept in runs.jsonl.gz')
+    expect(out).toContain('from the runs that are kept in runs.jsonl.br')
     expect(out).toContain('TINY-1: inconclusive (2 pairs')
     expect(out).toContain('every status is as in its file')
   })

@@ -8,7 +8,7 @@ import { EXIT, type Io, printJson } from '../io.ts'
 import { resultJson, resultLines } from './results.ts'
 
 const SOURCES = {
-  runs: 'from the runs that are kept in runs.jsonl.gz',
+  runs: 'from the runs that are kept in runs.jsonl.br',
   pairs: 'from the pairs in the files of the claims; runs are not kept here',
 } as const
 

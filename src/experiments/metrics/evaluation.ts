@@ -39,7 +39,8 @@ export const scoreNameIn = (row: EvalRow, registered: string): string => {
   return isGreedy ? greedyName(own) : own
 }
 
-const scoreOf = (row: EvalRow | undefined, score: string): number | null =>
+/** A registered score of a row; null where it has none. */
+export const scoreOf = (row: EvalRow | undefined, score: string): number | null =>
   row === undefined ? null : scoreValue(row, scoreNameIn(row, score))
 
 const rightOrWrong = (row: EvalRow | undefined, score: string): Map<string, number> | null => {

@@ -22,4 +22,15 @@ describe('bands of curves', () => {
     expect(entropy.x.at(-1)).toBe(60)
     expect(entropy.x.some(step => step > 22 && step < 39)).toBe(false)
   })
+
+  it('are of scores by the names that rows give them, the main one without a name', () => {
+    const registration = fakeRegistration()
+    const runs = fakeRuns(registration)
+    const chart = paperCharts(registration, runs).find(({ title }) => title === 'Score on unseen problems')!
+    expect(chart.series.map(({ label }) => label)).toEqual(['better', 'plain', 'worse'])
+    const last = (arm: string) =>
+      runs.filter(run => run.arm === arm).map(({ evals }) => evals.at(-1)!.scores.accuracy.value!)
+    const mean = (values: readonly number[]) => values.reduce((a, b) => a + b) / values.length
+    expect(chart.series[0].values.at(-1)).toBeCloseTo(mean(last('better')), 3)
+  })
 })

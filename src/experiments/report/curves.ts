@@ -2,6 +2,7 @@
 
 import { type ChartSeries, type ChartSpec, roundForPage } from '../../runs/report/chart-spec.ts'
 import { type CurvePoint, curveOf, smoothed } from '../metrics/curves.ts'
+import { scoreOf } from '../metrics/evaluation.ts'
 import { evalsOn, type FinishedRun } from '../metrics/index.ts'
 import type { Registration } from '../plan/registration.ts'
 import { type Band, COLORS, meanBand } from './band.ts'
@@ -17,8 +18,8 @@ const pointsOf = (run: FinishedRun, { curve, set, score }: Chart): CurvePoint[] 
     return smoothed(curveOf(run.metrics, curve), Math.max(1, Math.round(run.steps / 40) | 1), everyStep)
   }
   return evalsOn(run, set).flatMap(row => {
-    const value = (row as unknown as Record<string, unknown>)[score]
-    return typeof value === 'number' ? [{ step: row.step, value }] : []
+    const value = scoreOf(row, score)
+    return value === null ? [] : [{ step: row.step, value }]
   })
 }
 
