@@ -2,13 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { acceptDrafts, DEFAULT_EVOLVING, judgeGroup, scriptedStageJudge } from '../../grade/evolving/index.ts'
 import { Rng } from '../../util/rng.ts'
 import {
+  attemptOf,
   demonstrateResearch,
   draftOf,
   drawHabits,
+  encodeText,
   persistentRubrics,
+  piecesOf,
+  RECORDS_VOCABULARY,
+  readTrajectory,
   recordsJudgeParts,
   recordsQuestion,
   STAGE_CRITERIA,
+  stagedAttempt,
 } from './index.ts'
 
 describe('the judge of stages of the records task', () => {
@@ -20,6 +26,23 @@ describe('the judge of stages of the records task', () => {
     return { key: String(i), stages: ['plan', 'research', 'review', 'answer'] as const, parts }
   })
   const judge = (sound: number) => scriptedStageJudge(recordsJudgeParts({ seed: 1, sound, discerning: 0.7 }))
+
+  it('reads of the stages of a rollout what its tokens say, wherever a stage begins', () => {
+    for (let i = 0; i < 60; i++) {
+      const rng = new Rng(`read ${i}`)
+      const own = recordsQuestion('read', i)
+      const options = { calls: 8, scaffold: i % 5 > 0 }
+      const segments = demonstrateResearch(own, [], drawHabits(rng), options, rng)
+      const tokens = segments.flatMap(({ text }) => encodeText(text))
+      const mask = segments.flatMap(({ text, own: writes }) => encodeText(text).map(() => Number(writes)))
+      // Also such as were cut off, or are garbled.
+      const cut = i % 3 === 0 ? rng.int(tokens.length) : tokens.length
+      if (i % 4 === 0) tokens[rng.int(tokens.length)] = 4 + rng.int(RECORDS_VOCABULARY.length - 4)
+      const rollout = [tokens.slice(0, cut), mask.slice(0, cut)] as const
+      const { staged } = stagedAttempt('k', ...rollout, 8)
+      expect(attemptOf(own, staged).trajectory).toEqual(readTrajectory(piecesOf(...rollout)))
+    }
+  })
 
   it('proposes only what may be proposed', () => {
     for (const stage of [1, 2, 3, 4]) {

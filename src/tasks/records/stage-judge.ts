@@ -12,7 +12,7 @@ import {
 import type { Rng } from '../../util/rng.ts'
 import { type Attempt, PERSISTENT_CRITERIA, STAGE_CRITERIA, type StageCriterion } from './stage-criteria.ts'
 import { readTrajectory } from './trajectory.ts'
-import { decodeText, encodeText } from './vocabulary.ts'
+import { encodeText, RECORDS_VOCABULARY } from './vocabulary.ts'
 import type { RecordsQuestion } from './world.ts'
 
 /** How good a proposer is. */
@@ -38,11 +38,16 @@ export const persistentRubrics: readonly StageRubric[] = PERSISTENT_CRITERIA.map
 
 const BY_TITLE = new Map([...STAGE_CRITERIA, ...PERSISTENT_CRITERIA].map(own => [own.title, own]))
 
-/** A rollout as criteria read it. */
+/** A rollout as criteria read it. A piece may begin in the stage before: `\n<review>` does; so the text is read as a whole. */
 export const attemptOf = (question: RecordsQuestion, rollout: StagedRollout): Attempt => {
-  const pieces = partsOf(rollout).flatMap(({ stage, text }) =>
-    encodeText(text).map(token => ({ text: decodeText([token]), own: stage !== null })),
-  )
+  const parts = partsOf(rollout)
+  const isOwn = parts.flatMap(({ stage, text }) => Array.from({ length: text.length }, () => stage !== null))
+  let end = 0
+  const pieces = encodeText(parts.map(({ text }) => text).join('')).map(token => {
+    const text = RECORDS_VOCABULARY[token]
+    end += text.length
+    return { text, own: isOwn[end - 1] ?? true }
+  })
   return { question, trajectory: readTrajectory(pieces) }
 }
 
