@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { ChatModel } from '../chat/chat-model.ts'
 import { scriptedModel } from '../chat/scripted-model.ts'
 import { configOf, type Settings, timeOf, warmRows } from './rlcer-runs.ts'
+import { SlowJudge } from './slow-judge.ts'
 
 /** A step whose rubrics a language model verifies, asked anew, and the same step again, from the cache. */
 export interface JudgedBenchmark {
@@ -22,10 +23,10 @@ export interface JudgedBenchmark {
   cachedCalls: number
 }
 
-/** Says true of every criterion, after a while; counts its calls. */
-const slowVerifier = (latencyMs: number): ChatModel & { readonly calls: number } =>
+/** Says true of every criterion, when the judge is through with it. */
+export const slowVerifier = (judge: SlowJudge): ChatModel & { readonly calls: number } =>
   scriptedModel(async ({ messages }) => {
-    await new Promise(resolve => setTimeout(resolve, latencyMs))
+    await judge.take()
     const text = messages.map(({ content }) => content).join('\n')
     const count = [...text.matchAll(/^\d+\. \((?:reward|penalty), /gm)].length
     return JSON.stringify({ judgement: Array.from({ length: count }, () => true), final_score: 0 })
@@ -38,7 +39,8 @@ const STEPS = 2
 export const benchJudged = async (settings: Settings): Promise<JudgedBenchmark> => {
   const { latencyMs, slots } = settings
   const cache = mkdtempSync(join(tmpdir(), 'gradus-rlcer-cache-'))
-  const model = slowVerifier(latencyMs)
+  // In place of a fleet, which would keep to the slots.
+  const model = slowVerifier(new SlowJudge(latencyMs, slots))
   const judge = {
     fleet: { endpoints: [{ url: 'http://127.0.0.1:9/v1', model: 'slow', concurrency: slots }] },
     cache: { folder: cache },

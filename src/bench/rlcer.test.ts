@@ -7,6 +7,8 @@ import { initWeights } from '../model/weights.ts'
 import { freshArithmeticModel } from '../recipes/reasoning/arithmetic.ts'
 import { modelShapeSchema } from '../train/config.ts'
 import { benchRlcer, formatRlcerBenchmark } from './rlcer.ts'
+import { slowVerifier } from './rlcer-judged.ts'
+import { SlowJudge } from './slow-judge.ts'
 
 it('measures verification, steps and a slow verifier on the arithmetic task', {
   timeout: 240_000,
@@ -35,4 +37,16 @@ it('measures verification, steps and a slow verifier on the arithmetic task', {
   const text = formatRlcerBenchmark(result).split('\n')
   expect(text).toHaveLength(5)
   expect(text[2]).toContain(`${step.ratio.toFixed(2)} times as long`)
+})
+
+it('a slow verifier takes no more calls at a time than it has slots', async () => {
+  const judge = new SlowJudge(10, 3)
+  const model = slowVerifier(judge)
+  const startMs = performance.now()
+  const ask = { messages: [{ role: 'user' as const, content: '1. (reward, 2 points) x' }] }
+  const answers = await Promise.all(Array.from({ length: 20 }, () => model.complete(ask)))
+  expect(answers[0].text).toContain('[true]')
+  expect(judge).toMatchObject({ calls: 20, busiest: 3 })
+  // Seven rounds of three; a timer may be early by a part of a millisecond.
+  expect(performance.now() - startMs).toBeGreaterThan(7 * 9)
 })
