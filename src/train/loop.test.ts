@@ -353,18 +353,32 @@ describe('train', () => {
     expect(await cosines({ compared: false })).toMatchObject({ told: {} })
   })
 
-  it('of several phases the gap is that of the first one that is not stale, and each has its loss', async () => {
-    const recipe = recipeOf([])
-    const { learn } = recipe
-    recipe.learn = async (...args) => {
-      const lesson = await learn(...args)
-      const [task] = lesson.phases
-      return { ...lesson, phases: [{ ...task, name: 'reflection', stale: true }, task] }
+  it('of several phases the gap is that of the first optimiser step, unless that is stale; each has its loss', async () => {
+    let step = 0
+    const trained = async (earlier: Partial<Phase>) => {
+      step++
+      policy.updates.length = 0
+      const recipe = recipeOf([])
+      const { learn } = recipe
+      recipe.learn = async (...args) => {
+        const lesson = await learn(...args)
+        const [task] = lesson.phases
+        return { ...lesson, phases: [{ ...task, name: 'reflection', stale: true, ...earlier }, task] }
+      }
+      await train(policy, recipe, run, settings({ steps: step }), step - 1)
+      return { updates: policy.updates.length, row: readMetrics(run.dir).at(-1) }
     }
-    await train(policy, recipe, run, settings({ steps: 1 }))
-    expect(policy.updates).toHaveLength(2)
-    const [row] = readMetrics(run.dir)
-    expect(row).toMatchObject({ logprobGapMax: 2e-5, loss: 0.5, phaseLoss: { reflection: 0.5, policy: 0.5 } })
+    const phaseLoss = { reflection: 0.5, policy: 0.5 }
+    expect(await trained({})).toMatchObject({
+      updates: 2,
+      row: { logprobGapMax: null, ratioMax: null, loss: 0.5, phaseLoss },
+    })
+    expect(await trained({ stale: false })).toMatchObject({
+      updates: 2,
+      row: { logprobGapMax: 1e-5, phaseLoss },
+    })
+    // Nothing to learn from the step before: the weights are still those that sampled.
+    expect(await trained({ datums: [] })).toMatchObject({ updates: 1, row: { logprobGapMax: 1e-5 } })
   })
 
   it('evaluates at the start, in between, and once at the end', async () => {

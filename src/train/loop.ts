@@ -212,11 +212,13 @@ const meanTold = (values: readonly (number | undefined)[]): number | null => {
 
 /**
  * Means over all optimiser steps; with several phases, the loss of each by its name as well. The log-prob gap and the ratios are
- * those of the first step on rollouts of this step's policy: sampler against trainer.
+ * those of the first optimiser step, sampler against trainer, and null where that learns from rollouts of an earlier policy: what
+ * comes after it learns with weights that did not sample.
  */
 const updateMetrics = (learnt: readonly { phase: Phase; stats: readonly UpdateStats[] }[]) => {
   const stats = learnt.flatMap(own => own.stats)
-  const [first] = learnt.flatMap(own => (own.phase.stale ? [] : own.stats))
+  const opening = learnt.find(own => own.stats.length > 0)
+  const first = opening?.phase.stale ? undefined : opening?.stats[0]
   const losses = learnt.map(own => [own.phase.name, meanTold(own.stats.map(s => s.loss))] as const)
   return {
     ...figuresOf(stats, first),

@@ -125,7 +125,7 @@ const SCORE_NAMES = {
   f1: 'words shared with the right answer',
   opinion: "answers by the judge's rubrics",
   answered: 'answered',
-  calls: 'look-ups',
+  effort: 'calls, of those allowed',
   wellFormed: 'keeps to the scaffold',
 }
 

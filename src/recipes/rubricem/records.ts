@@ -131,7 +131,7 @@ export class RecordsTask implements ResearchTask<RecordsQuestion, RecordsTakeawa
     return reflectionText(takeaways).trim()
   }
 
-  /** Right or not; how good each stage is by all sound criteria, whatever a judge asks for; calls. */
+  /** Right or not; how good each stage is by all sound criteria, whatever a judge asks for; calls, of those allowed. */
   truth(question: RecordsQuestion, rollout: Rollout): Record<string, number> {
     const { staged, wellFormed } = this.read(question, rollout)
     const attempt = attemptOf(question, staged)
@@ -145,7 +145,8 @@ export class RecordsTask implements ResearchTask<RecordsQuestion, RecordsTakeawa
       right: Number(answer?.person === answerOf(question)),
       ...Object.fromEntries(quality),
       wellFormed: Number(wellFormed),
-      calls: calls.length,
+      // A call too many is answered, too: that calls are used up.
+      effort: Math.min(1, calls.length / this.#calls),
     }
   }
 

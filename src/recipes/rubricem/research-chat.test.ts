@@ -116,11 +116,11 @@ describe('an attempt', () => {
 
   it('is right or not where that is known', () => {
     const task = taskOf()
-    expect(task.truth(QUESTION, whole)).toEqual({ right: 1, f1: 1, answered: 1, wellFormed: 1, calls: 1 })
+    expect(task.truth(QUESTION, whole)).toEqual({ right: 1, f1: 1, answered: 1, wellFormed: 1, effort: 0.1 })
     const open = { ...QUESTION, answers: [] }
-    expect(Object.keys(task.truth(open, whole))).toEqual(['answered', 'wellFormed', 'calls'])
+    expect(Object.keys(task.truth(open, whole))).toEqual(['answered', 'wellFormed', 'effort'])
     const early = rolloutOf('<answer>\\boxed{cape 3}</answer>')
-    expect(task.truth(QUESTION, early)).toEqual({ right: 0, f1: 0, answered: 0, wellFormed: 0, calls: 0 })
+    expect(task.truth(QUESTION, early)).toEqual({ right: 0, f1: 0, answered: 0, wellFormed: 0, effort: 0 })
     expect(task.truth(QUESTION, rolloutOf(''))).toMatchObject({ right: 0, answered: 0 })
   })
 

@@ -191,14 +191,14 @@ export class ResearchChatTask implements ResearchTask<ResearchQuestion, ChatTake
     return [rubrics, ...takeaways.map(lesson => `- ${lesson}`)].join('\n')
   }
 
-  /** `right` and `f1` only where a right answer is known. */
+  /** `right` and `f1` only where a right answer is known; `effort`: calls, of those allowed. */
   truth(question: ResearchQuestion, rollout: Rollout): Record<string, number> {
     const { answer, wellFormed, calls } = this.read(question, rollout)
     return {
       ...(question.answers.length > 0 && shortAnswerScores(answer, question.answers)),
       answered: Number(answer !== null),
       wellFormed: Number(wellFormed),
-      calls,
+      effort: Math.min(1, calls / this.#task.rules.maxCalls),
     }
   }
 

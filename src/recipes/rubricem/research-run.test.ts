@@ -255,7 +255,7 @@ describe('rubricem on real text', { timeout: TIMEOUT }, () => {
       ['unseen', 0, 'right'],
       ['unseen', 4, 'right'],
     ])
-    expect(Object.keys(evals[0].scores)).toEqual(['right', 'f1', 'answered', 'wellFormed', 'calls'])
+    expect(Object.keys(evals[0].scores)).toEqual(['right', 'f1', 'answered', 'wellFormed', 'effort'])
     // No memory in the main evaluation.
     for (const { prompts } of policy.sampled.filter(({ seed }) => String(seed).startsWith('evaluation')))
       for (const prompt of prompts)
@@ -327,7 +327,7 @@ describe('rubricem on real text', { timeout: TIMEOUT }, () => {
     const { dir } = await run('open', config)
     const [{ scores, primary, items }] = readEvals(dir)
     expect(primary).toBe('opinion')
-    expect(Object.keys(scores)).toEqual(['opinion', 'answered', 'wellFormed', 'calls'])
+    expect(Object.keys(scores)).toEqual(['opinion', 'answered', 'wellFormed', 'effort'])
     for (const { scores: own } of items ?? []) expect([0, 1]).toContain(own.opinion)
     // Nothing is proposed for evaluations.
     expect(judge.count('proposals')).toBe(2)
