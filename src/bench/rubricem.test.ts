@@ -29,9 +29,10 @@ it('measures three things at once, and turns, on the records task', { timeout: 3
     expect(each.sumS).toBeCloseTo(each.sampleS + each.judgeS + each.updateS, 6)
   }
   expect(result.several.turns).toBeGreaterThanOrEqual(1)
-  for (const rate of [result.several.severalRate, result.several.singleRate]) expect(rate).toBeGreaterThan(0)
+  for (const rate of [result.several.severalRate, result.several.singleRate, result.several.evenRate])
+    expect(rate).toBeGreaterThan(0)
   expect(result.several.placesPerToken).toBeGreaterThanOrEqual(1)
   const text = formatRubricemBenchmark(result).split('\n')
-  expect(text).toHaveLength(11)
+  expect(text).toHaveLength(12)
   expect(text[3]).toContain(`${result.oneEngine.toLongest.toFixed(2)} x the longest`)
 })

@@ -58,7 +58,7 @@ export interface AtOnce {
   toSum: number
 }
 
-/** Rollouts of several turns, and single turns of as many tokens. */
+/** Rollouts of several turns, single turns each of which is as long as one of them, and single turns that are all as long as their mean. */
 export interface TurnsBenchmark {
   /** Turns and tokens of a rollout, and how many of the tokens the policy wrote. */
   turns: number
@@ -67,9 +67,12 @@ export interface TurnsBenchmark {
   /** Tokens of rollouts a second. */
   severalRate: number
   singleRate: number
+  evenRate: number
   /** severalRate over singleRate, the median of the rounds' own; the same by the processor's time, whatever else it has to do. */
   ratio: number
   processorRatio: number
+  /** severalRate over evenRate: what rollouts of different lengths cost as well, which leave places of the decoder empty. */
+  evenRatio: number
   /** Places of the decoder for each token that it computed, and tokens of prompts for each rollout. */
   placesPerToken: number
   promptTokensPerRollout: number
@@ -221,7 +224,7 @@ const timed = async <T>(work: () => Promise<T>) => {
   return { result, ms: performance.now() - startMs, processorMs: processorMs() - before }
 }
 
-/** A step's attempts, and as many single turns that are exactly as long in the mean. */
+/** A step's attempts; single turns each as long as one of them; as many single turns that are exactly as long as their mean. */
 const benchTurns = async (
   policy: LocalPolicy,
   settings: Settings,
@@ -243,12 +246,30 @@ const benchTurns = async (
     })
     return groups.flat().map(({ rollout }) => rollout)
   }
-  const single = (step: number, maxTokens: number) =>
-    policy.sample({
+  const promptsOf = (step: number) => questionsOf(step).map(question => task.prompt(question, null))
+  const single = async (step: number, lengths: readonly number[]) => {
+    const prompts = promptsOf(step)
+    const rows = lengths.map((maxTokens, row) => ({
+      ...{ prompt: prompts[Math.floor(row / samples)], maxTokens, stream: `bench/${step}/${row}` },
+    }))
+    let tokens = 0
+    await policy.converse(
+      { ...samplingOf(config), stopTokens: [], rows, instant: true },
+      async (_row, sample) => {
+        tokens += sample.tokens.length
+        return null
+      },
+    )
+    return tokens
+  }
+  const even = async (step: number, maxTokens: number) => {
+    const drawn = await policy.sample({
       ...samplingOf(config),
       ...{ maxTokens, samplesPerPrompt: samples, stopTokens: [], seed: `bench/${step}` },
-      prompts: questionsOf(step).map(question => task.prompt(question, null)),
+      prompts: promptsOf(step),
     })
+    return drawn.reduce((total, sample) => total + sample.tokens.length, 0)
+  }
   const found: TurnsBenchmark[] = []
   // The first round warms up: graphs are compiled.
   for (let round = 0; round <= rounds; round++) {
@@ -259,17 +280,20 @@ const benchTurns = async (
     const sum = (of: (rollout: (typeof own.result)[number]) => number) =>
       own.result.reduce((total, rollout) => total + of(rollout), 0)
     const tokens = sum(rollout => rollout.tokens.length)
-    const other = await timed(() => single(round, Math.max(1, Math.round(tokens / count))))
-    const otherTokens = other.result.reduce((total, sample) => total + sample.tokens.length, 0)
+    const lengths = own.result.map(rollout => Math.max(1, rollout.tokens.length))
+    const alone = await timed(() => single(round, lengths))
+    const meant = await timed(() => even(round, Math.max(1, Math.round(tokens / count))))
+    const rateOf = ({ result, ms }: { result: number; ms: number }) => (1000 * result) / ms
+    const severalRate = rateOf({ result: tokens, ms: own.ms })
     if (round === 0) continue
     found.push({
       turns: sum(({ turns }) => turns.length) / count,
       tokens: tokens / count,
       ownTokens: sum(({ mask }) => mask.reduce((a, b) => a + b, 0)) / count,
-      severalRate: (1000 * tokens) / own.ms,
-      singleRate: (1000 * otherTokens) / other.ms,
-      ratio: tokens / own.ms / (otherTokens / other.ms),
-      processorRatio: tokens / own.processorMs / (otherTokens / other.processorMs),
+      ...{ severalRate, singleRate: rateOf(alone), evenRate: rateOf(meant) },
+      ratio: severalRate / rateOf(alone),
+      processorRatio: tokens / own.processorMs / (alone.result / alone.processorMs),
+      evenRatio: severalRate / rateOf(meant),
       placesPerToken: (after.places - before.places) / Math.max(1, after.tokens - before.tokens),
       promptTokensPerRollout: (after.promptTokens - before.promptTokens) / count,
     })
@@ -341,11 +365,12 @@ export const formatRubricemBenchmark = (result: RubricemBenchmark): string => {
       rate(several.severalRate),
       `${several.turns.toFixed(1)} turns, ${several.tokens.toFixed(0)} tokens, ${several.ownTokens.toFixed(0)} of them the policy's`,
     ],
-    ['tokens, one turn', rate(several.singleRate), 'as many tokens'],
+    ['tokens, one turn', rate(several.singleRate), 'each as long as one of them'],
+    ['tokens, one turn', rate(several.evenRate), 'all as long as their mean'],
     [
       'their ratio',
       several.ratio.toFixed(2),
-      `${several.processorRatio.toFixed(2)} by the processor's time; ${several.placesPerToken.toFixed(2)} places a token, ${several.promptTokensPerRollout.toFixed(1)} tokens of prompts a rollout`,
+      `${several.processorRatio.toFixed(2)} by the processor's time, to the last ${several.evenRatio.toFixed(2)}; ${several.placesPerToken.toFixed(2)} places a token, ${several.promptTokensPerRollout.toFixed(1)} tokens of prompts a rollout`,
     ],
   ])
 }
