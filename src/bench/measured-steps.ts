@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Policy } from '../policy/policy.ts'
 import { readMetrics } from '../runs/readers.ts'
 import { RunFolder } from '../runs/run-folder.ts'
-import { type LoopSettings, train } from '../train/loop.ts'
+import { type LoopSettings, type Pipeline, train } from '../train/loop.ts'
 import type { Recipe } from '../train/recipe.ts'
 import { median } from '../util/statistics.ts'
 
@@ -17,7 +17,7 @@ export interface MeasuredSteps {
 }
 
 /** The loop without anything but its steps; so small a step of the optimiser that every run samples the same lengths. */
-export const measuredLoop = (steps: number, pipeline: boolean): LoopSettings => ({
+export const measuredLoop = (steps: number, pipeline: Pipeline): LoopSettings => ({
   // The first step and the last are not measured: nothing is sampled ahead of them, or by them.
   steps: steps + 2,
   seed: 'overlap',

@@ -29,11 +29,12 @@ describe('the window (spec 5.5)', () => {
   })
 
   it('refuses K = 1 with deferral, and what is no step (11.19)', () => {
-    expect(() => checkWindow({ steps: 1 }, true)).toThrow(ConfigError)
-    expect(() => checkWindow({ steps: 1 }, true)).toThrow('window.steps: expected at least 2, got 1')
-    expect(() => checkWindow({ steps: 1 }, false)).not.toThrow()
-    expect(() => checkWindow({}, true)).not.toThrow()
-    expect(() => checkWindow({ steps: 2.5 }, false)).toThrow('positive integer')
+    expect(() => checkWindow({ steps: 1 }, 1)).toThrow(ConfigError)
+    expect(() => checkWindow({ steps: 1 }, 1)).toThrow('window.steps: expected at least 2, got 1')
+    expect(() => checkWindow({ steps: 2 }, 2)).toThrow('window.steps: expected at least 3, got 2')
+    expect(() => checkWindow({ steps: 1 }, 0)).not.toThrow()
+    expect(() => checkWindow({}, 2)).not.toThrow()
+    expect(() => checkWindow({ steps: 2.5 }, 0)).toThrow('positive integer')
     expect(() => windowStep(0)).toThrow('from 1 on')
   })
 

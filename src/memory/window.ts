@@ -28,22 +28,23 @@ export interface WindowStep {
 
 /**
  * Refuses a window that cannot work.
- * @param deferred reflections of a step are learnt from, and reach the bank, in the step after it
+ * @param behind by how many steps a step's reflections are later in the bank than its own sampling: 1, or as many steps as are
+ * sampled ahead; 0 where there are none
  * @throws ConfigError where a batch would be repeated before its reflections can be in the bank (spec 5.5, 11.19)
  */
-export const checkWindow = ({ steps = WINDOW_STEPS }: WindowSettings, deferred: boolean): void => {
+export const checkWindow = ({ steps = WINDOW_STEPS }: WindowSettings, behind: number): void => {
   if (!(Number.isSafeInteger(steps) && steps >= 1))
     throw new ConfigError(`window.steps: expected a positive integer, got ${steps}`)
-  if (deferred && steps < 2)
-    throw new ConfigError(`window.steps: expected at least 2, got ${steps}`, {
-      hint: 'reflections reach the bank a step later, and with 1 the very next step repeats the batch: take 2 or more',
+  if (steps < behind + 1)
+    throw new ConfigError(`window.steps: expected at least ${behind + 1}, got ${steps}`, {
+      hint: `a batch comes back after as many steps, and its reflections reach the bank ${behind} later than its own: take ${behind + 1} or more`,
     })
 }
 
 /** What a step does. @param step of training, from 1 */
 export const windowStep = (step: number, settings: WindowSettings = {}): WindowStep => {
   const { steps = WINDOW_STEPS, reflectOnRepeat = false } = settings
-  checkWindow(settings, false)
+  checkWindow(settings, 0)
   if (!(Number.isSafeInteger(step) && step >= 1))
     throw new ConfigError(`window: expected a step from 1 on, got ${step}`)
   const window = Math.floor((step - 1) / (2 * steps))
@@ -73,7 +74,7 @@ export const countFallbacks = (retrievals: readonly Pick<Retrieval, 'fellBack'>[
 /** Fresh batches that a run of so many steps draws. */
 export const freshBatches = (totalSteps: number, settings: WindowSettings = {}): number => {
   const { steps = WINDOW_STEPS } = settings
-  checkWindow(settings, false)
+  checkWindow(settings, 0)
   const whole = Math.floor(totalSteps / (2 * steps))
   return whole * steps + Math.min(steps, totalSteps - whole * 2 * steps)
 }

@@ -44,6 +44,9 @@ export const modelSchema = z.strictObject({
     .default(null),
 })
 
+/** Steps that are sampled ahead of the one that is learnt from: `true` and 1 are the same. */
+export const pipelineSchema = z.union([z.boolean(), z.literal([1, 2])])
+
 export const rolloutSchema = z.strictObject({
   /** Problems a step. */
   prompts: size.default(32),

@@ -149,6 +149,31 @@ describe('train', () => {
     expect(readMetrics(run.dir).map(({ step }) => step)).toEqual([1, 2, 3, 4, 5])
   })
 
+  it('samples two steps ahead, one after the other, before what is graded is learnt from', async () => {
+    const { calls } = policy
+    const only = ['sample', 'update', 'save', 'evaluate 4']
+    const pipelined = settings({ steps: 6, evalEvery: 4, checkpointEvery: 3, pipeline: 2 })
+    await train(policy, recipeOf(calls), run, pipelined)
+    const seen = calls.filter(call => only.includes(call) || call.startsWith('draw'))
+    expect(seen).toEqual([
+      ...['draw 1', 'sample', 'draw 2', 'sample', 'draw 3', 'sample', 'update', 'draw 4', 'sample', 'update'],
+      ...[
+        'update',
+        'save',
+        'update',
+        'evaluate 4',
+        'draw 5',
+        'sample',
+        'draw 6',
+        'sample',
+        'update',
+        'update',
+      ],
+      'save',
+    ])
+    expect(policy.sampled.map(({ seed }) => seed)).toEqual([1, 2, 3, 4, 5, 6].map(step => `7/${step}`))
+  })
+
   describe('a pipelined run that is stopped and gone on with', () => {
     /** How many updates the weights had that sampled each step; `stopAfter` steps it is stopped and resumed by another policy. */
     const weightsThatSampled = async (name: string, changes: Partial<LoopSettings>, stopAfter = 0) => {
@@ -185,6 +210,18 @@ describe('train', () => {
         expect(await weightsThatSampled(`stopped after ${stopAfter}`, {}, stopAfter)).toEqual(whole)
       for (const checkpointEvery of [1, 2])
         expect(await weightsThatSampled(`saved every ${checkpointEvery}`, { checkpointEvery })).toEqual(whole)
+    })
+
+    it('two steps ahead: the same, by weights that are two updates behind', async () => {
+      const two = (name: string, changes: Partial<LoopSettings> = {}, stopAfter = 0) =>
+        weightsThatSampled(`two ahead, ${name}`, { steps: 6, pipeline: 2, ...changes }, stopAfter)
+      const whole = await two('whole')
+      const first = [1, 2, 3, 4, 5, 6].map(step => whole.find(row => row.step === step)!)
+      expect(first.map(({ response }) => response.split(' ')[0])).toEqual(['0', '0', '0', '1', '2', '3'])
+      for (const stopAfter of [1, 2, 3, 4, 5])
+        expect(await two(`stopped after ${stopAfter}`, {}, stopAfter)).toEqual(whole)
+      for (const checkpointEvery of [1, 2])
+        expect(await two(`saved every ${checkpointEvery}`, { checkpointEvery })).toEqual(whole)
     })
 
     it('samples anew where a checkpoint of an older version says nothing of it', async () => {

@@ -13,7 +13,7 @@ import { checkpointName, EARLIER_CHECKPOINT } from '../runs/run-state.ts'
 import { CheckpointError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
 import { mean } from '../util/statistics.ts'
-import { type Journal, loadJournal, saveJournal } from './journal.ts'
+import { type Journal, loadJournal, type SampledRequest, saveJournal } from './journal.ts'
 import { keptRows, lessonFigures } from './lesson-rows.ts'
 import { DEFAULT_MONITORS, type MonitorSettings } from './monitors/config.ts'
 import { type WatchedLesson, watchLesson } from './monitors/watched-lesson.ts'
@@ -23,6 +23,9 @@ import { StepRollouts } from './rollout.ts'
 import { pausesAfter, runSteps, type StepEvents, type StepsResult, type StepsSettings } from './steps.ts'
 import { learnPhase } from './update.ts'
 
+/** No step sampled ahead, one (`true`), or two. */
+export type Pipeline = boolean | 1 | 2
+
 export interface LoopSettings extends StepsSettings {
   seed: number | string
   optimizer?: Omit<OptimizerSettings, 'learningRate' | 'valueLearningRate'>
@@ -30,12 +33,13 @@ export interface LoopSettings extends StepsSettings {
   /** Of a critic's value head; `learningRate` where absent. */
   valueLearningRate?: Schedule
   /**
-   * Sample a step's rollouts while those of the step before are graded and learnt from: the policy that samples is one update
-   * behind, and its log-probs are the old ones of the ratio. Never across an evaluation; a checkpoint keeps what was sampled
-   * ahead, so that neither checkpoints nor a stop change what the steps compute. Whether sampling and updates run at the same
-   * time or take turns is the policy's; the numbers are the same. Default false.
+   * How many steps are sampled ahead. One (true): a step's rollouts while those of the step before are graded and learnt from;
+   * the policy that samples is one update behind, and its log-probs are the old ones of the ratio. Two: those of the step in
+   * between are graded meanwhile, so that a slow judge is waited for by nobody; two updates behind. Never across an evaluation; a
+   * checkpoint keeps what was sampled ahead, so that neither checkpoints nor a stop change what the steps compute. Whether
+   * sampling and updates run at the same time or take turns is the policy's; the numbers are the same. Default false.
    */
-  pipeline?: boolean
+  pipeline?: Pipeline
 }
 
 /** A step's rollouts under way. */
@@ -72,22 +76,28 @@ export const train = async <Rolled>(
     return { ...start(policy, recipe, { seed: settings.seed, step }, known), state }
   }
   let watched: WatchedLesson | null = null
-  /** The rollouts of the next step. */
-  let ahead = from > 0 ? await resumed(run, { seed: settings.seed, step: from + 1 }, recipe, begin) : null
+  /** The rollouts of the next steps, in their order. */
+  const ahead = from > 0 ? await resumed(run, { seed: settings.seed, step: from + 1 }, recipe, begin) : []
+  /** Begins what is to be sampled beside a step: each when the one before it has left the policy free. */
+  const sampleAhead = async (step: number, current: Running<Rolled>) => {
+    for (let next = step + 1 + ahead.length; next <= step + Number(settings.pipeline); next++) {
+      await (ahead.at(-1) ?? current).sampled
+      if (pausesAfter(next - 1, settings)) {
+        await syncWeights()
+        return
+      }
+      ahead.push(await begin(next))
+    }
+  }
   const trainStep = async (step: number): Promise<MetricsRow> => {
     const startMs = performance.now()
     weightsMs = 0
-    const running = ahead ?? (await begin(step))
-    ahead = null
-    if (settings.pipeline) {
-      await running.sampled
-      if (pausesAfter(step, settings)) await syncWeights()
-      else ahead = await begin(step + 1)
-    }
+    const running = ahead.shift() ?? (await begin(step))
+    if (settings.pipeline) await sampleAhead(step, running)
     running.io.open()
     const rolled = await running.rolled
     // Sampling that shares its weights with the update must be over first, the log-probs on plain prompts included.
-    if (!policy.syncWeights) await ahead?.sampled
+    if (!policy.syncWeights) await ahead.at(-1)?.sampled
     const lesson = await recipe.learn(step, rolled)
     watched = watchLesson(lesson)
     const row = await learn(policy, lesson, watched, settings, step)
@@ -106,17 +116,18 @@ export const train = async <Rolled>(
   }
   const evaluate = async (step: number, last: boolean) => {
     // Out of time: what was begun is given up, but nothing may run beside the evaluation.
-    ahead?.io.open()
-    await ahead?.rolled.catch(() => {})
-    ahead = null
+    for (const { io, rolled } of ahead.splice(0)) {
+      io.open()
+      await rolled.catch(() => {})
+    }
     await syncWeights()
     return recipe.evaluate(step, last)
   }
   const save = async (folder: string) => {
-    await ahead?.sampled
-    if (ahead) saveJournal(folder, ahead.io.journal)
+    for (const { sampled } of ahead) await sampled
+    if (ahead.length > 0) saveJournal(folder, new Map(ahead.flatMap(({ io }) => [...io.journal])))
     if (recipe.state)
-      saveState(folder, { now: snapshotOf(recipe.state), ...(ahead && { ahead: ahead.state }) })
+      saveState(folder, { now: snapshotOf(recipe.state), begun: ahead.map(({ state }) => state) })
   }
   const work = { trainStep, evaluate, save, rollouts: () => watched?.rollouts() ?? [] }
   return runSteps(policy, run, { ...settings, monitors: monitorsOf(settings) }, work, from, events)
@@ -137,33 +148,48 @@ const start = <Rolled>(
   return { io, rolled, sampled }
 }
 
-/** Brings the recipe's state back, and what was sampled ahead: it began with the state that the recipe had then. */
+/** Brings the recipe's state back, and what was sampled ahead: each step began with the state that the recipe had then. */
 const resumed = async <Rolled>(
   run: RunFolder,
   next: { seed: number | string; step: number },
   recipe: Recipe<Rolled>,
   begin: (step: number, known: Journal) => Promise<Running<Rolled>>,
-): Promise<Running<Rolled> | null> => {
+): Promise<Running<Rolled>[]> => {
   const folder = run.path('checkpoints', checkpointName(next.step - 1))
-  const journal = loadJournal(folder)
-  const foreign = [...(journal?.keys() ?? [])].find(
-    key => !`${key}/`.startsWith(`${next.seed}/${next.step}/`),
-  )
-  if (foreign !== undefined)
-    throw new CheckpointError(
-      `${folder}: expected rollouts that were sampled ahead for step ${next.step}, got those of seed ${foreign}`,
-      { hint: EARLIER_CHECKPOINT },
-    )
+  const journals = journalsBySteps(loadJournal(folder), next, folder)
   const saved = recipe.state ? loadState(folder) : null
-  if (saved && 'ahead' in saved !== (journal !== null))
+  if (saved && saved.begun.length !== journals.length)
     throw new CheckpointError(
-      `${folder}: expected rollouts that were sampled ahead and the recipe's state of then, got one of the two`,
+      `${folder}: expected rollouts that were sampled ahead and the recipe's state of then, got ${journals.length} of the first and ${saved.begun.length} of the second`,
       { hint: EARLIER_CHECKPOINT },
     )
-  if (journal && saved) recipe.state!.load(saved.ahead)
-  const ahead = journal && (await begin(next.step, journal))
+  const ahead: Running<Rolled>[] = []
+  for (const [i, journal] of journals.entries()) {
+    if (saved) recipe.state!.load(saved.begun[i])
+    ahead.push(await begin(next.step + i, journal))
+  }
   if (saved) recipe.state!.load(saved.now)
   return ahead
+}
+
+/** What was sampled for each of the steps that come next. @throws CheckpointError for other steps, or some between missing */
+const journalsBySteps = (
+  journal: Journal | null,
+  { seed, step }: { seed: number | string; step: number },
+  folder: string,
+): Journal[] => {
+  const journals: Map<string, SampledRequest>[] = []
+  for (const [key, request] of journal ?? []) {
+    const at = [0, 1].find(i => `${key}/`.startsWith(`${seed}/${step + i}/`))
+    if (at === undefined || at > journals.length)
+      throw new CheckpointError(
+        `${folder}: expected rollouts that were sampled ahead for step ${step + journals.length}, got those of seed ${key}`,
+        { hint: EARLIER_CHECKPOINT },
+      )
+    journals[at] ??= new Map()
+    journals[at].set(key, request)
+  }
+  return journals
 }
 
 /** Where rollouts are a step old on purpose, their gap is no mismatch. */

@@ -11,8 +11,8 @@ const FILE = 'recipe-state.json'
 
 export interface SavedState {
   now: unknown
-  /** What it was when the rollouts were begun that were sampled ahead. */
-  ahead?: unknown
+  /** What it was when the rollouts of each step were begun that were sampled ahead. */
+  begun: readonly unknown[]
 }
 
 const nameOf = (value: unknown): string => {
@@ -60,8 +60,10 @@ export const loadState = (folder: string): SavedState => {
   if (!existsSync(path))
     throw new CheckpointError(`${path}: expected the recipe's state, got no file`, { hint })
   try {
-    const state = JSON.parse(readFileSync(path, 'utf8')) as SavedState | null
-    if (state !== null && typeof state === 'object' && 'now' in state) return state
+    // Before there could be two steps of them, `ahead` was the state of the one.
+    const state = JSON.parse(readFileSync(path, 'utf8')) as (Partial<SavedState> & { ahead?: unknown }) | null
+    if (state !== null && typeof state === 'object' && 'now' in state)
+      return { now: state.now, begun: state.begun ?? ('ahead' in state ? [state.ahead] : []) }
   } catch {}
   throw new CheckpointError(`${path}: expected the recipe's state as JSON`, { hint })
 }

@@ -9,7 +9,7 @@ export interface Recipe<Rolled> {
   /**
    * The step's rollouts, graded; asks for them as often as it likes: reasoners, then rubricators about them. What it draws
    * depends on seed, step and `state` alone, so that a resumed run sees the same. It reads `state` before it first awaits
-   * anything, and never changes it: with `pipeline` the step before has not been learnt from when it begins.
+   * anything, and never changes it: with `pipeline` the step before, or two, have not been learnt from when it begins.
    */
   rollOut(step: number, io: Io): Promise<Rolled>
   /** Rewards, advantages, and what is to be done with them. */

@@ -63,12 +63,16 @@ describe('a run that has sampled ahead', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
   /** Rollouts of a run; its tokens tell how many updates the weights had. Stopped after two steps where `between` is given. */
-  const rolloutsOf = async (makeRecipe: () => Recipe<Rolled>, between?: (checkpoint: string) => void) => {
+  const rolloutsOf = async (
+    makeRecipe: () => Recipe<Rolled>,
+    between?: (checkpoint: string) => void,
+    changes: Partial<LoopSettings> = {},
+  ) => {
     const run = RunFolder.create(join(folder, between ? 'in parts' : 'at once'), { config: {} })
     const part = (done: number, stopAfter: number) => {
       const policy: FakePolicy = new FakePolicy(() => [done + policy.updates.length])
       const shouldStop = () => done + policy.updates.length === stopAfter
-      return train(policy, makeRecipe(), run, SETTINGS, done, { shouldStop })
+      return train(policy, makeRecipe(), run, { ...SETTINGS, ...changes }, done, { shouldStop })
     }
     try {
       if (between) {
@@ -109,25 +113,42 @@ describe('a run that has sampled ahead', () => {
     expect(await rolloutsOf(recipe, () => {})).toEqual(whole)
   })
 
-  it('goes on the same where the recipe hands out its state itself, and changes it later', async () => {
-    const recipe = () => {
-      const bank = { learnt: 0 }
-      const plain = recipeOf({})
-      return recipeOf({
-        rollOut: (_, io) => {
-          const reward = bank.learnt
-          return io.rollOut({ ...REQUEST, reward: () => ({ reward, parts: {} }), last: true })
-        },
-        learn: (step, groups) => {
-          bank.learnt++
-          return plain.learn(step, groups)
-        },
-        state: { save: () => bank, load: value => Object.assign(bank, value) },
-      })
+  it.each([
+    ['one step', { pipeline: true }, [0, 1, 2]],
+    ['two steps', { pipeline: 2 }, [0, 1]],
+  ] as const)(
+    'goes on the same where the recipe hands out its state itself, and changes it later: %s ahead',
+    async (_, changes, seen) => {
+      const recipe = () => {
+        const bank = { learnt: 0 }
+        const plain = recipeOf({})
+        return recipeOf({
+          rollOut: (_, io) => {
+            const reward = bank.learnt
+            return io.rollOut({ ...REQUEST, reward: () => ({ reward, parts: {} }), last: true })
+          },
+          learn: (step, groups) => {
+            bank.learnt++
+            return plain.learn(step, groups)
+          },
+          state: { save: () => bank, load: value => Object.assign(bank, value) },
+        })
+      }
+      const whole = await rolloutsOf(recipe, undefined, changes)
+      expect(new Set(whole.map(({ reward }) => reward))).toEqual(new Set(seen))
+      expect(await rolloutsOf(recipe, () => {}, changes)).toEqual(whole)
+    },
+  )
+
+  it('goes on from a state as it was written before there could be two steps ahead', async () => {
+    const whole = await rolloutsOf(withState)
+    const old = (checkpoint: string) => {
+      const path = join(checkpoint, 'recipe-state.json')
+      const { now, begun } = JSON.parse(readFileSync(path, 'utf8')) as { now: unknown; begun: unknown[] }
+      expect(begun).toHaveLength(1)
+      writeFileSync(path, JSON.stringify({ now, ahead: begun[0] }))
     }
-    const whole = await rolloutsOf(recipe)
-    expect(new Set(whole.map(({ reward }) => reward))).toEqual(new Set([0, 1, 2]))
-    expect(await rolloutsOf(recipe, () => {})).toEqual(whole)
+    expect(await rolloutsOf(withState, old)).toEqual(whole)
   })
 
   const withState = () => recipeOf({ state: { save: () => ({ n: 1 }), load: () => {} } })
@@ -164,7 +185,7 @@ describe('a run that has sampled ahead', () => {
       }
     }
     await expect(rolloutsOf(withState, lose)).rejects.toThrow(
-      "expected rollouts that were sampled ahead and the recipe's state of then, got one of the two",
+      /expected rollouts that were sampled ahead and the recipe's state of then, got (0 of the first and 1|1 of the first and 0) of the second/,
     )
   })
 

@@ -8,7 +8,7 @@ import type { LossSpec } from '../../rl/loss.ts'
 import { withMaxTokens } from '../../rl/loss-presets.ts'
 import type { GroupedDatum } from '../../rl/rollout.ts'
 import type { modelSchema, reinforcementShape } from '../../train/config.ts'
-import { type LoopSettings, train } from '../../train/loop.ts'
+import { type LoopSettings, type Pipeline, train } from '../../train/loop.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import type { Phase, Recipe } from '../../train/recipe.ts'
 import { type StepsResult, trainedMsOf } from '../../train/steps.ts'
@@ -22,7 +22,7 @@ export type TrainingConfig = Omit<z.output<z.ZodObject<typeof reinforcementShape
   model: Pick<z.output<typeof modelSchema>, 'folder' | 'lora'>
   loss: LossSpec
   evaluation: { every: number }
-  pipeline?: boolean
+  pipeline?: Pipeline
 }
 
 /**
@@ -34,7 +34,7 @@ export const assertSamplerIsUsed = ({
   pipeline,
 }: {
   policy: Pick<PipelinedPolicySettings, 'sampler'>
-  pipeline: boolean
+  pipeline: Pipeline
 }): void => {
   if (policy.sampler !== null && !pipeline)
     throw new ConfigError(

@@ -36,7 +36,7 @@ export const recordsColdStartSchema = z.strictObject({
   /** Chance that advice in a reference is followed. */
   heeds: share.default(0.7),
   /** How often the scripted agent may try again when its answer is wrong: 1 keeps whatever it wrote. */
-  tries: size.default(2),
+  tries: size.default(3),
   /** Look-ups that an agent may make. */
   calls: size.max(12).default(8),
   /** False: neither plan nor review, and idle thinking as long as they would be. */

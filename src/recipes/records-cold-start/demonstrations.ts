@@ -4,6 +4,7 @@ import {
   advised,
   agentPrompt,
   answerOf,
+  archiveName,
   demonstrateReflection,
   demonstrateResearch,
   drawHabits,
@@ -51,7 +52,10 @@ const attempt = (
   { heeds, tries, calls, scaffold }: Teacher,
   rng: Rng,
 ): Attempt => {
-  const said = references.map(({ reflection }) => reflection)
+  // Advice is about work; lessons are about the fields of one archive.
+  const said = references.map(({ archive, reflection }) =>
+    archiveName(archive) === archiveName(question.archive) ? reflection : { ...reflection, lessons: [] },
+  )
   for (let i = 1; ; i++) {
     const own = rng.fork(i)
     const habits = advised(drawHabits(own), said, heeds, own)
@@ -60,12 +64,34 @@ const attempt = (
   }
 }
 
-/** What an agent is referred to: lessons of an earlier attempt at the question, of a sibling of it, or of nothing. */
+/** A question about another archive of the same world. */
+const strangerOf = ({ archive }: RecordsQuestion, teacher: Teacher): RecordsQuestion => {
+  for (let i = 1; ; i++) {
+    const other = recordsQuestion(archive.world, i, teacher)
+    if (archiveName(other.archive) !== archiveName(archive)) return other
+  }
+}
+
+const sibling = (question: RecordsQuestion, _: Teacher, rng: Rng) => siblingOf(question, rng.int(1_000_000))
+
+/** What a reference is about. */
+const ABOUT = {
+  same: (question: RecordsQuestion) => question,
+  sibling,
+  stranger: strangerOf,
+  placebo: sibling,
+}
+const REFERENCES: readonly (keyof typeof ABOUT)[] = ['same', 'sibling', 'sibling', 'stranger', 'placebo']
+
+/**
+ * What an agent is referred to: lessons of an earlier attempt at the question, of a sibling of it, of another archive, as a memory
+ * that goes by similarity gives them too, or of nothing.
+ */
 const referencesFor = (question: RecordsQuestion, teacher: Teacher, rng: Rng): Reference[] =>
   Array.from({ length: 1 + rng.int(2) }, (_, i) => {
     const own = rng.fork(i)
-    const kind = own.pick(['same', 'sibling', 'sibling', 'placebo'] as const)
-    const about = kind === 'same' ? question : siblingOf(question, own.int(1_000_000))
+    const kind = own.pick(REFERENCES)
+    const about = ABOUT[kind](question, teacher, own)
     const { tokens, mask } = attempt(about, [], { ...teacher, tries: 1 }, own)
     const trajectory = readTrajectory(piecesOf(tokens, mask))
     const reflection = demonstrateReflection(about, trajectory, drawReflectorHabits(own), own)

@@ -6,7 +6,13 @@ import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { adaptiveWeightSchema } from '../../rl/adaptive-weight.ts'
 import { GATES } from '../../rl/fusion.ts'
 import { questionTaskShape } from '../../tasks/questions/index.ts'
-import { lossSettingSchema, modelSchema, reinforcementShape, rolloutSchema } from '../../train/config.ts'
+import {
+  lossSettingSchema,
+  modelSchema,
+  pipelineSchema,
+  reinforcementShape,
+  rolloutSchema,
+} from '../../train/config.ts'
 import { operationsSchema } from '../arithmetic-cold-start/config.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
 import { criticSchema } from '../common/critic.ts'
@@ -113,7 +119,7 @@ export const ritSchema = z.strictObject({
   loss: lossSettingSchema.prefault({ preset: 'verl:grpo', kl: { kind: 'none', coef: 0 } }),
   rollout: rolloutSchema.prefault({ prompts: 32, samples: 8, maxTokens: 56 }),
   /** Sample ahead while the step before is graded and learnt from (one step off-policy). */
-  pipeline: z.boolean().default(false),
+  pipeline: pipelineSchema.default(false),
   evaluation: evaluationSchema.prefault({}),
 })
 

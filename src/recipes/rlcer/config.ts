@@ -7,6 +7,7 @@ import {
   advantageSchema,
   lossSettingSchema,
   modelSchema,
+  pipelineSchema,
   reinforcementShape,
   rolloutSchema,
 } from '../../train/config.ts'
@@ -121,7 +122,7 @@ export const rlcerSchema = z.strictObject({
   /** Questions whose rollouts are asked for together: rubricators begin when the reasoners of these are there. */
   questionsTogether: size.default(16),
   /** Sample ahead while the step before is learnt from (one step off-policy). */
-  pipeline: z.boolean().default(false),
+  pipeline: pipelineSchema.default(false),
   evaluation: evaluationSchema.prefault({}),
 })
 

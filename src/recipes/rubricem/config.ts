@@ -13,6 +13,7 @@ import {
   advantageSchema,
   lossSettingSchema,
   modelSchema,
+  pipelineSchema,
   reinforcementShape,
   rolloutSchema,
 } from '../../train/config.ts'
@@ -157,9 +158,9 @@ export const rubricemSchema = z.strictObject({
   window: z
     .strictObject({ steps: size.default(WINDOW_STEPS), reflectOnRepeat: z.boolean().default(false) })
     .prefault({}),
-  loss: lossSettingSchema.prefault('trl:grpo'),
+  loss: lossSettingSchema.prefault('gradus:rubricem'),
   rollout: rolloutSchema.prefault({ prompts: 16, samples: 8, maxTokens: 48 }),
-  pipeline: z.boolean().default(false),
+  pipeline: pipelineSchema.default(false),
   evaluation: evaluationSchema.prefault({}),
 })
 

@@ -4,6 +4,7 @@ const MINIATURE = {
   rollout: { prompts: 16, samples: 8, maxTokens: 48, temperature: 1 },
   optimizer: { learningRate: { kind: 'linear', peak: 5e-4, warmup: 5, floor: 0.1 }, beta2: 0.95 },
   evolving: { refuse: { similarity: null, tagChecks: false, otherStages: false, orders: false } },
+  loss: { preset: 'gradus:rubricem', kl: { kind: 'none', coef: 0 } },
 }
 
 /** Any endpoint that speaks the chat API; the paper's judge is Gemini Flash. */
@@ -43,7 +44,6 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
       steps: 60,
       rollout: { prompts: 8, samples: 8, maxTokens: 2048, temperature: 1 },
       reflection: { maxTokens: 1024 },
-      loss: 'gradus:rubricem',
       optimizer: { learningRate: { kind: 'constant', peak: 1e-5, warmup: 5 } },
       policy: { microBatchTokens: 1024 },
       evaluation: { every: 20, problems: 100, problemsBetween: 50, reuse: false },
@@ -80,7 +80,6 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
         },
       },
       window: { steps: 3 },
-      loss: 'gradus:rubricem',
       policy: { microBatchTokens: 1024 },
       optimizer: {
         learningRate: { kind: 'constant', peak: 5e-7, warmup: 0 },

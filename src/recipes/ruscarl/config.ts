@@ -3,7 +3,13 @@
 import { z } from 'zod'
 import { ruleSettingsSchema } from '../../grade/rules/settings.ts'
 import { pipelinedPolicySchema } from '../../policy/open.ts'
-import { lossSettingSchema, modelSchema, reinforcementShape, rolloutSchema } from '../../train/config.ts'
+import {
+  lossSettingSchema,
+  modelSchema,
+  pipelineSchema,
+  reinforcementShape,
+  rolloutSchema,
+} from '../../train/config.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { trainingJudgeSchema } from '../common/judge-config.ts'
@@ -100,7 +106,7 @@ export const ruscarlSchema = z.strictObject({
   loss: lossSettingSchema.prefault('gradus:ruscarl'),
   rollout: rolloutSchema.prefault({ prompts: 64, samples: 8, maxTokens: 26 }),
   /** Sample ahead while the step before is graded and learnt from (one step off-policy). */
-  pipeline: z.boolean().default(false),
+  pipeline: pipelineSchema.default(false),
   minibatches: reinforcementShape.minibatches.unwrap().default(2),
   evaluation: evaluationSchema.prefault({}),
 })
