@@ -16,10 +16,13 @@ export interface MeasuredSteps {
   timeS(name: string): number
 }
 
+/** Steps at the end that sample nothing ahead of them: one that is not measured at least, for each way to be measured alike. */
+const lastSteps = (pipeline: Pipeline = false): number => Math.max(1, Number(pipeline))
+
 /** The loop without anything but its steps; so small a step of the optimiser that every run samples the same lengths. */
 export const measuredLoop = (steps: number, pipeline: Pipeline): LoopSettings => ({
-  // The first step and the last are not measured: nothing is sampled ahead of them, or by them.
-  steps: steps + 2,
+  // The first step and the last ones are not measured: nothing is sampled ahead of it, or by them.
+  steps: steps + 1 + lastSteps(pipeline),
   seed: 'overlap',
   optimizer: { beta2: 0.95 },
   learningRate: { kind: 'constant', peak: 1e-9, warmup: 0, floor: 0 },
@@ -44,8 +47,9 @@ export const measureSteps = async <Rolled>(
   try {
     const onStep = () => ends.push(performance.now())
     await train(policy, recipe, run, settings, 0, { onStep })
-    const gaps = ends.slice(1, -1).map((end, i) => (end - ends[i]) / 1000)
-    const rows = readMetrics(run.dir).slice(1, -1)
+    const last = -lastSteps(settings.pipeline)
+    const gaps = ends.slice(1, last).map((end, i) => (end - ends[i]) / 1000)
+    const rows = readMetrics(run.dir).slice(1, last)
     return { stepS: median(gaps), timeS: name => median(rows.map(({ time }) => time?.[name] ?? 0)) }
   } finally {
     run.close()

@@ -50,11 +50,15 @@ export interface AtOnce {
   updateS: number
   /** One after the other: what they would take together. */
   sumS: number
-  /** All three at once (`pipeline`). */
-  togetherS: number
-  /** togetherS over the longest of the three; the median of the rounds' own. */
+  /** All at once: one step sampled ahead, and two. */
+  oneAhead: Together
+  twoAhead: Together
+}
+
+/** Seconds a step of all three at once (`pipeline`), over the longest of them, and over their sum; medians over the rounds. */
+export interface Together {
+  stepS: number
   toLongest: number
-  /** togetherS over their sum. */
   toSum: number
 }
 
@@ -190,21 +194,28 @@ const benchAtOnce = async (
 ): Promise<AtOnce & { calls: number }> => {
   const config = configOf(settings)
   const { steps, rounds } = settings
-  const found: (AtOnce & { calls: number })[] = []
+  const found: (Omit<AtOnce, 'oneAhead' | 'twoAhead'> & { calls: number })[] = []
+  const together: Record<1 | 2, Together[]> = { 1: [], 2: [] }
   for (let round = 1; round <= rounds; round++) {
     tell(round)
     const quick = new TimedJudge(config, { latencyMs: 0, slots: Number.POSITIVE_INFINITY })
     const alone = await measureSteps(policy, recipeOf(config, quick), measuredLoop(steps, false))
     const [sampleS, updateS] = [alone.timeS('sample'), alone.timeS('update')]
     const judged = await judgeAlone(config, settings, quick.asked.get(2)!)
-    const slow = new TimedJudge(config, settings)
-    const { stepS } = await measureSteps(policy, recipeOf(config, slow), measuredLoop(steps, true))
     const { seconds: judgeS, calls } = judged
     const sumS = sampleS + judgeS + updateS
-    const ratios = { toLongest: stepS / Math.max(sampleS, judgeS, updateS), toSum: stepS / sumS }
-    found.push({ sampleS, judgeS, updateS, sumS, togetherS: stepS, ...ratios, calls })
+    for (const ahead of [1, 2] as const) {
+      const slow = new TimedJudge(config, settings)
+      const { stepS } = await measureSteps(policy, recipeOf(config, slow), measuredLoop(steps, ahead))
+      together[ahead].push({
+        stepS,
+        toLongest: stepS / Math.max(sampleS, judgeS, updateS),
+        toSum: stepS / sumS,
+      })
+    }
+    found.push({ sampleS, judgeS, updateS, sumS, calls })
   }
-  return middleOf(found)
+  return { ...middleOf(found), oneAhead: middleOf(together[1]), twoAhead: middleOf(together[2]) }
 }
 
 /** The median of each figure. */
@@ -338,6 +349,15 @@ export const benchRubricem = async (options: RubricemBenchOptions = {}): Promise
 export const formatRubricemBenchmark = (result: RubricemBenchmark): string => {
   const { questions, samples, threads, latencyMs, slots, calls, several } = result
   const seconds = (value: number) => `${value.toFixed(2)} s`
+  const stepLine = (
+    name: string,
+    ahead: string,
+    { stepS, toLongest, toSum }: Together,
+    sumS: number,
+  ): FigureLine => [
+    ...([name, seconds(stepS)] as const),
+    `all at once, ${ahead} ahead: ${toLongest.toFixed(2)} x the longest, ${toSum.toFixed(2)} x the sum ${seconds(sumS)}`,
+  ]
   const atOnce = (which: string, figures: AtOnce): FigureLine[] => [
     [
       `sampling, ${which}`,
@@ -350,11 +370,8 @@ export const formatRubricemBenchmark = (result: RubricemBenchmark): string => {
       `alone; ${calls} calls of ${latencyMs} ms, ${slots} at a time`,
     ],
     [`update, ${which}`, seconds(figures.updateS), 'alone'],
-    [
-      `step, ${which}`,
-      seconds(figures.togetherS),
-      `all at once: ${figures.toLongest.toFixed(2)} x the longest, ${figures.toSum.toFixed(2)} x the sum ${seconds(figures.sumS)}`,
-    ],
+    stepLine(`step, ${which}`, 'one step', figures.oneAhead, figures.sumS),
+    stepLine('', 'two steps', figures.twoAhead, figures.sumS),
   ]
   const rate = (value: number) => `${value.toFixed(0)}/s`
   return figureTable([

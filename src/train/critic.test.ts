@@ -284,7 +284,7 @@ describe('state of a recipe', () => {
     const { dir } = run.resume('hash')
     expect(JSON.parse(readFileSync(join(dir, 'recipe-state.json'), 'utf8'))).toEqual({
       now: { seen: [1, 2] },
-      ahead: { seen: [1] },
+      begun: [{ seen: [1] }],
     })
     run.close()
   })
