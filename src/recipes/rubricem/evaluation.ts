@@ -104,7 +104,8 @@ const reuseRows = async <Question, Takeaways extends Json>(
     how: 'within' | 'cross',
   ) => {
     const references = questions.map((question, p) => retrievalOf(task.question(question), shown[p], how))
-    rows.push(await rowOf(own, set, questions, await attempt(own, questions, references)))
+    const attempts = await attempt(own, questions, references)
+    rows.push(await rowOf(own, set, questions, attempts, shown))
   }
   await evaluateWith(REUSE_SETS.within, lessons, 'within')
   if (siblingOf) {
@@ -127,6 +128,7 @@ const SCORE_NAMES = {
   answered: 'answered',
   effort: 'calls, of those allowed',
   wellFormed: 'keeps to the scaffold',
+  referred: 'was shown a lesson',
 }
 
 /** What is known of the attempts at a question: for certain, and, where that leaves the answer open, by the judge. */
@@ -143,15 +145,23 @@ const scoresAt = async <Question, Takeaways extends Json>(
   return { opinion: said.length > 0 ? mean(said) : null, ...known }
 }
 
+/** @param shown the lessons that the attempts were shown; absent: attempts without memory */
 const rowOf = async <Question, Takeaways extends Json>(
   own: Own<Question, Takeaways>,
   set: string,
   questions: readonly Question[],
   attempts: readonly (readonly Rollout[])[],
+  shown?: readonly (Lessons<Takeaways> | null)[],
 ): Promise<EvalRow> => {
   const { task, config, step } = own
   const { samples, temperature } = config.evaluation
-  const scores = await Promise.all(questions.map((question, p) => scoresAt(own, question, attempts[p])))
+  const scores = await Promise.all(
+    questions.map(async (question, p) => ({
+      ...(await scoresAt(own, question, attempts[p])),
+      // Without it nobody could tell lessons that do not help from such as could not be read.
+      ...(shown && { referred: Number(shown[p] !== null) }),
+    })),
+  )
   const items = questions.map((question, p): EvalItem => ({ id: task.name(question), scores: scores[p] }))
   const names = [...new Set(scores.flatMap(each => Object.keys(each)))]
   return {
