@@ -220,6 +220,21 @@ describe('scorings that failed (spec 5.3)', () => {
     expect(found.failedRollouts).toBe(1)
   })
 
+  it('may have the advantage of their answer in every stage instead', () => {
+    const groups = [[...full, [null, null, null, 1] as StageRewards]]
+    const [A] = stageAdvantages(groups, { ...EXACT, failed: 'answer' }).advantages_P_G_K
+    // The answer's mean is .5 and its deviation .5: the best answer is one deviation above, before the answer too.
+    close(A[2], [1, 1, 1, 1])
+    close(A[0], [1, 1, 1, 1])
+    // By the specification's rule the same answer is held against the stages that were not scored.
+    close(stageAdvantages(groups, EXACT).advantages_P_G_K[0][2], [
+      (0.8 - 0.9) / 0.9,
+      (0.8 - 0.4) / 0.4,
+      (0.8 - 0.4) / 0.4,
+      1,
+    ])
+  })
+
   it('are compared with each other where there is nothing else: all returns are shares of the answer then', () => {
     const failed: StageRewards[] = [1, 0].map(answer => [null, null, null, answer])
     const A = stageAdvantages([failed], EXACT).advantages_P_G_K[0]

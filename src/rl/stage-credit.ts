@@ -49,9 +49,11 @@ export interface StageCreditOptions extends GrpoOptions {
   lambda?: StageWeights
   /**
    * A rollout of which only the answer's reward is known: `terminal` (default, spec 5.3) gives stage k the return
-   * lambda[k, last] * R[last], beside the mean and deviation of the others; `leave-out` gives it no advantage.
+   * lambda[k, last] * R[last], beside the mean and deviation of the others, which have the rewards that it lacks: large negative
+   * advantages before the last stage, whatever the answer. `answer` gives every stage the advantage of its answer; `leave-out`
+   * gives it none.
    */
-  failed?: 'terminal' | 'leave-out'
+  failed?: 'terminal' | 'answer' | 'leave-out'
 }
 
 export interface StageAdvantages {
@@ -168,12 +170,14 @@ export const stageAdvantages = (
       const values = valuesOf(group, k)
       return { centre: mean(values), divisor: scale === 'batch' ? batchDivisor_K[k] : divisor(values) }
     })
-    return group.returns_G_K.map(returns =>
-      returns.map((value, k) => {
+    return group.returns_G_K.map((returns, g) => {
+      const own = returns.map((value, k) => {
         if (value === null || flat_P_K[p][k]) return 0
         return (value - statistics[k].centre) / statistics[k].divisor
-      }),
-    )
+      })
+      const byAnswer = group.known[g] === 'failed' && options.failed === 'answer'
+      return byAnswer ? own.map(() => own.at(-1)!) : own
+    })
   })
   return {
     returns_P_G_K: staged.map(({ returns_G_K }) => returns_G_K),

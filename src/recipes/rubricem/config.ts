@@ -28,8 +28,11 @@ const creditSchema = z.strictObject({
   mode: z.enum(['stages', 'terminal']).default('stages'),
   /** How much stage k hears of the reward of stage j (spec 5.3). */
   lambda: lambdaSchema.default(DEFAULT_LAMBDA.map(row => [...row])),
-  /** Rollouts of which only the answer's reward is known: its share of that, or nothing. */
-  failed: z.enum(['terminal', 'leave-out']).default('terminal'),
+  /**
+   * Rollouts of which only the answer's reward is known: its share of that beside the others' whole returns (spec 5.3), the
+   * answer's advantage for all stages, or nothing.
+   */
+  failed: z.enum(['terminal', 'answer', 'leave-out']).default('terminal'),
 })
 
 const reflectionSchema = z.strictObject({
@@ -133,7 +136,7 @@ const evaluationSchema = z.strictObject({
   problemsBetween: size.default(200),
   samples: size.default(1),
   temperature: z.number().min(0).default(1),
-  /** Also with memory at the start and the end: lessons of a first attempt, of a similar question, and of nothing. */
+  /** Also with memory at the start and the end: lessons of a first attempt, of similar questions, and (records) of nothing. */
   reuse: z.boolean().default(true),
 })
 
@@ -169,3 +172,7 @@ export type RecordsTaskConfig = z.output<typeof recordsTaskSchema>
 export type ResearchTaskConfig = z.output<typeof researchTaskSchema>
 export type ScriptedJudgeConfig = z.output<typeof scriptedJudgeSchema>
 export type ChatJudgeConfig = z.output<typeof chatJudgeSchema>
+
+/** Similar questions whose lessons are shown. */
+export const topOf = ({ memory }: Pick<RubricemConfig, 'memory'>): number | undefined =>
+  memory.kind === 'bank' ? memory.top : undefined

@@ -1,7 +1,6 @@
 /** @file Evaluation of rubricem: attempts without memory, and, at start and end, with lessons of a first attempt, of a similar question, of nothing. */
 
-import type { Json, Retrieval } from '../../memory/index.ts'
-import { questionHash } from '../../memory/index.ts'
+import { type Json, questionHash, type Retrieval, type RubricBank } from '../../memory/index.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Rollout } from '../../rl/rollout.ts'
 import type { EvalItem, EvalRow, MetricGroup } from '../../runs/rows.ts'
@@ -10,7 +9,7 @@ import { mean } from '../../util/statistics.ts'
 import { scoresOf } from '../common/item-scores.ts'
 import { testProblems } from '../common/test-problems.ts'
 import { samplingOf } from '../common/training.ts'
-import type { RubricemConfig } from './config.ts'
+import { type RubricemConfig, topOf } from './config.ts'
 import type { RubricemKit } from './kit.ts'
 import type { Lessons } from './research-task.ts'
 
@@ -20,7 +19,11 @@ export const REUSE_SETS = { plain: 'unseen', within: 'within', cross: 'cross', p
 export type EvaluationParts<Question, Takeaways extends Json> = Pick<
   RubricemKit<Question, Takeaways>,
   'task' | 'test' | 'siblingOf' | 'placeboOf' | 'opinion'
-> & { policy: Policy }
+> & {
+  policy: Policy
+  /** Where similar questions come from, if the task names none itself. */
+  bank?: RubricBank<Takeaways> | null
+}
 
 type Own<Question, Takeaways extends Json> = EvaluationParts<Question, Takeaways> & {
   config: RubricemConfig
@@ -95,26 +98,27 @@ const reuseRows = async <Question, Takeaways extends Json>(
   questions: readonly Question[],
   plain: readonly (readonly Rollout[])[],
 ): Promise<EvalRow[]> => {
-  const { task, siblingOf, placeboOf } = own
+  const { task, siblingOf, placeboOf, bank, config } = own
   const rows: EvalRow[] = []
-  const lessons = await lookBack(own, questions, plain)
-  const evaluateWith = async (
-    set: string,
-    shown: readonly (Lessons<Takeaways> | null)[],
-    how: 'within' | 'cross',
-  ) => {
-    const references = questions.map((question, p) => retrievalOf(task.question(question), shown[p], how))
-    rows.push(await rowOf(own, set, questions, await attempt(own, questions, references)))
+  const evaluateWith = async (set: string, references: readonly Retrieval<Takeaways>[]) => {
+    const attempts = await attempt(own, questions, references)
+    rows.push(await rowOf(own, set, questions, attempts, references))
   }
-  await evaluateWith(REUSE_SETS.within, lessons, 'within')
+  const showing = (shown: readonly (Lessons<Takeaways> | null)[], how: 'within' | 'cross') =>
+    questions.map((question, p) => retrievalOf(task.question(question), shown[p], how))
+  const lessons = await lookBack(own, questions, plain)
+  await evaluateWith(REUSE_SETS.within, showing(lessons, 'within'))
   if (siblingOf) {
     const siblings = questions.map(siblingOf)
     const attempts = await attempt(own, siblings, null)
-    await evaluateWith(REUSE_SETS.cross, await lookBack(own, siblings, attempts), 'cross')
+    await evaluateWith(REUSE_SETS.cross, showing(await lookBack(own, siblings, attempts), 'cross'))
+  } else if (bank && bank.size > 0) {
+    const asked = questions.map(question => task.question(question))
+    await evaluateWith(REUSE_SETS.cross, await bank.retrieve(asked, { mode: 'cross', top: topOf(config) }))
   }
   if (placeboOf) {
     const nothing = lessons.map((each, p) => each && placeboOf(each, String(p)))
-    await evaluateWith(REUSE_SETS.placebo, nothing, 'within')
+    await evaluateWith(REUSE_SETS.placebo, showing(nothing, 'within'))
   }
   return rows
 }
@@ -127,6 +131,7 @@ const SCORE_NAMES = {
   answered: 'answered',
   effort: 'calls, of those allowed',
   wellFormed: 'keeps to the scaffold',
+  referred: 'was shown a lesson',
 }
 
 /** What is known of the attempts at a question: for certain, and, where that leaves the answer open, by the judge. */
@@ -143,15 +148,23 @@ const scoresAt = async <Question, Takeaways extends Json>(
   return { opinion: said.length > 0 ? mean(said) : null, ...known }
 }
 
+/** @param references what the attempts were shown; absent: attempts without memory */
 const rowOf = async <Question, Takeaways extends Json>(
   own: Own<Question, Takeaways>,
   set: string,
   questions: readonly Question[],
   attempts: readonly (readonly Rollout[])[],
+  references?: readonly Retrieval<Takeaways>[],
 ): Promise<EvalRow> => {
   const { task, config, step } = own
   const { samples, temperature } = config.evaluation
-  const scores = await Promise.all(questions.map((question, p) => scoresAt(own, question, attempts[p])))
+  const scores = await Promise.all(
+    questions.map(async (question, p) => ({
+      ...(await scoresAt(own, question, attempts[p])),
+      // Without it nobody could tell lessons that do not help from such as could not be read.
+      ...(references && { referred: Number(references[p].items.length > 0) }),
+    })),
+  )
   const items = questions.map((question, p): EvalItem => ({ id: task.name(question), scores: scores[p] }))
   const names = [...new Set(scores.flatMap(each => Object.keys(each)))]
   return {

@@ -15,7 +15,7 @@ export interface RubricemKit<Question, Takeaways extends Json> {
   test: readonly Question[]
   judge: StageJudge<Question>
   reflectionJudge: ReflectionJudge<Question, Takeaways>
-  /** Another question that shares lessons with one; absent: nothing is reused across questions in evaluations. */
+  /** Another question that shares lessons with one; absent: evaluations take similar ones from the run's memory. */
   siblingOf?(question: Question): Question
   /** Lessons of the same make about nothing. */
   placeboOf?(lessons: Lessons<Takeaways>, key: string): Lessons<Takeaways>

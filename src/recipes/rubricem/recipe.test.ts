@@ -65,13 +65,20 @@ const trained = async (
     stopAfter = 0,
     pipeline = false,
     broken = () => false,
-  }: { stopAfter?: number; pipeline?: Pipeline; broken?: (p: number, i: number) => boolean } = {},
+    failFirst = false,
+  }: {
+    stopAfter?: number
+    pipeline?: Pipeline
+    broken?: (p: number, i: number) => boolean
+    failFirst?: boolean
+  } = {},
 ): Promise<Outcome> => {
   const config = configOf(changes)
   const run = RunFolder.create(join(root, name), { config: {} })
   const part = async (from: { dir: string; step: number } | null) => {
     const policy = new ScriptedAgent(QUESTIONS, broken)
     const task = new RecordsTask(recordsSettings(config).task, config.reflection.placebo)
+    if (failFirst) failFirstAttempts(task)
     const bank = new RubricBank<RecordsTakeaways>({ embedder: new HashedNgrams(), takeaways: task.takeaways })
     const recipe = rubricem(config, {
       ...{ question: (i: number) => QUESTIONS[i], task, bank },
@@ -90,6 +97,21 @@ const trained = async (
     metrics: readMetrics(run.dir).map(withoutTimings),
     rubrics: readRubricRows(run.dir),
     rollouts: readRollouts(run.dir),
+  }
+}
+
+/** The world fails at the first attempt of each question. */
+const failFirstAttempts = ({ world }: RecordsTask): void => {
+  const { start } = world
+  const met = new Set<string>()
+  world.start = question => {
+    const episode = start(question)
+    if (!met.has(question.id))
+      episode.reply = async () => {
+        throw new Error('the archive burnt down')
+      }
+    met.add(question.id)
+    return episode
   }
 }
 
@@ -168,6 +190,22 @@ describe('rubricem', { timeout: 120_000 }, () => {
       expect(stopped.rubrics).toEqual(whole.rubrics)
       expect(stopped.rollouts).toEqual(whole.rollouts)
       expect(stopped.bank.save()).toEqual(whole.bank.save())
+    }
+  })
+
+  it('knows nothing of an attempt whose world failed: it is not paid for how far it came', async () => {
+    for (const mode of ['stages', 'terminal']) {
+      const { policy, metrics } = await trained(
+        `failed world, ${mode}`,
+        { credit: { mode }, reflection: { enabled: false }, dropZero: false },
+        { failFirst: true },
+      )
+      expect(metrics[0].failedRollouts).toBe(0.25)
+      const [{ datums }] = policy.updates
+      // Nothing was said to them any more.
+      const failed = datums.filter(({ mask }) => mask.every(own => own === 1))
+      expect([datums.length, failed.length]).toEqual([16, 4])
+      for (const { advantages } of failed) expect(advantages.every(own => own === 0)).toBe(true)
     }
   })
 

@@ -35,13 +35,13 @@ import {
   windowStep,
 } from '../../memory/index.ts'
 import { datumsOf, type Graded, type GroupedDatum, type Rollout } from '../../rl/rollout.ts'
-import { creditStages, stageAdvantages } from '../../rl/stage-credit.ts'
+import { creditStages, type StageRewards, stageAdvantages } from '../../rl/stage-credit.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import { type LearntRollout, learntFrom, type Phase, type Recipe } from '../../train/recipe.ts'
 import type { Io } from '../../train/rollout.ts'
 import type { ProblemStream } from '../common/problem-order.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
-import type { RubricemConfig } from './config.ts'
+import { type RubricemConfig, topOf } from './config.ts'
 import { controlled } from './control.ts'
 import { loadBatch, saveBatch } from './deferred.ts'
 import { memoryFigures, reflectionFigures } from './figures.ts'
@@ -185,9 +185,10 @@ export const rubricem = <Question, Takeaways extends Json>(
     async learn(step, { plan, retrievals, agents, judged, reflections }) {
       assertScored(judged)
       for (const { key, after } of judged) buffers.keep(key, after)
-      const rewards_P_G_K = judged.map(({ key, rollouts }) => {
+      const rewards_P_G_K = judged.map(({ key, rollouts }, p) => {
         const given = rollouts.map(({ rewards_K }) => rewards_K)
-        return config.control === null ? given : controlled(given, config.control, `${step}/${key}`)
+        const paid = config.control === null ? given : controlled(given, config.control, `${step}/${key}`)
+        return paid.map((own, g) => knownRewards(own, agents[p][g].rollout))
       })
       const { advantages_P_G_K, ...counts } = stageAdvantages(rewards_P_G_K, { ...advantage, ...credit })
       const rewarded = agents.map((group, p) =>
@@ -251,8 +252,9 @@ export const rubricem = <Question, Takeaways extends Json>(
   }
 }
 
-const topOf = ({ memory }: RubricemConfig): number | undefined =>
-  memory.kind === 'bank' ? memory.top : undefined
+/** Of an attempt whose world failed nothing is known, whatever the judge makes of what is there of it. */
+const knownRewards = (rewards_K: StageRewards, { end }: Rollout): StageRewards =>
+  end === 'failed' ? rewards_K.map(() => null) : rewards_K
 
 const meanReward = (groups: readonly (readonly { reward: number | null }[])[]): number | null => {
   const known = groups.flat().flatMap(({ reward }) => (reward === null ? [] : [reward]))

@@ -1,6 +1,6 @@
 /** @file The records miniature as a run of rubricem: made-up questions, judges by script. */
 
-import { placeboOf, type RecordsQuestion, recordsQuestion, siblingOf } from '../../tasks/records/index.ts'
+import { placeboOf, type RecordsQuestion, recordsQuestion, relatedTo } from '../../tasks/records/index.ts'
 import { shuffledPasses } from '../common/problem-order.ts'
 import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
 import type { RubricemConfig } from './config.ts'
@@ -28,7 +28,7 @@ export const recordsKit = (config: RubricemConfig): RubricemKit<RecordsQuestion,
     ),
     judge: recordsStageJudge(config),
     reflectionJudge: recordsReflectionJudge,
-    siblingOf: own => siblingOf(own, 0),
+    siblingOf: relatedTo,
     placeboOf: ({ takeaways }, key) => {
       const { advice, lessons } = placeboOf(takeaways, `evaluation/${key}`)
       return {

@@ -306,12 +306,15 @@ describe('rubricem on real text', { timeout: TIMEOUT }, () => {
     expect(metrics).toHaveLength(4)
     expect(bank.trim().split('\n')).toHaveLength(5)
     const sets = evals.map(({ set, n }) => [set, n])
+    // At the start there is nothing in the bank that a similar question could have left.
     expect(sets).toEqual([
       ['unseen', 3],
       ['within', 3],
       ['unseen', 3],
       ['within', 3],
+      ['cross', 3],
     ])
+    expect(evals[4].scores.referred.value).toBe(1)
     // Six answers in ten are the right one.
     expect(evals[0].scores.right.value).toBeGreaterThan(0)
     for (const { response } of agentsOf(rollouts)) expect(response).toMatch(/<snippet id="[^"]+">/)

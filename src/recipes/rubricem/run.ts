@@ -100,7 +100,7 @@ const learn = async <Question, Takeaways extends Json>(
     const own = rubricem(config, {
       ...kit,
       bank,
-      evaluate: evaluation(config, { ...kit, policy }),
+      evaluate: evaluation(config, { ...kit, policy, bank }),
       onBank: step => {
         done = step
         if (bank) file.afterStep(bank, step)

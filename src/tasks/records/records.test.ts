@@ -21,6 +21,7 @@ import {
   readTrajectory,
   recordsQuestion,
   reflectionText,
+  relatedTo,
   relationsOf,
   type Segment,
   siblingOf,
@@ -82,6 +83,18 @@ describe('the world of records', () => {
       return sibling.relations.filter(relation => question.relations.includes(relation)).length
     })
     expect(shared.filter(count => count > 0).length / shared.length).toBeGreaterThan(0.7)
+  })
+
+  it('has a question related to each: another one about the same archive, with a relation in common', () => {
+    const tested = Array.from({ length: 2048 }, (_, i) => recordsQuestion('held-out:records', i))
+    // The first sibling of one of these is the question itself, and those of others have nothing in common with it.
+    expect(tested.some(question => siblingOf(question, 0).id === question.id)).toBe(true)
+    for (const question of tested) {
+      const related = relatedTo(question)
+      expect(related.id).not.toBe(question.id)
+      expect(related.archive).toEqual(question.archive)
+      expect(related.relations.some(relation => question.relations.includes(relation))).toBe(true)
+    }
   })
 
   it('asks in words', () => {

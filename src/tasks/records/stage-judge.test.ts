@@ -44,6 +44,25 @@ describe('the judge of stages of the records task', () => {
     }
   })
 
+  it('reads what the tool said where the agent wrote a special token before', () => {
+    for (let i = 0; i < 60; i++) {
+      const rng = new Rng(`special ${i}`)
+      const own = recordsQuestion('special', i)
+      const segments = demonstrateResearch(own, [], drawHabits(rng), { calls: 8, scaffold: true }, rng)
+      const tokens = segments.flatMap(({ text }) => encodeText(text))
+      const mask = segments.flatMap(({ text, own: writes }) => encodeText(text).map(() => Number(writes)))
+      // At the end of the plan, which does not change what is called.
+      const at = tokens.indexOf(encodeText('</structured_plan>')[0])
+      tokens[at] = rng.int(4)
+      const outputs = (read: { calls: readonly { output: object }[] }) =>
+        read.calls.map(({ output }) => output)
+      const { staged } = stagedAttempt('k', tokens, mask, 8)
+      expect(outputs(attemptOf(own, staged).trajectory)).toEqual(
+        outputs(readTrajectory(piecesOf(tokens, mask))),
+      )
+    }
+  })
+
   it('proposes only what may be proposed', () => {
     for (const stage of [1, 2, 3, 4]) {
       const drafts = STAGE_CRITERIA.filter(own => own.stage === stage).map(draftOf)

@@ -12,7 +12,7 @@ import {
 import type { Rng } from '../../util/rng.ts'
 import { type Attempt, PERSISTENT_CRITERIA, STAGE_CRITERIA, type StageCriterion } from './stage-criteria.ts'
 import { readTrajectory } from './trajectory.ts'
-import { encodeText, RECORDS_VOCABULARY } from './vocabulary.ts'
+import { encodeText, RECORDS_TOKENS, RECORDS_VOCABULARY } from './vocabulary.ts'
 import type { RecordsQuestion } from './world.ts'
 
 /** How good a proposer is. */
@@ -45,7 +45,8 @@ export const attemptOf = (question: RecordsQuestion, rollout: StagedRollout): At
   let end = 0
   const pieces = encodeText(parts.map(({ text }) => text).join('')).map(token => {
     const text = RECORDS_VOCABULARY[token]
-    end += text.length
+    // What is no piece, as the name of a special token, is unknown character by character.
+    end += token === RECORDS_TOKENS.unk ? 1 : text.length
     return { text, own: isOwn[end - 1] ?? true }
   })
   return { question, trajectory: readTrajectory(pieces) }
@@ -55,7 +56,7 @@ const isVaried = (criterion: StageCriterion, attempts: readonly Attempt[]): bool
   new Set(attempts.map(attempt => criterion.level(attempt))).size > 1
 
 /** How many proposals a stage gets (spec 5.2). */
-const countFor = (stage: Stage, rng: Rng): number => (stage === 4 ? 2 + rng.int(2) : 1 + rng.int(3))
+const countFor = (stage: Stage, rng: Rng): number => (stage === 4 ? 2 + rng.int(4) : 1 + rng.int(4))
 
 const proposeFor = (
   stage: Stage,

@@ -182,3 +182,12 @@ export const siblingOf = ({ archive, relations }: RecordsQuestion, index: number
   const id = [archive.world, archive.colour, archive.place, person, ...own].join('-')
   return { id, archive, person, relations: own }
 }
+
+/** The first of its siblings that is another question and asks by one of its relations: lessons about that one are of use here. */
+export const relatedTo = (question: RecordsQuestion): RecordsQuestion => {
+  for (let index = 0; ; index++) {
+    const sibling = siblingOf(question, index)
+    const shares = sibling.relations.some(relation => question.relations.includes(relation))
+    if (shares && sibling.id !== question.id) return sibling
+  }
+}

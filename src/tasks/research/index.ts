@@ -55,7 +55,6 @@ export {
 } from './questions.ts'
 export { reflectorMessages } from './reflector.ts'
 export {
-  demonstrationPieces,
   normalizeTrajectory,
   REJECTIONS,
   type RecordedRound,

@@ -3,7 +3,6 @@
 import { CallFault, readCall } from './calls.ts'
 import { partsOf } from './contents.ts'
 import { type Element, elementsOf } from './elements.ts'
-import { safeText, writeObservation } from './observation.ts'
 import type { CallOutcome } from './outcome.ts'
 import { isAction } from './problems.ts'
 
@@ -130,29 +129,3 @@ export const selectTrajectories = <T extends RecordedTrajectory>(
   }
   return selection
 }
-
-/** Most characters of what a tool said that a demonstration shows. */
-const MAX_SHOWN = 8_000
-
-/**
- * A trajectory's text in pieces: what the teacher wrote, which is learnt, and what tools said, which is masked (spec 5.6) and made
- * safe as in an episode.
- */
-export const demonstrationPieces = (
-  { rounds }: RecordedTrajectory,
-  { maxChars = MAX_SHOWN }: { maxChars?: number } = {},
-): { text: string; isLearnt: boolean }[] =>
-  rounds.flatMap(({ text, observation }) => [
-    { text, isLearnt: true },
-    ...(observation === null
-      ? []
-      : [
-          {
-            text: writeObservation(
-              safeText(observation.text, maxChars),
-              observation.isError ? 'failed' : 'output',
-            ),
-            isLearnt: false,
-          },
-        ]),
-  ])

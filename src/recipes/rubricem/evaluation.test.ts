@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { rubricemSchema } from './config.ts'
+import { evaluation } from './evaluation.ts'
+import { presets } from './presets.ts'
+import { recordsKit } from './records-kit.ts'
+import { ScriptedAgent } from './scripted-agent.fixture.ts'
+
+it('says of attempts with lessons how many were shown one: a reflection that cannot be read is none', async () => {
+  const config = rubricemSchema.parse({
+    ...presets.quick.config,
+    ...{ seed: 1, steps: 4 },
+    evaluation: { problems: 6, problemsBetween: 3 },
+  })
+  const kit = recordsKit(config)
+  const policy = new ScriptedAgent([...kit.test, ...kit.test.map(kit.siblingOf!)], prompt => prompt < 2)
+  const evaluate = evaluation(config, { ...kit, policy })
+  const rows = await evaluate(4, true)
+  expect(rows.map(({ set, scores }) => [set, scores.referred?.value ?? null])).toEqual([
+    ['unseen', null],
+    ['within', 4 / 6],
+    ['cross', 4 / 6],
+    ['placebo', 4 / 6],
+  ])
+  expect(rows.every(({ primary }) => primary === 'right')).toBe(true)
+  // Between the first and the last step there is no memory.
+  expect((await evaluate(2, false)).map(({ set, n }) => [set, n])).toEqual([['unseen', 3]])
+})
