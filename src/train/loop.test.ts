@@ -406,9 +406,10 @@ describe('train', () => {
       return { updates: policy.updates.length, row: readMetrics(run.dir).at(-1) }
     }
     const phaseLoss = { reflection: 0.5, policy: 0.5 }
+    const phaseEntropy = { reflection: 1.5, policy: 1.5 }
     expect(await trained({})).toMatchObject({
       updates: 2,
-      row: { logprobGapMax: null, ratioMax: null, loss: 0.5, phaseLoss },
+      row: { logprobGapMax: null, ratioMax: null, loss: 0.5, phaseLoss, phaseEntropy },
     })
     expect(await trained({ stale: false })).toMatchObject({
       updates: 2,

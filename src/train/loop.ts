@@ -237,7 +237,7 @@ const meanTold = (values: readonly (number | undefined)[]): number | null => {
 }
 
 /**
- * Means over all optimiser steps; with several phases, the loss of each by its name as well. The log-prob gap and the ratios are
+ * Means over all optimiser steps; with several phases, loss and entropy of each by its name as well. The log-prob gap and the ratios are
  * those of the first optimiser step, sampler against trainer, and null where that learns from rollouts of an earlier policy: what
  * comes after it learns with weights that did not sample.
  */
@@ -245,10 +245,11 @@ const updateMetrics = (learnt: readonly { phase: Phase; stats: readonly UpdateSt
   const stats = learnt.flatMap(own => own.stats)
   const opening = learnt.find(own => own.stats.length > 0)
   const first = opening?.phase.stale ? undefined : opening?.stats[0]
-  const losses = learnt.map(own => [own.phase.name, meanTold(own.stats.map(s => s.loss))] as const)
+  const byPhase = (figure: (stats: UpdateStats) => number | undefined) =>
+    Object.fromEntries(learnt.map(own => [own.phase.name, meanTold(own.stats.map(figure))]))
   return {
     ...figuresOf(stats, first),
-    ...(learnt.length > 1 && { phaseLoss: Object.fromEntries(losses) }),
+    ...(learnt.length > 1 && { phaseLoss: byPhase(s => s.loss), phaseEntropy: byPhase(s => s.entropy) }),
     ...(learnt.some(({ phase }) => phase.compared) && { gradientCosines: cosinesOf(learnt) }),
   }
 }

@@ -33,7 +33,8 @@ export const check = (
   parts: RubricemRunParts = {},
 ): string | null => {
   const { reflection, window, memory, rollout, policy, pipeline, task } = config
-  checkWindow(window, reflection.enabled && memory.kind === 'bank' ? Math.max(1, Number(pipeline)) : 0)
+  const remembers = reflection.enabled && memory.kind === 'bank'
+  checkWindow(window, remembers ? Math.max(Number(reflection.deferred), Number(pipeline)) : 0)
   if (rollout.samples < 2)
     refuse(
       'rollout.samples',

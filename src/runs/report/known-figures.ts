@@ -72,7 +72,7 @@ export const FAMILIES: readonly { title: string; about: string; keys: readonly s
   {
     title: 'Phases of an update',
     about: 'What a step learns one after the other, and whether it pulls in one direction.',
-    keys: ['gradientCosines', 'phaseLoss'],
+    keys: ['gradientCosines', 'phaseLoss', 'phaseEntropy'],
   },
 ]
 
@@ -149,5 +149,6 @@ export const FIGURES: Known[] = [
   { key: 'reflectionUnjudged', title: 'Reflections without a verdict', unit: 'number' },
   { key: 'gradientCosines', title: 'Angle between gradients', unit: 'number', about: 'cosine' },
   { key: 'phaseLoss', title: 'Loss by phase', unit: 'number' },
+  { key: 'phaseEntropy', title: 'Entropy by phase', unit: 'number' },
   { key: 'answerWords', title: 'Length of answers', unit: 'number', about: 'words' },
 ]
