@@ -5,10 +5,11 @@ import {
   encodePrompt,
   encodeResponse,
   encodeSteps,
+  isEncodable,
   tokenSpan,
 } from './format.ts'
 import { generateLogicProblems } from './generator.ts'
-import { LOGIC_TOKENS, LOGIC_VOCABULARY } from './vocabulary.ts'
+import { LOGIC_TOKENS, LOGIC_VOCABULARY, LONG_LOGIC_VOCABULARY } from './vocabulary.ts'
 
 const stella = {
   id: 'stella',
@@ -24,6 +25,24 @@ describe('logic format', () => {
     expect(new Set(LOGIC_VOCABULARY).size).toBe(96)
     expect(LOGIC_VOCABULARY.slice(0, 5)).toEqual(['<pad>', '<bos>', '<eos>', '<unk>', '<reasoning>'])
     expect(LOGIC_TOKENS.answers).toEqual({ True: 8, False: 9, Unknown: 10 })
+  })
+
+  it('has a second version with more words, in which the first ones keep their ids', () => {
+    expect(LONG_LOGIC_VOCABULARY.slice(0, 96)).toEqual(LOGIC_VOCABULARY)
+    expect(LONG_LOGIC_VOCABULARY).toHaveLength(152)
+    expect(new Set(LONG_LOGIC_VOCABULARY).size).toBe(152)
+    expect(LOGIC_TOKENS.steps).toHaveLength(45)
+    expect(LONG_LOGIC_VOCABULARY[LOGIC_TOKENS.steps[23]]).toBe('\n24.')
+  })
+
+  it('refuses words that only the second version has for a model of the first', () => {
+    const longer = { ...stella, premises: ['Every gorpus is not angry.'] }
+    expect(decodeTokens(encodePrompt(longer))).toContain(' every gorpus is not angry.')
+    expect(() => encodePrompt(longer, 96)).toThrow(
+      /stella: expected words of the model's 96 tokens, got "gorpus"/,
+    )
+    expect(isEncodable(longer)).toBe(true)
+    expect(isEncodable(longer, 96)).toBe(false)
   })
 
   it('decodes a prompt to its sentences and question', () => {
@@ -65,8 +84,8 @@ describe('logic format', () => {
     expect(() => encodePrompt({ ...stella, conclusion: 'Bob is cold.' })).toThrow(
       /stella: "Bob is cold\." has a word/,
     )
-    expect(() => encodeSteps(new Array(24).fill('Stella is cold.'), 'True')).toThrow(
-      /at most 23 steps, got 24/,
+    expect(() => encodeSteps(new Array(46).fill('Stella is cold.'), 'True')).toThrow(
+      /at most 45 steps, got 46/,
     )
     expect(() => encodeResponse({ id: 'x', label: 'True' })).toThrow(/no gold proof/)
   })

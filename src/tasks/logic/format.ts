@@ -4,7 +4,7 @@ import type { LogicLabel } from '../../grade/logic/problem.ts'
 import { DataError } from '../../util/errors.ts'
 import { describeValue } from '../../util/schema.ts'
 import type { LogicTaskExample } from './example.ts'
-import { BOS, EOS, LOGIC_TOKENS, LOGIC_VOCABULARY, MAX_STEPS, PAD, tokenId, UNK } from './vocabulary.ts'
+import { BOS, EOS, LOGIC_TOKENS, LONG_LOGIC_VOCABULARY, MAX_STEPS, PAD, tokenId, UNK } from './vocabulary.ts'
 
 /** What encoding reads of a problem. */
 export type EncodableProblem = Pick<LogicTaskExample, 'id' | 'premises' | 'conclusion'>
@@ -43,21 +43,35 @@ const encodeSentence = (sentence: string, id: string): readonly number[] => {
   return tokens
 }
 
-/** Whether every word of the problem is in the small model's vocabulary. */
-export const isEncodable = (problem: EncodableProblem): boolean =>
-  [...problem.premises, problem.conclusion].every(sentence => wordsOf(sentence) !== null)
+/** Whether every word of the problem is in a small model's vocabulary. @param tokens how many tokens that has */
+export const isEncodable = (problem: EncodableProblem, tokens = LONG_LOGIC_VOCABULARY.length): boolean =>
+  [...problem.premises, problem.conclusion].every(sentence => {
+    const words = wordsOf(sentence)
+    return words?.every(word => word < tokens) ?? false
+  })
 
 /**
  * The prompt: `<bos>`, each premise with its full stop, the question mark token, the statement with its full stop.
  * Text: ` every tumpus is not angry. [...] stella is a yumpus.\nquestion: stella is bright.`
+ * @param words how many tokens the model's vocabulary has
  * @throws DataError for a word outside the vocabulary.
  */
-export const encodePrompt = (problem: EncodableProblem): number[] => {
+export const encodePrompt = (problem: EncodableProblem, words = LONG_LOGIC_VOCABULARY.length): number[] => {
   const tokens: number[] = [LOGIC_TOKENS.bos]
   for (const premise of problem.premises) {
     tokens.push(...encodeSentence(premise, problem.id), LOGIC_TOKENS.period)
   }
   tokens.push(LOGIC_TOKENS.question, ...encodeSentence(problem.conclusion, problem.id), LOGIC_TOKENS.period)
+  const beyond = tokens.find(token => token >= words)
+  if (beyond !== undefined) {
+    const word = LONG_LOGIC_VOCABULARY[beyond].trim()
+    throw new DataError(
+      `${problem.id}: expected words of the model's ${words} tokens, got ${describeValue(word)}`,
+      {
+        hint: 'start from a model with the long vocabulary (logic-cold-start with kinds above 10), or set kinds to 10',
+      },
+    )
+  }
   return tokens
 }
 
@@ -94,7 +108,7 @@ export const encodeResponse = (problem: Pick<LogicTaskExample, 'id' | 'proof' | 
 
 const SPECIALS = new Set([PAD, BOS, EOS, UNK])
 /** Decoded text by token id; special tokens are silent. */
-const PIECES: readonly string[] = LOGIC_VOCABULARY.map(token => (SPECIALS.has(token) ? '' : token))
+const PIECES: readonly string[] = LONG_LOGIC_VOCABULARY.map(token => (SPECIALS.has(token) ? '' : token))
 
 /**
  * The text of tokens: their pieces one after another, special tokens left out. Same as the saved tokenizer's decoding with

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { LogicTaskExample } from './example.ts'
 import { generateLogicProblems, type LogicGeneratorOptions, logicGenerator } from './generator.ts'
@@ -40,11 +41,20 @@ const labelOf = (problem: LogicTaskExample) => {
   return facts.has(flip(problem.conclusion)) ? 'False' : 'Unknown'
 }
 
-const variants: LogicGeneratorOptions[] = [1, 2, 3, 4, 5].flatMap(hops =>
+const variants: LogicGeneratorOptions[] = [1, 2, 3, 4, 5, 6, 8, 12, 16].flatMap(hops =>
   (['real', 'shortcut-free'] as const).flatMap(style =>
     (['two-way', 'three-way'] as const).map(labels => ({ hops, style, labels })),
   ),
 )
+
+/** Digests of problems as they were when no chain was longer than five hops: runs and test sets depend on them. */
+const FIXED: [LogicGeneratorOptions, string][] = [
+  [{}, 'd55e488b2c18beb6'],
+  [{ style: 'shortcut-free' }, 'a11c688c221866ce'],
+  [{ style: 'shortcut-free', labels: 'three-way', hops: { 1: 1, 2: 1, 5: 3 } }, 'c54468ef82fc0412'],
+  [{ labels: 'three-way', hops: { 1: 1, 3: 1 } }, '9fd30226011b2f75'],
+  [{ hops: 3, nodes: [4, 5], order: 'shuffled', distractors: 'none' }, '6545ac12c001b108'],
+]
 
 describe('logic generator', () => {
   it.each(variants)('gives the entailed label and an entailed, complete proof: %j', options => {
@@ -87,12 +97,87 @@ describe('logic generator', () => {
   })
 
   it('refuses impossible options', () => {
-    expect(() => logicGenerator({ hops: 6 }, 0)).toThrow(/hops: expected 1 to 5, got 6/)
+    expect(() => logicGenerator({ hops: 17 }, 0)).toThrow(/hops: expected 1 to 16, got 17/)
     expect(() => logicGenerator({ hops: {} }, 0)).toThrow(/hops/)
     expect(() => logicGenerator({ hops: 5, nodes: [5, 9] }, 0)).toThrow(
       /nodes: expected \[min, max\] within 6 to 9/,
     )
     expect(() => logicGenerator({ style: 'shortcut-free', nodes: [6, 9] }, 0)).toThrow(/no effect/)
+  })
+
+  it('mentions the queried adjective as often as asked, and always has kinds beside the path', () => {
+    for (const mentions of [1, 2, 4] as const) {
+      for (const labels of ['two-way', 'three-way'] as const) {
+        for (const problem of generateLogicProblems(
+          150,
+          { style: 'shortcut-free', hops: { 1: 1, 3: 1, 7: 1 }, labels, mentions },
+          'mentions',
+        )) {
+          expect(labelOf(problem), problem.context).toBe(problem.label)
+          const adjective = problem.conclusion.split(' ').at(-1)!
+          expect(problem.premises.filter(text => text.endsWith(` ${adjective}`))).toHaveLength(mentions)
+          const { kinds } = close(problem.premises)
+          const all = new Set(
+            problem.premises
+              .join(' ')
+              .match(/\w+pus/gi)!
+              .map(kind => kind.toLowerCase()),
+          )
+          expect(all.size).toBeGreaterThan(kinds.size)
+        }
+      }
+    }
+  })
+
+  it('draws from more kinds, and puts more of them beside the path, when asked to', () => {
+    const options: LogicGeneratorOptions = { style: 'shortcut-free', hops: 2, kinds: 24, sideKinds: [12, 16] }
+    const problems = generateLogicProblems(200, options, 'beside')
+    const seen = new Set(problems.flatMap(({ context }) => context.toLowerCase().match(/\w+pus/g)!))
+    expect(seen.size).toBe(24)
+    for (const problem of problems) {
+      expect(labelOf(problem), problem.context).toBe(problem.label)
+      expect(problem.proof).toHaveLength(5)
+      const kinds = new Set(problem.context.toLowerCase().match(/\w+pus/g)!).size
+      expect(kinds).toBeGreaterThanOrEqual(2 + 12)
+      expect(kinds).toBeLessThanOrEqual(3 + 16)
+    }
+    const few = generateLogicProblems(100, { ...options, kinds: 10, mentions: 1, sideKinds: [1, 1] }, 'few')
+    for (const { premises } of few) expect(premises.length).toBeLessThanOrEqual(7)
+  })
+
+  it('keeps to the ten kinds of the real rows up to five hops', () => {
+    for (const style of ['real', 'shortcut-free'] as const) {
+      const words = generateLogicProblems(300, { style, hops: { 1: 1, 5: 1 } }, 'ten').map(p => p.context)
+      expect(
+        new Set(
+          words
+            .join(' ')
+            .toLowerCase()
+            .match(/\w+pus/g)!,
+        ).size,
+      ).toBe(10)
+    }
+  })
+
+  it('gives the problems that it always gave', () => {
+    const digest = (options: LogicGeneratorOptions) =>
+      createHash('sha256')
+        .update(JSON.stringify(generateLogicProblems(200, options, 'fixed')))
+        .digest('hex')
+        .slice(0, 16)
+    expect(FIXED.map(([options]) => digest(options))).toEqual(FIXED.map(([, expected]) => expected))
+  })
+
+  it('refuses kinds, mentions and kinds beside the path that do not fit', () => {
+    const refusal = (options: LogicGeneratorOptions) => () => logicGenerator(options, 0)
+    expect(refusal({ hops: 8, kinds: 10 })).toThrow(/kinds: expected at least 13 for 8 hops, got 10/)
+    expect(refusal({ kinds: 25 })).toThrow(/kinds: expected 10 to 24, got 25/)
+    expect(refusal({ mentions: 1 })).toThrow(/mentions: has no effect without connected distractors/)
+    expect(refusal({ sideKinds: [1, 2] })).toThrow(/sideKinds: has no effect without/)
+    const style = 'shortcut-free'
+    expect(refusal({ style, sideKinds: [3, 2] })).toThrow(/sideKinds: expected \[min, max\] within 1 to 10/)
+    expect(refusal({ style, hops: 3, sideKinds: [3, 9] })).toThrow(/kinds: expected at least 13 for 3 hops/)
+    expect(refusal({ style, hops: 16 })).not.toThrow()
   })
 
   it('gives other problems other ids, and the usual ones the plain id', () => {

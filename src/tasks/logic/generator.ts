@@ -4,7 +4,7 @@ import type { LogicLabel } from '../../grade/logic/problem.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import type { LogicTaskExample } from './example.ts'
-import { chainPlan, type PlanOptions, type ProblemPlan, treePlan } from './plan.ts'
+import { chainPlan, familiesOf, mostTreeKinds, type PlanOptions, type ProblemPlan, treePlan } from './plan.ts'
 import {
   isaRule,
   kindFact,
@@ -13,7 +13,7 @@ import {
   type RuleTemplate,
   type Sentence,
 } from './sentences.ts'
-import { NAMES, NOUNS } from './vocabulary.ts'
+import { ALL_NOUNS, NAMES, NOUNS } from './vocabulary.ts'
 
 /** `real`: statistics of the real ProntoQA rows; `shortcut-free`: none of their shallow cues. */
 export type LogicStyle = 'real' | 'shortcut-free'
@@ -21,13 +21,25 @@ export type LogicStyle = 'real' | 'shortcut-free'
 /** Relative frequency by hop count, e.g. `{ 3: 0.2, 5: 0.8 }`. */
 export type HopWeights = Readonly<Record<number, number>>
 
+/** Longest proof, in hops, that kinds, adjectives and step numbers suffice for. */
+export const MAX_HOPS = 16
+
+/** Hops up to which ten kinds suffice, those of the real rows. */
+export const TEN_KINDS_HOPS = 5
+
+/** Kinds that problems may draw from: the real rows' ten, or up to all there are. */
+export const KINDS = { least: NOUNS.length, most: ALL_NOUNS.length } as const
+
 export interface LogicGeneratorOptions {
-  /** 1 to 5: rules applied in the proof, counted as in the real rows (five = four from kind to kind, one property). */
+  /** 1 to 16: rules applied in the proof, counted as in the real rows (five = four from kind to kind, one property). */
   hops?: number | HopWeights
   style?: LogicStyle
   /** `three-way` adds Unknown; the labels are equally likely either way. */
   labels?: 'two-way' | 'three-way'
-  /** Kinds on the chain, uniform in [min, max], at least hops + 1 and at most 9; the real rows' distribution when absent. */
+  /**
+   * Kinds on the chain, uniform in [min, max], at least hops + 1 and at most 9 of ten kinds; the real rows' distribution when
+   * absent.
+   */
   nodes?: readonly [min: number, max: number]
   /**
    * Rules about the queried adjective that do not bear on the individual. `off-chain`: one, on a kind that occurs nowhere
@@ -38,6 +50,15 @@ export interface LogicGeneratorOptions {
   order?: 'root-to-leaf' | 'shuffled'
   /** Share of negated property rules; the style's when absent. */
   negation?: { gold: number; other: number }
+  /**
+   * Kinds that problems draw from: 10 to 24. More than ten bring ten more families of adjectives, and need the long vocabulary.
+   * Ten when absent and no proof is longer than five hops, else all.
+   */
+  kinds?: number
+  /** With connected distractors, rules about the queried adjective, the settling one included; 2 or 4 when absent. */
+  mentions?: 1 | 2 | 4
+  /** With connected distractors, kinds beside the path, uniform in [min, max]: more make longer problems of the same proof. */
+  sideKinds?: readonly [min: number, max: number]
 }
 
 const STYLES = {
@@ -46,49 +67,97 @@ const STYLES = {
   'shortcut-free': { distractors: 'connected', order: 'shuffled', negation: { gold: 0.5, other: 0.5 } },
 } as const
 
-type Settled = Required<Omit<LogicGeneratorOptions, 'nodes'>> & Pick<LogicGeneratorOptions, 'nodes'>
+type OwnDefault = 'nodes' | 'mentions' | 'sideKinds'
+type Settled = Required<Omit<LogicGeneratorOptions, OwnDefault>> & Pick<LogicGeneratorOptions, OwnDefault>
 
-const settle = (options: LogicGeneratorOptions): Settled => {
-  const style = options.style ?? 'real'
-  return { hops: 5, labels: 'two-way', ...STYLES[style], ...options, style }
+const defined = (options: LogicGeneratorOptions): LogicGeneratorOptions =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+
+/** The options with everything filled in that is not drawn. */
+export const settleLogicOptions = (options: LogicGeneratorOptions): Settled => {
+  const { style = 'real', hops = 5 } = options
+  const kinds = longestOf(hops) > TEN_KINDS_HOPS ? KINDS.most : KINDS.least
+  return { labels: 'two-way', kinds, ...STYLES[style], ...defined(options), hops, style }
 }
 
 const hopCounts = (hops: number | HopWeights): number[] =>
   typeof hops === 'number' ? [hops] : Object.keys(hops).map(Number)
 
+/** The longest proof among the hops, in hops. */
+export const longestOf = (hops: number | HopWeights): number => Math.max(...hopCounts(hops))
+
 const checkHops = (hops: number | HopWeights) => {
   const counts = hopCounts(hops)
-  const bad = counts.find(count => !Number.isInteger(count) || count < 1 || count > 5)
+  const bad = counts.find(count => !Number.isInteger(count) || count < 1 || count > MAX_HOPS)
   if (counts.length === 0 || bad !== undefined) {
-    throw new ConfigError(`logic generator: hops: expected 1 to 5, got ${bad ?? 'none'}`)
+    throw new ConfigError(`logic generator: hops: expected 1 to ${MAX_HOPS}, got ${bad ?? 'none'}`)
   }
   if (typeof hops !== 'number' && !Object.values(hops).every(w => w >= 0 && Number.isFinite(w))) {
     throw new ConfigError('logic generator: hops: expected weights of at least 0')
   }
 }
 
-const check = ({ hops, nodes, distractors }: Settled) => {
-  checkHops(hops)
-  if (!nodes) return
-  const [min, max] = nodes
-  const least = Math.max(...hopCounts(hops)) + 1
-  if (
-    !Number.isInteger(min) ||
-    !Number.isInteger(max) ||
-    min < least ||
-    max < min ||
-    max > NOUNS.length - 1
-  ) {
-    throw new ConfigError(
-      `logic generator: nodes: expected [min, max] within ${least} to ${NOUNS.length - 1}, got [${nodes}]`,
-      { hint: 'a proof of h hops needs h + 1 kinds, and one kind of ten stays off the chain' },
-    )
-  }
-  if (distractors === 'connected') {
+const isRange = ([min, max]: readonly [number, number], least: number, most: number) =>
+  Number.isInteger(min) && Number.isInteger(max) && min >= least && max >= min && max <= most
+
+const check = (settled: Settled) => {
+  checkHops(settled.hops)
+  const { kinds, distractors, nodes } = settled
+  if (!Number.isInteger(kinds) || kinds < KINDS.least || kinds > KINDS.most)
+    throw new ConfigError(`logic generator: kinds: expected ${KINDS.least} to ${KINDS.most}, got ${kinds}`)
+  if (distractors === 'connected') checkTree(settled)
+  else checkChain(settled)
+  if (nodes && distractors === 'connected')
     throw new ConfigError('logic generator: nodes: has no effect with connected distractors', {
       hint: 'leave nodes out',
     })
+}
+
+/** Extra kinds that the real rows' chains have at most, beyond the necessary one a hop and one. */
+const MOST_EXTRA = 3
+
+const checkChain = ({ hops, nodes, kinds, mentions, sideKinds }: Settled) => {
+  if (mentions !== undefined || sideKinds !== undefined) {
+    const name = mentions === undefined ? 'sideKinds' : 'mentions'
+    throw new ConfigError(`logic generator: ${name}: has no effect without connected distractors`, {
+      hint: 'set distractors to connected; distractors none mentions the queried adjective once, off-chain twice',
+    })
   }
+  const least = longestOf(hops) + 1
+  const most = Math.min(kinds - 1, familiesOf(kinds).length + 1)
+  if (nodes && !isRange(nodes, least, most))
+    throw new ConfigError(
+      `logic generator: nodes: expected [min, max] within ${least} to ${most}, got [${nodes}]`,
+      { hint: 'a proof of h hops needs h + 1 kinds, and one kind stays off the chain' },
+    )
+  if (!nodes && least + MOST_EXTRA > most) refuseKinds(kinds, hops, least + MOST_EXTRA + 1)
+}
+
+/** Mentions of the queried adjective that a tree may have. */
+export const mentionsOf = ({ mentions }: Pick<LogicGeneratorOptions, 'mentions'>): readonly number[] =>
+  mentions === undefined ? [2, 4] : [mentions]
+
+const checkTree = (settled: Settled) => {
+  const { hops, kinds, sideKinds } = settled
+  const most = Math.max(
+    ...hopCounts(hops).flatMap(count =>
+      mentionsOf(settled).map(mentions => mostTreeKinds(count, mentions, settled)),
+    ),
+  )
+  if (sideKinds && !isRange(sideKinds, 1, kinds))
+    throw new ConfigError(
+      `logic generator: sideKinds: expected [min, max] within 1 to ${kinds}, got [${sideKinds}]`,
+    )
+  if (most > kinds) refuseKinds(kinds, hops, most)
+}
+
+const refuseKinds = (kinds: number, hops: Settled['hops'], needed: number): never => {
+  throw new ConfigError(
+    `logic generator: kinds: expected at least ${needed} for ${longestOf(hops)} hops, got ${kinds}`,
+    {
+      hint: `leave kinds out, or ask for fewer hops or kinds on the chain and beside it (at most ${KINDS.most} in all)`,
+    },
+  )
 }
 
 const drawHops = (rng: Rng, hops: number | HopWeights): number => {
@@ -158,6 +227,9 @@ const draw = (rng: Rng, settled: Settled, id: string): LogicTaskExample => {
     nodes: settled.nodes,
     distractor: settled.distractors !== 'none',
     negation: settled.negation,
+    kinds: settled.kinds,
+    mentions: settled.mentions,
+    sideKinds: settled.sideKinds,
   }
   const plan = (settled.distractors === 'connected' ? treePlan : chainPlan)(rng, planOptions)
   const name = rng.pick(NAMES)
@@ -181,7 +253,7 @@ const draw = (rng: Rng, settled: Settled, id: string): LogicTaskExample => {
 
 /** Options other than the style's own, for ids: ` (hops 2, labels three-way)`; nothing where there are none. */
 const otherOptions = (settled: Settled): string => {
-  const usual: Readonly<Record<string, unknown>> = settle({ style: settled.style })
+  const usual: Readonly<Record<string, unknown>> = settleLogicOptions({ style: settled.style })
   const others = Object.entries(settled)
     .map(([name, value]) => [name, JSON.stringify(value)])
     .filter(([name, value]) => value !== JSON.stringify(usual[name]))
@@ -199,13 +271,13 @@ const otherOptions = (settled: Settled): string => {
  * The id names style, seed, index, and every other option that is not the style's own: equal ids are equal problems.
  *
  * Formulas and sentences are shared between problems: read only.
- * @throws ConfigError for hops outside 1 to 5 or nodes that cannot hold them.
+ * @throws ConfigError for hops outside 1 to 16, and for nodes or kinds that cannot hold them.
  */
 export const logicGenerator = (
   options: LogicGeneratorOptions,
   seed: number | string,
 ): ((index: number) => LogicTaskExample) => {
-  const settled = settle(options)
+  const settled = settleLogicOptions(options)
   check(settled)
   const others = otherOptions(settled)
   return index =>

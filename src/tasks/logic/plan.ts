@@ -2,7 +2,7 @@
 
 import type { LogicLabel } from '../../grade/logic/problem.ts'
 import type { Rng } from '../../util/rng.ts'
-import { ADJECTIVE_FAMILIES, NOUNS } from './vocabulary.ts'
+import { ADJECTIVE_FAMILIES, ALL_FAMILIES, ALL_NOUNS, NOUNS } from './vocabulary.ts'
 
 /** "Every `noun` is (not) `adjective`." */
 export interface Property {
@@ -39,13 +39,27 @@ export interface PlanOptions {
   distractor: boolean
   /** Share of negated property rules: the one that settles the query, and the others. */
   negation: { gold: number; other: number }
+  /** How many kinds there are to draw from; more than ten bring more adjectives with them. */
+  kinds: number
+  /** Rules about the queried adjective (`treePlan` only); two or four when absent. */
+  mentions?: 1 | 2 | 4
+  /** Kinds beside the path (`treePlan` only), at least as many as the mentions there need. */
+  sideKinds?: readonly [min: number, max: number]
 }
+
+const nounsOf = ({ kinds }: PlanOptions): readonly string[] => ALL_NOUNS.slice(0, kinds)
+
+/** Families of adjectives that go with so many kinds. */
+export const familiesOf = (kinds: number): readonly (readonly string[])[] =>
+  kinds > NOUNS.length ? ALL_FAMILIES : ADJECTIVE_FAMILIES
+
+const drawBetween = (rng: Rng, [min, max]: readonly [number, number]): number => min + rng.int(max - min + 1)
 
 /** Extra kinds beyond the necessary hops + 1 and how often, as counted in the 200 real rows (6 to 9 kinds). */
 const EXTRA_NODES_CUMULATIVE = [0.065, 0.105, 0.185, 1]
 
 const drawNodes = (rng: Rng, hops: number, range: PlanOptions['nodes']): number => {
-  if (range) return range[0] + rng.int(range[1] - range[0] + 1)
+  if (range) return drawBetween(rng, range)
   const u = rng.next()
   return hops + 1 + EXTRA_NODES_CUMULATIVE.findIndex(bound => u < bound)
 }
@@ -62,8 +76,8 @@ const link = (nouns: readonly string[]): Map<string, string> => {
 const querySign = (rng: Rng, label: LogicLabel, goldNegated: boolean): boolean =>
   label === 'Unknown' ? chance(rng, 0.5) : label === 'True' ? goldNegated : !goldNegated
 
-const drawAdjectives = (rng: Rng, count: number): string[] =>
-  rng.sample(ADJECTIVE_FAMILIES, count).map(family => rng.pick<string>(family))
+const drawAdjectives = (rng: Rng, kinds: number, count: number): string[] =>
+  rng.sample(familiesOf(kinds), count).map(family => rng.pick(family))
 
 /**
  * One chain of kinds as in ProntoQA. All but the last kind have a property, adjectives of different families; the individual
@@ -76,11 +90,11 @@ export const chainPlan = (rng: Rng, options: PlanOptions): ProblemPlan => {
   const unknown = label === 'Unknown'
   // Unknown takes one kind below the fact's and one above it.
   const count = Math.max(drawNodes(rng, hops, options.nodes), unknown ? 3 : 2)
-  const order = rng.shuffle(NOUNS)
+  const order = rng.shuffle(nounsOf(options))
   const chain = order.slice(0, count)
   const start = unknown ? 1 + rng.int(Math.max(1, count - 1 - hops)) : rng.int(count - hops)
   const goldAt = unknown ? rng.int(start) : start + hops - 1
-  const adjectives = drawAdjectives(rng, count - 1)
+  const adjectives = drawAdjectives(rng, options.kinds, count - 1)
   const properties = adjectives.map((adjective, i) => ({
     noun: chain[i],
     adjective,
@@ -88,7 +102,7 @@ export const chainPlan = (rng: Rng, options: PlanOptions): ProblemPlan => {
   }))
   const gold = properties[goldAt]
   const stray = {
-    noun: order[count + rng.int(NOUNS.length - count)],
+    noun: order[count + rng.int(order.length - count)],
     adjective: gold.adjective,
     negated: !gold.negated,
   }
@@ -107,23 +121,55 @@ export const chainPlan = (rng: Rng, options: PlanOptions): ProblemPlan => {
 /** Kinds beside the path, at most: enough for four mentions on kinds that are subject and object of other rules. */
 const SIDE_KINDS = 5
 
+/** Kinds beside a path when nothing else is asked for. */
+const usualSides = (hops: number, pathLength: number, strays: number): number =>
+  Math.max(hops + SIDE_KINDS - pathLength, strays + 1)
+
+/** Kinds above the one that settles the query or, for Unknown, above the last one that a rule leads to: which there may be. */
+const kindsAfter = (mentions: number, unknown: boolean): readonly number[] =>
+  !unknown ? [1] : mentions === 4 ? [0] : [0, 1]
+
+/** An Unknown proof exhausts the path: at least one rule to apply. */
+const pathOf = (hops: number, after: number, unknown: boolean) => Math.max(hops + after, unknown ? 2 : 1)
+
+const straysOf = (mentions: number, unknown: boolean) => (unknown ? mentions : mentions - 1)
+
+/** Most kinds of a tree with so many mentions of the queried adjective. */
+export const mostTreeKinds = (
+  hops: number,
+  mentions: number,
+  { labels, sideKinds }: { labels: 'two-way' | 'three-way'; sideKinds?: readonly [number, number] },
+): number => {
+  const counts = (labels === 'two-way' ? [false] : [false, true]).flatMap(unknown =>
+    kindsAfter(mentions, unknown).map(after => {
+      const path = pathOf(hops, after, unknown)
+      const strays = straysOf(mentions, unknown)
+      return path + (sideKinds ? Math.max(sideKinds[1], strays + 1) : usualSides(hops, path, strays))
+    }),
+  )
+  return Math.max(...counts)
+}
+
 /**
- * A tree of kinds without the real rows' shortcuts. The queried adjective occurs two or four times, half of them negated; every
- * mention's kind is the subject and the object of other rules (from two hops on). Kinds beside the path hang below
+ * A tree of kinds without the real rows' shortcuts. The queried adjective occurs two or four times, half of them negated (or
+ * once, where that is asked for); every mention's kind is the subject and the object of other rules (from two hops on). Kinds beside the path hang below
  * it, so they bear on others than the individual.
  */
 export const treePlan = (rng: Rng, options: PlanOptions): ProblemPlan => {
   const { hops, label, negation } = options
   const unknown = label === 'Unknown'
-  const mentions = rng.int(2) === 0 ? 2 : 4
-  const strayCount = unknown ? mentions : mentions - 1
+  const mentions = options.mentions ?? (rng.int(2) === 0 ? 2 : 4)
+  const strayCount = straysOf(mentions, unknown)
   // The kind that settles the query has one above it, as every stray's has.
-  const after = !unknown ? 1 : mentions === 4 ? 0 : rng.int(2)
-  const order = rng.shuffle(NOUNS)
-  // An Unknown proof exhausts the path: at least one rule to apply.
-  const pathLength = Math.max(hops + after, unknown ? 2 : 1)
+  const possible = kindsAfter(mentions, unknown)
+  const after = possible.length === 1 ? possible[0] : rng.pick(possible)
+  const order = rng.shuffle(nounsOf(options))
+  const pathLength = pathOf(hops, after, unknown)
   const path = order.slice(0, pathLength)
-  const sides = order.slice(pathLength, Math.max(hops + SIDE_KINDS, pathLength + strayCount + 1))
+  const sideCount = options.sideKinds
+    ? Math.max(drawBetween(rng, options.sideKinds), strayCount + 1)
+    : usualSides(hops, pathLength, strayCount)
+  const sides = order.slice(pathLength, pathLength + sideCount)
   const parents = link(path)
   // The first sides form one line, the deepest first, whose kinds from the second on are objects too.
   const line = sides.slice(0, strayCount + 1)
@@ -133,7 +179,9 @@ export const treePlan = (rng: Rng, options: PlanOptions): ProblemPlan => {
   for (const [i, noun] of others.entries())
     parents.set(noun, rng.pick([...path, ...line, ...others.slice(0, i)]))
   const goldNegated = chance(rng, negation.gold)
-  const adjectives = drawAdjectives(rng, 9 - mentions + 1)
+  const fillerCount = Math.max(0, path.length + sides.length - 2 - mentions)
+  // Ten families, less one a mention, are what ten kinds need at most.
+  const adjectives = drawAdjectives(rng, options.kinds, Math.max(10 - mentions, fillerCount + 1))
   const asked = adjectives[0]
   const signs = strayNegations(rng, mentions, unknown ? null : goldNegated)
   const strays = line.slice(1).map((noun, i) => ({ noun, adjective: asked, negated: signs[i] }))
@@ -141,7 +189,8 @@ export const treePlan = (rng: Rng, options: PlanOptions): ProblemPlan => {
   const gold = target === null ? [] : [{ noun: path[target], adjective: asked, negated: goldNegated }]
   const taken = new Set([...strays, ...gold].map(property => property.noun))
   const free = rng.shuffle([...path, ...sides].filter(noun => !taken.has(noun)))
-  const fillers = free.slice(0, path.length + sides.length - 2 - mentions).map((noun, i) => ({
+  // Of families there are twenty: of many kinds a few have no property.
+  const fillers = free.slice(0, Math.min(fillerCount, adjectives.length - 1)).map((noun, i) => ({
     noun,
     adjective: adjectives[i + 1],
     negated: chance(rng, negation.other),
@@ -158,8 +207,9 @@ export const treePlan = (rng: Rng, options: PlanOptions): ProblemPlan => {
   }
 }
 
-/** Signs of the strays such that, with the gold one, half of all mentions are negated. */
+/** Signs of the strays such that, with the gold one, half of all mentions are negated; a single one's by chance. */
 const strayNegations = (rng: Rng, mentions: number, goldNegated: boolean | null): boolean[] => {
+  if (mentions === 1) return goldNegated === null ? [chance(rng, 0.5)] : []
   const negatedLeft = mentions / 2 - (goldNegated === true ? 1 : 0)
   const total = goldNegated === null ? mentions : mentions - 1
   return rng.shuffle(Array.from({ length: total }, (_, i) => i < negatedLeft))

@@ -4,7 +4,7 @@ import { Rng } from '../../util/rng.ts'
 import { decodeTokens, encodePrompt, encodeResponse } from './format.ts'
 import { generateLogicProblems } from './generator.ts'
 import { buildLogicTokenizerConfig, buildLogicTokenizerJson } from './tokenizer-json.ts'
-import { LOGIC_TOKENS, LOGIC_VOCABULARY } from './vocabulary.ts'
+import { LOGIC_TOKENS, LOGIC_VOCABULARY, LONG_LOGIC_VOCABULARY } from './vocabulary.ts'
 
 const tokenizer = new Tokenizer(buildLogicTokenizerJson(), buildLogicTokenizerConfig())
 const decode = (ids: number[]) => tokenizer.decode(ids, { skip_special_tokens: true })
@@ -45,6 +45,20 @@ describe('tokenizer.json of the logic task', () => {
     for (let i = 0; i < 300; i++) {
       const ids = Array.from({ length: 1 + rng.int(60) }, () => rng.int(LOGIC_VOCABULARY.length))
       expect(decode(ids)).toBe(decodeTokens(ids))
+    }
+  })
+
+  it('of the long vocabulary says longer problems, and shorter ones by the same ids', () => {
+    const long = new Tokenizer(buildLogicTokenizerJson(LONG_LOGIC_VOCABULARY), buildLogicTokenizerConfig(512))
+    const longer = generateLogicProblems(
+      100,
+      { style: 'shortcut-free', labels: 'three-way', hops: { 6: 1, 12: 1, 16: 1 } },
+      'tokenizer',
+    )
+    for (const problem of [...problems, ...longer]) {
+      const response = encodeResponse(problem)
+      expect(long.encode(`${problem.context} ${problem.question}`).ids).toEqual(encodePrompt(problem))
+      expect(long.decode(response, { skip_special_tokens: true })).toBe(decodeTokens(response))
     }
   })
 

@@ -39,18 +39,20 @@ const PIECE = '\n[0-9]+\\.|\n?</?[a-z]+>|\nquestion:| [a-z]+pus(?=es\\b)|(?<=pus
  * A word-level model whose tokens are the exact texts that they decode to. Encoding puts `<bos>` first (without it:
  * `add_special_tokens: false`), so a prompt is `encode(promptText)` and a response is encoded without.
  */
-const LOGIC_TOKENIZER: WordTokenizer = {
-  tokens: LOGIC_VOCABULARY,
-  special: [PAD, BOS, EOS, UNK],
+const tokenizerOf = (tokens: readonly string[]): WordTokenizer => ({
+  tokens,
+  special: SPECIAL,
   pattern: PIECE,
   normalizers: NORMALIZERS,
   leads: true,
   fused: true,
-}
+})
 
-/** The content of `tokenizer.json`. */
-export const buildLogicTokenizerJson = (): object => wordTokenizerJson(LOGIC_TOKENIZER)
+const SPECIAL = [PAD, BOS, EOS, UNK]
+
+/** The content of `tokenizer.json` for one of the two vocabularies. */
+export const buildLogicTokenizerJson = (vocabulary: readonly string[] = LOGIC_VOCABULARY): object =>
+  wordTokenizerJson(tokenizerOf(vocabulary))
 
 /** The content of `tokenizer_config.json`. */
-export const buildLogicTokenizerConfig = (maxLength = 256): object =>
-  wordTokenizerConfig(LOGIC_TOKENIZER.special, maxLength)
+export const buildLogicTokenizerConfig = (maxLength = 256): object => wordTokenizerConfig(SPECIAL, maxLength)

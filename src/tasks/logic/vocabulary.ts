@@ -14,6 +14,27 @@ export const NOUNS = [
   'zumpus',
 ] as const
 
+/** Kinds of problems that ten do not suffice for: longer chains, or more beside them. */
+const MORE_NOUNS = [
+  'gorpus',
+  'shumpus',
+  'lempus',
+  'sterpus',
+  'grimpus',
+  'lorpus',
+  'brimpus',
+  'timpus',
+  'yimpus',
+  'rempus',
+  'fompus',
+  'worpus',
+  'terpus',
+  'kerpus',
+] as const
+
+/** All kinds; a problem draws from the first so many. */
+export const ALL_NOUNS: readonly string[] = [...NOUNS, ...MORE_NOUNS]
+
 /** Adjectives by family: a problem never gives two adjectives of one family to the kinds of a chain. */
 export const ADJECTIVE_FAMILIES = [
   ['aggressive', 'amenable', 'angry', 'kind', 'mean'],
@@ -28,13 +49,31 @@ export const ADJECTIVE_FAMILIES = [
   ['opaque', 'transparent'],
 ] as const
 
+const MORE_FAMILIES = [
+  ['loud', 'quiet'],
+  ['old', 'young'],
+  ['heavy', 'light'],
+  ['fast', 'slow'],
+  ['rough', 'smooth'],
+  ['dry', 'wet'],
+  ['clean', 'dirty'],
+  ['round', 'square'],
+  ['blunt', 'sharp'],
+  ['poor', 'rich'],
+] as const
+
+/** Adjectives of problems that draw from more than ten kinds. */
+export const ALL_FAMILIES: readonly (readonly string[])[] = [...ADJECTIVE_FAMILIES, ...MORE_FAMILIES]
+
 const ADJECTIVES: readonly string[] = ADJECTIVE_FAMILIES.flat()
 
 /** Individuals, capitalised as shown. */
 export const NAMES = ['Alex', 'Fae', 'Max', 'Polly', 'Rex', 'Sally', 'Sam', 'Stella', 'Wren'] as const
 
-/** Longest proof that the step numbers reach; a five-hop proof has 11 steps, an exhausted chain of 10 kinds 19. */
-export const MAX_STEPS = 23
+/** Step numbers of the short vocabulary; a five-hop proof has 11 steps, an exhausted chain of 10 kinds 19. */
+const SHORT_STEPS = 23
+/** Longest proof that step numbers reach; one of h hops has 2 h + 1 steps, an exhausted chain four more. */
+export const MAX_STEPS = 45
 
 export const PAD = '<pad>'
 export const BOS = '<bos>'
@@ -45,7 +84,7 @@ const stepTokens = Array.from({ length: MAX_STEPS }, (_, index) => `\n${index + 
 const spaced = (words: readonly string[]) => words.map(word => ` ${word.toLowerCase()}`)
 
 /**
- * The tokens by id. A token is exactly the text that it decodes to, leading space or line break included, so that decoding
+ * The tokens by id of problems of at most ten kinds and 23 steps, as the shipped models have them. A token is exactly the text that it decodes to, leading space or line break included, so that decoding
  * is concatenation. The order is part of every checkpoint: never change it, only append.
  */
 export const LOGIC_VOCABULARY: readonly string[] = [
@@ -67,10 +106,21 @@ export const LOGIC_VOCABULARY: readonly string[] = [
   ...spaced(NAMES),
   ...spaced(NOUNS),
   ...spaced(ADJECTIVES),
-  ...stepTokens,
+  ...stepTokens.slice(0, SHORT_STEPS),
 ]
 
-const ids: ReadonlyMap<string, number> = new Map(LOGIC_VOCABULARY.map((token, id) => [token, id]))
+/**
+ * The second version: the first one's tokens by the ids they have, and after them more kinds, adjectives and step numbers. A
+ * model of either reads what the other writes as far as both have the words.
+ */
+export const LONG_LOGIC_VOCABULARY: readonly string[] = [
+  ...LOGIC_VOCABULARY,
+  ...spaced(MORE_NOUNS),
+  ...spaced(MORE_FAMILIES.flat()),
+  ...stepTokens.slice(SHORT_STEPS),
+]
+
+const ids: ReadonlyMap<string, number> = new Map(LONG_LOGIC_VOCABULARY.map((token, id) => [token, id]))
 
 /** The id of a token's exact text, or undefined. */
 export const tokenId = (token: string): number | undefined => ids.get(token)

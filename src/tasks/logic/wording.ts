@@ -2,12 +2,12 @@
 
 import { parseSentence } from '../../grade/logic/english.ts'
 import { readRule } from './rules.ts'
-import { NOUNS } from './vocabulary.ts'
+import { ALL_NOUNS } from './vocabulary.ts'
 
 /** `canonical`: rules as "Every x is (not) (a|an) y"; `as-given`: each as its premise words it. */
 export type RuleWording = 'canonical' | 'as-given'
 
-const kinds: ReadonlySet<string> = new Set(NOUNS)
+const kinds: ReadonlySet<string> = new Set(ALL_NOUNS)
 const known = new Map<string, string>()
 
 const reword = (sentence: string): string => {

@@ -11,7 +11,7 @@ import { buildRubricAutomaton, type RubricGrammarOptions } from '../../thinking-
 import { range } from '../../thinking-grammar/rubric-pieces.ts'
 import type { LogicTaskExample } from '../example.ts'
 import { encodePrompt } from '../format.ts'
-import { BOS, EOS, LOGIC_TOKENS, NAMES, NOUNS, PAD, UNK } from '../vocabulary.ts'
+import { BOS, EOS, LOGIC_TOKENS, LOGIC_VOCABULARY, NAMES, NOUNS, PAD, UNK } from '../vocabulary.ts'
 import { LOGIC_GRAMMAR, MOST_COUNTED, readLogicCriterion } from './predicates/index.ts'
 import { LOGIC_PIECES, LOGIC_RUBRIC_PIECES, LOGIC_RUBRIC_VOCABULARY } from './vocabulary.ts'
 
@@ -44,14 +44,14 @@ const hintTokens = (hints: readonly Criterion[]): number[] =>
 export const logicThinkingPrompt = (
   problem: LogicTaskExample,
   hints: readonly Criterion[] = [],
-): number[] => [...encodePrompt(problem), ...hintTokens(hints)]
+): number[] => [...encodePrompt(problem, LOGIC_VOCABULARY.length), ...hintTokens(hints)]
 
 /** The question, one response's thinking, and the word that asks for a rubric. */
 export const logicRubricatorPrompt = (
   problem: LogicTaskExample,
   { thinking, closed }: ThoughtResponse,
 ): number[] => [
-  ...encodePrompt(problem),
+  ...encodePrompt(problem, LOGIC_VOCABULARY.length),
   ...LOGIC_PIECES.encode(`${OPEN}${thinking === '' ? '' : `\n${thinking}`}${closed ? `\n${CLOSE}` : ''}`),
   LOGIC_PIECES.token(LOGIC_RUBRIC_PIECES.rubric),
 ]
