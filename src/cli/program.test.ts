@@ -90,6 +90,28 @@ describe('gradus eval', { timeout: SLOW_MS }, () => {
     expect([below.code, below.err]).toEqual([100, 'correctAndProved: expected at least 0.5, got 0.0000\n'])
   })
 
+  it('puts the sentences of each row in another order, the same for the same seed', async () => {
+    const evaluated = async (...more: string[]) => {
+      const args = ['eval', '--task', 'logic', '--model', 'models/logic-start', '--data', data, '--json']
+      const { code, out } = await cli([...args, ...more])
+      expect(code).toBe(0)
+      return JSON.parse(out)
+    }
+    const plain = await evaluated()
+    const [once, again] = [await evaluated('--shuffle', '3'), await evaluated('--shuffle', '3')]
+    expect(once).toEqual(again)
+    expect(once).toMatchObject({ shuffle: '3', n: plain.n })
+    expect(plain).not.toHaveProperty('shuffle')
+    expect(once.scores).toHaveProperty('correctAndProved')
+    const labels = (row: { byLabel: Record<string, { n: number }> }) =>
+      Object.entries(row.byLabel).map(([label, { n }]) => [label, n])
+    expect(labels(once)).toEqual(labels(plain))
+    // Cues that go by the order of sentences answer otherwise; the others are what they were.
+    const last = 'last mention of the queried adjective'
+    expect(once.baselines['query negation']).toEqual(plain.baselines['query negation'])
+    expect(once.baselines).toHaveProperty(last)
+  })
+
   it.each([
     ['correctAndProven=0.5', /expected the name of a score, got correctAndProven/],
     ['accuracy', /Expected NAME=SHARE/],

@@ -7,13 +7,16 @@ import { addSolverOptions } from '../solver-options.ts'
 import type { EvalOptions } from './eval.ts'
 
 const HELP = `
-The file has ProntoQA rows: {id, context, question, options, answer}.
+The file has ProntoQA rows: {id, context, question, options, answer}; with --format proofwriter rows of the same form,
+with --format folio rows {premises, premises-FOL, conclusion, conclusion-FOL, label}.
+--shuffle puts each row's sentences in another order; a sentence such as "They are red." stays behind the one before it.
 Scores by name: correctAndProved (the primary one), accuracy, correctAndValid, validProofs.
 Exit code 100 when one is below what --min-score, --min-accuracy or --min-valid-proofs asked for.
 
 Examples:
   $ gradus eval --task logic --model runs/a/checkpoints/step-000060 --data dev.jsonl
-  $ gradus eval --task logic --model models/logic-start --data dev.jsonl --json --min-score correctAndProved=0.5`
+  $ gradus eval --task logic --model models/logic-start --data dev.jsonl --json --min-score correctAndProved=0.5
+  $ gradus eval --task logic --model models/logic-full --data dev.jsonl --shuffle 1`
 
 /** Adds `gradus eval` to the program. `done` receives the exit code. */
 export const addEvalCommand = (program: Command, io: Io, done: (code: number) => void): void => {
@@ -30,6 +33,12 @@ export const addEvalCommand = (program: Command, io: Io, done: (code: number) =>
     .option('--temperature <t>', 'sampling temperature; 0 is greedy', atLeast0, 0)
     .option('--max-tokens <n>', 'most new tokens a response', count)
     .option('--seed <s>', 'seed of sampling', '1')
+    .addOption(
+      new Option('--format <name>', 'how the file writes its problems')
+        .choices(['prontoqa', 'proofwriter', 'folio'])
+        .default('prontoqa'),
+    )
+    .option('--shuffle <seed>', "put each row's sentences in another order, the same for the same seed")
     .option('--limit <n>', 'only the first n problems', count)
     .option('--threads <n>', 'threads of the engine', count, 2)
     .option('--judge <url>', 'OpenAI-compatible endpoint that judges C4 and C5 as well')

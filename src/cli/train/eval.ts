@@ -12,7 +12,9 @@ import { evaluateSet, LOGIC_SCORES } from '../../recipes/logic/evaluate.ts'
 import { formatFor, type PromptKind } from '../../recipes/logic/format.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { scoreNamesOf, scoreValue, scoreWords } from '../../runs/scores.ts'
-import { loadProntoQa } from '../../tasks/logic/loaders.ts'
+import type { LogicTaskExample } from '../../tasks/logic/example.ts'
+import { type LogicFileFormat, loadLogicRows } from '../../tasks/logic/loaders.ts'
+import { shuffleSentences } from '../../tasks/logic/reorder.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { NONE, percent, percentNumber } from '../../util/format.ts'
 import { openCommandJudge } from '../grade/judge.ts'
@@ -27,6 +29,10 @@ export interface EvalOptions extends SolverCommandOptions {
   temperature: number
   maxTokens?: number
   seed: string
+  /** How the rows are written. */
+  format: LogicFileFormat
+  /** Seed of another order of each row's sentences. */
+  shuffle?: string
   limit?: number
   threads: number
   minAccuracy?: number
@@ -52,8 +58,7 @@ export const evalCommand = async (options: EvalOptions, io: Io): Promise<number>
     throw new UsageError('--samples: greedy samples are all alike', { hint: 'give a --temperature above 0' })
   const thresholds = thresholdsOf(options)
   const folder = existingModel(options.model, '--model')
-  const problems = loadProntoQa(options.data).slice(0, options.limit)
-  if (problems.length === 0) throw new DataError(`${options.data}: holds no problems`)
+  const problems = readProblems(options)
   const prompt = promptKind(folder)
   if (prompt === 'miniature') assertLogicVocabulary(folder)
   const format = formatFor(prompt, folder)
@@ -84,6 +89,13 @@ export const evalCommand = async (options: EvalOptions, io: Io): Promise<number>
   }
 }
 
+/** @throws DataError for a file that cannot be used, or that holds nothing. */
+const readProblems = ({ data, format, limit, shuffle }: EvalOptions): LogicTaskExample[] => {
+  const rows = loadLogicRows(data, format).slice(0, limit)
+  if (rows.length === 0) throw new DataError(`${data}: holds no problems`)
+  return shuffle === undefined ? rows : rows.map(row => shuffleSentences(row, shuffle))
+}
+
 /** A judge of C4 and C5 that may give half credit; null when none is named. */
 const openJudge = ({ judge, judgeModel: model, apiKeyEnv, cache }: EvalOptions) =>
   openCommandJudge({
@@ -100,12 +112,12 @@ const openJudge = ({ judge, judgeModel: model, apiKeyEnv, cache }: EvalOptions) 
 const print = (row: EvalRow, options: EvalOptions, io: Io): void => {
   const { items: _items, step: _step, ...fields } = row
   if (options.json) {
-    printJson(io, fields)
+    printJson(io, { ...fields, ...(options.shuffle !== undefined && { shuffle: options.shuffle }) })
     return
   }
   const share = (value: number | null | undefined) => (value == null ? NONE : percent(value).padStart(6))
   const lines = [
-    `${options.data}: ${row.n} problems, ${row.temperature === 0 ? 'greedy' : `${row.samples} samples at temperature ${row.temperature}`}`,
+    `${options.data}: ${row.n} problems, ${row.temperature === 0 ? 'greedy' : `${row.samples} samples at temperature ${row.temperature}`}${options.shuffle === undefined ? '' : `, sentences shuffled by ${options.shuffle}`}`,
     ...scoreNamesOf([row]).map(
       name => `  ${scoreWords(name, [row]).padEnd(20)} ${share(scoreValue(row, name))}`,
     ),

@@ -10,7 +10,7 @@ import { latestCheckpoint } from '../../runs/readers.ts'
 import { ARITHMETIC_VOCABULARY } from '../../tasks/arithmetic/index.ts'
 import { CHECKLIST_VOCABULARY, THOUGHT_VOCABULARY } from '../../tasks/checklist/index.ts'
 import { LOGIC_RUBRIC_VOCABULARY } from '../../tasks/logic/thinking/vocabulary.ts'
-import { LOGIC_TOKENS, LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
+import { LOGIC_TOKENS, LOGIC_VOCABULARY, LONG_LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import { RECORDS_VOCABULARY } from '../../tasks/records/index.ts'
 import { CheckpointError } from '../../util/errors.ts'
 import { resolveShipped } from '../../util/package.ts'
@@ -70,6 +70,20 @@ export const assertLogicVocabulary = (folder: string): void => {
     `${folder}: the logic task has ${LOGIC_VOCABULARY.length} tokens, but the model's vocab_size is ${config.vocabSize}`,
     { hint: 'start from a model that `gradus train logic-cold-start` made' },
   )
+}
+
+/**
+ * How many tokens of the logic task a model reads: those of the first vocabulary, or all of the long one; of an adapter those
+ * of its base.
+ * @throws CheckpointError where there is no model
+ */
+export const logicWordsOf = (folder: string): number => {
+  const place = isAdapterFolder(folder) ? adapterBase(folder) : folder
+  const { length } = LONG_LOGIC_VOCABULARY
+  const isLong = hasTokenizer(place)
+    ? loadTokenizer(place).idOf(LONG_LOGIC_VOCABULARY[length - 1]) === length - 1
+    : loadConfig(place).vocabSize >= length
+  return isLong ? length : LOGIC_VOCABULARY.length
 }
 
 /**

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { refusals } from '../common/refusals.fixture.ts'
 import { logicColdStart } from './entry.ts'
+import { freshLogicModel } from './model.ts'
+import { coldStartVocabulary } from './recipe.ts'
 
 let folder: string
 const at = (name: string) => join(folder, name)
@@ -21,6 +23,10 @@ const SMALL = {
   policy: { threads: 1 },
   evaluation: { hops: [1], problems: 1, maxTokens: 24 },
 }
+
+const custom = (sources: Record<string, unknown>[]) => ({
+  curriculum: { kind: 'custom', sources, knots: [{ at: 0, weights: sources.map(() => 1) }] },
+})
 
 describe('plan and run refuse the same, before anything is trained', () => {
   it.each<[string, () => Record<string, unknown>, RegExp]>([
@@ -70,11 +76,45 @@ describe('plan and run refuse the same, before anything is trained', () => {
       () => ({ evaluation: { ...SMALL.evaluation, maxTokens: 250 } }),
       /250 new ones exceed the context of 256/,
     ],
+    [
+      'a source that no generator can make, by its place',
+      () => custom([{ hops: 2 }, { hops: 3, mentions: 1 }]),
+      /curriculum\.sources\[1\]: logic generator: mentions: has no effect without connected/,
+    ],
+    [
+      'problems longer than the context',
+      () => custom([{ hops: 2 }, { hops: 12, style: 'shortcut-free' }]),
+      /curriculum\.sources\[1\]: expected at most 256 tokens, .* got up to 341/,
+    ],
+    [
+      'a test proof longer than the answer may be',
+      () => ({ evaluation: { ...SMALL.evaluation, hops: [8], maxTokens: 90 } }),
+      /maxTokens: expected at least 9\d, .* with its 8 hops, got 90/,
+    ],
+    [
+      'words that the model to go on from lacks',
+      () => ({ start: 'package:models/logic-start', kinds: 24 }),
+      /start: expected a model of the 152 tokens .* got one of 96/,
+    ],
   ])('%s', async (_, settings, message) => {
     const { plan, run, trained } = await refusals(logicColdStart, { ...SMALL, ...settings() }, folder)
     expect(plan).toMatch(message)
     expect(run).toBe(plan)
     expect(trained).toBe(false)
+  })
+
+  it('and problems of both styles by turns, of longer chains than five hops', () => {
+    const longer = custom([
+      { hops: 12, style: 'shortcut-free', mentions: 1, sideKinds: [1, 2] },
+      { hops: 3, order: 'shuffled', distractors: 'none', wording: 'as-given' },
+    ])
+    const shape = { hiddenSize: 32, layers: 1, heads: 2, maxPositions: 384 }
+    const config = logicColdStart.schema.parse({ ...SMALL, ...longer, model: { shape } })
+    expect(() => logicColdStart.plan(config)).not.toThrow()
+    expect(freshLogicModel(config.model.shape, 1, coldStartVocabulary(config)).init!.config.vocabSize).toBe(
+      152,
+    )
+    expect(coldStartVocabulary(logicColdStart.schema.parse(SMALL))).toHaveLength(96)
   })
 
   it('and the shape that a model to go on from makes needless is not looked at', () => {

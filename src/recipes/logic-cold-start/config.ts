@@ -1,6 +1,8 @@
 /** @file Configuration of the logic-cold-start recipe. */
 
 import { z } from 'zod'
+import { KINDS, MAX_HOPS } from '../../tasks/logic/generator.ts'
+import { MAX_STEPS } from '../../tasks/logic/vocabulary.ts'
 import {
   commonShape,
   modelShapeSchema,
@@ -9,12 +11,36 @@ import {
 } from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 
-const hopCount = z.int().min(1).max(5)
+const hopCount = z.int().min(1).max(MAX_HOPS)
+const style = z.enum(['real', 'shortcut-free'])
+const wording = z.enum(['canonical', 'as-given'])
+const share = z.number().min(0).max(1)
+const range = z.tuple([z.int().min(1), z.int().min(1)])
+
+/** What problems look like beyond their style; absent: as the style has it. */
+export const problemShape = {
+  /** How sentences are ordered. */
+  order: z.enum(['root-to-leaf', 'shuffled']).optional(),
+  /** Rules about the queried adjective that do not bear on the individual: none, one on a kind apart, or on kinds with rules of their own. */
+  distractors: z.enum(['none', 'off-chain', 'connected']).optional(),
+  /** Share of negated property rules: the one that settles the query, and the others. */
+  negation: z.strictObject({ gold: share, other: share }).optional(),
+  /** With connected distractors: rules about the queried adjective, the settling one included. 1: no second mention. */
+  mentions: z.literal([1, 2, 4]).optional(),
+  /** With connected distractors: kinds beside the individual's own, [fewest, most]. */
+  sideKinds: range.optional(),
+  /** Kinds that problems draw from; more than ten need the long vocabulary, which fresh weights then have. */
+  kinds: z.int().min(KINDS.least).max(KINDS.most).optional(),
+}
 
 const sourceSchema = z.strictObject({
   hops: hopCount,
   /** Kinds on the chain, [fewest, most]; fewer make shorter problems. The real rows' distribution when null. */
   nodes: z.tuple([z.int(), z.int()]).nullable().default(null),
+  /** What follows is the recipe's own setting where absent. */
+  style: style.optional(),
+  wording: wording.optional(),
+  ...problemShape,
 })
 
 const knotSchema = z.strictObject({
@@ -46,6 +72,11 @@ const evaluationSchema = z.strictObject({
   maxTokens: z.int().positive().default(96),
   /** Rows in ProntoQA's format as one more test set, evaluated at the end. */
   realFile: z.string().nullable().default(null),
+  /** Test sets of each hop count; the style's own when absent. */
+  sets: z
+    .array(z.enum(['train-distribution', 'train-distribution-shuffled', 'shortcut-free']))
+    .min(1)
+    .optional(),
 })
 
 export const logicColdStartSchema = z.strictObject({
@@ -59,11 +90,14 @@ export const logicColdStartSchema = z.strictObject({
   batch: z.int().positive().default(32),
   curriculum: curriculumSchema.prefault({}),
   labels: z.enum(['two-way', 'three-way']).default('two-way'),
-  style: z.enum(['real', 'shortcut-free']).default('real'),
+  style: style.default('real'),
+  ...problemShape,
   /** `canonical`: demonstrations say every rule as "Every x is (not) (a|an) y", whatever form its premise has. */
-  wording: z.enum(['canonical', 'as-given']).default('canonical'),
+  wording: wording.default('canonical'),
   /** `random-start`: half of the demonstrations number their steps from a random start, so that all numbers are learnt. */
   numbering: z.enum(['from-one', 'random-start']).default('random-start'),
+  /** Highest step number of `random-start`; that of a five-hop proof, or of the longest source, when absent. */
+  numberedTo: z.int().positive().max(MAX_STEPS).optional(),
   /** Loss weight of the tokens that decide a statement's sign. */
   signWeight: z.number().positive().default(1),
   optimizer: supervisedOptimizerSchema({ peak: 1.5e-3, kind: 'cosine', warmup: 50, floor: 0.02 }),

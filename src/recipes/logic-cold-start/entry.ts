@@ -8,12 +8,14 @@ import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { checkLogicColdStart } from './check.ts'
 import { type LogicColdStartConfig, logicColdStartSchema } from './config.ts'
 import { logicModelConfig } from './model.ts'
+import { coldStartVocabulary } from './recipe.ts'
 import { runLogicColdStart } from './run.ts'
 
 const plan = (config: LogicColdStartConfig): RunPlan => {
   const { model, batch, steps, curriculum, wording, start, policy } = config
   checkLogicColdStart(config)
-  const shape = (start === null ? null : knownShape(start)) ?? logicModelConfig(model.shape)
+  const shape =
+    (start === null ? null : knownShape(start)) ?? logicModelConfig(model.shape, coldStartVocabulary(config))
   const { total } = modelTensors(shape, null, false)
   const memory = coldStartMemory(shape, policy)
   return {

@@ -2,31 +2,67 @@
 
 import {
   type Curriculum,
+  type CurriculumSource,
   coldStartStream,
   growingCurriculum,
   type SupervisedExample,
   shortProofCurriculum,
 } from '../../tasks/logic/coldstart.ts'
+import type { LogicGeneratorOptions } from '../../tasks/logic/generator.ts'
+import { vocabularyFor } from '../../tasks/logic/lengths.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { ColdStartPhase } from './config.ts'
 
-const curriculumOf = ({ curriculum, labels, style }: ColdStartPhase): Curriculum => {
-  const { kind, maxHops, sources, knots } = curriculum
-  const common = { labels, style }
+/** What a source may say and else the recipe does. */
+const SHAPE = ['style', 'order', 'distractors', 'negation', 'mentions', 'sideKinds', 'kinds'] as const
+
+type Shape = Pick<LogicGeneratorOptions, (typeof SHAPE)[number]>
+
+const shapeOf = (own: Shape, usual: Shape = {}): Shape =>
+  Object.fromEntries(
+    SHAPE.flatMap(name => {
+      const value = own[name] ?? usual[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+
+const curriculumOf = (config: ColdStartPhase): Curriculum => {
+  const { kind, maxHops, sources, knots } = config.curriculum
+  const { labels } = config
+  const common = { labels, ...shapeOf(config) }
   if (kind === 'growing') return growingCurriculum(common)
   if (kind === 'short-proofs') return shortProofCurriculum(maxHops, common)
   if (sources.length === 0)
     throw new ConfigError('curriculum.sources: expected at least one for a custom curriculum, got none')
   return {
-    sources: sources.map(({ hops, nodes }) => ({ ...common, hops, ...(nodes && { nodes }) })),
+    sources: sources.map(
+      ({ hops, nodes, wording, ...own }): CurriculumSource => ({
+        labels,
+        ...shapeOf(own, config),
+        hops,
+        ...(nodes && { nodes }),
+        ...(wording && { wording }),
+      }),
+    ),
     knots,
   }
 }
 
+/** The sorts of problems that a cold start learns from. @throws ConfigError for a custom curriculum without any */
+export const sourcesOf = (config: ColdStartPhase): readonly CurriculumSource[] => curriculumOf(config).sources
+
+/** The words of the fresh model: the long vocabulary only where its demonstrations or test problems take it. */
+export const coldStartVocabulary = (config: ColdStartPhase): readonly string[] => {
+  const { labels, kinds, evaluation, numberedTo } = config
+  const tested = evaluation.hops.map(hops => ({ hops, labels, kinds }))
+  return vocabularyFor([...sourcesOf(config), ...tested], numberedTo)
+}
+
 /** The demonstrations of a step; they depend on seed and step alone. */
 export const demonstrations = (config: ColdStartPhase): ((step: number) => SupervisedExample[]) => {
-  const { batch, steps, seed, signWeight, wording, numbering } = config
-  const stream = coldStartStream({ curriculum: curriculumOf(config), seed, signWeight, wording, numbering })
+  const { batch, steps, seed, signWeight, wording, numbering, numberedTo } = config
+  const curriculum = curriculumOf(config)
+  const stream = coldStartStream({ curriculum, seed, signWeight, wording, numbering, numberedTo })
   return step =>
     Array.from({ length: batch }, (_, i) => stream((step - 1) * batch + i, (step - 1) / Math.max(1, steps)))
 }

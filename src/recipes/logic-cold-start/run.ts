@@ -9,15 +9,12 @@ import { decidingHash, withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
 import { CRITERION_NAMES, type EvaluationParts, evaluateSet } from '../logic/evaluate.ts'
 import { miniatureFormat } from '../logic/format.ts'
-import { checkLogicColdStart, testSet } from './check.ts'
+import { checkLogicColdStart, testSet, testSets } from './check.ts'
 import type { ColdStartPhase } from './config.ts'
-
-/** Name of the test set of a hop count. */
-const setName = (hops: number): string => (hops === 1 ? '1 hop' : `${hops} hops`)
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
 export const runLogicColdStart = async (config: ColdStartPhase, options: RunOptions): Promise<RunResult> => {
-  const { source, draw } = checkLogicColdStart(config)
+  const { source, draw, words } = checkLogicColdStart(config)
   const hash = decidingHash(config)
   const { events = {} } = options
   return withRun({ ...options, info: runInfo(config), configHash: hash }, async ({ run, from, use }) => {
@@ -25,7 +22,7 @@ export const runLogicColdStart = async (config: ColdStartPhase, options: RunOpti
       use(openPolicy(config.policy, source)),
       use(LogicSolver.start({ backend: 'ground' })),
     ])
-    const parts = { policy, solver, format: miniatureFormat() }
+    const parts = { policy, solver, format: miniatureFormat(words) }
     const phase = {
       name: 'supervised',
       policy,
@@ -46,10 +43,14 @@ const runInfo = (config: ColdStartPhase) => {
     model: config.start ?? `fresh, ${layers} layers of ${hiddenSize}, ${heads} heads`,
     seed: config.seed,
     steps: config.steps,
-    primarySet: setName(Math.max(...config.evaluation.hops)),
+    primarySet: primarySet(config),
     criterionNames: CRITERION_NAMES,
   }
 }
+
+/** The longest problems, of the first set where there are several. */
+const primarySet = (config: ColdStartPhase): string =>
+  testSets(config).reduce((longest, set) => (set.hops > longest.hops ? set : longest)).title
 
 /** Fresh weights answer nothing: their start is not worth the time. The end is evaluated in full, the rest briefly. */
 const evaluateHops = async (
@@ -60,16 +61,16 @@ const evaluateHops = async (
 ): Promise<EvalRow[]> => {
   const { evaluation, start } = config
   if (step === 0 && start === null) return []
-  const { hops, problems, problemsBetween, samples, greedy, maxTokens, realFile } = evaluation
+  const { problems, problemsBetween, samples, greedy, maxTokens, realFile } = evaluation
   const settings = {
     samples,
     greedy: greedy && last,
     sampling: { maxTokens, temperature: 1, seed: 'evaluation' },
   }
   const rows: EvalRow[] = []
-  for (const count of hops) {
-    const set = testSet(config, count, last ? problems : problemsBetween)
-    rows.push(await evaluateSet(parts, setName(count), step, set, settings))
+  for (const { title, name, hops } of testSets(config)) {
+    const set = testSet(config, name, hops, last ? problems : problemsBetween)
+    rows.push(await evaluateSet(parts, title, step, set, settings))
   }
   if (realFile !== null && last)
     rows.push(await evaluateSet(parts, 'real', step, logicTestSet('real', { realPath: realFile }), settings))

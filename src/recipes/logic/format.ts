@@ -5,8 +5,11 @@ import type { ModelConfig } from '../../model/config.ts'
 import { assertRoom } from '../../policy/local/sampler.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
-import { decodeWithOffsets, encodePrompt } from '../../tasks/logic/format.ts'
-import { LOGIC_TOKENS } from '../../tasks/logic/vocabulary.ts'
+import { decodeWithOffsets, encodePrompt, encodeResponse } from '../../tasks/logic/format.ts'
+import { TEN_KINDS_HOPS } from '../../tasks/logic/generator.ts'
+import { LOGIC_TOKENS, LONG_LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
+import { ConfigError } from '../../util/errors.ts'
+import { logicWordsOf } from '../common/starting-model.ts'
 import { SYSTEM_PROMPT, userPrompt } from './prompts.ts'
 
 /** The two directions between a problem and a policy's tokens. */
@@ -15,12 +18,15 @@ export interface LogicFormat {
   /** The prompt as a person reads it. */
   show(problem: LogicTaskExample): string
   read(tokens: ArrayLike<number>): TokenText
+  /** Tokens of the gold response; null or absent where that is not known. */
+  goldTokens?(problem: LogicTaskExample): number | null
   stopTokens: readonly number[]
 }
 
-/** Word-level tokens of the small model. */
-export const miniatureFormat = (): LogicFormat => ({
-  prompt: encodePrompt,
+/** Word-level tokens of the small model. @param words how many of them the model knows */
+export const miniatureFormat = (words = LONG_LOGIC_VOCABULARY.length): LogicFormat => ({
+  prompt: problem => encodePrompt(problem, words),
+  goldTokens: problem => (problem.proof ? encodeResponse(problem).length : null),
   show: ({ context, conclusion }) => `${context}\nQuestion: ${conclusion}`,
   read: tokens => decodeWithOffsets(tokens),
   stopTokens: [LOGIC_TOKENS.eos],
@@ -48,21 +54,41 @@ export type PromptKind = 'miniature' | 'chat'
  * @throws CheckpointError when a chat model lacks its tokenizer or its template.
  */
 export const formatFor = (prompt: PromptKind, folder: string): LogicFormat =>
-  prompt === 'miniature' ? miniatureFormat() : chatLogicFormat(chatFormatOf(folder, 'task.prompt "chat"'))
+  prompt === 'miniature'
+    ? miniatureFormat(logicWordsOf(folder))
+    : chatLogicFormat(chatFormatOf(folder, 'task.prompt "chat"'))
 
 /**
  * Refuses problems that leave no room for an answer.
  * @param maxTokens most tokens of an answer
- * @throws DataError as sampling does
+ * @throws DataError as sampling does; ConfigError where an answer has less room than the gold proof takes
  */
 export const assertProblemsFit = (
   problems: readonly LogicTaskExample[],
-  format: Pick<LogicFormat, 'prompt'>,
+  format: Pick<LogicFormat, 'prompt' | 'goldTokens'>,
   maxTokens: number,
   { maxPositions }: Pick<ModelConfig, 'maxPositions'>,
 ): void => {
-  for (const problem of problems)
+  for (const problem of problems) {
+    assertProofFits(problem, format, maxTokens)
     assertRoom(`problem ${problem.id}`, format.prompt(problem).length, maxTokens, maxPositions)
+  }
+}
+
+/** Of short problems any limit is taken: who wants to see them cut may. */
+const assertProofFits = (
+  problem: LogicTaskExample,
+  format: Pick<LogicFormat, 'goldTokens'>,
+  maxTokens: number,
+): void => {
+  const { hops = 0, label, id } = problem
+  if (hops <= TEN_KINDS_HOPS || label === 'Unknown') return
+  const needed = format.goldTokens?.(problem) ?? null
+  if (needed !== null && needed > maxTokens)
+    throw new ConfigError(
+      `maxTokens: expected at least ${needed}, which the proof of problem ${id} takes with its ${hops} hops, got ${maxTokens}`,
+      { hint: 'a proof of h hops and its answer take up to 11 h + 11 tokens' },
+    )
 }
 
 /** Tokens [start, end) that share a character with [from, to) of the text; null when none does. */

@@ -4,6 +4,7 @@ import { DEFAULT_PROXIES, type ProxySettings } from '../../grade/logic/settings.
 import { refusedLoss } from '../../policy/open.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
+import { checkSchedule, isSchedule } from './lengths.ts'
 import { conditionWeights } from './rewards.ts'
 
 const refuse = (message: string, hint: string): never => {
@@ -34,10 +35,23 @@ const checkTask = ({ task, coldStart, evaluation }: RubricAsRewardConfig): void 
       'task.prompt: expected "miniature" with coldStart, whose model reads word-level tokens, got "chat"',
       'set task.prompt to "miniature", or start from a chat model in model.folder',
     )
-  if (evaluation.sets.includes('real') && evaluation.realFile === null)
+  const real = evaluation.sets.find(set => set === 'real' || set === 'real-shuffled')
+  if (real !== undefined && evaluation.realFile === null)
     refuse(
-      'evaluation.realFile: expected the path of a file of ProntoQA rows for the test set "real", got none',
-      'set evaluation.realFile, or take "real" out of evaluation.sets',
+      `evaluation.realFile: expected the path of a file of ProntoQA rows for the test set "${real}", got none`,
+      `set evaluation.realFile, or take "${real}" out of evaluation.sets`,
+    )
+  if (evaluation.hopProblems !== undefined && evaluation.hops === undefined)
+    refuse(
+      `evaluation.hopProblems: expected nothing set without evaluation.hops, got ${evaluation.hopProblems}`,
+      'set evaluation.hops, or leave evaluation.hopProblems out',
+    )
+  if (!isSchedule(task.hops)) return
+  checkSchedule(task.hops)
+  if (task.file !== null)
+    refuse(
+      `task.hops: expected no schedule with task.file, whose rows have the lengths that they have, got one of kind "${task.hops.kind}"`,
+      'leave task.file out, or the schedule',
     )
 }
 

@@ -1,15 +1,18 @@
 /** @file What a run of rubric-as-reward refuses before it trains; its plan refuses the same. */
 
+import type { ModelConfig } from '../../model/config.ts'
 import { checkTrainingSeed } from '../../tasks/logic/testsets.ts'
+import type { ModelShape } from '../../train/config.ts'
 import { givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { assertLogicVocabulary } from '../common/starting-model.ts'
-import { assertProblemsFit, formatFor } from '../logic/format.ts'
+import { assertProblemsFit, formatFor, miniatureFormat } from '../logic/format.ts'
 import { checkLogicColdStart } from '../logic-cold-start/check.ts'
 import { logicModelConfig } from '../logic-cold-start/model.ts'
+import { coldStartVocabulary } from '../logic-cold-start/recipe.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RubricAsRewardConfig } from './config.ts'
-import { testSet } from './evaluation.ts'
+import { hopSets, testSet } from './evaluation.ts'
 import { problemSource } from './problems.ts'
 
 /**
@@ -26,14 +29,26 @@ export const check = (config: RubricAsRewardConfig, purpose: Purpose): string | 
   return given
 }
 
+/** Shape of the model that a cold start makes, over the words that it has. */
+export const modelOf =
+  ({ coldStart }: Pick<RubricAsRewardConfig, 'coldStart'>) =>
+  (shape: ModelShape): ModelConfig =>
+    logicModelConfig(shape, coldStart ? coldStartVocabulary(coldStart) : undefined)
+
 /** Problems can be read, and leave room for an answer where the model is known that answers. */
 const checkProblems = (config: RubricAsRewardConfig, given: string | null): void => {
   const { task, rollout, evaluation } = config
   const problemAt = problemSource(config)
-  const tested = evaluation.sets.map(set => testSet(config, set, FITTED))
-  const shape = startShape(config, logicModelConfig)
+  const tested = [
+    ...evaluation.sets.map(set => testSet(config, set, FITTED)),
+    ...hopSets(config, FITTED).map(({ problems }) => problems),
+  ]
+  const shape = startShape(config, modelOf(config))
   if (shape === null || (given === null && config.coldStart === null)) return
-  const format = formatFor(task.prompt, given ?? '')
+  const format =
+    given === null
+      ? miniatureFormat(coldStartVocabulary(config.coldStart!).length)
+      : formatFor(task.prompt, given)
   const trained = Array.from({ length: Math.min(FITTED, rollout.prompts) }, (_, i) => problemAt(i))
   assertProblemsFit([...tested.flat(), ...trained], format, rollout.maxTokens, shape)
 }

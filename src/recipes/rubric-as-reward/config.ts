@@ -3,8 +3,10 @@
 import { z } from 'zod'
 import { LOGIC_CRITERIA } from '../../grade/logic/rubric.ts'
 import { logicGraderSchema } from '../../grade/logic/settings.ts'
+import { LOGIC_TEST_SETS } from '../../tasks/logic/testsets.ts'
 import { advantageSchema, lossSettingSchema, reinforcementShape } from '../../train/config.ts'
-import { coldStartPhaseSchema } from '../logic-cold-start/config.ts'
+import { coldStartPhaseSchema, problemShape } from '../logic-cold-start/config.ts'
+import { hopCount, lengthScheduleSchema } from './lengths.ts'
 
 /**
  * The five conditions of the paper (spec 6.4) and ours:
@@ -31,13 +33,19 @@ export const CONDITIONS = [
 ] as const
 export type Condition = (typeof CONDITIONS)[number]
 
-const hops = z.union([z.int().min(1).max(5), z.record(z.string().regex(/^[1-5]$/), z.number().min(0))])
+const hops = z.union([
+  hopCount,
+  z.record(z.string().regex(/^(?:[1-9]|1[0-6])$/), z.number().min(0)),
+  lengthScheduleSchema,
+])
 
 const taskSchema = z.strictObject({
   /** Problems to train on: generated ones, or the rows of a file (ProntoQA, ProofWriter or FOLIO format). */
   file: z.string().nullable().default(null),
   format: z.enum(['prontoqa', 'proofwriter', 'folio']).default('prontoqa'),
+  /** A number, weights by number (`{3: 1, 5: 2}`), or a schedule that grows with success or by steps. */
   hops: hops.default(5),
+  ...problemShape,
   style: z.enum(['real', 'shortcut-free']).default('real'),
   labels: z.enum(['two-way', 'three-way']).default('two-way'),
   /** How a problem is shown: the miniature's word-level tokens, or a chat prompt through the model's own template. */
@@ -55,11 +63,13 @@ const evaluationSchema = z.strictObject({
   /** Problems of the evaluations between start and end. */
   problemsBetween: z.int().positive().default(200),
   greedy: z.boolean().default(true),
-  sets: z
-    .array(z.enum(['train-distribution', 'real', 'shortcut-free']))
-    .default(['train-distribution', 'shortcut-free']),
-  /** Rows in ProntoQA's format for the set `real`. */
+  sets: z.array(z.enum(LOGIC_TEST_SETS)).default(['train-distribution', 'shortcut-free']),
+  /** Rows in ProntoQA's format for the sets `real` and `real-shuffled`. */
   realFile: z.string().nullable().default(null),
+  /** One more test set for each of these lengths, of the task's style with shuffled sentences; at the start and the end. */
+  hops: z.array(hopCount).min(1).optional(),
+  /** Problems of each of those; 200 when absent. */
+  hopProblems: z.int().positive().optional(),
 })
 
 export const rubricAsRewardSchema = z.strictObject({

@@ -4,6 +4,7 @@ import type { LogicGrade, LogicItem } from '../../grade/logic/grade.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { Rng } from '../../util/rng.ts'
 import type { RubricAsRewardConfig } from './config.ts'
+import type { ProblemSource } from './problems.ts'
 
 type Item = LogicItem & { problem: LogicTaskExample }
 
@@ -36,7 +37,7 @@ const byProof = (grade: LogicGrade): LogicGrade => {
 }
 
 export interface TrainingGrader {
-  problems: (index: number) => LogicTaskExample
+  problems: ProblemSource
   grade: (items: readonly Item[]) => Promise<TrainingGrade[]>
 }
 
@@ -46,13 +47,13 @@ export interface TrainingGrader {
  */
 export const trainingGrader = (
   { control, softCriteria, seed }: Pick<RubricAsRewardConfig, 'control' | 'softCriteria' | 'seed'>,
-  problems: (index: number) => LogicTaskExample,
+  problems: ProblemSource,
   gradeTruly: (items: readonly Item[], truth: boolean) => Promise<LogicGrade[]>,
 ): TrainingGrader => {
   const others = new WeakMap<LogicTaskExample, LogicTaskExample>()
-  const withOther = (index: number): LogicTaskExample => {
-    const problem = problems(index)
-    others.set(problem, problems(index + ELSEWHERE))
+  const withOther: ProblemSource = (index, hops) => {
+    const problem = problems(index, hops)
+    others.set(problem, problems(index + ELSEWHERE, hops))
     return problem
   }
   const exact = softCriteria === 'exact'

@@ -4,8 +4,7 @@ import { formatInteger } from '../../util/format.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { shorterStart } from '../common/test-problems.ts'
-import { logicModelConfig } from '../logic-cold-start/model.ts'
-import { check } from './check.ts'
+import { check, modelOf } from './check.ts'
 import { type RubricAsRewardConfig, rubricAsRewardSchema, trainingSteps } from './config.ts'
 import { presets } from './presets.ts'
 import { conditionWeights } from './rewards.ts'
@@ -27,7 +26,7 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
   const steps = trainingSteps(config)
   const promptTokens = PROMPT_TOKENS[task.prompt]
   const prompts = { tokens: promptTokens, longest: promptTokens, together: rollout.prompts }
-  const { start, parameters, learning, memory, work, sizes } = planTraining(config, logicModelConfig, prompts)
+  const { start, parameters, learning, memory, work, sizes } = planTraining(config, modelOf(config), prompts)
   return {
     lines: [
       `model        ${start}`,

@@ -8,7 +8,10 @@ import { testProblems } from '../common/test-problems.ts'
 import { samplingOf } from '../common/training.ts'
 import { type EvaluationParts, evaluateSet } from '../logic/evaluate.ts'
 import { withTax } from '../logic/tax.ts'
+import { hopsTitle } from '../logic-cold-start/check.ts'
 import { type RubricAsRewardConfig, trainingSteps } from './config.ts'
+import { goalOf } from './lengths.ts'
+import { kindsOf } from './problems.ts'
 
 /** The first so many problems of a test set. @throws DataError for a file that cannot be used */
 export const testSet = (
@@ -17,7 +20,25 @@ export const testSet = (
   count: number,
 ): LogicTaskExample[] => {
   const realPath = evaluation.realFile ?? undefined
-  return logicTestSet(set, { count, hops: task.hops, labels: task.labels, realPath })
+  const { labels, kinds } = task
+  return logicTestSet(set, { count, hops: goalOf(task.hops), labels, kinds, realPath })
+}
+
+/** Problems of each test set of one length, unless said otherwise. */
+const HOP_PROBLEMS = 200
+
+/** The test sets of single lengths, all from the same kinds. */
+export const hopSets = (
+  { evaluation, task }: RubricAsRewardConfig,
+  count = evaluation.hopProblems ?? HOP_PROBLEMS,
+): { title: string; problems: LogicTaskExample[] }[] => {
+  const { hops = [] } = evaluation
+  const name = task.style === 'real' ? 'train-distribution-shuffled' : 'shortcut-free'
+  const kinds = Math.max(kindsOf(task), ...hops.map(each => kindsOf({ hops: each, kinds: task.kinds })))
+  return hops.map(each => ({
+    title: hopsTitle(each),
+    problems: logicTestSet(name, { count, hops: each, labels: task.labels, kinds }),
+  }))
 }
 
 /**
@@ -32,10 +53,14 @@ export const evaluation =
     const between = step > 0 && !last
     const count = testProblems({ steps: trainingSteps(config), evaluation: settings }, step, last)
     const rows: EvalRow[] = []
-    for (const set of between ? settings.sets.slice(0, 1) : settings.sets) {
-      const problems = testSet(config, set, count)
+    const named = between ? settings.sets.slice(0, 1) : settings.sets
+    const sets = [
+      ...named.map(set => ({ title: set, problems: testSet(config, set, count) })),
+      ...(between ? [] : hopSets(config)),
+    ]
+    for (const { title, problems } of sets) {
       rows.push(
-        await evaluateSet(parts, set, step, problems, {
+        await evaluateSet(parts, title, step, problems, {
           samples: settings.samples,
           greedy: settings.greedy && !between,
           sampling: { ...samplingOf(config, parts.format.stopTokens), seed: 'evaluation' },

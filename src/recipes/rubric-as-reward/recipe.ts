@@ -12,6 +12,7 @@
  *   docs/recipes/rubric-as-reward.md.
  * - Evaluation judges C4 and C5 by proof (support sets, entailment) instead of asking a language model.
  * - Conditions `rubric_norm`, `flat_equal`, `flat_same` and `proof`, per-step credit, and rejection sampling are ours.
+ * - Lengths of problems may follow a schedule that moves on by itself.
  * - Small models read word-level tokens instead of a chat template.
  */
 
@@ -26,6 +27,7 @@ import type { RubricAsRewardConfig } from './config.ts'
 import type { TrainingGrader } from './controls.ts'
 import { creditAccepted, creditSteps } from './credit.ts'
 import { logicFigures, provedOf } from './figures.ts'
+import { isSchedule, Lengths, type Outcome } from './lengths.ts'
 import { conditionWeights, rewardOf, rolloutAdvantages } from './rewards.ts'
 import type { LogicRollout, LogicRolloutGrade } from './rollout.ts'
 import { rolloutRow } from './rows.ts'
@@ -42,6 +44,15 @@ export const rubricAsReward = (
 ): Recipe<LogicRollout[][]> => {
   const { condition, rollout, advantage, dropZero } = config
   const weights = config.weights ?? conditionWeights(condition)
+  const { hops } = config.task
+  const lengths = isSchedule(hops) ? new Lengths(hops, config.seed) : null
+
+  const problemsOf = (step: number): LogicTaskExample[] => {
+    const first = (step - 1) * rollout.prompts
+    return lengths === null
+      ? Array.from({ length: rollout.prompts }, (_, i) => problems(first + i))
+      : lengths.draw(step, rollout.prompts, (i, count) => problems(first + i, count))
+  }
 
   const gradeResponses = async (items: readonly GradeItem<LogicTaskExample>[]) => {
     const responses = items.map(({ rollout: { tokens } }) => format.read(tokens))
@@ -58,9 +69,7 @@ export const rubricAsReward = (
   return {
     rollOut: (step, io) =>
       io.rollOut({
-        problems: Array.from({ length: rollout.prompts }, (_, i) =>
-          problems((step - 1) * rollout.prompts + i),
-        ),
+        problems: problemsOf(step),
         prompt: format.prompt,
         samples: rollout.samples,
         sampling: samplingOf(config, format.stopTokens),
@@ -77,6 +86,7 @@ export const rubricAsReward = (
         phases: [phaseOf({ ...config, loss: lossOf(config) }, datumsOf(credited, { dropZero }))],
         metrics: {
           ...logicFigures(groups, weights),
+          ...lengths?.learn(step, outcomesOf(groups)),
           zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
         },
         rollouts: learntFrom(credited, item => rolloutRow(step, item, format)),
@@ -86,8 +96,16 @@ export const rubricAsReward = (
     },
 
     evaluate,
+    ...(lengths?.state && { state: lengths.state }),
   }
 }
+
+/** Whether each rollout's proof holds, whatever training is told. */
+const outcomesOf = (groups: Groups<LogicRollout>): Outcome[] =>
+  groups.flat().map(({ problem, grade: { grade } }) => ({
+    problem,
+    proved: grade.excluded === null ? grade.correctAndProved : null,
+  }))
 
 /** Of rejection: cross-entropy on the accepted rollouts; the policy term with advantage 1 and no ratio is just that. */
 const lossOf = ({ method, loss }: RubricAsRewardConfig): RubricAsRewardConfig['loss'] =>

@@ -4,7 +4,7 @@ import { ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import type { LogicTaskExample } from './example.ts'
 import { encodePrompt, encodeResponse } from './format.ts'
-import { type LogicGeneratorOptions, logicGenerator } from './generator.ts'
+import { type LogicGeneratorOptions, logicGenerator, longestOf, TEN_KINDS_HOPS } from './generator.ts'
 import { LOGIC_TOKENS, tokenId } from './vocabulary.ts'
 import { canonicalWording, type RuleWording } from './wording.ts'
 
@@ -24,9 +24,14 @@ export interface CurriculumKnot {
   weights: readonly number[]
 }
 
+/** Problems of a sort, and how rules are worded in their proofs where that is not as everywhere. */
+export interface CurriculumSource extends LogicGeneratorOptions {
+  wording?: RuleWording
+}
+
 /** A mix of generators whose weights are piecewise linear in the training's progress. */
 export interface Curriculum {
-  sources: readonly LogicGeneratorOptions[]
+  sources: readonly CurriculumSource[]
   /** In ascending order of `at`; before the first and after the last the weights stay. */
   knots: readonly CurriculumKnot[]
 }
@@ -46,6 +51,8 @@ export interface ColdStartOptions {
    * that short proofs teach all the numbers and a policy can be trained on towards longer ones. Default `from-one`.
    */
   numbering?: StepNumbering
+  /** Highest number of a random start's last step. Default: that of a five-hop proof, or of the longest one of the sources. */
+  numberedTo?: number
 }
 
 export type StepNumbering = 'from-one' | 'random-start'
@@ -141,15 +148,31 @@ const weightSigns = (tokens: readonly number[], signWeight: number): Float32Arra
 const STEP_INDEX: ReadonlyMap<number, number> = new Map(LOGIC_TOKENS.steps.map((token, i) => [token, i]))
 
 /** The same response with its steps numbered from a random start, half of the time. */
-const renumber = (tokens: number[], rng: Rng): number[] => {
+const renumber = (tokens: number[], rng: Rng, numberedTo: number): number[] => {
   const steps = tokens.filter(token => STEP_INDEX.has(token)).length
-  const room = LONGEST_PROOF - steps
+  const room = numberedTo - steps
   if (room <= 0 || rng.next() < 0.5) return tokens
   const offset = rng.int(room + 1)
   return tokens.map(token => {
     const index = STEP_INDEX.get(token)
     return index === undefined ? token : LOGIC_TOKENS.steps[index + offset]
   })
+}
+
+/** Step number that random starts reach unless told otherwise. */
+const usualNumbering = (sources: readonly LogicGeneratorOptions[]): number => {
+  const longest = Math.max(...sources.map(({ hops = TEN_KINDS_HOPS }) => longestOf(hops)))
+  return longest > TEN_KINDS_HOPS ? 1 + 2 * longest : LONGEST_PROOF
+}
+
+/** @throws ConfigError naming the source that the generator refuses */
+const generatorOf = ({ wording: _, ...options }: CurriculumSource, i: number, seed: number | string) => {
+  try {
+    return logicGenerator(options, `${seed}/source-${i}`)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new ConfigError(`curriculum.sources[${i}]: ${error.message}`)
+  }
 }
 
 /**
@@ -163,19 +186,23 @@ export const coldStartStream = ({
   signWeight = 1,
   wording = 'as-given',
   numbering = 'from-one',
+  numberedTo = usualNumbering(curriculum.sources),
 }: ColdStartOptions) => {
-  const worded = (problem: LogicTaskExample): LogicTaskExample =>
-    wording === 'canonical' ? { ...problem, proof: problem.proof?.map(canonicalWording) } : problem
+  const worded = (problem: LogicTaskExample, source: CurriculumSource): LogicTaskExample =>
+    (source.wording ?? wording) === 'canonical'
+      ? { ...problem, proof: problem.proof?.map(canonicalWording) }
+      : problem
   if (curriculum.knots.length === 0)
     throw new ConfigError('curriculum.knots: expected at least one, got none')
   for (const [i, knot] of curriculum.knots.entries()) checkKnot(knot, i, curriculum)
-  const generators = curriculum.sources.map((options, i) => logicGenerator(options, `${seed}/source-${i}`))
+  const generators = curriculum.sources.map((source, i) => generatorOf(source, i, seed))
   return (index: number, progress: number): SupervisedExample => {
     const rng = new Rng(`cold start/${seed}/${index}`)
-    const problem = generators[drawIndex(rng, weightsAt(curriculum, progress))](index)
+    const drawn = drawIndex(rng, weightsAt(curriculum, progress))
+    const problem = generators[drawn](index)
     const promptTokens = encodePrompt(problem)
-    const gold = encodeResponse(worded(problem))
-    const responseTokens = numbering === 'random-start' ? renumber(gold, rng) : gold
+    const gold = encodeResponse(worded(problem, curriculum.sources[drawn]))
+    const responseTokens = numbering === 'random-start' ? renumber(gold, rng, numberedTo) : gold
     return signWeight === 1
       ? { promptTokens, responseTokens }
       : { promptTokens, responseTokens, responseWeights: weightSigns(responseTokens, signWeight) }

@@ -107,6 +107,17 @@ export const loadProntoQa = (path: string): LogicTaskExample[] =>
 export const loadProofWriter = (path: string): LogicTaskExample[] =>
   readJsonl(path, row => fromLogicLmRow(row, 'proofwriter'))
 
+/** How a file writes its problems. */
+export const LOGIC_FILE_FORMATS = ['prontoqa', 'proofwriter', 'folio'] as const
+export type LogicFileFormat = (typeof LOGIC_FILE_FORMATS)[number]
+
+/** The problems of a file that can be graded; FOLIO rows without a formula of the conclusion, or with faulty ones, are left out. */
+export const loadLogicRows = (path: string, format: LogicFileFormat): LogicTaskExample[] => {
+  if (format === 'prontoqa') return loadProntoQa(path)
+  if (format === 'proofwriter') return loadProofWriter(path)
+  return loadFolio(path).examples.filter(isGradable)
+}
+
 const OPTIONS = ['True', 'False', 'Unknown'] as const
 
 /** The row that `loadProntoQa` reads back, to save generated problems for `gradus eval`. Three options when the question names three. */

@@ -1,14 +1,24 @@
-/** @file The three test sets of the logic task, and validation sets for choosing checkpoints: fixed, apart from all training. */
+/** @file The test sets of the logic task, and validation sets for choosing checkpoints: fixed, apart from all training. */
 
 import { ConfigError } from '../../util/errors.ts'
 import type { LogicTaskExample } from './example.ts'
 import { generateLogicProblems, type LogicGeneratorOptions } from './generator.ts'
 import { loadProntoQa } from './loaders.ts'
+import { shuffleSentences } from './reorder.ts'
 
-/** `real`: ProntoQA rows of a file; the others are generated. */
-export type LogicTestSetName = 'train-distribution' | 'real' | 'shortcut-free'
+/**
+ * `real`: ProntoQA rows of a file; the others are generated. `-shuffled`: the same with the sentences of each problem in
+ * another order, all else as it is.
+ */
+export const LOGIC_TEST_SETS = [
+  'train-distribution',
+  'real',
+  'shortcut-free',
+  'train-distribution-shuffled',
+  'real-shuffled',
+] as const
 
-export const LOGIC_TEST_SETS: readonly LogicTestSetName[] = ['train-distribution', 'real', 'shortcut-free']
+export type LogicTestSetName = (typeof LOGIC_TEST_SETS)[number]
 
 export interface LogicTestSetOptions {
   /** Problems; `real` takes the file's first so many, all when absent. Default 500. */
@@ -16,9 +26,11 @@ export interface LogicTestSetOptions {
   /** Default 5. */
   hops?: LogicGeneratorOptions['hops']
   labels?: LogicGeneratorOptions['labels']
+  /** Kinds that problems draw from; the generator's usual number when absent. */
+  kinds?: LogicGeneratorOptions['kinds']
   /** `validation` gives other problems than `test`, to choose checkpoints and settings on. Default `test`. */
   split?: 'test' | 'validation'
-  /** A file of ProntoQA rows; needed for `real`. */
+  /** A file of ProntoQA rows; needed for `real` and `real-shuffled`. */
   realPath?: string
 }
 
@@ -40,7 +52,11 @@ export const logicTestSet = (
   name: LogicTestSetName,
   options: LogicTestSetOptions = {},
 ): LogicTaskExample[] => {
-  const { count, hops = 5, labels = 'two-way', split = 'test', realPath } = options
+  const { count, hops = 5, labels = 'two-way', kinds, split = 'test', realPath } = options
+  if (name === 'train-distribution-shuffled' || name === 'real-shuffled') {
+    const base = name === 'real-shuffled' ? 'real' : 'train-distribution'
+    return logicTestSet(base, options).map(problem => shuffleSentences(problem, RESERVED_SEED_PREFIX))
+  }
   if (name === 'real') {
     if (realPath === undefined) {
       throw new ConfigError('test set "real": expected the path of a file of ProntoQA rows, got none', {
@@ -50,5 +66,9 @@ export const logicTestSet = (
     return loadProntoQa(realPath).slice(0, count)
   }
   const style = name === 'train-distribution' ? 'real' : 'shortcut-free'
-  return generateLogicProblems(count ?? 500, { style, hops, labels }, `${RESERVED_SEED_PREFIX}${split}`)
+  return generateLogicProblems(
+    count ?? 500,
+    { style, hops, labels, kinds },
+    `${RESERVED_SEED_PREFIX}${split}`,
+  )
 }
