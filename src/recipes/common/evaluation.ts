@@ -37,9 +37,10 @@ export const evaluation =
   <Problem>(config: EvaluationConfig, policy: Policy, task: RubricTask<Problem>): Evaluate =>
   async (step, last) => {
     const { samples, scaffolded, temperature, topK, topP } = config.evaluation
-    const { truth, test, testName, stopTokens, figures, heldOut } = task
+    const { truth, test, testName, otherTests = [], stopTokens, figures, heldOut } = task
     const between = step > 0 && !last
-    const problems = test.slice(0, testProblems(config, step, last))
+    const count = testProblems(config, step, last)
+    const problems = test.slice(0, count)
     const { maxTokens } = config.rollout
     const settings = {
       samples,
@@ -53,11 +54,17 @@ export const evaluation =
       const row = await scoreResponses(grader.task, { set: grader.set, step, problems }, settings, drawn)
       return { ...row, ...calls() }
     }
+    const onOther = async (set: string, others: readonly Problem[]) => {
+      const drawn = await drawResponses(policy, others, settings, problem => truth.prompt(problem))
+      return scoreResponses(truth, { set, step, problems: others }, settings, drawn)
+    }
     const plain = await draw(problem => truth.prompt(problem))
     const rows = [await gradedBy({ set: testName, task: truth, figures }, plain)]
     if (heldOut && heldOut.testName !== null)
       rows.push(await gradedBy({ ...heldOut, set: heldOut.testName }, plain))
-    if (!scaffolded || between) return rows
+    if (between) return rows
+    for (const other of otherTests) rows.push(await onOther(other.name, other.problems.slice(0, count)))
+    if (!scaffolded) return rows
     const full = await draw(problem => truth.scaffolded(problem, truth.rubric(problem).criteria))
     return [...rows, await gradedBy({ set: 'full scaffold', task: truth, figures }, full)]
   }

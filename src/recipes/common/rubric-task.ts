@@ -26,6 +26,8 @@ export interface RubricTask<Problem> {
   /** Never trained on. */
   test: readonly Problem[]
   testName: string
+  /** More problems that are never trained on, evaluated at the start and the end, each set by its name. */
+  otherTests?: readonly { name: string; problems: readonly Problem[] }[]
   /** Label of the shuffling of training problems. */
   orderLabel: string
   /** As training grades: rubrics and verdicts spoilt where an experiment asks for it. */

@@ -86,3 +86,43 @@ describe('a baseline', () => {
     SLOW_MS,
   )
 })
+
+describe('lengths that grow with success', () => {
+  const config = rubricAsRewardSchema.parse({
+    condition: 'proof',
+    model: { folder: 'package:models/logic-start' },
+    policy: { threads: 1, spinning: false },
+    task: { hops: { kind: 'growing', from: 1, to: 3, window: 1, threshold: 0.01, longestShare: 0.75 } },
+    steps: 3,
+    rollout: { prompts: 4, samples: 2 },
+    evaluation: {
+      problems: 2,
+      samples: 1,
+      greedy: false,
+      sets: ['train-distribution'],
+      hops: [2],
+      hopProblems: 2,
+    },
+  })
+  const run = async (name: string, stopAfter: number, resume = false) => {
+    let steps = resume ? 2 : 0
+    const events = { onStep: () => steps++, shouldStop: () => steps >= stopAfter }
+    const dir = join(folder, name)
+    await runRubricAsReward(config, { dir, resume, events })
+    return loadReportData(dir)
+  }
+
+  it(
+    'are the same in a run that was stopped and went on',
+    async () => {
+      const whole = await run('whole', 99)
+      await run('in parts', 2)
+      const parts = await run('in parts', 99, true)
+      const rows = ({ metrics }: typeof whole) => metrics.map(({ time: _, ...row }) => row)
+      expect(rows(parts)).toEqual(rows(whole))
+      expect(whole.metrics.map(({ longestHops }) => longestHops)).toEqual([1, 2, 3])
+      expect(whole.evals.map(({ set }) => set)).toContain('2 hops')
+    },
+    SLOW_MS,
+  )
+})

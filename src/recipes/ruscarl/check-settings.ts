@@ -35,7 +35,7 @@ const checkPacking = ({ task, judge, scaffold }: RuscarlConfig): void => {
     refuse('judge', 'nothing with task "packing", whose criteria are all checked by rules', hint)
 }
 
-const checkConversations = ({ task, judge, coldStart, world }: RuscarlConfig): void => {
+const checkConversations = ({ task, judge, coldStart, world, heldOutTopics }: RuscarlConfig): void => {
   if (task.file === null)
     refuse('task.file', 'the file of the conversations, got nothing', 'name a file of HealthBench rows')
   if (task.holdOut !== null && task.testFile !== null)
@@ -44,6 +44,8 @@ const checkConversations = ({ task, judge, coldStart, world }: RuscarlConfig): v
     refuse('task.holdOut', 'a number of rows for evaluation', 'set it, or name them in task.testFile')
   if (coldStart !== null)
     refuse('coldStart', 'nothing with task "conversations"', 'it teaches packing; start from model.folder')
+  if (heldOutTopics !== undefined)
+    refuse('heldOutTopics', 'nothing with task "conversations"', 'topics are those of packing; leave it out')
   if (world !== ruscarlSchema.parse({}).world)
     refuse('world', 'nothing with task "conversations"', 'it is the world of packing; leave it out')
   if (judge !== null) checkJudge(judge)

@@ -46,8 +46,9 @@ const checkPacking = (config: RuscarlConfig, given: string | null): void => {
   if (sft !== null && sft.teacher !== null) assertPackingVocabulary(wholeModel(sft.teacher, 'sft.teacher'))
   const shape = startShape(config, packingModelConfig)
   const isScaffolded = scaffold.group.kind !== 'none' || evaluation.scaffolded || sft !== null
+  const { test, heldOut } = splitTrips(undefined, config.heldOutTopics)
   if (shape && isScaffolded)
-    assertTripsFit(new PackingWorld(world), splitTrips().test, rollout.maxTokens, shape)
+    assertTripsFit(new PackingWorld(world), [...test, ...heldOut], rollout.maxTokens, shape)
 }
 
 /** What is there of the files is read as far as it can be without the model. */

@@ -84,6 +84,8 @@ export const ruscarlSchema = z.strictObject({
   task: taskSchema.prefault({}),
   /** Seed of the world of packing: its usual things and hidden rubrics (packing). */
   world: z.union([z.int(), z.string()]).default('packing'),
+  /** Topics of packing that training never has, tested on their own as `held-out topics`; none when absent. */
+  heldOutTopics: z.int().min(1).max(12).optional(),
   /** Who judges criteria that no rule checks (conversations). */
   judge: trainingJudgeSchema.nullable().default(null),
   /** What the rules of a rubric may take on one response; absent: as the schema has it. */

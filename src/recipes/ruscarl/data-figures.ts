@@ -8,9 +8,9 @@ import { mean } from '../../util/statistics.ts'
 import type { RuscarlConfig } from './config.ts'
 import { scaffolding } from './scaffold.ts'
 
-const packingFigures = ({ world: seed }: RuscarlConfig): DataFigures => {
+const packingFigures = ({ world: seed, heldOutTopics }: RuscarlConfig): DataFigures => {
   const world = new PackingWorld(seed)
-  const { train, test } = splitTrips()
+  const { train, test } = splitTrips(undefined, heldOutTopics)
   const rubrics = test.map(trip => world.rubric(trip))
   const full = test.map((trip, i) => tripPrompt(trip, hintsOf(rubrics[i].criteria)).length)
   const plain = tripPrompt(test[0]).length

@@ -47,6 +47,29 @@ const train = (name: string, more: Record<string, unknown> = {}, resume = false)
     resume,
   })
 
+describe('topics that are held out', () => {
+  it(
+    'are never trained on, and tested on their own at the start and the end',
+    async () => {
+      await train('held out', { heldOutTopics: 3, evaluation: { problems: 4, every: 1 } })
+      const dir = join(folder, 'held out')
+      const sets = readEvals(dir).map(({ step, set }) => `${step} ${set}`)
+      expect(sets.filter(set => set.endsWith('held-out topics'))).toEqual([
+        '0 held-out topics',
+        '3 held-out topics',
+      ])
+      expect(sets.filter(set => set.endsWith('seen topics'))).toHaveLength(4)
+      expect(readRunInfo(dir).primarySet).toBe('seen topics')
+      const task = packingTask(ruscarlSchema.parse({ heldOutTopics: 3 }))
+      const unseen = new Set(task.otherTests![0].problems.map(({ topic }) => topic))
+      expect(unseen.size).toBe(3)
+      expect(task.train.some(({ topic }) => unseen.has(topic))).toBe(false)
+      expect(packingTask(ruscarlSchema.parse({})).otherTests).toBeUndefined()
+    },
+    SLOW_MS,
+  )
+})
+
 describe('ruscarl on packing, the arms of the paper', () => {
   it('begins with its own cold start', () => {
     expect(readMetrics(join(folder, 'cold', 'cold-start'))).toHaveLength(4)

@@ -9,10 +9,14 @@ import { ALL_ROLLOUTS } from '../common/second-opinion.ts'
 import type { RuscarlConfig } from './config.ts'
 import { trainingRubrics, trainingScore } from './rubrics.ts'
 
+/** The set of unseen trips: by its topics, where others are held out. */
+export const packingTestName = ({ heldOutTopics = 0 }: Pick<RuscarlConfig, 'heldOutTopics'>): string =>
+  heldOutTopics > 0 ? 'seen topics' : 'unseen trips'
+
 /** Trips of the configured world. */
 export const packingTask = (config: RuscarlConfig): RubricTask<Trip> => {
   const world = new PackingWorld(config.world)
-  const { train, test } = splitTrips()
+  const { train, test, heldOut: unseen } = splitTrips(undefined, config.heldOutTopics)
   const source = { name: tripName, rubric: (trip: Trip) => world.rubric(trip) }
   const { rules } = config
   const truth = new PackingTask(world, { rules })
@@ -21,7 +25,8 @@ export const packingTask = (config: RuscarlConfig): RubricTask<Trip> => {
   return {
     train,
     test,
-    testName: 'unseen trips',
+    testName: packingTestName(config),
+    ...(unseen.length > 0 && { otherTests: [{ name: 'held-out topics', problems: unseen }] }),
     orderLabel: 'packing trips',
     reward: new PackingTask(world, {
       rules,

@@ -21,7 +21,7 @@ import { loopSettings, reinforce } from '../common/training.ts'
 import { check } from './check.ts'
 import type { RuscarlConfig } from './config.ts'
 import { conversationTask, type JudgeModels, primarySetOf } from './conversations.ts'
-import { packingTask } from './packing-task.ts'
+import { packingTask, packingTestName } from './packing-task.ts'
 import { ruscarl } from './recipe.ts'
 import { runHash } from './run-hash.ts'
 
@@ -71,7 +71,10 @@ const runInfo = (config: RuscarlConfig) => ({
   seed: config.seed,
   steps: config.steps,
   ...(config.task.kind === 'packing'
-    ? { primarySet: 'unseen trips', criterionNames: packingCriterionNames(new PackingWorld(config.world)) }
+    ? {
+        primarySet: packingTestName(config),
+        criterionNames: packingCriterionNames(new PackingWorld(config.world)),
+      }
     : { primarySet: primarySetOf(config) }),
 })
 

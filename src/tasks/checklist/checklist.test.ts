@@ -21,7 +21,7 @@ import {
   tripName,
   tripPrompt,
 } from './index.ts'
-import { COMMON_ITEMS, ITEMS, SPECIAL_ITEMS } from './vocabulary.ts'
+import { COMMON_ITEMS, ITEMS, SPECIAL_ITEMS, TOPICS } from './vocabulary.ts'
 
 const world = new PackingWorld()
 const grader = new RuleGrader()
@@ -112,8 +112,22 @@ describe('the world of packing', () => {
     expect(mean(everything)).toBeLessThan(mean(habit) + 0.05)
   })
 
+  it('holds whole topics out where asked to, and leaves the other trips where they were', () => {
+    const all = splitTrips()
+    const { train, test, heldOut } = splitTrips(0.8, 4)
+    const topicsOf = (trips: readonly Trip[]) => new Set(trips.map(({ topic }) => topic))
+    expect(topicsOf(heldOut).size).toBe(4)
+    expect(heldOut).toHaveLength((4 * ALL_TRIPS.length) / TOPICS.length)
+    const unseen = topicsOf(heldOut)
+    expect([...topicsOf([...train, ...test])].filter(topic => unseen.has(topic))).toEqual([])
+    expect(train).toEqual(all.train.filter(({ topic }) => !unseen.has(topic)))
+    expect(test).toEqual(all.test.filter(({ topic }) => !unseen.has(topic)))
+    expect(splitTrips(0.8, 4)).toEqual({ train, test, heldOut })
+  })
+
   it('splits trips so that every word is on both sides and no trip is', () => {
-    const { train, test } = splitTrips()
+    const { train, test, heldOut } = splitTrips()
+    expect(heldOut).toEqual([])
     expect(test.length).toBeGreaterThanOrEqual(2000)
     expect(new Set([...train, ...test].map(tripName)).size).toBe(2560)
     for (const part of ['topic', 'occasion', 'companion'] as const)

@@ -186,12 +186,27 @@ export const ALL_TRIPS: readonly Trip[] = TOPICS.flatMap((_, topic) =>
 export const tripName = ({ topic, occasion, companion }: Trip): string =>
   `${TOPICS[topic]} ${OCCASIONS[occasion]} ${COMPANIONS[companion]}`
 
+export interface TripSplit {
+  train: Trip[]
+  /** Unseen trips of the topics that training has. */
+  test: Trip[]
+  /** All trips of topics that training lacks. */
+  heldOut: Trip[]
+}
+
 /**
  * Trips to train on and to test on. Every word occurs on both sides, every test trip only there: what is learnt about its
- * parts has to be put together.
+ * parts has to be put together. What is wanted and needed depends on the topic alone: only topics that are held out ask for
+ * things that no training trip of theirs has asked for.
  */
-export const splitTrips = (testShare = 0.8): { train: Trip[]; test: Trip[] } => {
+export const splitTrips = (testShare = 0.8, heldOutTopics = 0): TripSplit => {
   const shuffled = new Rng('checklist split').shuffle(ALL_TRIPS)
   const tests = Math.round(testShare * shuffled.length)
-  return { train: shuffled.slice(tests), test: shuffled.slice(0, tests) }
+  const topics = new Set(new Rng('checklist topics').sample([...TOPICS.keys()], heldOutTopics))
+  const isSeen = ({ topic }: Trip) => !topics.has(topic)
+  return {
+    train: shuffled.slice(tests).filter(isSeen),
+    test: shuffled.slice(0, tests).filter(isSeen),
+    heldOut: shuffled.filter(trip => !isSeen(trip)),
+  }
 }
