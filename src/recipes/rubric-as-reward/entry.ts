@@ -1,11 +1,13 @@
 /** @file The rubric-as-reward recipe as the command line knows it. */
 
+import { longestPrompt } from '../../tasks/logic/lengths.ts'
 import { formatInteger } from '../../util/format.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { check, modelOf } from './check.ts'
 import { type RubricAsRewardConfig, rubricAsRewardSchema, trainingSteps } from './config.ts'
+import { goalOf } from './lengths.ts'
 import { presets } from './presets.ts'
 import { conditionWeights } from './rewards.ts'
 import { runRubricAsReward } from './run.ts'
@@ -24,7 +26,7 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
   check(config, 'plan')
   const { rollout, task, evaluation } = config
   const steps = trainingSteps(config)
-  const promptTokens = PROMPT_TOKENS[task.prompt]
+  const promptTokens = Math.max(PROMPT_TOKENS[task.prompt], longestPrompt({ hops: goalOf(task.hops) }))
   const prompts = { tokens: promptTokens, longest: promptTokens, together: rollout.prompts }
   const { start, parameters, learning, memory, work, sizes } = planTraining(config, modelOf(config), prompts)
   return {
