@@ -175,7 +175,9 @@ describe('a file that is no index, or not as it was written', () => {
     const index = await opened({ a: 'heat flow', b: 'wing' })
     const bytes = readFileSync(at('x.index'))
     writeFileSync(at('x.index'), Buffer.alloc(bytes.length, 0x20))
-    expect(() => index.search('heat')).toThrow(/x\.index: expected the search index that was opened, got other/)
+    expect(() => index.search('heat')).toThrow(
+      /x\.index: expected the search index that was opened, got other/,
+    )
     index.close()
   })
 
