@@ -246,7 +246,7 @@ describe('a server over stdio that', () => {
       })`
     for (const page of [
       "{ tools, nextCursor: 'more' }",
-      '{ tools: Array.from({ length: 1001 }, (_, i) => ({ ...tools[0], name: `t${i}` })) }',
+      '{ tools: Array.from({ length: 1001 }, (_, i) => ({ ...tools[0], name: "t" + i })) }',
     ])
       await expect(
         start({ command: process.execPath, args: ['-e', script.replace('PAGE', () => page)] }),
