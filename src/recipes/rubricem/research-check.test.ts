@@ -85,6 +85,16 @@ describe('a run on real text', () => {
       { rollout: { prompts: 2, samples: 1, maxTokens: 2048 } },
       /rollout\.samples: expected at least 2/,
     ],
+    [
+      'weights of other stages',
+      { credit: { lambda: [[1]] } },
+      /credit\.lambda: expected 4 rows, one a stage, got 1/,
+    ],
+    [
+      'a bank that is not there',
+      { memory: { kind: 'bank', file: 'none.jsonl' } },
+      /memory\.file: expected a bank file, got nothing at none\.jsonl/,
+    ],
   ])('is refused with %s', (_, changes, message) => {
     expect(() => check(configOf(changes), 'run')).toThrow(message)
   })
