@@ -107,7 +107,7 @@ const checkResearchSettings = (config: RubricemConfig, purpose: Purpose, parts: 
     refuse(
       'rollout.maxTokens',
       `at least ${LEAST_TURN_TOKENS} tokens a turn with task.kind research, got ${rollout.maxTokens}`,
-      'a turn is thinking and a call, or the whole answer: take 2048 or more',
+      'a turn is thinking and a call, or the whole answer: take 2048 or more, or begin with --preset research',
     )
   if (reflection.enabled && reflection.maxTokens < LEAST_REFLECTION_TOKENS)
     refuse(

@@ -99,6 +99,15 @@ describe('a run on real text', () => {
     expect(() => check(configOf(changes), 'run')).toThrow(message)
   })
 
+  it('has plans that name the bank to begin with', () => {
+    const planned = (path: string) =>
+      planRubricem(configOf({ memory: { kind: 'bank', file: path } })).lines.find(line =>
+        line.startsWith('bank'),
+      )
+    expect(planned(file)).toContain(`, begun with ${file}, 2 similar questions`)
+    expect(planned(join(folder, 'no.jsonl'))).toContain('no.jsonl (not there yet)')
+  })
+
   it('has a chat model for a judge, and the miniature one by script', () => {
     const scripted = rubricemSchema.parse({
       model: { folder: model },
