@@ -196,6 +196,7 @@ class Display {
       if (this.#phase) this.#phase.step = row.step
       this.#progress?.update(row.step, keyMetrics(row), row.time?.total)
     },
+    onEvaluating: step => this.say(`step ${step}: evaluating`),
     onEval: rows => {
       for (const row of rows) this.say(evalLine(row))
     },
