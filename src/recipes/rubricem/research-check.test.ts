@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { HashedNgrams, RubricBank, writeBankFile } from '../../memory/index.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { check } from './check.ts'
 import { rubricemSchema } from './config.ts'
@@ -104,7 +105,9 @@ describe('a run on real text', () => {
       planRubricem(configOf({ memory: { kind: 'bank', file: path } })).lines.find(line =>
         line.startsWith('bank'),
       )
-    expect(planned(file)).toContain(`, begun with ${file}, 2 similar questions`)
+    const bank = join(folder, 'bank.jsonl')
+    writeBankFile(bank, new RubricBank({ embedder: new HashedNgrams() }), 7)
+    expect(planned(bank)).toContain(`, begun with ${bank}, 2 similar questions`)
     expect(planned(join(folder, 'no.jsonl'))).toContain('no.jsonl (not there yet)')
   })
 
