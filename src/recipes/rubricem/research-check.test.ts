@@ -100,13 +100,15 @@ describe('a run on real text', () => {
     expect(() => check(configOf(changes), 'run')).toThrow(message)
   })
 
-  it('has plans that name the bank to begin with', () => {
+  it('has plans that name the bank to begin with', async () => {
     const planned = (path: string) =>
       planRubricem(configOf({ memory: { kind: 'bank', file: path } })).lines.find(line =>
         line.startsWith('bank'),
       )
     const bank = join(folder, 'bank.jsonl')
-    writeBankFile(bank, new RubricBank({ embedder: new HashedNgrams() }), 7)
+    const lessons = new RubricBank<string[]>({ embedder: new HashedNgrams() })
+    await lessons.add([{ question: 'Where?', rubrics: '', takeaways: ['Look.'], u: 1, step: 1 }])
+    writeBankFile(bank, lessons, 7)
     expect(planned(bank)).toContain(`, begun with ${bank}, 2 similar questions`)
     expect(planned(join(folder, 'no.jsonl'))).toContain('no.jsonl (not there yet)')
   })
