@@ -1,4 +1,4 @@
-// What the configurations of the chaos test start from: models of a few thousand weights, conversations, labels, rubrics.
+// What the configurations of the chaos test start from: models of a few thousand weights, conversations, demonstrations, labels, rubrics.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { saveCheckpoint } from '../../dist/model/checkpoint.js'
@@ -54,6 +54,16 @@ const CONVERSATIONS = Array.from({ length: 6 }, (_, i) => ({
     { criterion: `Names remedy ${i}`, points: 5, tags: ['axis:accuracy'] },
     { criterion: 'Is easy to read', points: 3, tags: ['axis:completeness'] },
     { criterion: 'Promises a cure', points: -4, tags: ['axis:accuracy'] },
+  ],
+}))
+
+const DEMONSTRATIONS = Array.from({ length: 8 }, (_, i) => ({
+  id: `demonstration-${i}`,
+  messages: [
+    { role: 'user', content: `Question ${i}?` },
+    { role: 'assistant', content: `<call_tool name="search">${i}</call_tool>` },
+    { role: 'tool', content: `It is ${i}.` },
+    { role: 'assistant', content: `<answer>${i}</answer>` },
   ],
 }))
 
@@ -116,6 +126,7 @@ export const makeFixtures = async (folder, log) => {
     packingModel: at('packing', 'checkpoints', 'step-000004'),
     chatModel: at('chat'),
     conversations: at('conversations.jsonl'),
+    demonstrations: at('demonstrations.jsonl'),
     labels: at('labels.jsonl'),
     rubric: at('rubric.json'),
     responses: at('responses.jsonl'),
@@ -123,6 +134,7 @@ export const makeFixtures = async (folder, log) => {
   if (existsSync(at('done'))) return paths
   writeChatModel(paths.chatModel)
   writeFileSync(paths.conversations, jsonLines(CONVERSATIONS))
+  writeFileSync(paths.demonstrations, jsonLines(DEMONSTRATIONS))
   writeFileSync(paths.labels, jsonLines(labels()))
   writeFileSync(paths.rubric, JSON.stringify(RUBRIC))
   writeFileSync(paths.responses, jsonLines(responses(150)))

@@ -178,6 +178,20 @@ export const JOBS = [
     }),
   },
   {
+    name: 'rubricem, two steps ahead',
+    ...{ kind: 'train', recipe: 'rubricem' },
+    settings: () => research({ ...twoEngines, pipeline: 2, window: { steps: 3 } }),
+  },
+  {
+    name: 'sft',
+    ...{ kind: 'train', recipe: 'sft' },
+    settings: ({ chatModel, demonstrations }) => ({
+      ...local(1),
+      ...everyStep,
+      ...{ model: { folder: chatModel }, data: demonstrations, holdOut: 2, steps: 12, batch: 2 },
+    }),
+  },
+  {
     name: 'arithmetic-cold-start',
     ...{ kind: 'train', recipe: 'arithmetic-cold-start' },
     settings: () => ({

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -58,6 +58,18 @@ describe('results worked out again', () => {
     expect(again.result.analysedWith).toEqual(NOW)
     // Item by item as well: of the last evaluation of both arms.
     expect(again.result.claims[0].comparisons[0].items!.items).toBe(300)
+  })
+
+  it('refuse a file that was cut short or changed, by its name', () => {
+    const { folder } = leave('damaged')
+    const path = join(folder, 'runs.jsonl.br')
+    const whole = readFileSync(path)
+    for (const bytes of [whole.subarray(0, whole.length >> 1), Buffer.from('no runs'), Buffer.alloc(0)]) {
+      writeFileSync(path, bytes)
+      expect(() => readSlimRuns(folder)).toThrow(
+        `${path}: expected the runs of results, got a file that was cut`,
+      )
+    }
   })
 
   it('keep what claims read at every step, the rest at a few, and no texts', () => {

@@ -1,10 +1,10 @@
 /** @file A bank as a file of its own: JSON Lines that people read, and that other runs and inference start from. */
 
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { z } from 'zod'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { DataError } from '../util/errors.ts'
-import { fileFailure } from '../util/file-failure.ts'
+import { fileFailure, withFile } from '../util/file-failure.ts'
 import { parseRow } from '../util/jsonl.ts'
 import { streamJsonl } from '../util/jsonl-stream.ts'
 import { describeKeys, describeValue, parseWith } from '../util/schema.ts'
@@ -81,6 +81,36 @@ const readHeader = (value: unknown, place: string): z.output<typeof fileHeaderSc
   return parseWith(fileHeaderSchema, value, place, DataError)
 }
 
+/** A first line is a few hundred bytes. */
+const MAX_HEADER_BYTES = 64 * 1024
+
+const beginningOf = (path: string): string =>
+  withFile(path, () => {
+    const fd = openSync(path, 'r')
+    try {
+      const bytes = Buffer.alloc(MAX_HEADER_BYTES)
+      return bytes.toString('utf8', 0, readSync(fd, bytes, 0, MAX_HEADER_BYTES, 0))
+    } finally {
+      closeSync(fd)
+    }
+  })
+
+/** Whether a file begins as a bank does, before anything is done with it. @throws DataError where it does not */
+export const checkBankFile = (path: string): void => {
+  const place = `${path}:1`
+  const [line] = beginningOf(path).split('\n', 1)
+  const { items } = readHeader(
+    parseRow(line, place, row => row),
+    place,
+  )
+  if (items === 0) throw noItems(path)
+}
+
+const noItems = (path: string): DataError =>
+  new DataError(`${path}: expected at least one item, got a bank without any`, {
+    hint: 'take the bank of a run that has accepted reflections',
+  })
+
 /**
  * Reads a bank from its file.
  * @throws DataError naming file and line for one that cannot be read, was cut off, is damaged, or is no bank
@@ -129,10 +159,7 @@ export const startFromFile = async <Takeaways extends Json>(
   { takeaways, otherEmbedder = 're-embed' }: ReadOptions<Takeaways> = {},
 ): Promise<void> => {
   const { items, ...header } = await readBankFile<Takeaways>(path, { takeaways })
-  if (items.length === 0)
-    throw new DataError(`${path}: expected at least one item, got a bank without any`, {
-      hint: 'take the bank of a run that has accepted reflections',
-    })
+  if (items.length === 0) throw noItems(path)
   const usable = vectorsFit(header, bank.embedder, otherEmbedder, path)
   bank.take(usable ? items : items.map(read => ({ ...read, vector: null })))
 }

@@ -185,6 +185,19 @@ describe('adding', () => {
     expect(found(await bank.cross('east'))).toEqual(['north'])
   })
 
+  it('changes nothing when the embedder is another one in the middle, and finds what it had', async () => {
+    const table = new Table({ a: [1, 0], b: [0, 1], c: [1, 0, 0], q: [1, 1] }, 'table', null)
+    const bank = new RubricBank({ embedder: table })
+    await bank.add([reflection('a'), reflection('b')])
+    const before = JSON.stringify(bank.save())
+    await expect(bank.add([reflection('c')])).rejects.toThrow(
+      'expected 2 dimensions, as those of the bank have',
+    )
+    expect(JSON.stringify(bank.save())).toBe(before)
+    expect((await bank.cross('q')).map(({ item }) => item.question).toSorted()).toEqual(['a', 'b'])
+    expect(await bank.cross('q', Number.NaN)).toEqual([])
+  })
+
   it('refuses vectors of another length, or that are not finite, and reflections that are no JSON', async () => {
     const embedder = new Table({ a: [1, 2], b: [1, 2, 3], c: [Number.NaN, 1] })
     const bank = new RubricBank({ embedder })

@@ -1,6 +1,6 @@
 /** @file The rubric bank (RubricEM, spec 5.4): one lesson a question, found again by the same question or by similar ones. */
 
-import { ConfigError } from '../util/errors.ts'
+import { ConfigError, DataError } from '../util/errors.ts'
 import { type BankState, bankState, type OtherEmbedder, readBankState } from './bank-state.ts'
 import { type Embedder, embedUnit } from './embedder.ts'
 import {
@@ -200,7 +200,7 @@ export class RubricBank<Takeaways extends Json = Json> {
     contents: Contents<Takeaways>,
   ): Promise<Map<string, Retrieved<Takeaways>[]>> {
     const unique = [...new Set(questions)]
-    if (unique.length === 0 || contents.places.size === 0 || top <= 0) return new Map()
+    if (unique.length === 0 || contents.places.size === 0 || !(top > 0)) return new Map()
     const items = contents.items.slice()
     return contents.during(async () => {
       const [queries] = await Promise.all([embedUnit(this.embedder, unique), this.#embedded(contents)])
@@ -237,6 +237,7 @@ export class RubricBank<Takeaways extends Json = Json> {
       ),
       this.#embedded(contents),
     ])
+    checkLengths(vectors, contents.vectors)
     const vectorOf = new Map(fresh.map(({ qHash }, i) => [qHash, vectors[i]]))
     let added = 0
     for (const item of items) {
@@ -307,6 +308,19 @@ export class RubricBank<Takeaways extends Json = Json> {
     }
     this.#contents = contents
   }
+}
+
+/** An embedder that does not say how long its vectors are may change that: before anything is taken in. */
+const checkLengths = (vectors: readonly Float32Array[], store: VectorStore | null): void => {
+  const dims = store?.dims ?? vectors[0]?.length
+  const other = vectors.find(({ length }) => length !== dims)
+  if (other)
+    throw new DataError(
+      `vectors: expected ${dims} dimensions, as those of the bank have, got ${other.length}`,
+      {
+        hint: 'the embedding model is another one than before; set it back, or begin another bank',
+      },
+    )
 }
 
 const search = <Takeaways extends Json>(

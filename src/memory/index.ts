@@ -2,7 +2,14 @@
 
 export * from './acceptance.ts'
 export * from './bank.ts'
-export { BankFile, type BankFileContent, readBankFile, startFromFile, writeBankFile } from './bank-file.ts'
+export {
+  BankFile,
+  type BankFileContent,
+  checkBankFile,
+  readBankFile,
+  startFromFile,
+  writeBankFile,
+} from './bank-file.ts'
 export type { BankState, OtherEmbedder } from './bank-state.ts'
 export * from './config.ts'
 export type { Embedder } from './embedder.ts'

@@ -105,9 +105,21 @@ export class SearchIndex {
 
   #hit({ passage, score }: Scored, terms: readonly string[], snippetChars: number): Hit {
     const line = this.#reader.slice('documents', this.#offsets[passage], this.#offsets[passage + 1])
-    const { id, title, text, document = id } = JSON.parse(line.toString('utf8')) as StoredPassage
+    const { id, title, text, document = id } = this.#passageOf(line)
     const snippet = snippetOf(text, terms, term => this.#bm25.idf(term), snippetChars)
     return { id, document, ...(title !== undefined && { title }), text, snippet, score }
+  }
+
+  /** A passage's line; all were checked when the file was opened, so one that is none was written since. */
+  #passageOf(line: Buffer): StoredPassage {
+    try {
+      return JSON.parse(line.toString('utf8')) as StoredPassage
+    } catch (cause) {
+      throw new DataError(`${this.path}: expected the search index that was opened, got other bytes`, {
+        hint: 'build the index again, and open it again',
+        cause,
+      })
+    }
   }
 
   /** Lets the file go. */

@@ -171,6 +171,16 @@ describe('a file that is no index, or not as it was written', () => {
     expect(gaps.length).toBeLessThan(8 * 8)
   })
 
+  it('is told to be another one where it was written over while it was open', async () => {
+    const index = await opened({ a: 'heat flow', b: 'wing' })
+    const bytes = readFileSync(at('x.index'))
+    writeFileSync(at('x.index'), Buffer.alloc(bytes.length, 0x20))
+    expect(() => index.search('heat')).toThrow(
+      /x\.index: expected the search index that was opened, got other/,
+    )
+    index.close()
+  })
+
   it('is told from one of another version, and from other files', async () => {
     await buildIndex(at('whole.index'), documents({ a: 'heat' }))
     const newer = readFileSync(at('whole.index'))

@@ -124,6 +124,18 @@ describe('search over HTTP', () => {
     expect(snippets?.[1].text).toBe(`${'🚀'.repeat(25)} …`)
   })
 
+  it('hides a secret that a server spells otherwise', async () => {
+    const escaped = String.raw`open\u0020sesame\/789`
+    handler = (_request, response) =>
+      response.end(
+        `{"web": {"results": [{"url": "${escaped}", "title": "open+sesame/789", "parts": {"lead": "${escaped}"}}]}}`,
+      )
+    const more = { params: { q: '{query}', key: { env: 'SEARCH_KEY' } } }
+    const answer = JSON.stringify(await ask(more, { query: 'x' }, { SEARCH_KEY: 'open sesame/789' }))
+    expect(answer).not.toContain('sesame')
+    expect(answer).toContain('[secret]')
+  })
+
   it('takes secrets from the environment, and shows them in nothing', async () => {
     const env = { SEARCH_KEY: 'open sesame/789', OTHER: 'tell-nobody' }
     const secrets = {

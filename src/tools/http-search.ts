@@ -271,9 +271,11 @@ class HttpSearch {
   #snippet(result: unknown, index: number): Snippet[] {
     const { fields, snippetChars } = this.#settings
     const places = typeof fields.text === 'string' ? [fields.text] : fields.text
-    const texts = places.map(place => textOf(valueAt(result, place))).filter(text => text !== '')
-    const title = fields.title === undefined ? '' : textOf(valueAt(result, fields.title))
-    const id = fields.id === undefined ? '' : textOf(valueAt(result, fields.id))
+    // Again: JSON may spell a character in several ways (`\\/`), and before it is read a secret in it is not seen.
+    const at = (place: string) => this.#secrets.hide(textOf(valueAt(result, place)))
+    const texts = places.map(at).filter(text => text !== '')
+    const title = fields.title === undefined ? '' : at(fields.title)
+    const id = fields.id === undefined ? '' : at(fields.id)
     if (texts.length === 0 && title === '') return []
     const text = shortened(texts.join('\n'), snippetChars)
     return [

@@ -31,6 +31,8 @@ const formsOf = (value: string): string[] => [
   encodeURIComponent(value),
   new URLSearchParams({ value }).toString().slice('value='.length),
   JSON.stringify(value).slice(1, -1),
+  // A form that was decoded by half.
+  value.replaceAll(' ', '+'),
 ]
 
 /** Values read from the environment, so that no text shows them. */

@@ -504,10 +504,11 @@ describe('train', () => {
     const seen: string[] = []
     const events = {
       onStep: ({ step }: { step: number }) => seen.push(`step ${step}`),
+      onEvaluating: (step: number) => seen.push(`evaluating ${step}`),
       onEval: (rows: readonly { step: number }[]) => seen.push(`evaluated ${rows[0].step}`),
     }
     await train(policy, recipeOf([]), run, settings({ steps: 2 }), 0, events)
-    expect(seen).toEqual(['evaluated 0', 'step 1', 'step 2', 'evaluated 2'])
+    expect(seen).toEqual(['evaluating 0', 'evaluated 0', 'step 1', 'step 2', 'evaluating 2', 'evaluated 2'])
   })
 
   it('a metric that is not a number ends the run before it is written', async () => {

@@ -29,6 +29,8 @@ export interface StepsSettings {
 
 export interface StepEvents {
   onStep?(row: MetricsRow): void
+  /** An evaluation begins, which may take as long as many steps. */
+  onEvaluating?(step: number): void
   onEval?(rows: readonly EvalRow[]): void
   /** Something to tell a person: a monitor's warning. */
   onMessage?(text: string): void
@@ -74,6 +76,7 @@ export const runSteps = async (
   events: StepEvents = {},
 ): Promise<StepsResult> => {
   const evaluate = async (step: number, last: boolean) => {
+    events.onEvaluating?.(step)
     const rows = await work.evaluate(step, last)
     run.appendEvals(rows)
     events.onEval?.(rows)

@@ -88,10 +88,31 @@ describe('parseWith', () => {
     says({ source: { file: 3 } }, 'x: source.file: expected a string, got 3')
     says({ shape: { kind: 'cirle' } }, 'x: shape.kind: expected one of circle, square, got "cirle"')
     says({ shape: { kind: 'circle', radus: 3, radius: 1 } }, 'did you mean radius?')
-    // What another branch has is no key here.
+    // What another branch has is no key here, and is said to be that branch's.
     says(
       { shape: { kind: 'circle', side: 3, radius: 1 } },
-      'x: shape.side: expected one of kind, radius, got an unknown key; remove it',
+      'x: shape.side: expected one of kind, radius, got an unknown key; it belongs to shape.kind: square',
+    )
+  })
+
+  it('says which kinds have a key that the one at hand lacks, defaults and lists included', () => {
+    const kinds = z.discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('none') }),
+      z.strictObject({ kind: z.literal('bank'), file: z.string(), top: z.number() }),
+      z.strictObject({ kind: z.literal('disk'), file: z.string() }),
+    ])
+    const both = z.strictObject({ memory: kinds.default({ kind: 'none' }), more: z.array(kinds).default([]) })
+    const says = (value: object, expected: string) =>
+      expect(() => parseWith(both, value, '')).toThrow(expected)
+    says(
+      { memory: { kind: 'none', top: 2 } },
+      'memory.top: expected one of kind, got an unknown key; it belongs to memory.kind: bank',
+    )
+    says({ memory: { kind: 'none', file: '' } }, 'it belongs to memory.kind: bank, or memory.kind: disk')
+    says({ more: [{ kind: 'disk', file: 'a', top: 2 }] }, 'it belongs to more[0].kind: bank')
+    says(
+      { memory: { kind: 'none', knd: 2 } },
+      'memory.knd: expected one of kind, got an unknown key; did you mean kind?',
     )
   })
 

@@ -71,9 +71,10 @@ const lines = (issue: z.core.$ZodIssue, schema: z.ZodType, root: unknown, source
   if (issue.code === 'unrecognized_keys') {
     const known = keysAt(schema, issue.path, unwrapUnion, root)
     // The known keys once: a file of another kind has many that are unknown.
-    return issue.keys
-      .slice(0, MAX_PROBLEMS + 1)
-      .map((key, index) => `${at([...issue.path, key])}: ${unknownKey(key, known, index > 0)}`)
+    return issue.keys.slice(0, MAX_PROBLEMS + 1).map((key, index) => {
+      const kinds = kindsWith(schema, issue.path, root, key)
+      return `${at([...issue.path, key])}: ${unknownKey(key, known, { isListed: index > 0, kinds })}`
+    })
   }
   const branch = issue.code === 'invalid_union' ? fittingBranch(issue.errors) : undefined
   if (branch) {
@@ -199,7 +200,7 @@ const unwrapUnion: Open = (node, value) => {
   return { shape: Object.assign({}, ...all.map(option => unwrapUnion(option, value)?.shape ?? {})) }
 }
 
-const keysAt = (schema: z.ZodType, path: Path, open: Open, root?: unknown): string[] => {
+const nodeAt = (schema: z.ZodType, path: Path, open: Open, root?: unknown): SchemaNode | undefined => {
   let value = root
   let node = open(schema as unknown as SchemaNode, value)
   for (const key of path) {
@@ -209,7 +210,24 @@ const keysAt = (schema: z.ZodType, path: Path, open: Open, root?: unknown): stri
       value,
     )
   }
-  return Object.keys(node?.shape ?? {})
+  return node
+}
+
+const keysAt = (schema: z.ZodType, path: Path, open: Open, root?: unknown): string[] =>
+  Object.keys(nodeAt(schema, path, open, root)?.shape ?? {})
+
+/** Of a union of kinds: those that have the key, as `kind: research`. */
+const kindsWith = (schema: z.ZodType, path: Path, root: unknown, key: string): string[] => {
+  const last = path.at(-1)
+  const above = path.length === 0 ? undefined : nodeAt(schema, path.slice(0, -1), unwrapUnion, root)
+  const union = unwrap(typeof last === 'number' ? above?.element : above?.shape?.[String(last)])
+  const { options = [], discriminator } = union?.def ?? {}
+  if (discriminator === undefined) return []
+  return options
+    .map(option => unwrap(option)?.shape ?? {})
+    .filter(shape => Object.hasOwn(shape, key))
+    .flatMap(shape => [...(unwrap(shape[discriminator])?.values ?? [])])
+    .map(kind => `${formatPath([...path, discriminator])}: ${String(kind)}`)
 }
 
 /** Keys of the object that a schema has at a path; none where it has no object of known keys, or a union of several. */
@@ -218,11 +236,20 @@ export const knownKeys = (schema: z.ZodType, path: Path): string[] => keysAt(sch
 /** The same, where a union of objects has the keys of all. */
 export const knownKeysOfAny = (schema: z.ZodType, path: Path): string[] => keysAt(schema, path, unwrapUnion)
 
-const unknownKey = (key: string, known: readonly string[], isListed: boolean): string => {
+interface UnknownKey {
+  /** The known keys were named before. */
+  isListed: boolean
+  /** Kinds that would have the key. */
+  kinds: readonly string[]
+}
+
+const unknownKey = (key: string, known: readonly string[], { isListed, kinds }: UnknownKey): string => {
   const close = key.length > MAX_KEY ? null : closest(key, known)
   const listed = isListed ? 'expected one of the keys above' : `expected one of ${known.join(', ')}`
   const expected = known.length > 0 ? listed : 'expected no such key'
-  return `${expected}, got an unknown key; ${close ? `did you mean ${close}?` : 'remove it or correct its name'}`
+  const otherKind = kinds.length > 0 ? `it belongs to ${kinds.join(', or ')}` : null
+  const slip = close ? `did you mean ${close}?` : 'remove it or correct its name'
+  return `${expected}, got an unknown key; ${otherKind ?? slip}`
 }
 
 /** The known word nearest to `word` by edit distance, if near enough to be a slip of the hand. */

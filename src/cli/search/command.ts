@@ -48,12 +48,12 @@ export const addSearchCommand = (program: Command, io: Io, done: (code: number) 
     .command('query')
     .description('Asks an index.')
     .argument('<index>', 'a file that `gradus search build` made')
-    .argument('<words>', 'what to look for')
+    .argument('<words...>', 'what to look for')
     .option('--top <n>', 'most passages', count, 10)
     .option('--json', 'print the result as JSON')
     .addHelpText('after', QUERY_HELP)
-    .action(async (index: string, words: string, options: QueryOptions) => {
+    .action(async (index: string, words: string[], options: QueryOptions) => {
       const { searchQuery } = await import('./query.ts')
-      done(searchQuery(index, words, options, io))
+      done(searchQuery(index, words.join(' '), options, io))
     })
 }

@@ -12,7 +12,7 @@ export interface QueryOptions {
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
 const shown = ({ id, title, snippet, score }: Hit, index: number): string =>
-  `${index + 1}. [${id}]${title === undefined ? '' : ` ${oneLine(title)}`} (${score.toFixed(2)})\n   ${oneLine(snippet)}\n`
+  `${index + 1}. [${oneLine(id)}]${title === undefined ? '' : ` ${oneLine(title)}`} (${score.toFixed(2)})\n   ${oneLine(snippet)}\n`
 
 /** Prints the passages that match best. @returns the exit code @throws DataError for a file that is no index, or damaged */
 export const searchQuery = (path: string, words: string, { top, json }: QueryOptions, io: Io): number => {

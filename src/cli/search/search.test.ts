@@ -23,6 +23,8 @@ describe('gradus search', () => {
     const found = await cli(['search', 'query', index, 'wings'])
     expect([found.code, found.err]).toEqual([0, ''])
     expect(found.out).toMatch(/^1\. \[w\] Wings \(\d\.\d\d\)\n {3}A wing lifts the aircraft\.\n$/)
+    const spread = await cli(['search', 'query', index, 'heat', 'wings', '--json'])
+    expect(JSON.parse(spread.out).query).toBe('heat wings')
     const { code, out } = await cli(['search', 'query', index, 'heat', '--json', '--top', '1'])
     expect(code).toBe(0)
     expect(JSON.parse(out)).toEqual({

@@ -51,6 +51,18 @@ describe('settings', () => {
     )
   })
 
+  it('changes a value of one of several kinds key by key where a file names the kind that is there, and replaces it where it names another', () => {
+    const taskOf = (text: string) =>
+      resolveSettings({ target: file(`recipe: rubricem\ntask: ${text}\n`), preset: 'research' }).config.task
+    const own = { kind: 'research', file: 'mine.jsonl', maxPromptTokens: 6144, maxTokens: 10_240 }
+    expect(taskOf('{ file: mine.jsonl }')).toMatchObject(own)
+    expect(taskOf('{ kind: research, file: mine.jsonl }')).toMatchObject(own)
+    expect(taskOf('{ kind: records, calls: 3 }')).toEqual({
+      ...{ kind: 'records', calls: 3, pool: null },
+      hops: { min: 2, max: 4 },
+    })
+  })
+
   it('takes the first preset for a bare recipe and none for a file', () => {
     expect(resolveSettings({ target: 'rubric-as-reward' })).toMatchObject({
       preset: 'quick',

@@ -42,8 +42,8 @@ interface Merging {
 
 /**
  * `changes` over `base`. Only objects with keys of their own in the schema are merged; lists, maps and other values
- * replace what was there. A value that is one of several kinds is changed key by key where the change names no kind, and
- * replaced where it does. A loss may be changed key by key whether it is spelled out or a preset's name.
+ * replace what was there. A value that is one of several kinds is changed key by key where the change names no kind or the same
+ * one, and replaced where it names another. A loss may be changed key by key whether it is spelled out or a preset's name.
  */
 const mergeSettings = (
   schema: z.ZodType,
@@ -57,7 +57,8 @@ const mergeSettings = (
     const here = [...path, key]
     const isLoss = here.includes('loss')
     const ofKind = inKind || (isTree(old) && 'kind' in old)
-    const keepsKind = ofKind && isTree(value) && !('kind' in value) && knownKeysOfAny(schema, here).length > 0
+    const isOfKind = isTree(value) && (!('kind' in value) || (isTree(old) && value.kind === old.kind))
+    const keepsKind = ofKind && isOfKind && knownKeysOfAny(schema, here).length > 0
     const isNamed = here.length <= named
     const merges =
       isTree(value) &&

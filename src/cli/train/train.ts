@@ -9,7 +9,7 @@ import type { EvalRow, MetricsRow, MetricValue } from '../../runs/rows.ts'
 import { checkRunFolder } from '../../runs/run-folder.ts'
 import { greedyName, headlineScores, scoreValue, scoreWords } from '../../runs/scores.ts'
 import { UsageError } from '../../util/errors.ts'
-import { percent } from '../../util/format.ts'
+import { percent, plural } from '../../util/format.ts'
 import { EXIT, type Io, printJson, shellQuote } from '../io.ts'
 import { resolveSettings, type Settings, type SettingsRequest } from './settings.ts'
 import { formatSummary, summarise, summaryJson } from './summary.ts'
@@ -164,7 +164,7 @@ const evalLine = (row: EvalRow): string => {
   const scores = headline.map(name => `${scoreWords(name, [row])} ${percent(scoreValue(row, name))}`)
   const greedy = headline.map(greedyName).flatMap(name => scoreValue(row, name) ?? [])
   const decoded = greedy.length > 0 ? `; greedy ${greedy.map(percent).join(' and ')}` : ''
-  return `step ${row.step}, ${row.set}: ${scores.join(', ')}${decoded} (${row.n} problems)`
+  return `step ${row.step}, ${row.set}: ${scores.join(', ')}${decoded} (${plural(row.n, 'problem')})`
 }
 
 /** Progress on stderr, one bar a phase. */
@@ -196,6 +196,7 @@ class Display {
       if (this.#phase) this.#phase.step = row.step
       this.#progress?.update(row.step, keyMetrics(row), row.time?.total)
     },
+    onEvaluating: step => this.say(`step ${step}: evaluating`),
     onEval: rows => {
       for (const row of rows) this.say(evalLine(row))
     },

@@ -8,6 +8,7 @@ import {
   attemptKey,
   RecordingFile,
   type RecordingHeader,
+  type RecordingRow,
   ToolBox,
   turnRulesSchema,
 } from '../../tasks/research/index.ts'
@@ -42,20 +43,26 @@ export interface RecordOptions {
   json?: boolean
 }
 
+const oneAnswer = z
+  .union([z.string(), z.number()], { error: 'an answer as text or as a number' })
+  .transform(String)
+/** As in the files that `rubricem` trains on: one answer, or several of which each is right. */
+const answer = z.union([oneAnswer, z.array(oneAnswer).min(1)])
+
 const questionSchema = z
   .looseObject({
     id: z.union([z.string(), z.number()]).optional(),
     question: z.string().min(1).optional(),
     prompt: z.string().min(1).optional(),
-    answer: z.string().optional(),
-    reference: z.string().optional(),
+    answer: answer.optional(),
+    reference: answer.optional(),
   })
   .refine(row => row.question !== undefined || row.prompt !== undefined, 'a question')
 
 interface Question {
   id: string
   question: string
-  reference?: string
+  reference?: RecordingRow['reference']
 }
 
 interface Job extends Question {

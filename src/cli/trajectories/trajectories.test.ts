@@ -55,6 +55,40 @@ const record = (out: string, more: readonly string[] = [], hooks: Parameters<typ
 const rowsOf = (out: string) => readRecording(sandbox.path(out)).rows
 
 describe('gradus trajectories record', () => {
+  it('takes the questions that rubricem trains on: several answers, numbers, criteria', async () => {
+    const file = sandbox.write(
+      'training.jsonl',
+      [
+        { id: 'a', question: 'Where is the harpoon?', answer: ['the cave', 'a cave'] },
+        { id: 'b', question: 'How many keys are there?', answer: 1 },
+        {
+          id: 'c',
+          question: 'Compare both.',
+          criteria: [{ title: 'both', description: 'Names both', weight: 3 }],
+        },
+      ]
+        .map(row => JSON.stringify(row))
+        .join('\n'),
+    )
+    const out = sandbox.path('training-recorded.jsonl')
+    const { code, err } = await cli([
+      ...['trajectories', 'record', file, '--tools', tools, '--teacher', server.url, '--model', 'm'],
+      ...['--out', out],
+    ])
+    expect([code, err]).toEqual([0, expect.not.stringContaining('expected')])
+    const references = new Map(readRecording(out).rows.map(({ id, reference }) => [id, reference]))
+    expect(Object.fromEntries(references)).toEqual({ a: ['the cave', 'a cave'], b: '1', c: undefined })
+    const selected = await cli([
+      'trajectories',
+      'select',
+      out,
+      '--out',
+      sandbox.path('training-sft.jsonl'),
+      '--json',
+    ])
+    expect(JSON.parse(selected.out)).toMatchObject({ accepted: 3 })
+  })
+
   it('has the teacher act in turns, tells it what the tools said, and counts what that took', async () => {
     const said: string[] = []
     const systems: string[] = []

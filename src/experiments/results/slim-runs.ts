@@ -186,18 +186,33 @@ export interface SlimRuns {
   runs: FinishedRun[]
 }
 
-/** The runs that lie beside results; null where none do. @throws DataError for a file of another format */
+/** The file's lines, each parsed. @throws DataError for one that was cut short or changed */
+const readLines = (path: string): [Header, ...unknown[]] => {
+  try {
+    const text = brotliDecompressSync(readFileSync(path)).toString('utf8')
+    return text
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line)) as [Header, ...unknown[]]
+  } catch (cause) {
+    throw new DataError(`${path}: expected the runs of results, got a file that was cut short or changed`, {
+      hint: 'take it from where it was published, or run the experiment again beside its run folders',
+      cause,
+    })
+  }
+}
+
+/** The runs that lie beside results; null where none do. @throws DataError for a damaged file, or one of another format */
 export const readSlimRuns = (folder: string): SlimRuns | null => {
   const path = join(folder, FILE)
   if (!existsSync(path)) return null
-  const [first, ...lines] = brotliDecompressSync(readFileSync(path)).toString('utf8').trimEnd().split('\n')
-  const { format, registration, ids, ...context } = JSON.parse(first) as Header
+  const [{ format, registration, ids, ...context }, ...lines] = readLines(path)
   if (format !== FORMAT)
     throw new DataError(`${path}: expected format ${FORMAT}, got ${format}`, {
       hint: 'read it with the Gradus that wrote it',
     })
   const runs = lines.map(line => {
-    const run = JSON.parse(line) as FinishedRun & { evals: (EvalRow & { items?: unknown })[] }
+    const run = line as FinishedRun & { evals: (EvalRow & { items?: unknown })[] }
     const evals = run.evals.map(row => ({
       ...row,
       ...(row.items && { items: unpackItems(row.items as unknown as Columns, ids) }),

@@ -1,4 +1,4 @@
-/** @file What keeps a JSON schema from being used: it is too large, answers later, or leads back to itself. */
+/** @file What keeps a JSON schema from being used: it is too large, answers later, leads back to itself, or checks without end. */
 
 export type Schema = boolean | Record<string, unknown>
 
@@ -7,6 +7,8 @@ const MAX_CHARACTERS = 100_000
 const MAX_PARTS = 1_000
 /** Levels of nesting. */
 const MAX_DEPTH = 100
+/** Schemas that one value is checked by: thirty that each refer twice to the next would be a thousand million. */
+const MAX_CHECKS = 10_000
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -60,25 +62,27 @@ const sameValue = (root: object, schema: Record<string, unknown>): Record<string
     ),
   ].filter(isObject)
 
-/** Whether checking a value would, by way of references, come to check it by the same schema again, for ever. */
-const circles = (root: Record<string, unknown>): boolean => {
-  const done = new Set<object>()
-  const open = new Set<object>()
-  const visit = (schema: Record<string, unknown>): boolean => {
-    if (open.has(schema)) return true
-    if (done.has(schema)) return false
-    open.add(schema)
-    const circle = sameValue(root, schema).some(visit)
-    open.delete(schema)
-    done.add(schema)
-    return circle
+/**
+ * How often checking one value would apply a schema to it, references followed: the most of any part; Infinity where it would come
+ * to the same schema again, for ever.
+ */
+const mostChecks = (root: Record<string, unknown>): number => {
+  const known = new Map<object, number>()
+  const visit = (schema: Record<string, unknown>): number => {
+    const checks = known.get(schema)
+    if (checks !== undefined) return checks
+    known.set(schema, Number.POSITIVE_INFINITY)
+    const all = sameValue(root, schema).reduce((sum, each) => sum + visit(each), 1)
+    known.set(schema, all)
+    return all
   }
+  let most = 0
   const all: unknown[] = [root]
   for (const schema of all) {
-    if (isObject(schema) && visit(schema)) return true
+    if (isObject(schema)) most = Math.max(most, visit(schema))
     if (typeof schema === 'object' && schema !== null) all.push(...Object.values(schema))
   }
-  return false
+  return most
 }
 
 /** Why a schema cannot be used, before anyone tries to compile it; null where nothing speaks against it. */
@@ -87,7 +91,8 @@ export const schemaFault = (schema: Schema): string | null => {
   const form = formFault(schema)
   if (form !== null) return form
   if (JSON.stringify(schema).length > MAX_CHARACTERS) return `more than ${MAX_CHARACTERS} characters`
-  return circles(schema)
-    ? 'its references lead back to where they started without going into the value'
-    : null
+  const checks = mostChecks(schema)
+  if (checks === Number.POSITIVE_INFINITY)
+    return 'its references lead back to where they started without going into the value'
+  return checks > MAX_CHECKS ? `its references have a value checked more than ${MAX_CHECKS} times` : null
 }

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { z } from 'zod'
-import { bankSchema } from '../../memory/index.ts'
+import { bankSchema, checkBankFile, type MemorySettings } from '../../memory/index.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { comesLater, type Purpose } from './phase.ts'
 
@@ -71,11 +71,15 @@ export const checkLessonMemory = (
     )
 }
 
-/** @throws ConfigError for a bank file that is not there, but for a plan's, which may come later */
-export const checkMemoryFile = (memory: LessonMemorySettings, purpose: Purpose): void => {
+/**
+ * A bank file that a plan names may come later.
+ * @throws ConfigError for one that is not there, DataError for a file that is no bank
+ */
+export const checkMemoryFile = (memory: LessonMemorySettings | MemorySettings, purpose: Purpose): void => {
   if (memory.kind === 'none' || memory.file === undefined || comesLater(memory.file, purpose)) return
   if (!existsSync(memory.file))
     refuse('memory.file', `a bank file, got nothing at ${memory.file}`, 'name the bank.jsonl of a run')
+  checkBankFile(memory.file)
 }
 
 /** What a hash of settings says of a memory: nothing where there is none, so that hashes of before it stay what they are. */

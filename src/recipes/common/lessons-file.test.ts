@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -89,6 +89,29 @@ describe("another run's bank as a scaffold", () => {
     const memory = lessonMemorySchema.parse({ kind: 'bank', file: join(folder, 'none.jsonl') })
     expect(() => checkMemoryFile(memory, 'run')).toThrow('memory.file: expected a bank file, got nothing at')
     expect(() => checkMemoryFile(memory, 'plan')).not.toThrow()
+  })
+
+  it('is looked at in a plan already, where it is there', () => {
+    const checkOf = (path: string) => () =>
+      checkMemoryFile(lessonMemorySchema.parse({ kind: 'bank', file: path }), 'plan')
+    expect(checkOf(file)).not.toThrow()
+    expect(checkOf(folder)).toThrow('it is a folder')
+    const write = (name: string, text: string) => {
+      writeFileSync(join(folder, name), text)
+      return join(folder, name)
+    }
+    expect(checkOf(write('empty.jsonl', ''))).toThrow(/empty\.jsonl:1: /)
+    expect(checkOf(write('text.jsonl', 'x'.repeat(1e6)))).toThrow(/text\.jsonl:1: expected JSON/)
+    expect(checkOf(write('rows.jsonl', '{"question":"q"}\n'))).toThrow(
+      /rows\.jsonl:1: expected the first line of a bank/,
+    )
+    const [header] = readFileSync(file, 'utf8').split('\n')
+    expect(checkOf(write('later.jsonl', header.replace('"version":1', '"version":2')))).toThrow(
+      /later\.jsonl:1: version/,
+    )
+    expect(checkOf(write('none.jsonl', header.replace('"items":1', '"items":0')))).toThrow(
+      'expected at least one item',
+    )
   })
 
   it('packing shows its own criteria, and none of others', () => {

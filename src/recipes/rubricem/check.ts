@@ -5,9 +5,10 @@ import { chatFormatOf } from '../../model/chat-format.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { assertRoom } from '../../policy/local/sampler.ts'
 import { recordsQuestion } from '../../tasks/records/index.ts'
-import { researchQuestions } from '../../tasks/research/index.ts'
+import { researchQuestions, STAGES } from '../../tasks/research/index.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { checkFleet } from '../common/judging.ts'
+import { checkMemoryFile } from '../common/lessons-config.ts'
 import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { assertRecordsVocabulary } from '../common/starting-model.ts'
@@ -35,6 +36,14 @@ export const check = (
   const { reflection, window, memory, rollout, policy, pipeline, task } = config
   const remembers = reflection.enabled && memory.kind === 'bank'
   checkWindow(window, remembers ? Math.max(Number(reflection.deferred), Number(pipeline)) : 0)
+  checkMemoryFile(memory, purpose)
+  const { lambda } = config.credit
+  if (lambda.length !== STAGES.length)
+    refuse(
+      'credit.lambda',
+      `${STAGES.length} rows, one a stage, got ${lambda.length}`,
+      'give plan, research, review and answer a row each, or leave it out',
+    )
   if (rollout.samples < 2)
     refuse(
       'rollout.samples',
@@ -98,7 +107,7 @@ const checkResearchSettings = (config: RubricemConfig, purpose: Purpose, parts: 
     refuse(
       'rollout.maxTokens',
       `at least ${LEAST_TURN_TOKENS} tokens a turn with task.kind research, got ${rollout.maxTokens}`,
-      'a turn is thinking and a call, or the whole answer: take 2048 or more',
+      'a turn is thinking and a call, or the whole answer: take 2048 or more, or begin with --preset research',
     )
   if (reflection.enabled && reflection.maxTokens < LEAST_REFLECTION_TOKENS)
     refuse(

@@ -220,12 +220,13 @@ const judgingOf = (config: RubricemConfig, data: PlannedData, work: Work) => {
 
 const bankWords = (memory: RubricemConfig['memory']): string => {
   if (memory.kind === 'none') return 'none'
-  const { embedder, top } = memory
+  const { embedder, top, file } = memory
   const by =
     embedder.kind === 'endpoint'
       ? `embeddings of ${embedder.model} at ${embedder.url}`
       : `${embedder.kind} embeddings`
-  return `by ${by}, ${top} similar questions shown`
+  const start = file === undefined ? '' : `, begun with ${file}${existsSync(file) ? '' : ' (not there yet)'}`
+  return `by ${by}${start}, ${top} similar questions shown`
 }
 
 const trainingLine = ({ steps, rollout, reflection }: RubricemConfig, work: Work): string =>

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { HashedNgrams, RubricBank, writeBankFile } from '../../memory/index.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { check } from './check.ts'
 import { rubricemSchema } from './config.ts'
@@ -85,8 +86,31 @@ describe('a run on real text', () => {
       { rollout: { prompts: 2, samples: 1, maxTokens: 2048 } },
       /rollout\.samples: expected at least 2/,
     ],
+    [
+      'weights of other stages',
+      { credit: { lambda: [[1]] } },
+      /credit\.lambda: expected 4 rows, one a stage, got 1/,
+    ],
+    [
+      'a bank that is not there',
+      { memory: { kind: 'bank', file: 'none.jsonl' } },
+      /memory\.file: expected a bank file, got nothing at none\.jsonl/,
+    ],
   ])('is refused with %s', (_, changes, message) => {
     expect(() => check(configOf(changes), 'run')).toThrow(message)
+  })
+
+  it('has plans that name the bank to begin with', async () => {
+    const planned = (path: string) =>
+      planRubricem(configOf({ memory: { kind: 'bank', file: path } })).lines.find(line =>
+        line.startsWith('bank'),
+      )
+    const bank = join(folder, 'bank.jsonl')
+    const lessons = new RubricBank<string[]>({ embedder: new HashedNgrams() })
+    await lessons.add([{ question: 'Where?', rubrics: '', takeaways: ['Look.'], u: 1, step: 1 }])
+    writeBankFile(bank, lessons, 7)
+    expect(planned(bank)).toContain(`, begun with ${bank}, 2 similar questions`)
+    expect(planned(join(folder, 'no.jsonl'))).toContain('no.jsonl (not there yet)')
   })
 
   it('has a chat model for a judge, and the miniature one by script', () => {

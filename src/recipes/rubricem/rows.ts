@@ -1,12 +1,16 @@
 /** @file A rollout of either role as it is kept for reading. */
 
-import type { JudgedGroup } from '../../grade/evolving/index.ts'
+import type { JudgedGroup, StageRubric } from '../../grade/evolving/index.ts'
 import type { Json } from '../../memory/index.ts'
 import type { Credited } from '../../rl/rollout.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import { rolloutFields } from '../../train/lesson-rows.ts'
 import type { Reflected, ReflectionGrade } from './reflections.ts'
 import type { ResearchTask, StagedRead } from './research-task.ts'
+
+/** A level in words; a flaw is paid for being away. */
+const levelWords = (level: number, sign: StageRubric['sign'], reason: string | undefined): string =>
+  `${sign === 'negative' ? 'a flaw; ' : ''}level ${level} of 2${reason ? `: ${reason}` : ''}`
 
 /** An agent's rollout with its levels on every rubric; met is what is there in full, unmet what is not there at all. */
 export const agentRow = <Question, Takeaways extends Json>(
@@ -30,12 +34,15 @@ export const agentRow = <Question, Takeaways extends Json>(
       ...(rollout.sampledFrom ? { referred: 1 } : {}),
     },
     verdicts: (group?.rubrics ?? []).map(({ id, stage, sign, title }) => {
-      const level = own?.scores[id]?.level ?? null
+      const criterionId = `${stage}.${title}`
+      const { level = null, justification } = own?.scores[id] ?? {}
+      if (level === null) return { criterionId, met: null, explanation: 'no level was given' }
+      const credit = (sign === 'positive' ? level : 2 - level) / 2
       return {
-        criterionId: `${stage}.${title}`,
-        met: level === null || level === 1 ? null : (level === 2) === (sign === 'positive'),
-        explanation: level === null ? 'no level was given' : `level ${level} of 2`,
-        source: 'model' as const,
+        criterionId,
+        met: credit === 0.5 ? null : credit === 1,
+        credit,
+        explanation: levelWords(level, sign, justification),
       }
     }),
   }

@@ -150,5 +150,10 @@ export const FIGURES: Known[] = [
   { key: 'gradientCosines', title: 'Angle between gradients', unit: 'number', about: 'cosine' },
   { key: 'phaseLoss', title: 'Loss by phase', unit: 'number' },
   { key: 'phaseEntropy', title: 'Entropy by phase', unit: 'number' },
+  { key: 'oldKl', title: 'From sampler to learner', unit: 'number', about: 'nats a token' },
+  { key: 'ratioMax', title: 'Largest ratio', unit: 'number', about: 'before the update' },
+  { key: 'ratioMin', title: 'Smallest ratio', unit: 'number', about: 'before the update' },
+  { key: 'turns', title: 'Turns of a rollout', unit: 'number' },
+  { key: 'failedRollouts', title: 'Rollouts whose world failed', unit: 'number' },
   { key: 'answerWords', title: 'Length of answers', unit: 'number', about: 'words' },
 ]

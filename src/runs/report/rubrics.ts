@@ -107,7 +107,7 @@ export const rubricsAbout = (rows: readonly RubricRow[]): string => {
   const reasons = [...rules].sort(([, a], [, b]) => b - a).map(([rule, count]) => `${rule} ${number(count)}`)
   const failed = rows.filter(({ generationFailure }) => generationFailure !== undefined).length
   return [
-    `${plural(total('born'), 'rubric')} born for ${plural(questions, 'question')}: ${number(total('pruned'))} dropped because others told the rollouts apart better, ${number(total('inactive'))} set aside because no two rollouts differed on them.`,
+    `${number(total('born'))} rubric${total('born') === 1 ? '' : 's'} born for ${plural(questions, 'question')}: ${number(total('pruned'))} dropped because others told the rollouts apart better, ${number(total('inactive'))} set aside because no two rollouts differed on them.`,
     reasons.length > 0 ? `Proposals refused: ${reasons.join(', ')}.` : '',
     failed > 0 ? `Nothing could be proposed ${plural(failed, 'time')}: the judge failed.` : '',
   ]

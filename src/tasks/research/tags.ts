@@ -64,7 +64,9 @@ const eachTag = (
   to: number,
   visit: (tag: { written: string; closes: boolean; start: number; end: number }) => void,
 ): void => {
-  for (let at = text.indexOf('<', from); at >= 0 && at < to; at = text.indexOf('<', at + 1)) {
+  // A search in the whole text would go on behind `to`, and a text may have as many parts as characters.
+  const part = text.slice(0, to)
+  for (let at = part.indexOf('<', from); at >= 0; at = part.indexOf('<', at + 1)) {
     const tag = tagAt(text, at, to)
     if (tag !== null) visit(tag)
   }

@@ -42,6 +42,8 @@ export interface ToolBoxCounts {
 const NAME = /^[\w.-]{1,64}$/
 const MAX_DESCRIPTION = 2_000
 const MAX_REASON = 300
+/** Longest delay of a Node timer; a longer one would be over at once. */
+const LONGEST_MS = 2 ** 31 - 1
 
 interface Entry {
   tool: Tool
@@ -70,7 +72,7 @@ const callWithin = async (
     }
   })
   const giveUp = () => end(GIVEN_UP)
-  const timer = setTimeout(() => end(LATE), timeoutMs)
+  const timer = setTimeout(() => end(LATE), Math.min(timeoutMs, LONGEST_MS))
   outer?.addEventListener('abort', giveUp, { once: true })
   try {
     const answer = (async () => tool.call(args, { signal: controller.signal }))()
@@ -83,9 +85,29 @@ const callWithin = async (
   }
 }
 
+/** What an error says; nothing where it says no text, or fails itself. */
+const messageOf = (error: unknown): string => {
+  try {
+    const message: unknown = error instanceof Error ? error.message : error
+    return typeof message === 'string' ? message.trim() : ''
+  } catch {
+    return ''
+  }
+}
+
 const reasonOf = (error: unknown): string => {
-  const message = error instanceof Error ? error.message : typeof error === 'string' ? error : ''
-  return message.trim() === '' ? '' : `: ${safeText(message.trim(), MAX_REASON)}`
+  const message = messageOf(error)
+  return message === '' ? '' : `: ${safeText(message, MAX_REASON)}`
+}
+
+/** JSON of a stranger for a prompt: nothing in its texts and names can act. Levels and parts are those of a schema that was checked. */
+const safeJson = (value: unknown): unknown => {
+  if (typeof value === 'string') return safeText(value, MAX_DESCRIPTION)
+  if (Array.isArray(value)) return value.map(safeJson)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [safeText(key, MAX_DESCRIPTION), safeJson(each)]),
+  )
 }
 
 const bytesOf = ({ text, snippets = [] }: ToolResult): number =>
@@ -124,12 +146,12 @@ export class ToolBox {
     return [...this.#entries.keys()]
   }
 
-  /** The tools for a prompt. Descriptions may come from strangers: they are quoted safely, and not without end. */
+  /** The tools for a prompt. Descriptions and schemas may come from strangers: they are quoted safely, and not without end. */
   get tools(): Pick<Tool, 'name' | 'description' | 'parameters'>[] {
     return [...this.#entries.values()].map(({ tool: { name, description, parameters } }) => ({
       name,
       description: safeText(description, MAX_DESCRIPTION),
-      parameters,
+      parameters: safeJson(parameters) as Tool['parameters'],
     }))
   }
 

@@ -34,7 +34,7 @@ const rowSchema = z.looseObject({
   id: z.string(),
   attempt: z.int().positive(),
   question: z.string(),
-  reference: z.string().optional(),
+  reference: z.union([z.string(), z.array(z.string())]).optional(),
   ended: z.enum(['answered', 'too-many-breaks', 'cut-off']).optional(),
   rounds: z.array(
     z.strictObject({

@@ -241,12 +241,16 @@ describe('a server over stdio that', () => {
         const tools = [{ name: 'again', inputSchema: { type: 'object' } }]
         const result = method === 'initialize'
           ? { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } }
-          : { tools, nextCursor: 'more' }
+          : PAGE
         if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }))
       })`
-    await expect(start({ command: process.execPath, args: ['-e', script] })).rejects.toThrow(
-      /expected a list of at most 1000 tools, got one without end/,
-    )
+    for (const page of [
+      "{ tools, nextCursor: 'more' }",
+      '{ tools: Array.from({ length: 1001 }, (_, i) => ({ ...tools[0], name: "t" + i })) }',
+    ])
+      await expect(
+        start({ command: process.execPath, args: ['-e', script.replace('PAGE', () => page)] }),
+      ).rejects.toThrow(/expected a list of at most 1000 tools, got more/)
   })
 })
 

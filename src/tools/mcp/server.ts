@@ -70,7 +70,7 @@ export class McpServer {
     return this.#guarded(this.#options.connectTimeoutMs, undefined, async (session, signal) => {
       const tools: ServerTool[] = []
       let cursor: string | undefined
-      for (let page = 0; page < MAX_PAGES && tools.length < MAX_TOOLS; page++) {
+      for (let page = 0; page < MAX_PAGES; page++) {
         const request = { method: 'tools/list', params: cursor === undefined ? {} : { cursor } } as const
         // The client's own `listTools` compiles every schema of the answer, and schemas of strangers can take for ever.
         const result = await session.client.request(
@@ -80,9 +80,10 @@ export class McpServer {
         )
         tools.push(...result.tools)
         cursor = result.nextCursor
+        if (tools.length > MAX_TOOLS) break
         if (cursor === undefined) return tools
       }
-      throw new ToolError('malformed', `expected a list of at most ${MAX_TOOLS} tools, got one without end`)
+      throw new ToolError('malformed', `expected a list of at most ${MAX_TOOLS} tools, got more`)
     })
   }
 

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest'
+import type { JudgedGroup } from '../../grade/evolving/index.ts'
+import { agentRow } from './rows.ts'
+
+it('keeps levels so that a half is no missing verdict, and a flaw that is away is a good thing', () => {
+  const rubric = (id: string, sign: 'positive' | 'negative', title: string) => ({ id, stage: 4, sign, title })
+  const group = {
+    key: 'q',
+    rubrics: [
+      rubric('a', 'positive', 'right'),
+      rubric('b', 'positive', 'cited'),
+      rubric('c', 'negative', 'guesses'),
+      rubric('d', 'negative', 'repeats'),
+      rubric('e', 'positive', 'unasked'),
+    ],
+    rollouts: [
+      {
+        rollout: { key: 'r' },
+        scores: {
+          a: { level: 2, justification: 'as in the passage' },
+          b: { level: 1 },
+          c: { level: 0 },
+          d: { level: 2, justification: '' },
+        },
+      },
+    ],
+  } as unknown as JudgedGroup
+  const task = { name: () => 'q', question: () => 'Where?', text: () => 'There.' }
+  const rollout = { key: 'r', tokens: [], logprobs: [] }
+  const item = { problem: null, rollout, parts: {}, grade: { wellFormed: true }, reward: 1, advantage: 0 }
+  const { verdicts } = agentRow(task as never, 1, item as never, [group])
+  expect(verdicts).toEqual([
+    { criterionId: '4.right', met: true, credit: 1, explanation: 'level 2 of 2: as in the passage' },
+    { criterionId: '4.cited', met: null, credit: 0.5, explanation: 'level 1 of 2' },
+    { criterionId: '4.guesses', met: true, credit: 1, explanation: 'a flaw; level 0 of 2' },
+    { criterionId: '4.repeats', met: false, credit: 0, explanation: 'a flaw; level 2 of 2' },
+    { criterionId: '4.unasked', met: null, explanation: 'no level was given' },
+  ])
+})
