@@ -44,7 +44,7 @@ export const FORMAL_CHECKS: Readonly<Record<string, FormalCheck>> = {
     { needsLabel: false },
   ),
   valid_proof: check('Every step is entailed, and the steps settle the question.', grade =>
-    Number(grade.validProof),
+    grade.validProof === null ? null : Number(grade.validProof),
   ),
   premise_use: check(
     'Share of the premises of a minimal proof that the steps use.',

@@ -123,6 +123,14 @@ export interface LabelScore {
   scores: MetricGroup
 }
 
+/** What is known of the test problems from one source. */
+export interface SourceScore {
+  n: number
+  scores: Scores
+  criteria?: MetricGroup
+  byLabel?: Record<string, LabelScore>
+}
+
 /** One line of evals.jsonl: the policy on one test set. */
 export interface EvalRow {
   step: number
@@ -154,6 +162,8 @@ export interface EvalRow {
   tax?: Record<string, CriterionChange>
   balance?: LabelBalanceRow
   byLabel?: Record<string, LabelScore>
+  /** Where the problems come from several sources: each by its name. */
+  bySource?: Record<string, SourceScore>
   baselines?: Record<string, Baseline>
   items?: EvalItem[]
 }

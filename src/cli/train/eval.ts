@@ -8,8 +8,9 @@ import {
   existingModel,
   hasLogicTokenizer,
 } from '../../recipes/common/starting-model.ts'
-import { evaluateSet, LOGIC_SCORES } from '../../recipes/logic/evaluate.ts'
+import { evaluateSet } from '../../recipes/logic/evaluate.ts'
 import { formatFor, type PromptKind } from '../../recipes/logic/format.ts'
+import { LOGIC_SCORES } from '../../recipes/logic/scores.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { scoreNamesOf, scoreValue, scoreWords } from '../../runs/scores.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'

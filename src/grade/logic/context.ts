@@ -21,28 +21,52 @@ export interface ReadStep {
 const UNREADABLE: ReadStep = { formula: null, key: '', premise: null, foreign: false }
 const MAX_REMEMBERED = 20_000
 
+/** A sentence as it is compared: case, spaces, the full stop and a leading "so" make no difference. */
+const bareSentence = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/^(?:therefore|thus|hence|so),? /, '')
+    .replace(/ ?\.$/, '')
+
+/** What a source says in its own words has the source's own formula, whatever the reader of English makes of it. */
+const sentencesOf = ({ premises, premisesFol, conclusion, conclusionFol }: LogicProblem) =>
+  new Map([
+    ...(conclusionFol === null ? [] : [[bareSentence(conclusion), conclusionFol] as const]),
+    ...premises.map((text, index) => [bareSentence(text), premisesFol[index]] as const),
+  ])
+
 /** One a problem; forgotten together with it. */
 export class ProblemContext {
   readonly problem: LogicProblem
   readonly vocabulary: Vocabulary
   readonly premiseKeys: ReadonlyMap<string, number>
-  readonly conclusionKey: string
-  readonly denialKey: string
+  /** Null where the conclusion has no formula. */
+  readonly conclusionKey: string | null
+  readonly denialKey: string | null
   /** Key terms of each premise as shown, for the training proxy of C4. */
   readonly premiseTerms: readonly (readonly string[])[]
   /** The gold proof's statements that could be read. */
   readonly proofNodes: readonly Formula[]
   /** Premises of a minimal proof, by the solver asked: with other settings it may say another thing. */
   readonly support = new WeakMap<LogicSolver, Promise<number[] | null>>()
+  /** Formulas of the premises and the conclusion by their sentences. */
+  readonly #sentences: ReadonlyMap<string, Formula>
   readonly #steps = new Map<string, ReadStep>()
   readonly #follows = new Map<string, boolean | null>()
 
   constructor(problem: LogicProblem) {
+    const { conclusionFol } = problem
     this.problem = problem
-    this.vocabulary = vocabularyOf([...problem.premisesFol, problem.conclusionFol])
+    this.vocabulary = vocabularyOf([
+      ...problem.premisesFol,
+      ...(conclusionFol === null ? [] : [conclusionFol]),
+    ])
     this.premiseKeys = new Map(problem.premisesFol.map((formula, index) => [formulaKey(formula), index]))
-    this.conclusionKey = formulaKey(problem.conclusionFol)
-    this.denialKey = formulaKey(negate(problem.conclusionFol))
+    this.conclusionKey = conclusionFol && formulaKey(conclusionFol)
+    this.denialKey = conclusionFol && formulaKey(negate(conclusionFol))
+    this.#sentences = sentencesOf(problem)
     this.premiseTerms = problem.premises.map(keyTerms)
     this.proofNodes = (problem.proof ?? []).flatMap(text => this.read(text).formula ?? [])
   }
@@ -58,12 +82,16 @@ export class ProblemContext {
   }
 
   #read(text: string): ReadStep {
-    const statement = parseStatement(text)
-    const formula = statement && fitStatement(statement, this.vocabulary)
+    const formula = this.#sentences.get(bareSentence(text)) ?? this.#translate(text)
     if (!formula) return UNREADABLE
     const key = formulaKey(formula)
     const premise = this.premiseKeys.get(key) ?? null
     return { formula, key, premise, foreign: foreignNames(formula, this.vocabulary).length > 0 }
+  }
+
+  #translate(text: string): Formula | null {
+    const statement = parseStatement(text)
+    return statement && fitStatement(statement, this.vocabulary)
   }
 
   /** Whether `formula` follows from `earlier` statements alone, by the ground solver; null outside its fragment. */

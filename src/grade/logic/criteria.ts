@@ -39,6 +39,7 @@ const draftOf = async ({ problem, response }: LogicItem, breath: Breath): Promis
 }
 
 const NO_PREMISES: readonly Formula[] = []
+const FALSEHOOD: Formula = { kind: 'false' }
 
 /** Everything that has to be asked of the solver, in one call: statuses first, then the tautologies left open. */
 const ask = async (drafts: readonly Draft[], solver: LogicSolver) => {
@@ -46,7 +47,7 @@ const ask = async (drafts: readonly Draft[], solver: LogicSolver) => {
   for (const { context, read } of drafts) {
     const premises = context.problem.premisesFol
     // The conclusion is asked about too, so that faulty premises show even without a readable step.
-    queries.push({ premises, formula: context.problem.conclusionFol })
+    queries.push({ premises, formula: context.problem.conclusionFol ?? FALSEHOOD })
     for (const { formula } of read) queries.push({ premises, formula })
   }
   for (const { read, tautologies } of drafts) {
@@ -143,8 +144,8 @@ const finish = async (
   const excluded = known ?? (found === null ? 'solver-failed' : null)
   for (const [index, step] of steps.entries()) step.supported = found?.supported?.[index] ?? null
   const answerCorrect = answer.label === problem.label
-  const validProof = found?.validProof ?? false
-  const correctAndValid = answerCorrect && validProof
+  const validProof = problem.conclusionFol === null ? null : (found?.validProof ?? false)
+  const correctAndValid = validProof === null ? null : answerCorrect && validProof
   return {
     problemId: problem.id,
     excluded,

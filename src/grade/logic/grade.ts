@@ -55,14 +55,20 @@ export interface LogicGrade {
   steps: StepGrade[]
   /** In [0, 1]; C4 and C5 by the training proxies. C2 is null for an excluded item; of one that is too long only C1 is known. */
   criteria: Record<LogicCriterion, number | null>
-  /** C4 and C5 as they really are, when asked for. C4 is null where no minimal proof exists. */
-  truth: { C4: number | null; C5: number } | null
-  /** Every step is entailed (and there is one), and they settle the question, whatever the answer says. */
-  validProof: boolean
+  /**
+   * C4 and C5 as they really are, when asked for. C4 is null where no minimal proof exists, both where the conclusion has no
+   * formula.
+   */
+  truth: { C4: number | null; C5: number | null } | null
+  /**
+   * Every step is entailed (and there is one), and they settle the question, whatever the answer says. This and the next two
+   * are null where the conclusion has no formula.
+   */
+  validProof: boolean | null
   /** The answer is right and the proof valid. */
-  correctAndValid: boolean
+  correctAndValid: boolean | null
   /** Also every step is a premise or follows from the steps before it: no step was asserted over the heads of others. */
-  correctAndProved: boolean
+  correctAndProved: boolean | null
   /** Entailed steps before the first that is not. */
   validPrefix: number
   /** Steps of the reference proof; 0 without one. */

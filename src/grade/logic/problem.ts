@@ -14,7 +14,8 @@ export interface LogicProblem {
   /** The premises as formulas, in the same order. */
   premisesFol: Formula[]
   conclusion: string
-  conclusionFol: Formula
+  /** Null where the source has no formula for it (FOLIO's training rows), or none that gives the label: proofs are not known then. */
+  conclusionFol: Formula | null
   label: LogicLabel
   /** Reasoning hops from the fact to the conclusion, where the source says so. */
   hops?: number

@@ -27,10 +27,12 @@ export const proofOf = async (
 ) => {
   const { context } = draft
   const judged = judgedSteps(draft, steps)
+  const allEntailed = steps.every(step => step.status === 'entailed')
   try {
     return {
       supported: support ? await supportedSteps(context, judged, solver, 'count') : null,
-      validProof: steps.every(step => step.status === 'entailed') && (await settles(context, judged, solver)),
+      // Without a formula of the conclusion nothing is said of it: `settles` is null, whatever the steps are.
+      validProof: allEntailed ? await settles(context, judged, solver) : false,
       truth: truth
         ? { C4: await premiseUse(context, judged, solver), C5: await completeness(context, judged, solver) }
         : null,

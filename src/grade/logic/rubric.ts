@@ -26,7 +26,7 @@ export const LOGIC_RUBRIC: Rubric = {
 export interface LogicCredits {
   /** Credit of each criterion in [0, 1]; null where there is none. */
   criteria: Readonly<Record<LogicCriterion, number | null>>
-  truth?: { C4: number | null; C5: number } | null
+  truth?: { C4: number | null; C5: number | null } | null
   excluded?: string | null
 }
 

@@ -19,10 +19,10 @@ export interface JudgedStep {
   refs: readonly StepReference[]
 }
 
-/** What the answer claims: the conclusion for True, its negation for False, nothing for Unknown. */
-export const claimOf = (problem: LogicProblem): Formula | null => {
-  if (problem.label === 'Unknown') return null
-  return problem.label === 'True' ? problem.conclusionFol : negate(problem.conclusionFol)
+/** What the answer claims: the conclusion for True, its negation for False, nothing for Unknown, or where it has no formula. */
+export const claimOf = ({ label, conclusionFol }: LogicProblem): Formula | null => {
+  if (label === 'Unknown' || conclusionFol === null) return null
+  return label === 'True' ? conclusionFol : negate(conclusionFol)
 }
 
 const proves = async (
@@ -111,7 +111,7 @@ const byDeletion = async (premises: readonly Formula[], claim: Formula, solver: 
 }
 
 /** Without a claim there is no proof to make minimal: the premises that speak of the conclusion's predicates or constants. */
-const nearby = ({ premisesFol, conclusionFol }: LogicProblem): number[] => {
+const nearby = ({ premisesFol }: LogicProblem, conclusionFol: Formula): number[] => {
   const names = new Set([...predicates([conclusionFol]).keys(), ...freeVariables(conclusionFol)])
   return premisesFol.flatMap((premise, index) => {
     const own = [...predicates([premise]).keys(), ...freeVariables(premise)]
@@ -122,7 +122,7 @@ const nearby = ({ premisesFol, conclusionFol }: LogicProblem): number[] => {
 /**
  * Premises (by index) that a minimal proof of the answer uses: a shortest chain of rules where there is one, else an
  * irreducible set found by deletion. For Unknown the premises that the reference proof states, or without one those about the
- * conclusion's own names. Null when the premises do not entail the labelled answer.
+ * conclusion's own names. Null when the premises do not entail the labelled answer, or the conclusion has no formula.
  * @throws SolverError when the solver failed on the way.
  */
 export const minimalSupport = async (
@@ -130,12 +130,13 @@ export const minimalSupport = async (
   solver: LogicSolver,
   proofNodes: readonly Formula[] = [],
 ): Promise<number[] | null> => {
-  const { premisesFol } = problem
+  const { premisesFol, conclusionFol } = problem
+  if (conclusionFol === null) return null
   const claim = claimOf(problem)
   if (!claim) {
     const stated = new Set(proofNodes.map(formulaKey))
     const used = [...premisesFol.keys()].filter(index => stated.has(formulaKey(premisesFol[index])))
-    return used.length > 0 ? used : nearby(problem)
+    return used.length > 0 ? used : nearby(problem, conclusionFol)
   }
   const chain = shortestDerivation(premisesFol, claim)
   if (chain) return chain

@@ -36,7 +36,8 @@ const supportOf = (context: ProblemContext, solver: LogicSolver): Promise<number
 
 /**
  * C4: share of the premises of a minimal proof that the response cites, by restating them or by reference; 1 also when the
- * cited premises entail the answer in another way. Null when the premises do not entail the labelled answer.
+ * cited premises entail the answer in another way. Null when the premises do not entail the labelled answer, or the conclusion
+ * has no formula.
  * @throws SolverError when the solver failed, like the others here.
  */
 export const premiseUse = async (
@@ -146,10 +147,11 @@ const directionOf = async (
 /** For Unknown: how many of the two directions, the conclusion and its negation, some step speaks to. 0, .5 or 1. */
 const directionsAddressed = async (
   context: ProblemContext,
+  conclusion: Formula,
   steps: readonly JudgedStep[],
   solver: LogicSolver,
 ): Promise<number> => {
-  const isAbout = aboutConclusion(context.problem.conclusionFol)
+  const isAbout = aboutConclusion(conclusion)
   const found = new Set<boolean>()
   for (const { formula } of steps) {
     const direction = formula && (await directionOf(context, formula, isAbout, solver))
@@ -164,20 +166,22 @@ const directionsAddressed = async (
  * entail the answer; else the share of the reference proof that they state. Without a reference proof: the share of a minimal
  * proof's premises that they cite, the answer that they lack counted with these. For Unknown: 1 when they settle the question
  * or address both directions; else the share of the reference proof, which applies every rule there is, or of the directions.
+ * Null where the conclusion has no formula.
  */
 export const completeness = async (
   context: ProblemContext,
   steps: readonly JudgedStep[],
   solver: LogicSolver,
-): Promise<number> => {
+): Promise<number | null> => {
   const { problem } = context
+  if (problem.conclusionFol === null) return null
   const supported = await supportedSteps(context, steps, solver, 'void')
   const standing = steps.filter((_, index) => supported[index])
   const reached = proofReached(context, standing)
   const claim = claimOf(problem)
   if (claim === null) {
     if (await settles(context, standing, solver)) return 1
-    return Math.max(reached ?? 0, await directionsAddressed(context, standing, solver))
+    return Math.max(reached ?? 0, await directionsAddressed(context, problem.conclusionFol, standing, solver))
   }
   // A leap's own statement is void, but the premises that it refers to are given.
   const cited = citedPremises(
@@ -209,18 +213,21 @@ const establish = async (
 /**
  * Whether the steps bring the question to its end. True and False: the last step is the conclusion or its negation.
  * Unknown: every ground statement of the reference proof is stated; without a reference proof, both directions addressed.
+ * Null where the conclusion has no formula: what the last line says of it cannot be told.
  */
 export const settles = async (
   context: ProblemContext,
   steps: readonly JudgedStep[],
   solver: LogicSolver,
-): Promise<boolean> => {
+): Promise<boolean | null> => {
+  const { conclusionFol } = context.problem
+  if (conclusionFol === null) return null
   const last = steps.at(-1)
   if (!last) return false
   if (context.problem.label !== 'Unknown')
     return last.key === context.conclusionKey || last.key === context.denialKey
   const derived = context.proofNodes.filter(node => node.kind === 'atom' || negate(node).kind === 'atom')
-  if (derived.length === 0) return (await directionsAddressed(context, steps, solver)) === 1
+  if (derived.length === 0) return (await directionsAddressed(context, conclusionFol, steps, solver)) === 1
   const stated = new Set(steps.map(step => step.key))
   return derived.every(node => stated.has(formulaKey(node)))
 }

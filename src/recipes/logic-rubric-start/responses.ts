@@ -49,7 +49,7 @@ const drawResponses = async (
       index: prompt,
       text: items[i].response,
       right: grades[i].answerCorrect,
-      proved: grades[i].correctAndProved,
+      proved: grades[i].correctAndProved === true,
     }))
   } finally {
     await solver.close()

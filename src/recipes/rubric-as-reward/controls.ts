@@ -21,7 +21,12 @@ const shifted = (grade: LogicGrade, change: (value: number, id: string) => numbe
   const criteria = Object.fromEntries(
     Object.entries(grade.criteria).map(([id, value]) => [id, value === null ? null : change(value, id)]),
   ) as LogicGrade['criteria']
-  return { ...grade, criteria, correctAndProved: change(Number(grade.correctAndProved), 'proved') >= 0.5 }
+  const { correctAndProved: proved } = grade
+  return {
+    ...grade,
+    criteria,
+    correctAndProved: proved === null ? null : change(Number(proved), 'proved') >= 0.5,
+  }
 }
 
 /** Scores by chance; the same response to the same problem gets the same ones, so that a resumed run sees no others. */
@@ -30,10 +35,12 @@ const byChance = (grade: LogicGrade, { problem, response }: Item, seed: number |
   return shifted(grade, (_, id) => rng.fork(id).next())
 }
 
-/** C4 and C5 as evaluation judges them, where they were worked out. */
+/** C4 and C5 as evaluation judges them, where they were worked out; the stand-ins where the conclusion has no formula. */
 const byProof = (grade: LogicGrade): LogicGrade => {
   const { truth, criteria } = grade
-  return truth ? { ...grade, criteria: { ...criteria, C4: truth.C4 ?? criteria.C4, C5: truth.C5 } } : grade
+  return truth
+    ? { ...grade, criteria: { ...criteria, C4: truth.C4 ?? criteria.C4, C5: truth.C5 ?? criteria.C5 } }
+    : grade
 }
 
 export interface TrainingGrader {

@@ -11,6 +11,9 @@ import { shareFigures } from '../common/figures.ts'
 import type { Weights } from './rewards.ts'
 import type { LogicRollout } from './rollout.ts'
 
+/** What is not known has no part in a mean. */
+const share = (holds: boolean | null): number | null => (holds === null ? null : Number(holds))
+
 const known = (grades: readonly LogicGrade[]) => grades.filter(({ excluded }) => excluded === null)
 
 /** Criteria and flags are those that training goes by; answers and proofs are judged as they are, also under a control. */
@@ -24,8 +27,8 @@ export const logicFigures = (groups: Groups<LogicRollout>, weights: Weights): Om
   }
   return {
     ...rewardFigures(groups),
-    correctAndValid: average(truths, grade => Number(grade.correctAndValid)),
-    correctAndProved: average(truths, grade => Number(grade.correctAndProved)),
+    correctAndValid: average(truths, grade => share(grade.correctAndValid)),
+    correctAndProved: average(truths, grade => share(grade.correctAndProved)),
     accuracy: average(truths, grade => Number(grade.answerCorrect)),
     criteria: Object.fromEntries(
       LOGIC_CRITERIA.map(id => [id, average(rewarded, ({ criteria }) => criteria[id])]),
@@ -57,5 +60,5 @@ const excludedShares = (grades: readonly LogicGrade[]): Record<string, number> =
 export const provedOf = async (groups: Groups<LogicRollout>): Promise<HeldOut> => ({
   scores: groups
     .flat()
-    .map(({ grade: { grade } }) => (grade.excluded === null ? Number(grade.correctAndProved) : null)),
+    .map(({ grade: { grade } }) => (grade.excluded === null ? share(grade.correctAndProved) : null)),
 })

@@ -63,6 +63,10 @@ const composite = (criteria: LogicGrade['criteria'], weights: Weights): number =
   return weightedScore(weighedRubric(weights), verdicts, { scale: REWARD_SCALE, weights }).score ?? 0
 }
 
+/** All or nothing; nothing is known where the conclusion has no formula. */
+const proofReward = (proved: boolean | null): number | null =>
+  proved === null ? null : Number(proved) * REWARD_SCALE
+
 /**
  * The reward of a grade: the composite, or 3 or 0 under `proof`; null where nothing can be said of the response, because the
  * problem is faulty, the solver failed, or the response is too long to be read.
@@ -73,7 +77,7 @@ export const rewardOf = (
   weights: Weights,
 ): Reward => {
   const paid = () =>
-    condition === 'proof' ? (correctAndProved ? REWARD_SCALE : 0) : composite(criteria, weights)
+    condition === 'proof' ? proofReward(correctAndProved) : composite(criteria, weights)
   return { reward: excluded === null ? paid() : null, parts: criteria }
 }
 

@@ -1,6 +1,6 @@
 /** @file A rollout on the logic task as it is kept for reading: each step with its status, each criterion with its verdict. */
 
-import type { StepGrade } from '../../grade/logic/grade.ts'
+import type { LogicGrade, StepGrade } from '../../grade/logic/grade.ts'
 import { logicVerdicts } from '../../grade/logic/rubric.ts'
 import type { RolloutRow, RolloutStep } from '../../runs/rows.ts'
 import { rolloutFields } from '../../train/lesson-rows.ts'
@@ -18,13 +18,19 @@ export const rolloutRow = (step: number, item: CreditedLogicRollout, format: Log
     answer: grade.answer,
     gold: problem.label,
     correct: grade.answerCorrect,
-    ...(grade.excluded === null && { valid: grade.correctAndValid, proved: grade.correctAndProved }),
+    ...(grade.excluded === null && proofFields(grade)),
     parts,
     flags: rewarded.flags,
     verdicts: logicVerdicts(rewarded),
     steps: grade.steps.map(stepRow),
   }
 }
+
+/** Nothing is said where it is not known. */
+const proofFields = ({ correctAndValid: valid, correctAndProved: proved }: LogicGrade) => ({
+  ...(valid !== null && { valid }),
+  ...(proved !== null && { proved }),
+})
 
 const stepRow = ({
   text,

@@ -63,7 +63,7 @@ describe('logic loaders', () => {
         for (const [j, formula] of problem.premisesFol.entries()) {
           expect(sameFormula(back[i].premisesFol[j], formula), problem.premises[j]).toBe(true)
         }
-        expect(sameFormula(back[i].conclusionFol, problem.conclusionFol)).toBe(true)
+        expect(sameFormula(back[i].conclusionFol!, problem.conclusionFol!)).toBe(true)
       }
     }
   })

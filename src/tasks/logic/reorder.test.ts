@@ -46,7 +46,7 @@ const folio = sharedData('folio/validation_fol_dev.jsonl')
 /** Labels of the rows, and of the same rows in another order, as the solver derives them. */
 const labels = async (solver: LogicSolver, rows: readonly LogicTaskExample[]) => {
   const derived = async (row: LogicTaskExample) =>
-    (await solver.decide(row.premisesFol, row.conclusionFol)).label
+    (await solver.decide(row.premisesFol, row.conclusionFol!)).label
   const before = await Promise.all(rows.map(derived))
   const after = await Promise.all(rows.map(row => derived(shuffleSentences(row, 'labels'))))
   return { before, after }

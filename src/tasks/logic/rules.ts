@@ -41,7 +41,7 @@ export interface RuleView {
 
 /** The whole problem as rules; null when one of its formulas lies outside the fragment (its shallow cues are then not defined). */
 export const readRules = (problem: LogicProblem): RuleView | null => {
-  const query = readRule(problem.conclusionFol)
+  const query = problem.conclusionFol && readRule(problem.conclusionFol)
   const all = problem.premisesFol.map(readRule)
   if (!query?.fact || all.some(rule => rule === null)) return null
   const known = all as Rule[]

@@ -23,11 +23,12 @@ const isKind = ({ rules }: RuleView, name: string) =>
 /**
  * Whether the steps of a response, taken as entailed, settle the question. True and False: the last step is the conclusion
  * or its negation. Unknown: the steps state every kind of the individual up to the end of the chain, so that no rule is left
- * that could bring in the queried property (ProntoQA fragment only; false outside it).
+ * that could bring in the queried property (ProntoQA fragment only; false outside it, and without a formula of the conclusion).
  *
  * A response is correct and valid when its label is right, all its steps are entailed, and they settle the question.
  */
 export const settlesQuestion = (problem: LogicProblem, steps: readonly Formula[]): boolean => {
+  if (problem.conclusionFol === null) return false
   if (problem.label !== 'Unknown') {
     const last = steps.at(-1)
     if (last === undefined) return false
