@@ -159,6 +159,11 @@ export class LogicSolver {
     return result
   }
 
+  /** The same with the time that a label may take, `labelTimeoutMs`: for the conclusions of many problems at once. */
+  checkLabels(items: readonly StepQuery[]): Promise<StepStatus[]> {
+    return this.checkSteps(items, this.#options.labelTimeoutMs)
+  }
+
   /** Whether the premises make the conclusion True, False or Unknown (spec 6.1), within `labelTimeoutMs` unless given. */
   async decide(
     premises: readonly Formula[],

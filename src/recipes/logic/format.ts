@@ -10,7 +10,7 @@ import { TEN_KINDS_HOPS } from '../../tasks/logic/generator.ts'
 import { LOGIC_TOKENS, LONG_LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { logicWordsOf } from '../common/starting-model.ts'
-import { SYSTEM_PROMPT, userPrompt } from './prompts.ts'
+import { SYSTEM_PROMPT, userPrompt, userPromptWithFormulas } from './prompts.ts'
 
 /** The two directions between a problem and a policy's tokens. */
 export interface LogicFormat {
@@ -33,10 +33,14 @@ export const miniatureFormat = (words = LONG_LOGIC_VOCABULARY.length): LogicForm
 })
 
 /** A pretrained chat model: our system prompt, the problem as the user's turn, the model's own template. */
-const chatLogicFormat = ({ encode, read, stopTokens }: ChatFormat): LogicFormat => {
+const chatLogicFormat = (
+  { encode, read, stopTokens }: ChatFormat,
+  { formulas }: ShownFormulas,
+): LogicFormat => {
+  const userTurn = formulas === 'shown' ? userPromptWithFormulas : userPrompt
   const messages = (problem: LogicTaskExample) => [
     { role: 'system', content: SYSTEM_PROMPT },
-    { role: 'user', content: userPrompt(problem) },
+    { role: 'user', content: userTurn(problem) },
   ]
   return {
     prompt: problem => encode(messages(problem)),
@@ -46,6 +50,11 @@ const chatLogicFormat = ({ encode, read, stopTokens }: ChatFormat): LogicFormat 
   }
 }
 
+/** Whether a chat prompt shows formulas beside the sentences; absent: hidden. */
+export interface ShownFormulas {
+  formulas?: 'hidden' | 'shown'
+}
+
 /** How a problem is shown: the small model's word-level tokens, or a chat prompt through the model's own template. */
 export type PromptKind = 'miniature' | 'chat'
 
@@ -53,10 +62,10 @@ export type PromptKind = 'miniature' | 'chat'
  * The format of a kind of prompt for the model in a folder.
  * @throws CheckpointError when a chat model lacks its tokenizer or its template.
  */
-export const formatFor = (prompt: PromptKind, folder: string): LogicFormat =>
+export const formatFor = (prompt: PromptKind, folder: string, shown: ShownFormulas = {}): LogicFormat =>
   prompt === 'miniature'
     ? miniatureFormat(logicWordsOf(folder))
-    : chatLogicFormat(chatFormatOf(folder, 'task.prompt "chat"'))
+    : chatLogicFormat(chatFormatOf(folder, 'task.prompt "chat"'), shown)
 
 /**
  * Refuses problems that leave no room for an answer.

@@ -1,5 +1,6 @@
 /** @file Prompts for pretrained models, in our own words: what spec/papers.md, Appendix A, says they must contain. */
 
+import { printFormula } from '../../grade/logic/formula.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 
 const OUTPUT_RULES = `Work in numbered steps, one statement a line, each step following from the premises alone.
@@ -31,4 +32,19 @@ export const userPrompt = ({
     ...premises.map((premise, i) => `p${i + 1}. ${premise}`),
     '',
     `Conclusion: ${conclusion}`,
+  ].join('\n')
+
+/** The same with the formula of each sentence below it, so that steps can be written in their names. */
+export const userPromptWithFormulas = ({
+  premises,
+  premisesFol,
+  conclusion,
+  conclusionFol,
+}: Pick<LogicTaskExample, 'premises' | 'premisesFol' | 'conclusion' | 'conclusionFol'>): string =>
+  [
+    'Premises, each with its formula:',
+    ...premises.flatMap((premise, i) => [`p${i + 1}. ${premise}`, `    ${printFormula(premisesFol[i])}`]),
+    '',
+    `Conclusion: ${conclusion}`,
+    ...(conclusionFol === null ? [] : [`    ${printFormula(conclusionFol)}`]),
   ].join('\n')

@@ -6,6 +6,7 @@ import { ConfigError } from '../../util/errors.ts'
 import { type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
 import { checkSchedule, isSchedule } from './lengths.ts'
 import { conditionWeights } from './rewards.ts'
+import { checkSourceNames } from './sources-config.ts'
 
 const refuse = (message: string, hint: string): never => {
   throw new ConfigError(message, { hint })
@@ -30,6 +31,7 @@ const checkLoss = ({ policy, loss }: RubricAsRewardConfig): void => {
 }
 
 const checkTask = ({ task, coldStart, evaluation }: RubricAsRewardConfig): void => {
+  checkSources(task, evaluation)
   if (coldStart !== null && task.prompt === 'chat')
     refuse(
       'task.prompt: expected "miniature" with coldStart, whose model reads word-level tokens, got "chat"',
@@ -52,6 +54,40 @@ const checkTask = ({ task, coldStart, evaluation }: RubricAsRewardConfig): void 
     refuse(
       `task.hops: expected no schedule with task.file, whose rows have the lengths that they have, got one of kind "${task.hops.kind}"`,
       'leave task.file out, or the schedule',
+    )
+}
+
+const checkSources = (
+  { sources, file, hops, prompt, formulas }: RubricAsRewardConfig['task'],
+  { sources: tested }: RubricAsRewardConfig['evaluation'],
+): void => {
+  if (formulas === 'shown' && prompt === 'miniature')
+    refuse(
+      'task.formulas: expected "hidden" with the miniature\'s prompts, which have sentences alone, got "shown"',
+      'set task.prompt to "chat", or leave task.formulas out',
+    )
+  for (const [key, list] of [
+    ['task.sources', sources],
+    ['evaluation.sources', tested],
+  ] as const) {
+    checkSourceNames(list ?? [], key)
+    const folio = list?.findIndex(({ kind }) => kind === 'folio') ?? -1
+    if (folio >= 0 && prompt === 'miniature')
+      refuse(
+        `${key}[${folio}]: expected no FOLIO rows with task.prompt "miniature", whose word lists hold the words of generated and ProntoQA problems alone, got "folio"`,
+        'set task.prompt to "chat" and model.folder to a model with a tokenizer of its own (as preset paper has), or leave the source out',
+      )
+  }
+  if (sources === undefined) return
+  if (file !== null)
+    refuse(
+      `task.file: expected none with task.sources, got ${file}`,
+      'make it one of the sources: {kind, path}',
+    )
+  if (isSchedule(hops))
+    refuse(
+      `task.hops: expected no schedule with task.sources, got one of kind "${hops.kind}"`,
+      'give each generated source its hops, or leave task.sources out',
     )
 }
 

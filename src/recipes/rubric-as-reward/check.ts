@@ -1,8 +1,11 @@
 /** @file What a run of rubric-as-reward refuses before it trains; its plan refuses the same. */
 
 import type { ModelConfig } from '../../model/config.ts'
+import { isEncodable } from '../../tasks/logic/format.ts'
+import { loadLogicRows } from '../../tasks/logic/loaders.ts'
 import { checkTrainingSeed } from '../../tasks/logic/testsets.ts'
 import type { ModelShape } from '../../train/config.ts'
+import { ConfigError } from '../../util/errors.ts'
 import { givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { assertLogicVocabulary } from '../common/starting-model.ts'
@@ -12,8 +15,10 @@ import { logicModelConfig } from '../logic-cold-start/model.ts'
 import { coldStartVocabulary } from '../logic-cold-start/recipe.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RubricAsRewardConfig } from './config.ts'
-import { hopSets, testSet } from './evaluation.ts'
-import { problemSource } from './problems.ts'
+import { hopSets, longestRows, testSet } from './evaluation.ts'
+import { testProblemsOf } from './mixture.ts'
+import { problemSource, testSources, trainingSources } from './problems.ts'
+import { checkApart, type OpenSource } from './sources.ts'
 
 /**
  * The checkpoint to start from; null when a cold start makes one, and in a plan when it comes later.
@@ -25,7 +30,7 @@ export const check = (config: RubricAsRewardConfig, purpose: Purpose): string | 
   const given = givenModel(config, 'logic-cold-start', purpose)
   if (given !== null && config.task.prompt === 'miniature') assertLogicVocabulary(given)
   if (config.coldStart !== null) checkLogicColdStart(config.coldStart)
-  checkProblems(config, given)
+  checkProblems(config, given, purpose)
   return given
 }
 
@@ -36,21 +41,75 @@ export const modelOf =
     logicModelConfig(shape, coldStart ? coldStartVocabulary(coldStart) : undefined)
 
 /** Problems can be read, and leave room for an answer where the model is known that answers. */
-const checkProblems = (config: RubricAsRewardConfig, given: string | null): void => {
+const checkProblems = (config: RubricAsRewardConfig, given: string | null, purpose: Purpose): void => {
   const { task, rollout, evaluation } = config
-  const problemAt = problemSource(config)
-  const tested = [
+  const trained = trainingSources(config, purpose === 'plan')
+  const tested = testSources(config, purpose === 'plan')
+  checkRows(config, trained, tested)
+  const comesLater = trained?.some(({ rows, generate }) => rows === null && generate === null) ?? false
+  const problemAt = comesLater ? null : problemSource(config, trained)
+  const sets = [
     ...evaluation.sets.map(set => testSet(config, set, FITTED)),
     ...hopSets(config, FITTED).map(({ problems }) => problems),
+    ...(tested === null ? [] : [testProblemsOf(tested, FITTED), longestRows(tested, FITTED)]),
   ]
   const shape = startShape(config, modelOf(config))
   if (shape === null || (given === null && config.coldStart === null)) return
   const format =
     given === null
       ? miniatureFormat(coldStartVocabulary(config.coldStart!).length)
-      : formatFor(task.prompt, given)
-  const trained = Array.from({ length: Math.min(FITTED, rollout.prompts) }, (_, i) => problemAt(i))
-  assertProblemsFit([...tested.flat(), ...trained], format, rollout.maxTokens, shape)
+      : formatFor(task.prompt, given, task)
+  const first =
+    problemAt === null
+      ? []
+      : Array.from({ length: Math.min(FITTED, rollout.prompts) }, (_, i) => problemAt(i))
+  const problems = [...sets.flat(), ...first, ...longestRows(trained ?? [], FITTED)]
+  assertProblemsFit(problems, format, rollout.maxTokens, shape)
+}
+
+/** Rows that the task cannot use, or that are in training and test. */
+const checkRows = (
+  { task, condition }: RubricAsRewardConfig,
+  trained: readonly OpenSource[] | null,
+  tested: readonly OpenSource[] | null,
+): void => {
+  if (task.prompt === 'miniature') {
+    checkWords(trained ?? [], 'task.sources')
+    checkWords(tested ?? [], 'evaluation.sources')
+  }
+  if (condition === 'proof') checkFormulas(trained ?? [])
+  const file = task.file === null ? [] : [{ name: task.file, rows: loadLogicRows(task.file, task.format) }]
+  if (tested !== null) checkApart([...(trained ?? []), ...file], tested)
+}
+
+/** @throws ConfigError for rows with words that the miniature's lists lack */
+const checkWords = (sources: readonly OpenSource[], key: string): void => {
+  for (const [i, { rows }] of sources.entries()) {
+    const strange = (rows ?? []).filter(row => !isEncodable(row))
+    if (strange.length === 0) continue
+    const [{ id, premises, conclusion }] = strange
+    const sentence = [...premises, conclusion].find(
+      text => !isEncodable({ id, premises: [], conclusion: text }),
+    )
+    throw new ConfigError(
+      `${key}[${i}]: expected rows of the words that the miniature reads, got ${strange.length} of ${rows!.length} with words that it lacks, first ${id}: "${sentence}"`,
+      {
+        hint: 'set task.prompt to "chat" and model.folder to a model with a tokenizer of its own (as preset paper has), or leave the source out',
+      },
+    )
+  }
+}
+
+/** @throws ConfigError for rows whose proofs nobody can judge, where proofs are all that is paid */
+const checkFormulas = (sources: readonly OpenSource[]): void => {
+  for (const [i, { rows }] of sources.entries()) {
+    const without = (rows ?? []).filter(({ conclusionFol }) => conclusionFol === null)
+    if (without.length > 0)
+      throw new ConfigError(
+        `task.sources[${i}]: expected formulas of the conclusions with condition "proof", which pays for proofs of them, got ${without.length} of ${rows!.length} rows without, first ${without[0].id}`,
+        { hint: "choose another condition, or another source: FOLIO's training rows have none" },
+      )
+  }
 }
 
 /** Problems of each set that are looked at for their lengths. */

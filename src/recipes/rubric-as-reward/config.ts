@@ -6,7 +6,8 @@ import { logicGraderSchema } from '../../grade/logic/settings.ts'
 import { LOGIC_TEST_SETS } from '../../tasks/logic/testsets.ts'
 import { advantageSchema, lossSettingSchema, reinforcementShape } from '../../train/config.ts'
 import { coldStartPhaseSchema, problemShape } from '../logic-cold-start/config.ts'
-import { hopCount, lengthScheduleSchema } from './lengths.ts'
+import { hopCount, hopWeights, lengthScheduleSchema } from './lengths.ts'
+import { sourcesSchema } from './sources-config.ts'
 
 /**
  * The five conditions of the paper (spec 6.4) and ours:
@@ -33,16 +34,19 @@ export const CONDITIONS = [
 ] as const
 export type Condition = (typeof CONDITIONS)[number]
 
-const hops = z.union([
-  hopCount,
-  z.record(z.string().regex(/^(?:[1-9]|1[0-6])$/), z.number().min(0)),
-  lengthScheduleSchema,
-])
+const hops = z.union([hopCount, hopWeights, lengthScheduleSchema])
 
 const taskSchema = z.strictObject({
   /** Problems to train on: generated ones, or the rows of a file (ProntoQA, ProofWriter or FOLIO format). */
   file: z.string().nullable().default(null),
   format: z.enum(['prontoqa', 'proofwriter', 'folio']).default('prontoqa'),
+  /**
+   * Several sources, mixed by their weights, in place of `file` and of the task's own generated problems. Figures are told for
+   * each of them as well.
+   */
+  sources: sourcesSchema.optional(),
+  /** With chat prompts: whether premises and conclusion are shown with their formulas, where they have some. Absent: hidden. */
+  formulas: z.enum(['hidden', 'shown']).optional(),
   /** A number, weights by number (`{3: 1, 5: 2}`), or a schedule that grows with success or by steps. */
   hops: hops.default(5),
   ...problemShape,
@@ -66,6 +70,8 @@ const evaluationSchema = z.strictObject({
   sets: z.array(z.enum(LOGIC_TEST_SETS)).default(['train-distribution', 'shortcut-free']),
   /** Rows in ProntoQA's format for the sets `real` and `real-shuffled`. */
   realFile: z.string().nullable().default(null),
+  /** A test set, before the named ones, of these sources in proportion to their weights: the most of `problems` that they hold. */
+  sources: sourcesSchema.optional(),
   /** One more test set for each of these lengths, of the task's style with shuffled sentences; at the start and the end. */
   hops: z.array(hopCount).min(1).optional(),
   /** Problems of each of those; 200 when absent. */

@@ -50,6 +50,8 @@ export const creditAccepted = (groups: Groups<LogicRollout>): CreditedLogicRollo
   creditRollouts(
     groups,
     groups.map(group =>
-      group.map(({ grade: { rewarded } }) => Number(rewarded.excluded === null && rewarded.correctAndProved === true)),
+      group.map(({ grade: { rewarded } }) =>
+        Number(rewarded.excluded === null && rewarded.correctAndProved === true),
+      ),
     ),
   )

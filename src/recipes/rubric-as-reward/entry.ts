@@ -7,10 +7,13 @@ import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { check, modelOf } from './check.ts'
 import { type RubricAsRewardConfig, rubricAsRewardSchema, trainingSteps } from './config.ts'
+import { primarySet } from './evaluation.ts'
 import { goalOf } from './lengths.ts'
 import { presets } from './presets.ts'
+import { testSources, trainingSources } from './problems.ts'
 import { conditionWeights } from './rewards.ts'
 import { runRubricAsReward } from './run.ts'
+import { sourceFigures, sourceLines } from './source-words.ts'
 
 /** Tokens of a prompt, roughly: 15 sentences as words, or with instructions through a chat template. */
 const PROMPT_TOKENS = { miniature: 130, chat: 600 }
@@ -25,6 +28,8 @@ const rewardLine = ({ condition, weights, credit, method }: RubricAsRewardConfig
 const plan = (config: RubricAsRewardConfig): RunPlan => {
   check(config, 'plan')
   const { rollout, task, evaluation } = config
+  const trained = trainingSources(config, true)
+  const tested = testSources(config, true)
   const steps = trainingSteps(config)
   const promptTokens = Math.max(PROMPT_TOKENS[task.prompt], longestPrompt({ hops: goalOf(task.hops) }))
   const prompts = { tokens: promptTokens, longest: promptTokens, together: rollout.prompts }
@@ -33,15 +38,23 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
     lines: [
       `model        ${start}`,
       parameters,
-      `task         ${task.file ?? `generated, hops ${JSON.stringify(task.hops)}, ${task.style}`}, ${task.prompt} prompt`,
+      `task         ${trained?.map(({ name }) => name).join(' + ') ?? task.file ?? `generated, hops ${JSON.stringify(task.hops)}, ${task.style}`}, ${task.prompt} prompt`,
+      ...sourceLines('training', trained ?? []),
+      ...sourceLines('test', tested ?? []),
       `reward       ${rewardLine(config)}`,
       `steps        ${steps}, each ${rollout.prompts} problems x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens: up to ${formatInteger(work.tokensPerStep)} new tokens a step`,
       `optimiser    AdamW, ${learning}`,
       'grading      by rules and solver in this process: no judge model, no network',
-      `evaluation   ${evaluation.problems} problems on ${evaluation.sets.join(', ')}, before and after${shorterStart({ steps, evaluation })}`,
+      `evaluation   ${evaluation.problems} problems on ${[...(tested === null ? [] : [primarySet(config)]), ...evaluation.sets].join(', ')}, before and after${shorterStart({ steps, evaluation })}`,
       ...memory,
     ],
-    json: { steps, ...work, ...sizes },
+    json: {
+      steps,
+      ...work,
+      ...sizes,
+      ...(trained && { trainingSources: sourceFigures(trained) }),
+      ...(tested && { testSources: sourceFigures(tested) }),
+    },
   }
 }
 

@@ -11,7 +11,13 @@ import { withTax } from '../logic/tax.ts'
 import { hopsTitle } from '../logic-cold-start/check.ts'
 import { type RubricAsRewardConfig, trainingSteps } from './config.ts'
 import { goalOf } from './lengths.ts'
+import { testProblemsOf } from './mixture.ts'
 import { kindsOf } from './problems.ts'
+import { type OpenSource, sourcesTitle } from './sources.ts'
+
+/** The test set that the headline is about: that of the sources, else the first named one. */
+export const primarySet = ({ evaluation: { sources, sets } }: Pick<RubricAsRewardConfig, 'evaluation'>) =>
+  sources === undefined ? sets.at(0) : sourcesTitle(sources)
 
 /** The first so many problems of a test set. @throws DataError for a file that cannot be used */
 export const testSet = (
@@ -41,24 +47,44 @@ export const hopSets = (
   }))
 }
 
+const textLength = ({ context, conclusion }: LogicTaskExample): number => context.length + conclusion.length
+
+/** The longest rows of some sources. */
+export const longestRows = (sources: readonly OpenSource[], count: number): LogicTaskExample[] =>
+  sources.flatMap(({ rows }) =>
+    [...(rows ?? [])].sort((a, b) => textLength(b) - textLength(a)).slice(0, count),
+  )
+
 /**
  * Points between start and end are on fewer problems of the first set, without greedy decoding; the end says what each
  * criterion gained or lost since the run's own start.
  * @param dir folder of the run
+ * @param sources those of `evaluation.sources`
  */
 export const evaluation =
-  (config: RubricAsRewardConfig, parts: EvaluationParts, dir: string) =>
+  (
+    config: RubricAsRewardConfig,
+    parts: EvaluationParts,
+    dir: string,
+    sources: readonly OpenSource[] | null = null,
+  ) =>
   async (step: number, last: boolean): Promise<EvalRow[]> => {
     const { evaluation: settings } = config
     const between = step > 0 && !last
     const count = testProblems({ steps: trainingSteps(config), evaluation: settings }, step, last)
     const rows: EvalRow[] = []
-    const named = between ? settings.sets.slice(0, 1) : settings.sets
-    const sets = [
-      ...named.map(set => ({ title: set, problems: testSet(config, set, count) })),
-      ...(between ? [] : hopSets(config)),
+    const sets: { title: string; problems(): LogicTaskExample[] }[] = [
+      ...(sources === null
+        ? []
+        : [{ title: primarySet(config)!, problems: () => testProblemsOf(sources, count) }]),
+      ...settings.sets.map(set => ({ title: set, problems: () => testSet(config, set, count) })),
     ]
-    for (const { title, problems } of sets) {
+    const chosen = between ? sets.slice(0, 1) : sets
+    const lengths = between ? [] : hopSets(config)
+    for (const { title, problems } of [
+      ...chosen.map(set => ({ title: set.title, problems: set.problems() })),
+      ...lengths,
+    ]) {
       rows.push(
         await evaluateSet(parts, title, step, problems, {
           samples: settings.samples,

@@ -10,6 +10,8 @@ import { Rng } from '../../util/rng.ts'
 import { parseWith } from '../../util/schema.ts'
 
 export const hopCount = z.int().min(1).max(MAX_HOPS)
+/** Weights by number of hops: `{3: 1, 5: 2}`. */
+export const hopWeights = z.record(z.string().regex(/^(?:[1-9]|1[0-6])$/), z.number().min(0))
 
 const mixShape = {
   /** The longest problems at the start. */

@@ -76,8 +76,7 @@ export const rewardOf = (
   condition: Condition,
   weights: Weights,
 ): Reward => {
-  const paid = () =>
-    condition === 'proof' ? proofReward(correctAndProved) : composite(criteria, weights)
+  const paid = () => (condition === 'proof' ? proofReward(correctAndProved) : composite(criteria, weights))
   return { reward: excluded === null ? paid() : null, parts: criteria }
 }
 

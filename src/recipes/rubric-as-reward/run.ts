@@ -15,9 +15,11 @@ import { runLogicColdStart } from '../logic-cold-start/run.ts'
 import { check } from './check.ts'
 import { type RubricAsRewardConfig, trainingSteps } from './config.ts'
 import { trainingGrader } from './controls.ts'
-import { evaluation } from './evaluation.ts'
-import { problemSource } from './problems.ts'
+import { evaluation, primarySet } from './evaluation.ts'
+import { problemSource, testSources, trainingSources } from './problems.ts'
 import { rubricAsReward } from './recipe.ts'
+import { leftOutWords, smallerTestWords } from './source-words.ts'
+import { decideSources, type OpenSource } from './sources.ts'
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
 export const runRubricAsReward = async (
@@ -39,8 +41,9 @@ export const runRubricAsReward = async (
     const folder = given ?? (await runPhase(coldStartIn(open.run.dir), options, coldStart))
     if (folder === null) return { step: 0, finished: false }
     const { policy, solver } = await openParts(config, folder, open, events.onMessage)
-    const parts = { policy, solver, format: formatFor(config.task.prompt, folder) }
-    const graded = trainingGrader(config, problemSource(config), (items, truth) =>
+    const parts = { policy, solver, format: formatFor(config.task.prompt, folder, config.task) }
+    const sources = await decidedSources(config, solver, open, events.onMessage)
+    const graded = trainingGrader(config, problemSource(config, sources.trained), (items, truth) =>
       gradeLogicBatch(items, solver, {
         noveltyDiscount: config.noveltyDiscount,
         proxies: config.grader?.proxies,
@@ -51,7 +54,7 @@ export const runRubricAsReward = async (
       rubricAsReward(config, {
         ...graded,
         format: parts.format,
-        evaluate: evaluation(config, parts, open.run.dir),
+        evaluate: evaluation(config, parts, open.run.dir, sources.tested),
       })
     const settings = { ...loopSettings(config, session.configHash), steps: trainingSteps(config) }
     return reinforce(open, policy, config.loss, recipe, settings, events)
@@ -77,12 +80,34 @@ const openParts = async (
   return { policy, solver }
 }
 
+/** The sources with what the solver says of their rows; what of them is not used is told, and stands among the run's events. */
+const decidedSources = async (
+  config: RubricAsRewardConfig,
+  solver: LogicSolver,
+  { run }: Session,
+  tell?: (message: string) => void,
+) => {
+  const decided = async (sources: OpenSource[] | null) => sources && (await decideSources(sources, solver))
+  const trained = await decided(trainingSources(config))
+  const tested = await decided(testSources(config))
+  const told = [
+    ...(trained ?? []).flatMap(source => leftOutWords(source, 'training')),
+    ...(tested ?? []).flatMap(source => leftOutWords(source, 'test')),
+    ...(tested === null ? [] : smallerTestWords(tested, config.evaluation.problems)),
+  ]
+  for (const message of told) {
+    run.appendEvent({ level: 'info', message })
+    tell?.(message)
+  }
+  return { trained, tested }
+}
+
 const runInfo = (config: RubricAsRewardConfig) => ({
   config,
   recipe: config.recipe,
   model: config.model.folder ?? 'cold start of this run',
   seed: config.seed,
   steps: trainingSteps(config),
-  primarySet: config.evaluation.sets[0],
+  primarySet: primarySet(config),
   criterionNames: CRITERION_NAMES,
 })

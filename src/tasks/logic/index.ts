@@ -2,6 +2,7 @@
 
 export * from './baselines.ts'
 export * from './coldstart.ts'
+export * from './decided.ts'
 export * from './example.ts'
 export * from './format.ts'
 export * from './generator.ts'

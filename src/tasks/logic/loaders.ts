@@ -6,7 +6,7 @@ import type { Formula } from '../../grade/logic/formula.ts'
 import { parseFormula } from '../../grade/logic/parse.ts'
 import type { LogicLabel } from '../../grade/logic/problem.ts'
 import { DataError } from '../../util/errors.ts'
-import { readJsonl } from '../../util/jsonl.ts'
+import { jsonlLines, parseRow, readJsonl } from '../../util/jsonl.ts'
 import { describeValue, parseWith } from '../../util/schema.ts'
 import type { LogicTaskExample } from './example.ts'
 
@@ -111,6 +111,33 @@ export const loadProofWriter = (path: string): LogicTaskExample[] =>
 export const LOGIC_FILE_FORMATS = ['prontoqa', 'proofwriter', 'folio'] as const
 export type LogicFileFormat = (typeof LOGIC_FILE_FORMATS)[number]
 
+/** A row that is not used, and why. */
+export interface LeftOut {
+  id: string
+  reason: string
+}
+
+/** What could be read of a file, and the rows that could not: sentences that are not controlled English, faulty formulas. */
+export interface LogicFile {
+  problems: LogicTaskExample[]
+  unread: LeftOut[]
+}
+
+/**
+ * The rows of a file, those left out that cannot be read. FOLIO rows without a formula of the conclusion are there, with none.
+ * @throws DataError naming file and line for a row of another shape.
+ */
+export const readLogicFile = (path: string, format: LogicFileFormat): LogicFile => {
+  return format === 'folio' ? readTolerantly(path, folioShape) : readTolerantly(path, logicLmShape(format))
+}
+
+/** How a file writes its problems, told from its first row: FOLIO, or the form that ProntoQA and ProofWriter share. */
+export const formatOfFile = (path: string): LogicFileFormat => {
+  const [first] = jsonlLines(path)
+  const row = first === undefined ? null : parseRow(first.text, first.place, value => value)
+  return typeof row === 'object' && row !== null && 'premises-FOL' in row ? 'folio' : 'prontoqa'
+}
+
 /** The problems of a file that can be graded; FOLIO rows without a formula of the conclusion, or with faulty ones, are left out. */
 export const loadLogicRows = (path: string, format: LogicFileFormat): LogicTaskExample[] => {
   if (format === 'prontoqa') return loadProntoQa(path)
@@ -134,16 +161,17 @@ export const toLogicLmRow = (example: LogicTaskExample): LogicLmRow => {
 }
 
 /** A FOLIO problem. Training rows carry no formula of the conclusion: `conclusionFol` is null there. */
-export type FolioExample = Omit<LogicTaskExample, 'conclusionFol'> & { conclusionFol: Formula | null }
+export type FolioExample = LogicTaskExample
 
-/** True for a problem with a formula of its conclusion, which grading needs. */
-export const isGradable = (example: FolioExample): example is LogicTaskExample =>
-  example.conclusionFol !== null
+/** True for a problem with a formula of its conclusion, which judging a proof needs. */
+export const isGradable = (
+  example: LogicTaskExample,
+): example is LogicTaskExample & { conclusionFol: Formula } => example.conclusionFol !== null
 
 /** What could be read of a FOLIO file, and the rows that could not, each with its reason (the data has faulty formulas). */
 export interface FolioFile {
   examples: FolioExample[]
-  rejected: { id: string; reason: string }[]
+  rejected: LeftOut[]
 }
 
 const formulaOf = (text: string, field: string): Formula => {
@@ -188,17 +216,48 @@ const fromFolioRow = (row: FolioRow): FolioExample => {
  * @throws DataError naming file and line for a row of another shape.
  */
 export const loadFolio = (path: string): FolioFile => {
-  const file: FolioFile = { examples: [], rejected: [] }
-  const rows = readJsonl(path, row => {
+  const { problems, unread } = readTolerantly(path, folioShape)
+  return { examples: problems, rejected: unread }
+}
+
+/** How rows of one kind are read: what must be right about each of them, and what may be left out. */
+interface RowShape<Row> {
+  /** @throws DataError for a row of another shape, which ends the reading. */
+  check(row: unknown): Row
+  id(row: Row): string
+  /** @throws DataError for a row that is left out. */
+  convert(row: Row): LogicTaskExample
+}
+
+const folioShape: RowShape<FolioRow> = {
+  check(row) {
     const checked = checkRow(folioRow, row)
     labelOf(checked.label, 'label')
     return checked
-  })
-  for (const row of rows) {
+  },
+  id: folioId,
+  convert: fromFolioRow,
+}
+
+const logicLmShape = (source: string): RowShape<LogicLmRow> => ({
+  check(row) {
+    const checked = checkRow(logicLmRow, row)
+    answerLabel(checked)
+    statementOf(checked.question)
+    return checked
+  },
+  id: ({ id }) => id,
+  convert: row => fromLogicLmRow(row, source),
+})
+
+const readTolerantly = <Row>(path: string, { check, id, convert }: RowShape<Row>): LogicFile => {
+  const file: LogicFile = { problems: [], unread: [] }
+  for (const row of readJsonl(path, check)) {
     try {
-      file.examples.push(fromFolioRow(row))
+      file.problems.push(convert(row))
     } catch (error) {
-      file.rejected.push({ id: folioId(row), reason: (error as Error).message })
+      if (!(error instanceof DataError)) throw error
+      file.unread.push({ id: id(row), reason: error.message })
     }
   }
   return file

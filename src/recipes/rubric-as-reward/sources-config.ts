@@ -1,0 +1,55 @@
+/** @file Where problems come from, as a configuration names it: sources with weights, to train on and to test on. */
+
+import { z } from 'zod'
+import { LOGIC_FILE_FORMATS } from '../../tasks/logic/loaders.ts'
+import { ConfigError } from '../../util/errors.ts'
+import { problemShape } from '../logic-cold-start/config.ts'
+import { hopCount, hopWeights } from './lengths.ts'
+
+const sharedShape = {
+  /** What figures call it; its kind when absent. */
+  name: z.string().min(1).optional(),
+  /** Problems of this source, relative to the weights of the others. */
+  weight: z.number().positive().default(1),
+}
+
+/** Rows of a file, in the form in which ProntoQA, ProofWriter or FOLIO publish theirs. */
+const fileSourceSchema = z.strictObject({
+  kind: z.enum(LOGIC_FILE_FORMATS),
+  path: z.string().min(1),
+  ...sharedShape,
+  /** Of one file, to train on and to test on: a fifth of its contexts are `test`. Absent: all rows. */
+  part: z.enum(['train', 'test']).optional(),
+})
+
+/** Generated problems; what is absent is the task's own setting. */
+const generatedSourceSchema = z.strictObject({
+  kind: z.literal('generated'),
+  ...sharedShape,
+  hops: z.union([hopCount, hopWeights]).optional(),
+  style: z.enum(['real', 'shortcut-free']).optional(),
+  labels: z.enum(['two-way', 'three-way']).optional(),
+  ...problemShape,
+})
+
+export const sourcesSchema = z
+  .array(z.discriminatedUnion('kind', [fileSourceSchema, generatedSourceSchema]))
+  .min(1)
+
+export type FileSource = z.output<typeof fileSourceSchema>
+export type GeneratedSource = z.output<typeof generatedSourceSchema>
+export type SourceSettings = FileSource | GeneratedSource
+
+/** What figures call a source. */
+export const sourceName = ({ name, kind }: SourceSettings): string => name ?? kind
+
+/** Refuses two sources of one name, whose figures could not be told apart. @param key setting that lists them @throws ConfigError */
+export const checkSourceNames = (sources: readonly SourceSettings[], key: string): void => {
+  const names = sources.map(sourceName)
+  const second = names.findIndex((name, i) => names.indexOf(name) < i)
+  if (second >= 0)
+    throw new ConfigError(
+      `${key}[${second}].name: expected a name of its own, got "${names[second]}", which source ${names.indexOf(names[second])} has`,
+      { hint: 'give each of them another name' },
+    )
+}
