@@ -7,8 +7,9 @@ import { addSolverOptions } from '../solver-options.ts'
 import type { EvalOptions } from './eval.ts'
 
 const HELP = `
-The file has ProntoQA rows: {id, context, question, options, answer}; with --format proofwriter rows of the same form,
-with --format folio rows {premises, premises-FOL, conclusion, conclusion-FOL, label}.
+The files have ProntoQA or ProofWriter rows {id, context, question, options, answer}, or FOLIO rows {premises, premises-FOL,
+conclusion, conclusion-FOL, label}; which, is told from a file's first row, or by --format for all of them.
+Of several files the figures are given for each of them as well. Rows that cannot be read are named on stderr.
 --shuffle puts each row's sentences in another order; a sentence such as "They are red." stays behind the one before it.
 Scores by name: correctAndProved (the primary one), accuracy, correctAndValid, validProofs.
 Exit code 100 when one is below what --min-score, --min-accuracy or --min-valid-proofs asked for.
@@ -28,18 +29,26 @@ export const addEvalCommand = (program: Command, io: Io, done: (code: number) =>
     )
     .addOption(new Option('--task <name>', 'kind of problems').choices(['logic']).makeOptionMandatory())
     .requiredOption('--model <dir>', 'checkpoint folder')
-    .requiredOption('--data <file.jsonl>', 'problems')
+    .requiredOption('--data <file.jsonl...>', 'problems; several files may be named')
     .option('--samples <n>', 'samples a problem; needs --temperature', count, 1)
     .option('--temperature <t>', 'sampling temperature; 0 is greedy', atLeast0, 0)
     .option('--max-tokens <n>', 'most new tokens a response', count)
     .option('--seed <s>', 'seed of sampling', '1')
     .addOption(
-      new Option('--format <name>', 'how the file writes its problems')
-        .choices(['prontoqa', 'proofwriter', 'folio'])
-        .default('prontoqa'),
+      new Option('--format <name>', 'how the files write their problems').choices([
+        'prontoqa',
+        'proofwriter',
+        'folio',
+      ]),
+    )
+    .addOption(
+      new Option('--formulas <how>', 'whether chat prompts show formulas beside the sentences').choices([
+        'hidden',
+        'shown',
+      ]),
     )
     .option('--shuffle <seed>', "put each row's sentences in another order, the same for the same seed")
-    .option('--limit <n>', 'only the first n problems', count)
+    .option('--limit <n>', 'only the first n problems of each file', count)
     .option('--threads <n>', 'threads of the engine', count, 2)
     .option('--judge <url>', 'OpenAI-compatible endpoint that judges C4 and C5 as well')
     .option('--judge-model <name>', "the judge's model")

@@ -13,25 +13,29 @@ import { formatFor, type PromptKind } from '../../recipes/logic/format.ts'
 import { LOGIC_SCORES } from '../../recipes/logic/scores.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { scoreNamesOf, scoreValue, scoreWords } from '../../runs/scores.ts'
+import { decideRows } from '../../tasks/logic/decided.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
-import { type LogicFileFormat, loadLogicRows } from '../../tasks/logic/loaders.ts'
+import { formatOfFile, type LeftOut, type LogicFileFormat, readLogicFile } from '../../tasks/logic/loaders.ts'
 import { shuffleSentences } from '../../tasks/logic/reorder.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
-import { NONE, percent, percentNumber } from '../../util/format.ts'
+import { NONE, percent, percentNumber, plural } from '../../util/format.ts'
 import { openCommandJudge } from '../grade/judge.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { type SolverCommandOptions, solverOptionsOf } from '../solver-options.ts'
+import { sourceLines } from './by-source.ts'
 
 export interface EvalOptions extends SolverCommandOptions {
   task: 'logic'
   model: string
-  data: string
+  data: readonly string[]
   samples: number
   temperature: number
   maxTokens?: number
   seed: string
-  /** How the rows are written. */
-  format: LogicFileFormat
+  /** How the rows are written; absent: told from the first row of each file. */
+  format?: LogicFileFormat
+  /** Whether chat prompts show formulas beside the sentences. */
+  formulas?: 'hidden' | 'shown'
   /** Seed of another order of each row's sentences. */
   shuffle?: string
   limit?: number
@@ -59,19 +63,22 @@ export const evalCommand = async (options: EvalOptions, io: Io): Promise<number>
     throw new UsageError('--samples: greedy samples are all alike', { hint: 'give a --temperature above 0' })
   const thresholds = thresholdsOf(options)
   const folder = existingModel(options.model, '--model')
-  const problems = readProblems(options)
+  const files = readFiles(options)
   const prompt = promptKind(folder)
   if (prompt === 'miniature') assertLogicVocabulary(folder)
-  const format = formatFor(prompt, folder)
+  if (prompt === 'miniature' && options.formulas === 'shown')
+    throw new UsageError('--formulas: the small model reads sentences alone', { hint: 'leave --formulas out' })
+  const format = formatFor(prompt, folder, options)
   const judge = openJudge(options)
   const settings = policySchema.parse({ threads: options.threads })
   const opened = [openPolicy(settings, { folder }), LogicSolver.start(solverOptionsOf(options))] as const
   try {
     const [policy, solver] = await Promise.all(opened)
+    const problems = await problemsOf(files, solver, options, io)
     const { temperature, samples, seed, maxTokens = MAX_TOKENS[prompt] } = options
     const row = await evaluateSet(
       { policy, solver, format, judge: judge?.grader },
-      options.data,
+      options.data.join(', '),
       0,
       problems,
       {
@@ -90,11 +97,43 @@ export const evalCommand = async (options: EvalOptions, io: Io): Promise<number>
   }
 }
 
+interface ReadFile {
+  path: string
+  rows: LogicTaskExample[]
+  leftOut: readonly LeftOut[]
+}
+
 /** @throws DataError for a file that cannot be used, or that holds nothing. */
-const readProblems = ({ data, format, limit, shuffle }: EvalOptions): LogicTaskExample[] => {
-  const rows = loadLogicRows(data, format).slice(0, limit)
-  if (rows.length === 0) throw new DataError(`${data}: holds no problems`)
-  return shuffle === undefined ? rows : rows.map(row => shuffleSentences(row, shuffle))
+const readFiles = ({ data, format, limit, shuffle }: EvalOptions): ReadFile[] =>
+  data.map(path => {
+    const { problems, unread } = readLogicFile(path, format ?? formatOfFile(path))
+    const rows = problems.slice(0, limit)
+    if (rows.length === 0) throw new DataError(`${path}: holds no problems${unread.length > 0 ? ` that can be read: ${reasons(unread)}` : ''}`)
+    const shuffled = shuffle === undefined ? rows : rows.map(row => shuffleSentences(row, shuffle))
+    return { path, rows: shuffled, leftOut: unread }
+  })
+
+const reasons = (rows: readonly LeftOut[]): string => rows.map(({ id, reason }) => `${id} (${reason})`).join('; ')
+
+/** All rows that can be used, each with its file as its source where there are several; what is left out is told. */
+const problemsOf = async (
+  files: readonly ReadFile[],
+  solver: LogicSolver,
+  { data }: EvalOptions,
+  io: Io,
+): Promise<LogicTaskExample[]> => {
+  const all: LogicTaskExample[] = []
+  for (const { path, rows, leftOut } of files) {
+    const { problems, faulty, doubted } = await decideRows(rows, solver)
+    const missing = [...leftOut, ...faulty]
+    if (missing.length > 0) io.err.write(`${path}: ${plural(missing.length, 'row')} left out: ${reasons(missing)}\n`)
+    if (doubted.length > 0)
+      io.err.write(
+        `${path}: ${plural(doubted.length, 'row')} whose formulas do not give the label; the answer counts, proofs are not judged: ${reasons(doubted)}\n`,
+      )
+    all.push(...(data.length > 1 ? problems.map(row => ({ ...row, id: `${path}/${row.id}`, source: path })) : problems))
+  }
+  return all
 }
 
 /** A judge of C4 and C5 that may give half credit; null when none is named. */
@@ -118,7 +157,7 @@ const print = (row: EvalRow, options: EvalOptions, io: Io): void => {
   }
   const share = (value: number | null | undefined) => (value == null ? NONE : percent(value).padStart(6))
   const lines = [
-    `${options.data}: ${row.n} problems, ${row.temperature === 0 ? 'greedy' : `${row.samples} samples at temperature ${row.temperature}`}${options.shuffle === undefined ? '' : `, sentences shuffled by ${options.shuffle}`}`,
+    `${options.data.join(', ')}: ${row.n} problems, ${row.temperature === 0 ? 'greedy' : `${row.samples} samples at temperature ${row.temperature}`}${options.shuffle === undefined ? '' : `, sentences shuffled by ${options.shuffle}`}`,
     ...scoreNamesOf([row]).map(
       name => `  ${scoreWords(name, [row]).padEnd(20)} ${share(scoreValue(row, name))}`,
     ),
@@ -128,6 +167,7 @@ const print = (row: EvalRow, options: EvalOptions, io: Io): void => {
       ([label, { n, scores }]) => `  ${`answers to ${label}`.padEnd(20)} ${share(scores.accuracy)} of ${n}`,
     ),
     ...balanceLines(row),
+    ...sourceLines(row),
     '  shallow baselines, answers right:',
     ...Object.entries(row.baselines ?? {}).map(
       ([name, { scores }]) => `    ${share(scores.accuracy?.value)}  ${name}`,
@@ -174,6 +214,8 @@ const thresholdsOf = ({ minAccuracy, minValidProofs, minScore = [] }: EvalOption
 const belowThreshold = (row: EvalRow, thresholds: readonly Threshold[], io: Io): boolean => {
   const failed = thresholds.filter(({ name, least }) => (scoreValue(row, name) ?? 0) < least)
   for (const { label, name, least } of failed)
-    io.err.write(`${label}: expected at least ${least}, got ${(scoreValue(row, name) ?? 0).toFixed(4)}\n`)
+    io.err.write(
+      `${label}: expected at least ${least}, got ${scoreValue(row, name)?.toFixed(4) ?? 'nothing that is known of any problem'}\n`,
+    )
   return failed.length > 0
 }

@@ -7,6 +7,7 @@ import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
 import { headlineScores, scoreNamesOf, scoreWords } from '../../runs/scores.ts'
 import { percent, percentNumber, points } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
+import { sourceLines } from './by-source.ts'
 
 /** Mean seconds a step by stage, and each stage's share of the whole. */
 export interface StepTime {
@@ -74,6 +75,7 @@ const setTable = ({ set, before, after }: RunSummary['sets'][number]): string[] 
     `${set}: ${after.n} problems${before && before.n !== after.n ? ` (${before.n} at step ${before.step})` : ''}, samples ${samples}`,
     ...lines.map(line => `  ${line}`),
     ...(before && before.n !== after.n ? sharedLines(before, after) : []),
+    ...sourceLines(after, before),
     ...changeLines(after),
     ...baselineLines(after),
   ]

@@ -164,7 +164,10 @@ const evalLine = (row: EvalRow): string => {
   const scores = headline.map(name => `${scoreWords(name, [row])} ${percent(scoreValue(row, name))}`)
   const greedy = headline.map(greedyName).flatMap(name => scoreValue(row, name) ?? [])
   const decoded = greedy.length > 0 ? `; greedy ${greedy.map(percent).join(' and ')}` : ''
-  return `step ${row.step}, ${row.set}: ${scores.join(', ')}${decoded} (${plural(row.n, 'problem')})`
+  const sources = Object.entries(row.bySource ?? {}).map(
+    ([name, own]) => `; ${name} ${percent(own.scores.accuracy?.value)} right`,
+  )
+  return `step ${row.step}, ${row.set}: ${scores.join(', ')}${decoded}${sources.join('')} (${plural(row.n, 'problem')})`
 }
 
 /** Progress on stderr, one bar a phase. */

@@ -13,7 +13,7 @@ import { presets } from './presets.ts'
 import { testSources, trainingSources } from './problems.ts'
 import { conditionWeights } from './rewards.ts'
 import { runRubricAsReward } from './run.ts'
-import { sourceFigures, sourceLines } from './source-words.ts'
+import { smallerTestWords, sourceFigures, sourceLines } from './source-words.ts'
 
 /** Tokens of a prompt, roughly: 15 sentences as words, or with instructions through a chat template. */
 const PROMPT_TOKENS = { miniature: 130, chat: 600 }
@@ -41,6 +41,7 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
       `task         ${trained?.map(({ name }) => name).join(' + ') ?? task.file ?? `generated, hops ${JSON.stringify(task.hops)}, ${task.style}`}, ${task.prompt} prompt`,
       ...sourceLines('training', trained ?? []),
       ...sourceLines('test', tested ?? []),
+      ...smallerTestWords(tested ?? [], tested === null ? 0 : evaluation.problems),
       `reward       ${rewardLine(config)}`,
       `steps        ${steps}, each ${rollout.prompts} problems x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens: up to ${formatInteger(work.tokensPerStep)} new tokens a step`,
       `optimiser    AdamW, ${learning}`,

@@ -41,7 +41,17 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
     summary: "the paper's setting: Qwen2.5-3B-Instruct with LoRA, 250 steps (needs far more than a laptop)",
     config: {
       model: { folder: 'models/Qwen2.5-3B-Instruct', lora: { rank: 32, alpha: 64 } },
-      task: { hops: 5, style: 'real', labels: 'three-way', prompt: 'chat' },
+      // The paper says what it tests on (109 FOLIO and 57 ProntoQA problems) and nothing of what it trains on: FOLIO's own
+      // training rows, and ProntoQA's generator, in the same proportion. ProntoQA has no Unknown.
+      task: {
+        prompt: 'chat',
+        hops: 5,
+        style: 'real',
+        sources: [
+          { kind: 'folio', path: 'folio-train.jsonl', weight: 109 },
+          { kind: 'generated', name: 'prontoqa', weight: 57 },
+        ],
+      },
       condition: 'rubric',
       steps: 250,
       // The paper gives no length; a five-hop proof takes about 250 tokens. One sequence at a time is the least memory.
@@ -50,7 +60,17 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
       optimizer: { learningRate: { kind: 'constant', peak: 5e-6 }, beta2: 0.999 },
       loss: { preset: 'gradus:rar5', kl: { kind: 'k3', coef: 0.04 } },
       dropZero: false,
-      evaluation: { problems: 500, samples: 1, every: 50 },
+      evaluation: {
+        sources: [
+          { kind: 'folio', path: 'folio-validation.jsonl', weight: 109 },
+          { kind: 'prontoqa', path: 'prontoqa-dev.jsonl', weight: 57 },
+        ],
+        sets: [],
+        problems: 166,
+        problemsBetween: 166,
+        samples: 1,
+        every: 50,
+      },
       checkpoint: { every: 25 },
     },
   },

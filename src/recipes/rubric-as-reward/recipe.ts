@@ -31,6 +31,8 @@ import { isSchedule, Lengths, type Outcome } from './lengths.ts'
 import { conditionWeights, rewardOf, rolloutAdvantages } from './rewards.ts'
 import type { LogicRollout, LogicRolloutGrade } from './rollout.ts'
 import { rolloutRow } from './rows.ts'
+import { sourceMetrics } from './source-metrics.ts'
+import { sourceName } from './sources-config.ts'
 
 /** What the recipe works with, made once per run. */
 export interface RecipeParts extends TrainingGrader {
@@ -44,7 +46,7 @@ export const rubricAsReward = (
 ): Recipe<LogicRollout[][]> => {
   const { condition, rollout, advantage, dropZero } = config
   const weights = config.weights ?? conditionWeights(condition)
-  const { hops } = config.task
+  const { hops, sources } = config.task
   const lengths = isSchedule(hops) ? new Lengths(hops, config.seed) : null
 
   const problemsOf = (step: number): LogicTaskExample[] => {
@@ -86,6 +88,7 @@ export const rubricAsReward = (
         phases: [phaseOf({ ...config, loss: lossOf(config) }, datumsOf(credited, { dropZero }))],
         metrics: {
           ...logicFigures(groups, weights),
+          ...(sources && sourceMetrics(groups, sources.map(sourceName))),
           ...lengths?.learn(step, outcomesOf(groups)),
           zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
         },

@@ -53,6 +53,18 @@ export const FAMILIES: readonly { title: string; about: string; keys: readonly s
     ],
   },
   {
+    title: 'Sources',
+    about: 'Rollouts of training by where their problems come from.',
+    keys: [
+      'accuracyBySource',
+      'provedBySource',
+      'rewardBySource',
+      'shareBySource',
+      ...['C1BySource', 'C2BySource', 'C3BySource', 'C4BySource', 'C5BySource'],
+      'accuracyBySourceAndLabel',
+    ],
+  },
+  {
     title: 'Memory',
     about: 'How large the bank of lessons is, and what attempts were shown of it.',
     keys: ['bankSize', 'retrieved', 'referred', 'similarity', 'fallbacks'],
@@ -78,6 +90,14 @@ export const FAMILIES: readonly { title: string; about: string; keys: readonly s
 
 /** Figures of single recipes, in words; they stand among the other metrics, or in their family. */
 export const FIGURES: Known[] = [
+  { key: 'accuracyBySource', title: 'Answers right', unit: 'share', about: 'by source' },
+  { key: 'provedBySource', title: 'Correct and proved', unit: 'share', about: 'by source' },
+  { key: 'rewardBySource', title: 'Reward', unit: 'number', about: 'by source' },
+  { key: 'shareBySource', title: 'Share of the rollouts', unit: 'share', about: 'by source', exact: true },
+  ...['C1', 'C2', 'C3', 'C4', 'C5'].map(
+    (id): Known => ({ key: `${id}BySource`, title: `Criterion ${id}`, unit: 'share', about: 'by source' }),
+  ),
+  { key: 'accuracyBySourceAndLabel', title: 'Answers right', unit: 'share', about: 'by source and gold label' },
   { key: 'outcome', title: 'Reward of the answer', unit: 'number', about: 'of reasoners' },
   { key: 'cot', title: 'Reward of the thinking', unit: 'number', about: 'of reasoners' },
   {

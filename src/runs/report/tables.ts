@@ -6,6 +6,7 @@ import { greedyName, headlineScores, scoreNamesOf, scoreWords } from '../scores.
 import { beforeAfter, criterionLabel, evalsOf, type ReportData, setNames } from './data.ts'
 import { type Html, html, raw } from './html.ts'
 import { pairedDifference } from './paired.ts'
+import { type ModelRow, sourceTable } from './sources.ts'
 
 interface TableRow {
   name: string
@@ -197,6 +198,9 @@ const furtherBaselines = (
     ? null
     : html`<details><summary>${plural(baselines.length, 'weaker baseline')}</summary>${mainTable(baselines, headline, evals)}</details>`
 
+const modelRows = (rows: readonly TableRow[]): ModelRow[] =>
+  rows.flatMap(({ name, kind, source }) => (source ? [{ name, kind, evaluation: source }] : []))
+
 /** One block for each test set. */
 export const testSetTables = (data: ReportData): Html[] =>
   setNames(data).map(set => {
@@ -208,5 +212,5 @@ export const testSetTables = (data: ReportData): Html[] =>
     const how = shown?.samples
       ? `Means over ${plural(shown.samples, 'sample')} a problem${shown.temperature === undefined ? '' : ` at temperature ${shown.temperature}`}.`
       : ''
-    return html`<div class="panel set"><h3>${set}</h3><p class="about">${how} ${changesOf(data, set)}</p>${mainTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], headline, evals)}${furtherBaselines(baselines.slice(SHOWN_BASELINES), headline, evals)}${detailTable(data, rows, headline)}</div>`
+    return html`<div class="panel set"><h3>${set}</h3><p class="about">${how} ${changesOf(data, set)}</p>${mainTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], headline, evals)}${furtherBaselines(baselines.slice(SHOWN_BASELINES), headline, evals)}${sourceTable(data, modelRows(rows), headline)}${detailTable(data, rows, headline)}</div>`
   })

@@ -1,0 +1,39 @@
+/** @file Figures of a test set by where its problems come from, as lines for a terminal. */
+
+import type { EvalRow, SourceScore } from '../../runs/rows.ts'
+import { headlineScores, scoreWords } from '../../runs/scores.ts'
+import { NONE, percent, plural } from '../../util/format.ts'
+
+/** `20.0%`, or `20.0% -> 30.0%` where there is an earlier value. */
+const figure = (after: number | null | undefined, before: number | null | undefined): string => {
+  const now = after == null ? NONE : percent(after)
+  return before == null ? now : `${percent(before)} -> ${now}`
+}
+
+const linesOf = (name: string, row: EvalRow, after: SourceScore, before?: SourceScore): string[] => {
+  const scores = headlineScores([row]).map(
+    score => `${scoreWords(score, [row])} ${figure(after.scores[score]?.value, before?.scores[score]?.value)}`,
+  )
+  const labels = Object.entries(after.byLabel ?? {}).map(
+    ([label, own]) =>
+      `${label} ${figure(own.scores.accuracy, before?.byLabel?.[label]?.scores.accuracy)} of ${own.n}`,
+  )
+  const criteria = Object.entries(after.criteria ?? {}).map(
+    ([id, value]) => `${id} ${figure(value, before?.criteria?.[id])}`,
+  )
+  return [
+    `    ${name}, ${plural(after.n, 'problem')}: ${scores.join(', ')}`,
+    `      criteria        ${criteria.join(', ')}`,
+    `      answers to      ${labels.join(', ')}`,
+  ]
+}
+
+/** Lines about each source of a row, against an earlier evaluation where there is one; none where there is one source alone. */
+export const sourceLines = (row: EvalRow, before?: EvalRow | null): string[] => {
+  const entries = Object.entries(row.bySource ?? {})
+  if (entries.length === 0) return []
+  return [
+    '  by source:',
+    ...entries.flatMap(([name, own]) => linesOf(name, row, own, before?.bySource?.[name])),
+  ]
+}
