@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RECIPES } from '../recipes/index.ts'
 import { readEvals } from '../runs/readers.ts'
@@ -88,6 +89,27 @@ describe('gradus eval', { timeout: SLOW_MS }, () => {
     const named = ['--min-score', 'correctAndProved=0.5', '--min-score', 'validProofs=0']
     const below = await cli([...args, ...named])
     expect([below.code, below.err]).toEqual([100, 'correctAndProved: expected at least 0.5, got 0.0000\n'])
+  })
+
+  it('tells the figures of several files apart, and names rows that it cannot read', async () => {
+    const rows = readFileSync(data, 'utf8').trim().split('\n')
+    const odd = JSON.stringify({ ...JSON.parse(rows[0]), id: 'odd', context: 'Alas! Wherefore art thou.' })
+    const second = join(dirname(data), 'second.jsonl')
+    writeFileSync(second, `${rows[0]}\n${odd}\n`)
+    const args = ['eval', '--task', 'logic', '--model', model, '--data', data, second]
+    const { code, out, err } = await cli([...args, '--json'])
+    expect(code).toBe(0)
+    expect(err).toContain(`${second}: 1 row left out: odd (context, sentence 1`)
+    const { n, bySource, set } = JSON.parse(out)
+    expect([n, set]).toEqual([5, `${data}, ${second}`])
+    expect(Object.entries(bySource as Record<string, { n: number }>).map(([name, own]) => [name, own.n])).toEqual([
+      [data, 4],
+      [second, 1],
+    ])
+    expect(Object.keys(bySource[data])).toEqual(['n', 'scores', 'criteria', 'byLabel'])
+    const text = (await cli(args)).out
+    expect(text).toContain(`${second}, 1 problem: correct and proved`)
+    expect(text).toContain('answers to      True')
   })
 
   it('puts the sentences of each row in another order, the same for the same seed', async () => {

@@ -69,6 +69,34 @@ describe('evaluateSet', () => {
     expect(both.criteria?.C3).toBeCloseTo(0.9, 12)
   })
 
+  it('gives the figures of each source, and of each label within it, where there are several', async () => {
+    const own = problems.map((problem, i) => ({ ...problem, source: i < 2 ? 'small' : 'large' }))
+    const solver = await LogicSolver.start({ backend: 'ground' })
+    const parts = { policy: new FakePolicy(respond), solver, format: miniatureFormat() }
+    const settings = { samples: 1, greedy: false, sampling: { maxTokens: 64, temperature: 1, seed: 5 } }
+    const { bySource } = await evaluateSet(parts, 'mixed', 0, own, settings)
+    expect(Object.keys(bySource!)).toEqual(['small', 'large'])
+    expect(bySource!.small).toMatchObject({ n: 2, scores: { accuracy: { value: 0.5 } }, criteria: { C1: 0.5, C2: 1 } })
+    expect(bySource!.large.n).toBe(6)
+    const labels = Object.entries(bySource!.large.byLabel!)
+    expect(labels.reduce((sum, [, { n }]) => sum + n, 0)).toBe(6)
+    const { row } = await evaluate(1)
+    expect(row.bySource).toBeUndefined()
+  })
+
+  it('leaves out of proofs what has no formula of its conclusion, and is then headed by the answers', async () => {
+    const bare = problems.map((problem, i) => (i < 6 ? { ...problem, conclusionFol: null } : problem))
+    const solver = await LogicSolver.start({ backend: 'ground' })
+    const parts = { policy: new FakePolicy(respond), solver, format: miniatureFormat() }
+    const settings = { samples: 1, greedy: false, sampling: { maxTokens: 64, temperature: 1, seed: 5 } }
+    const row = await evaluateSet(parts, 'some', 0, bare, settings)
+    expect(valuesOf(row)).toEqual({ correctAndProved: 0.5, accuracy: 0.5, correctAndValid: 0.5, validProofs: 1 })
+    expect(row.items![0]).toMatchObject({ scores: { correctAndProved: null, accuracy: 1 }, criteria: { C2: 1, C4: null, C5: null } })
+    const none = await evaluateSet(parts, 'none', 0, bare.slice(0, 6), settings)
+    expect(none).toMatchObject({ primary: 'accuracy', criteria: { C4: null, C5: null } })
+    expect(Object.keys(none.scores)).toEqual(['accuracy'])
+  })
+
   it('puts intervals over problems, not over samples', async () => {
     const { row } = await evaluate(2)
     const [low, high] = row.scores.accuracy.interval!

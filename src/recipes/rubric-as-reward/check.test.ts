@@ -6,6 +6,7 @@ import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { refusals } from '../common/refusals.fixture.ts'
 import { rubricAsRewardEntry } from './entry.ts'
+import { folioRows, proofWriterRows, writeRows } from './sources.fixture.ts'
 
 const START = 'package:models/logic-start'
 
@@ -20,6 +21,8 @@ beforeAll(() => {
   cpSync(resolveShipped(START), at('cut'), { recursive: true })
   truncateSync(at('cut/model.safetensors'), 5000)
   writeFileSync(at('empty.jsonl'), '')
+  writeRows(at('folio.jsonl'), folioRows(2, false))
+  writeRows(at('pw.jsonl'), proofWriterRows(2))
   writeFileSync(at('broken.jsonl'), '{"id": 1}\n')
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -39,6 +42,14 @@ const FRESH = {
   policy: { threads: 1 },
   evaluation: { hops: [1], problems: 1 },
 }
+const sourced = (sources: () => object[], task: object = {}, more: object = {}) => ({
+  ...SMALL,
+  task: { sources: sources(), ...task },
+  ...more,
+})
+const folio = () => [{ kind: 'folio', path: at('folio.jsonl') }]
+const rules = () => [{ kind: 'proofwriter', path: at('pw.jsonl') }]
+const chat = () => ({ model: { folder: at('chat') }, rollout: { ...SMALL.rollout, maxTokens: 8 } })
 const started = (coldStart: object) => ({ ...SMALL, model: {}, coldStart: { ...FRESH, ...coldStart } })
 
 describe('plan and run refuse the same, before anything is trained', () => {
@@ -78,6 +89,61 @@ describe('plan and run refuse the same, before anything is trained', () => {
       /holds no usable problems/,
     ],
     ['a file of other rows', () => ({ ...SMALL, task: { file: at('broken.jsonl') } }), /broken\.jsonl:1/],
+    [
+      "FOLIO rows for the miniature's words",
+      () => sourced(folio),
+      /task\.sources\[0\]: expected no FOLIO rows with task\.prompt "miniature"/,
+    ],
+    [
+      'FOLIO rows to test it on',
+      () => ({ ...SMALL, evaluation: { ...SMALL.evaluation, sources: folio() } }),
+      /evaluation\.sources\[0\]: expected no FOLIO rows/,
+    ],
+    [
+      "ProofWriter rows beyond the miniature's words",
+      () => sourced(rules),
+      /task\.sources\[0\]: expected rows of the words that the miniature reads, got 4 of 4 with words that it lacks, first PW-0: "The otter likes the pike\."/,
+    ],
+    [
+      'a source without a usable row',
+      () => sourced(() => [{ kind: 'prontoqa', path: at('empty.jsonl') }]),
+      /task\.sources\[0\]\.path: .*empty\.jsonl holds no usable problems/,
+    ],
+    [
+      'two sources of one name',
+      () => sourced(() => [{ kind: 'generated' }, { kind: 'generated', hops: 3 }]),
+      /task\.sources\[1\]\.name: expected a name of its own, got "generated"/,
+    ],
+    [
+      'sources beside a file',
+      () => sourced(() => [{ kind: 'generated' }], { file: at('pw.jsonl') }),
+      /task\.file: expected none with task\.sources/,
+    ],
+    [
+      'sources under a schedule of lengths',
+      () => sourced(() => [{ kind: 'generated' }], { hops: { kind: 'steps', from: 1, at: [2] } }),
+      /task\.hops: expected no schedule with task\.sources/,
+    ],
+    [
+      'formulas for the miniature',
+      () => ({ ...SMALL, task: { formulas: 'shown' } }),
+      /task\.formulas: expected "hidden" with the miniature/,
+    ],
+    [
+      'proofs of conclusions without formulas',
+      () => sourced(folio, { prompt: 'chat' }, { ...chat(), condition: 'proof' }),
+      /task\.sources\[0\]: expected formulas of the conclusions with condition "proof".* got 4 of 4 rows without, first folio-0/,
+    ],
+    [
+      'a test about what is trained on',
+      () =>
+        sourced(
+          rules,
+          { prompt: 'chat' },
+          { ...chat(), evaluation: { ...SMALL.evaluation, sources: rules(), sets: [] } },
+        ),
+      /evaluation\.sources: expected rows about other sentences/,
+    ],
     ['no hops', () => ({ ...SMALL, task: { hops: {} } }), /hops: expected/],
     [
       'the set "real" without a file',
