@@ -102,7 +102,9 @@ describe('gradus eval', { timeout: SLOW_MS }, () => {
     expect(err).toContain(`${second}: 1 row left out: odd (context, sentence 1`)
     const { n, bySource, set } = JSON.parse(out)
     expect([n, set]).toEqual([5, `${data}, ${second}`])
-    expect(Object.entries(bySource as Record<string, { n: number }>).map(([name, own]) => [name, own.n])).toEqual([
+    expect(
+      Object.entries(bySource as Record<string, { n: number }>).map(([name, own]) => [name, own.n]),
+    ).toEqual([
       [data, 4],
       [second, 1],
     ])

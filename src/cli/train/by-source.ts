@@ -12,7 +12,8 @@ const figure = (after: number | null | undefined, before: number | null | undefi
 
 const linesOf = (name: string, row: EvalRow, after: SourceScore, before?: SourceScore): string[] => {
   const scores = headlineScores([row]).map(
-    score => `${scoreWords(score, [row])} ${figure(after.scores[score]?.value, before?.scores[score]?.value)}`,
+    score =>
+      `${scoreWords(score, [row])} ${figure(after.scores[score]?.value, before?.scores[score]?.value)}`,
   )
   const labels = Object.entries(after.byLabel ?? {}).map(
     ([label, own]) =>

@@ -67,7 +67,9 @@ export const evalCommand = async (options: EvalOptions, io: Io): Promise<number>
   const prompt = promptKind(folder)
   if (prompt === 'miniature') assertLogicVocabulary(folder)
   if (prompt === 'miniature' && options.formulas === 'shown')
-    throw new UsageError('--formulas: the small model reads sentences alone', { hint: 'leave --formulas out' })
+    throw new UsageError('--formulas: the small model reads sentences alone', {
+      hint: 'leave --formulas out',
+    })
   const format = formatFor(prompt, folder, options)
   const judge = openJudge(options)
   const settings = policySchema.parse({ threads: options.threads })
@@ -108,12 +110,16 @@ const readFiles = ({ data, format, limit, shuffle }: EvalOptions): ReadFile[] =>
   data.map(path => {
     const { problems, unread } = readLogicFile(path, format ?? formatOfFile(path))
     const rows = problems.slice(0, limit)
-    if (rows.length === 0) throw new DataError(`${path}: holds no problems${unread.length > 0 ? ` that can be read: ${reasons(unread)}` : ''}`)
+    if (rows.length === 0)
+      throw new DataError(
+        `${path}: holds no problems${unread.length > 0 ? ` that can be read: ${reasons(unread)}` : ''}`,
+      )
     const shuffled = shuffle === undefined ? rows : rows.map(row => shuffleSentences(row, shuffle))
     return { path, rows: shuffled, leftOut: unread }
   })
 
-const reasons = (rows: readonly LeftOut[]): string => rows.map(({ id, reason }) => `${id} (${reason})`).join('; ')
+const reasons = (rows: readonly LeftOut[]): string =>
+  rows.map(({ id, reason }) => `${id} (${reason})`).join('; ')
 
 /** All rows that can be used, each with its file as its source where there are several; what is left out is told. */
 const problemsOf = async (
@@ -126,12 +132,17 @@ const problemsOf = async (
   for (const { path, rows, leftOut } of files) {
     const { problems, faulty, doubted } = await decideRows(rows, solver)
     const missing = [...leftOut, ...faulty]
-    if (missing.length > 0) io.err.write(`${path}: ${plural(missing.length, 'row')} left out: ${reasons(missing)}\n`)
+    if (missing.length > 0)
+      io.err.write(`${path}: ${plural(missing.length, 'row')} left out: ${reasons(missing)}\n`)
     if (doubted.length > 0)
       io.err.write(
         `${path}: ${plural(doubted.length, 'row')} whose formulas do not give the label; the answer counts, proofs are not judged: ${reasons(doubted)}\n`,
       )
-    all.push(...(data.length > 1 ? problems.map(row => ({ ...row, id: `${path}/${row.id}`, source: path })) : problems))
+    all.push(
+      ...(data.length > 1
+        ? problems.map(row => ({ ...row, id: `${path}/${row.id}`, source: path }))
+        : problems),
+    )
   }
   return all
 }

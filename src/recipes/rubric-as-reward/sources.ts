@@ -104,7 +104,7 @@ export const checkApart = (
     const shared = (rows ?? []).filter(row => seen.has(contextKey(row)))
     if (shared.length > 0)
       throw new ConfigError(
-        `evaluation.sources: expected rows about other sentences than training has, got ${shared.length} of ${rows!.length} of "${name}" that it has as well, first ${shared[0].id} (as ${seen.get(shortHash(contextKey(shared[0])))})`,
+        `evaluation.sources: expected rows about other sentences than training has, got ${shared.length} of ${rows!.length} of "${name}" that it has as well, first ${shared[0].id} (as ${seen.get(contextKey(shared[0]))})`,
         { hint: 'test on another file, or set part to "train" in one source and to "test" in the other' },
       )
   }

@@ -5,7 +5,12 @@ import { LogicSolver } from '../../grade/logic/solver.ts'
 import { decideRows } from './decided.ts'
 import type { LogicTaskExample } from './example.ts'
 
-const row = (id: string, premises: string[], conclusion: string | null, label: LogicLabel): LogicTaskExample => ({
+const row = (
+  id: string,
+  premises: string[],
+  conclusion: string | null,
+  label: LogicLabel,
+): LogicTaskExample => ({
   id,
   premises,
   premisesFol: premises.map(text => parseFormula(text).formula),
