@@ -72,7 +72,11 @@ describe('a problem whose conclusion has no formula', () => {
 describe("a source's own sentence", () => {
   it('is read as the formula that the source gives it', async () => {
     const { steps } = await grade(
-      ['Whatever carries mail leaves before noon.', 'Therefore, the Heron,  a ferry, carries mail', 'It floats well.'],
+      [
+        'Whatever carries mail leaves before noon.',
+        'Therefore, the Heron,  a ferry, carries mail',
+        'It floats well.',
+      ],
       'False',
     )
     expect(steps.map(({ status, premise }) => [status, premise])).toEqual([

@@ -39,8 +39,10 @@ export const sourceMetrics = (
   const of = (name: string) => all.filter(({ problem }) => problem.source === name)
   const bySource = (pick: Pick): MetricGroup =>
     Object.fromEntries(names.map(name => [name, meanOf(of(name), pick)]))
-  const criterion = (id: (typeof LOGIC_CRITERIA)[number]): Pick => ({ grade: { rewarded } }) =>
-    rewarded.excluded === null ? rewarded.criteria[id] : null
+  const criterion =
+    (id: (typeof LOGIC_CRITERIA)[number]): Pick =>
+    ({ grade: { rewarded } }) =>
+      rewarded.excluded === null ? rewarded.criteria[id] : null
   const labelled = names.flatMap(name =>
     LOGIC_LABELS.flatMap(label => {
       const own = of(name).filter(({ problem }) => problem.label === label)

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
-import { loadReportData } from '../../runs/report/data.ts'
 import { readEvents } from '../../runs/readers.ts'
+import { loadReportData } from '../../runs/report/data.ts'
 import { rubricAsRewardSchema } from './config.ts'
 import { runRubricAsReward } from './run.ts'
 import { folioRows, proofWriterRows, writeRows } from './sources.fixture.ts'
@@ -59,7 +59,11 @@ const run = async (name: string, stopAfter: number, resume = false) => {
   await runRubricAsReward(config(), {
     dir: at(name),
     resume,
-    events: { onStep: () => steps++, shouldStop: () => steps >= stopAfter, onMessage: text => told.push(text) },
+    events: {
+      onStep: () => steps++,
+      shouldStop: () => steps >= stopAfter,
+      onMessage: text => told.push(text),
+    },
   })
   return { ...loadReportData(at(name)), told }
 }
@@ -97,7 +101,11 @@ describe('a run on FOLIO and ProofWriter rows with a chat model of random weight
 
       const left = /training source folio: 1 row left out: folio-9000 \(premises-FOL/
       expect(whole.told.join('\n')).toMatch(left)
-      expect(readEvents(at('whole')).map(({ message }) => message).join('\n')).toMatch(left)
+      expect(
+        readEvents(at('whole'))
+          .map(({ message }) => message)
+          .join('\n'),
+      ).toMatch(left)
       expect(readFileSync(at('whole/report.html'), 'utf8')).toContain('By source')
     },
     SLOW_MS,

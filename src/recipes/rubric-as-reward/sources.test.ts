@@ -63,7 +63,9 @@ describe('a stream of several sources', () => {
     const again = mixed(sources(), 1)
     expect([again(60).id, again(3).id]).toEqual([all[60].id, all[3].id])
     const other = mixed(sources(), 2)
-    expect(Array.from({ length: 20 }, (_, i) => other(i).id)).not.toEqual(all.slice(0, 20).map(({ id }) => id))
+    expect(Array.from({ length: 20 }, (_, i) => other(i).id)).not.toEqual(
+      all.slice(0, 20).map(({ id }) => id),
+    )
   })
 
   it("generates by the source's settings, and by the task's where it has none", () => {
@@ -72,7 +74,9 @@ describe('a stream of several sources', () => {
     const hops = (name: string) => new Set(all.filter(({ source }) => source === name).map(own => own.hops))
     expect(hops('prontoqa')).toEqual(new Set([2]))
     expect(hops('longer')).toContain(4)
-    expect(all.filter(({ source, label }) => source === 'longer' && label === 'Unknown').length).toBeGreaterThan(0)
+    expect(
+      all.filter(({ source, label }) => source === 'longer' && label === 'Unknown').length,
+    ).toBeGreaterThan(0)
   })
 })
 
@@ -116,8 +120,12 @@ describe('the files of sources', () => {
     const rows = [good, { ...good, id: 'odd', context: 'Alas! Wherefore art thou.' }]
     const [source] = open([{ kind: 'proofwriter', path: writeRows(at('odd.jsonl'), rows) }])
     expect(source.rows).toHaveLength(1)
-    expect(source.leftOut).toEqual([{ id: 'odd', reason: expect.stringContaining('context, sentence 1: expected') }])
-    expect(leftOutWords(source, 'training')[0]).toMatch(/^training source proofwriter: 1 row left out: odd \(context/)
+    expect(source.leftOut).toEqual([
+      { id: 'odd', reason: expect.stringContaining('context, sentence 1: expected') },
+    ])
+    expect(leftOutWords(source, 'training')[0]).toMatch(
+      /^training source proofwriter: 1 row left out: odd \(context/,
+    )
     expect(sourceLines('training', [source])[0]).toContain('odd.jsonl, 1 row, 1 left out')
   })
 

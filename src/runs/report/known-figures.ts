@@ -97,7 +97,12 @@ export const FIGURES: Known[] = [
   ...['C1', 'C2', 'C3', 'C4', 'C5'].map(
     (id): Known => ({ key: `${id}BySource`, title: `Criterion ${id}`, unit: 'share', about: 'by source' }),
   ),
-  { key: 'accuracyBySourceAndLabel', title: 'Answers right', unit: 'share', about: 'by source and gold label' },
+  {
+    key: 'accuracyBySourceAndLabel',
+    title: 'Answers right',
+    unit: 'share',
+    about: 'by source and gold label',
+  },
   { key: 'outcome', title: 'Reward of the answer', unit: 'number', about: 'of reasoners' },
   { key: 'cot', title: 'Reward of the thinking', unit: 'number', about: 'of reasoners' },
   {

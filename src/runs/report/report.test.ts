@@ -302,12 +302,25 @@ describe('a set that had fewer problems at the start', () => {
 
   it('has the problems of each source apart, where there are several', () => {
     const bySource = {
-      harbour: { n: 7, scores: { accuracy: { value: 0.25 } }, criteria: { C2: 0.125 }, byLabel: { True: { n: 3, scores: { accuracy: 0.5 } } } },
+      harbour: {
+        n: 7,
+        scores: { accuracy: { value: 0.25 } },
+        criteria: { C2: 0.125 },
+        byLabel: { True: { n: 3, scores: { accuracy: 0.5 } } },
+      },
       meadow: { n: 2, scores: { accuracy: { value: 1 } } },
     }
     const [table] = testSetTables(dataOf('by-source', { ...start, bySource })).map(String)
     expect(table).toContain('By source')
-    for (const cell of ['harbour', 'meadow', '25.0%', '12.5%', '50.0%', 'Answers to True', 'title="3 problems"'])
+    for (const cell of [
+      'harbour',
+      'meadow',
+      '25.0%',
+      '12.5%',
+      '50.0%',
+      'Answers to True',
+      'title="3 problems"',
+    ])
       expect(table).toContain(cell)
     expect(String(testSetTables(dataOf('one-source', start)))).not.toContain('By source')
   })
