@@ -76,7 +76,11 @@ describe('evaluateSet', () => {
     const settings = { samples: 1, greedy: false, sampling: { maxTokens: 64, temperature: 1, seed: 5 } }
     const { bySource } = await evaluateSet(parts, 'mixed', 0, own, settings)
     expect(Object.keys(bySource!)).toEqual(['small', 'large'])
-    expect(bySource!.small).toMatchObject({ n: 2, scores: { accuracy: { value: 0.5 } }, criteria: { C1: 0.5, C2: 1 } })
+    expect(bySource!.small).toMatchObject({
+      n: 2,
+      scores: { accuracy: { value: 0.5 } },
+      criteria: { C1: 0.5, C2: 1 },
+    })
     expect(bySource!.large.n).toBe(6)
     const labels = Object.entries(bySource!.large.byLabel!)
     expect(labels.reduce((sum, [, { n }]) => sum + n, 0)).toBe(6)
@@ -90,8 +94,16 @@ describe('evaluateSet', () => {
     const parts = { policy: new FakePolicy(respond), solver, format: miniatureFormat() }
     const settings = { samples: 1, greedy: false, sampling: { maxTokens: 64, temperature: 1, seed: 5 } }
     const row = await evaluateSet(parts, 'some', 0, bare, settings)
-    expect(valuesOf(row)).toEqual({ correctAndProved: 0.5, accuracy: 0.5, correctAndValid: 0.5, validProofs: 1 })
-    expect(row.items![0]).toMatchObject({ scores: { correctAndProved: null, accuracy: 1 }, criteria: { C2: 1, C4: null, C5: null } })
+    expect(valuesOf(row)).toEqual({
+      correctAndProved: 0.5,
+      accuracy: 0.5,
+      correctAndValid: 0.5,
+      validProofs: 1,
+    })
+    expect(row.items![0]).toMatchObject({
+      scores: { correctAndProved: null, accuracy: 1 },
+      criteria: { C2: 1, C4: null, C5: null },
+    })
     const none = await evaluateSet(parts, 'none', 0, bare.slice(0, 6), settings)
     expect(none).toMatchObject({ primary: 'accuracy', criteria: { C4: null, C5: null } })
     expect(Object.keys(none.scores)).toEqual(['accuracy'])
