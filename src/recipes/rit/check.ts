@@ -11,6 +11,7 @@ import { checkFleet } from '../common/judging.ts'
 import { checkLessonMemory, checkMemoryFile } from '../common/lessons-config.ts'
 import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
+import { refuseDropout } from '../common/rubric-dropout.ts'
 import { groupRatios } from '../common/scaffold-schedule.ts'
 import { assertArithmeticVocabulary, assertThoughtVocabulary } from '../common/starting-model.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
@@ -63,6 +64,7 @@ export const checkSettings = (config: RitConfig): void => {
   checkReward(config)
   checkCredit(config)
   checkScaffold(config)
+  checkDropout(config)
   assertSamplerIsUsed(config)
   const { policy, critic } = config
   const reason = refusedLoss(policy, { valueHead: critic !== null }, withCriticLoss(config.loss, critic))
@@ -133,6 +135,16 @@ const checkReward = ({ reward, control, fusion, thinkingBy, rubric, normalise }:
       `at most the ceiling ${adaptive.ceiling}, got ${adaptive.floor}`,
       'lower it',
     )
+}
+
+const checkDropout = ({ rubricDropout, reward, rubric, thinkingBy, control }: RitConfig): void => {
+  if (rubricDropout === undefined) return
+  const hint = 'leave it out, or set that back'
+  if (reward === 'response')
+    refuseDropout('nothing with reward "response", which no criterion of thinking can change', hint)
+  if (thinkingBy === 'steps') refuseDropout('nothing with thinkingBy "steps", which has no criteria', hint)
+  if (rubric.source === 'none') refuseDropout('nothing with rubric.source "none", which has no criteria', hint)
+  if (control === 'random') refuseDropout('nothing with control "random", which no criterion can change', hint)
 }
 
 const checkCredit = ({ critic, normalise, loss, advantage, rollout: { samples } }: RitConfig): void => {

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { thinkingJudgeSchema } from '../../grade/thinking/index.ts'
 import { pipelinedPolicySchema } from '../../policy/open.ts'
+import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { adaptiveWeightSchema } from '../../rl/adaptive-weight.ts'
 import { GATES } from '../../rl/fusion.ts'
 import { questionTaskShape } from '../../tasks/questions/index.ts'
@@ -99,6 +100,11 @@ export const ritSchema = z.strictObject({
   rubric: rubricSchema.prefault({}),
   /** A language model that judges thinking, and open answers; null: the task's own, which executes criteria (not questions). */
   judge: thinkingJudgeSchema.nullable().default(null),
+  /**
+   * Leave criteria of thinking out of the reward by chance, drawn for each problem and step; absent: none. What the answer is
+   * judged by stays whole: the gate holds thinking to it.
+   */
+  rubricDropout: rubricDropoutSchema.optional(),
   /** What is paid: both fused; the response alone (ORM); thinking alone (w/o RR), without a gate. */
   reward: z.enum(['fused', 'response', 'thinking']).default('fused'),
   /** Thinking is judged by the rubric, or step by step as a process reward model does (the arm PRM). */

@@ -8,6 +8,8 @@ import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import { rewardFigures, rolloutFields } from '../../train/lesson-rows.ts'
 import { mean } from '../../util/statistics.ts'
 import { satisfaction } from '../checklist/evaluate.ts'
+import { dropoutFigures, leftOutFlag } from '../common/rubric-dropout.ts'
+import type { RitConfig } from './config.ts'
 import { type RitRollout, rewardPairs } from './rewards.ts'
 import type { RitTask } from './task.ts'
 import type { RitGrade } from './thinking.ts'
@@ -60,6 +62,27 @@ export const ritFigures = <Problem>(
   }
 }
 
+/** What dropout left out of the rewards of thinking, and what thinking is worth by whole rubrics, where judges were asked about them. */
+export const droppedFigures = <Problem>(
+  config: Pick<RitConfig, 'rubricDropout' | 'control'>,
+  rubricOf: (problem: Problem) => Rubric,
+  groups: Groups<RitRollout<Problem>>,
+): Omit<MetricsRow, 'step'> => {
+  if (config.rubricDropout === undefined) return {}
+  const rubrics = groups.flatMap(([first]) => {
+    if (first === undefined) return []
+    const { criteria } = rubricOf(first.problem)
+    const { leftOut } = first.grade
+    return [{ criteria, places: new Set(criteria.flatMap(({ id }, i) => (leftOut?.has(id) ? [i] : []))) }]
+  })
+  const whole = groups.flat().map(({ grade }) => (grade.whole === undefined ? grade.thinking : grade.whole))
+  const thinkingWhole = meanOf(whole.map(value => (value === 'none' ? null : value)))
+  return {
+    ...dropoutFigures(config, rubrics),
+    ...(config.rubricDropout.ask === 'all' && config.control === undefined && { thinkingWhole }),
+  }
+}
+
 /** Satisfaction of each criterion, by names that tell thinking from answers. */
 const prefixed = (prefix: string, verdicts_R: readonly RitGrade['verdicts'][]): Record<string, number> =>
   Object.fromEntries(
@@ -81,6 +104,7 @@ export const rolloutRow = <Problem>(
       met,
       ...(credit !== undefined && { credit }),
       ...(explanation !== undefined && { explanation }),
+      ...leftOutFlag(prefix === 'thinking' && grade.leftOut !== undefined && grade.leftOut.has(criterionId)),
     }))
   return {
     ...rolloutFields(step, item),

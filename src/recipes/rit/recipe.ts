@@ -11,6 +11,7 @@
  * - The KL coefficient, epsilon and temperature are not in the paper: none, 0.2 and 1 (spec 3.4).
  * - A criterion may be a flaw (points below zero): it is satisfied by its absence.
  * - An open answer's score is the signed one of its rubric, not below 0, where the paper counts criteria alike.
+ * - `rubricDropout`: criteria of thinking are left out of its reward by chance (arXiv 2608.11669).
  * - `fusion.adaptive`, `normalise: part`, `scaffold`, `memory`, `control` and the rubric ladder below `refined` are ours.
  */
 
@@ -24,10 +25,11 @@ import { GradusError } from '../../util/errors.ts'
 import { creditWithCritic, valueErrorOf, withCriticLoss } from '../common/critic.ts'
 import type { Attempts, LessonMemory, Recalled } from '../common/lessons-memory.ts'
 import type { ProblemStream } from '../common/problem-order.ts'
+import { leftOutOf } from '../common/rubric-dropout.ts'
 import { scaffoldedPrompts } from '../common/scaffold.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import type { RitConfig } from './config.ts'
-import { ritFigures, rolloutRow } from './figures.ts'
+import { droppedFigures, ritFigures, rolloutRow } from './figures.ts'
 import { type RitRollout, rewarded, rewardPairs, ritAdvantages } from './rewards.ts'
 import type { RitTask } from './task.ts'
 import { gradeThoughts, type RitGrade, shuffledThinking } from './thinking.ts'
@@ -58,7 +60,11 @@ export const rit = <Problem>(
   const { rollout, ratio, critic, fusion, reward } = config
   const weight = fusion.adaptive && new AdaptiveWeight(fusion.alpha, fusion.adaptive)
 
-  const grade = (items: readonly GradeItem<Problem>[]) =>
+  /** What the rewards of a step leave out of a problem's rubric of thinking. */
+  const leftOut = (step: number, own: Problem) =>
+    leftOutOf(config, rubricOf(own).criteria, step, kit.task.name(own))
+
+  const gradeIn = (step: number) => (items: readonly GradeItem<Problem>[]) =>
     gradeThoughts(
       config,
       kit,
@@ -68,6 +74,7 @@ export const rit = <Problem>(
         response: kit.task.read(tokens),
         key,
       })),
+      own => leftOut(step, own),
     )
 
   /** Part of the answers' rubric in the prompt, as RuscaRL shows it, or of lessons. */
@@ -123,7 +130,7 @@ export const rit = <Problem>(
         ratio,
         samples: rollout.samples,
         sampling: samplingOf(config, kit.task.stopTokens),
-        grade,
+        grade: gradeIn(step),
         gradeBatch: kit.gradeBatch,
         last: true,
       })
@@ -148,6 +155,7 @@ export const rit = <Problem>(
         phases: [phaseOf({ ...config, loss }, datumsOf(credited, { dropZero, ratio }))],
         metrics: {
           ...ritFigures(kit, rubricOf, groups),
+          ...droppedFigures(config, rubricOf, groups),
           ...remembered,
           alpha,
           zeroVarianceGroups,

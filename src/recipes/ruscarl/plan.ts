@@ -34,6 +34,14 @@ const dynamicLines = ({ exploration: { dynamicSampling } }: RuscarlConfig): stri
         `             dynamic sampling: up to ${1 + dynamicSampling.rounds} times the samples, tokens and grading of a step, when no group has a spread`,
       ]
 
+/** Calls of a judge that sees whole groups. */
+const groupLines = ({ groupJudge, rollout, steps }: RuscarlConfig): string[] =>
+  groupJudge?.kind === 'chat'
+    ? [
+        `group judge  ${formatInteger(rollout.prompts * groupJudge.looks)} calls a step, one a prompt${groupJudge.looks > 1 ? ` and look (${groupJudge.looks})` : ''}; ${formatInteger(steps * rollout.prompts * groupJudge.looks)} in training`,
+      ]
+    : []
+
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model and data that come later */
 export const planRuscarl = (config: RuscarlConfig): RunPlan => {
   check(config, 'plan')
@@ -61,6 +69,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       `rubrics      ${noise === 'none' ? 'as they are' : noise}`,
       `optimiser    AdamW, ${config.minibatches * config.epochs} updates a step, ${learning}`,
       ...judgeLines(judge, heldOutJudge),
+      ...groupLines(config),
       `evaluation   ${formatInteger(Math.min(evaluation.problems, data.test))} problems x ${evaluation.samples} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, data.test))} every ${evaluation.every} steps between` : ''}`,
       ...memory,
     ],
