@@ -71,9 +71,9 @@ export const evaluation =
     return [...rows, await gradedBy({ set: 'full scaffold', task: truth, figures }, full)]
   }
 
-/** A row that also says what training's own judge makes of the same responses: `judge.train`. */
+/** A row that also says what training's own judge makes of the same responses, in all and by problem: `judge.train`. */
 const withJudge = async <Problem>(
-  judge: Pick<ScoreTask<Problem>, 'grade'>,
+  judge: NonNullable<RubricTask<Problem>['trainingJudge']>,
   row: EvalRow,
   problems: readonly Problem[],
   samples: number,
@@ -82,15 +82,20 @@ const withJudge = async <Problem>(
   const graded = await judge.grade(
     drawn.map(({ prompt, tokens }) => ({ problem: problems[prompt], tokens, key: 'evaluation' })),
   )
-  const scores = problems.flatMap((_, p) => {
+  const known = problems.flatMap((problem, p): [string, number][] => {
     const own = graded.slice(p * samples, (p + 1) * samples).flatMap(({ score }) => score ?? [])
-    return own.length > 0 ? [mean(own)] : []
+    return own.length > 0 ? [[judge.name(problem), mean(own)]] : []
   })
-  const value = scores.length > 0 ? mean(scores) : null
+  const byId = new Map(known)
+  const value = known.length > 0 ? mean(known.map(([, score]) => score)) : null
   return {
     ...row,
     scores: { ...row.scores, 'judge.train': { value } },
     scoreNames: { ...row.scoreNames, 'judge.train': "training's judge" },
+    items: row.items?.map(item => ({
+      ...item,
+      scores: { ...item.scores, 'judge.train': byId.get(item.id) ?? null },
+    })),
   }
 }
 

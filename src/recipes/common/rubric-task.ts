@@ -38,7 +38,7 @@ export interface RubricTask<Problem> {
   /** A second opinion, for the monitors; absent where it would be the first one, and where nobody asked for what costs. */
   heldOut?: SecondOpinion<Problem>
   /** Training's own judge, whose opinion of the test set evaluations tell beside the truth (`judge.train`). */
-  trainingJudge?: Pick<ScoreTask<Problem>, 'grade'>
+  trainingJudge?: Pick<ScoreTask<Problem>, 'name' | 'grade'>
   /** Scores a problem's rollouts together; it is what training pays then. */
   groups?: GroupScorer<Problem>
   /** A sample ends with one of these; the model's own where absent. */
