@@ -24,6 +24,7 @@ const rewardWords = ({ reward, fusion, thinkingBy, normalise, control }: RitConf
   return [
     what,
     ...(thinkingBy === 'steps' ? ['thinking judged step by step (PRM)'] : []),
+    ...(thinkingBy === 'group' ? ['thinking of a group judged in one call'] : []),
     ...(normalise === 'part' ? ['each part normalised apart'] : []),
     ...(control === undefined ? [] : [`control: ${control}`]),
   ].join('; ')
@@ -50,7 +51,11 @@ const judgingOf = (config: RitConfig, { judged, questionCharacters, test }: Task
   if (judge === null)
     return { json: null, lines: ['judging      criteria are executed in this process: no judge, no network'] }
   const perResponse = 1 + Number(judged > 0)
-  const callsPerStep = rollout.prompts * rollout.samples * perResponse
+  const looks = config.group?.looks ?? 1
+  const callsPerStep =
+    config.thinkingBy === 'group'
+      ? rollout.prompts * (looks + rollout.samples * (perResponse - 1))
+      : rollout.prompts * rollout.samples * perResponse
   const ends = 2 * Math.min(evaluation.problems, test) * evaluation.samples
   const between = evaluation.every > 0 ? Math.max(0, Math.ceil(steps / evaluation.every) - 1) : 0
   const evaluated = ends + between * Math.min(evaluation.problemsBetween, test) * evaluation.samplesBetween

@@ -347,3 +347,39 @@ describe('rubric dropout', () => {
       expect(row().verdicts!.find(({ criterionId }) => criterionId === 'answer.right')).not.toHaveProperty('leftOut')
   })
 })
+
+describe('thinking judged together', () => {
+  it('is scored once a problem, by what dropout leaves of the rubric; nothing thought is 0, no score is none', async () => {
+    const asked: { thinking: readonly string[]; ids: string[] }[] = []
+    const verifier = new WordVerifier()
+    const kit: RitTask<number> = {
+      ...kitOf(verifier),
+      groupThinking: async (_, thinking, { criteria }) => {
+        asked.push({ thinking, ids: criteria.map(({ id }) => id) })
+        const scores = thinking.map(text => (text === 'bad' ? null : text.length / 10))
+        return { scores, explanations: scores.map(() => null), problem: 'unsure', shown: 3, cut: 0 }
+      },
+    }
+    const texts = ['<think> good </think> 10', '<think> </think> 10', '<think> bad </think> 10', '<think> so </think> 3']
+    const config = ritSchema.parse({
+      thinkingBy: 'group',
+      reward: 'thinking',
+      rollout: { prompts: 1, samples: 4, maxTokens: 9 },
+      dropZero: false,
+    })
+    const recipe = rit(config, {
+      policy: {} as Policy,
+      problem: index => index,
+      kit,
+      rubricOf: () => RUBRIC,
+      evaluate: async () => [],
+    })
+    const lesson = await recipe.learn(1, await recipe.rollOut(1, answering([texts.map(tokensOf)], [0])))
+    expect(asked).toEqual([{ thinking: ['good', 'bad', 'so'], ids: ['good', 'bad'] }])
+    expect(lesson.rollouts.map(({ reward }) => reward)).toEqual([0.4, 0, null, 0.2])
+    expect(verifier.asked).toEqual([])
+    const [first, , third] = lesson.rollouts.map(({ row }) => row())
+    expect(first.verdicts![0]).toMatchObject({ criterionId: 'thinking.relative to the group', credit: 0.4 })
+    expect(third.verdicts![0]).toMatchObject({ met: null, explanation: 'unsure' })
+  })
+})

@@ -17,8 +17,16 @@
 
 import type { Policy } from '../../policy/policy.ts'
 import { AdaptiveWeight } from '../../rl/adaptive-weight.ts'
-import { type Credited, creditRollouts, datumsOf, type Graded, type Groups } from '../../rl/rollout.ts'
+import {
+  type Credited,
+  creditRollouts,
+  datumsOf,
+  type Graded,
+  type Groups,
+  type Rollout,
+} from '../../rl/rollout.ts'
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
+import { withoutCriteria } from '../../rubric/dropout.ts'
 import type { GradeItem } from '../../train/grading.ts'
 import { type HeldOut, learntFrom, type Recipe, type RecipeState } from '../../train/recipe.ts'
 import { GradusError } from '../../util/errors.ts'
@@ -32,7 +40,7 @@ import type { RitConfig } from './config.ts'
 import { droppedFigures, ritFigures, rolloutRow } from './figures.ts'
 import { type RitRollout, rewarded, rewardPairs, ritAdvantages } from './rewards.ts'
 import type { RitTask } from './task.ts'
-import { gradeThoughts, type RitGrade, shuffledThinking } from './thinking.ts'
+import { gradeThoughts, type RitGrade, scoreThinkingTogether, shuffledThinking } from './thinking.ts'
 
 export interface RitParts<Problem> {
   policy: Policy
@@ -123,7 +131,18 @@ export const rit = <Problem>(
       )
       // Before anything is awaited: the step before may be learnt from meanwhile.
       const recalled = memory ? await memory.recall(step, problems) : null
-      const groups = await io.rollOut({
+      const { groupThinking } = kit
+      const isTogether = config.thinkingBy === 'group' && groupThinking !== undefined
+      const judging = new Array<ReturnType<typeof scoreThinkingTogether>>(problems.length)
+      const onGroup = (p: number, rollouts: readonly Rollout[]) => {
+        const own = problems[p]
+        const thoughts = rollouts.map(({ tokens, key }) => ({ key, thinking: kit.task.read(tokens).thinking }))
+        const rubric = withoutCriteria(rubricOf(own), leftOut(step, own)?.ids ?? new Set())
+        judging[p] = scoreThinkingTogether(config, groupThinking!, own, thoughts, rubric)
+        // What fails is told below; until then it must not count as unhandled.
+        judging[p].catch(() => {})
+      }
+      const graded = await io.rollOut({
         problems,
         prompt: own => kit.task.prompt(own),
         sampledFrom: scaffolded(step, problems, recalled),
@@ -132,8 +151,14 @@ export const rit = <Problem>(
         sampling: samplingOf(config, kit.task.stopTokens),
         grade: gradeIn(step),
         gradeBatch: kit.gradeBatch,
+        ...(isTogether && { onGroup }),
         last: true,
       })
+      if (!isTogether) return { groups: graded, recalled }
+      const thoughts = await Promise.all(judging)
+      const groups = graded.map((group, p) =>
+        group.map((item, g) => ({ ...item, grade: { ...item.grade, ...thoughts[p][g] } })),
+      )
       return { groups, recalled }
     },
 

@@ -83,7 +83,9 @@ export const gradeThoughts = async <Problem>(
     kit.task.gradeAnswers(items),
     thinkingBy === 'steps'
       ? scoreSteps(kit, items)
-      : scoreByRubric(kit.verifier, items, { rubricOf, leftOut, nulls: fusion.nulls }),
+      : thinkingBy === 'group'
+        ? items.map((): Thought => ({ verdicts: [], thinking: null }))
+        : scoreByRubric(kit.verifier, items, { rubricOf, leftOut, nulls: fusion.nulls }),
   ])
   return items.map(({ response, key = '' }, i) => ({
     response,
@@ -127,6 +129,39 @@ const partOf = (rubric: Rubric, leftOut: LeftOut | undefined) => {
   if (leftOut === undefined || leftOut.ids.size === 0) return { asked: rubric, counted: rubric, left: null }
   const counted = withoutCriteria(rubric, leftOut.ids)
   return { asked: leftOut.asked ? rubric : counted, counted, left: leftOut.ids }
+}
+
+/**
+ * Scores of all thinking about a problem, by one judge at once; of no thinking it is 0, as by a rubric (spec 3.3).
+ * @param keys name the rollouts, for a control
+ */
+export const scoreThinkingTogether = async <Problem>(
+  { control, seed }: Pick<RitConfig, 'control' | 'seed'>,
+  groupThinking: NonNullable<RitTask<Problem>['groupThinking']>,
+  problem: Problem,
+  thoughts: readonly { thinking: string; key: string }[],
+  rubric: Rubric,
+): Promise<Thought[]> => {
+  const some = thoughts.flatMap(({ thinking }, i) => (thinking === '' ? [] : [i]))
+  const { scores, explanations, problem: why } = await groupThinking(
+    problem,
+    some.map(i => thoughts[i].thinking),
+    rubric,
+  )
+  const placeOf = new Map(some.map((i, at) => [i, at]))
+  return thoughts.map(({ key }, i): Thought => {
+    const at = placeOf.get(i)
+    const score = at === undefined ? 0 : scores[at]
+    const explanation = at === undefined ? 'nothing was thought' : (explanations[at] ?? (score === null ? why : null))
+    const verdict: Verdict = {
+      criterionId: 'relative to the group',
+      met: score === null ? null : score > 0.5,
+      ...(score !== null && { credit: score }),
+      ...(explanation !== null && { explanation }),
+      source: 'llm',
+    }
+    return { verdicts: [verdict], thinking: controlled(control, score, `${seed}/${key}`) as number | null }
+  })
 }
 
 /** Mean verdict of the steps (spec 3.5, PRM); thinking without any step is worth nothing. */
