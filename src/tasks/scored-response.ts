@@ -97,7 +97,9 @@ export const scoreByRubric = async ({
 const noised = (noise: Noise, { criteria }: Rubric, given: readonly Verdict[], key: string): Verdict[] => {
   if (given.length === criteria.length) return noise.verdicts(given, key)
   const known = new Map(given.map(verdict => [verdict.criterionId, verdict]))
-  const all = criteria.map(({ id }): Verdict => known.get(id) ?? { criterionId: id, met: null, source: 'rule' })
+  const all = criteria.map(
+    ({ id }): Verdict => known.get(id) ?? { criterionId: id, met: null, source: 'rule' },
+  )
   return noise.verdicts(all, key).filter(({ criterionId }) => known.has(criterionId))
 }
 

@@ -91,7 +91,10 @@ export const addGradeCommand = (program: Command, io: Io, done: (code: number) =
     .option('--dry-run', 'say what would be sent, and stop')
     .option('--price <in,out>', 'with --dry-run: price of a million tokens, prompt and answer', price)
     .option('--call-seconds <s>', 'with --dry-run: how long a call takes', above0)
-    .option('--together', 'one call for all responses to a prompt: scores from 0 to 1, relative to each other')
+    .option(
+      '--together',
+      'one call for all responses to a prompt: scores from 0 to 1, relative to each other',
+    )
     .option('--criterion <text>', 'with --together: what to go by, in place of a rubric')
     .option('--looks <n>', 'with --together: calls a group, each in another order', count)
     .option('--seed <n>', 'with --together: draws the orders in which responses are shown', countOr0)

@@ -104,7 +104,9 @@ export const gradeCommand = async (options: GradeCommandOptions, io: Io): Promis
 const refuseStrayTogether = (options: GradeCommandOptions): void => {
   const stray = (['criterion', 'looks', 'seed'] as const).find(key => options[key] !== undefined)
   if (stray !== undefined)
-    throw new UsageError(`--${stray}: expected --together with it`, { hint: 'give --together, or leave it out' })
+    throw new UsageError(`--${stray}: expected --together with it`, {
+      hint: 'give --together, or leave it out',
+    })
 }
 
 const checkWithoutJudge = (file: RubricFile, { withoutJudge }: GradeCommandOptions, io: Io): void => {

@@ -107,7 +107,22 @@ describe('gradus grade --together', () => {
     ['--together', ['--together', '--responses', file]],
     ['--dry-run', ['--together', '--responses', file, '--judge', 'http://x', '--model', 'm', '--dry-run']],
     ['--criterion', ['--responses', file, '--rubric', file, '--criterion', 'x']],
-    ['--criterion', ['--together', '--responses', file, '--rubric', file, '--criterion', 'x', '--judge', 'http://x', '--model', 'm']],
+    [
+      '--criterion',
+      [
+        '--together',
+        '--responses',
+        file,
+        '--rubric',
+        file,
+        '--criterion',
+        'x',
+        '--judge',
+        'http://x',
+        '--model',
+        'm',
+      ],
+    ],
     ['--responses', ['--together', '--judge', 'http://x', '--model', 'm']],
   ])('refuses what does not go together: %s', async (option, args) => {
     const { code, err } = await cli(['grade', ...args])

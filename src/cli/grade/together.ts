@@ -37,13 +37,18 @@ const STRAY = ['dryRun', 'price', 'callSeconds'] as const
 const checkOptions = (options: GradeCommandOptions): void => {
   const stray = STRAY.find(key => options[key] !== undefined)
   if (stray !== undefined)
-    throw new UsageError(`--${stray.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}: not with --together`, {
-      hint: 'a group is one call; leave it out',
-    })
+    throw new UsageError(
+      `--${stray.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}: not with --together`,
+      {
+        hint: 'a group is one call; leave it out',
+      },
+    )
   if (options.criterion !== undefined && options.rubric !== undefined)
     throw new UsageError('--criterion: expected nothing beside --rubric', { hint: 'give one of the two' })
   if (options.judge === undefined)
-    throw new UsageError('--together: expected a judge, got none', { hint: 'give --judge URL and --model NAME' })
+    throw new UsageError('--together: expected a judge, got none', {
+      hint: 'give --judge URL and --model NAME',
+    })
 }
 
 /**
@@ -57,9 +62,13 @@ export const gradeTogether = async (options: GradeCommandOptions, io: Io): Promi
   const { looks } = options
   const settings = parseWith(groupSettingsSchema, looks === undefined ? {} : { looks }, '-', UsageError)
   const { groups, count, unusable } = await readGroups(responses, options, io)
-  const judge = openCommandJudge({ ...options, calls: 'rubric' }, warning => io.err.write(`gradus: ${warning}\n`), {
-    form: GROUP_JUDGE,
-  })!
+  const judge = openCommandJudge(
+    { ...options, calls: 'rubric' },
+    warning => io.err.write(`gradus: ${warning}\n`),
+    {
+      form: GROUP_JUDGE,
+    },
+  )!
   const quit = new AbortController()
   const stopListening = io.onInterrupt(() => quit.abort())
   const results: Result[] = []
@@ -70,7 +79,8 @@ export const gradeTogether = async (options: GradeCommandOptions, io: Io): Promi
       const asked = { ...settings, seed: options.seed ?? 0, signal: quit.signal }
       return { ...group, ...(await scoreGroup(judge.grader, { responses: own, by }, asked)) }
     }
-    for await (const result of mapInOrder(groups, work, { concurrency: options.concurrency })) results.push(result)
+    for await (const result of mapInOrder(groups, work, { concurrency: options.concurrency }))
+      results.push(result)
   } catch (error) {
     if (!quit.signal.aborted) throw error
   } finally {
@@ -97,7 +107,8 @@ const readGroups = async (responses: string, options: GradeCommandOptions, io: I
       const item = matcher?.find(row, line.place)
       const prompt = item === undefined ? (row.prompt ?? []) : [...gradeItemOf(row, item).prompt]
       const { group: given } = row.metadata
-      const name = typeof given === 'string' || typeof given === 'number' ? `group ${given}` : promptKey(prompt)
+      const name =
+        typeof given === 'string' || typeof given === 'number' ? `group ${given}` : promptKey(prompt)
       const known = groups.get(name)
       const group = known ?? { name, rows: [], prompts: [], by: item?.rubric ?? options.criterion ?? null }
       if (known === undefined) groups.set(name, group)
@@ -117,7 +128,12 @@ const readGroups = async (responses: string, options: GradeCommandOptions, io: I
 /** Groups one after the other, the responses of each with the best first; with `--json` a line a response. */
 const tell = (results: readonly Result[], { json = false }: GradeCommandOptions, io: Io): void => {
   for (const [at, { rows, scores, explanations, problem }] of results.entries()) {
-    const told = rows.map(({ id }, i) => ({ id, group: at + 1, score: scores[i], explanation: explanations[i] }))
+    const told = rows.map(({ id }, i) => ({
+      id,
+      group: at + 1,
+      score: scores[i],
+      explanation: explanations[i],
+    }))
     if (json) {
       for (const { explanation, ...row } of told)
         io.out.write(
@@ -127,7 +143,8 @@ const tell = (results: readonly Result[], { json = false }: GradeCommandOptions,
     }
     io.out.write(`group ${at + 1}, ${rows.length} responses${problem === null ? '' : `: ${problem}`}\n`)
     const best = [...told].sort((a, b) => (b.score ?? -1) - (a.score ?? -1))
-    for (const { id, score } of best) io.out.write(`  ${score === null ? 'none  ' : score.toFixed(4)}  ${id}\n`)
+    for (const { id, score } of best)
+      io.out.write(`  ${score === null ? 'none  ' : score.toFixed(4)}  ${id}\n`)
   }
 }
 
@@ -144,7 +161,11 @@ const summary = (results: readonly Result[], count: number): string[] => {
   ]
 }
 
-const thresholds = (results: readonly Result[], { minScore, maxNullRate }: GradeCommandOptions, io: Io): number => {
+const thresholds = (
+  results: readonly Result[],
+  { minScore, maxNullRate }: GradeCommandOptions,
+  io: Io,
+): number => {
   const known = knownOf(results)
   const all = results.flatMap(({ scores }) => scores).length
   const average = known.length > 0 ? mean(known) : null

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { ChatMessage, ChatRequest } from '../../chat/chat-model.ts'
 import { scriptedModel } from '../../chat/scripted-model.ts'
+import { llmJudge } from '../judge/judge.ts'
 import { judgeOf } from '../judge/judge-config.ts'
 import type { VerdictStore } from '../judge/judge-options.ts'
-import { llmJudge } from '../judge/judge.ts'
 import { groupJudgeShape } from './config.ts'
 import { cutMiddle, fairLength } from './cut.ts'
 import { type GroupOptions, type GroupResponse, scoreGroup, sharedMessages } from './judge.ts'
@@ -38,7 +38,9 @@ const scored = async (
     return script(request)
   })
   const judge = llmJudge({ model, form: GROUP_JUDGE, shape: 'rubric', repairs: 1, cache: store })
-  const responses = texts.map((response, i): GroupResponse => ({ prompt: prompts?.[i] ?? question, response }))
+  const responses = texts.map(
+    (response, i): GroupResponse => ({ prompt: prompts?.[i] ?? question, response }),
+  )
   const result = await scoreGroup(judge, { responses, by }, { ...OPTIONS, ...options })
   return { ...result, calls: model.calls, requests }
 }
@@ -101,7 +103,8 @@ describe('a group before one judge', () => {
   })
 
   it('is told what to go by', async () => {
-    const textOf = async (by: Standards) => (await scored(['a', 'b'], byLength, { by })).requests[0].messages[1].content
+    const textOf = async (by: Standards) =>
+      (await scored(['a', 'b'], byLength, { by })).requests[0].messages[1].content
     expect(await textOf('the shorter the better')).toContain('the shorter the better')
     const rubric = await textOf({
       criteria: [
@@ -123,8 +126,14 @@ describe('scores that are missing', () => {
     ['below it', answer([0.5, -0.1])],
     ['a text', answer([0.5, '0.4'])],
     ['not there', answer([0.5, undefined])],
-    ['under wrong numbers', '{"verdicts": [{"number": 2, "justification": "w", "relative_score": 0.5}, {"number": 1, "justification": "w", "relative_score": 0.1}]}'],
-    ['said twice', '{"verdicts": [{"number": 1, "justification": "w", "relative_score": 0.5, "relative_score": 0.9}, {"number": 2, "justification": "w", "relative_score": 0.1}]}'],
+    [
+      'under wrong numbers',
+      '{"verdicts": [{"number": 2, "justification": "w", "relative_score": 0.5}, {"number": 1, "justification": "w", "relative_score": 0.1}]}',
+    ],
+    [
+      'said twice',
+      '{"verdicts": [{"number": 1, "justification": "w", "relative_score": 0.5, "relative_score": 0.9}, {"number": 2, "justification": "w", "relative_score": 0.1}]}',
+    ],
     ['prose', 'The first one is better.'],
     ['nothing', ''],
   ])('are null for the whole call, never zero: %s', async (_, text) => {
@@ -172,7 +181,10 @@ describe('scores that are missing', () => {
 describe('what is remembered', () => {
   it('is the group by its content, in whatever order it comes', async () => {
     const values = new Map<string, unknown>()
-    const store: VerdictStore = { get: key => values.get(key), put: (key, value) => void values.set(key, value) }
+    const store: VerdictStore = {
+      get: key => values.get(key),
+      put: (key, value) => void values.set(key, value),
+    }
     const first = await scored(texts, byLength, { store })
     expect(first.calls).toBe(1)
     const again = await scored([...texts].reverse(), byLength, { store })
@@ -191,9 +203,13 @@ describe('limits', () => {
 
   it('cut long responses alike, say so, and leave short ones whole', async () => {
     const long = ['x', 'z'].map(letter => letter.repeat(5000))
-    const { requests, cut, problem } = await scored([...long, 'short'], request => answer(shown(request).map(() => 0.5)), {
-      maxCharacters: 2005,
-    })
+    const { requests, cut, problem } = await scored(
+      [...long, 'short'],
+      request => answer(shown(request).map(() => 0.5)),
+      {
+        maxCharacters: 2005,
+      },
+    )
     expect([cut, problem]).toEqual([2, null])
     const lengths = shown(requests[0]).map(({ length }) => length)
     expect(Math.max(...lengths)).toBeLessThanOrEqual(1000)
@@ -216,7 +232,9 @@ describe('limits', () => {
     expect(fairLength([100, 100, 100], 90)).toBe(30)
     expect(fairLength([], 90)).toBe(0)
     expect(cutMiddle('short', 200)).toBe('short')
-    expect(cutMiddle('😀'.repeat(500), 300)).not.toMatch(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/)
+    expect(cutMiddle('😀'.repeat(500), 300)).not.toMatch(
+      /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/,
+    )
   })
 })
 
@@ -231,7 +249,12 @@ describe('settings', () => {
       maxCharacters: 120_000,
       ask: { shape: 'rubric', temperature: 0, repairs: 1, retries: 1 },
     })
-    for (const wrong of [{ ask: { shape: 'criterion' } }, { looks: 0 }, { maxResponses: 1000 }, { criterion: '' }])
+    for (const wrong of [
+      { ask: { shape: 'criterion' } },
+      { looks: 0 },
+      { maxResponses: 1000 },
+      { criterion: '' },
+    ])
       expect(schema.safeParse({ fleet, ...wrong }).success).toBe(false)
   })
 })

@@ -5,8 +5,8 @@ export {
   type GroupOptions,
   type GroupResponse,
   type GroupScores,
-  scoreGroup,
   type ResponseGroup,
+  scoreGroup,
   sharedMessages,
 } from './judge.ts'
 export { type Standards, standardsText } from './standards.ts'

@@ -12,7 +12,8 @@ const GENERAL = [
   'Whoever does not reach it is the better the further they came.',
 ].join('\n')
 
-const points = (worth: number): string => (worth > 0 ? `merit, ${worth} points` : `flaw, ${-worth} points off`)
+const points = (worth: number): string =>
+  worth > 0 ? `merit, ${worth} points` : `flaw, ${-worth} points off`
 
 /** The text that a call shows. */
 export const standardsText = (by: Standards): string => {

@@ -15,7 +15,8 @@ const wantsSpecial = ({ points, verifier }: Criterion): boolean => {
 }
 
 /** Counts things that nobody needs. */
-const countsStray = ({ points, verifier }: Criterion): boolean => points < 0 && verifier?.fn === 'mention_count'
+const countsStray = ({ points, verifier }: Criterion): boolean =>
+  points < 0 && verifier?.fn === 'mention_count'
 
 /**
  * What it makes of verdicts that are right: one unusual thing is as good as another, and things that nobody needs are not seen.

@@ -151,7 +151,5 @@ export const paidByGroup = <Problem, Grade extends ScoredResponse>(
 /** Share of the responses without a relative score; nothing where there is no judge of groups. */
 export const groupFigures = (groups: Groups<{ grade: ScoredResponse }>): Omit<MetricsRow, 'step'> => {
   const judged = groups.flat().flatMap(({ grade: { relative } }) => (relative ? [relative] : []))
-  return judged.length > 0
-    ? { groupNullRate: mean(judged.map(({ score }) => Number(score === null))) }
-    : {}
+  return judged.length > 0 ? { groupNullRate: mean(judged.map(({ score }) => Number(score === null))) } : {}
 }

@@ -52,6 +52,17 @@ export const dropoutFigures = (
   return shares ? { leftOut: { ...shares } } : {}
 }
 
+/** For a plan: a line about what is left out; none where nothing is. */
+export const dropoutLines = ({ rubricDropout }: Pick<DropoutRun, 'rubricDropout'>): string[] => {
+  if (rubricDropout === undefined) return []
+  const { rate, per, keepAtLeast, ask } = rubricDropout
+  const when = per === 'step' ? 'each question and step' : 'each question, the same in all steps'
+  const asked = ask === 'kept' ? '; graders are asked about the others alone' : ''
+  return [
+    `dropout      ${Math.round(100 * rate)}% of the positive criteria are left out of rewards, for ${when}; at least ${keepAtLeast} stay${asked}`,
+  ]
+}
+
 /** A verdict as rows keep it says when its criterion did not count. */
 export const leftOutFlag = (isLeftOut: boolean): { leftOut?: true } => (isLeftOut ? { leftOut: true } : {})
 

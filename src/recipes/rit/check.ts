@@ -145,11 +145,21 @@ const checkDropout = ({ rubricDropout, reward, rubric, thinkingBy, control }: Ri
   if (reward === 'response')
     refuseDropout('nothing with reward "response", which no criterion of thinking can change', hint)
   if (thinkingBy === 'steps') refuseDropout('nothing with thinkingBy "steps", which has no criteria', hint)
-  if (rubric.source === 'none') refuseDropout('nothing with rubric.source "none", which has no criteria', hint)
-  if (control === 'random') refuseDropout('nothing with control "random", which no criterion can change', hint)
+  if (rubric.source === 'none')
+    refuseDropout('nothing with rubric.source "none", which has no criteria', hint)
+  if (control === 'random')
+    refuseDropout('nothing with control "random", which no criterion can change', hint)
 }
 
-const checkGroup = ({ thinkingBy, group, judge, rubric, reward, rollout, rubricDropout }: RitConfig): void => {
+const checkGroup = ({
+  thinkingBy,
+  group,
+  judge,
+  rubric,
+  reward,
+  rollout,
+  rubricDropout,
+}: RitConfig): void => {
   if (thinkingBy !== 'group') {
     if (group !== undefined)
       refuse('group', `nothing with thinkingBy "${thinkingBy}"`, 'set thinkingBy to "group", or leave it out')

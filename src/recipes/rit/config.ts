@@ -4,9 +4,9 @@ import { z } from 'zod'
 import { groupSettingsSchema } from '../../grade/group/index.ts'
 import { thinkingJudgeSchema } from '../../grade/thinking/index.ts'
 import { pipelinedPolicySchema } from '../../policy/open.ts'
-import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { adaptiveWeightSchema } from '../../rl/adaptive-weight.ts'
 import { GATES } from '../../rl/fusion.ts'
+import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { questionTaskShape } from '../../tasks/questions/index.ts'
 import {
   lossSettingSchema,

@@ -308,7 +308,11 @@ describe('rubric dropout', () => {
       { id: 'bad', text: 'says bad', points: -1 },
     ],
   }
-  const texts = ['<think> good </think> 10', '<think> so hint bad </think> 10', '<think> good so hint </think> 10']
+  const texts = [
+    '<think> good </think> 10',
+    '<think> so hint bad </think> 10',
+    '<think> good so hint </think> 10',
+  ]
   const has = texts.map(text => ['good', 'so', 'hint'].map(word => Number(text.split(' ').includes(word))))
   const bad = texts.map(text => Number(text.split(' ').includes('bad')))
   const settings = (more: object = {}) => ({
@@ -344,7 +348,9 @@ describe('rubric dropout', () => {
   it('leaves what the answer is judged by whole', async () => {
     const run = await learnt(texts, { ...settings(), reward: 'fused' }, { rubric: MANY })
     for (const { row } of run.lesson.rollouts)
-      expect(row().verdicts!.find(({ criterionId }) => criterionId === 'answer.right')).not.toHaveProperty('leftOut')
+      expect(row().verdicts!.find(({ criterionId }) => criterionId === 'answer.right')).not.toHaveProperty(
+        'leftOut',
+      )
   })
 })
 
@@ -360,7 +366,12 @@ describe('thinking judged together', () => {
         return { scores, explanations: scores.map(() => null), problem: 'unsure', shown: 3, cut: 0 }
       },
     }
-    const texts = ['<think> good </think> 10', '<think> </think> 10', '<think> bad </think> 10', '<think> so </think> 3']
+    const texts = [
+      '<think> good </think> 10',
+      '<think> </think> 10',
+      '<think> bad </think> 10',
+      '<think> so </think> 3',
+    ]
     const config = ritSchema.parse({
       thinkingBy: 'group',
       reward: 'thinking',

@@ -136,7 +136,10 @@ export const rit = <Problem>(
       const judging = new Array<ReturnType<typeof scoreThinkingTogether>>(problems.length)
       const onGroup = (p: number, rollouts: readonly Rollout[]) => {
         const own = problems[p]
-        const thoughts = rollouts.map(({ tokens, key }) => ({ key, thinking: kit.task.read(tokens).thinking }))
+        const thoughts = rollouts.map(({ tokens, key }) => ({
+          key,
+          thinking: kit.task.read(tokens).thinking,
+        }))
         const rubric = withoutCriteria(rubricOf(own), leftOut(step, own)?.ids ?? new Set())
         judging[p] = scoreThinkingTogether(config, groupThinking!, own, thoughts, rubric)
         // What fails is told below; until then it must not count as unhandled.

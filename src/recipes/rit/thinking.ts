@@ -143,7 +143,11 @@ export const scoreThinkingTogether = async <Problem>(
   rubric: Rubric,
 ): Promise<Thought[]> => {
   const some = thoughts.flatMap(({ thinking }, i) => (thinking === '' ? [] : [i]))
-  const { scores, explanations, problem: why } = await groupThinking(
+  const {
+    scores,
+    explanations,
+    problem: why,
+  } = await groupThinking(
     problem,
     some.map(i => thoughts[i].thinking),
     rubric,
@@ -152,7 +156,8 @@ export const scoreThinkingTogether = async <Problem>(
   return thoughts.map(({ key }, i): Thought => {
     const at = placeOf.get(i)
     const score = at === undefined ? 0 : scores[at]
-    const explanation = at === undefined ? 'nothing was thought' : (explanations[at] ?? (score === null ? why : null))
+    const explanation =
+      at === undefined ? 'nothing was thought' : (explanations[at] ?? (score === null ? why : null))
     const verdict: Verdict = {
       criterionId: 'relative to the group',
       met: score === null ? null : score > 0.5,

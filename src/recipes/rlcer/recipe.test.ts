@@ -485,6 +485,8 @@ describe('rubric dropout', () => {
     ['has a', 3],
     ['has c', 2],
     ['has b', -4],
+    ['has x', 1],
+    ['has z', 1],
   ])
   const reasoners = ['xa</think>right', 'xac</think>right', 'xb</think>wrong', 'xb</think>wrong']
   const script: Script = (prompt, _, index) => (prompt.endsWith('!') ? proposed : reasoners[index])

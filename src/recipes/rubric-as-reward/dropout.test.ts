@@ -51,7 +51,10 @@ describe('rubric dropout in rubric-as-reward', () => {
     ['ask "all"', { condition: 'hybrid', rubricDropout: { rate: 0.5, ask: 'kept' } }],
     ['leave something out', { condition: 'rubric' }],
     ['leave something out', { condition: 'outcome', rubricDropout: { rate: 0.5, keepAtLeast: 2 } }],
-    ['ids of criteria', { condition: 'rubric', rubricDropout: { rate: 0.5, keepAtLeast: 1, protect: ['C5'] } }],
+    [
+      'ids of criteria',
+      { condition: 'rubric', rubricDropout: { rate: 0.5, keepAtLeast: 1, protect: ['C5'] } },
+    ],
   ])('is refused where it does nothing or cannot be: %s', (words, settings) => {
     const config = rubricAsRewardSchema.parse({ rubricDropout: { rate: 0.5 }, ...settings })
     expect(() => checkSettings(config)).toThrow(words)

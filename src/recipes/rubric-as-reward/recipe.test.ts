@@ -113,7 +113,11 @@ describe('rubric dropout', () => {
       for (const { verdicts } of rows) expect(verdicts).toHaveLength(5)
       expect(metrics.leftOut).toMatchObject({ criteria: 0.4 })
       seen.add(leftOut(rows[0]))
-      const plain = await learnt(await recipeOf({ condition: 'hybrid' }), [[whole, wrongAnswer, badStep]], [stella])
+      const plain = await learnt(
+        await recipeOf({ condition: 'hybrid' }),
+        [[whole, wrongAnswer, badStep]],
+        [stella],
+      )
       expect(metrics.rewardWhole).toBeCloseTo(plain.metrics.reward as number, 12)
       const share = metrics.rewardShare as Record<string, number>
       for (const id of leftOut(rows[0]).split(',')) expect(share).not.toHaveProperty(id)

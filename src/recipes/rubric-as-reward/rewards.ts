@@ -105,7 +105,5 @@ export const rolloutAdvantages = (
 ): Advantages => {
   if (condition !== 'rubric_norm') return advantagesOf(groups, known => grpoAdvantages(known, options))
   const parts_P_G = groups.map(group => group.map(({ reward, parts }) => (reward === null ? null : parts)))
-  return amongKnown(parts_P_G, known =>
-    rubricNormAdvantages(known, weights as CriterionWeights, options),
-  )
+  return amongKnown(parts_P_G, known => rubricNormAdvantages(known, weights as CriterionWeights, options))
 }

@@ -3,7 +3,12 @@ import { type StageRubric, stageRewards } from '../../grade/evolving/index.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { leftOutRubrics, rewardsWithout, stageRubricsWithout } from './dropout.ts'
 
-const rubric = (id: string, stage: 1 | 2 | 3 | 4, weight = 1, sign: StageRubric['sign'] = 'positive'): StageRubric => ({
+const rubric = (
+  id: string,
+  stage: 1 | 2 | 3 | 4,
+  weight = 1,
+  sign: StageRubric['sign'] = 'positive',
+): StageRubric => ({
   ...{ id, stage, weight, sign, title: id, description: id, since: 1 },
 })
 const rubrics = [
@@ -17,9 +22,7 @@ const config = (more: object = {}) => ({
   rubricDropout: rubricDropoutSchema.parse({ rate: 0.5, keepAtLeast: 1, ...more }),
 })
 const rollout = { key: 'k', stages: ['plan', 'research', '', 'answer'] as const }
-const scores = Object.fromEntries(
-  rubrics.map(({ id }, i) => [id, { level: ([2, 0, 1] as const)[i % 3] }]),
-)
+const scores = Object.fromEntries(rubrics.map(({ id }, i) => [id, { level: ([2, 0, 1] as const)[i % 3] }]))
 const judged = (rewards_K: (number | null)[], failure: string | null = null) =>
   ({ rollout, scores, rewards_K, failure }) as never
 

@@ -7,7 +7,10 @@ import type { RubricemConfig } from './config.ts'
 
 type Dropout = Pick<RubricemConfig, 'rubricDropout' | 'seed'>
 
-const criterionOf = ({ id, sign, weight }: StageRubric) => ({ id, points: sign === 'positive' ? weight : -weight })
+const criterionOf = ({ id, sign, weight }: StageRubric) => ({
+  id,
+  points: sign === 'positive' ? weight : -weight,
+})
 
 /** Ids of the rubrics that a question's rewards leave out in a step, drawn stage by stage: no stage loses all of its merits. */
 export const leftOutRubrics = (
@@ -18,7 +21,9 @@ export const leftOutRubrics = (
   new Set(
     STAGES.flatMap(stage => {
       const own = rubrics.filter(rubric => rubric.stage === stage)
-      return [...placesLeftOut(config, `/stage ${stage}`)(own.map(criterionOf), step, key)].map(i => own[i].id)
+      return [...placesLeftOut(config, `/stage ${stage}`)(own.map(criterionOf), step, key)].map(
+        i => own[i].id,
+      )
     }),
   )
 

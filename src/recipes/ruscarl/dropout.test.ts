@@ -227,8 +227,7 @@ describe('a judge of groups in ruscarl', () => {
 describe('a judge of groups by script', () => {
   const settings = { kind: 'scripted' as const, sees: 'training' as const, noise: 0, placeBias: 0 }
   const graded = (scores: readonly (number | null)[]) => ({
-    grade: async () =>
-      scores.map((score): ScoredResponse => ({ score, verdicts: [], wellFormed: true })),
+    grade: async () => scores.map((score): ScoredResponse => ({ score, verdicts: [], wellFormed: true })),
   })
   const responses = [0, 1, 2, 3].map(() => new Int32Array())
   const asked = (key = 'k'): GroupAsked => ({ rubric: RUBRIC, key })

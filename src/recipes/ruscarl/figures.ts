@@ -90,7 +90,9 @@ export const droppedFigures = <Problem>(
     const ids = leftOut(first.problem)
     return [{ criteria, places: new Set(criteria.flatMap(({ id }, i) => (ids?.has(id) ? [i] : []))) }]
   })
-  const whole = groups.flat().flatMap(({ grade }) => (grade.whole === undefined ? grade.score : grade.whole) ?? [])
+  const whole = groups
+    .flat()
+    .flatMap(({ grade }) => (grade.whole === undefined ? grade.score : grade.whole) ?? [])
   const isKnown = config.rubricDropout.ask === 'all' && whole.length > 0
   return {
     ...dropoutFigures(config, rubrics),
@@ -141,18 +143,21 @@ export const rolloutRow = <Problem>(
     verdicts: [
       ...(grade.relative ? [relativeVerdict(grade.relative)] : []),
       ...grade.verdicts.map(({ criterionId, met, credit, explanation }) => ({
-      criterionId,
-      met,
-      ...(credit !== undefined && { credit }),
-      ...(explanation !== undefined && { explanation }),
-      ...leftOutFlag(leftOut?.has(criterionId) ?? false),
-    })),
+        criterionId,
+        met,
+        ...(credit !== undefined && { credit }),
+        ...(explanation !== undefined && { explanation }),
+        ...leftOutFlag(leftOut?.has(criterionId) ?? false),
+      })),
     ],
   }
 }
 
 /** What a judge of the whole group said, as readers find it among the verdicts. */
-const relativeVerdict = ({ score, explanation }: NonNullable<ScoredResponse['relative']>): RolloutVerdict => ({
+const relativeVerdict = ({
+  score,
+  explanation,
+}: NonNullable<ScoredResponse['relative']>): RolloutVerdict => ({
   criterionId: 'relative to the group',
   met: score === null ? null : score > 0.5,
   ...(score !== null && { credit: score }),

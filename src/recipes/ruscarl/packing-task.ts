@@ -22,7 +22,11 @@ export const packingTask = (config: RuscarlConfig): RubricTask<Trip> => {
   const { rules, carelessJudge: careless = false } = config
   const truth = new PackingTask(world, { rules })
   const spoilt =
-    careless || config.groupJudge !== undefined || config.noise !== 'none' || config.flipRate > 0 || config.reward === 'random'
+    careless ||
+    config.groupJudge !== undefined ||
+    config.noise !== 'none' ||
+    config.flipRate > 0 ||
+    config.reward === 'random'
   const noise = new RewardNoise({ flipRate: config.flipRate, randomScores: config.reward === 'random' })
   const reward = new PackingTask(world, {
     rules,

@@ -7,6 +7,7 @@ import { heldOutJudgePlan, judgeLines, judgePlan } from '../common/judge-plan.ts
 import { memoryLine } from '../common/lessons-config.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
+import { dropoutLines } from '../common/rubric-dropout.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { check } from './check.ts'
 import type { RuscarlConfig } from './config.ts'
@@ -67,6 +68,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       `scaffold     ${scaffold.group.kind} in the group, ${scaffold.decay.kind} over the steps, ratio ${ratio}`,
       ...memoryLine(config.memory),
       `rubrics      ${noise === 'none' ? 'as they are' : noise}`,
+      ...dropoutLines(config),
       `optimiser    AdamW, ${config.minibatches * config.epochs} updates a step, ${learning}`,
       ...judgeLines(judge, heldOutJudge),
       ...groupLines(config),

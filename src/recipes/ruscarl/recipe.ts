@@ -49,7 +49,13 @@ import { scaffoldedPrompts } from '../common/scaffold.ts'
 import { opinionOn, type SecondOpinion } from '../common/second-opinion.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import type { RuscarlConfig } from './config.ts'
-import { type CreditedScore, droppedFigures, rolloutRow, type ScoredRollout, scoreFigures } from './figures.ts'
+import {
+  type CreditedScore,
+  droppedFigures,
+  rolloutRow,
+  type ScoredRollout,
+  scoreFigures,
+} from './figures.ts'
 
 export interface RuscarlParts<Problem> {
   policy: Policy
@@ -103,7 +109,12 @@ export const ruscarl = <Problem>(
     asked: false,
   })
 
-  const scoreTogether = (groups: GroupScorer<Problem>, step: number, own: Problem, rollouts: readonly Rollout[]) => {
+  const scoreTogether = (
+    groups: GroupScorer<Problem>,
+    step: number,
+    own: Problem,
+    rollouts: readonly Rollout[],
+  ) => {
     const left = leftOut(step, own)
     const rubric = task.rubric(own)
     return groups.score(
@@ -225,7 +236,9 @@ export const ruscarl = <Problem>(
           zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
           ...(time && { time }),
         },
-        rollouts: learntFrom(credited, item => rolloutRow(task, step, item, leftOut(step, item.problem)?.ids)),
+        rollouts: learntFrom(credited, item =>
+          rolloutRow(task, step, item, leftOut(step, item.problem)?.ids),
+        ),
         ...(heldOut && { heldOut: opinionOn(heldOut, groups, step, seed) }),
       }
     },
