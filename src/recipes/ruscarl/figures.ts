@@ -61,7 +61,7 @@ export const scoreFigures = <Problem>(
     criteria: satisfaction(grades),
     wellFormed: mean(grades.map(({ wellFormed }) => Number(wellFormed))),
     ...nullRates(task, all),
-    unscored: mean(grades.map(({ score }) => Number(score === null))),
+    unscored: mean(grades.map(({ score, relative }) => Number((relative ? relative.score : score) === null))),
     leakRate: task.leaks ? mean(all.map(({ rollout }) => Number(task.leaks!(rollout.tokens)))) : null,
     ...(byRubric &&
       shareFigures(
