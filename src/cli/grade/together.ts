@@ -110,7 +110,12 @@ const readGroups = async (responses: string, options: GradeCommandOptions, io: I
       const name =
         typeof given === 'string' || typeof given === 'number' ? `group ${given}` : promptKey(prompt)
       const known = groups.get(name)
-      const group: Group = known ?? { name, rows: [], prompts: [], by: item?.rubric ?? options.criterion ?? null }
+      const group: Group = known ?? {
+        name,
+        rows: [],
+        prompts: [],
+        by: item?.rubric ?? options.criterion ?? null,
+      }
       if (known === undefined) groups.set(name, group)
       count++
       group.rows.push({ place: line.place, id: row.id ?? count, row })

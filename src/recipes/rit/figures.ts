@@ -64,7 +64,7 @@ export const ritFigures = <Problem>(
 
 /** What dropout left out of the rewards of thinking, and what thinking is worth by whole rubrics, where judges were asked about them. */
 export const droppedFigures = <Problem>(
-  config: Pick<RitConfig, 'rubricDropout' | 'control'>,
+  config: Pick<RitConfig, 'rubricDropout' | 'control' | 'thinkingBy'>,
   rubricOf: (problem: Problem) => Rubric,
   groups: Groups<RitRollout<Problem>>,
 ): Omit<MetricsRow, 'step'> => {
@@ -77,9 +77,11 @@ export const droppedFigures = <Problem>(
   })
   const whole = groups.flat().map(({ grade }) => (grade.whole === undefined ? grade.thinking : grade.whole))
   const thinkingWhole = meanOf(whole.map(value => (value === 'none' ? null : value)))
+  const { rubricDropout, control, thinkingBy } = config
+  const isKnown = rubricDropout.ask === 'all' && control === undefined && thinkingBy === 'rubric'
   return {
     ...dropoutFigures(config, rubrics),
-    ...(config.rubricDropout.ask === 'all' && config.control === undefined && { thinkingWhole }),
+    ...(isKnown && { thinkingWhole }),
   }
 }
 

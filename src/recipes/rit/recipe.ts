@@ -160,7 +160,11 @@ export const rit = <Problem>(
       if (!isTogether) return { groups: graded, recalled }
       const thoughts = await Promise.all(judging)
       const groups = graded.map((group, p) =>
-        group.map((item, g) => ({ ...item, grade: { ...item.grade, ...thoughts[p][g] } })),
+        group.map((item, g) => {
+          const ids = leftOut(step, item.problem)?.ids
+          const grade = { ...item.grade, ...thoughts[p][g], ...(ids && { leftOut: ids }) }
+          return { ...item, grade }
+        }),
       )
       return { groups, recalled }
     },
