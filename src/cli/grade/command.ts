@@ -102,6 +102,10 @@ export const addGradeCommand = (program: Command, io: Io, done: (code: number) =
     .option('--json', 'print a JSON line a response')
     .addHelpText('after', HELP)
     .action(async (options: GradeCommandOptions) => {
+      if (options.together && !options.rules) {
+        const { gradeTogether } = await import('./together.ts')
+        return done(await gradeTogether(options, io))
+      }
       const { gradeCommand } = await import('./grade.ts')
       done(await gradeCommand(options, io))
     })

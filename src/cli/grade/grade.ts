@@ -63,7 +63,6 @@ interface Unusable {
  */
 export const gradeCommand = async (options: GradeCommandOptions, io: Io): Promise<number> => {
   if (options.rules) return listRules(io)
-  if (options.together) return (await import('./together.ts')).gradeTogether(options, io)
   refuseStrayTogether(options)
   const { rubric, responses } = options
   if (rubric === undefined || responses === undefined)
