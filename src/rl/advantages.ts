@@ -164,6 +164,11 @@ export const batchNormalised = (
 /** Raw criterion scores of one rollout, before weights; null where the grader gave none. */
 export type CriterionScores = Readonly<Record<string, number | null>>
 
+/** Weight by criterion, of all groups or of each by its place; criteria that are not named do not count. */
+export type CriterionWeights =
+  | Readonly<Record<string, number>>
+  | ((group: number) => Readonly<Record<string, number>>)
+
 export interface RubricNormOptions {
   ddof?: 0 | 1
   epsilon?: number
@@ -176,16 +181,16 @@ export interface RubricNormOptions {
  * within the group, then standardised over the batch (spec 6.4; GDPO, arXiv 2601.05242). A criterion without variance
  * contributes 0, as does a missing score; the other scores of the group carry that criterion's statistics.
  * @param scores_P_G raw scores by criterion [problem][sample]
- * @param weights weight by criterion; criteria that are not named do not count
  * @throws NumericError for a score that is not finite.
  */
 export const rubricNormAdvantages = (
   scores_P_G: readonly (readonly CriterionScores[])[],
-  weights: Readonly<Record<string, number>>,
+  weights: CriterionWeights,
   { ddof = 0, epsilon = 1e-6, redistribute = false }: RubricNormOptions = {},
 ): Advantages => {
+  const weightsOf = typeof weights === 'function' ? weights : () => weights
   const mixed_P_G = scores_P_G.map((scores, group) =>
-    mixGroup(scores, group, Object.entries(weights), { ddof, epsilon, redistribute }),
+    mixGroup(scores, group, Object.entries(weightsOf(group)), { ddof, epsilon, redistribute }),
   )
   const counts = perGroup(mixed_P_G, mixed => [...mixed])
   const normalised_P_G = batchNormalised(mixed_P_G, { ddof, epsilon })

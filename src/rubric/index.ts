@@ -2,6 +2,7 @@
 
 export * from './aggregate.ts'
 export * from './criterion.ts'
+export * from './dropout.ts'
 export * from './formats/index.ts'
 export * from './graded-row.ts'
 export * from './levels.ts'

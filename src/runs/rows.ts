@@ -183,6 +183,8 @@ export interface RolloutVerdict {
   met: boolean | null
   credit?: number
   explanation?: string
+  /** The reward did not count this criterion (rubric dropout). */
+  leftOut?: true
 }
 
 /** A part of a rollout of several turns. */

@@ -27,6 +27,12 @@ export const answering = (
         },
       }))
     })
+    groups.forEach((group, p) => {
+      request.onGroup?.(
+        p,
+        group.map(({ rollout }) => rollout),
+      )
+    })
     const grades = (await grade(groups.flat())).values()
     return groups.map(group =>
       group.map((item): Graded<Problem, Grade> => {

@@ -6,6 +6,7 @@ import {
   above0,
   callsOption,
   count,
+  countOr0,
   judgeRetriesOption,
   judgeTimeoutOption,
   nullsOption,
@@ -32,6 +33,10 @@ With --json one line a response, in the order of the file: {"id", "score", "part
 to stderr. A row that cannot be graded gets {"id", "score": null, "error"} and exit code 1; the others are still graded.
 --dry-run says what would be graded by what, how many calls the judge would get and what they may cost, and sends nothing.
 Ctrl+C finishes what is under way and prints it; twice quits at once.
+
+With --together the judge sees all responses to a prompt at once and scores each from 0 to 1 relative to the others, by the
+rubric, by --criterion, or by what is good in general. Rows belong together that have the same "group", else the same prompt.
+Equal responses get one score; a missing or malformed score is null. Scores of two groups are not on one scale.
 
 Examples:
   $ gradus grade --rubric rubric.yaml --responses responses.jsonl
@@ -86,10 +91,21 @@ export const addGradeCommand = (program: Command, io: Io, done: (code: number) =
     .option('--dry-run', 'say what would be sent, and stop')
     .option('--price <in,out>', 'with --dry-run: price of a million tokens, prompt and answer', price)
     .option('--call-seconds <s>', 'with --dry-run: how long a call takes', above0)
+    .option(
+      '--together',
+      'one call for all responses to a prompt: scores from 0 to 1, relative to each other',
+    )
+    .option('--criterion <text>', 'with --together: what to go by, in place of a rubric')
+    .option('--looks <n>', 'with --together: calls a group, each in another order', count)
+    .option('--seed <n>', 'with --together: draws the orders in which responses are shown', countOr0)
     .option('--rules', 'list the rules that criteria may name, and exit')
     .option('--json', 'print a JSON line a response')
     .addHelpText('after', HELP)
     .action(async (options: GradeCommandOptions) => {
+      if (options.together && !options.rules) {
+        const { gradeTogether } = await import('./together.ts')
+        return done(await gradeTogether(options, io))
+      }
       const { gradeCommand } = await import('./grade.ts')
       done(await gradeCommand(options, io))
     })

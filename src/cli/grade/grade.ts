@@ -35,6 +35,14 @@ export interface GradeCommandOptions
   maxNullRate?: number
   rules?: boolean
   json?: boolean
+  /** All responses to a prompt in one call, scored relative to each other. */
+  together?: boolean
+  /** With `together`: what to go by, in words. */
+  criterion?: string
+  /** With `together`: calls a group, each in another order. */
+  looks?: number
+  /** With `together`: names the orders. */
+  seed?: number
 }
 
 interface Graded {
@@ -55,6 +63,7 @@ interface Unusable {
  */
 export const gradeCommand = async (options: GradeCommandOptions, io: Io): Promise<number> => {
   if (options.rules) return listRules(io)
+  refuseStrayTogether(options)
   const { rubric, responses } = options
   if (rubric === undefined || responses === undefined)
     throw new UsageError(`--${rubric === undefined ? 'rubric' : 'responses'}: expected a file, got none`)
@@ -89,6 +98,14 @@ export const gradeCommand = async (options: GradeCommandOptions, io: Io): Promis
     await grader.close?.()
     judge?.close()
   }
+}
+
+const refuseStrayTogether = (options: GradeCommandOptions): void => {
+  const stray = (['criterion', 'looks', 'seed'] as const).find(key => options[key] !== undefined)
+  if (stray !== undefined)
+    throw new UsageError(`--${stray}: expected --together with it`, {
+      hint: 'give --together, or leave it out',
+    })
 }
 
 const checkWithoutJudge = (file: RubricFile, { withoutJudge }: GradeCommandOptions, io: Io): void => {

@@ -7,6 +7,7 @@ import {
   type OpenJudge,
   openJudge,
 } from '../../grade/judge/index.ts'
+import type { JudgeForm } from '../../grade/judge/templates/form.ts'
 import { UsageError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
 
@@ -64,6 +65,7 @@ const transportOf = ({ timeout, retries }: JudgeCommandOptions) => {
 export const openCommandJudge = (
   options: JudgeCommandOptions,
   onWarning?: (message: string) => void,
+  { form }: { form?: JudgeForm } = {},
 ): CommandJudge | null => {
   const { judge: url, model, apiKeyEnv, calls, levels, cache: folder, concurrency } = options
   const modelOption = options.modelOption ?? 'model'
@@ -88,6 +90,7 @@ export const openCommandJudge = (
   }
   const opened = openJudge(parseWith(judgeSchema('plain'), config, '--judge'), {
     readOnly: options.dryRun,
+    form,
     onWarning,
   })
   const { grader, cache } = opened

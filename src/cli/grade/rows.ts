@@ -49,7 +49,7 @@ const asMessages = (prompt: string | ChatMessage[]): ChatMessage[] =>
   typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : prompt
 
 /** Equal for prompts that say the same: files differ in blanks at the ends and in further keys. */
-const promptKey = (prompt: readonly ChatMessage[]): string =>
+export const promptKey = (prompt: readonly ChatMessage[]): string =>
   JSON.stringify(prompt.map(({ role, content }) => [role, content.trim()]))
 
 const groupBy = (items: readonly RubricItem[], keyOf: (item: RubricItem) => string | null) => {

@@ -1,6 +1,7 @@
 /** @file What stands between the truth and a reward in an experiment: verdicts turned round, scores drawn by chance. */
 
 import type { Verdict } from '../../rubric/criterion.ts'
+import type { Noise } from '../../tasks/scored-response.ts'
 import { Rng } from '../../util/rng.ts'
 
 export interface RewardNoiseSettings {
@@ -11,7 +12,7 @@ export interface RewardNoiseSettings {
 }
 
 /** Draws depend on the rollout's key alone: neither the order in which rollouts are graded nor a resume changes them. */
-export class RewardNoise {
+export class RewardNoise implements Noise {
   readonly #settings: RewardNoiseSettings
 
   constructor(settings: RewardNoiseSettings) {

@@ -23,14 +23,15 @@ import {
   tripPrompt,
 } from '../../tasks/checklist/index.ts'
 import {
-  lacksVerdicts,
   type ResponseItem,
   type ScoredResponse,
   type ScoreTask,
   type ScoringRule,
+  scoreByRubric,
 } from '../../tasks/scored-response.ts'
 import type { ModelShape } from '../../train/config.ts'
 import { miniatureShape } from '../common/miniature.ts'
+import { carelessVerdicts } from './careless.ts'
 import type { RewardNoise } from './noise.ts'
 
 /** A Llama of the given shape over the words of packing. @throws ConfigError for heads that do not divide the width. */
@@ -93,6 +94,8 @@ export interface PackingTaskOptions {
   /** How verdicts are scored; the signed score where absent. */
   score?: ScoringRule
   noise?: RewardNoise
+  /** Verdicts are those of a judge that can be gamed. */
+  careless?: boolean
   /** What checking a response may take; the schema's defaults where absent. */
   rules?: Partial<RuleSettings>
 }
@@ -136,24 +139,18 @@ export class PackingTask implements ScoreTask<Trip> {
     return isHint(criterion)
   }
 
-  async grade(items: readonly ResponseItem<Trip>[]): Promise<ScoredResponse[]> {
-    const { noise, score: rule = signed } = this.#options
+  grade(items: readonly ResponseItem<Trip>[]): Promise<ScoredResponse[]> {
+    const { noise, score = signed, careless = false } = this.#options
     return Promise.all(
-      items.map(async ({ problem, tokens, key = '' }) => {
-        const rubric = this.rubric(problem)
-        const given = await this.#grader.grade(
-          { prompt: [], response: checklistText(tokens) },
-          rubric.criteria,
-        )
-        const verdicts = noise ? noise.verdicts(given, key) : given
-        const scored = rule(rubric, verdicts)
-        const paid = noise ? noise.score(scored, key) : scored
-        return {
-          score: paid,
-          ...(paid === null && { unjudged: lacksVerdicts(rule, rubric, verdicts) }),
-          verdicts,
-          wellFormed: isList(tokens),
+      items.map(async ({ problem, tokens, key, leftOut }) => {
+        const response = checklistText(tokens)
+        const grade = async (criteria: readonly Criterion[]) => {
+          const verdicts = await this.#grader.grade({ prompt: [], response }, criteria)
+          return careless ? carelessVerdicts(criteria, verdicts, response) : verdicts
         }
+        const rubric = this.rubric(problem)
+        const scored = await scoreByRubric({ rubric, score, noise, key, leftOut, grade })
+        return { ...scored, wellFormed: isList(tokens) }
       }),
     )
   }

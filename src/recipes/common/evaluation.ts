@@ -4,6 +4,7 @@ import type { Policy, Sample } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { EvalRow, MetricGroup } from '../../runs/rows.ts'
 import type { ScoreTask } from '../../tasks/scored-response.ts'
+import { mean } from '../../util/statistics.ts'
 import { drawResponses, scoreResponses } from '../checklist/evaluate.ts'
 import type { RubricTask } from './rubric-task.ts'
 import { type Evaluated, testProblems } from './test-problems.ts'
@@ -37,7 +38,7 @@ export const evaluation =
   <Problem>(config: EvaluationConfig, policy: Policy, task: RubricTask<Problem>): Evaluate =>
   async (step, last) => {
     const { samples, scaffolded, temperature, topK, topP } = config.evaluation
-    const { truth, test, testName, otherTests = [], stopTokens, figures, heldOut } = task
+    const { truth, test, testName, otherTests = [], stopTokens, figures, heldOut, trainingJudge } = task
     const between = step > 0 && !last
     const count = testProblems(config, step, last)
     const problems = test.slice(0, count)
@@ -59,7 +60,8 @@ export const evaluation =
       return scoreResponses(truth, { set, step, problems: others }, settings, drawn)
     }
     const plain = await draw(problem => truth.prompt(problem))
-    const rows = [await gradedBy({ set: testName, task: truth, figures }, plain)]
+    const main = await gradedBy({ set: testName, task: truth, figures }, plain)
+    const rows = [trainingJudge ? await withJudge(trainingJudge, main, problems, samples, plain) : main]
     if (heldOut && heldOut.testName !== null)
       rows.push(await gradedBy({ ...heldOut, set: heldOut.testName }, plain))
     if (between) return rows
@@ -68,6 +70,34 @@ export const evaluation =
     const full = await draw(problem => truth.scaffolded(problem, truth.rubric(problem).criteria))
     return [...rows, await gradedBy({ set: 'full scaffold', task: truth, figures }, full)]
   }
+
+/** A row that also says what training's own judge makes of the same responses, in all and by problem: `judge.train`. */
+const withJudge = async <Problem>(
+  judge: NonNullable<RubricTask<Problem>['trainingJudge']>,
+  row: EvalRow,
+  problems: readonly Problem[],
+  samples: number,
+  drawn: readonly Sample[],
+): Promise<EvalRow> => {
+  const graded = await judge.grade(
+    drawn.map(({ prompt, tokens }) => ({ problem: problems[prompt], tokens, key: 'evaluation' })),
+  )
+  const known = problems.flatMap((problem, p): [string, number][] => {
+    const own = graded.slice(p * samples, (p + 1) * samples).flatMap(({ score }) => score ?? [])
+    return own.length > 0 ? [[judge.name(problem), mean(own)]] : []
+  })
+  const byId = new Map(known)
+  const value = known.length > 0 ? mean(known.map(([, score]) => score)) : null
+  return {
+    ...row,
+    scores: { ...row.scores, 'judge.train': { value } },
+    scoreNames: { ...row.scoreNames, 'judge.train': "training's judge" },
+    items: row.items?.map(item => ({
+      ...item,
+      scores: { ...item.scores, 'judge.train': byId.get(item.id) ?? null },
+    })),
+  }
+}
 
 /** The calls of the one judge that the figures are about. */
 const callsOf = (figures: MetricGroup | undefined): Pick<EvalRow, 'judgeCalls'> => {

@@ -22,6 +22,8 @@ export interface JudgedTraining {
   }
   /** Demonstrations that are graded before they are learnt from. */
   sft: { problems: number; samples: number } | null
+  /** A judge of whole groups, which takes the place of the rubric's judge in the steps. */
+  groupJudge?: { kind: string }
   /** A pass over all problems that puts them in order. */
   exploration: { curriculum: { samples: number } | null }
 }
@@ -96,9 +98,9 @@ const otherResponses = ({ exploration, sft }: JudgedTraining, trainRows: number)
 
 /** The judge of training; null without one. */
 export const judgePlan = (training: JudgedTraining, data: JudgedData): JudgePlan | null => {
-  const { judge, rollout, steps, evaluation } = training
+  const { judge, rollout, steps, evaluation, groupJudge } = training
   if (judge === null) return null
-  const perStep = rollout.prompts * rollout.samples
+  const perStep = groupJudge?.kind === 'chat' ? 0 : rollout.prompts * rollout.samples
   const responses = {
     perStep,
     training: perStep * steps + otherResponses(training, data.train),

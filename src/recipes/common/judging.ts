@@ -48,6 +48,7 @@ const countsOf = (stats: OpenJudgeStats): typeof NO_CALLS => ({
 export type JudgeName =
   | 'judge'
   | 'heldOutJudge'
+  | 'groupJudge'
   | 'verifier'
   | 'thinkingJudge'
   | 'responseJudge'

@@ -4,6 +4,7 @@ import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import type { ScoreTask } from '../../tasks/scored-response.ts'
+import type { GroupScorer } from './group-reward.ts'
 import type { SecondOpinion } from './second-opinion.ts'
 
 /** A task with rubrics that can be shown. */
@@ -36,6 +37,10 @@ export interface RubricTask<Problem> {
   truth: ScaffoldTask<Problem>
   /** A second opinion, for the monitors; absent where it would be the first one, and where nobody asked for what costs. */
   heldOut?: SecondOpinion<Problem>
+  /** Training's own judge, whose opinion of the test set evaluations tell beside the truth (`judge.train`). */
+  trainingJudge?: Pick<ScoreTask<Problem>, 'name' | 'grade'>
+  /** Scores a problem's rollouts together; it is what training pays then. */
+  groups?: GroupScorer<Problem>
   /** A sample ends with one of these; the model's own where absent. */
   stopTokens?: readonly number[]
   /** Finished samples that go to the graders together. */

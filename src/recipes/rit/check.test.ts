@@ -45,6 +45,21 @@ describe('plan and run refuse the same, before anything is trained', () => {
       /rubric\.source: expected one with criteria with reward "thinking"/,
     ],
     [
+      'dropout of criteria that are not paid',
+      () => ({ reward: 'response', rubricDropout: { rate: 0.5 } }),
+      /rubricDropout: expected nothing with reward "response"/,
+    ],
+    [
+      'a group without a judge',
+      () => ({ thinkingBy: 'group' }),
+      /judge: expected one with thinkingBy "group"/,
+    ],
+    [
+      'settings of a group that is not judged',
+      () => ({ group: { looks: 2 } }),
+      /group: expected nothing with thinkingBy "rubric"/,
+    ],
+    [
       'a file without criteria',
       () => withRubric('none.json', null),
       /rubric\.file: .*none\.json: expected criteria, got none/,

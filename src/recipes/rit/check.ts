@@ -1,5 +1,6 @@
 /** @file What a run of rit refuses before it trains; its plan refuses the same. */
 
+import { groupSettingsSchema } from '../../grade/group/index.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { assertRoom } from '../../policy/local/sampler.ts'
 import { refusedLoss } from '../../policy/open.ts'
@@ -11,6 +12,7 @@ import { checkFleet } from '../common/judging.ts'
 import { checkLessonMemory, checkMemoryFile } from '../common/lessons-config.ts'
 import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
+import { refuseDropout } from '../common/rubric-dropout.ts'
 import { groupRatios } from '../common/scaffold-schedule.ts'
 import { assertArithmeticVocabulary, assertThoughtVocabulary } from '../common/starting-model.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
@@ -63,6 +65,8 @@ export const checkSettings = (config: RitConfig): void => {
   checkReward(config)
   checkCredit(config)
   checkScaffold(config)
+  checkDropout(config)
+  checkGroup(config)
   assertSamplerIsUsed(config)
   const { policy, critic } = config
   const reason = refusedLoss(policy, { valueHead: critic !== null }, withCriticLoss(config.loss, critic))
@@ -132,6 +136,48 @@ const checkReward = ({ reward, control, fusion, thinkingBy, rubric, normalise }:
       'fusion.adaptive.floor',
       `at most the ceiling ${adaptive.ceiling}, got ${adaptive.floor}`,
       'lower it',
+    )
+}
+
+const checkDropout = ({ rubricDropout, reward, rubric, thinkingBy, control }: RitConfig): void => {
+  if (rubricDropout === undefined) return
+  const hint = 'leave it out, or set that back'
+  if (reward === 'response')
+    refuseDropout('nothing with reward "response", which no criterion of thinking can change', hint)
+  if (thinkingBy === 'steps') refuseDropout('nothing with thinkingBy "steps", which has no criteria', hint)
+  if (rubric.source === 'none')
+    refuseDropout('nothing with rubric.source "none", which has no criteria', hint)
+  if (control === 'random')
+    refuseDropout('nothing with control "random", which no criterion can change', hint)
+}
+
+const checkGroup = ({
+  thinkingBy,
+  group,
+  judge,
+  rubric,
+  reward,
+  rollout,
+  rubricDropout,
+}: RitConfig): void => {
+  if (thinkingBy !== 'group') {
+    if (group !== undefined)
+      refuse('group', `nothing with thinkingBy "${thinkingBy}"`, 'set thinkingBy to "group", or leave it out')
+    return
+  }
+  const { criterion, maxResponses } = group ?? groupSettingsSchema.parse({})
+  if (judge === null) refuse('judge', 'one with thinkingBy "group"', 'set judge.fleet.endpoints')
+  if (reward === 'response')
+    refuse('thinkingBy', '"rubric" with reward "response", which thinking cannot change', 'leave it out')
+  if (rubric.source === 'none' && criterion === null)
+    refuse('group.criterion', 'what to go by, without a rubric', 'say it, or choose another rubric.source')
+  if (criterion !== null && rubricDropout !== undefined)
+    refuseDropout('nothing beside group.criterion, which stands in place of the rubric', 'leave it out')
+  if (rollout.samples > maxResponses)
+    refuse(
+      'group.maxResponses',
+      `at least the ${rollout.samples} samples of a problem, got ${maxResponses}`,
+      'raise it, or lower rollout.samples: a group is one call',
     )
 }
 

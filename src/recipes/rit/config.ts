@@ -1,10 +1,12 @@
 /** @file Configuration of the rit recipe; defaults are the paper's where it gives them, the miniature's sizes elsewhere. */
 
 import { z } from 'zod'
+import { groupSettingsSchema } from '../../grade/group/index.ts'
 import { thinkingJudgeSchema } from '../../grade/thinking/index.ts'
 import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { adaptiveWeightSchema } from '../../rl/adaptive-weight.ts'
 import { GATES } from '../../rl/fusion.ts'
+import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { questionTaskShape } from '../../tasks/questions/index.ts'
 import {
   lossSettingSchema,
@@ -99,10 +101,20 @@ export const ritSchema = z.strictObject({
   rubric: rubricSchema.prefault({}),
   /** A language model that judges thinking, and open answers; null: the task's own, which executes criteria (not questions). */
   judge: thinkingJudgeSchema.nullable().default(null),
+  /**
+   * Leave criteria of thinking out of the reward by chance, drawn for each problem and step; absent: none. What the answer is
+   * judged by stays whole: the gate holds thinking to it.
+   */
+  rubricDropout: rubricDropoutSchema.optional(),
   /** What is paid: both fused; the response alone (ORM); thinking alone (w/o RR), without a gate. */
   reward: z.enum(['fused', 'response', 'thinking']).default('fused'),
-  /** Thinking is judged by the rubric, or step by step as a process reward model does (the arm PRM). */
-  thinkingBy: z.enum(['rubric', 'steps']).default('rubric'),
+  /**
+   * Thinking is judged by the rubric, step by step as a process reward model does (the arm PRM), or, by the rubric, all thinking
+   * about a problem in one call of `judge`, relative to each other.
+   */
+  thinkingBy: z.enum(['rubric', 'steps', 'group']).default('rubric'),
+  /** How a group is put to the judge, with `thinkingBy: group`; absent: as the schema has it. */
+  group: groupSettingsSchema.optional(),
   fusion: fusionSchema.prefault({}),
   /** A negative control: thinking is scored by chance, as another response of its group, or turned round. Absent: as it is. */
   control: z.enum(['random', 'shuffled', 'flipped']).optional(),

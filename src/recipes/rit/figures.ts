@@ -8,6 +8,8 @@ import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import { rewardFigures, rolloutFields } from '../../train/lesson-rows.ts'
 import { mean } from '../../util/statistics.ts'
 import { satisfaction } from '../checklist/evaluate.ts'
+import { dropoutFigures, leftOutFlag } from '../common/rubric-dropout.ts'
+import type { RitConfig } from './config.ts'
 import { type RitRollout, rewardPairs } from './rewards.ts'
 import type { RitTask } from './task.ts'
 import type { RitGrade } from './thinking.ts'
@@ -60,6 +62,29 @@ export const ritFigures = <Problem>(
   }
 }
 
+/** What dropout left out of the rewards of thinking, and what thinking is worth by whole rubrics, where judges were asked about them. */
+export const droppedFigures = <Problem>(
+  config: Pick<RitConfig, 'rubricDropout' | 'control' | 'thinkingBy'>,
+  rubricOf: (problem: Problem) => Rubric,
+  groups: Groups<RitRollout<Problem>>,
+): Omit<MetricsRow, 'step'> => {
+  if (config.rubricDropout === undefined) return {}
+  const rubrics = groups.flatMap(([first]) => {
+    if (first === undefined) return []
+    const { criteria } = rubricOf(first.problem)
+    const { leftOut } = first.grade
+    return [{ criteria, places: new Set(criteria.flatMap(({ id }, i) => (leftOut?.has(id) ? [i] : []))) }]
+  })
+  const whole = groups.flat().map(({ grade }) => (grade.whole === undefined ? grade.thinking : grade.whole))
+  const thinkingWhole = meanOf(whole.map(value => (value === 'none' ? null : value)))
+  const { rubricDropout, control, thinkingBy } = config
+  const isKnown = rubricDropout.ask === 'all' && control === undefined && thinkingBy === 'rubric'
+  return {
+    ...dropoutFigures(config, rubrics),
+    ...(isKnown && { thinkingWhole }),
+  }
+}
+
 /** Satisfaction of each criterion, by names that tell thinking from answers. */
 const prefixed = (prefix: string, verdicts_R: readonly RitGrade['verdicts'][]): Record<string, number> =>
   Object.fromEntries(
@@ -81,6 +106,7 @@ export const rolloutRow = <Problem>(
       met,
       ...(credit !== undefined && { credit }),
       ...(explanation !== undefined && { explanation }),
+      ...leftOutFlag(prefix === 'thinking' && grade.leftOut !== undefined && grade.leftOut.has(criterionId)),
     }))
   return {
     ...rolloutFields(step, item),

@@ -8,6 +8,7 @@ import { comesLater } from '../common/phase.ts'
 import { planTraining } from '../common/plan.ts'
 import { planTime, timeLine } from '../common/plan-time.ts'
 import type { RunPlan } from '../common/recipe.ts'
+import { dropoutLines } from '../common/rubric-dropout.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { check } from './check.ts'
 import type { RitConfig } from './config.ts'
@@ -24,6 +25,7 @@ const rewardWords = ({ reward, fusion, thinkingBy, normalise, control }: RitConf
   return [
     what,
     ...(thinkingBy === 'steps' ? ['thinking judged step by step (PRM)'] : []),
+    ...(thinkingBy === 'group' ? ['thinking of a group judged in one call'] : []),
     ...(normalise === 'part' ? ['each part normalised apart'] : []),
     ...(control === undefined ? [] : [`control: ${control}`]),
   ].join('; ')
@@ -50,7 +52,11 @@ const judgingOf = (config: RitConfig, { judged, questionCharacters, test }: Task
   if (judge === null)
     return { json: null, lines: ['judging      criteria are executed in this process: no judge, no network'] }
   const perResponse = 1 + Number(judged > 0)
-  const callsPerStep = rollout.prompts * rollout.samples * perResponse
+  const looks = config.group?.looks ?? 1
+  const callsPerStep =
+    config.thinkingBy === 'group'
+      ? rollout.prompts * (looks + rollout.samples * (perResponse - 1))
+      : rollout.prompts * rollout.samples * perResponse
   const ends = 2 * Math.min(evaluation.problems, test) * evaluation.samples
   const between = evaluation.every > 0 ? Math.max(0, Math.ceil(steps / evaluation.every) - 1) : 0
   const evaluated = ends + between * Math.min(evaluation.problemsBetween, test) * evaluation.samplesBetween
@@ -98,6 +104,7 @@ export const planRit = (config: RitConfig): RunPlan => {
       `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
       `rubric       ${rubric.source}${rubric.file === null ? '' : ` (${rubric.file}${comesLater(rubric.file, 'plan') ? ', not there yet' : ''})`}`,
       `reward       ${rewardWords(config)}`,
+      ...dropoutLines(config),
       ...(scaffold
         ? [
             `scaffold     ${scaffold.group.kind} in the group, ${scaffold.decay.kind} over the steps, ratio ${config.ratio}`,

@@ -1,6 +1,7 @@
 /** @file Questions of files as rit trains on them: a chat model thinks and answers, a language model judges. */
 
 import type { ChatModel } from '../../chat/chat-model.ts'
+import { GROUP_JUDGE, groupSettingsSchema, scoreGroup } from '../../grade/group/index.ts'
 import { judgeSteps, STEP_JUDGE, THINKING_JUDGE } from '../../grade/thinking/index.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { JudgeVerifier } from '../../tasks/judge-verifier.ts'
@@ -17,7 +18,8 @@ const NOTHING: Rubric = { criteria: [] }
 
 /** A language model in place of a task's own judge of thinking. */
 export interface ThinkingJudges<Problem>
-  extends Required<Pick<RitTask<Problem>, 'verifier' | 'stepVerdicts' | 'figures' | 'close'>> {}
+  extends Required<Pick<RitTask<Problem>, 'verifier' | 'stepVerdicts' | 'figures' | 'close'>>,
+    Pick<RitTask<Problem>, 'groupThinking'> {}
 
 /**
  * Opens the configured judge for thinking as a whole and for its steps.
@@ -25,15 +27,18 @@ export interface ThinkingJudges<Problem>
  * @throws ConfigError for a judge that cannot be used
  */
 export const thinkingJudges = <Problem>(
-  { judge, thinkingBy }: Pick<RitConfig, 'judge' | 'thinkingBy'>,
+  config: Pick<RitConfig, 'judge' | 'thinkingBy' | 'group' | 'seed'>,
   task: Pick<ThinkingTask<Problem>, 'question'>,
   model?: ChatModel,
 ): ThinkingJudges<Problem> => {
+  const { judge, thinkingBy } = config
   if (judge === null)
     throw new ConfigError('judge: expected one, got nothing', { hint: 'set judge.fleet.endpoints' })
   const form = thinkingBy === 'steps' ? STEP_JUDGE : THINKING_JUDGE
   const { grader, figures, close } = openThinkingJudging(judge, form, model)
+  const together = thinkingBy === 'group' ? groupJudging(judge, config, task, model) : null
   return {
+    ...(together && { groupThinking: together.groupThinking }),
     verifier: new JudgeVerifier(grader, task, { part: 'thinking' }),
     stepVerdicts: items =>
       Promise.all(
@@ -42,9 +47,30 @@ export const thinkingJudges = <Problem>(
           return verdicts.map(({ met }) => met)
         }),
       ),
-    figures,
-    close,
+    figures: together ? () => ({ ...figures(), ...together.figures() }) : figures,
+    async close() {
+      await close()
+      await together?.close()
+    },
   }
+}
+
+/** The same judge, asked about all thinking on a problem at once. */
+const groupJudging = <Problem>(
+  judge: NonNullable<RitConfig['judge']>,
+  { group, seed }: Pick<RitConfig, 'group' | 'seed'>,
+  task: Pick<ThinkingTask<Problem>, 'question'>,
+  model?: ChatModel,
+) => {
+  const whole = { ...judge, ask: { ...judge.ask, shape: 'rubric' as const } }
+  const { grader, figures, close } = openThinkingJudging(whole, GROUP_JUDGE, model, 'groupJudge')
+  const { criterion, ...settings } = group ?? groupSettingsSchema.parse({})
+  const groupThinking: NonNullable<RitTask<Problem>['groupThinking']> = (problem, thinking, rubric) => {
+    const prompt = [{ role: 'user' as const, content: task.question(problem) }]
+    const responses = thinking.map(response => ({ prompt, response }))
+    return scoreGroup(grader, { responses, by: criterion ?? rubric }, { ...settings, seed })
+  }
+  return { groupThinking, figures, close }
 }
 
 /**
@@ -70,6 +96,7 @@ export const questionsRit = (config: RitConfig, folder: string, model?: ChatMode
     verifier: judges.verifier,
     truth: judges.verifier,
     stepVerdicts: judges.stepVerdicts,
+    ...(judges.groupThinking && { groupThinking: judges.groupThinking }),
     answerRubric: ({ rubric = NOTHING }) => rubric,
     bank: [],
     scriptedJudges: false,

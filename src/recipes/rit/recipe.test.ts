@@ -300,3 +300,97 @@ describe('settings', () => {
     expect(config.loss.policy).toMatchObject({ clipLow: 0.2, clipHigh: 0.2 })
   })
 })
+
+describe('rubric dropout', () => {
+  const MANY: Rubric = {
+    criteria: [
+      ...['good', 'so', 'hint'].map(id => ({ id, text: `says ${id}`, points: 1 })),
+      { id: 'bad', text: 'says bad', points: -1 },
+    ],
+  }
+  const texts = [
+    '<think> good </think> 10',
+    '<think> so hint bad </think> 10',
+    '<think> good so hint </think> 10',
+  ]
+  const has = texts.map(text => ['good', 'so', 'hint'].map(word => Number(text.split(' ').includes(word))))
+  const bad = texts.map(text => Number(text.split(' ').includes('bad')))
+  const settings = (more: object = {}) => ({
+    rubricDropout: { rate: 0.5, keepAtLeast: 1, ...more },
+    reward: 'thinking',
+  })
+
+  it('judges all thinking about a problem by the criteria that are left', async () => {
+    const run = await learnt(texts, settings(), { rubric: MANY })
+    const rows = run.lesson.rollouts.map(({ row }) => row())
+    const left = rows.map(({ verdicts }) => verdicts!.findIndex(({ leftOut }) => leftOut))
+    expect(new Set(left).size).toBe(1)
+    expect(left[0]).toBeGreaterThanOrEqual(0)
+    expect(left[0]).toBeLessThan(3)
+    const kept = has.map(own => own.filter((_, i) => i !== left[0]))
+    rewardsOf(run).forEach((reward, i) => {
+      expect(reward).toBeCloseTo((kept[i][0] + kept[i][1] + 1 - bad[i]) / 3, 12)
+    })
+    const whole = has.map((own, i) => (own[0] + own[1] + own[2] + 1 - bad[i]) / 4)
+    expect(run.lesson.metrics.thinkingWhole).toBeCloseTo((whole[0] + whole[1] + whole[2]) / 3, 12)
+    expect(run.lesson.metrics.leftOut).toEqual({ criteria: 1 / 4, points: 1 / 3 })
+    for (const { verdicts } of rows) expect(verdicts).toHaveLength(5)
+  })
+
+  it('asks about these alone where that is said, for the same rewards', async () => {
+    const verifier = new WordVerifier()
+    const run = await learnt(texts, settings({ ask: 'kept' }), { rubric: MANY, verifier })
+    expect(rewardsOf(run)).toEqual(rewardsOf(await learnt(texts, settings(), { rubric: MANY })))
+    expect(verifier.asked.map(({ rubric }) => rubric.criteria.length)).toEqual([3, 3, 3])
+    expect(run.lesson.metrics).not.toHaveProperty('thinkingWhole')
+  })
+
+  it('leaves what the answer is judged by whole', async () => {
+    const run = await learnt(texts, { ...settings(), reward: 'fused' }, { rubric: MANY })
+    for (const { row } of run.lesson.rollouts)
+      expect(row().verdicts!.find(({ criterionId }) => criterionId === 'answer.right')).not.toHaveProperty(
+        'leftOut',
+      )
+  })
+})
+
+describe('thinking judged together', () => {
+  it('is scored once a problem, by what dropout leaves of the rubric; nothing thought is 0, no score is none', async () => {
+    const asked: { thinking: readonly string[]; ids: string[] }[] = []
+    const verifier = new WordVerifier()
+    const kit: RitTask<number> = {
+      ...kitOf(verifier),
+      groupThinking: async (_, thinking, { criteria }) => {
+        asked.push({ thinking, ids: criteria.map(({ id }) => id) })
+        const scores = thinking.map(text => (text === 'bad' ? null : text.length / 10))
+        return { scores, explanations: scores.map(() => null), problem: 'unsure', shown: 3, cut: 0 }
+      },
+    }
+    const texts = [
+      '<think> good </think> 10',
+      '<think> </think> 10',
+      '<think> bad </think> 10',
+      '<think> so </think> 3',
+    ]
+    const config = ritSchema.parse({
+      thinkingBy: 'group',
+      reward: 'thinking',
+      rollout: { prompts: 1, samples: 4, maxTokens: 9 },
+      dropZero: false,
+    })
+    const recipe = rit(config, {
+      policy: {} as Policy,
+      problem: index => index,
+      kit,
+      rubricOf: () => RUBRIC,
+      evaluate: async () => [],
+    })
+    const lesson = await recipe.learn(1, await recipe.rollOut(1, answering([texts.map(tokensOf)], [0])))
+    expect(asked).toEqual([{ thinking: ['good', 'bad', 'so'], ids: ['good', 'bad'] }])
+    expect(lesson.rollouts.map(({ reward }) => reward)).toEqual([0.4, 0, null, 0.2])
+    expect(verifier.asked).toEqual([])
+    const [first, , third] = lesson.rollouts.map(({ row }) => row())
+    expect(first.verdicts![0]).toMatchObject({ criterionId: 'thinking.relative to the group', credit: 0.4 })
+    expect(third.verdicts![0]).toMatchObject({ met: null, explanation: 'unsure' })
+  })
+})

@@ -11,26 +11,36 @@
  * - The KL coefficient, epsilon and temperature are not in the paper: none, 0.2 and 1 (spec 3.4).
  * - A criterion may be a flaw (points below zero): it is satisfied by its absence.
  * - An open answer's score is the signed one of its rubric, not below 0, where the paper counts criteria alike.
+ * - `rubricDropout`: criteria of thinking are left out of its reward by chance (arXiv 2608.11669).
  * - `fusion.adaptive`, `normalise: part`, `scaffold`, `memory`, `control` and the rubric ladder below `refined` are ours.
  */
 
 import type { Policy } from '../../policy/policy.ts'
 import { AdaptiveWeight } from '../../rl/adaptive-weight.ts'
-import { type Credited, creditRollouts, datumsOf, type Graded, type Groups } from '../../rl/rollout.ts'
+import {
+  type Credited,
+  creditRollouts,
+  datumsOf,
+  type Graded,
+  type Groups,
+  type Rollout,
+} from '../../rl/rollout.ts'
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
+import { withoutCriteria } from '../../rubric/dropout.ts'
 import type { GradeItem } from '../../train/grading.ts'
 import { type HeldOut, learntFrom, type Recipe, type RecipeState } from '../../train/recipe.ts'
 import { GradusError } from '../../util/errors.ts'
 import { creditWithCritic, valueErrorOf, withCriticLoss } from '../common/critic.ts'
 import type { Attempts, LessonMemory, Recalled } from '../common/lessons-memory.ts'
 import type { ProblemStream } from '../common/problem-order.ts'
+import { leftOutOf } from '../common/rubric-dropout.ts'
 import { scaffoldedPrompts } from '../common/scaffold.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import type { RitConfig } from './config.ts'
-import { ritFigures, rolloutRow } from './figures.ts'
+import { droppedFigures, ritFigures, rolloutRow } from './figures.ts'
 import { type RitRollout, rewarded, rewardPairs, ritAdvantages } from './rewards.ts'
 import type { RitTask } from './task.ts'
-import { gradeThoughts, type RitGrade, shuffledThinking } from './thinking.ts'
+import { gradeThoughts, type RitGrade, scoreThinkingTogether, shuffledThinking } from './thinking.ts'
 
 export interface RitParts<Problem> {
   policy: Policy
@@ -58,7 +68,11 @@ export const rit = <Problem>(
   const { rollout, ratio, critic, fusion, reward } = config
   const weight = fusion.adaptive && new AdaptiveWeight(fusion.alpha, fusion.adaptive)
 
-  const grade = (items: readonly GradeItem<Problem>[]) =>
+  /** What the rewards of a step leave out of a problem's rubric of thinking. */
+  const leftOut = (step: number, own: Problem) =>
+    leftOutOf(config, rubricOf(own).criteria, step, kit.task.name(own))
+
+  const gradeIn = (step: number) => (items: readonly GradeItem<Problem>[]) =>
     gradeThoughts(
       config,
       kit,
@@ -68,6 +82,7 @@ export const rit = <Problem>(
         response: kit.task.read(tokens),
         key,
       })),
+      own => leftOut(step, own),
     )
 
   /** Part of the answers' rubric in the prompt, as RuscaRL shows it, or of lessons. */
@@ -116,17 +131,41 @@ export const rit = <Problem>(
       )
       // Before anything is awaited: the step before may be learnt from meanwhile.
       const recalled = memory ? await memory.recall(step, problems) : null
-      const groups = await io.rollOut({
+      const { groupThinking } = kit
+      const isTogether = config.thinkingBy === 'group' && groupThinking !== undefined
+      const judging = new Array<ReturnType<typeof scoreThinkingTogether>>(problems.length)
+      const onGroup = (p: number, rollouts: readonly Rollout[]) => {
+        const own = problems[p]
+        const thoughts = rollouts.map(({ tokens, key }) => ({
+          key,
+          thinking: kit.task.read(tokens).thinking,
+        }))
+        const rubric = withoutCriteria(rubricOf(own), leftOut(step, own)?.ids ?? new Set())
+        judging[p] = scoreThinkingTogether(config, groupThinking!, own, thoughts, rubric)
+        // What fails is told below; until then it must not count as unhandled.
+        judging[p].catch(() => {})
+      }
+      const graded = await io.rollOut({
         problems,
         prompt: own => kit.task.prompt(own),
         sampledFrom: scaffolded(step, problems, recalled),
         ratio,
         samples: rollout.samples,
         sampling: samplingOf(config, kit.task.stopTokens),
-        grade,
+        grade: gradeIn(step),
         gradeBatch: kit.gradeBatch,
+        ...(isTogether && { onGroup }),
         last: true,
       })
+      if (!isTogether) return { groups: graded, recalled }
+      const thoughts = await Promise.all(judging)
+      const groups = graded.map((group, p) =>
+        group.map((item, g) => {
+          const ids = leftOut(step, item.problem)?.ids
+          const grade = { ...item.grade, ...thoughts[p][g], ...(ids && { leftOut: ids }) }
+          return { ...item, grade }
+        }),
+      )
       return { groups, recalled }
     },
 
@@ -148,6 +187,7 @@ export const rit = <Problem>(
         phases: [phaseOf({ ...config, loss }, datumsOf(credited, { dropZero, ratio }))],
         metrics: {
           ...ritFigures(kit, rubricOf, groups),
+          ...droppedFigures(config, rubricOf, groups),
           ...remembered,
           alpha,
           zeroVarianceGroups,

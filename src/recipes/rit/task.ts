@@ -1,5 +1,6 @@
 /** @file What a task brings to rit: thinking and answers apart, who judges each, and what is known of good thinking. */
 
+import type { GroupScores } from '../../grade/group/index.ts'
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import type { ThinkingTask, ThinkingVerifier, ThoughtItem } from '../../tasks/thinking.ts'
@@ -31,6 +32,8 @@ export interface RitTask<Problem> {
   bank: readonly Criterion[]
   /** Whether each step of thinking is right, null where nobody knows; absent where thinking has no steps. */
   stepVerdicts?(items: readonly ThoughtItem<Problem>[]): Promise<(boolean | null)[][]>
+  /** Scores of all thinking about a problem, relative to each other; absent where no language model judges groups. */
+  groupThinking?(problem: Problem, thinking: readonly string[], rubric: Rubric): Promise<GroupScores>
   /** Whether verdicts on answers are exact, so that scripted judges can be made of them; a language model's are not. */
   scriptedJudges: boolean
   /** Which criteria its prompts can show as hints: lessons are made of these. Default `answers`. */

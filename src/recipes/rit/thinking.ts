@@ -2,8 +2,9 @@
 
 import { meanSatisfaction, type NullVerdicts } from '../../rl/fusion.ts'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
+import { withoutCriteria } from '../../rubric/dropout.ts'
 import { creditOf } from '../../rubric/score.ts'
-import type { ScoredResponse } from '../../tasks/scored-response.ts'
+import type { LeftOut, ScoredResponse } from '../../tasks/scored-response.ts'
 import type { ThinkingVerifier, ThoughtItem, ThoughtResponse } from '../../tasks/thinking.ts'
 import { Rng } from '../../util/rng.ts'
 import { mean } from '../../util/statistics.ts'
@@ -18,6 +19,10 @@ export interface RitGrade {
   thinking: number | null | 'none'
   /** On the thinking, in the rubric's order. */
   verdicts: readonly Verdict[]
+  /** Ids of criteria that its score does not count; absent without dropout. */
+  leftOut?: ReadonlySet<string>
+  /** Where criteria are left out that were judged all the same: the score by all of them. */
+  whole?: number | null | 'none'
 }
 
 /** What a verdict earns: a merit that is there, a flaw that is not. */
@@ -72,34 +77,96 @@ export const gradeThoughts = async <Problem>(
   kit: Pick<RitTask<Problem>, 'task' | 'verifier' | 'stepVerdicts'>,
   rubricOf: (problem: Problem) => Rubric,
   items: readonly ThoughtItem<Problem>[],
+  leftOut: LeftOutOf<Problem> = () => undefined,
 ): Promise<RitGrade[]> => {
   const [answers, thoughts] = await Promise.all([
     kit.task.gradeAnswers(items),
     thinkingBy === 'steps'
       ? scoreSteps(kit, items)
-      : scoreByRubric(kit.verifier, items, rubricOf, fusion.nulls),
+      : thinkingBy === 'group'
+        ? items.map((): Thought => ({ verdicts: [], thinking: null }))
+        : scoreByRubric(kit.verifier, items, { rubricOf, leftOut, nulls: fusion.nulls }),
   ])
   return items.map(({ response, key = '' }, i) => ({
     response,
     answer: answers[i],
-    verdicts: thoughts[i].verdicts,
+    ...thoughts[i],
     thinking: controlled(control, thoughts[i].thinking, `${seed}/${key}`),
   }))
 }
 
-type Thought = Pick<RitGrade, 'thinking' | 'verdicts'>
+type Thought = Pick<RitGrade, 'thinking' | 'verdicts' | 'leftOut' | 'whole'>
+
+type LeftOutOf<Problem> = (problem: Problem) => LeftOut | undefined
+
+interface Scoring<Problem> {
+  rubricOf: (problem: Problem) => Rubric
+  leftOut: LeftOutOf<Problem>
+  nulls: NullVerdicts
+}
 
 const scoreByRubric = async <Problem>(
   verifier: ThinkingVerifier<Problem>,
   items: readonly ThoughtItem<Problem>[],
-  rubricOf: (problem: Problem) => Rubric,
-  nulls: NullVerdicts,
+  { rubricOf, leftOut, nulls }: Scoring<Problem>,
 ): Promise<Thought[]> => {
-  const verdicts = await verifyThinking(verifier, items, rubricOf)
-  return items.map(({ problem, response }, i) => ({
-    verdicts: verdicts[i],
-    thinking: thinkingScore(rubricOf(problem), response, verdicts[i], nulls),
-  }))
+  const parts = new Map(items.map(({ problem }) => [problem, partOf(rubricOf(problem), leftOut(problem))]))
+  const verdicts = await verifyThinking(verifier, items, problem => parts.get(problem)!.asked)
+  return items.map(({ problem, response }, i): Thought => {
+    const { asked, counted, left } = parts.get(problem)!
+    const counting = left ? verdicts[i].filter(({ criterionId }) => !left.has(criterionId)) : verdicts[i]
+    return {
+      verdicts: verdicts[i],
+      thinking: thinkingScore(counted, response, counting, nulls),
+      ...(left && { leftOut: left }),
+      ...(left && asked !== counted && { whole: thinkingScore(asked, response, verdicts[i], nulls) }),
+    }
+  })
+}
+
+/** What of a rubric is asked about, and what of it counts. */
+const partOf = (rubric: Rubric, leftOut: LeftOut | undefined) => {
+  if (leftOut === undefined || leftOut.ids.size === 0) return { asked: rubric, counted: rubric, left: null }
+  const counted = withoutCriteria(rubric, leftOut.ids)
+  return { asked: leftOut.asked ? rubric : counted, counted, left: leftOut.ids }
+}
+
+/**
+ * Scores of all thinking about a problem, by one judge at once; of no thinking it is 0, as by a rubric (spec 3.3).
+ * @param keys name the rollouts, for a control
+ */
+export const scoreThinkingTogether = async <Problem>(
+  { control, seed }: Pick<RitConfig, 'control' | 'seed'>,
+  groupThinking: NonNullable<RitTask<Problem>['groupThinking']>,
+  problem: Problem,
+  thoughts: readonly { thinking: string; key: string }[],
+  rubric: Rubric,
+): Promise<Thought[]> => {
+  const some = thoughts.flatMap(({ thinking }, i) => (thinking === '' ? [] : [i]))
+  const {
+    scores,
+    explanations,
+    problem: why,
+  } = await groupThinking(
+    problem,
+    some.map(i => thoughts[i].thinking),
+    rubric,
+  )
+  const placeOf = new Map(some.map((i, at) => [i, at]))
+  return thoughts.map(({ key }, i): Thought => {
+    const at = placeOf.get(i)
+    const score = at === undefined ? 0 : scores[at]
+    const explanation =
+      at === undefined ? 'nothing was thought' : (explanations[at] ?? (score === null ? why : null))
+    const verdict: Verdict = {
+      criterionId: 'relative to the group',
+      met: score === null ? null : score > 0.5,
+      ...(score !== null && { credit: score }),
+      ...(explanation !== null && { explanation }),
+      source: 'llm',
+    }
+    return { verdicts: [verdict], thinking: controlled(control, score, `${seed}/${key}`) as number | null }
+  })
 }
 
 /** Mean verdict of the steps (spec 3.5, PRM); thinking without any step is worth nothing. */

@@ -4,6 +4,7 @@ import { PROPOSAL_CATEGORIES, plainCategory } from '../../grade/proposal/index.t
 import { refusedLoss } from '../../policy/open.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { withCriticLoss } from '../common/critic.ts'
+import { refuseDropout } from '../common/rubric-dropout.ts'
 import { groupRatios } from '../common/scaffold-schedule.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
 import { type RlcerConfig, rlcerSchema } from './config.ts'
@@ -16,6 +17,7 @@ const refuse = (message: string, hint: string): never => {
 export const checkSettings = (config: RlcerConfig): void => {
   checkRubricators(config)
   checkControl(config)
+  checkDropout(config)
   checkCredit(config)
   assertSamplerIsUsed(config)
   checkScaffold(config)
@@ -101,6 +103,24 @@ const checkControl = ({ control, controlAt, reasonerReward, rubricator }: RlcerC
       `controlAt: expected nothing set without a control, got "${controlAt}"`,
       'set control, or leave controlAt out',
     )
+}
+
+const checkDropout = ({ rubricDropout, reasonerReward, control, controlAt }: RlcerConfig): void => {
+  if (rubricDropout === undefined) return
+  const { per, ask, protect } = rubricDropout
+  if (reasonerReward === 'outcome' || reasonerReward === 'random')
+    refuseDropout(
+      `nothing with reasonerReward "${reasonerReward}", which no criterion is part of`,
+      'leave it out',
+    )
+  if (control === 'random' && controlAt === 'reward')
+    refuseDropout('nothing with control "random", whose verdicts say nothing anyway', 'leave it out')
+  if (per === 'question')
+    refuseDropout('per "step": the criteria of a question are other ones in every step', 'leave per out')
+  if (ask === 'kept')
+    refuseDropout('ask "all": which criteria pay is decided by the verdicts on all of them', 'leave ask out')
+  if (protect.length > 0)
+    refuseDropout('nothing in protect: criteria are proposed while training', 'leave protect out')
 }
 
 const checkCredit = ({ critic, advantage, loss, policy, rollout }: RlcerConfig): void => {

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { proposalSettingsSchema } from '../../grade/proposal/index.ts'
 import { pipelinedPolicySchema } from '../../policy/open.ts'
+import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import {
   advantageSchema,
   lossSettingSchema,
@@ -78,6 +79,8 @@ export const rlcerSchema = z.strictObject({
   reasonerReward: z.enum(REASONER_REWARDS).default('outcome+rubric'),
   /** Reward of thinking where no criterion is valid. */
   emptyCot: share.default(0),
+  /** Leave valid criteria out of the reasoners' reward by chance, drawn for each question and step; absent: none. */
+  rubricDropout: rubricDropoutSchema.optional(),
   /** Criteria with the same words count once for a reasoner. */
   dedupe: z.boolean().default(true),
   /** Rubricator and verifier do not see the final answer. */

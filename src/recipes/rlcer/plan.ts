@@ -6,6 +6,7 @@ import { formatCount, formatInteger } from '../../util/format.ts'
 import { planTraining } from '../common/plan.ts'
 import { planTime, timeLine } from '../common/plan-time.ts'
 import type { RunPlan } from '../common/recipe.ts'
+import { dropoutLines } from '../common/rubric-dropout.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { arithmeticQuestions } from './arithmetic-questions.ts'
@@ -139,6 +140,7 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
       `data         ${data.words}`,
       `training     ${steps} steps of ${rollout.prompts} questions x ${rollout.samples} reasoners${rubricator.enabled ? ` and ${rollout.samples} rubricators` : ''}: up to ${formatInteger(work.reasonerTokens)} + ${formatInteger(work.rubricatorTokens)} new tokens a step, ${formatCount(work.tokensPerStep * steps)} in all`,
       `reward       ${rewardWords(config)}; valid above ${validity.alpha}${validity.signAware ? '' : ', read literally'}`,
+      ...dropoutLines(config),
       ...(scaffold
         ? [`scaffold     ${scaffold.group.kind} in the group, ${scaffold.decay.kind} over the steps`]
         : []),

@@ -478,3 +478,45 @@ describe('a scaffold of evolved rubrics', () => {
     expect(rlcer(rlcerSchema.parse(SMALL), parts()).state).toBeUndefined()
   })
 })
+
+describe('rubric dropout', () => {
+  /** Those who are right write a, and some of them c as well: both are valid. */
+  const proposed = rubricOf([
+    ['has a', 3],
+    ['has c', 2],
+    ['has b', -4],
+    ['has x', 1],
+    ['has z', 1],
+  ])
+  const reasoners = ['xa</think>right', 'xac</think>right', 'xb</think>wrong', 'xb</think>wrong']
+  const script: Script = (prompt, _, index) => (prompt.endsWith('!') ? proposed : reasoners[index])
+  const dropout = { rubricDropout: { rate: 0.5, keepAtLeast: 1 } }
+
+  it('pays all reasoners of a question by the same valid criteria, others in other steps', async () => {
+    const without = rewardsOf((await stepOf({}, { script })).reasoners)
+    // Of 5 points and 4 to lose: 3 and 4 of 9, then 2 more.
+    expect(without[0]).toBeCloseTo(1 + 7 / 9, 12)
+    expect(without[1]).toBe(2)
+    const seen = new Set<string>()
+    for (let step = 1; step <= 8; step++) {
+      const { reasoners: rows, metrics } = await stepOf(dropout, { script }, step)
+      const paid = rewardsOf(rows)
+      // Without c the first has all; without a only what it does not lose, 4 of 6.
+      for (const first of [0, 4]) {
+        const isA = Math.abs(paid[first]! - (1 + 4 / 6)) < 1e-9
+        expect(isA || paid[first] === 2).toBe(true)
+        expect(paid[first + 1]).toBe(2)
+        expect(paid[first + 2]).toBe(-1)
+        seen.add(isA ? 'a' : 'c')
+      }
+      expect(metrics.leftOut).toMatchObject({ criteria: 1 / 3 })
+    }
+    expect([...seen].sort()).toEqual(['a', 'c'])
+  })
+
+  it('leaves rubricators as they are', async () => {
+    const [plain, dropped] = [await stepOf({}, { script }), await stepOf(dropout, { script })]
+    expect(rewardsOf(dropped.rubricators)).toEqual(rewardsOf(plain.rubricators))
+    expect(plain.metrics).not.toHaveProperty('leftOut')
+  })
+})

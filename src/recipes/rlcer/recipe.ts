@@ -15,6 +15,7 @@
  * - Rubricator and verifier do not see the final answer (`maskFinalAnswer`); duplicates count once (`dedupe`).
  * - Advantages are whitened by role; `critic: null` has baselines by leaving one out. The loss is the sum of both roles' means
  *   over tokens (`roles`).
+ * - `rubricDropout`: valid criteria are left out of the reasoners' reward by chance (arXiv 2608.11669).
  * - A scaffold of valid criteria, normalisation by part, controls and other verifiers are ours.
  */
 
@@ -25,6 +26,7 @@ import type { MetricGroup } from '../../runs/rows.ts'
 import type { LearntRollout, Recipe } from '../../train/recipe.ts'
 import { withCriticLoss } from '../common/critic.ts'
 import type { ProblemStream } from '../common/problem-order.ts'
+import { dropoutFigures, placesLeftOut } from '../common/rubric-dropout.ts'
 import { scaffoldedPrompts } from '../common/scaffold.ts'
 import { phaseOf } from '../common/training.ts'
 import { RubricBank } from './bank.ts'
@@ -38,6 +40,7 @@ import {
   controlled,
   cotReward,
   outcomeReward,
+  type PayingCriterion,
   randomCot,
   reasonerReward,
   rubricatorReward,
@@ -79,34 +82,48 @@ export const rlcer = <Problem>(
     )
 
   /** Reward of one response's thinking, by what pays for it. */
-  const cotOf = ({ paying, key }: JudgedQuestion<Problem>, m: number, rolloutKey: string) => {
-    if (config.reasonerReward === 'random') return randomCot(rolloutKey)
-    const { control, controlAt, emptyCot } = config
+  const cotOf = (criteria: readonly PayingCriterion[], m: number, rolloutKey: string) =>
+    config.reasonerReward === 'random' ? randomCot(rolloutKey) : cotReward(criteria, m, config.emptyCot)
+
+  /** What a question's valid criteria say, under a control and without those that dropout leaves out of this step. */
+  const countingOf = ({ paying, key }: JudgedQuestion<Problem>, places: ReadonlySet<number>) => {
+    const { control, controlAt } = config
     const criteria = control && controlAt === 'reward' ? controlled(paying, control, key) : paying
-    return cotReward(criteria, m, emptyCot)
+    return criteria.filter((_, i) => !places.has(i))
   }
+
+  const left = placesLeftOut(config)
+  const placesOf = (step: number, { paying, problem: own }: JudgedQuestion<Problem>) =>
+    left(
+      paying.map(({ criterion }) => criterion),
+      step,
+      task.name(own),
+    )
 
   const overlongOf = (tokens: number): number => {
     const { overlong } = config
     return overlong ? overlongPenalty(tokens, { ...overlong, maxLength: rollout.maxTokens }) : 0
   }
 
-  const rewardQuestion = (question: JudgedQuestion<Problem>): JudgedQuestion<Problem> => ({
-    ...question,
-    reasoners: question.reasoners.map((item, m) => ({
-      ...item,
-      ...reasonerReward(config.reasonerReward, {
-        outcome: outcomeReward(question.correct[m]),
-        cot: cotOf(question, m, item.rollout.key),
-        overlong: overlongOf(item.rollout.tokens.length),
-      }),
-    })),
-    rubricators: question.rubricators.map((item, n) => ({
-      ...item,
-      grade: { ...item.grade, judged: question.rubrics[n] },
-      ...rubricatorReward(question.rubrics[n], question.correct, rubricator),
-    })),
-  })
+  const rewardQuestion = (question: JudgedQuestion<Problem>, step: number): JudgedQuestion<Problem> => {
+    const counting = countingOf(question, placesOf(step, question))
+    return {
+      ...question,
+      reasoners: question.reasoners.map((item, m) => ({
+        ...item,
+        ...reasonerReward(config.reasonerReward, {
+          outcome: outcomeReward(question.correct[m]),
+          cot: cotOf(counting, m, item.rollout.key),
+          overlong: overlongOf(item.rollout.tokens.length),
+        }),
+      })),
+      rubricators: question.rubricators.map((item, n) => ({
+        ...item,
+        grade: { ...item.grade, judged: question.rubrics[n] },
+        ...rubricatorReward(question.rubrics[n], question.correct, rubricator),
+      })),
+    }
+  }
 
   /**
    * What enters the update: rollouts that say nothing to the policy leave it, unless a critic learns from them, and both roles
@@ -128,7 +145,7 @@ export const rlcer = <Problem>(
     async learn(step, explored) {
       const judged = judgeQuestions(explored, config, step)
       assertVerified(judged)
-      const questions = judged.map(rewardQuestion)
+      const questions = judged.map(own => rewardQuestion(own, step))
       for (const { problem: own, paying } of questions) if (scaffold) bank.keep(task.name(own), paying)
       const { credited, unknown, zeroVarianceGroups } = await creditStep(policy, questions, config)
       const loss = withCriticLoss(config.loss, config.critic)
@@ -142,6 +159,13 @@ export const rlcer = <Problem>(
         phases: [phaseOf({ ...config, loss }, datumsOf([learnable(credited)], { ratio: config.ratio }))],
         metrics: {
           ...stepFigures(questions, config, step),
+          ...dropoutFigures(
+            config,
+            questions.map(own => ({
+              criteria: own.paying.map(({ criterion }) => criterion),
+              places: placesOf(step, own),
+            })),
+          ),
           ...(zeroVarianceGroups !== null && { zeroVarianceGroups }),
           ...(scaffold && { bankQuestions: bank.questions }),
           ...(time && { time }),

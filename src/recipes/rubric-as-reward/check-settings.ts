@@ -3,9 +3,10 @@
 import { DEFAULT_PROXIES, type ProxySettings } from '../../grade/logic/settings.ts'
 import { refusedLoss } from '../../policy/open.ts'
 import { ConfigError } from '../../util/errors.ts'
+import { assertDrops, refuseDropout } from '../common/rubric-dropout.ts'
 import { type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
 import { checkSchedule, isSchedule } from './lengths.ts'
-import { conditionWeights } from './rewards.ts'
+import { conditionWeights, weighedCriteria } from './rewards.ts'
 import { checkSourceNames } from './sources-config.ts'
 
 const refuse = (message: string, hint: string): never => {
@@ -22,12 +23,34 @@ export const checkSettings = (config: RubricAsRewardConfig): void => {
   checkReward(config)
   checkCredit(config)
   checkAdvantage(config)
+  checkDropout(config)
   checkLoss(config)
 }
 
 const checkLoss = ({ policy, loss }: RubricAsRewardConfig): void => {
   const reason = refusedLoss(policy, {}, loss)
   if (reason !== null) throw new ConfigError(`loss${reason}`)
+}
+
+const checkDropout = ({ rubricDropout, condition, weights, credit }: RubricAsRewardConfig): void => {
+  if (rubricDropout === undefined) return
+  const own = weights ?? conditionWeights(condition)
+  if (Object.keys(own).length === 0)
+    refuseDropout(
+      `nothing with condition "${condition}", which is no weighted sum of criteria`,
+      'leave it out, or take another condition',
+    )
+  if (credit === 'per-step')
+    refuseDropout(
+      'nothing with credit "per-step", whose steps carry the verdicts of C2 also where that is left out',
+      'set credit to "scalar", or leave it out',
+    )
+  if (rubricDropout.ask === 'kept')
+    refuseDropout(
+      'ask "all": the criteria are worked out together, so asking for fewer saves nothing',
+      'leave ask out',
+    )
+  assertDrops(rubricDropout, weighedCriteria(own))
 }
 
 const checkTask = ({ task, coldStart, evaluation }: RubricAsRewardConfig): void => {

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { LOGIC_CRITERIA } from '../../grade/logic/rubric.ts'
 import { logicGraderSchema } from '../../grade/logic/settings.ts'
+import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { LOGIC_TEST_SETS } from '../../tasks/logic/testsets.ts'
 import { advantageSchema, lossSettingSchema, reinforcementShape } from '../../train/config.ts'
 import { coldStartPhaseSchema, problemShape } from '../logic-cold-start/config.ts'
@@ -98,6 +99,8 @@ export const rubricAsRewardSchema = z.strictObject({
   control: z.enum(['random', 'shuffled', 'flipped']).optional(),
   /** C4 and C5 in training: by the paper's stand-ins (also when absent), or by proof as in evaluation. */
   softCriteria: z.enum(['heuristic', 'exact']).optional(),
+  /** Leave weighed criteria out of the reward by chance, drawn for each problem and step; absent: none. */
+  rubricDropout: rubricDropoutSchema.optional(),
   /** How the solver works, and what the stand-ins of C4 and C5 ask for; absent: as the schema has it. */
   grader: logicGraderSchema.optional(),
   /** Restated, repeated and tautological steps are left out of C2's mean (off in the paper). */

@@ -4,6 +4,7 @@ import { longestPrompt } from '../../tasks/logic/lengths.ts'
 import { formatInteger } from '../../util/format.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
+import { dropoutLines } from '../common/rubric-dropout.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { check, modelOf } from './check.ts'
 import { type RubricAsRewardConfig, rubricAsRewardSchema, trainingSteps } from './config.ts'
@@ -43,6 +44,7 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
       ...sourceLines('test', tested ?? []),
       ...smallerTestWords(tested ?? [], tested === null ? 0 : evaluation.problems),
       `reward       ${rewardLine(config)}`,
+      ...dropoutLines(config),
       `steps        ${steps}, each ${rollout.prompts} problems x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens: up to ${formatInteger(work.tokensPerStep)} new tokens a step`,
       `optimiser    AdamW, ${learning}`,
       'grading      by rules and solver in this process: no judge model, no network',

@@ -1,14 +1,18 @@
 /** @file What a step's rollouts say in metrics.jsonl: criteria, answers and proofs, ways round the rubric. */
 
 import type { LogicGrade } from '../../grade/logic/grade.ts'
-import { LOGIC_CRITERIA, LOGIC_RUBRIC, logicVerdicts } from '../../grade/logic/rubric.ts'
+import { LOGIC_CRITERIA, LOGIC_RUBRIC, type LogicCriterion, logicVerdicts } from '../../grade/logic/rubric.ts'
 import type { Groups } from '../../rl/rollout.ts'
+import type { Verdict } from '../../rubric/criterion.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
+import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { rewardFigures } from '../../train/lesson-rows.ts'
 import type { HeldOut } from '../../train/recipe.ts'
 import { mean } from '../../util/statistics.ts'
 import { shareFigures } from '../common/figures.ts'
-import type { Weights } from './rewards.ts'
+import { dropoutFigures } from '../common/rubric-dropout.ts'
+import type { RubricAsRewardConfig } from './config.ts'
+import { rewardOf, type Weights, weighedCriteria } from './rewards.ts'
 import type { LogicRollout } from './rollout.ts'
 
 /** What is not known has no part in a mean. */
@@ -16,8 +20,15 @@ const share = (holds: boolean | null): number | null => (holds === null ? null :
 
 const known = (grades: readonly LogicGrade[]) => grades.filter(({ excluded }) => excluded === null)
 
-/** Criteria and flags are those that training goes by; answers and proofs are judged as they are, also under a control. */
-export const logicFigures = (groups: Groups<LogicRollout>, weights: Weights): Omit<MetricsRow, 'step'> => {
+/**
+ * Criteria and flags are those that training goes by; answers and proofs are judged as they are, also under a control.
+ * @param weightsOf the weights that a problem's rewards had; those of all where absent
+ */
+export const logicFigures = (
+  groups: Groups<LogicRollout>,
+  weights: Weights,
+  weightsOf: (problem: LogicTaskExample) => Weights = () => weights,
+): Omit<MetricsRow, 'step'> => {
   const all = groups.flat().map(({ grade }) => grade)
   const rewarded = known(all.map(each => each.rewarded))
   const truths = known(all.map(each => each.grade))
@@ -38,10 +49,31 @@ export const logicFigures = (groups: Groups<LogicRollout>, weights: Weights): Om
     exploits: { ...averageFlags(rewarded), ...excludedShares(all.map(each => each.rewarded)) },
     // Where the weighted sum comes from; nothing where the reward is none.
     ...shareFigures(
-      rewarded.map(grade => ({ rubric: LOGIC_RUBRIC, verdicts: logicVerdicts(grade) })),
+      groups.flat().flatMap(({ problem, grade: { rewarded: grade } }) => {
+        const own = weightsOf(problem)
+        const counts = ({ criterionId }: Verdict) => own[criterionId as LogicCriterion] !== undefined
+        const verdicts = own === weights ? logicVerdicts(grade) : logicVerdicts(grade).filter(counts)
+        return grade.excluded === null ? [{ rubric: LOGIC_RUBRIC, verdicts }] : []
+      }),
       weights as Record<string, number>,
     ),
   }
+}
+
+/** What dropout left out of a step's rewards, and what the responses are worth by all criteria of the condition. */
+export const droppedFigures = (
+  config: Pick<RubricAsRewardConfig, 'rubricDropout' | 'condition'>,
+  groups: Groups<LogicRollout>,
+  weights: Weights,
+  placesOf: (problem: LogicTaskExample) => ReadonlySet<number>,
+): Omit<MetricsRow, 'step'> => {
+  if (config.rubricDropout === undefined) return {}
+  const criteria = weighedCriteria(weights)
+  const rubrics = groups.flatMap(([first]) => (first ? [{ criteria, places: placesOf(first.problem) }] : []))
+  const whole = groups
+    .flat()
+    .flatMap(({ grade: { rewarded } }) => rewardOf(rewarded, config.condition, weights).reward ?? [])
+  return { ...dropoutFigures(config, rubrics), ...(whole.length > 0 && { rewardWhole: mean(whole) }) }
 }
 
 const averageFlags = (grades: readonly LogicGrade[]): Record<string, number> =>

@@ -97,6 +97,35 @@ const stepTokens = (tokens: readonly number[], step: number): number[] => {
   return Array.from({ length: to - from }, (_, i) => from + i)
 }
 
+describe('rubric dropout', () => {
+  const settings = { condition: 'hybrid', rubricDropout: { rate: 0.4, keepAtLeast: 2 } }
+  const leftOut = ({ verdicts }: { verdicts?: { criterionId: string; leftOut?: true }[] }) =>
+    verdicts!.flatMap(({ criterionId, leftOut: is }) => (is ? [criterionId] : [])).join()
+
+  it('leaves the same criteria out of all rewards of a problem, others in the next step, and says so', async () => {
+    const recipe = await recipeOf(settings)
+    const steps = [1, 2, 3, 4, 5, 6]
+    const seen = new Set<string>()
+    for (const step of steps) {
+      const { rows, metrics } = await learnt(recipe, [[whole, wrongAnswer, badStep]], [stella], step)
+      expect(new Set(rows.map(leftOut)).size).toBe(1)
+      expect(leftOut(rows[0]).split(',')).toHaveLength(2)
+      for (const { verdicts } of rows) expect(verdicts).toHaveLength(5)
+      expect(metrics.leftOut).toMatchObject({ criteria: 0.4 })
+      seen.add(leftOut(rows[0]))
+      const plain = await learnt(
+        await recipeOf({ condition: 'hybrid' }),
+        [[whole, wrongAnswer, badStep]],
+        [stella],
+      )
+      expect(metrics.rewardWhole).toBeCloseTo(plain.metrics.reward as number, 12)
+      const share = metrics.rewardShare as Record<string, number>
+      for (const id of leftOut(rows[0]).split(',')) expect(share).not.toHaveProperty(id)
+    }
+    expect(seen.size).toBeGreaterThan(2)
+  })
+})
+
 describe('credit of whole rollouts', () => {
   it("puts a rollout's advantage on each of its tokens", async () => {
     const recipe = await recipeOf({ condition: 'outcome', advantage: { epsilon: 0 } })

@@ -12,6 +12,7 @@
  *   docs/recipes/rubric-as-reward.md.
  * - Evaluation judges C4 and C5 by proof (support sets, entailment) instead of asking a language model.
  * - Conditions `rubric_norm`, `flat_equal`, `flat_same` and `proof`, per-step credit, and rejection sampling are ours.
+ * - `rubricDropout`: criteria are left out of the reward by chance (arXiv 2608.11669).
  * - Lengths of problems may follow a schedule that moves on by itself.
  * - Small models read word-level tokens instead of a chat template.
  */
@@ -21,14 +22,22 @@ import { creditRollouts, datumsOf, type Groups } from '../../rl/rollout.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import type { GradeItem } from '../../train/grading.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
+import { placesLeftOut } from '../common/rubric-dropout.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import type { LogicFormat } from '../logic/format.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import type { TrainingGrader } from './controls.ts'
 import { creditAccepted, creditSteps } from './credit.ts'
-import { logicFigures, provedOf } from './figures.ts'
+import { droppedFigures, logicFigures, provedOf } from './figures.ts'
 import { isSchedule, Lengths, type Outcome } from './lengths.ts'
-import { conditionWeights, rewardOf, rolloutAdvantages } from './rewards.ts'
+import {
+  conditionWeights,
+  rewardOf,
+  rolloutAdvantages,
+  type Weights,
+  weighedCriteria,
+  weightsWithout,
+} from './rewards.ts'
 import type { LogicRollout, LogicRolloutGrade } from './rollout.ts'
 import { rolloutRow } from './rows.ts'
 import { sourceMetrics } from './source-metrics.ts'
@@ -48,6 +57,14 @@ export const rubricAsReward = (
   const weights = config.weights ?? conditionWeights(condition)
   const { hops, sources } = config.task
   const lengths = isSchedule(hops) ? new Lengths(hops, config.seed) : null
+
+  const left = placesLeftOut(config)
+  const weighed = weighedCriteria(weights)
+  const placesOf = (step: number, { id }: LogicTaskExample) => left(weighed, step, id)
+  const idsOf = (step: number, problem: LogicTaskExample) =>
+    new Set<string>([...placesOf(step, problem)].map(i => weighed[i].id))
+  const weightsIn = (step: number, problem: LogicTaskExample): Weights =>
+    weightsWithout(weights, placesOf(step, problem))
 
   const problemsOf = (step: number): LogicTaskExample[] => {
     const first = (step - 1) * rollout.prompts
@@ -76,23 +93,31 @@ export const rubricAsReward = (
         samples: rollout.samples,
         sampling: samplingOf(config, format.stopTokens),
         grade: gradeResponses,
-        reward: ({ rewarded }) => rewardOf(rewarded, condition, weights),
+        reward: ({ rewarded }, problem) => rewardOf(rewarded, condition, weightsIn(step, problem)),
         last: true,
       }),
 
     async learn(step, groups) {
       assertSolverWorks(groups)
-      const { advantages_P_G, zeroVarianceGroups } = rolloutAdvantages(groups, condition, weights, advantage)
+      const weightsOf = (p: number) => weightsIn(step, groups[p][0].problem)
+      const { advantages_P_G, zeroVarianceGroups } = rolloutAdvantages(
+        groups,
+        condition,
+        config.rubricDropout === undefined ? weights : weightsOf,
+        advantage,
+      )
+      const dropped = droppedFigures(config, groups, weights, own => placesOf(step, own))
       const credited = creditOf(groups, advantages_P_G)
       return {
         phases: [phaseOf({ ...config, loss: lossOf(config) }, datumsOf(credited, { dropZero }))],
         metrics: {
-          ...logicFigures(groups, weights),
+          ...logicFigures(groups, weights, own => weightsIn(step, own)),
+          ...dropped,
           ...(sources && sourceMetrics(groups, sources.map(sourceName))),
           ...lengths?.learn(step, outcomesOf(groups)),
           zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
         },
-        rollouts: learntFrom(credited, item => rolloutRow(step, item, format)),
+        rollouts: learntFrom(credited, item => rolloutRow(step, item, format, idsOf(step, item.problem))),
         // Whole proofs that hold are what every condition hopes for; `proof` pays for them, unless a control pays for something else.
         ...((condition !== 'proof' || config.control !== undefined) && { heldOut: provedOf(groups) }),
       }

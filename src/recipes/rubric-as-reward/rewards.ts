@@ -1,10 +1,11 @@
 /** @file From criterion scores to rewards and advantages: the paper's conditions, as pure functions. */
 
 import type { LogicGrade } from '../../grade/logic/grade.ts'
-import { LOGIC_RUBRIC, type LogicCriterion, logicVerdicts } from '../../grade/logic/rubric.ts'
+import { LOGIC_CRITERIA, LOGIC_RUBRIC, type LogicCriterion, logicVerdicts } from '../../grade/logic/rubric.ts'
 import {
   type Advantages,
   amongKnown,
+  type CriterionWeights,
   type GrpoOptions,
   grpoAdvantages,
   type RubricNormOptions,
@@ -50,6 +51,20 @@ export const conditionWeights = (condition: Condition): Weights => {
   }
 }
 
+/** The criteria that weights count, each worth its weight. */
+export const weighedCriteria = (weights: Weights): { id: LogicCriterion; points: number }[] =>
+  LOGIC_CRITERIA.flatMap(id => ((weights[id] ?? 0) > 0 ? [{ id, points: weights[id]! }] : []))
+
+/** Weights without some of `weighedCriteria`, by place; the others make up for them, so that their sum stays. */
+export const weightsWithout = (weights: Weights, places: ReadonlySet<number>): Weights => {
+  if (places.size === 0) return weights
+  const all = weighedCriteria(weights)
+  const kept = all.filter((_, i) => !places.has(i))
+  const sum = (own: typeof all) => own.reduce((total, { points }) => total + points, 0)
+  const factor = sum(all) / sum(kept)
+  return Object.fromEntries(kept.map(({ id, points }) => [id, points * factor]))
+}
+
 /** The part of the rubric that a condition weighs. */
 const weighedRubric = (weights: Weights): Rubric => ({
   criteria: LOGIC_RUBRIC.criteria.filter(({ id }) => weights[id as LogicCriterion] !== undefined),
@@ -83,16 +98,15 @@ export const rewardOf = (
 /**
  * One advantage a rollout: GRPO on the composite (paper, Eq. 1), or criteria normalised one by one (`rubric_norm`, where
  * `scale` has no meaning). What has no reward has advantage 0 and no part in its group's statistics.
+ * @param weights of all groups, or of each by its place
  */
 export const rolloutAdvantages = (
   groups: Groups<Reward>,
   condition: Condition,
-  weights: Weights,
+  weights: Weights | ((group: number) => Weights),
   options: GrpoOptions & RubricNormOptions,
 ): Advantages => {
   if (condition !== 'rubric_norm') return advantagesOf(groups, known => grpoAdvantages(known, options))
   const parts_P_G = groups.map(group => group.map(({ reward, parts }) => (reward === null ? null : parts)))
-  return amongKnown(parts_P_G, known =>
-    rubricNormAdvantages(known, weights as Record<string, number>, options),
-  )
+  return amongKnown(parts_P_G, known => rubricNormAdvantages(known, weights as CriterionWeights, options))
 }

@@ -4,10 +4,17 @@ import type { LogicGrade, StepGrade } from '../../grade/logic/grade.ts'
 import { logicVerdicts } from '../../grade/logic/rubric.ts'
 import type { RolloutRow, RolloutStep } from '../../runs/rows.ts'
 import { rolloutFields } from '../../train/lesson-rows.ts'
+import { leftOutFlag } from '../common/rubric-dropout.ts'
 import type { LogicFormat } from '../logic/format.ts'
 import type { CreditedLogicRollout } from './rollout.ts'
 
-export const rolloutRow = (step: number, item: CreditedLogicRollout, format: LogicFormat): RolloutRow => {
+/** @param leftOut ids of criteria that the reward did not count */
+export const rolloutRow = (
+  step: number,
+  item: CreditedLogicRollout,
+  format: LogicFormat,
+  leftOut: ReadonlySet<string> = new Set(),
+): RolloutRow => {
   const { problem, parts } = item
   const { grade, rewarded, response } = item.grade
   return {
@@ -21,7 +28,10 @@ export const rolloutRow = (step: number, item: CreditedLogicRollout, format: Log
     ...(grade.excluded === null && proofFields(grade)),
     parts,
     flags: rewarded.flags,
-    verdicts: logicVerdicts(rewarded),
+    verdicts: logicVerdicts(rewarded).map(verdict => ({
+      ...verdict,
+      ...leftOutFlag(leftOut.has(verdict.criterionId)),
+    })),
     steps: grade.steps.map(stepRow),
   }
 }

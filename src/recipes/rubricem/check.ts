@@ -11,6 +11,7 @@ import { checkFleet } from '../common/judging.ts'
 import { checkMemoryFile } from '../common/lessons-config.ts'
 import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
+import { refuseDropout } from '../common/rubric-dropout.ts'
 import { assertRecordsVocabulary } from '../common/starting-model.ts'
 import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
 import { recordsModelConfig } from '../records-cold-start/model.ts'
@@ -50,6 +51,7 @@ export const check = (
       `at least 2, got ${rollout.samples}`,
       'rollouts of a question are compared with each other',
     )
+  checkDropout(config)
   if (policy.sampler && !pipeline)
     refuse(
       'policy.sampler',
@@ -61,6 +63,17 @@ export const check = (
   if (task.kind === 'research') checkResearchModel(config, given)
   else checkRecords(config, given)
   return given
+}
+
+const checkDropout = ({ rubricDropout, control }: RubricemConfig): void => {
+  if (rubricDropout === undefined) return
+  const { per, ask } = rubricDropout
+  if (control === 'random')
+    refuseDropout('nothing with control "random", which no rubric can change', 'leave it out')
+  if (per === 'question')
+    refuseDropout('per "step": the rubrics of a question are other ones in every step', 'leave per out')
+  if (ask === 'kept')
+    refuseDropout('ask "all": which rubrics stay is decided by the levels on all of them', 'leave ask out')
 }
 
 const checkRecords = (config: RubricemConfig, given: string | null): void => {

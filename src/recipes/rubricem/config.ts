@@ -7,6 +7,7 @@ import { judgeSchema } from '../../grade/judge/judge-config.ts'
 import { ACCEPT_THRESHOLD, memorySchema, UTILITIES, WINDOW_STEPS } from '../../memory/index.ts'
 import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { DEFAULT_LAMBDA, lambdaSchema } from '../../rl/stage-credit.ts'
+import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { researchFilesShape, TOOL_BOX_DEFAULTS, turnRulesSchema } from '../../tasks/research/index.ts'
 import { toolsSchema } from '../../tools/index.ts'
 import {
@@ -151,6 +152,8 @@ export const rubricemSchema = z.strictObject({
   /** `scripted` for records, `chat` for research. */
   judge: z.discriminatedUnion('kind', [scriptedJudgeSchema, chatJudgeSchema]).prefault({ kind: 'scripted' }),
   evolving: evolvingSchema.prefault({}),
+  /** Leave rubrics of each stage out of its reward by chance, drawn for each question and step; absent: none. */
+  rubricDropout: rubricDropoutSchema.optional(),
   credit: creditSchema.prefault({}),
   /** A negative control: rewards of stages by chance, of other attempts at the question, or turned round. */
   control: z.enum(CONTROLS).nullable().default(null),

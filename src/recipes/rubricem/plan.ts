@@ -10,6 +10,7 @@ import { mean } from '../../util/statistics.ts'
 import { planTraining } from '../common/plan.ts'
 import { planTime, timeLine } from '../common/plan-time.ts'
 import type { RunPlan } from '../common/recipe.ts'
+import { dropoutLines } from '../common/rubric-dropout.ts'
 import { shorterStart, testProblems } from '../common/test-problems.ts'
 import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
 import { recordsModelConfig } from '../records-cold-start/model.ts'
@@ -263,6 +264,7 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
       trainingLine(config, work),
       `calls        ${data.calls} of tools an attempt at most: ${formatInteger(work.toolCallsPerStep)} a step, ${formatInteger(work.toolCalls)} in all`,
       `credit       ${credit.mode === 'stages' ? 'by stage' : "the answer's, for every token"}`,
+      ...dropoutLines(config),
       `bank         ${bankWords(memory)}; windows of ${window.steps} fresh batches that are repeated`,
       ...judging.lines,
       `optimiser    GRPO, AdamW, ${learning}`,

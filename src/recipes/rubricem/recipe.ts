@@ -40,10 +40,12 @@ import type { MetricGroup } from '../../runs/rows.ts'
 import { type LearntRollout, learntFrom, type Phase, type Recipe } from '../../train/recipe.ts'
 import type { Io } from '../../train/rollout.ts'
 import type { ProblemStream } from '../common/problem-order.ts'
+import { dropoutFigures } from '../common/rubric-dropout.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import { type RubricemConfig, topOf } from './config.ts'
 import { controlled } from './control.ts'
 import { loadBatch, saveBatch } from './deferred.ts'
+import { leftOutRubrics, rewardsWithout, stageRubricsWithout } from './dropout.ts'
 import { memoryFigures, reflectionFigures } from './figures.ts'
 import {
   type Candidate,
@@ -185,8 +187,10 @@ export const rubricem = <Question, Takeaways extends Json>(
     async learn(step, { plan, retrievals, agents, judged, reflections }) {
       assertScored(judged)
       for (const { key, after } of judged) buffers.keep(key, after)
-      const rewards_P_G_K = judged.map(({ key, rollouts }, p) => {
-        const given = rollouts.map(({ rewards_K }) => rewards_K)
+      const leftOut = judged.map(group => leftOutRubrics(config, group, step))
+      const rewards_P_G_K = judged.map((group, p) => {
+        const { key } = group
+        const given = rewardsWithout(group, leftOut[p])
         const paid = config.control === null ? given : controlled(given, config.control, `${step}/${key}`)
         return paid.map((own, g) => knownRewards(own, agents[p][g].rollout))
       })
@@ -222,6 +226,10 @@ export const rubricem = <Question, Takeaways extends Json>(
         metrics: {
           reward: meanReward(rewarded),
           ...evolvingFigures(judged),
+          ...dropoutFigures(
+            config,
+            judged.map((group, p) => stageRubricsWithout(group, leftOut[p])),
+          ),
           zeroVarianceGroups: counts.zeroVarianceGroups / Math.max(1, counts.groups),
           failedScoringRollouts: counts.failedRollouts,
           ...(bank && retrievals && memoryFigures(plan, retrievals, bank.size, countFallbacks(retrievals))),

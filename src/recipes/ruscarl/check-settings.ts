@@ -2,9 +2,11 @@
 
 import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { refusedLoss } from '../../policy/open.ts'
+import { PackingWorld } from '../../tasks/checklist/index.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { HeldOutJudge, TrainingJudge } from '../common/judge-config.ts'
 import { checkLessonMemory } from '../common/lessons-config.ts'
+import { assertDrops, refuseDropout } from '../common/rubric-dropout.ts'
 import { groupRatios } from '../common/scaffold-schedule.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
 import { type RuscarlConfig, ruscarlSchema } from './config.ts'
@@ -20,6 +22,8 @@ export const checkSettings = (config: RuscarlConfig): void => {
   assertSamplerIsUsed(config)
   checkLoss(config)
   checkTogether(config)
+  checkGroupJudge(config)
+  checkDropout(config)
 }
 
 /** What only conversations know must be at its default. */
@@ -35,7 +39,8 @@ const checkPacking = ({ task, judge, scaffold }: RuscarlConfig): void => {
     refuse('judge', 'nothing with task "packing", whose criteria are all checked by rules', hint)
 }
 
-const checkConversations = ({ task, judge, coldStart, world, heldOutTopics }: RuscarlConfig): void => {
+const checkConversations = (config: RuscarlConfig): void => {
+  const { task, judge, coldStart, world, heldOutTopics, carelessJudge } = config
   if (task.file === null)
     refuse('task.file', 'the file of the conversations, got nothing', 'name a file of HealthBench rows')
   if (task.holdOut !== null && task.testFile !== null)
@@ -46,6 +51,8 @@ const checkConversations = ({ task, judge, coldStart, world, heldOutTopics }: Ru
     refuse('coldStart', 'nothing with task "conversations"', 'it teaches packing; start from model.folder')
   if (heldOutTopics !== undefined)
     refuse('heldOutTopics', 'nothing with task "conversations"', 'topics are those of packing; leave it out')
+  if (carelessJudge !== undefined)
+    refuse('carelessJudge', 'nothing with task "conversations"', 'its faults are about packing; leave it out')
   if (world !== ruscarlSchema.parse({}).world)
     refuse('world', 'nothing with task "conversations"', 'it is the world of packing; leave it out')
   if (judge !== null) checkJudge(judge)
@@ -87,6 +94,41 @@ const checkSampling = ({ ask, fleet }: JudgeConfig, key: string): void => {
 const checkLoss = ({ policy, loss }: RuscarlConfig): void => {
   const reason = refusedLoss(policy, {}, loss)
   if (reason !== null) throw new ConfigError(`loss${reason}`)
+}
+
+const checkGroupJudge = ({ groupJudge, task, reward, flipRate, rollout }: RuscarlConfig): void => {
+  if (groupJudge === undefined) return
+  const kind = task.kind === 'packing' ? 'scripted' : 'chat'
+  if (groupJudge.kind !== kind)
+    refuse('groupJudge.kind', `"${kind}" with task "${task.kind}", got "${groupJudge.kind}"`, 'change it')
+  if (reward === 'random' || flipRate > 0)
+    refuse('groupJudge', 'nothing beside reward "random" or flipRate', 'leave it out, or set these back')
+  if (rollout.samples < 2)
+    refuse('rollout.samples', 'at least 2 with groupJudge, which compares responses', 'raise it')
+  if (groupJudge.kind === 'chat' && rollout.samples > groupJudge.maxResponses)
+    refuse(
+      'groupJudge.maxResponses',
+      `at least the ${rollout.samples} samples of a prompt, got ${groupJudge.maxResponses}`,
+      'raise it, or lower rollout.samples: a group is one call',
+    )
+}
+
+/** What draws or spoils rewards must not hide each other. */
+const checkDropout = (config: RuscarlConfig): void => {
+  const { rubricDropout, reward, noise, carelessJudge, task, world, groupJudge } = config
+  if (carelessJudge !== undefined && noise !== 'none')
+    refuse('carelessJudge', 'nothing beside noise: it judges the true rubrics', 'set one of the two back')
+  if (carelessJudge !== undefined && reward === 'random')
+    refuse('carelessJudge', 'nothing with reward "random", which no verdict can change', 'leave it out')
+  if (rubricDropout === undefined) return
+  if (reward === 'random')
+    refuseDropout('nothing with reward "random", which no criterion can change', 'leave it out')
+  if (groupJudge?.kind === 'chat' && groupJudge.criterion !== null)
+    refuseDropout('nothing beside groupJudge.criterion, which stands in place of the rubric', 'leave it out')
+  const trip = { topic: 0, occasion: 0, companion: 0 }
+  // All trips have criteria of the same ids and signs.
+  if (task.kind === 'packing' && noise === 'none')
+    assertDrops(rubricDropout, new PackingWorld(world).rubric(trip).criteria)
 }
 
 const checkTogether = (config: RuscarlConfig): void => {

@@ -35,6 +35,8 @@ export const check = (config: RuscarlConfig, purpose: Purpose, judges: JudgeMode
     if (given !== null) assertSameTokenizer(given, teacher, 'sft.teacher')
   }
   if (judge !== null && !judges.judgeModel) checkFleet(judge.fleet, 'judge.fleet')
+  const { groupJudge } = config
+  if (groupJudge?.kind === 'chat' && !judges.groupJudgeModel) checkFleet(groupJudge.fleet, 'groupJudge.fleet')
   if (judge?.heldOut && !judges.heldOutJudgeModel) checkFleet(judge.heldOut.fleet, 'judge.heldOut.fleet')
   return { given, conversations }
 }

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { ruleSettingsSchema } from '../../grade/rules/settings.ts'
 import { pipelinedPolicySchema } from '../../policy/open.ts'
+import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import {
   lossSettingSchema,
   modelSchema,
@@ -12,6 +13,7 @@ import {
 } from '../../train/config.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
+import { groupRewardSchema } from '../common/group-reward.ts'
 import { trainingJudgeSchema } from '../common/judge-config.ts'
 import { lessonMemorySchema } from '../common/lessons-config.ts'
 import { scaffoldShape } from '../common/scaffold-schedule.ts'
@@ -105,6 +107,12 @@ export const ruscarlSchema = z.strictObject({
   reward: z.enum(['rubric', 'random']).default('rubric'),
   /** Chance that a verdict is turned round before it is scored: a noisy judge. */
   flipRate: share.default(0),
+  /** Training goes by a judge that can be gamed: it takes one unusual thing for another and overlooks what is too much (packing). */
+  carelessJudge: z.literal(true).optional(),
+  /** Leave criteria out of the reward by chance, drawn for each prompt and step; absent: none. Evaluation has the whole rubric. */
+  rubricDropout: rubricDropoutSchema.optional(),
+  /** What is paid: scores of a judge that sees all responses to a prompt at once, in place of the rubric's; absent: the rubric's. */
+  groupJudge: groupRewardSchema.optional(),
   loss: lossSettingSchema.prefault('gradus:ruscarl'),
   rollout: rolloutSchema.prefault({ prompts: 64, samples: 8, maxTokens: 26 }),
   /** Sample ahead while the step before is graded and learnt from (one step off-policy). */

@@ -8,6 +8,7 @@ import { type ConversationRow, needJudge, splitConversations } from '../../tasks
 import { type Conversation, ConversationTask } from '../../tasks/conversation/task.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { RewardNoise } from '../checklist/noise.ts'
+import { chatGroups } from '../common/group-reward.ts'
 import type { HeldOutJudge } from '../common/judge-config.ts'
 import { openJudging } from '../common/judging.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
@@ -23,6 +24,7 @@ const SECOND_TEST_SET = 'held-out conversations, held-out judge'
 export interface JudgeModels {
   judgeModel?: ChatModel
   heldOutJudgeModel?: ChatModel
+  groupJudgeModel?: ChatModel
 }
 
 /** The judge that training never hears. It goes by the true rubrics. */
@@ -102,6 +104,16 @@ export const conversationTask = (
   const second = config.judge?.heldOut
     ? secondJudge(config.judge.heldOut, format, config.rules, models.heldOutJudgeModel)
     : null
+  const { groupJudge } = config
+  const groups =
+    groupJudge?.kind === 'chat'
+      ? chatGroups<Conversation>(
+          groupJudge,
+          config.seed,
+          { messages: ({ messages }) => messages, text: tokens => format.answer(tokens) },
+          models.groupJudgeModel,
+        )
+      : null
   const { nulls } = config.task
   const shown = {
     scaffold: scaffolding(config.scaffold),
@@ -121,13 +133,15 @@ export const conversationTask = (
     }),
     truth: new ConversationTask(format, grader, { ...shown, score: trainingScore('none', nulls) }),
     ...(second && { heldOut: second.opinion }),
+    ...(groups && { groups }),
     stopTokens: format.stopTokens,
     // Each response goes to the judge as soon as it is finished.
     gradeBatch: 1,
     notes,
-    figures,
+    figures: groups ? () => ({ ...figures(), ...groups.figures?.() }) : figures,
     async close() {
       await close()
+      await groups?.close?.()
       await second?.close()
     },
   }

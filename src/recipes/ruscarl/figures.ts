@@ -1,14 +1,17 @@
 /** @file What a step's rollouts say in metrics.jsonl and rollouts.jsonl: scores by scaffold, criteria, verdicts that are missing. */
 
 import type { Credited, Graded, Groups, Rollout } from '../../rl/rollout.ts'
+import type { Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
-import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
+import type { MetricsRow, RolloutRow, RolloutVerdict } from '../../runs/rows.ts'
 import type { ScoredResponse } from '../../tasks/scored-response.ts'
 import { rewardFigures, rolloutFields } from '../../train/lesson-rows.ts'
 import { mean } from '../../util/statistics.ts'
 import { satisfaction } from '../checklist/evaluate.ts'
 import { shareFigures } from '../common/figures.ts'
+import { dropoutFigures, leftOutFlag } from '../common/rubric-dropout.ts'
 import type { ScaffoldTask } from '../common/rubric-task.ts'
+import type { RuscarlConfig } from './config.ts'
 
 export type ScoredRollout<Problem> = Graded<Problem, ScoredResponse>
 export type CreditedScore<Problem> = Credited<Problem, ScoredResponse>
@@ -17,15 +20,27 @@ export type CreditedScore<Problem> = Credited<Problem, ScoredResponse>
 const hintOf = ({ prompt, sampledFrom }: Rollout): number =>
   (sampledFrom?.length ?? prompt.length) - prompt.length
 
+type IdsOf<Problem> = (problem: Problem) => ReadonlySet<string> | undefined
+
+interface ScoreFigureOptions<Problem> {
+  byRubric: boolean
+  showsRubric: boolean
+  leftOut?: IdsOf<Problem>
+}
+
+const counting = (verdicts: readonly Verdict[], left: ReadonlySet<string> | undefined): readonly Verdict[] =>
+  left === undefined ? verdicts : verdicts.filter(({ criterionId }) => !left.has(criterionId))
+
 /**
  * The score over all samples, over those that saw nothing, and over those that saw the whole rubric.
  * @param options.byRubric whether the rubric's points are what the rewards are made of
  * @param options.showsRubric whether the rubric is all that a scaffold shows
+ * @param options.leftOut ids of criteria that a problem's rewards did not count
  */
 export const scoreFigures = <Problem>(
   task: ScaffoldTask<Problem>,
   groups: Groups<ScoredRollout<Problem>>,
-  { byRubric, showsRubric }: { byRubric: boolean; showsRubric: boolean },
+  { byRubric, showsRubric, leftOut = () => undefined }: ScoreFigureOptions<Problem>,
 ): Omit<MetricsRow, 'step'> => {
   const all = groups.flatMap(group => {
     const whole =
@@ -46,16 +61,42 @@ export const scoreFigures = <Problem>(
     criteria: satisfaction(grades),
     wellFormed: mean(grades.map(({ wellFormed }) => Number(wellFormed))),
     ...nullRates(task, all),
-    unscored: mean(grades.map(({ score }) => Number(score === null))),
+    unscored: mean(grades.map(({ score, relative }) => Number((relative ? relative.score : score) === null))),
     leakRate: task.leaks ? mean(all.map(({ rollout }) => Number(task.leaks!(rollout.tokens)))) : null,
     ...(byRubric &&
       shareFigures(
         all.map(({ problem, grade: { verdicts, kinds } }) => ({
           rubric: task.rubric(problem),
-          verdicts,
+          verdicts: counting(verdicts, leftOut(problem)),
           kinds,
         })),
       )),
+  }
+}
+
+/**
+ * What dropout left out of a step's rewards, and what responses are worth by the whole rubric, where graders were asked about it.
+ */
+export const droppedFigures = <Problem>(
+  config: Pick<RuscarlConfig, 'rubricDropout' | 'reward'>,
+  task: ScaffoldTask<Problem>,
+  groups: Groups<ScoredRollout<Problem>>,
+  leftOut: IdsOf<Problem>,
+): Omit<MetricsRow, 'step'> => {
+  if (config.rubricDropout === undefined) return {}
+  const rubrics = groups.flatMap(([first]) => {
+    if (first === undefined) return []
+    const { criteria } = task.rubric(first.problem)
+    const ids = leftOut(first.problem)
+    return [{ criteria, places: new Set(criteria.flatMap(({ id }, i) => (ids?.has(id) ? [i] : []))) }]
+  })
+  const whole = groups
+    .flat()
+    .flatMap(({ grade }) => (grade.whole === undefined ? grade.score : grade.whole) ?? [])
+  const isKnown = config.rubricDropout.ask === 'all' && whole.length > 0
+  return {
+    ...dropoutFigures(config, rubrics),
+    ...(isKnown && { rewardWhole: mean(whole) }),
   }
 }
 
@@ -88,6 +129,7 @@ export const rolloutRow = <Problem>(
   task: ScaffoldTask<Problem>,
   step: number,
   item: CreditedScore<Problem>,
+  leftOut?: ReadonlySet<string>,
 ): RolloutRow => {
   const { problem, rollout, grade, reward } = item
   const { tokens, prompt, sampledFrom } = rollout
@@ -98,11 +140,26 @@ export const rolloutRow = <Problem>(
     prompt: task.show(sampledFrom ?? prompt),
     response: task.show(tokens),
     ...(Object.keys(flags).length > 0 && { flags }),
-    verdicts: grade.verdicts.map(({ criterionId, met, credit, explanation }) => ({
-      criterionId,
-      met,
-      ...(credit !== undefined && { credit }),
-      ...(explanation !== undefined && { explanation }),
-    })),
+    verdicts: [
+      ...(grade.relative ? [relativeVerdict(grade.relative)] : []),
+      ...grade.verdicts.map(({ criterionId, met, credit, explanation }) => ({
+        criterionId,
+        met,
+        ...(credit !== undefined && { credit }),
+        ...(explanation !== undefined && { explanation }),
+        ...leftOutFlag(leftOut?.has(criterionId) ?? false),
+      })),
+    ],
   }
 }
+
+/** What a judge of the whole group said, as readers find it among the verdicts. */
+const relativeVerdict = ({
+  score,
+  explanation,
+}: NonNullable<ScoredResponse['relative']>): RolloutVerdict => ({
+  criterionId: 'relative to the group',
+  met: score === null ? null : score > 0.5,
+  ...(score !== null && { credit: score }),
+  ...(explanation !== null && { explanation }),
+})

@@ -4,6 +4,7 @@ import { PackingWorld, splitTrips, type Trip, tripName } from '../../tasks/check
 import { ALL_TRIPS } from '../../tasks/checklist/world.ts'
 import { RewardNoise } from '../checklist/noise.ts'
 import { PackingTask } from '../checklist/packing.ts'
+import { scriptedGroups } from '../common/group-reward.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import { ALL_ROLLOUTS } from '../common/second-opinion.ts'
 import type { RuscarlConfig } from './config.ts'
@@ -18,24 +19,36 @@ export const packingTask = (config: RuscarlConfig): RubricTask<Trip> => {
   const world = new PackingWorld(config.world)
   const { train, test, heldOut: unseen } = splitTrips(undefined, config.heldOutTopics)
   const source = { name: tripName, rubric: (trip: Trip) => world.rubric(trip) }
-  const { rules } = config
+  const { rules, carelessJudge: careless = false } = config
   const truth = new PackingTask(world, { rules })
-  const spoilt = config.noise !== 'none' || config.flipRate > 0 || config.reward === 'random'
+  const spoilt =
+    careless ||
+    config.groupJudge !== undefined ||
+    config.noise !== 'none' ||
+    config.flipRate > 0 ||
+    config.reward === 'random'
   const noise = new RewardNoise({ flipRate: config.flipRate, randomScores: config.reward === 'random' })
+  const reward = new PackingTask(world, {
+    rules,
+    rubricOf: trainingRubrics(config, source, ALL_TRIPS),
+    score: trainingScore(config.noise),
+    noise,
+    careless,
+  })
+  const { groupJudge } = config
   return {
     train,
     test,
     testName: packingTestName(config),
     ...(unseen.length > 0 && { otherTests: [{ name: 'held-out topics', problems: unseen }] }),
     orderLabel: 'packing trips',
-    reward: new PackingTask(world, {
-      rules,
-      rubricOf: trainingRubrics(config, source, ALL_TRIPS),
-      score: trainingScore(config.noise),
-      noise,
-    }),
+    reward,
     truth,
     ...(spoilt && { heldOut: { task: truth, rollouts: ALL_ROLLOUTS, testName: null } }),
+    ...(careless && { trainingJudge: reward }),
+    ...(groupJudge?.kind === 'scripted' && {
+      groups: scriptedGroups(groupJudge, groupJudge.sees === 'truth' ? truth : reward),
+    }),
     notes: [],
     close: async () => {},
   }

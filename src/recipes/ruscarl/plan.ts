@@ -7,6 +7,7 @@ import { heldOutJudgePlan, judgeLines, judgePlan } from '../common/judge-plan.ts
 import { memoryLine } from '../common/lessons-config.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
+import { dropoutLines } from '../common/rubric-dropout.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { check } from './check.ts'
 import type { RuscarlConfig } from './config.ts'
@@ -34,6 +35,14 @@ const dynamicLines = ({ exploration: { dynamicSampling } }: RuscarlConfig): stri
         `             dynamic sampling: up to ${1 + dynamicSampling.rounds} times the samples, tokens and grading of a step, when no group has a spread`,
       ]
 
+/** Calls of a judge that sees whole groups. */
+const groupLines = ({ groupJudge, rollout, steps }: RuscarlConfig): string[] =>
+  groupJudge?.kind === 'chat'
+    ? [
+        `group judge  ${formatInteger(rollout.prompts * groupJudge.looks)} calls a step, one a prompt${groupJudge.looks > 1 ? ` and look (${groupJudge.looks})` : ''}; ${formatInteger(steps * rollout.prompts * groupJudge.looks)} in training`,
+      ]
+    : []
+
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model and data that come later */
 export const planRuscarl = (config: RuscarlConfig): RunPlan => {
   check(config, 'plan')
@@ -59,8 +68,10 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       `scaffold     ${scaffold.group.kind} in the group, ${scaffold.decay.kind} over the steps, ratio ${ratio}`,
       ...memoryLine(config.memory),
       `rubrics      ${noise === 'none' ? 'as they are' : noise}`,
+      ...dropoutLines(config),
       `optimiser    AdamW, ${config.minibatches * config.epochs} updates a step, ${learning}`,
       ...judgeLines(judge, heldOutJudge),
+      ...groupLines(config),
       `evaluation   ${formatInteger(Math.min(evaluation.problems, data.test))} problems x ${evaluation.samples} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, data.test))} every ${evaluation.every} steps between` : ''}`,
       ...memory,
     ],

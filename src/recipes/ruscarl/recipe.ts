@@ -11,15 +11,26 @@
  * - The printed loss averages over sequences, its code over tokens: tokens here (loss `gradus:ruscarl`).
  * - The paper's code divides by the sample standard deviation; ours by the population's unless `advantage.ddof` is 1.
  * - `memory`: what earlier attempts missed is the scaffold, or a part of it (ours; the bank is RubricEM's).
+ * - `rubricDropout`: criteria are left out of the reward by chance (arXiv 2608.11669).
+ * - `groupJudge`: a judge scores all responses to a prompt at once (RULER), in place of their rubric.
  * - `ratio`: the two alternatives of appendix C.5. `exploration`: the baselines of its Table 13. `noise`, `reward: random`,
  *   `flipRate`, `pipeline`: experiments and speed.
  */
 
+import type { GroupScores } from '../../grade/group/index.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { grpoAdvantages, MIN_RANGE } from '../../rl/advantages.ts'
 import { withEntropyBonus } from '../../rl/entropy-bonus.ts'
-import { advantagesOf, creditRollouts, datumsOf, type Groups, rewardsOf } from '../../rl/rollout.ts'
+import {
+  advantagesOf,
+  creditRollouts,
+  datumsOf,
+  type Groups,
+  type Rollout,
+  rewardsOf,
+} from '../../rl/rollout.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
+import { withoutCriteria } from '../../rubric/dropout.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import { type ScoredResponse, scoredReward } from '../../tasks/scored-response.ts'
@@ -29,14 +40,22 @@ import type { Io } from '../../train/rollout.ts'
 import { entropiesOf } from '../../train/scores.ts'
 import { GradusError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
+import { type GroupScorer, groupFigures, paidByGroup } from '../common/group-reward.ts'
 import type { Attempts, LessonMemory, Recalled } from '../common/lessons-memory.ts'
 import type { ProblemStream } from '../common/problem-order.ts'
+import { leftOutOf } from '../common/rubric-dropout.ts'
 import type { ScaffoldTask } from '../common/rubric-task.ts'
 import { scaffoldedPrompts } from '../common/scaffold.ts'
 import { opinionOn, type SecondOpinion } from '../common/second-opinion.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import type { RuscarlConfig } from './config.ts'
-import { type CreditedScore, rolloutRow, type ScoredRollout, scoreFigures } from './figures.ts'
+import {
+  type CreditedScore,
+  droppedFigures,
+  rolloutRow,
+  type ScoredRollout,
+  scoreFigures,
+} from './figures.ts'
 
 export interface RuscarlParts<Problem> {
   policy: Policy
@@ -48,6 +67,8 @@ export interface RuscarlParts<Problem> {
   memory?: LessonMemory<Problem> | null
   /** Most tokens of a prompt with lessons; absent: they always fit. */
   room?: number
+  /** A judge that sees all responses to a problem at once: what it says is paid. */
+  groups?: GroupScorer<Problem>
   /** A second opinion on the rollouts, for the monitors. */
   heldOut?: SecondOpinion<Problem>
   stopTokens?: readonly number[]
@@ -68,10 +89,44 @@ export const ruscarl = <Problem>(
   parts: RuscarlParts<Problem>,
 ): Recipe<RuscarlRolled<Problem>> => {
   const { policy, problem, task, heldOut, evaluate, stopTokens, gradeBatch, figures, memory = null } = parts
+  const { groups: together } = parts
   const { rollout, ratio, seed } = config
 
-  const grade = (items: readonly GradeItem<Problem>[]) =>
-    task.grade(items.map(({ problem: own, rollout: { tokens, key } }) => ({ problem: own, tokens, key })))
+  /** What the rewards of a step leave out of a problem's rubric. */
+  const leftOut = (step: number, own: Problem) =>
+    leftOutOf(config, task.rubric(own).criteria, step, task.name(own))
+
+  const gradeIn = (step: number) => (items: readonly GradeItem<Problem>[]) =>
+    task.grade(
+      items.map(({ problem: own, rollout: { tokens, key } }) => ({
+        ...{ problem: own, tokens, key },
+        leftOut: together?.alone ? nothingAsked(own) : leftOut(step, own),
+      })),
+    )
+
+  const nothingAsked = (own: Problem) => ({
+    ids: new Set(task.rubric(own).criteria.map(({ id }) => id)),
+    asked: false,
+  })
+
+  const scoreTogether = (
+    groups: GroupScorer<Problem>,
+    step: number,
+    own: Problem,
+    rollouts: readonly Rollout[],
+  ) => {
+    const left = leftOut(step, own)
+    const rubric = task.rubric(own)
+    return groups.score(
+      own,
+      rollouts.map(({ tokens }) => tokens),
+      {
+        rubric: left === undefined ? rubric : withoutCriteria(rubric, left.ids),
+        ...(left && { leftOut: left }),
+        key: rollouts[0].group,
+      },
+    )
+  }
 
   const whole = {
     criteria: (own: Problem) => task.rubric(own).criteria,
@@ -79,14 +134,20 @@ export const ruscarl = <Problem>(
     scaffolded: (own: Problem, criteria: readonly Criterion[]) => task.scaffolded(own, criteria),
   }
 
-  const explore = (
+  const explore = async (
     io: Io,
     step: number,
     problems: readonly Problem[],
     { round = 0, recalled = null }: { round?: number; recalled?: Recalled | null } = {},
   ) => {
     const shown = memory && recalled ? memory.scaffold(whole, problems, recalled, parts.room) : whole
-    return io.rollOut({
+    const judging = new Array<Promise<GroupScores>>(problems.length)
+    const onGroup = (p: number, rollouts: readonly Rollout[]) => {
+      judging[p] = scoreTogether(together!, step, problems[p], rollouts)
+      // What fails is told below; until then it must not count as unhandled.
+      judging[p].catch(() => {})
+    }
+    const graded = await io.rollOut({
       problems,
       round,
       prompt: own => task.prompt(own),
@@ -94,11 +155,13 @@ export const ruscarl = <Problem>(
       ratio,
       samples: rollout.samples,
       sampling: samplingOf(config, stopTokens),
-      grade,
+      grade: gradeIn(step),
       gradeBatch,
       reward: scoredReward,
+      ...(together && { onGroup }),
       last: round === 0,
     })
+    return together ? paidByGroup(graded, await Promise.all(judging)) : graded
   }
 
   /** Groups whose scores are all equal give way to further problems: dynamic sampling (DAPO, arXiv 2503.14476 section 3.2). */
@@ -163,14 +226,19 @@ export const ruscarl = <Problem>(
         phases: [phaseOf(config, datumsOf(credited, config))],
         metrics: {
           ...scoreFigures(task, groups, {
-            byRubric: config.reward === 'rubric',
+            byRubric: config.reward === 'rubric' && !together,
             showsRubric: memory === null,
+            leftOut: own => leftOut(step, own)?.ids,
           }),
+          ...droppedFigures(config, task, groups, own => leftOut(step, own)?.ids),
+          ...groupFigures(groups),
           ...remembered,
           zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
           ...(time && { time }),
         },
-        rollouts: learntFrom(credited, item => rolloutRow(task, step, item)),
+        rollouts: learntFrom(credited, item =>
+          rolloutRow(task, step, item, leftOut(step, item.problem)?.ids),
+        ),
         ...(heldOut && { heldOut: opinionOn(heldOut, groups, step, seed) }),
       }
     },
@@ -198,9 +266,12 @@ const assertJudged = (groups: Groups<ScoredRollout<unknown>>): void => {
   const rollouts = groups.flat()
   const judged = (own: ScoredResponse) => own.verdicts.filter(({ source }) => source !== 'rule')
   const verdicts = rollouts.flatMap(({ grade }) => judged(grade))
-  const silent = verdicts.length > 0 && verdicts.every(verdict => creditOf(verdict) === null)
+  const byGroup = rollouts.some(({ grade: { relative } }) => relative !== undefined)
+  const silent = !byGroup && verdicts.length > 0 && verdicts.every(verdict => creditOf(verdict) === null)
   if (!silent && (rollouts.length === 0 || rollouts.some(({ reward }) => reward !== null))) return
-  const reason = verdicts.find(verdict => creditOf(verdict) === null)?.explanation ?? 'no reason given'
+  const relative = rollouts.find(({ grade }) => grade.relative?.score === null)?.grade.relative?.explanation
+  const reason =
+    relative ?? verdicts.find(verdict => creditOf(verdict) === null)?.explanation ?? 'no reason given'
   throw new GradusError(
     `judge: expected verdicts on ${rollouts.length} rollouts, got none that decides anything (${reason.slice(0, REASON_CHARACTERS)})`,
     { hint: 'see to the judge, then go on with --resume-or-start' },

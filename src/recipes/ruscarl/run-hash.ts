@@ -15,5 +15,10 @@ export const runHash = (config: RuscarlConfig): string => {
     ...judgeIdentity(judge),
     ...(judge.heldOut && { heldOut: judgeIdentity(judge.heldOut) }),
   }
-  return decidingHash({ ...memoryForHash(config), judge: who })
+  const { groupJudge } = config
+  const together =
+    groupJudge?.kind === 'chat'
+      ? { ...groupJudge, ...judgeIdentity(groupJudge), fleet: undefined, cache: undefined }
+      : groupJudge
+  return decidingHash({ ...memoryForHash(config), judge: who, ...(together && { groupJudge: together }) })
 }

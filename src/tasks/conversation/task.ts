@@ -4,25 +4,20 @@ import type { ChatMessage } from '../../chat/chat-model.ts'
 import type { GradeItem, Grader } from '../../grade/grader.ts'
 import type { ChatFormat } from '../../model/chat-format.ts'
 import type { TokenIds } from '../../rl/datum.ts'
-import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
+import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import {
-  lacksVerdicts,
+  type Noise,
   type ResponseItem,
   type ScoredResponse,
   type ScoreTask,
   type ScoringRule,
+  scoreByRubric,
 } from '../scored-response.ts'
 import type { ConversationRow } from './rows.ts'
 
 /** A conversation with its plain prompt. */
 export interface Conversation extends ConversationRow {
   promptTokens: TokenIds
-}
-
-/** What stands between graders and a reward in an experiment; `key` names the rollout. */
-export interface Noise {
-  verdicts(verdicts: readonly Verdict[], key: string): Verdict[]
-  score(score: number | null, key: string): number | null
 }
 
 export interface ConversationOptions {
@@ -88,21 +83,17 @@ export class ConversationTask implements ScoreTask<Conversation> {
     return Promise.all(items.map(item => this.#gradeOne(item)))
   }
 
-  async #gradeOne({ problem, tokens, key = '' }: ResponseItem<Conversation>): Promise<ScoredResponse> {
+  async #gradeOne({ problem, tokens, key, leftOut }: ResponseItem<Conversation>): Promise<ScoredResponse> {
     const { noise, score } = this.#options
     const rubric = this.rubric(problem)
     const response = this.#format.answer(tokens)
     const { id, messages: prompt, reference } = problem
     const item: GradeItem = { id, prompt, response, ...(reference !== undefined && { reference }) }
-    const given = await this.#grader.grade(item, rubric.criteria)
-    const verdicts = noise ? noise.verdicts(given, key) : given
-    const scored = score(rubric, verdicts)
-    const paid = noise ? noise.score(scored, key) : scored
+    const grade = (criteria: readonly Criterion[]) => this.#grader.grade(item, criteria)
+    const scored = await scoreByRubric({ rubric, score, noise, key, leftOut, grade })
     const ended = tokens.length > 0 && this.#format.stopTokens.includes(tokens[tokens.length - 1])
     return {
-      score: paid,
-      ...(paid === null && { unjudged: lacksVerdicts(score, rubric, verdicts) }),
-      verdicts,
+      ...scored,
       wellFormed: ended && response !== '',
       kinds: Object.fromEntries(rubric.criteria.map(criterion => [criterion.id, kindOf(criterion)])),
     }

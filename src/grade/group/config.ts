@@ -1,0 +1,50 @@
+/** @file Settings of a relative judge, and how it is opened. */
+
+import { z } from 'zod'
+import type { ChatModel } from '../../chat/chat-model.ts'
+import { askSchema } from '../judge/ask-config.ts'
+import { type JudgeConfig, judgeShape } from '../judge/judge-config.ts'
+import { type OpenJudge, openJudge } from '../judge/open-judge.ts'
+import { recentVerdicts } from '../judge/recent-verdicts.ts'
+import { GROUP_JUDGE } from './template.ts'
+
+const size = z.int().positive()
+
+/** How a group is put to a judge; the same in recipes and on the command line. */
+export const groupShape = {
+  /** What to go by, in words; null: the problem's own rubric. */
+  criterion: z.string().min(1).nullable().default(null),
+  /** Calls a group, each in another order; a response's score is the mean. */
+  looks: size.max(16).default(1),
+  /** Most different responses of a call. More are refused: scores of two calls are not on one scale. */
+  maxResponses: size.max(256).default(32),
+  /** Most characters of all responses of a call; long ones are cut to one length, and the cut is stated. */
+  maxCharacters: z.int().min(1000).default(120_000),
+}
+
+export const groupSettingsSchema = z.strictObject(groupShape)
+export type GroupSettings = z.output<typeof groupSettingsSchema>
+
+/**
+ * A relative judge: where it is, how it is asked, what it remembers, how a group is put to it. A schema of it ends with
+ * `.transform(judgeOf('thinking'))`.
+ */
+export const groupJudgeShape = {
+  ...judgeShape,
+  /** A call is about the whole group, whatever the preset. */
+  ask: askSchema.omit({ shape: true, levels: true, showReference: true }).prefault({}),
+  ...groupShape,
+}
+
+export interface GroupJudgeConfig extends JudgeConfig, GroupSettings {}
+
+/**
+ * Opens a judge of groups for `scoreGroup`. The same group is asked about once while the process runs, also without a cache folder.
+ * @param model in place of the configured endpoints
+ * @throws ConfigError for an endpoint, a key or a folder that cannot be used
+ */
+export const openGroupJudge = ({ fleet, ask, cache }: JudgeConfig, model?: ChatModel): OpenJudge =>
+  openJudge(
+    { fleet, cache, ask: { ...ask, shape: 'rubric' } },
+    { form: GROUP_JUDGE, model, store: recentVerdicts() },
+  )

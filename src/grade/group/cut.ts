@@ -1,0 +1,35 @@
+/** @file Texts cut to a length, with the cut stated: a judge must know that something is missing, and how much. */
+
+/** Least characters of a cut text: below that a cut says more than the text. */
+export const LEAST_CHARACTERS = 200
+
+/** What stands in place of what was cut. */
+const cutNote = (characters: number): string => `\n[... ${characters} characters are left out here ...]\n`
+
+/** The beginning and the end of a text, two thirds and one third of the room; the text itself where it fits. @param most at least LEAST_CHARACTERS */
+export const cutMiddle = (text: string, most: number): string => {
+  if (text.length <= most) return text
+  const room = most - cutNote(text.length).length
+  const end = Math.floor(room / 3)
+  const head = withoutHalf(text.slice(0, room - end))
+  const tail = text.slice(text.length - end).replace(/^[\udc00-\udfff]/, '')
+  return `${head}${cutNote(text.length - head.length - tail.length)}${tail}`
+}
+
+/** No half of a surrogate pair at the end. */
+const withoutHalf = (text: string): string => text.replace(/[\ud800-\udbff]$/, '')
+
+/**
+ * The most characters that each text may keep so that all of them fit: short ones stay whole, what they do not need goes to
+ * the long ones, and all that are cut are cut to the same length.
+ */
+export const fairLength = (lengths: readonly number[], room: number): number => {
+  let left = room
+  const sorted = [...lengths].sort((a, b) => a - b)
+  for (const [i, length] of sorted.entries()) {
+    const share = Math.floor(left / (sorted.length - i))
+    if (length > share) return share
+    left -= length
+  }
+  return sorted.at(-1) ?? 0
+}

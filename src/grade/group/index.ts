@@ -1,0 +1,13 @@
+/** @file Relative judging: all responses to a prompt in one call of a judge, a score from 0 to 1 for each. */
+
+export * from './config.ts'
+export {
+  type GroupOptions,
+  type GroupResponse,
+  type GroupScores,
+  type ResponseGroup,
+  scoreGroup,
+  sharedMessages,
+} from './judge.ts'
+export { type Standards, standardsText } from './standards.ts'
+export { GROUP_JUDGE } from './template.ts'

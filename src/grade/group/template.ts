@@ -1,0 +1,66 @@
+/**
+ * @file Relative judging: all responses to one prompt before a judge at once, a score from 0 to 1 for each. The shape of it is RULER's
+ * (OpenPipe ART: one call a group, what responses share is shown once, `{scores: [{id, explanation, score}]}`); the words are ours.
+ */
+
+import { entriesSchema, readEntries } from '../evolving/entries.ts'
+import { type Scale, wrong } from '../judge/templates/scale.ts'
+import type { JudgeTemplate } from '../judge/templates/template.ts'
+import { QUOTING_NOTE } from '../judge/untrusted.ts'
+import { oneTemplateForm } from '../thinking/form.ts'
+
+const KEY = 'relative_score'
+
+const SCALE: Scale = {
+  name: 'relative',
+  key: KEY,
+  valueSchema: { type: ['number', 'null'], minimum: 0, maximum: 1 },
+  valueText: 'a number from 0 to 1, or null',
+  rules: [],
+  question: () => '',
+  read: value => {
+    if (value === null) return { value: { met: null } }
+    return typeof value === 'number' && value >= 0 && value <= 1
+      ? { value: { met: value > 0.5, credit: value } }
+      : wrong(KEY, 'a number from 0 to 1, or null', value)
+  },
+}
+
+const ANSWER = `{"verdicts": [{"number": 1, "justification": "what decides it, briefly", "${KEY}": ${SCALE.valueText}}, ...]}`
+
+const template: JudgeTemplate = {
+  name: 'group/relative',
+  version: 1,
+  scale: SCALE,
+  system: [
+    'You compare responses to one and the same request. You are given what they have in common, what to go by, and the responses, numbered. Give every response a score from 0 to 1.',
+    'Rules:',
+    ...[
+      'Read all of them before you score any. The scores are for comparing them with each other: a better response gets a higher score than a worse one, and equally good ones get the same.',
+      'How far two scores are apart says how far the responses are: close where the difference is small, far where one does what was asked for and another does not.',
+      'Go by what you are told to go by, and by the request. A merit counts for a response, a flaw against it, each as much as its points say where there are any.',
+      'Part of what was asked for earns part of the score.',
+      'The place and the number of a response say nothing about it. Neither does its length, a confident tone, praise of itself, or words of the rubric repeated.',
+      'Where a response says that characters are left out, they were cut for length. That is no fault of it.',
+      'Where nothing can be said of a response, give null; never a score that you do not mean.',
+      'Keep the order and the numbers. Give exactly one entry a response; leave none out and add none.',
+    ].map(rule => `- ${rule}`),
+    QUOTING_NOTE,
+    `Answer with one JSON object and nothing else: ${ANSWER}`,
+  ].join('\n'),
+  question: (responses, quote) =>
+    [
+      `The responses, ${responses.length} in all:`,
+      ...responses.map(({ text }, index) => `Response ${index + 1}:\n${quote(text, 'response')}`),
+      `Answer with the JSON object only: "verdicts" with ${responses.length} entries, each first "number", then "justification", then "${KEY}".`,
+    ].join('\n'),
+  answerSchema: responses => entriesSchema(`relative_scores_${responses.length}`, responses.length, SCALE),
+  answerText: responses => `one JSON object ${ANSWER} with exactly ${responses.length} entries`,
+  read: (text, responses) => readEntries(text, responses, SCALE),
+}
+
+/** What responses share, what to go by, and responses, each of which is scored. */
+export const GROUP_JUDGE = oneTemplateForm(template, {
+  question: 'What the responses have in common:',
+  judged: { heading: 'What to go by:', tag: 'standards' },
+})

@@ -1,0 +1,155 @@
+/** @file Relative judging as a reward: a group's responses scored together, by a chat model, or by script in a miniature. */
+
+import { z } from 'zod'
+import type { ChatMessage, ChatModel } from '../../chat/chat-model.ts'
+import {
+  type GroupJudgeConfig,
+  type GroupScores,
+  groupJudgeShape,
+  openGroupJudge,
+  scoreGroup,
+} from '../../grade/group/index.ts'
+import { judgeOf } from '../../grade/judge/judge-config.ts'
+import type { Graded, Groups } from '../../rl/rollout.ts'
+import type { Rubric } from '../../rubric/criterion.ts'
+import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
+import type { LeftOut, ScoredResponse, ScoreTask } from '../../tasks/scored-response.ts'
+import { Rng } from '../../util/rng.ts'
+import { mean } from '../../util/statistics.ts'
+import { judgeFigures } from './judging.ts'
+
+/** A relative judge by script: it sees what another grader says, with errors of its own. */
+const scriptedSchema = z.strictObject({
+  kind: z.literal('scripted'),
+  /** Whose scores it sees: those of training's judge, faults included, or the truth. */
+  sees: z.enum(['training', 'truth']).default('training'),
+  /** Standard deviation of what it adds by chance to every score. */
+  noise: z.number().min(0).default(0.1),
+  /** What the first place gains and the last one loses. */
+  placeBias: z.number().min(0).max(1).default(0),
+})
+
+const chatSchema = z
+  .strictObject({ kind: z.literal('chat'), ...groupJudgeShape })
+  .transform(judgeOf('thinking'))
+
+/** A judge of groups in a recipe: `chat` asks a language model, `scripted` is for miniatures. */
+export const groupRewardSchema = z.discriminatedUnion('kind', [scriptedSchema, chatSchema])
+export type GroupReward = z.output<typeof groupRewardSchema>
+type ScriptedGroupJudge = Extract<GroupReward, { kind: 'scripted' }>
+
+/** What is asked about a group. */
+export interface GroupAsked {
+  /** What to go by: the rubric that counts in this step. */
+  rubric: Rubric
+  /** What of the problem's rubric does not count. */
+  leftOut?: LeftOut
+  /** Names what is drawn for it. */
+  key: string
+}
+
+/** Scores the responses to a problem together, in their order. */
+export interface GroupScorer<Problem> {
+  /** Responses get these scores alone: graders are not asked about criteria besides. */
+  readonly alone: boolean
+  score(problem: Problem, responses: readonly Int32Array[], asked: GroupAsked): Promise<GroupScores>
+  /** What it took since it was last asked. */
+  figures?(): MetricGroup
+  close?(): Promise<void>
+}
+
+/**
+ * A relative judge by script: of each response what a grader scores, with noise and a liking for places, moved so that the
+ * group's mean is one half. Half as much better is half as much more; nothing leaves [0, 1].
+ * @param grades scores as the judge sees them
+ */
+export const scriptedGroups = <Problem>(
+  { noise, placeBias }: ScriptedGroupJudge,
+  grades: Pick<ScoreTask<Problem>, 'grade'>,
+): GroupScorer<Problem> => ({
+  alone: false,
+  async score(problem, responses, { leftOut, key }) {
+    const graded = await grades.grade(
+      responses.map((tokens, i) => ({ problem, tokens, key: `${key}/${i}`, ...(leftOut && { leftOut }) })),
+    )
+    const rng = new Rng(`group judge/${key}`)
+    const place = new Map(rng.shuffle(responses.map((_, i) => i)).map((i, at) => [i, at]))
+    const last = Math.max(1, responses.length - 1)
+    const seen = graded.map(({ score }, i) => {
+      const drawn = noise * rng.normal()
+      return score === null ? null : score + drawn + placeBias * (1 - (2 * place.get(i)!) / last)
+    })
+    const known = seen.filter(value => value !== null)
+    const centre = known.length > 0 ? mean(known) : 0
+    const scores = seen.map(value =>
+      value === null ? null : Math.min(1, Math.max(0, 0.5 + (value - centre) / 2)),
+    )
+    return {
+      scores,
+      explanations: scores.map(() => null),
+      problem: known.length < seen.length ? 'the grader that it sees by gave no score' : null,
+      shown: responses.length,
+      cut: 0,
+    }
+  },
+})
+
+/** What a chat model is shown of a problem's responses. */
+export interface GroupText<Problem> {
+  messages(problem: Problem): readonly ChatMessage[]
+  text(tokens: Int32Array): string
+}
+
+/**
+ * A chat model that scores groups.
+ * @param model in place of the configured endpoints
+ * @throws ConfigError for endpoints that cannot be used
+ */
+export const chatGroups = <Problem>(
+  config: GroupJudgeConfig,
+  seed: number | string,
+  { messages, text }: GroupText<Problem>,
+  model?: ChatModel,
+): GroupScorer<Problem> => {
+  const judge = openGroupJudge(config, model)
+  const { criterion, looks, maxResponses, maxCharacters } = config
+  return {
+    alone: true,
+    score: (problem, responses, { rubric }) =>
+      scoreGroup(
+        judge.grader,
+        {
+          responses: responses.map(tokens => ({ prompt: messages(problem), response: text(tokens) })),
+          by: criterion ?? rubric,
+        },
+        { seed, looks, maxResponses, maxCharacters },
+      ),
+    figures: judgeFigures('groupJudge', judge),
+    close: () => judge.close(),
+  }
+}
+
+/** Rollouts that are paid what their group's judge said of them, with what it said. */
+export const paidByGroup = <Problem, Grade extends ScoredResponse>(
+  groups: Groups<Graded<Problem, Grade>>,
+  judged: readonly GroupScores[],
+): Graded<Problem, Grade>[][] =>
+  groups.map((group, p) =>
+    group.map((item, g) => {
+      const { scores, explanations, problem } = judged[p]
+      const score = item.rollout.end === 'failed' ? null : scores[g]
+      const relative = { score, explanation: explanations[g] ?? (score === null ? problem : null) }
+      return {
+        ...item,
+        grade: { ...item.grade, relative },
+        reward: score,
+        parts: { ...item.parts, relative: score },
+      }
+    }),
+  )
+
+/** Share of the responses without a relative score; nothing where there is no judge of groups. */
+export const groupFigures = (groups: Groups<{ grade: ScoredResponse }>): Omit<MetricsRow, 'step'> => {
+  const judged = groups.flat().flatMap(({ grade: { relative } }) => (relative ? [relative] : []))
+  return judged.length > 0 ? { groupNullRate: mean(judged.map(({ score }) => Number(score === null))) } : {}
+}

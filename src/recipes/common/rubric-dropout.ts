@@ -1,0 +1,95 @@
+/** @file Rubric dropout in a recipe: what a run leaves out of the reward of each question in each step, and what it tells of it. */
+
+import type { Criterion } from '../../rubric/criterion.ts'
+import { leftOutCount, leftOutPlaces, leftOutShares, type RubricDropout } from '../../rubric/dropout.ts'
+import type { MetricsRow } from '../../runs/rows.ts'
+import type { LeftOut } from '../../tasks/scored-response.ts'
+import { ConfigError } from '../../util/errors.ts'
+
+/** Where dropout is set in every recipe's configuration. */
+const PATH = 'rubricDropout'
+
+interface DropoutRun {
+  rubricDropout?: RubricDropout
+  seed: number | string
+}
+
+/** Places of the criteria that a question's reward leaves out in a step; none without the setting. */
+export type Places = <C extends Pick<Criterion, 'id' | 'points' | 'critical'>>(
+  criteria: readonly C[],
+  step: number,
+  question: string,
+) => ReadonlySet<number>
+
+const NOTHING: ReadonlySet<number> = new Set()
+
+/** @param within tells draws of one question from each other, such as its stages */
+export const placesLeftOut =
+  ({ rubricDropout, seed }: DropoutRun, within = ''): Places =>
+  (criteria, step, question) =>
+    rubricDropout === undefined
+      ? NOTHING
+      : leftOutPlaces(criteria, rubricDropout, { seed, step, question: `${question}${within}` })
+
+/** The same as graders of responses are told it; undefined without the setting. */
+export const leftOutOf = (
+  run: DropoutRun,
+  criteria: readonly Criterion[],
+  step: number,
+  question: string,
+): LeftOut | undefined => {
+  if (run.rubricDropout === undefined) return undefined
+  const places = placesLeftOut(run)(criteria, step, question)
+  return { ids: new Set([...places].map(i => criteria[i].id)), asked: run.rubricDropout.ask === 'all' }
+}
+
+/** What a step left out; nothing where the setting is absent. */
+export const dropoutFigures = (
+  { rubricDropout }: Pick<DropoutRun, 'rubricDropout'>,
+  rubrics: Parameters<typeof leftOutShares>[0],
+): Omit<MetricsRow, 'step'> => {
+  const shares = rubricDropout === undefined ? null : leftOutShares(rubrics)
+  return shares ? { leftOut: { ...shares } } : {}
+}
+
+/** For a plan: a line about what is left out; none where nothing is. */
+export const dropoutLines = ({ rubricDropout }: Pick<DropoutRun, 'rubricDropout'>): string[] => {
+  if (rubricDropout === undefined) return []
+  const { rate, per, keepAtLeast, ask } = rubricDropout
+  const when = per === 'step' ? 'each question and step' : 'each question, the same in all steps'
+  const asked = ask === 'kept' ? '; graders are asked about the others alone' : ''
+  return [
+    `dropout      ${Math.round(100 * rate)}% of the positive criteria are left out of rewards, for ${when}; at least ${keepAtLeast} stay${asked}`,
+  ]
+}
+
+/** A verdict as rows keep it says when its criterion did not count. */
+export const leftOutFlag = (isLeftOut: boolean): { leftOut?: true } => (isLeftOut ? { leftOut: true } : {})
+
+/** @throws ConfigError for a setting beside which dropout would do nothing, or something else than it says */
+export const refuseDropout = (expected: string, hint: string): never => {
+  throw new ConfigError(`${PATH}: expected ${expected}`, { hint })
+}
+
+/**
+ * Refuses a rate that leaves nothing out, and protected criteria that there are not.
+ * @param criteria of every question
+ * @throws ConfigError
+ */
+export const assertDrops = (
+  { rate, keepAtLeast, protect }: RubricDropout,
+  criteria: readonly Pick<Criterion, 'id' | 'points' | 'critical'>[],
+): void => {
+  const stranger = protect.find(id => !criteria.some(own => own.id === id))
+  if (stranger !== undefined)
+    throw new ConfigError(`${PATH}.protect: expected ids of criteria, got ${JSON.stringify(stranger)}`, {
+      hint: `the criteria are ${criteria.map(({ id }) => id).join(', ')}`,
+    })
+  const positive = criteria.filter(({ points }) => points > 0)
+  const free = positive.filter(({ id, critical }) => !critical && !protect.includes(id))
+  if (leftOutCount({ rate, keepAtLeast }, positive.length, free.length) > 0) return
+  throw new ConfigError(
+    `${PATH}: expected settings that leave something out, got rate ${rate} of ${free.length} criteria, at least ${keepAtLeast} of ${positive.length} to stay`,
+    { hint: `raise ${PATH}.rate or lower ${PATH}.keepAtLeast` },
+  )
+}

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { type StageRubric, stageRewards } from '../../grade/evolving/index.ts'
+import { rubricDropoutSchema } from '../../rubric/dropout.ts'
+import { leftOutRubrics, rewardsWithout, stageRubricsWithout } from './dropout.ts'
+
+const rubric = (
+  id: string,
+  stage: 1 | 2 | 3 | 4,
+  weight = 1,
+  sign: StageRubric['sign'] = 'positive',
+): StageRubric => ({
+  ...{ id, stage, weight, sign, title: id, description: id, since: 1 },
+})
+const rubrics = [
+  ...['a', 'b', 'c', 'd'].map((id, i) => rubric(id, 1, i + 1)),
+  rubric('e', 2),
+  ...['f', 'g'].map(id => rubric(id, 4, 2)),
+  rubric('flaw', 4, 3, 'negative'),
+]
+const config = (more: object = {}) => ({
+  seed: 1,
+  rubricDropout: rubricDropoutSchema.parse({ rate: 0.5, keepAtLeast: 1, ...more }),
+})
+const rollout = { key: 'k', stages: ['plan', 'research', '', 'answer'] as const }
+const scores = Object.fromEntries(rubrics.map(({ id }, i) => [id, { level: ([2, 0, 1] as const)[i % 3] }]))
+const judged = (rewards_K: (number | null)[], failure: string | null = null) =>
+  ({ rollout, scores, rewards_K, failure }) as never
+
+describe('rubric dropout for stages', () => {
+  it('leaves out a part of the merits of each stage, never a flaw and never all', () => {
+    const drawn = new Set<string>()
+    for (let step = 1; step <= 30; step++) {
+      const left = leftOutRubrics(config(), { key: 'q', rubrics }, step)
+      const of = (ids: string[]) => ids.filter(id => left.has(id)).length
+      expect([of(['a', 'b', 'c', 'd']), of(['e']), of(['f', 'g']), of(['flaw'])]).toEqual([2, 0, 1, 0])
+      drawn.add([...left].sort().join())
+    }
+    expect(drawn.size).toBeGreaterThan(5)
+    expect(leftOutRubrics({ seed: 1 }, { key: 'q', rubrics }, 1).size).toBe(0)
+    expect(leftOutRubrics(config({ keepAtLeast: 3 }), { key: 'q', rubrics }, 1).size).toBe(1)
+  })
+
+  it('pays all rollouts of a question by the same rubrics; what is unknown stays so', () => {
+    const whole = stageRewards(rubrics, rollout as never, scores as never)
+    const left = new Set(['a', 'c', 'f'])
+    const group = { rubrics, rollouts: [judged(whole), judged([null, null, null, whole[3]], 'no level')] }
+    expect(rewardsWithout(group, new Set())).toEqual([whole, [null, null, null, whole[3]]])
+    const [paid, failed] = rewardsWithout(group, left)
+    // Plan: b (level 0, weight 2) and d (level 2, weight 4). Answer: g (level 2) and the flaw (level 1).
+    expect(scores.b.level).toBe(0)
+    expect(scores.d.level).toBe(2)
+    expect(paid[0]).toBeCloseTo(4 / 6, 12)
+    expect(paid[1]).toBe(whole[1])
+    expect(paid[2]).toBe(0)
+    const gain = (2 * scores.g.level) / 2 + (3 * (2 - scores.flaw.level)) / 2
+    expect(paid[3]).toBeCloseTo(gain / 5, 12)
+    expect(failed).toEqual([null, null, null, paid[3]])
+  })
+
+  it('tells which places of the rubrics they are', () => {
+    const { criteria, places } = stageRubricsWithout({ rubrics }, new Set(['b', 'flaw']))
+    expect([...places]).toEqual([1, 7])
+    expect(criteria[7]).toEqual({ id: 'flaw', points: -3 })
+  })
+})
