@@ -8,7 +8,7 @@
 import { z } from 'zod'
 import type { MetricsRow } from '../../runs/rows.ts'
 import { mean, std } from '../../util/statistics.ts'
-import { type FinishedRun, type Metric, type Peers, tokensUntil } from './metric.ts'
+import { type FinishedRun, type Metric, type Peers, secondsUntil, tokensUntil } from './metric.ts'
 
 export interface CurvePoint {
   step: number
@@ -291,7 +291,7 @@ const seconds: Metric<object> = {
   summary: 'seconds of the training steps',
   options: z.strictObject({}),
   unit: 'number',
-  value: ({ metrics }) => metrics.reduce((sum, row) => sum + (row.time?.total ?? 0), 0),
+  value: run => secondsUntil(run, run.steps),
 }
 
 export const CURVE_METRICS: Readonly<Record<string, Metric>> = {
