@@ -1,15 +1,17 @@
 /** @file What a run of rubric-as-reward refuses before it trains; its plan refuses the same. */
 
 import type { ModelConfig } from '../../model/config.ts'
+import { vocabularyFor } from '../../tasks/logic/lengths.ts'
 import { checkTrainingSeed } from '../../tasks/logic/testsets.ts'
 import type { ModelShape } from '../../train/config.ts'
+import { ConfigError } from '../../util/errors.ts'
 import { givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
-import { assertLogicVocabulary } from '../common/starting-model.ts'
+import { assertLogicVocabulary, logicWordsOf } from '../common/starting-model.ts'
 import { assertProblemsFit, formatFor, miniatureFormat } from '../logic/format.ts'
 import { checkLogicColdStart } from '../logic-cold-start/check.ts'
 import { logicModelConfig } from '../logic-cold-start/model.ts'
-import { coldStartVocabulary } from '../logic-cold-start/recipe.ts'
+import { coldStartVocabulary, sourcesOf } from '../logic-cold-start/recipe.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import { hopSets, testSet } from './evaluation.ts'
@@ -26,6 +28,7 @@ export const check = (config: RubricAsRewardConfig, purpose: Purpose): string | 
   if (given !== null && config.task.prompt === 'miniature') assertLogicVocabulary(given)
   if (config.coldStart !== null) checkLogicColdStart(config.coldStart)
   checkProblems(config, given)
+  checkDemonstrations(config, given)
   return given
 }
 
@@ -51,6 +54,18 @@ const checkProblems = (config: RubricAsRewardConfig, given: string | null): void
       : formatFor(task.prompt, given)
   const trained = Array.from({ length: Math.min(FITTED, rollout.prompts) }, (_, i) => problemAt(i))
   assertProblemsFit([...tested.flat(), ...trained], format, rollout.maxTokens, shape)
+}
+
+/** The start knows the words of what it is to go on learning. @throws ConfigError */
+const checkDemonstrations = ({ demonstrations }: RubricAsRewardConfig, given: string | null): void => {
+  if (demonstrations === undefined || given === null) return
+  const needed = vocabularyFor(sourcesOf(demonstrations), demonstrations.numberedTo).length
+  const known = logicWordsOf(given)
+  if (needed > known)
+    throw new ConfigError(
+      `demonstrations: expected what takes the ${known} words of the model, got problems or step numbers that take ${needed}`,
+      { hint: 'lower kinds, hops or numberedTo, or start from a model with the long vocabulary' },
+    )
 }
 
 /** Problems of each set that are looked at for their lengths. */

@@ -27,15 +27,16 @@ export const testSet = (
 /** Problems of each test set of one length, unless said otherwise. */
 const HOP_PROBLEMS = 200
 
-/** The test sets of single lengths, all from the same kinds. */
+/** The test sets of single lengths, all from the same kinds. @param only these lengths of them */
 export const hopSets = (
   { evaluation, task }: RubricAsRewardConfig,
   count = evaluation.hopProblems ?? HOP_PROBLEMS,
+  only?: readonly number[],
 ): { title: string; problems: LogicTaskExample[] }[] => {
   const { hops = [] } = evaluation
   const name = task.style === 'real' ? 'train-distribution-shuffled' : 'shortcut-free'
   const kinds = Math.max(kindsOf(task), ...hops.map(each => kindsOf({ hops: each, kinds: task.kinds })))
-  return hops.map(each => ({
+  return hops.filter(each => only?.includes(each) ?? true).map(each => ({
     title: hopsTitle(each),
     problems: logicTestSet(name, { count, hops: each, labels: task.labels, kinds }),
   }))
@@ -56,7 +57,7 @@ export const evaluation =
     const named = between ? settings.sets.slice(0, 1) : settings.sets
     const sets = [
       ...named.map(set => ({ title: set, problems: testSet(config, set, count) })),
-      ...(between ? [] : hopSets(config)),
+      ...(between ? hopSets(config, count, settings.hopsBetween ?? []) : hopSets(config)),
     ]
     for (const { title, problems } of sets) {
       rows.push(
