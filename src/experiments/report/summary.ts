@@ -133,8 +133,10 @@ const effectText = (metric: MetricChoice, found: EarlierLook['comparisons'][numb
   found === null ? '–' : `${intervalText(metric, found.difference, found.interval)}, ${found.pairs} pairs`
 
 /** Earlier looks at claims: what they found, and all pairs together; null where no claim names any. */
-const earlierSection = (claims: readonly ClaimResult[], folder: string): string | null => {
-  const looks = claims.flatMap(claim => earlierLooks(folder, claim).map(look => ({ claim, look })))
+const earlierSection = ({ claims, registration }: PaperResult, folder: string): string | null => {
+  const looks = claims.flatMap(claim =>
+    earlierLooks(folder, claim, registration.arms).map(look => ({ claim, look })),
+  )
   if (looks.length === 0) return null
   const rows = looks.flatMap(({ claim: { claim }, look: { results, claim: id, status, comparisons } }) => [
     [claim.id, `${results}/${id}`, '', '', status ?? 'not there'],
@@ -207,7 +209,7 @@ export const paperSummary = (result: PaperResult, folder = '.'): string => {
     `${facts.join(' · ')}. Curves and every run: report.html.`,
     'Differences are means over pairs of runs with the same cold start and seed, with 95% bootstrap intervals (widened for few pairs, and against the start by its own sampling error), and hold for these cold starts; shares are in percent, their differences in points. Trimmed mean: without the two highest and the two lowest of ten pairs, so that a single run that collapses does not make it. Detectable: the effect that so many pairs would find four times in five as the first of all claims, or the margin that they would show.',
     claimsSection(result),
-    ...[blocksSection(result), earlierSection(result.claims, folder)].filter(text => text !== null),
+    ...[blocksSection(result), earlierSection(result, folder)].filter(text => text !== null),
     controlsSection(result),
     armsSection(result),
     ...(cut.length > 0 ? [section('Cut', cut.map(line => `- ${line}`).join('\n'))] : []),

@@ -14,10 +14,11 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 const [first] = fakeContent().claims as object[]
 const registration = fakeRegistration({
   seeds: [1, 2, 3],
+  arms: { ...(fakeContent().arms as object), twin: { draws: 'twin' } },
   claims: [
     {
       ...first,
-      arms: { a: 'better', b: 'plain' },
+      arms: { pairs: [['twin', 'plain'], ['better', 'worse']] },
       earlier: [
         { results: 'before', claim: 'OLD-1' },
         { results: 'before', claim: 'OLD-2' },
@@ -35,19 +36,38 @@ describe('earlier looks at a claim', () => {
   const pairs = [0.01, 0.03].map((d, i) => ({ start: 'a', seed: `old ${i}`, a: 0.5 + d, b: 0.5 }))
   writeFileSync(
     join(before, 'OLD-1.json'),
-    JSON.stringify({ status: 'inconclusive', comparisons: [{ a: 'better', b: 'plain', pairs }] }),
+    JSON.stringify({
+      status: 'inconclusive',
+      claim: { metric: { name: 'score', options: { set: 'unseen' } } },
+      comparisons: [{ a: 'better', b: 'plain', equal: 'steps', pairs }],
+    }),
   )
+  const looksAt = () => earlierLooks(now, result.claims[0], registration.arms)
 
   it('are told with their own pairs and with all pairs together', () => {
-    const [look, missing] = earlierLooks(now, result.claims[0])
+    const [look, missing] = looksAt()
+    // The other pair of arms was not compared then.
+    expect(look.comparisons).toHaveLength(1)
     expect(look).toMatchObject({ results: 'before', claim: 'OLD-1', status: 'inconclusive' })
     const [{ name, earlier, together }] = look.comparisons
-    expect(name).toBe('better − plain')
+    expect(name).toBe('twin − plain')
     expect(earlier).toMatchObject({ pairs: 2, difference: expect.closeTo(0.02, 12) })
     const own = result.claims[0].comparisons[0].pairs.map(({ a, b }) => a - b)
     const sum = own.reduce((total, d) => total + d, 0.04)
     expect(together).toMatchObject({ pairs: 8, difference: expect.closeTo(sum / 8, 12) })
     expect(missing).toEqual({ results: 'before', claim: 'OLD-2', status: null, comparisons: [] })
+  })
+
+  it('of another figure are not put together with it', () => {
+    const other = { status: 'inconclusive', claim: { metric: { name: 'score', options: {} } }, comparisons: [] }
+    writeFileSync(join(before, 'OLD-2.json'), JSON.stringify(other))
+    expect(looksAt()[1]).toEqual({
+      results: 'before',
+      claim: 'OLD-2',
+      status: 'inconclusive',
+      comparisons: [],
+    })
+    rmSync(join(before, 'OLD-2.json'))
   })
 
   it('lie in the results and in the summary, where they decide nothing', () => {
@@ -59,7 +79,7 @@ describe('earlier looks at a claim', () => {
     const text = paperSummary(result, now)
     expect(text).toContain('## Looked at before')
     expect(text).toContain('| FAKE-1 | before/OLD-1 |  |  | inconclusive |')
-    expect(text).toMatch(/\| {2}\| better − plain \| \+2\.0 \[.*\], 2 pairs \| .*, 8 pairs \| {2}\|/)
+    expect(text).toMatch(/\| {2}\| twin − plain \| \+2\.0 \[.*\], 2 pairs \| .*, 8 pairs \| {2}\|/)
     expect(text).toContain('| FAKE-1 | before/OLD-2 |  |  | not there |')
   })
 })
