@@ -1,9 +1,9 @@
 /** @file How much of a judge's latency training hides: the same steps with grading afterwards, beside sampling, and ahead. */
 
 import type { ModelConfig } from '../model/config.ts'
-import { JUDGED_ROWS } from '../policy/open.ts'
 import { LocalPolicy } from '../policy/local/local-policy.ts'
 import { PairedPolicy } from '../policy/local/paired-policy.ts'
+import { JUDGED_ROWS } from '../policy/open.ts'
 import type { Policy } from '../policy/policy.ts'
 import { grpoAdvantages } from '../rl/advantages.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
@@ -276,8 +276,5 @@ export const formatOverlapBenchmark = (result: OverlapBenchmark): string => {
     claim.status,
     `ratio ${claim.ratio.toFixed(2)} against ${claim.bound}, p ${claim.p.toFixed(3)} over ${claim.ratios.length} rounds`,
   ]
-  return figureTable([
-    ...lines.map(([name, value, note]): FigureLine => [name, `${value} s`, note]),
-    status,
-  ])
+  return figureTable([...lines.map(([name, value, note]): FigureLine => [name, `${value} s`, note]), status])
 }

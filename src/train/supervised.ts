@@ -21,7 +21,11 @@ export interface SupervisedSettings {
 }
 
 /** A demonstration as a datum: all of its response counts. */
-export const supervisedDatum = ({ promptTokens, responseTokens, responseWeights }: SupervisedDatum): Datum => ({
+export const supervisedDatum = ({
+  promptTokens,
+  responseTokens,
+  responseWeights,
+}: SupervisedDatum): Datum => ({
   promptTokens,
   tokens: responseTokens,
   mask: new Float32Array(responseTokens.length).fill(1),

@@ -43,9 +43,9 @@ describe('claims on made-up runs', () => {
     const at = (start: string, seed: string) =>
       comparisons[1].pairs.find(pair => pair.start === start && pair.seed === seed)!
     const plain = runs.find(run => run.arm === 'plain' && run.start === 'a' && run.seed === '1')!
-    const valueOf = (step: number) => plain.evals.find(row => row.step === step)!.scores.accuracy.value!
+    const scoreAt = (step: number) => plain.evals.find(row => row.step === step)!.scores.accuracy.value!
     // Thirty steps lie half way between the evaluations after 20 and 40.
-    expect(at('a', '1').b).toBeCloseTo((valueOf(20) + valueOf(40)) / 2, 12)
+    expect(at('a', '1').b).toBeCloseTo((scoreAt(20) + scoreAt(40)) / 2, 12)
     const better = runs.find(run => run.arm === 'better' && run.start === 'a' && run.seed === '1')!
     expect(at('a', '1').a).toBe(better.evals.at(-1)!.scores.accuracy.value)
   })

@@ -65,10 +65,7 @@ export interface ClaimResult extends Verdict, Omit<ClaimEvidence, 'comparisons'>
 export const comparisonName = (
   { a, b, equal, ladder }: Pick<Comparison, 'a' | 'b' | 'equal' | 'ladder'>,
   reference: number,
-): string =>
-  ladder
-    ? `trend ${ladder.arms.join(' … ')}`
-    : `${a} − ${b ?? reference}${AT_EQUAL[equal]}`
+): string => (ladder ? `trend ${ladder.arms.join(' … ')}` : `${a} − ${b ?? reference}${AT_EQUAL[equal]}`)
 
 const AT_EQUAL = { steps: '', tokens: ', at equal tokens', minutes: ', in equal time' } as const
 

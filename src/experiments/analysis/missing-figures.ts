@@ -67,7 +67,9 @@ const ofMetric = (run: FinishedRun, choice: MetricChoice, place: string): string
 const ofTokens = (run: FinishedRun, claim: Claim, place: string): string[] =>
   !equalsOf(claim).includes('tokens') || tokensUntil(run, run.steps) > 0
     ? []
-    : [`${place}.equal: no generated tokens in a finished run of ${run.arm}; compare it at equal steps, or in equal time`]
+    : [
+        `${place}.equal: no generated tokens in a finished run of ${run.arm}; compare it at equal steps, or in equal time`,
+      ]
 
 type Chart = Registration['charts'][number]
 

@@ -18,7 +18,12 @@ const registration = fakeRegistration({
   claims: [
     {
       ...first,
-      arms: { pairs: [['twin', 'plain'], ['better', 'worse']] },
+      arms: {
+        pairs: [
+          ['twin', 'plain'],
+          ['better', 'worse'],
+        ],
+      },
       earlier: [
         { results: 'before', claim: 'OLD-1' },
         { results: 'before', claim: 'OLD-2' },
@@ -59,7 +64,11 @@ describe('earlier looks at a claim', () => {
   })
 
   it('of another figure are not put together with it', () => {
-    const other = { status: 'inconclusive', claim: { metric: { name: 'score', options: {} } }, comparisons: [] }
+    const other = {
+      status: 'inconclusive',
+      claim: { metric: { name: 'score', options: {} } },
+      comparisons: [],
+    }
     writeFileSync(join(before, 'OLD-2.json'), JSON.stringify(other))
     expect(looksAt()[1]).toEqual({
       results: 'before',

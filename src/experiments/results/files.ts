@@ -72,7 +72,10 @@ export const writeResults = (folder: string, result: PaperResult): string => {
   const write = (name: string, value: unknown) =>
     writeFileAtomic(join(folder, name), `${JSON.stringify(value, null, 2)}\n`)
   for (const claim of result.claims)
-    write(`${claim.claim.id}.json`, claimJson(result, claim, earlierLooks(folder, claim, result.registration.arms)))
+    write(
+      `${claim.claim.id}.json`,
+      claimJson(result, claim, earlierLooks(folder, claim, result.registration.arms)),
+    )
   write('controls.json', controlsJson(result))
   return folder
 }

@@ -41,7 +41,9 @@ export type DemonstrationSettings = Pick<
   | keyof Shape
 >
 
-const curriculumOf = (config: Pick<DemonstrationSettings, 'curriculum' | 'labels' | keyof Shape>): Curriculum => {
+const curriculumOf = (
+  config: Pick<DemonstrationSettings, 'curriculum' | 'labels' | keyof Shape>,
+): Curriculum => {
   const { kind, maxHops, sources, knots } = config.curriculum
   const { labels } = config
   const common = { labels, ...shapeOf(config) }

@@ -68,7 +68,13 @@ const isDefaultAdvantage = (advantage: RubricAsRewardConfig['advantage']): boole
   return Object.entries(advantage).every(([name, value]) => usual[name] === value)
 }
 
-const checkMethod = ({ method, accepted, demonstrations, control, softCriteria }: RubricAsRewardConfig): void => {
+const checkMethod = ({
+  method,
+  accepted,
+  demonstrations,
+  control,
+  softCriteria,
+}: RubricAsRewardConfig): void => {
   if (accepted !== undefined && method !== 'rejection')
     refuse(
       `accepted: expected nothing set with method "${method}", which accepts nothing`,

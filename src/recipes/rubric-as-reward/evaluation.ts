@@ -36,10 +36,12 @@ export const hopSets = (
   const { hops = [] } = evaluation
   const name = task.style === 'real' ? 'train-distribution-shuffled' : 'shortcut-free'
   const kinds = Math.max(kindsOf(task), ...hops.map(each => kindsOf({ hops: each, kinds: task.kinds })))
-  return hops.filter(each => only?.includes(each) ?? true).map(each => ({
-    title: hopsTitle(each),
-    problems: logicTestSet(name, { count, hops: each, labels: task.labels, kinds }),
-  }))
+  return hops
+    .filter(each => only?.includes(each) ?? true)
+    .map(each => ({
+      title: hopsTitle(each),
+      problems: logicTestSet(name, { count, hops: each, labels: task.labels, kinds }),
+    }))
 }
 
 /**

@@ -155,7 +155,10 @@ describe('continued supervision', () => {
         },
       })
       const dir = join(folder, 'supervised')
-      expect(await runRubricAsReward(config, { dir, resume: false })).toMatchObject({ step: 2, finished: true })
+      expect(await runRubricAsReward(config, { dir, resume: false })).toMatchObject({
+        step: 2,
+        finished: true,
+      })
       const { metrics, evals } = loadReportData(dir)
       for (const { tokens, rollouts, loss } of metrics) {
         // Three answers of one hop, each with its tags and at least three steps of several words.
@@ -206,7 +209,10 @@ describe('soft criteria by a learned verifier', () => {
       const dir = join(folder, 'learned')
       await runRubricAsReward(config, { dir, resume: false })
       const files = readdirSync(dir)
-      const labels = readJsonl(join(dir, files.find(name => name.startsWith('verifier-labels-'))!), row => row)
+      const labels = readJsonl(
+        join(dir, files.find(name => name.startsWith('verifier-labels-'))!),
+        row => row,
+      )
       expect(labels).toHaveLength(2 * 2 * 40)
       expect(labels[0]).toMatchObject({ criterion: 'The reasoning uses the premises that it needs.' })
       expect(loadReportData(join(dir, 'verifier')).evals.at(-1)).toMatchObject({ set: 'held-out', step: 3 })

@@ -6,6 +6,7 @@ import { gradeLogicBatch } from '../../grade/logic/criteria.ts'
 import type { LogicItem } from '../../grade/logic/grade.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
 import { openPolicy } from '../../policy/open.ts'
+import type { Recipe } from '../../train/recipe.ts'
 import { runPhase } from '../common/phase.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, type Session, withRun } from '../common/session.ts'
@@ -13,7 +14,6 @@ import { loopSettings, reinforce } from '../common/training.ts'
 import { CRITERION_NAMES } from '../logic/evaluate.ts'
 import { formatFor } from '../logic/format.ts'
 import { runLogicColdStart } from '../logic-cold-start/run.ts'
-import type { Recipe } from '../../train/recipe.ts'
 import { check } from './check.ts'
 import { type RubricAsRewardConfig, trainingSteps } from './config.ts'
 import { trainingGrader } from './controls.ts'
@@ -54,7 +54,11 @@ export const runRubricAsReward = async (
     const problems = problemSource(config)
     let soft: SoftJudge | null = null
     if (config.softCriteria === 'learned') {
-      const labelling = { format, problems, gradeTruly: (items: readonly LogicItem[]) => gradeTruly(items, true) }
+      const labelling = {
+        format,
+        problems,
+        gradeTruly: (items: readonly LogicItem[]) => gradeTruly(items, true),
+      }
       const verifier = await trainVerifier(config, folder, open.run.dir, labelling, options)
       if (verifier === null) return { step: 0, finished: false }
       soft = learnedJudge(await open.use(openVerifier(verifier)), format)
