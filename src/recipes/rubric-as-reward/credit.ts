@@ -65,9 +65,9 @@ const acceptedOf = (
 /** Rejection sampling: learn the rollouts that are correct and proved, leave out the others. */
 export const creditAccepted = (
   groups: Groups<LogicRollout>,
-  { accepted = {} }: Pick<RubricAsRewardConfig, 'accepted'> = {},
+  { accepted }: Pick<RubricAsRewardConfig, 'accepted'> = {},
 ): CreditedLogicRollout[][] =>
   creditRollouts(
     groups,
-    groups.map(group => acceptedOf(group, accepted)),
+    groups.map(group => acceptedOf(group, accepted ?? {})),
   )
