@@ -9,7 +9,7 @@ import { rubricAsRewardSchema } from './config.ts'
 import { rubricAsRewardEntry } from './entry.ts'
 import { runRubricAsReward } from './run.ts'
 
-const SLOW_MS = 120_000
+const SLOW_MS = 300_000
 
 let folder: string
 beforeAll(() => {
