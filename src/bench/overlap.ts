@@ -3,6 +3,7 @@
 import type { ModelConfig } from '../model/config.ts'
 import { LocalPolicy } from '../policy/local/local-policy.ts'
 import { PairedPolicy } from '../policy/local/paired-policy.ts'
+import { JUDGED_ROWS } from '../policy/open.ts'
 import type { Policy } from '../policy/policy.ts'
 import { grpoAdvantages } from '../rl/advantages.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
@@ -12,6 +13,7 @@ import { Rng } from '../util/rng.ts'
 import { median } from '../util/statistics.ts'
 import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
 import { type MeasuredSteps, measuredLoop, measureSteps } from './measured-steps.ts'
+import { type OverlapClaim, overlapClaim } from './overlap-claim.ts'
 import { SlowJudge } from './slow-judge.ts'
 
 /** A model whose rollouts have very different lengths: with fresh weights each token ends it with a chance of about 1 in 96. */
@@ -83,6 +85,10 @@ export interface OverlapBenchmark extends Stages {
   pipelinedOneEngineS: number
   /** pipelinedOneEngineS over max(rollout + update, reward). */
   pipelinedOneEngineToFormula: number
+  /** Rollouts decoded together. */
+  rows: number
+  /** What overlapToFormula says of RuscaRL's claim. */
+  claim: OverlapClaim
 }
 
 type Settings = Required<Omit<OverlapOptions, 'onProgress'>>
@@ -171,9 +177,9 @@ const DEFAULTS: Settings = {
   samples: 8,
   maxTokens: 96,
   steps: 2,
-  rounds: 4,
+  rounds: 6,
   threads: 2,
-  rows: 128,
+  rows: JUDGED_ROWS,
 }
 
 /** Trains the same few steps in each of the ways, on a real policy with a judge of set latency. */
@@ -196,17 +202,17 @@ export const benchOverlap = async (options: OverlapOptions = {}): Promise<Overla
   const pair = PairedPolicy.start(source, engines)
   const two = await measureOn(pair, settings, ['sync', 'pipelined'], tell('two engines'))
 
-  const ratioOfOne = (kind: 'overlap' | 'pipelined', formula: (stages: Stages) => number) =>
-    median(one.map(round => round[kind].stepS / formula(stagesOf(round))))
+  const ratiosOfOne = (kind: 'overlap' | 'pipelined', formula: (stages: Stages) => number) =>
+    one.map(round => round[kind].stepS / formula(stagesOf(round)))
+  const claim = overlapClaim(
+    ratiosOfOne('overlap', stages => Math.max(stages.rolloutS, stages.rewardS) + stages.updateS),
+  )
   return {
     threads,
     ...medianStages(one.map(stagesOf)),
     syncS: median(one.map(({ sync }) => sync.stepS)),
     overlapS: median(one.map(({ overlap }) => overlap.stepS)),
-    overlapToFormula: ratioOfOne(
-      'overlap',
-      stages => Math.max(stages.rolloutS, stages.rewardS) + stages.updateS,
-    ),
+    overlapToFormula: claim.ratio,
     pipelinedS: median(two.map(({ pipelined }) => pipelined.stepS)),
     pipelinedToFormula: median(
       two.map(round => round.pipelined.stepS / Math.max(...Object.values(stagesOf(round)))),
@@ -218,9 +224,11 @@ export const benchOverlap = async (options: OverlapOptions = {}): Promise<Overla
       weightsS: median(two.map(({ pipelined }) => pipelined.timeS('weights'))),
     },
     pipelinedOneEngineS: median(one.map(({ pipelined }) => pipelined.stepS)),
-    pipelinedOneEngineToFormula: ratioOfOne('pipelined', stages =>
-      Math.max(stages.rolloutS + stages.updateS, stages.rewardS),
+    pipelinedOneEngineToFormula: median(
+      ratiosOfOne('pipelined', stages => Math.max(stages.rolloutS + stages.updateS, stages.rewardS)),
     ),
+    rows: maxRows,
+    claim,
   }
 }
 
@@ -262,5 +270,11 @@ export const formatOverlapBenchmark = (result: OverlapBenchmark): string => {
     ),
     ['new weights to the sampler', two.weightsS.toFixed(3), 'part of the step above'],
   ]
-  return figureTable(lines.map(([name, value, note]) => [name, `${value} s`, note]))
+  const { claim } = result
+  const status: FigureLine = [
+    `${claim.id}, ${result.rows} rollouts decoded together`,
+    claim.status,
+    `ratio ${claim.ratio.toFixed(2)} against ${claim.bound}, p ${claim.p.toFixed(3)} over ${claim.ratios.length} rounds`,
+  ]
+  return figureTable([...lines.map(([name, value, note]): FigureLine => [name, `${value} s`, note]), status])
 }

@@ -10,6 +10,12 @@ import { lossRefusal } from './update.ts'
 
 const size = z.int().positive()
 
+/**
+ * Rows decoded together where a judge grades what is finished beside the sampling of the rest: fewer end at a time, so that graders
+ * begin earlier, and a step keeps to max(rollout, reward) + update (`gradus bench overlap`; RuscaRL appendix C.6).
+ */
+export const JUDGED_ROWS = 64
+
 /** In this process, its engine in a worker thread. */
 const localSchema = z.strictObject({
   kind: z.literal('local').default('local'),

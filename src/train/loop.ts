@@ -111,6 +111,8 @@ export const train = async <Rolled>(
       step,
       ...row,
       ...lessonFigures(lesson.rollouts, running.io.drawn),
+      // Where nothing is drawn the recipe says what it read instead.
+      ...(running.io.drawn.length === 0 && typeof row.tokens === 'number' && { tokens: row.tokens }),
       time: { ...other, sample, grade, update, gradeBusy, ...weights, total },
     }
   }

@@ -20,7 +20,12 @@ export interface SupervisedSettings {
   optimizer: Omit<OptimizerSettings, 'learningRate'> & { learningRate: Schedule }
 }
 
-const datumOf = ({ promptTokens, responseTokens, responseWeights }: SupervisedDatum): Datum => ({
+/** A demonstration as a datum: all of its response counts. */
+export const supervisedDatum = ({
+  promptTokens,
+  responseTokens,
+  responseWeights,
+}: SupervisedDatum): Datum => ({
   promptTokens,
   tokens: responseTokens,
   mask: new Float32Array(responseTokens.length).fill(1),
@@ -41,7 +46,7 @@ export const supervisedStep = (
   assertComputable(policy, loss)
   return async step => {
     const startMs = performance.now()
-    const datums = draw(step).map(datumOf)
+    const datums = draw(step).map(supervisedDatum)
     const learningRate = scheduleAt(schedule, step - 1, steps)
     const updateMs = performance.now()
     const stats = await updateOnce(policy, datums, { loss, optimizer: { ...optimizer, learningRate } })

@@ -116,6 +116,11 @@ describe('parseWith', () => {
     )
   })
 
+  it('knows the keys behind a change that comes first', () => {
+    const changed = z.preprocess(value => value, z.strictObject({ steps: z.int() }))
+    expect(() => parseWith(changed, { steps: 1, setps: 2 }, '')).toThrow('did you mean steps?')
+  })
+
   it('says nothing of a place where there is none', () => {
     expect(() => parseWith(schema, [], '')).toThrow(/^expected an object, got a list of 0/)
   })

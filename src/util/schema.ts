@@ -162,8 +162,10 @@ interface SchemaNode {
   shape?: Record<string, SchemaNode>
   element?: SchemaNode
   def?: {
+    type?: string
     innerType?: SchemaNode
     in?: SchemaNode
+    out?: SchemaNode
     valueType?: SchemaNode
     options?: SchemaNode[]
     discriminator?: string
@@ -176,7 +178,9 @@ interface SchemaNode {
 const unwrap = (node: SchemaNode | undefined): SchemaNode | undefined => {
   let inner = node
   while (inner && !inner.shape && !inner.element) {
-    const { innerType, in: piped, options } = inner.def ?? {}
+    const { innerType, in: first, out, options } = inner.def ?? {}
+    // What is changed before it is read has its keys behind the change.
+    const piped = first?.def?.type === 'transform' ? out : first
     const next = innerType ?? piped ?? (options?.length === 1 ? options[0] : undefined)
     if (!next) return inner
     inner = next

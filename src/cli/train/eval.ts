@@ -15,7 +15,7 @@ import type { EvalRow } from '../../runs/rows.ts'
 import { scoreNamesOf, scoreValue, scoreWords } from '../../runs/scores.ts'
 import { decideRows } from '../../tasks/logic/decided.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
-import { formatOfFile, type LeftOut, type LogicFileFormat, readLogicFile } from '../../tasks/logic/loaders.ts'
+import { formatOfFile, type LeftOutRow, type LogicFileFormat, readLogicFile } from '../../tasks/logic/loaders.ts'
 import { shuffleSentences } from '../../tasks/logic/reorder.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { NONE, percent, percentNumber, plural } from '../../util/format.ts'
@@ -102,7 +102,7 @@ export const evalCommand = async (options: EvalOptions, io: Io): Promise<number>
 interface ReadFile {
   path: string
   rows: LogicTaskExample[]
-  leftOut: readonly LeftOut[]
+  leftOut: readonly LeftOutRow[]
 }
 
 /** @throws DataError for a file that cannot be used, or that holds nothing. */
@@ -118,7 +118,7 @@ const readFiles = ({ data, format, limit, shuffle }: EvalOptions): ReadFile[] =>
     return { path, rows: shuffled, leftOut: unread }
   })
 
-const reasons = (rows: readonly LeftOut[]): string =>
+const reasons = (rows: readonly LeftOutRow[]): string =>
   rows.map(({ id, reason }) => `${id} (${reason})`).join('; ')
 
 /** All rows that can be used, each with its file as its source where there are several; what is left out is told. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
 import { holm } from '../../util/statistics.ts'
 import type { Direction } from '../plan/registration.ts'
-import { compareItems, comparePairs, type Pair, shareOf, valueAtTokens } from './analysis.ts'
+import { compareItems, comparePairs, type Pair, shareOf, valueAtCost } from './analysis.ts'
 import { detectableEffect } from './detectable.ts'
 import { contraryTest, directionTest } from './pair-tests.ts'
 import { combined, pairVerdict, type Status, shareVerdict } from './status.ts'
@@ -192,14 +192,14 @@ describe('items of a shared test set', () => {
   })
 })
 
-describe('values at equal tokens', () => {
+describe('values at equal tokens, or in equal time', () => {
   const points = [
-    { tokens: 0, value: 0.2 },
-    { tokens: 100, value: 0.4 },
-    { tokens: 300, value: 0.5 },
+    { cost: 0, value: 0.2 },
+    { cost: 100, value: 0.4 },
+    { cost: 300, value: 0.5 },
   ]
   it('lie on the line between two evaluations', () => {
-    expect([0, 50, 100, 200, 300].map(tokens => valueAtTokens(points, tokens))).toEqual([
+    expect([0, 50, 100, 200, 300].map(cost => valueAtCost(points, cost))).toEqual([
       0.2,
       expect.closeTo(0.3, 12),
       0.4,
@@ -208,7 +208,7 @@ describe('values at equal tokens', () => {
     ])
   })
   it('are unknown beyond the last one', () => {
-    expect(valueAtTokens(points, 301)).toBeNull()
-    expect(valueAtTokens([], 1)).toBeNull()
+    expect(valueAtCost(points, 301)).toBeNull()
+    expect(valueAtCost([], 1)).toBeNull()
   })
 })

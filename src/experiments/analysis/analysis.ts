@@ -217,19 +217,19 @@ export const shareOf = (values: readonly number[]): ShareStatistics | null => {
 }
 
 /**
- * Value at a number of generated tokens: linear between evaluations, null beyond the last one. What a comparison at equal
- * tokens reads.
- * @param points values with the tokens generated until then, ascending
+ * Value at what was spent: linear between evaluations, null beyond the last one. What a comparison at equal tokens, or in equal
+ * time, reads.
+ * @param points values with the tokens generated, or the seconds trained, until then; ascending
  */
-export const valueAtTokens = (
-  points: readonly { tokens: number; value: number }[],
-  tokens: number,
+export const valueAtCost = (
+  points: readonly { cost: number; value: number }[],
+  cost: number,
 ): number | null => {
-  const after = points.findIndex(point => point.tokens >= tokens)
+  const after = points.findIndex(point => point.cost >= cost)
   if (after < 0) return null
   const next = points[after]
   const before = points[after - 1]
-  if (next.tokens === tokens || before === undefined) return next.tokens === tokens ? next.value : null
-  const share = (tokens - before.tokens) / (next.tokens - before.tokens)
+  if (next.cost === cost || before === undefined) return next.cost === cost ? next.value : null
+  const share = (cost - before.cost) / (next.cost - before.cost)
   return before.value + share * (next.value - before.value)
 }

@@ -20,6 +20,50 @@ describe('claims on made-up runs', () => {
     })
   })
 
+  it('compare at equal tokens and in equal time, each of which has to hold', () => {
+    const both = fakeRegistration({
+      claims: [
+        {
+          id: 'FAKE-2',
+          statement: 'Neither more tokens nor more time.',
+          arms: { a: 'better', b: 'plain' },
+          metric: { name: 'score', set: 'unseen' },
+          smallestEffect: 0.01,
+          equal: ['tokens', 'minutes'],
+        },
+      ],
+    })
+    // A step of `plain` takes twice as long as one of `better`: it is read at half of its own steps.
+    const slow = runs.map(run => ({
+      ...run,
+      metrics: run.metrics.map(row => ({ ...row, time: { total: run.arm === 'plain' ? 0.8 : 0.4 } })),
+    }))
+    const [{ comparisons }] = analyseClaims(both, slow)
+    expect(comparisons.map(({ equal }) => equal)).toEqual(['tokens', 'minutes'])
+    const at = (start: string, seed: string) =>
+      comparisons[1].pairs.find(pair => pair.start === start && pair.seed === seed)!
+    const plain = runs.find(run => run.arm === 'plain' && run.start === 'a' && run.seed === '1')!
+    const scoreAt = (step: number) => plain.evals.find(row => row.step === step)!.scores.accuracy.value!
+    // Thirty steps lie half way between the evaluations after 20 and 40.
+    expect(at('a', '1').b).toBeCloseTo((scoreAt(20) + scoreAt(40)) / 2, 12)
+    const better = runs.find(run => run.arm === 'better' && run.start === 'a' && run.seed === '1')!
+    expect(at('a', '1').a).toBe(better.evals.at(-1)!.scores.accuracy.value)
+  })
+
+  it('count earlier looks of a claim, and of that claim alone', () => {
+    const earlier = [{ results: 'before', claim: 'OLD-1' }]
+    const content = fakeContent().claims as { id: string }[]
+    const again = fakeRegistration({
+      claims: content.map(claim => (claim.id === 'FAKE-1' ? { ...claim, earlier } : claim)),
+    })
+    const adjusted = Object.fromEntries(
+      analyseClaims(again, runs).map(({ claim, adjustedP }) => [claim.id, adjustedP]),
+    )
+    expect(adjusted).toMatchObject({ 'FAKE-1': 12 / 1024, 'FAKE-4': 4 / 1024 })
+    const [twice] = analyseClaims(again, runs)
+    expect(twice.comparisons.map(each => each.adjustedP)).toEqual([12 / 1024, 12 / 1024])
+  })
+
   it('are corrected together: the smallest p counts as often as there are tests', () => {
     const [first] = claims
     expect(first.comparisons.map(({ a, b }) => `${a} ${b}`)).toEqual(['better plain', 'plain worse'])

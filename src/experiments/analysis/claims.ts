@@ -3,7 +3,7 @@
 import { type TrendTest, trendTest } from '../../util/jonckheere.ts'
 import { holm } from '../../util/statistics.ts'
 import type { FinishedRun } from '../metrics/index.ts'
-import { looksOf, plannedFor } from '../plan/blocks.ts'
+import { claimLooks, plannedFor } from '../plan/blocks.ts'
 import { type Claim, comparisonsOf, type Registration } from '../plan/registration.ts'
 import {
   comparePairs,
@@ -65,10 +65,9 @@ export interface ClaimResult extends Verdict, Omit<ClaimEvidence, 'comparisons'>
 export const comparisonName = (
   { a, b, equal, ladder }: Pick<Comparison, 'a' | 'b' | 'equal' | 'ladder'>,
   reference: number,
-): string =>
-  ladder
-    ? `trend ${ladder.arms.join(' … ')}`
-    : `${a} − ${b ?? reference}${equal === 'tokens' ? ', at equal tokens' : ''}`
+): string => (ladder ? `trend ${ladder.arms.join(' … ')}` : `${a} − ${b ?? reference}${AT_EQUAL[equal]}`)
+
+const AT_EQUAL = { steps: '', tokens: ', at equal tokens', minutes: ', in equal time' } as const
 
 /** What the comparison would have found; beside what was not reproduced only, and not for McNemar's test, which is not of pairs. */
 export const detectableOf = (
@@ -116,9 +115,10 @@ const trendOf = ({ blocks }: Ladder): TrendTest | null =>
 
 /** Statistics of every comparison; `detectable` is at the level that the first of all tests has to pass. */
 const measure = (registration: Registration, evidence: readonly ClaimEvidence[]): MeasuredClaim[] => {
-  const level = LEVEL / Math.max(1, evidence.filter(isTested).length) / looksOf(registration)
+  const tests = Math.max(1, evidence.filter(isTested).length)
   return evidence.map(({ comparisons, ...claimed }) => {
     const { direction, smallestEffect } = claimed.claim
+    const level = LEVEL / tests / claimLooks(registration, claimed.claim)
     const measured = comparisons.map(each => {
       const startError = sharedErrorOf(each.pairs, each.startErrors)
       const statistics = comparePairs(each.pairs, { direction, smallestEffect, level, startError })
@@ -190,8 +190,6 @@ const judge = (
   measured: readonly MeasuredClaim[],
   rule: Rule,
 ): Omit<ClaimResult, 'atRegistration'>[] => {
-  const looks = rule.countsLooks ? looksOf(registration) : 1
-  const overLooks = (p: number) => Math.min(1, looks * p)
   const drafts = measured.map(({ claim, comparisons }) =>
     comparisons.map(each => {
       const figures = each.statistics && decisive(each.statistics, rule)
@@ -203,6 +201,8 @@ const judge = (
   const contrary = holm(drafts.flat().map(({ figures }) => figures?.pContrary ?? 1)).values()
   return measured.map((claimed, i) => {
     const { claim, comparisons: _all, ...common } = claimed
+    const looks = rule.countsLooks ? claimLooks(registration, claim) : 1
+    const overLooks = (p: number) => Math.min(1, looks * p)
     if (!isTested(claimed)) return { claim, ...common, ...shareResult(registration, claimed) }
     const others = largest.filter((_, j) => j !== i && drafts[j].length > 0)
     const adjustedP = overLooks(correctedAmong(largest[i], others))

@@ -14,6 +14,8 @@ import {
   armsOf,
   type Claim,
   comparisonsOf,
+  type Equal,
+  equalsOf,
   type MetricChoice,
   type Registration,
   START,
@@ -40,7 +42,7 @@ export interface PairEvidence {
   a: string
   /** Null: against the claim's reference. */
   b: string | null
-  equal: 'steps' | 'tokens'
+  equal: Equal
   pairs: Pair[]
   withoutValue: PairedRuns['withoutValue']
   /** How many pairs were registered. */
@@ -89,7 +91,7 @@ export const evidenceOfPairs = (
   [a, b]: readonly [string, string | null],
   choice: MetricChoice,
   reading: Reading,
-  { equal, reference }: Pick<Claim, 'reference'> & { equal: 'steps' | 'tokens' },
+  { equal, reference }: Pick<Claim, 'reference'> & { equal: Equal },
 ): Omit<PairEvidence, 'planned'> => ({
   a,
   b,
@@ -128,9 +130,8 @@ const comparisonsIn = (
 ): PairEvidence[] => {
   if (claim.test === 'share') return []
   if (claim.test === 'trend') return [trendIn(registration, claim, runs, reading)]
-  const budgets = claim.equal === 'both' ? (['steps', 'tokens'] as const) : [claim.equal]
   return comparisonsOf(claim).flatMap(({ a, b }) =>
-    budgets.map(equal => ({
+    equalsOf(claim).map(equal => ({
       ...evidenceOfPairs(runs, [a, b], claim.metric, reading, { equal, reference: claim.reference }),
       planned: plannedFor(registration, [a, b]),
     })),

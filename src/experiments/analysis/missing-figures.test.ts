@@ -39,6 +39,6 @@ it('tells of an arm that generates nothing and is compared at equal tokens', () 
   const run = runOf('plain')
   const silent = { ...run, metrics: run.metrics.map(({ tokens: _tokens, ...row }) => row) }
   expect(missingFigures(registration, silent)).toEqual([
-    'claims[1].equal: no generated tokens in a finished run of plain; compare it at equal steps',
+    'claims[1].equal: no generated tokens in a finished run of plain; compare it at equal steps, or in equal time',
   ])
 })

@@ -12,6 +12,7 @@ import {
   type Claim,
   CONTROLS,
   comparisonsOf,
+  equalsOf,
   type MetricChoice,
   metricText,
   type Registration,
@@ -63,10 +64,12 @@ const ofMetric = (run: FinishedRun, choice: MetricChoice, place: string): string
 }
 
 /** Every `equal: tokens` has to know what its arms generated. */
-const ofTokens = (run: FinishedRun, { equal }: Claim, place: string): string[] =>
-  equal === 'steps' || tokensUntil(run, run.steps) > 0
+const ofTokens = (run: FinishedRun, claim: Claim, place: string): string[] =>
+  !equalsOf(claim).includes('tokens') || tokensUntil(run, run.steps) > 0
     ? []
-    : [`${place}.equal: no generated tokens in a finished run of ${run.arm}; compare it at equal steps`]
+    : [
+        `${place}.equal: no generated tokens in a finished run of ${run.arm}; compare it at equal steps, or in equal time`,
+      ]
 
 type Chart = Registration['charts'][number]
 

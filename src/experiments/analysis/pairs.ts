@@ -1,8 +1,15 @@
 /** @file Runs of two arms in pairs, and a metric's figures of both. */
 
-import { beforeTraining, type FinishedRun, type Metric, peersOf, tokensUntil } from '../metrics/index.ts'
-import { START } from '../plan/registration.ts'
-import { compareItems, type ItemStatistics, type Pair, valueAtTokens } from './analysis.ts'
+import {
+  beforeTraining,
+  type FinishedRun,
+  type Metric,
+  peersOf,
+  secondsUntil,
+  tokensUntil,
+} from '../metrics/index.ts'
+import { type Equal, START } from '../plan/registration.ts'
+import { compareItems, type ItemStatistics, type Pair, valueAtCost } from './analysis.ts'
 
 /** A metric with its options, checked. */
 export interface Reading {
@@ -22,22 +29,30 @@ export const runsOf = (
   return new Map(own.map(run => [keyOf(run), arm === START ? beforeTraining(run) : run]))
 }
 
-const alongTokens = (run: FinishedRun, { metric, options }: Reading) =>
-  metric.over!(run, options).map(({ step, value }) => ({ tokens: tokensUntil(run, step), value }))
+/** What a run has spent until a step, by what two arms may be compared at. */
+const SPENT = { tokens: tokensUntil, minutes: secondsUntil } as const
 
-/** Both at the tokens that the thriftier of the two generated in all. */
-const atEqualTokens = (a: FinishedRun, b: FinishedRun, reading: Reading): [number | null, number | null] => {
-  const tokens = Math.min(tokensUntil(a, a.steps), tokensUntil(b, b.steps))
-  // Of an arm that generates none the other would be read at its start.
-  if (tokens === 0) return [null, null]
-  return [valueAtTokens(alongTokens(a, reading), tokens), valueAtTokens(alongTokens(b, reading), tokens)]
+/** Both at what the thriftier of the two spent in all. */
+const atEqualCost = (
+  a: FinishedRun,
+  b: FinishedRun,
+  { metric, options }: Reading,
+  equal: keyof typeof SPENT,
+): [number | null, number | null] => {
+  const spent = SPENT[equal]
+  const cost = Math.min(spent(a, a.steps), spent(b, b.steps))
+  // Of an arm that spends none the other would be read at its start.
+  if (cost === 0) return [null, null]
+  const along = (run: FinishedRun) =>
+    metric.over!(run, options).map(({ step, value }) => ({ cost: spent(run, step), value }))
+  return [valueAtCost(along(a), cost), valueAtCost(along(b), cost)]
 }
 
 export interface PairedRuns {
   pairs: Pair[]
   /** Pairs that are done and of which a run does not have the figure. */
   withoutValue: { start: string; seed: string }[]
-  /** Null where items are neither right nor wrong, or are not those of the value: at equal tokens. */
+  /** Null where items are neither right nor wrong, or are not those of the value: at equal tokens, or in equal time. */
   items: ItemStatistics | null
 }
 
@@ -47,7 +62,7 @@ export const pairsOf = (
   a: string,
   b: string | null,
   reading: Reading,
-  equal: 'steps' | 'tokens',
+  equal: Equal,
   reference: number,
 ): PairedRuns => {
   const { metric, options } = reading
@@ -61,8 +76,8 @@ export const pairsOf = (
     if (others && !other) continue
     const { start, seed } = run
     const [x, y] =
-      other && equal === 'tokens'
-        ? atEqualTokens(run, other, reading)
+      other && equal !== 'steps'
+        ? atEqualCost(run, other, reading, equal)
         : [figureOf(run), other ? figureOf(other) : reference]
     if (x === null || y === null) {
       withoutValue.push({ start, seed })
@@ -70,7 +85,7 @@ export const pairsOf = (
     }
     pairs.push({ start, seed, a: x, b: y })
     // Of what an arm started from items may be of fewer problems.
-    if (equal === 'tokens' || b === START) continue
+    if (equal !== 'steps' || b === START) continue
     const [itemsA, itemsB] = [metric.items?.(run, options), other && metric.items?.(other, options)]
     if (itemsA && itemsB) items.push({ a: itemsA, b: itemsB })
   }

@@ -1,7 +1,7 @@
 /** @file What a registration's pairs can show at best: the smallest p of a claim, and what Holm's correction leaves of it. */
 
 import { smallestTrendP } from '../../util/jonckheere.ts'
-import { looksOf, plannedFor } from '../plan/blocks.ts'
+import { claimLooks, plannedFor } from '../plan/blocks.ts'
 import { armsOf, type Claim, comparisonsOf, type RegistrationContent } from '../plan/registration.ts'
 import { LEVEL, MIN_PAIRS } from './analysis.ts'
 
@@ -23,15 +23,16 @@ const smallestP = (design: Design, claim: Claim): number => {
 /** Why claims cannot be reproduced, or hardly, whatever comes out. */
 export const reachWarnings = (design: Design): string[] => {
   const tested = design.claims.filter(({ test }) => test !== 'share')
-  const best = tested.map(claim => ({ claim, p: smallestP(design, claim) }))
+  const best = tested.map(claim => ({ claim, p: smallestP(design, claim), looks: claimLooks(design, claim) }))
   const idsOf = (found: readonly Claim[]) => found.map(({ id }) => id).join(', ')
   const few = design.claims.filter(claim => pairsOf(design, claim) < MIN_PAIRS)
   const enough = best.filter(({ claim }) => !few.includes(claim))
-  const looks = looksOf(design)
+  const looks = Math.max(1, ...best.map(each => each.looks))
   // Holm multiplies a p by the number of claims that have no smaller one; looks share the level out.
-  const atLeast = (p: number) => looks * p * (best.length - best.filter(other => other.p < p).length)
-  const never = enough.filter(({ p }) => atLeast(p) >= LEVEL)
-  const hardly = enough.filter(({ p }) => atLeast(p) < LEVEL && looks * p * best.length >= LEVEL)
+  const atLeast = (own: (typeof best)[number]) =>
+    own.looks * own.p * (best.length - best.filter(other => other.p < own.p).length)
+  const never = enough.filter(own => atLeast(own) >= LEVEL)
+  const hardly = enough.filter(own => atLeast(own) < LEVEL && own.looks * own.p * best.length >= LEVEL)
   const told = (found: readonly { claim: Claim }[], what: string) =>
     found.length === 0
       ? []

@@ -8,7 +8,7 @@
 import { z } from 'zod'
 import type { MetricsRow } from '../../runs/rows.ts'
 import { mean, std } from '../../util/statistics.ts'
-import { type FinishedRun, type Metric, type Peers, tokensUntil } from './metric.ts'
+import { type FinishedRun, type Metric, type Peers, secondsUntil, tokensUntil } from './metric.ts'
 
 export interface CurvePoint {
   step: number
@@ -95,6 +95,9 @@ const STATISTICS = {
   'largest-drop': largestDrop,
   'standard-deviation': (values: readonly number[]) => std(values, 1),
   'log-variance': (values: readonly number[]) => Math.log(Math.max(1e-30, std(values, 1) ** 2)),
+  /** Of the variance in proportion to the squared mean: what a scale, or a clip that scales all values, does not change. */
+  'log-relative-variance': (values: readonly number[]) =>
+    Math.log(Math.max(1e-30, (std(values, 1) / Math.max(1e-30, Math.abs(mean(values)))) ** 2)),
 } as const
 
 const NAMES = [...(Object.keys(STATISTICS) as (keyof typeof STATISTICS)[]), 'slope'] as const
@@ -204,6 +207,7 @@ interface PeakOptions {
   window: number
   before: number
   rise: number
+  fall: number
 }
 
 const WHOLE = { from: 0, to: 1 } as const
@@ -222,6 +226,7 @@ const peakOf = ({ metrics, steps }: FinishedRun, key: string, window: number) =>
     index,
     place: placeOf(points[index]),
     rise: values[index] - values[0],
+    fall: values[index] - values[values.length - 1],
     lastPlace: placeOf(points[points.length - 1]),
   }
 }
@@ -231,6 +236,7 @@ const peakDetails = (run: FinishedRun, { key, window }: { key: string; window: n
   return (
     peak && {
       rise: peak.rise,
+      fall: peak.fall,
       peak: peak.place,
       ...coverageOf(curveOf(run.metrics, key), spanOf(WHOLE, run.steps)),
     }
@@ -239,20 +245,21 @@ const peakDetails = (run: FinishedRun, { key, window }: { key: string; window: n
 
 const risesThenFalls: Metric<PeakOptions> = {
   summary:
-    '1 where the smoothed curve peaks after its first step, before the place `before`, at least `rise` above its start; null where it ends before that place',
+    '1 where the smoothed curve peaks after its first step, before the place `before`, at least `rise` above its start and `fall` above its end; null where it ends before that place',
   options: z.strictObject({
     key: z.string().default('entropy'),
     window: z.int().positive().default(9),
     before: share.default(0.5),
     rise: z.number().min(0).default(0),
+    fall: z.number().min(0).default(0),
   }),
   unit: 'number',
   binary: true,
-  value: (run, { key, window, before, rise }) => {
+  value: (run, { key, window, before, rise, fall }) => {
     const peak = peakOf(run, key, window)
     // What it does later is not known.
     if (!peak || peak.lastPlace < before) return null
-    return Number(peak.index > 0 && peak.place < before && peak.rise >= rise)
+    return Number(peak.index > 0 && peak.place < before && peak.rise >= rise && peak.fall >= fall)
   },
   details: peakDetails,
 }
@@ -262,6 +269,14 @@ const peakPlace: Metric<{ key: string; window: number }> = {
   options: z.strictObject({ key: z.string().default('entropy'), window: z.int().positive().default(9) }),
   unit: 'share',
   value: (run, { key, window }) => peakOf(run, key, window)?.place ?? null,
+  details: peakDetails,
+}
+
+const peakRise: Metric<{ key: string; window: number }> = {
+  summary: 'how far a smoothed training curve’s peak lies above its first value',
+  options: z.strictObject({ key: z.string().default('entropy'), window: z.int().positive().default(9) }),
+  unit: 'number',
+  value: (run, { key, window }) => peakOf(run, key, window)?.rise ?? null,
   details: peakDetails,
 }
 
@@ -276,13 +291,14 @@ const seconds: Metric<object> = {
   summary: 'seconds of the training steps',
   options: z.strictObject({}),
   unit: 'number',
-  value: ({ metrics }) => metrics.reduce((sum, row) => sum + (row.time?.total ?? 0), 0),
+  value: run => secondsUntil(run, run.steps),
 }
 
 export const CURVE_METRICS: Readonly<Record<string, Metric>> = {
   curve: curve as Metric,
   'rises-then-falls': risesThenFalls as Metric,
   'peak-place': peakPlace as Metric,
+  'peak-rise': peakRise as Metric,
   tokens: tokens as Metric,
   seconds: seconds as Metric,
 }

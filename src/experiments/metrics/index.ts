@@ -11,7 +11,7 @@ import { PROBE_METRICS } from './probed.ts'
 import { WIN_METRICS } from './win-rate.ts'
 
 export type { FinishedRun, JudgeWork, Metric, MetricUnit, Peers } from './metric.ts'
-export { beforeTraining, evalsOn, judgeWorkOf, peersOf, tokensUntil } from './metric.ts'
+export { beforeTraining, evalsOn, judgeWorkOf, peersOf, secondsUntil, tokensUntil } from './metric.ts'
 
 export const METRICS: Readonly<Record<string, Metric>> = {
   ...EVALUATION_METRICS,

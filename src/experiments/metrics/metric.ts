@@ -73,6 +73,10 @@ export const beforeTraining = (run: FinishedRun): FinishedRun => ({
 export const tokensUntil = ({ metrics }: Pick<FinishedRun, 'metrics'>, step: number): number =>
   metrics.reduce((sum, row) => sum + (row.step <= step && typeof row.tokens === 'number' ? row.tokens : 0), 0)
 
+/** Seconds of the training steps up to and including one. */
+export const secondsUntil = ({ metrics }: Pick<FinishedRun, 'metrics'>, step: number): number =>
+  metrics.reduce((sum, row) => sum + (row.step <= step ? (row.time?.total ?? 0) : 0), 0)
+
 /** Calls of the judge of training, and the share of its questions that needed none, a mean over the steps that had any. */
 export interface JudgeWork {
   judgeCalls: number

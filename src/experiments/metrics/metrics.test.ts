@@ -233,11 +233,16 @@ describe('metrics of curves', () => {
       expect(details('curve', { key: 'entropy' }, run())).toBeNull()
       expect(details('rises-then-falls', { window: 1 })).toEqual({
         rise: 2,
+        fall: 2.5,
         peak: expect.closeTo(1 / 9, 12),
         known: 0.5,
         lastStep: 6,
       })
-      expect(details('rises-then-falls', { window: 1 }, run())).toEqual({ rise: 2, peak: 0.25 })
+      expect(details('rises-then-falls', { window: 1 }, run())).toEqual({
+        rise: 2,
+        fall: 3,
+        peak: 0.25,
+      })
     })
 
     it('do not tell whether a curve falls that ends too early', () => {
@@ -257,7 +262,22 @@ describe('metrics of curves', () => {
     expect(of([3, 2, 1, 0.5, 0])).toBe(0)
     expect(of([0, 1, 2, 3, 2])).toBe(0)
     expect(of([1, 1.1, 1, 1, 0], { rise: 0.5 })).toBe(0)
+    expect([of([1, 3, 2, 2, 2.5], { fall: 0.5 }), of([1, 3, 2, 2, 2.6], { fall: 0.5 })]).toEqual([1, 0])
+    expect(value('peak-rise', { window: 1 })).toBe(2)
     expect(value('peak-place', { window: 1 })).toBe(0.25)
+  })
+
+  it('tell a spread in proportion, whatever scales the values', () => {
+    // Mean 1.4, variance 1.3; ten times the values have the same figure, the same values one higher another one.
+    const of = (factor: number, shift = 0) =>
+      value(
+        'curve',
+        { key: 'entropy', statistic: 'log-relative-variance' },
+        run({ metrics: [1, 3, 2, 1, 0].map((e, i) => row(i + 1, factor * e + shift)) }),
+      )!
+    expect(of(1)).toBeCloseTo(Math.log(1.3 / 1.4 ** 2), 12)
+    expect(of(10)).toBeCloseTo(of(1), 12)
+    expect(of(1, 1)).toBeCloseTo(Math.log(1.3 / 2.4 ** 2), 12)
   })
 
   it('count tokens and seconds of the steps', () => {
@@ -279,6 +299,29 @@ describe('metrics of probes', () => {
     expect(value('internalisation', {}, probed)).toBeCloseTo(0.05, 12)
     expect(value('internalisation', { threshold: 0.9 }, probed)).toBeNull()
     expect(value('novelty')).toBeNull()
+  })
+
+  it('read the novelty of responses that were shown a share of the rubric', () => {
+    const summary = (median: number, above2: number) => ({
+      n: 10,
+      median,
+      logMean: median,
+      mean: median,
+      above: { 2: above2, 10: 1, 100: 0 },
+    })
+    const shares = [1, 0.5, 0].map((share, i) => ({
+      share,
+      plain: summary(4 - i, 9 - i),
+      shown: summary(8 - i, 3 - i),
+    }))
+    const probed = run({ probes: { novelty: { ...summary(1.5, 2), shares } } })
+    expect(value('novelty', { share: 0.5 }, probed)).toBe(3)
+    expect(value('novelty', { share: 0.5, of: 'above2', prompt: 'shown' }, probed)).toBe(2)
+    expect(value('novelty', { share: 1, lessShare: 0, of: 'above2' }, probed)).toBe(2)
+    expect(value('novelty', { share: 0.25 }, probed)).toBeNull()
+    expect(value('novelty', { share: 1, lessShare: 0.25 }, probed)).toBeNull()
+    expect(() => value('novelty', { lessShare: 0 }, probed)).toThrow('share beside lessShare')
+    expect(() => value('novelty', { prompt: 'shown' }, probed)).toThrow('share beside prompt: shown')
     const both = { trained: { lexical: 0.6, semantic: 0.3 }, initial: { lexical: 0.8, semantic: 0.5 } }
     const diverse = run({ probes: { diversity: { n: 100, samples: 16, ...both } } })
     expect([value('diversity', {}, diverse), value('diversity', { of: 'semantic' }, diverse)]).toEqual([

@@ -44,15 +44,54 @@ const bestOfN: Metric<{ n: number }> = {
 
 const NOVELTY = ['median', 'logMean', 'above2', 'above10', 'above100'] as const
 
-const novelty: Metric<{ of: (typeof NOVELTY)[number] }> = {
-  summary: 'how much likelier the policy makes its responses than its start did (needs the probe novelty)',
-  options: z.strictObject({ of: z.enum(NOVELTY).default('median') }),
+interface NoveltyOptions {
+  of: (typeof NOVELTY)[number]
+  share?: number
+  lessShare?: number
+  prompt: 'plain' | 'shown'
+}
+
+const noveltyFigure = (found: NoveltySummary, of: NoveltyOptions['of']): number =>
+  of === 'median' || of === 'logMean' ? found[of] : found.above[Number(of.slice(5)) as 2 | 10 | 100]
+
+/** Of responses that were shown a share of the rubric; without one of those to the plain prompt that the probe begins with. */
+const noveltyAt = (
+  found: ProbeResults['novelty'],
+  share: number | undefined,
+  { of, prompt }: NoveltyOptions,
+): number | null => {
+  if (share === undefined) return noveltyFigure(found, of)
+  const own = found.shares?.find(each => Math.abs(each.share - share) < 1e-9)
+  return own ? noveltyFigure(own[prompt], of) : null
+}
+
+const novelty: Metric<NoveltyOptions> = {
+  summary:
+    'how much likelier the policy makes its responses than its start did (needs the probe novelty); `share`: of responses that were shown so much of the rubric, `lessShare`: less those that were shown so much',
+  options: z
+    .strictObject({
+      of: z.enum(NOVELTY).default('median'),
+      share: z.number().min(0).max(1).optional(),
+      lessShare: z.number().min(0).max(1).optional(),
+      /** What the new policy's log-probs are on: the plain prompt, or the one that the response was drawn from. */
+      prompt: z.enum(['plain', 'shown']).default('plain'),
+    })
+    .refine(
+      ({ share, lessShare }) => lessShare === undefined || (share !== undefined && share !== lessShare),
+      'share beside lessShare, and another one; say of which share the figure is',
+    )
+    .refine(
+      ({ share, prompt }) => share !== undefined || prompt === 'plain',
+      'share beside prompt: shown; without one nothing is shown',
+    ),
   unit: 'number',
-  value: ({ probes }, { of }) => {
+  value: ({ probes }, options) => {
     const found = probe(probes, 'novelty')
     if (!found) return null
-    if (of === 'median' || of === 'logMean') return found[of]
-    return found.above[Number(of.slice(5)) as 2 | 10 | 100]
+    const value = noveltyAt(found, options.share, options)
+    if (options.lessShare === undefined || value === null) return value
+    const less = noveltyAt(found, options.lessShare, options)
+    return less === null ? null : value - less
   },
 }
 

@@ -5,7 +5,7 @@
  * runs that are done remain those of the same registration.
  */
 
-import { type Registration, type RegistrationContent, START } from './registration.ts'
+import { type Claim, type Registration, type RegistrationContent, START } from './registration.ts'
 
 type Design = Pick<RegistrationContent, 'arms' | 'seeds' | 'starts' | 'blocks'>
 
@@ -41,6 +41,12 @@ export const plannedFor = (design: Design, names: readonly (string | null)[]): n
 /** How often the results are looked at, or were planned to be: after the first seeds, and after each later block. */
 export const looksOf = ({ looks, blocks }: Pick<RegistrationContent, 'looks' | 'blocks'>): number =>
   Math.max(looks, 1 + blocks.length)
+
+/** How often a claim is looked at: here, and in the earlier experiments that it names. */
+export const claimLooks = (
+  design: Pick<RegistrationContent, 'looks' | 'blocks'>,
+  { earlier = [] }: Pick<Claim, 'earlier'>,
+): number => looksOf(design) + earlier.length
 
 /** One block of seeds as results name it. */
 export interface SeedBlock {

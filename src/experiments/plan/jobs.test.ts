@@ -36,6 +36,16 @@ describe('jobs', () => {
     })
   })
 
+  it('draw, where an arm says so, from seeds of their own, and are paired by the registered one', () => {
+    const { arms } = fakeContent() as { arms: Record<string, object> }
+    const twin = fakeRegistration({ arms: { ...arms, twin: { ...arms.better, draws: 'twin' } } })
+    const all = jobsOf(twin, workFolders('work', twin), resolve)
+    const of = (arm: string) => all.find(job => job.arm === arm && job.seed === '2')!
+    const seedOf = (arm: string) => Object.assign({}, ...of(arm).training.settings).seed
+    expect([seedOf('better'), seedOf('twin')]).toEqual([2, '2/twin'])
+    expect([of('better').id, of('twin').id]).toEqual(['better/a/2', 'twin/a/2'])
+  })
+
   it('have a hash of what decides what is trained: not the seed, nor threads, folders and checkpoints', () => {
     const hashes = (config: object, seed = 1) => {
       const starts = [{ name: 'a', recipe: 'checklist-cold-start', seed }]

@@ -131,7 +131,8 @@ export const armTraining = (registration: Registration, name: string, seed: numb
   const { test, recipe, preset, settings } = registration
   const arm = registration.arms[name]
   const steps = arm.steps ?? registration.steps
-  const fixed = { steps, seed, evaluation: { problems: test.problems, samples: test.samples } }
+  const own = arm.draws === undefined ? seed : `${seed}/${arm.draws}`
+  const fixed = { steps, seed: own, evaluation: { problems: test.problems, samples: test.samples } }
   return {
     recipe: arm.recipe ?? recipe,
     preset: arm.preset ?? (arm.recipe === undefined ? preset : undefined),

@@ -28,6 +28,7 @@ describe('McNemar’s test in a registration', () => {
     )
     expect(read({}, { problems: 2048, samples: 4 })).toThrow('test.samples is 4, and the mean of several')
     expect(read({ equal: 'tokens' })).toThrow('items are those after equal steps, got equal: tokens')
+    expect(read({ equal: ['steps', 'minutes'] })).toThrow('got equal: [steps, minutes]')
     expect(read({ equal: 'both' })).toThrow('got equal: both')
     expect(read({ metric: { name: 'score', score: 'wellFormed' } })).toThrow('right or wrong item by item')
     expect(read({ metric: { name: 'criterion', id: 'one' } })).toThrow('right or wrong item by item')

@@ -12,6 +12,7 @@ import {
   type Claim,
   CONTROLS,
   comparisonsOf,
+  equalsOf,
   type MetricChoice,
   type RegistrationContent,
   START,
@@ -123,6 +124,11 @@ const amongProblems = (content: RegistrationContent, claim: Claim, place: string
   return [...strangers, ...lack]
 }
 
+/** Whether arms are compared at anything but equal steps. */
+const isAtCost = (claim: Claim): boolean => equalsOf(claim).some(equal => equal !== 'steps')
+
+const equalText = ({ equal }: Claim): string => (Array.isArray(equal) ? `[${equal.join(', ')}]` : equal)
+
 /** McNemar's test needs the items of both arms' last evaluation, each right or wrong. */
 const itemProblems = ({ test }: RegistrationContent, claim: Claim, place: string): string[] => {
   if (claim.test !== 'mcnemar') return []
@@ -139,7 +145,7 @@ const itemProblems = ({ test }: RegistrationContent, claim: Claim, place: string
       test.samples > 1,
       `test.samples is ${test.samples}, and the mean of several samples is neither right nor wrong`,
     ],
-    [claim.equal !== 'steps', `items are those after equal steps, got equal: ${claim.equal}`],
+    [isAtCost(claim), `items are those after equal steps, got equal: ${equalText(claim)}`],
   ]
   return checks.flatMap(([wrong, reason]) =>
     wrong
@@ -167,15 +173,15 @@ const testProblems = (content: RegistrationContent, claim: Claim, place: string)
       'test: expected a single arm, atLeast and a metric of 0 or 1 with share; add what lacks or take sign-flip',
     ],
     [
-      claim.equal !== 'steps' && (!metric.over || !paired || fromStart),
-      `equal: expected steps for metric ${claim.metric.name}, got ${claim.equal}; only a score of two arms that is evaluated along the run can be compared at equal tokens`,
+      isAtCost(claim) && (!metric.over || !paired || fromStart),
+      `equal: expected steps for metric ${claim.metric.name}, got ${equalText(claim)}; only a score of two arms that is evaluated along the run can be compared at equal tokens or in equal time`,
     ],
     [
-      claim.equal !== 'steps' && untrained !== undefined,
-      `equal: expected steps with the arm ${untrained}, got ${claim.equal}; it has no steps, so it generates no tokens at which another could be read`,
+      isAtCost(claim) && untrained !== undefined,
+      `equal: expected steps with the arm ${untrained}, got ${equalText(claim)}; it has no steps, so it generates no tokens at which another could be read`,
     ],
     [
-      claim.test === 'trend' && (!isLadder(claim) || !superiority || claim.equal !== 'steps'),
+      claim.test === 'trend' && (!isLadder(claim) || !superiority || isAtCost(claim)),
       'test: expected a list of at least three arms, a direction of greater or less and equal: steps with trend; change what differs or take sign-flip',
     ],
     [

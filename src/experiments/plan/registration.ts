@@ -39,6 +39,11 @@ const armSchema = z.strictObject({
   steps: z.int().min(0).optional(),
   /** Settings of its own cold starts, over those of the file's; arms that say the same share them. */
   start: settings.optional(),
+  /**
+   * Its runs have random streams of their own, by this name: the same settings run twice. Without it arms share the problems and
+   * draws of a seed, and all that are compared with one arm share its luck.
+   */
+  draws: name.optional(),
 })
 
 /**
@@ -64,6 +69,21 @@ const armsSchema = z.union([
 /** Files of these names lie beside those of the claims. */
 const RESERVED_IDS = ['controls', 'diagnosis', 'summary']
 
+/** What two arms may be compared at. */
+const EQUALS = ['steps', 'tokens', 'minutes'] as const
+export type Equal = (typeof EQUALS)[number]
+
+const equalSchema = z.union([z.enum([...EQUALS, 'both']), z.array(z.enum(EQUALS)).min(2)])
+
+/** The comparisons that a claim asks for; `both` is steps and tokens. */
+export const equalsOf = ({ equal }: { equal: z.output<typeof equalSchema> }): readonly Equal[] => {
+  if (equal === 'both') return ['steps', 'tokens']
+  return Array.isArray(equal) ? equal : [equal]
+}
+
+/** An earlier look: the folder of its results beside this one's, and the claim there. */
+const earlierSchema = z.strictObject({ results: name, claim: name })
+
 const claimSchema = z.strictObject({
   id: name.refine(
     id => !RESERVED_IDS.includes(id.toLowerCase()),
@@ -84,8 +104,11 @@ const claimSchema = z.strictObject({
   atLeast: z.number().min(0).max(1).optional(),
   /** What a claim without `b` is compared with. */
   reference: z.number().default(0),
-  /** Compared after equal steps, at equal generated tokens, or both, of which each has to hold. */
-  equal: z.enum(['steps', 'tokens', 'both']).default('steps'),
+  /** Compared after equal steps, at equal generated tokens, in equal time of training, or several of these, of which each has to hold. */
+  equal: equalSchema.default('steps'),
+  /** Results of earlier experiments on the same claim: this is a further look, and its p is multiplied by the looks. */
+  earlier: z.array(earlierSchema).min(1).optional(),
+  /** What holds by construction, what is measured by what is rewarded, and whatever else a reader has to know. */
   note: z.string().optional(),
 })
 

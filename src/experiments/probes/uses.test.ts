@@ -32,6 +32,12 @@ describe('probes of a registration', () => {
     expect(of([near], claim({ a: 'better' }, { name: 'internalisation', threshold: 0.9 }))).toThrow(
       'claims[0].metric.threshold: expected one of 0.5',
     )
+    const shares = { name: 'novelty', arms: ['better'], shares: [1, 0] }
+    const shown = (options: object) => claim({ a: 'better' }, { name: 'novelty', ...options })
+    expect(of([shares], shown({ share: 1, lessShare: 0 }))).not.toThrow()
+    expect(of([shares], shown({ share: 1, lessShare: 0.5 }))).toThrow(
+      'claims[0].metric.lessShare: expected one of 1, 0, the shares of the probe, got 0.5',
+    )
   })
 
   it('can be done, each once', () => {

@@ -11,7 +11,15 @@ const NEEDS: Readonly<
     probe.name === 'best-of-n' && !probe.ns.includes(n as number)
       ? `n: expected one of ${probe.ns.join(', ')}, the ns of the probe, got ${n}`
       : null,
-  novelty: () => null,
+  novelty: (probe, { share, lessShare }) => {
+    if (probe.name !== 'novelty') return null
+    const lack = Object.entries({ share, lessShare }).find(
+      ([, each]) => each !== undefined && !probe.shares.includes(each as number),
+    )
+    return lack === undefined
+      ? null
+      : `${lack[0]}: expected one of ${probe.shares.join(', ') || 'none'}, the shares of the probe, got ${lack[1]}`
+  },
   diversity: () => null,
   internalisation: (probe, { threshold = 0.5 }) =>
     probe.name === 'internalisation' && !probe.thresholds.includes(threshold as number)

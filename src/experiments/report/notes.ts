@@ -70,6 +70,7 @@ export const testNotes = (metric: MetricChoice, { statistics }: Comparison): str
 
 const DETAILS: Readonly<Record<string, { name: string; text: (value: number) => string }>> = {
   rise: { name: 'peak above the first value by', text: number },
+  fall: { name: 'last value below the peak by', text: number },
   peak: { name: 'peak at', text: percent },
   known: { name: 'share of steps with a value', text: percent },
   lastStep: { name: 'last step with one', text: String },

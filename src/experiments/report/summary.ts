@@ -8,6 +8,7 @@ import { type ClaimResult, type Comparison, comparisonName } from '../analysis/c
 import type { ControlResult } from '../analysis/controls.ts'
 import { looksOf } from '../plan/blocks.ts'
 import type { MetricChoice } from '../plan/registration.ts'
+import { type EarlierLook, earlierLooks } from '../results/earlier.ts'
 import type { ArmCost, PaperResult } from '../results/paper.ts'
 import { detectableText } from './claim-table.ts'
 import { claimNotes, intervalText } from './notes.ts'
@@ -128,6 +129,32 @@ const claimsSection = (result: PaperResult): string => {
   )
 }
 
+const effectText = (metric: MetricChoice, found: EarlierLook['comparisons'][number]['earlier']): string =>
+  found === null ? '–' : `${intervalText(metric, found.difference, found.interval)}, ${found.pairs} pairs`
+
+/** Earlier looks at claims: what they found, and all pairs together; null where no claim names any. */
+const earlierSection = ({ claims, registration }: PaperResult, folder: string): string | null => {
+  const looks = claims.flatMap(claim =>
+    earlierLooks(folder, claim, registration.arms).map(look => ({ claim, look })),
+  )
+  if (looks.length === 0) return null
+  const rows = looks.flatMap(({ claim: { claim }, look: { results, claim: id, status, comparisons } }) => [
+    [claim.id, `${results}/${id}`, '', '', status ?? 'not there'],
+    ...comparisons.map(({ name, earlier, together }) => [
+      '',
+      name,
+      effectText(claim.metric, earlier),
+      effectText(claim.metric, together),
+      '',
+    ]),
+  ])
+  return section(
+    'Looked at before',
+    'These claims were left open by earlier results. Here they are decided by the runs of this experiment alone, with p multiplied by the looks; the earlier one had the whole 5%, so over both the error is up to 7.5%. All pairs together are for reading and decide nothing.',
+    table(['claim', 'earlier', 'difference then', 'all pairs together', 'status then'], rows),
+  )
+}
+
 /** What each look was to be decided by, and what each block says alone; null where there is one block. */
 const blocksSection = ({ blocks, claims, registration }: PaperResult): string | null => {
   if (blocks.length === 0) return null
@@ -164,8 +191,8 @@ const controlsSection = ({ registration, controls, absentControls }: PaperResult
   )
 }
 
-/** Everything as one Markdown text. */
-export const paperSummary = (result: PaperResult): string => {
+/** Everything as one Markdown text. @param folder of the results: those of earlier looks lie beside it */
+export const paperSummary = (result: PaperResult, folder = '.'): string => {
   const { registration, registered, rule, runs } = result
   const { title, summary, seeds, starts, steps, test, cut, file, hash } = registration
   const facts = [
@@ -182,7 +209,7 @@ export const paperSummary = (result: PaperResult): string => {
     `${facts.join(' · ')}. Curves and every run: report.html.`,
     'Differences are means over pairs of runs with the same cold start and seed, with 95% bootstrap intervals (widened for few pairs, and against the start by its own sampling error), and hold for these cold starts; shares are in percent, their differences in points. Trimmed mean: without the two highest and the two lowest of ten pairs, so that a single run that collapses does not make it. Detectable: the effect that so many pairs would find four times in five as the first of all claims, or the margin that they would show.',
     claimsSection(result),
-    ...[blocksSection(result)].filter(text => text !== null),
+    ...[blocksSection(result), earlierSection(result, folder)].filter(text => text !== null),
     controlsSection(result),
     armsSection(result),
     ...(cut.length > 0 ? [section('Cut', cut.map(line => `- ${line}`).join('\n'))] : []),
@@ -193,6 +220,6 @@ export const paperSummary = (result: PaperResult): string => {
 /** Writes `summary.md` beside the results and returns its path. */
 export const writePaperSummary = (folder: string, result: PaperResult): string => {
   const path = join(folder, 'summary.md')
-  writeFileAtomic(path, paperSummary(result))
+  writeFileAtomic(path, paperSummary(result, folder))
   return path
 }

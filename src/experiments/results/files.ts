@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { readText } from '../../util/text-file.ts'
 import type { BriefStatus, ClaimResult } from '../analysis/claims.ts'
-import { looksOf } from '../plan/blocks.ts'
+import { claimLooks } from '../plan/blocks.ts'
 import type { Registration } from '../plan/registration.ts'
+import { type EarlierLook, earlierLooks } from './earlier.ts'
 import type { PaperResult } from './paper.ts'
 import type { Registered } from './registered.ts'
 
@@ -26,7 +27,7 @@ const blocksJson = ({ blocks }: PaperResult, id: string) => {
     : { blocks: blocks.map(block => ({ ...block, alone: of(block.alone), together: of(block.together) })) }
 }
 
-const claimJson = (result: PaperResult, claim: ClaimResult) => {
+const claimJson = (result: PaperResult, claim: ClaimResult, earlier: readonly EarlierLook[]) => {
   const { registration, rule } = result
   const { claim: registered, ...outcome } = claim
   const arms = new Set(claim.runs.map(({ arm }) => arm))
@@ -37,7 +38,8 @@ const claimJson = (result: PaperResult, claim: ClaimResult) => {
     ...outcome,
     registration: registrationJson(result),
     family: result.claims.filter(({ p }) => p !== null).length,
-    looks: looksOf(registration),
+    looks: claimLooks(registration, registered),
+    ...(earlier.length > 0 && { earlier }),
     seeds: registration.seeds,
     ...blocksJson(result, registered.id),
     starts: registration.starts.map(({ name, seed }) => ({ name, seed })),
@@ -69,7 +71,11 @@ const controlsJson = (result: PaperResult) => ({
 export const writeResults = (folder: string, result: PaperResult): string => {
   const write = (name: string, value: unknown) =>
     writeFileAtomic(join(folder, name), `${JSON.stringify(value, null, 2)}\n`)
-  for (const claim of result.claims) write(`${claim.claim.id}.json`, claimJson(result, claim))
+  for (const claim of result.claims)
+    write(
+      `${claim.claim.id}.json`,
+      claimJson(result, claim, earlierLooks(folder, claim, result.registration.arms)),
+    )
   write('controls.json', controlsJson(result))
   return folder
 }

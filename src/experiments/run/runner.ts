@@ -67,7 +67,7 @@ const untilFree = async (
 }
 
 /** Folders of the phases that a recipe goes through before the steps of its own. */
-const EARLIER_PHASES = ['cold-start', 'sft']
+const EARLIER_PHASES = ['cold-start', 'sft', 'verifier']
 
 /** Killed before its first checkpoint, or before an earlier phase of its own kept one: nothing of it can be used. */
 const canResume = (dir: string): boolean =>

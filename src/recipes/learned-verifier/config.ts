@@ -48,4 +48,14 @@ export const learnedVerifierSchema = z.strictObject({
     .prefault({}),
 })
 
+/** The same as a phase of another recipe, which says itself where the run lies, what its labels are, and its seed. */
+export const verifierPhaseSchema = learnedVerifierSchema.omit({
+  recipe: true,
+  out: true,
+  seed: true,
+  monitors: true,
+  maxMinutes: true,
+  data: true,
+})
+
 export type LearnedVerifierConfig = z.output<typeof learnedVerifierSchema>

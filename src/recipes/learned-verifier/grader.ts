@@ -96,6 +96,17 @@ export class LearnedVerifier implements Grader {
     })
   }
 
+  /**
+   * The probabilities of judgements that belong together, scored by themselves: what is asked for at the same time elsewhere
+   * changes nothing about them, as it may for `probability` in the last digits.
+   */
+  async probabilities(judged: readonly Judged[]): Promise<number[]> {
+    const found: number[] = []
+    for (let start = 0; start < judged.length; start += BATCH)
+      found.push(...(await this.#scoresOf(judged.slice(start, start + BATCH))))
+    return found
+  }
+
   async #run(): Promise<void> {
     this.#running = true
     await new Promise(resolve => setImmediate(resolve))
@@ -104,16 +115,23 @@ export class LearnedVerifier implements Grader {
   }
 
   /** Log-odds of the two verdicts, so that what the model gives to other tokens does not count. */
+  async #scoresOf(batch: readonly Judged[]): Promise<number[]> {
+    const items = batch.flatMap(judged => {
+      const promptTokens = this.#reader.read(judged)
+      return [true, false].map(met => ({ promptTokens, tokens: [this.#reader.verdictToken(met)] }))
+    })
+    const scores = await this.#policy.score(items)
+    return batch.map((_, i) => {
+      const [yes, no] = [scores[2 * i].logprobs[0], scores[2 * i + 1].logprobs[0]]
+      return 1 / (1 + Math.exp(no - yes))
+    })
+  }
+
   async #score(batch: readonly Waiting[]): Promise<void> {
     try {
-      const items = batch.flatMap(({ judged }) => {
-        const promptTokens = this.#reader.read(judged)
-        return [true, false].map(met => ({ promptTokens, tokens: [this.#reader.verdictToken(met)] }))
-      })
-      const scores = await this.#policy.score(items)
+      const found = await this.#scoresOf(batch.map(({ judged }) => judged))
       batch.forEach(({ resolve }, i) => {
-        const [yes, no] = [scores[2 * i].logprobs[0], scores[2 * i + 1].logprobs[0]]
-        resolve(1 / (1 + Math.exp(no - yes)))
+        resolve(found[i])
       })
     } catch (error) {
       for (const { reject } of batch) reject(error as Error)

@@ -108,5 +108,23 @@ export type LogicColdStartConfig = z.output<typeof logicColdStartSchema>
 
 /** The same as a phase of another recipe, which says itself where the run lies. */
 export const coldStartPhaseSchema = logicColdStartSchema.omit({ recipe: true, out: true, monitors: true })
+/** What decides which demonstrations are drawn, for recipes that go on learning them. */
+export const demonstrationsSchema = logicColdStartSchema.pick({
+  batch: true,
+  curriculum: true,
+  labels: true,
+  style: true,
+  order: true,
+  distractors: true,
+  negation: true,
+  mentions: true,
+  sideKinds: true,
+  kinds: true,
+  wording: true,
+  numbering: true,
+  numberedTo: true,
+  signWeight: true,
+})
+
 /** The monitors of a phase are those of the recipe that it belongs to. */
 export type ColdStartPhase = z.output<typeof coldStartPhaseSchema> & { monitors?: MonitorSettings | null }

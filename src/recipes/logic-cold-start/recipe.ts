@@ -26,7 +26,24 @@ const shapeOf = (own: Shape, usual: Shape = {}): Shape =>
     }),
   )
 
-const curriculumOf = (config: ColdStartPhase): Curriculum => {
+/** What decides which demonstrations are drawn. */
+export type DemonstrationSettings = Pick<
+  ColdStartPhase,
+  | 'batch'
+  | 'steps'
+  | 'seed'
+  | 'signWeight'
+  | 'wording'
+  | 'numbering'
+  | 'numberedTo'
+  | 'curriculum'
+  | 'labels'
+  | keyof Shape
+>
+
+const curriculumOf = (
+  config: Pick<DemonstrationSettings, 'curriculum' | 'labels' | keyof Shape>,
+): Curriculum => {
   const { kind, maxHops, sources, knots } = config.curriculum
   const { labels } = config
   const common = { labels, ...shapeOf(config) }
@@ -49,7 +66,9 @@ const curriculumOf = (config: ColdStartPhase): Curriculum => {
 }
 
 /** The sorts of problems that a cold start learns from. @throws ConfigError for a custom curriculum without any */
-export const sourcesOf = (config: ColdStartPhase): readonly CurriculumSource[] => curriculumOf(config).sources
+export const sourcesOf = (
+  config: Pick<DemonstrationSettings, 'curriculum' | 'labels' | keyof Shape>,
+): readonly CurriculumSource[] => curriculumOf(config).sources
 
 /** The words of the fresh model: the long vocabulary only where its demonstrations or test problems take it. */
 export const coldStartVocabulary = (config: ColdStartPhase): readonly string[] => {
@@ -59,7 +78,7 @@ export const coldStartVocabulary = (config: ColdStartPhase): readonly string[] =
 }
 
 /** The demonstrations of a step; they depend on seed and step alone. */
-export const demonstrations = (config: ColdStartPhase): ((step: number) => SupervisedExample[]) => {
+export const demonstrations = (config: DemonstrationSettings): ((step: number) => SupervisedExample[]) => {
   const { batch, steps, seed, signWeight, wording, numbering, numberedTo } = config
   const curriculum = curriculumOf(config)
   const stream = coldStartStream({ curriculum, seed, signWeight, wording, numbering, numberedTo })

@@ -19,8 +19,10 @@ const refuse = (message: string, hint: string): never => {
  */
 export const checkSettings = (config: RubricAsRewardConfig): void => {
   checkTask(config)
+  checkMethod(config)
   checkRejection(config)
   checkReward(config)
+  checkVerifier(config)
   checkCredit(config)
   checkAdvantage(config)
   checkDropout(config)
@@ -71,6 +73,12 @@ const checkTask = ({ task, coldStart, evaluation }: RubricAsRewardConfig): void 
       `evaluation.hopProblems: expected nothing set without evaluation.hops, got ${evaluation.hopProblems}`,
       'set evaluation.hops, or leave evaluation.hopProblems out',
     )
+  const unlisted = evaluation.hopsBetween?.find(hops => !evaluation.hops?.includes(hops))
+  if (unlisted !== undefined)
+    refuse(
+      `evaluation.hopsBetween: expected lengths of evaluation.hops, got ${unlisted}`,
+      'add it to evaluation.hops, or take it out',
+    )
   if (!isSchedule(task.hops)) return
   checkSchedule(task.hops)
   if (task.file !== null)
@@ -119,6 +127,33 @@ const isDefaultAdvantage = (advantage: RubricAsRewardConfig['advantage']): boole
   return Object.entries(advantage).every(([name, value]) => usual[name] === value)
 }
 
+const checkMethod = ({
+  method,
+  accepted,
+  demonstrations,
+  control,
+  softCriteria,
+}: RubricAsRewardConfig): void => {
+  if (accepted !== undefined && method !== 'rejection')
+    refuse(
+      `accepted: expected nothing set with method "${method}", which accepts nothing`,
+      'set method to "rejection", or leave accepted out',
+    )
+  if ((demonstrations === undefined) === (method === 'supervised'))
+    refuse(
+      method === 'supervised'
+        ? 'demonstrations: expected what is learnt with method "supervised", got nothing'
+        : `demonstrations: expected nothing set with method "${method}", which learns its own rollouts`,
+      'set method to "supervised" and demonstrations to settings of logic-cold-start, or leave both out',
+    )
+  const rewarding = Object.entries({ control, softCriteria }).find(([, value]) => value !== undefined)
+  if (method === 'supervised' && rewarding !== undefined)
+    refuse(
+      `${rewarding[0]}: expected nothing set with method "supervised", which has no reward, got "${rewarding[1]}"`,
+      'leave it out, or set method to "grpo"',
+    )
+}
+
 const checkRejection = ({ method, condition, credit, advantage, dropZero }: RubricAsRewardConfig): void => {
   if (method !== 'rejection') return
   const why = 'with method "rejection", which learns whole rollouts that are correct and proved'
@@ -160,10 +195,18 @@ const checkReward = ({ condition, weights, softCriteria, grader }: RubricAsRewar
   const changed = Object.entries(grader?.proxies ?? {}).find(
     ([name, value]) => value !== DEFAULT_PROXIES[name as keyof ProxySettings],
   )
-  if (softCriteria === 'exact' && changed !== undefined)
+  if ((softCriteria === 'exact' || softCriteria === 'learned') && changed !== undefined)
     refuse(
-      `grader.proxies.${changed[0]}: expected nothing set with softCriteria "exact", which judges C4 and C5 by proof, got ${changed[1]}`,
+      `grader.proxies.${changed[0]}: expected nothing set with softCriteria "${softCriteria}", which does without the stand-ins, got ${changed[1]}`,
       'set softCriteria to "heuristic", or leave grader.proxies out',
+    )
+}
+
+const checkVerifier = ({ softCriteria, verifier }: RubricAsRewardConfig): void => {
+  if (verifier !== undefined && softCriteria !== 'learned')
+    refuse(
+      `verifier: expected nothing set with softCriteria "${softCriteria ?? 'heuristic'}", which no verifier judges`,
+      'set softCriteria to "learned", or leave verifier out',
     )
 }
 

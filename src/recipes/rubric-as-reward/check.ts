@@ -2,17 +2,18 @@
 
 import type { ModelConfig } from '../../model/config.ts'
 import { isEncodable } from '../../tasks/logic/format.ts'
+import { vocabularyFor } from '../../tasks/logic/lengths.ts'
 import { loadLogicRows } from '../../tasks/logic/loaders.ts'
 import { checkTrainingSeed } from '../../tasks/logic/testsets.ts'
 import type { ModelShape } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
-import { assertLogicVocabulary } from '../common/starting-model.ts'
+import { assertLogicVocabulary, logicWordsOf } from '../common/starting-model.ts'
 import { assertProblemsFit, formatFor, miniatureFormat } from '../logic/format.ts'
 import { checkLogicColdStart } from '../logic-cold-start/check.ts'
 import { logicModelConfig } from '../logic-cold-start/model.ts'
-import { coldStartVocabulary } from '../logic-cold-start/recipe.ts'
+import { coldStartVocabulary, sourcesOf } from '../logic-cold-start/recipe.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import { hopSets, longestRows, testSet } from './evaluation.ts'
@@ -31,6 +32,7 @@ export const check = (config: RubricAsRewardConfig, purpose: Purpose): string | 
   if (given !== null && config.task.prompt === 'miniature') assertLogicVocabulary(given)
   if (config.coldStart !== null) checkLogicColdStart(config.coldStart)
   checkProblems(config, given, purpose)
+  checkDemonstrations(config, given)
   return given
 }
 
@@ -110,6 +112,18 @@ const checkFormulas = (sources: readonly OpenSource[]): void => {
         { hint: "choose another condition, or another source: FOLIO's training rows have none" },
       )
   }
+}
+
+/** The start knows the words of what it is to go on learning. @throws ConfigError */
+const checkDemonstrations = ({ demonstrations }: RubricAsRewardConfig, given: string | null): void => {
+  if (demonstrations === undefined || given === null) return
+  const needed = vocabularyFor(sourcesOf(demonstrations), demonstrations.numberedTo).length
+  const known = logicWordsOf(given)
+  if (needed > known)
+    throw new ConfigError(
+      `demonstrations: expected what takes the ${known} words of the model, got problems or step numbers that take ${needed}`,
+      { hint: 'lower kinds, hops or numberedTo, or start from a model with the long vocabulary' },
+    )
 }
 
 /** Problems of each set that are looked at for their lengths. */

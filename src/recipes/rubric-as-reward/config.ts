@@ -6,9 +6,10 @@ import { logicGraderSchema } from '../../grade/logic/settings.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { LOGIC_TEST_SETS } from '../../tasks/logic/testsets.ts'
 import { advantageSchema, lossSettingSchema, reinforcementShape } from '../../train/config.ts'
-import { coldStartPhaseSchema, problemShape } from '../logic-cold-start/config.ts'
+import { coldStartPhaseSchema, demonstrationsSchema, problemShape } from '../logic-cold-start/config.ts'
 import { hopCount, hopWeights, lengthScheduleSchema } from './lengths.ts'
 import { sourcesSchema } from './sources-config.ts'
+import { verifierSchema } from './verifier-config.ts'
 
 /**
  * The five conditions of the paper (spec 6.4) and ours:
@@ -75,6 +76,8 @@ const evaluationSchema = z.strictObject({
   sources: sourcesSchema.optional(),
   /** One more test set for each of these lengths, of the task's style with shuffled sentences; at the start and the end. */
   hops: z.array(hopCount).min(1).optional(),
+  /** Those of them that are evaluated in between as well, on `problemsBetween` problems each; none when absent. */
+  hopsBetween: z.array(hopCount).min(1).optional(),
   /** Problems of each of those; 200 when absent. */
   hopProblems: z.int().positive().optional(),
 })
@@ -97,16 +100,35 @@ export const rubricAsRewardSchema = z.strictObject({
    * by the rubric.
    */
   control: z.enum(['random', 'shuffled', 'flipped']).optional(),
-  /** C4 and C5 in training: by the paper's stand-ins (also when absent), or by proof as in evaluation. */
-  softCriteria: z.enum(['heuristic', 'exact']).optional(),
+  /**
+   * C4 and C5 in training: by the paper's stand-ins (also when absent), by a verifier that is trained on labelled outputs of the
+   * start, or by proof as in evaluation.
+   */
+  softCriteria: z.enum(['heuristic', 'learned', 'exact']).optional(),
+  /** The learned verifier's labels and training, with `softCriteria: learned`; absent: as the schema has it. */
+  verifier: verifierSchema.optional(),
   /** Leave weighed criteria out of the reward by chance, drawn for each problem and step; absent: none. */
   rubricDropout: rubricDropoutSchema.optional(),
   /** How the solver works, and what the stand-ins of C4 and C5 ask for; absent: as the schema has it. */
   grader: logicGraderSchema.optional(),
   /** Restated, repeated and tautological steps are left out of C2's mean (off in the paper). */
   noveltyDiscount: z.boolean().default(false),
-  /** `grpo`, or `rejection`: supervised learning on the rollouts that condition `proof` pays, for comparison. */
-  method: z.enum(['grpo', 'rejection']).default('grpo'),
+  /**
+   * `grpo`, or for comparison `rejection`: supervised learning on the rollouts that condition `proof` pays, a round a step; or
+   * `supervised`: on gold proofs, `demonstrations`, with no rollouts at all.
+   */
+  method: z.enum(['grpo', 'rejection', 'supervised']).default('grpo'),
+  /** Which of the accepted rollouts of a problem are learnt; absent: all of them, as often as they were written. */
+  accepted: z
+    .strictObject({
+      /** The same response counts once. */
+      distinct: z.boolean().default(true),
+      /** Most of a problem. */
+      atMost: z.int().positive().optional(),
+    })
+    .optional(),
+  /** What `method: supervised` learns: settings of the cold start's demonstrations. */
+  demonstrations: demonstrationsSchema.optional(),
   advantage: z
     .strictObject({
       ...advantageSchema.shape,

@@ -5,6 +5,7 @@ import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { Rng } from '../../util/rng.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import type { ProblemSource } from './problems.ts'
+import type { SoftJudge } from './verifier.ts'
 
 type Item = LogicItem & { problem: LogicTaskExample }
 
@@ -43,6 +44,10 @@ const byProof = (grade: LogicGrade): LogicGrade => {
     : grade
 }
 
+/** C4 and C5 as a judge has them; an excluded grade keeps what it has. */
+const byJudge = (grade: LogicGrade, soft: { C4: number; C5: number }): LogicGrade =>
+  grade.excluded === null ? { ...grade, criteria: { ...grade.criteria, ...soft } } : grade
+
 export interface TrainingGrader {
   problems: ProblemSource
   grade: (items: readonly Item[]) => Promise<TrainingGrade[]>
@@ -51,11 +56,13 @@ export interface TrainingGrader {
 /**
  * Problems and grades as training sees them under `control` and `softCriteria`; as they are where neither is set. Evaluation
  * never goes through this.
+ * @param soft judges C4 and C5 in place of the stand-ins
  */
 export const trainingGrader = (
   { control, softCriteria, seed }: Pick<RubricAsRewardConfig, 'control' | 'softCriteria' | 'seed'>,
   problems: ProblemSource,
   gradeTruly: (items: readonly Item[], truth: boolean) => Promise<LogicGrade[]>,
+  soft: SoftJudge | null = null,
 ): TrainingGrader => {
   const others = new WeakMap<LogicTaskExample, LogicTaskExample>()
   const withOther: ProblemSource = (index, hops) => {
@@ -64,8 +71,13 @@ export const trainingGrader = (
     return problem
   }
   const exact = softCriteria === 'exact'
-  const gradeBy = async (items: readonly Item[]) =>
-    (await gradeTruly(items, exact)).map(each => (exact ? byProof(each) : each))
+  const gradeBy = async (items: readonly Item[]) => {
+    const grades = await gradeTruly(items, exact)
+    if (exact) return grades.map(byProof)
+    if (soft === null) return grades
+    const credits = await soft(items)
+    return grades.map((each, i) => byJudge(each, credits[i]))
+  }
   const controlled = async (items: readonly Item[], grades: readonly LogicGrade[]) => {
     switch (control) {
       case 'flipped':

@@ -45,13 +45,29 @@ export const creditSteps = (
 const stepVerdict = ({ credit, repeated, supported, status }: StepGrade): number =>
   repeated || (supported === false && status === 'entailed') ? 0 : (credit ?? 0)
 
+/** Which rollouts of a group are learnt: 1 for those that are accepted, earlier ones first. */
+const acceptedOf = (
+  group: readonly LogicRollout[],
+  { distinct = false, atMost = Number.POSITIVE_INFINITY }: { distinct?: boolean; atMost?: number },
+): number[] => {
+  const seen = new Set<string>()
+  let count = 0
+  return group.map(({ rollout, grade: { rewarded } }) => {
+    const text = rollout.tokens.join()
+    const isGood = rewarded.excluded === null && rewarded.correctAndProved === true
+    if (!isGood || count >= atMost || (distinct && seen.has(text))) return 0
+    seen.add(text)
+    count++
+    return 1
+  })
+}
+
 /** Rejection sampling: learn the rollouts that are correct and proved, leave out the others. */
-export const creditAccepted = (groups: Groups<LogicRollout>): CreditedLogicRollout[][] =>
+export const creditAccepted = (
+  groups: Groups<LogicRollout>,
+  { accepted }: Pick<RubricAsRewardConfig, 'accepted'> = {},
+): CreditedLogicRollout[][] =>
   creditRollouts(
     groups,
-    groups.map(group =>
-      group.map(({ grade: { rewarded } }) =>
-        Number(rewarded.excluded === null && rewarded.correctAndProved === true),
-      ),
-    ),
+    groups.map(group => acceptedOf(group, accepted ?? {})),
   )

@@ -33,18 +33,21 @@ export const testSet = (
 /** Problems of each test set of one length, unless said otherwise. */
 const HOP_PROBLEMS = 200
 
-/** The test sets of single lengths, all from the same kinds. */
+/** The test sets of single lengths, all from the same kinds. @param only these lengths of them */
 export const hopSets = (
   { evaluation, task }: RubricAsRewardConfig,
   count = evaluation.hopProblems ?? HOP_PROBLEMS,
+  only?: readonly number[],
 ): { title: string; problems: LogicTaskExample[] }[] => {
   const { hops = [] } = evaluation
   const name = task.style === 'real' ? 'train-distribution-shuffled' : 'shortcut-free'
   const kinds = Math.max(kindsOf(task), ...hops.map(each => kindsOf({ hops: each, kinds: task.kinds })))
-  return hops.map(each => ({
-    title: hopsTitle(each),
-    problems: logicTestSet(name, { count, hops: each, labels: task.labels, kinds }),
-  }))
+  return hops
+    .filter(each => only?.includes(each) ?? true)
+    .map(each => ({
+      title: hopsTitle(each),
+      problems: logicTestSet(name, { count, hops: each, labels: task.labels, kinds }),
+    }))
 }
 
 const textLength = ({ context, conclusion }: LogicTaskExample): number => context.length + conclusion.length
@@ -80,7 +83,7 @@ export const evaluation =
       ...settings.sets.map(set => ({ title: set, problems: () => testSet(config, set, count) })),
     ]
     const chosen = between ? sets.slice(0, 1) : sets
-    const lengths = between ? [] : hopSets(config)
+    const lengths = between ? hopSets(config, count, settings.hopsBetween ?? []) : hopSets(config)
     for (const { title, problems } of [
       ...chosen.map(set => ({ title: set.title, problems: set.problems() })),
       ...lengths,

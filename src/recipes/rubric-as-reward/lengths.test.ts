@@ -68,6 +68,19 @@ describe('lengths that grow with success', () => {
     expect(lengths.longestAt(5)).toBe(5)
   })
 
+  it('may move on by what is not the proof, and still tell of proofs', () => {
+    const lengths = new Lengths(scheduleOf({ ...GROWING, window: 1, by: 'answered' }), 1)
+    const drawn = lengths.draw(1, 8, i => problem(`answered ${i}`))
+    const figures = lengths.learn(
+      1,
+      drawn.map(each => ({ problem: each, proved: false, passed: true })),
+    )
+    expect(Object.values(figures.provedByLength as Record<string, number>).every(share => share === 0)).toBe(
+      true,
+    )
+    expect(lengths.longestAt(2)).toBe(5)
+  })
+
   it('go on from a saved state with the same draws', () => {
     const whole = new Lengths(scheduleOf(GROWING), 7)
     for (let i = 1; i <= 3; i++) step(whole, i, () => true)

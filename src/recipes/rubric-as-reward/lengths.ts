@@ -26,7 +26,7 @@ const mixShape = {
 export const lengthScheduleSchema = z.discriminatedUnion('kind', [
   /**
    * The next length is mixed in when, over `window` steps, at least `threshold` of the rollouts on the longest problems are
-   * correct and proved.
+   * correct and proved; `by: answered`: have the right answer, for arms that are told of nothing else.
    */
   z.strictObject({
     kind: z.literal('growing'),
@@ -34,6 +34,7 @@ export const lengthScheduleSchema = z.discriminatedUnion('kind', [
     to: hopCount,
     threshold: z.number().gt(0).max(1).default(0.8),
     window: z.int().positive().default(5),
+    by: z.enum(['proved', 'answered']).optional(),
   }),
   /** The next length is mixed in from each of these steps on: for comparisons under one schedule. */
   z.strictObject({ kind: z.literal('steps'), ...mixShape, at: z.array(z.int().min(2)).min(1) }),
@@ -93,6 +94,8 @@ const stateSchema = z.strictObject({
 export interface Outcome {
   problem: LogicTaskExample
   proved: boolean | null
+  /** What counts for a longer length where that is not the proof. */
+  passed?: boolean
 }
 
 /** The schedule as a run goes through it: which lengths a step draws, and what its results change. */
@@ -140,20 +143,22 @@ export class Lengths {
 
   /** Figures of a step's rollouts; moves on where they are good enough. */
   learn(step: number, outcomes: readonly Outcome[]): Omit<MetricsRow, 'step'> {
-    const tallies = new Map<number, Tally & { drawn: number }>()
-    for (const { problem, proved } of outcomes) {
+    const tallies = new Map<number, Tally & { drawn: number; passed: number }>()
+    for (const { problem, proved, passed = proved } of outcomes) {
       const hops = this.#lengthOf.get(problem)
       if (hops === undefined) continue
-      const tally = tallies.get(hops) ?? { proved: 0, graded: 0, drawn: 0 }
+      const tally = tallies.get(hops) ?? { proved: 0, passed: 0, graded: 0, drawn: 0 }
       tallies.set(hops, tally)
       tally.drawn++
       if (proved === null) continue
       tally.graded++
       tally.proved += Number(proved)
+      tally.passed += Number(passed)
     }
     const lengths = [...tallies].sort(([a], [b]) => a - b)
     const longestHops = this.longestAt(step)
-    this.#move(tallies.get(longestHops))
+    const longest = tallies.get(longestHops)
+    this.#move(longest && { proved: longest.passed, graded: longest.graded })
     const name = (hops: number) => (hops === 1 ? '1 hop' : `${hops} hops`)
     return {
       longestHops,

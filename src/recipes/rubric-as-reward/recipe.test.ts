@@ -257,6 +257,19 @@ describe('rejection sampling', () => {
     const { advantages } = await learnt(recipe, [[whole, wrongAnswer, badStep, leap]])
     expect(advantages[0].map(row => [...new Set(row)])).toEqual([[1], [0], [0], [0]])
   })
+
+  it('may learn the same response once, and so many of a problem', async () => {
+    const other = encodeSteps(['Each zumpus is a numpus.', ...PROOF], 'False')
+    const of = async (accepted: object | undefined) => {
+      const settings = { condition: 'proof', method: 'rejection', ...(accepted && { accepted }) }
+      const { advantages } = await learnt(await recipeOf(settings), [[badStep, whole, whole, other]])
+      return advantages[0].map(row => row[0])
+    }
+    expect(await of(undefined)).toEqual([0, 1, 1, 1])
+    expect(await of({})).toEqual([0, 1, 0, 1])
+    expect(await of({ atMost: 1 })).toEqual([0, 1, 0, 0])
+    expect(await of({ distinct: false, atMost: 2 })).toEqual([0, 1, 1, 0])
+  })
 })
 
 describe('a control', () => {

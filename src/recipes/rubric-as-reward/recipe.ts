@@ -29,7 +29,7 @@ import type { RubricAsRewardConfig } from './config.ts'
 import type { TrainingGrader } from './controls.ts'
 import { creditAccepted, creditSteps } from './credit.ts'
 import { droppedFigures, logicFigures, provedOf } from './figures.ts'
-import { isSchedule, Lengths, type Outcome } from './lengths.ts'
+import { type Hops, isSchedule, Lengths, type Outcome } from './lengths.ts'
 import {
   conditionWeights,
   rewardOf,
@@ -80,7 +80,7 @@ export const rubricAsReward = (
   }
 
   const creditOf = (groups: Groups<LogicRollout>, advantages_P_G: readonly (readonly number[])[]) => {
-    if (config.method === 'rejection') return creditAccepted(groups)
+    if (config.method === 'rejection') return creditAccepted(groups, config)
     if (config.credit === 'per-step') return creditSteps(groups, advantages_P_G, config)
     return creditRollouts(groups, advantages_P_G)
   }
@@ -114,7 +114,7 @@ export const rubricAsReward = (
           ...logicFigures(groups, weights, own => weightsIn(step, own)),
           ...dropped,
           ...(sources && sourceMetrics(groups, sources.map(sourceName))),
-          ...lengths?.learn(step, outcomesOf(groups)),
+          ...lengths?.learn(step, outcomesOf(groups, hops)),
           zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
         },
         rollouts: learntFrom(credited, item => rolloutRow(step, item, format, idsOf(step, item.problem))),
@@ -128,12 +128,14 @@ export const rubricAsReward = (
   }
 }
 
-/** Whether each rollout's proof holds, whatever training is told. */
-const outcomesOf = (groups: Groups<LogicRollout>): Outcome[] =>
-  groups.flat().map(({ problem, grade: { grade } }) => ({
-    problem,
-    proved: grade.excluded === null ? grade.correctAndProved : null,
-  }))
+/** Whether each rollout's proof holds, and whether it counts for a longer length, whatever training is told. */
+const outcomesOf = (groups: Groups<LogicRollout>, hops: Hops): Outcome[] => {
+  const byAnswer = isSchedule(hops) && hops.kind === 'growing' && hops.by === 'answered'
+  return groups.flat().map(({ problem, grade: { grade } }) => {
+    const proved = grade.excluded === null ? grade.correctAndProved : null
+    return { problem, proved, ...(byAnswer && proved !== null && { passed: grade.answerCorrect }) }
+  })
+}
 
 /** Of rejection: cross-entropy on the accepted rollouts; the policy term with advantage 1 and no ratio is just that. */
 const lossOf = ({ method, loss }: RubricAsRewardConfig): RubricAsRewardConfig['loss'] =>

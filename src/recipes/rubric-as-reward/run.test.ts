@@ -1,14 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { LogicSolver } from '../../grade/logic/solver.ts'
 import { loadReportData } from '../../runs/report/data.ts'
+import { readJsonl } from '../../util/jsonl.ts'
 import { rubricAsRewardSchema } from './config.ts'
 import { rubricAsRewardEntry } from './entry.ts'
 import { runRubricAsReward } from './run.ts'
 
-const SLOW_MS = 120_000
+const SLOW_MS = 300_000
 
 let folder: string
 beforeAll(() => {
@@ -122,6 +123,105 @@ describe('lengths that grow with success', () => {
       expect(rows(parts)).toEqual(rows(whole))
       expect(whole.metrics.map(({ longestHops }) => longestHops)).toEqual([1, 2, 3])
       expect(whole.evals.map(({ set }) => set)).toContain('2 hops')
+    },
+    SLOW_MS,
+  )
+})
+
+describe('continued supervision', () => {
+  it(
+    'learns new short proofs, evaluated as the reinforcement is, its demonstrations counted',
+    async () => {
+      const config = rubricAsRewardSchema.parse({
+        method: 'supervised',
+        model: { folder: 'package:models/logic-start' },
+        policy: { threads: 1, spinning: false },
+        demonstrations: {
+          batch: 3,
+          curriculum: { kind: 'custom', sources: [{ hops: 1 }], knots: [{ at: 0, weights: [1] }] },
+        },
+        steps: 2,
+        rollout: { maxTokens: 40 },
+        evaluation: {
+          every: 1,
+          problems: 2,
+          problemsBetween: 1,
+          samples: 1,
+          greedy: false,
+          sets: ['train-distribution'],
+          hops: [1, 2],
+          hopProblems: 2,
+          hopsBetween: [1],
+        },
+      })
+      const dir = join(folder, 'supervised')
+      expect(await runRubricAsReward(config, { dir, resume: false })).toMatchObject({
+        step: 2,
+        finished: true,
+      })
+      const { metrics, evals } = loadReportData(dir)
+      for (const { tokens, rollouts, loss } of metrics) {
+        // Three answers of one hop, each with its tags and at least three steps of several words.
+        expect(tokens).toBeGreaterThan(3 * 15)
+        expect(rollouts).toBe(0)
+        expect(loss).toBeGreaterThan(0)
+      }
+      const at = (step: number) => evals.filter(row => row.step === step).map(({ set, n }) => [set, n])
+      expect(at(1)).toEqual([
+        ['train-distribution', 1],
+        ['1 hop', 1],
+      ])
+      expect(at(2)).toEqual([
+        ['train-distribution', 2],
+        ['1 hop', 2],
+        ['2 hops', 2],
+      ])
+    },
+    SLOW_MS,
+  )
+
+  it('is refused with words that the start lacks', () => {
+    const config = rubricAsRewardSchema.parse({
+      method: 'supervised',
+      model: { folder: 'package:models/logic-start' },
+      demonstrations: { kinds: 24 },
+    })
+    expect(() => rubricAsRewardEntry.plan(config)).toThrow(
+      'demonstrations: expected what takes the 96 words of the model',
+    )
+  })
+})
+
+describe('soft criteria by a learned verifier', () => {
+  it(
+    'are judged by one that learnt from labelled outputs of the start, in the same run',
+    async () => {
+      const config = rubricAsRewardSchema.parse({
+        condition: 'hybrid',
+        softCriteria: 'learned',
+        verifier: { problems: 40, samples: 2, steps: 3, batch: 4 },
+        model: { folder: 'package:models/logic-start' },
+        policy: { threads: 1, spinning: false },
+        steps: 1,
+        rollout: { prompts: 2, samples: 2 },
+        evaluation: { problems: 2, samples: 1, greedy: false, sets: ['train-distribution'] },
+      })
+      const dir = join(folder, 'learned')
+      await runRubricAsReward(config, { dir, resume: false })
+      const files = readdirSync(dir)
+      const labels = readJsonl(
+        join(dir, files.find(name => name.startsWith('verifier-labels-'))!),
+        row => row,
+      )
+      expect(labels).toHaveLength(2 * 2 * 40)
+      expect(labels[0]).toMatchObject({ criterion: 'The reasoning uses the premises that it needs.' })
+      expect(loadReportData(join(dir, 'verifier')).evals.at(-1)).toMatchObject({ set: 'held-out', step: 3 })
+      const [{ criteria }] = loadReportData(dir).metrics
+      // Three steps of learning leave it unsure; the stand-ins give whole and half marks.
+      for (const id of ['C4', 'C5']) {
+        expect(criteria![id]).toBeGreaterThan(0.01)
+        expect(criteria![id]).toBeLessThan(0.99)
+      }
     },
     SLOW_MS,
   )

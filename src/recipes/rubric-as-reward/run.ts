@@ -3,8 +3,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { gradeLogicBatch } from '../../grade/logic/criteria.ts'
+import type { LogicItem } from '../../grade/logic/grade.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
 import { openPolicy } from '../../policy/open.ts'
+import type { Recipe } from '../../train/recipe.ts'
 import { runPhase } from '../common/phase.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, type Session, withRun } from '../common/session.ts'
@@ -20,6 +22,8 @@ import { problemSource, testSources, trainingSources } from './problems.ts'
 import { rubricAsReward } from './recipe.ts'
 import { leftOutWords, smallerTestWords } from './source-words.ts'
 import { decideSources, type OpenSource } from './sources.ts'
+import { continuedSupervision } from './supervised.ts'
+import { hasVerifier, learnedJudge, openVerifier, type SoftJudge, trainVerifier } from './verifier.ts'
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
 export const runRubricAsReward = async (
@@ -33,51 +37,62 @@ export const runRubricAsReward = async (
     ...options,
     info: runInfo(config),
     configHash: decidingHash(config),
-    mayLackCheckpoint: (dir: string) => config.coldStart !== null && existsSync(coldStartIn(dir)),
+    mayLackCheckpoint: (dir: string) =>
+      (config.coldStart !== null && existsSync(coldStartIn(dir))) || hasVerifier(dir, config),
   }
   return withRun(session, async open => {
     const coldStart = (phase: RunOptions) =>
       runLogicColdStart({ ...config.coldStart!, monitors: config.monitors }, phase)
     const folder = given ?? (await runPhase(coldStartIn(open.run.dir), options, coldStart))
     if (folder === null) return { step: 0, finished: false }
-    const { policy, solver } = await openParts(config, folder, open, events.onMessage)
-    const parts = { policy, solver, format: formatFor(config.task.prompt, folder, config.task) }
+    const solver = await openSolver(config, open, events.onMessage)
+    const format = formatFor(config.task.prompt, folder, config.task)
     const sources = await decidedSources(config, solver, open, events.onMessage)
-    const graded = trainingGrader(config, problemSource(config, sources.trained), (items, truth) =>
+    const gradeTruly = (items: readonly LogicItem[], truth: boolean) =>
       gradeLogicBatch(items, solver, {
         noveltyDiscount: config.noveltyDiscount,
         proxies: config.grader?.proxies,
         truth,
-      }),
-    )
-    const recipe = () =>
-      rubricAsReward(config, {
-        ...graded,
-        format: parts.format,
-        evaluate: evaluation(config, parts, open.run.dir, sources.tested),
       })
+    const problems = problemSource(config, sources.trained)
+    let soft: SoftJudge | null = null
+    if (config.softCriteria === 'learned') {
+      const labelling = {
+        format,
+        problems,
+        gradeTruly: (items: readonly LogicItem[]) => gradeTruly(items, true),
+      }
+      const verifier = await trainVerifier(config, folder, open.run.dir, labelling, options)
+      if (verifier === null) return { step: 0, finished: false }
+      soft = learnedJudge(await open.use(openVerifier(verifier)), format)
+    }
+    const { model, seed } = config
+    const policy = await open.use(openPolicy(config.policy, { folder, lora: model.lora ?? undefined, seed }))
+    const parts = { policy, solver, format }
+    const graded = trainingGrader(config, problems, gradeTruly, soft)
+    const evaluate = evaluation(config, parts, open.run.dir, sources.tested)
     const settings = { ...loopSettings(config, session.configHash), steps: trainingSteps(config) }
-    return reinforce(open, policy, config.loss, recipe, settings, events)
+    const learnBy = <Rolled>(recipe: () => Recipe<Rolled>) =>
+      reinforce(open, policy, config.loss, recipe, settings, events)
+    return config.method === 'supervised'
+      ? learnBy(() => continuedSupervision(config, { evaluate }))
+      : learnBy(() => rubricAsReward(config, { ...graded, format, evaluate }))
   })
 }
 
-const openParts = async (
-  { model, seed, policy: where, grader }: RubricAsRewardConfig,
-  folder: string,
+const openSolver = async (
+  { grader }: RubricAsRewardConfig,
   { run, use }: Session,
   tell?: (message: string) => void,
-) => {
-  const [policy, solver] = await Promise.all([
-    use(openPolicy(where, { folder, lora: model.lora ?? undefined, seed })),
-    use(LogicSolver.start(grader?.solver)),
-  ])
+): Promise<LogicSolver> => {
+  const solver = await use(LogicSolver.start(grader?.solver))
   if (solver.stats().backend !== 'z3') {
     const message =
       'Z3 could not start: the built-in solver checks the steps, and formulas beyond its fragment go unchecked'
     run.appendEvent({ level: 'warning', message })
     tell?.(message)
   }
-  return { policy, solver }
+  return solver
 }
 
 /** The sources with what the solver says of their rows; what of them is not used is told, and stands among the run's events. */

@@ -1,6 +1,6 @@
 /** @file What is said of sources in plans, messages and events: rows, weights, and what of a file is not used. */
 
-import type { LeftOut } from '../../tasks/logic/loaders.ts'
+import type { LeftOutRow } from '../../tasks/logic/loaders.ts'
 import { formatInteger, percent, plural } from '../../util/format.ts'
 import { testCounts } from './mixture.ts'
 import type { OpenSource } from './sources.ts'
@@ -8,7 +8,7 @@ import type { OpenSource } from './sources.ts'
 /** Rows that a message names; a plan's JSON has all of them. */
 const NAMED = 20
 
-const namedRows = (rows: readonly LeftOut[]): string => {
+const namedRows = (rows: readonly LeftOutRow[]): string => {
   const named = rows.slice(0, NAMED).map(({ id, reason }) => `${id} (${reason})`)
   return [...named, ...(rows.length > NAMED ? [`${rows.length - NAMED} more`] : [])].join('; ')
 }

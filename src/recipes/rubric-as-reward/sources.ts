@@ -5,7 +5,7 @@ import type { LogicSolver } from '../../grade/logic/solver.ts'
 import { decideRows } from '../../tasks/logic/decided.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { type LogicGeneratorOptions, logicGenerator } from '../../tasks/logic/generator.ts'
-import { type LeftOut, readLogicFile } from '../../tasks/logic/loaders.ts'
+import { type LeftOutRow, readLogicFile } from '../../tasks/logic/loaders.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { type FileSource, type SourceSettings, sourceName } from './sources-config.ts'
@@ -18,9 +18,9 @@ export interface OpenSource {
   /** Rows of its file that can be used; null for generated problems, which never end, and for a file that comes later. */
   rows: readonly LogicTaskExample[] | null
   /** Rows that cannot be used. */
-  leftOut: readonly LeftOut[]
+  leftOut: readonly LeftOutRow[]
   /** Rows whose conclusion has lost its formula; see `decideRows`. */
-  doubted: readonly LeftOut[]
+  doubted: readonly LeftOutRow[]
   /** Problem i of a generator's stream by its seed; null for a file. */
   generate: ((seed: string) => (index: number) => LogicTaskExample) | null
 }

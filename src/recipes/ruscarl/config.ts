@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { ruleSettingsSchema } from '../../grade/rules/settings.ts'
-import { pipelinedPolicySchema } from '../../policy/open.ts'
+import { JUDGED_ROWS, pipelinedPolicySchema } from '../../policy/open.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import {
   lossSettingSchema,
@@ -78,7 +78,19 @@ const explorationSchema = z.strictObject({
     .default(null),
 })
 
-export const ruscarlSchema = z.strictObject({
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A judge has work early where few rollouts are decoded together; what is sampled ahead hides it anyway, and likes many. */
+const withJudgedRows = (raw: unknown): unknown => {
+  if (!isRecord(raw) || !isRecord(raw.judge) || (raw.pipeline ?? false) !== false) return raw
+  const { policy = {} } = raw
+  return isRecord(policy) && policy.maxRows === undefined
+    ? { ...raw, policy: { ...policy, maxRows: JUDGED_ROWS } }
+    : raw
+}
+
+const settingsSchema = z.strictObject({
   recipe: z.literal('ruscarl').default('ruscarl'),
   ...reinforcementShape,
   policy: pipelinedPolicySchema.prefault({}),
@@ -120,5 +132,7 @@ export const ruscarlSchema = z.strictObject({
   minibatches: reinforcementShape.minibatches.unwrap().default(2),
   evaluation: evaluationSchema.prefault({}),
 })
+
+export const ruscarlSchema = z.preprocess(withJudgedRows, settingsSchema)
 
 export type RuscarlConfig = z.output<typeof ruscarlSchema>

@@ -22,6 +22,18 @@ const watchedBy = (heldOut: Record<string, unknown>) => ({
   judge: { ...conversations.judge, heldOut },
 })
 
+describe('rows that are decoded together', () => {
+  const rowsOf = (config: Record<string, unknown>) => parse(config).policy.maxRows
+  it('are fewer where a judge grades beside sampling, unless set, or sampled ahead', () => {
+    expect(rowsOf({})).toBe(128)
+    expect(rowsOf(conversations)).toBe(64)
+    expect(rowsOf({ ...conversations, policy: { threads: 1 } })).toBe(64)
+    expect(rowsOf({ ...conversations, policy: { maxRows: 16 } })).toBe(16)
+    expect(rowsOf({ ...conversations, pipeline: true })).toBe(128)
+    expect(parse({ ...conversations, policy: { threads: 3 } }).policy.threads).toBe(3)
+  })
+})
+
 describe('settings that would silently be ignored are refused', () => {
   it.each<[string, Record<string, unknown>]>([
     ['task.file', { task: { file: 'rows.jsonl' } }],

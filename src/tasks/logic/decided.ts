@@ -4,15 +4,15 @@ import type { Formula } from '../../grade/logic/formula.ts'
 import type { LogicLabel } from '../../grade/logic/problem.ts'
 import type { LogicSolver, StepStatus } from '../../grade/logic/solver.ts'
 import type { LogicTaskExample } from './example.ts'
-import type { LeftOut } from './loaders.ts'
+import type { LeftOutRow } from './loaders.ts'
 
 /** Rows that can be used, and what had to be changed. */
 export interface DecidedRows {
   problems: LogicTaskExample[]
   /** Left out: nothing can be judged by premises that contradict each other. */
-  faulty: LeftOut[]
+  faulty: LeftOutRow[]
   /** Used without the formula of their conclusion, because it does not have the label: answers count, proofs are not judged. */
-  doubted: LeftOut[]
+  doubted: LeftOutRow[]
 }
 
 const FALSEHOOD: Formula = { kind: 'false' }

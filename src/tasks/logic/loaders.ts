@@ -112,7 +112,7 @@ export const LOGIC_FILE_FORMATS = ['prontoqa', 'proofwriter', 'folio'] as const
 export type LogicFileFormat = (typeof LOGIC_FILE_FORMATS)[number]
 
 /** A row that is not used, and why. */
-export interface LeftOut {
+export interface LeftOutRow {
   id: string
   reason: string
 }
@@ -120,7 +120,7 @@ export interface LeftOut {
 /** What could be read of a file, and the rows that could not: sentences that are not controlled English, faulty formulas. */
 export interface LogicFile {
   problems: LogicTaskExample[]
-  unread: LeftOut[]
+  unread: LeftOutRow[]
 }
 
 /**
@@ -171,7 +171,7 @@ export const isGradable = (
 /** What could be read of a FOLIO file, and the rows that could not, each with its reason (the data has faulty formulas). */
 export interface FolioFile {
   examples: FolioExample[]
-  rejected: LeftOut[]
+  rejected: LeftOutRow[]
 }
 
 const formulaOf = (text: string, field: string): Formula => {

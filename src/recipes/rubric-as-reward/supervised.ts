@@ -1,0 +1,31 @@
+/**
+ * @file Continued supervision, the comparison that knows gold proofs: steps of the cold start's demonstrations in the frame of the
+ * reinforcement, so that both are evaluated and timed alike.
+ */
+
+import { lossPreset } from '../../rl/loss-presets.ts'
+import type { Recipe } from '../../train/recipe.ts'
+import { supervisedDatum } from '../../train/supervised.ts'
+import { demonstrations } from '../logic-cold-start/recipe.ts'
+import type { RubricAsRewardConfig } from './config.ts'
+
+export const continuedSupervision = (
+  { demonstrations: settings, seed, steps }: RubricAsRewardConfig,
+  { evaluate }: Pick<Recipe<unknown>, 'evaluate'>,
+): Recipe<null> => {
+  // Others than the cold start's own, whatever its seed was.
+  const draw = demonstrations({ ...settings!, steps, seed: `continued/${seed}` })
+  return {
+    rollOut: async () => null,
+    async learn(step) {
+      const drawn = draw(step)
+      const datums = drawn.map((each, i) => ({ datum: supervisedDatum(each), group: `demonstration ${i}` }))
+      return {
+        phases: [{ name: 'supervised', datums, loss: lossPreset('gradus:supervised'), temperature: 1 }],
+        metrics: { tokens: drawn.reduce((sum, { responseTokens }) => sum + responseTokens.length, 0) },
+        rollouts: [],
+      }
+    },
+    evaluate,
+  }
+}

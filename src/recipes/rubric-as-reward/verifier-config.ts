@@ -1,0 +1,12 @@
+/** @file Settings of the learned verifier of C4 and C5. */
+
+import { z } from 'zod'
+import { verifierPhaseSchema } from '../learned-verifier/config.ts'
+
+export const verifierSchema = verifierPhaseSchema.extend({
+  /** Problems that the start writes about to be labelled, and how often: about five thousand outputs. */
+  problems: z.int().positive().default(1280),
+  samples: z.int().positive().default(4),
+})
+
+export type VerifierSettings = z.output<typeof verifierSchema>

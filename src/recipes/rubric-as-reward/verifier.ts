@@ -1,0 +1,148 @@
+/**
+ * @file C4 and C5 by a learned verifier: outputs of the start, labelled by proof; a small classifier trained on them; its credit in
+ * training (spec 10.1, RAR-5). As training goes on, outputs are others than those that it learnt from, as with real ones.
+ */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LogicGrade } from '../../grade/logic/grade.ts'
+import { LOGIC_RUBRIC } from '../../grade/logic/rubric.ts'
+import { openPolicy } from '../../policy/open.ts'
+import type { Policy } from '../../policy/policy.ts'
+import type { LogicTaskExample } from '../../tasks/logic/example.ts'
+import { writeFileAtomic } from '../../util/atomic.ts'
+import { DataError } from '../../util/errors.ts'
+import { runPhase } from '../common/phase.ts'
+import type { RunOptions } from '../common/recipe.ts'
+import { decidingHash } from '../common/session.ts'
+import { samplingOf } from '../common/training.ts'
+import { learnedVerifierSchema } from '../learned-verifier/config.ts'
+import { LearnedVerifier } from '../learned-verifier/grader.ts'
+import type { Judged } from '../learned-verifier/reading.ts'
+import { runLearnedVerifier } from '../learned-verifier/run.ts'
+import type { LogicFormat } from '../logic/format.ts'
+import type { RubricAsRewardConfig } from './config.ts'
+import type { ProblemSource } from './problems.ts'
+import { type VerifierSettings, verifierSchema } from './verifier-config.ts'
+
+/** How far away in the stream of problems those lie that the verifier learns from. */
+const ELSEWHERE = 3_000_017
+
+/** The folder of the verifier's training in a run. */
+const FOLDER = 'verifier'
+
+/** The labels that it learns from; those of other settings have another name. */
+const labelsFile = (dir: string, config: RubricAsRewardConfig): string =>
+  join(dir, `verifier-labels-${decidingHash(config).slice(0, 12)}.jsonl`)
+
+/** Whether a run has begun with its verifier. */
+export const hasVerifier = (dir: string, config: RubricAsRewardConfig): boolean =>
+  existsSync(labelsFile(dir, config))
+
+const SOFT = ['C4', 'C5'] as const
+const TEXTS = Object.fromEntries(LOGIC_RUBRIC.criteria.map(({ id, text }) => [id, text]))
+
+/** What the verifier is shown of a response, for each of the two criteria. */
+const judgedOf = (format: LogicFormat, problem: LogicTaskExample, response: string): Judged[] =>
+  SOFT.map(id => ({ criterion: TEXTS[id], prompt: format.show(problem), response }))
+
+/** What a start and its outputs are labelled with. */
+export interface VerifierParts {
+  format: LogicFormat
+  problems: ProblemSource
+  /** With C4 and C5 by proof. */
+  gradeTruly: (items: readonly { problem: LogicTaskExample; response: string }[]) => Promise<LogicGrade[]>
+}
+
+/** Outputs of the start with whether C4 and C5 are full by proof, two rows each; nothing of what cannot be judged. */
+export const labelledOutputs = async (
+  config: Pick<RubricAsRewardConfig, 'rollout' | 'seed'> & { verifier: VerifierSettings },
+  policy: Policy,
+  { format, problems, gradeTruly }: VerifierParts,
+): Promise<(Judged & { met: boolean })[]> => {
+  const { verifier, seed } = config
+  const asked = Array.from({ length: verifier.problems }, (_, i) => problems(ELSEWHERE + i))
+  const drawn = await policy.sample({
+    ...samplingOf(config, format.stopTokens),
+    prompts: asked.map(problem => format.prompt(problem)),
+    samplesPerPrompt: verifier.samples,
+    seed: `verifier labels/${seed}`,
+  })
+  const items = drawn.map(({ prompt, tokens }) => ({
+    problem: asked[prompt],
+    response: format.read(tokens).text,
+  }))
+  const grades = await gradeTruly(items)
+  return items.flatMap(({ problem, response }, i) => {
+    const { truth, excluded } = grades[i]
+    if (excluded !== null || truth === null) return []
+    const judged = judgedOf(format, problem, response)
+    return SOFT.flatMap((id, c) => (truth[id] === null ? [] : [{ ...judged[c], met: truth[id] === 1 }]))
+  })
+}
+
+/**
+ * The run's verifier: its labels are written once, its training lies in a folder of its own and goes on where it was stopped.
+ * @param folder checkpoint of the start
+ * @returns the verifier's checkpoint; null when it was asked to stop
+ * @throws DataError where the start's outputs have one label only
+ */
+export const trainVerifier = async (
+  config: RubricAsRewardConfig,
+  folder: string,
+  dir: string,
+  parts: VerifierParts,
+  options: Pick<RunOptions, 'events' | 'acceptRows'>,
+): Promise<string | null> => {
+  const verifier = config.verifier ?? verifierSchema.parse({})
+  const file = labelsFile(dir, config)
+  if (!existsSync(file)) {
+    const policy = await openPolicy(config.policy, { folder })
+    try {
+      const rows = await labelledOutputs({ ...config, verifier }, policy, parts)
+      assertBothLabels(rows)
+      writeFileAtomic(file, rows.map(row => `${JSON.stringify(row)}\n`).join(''))
+    } finally {
+      await policy.close()
+    }
+  }
+  const { problems: _problems, samples: _samples, ...phase } = verifier
+  const own = learnedVerifierSchema.parse({
+    ...phase,
+    seed: config.seed,
+    policy: config.policy,
+    monitors: config.monitors,
+    data: { file },
+  })
+  return runPhase(join(dir, FOLDER), options, run => runLearnedVerifier(own, run))
+}
+
+const assertBothLabels = (rows: readonly { met: boolean }[]): void => {
+  const met = rows.filter(row => row.met).length
+  if (met === 0 || met === rows.length)
+    throw new DataError(
+      `softCriteria "learned": expected outputs of the start of both labels to learn from, got ${met} met of ${rows.length}`,
+      { hint: 'start from a model that sometimes leaves something out, and sometimes nothing' },
+    )
+}
+
+/** C4 and C5 of responses, in their order. */
+export type SoftJudge = (
+  items: readonly { problem: LogicTaskExample; response: string }[],
+) => Promise<{ C4: number; C5: number }[]>
+
+/** Digits of a credit that are kept: the last ones depend on how many responses were scored together. */
+const CREDIT_DIGITS = 1e4
+
+/** The verifier's probabilities that C4 and C5 are full, as their credits. */
+export const learnedJudge =
+  (verifier: Pick<LearnedVerifier, 'probabilities'>, format: LogicFormat): SoftJudge =>
+  async items => {
+    const judged = items.flatMap(({ problem, response }) => judgedOf(format, problem, response))
+    const found = await verifier.probabilities(judged)
+    const credit = (i: number) => Math.round(found[i] * CREDIT_DIGITS) / CREDIT_DIGITS
+    return items.map((_, i) => ({ C4: credit(2 * i), C5: credit(2 * i + 1) }))
+  }
+
+export const openVerifier = (folder: string): Promise<LearnedVerifier> =>
+  LearnedVerifier.open(folder, { threads: 1 })
