@@ -37,7 +37,7 @@ const fileHeaderSchema = bankHeaderSchema.extend({
 })
 
 /** A hash that has read a first line but for its digest; the other lines come after it. */
-const hashAfter = ({ sha256: _, ...header }: { sha256?: string }): Hash =>
+const hashAfter = ({ sha256: _, ...header }: z.output<typeof fileHeaderSchema>): Hash =>
   createHash('sha256').update(`${canonicalJson(header)}\n`)
 
 export interface BankFileContent<Takeaways extends Json = Json> extends BankHeader {

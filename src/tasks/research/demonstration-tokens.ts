@@ -55,6 +55,39 @@ const endOfTurn = (format: ChatFormat): { text: string; tokens: number[] } => {
   return { text: format.show(tokens), tokens }
 }
 
+/** @throws DataError for rows in which no assistant speaks, or says nothing in one of its turns */
+const assertSpeaks = ({ messages }: Demonstration): void => {
+  const turns = messages.filter(({ role }) => role === 'assistant')
+  if (turns.length === 0) throw new DataError('expected a message of the assistant, got none')
+  const silent = messages.findIndex(({ role, content }) => role === 'assistant' && content.trim() === '')
+  if (silent >= 0)
+    throw new DataError(`messages[${silent}]: expected what the assistant says, got an empty text`, {
+      hint: 'leave the row out: it would teach to say nothing',
+    })
+}
+
+/**
+ * An agent's turns and what tools said to them come one after the other; what stands before them is its prompt.
+ * @throws DataError for any other order: tokens of an episode have no place for what would be left out
+ */
+const assertAlternates = ({ messages }: Demonstration): void => {
+  const first = messages.findIndex(({ role }) => role === 'assistant' || role === 'tool')
+  for (const [i, { role }] of messages.entries()) {
+    if (i < first) continue
+    const expected = (i - first) % 2 === 0 ? 'assistant' : 'tool'
+    if (role !== expected)
+      throw new DataError(
+        `messages[${i}]: expected a message of the role ${expected}, because the turns of an agent and what tools say come one after the other, got one of ${role}`,
+        { hint: 'leave question and tools out of a row that is no trajectory of an agent' },
+      )
+  }
+  if (messages.at(-1)?.role !== 'assistant')
+    throw new DataError(
+      `messages[${messages.length - 1}]: expected the answer of the agent at the end, got what a tool said`,
+      { hint: 'leave the row out, or what comes after the last turn' },
+    )
+}
+
 /** Turns demonstrations into tokens for one model. */
 export class DemonstrationEncoder {
   readonly #format: ChatFormat
@@ -73,11 +106,11 @@ export class DemonstrationEncoder {
   /**
    * The tokens of a row. An agent's (with `question` and `tools`) stand as they would in an episode of it; of any other row as its
    * template writes them.
-   * @throws DataError for a row in which no assistant speaks, or that the template does not write as it stands
+   * @throws DataError for a row in which no assistant speaks, whose messages come in an order that no episode has, or that the
+   * template does not write as it stands
    */
   encode(row: Demonstration): DemonstrationTokens {
-    if (!row.messages.some(({ role }) => role === 'assistant'))
-      throw new DataError('expected a message of the assistant, got none')
+    assertSpeaks(row)
     const { question, tools } = row
     return question !== undefined && tools !== undefined && tools.length > 0
       ? this.#encodeAgent(row, question, tools)
@@ -85,10 +118,12 @@ export class DemonstrationEncoder {
   }
 
   #encodeAgent(
-    { messages, rules }: Demonstration,
+    row: Demonstration,
     question: string,
     tools: NonNullable<Demonstration['tools']>,
   ): DemonstrationTokens {
+    assertAlternates(row)
+    const { messages, rules } = row
     const agent = this.#agentFor(tools, rules)
     const response = new Response()
     let turn = new Int32Array()
