@@ -75,7 +75,7 @@ export const writeBankFile = (path: string, bank: Saved, step: number): void => 
   try {
     writeFileAtomic(path, [first, ...pieces])
   } catch (error) {
-    throw fileFailure(path, error)
+    throw fileFailure(path, error, { doing: 'cannot be written' })
   }
 }
 
