@@ -127,11 +127,11 @@ export class DemonstrationEncoder {
     const agent = this.#agentFor(tools, rules)
     const response = new Response()
     let turn = new Int32Array()
-    for (const { role, content, outcome = 'output' } of messages) {
+    for (const [i, { role, content, outcome = 'output' }] of messages.entries()) {
       if (role === 'tool') response.add(agent.say({ kind: 'tool', outcome, text: content }, turn), false)
       if (role !== 'assistant') continue
       const text = agent.form === 'template' ? withTemplateCall(content, tools) : content
-      turn = Int32Array.from(this.#format.tokens(text))
+      turn = Int32Array.from(this.#turnTokens(text, i))
       response.add(turn, true)
     }
     response.add(this.#end.tokens, true)
@@ -154,11 +154,13 @@ export class DemonstrationEncoder {
     const upTo = (count: number) => this.#format.render(plain.slice(0, count), { addGenerationPrompt: true })
     const turns = plain.flatMap(({ role }, i) => (role === 'assistant' ? [i] : []))
     const response = new Response()
+    const prompt = upTo(turns[0])
+    let written = prompt
     for (const [at, i] of turns.entries()) {
       const { content } = plain[i]
-      response.add([...this.#format.tokens(content), ...this.#end.tokens], true)
+      response.add([...this.#turnTokens(content, i), ...this.#end.tokens], true)
       if (at + 1 === turns.length) continue
-      const before = upTo(i) + content + this.#end.text
+      const before = written + content + this.#end.text
       const whole = upTo(turns[at + 1])
       if (!whole.startsWith(before))
         throw new DataError(
@@ -166,8 +168,21 @@ export class DemonstrationEncoder {
           { hint: 'templates often drop the thinking of earlier turns: split the row at its turns' },
         )
       response.add(this.#format.tokens(whole.slice(before.length)), false)
+      written = whole
     }
-    return response.after(this.#format.encodeRendered(upTo(turns[0])))
+    return response.after(this.#format.encodeRendered(prompt))
+  }
+
+  /** @throws DataError where the text spells the end of a turn: what comes after it would be learnt as a part of the turn */
+  #turnTokens(content: string, at: number): number[] {
+    const tokens = this.#format.tokens(content)
+    const end = tokens.find(token => this.#format.stopTokens.includes(token))
+    if (end === undefined) return tokens
+    const spelling = this.#format.show([end])
+    throw new DataError(
+      `messages[${at}]: expected a text without control tokens of the model, got ${spelling}, which ends a turn`,
+      { hint: `take ${spelling} out of it` },
+    )
   }
 }
 
