@@ -169,7 +169,9 @@ export const readBankFile = async <Takeaways extends Json = Json>(
   if (sha256 !== undefined && sha256 !== hash!.digest('hex'))
     throw new DataError(
       `${path}: expected the lines that were written, by the sha256 in the first one, got others`,
-      { hint: 'put the file back from a copy; if it was changed on purpose, take sha256 out of its first line' },
+      {
+        hint: 'put the file back from a copy; if it was changed on purpose, take sha256 out of its first line',
+      },
     )
   return { ...about, items }
 }

@@ -115,7 +115,9 @@ describe('settings', () => {
     expect(() => resolveSettings({ target: file('recipe: rubricem\npreset: research\n') })).toThrow(
       /: preset: expected a setting of rubricem, got the name of a preset.*give --preset research beside the file/,
     )
-    expect(() => resolveSettings({ target: 'rubricem', set: ['preset=paper'] })).toThrow(/give --preset paper/)
+    expect(() => resolveSettings({ target: 'rubricem', set: ['preset=paper'] })).toThrow(
+      /give --preset paper/,
+    )
   })
 
   it('reads values of --set as YAML', () => {

@@ -143,7 +143,8 @@ const jobsOf = (
   const made = file.rows.filter(({ id, attempt }) => textOf.has(id) && attempt <= attempts).length
   const jobs = function* (): Generator<Job> {
     for (let attempt = 1; attempt <= attempts; attempt++)
-      for (const question of questions) if (!done.has(attemptKey({ ...question, attempt }))) yield { ...question, attempt }
+      for (const question of questions)
+        if (!done.has(attemptKey({ ...question, attempt }))) yield { ...question, attempt }
   }
   return { count: attempts * questions.length - made, jobs: jobs() }
 }

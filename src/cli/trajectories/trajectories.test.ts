@@ -207,7 +207,7 @@ describe('gradus trajectories record', () => {
       },
     })
     expect(code).toBe(130)
-    expect(err).toContain("1 of 3000000000")
+    expect(err).toContain('1 of 3000000000')
     expect(err).toMatch(/^gradus: 29999999\d\d left; go on with:$/m)
   })
 

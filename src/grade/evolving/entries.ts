@@ -25,7 +25,12 @@ const readEntry = (
     return { problem: `justification: expected a text, got ${inWords(justification)}` }
   const reading = read(own(key), criterion)
   return reading.problem === undefined
-    ? { value: { judgement: { ...reading.value, explanation: explanationText(justification) }, said: saidAs(own(key)) } }
+    ? {
+        value: {
+          judgement: { ...reading.value, explanation: explanationText(justification) },
+          said: saidAs(own(key)),
+        },
+      }
     : reading
 }
 

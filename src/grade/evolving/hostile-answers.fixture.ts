@@ -80,7 +80,7 @@ export const NO_VERDICTS: Readonly<Record<string, (count: number, asked: Asked) 
   'what another request asks for': () =>
     '{"proposals": [{"stage": 1, "sign": "positive", "title": "t", "description": "Names d", "weight": 1}]}',
   'no JSON': () => 'I would rather not.',
-  'nothing': () => '',
+  nothing: () => '',
   'half JSON': () => '{"verdicts": [{"number": 1, "justification": "so',
   'a list nested without end': () => '{"verdicts": '.repeat(50_000),
   'a prototype': () => '{"__proto__": {"verdicts": [{"number": 1, "justification": "", "level": 2}]}}',
@@ -88,12 +88,12 @@ export const NO_VERDICTS: Readonly<Record<string, (count: number, asked: Asked) 
 
 /** Answers that propose nothing that can be read as a list. */
 export const NO_PROPOSALS: Readonly<Record<string, string>> = {
-  'verdicts': '{"verdicts": [{"number": 1, "justification": "so", "level": 2}]}',
+  verdicts: '{"verdicts": [{"number": 1, "justification": "so", "level": 2}]}',
   'an object': '{"proposals": {"stage": 1}}',
   'a thousand': `{"proposals": [${Array.from({ length: 1000 }, () => '{}').join()}]}`,
   'two lists': '{"proposals": [], "proposals": [{}]}',
   'no JSON': 'None come to mind.',
-  'nothing': '',
+  nothing: '',
 }
 
 export const sayingThis = saying

@@ -57,16 +57,19 @@ const askAll = async (attemptTimeoutMs = 300_000) => {
 }
 
 describe('a hostile judge over HTTP', () => {
-  it.each(Object.entries(NO_ANSWERS))('that sends %s: nothing is known, said shortly, counted', async (_, send) => {
-    sending = send
-    const { levels, proposals, marks, stats } = await askAll()
-    expect([levels.scores, proposals.drafts, marks]).toEqual([null, null, null])
-    for (const { problem } of [levels, proposals]) {
-      expect(problem).toMatch(/^judge failed \((?:malformed|unreachable|rate-limit|server|refused)\): http/)
-      expect(problem!.length).toBeLessThan(600)
-    }
-    for (const { calls, failedCalls } of stats) expect([calls, failedCalls]).toEqual([1, 1])
-  })
+  it.each(Object.entries(NO_ANSWERS))(
+    'that sends %s: nothing is known, said shortly, counted',
+    async (_, send) => {
+      sending = send
+      const { levels, proposals, marks, stats } = await askAll()
+      expect([levels.scores, proposals.drafts, marks]).toEqual([null, null, null])
+      for (const { problem } of [levels, proposals]) {
+        expect(problem).toMatch(/^judge failed \((?:malformed|unreachable|rate-limit|server|refused)\): http/)
+        expect(problem!.length).toBeLessThan(600)
+      }
+      for (const { calls, failedCalls } of stats) expect([calls, failedCalls]).toEqual([1, 1])
+    },
+  )
 
   it('that never answers is given up at its deadline', async () => {
     sending = () => {}
@@ -105,8 +108,10 @@ describe('a hostile judge over HTTP', () => {
     }
     const { levels, proposals, marks } = await askAll()
     expect(levels.scores).toMatchObject({ a: { level: 2 }, b: { level: 2, justification: 'so' } })
-    expect(levels.scores?.a.justification).toMatch(/^Bearer \[key\] y+ \[\.\.\. \d+ characters are left out here\]$/)
-    expect(levels.scores?.a.justification!.length).toBeLessThan(4100)
+    expect(levels.scores?.a.justification).toMatch(
+      /^Bearer \[key\] y+ \[\.\.\. \d+ characters are left out here\]$/,
+    )
+    expect(levels.scores?.a.justification?.length).toBeLessThan(4100)
     expect(marks).toEqual({ diagnosticAccuracy: 0.5, specificity: 0.5, scopeAndBalance: 0.5 })
     expect(JSON.stringify(proposals)).not.toContain(KEY)
     expect(proposals.drafts).toMatchObject([{ title: 'Bearer [key]' }])

@@ -91,7 +91,11 @@ describe('a run that is damaged before it goes on', { timeout: TIMEOUT }, () => 
       change('rubrics.jsonl', '"weight":3', '"weight":1'),
       /no checkpoint will do.*rubrics\.jsonl: its 2 rows up to step 2 are not those.*from a copy/s,
     ],
-    ['no rubrics', remove('rubrics.jsonl'), /rubrics\.jsonl: expected 2 rows, the file is missing.*from a copy/s],
+    [
+      'no rubrics',
+      remove('rubrics.jsonl'),
+      /rubrics\.jsonl: expected 2 rows, the file is missing.*from a copy/s,
+    ],
     ['no rollouts', remove('rollouts.jsonl'), /rollouts\.jsonl: expected \d+ rows, the file is missing/],
     [
       'a folder in place of the bank',

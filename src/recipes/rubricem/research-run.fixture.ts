@@ -94,7 +94,8 @@ export const researchRuns = () => {
   /** Passages are cited by their titles. */
   const indexOf = async (name: string, documents: string): Promise<string> => {
     const path = join(folder, `${name}.index`)
-    if (!existsSync(path)) await buildIndex(path, readDocuments([documents], { ...ROW_KEYS, id: 'title' }), {})
+    if (!existsSync(path))
+      await buildIndex(path, readDocuments([documents], { ...ROW_KEYS, id: 'title' }), {})
     return path
   }
 

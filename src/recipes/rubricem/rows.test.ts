@@ -55,7 +55,11 @@ it('keeps the lessons that an attempt was shown, a long one without its end; non
   const found = { items: [{ how: 'within', score: 1, item }] }
   const { lessons } = rowFor({ ...rollout, sampledFrom: [1] }, found)
   expect(lessons).toEqual([
-    { how: 'within', question: 'Who?', text: `${`Ask the guide.\n${'x'.repeat(9000)}`.slice(0, 2000)} [...]` },
+    {
+      how: 'within',
+      question: 'Who?',
+      text: `${`Ask the guide.\n${'x'.repeat(9000)}`.slice(0, 2000)} [...]`,
+    },
   ])
   expect(rowFor(rollout, found)).not.toHaveProperty('lessons')
   expect(rowFor({ ...rollout, sampledFrom: [1] }, { items: [] })).not.toHaveProperty('lessons')

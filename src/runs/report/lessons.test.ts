@@ -26,7 +26,14 @@ it('is nothing where nothing was shown, and a few of either kind where much was'
     row(i + 1, [lesson(`other ${i + 1};`), lesson(`own ${i + 1};`, { how: 'within' })]),
   )
   const { text } = lessonTable(rows)!
-  expect(text.match(/(?:own|other) \d+;/g)).toEqual(['own 20;', 'own 19;', 'own 18;', 'other 20;', 'other 19;', 'other 18;'])
+  expect(text.match(/(?:own|other) \d+;/g)).toEqual([
+    'own 20;',
+    'own 19;',
+    'own 18;',
+    'other 20;',
+    'other 19;',
+    'other 18;',
+  ])
   expect(text).toContain('of 40 lessons')
 })
 

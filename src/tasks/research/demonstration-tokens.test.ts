@@ -75,22 +75,35 @@ describe('a demonstration of an agent', () => {
   it.each<[string, object[], RegExp]>([
     [
       'somebody speaks between its turns',
-      [{ role: 'assistant', content: FIRST }, { role: 'user', content: 'Go on.' }, { role: 'assistant', content: LAST }],
+      [
+        { role: 'assistant', content: FIRST },
+        { role: 'user', content: 'Go on.' },
+        { role: 'assistant', content: LAST },
+      ],
       /messages\[2\]: expected a message of the role tool,.*got one of user/,
     ],
     [
       'it has two turns in a row',
-      [{ role: 'assistant', content: FIRST }, { role: 'assistant', content: LAST }],
+      [
+        { role: 'assistant', content: FIRST },
+        { role: 'assistant', content: LAST },
+      ],
       /messages\[2\]: expected a message of the role tool,.*got one of assistant/,
     ],
     [
       'a tool speaks first',
-      [{ role: 'tool', content: SAID }, { role: 'assistant', content: LAST }],
+      [
+        { role: 'tool', content: SAID },
+        { role: 'assistant', content: LAST },
+      ],
       /messages\[1\]: expected a message of the role assistant,.*got one of tool/,
     ],
     [
       'a tool has the last word',
-      [{ role: 'assistant', content: FIRST }, { role: 'tool', content: SAID }],
+      [
+        { role: 'assistant', content: FIRST },
+        { role: 'tool', content: SAID },
+      ],
       /messages\[2\]: expected the answer of the agent at the end/,
     ],
   ])('is refused where %s: an episode has no place for that', (_, turns, message) => {
