@@ -17,6 +17,16 @@ const MOST_TOKENS = 1e7
 const countOrNull = (value: unknown): number | null =>
   typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? value : null
 
+/** Shorter keys are placeholders that servers without authorisation are given: ordinary words, such as EMPTY. */
+const LEAST_KEY_CHARACTERS = 12
+
+/** A server may write the key that it was sent into what it answers, and answers are kept. */
+const withoutKey = (text: string, secret: string | undefined): string =>
+  secret !== undefined && secret.length >= LEAST_KEY_CHARACTERS ? text.replaceAll(secret, '[key]') : text
+
+/** Of a word of the protocol, in whose place a server may write anything. */
+const LONGEST_WORD = 200
+
 /** Characters of a body of which an excerpt is made. */
 const EXCERPT_READ = 4000
 
@@ -118,6 +128,9 @@ const alternatives = (list: unknown): { token: string; logprob: number }[] =>
       }))
     : []
 
+const wordOf = (value: unknown, secret: string | undefined): string | null =>
+  typeof value === 'string' ? withoutKey(value, secret).slice(0, LONGEST_WORD) : null
+
 const logprobsOf = (choice: Fields): TokenLogprob[] | undefined => {
   const content = fields(choice.logprobs).content
   if (!Array.isArray(content)) return undefined
@@ -129,6 +142,7 @@ const logprobsOf = (choice: Fields): TokenLogprob[] | undefined => {
 
 /**
  * Reads the body of a 2xx answer.
+ * @param secret the key that was sent; it stands nowhere in what is returned
  * @throws JudgeError `malformed` where it is no chat completion, `refused` where the provider withheld the answer
  */
 export const chatResponse = (where: string, body: string, secret?: string): ChatResponse => {
@@ -141,16 +155,17 @@ export const chatResponse = (where: string, body: string, secret?: string): Chat
     throw malformed(where, 'JSON without choices[0].message')
   }
   const text = contentText(choice.message.content)
-  const finishReason = typeof choice.finish_reason === 'string' ? choice.finish_reason : 'unknown'
+  const finishReason = wordOf(choice.finish_reason, secret) ?? 'unknown'
   if (!text && (choice.message.refusal || finishReason === 'content_filter'))
     throw new JudgeError('refused', `${where}: the provider withheld the answer (${finishReason})`)
   const logprobs = logprobsOf(choice)
+  const model = wordOf(root.model, secret)
   return {
     // A reasoning model that ran out of tokens sends null: an empty text, which is data for the parser.
-    text: text ?? '',
+    text: withoutKey(text ?? '', secret),
     finishReason,
     usage: usageOf(root),
     ...(logprobs ? { logprobs } : {}),
-    ...(typeof root.model === 'string' ? { model: root.model } : {}),
+    ...(model === null ? {} : { model }),
   }
 }

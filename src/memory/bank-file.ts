@@ -1,8 +1,10 @@
 /** @file A bank as a file of its own: JSON Lines that people read, and that other runs and inference start from. */
 
+import { createHash, type Hash } from 'node:crypto'
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { z } from 'zod'
 import { writeFileAtomic } from '../util/atomic.ts'
+import { canonicalJson } from '../util/canonical.ts'
 import { DataError } from '../util/errors.ts'
 import { fileFailure, withFile } from '../util/file-failure.ts'
 import { parseRow } from '../util/jsonl.ts'
@@ -27,7 +29,16 @@ const fileHeaderSchema = bankHeaderSchema.extend({
   items: z.int().nonnegative(),
   /** Step of training after which it was written. */
   step: z.int().nonnegative(),
+  /** Of what else stands in the first line, and of all other lines; absent where the file was written, or changed, by somebody else. */
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
 })
+
+/** A hash that has read a first line but for its digest; the other lines come after it. */
+const hashAfter = ({ sha256: _, ...header }: z.output<typeof fileHeaderSchema>): Hash =>
+  createHash('sha256').update(`${canonicalJson(header)}\n`)
 
 export interface BankFileContent<Takeaways extends Json = Json> extends BankHeader {
   step: number
@@ -46,8 +57,10 @@ const PIECE = 512
  * @param step of training that it stands after
  */
 export const writeBankFile = (path: string, bank: Saved, step: number): void => {
-  const { items, ...header } = bank.save()
-  const pieces = [Buffer.from(`${JSON.stringify({ ...header, items: items.length, step })}\n`)]
+  const { items, ...saved } = bank.save()
+  const header = { ...saved, items: items.length, step }
+  const hash = hashAfter(header)
+  const pieces: Buffer[] = []
   for (let from = 0; from < items.length; from += PIECE)
     pieces.push(
       Buffer.from(
@@ -57,10 +70,12 @@ export const writeBankFile = (path: string, bank: Saved, step: number): void => 
           .join(''),
       ),
     )
+  for (const piece of pieces) hash.update(piece)
+  const first = Buffer.from(`${JSON.stringify({ ...header, sha256: hash.digest('hex') })}\n`)
   try {
-    writeFileAtomic(path, pieces)
+    writeFileAtomic(path, [first, ...pieces])
   } catch (error) {
-    throw fileFailure(path, error)
+    throw fileFailure(path, error, { doing: 'cannot be written' })
   }
 }
 
@@ -113,13 +128,15 @@ const noItems = (path: string): DataError =>
 
 /**
  * Reads a bank from its file.
- * @throws DataError naming file and line for one that cannot be read, was cut off, is damaged, or is no bank
+ * @throws DataError naming the file, and the line where that is known, for one that cannot be read, was cut off, is damaged, or is
+ * no bank
  */
 export const readBankFile = async <Takeaways extends Json = Json>(
   path: string,
   { takeaways }: Pick<ReadOptions<Takeaways>, 'takeaways'> = {},
 ): Promise<BankFileContent<Takeaways>> => {
   let header: z.output<typeof fileHeaderSchema> | null = null
+  let hash: Hash | null = null
   const items: ReadItem<Takeaways>[] = []
   const seen = new Set<string>()
   for await (const { text, place } of streamJsonl(path)) {
@@ -127,8 +144,10 @@ export const readBankFile = async <Takeaways extends Json = Json>(
     const value = parseRow(text, place, row => row)
     if (header === null) {
       header = readHeader(value, place)
+      hash = hashAfter(header)
       continue
     }
+    hash!.update(`${text}\n`)
     if (items.length === header.items)
       throw new DataError(`${place}: expected ${header.items} items, as the first line says, got more`, {
         hint: 'two files may have been joined: have it written again by its run',
@@ -146,7 +165,15 @@ export const readBankFile = async <Takeaways extends Json = Json>(
       `${path}:${items.length + 2}: expected ${header.items} items, as the first line says, got ${items.length}`,
       { hint: 'the file was cut off: have it written again by its run' },
     )
-  return { ...header, items }
+  const { sha256, ...about } = header
+  if (sha256 !== undefined && sha256 !== hash!.digest('hex'))
+    throw new DataError(
+      `${path}: expected the lines that were written, by the sha256 in the first one, got others`,
+      {
+        hint: 'put the file back from a copy; if it was changed on purpose, take sha256 out of its first line',
+      },
+    )
+  return { ...about, items }
 }
 
 /**

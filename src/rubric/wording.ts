@@ -220,7 +220,7 @@ export interface Order {
 
 const COMMANDS = [
   /\b(?:ignore|disregard|forget|override) (?:all |any |the |your )*(?:previous|prior|above|other|earlier|system)\b[^.]{0,30}\b(?:instructions?|rules?|criteria|prompts?)/i,
-  /\b(?:always|simply|just) (?:answer|return|output|respond|mark|give|award|say)\b[^.]{0,40}\b(?:true|yes|met|pass|full|maximum|highest)/i,
+  /\b(?:always|simply|just) (?:answer|return|output|respond|mark|give|award|say)\b[^.]{0,40}\b(?:true|yes|met|pass|full|maximum|highest|level \d)/i,
   /\b(?:mark|treat|consider|count) (?:this|the|it|every)\b[^.]{0,30}\bas (?:met|true|satisfied|passed|fulfilled|correct)\b[^.]{0,20}\b(?:regardless|always|in any case|no matter)/i,
 ]
 const ADDRESSES = [

@@ -228,6 +228,18 @@ export interface RolloutRow {
   steps?: RolloutStep[]
   /** Every verdict on it with its reason, where a rubric graded it. */
   verdicts?: RolloutVerdict[]
+  /** Lessons of a memory that it was shown before its prompt. */
+  lessons?: ShownLesson[]
+}
+
+/** A lesson of a memory, as a rollout was shown it. */
+export interface ShownLesson {
+  /** Of the very same question, or of a similar one. */
+  how: 'within' | 'cross'
+  /** What it was learnt from. */
+  question: string
+  /** A long one without its end. */
+  text: string
 }
 
 /** A rubric that evolves, at one step of its question. */

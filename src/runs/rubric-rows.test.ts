@@ -126,6 +126,21 @@ describe('what a report says of them', () => {
     )
   })
 
+  it('is of all questions: where all lived equally long, who told the rollouts apart best', () => {
+    const course = Array.from({ length: 30 }, (_, q) => {
+      const question = `q${q}`
+      const own = { id: `${q + 1}.1.1`, since: q + 1, variance: q / 100 }
+      return [
+        rubricRow(q + 1, { question, rubrics: [rubricFate({ ...own, born: true })] }),
+        rubricRow(q + 4, { question, rubrics: [rubricFate(own)] }),
+      ]
+    })
+    const [first, second] = rubricLives(course.flat())
+    expect([first.question, second.question]).toEqual(['q29', 'q28'])
+    const unknown = rubricRow(1, { question: 'new', rubrics: [rubricFate({ variance: null, born: true })] })
+    expect(rubricLives([...course.flat(), unknown]).at(-1)?.question).toBe('new')
+  })
+
   it('is who lived longest, with means over its life; never those that were given', () => {
     const lives = rubricLives(rows)
     expect(lives.map(({ title, since, last }) => [title, since, last])).toHaveLength(4)

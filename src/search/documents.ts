@@ -35,7 +35,16 @@ const PLAIN = new Set(['.txt', '.text'])
 /** Told of what is not read. */
 export type OnSkipped = (path: string, why: string) => void
 
-const isFolder = (path: string): boolean => withFile(path, () => statSync(path)).isDirectory()
+/** @throws DataError for what is neither a file nor a folder: a pipe without a writer is waited for without end */
+const isFolder = (path: string): boolean => {
+  const found = withFile(path, () => statSync(path))
+  if (found.isDirectory()) return true
+  if (found.isFile()) return false
+  throw new DataError(
+    `${path}: expected a file or a folder, got ${found.isFIFO() ? 'a pipe' : 'something else'}`,
+    { hint: 'name a file; JSON Lines of another command can be read from standard input (-)' },
+  )
+}
 
 /** Files of a folder that can be read here, by name; links are not followed, and what begins with a dot is left alone. */
 const filesBelow = function* (folder: string, onSkipped: OnSkipped): Generator<string> {
@@ -109,7 +118,7 @@ async function* fileDocuments(path: string, keys: RowKeys): AsyncGenerator<Sourc
 
 /**
  * The documents of files and folders, in the order given, folders by name. A file is read by the end of its name: JSON Lines
- * (also `-`, standard input), Markdown, anything else as plain text.
+ * (also `-`, standard input), Markdown, anything else as plain text. Pipes and devices are refused.
  * @throws DataError naming the file and the line of what cannot be read
  */
 export async function* readDocuments(

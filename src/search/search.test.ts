@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import {
   existsSync,
   mkdirSync,
@@ -199,6 +200,18 @@ describe('a file that is no index, or not as it was written', () => {
 })
 
 describe('documents', () => {
+  it.skipIf(process.platform === 'win32')('come from no pipe and no device: they may never end', async () => {
+    const pipe = at('pipe.jsonl')
+    expect(spawnSync('mkfifo', [pipe]).status).toBe(0)
+    for (const [path, what] of [
+      [pipe, 'a pipe'],
+      ['/dev/zero', 'something else'],
+    ])
+      await expect(readDocuments([path]).next()).rejects.toThrow(
+        `${path}: expected a file or a folder, got ${what}; name a file; JSON Lines of another command can be read from standard input (-)`,
+      )
+  })
+
   const read = async (paths: string[], keys?: Parameters<typeof readDocuments>[1]) => {
     const skipped: string[] = []
     const found: SourceDocument[] = []

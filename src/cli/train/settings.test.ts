@@ -111,6 +111,15 @@ describe('settings', () => {
     ).toEqual({ kind: 'exact' })
   })
 
+  it('says where a preset is named to who writes one into a file', () => {
+    expect(() => resolveSettings({ target: file('recipe: rubricem\npreset: research\n') })).toThrow(
+      /: preset: expected a setting of rubricem, got the name of a preset.*give --preset research beside the file/,
+    )
+    expect(() => resolveSettings({ target: 'rubricem', set: ['preset=paper'] })).toThrow(
+      /give --preset paper/,
+    )
+  })
+
   it('reads values of --set as YAML', () => {
     expect(parseSetting('a.b=2')).toEqual({ a: { b: 2 } })
     expect(parseSetting('a=null')).toEqual({ a: null })

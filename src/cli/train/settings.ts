@@ -104,6 +104,22 @@ const presetOf = (entry: RecipeEntry, name: string) => {
   })
 }
 
+/** Presets are named on the command line alone: whoever writes one into a file is told so. @throws ErrorKind */
+const refusePreset = (
+  { schema, name }: RecipeEntry,
+  settings: Tree,
+  source: string,
+  ErrorKind: typeof ConfigError,
+): void => {
+  if (!Object.hasOwn(settings, 'preset') || knownKeys(schema, []).includes('preset')) return
+  throw new ErrorKind(
+    `${source}: preset: expected a setting of ${name}, got the name of a preset, which is part of the command`,
+    {
+      hint: `take it out and give --preset ${typeof settings.preset === 'string' ? settings.preset : 'NAME'} beside the file or recipe`,
+    },
+  )
+}
+
 const FORBIDDEN = new Set(['', '__proto__', 'constructor', 'prototype'])
 
 const keysOf = (setting: string): string[] =>
@@ -143,12 +159,16 @@ export const resolveSettings = ({ target, preset, set = [] }: SettingsRequest): 
     parseWith(schema, mergeSettings(schema, base, changes), source, ErrorKind) as Tree
   let config = parseWith(schema, {}, `defaults of ${entry.name}`) as Tree
   if (chosen !== undefined) config = layer(config, presetOf(entry, chosen), `preset ${chosen}`)
-  if (file) config = layer(config, engineAsPolicy(file, target), target)
+  if (file) {
+    refusePreset(entry, file, target, ConfigError)
+    config = layer(config, engineAsPolicy(file, target), target)
+  }
   if (set.length > 0) {
     const changes = set.reduce((all, setting) => {
       const named = keysOf(setting).length - 1
       return mergeSettings(schema, all, engineAsPolicy(parseSetting(setting)), { named })
     }, {} as Tree)
+    refusePreset(entry, changes, '--set', UsageError)
     config = layer(config, changes, '--set', UsageError)
   }
   const name = file

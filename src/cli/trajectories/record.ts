@@ -124,8 +124,12 @@ const readTools = (path: string) => {
   return parseWith(toolsSchema, isMap ? value.tools : value, path)
 }
 
-/** Attempts that are still to be made, the first ones of all questions first. */
-const jobsOf = (questions: readonly Question[], attempts: number, file: RecordingFile): Job[] => {
+/** Attempts that are still to be made, the first ones of all questions first; made one by one, as they may be any number. */
+const jobsOf = (
+  questions: readonly Question[],
+  attempts: number,
+  file: RecordingFile,
+): { count: number; jobs: Iterable<Job> } => {
   const textOf = new Map(questions.map(({ id, question }) => [id, question]))
   for (const { id, question } of file.rows)
     if (textOf.has(id) && textOf.get(id) !== question)
@@ -136,9 +140,13 @@ const jobsOf = (questions: readonly Question[], attempts: number, file: Recordin
         },
       )
   const done = new Set(file.rows.map(attemptKey))
-  return Array.from({ length: attempts }, (_, i) => i + 1)
-    .flatMap(attempt => questions.map(question => ({ ...question, attempt })))
-    .filter(job => !done.has(attemptKey(job)))
+  const made = file.rows.filter(({ id, attempt }) => textOf.has(id) && attempt <= attempts).length
+  const jobs = function* (): Generator<Job> {
+    for (let attempt = 1; attempt <= attempts; attempt++)
+      for (const question of questions)
+        if (!done.has(attemptKey({ ...question, attempt }))) yield { ...question, attempt }
+  }
+  return { count: attempts * questions.length - made, jobs: jobs() }
 }
 
 interface Tally {
@@ -211,9 +219,9 @@ const recordAll = async (work: Work): Promise<number> => {
   })
   const tally: Tally = { recorded: 0, answered: 0, failed: 0 }
   try {
-    const jobs = jobsOf(questions, options.attempts, file)
+    const { count, jobs } = jobsOf(questions, options.attempts, file)
     if (file.rows.length > 0)
-      io.err.write(`gradus: ${plural(file.rows.length, 'attempt')} recorded before, ${jobs.length} to make\n`)
+      io.err.write(`gradus: ${plural(file.rows.length, 'attempt')} recorded before, ${count} to make\n`)
     const { temperature, topP, maxTokens, seed } = options
     const teaching = { model: teacher, box, rules: header.rules, temperature, topP, maxTokens }
     const attempt = async (job: Job): Promise<void> => {
@@ -230,11 +238,11 @@ const recordAll = async (work: Work): Promise<number> => {
         tally.failed++
         io.err.write(`gradus: ${job.id}, attempt ${job.attempt}: ${error.message}\n`)
       }
-      io.err.write(`gradus: ${tally.recorded + tally.failed} of ${jobs.length}\n`)
+      io.err.write(`gradus: ${tally.recorded + tally.failed} of ${count}\n`)
     }
     const all = mapInOrder(jobs, attempt, { concurrency: options.concurrency, stop: stop.signal })
     for await (const _ of all);
-    const left = jobs.length - tally.recorded
+    const left = count - tally.recorded
     tell(work, { tally, left, before: file.rows.length })
     if (left > 0) io.err.write(`gradus: ${left} left; go on with:\n  ${sameCommand(path, options)}\n`)
   } finally {

@@ -199,6 +199,18 @@ describe('gradus trajectories record', () => {
     expect(server.requests).toBe(0)
   })
 
+  it('makes no list of attempts that nobody will live to see', async () => {
+    const endless = ['--attempts', '1000000000', '--concurrency', '1']
+    const { code, err } = await record('endless.jsonl', endless, {
+      onProgress: (said, interrupt) => {
+        if (said.endsWith('1 of 3000000000\n')) interrupt()
+      },
+    })
+    expect(code).toBe(130)
+    expect(err).toContain('1 of 3000000000')
+    expect(err).toMatch(/^gradus: 29999999\d\d left; go on with:$/m)
+  })
+
   it('after Ctrl+C keeps what was under way, says how to go on, and exits with 130', async () => {
     const { code, err } = await record('interrupted.jsonl', ['--concurrency', '1', '--attempts', '2'], {
       onProgress: (said, interrupt) => {

@@ -5,6 +5,7 @@ import { lintPairs } from '../../rubric/lint-pairs.ts'
 import { uniqueNames } from '../../rubric/unique.ts'
 import { ordersIn } from '../../rubric/wording.ts'
 import { describeValue } from '../../util/schema.ts'
+import { visible } from '../../util/visible.ts'
 import { type RubricDraft, STAGE_NAMES, STAGES, type Stage, type StageRubric } from './rubrics.ts'
 import type { EvolvingSettings } from './settings.ts'
 import { asksForTag, otherStageOf } from './wording.ts'
@@ -105,8 +106,9 @@ const wrong = (field: string, expected: string, value: unknown): DraftReading =>
   refusal: { rule: 'malformed', reason: `${field}: expected ${expected}, got ${describeValue(value)}` },
 })
 
+/** Control characters have no business in a rubric, which is shown in terminals, pages and prompts. */
 const isText = (value: unknown, most: number): value is string =>
-  typeof value === 'string' && value.trim() !== '' && value.length <= most
+  typeof value === 'string' && value.trim() !== '' && value.length <= most && visible(value) === value
 
 const readDraft = (entry: unknown): DraftReading => {
   const fields = fieldsOf(entry)
@@ -115,9 +117,13 @@ const readDraft = (entry: unknown): DraftReading => {
   if (!isStage(stage)) return wrong('stage', '1, 2, 3 or 4', stage)
   if (sign !== 'positive' && sign !== 'negative') return wrong('sign', 'positive or negative', sign)
   if (!isText(title, LONGEST_TITLE))
-    return wrong('title', `a text of at most ${LONGEST_TITLE} characters`, title)
+    return wrong('title', `a text of at most ${LONGEST_TITLE} characters, none of them for control`, title)
   if (!isText(description, LONGEST_DESCRIPTION))
-    return wrong('description', `a text of at most ${LONGEST_DESCRIPTION} characters`, description)
+    return wrong(
+      'description',
+      `a text of at most ${LONGEST_DESCRIPTION} characters, none of them for control`,
+      description,
+    )
   if (weight !== 1 && weight !== 2 && weight !== 3) return wrong('weight', '1, 2 or 3', weight)
   return {
     draft: { stage, sign, title: title.trim(), description: description.trim(), weight },

@@ -3,7 +3,7 @@
 import type { Criterion } from '../../rubric/criterion.ts'
 import { saidAs } from '../judge/literals.ts'
 import type { ParsedAnswer, Reading } from '../judge/parse.ts'
-import { readAnswer, type Spoken } from '../judge/templates/answer.ts'
+import { explanationText, readAnswer, type Spoken } from '../judge/templates/answer.ts'
 import { inWords, type Judgement, type Scale } from '../judge/templates/scale.ts'
 
 type EntryScale = Pick<Scale, 'key' | 'read'>
@@ -25,7 +25,12 @@ const readEntry = (
     return { problem: `justification: expected a text, got ${inWords(justification)}` }
   const reading = read(own(key), criterion)
   return reading.problem === undefined
-    ? { value: { judgement: { ...reading.value, explanation: justification }, said: saidAs(own(key)) } }
+    ? {
+        value: {
+          judgement: { ...reading.value, explanation: explanationText(justification) },
+          said: saidAs(own(key)),
+        },
+      }
     : reading
 }
 

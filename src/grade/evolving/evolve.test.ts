@@ -135,6 +135,22 @@ describe('what fails', () => {
     expect(judged.after.active).toEqual(before.active)
   })
 
+  it('proposing, where there is nothing else to score by: nothing is known, and that is no zero', async () => {
+    const judged = await judgeGroup(
+      failing(() => false),
+      group(),
+      EXACT,
+    )
+    for (const { rewards_K, failure } of judged.rollouts) {
+      expect(rewards_K).toEqual([null, null, null, null])
+      expect(failure).toBe('no list')
+    }
+    expect(evolvingFigures([judged])).toMatchObject({ failedScorings: 1, failedGenerations: 1 })
+    expect(Object.values(evolvingFigures([judged]).stageScores as object)).toEqual([null, null, null, null])
+    // A step of nothing else stops: going on would train on nothing.
+    expect(() => assertScored([judged])).toThrow(/none for any of them \(no list\)/)
+  })
+
   it('scoring: the answer is asked about alone, and nothing else of the rollout is known', async () => {
     const judge = failing((asked, key) => asked === 2 && key === 'x')
     const judged = await judgeGroup(judge, group({ before, persistent: [given] }), EXACT)

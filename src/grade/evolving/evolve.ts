@@ -72,7 +72,7 @@ export interface JudgedGroup {
  * Judges the rollouts of one question. Nothing is changed: what was known comes in, what is known afterwards goes out, so that
  * several questions and steps may be under way at a time.
  * - Rewards are worked out on all rubrics, before any is dropped.
- * - Where proposing fails, there are no new rubrics; where scoring fails, the answer alone is asked about once more, and where
+ * - Where proposing fails, there are no new rubrics, and where there are no others either, nothing is known; where scoring fails, the answer alone is asked about once more, and where
  *   that fails too, nothing is known of the rollout.
  * @throws what the judge throws for every call, and an aborted signal's reason
  */
@@ -84,7 +84,10 @@ export const judgeGroup = async <Question>(
   const { rollouts, persistent = [], before = NO_RUBRICS, key, step } = group
   const { born, refused, failure } = await newRubrics(judge, group, settings)
   const rubrics = [...persistent, ...before.active, ...born]
-  const judged = await Promise.all(rollouts.map(rollout => judgeRollout(judge, group, rollout, rubrics)))
+  const judged =
+    failure !== null && rubrics.length === 0
+      ? rollouts.map(rollout => unjudged(rollout, failure))
+      : await Promise.all(rollouts.map(rollout => judgeRollout(judge, group, rollout, rubrics)))
   const statistics = rubrics.map(rubric => statisticsOf(rubric, judged))
   const fates = fatesOf(rubrics, statistics, settings)
   return {
@@ -124,6 +127,14 @@ const orProblem = async <T>(work: () => Promise<T>, otherwise: (problem: string)
     return otherwise(error.message)
   }
 }
+
+/** Nobody said what to look for: that is no zero. */
+const unjudged = (rollout: StagedRollout, failure: string): JudgedRollout => ({
+  rollout,
+  scores: {},
+  rewards_K: [null, null, null, null],
+  failure,
+})
 
 const judgeRollout = async <Question>(
   judge: StageJudge<Question>,

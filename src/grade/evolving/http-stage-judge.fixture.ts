@@ -1,6 +1,6 @@
 /** @file A judge of stages and reflections over HTTP for tests: an OpenAI-compatible server that goes by words. */
 
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** What it is asked for, told by the key of the answer that its instructions name. */
@@ -51,6 +51,11 @@ export interface HttpStageJudgeOptions {
   right?(answer: string): boolean
   /** In place of an answer; null: as usual. Status 500 where it is a number. */
   instead?(asked: Asked, prompt: string): string | number | null
+  /** Answers in its own way, or not at all; false: it leaves that to the others. */
+  raw?(
+    request: { asked: Asked; prompt: string; headers: IncomingHttpHeaders },
+    response: ServerResponse,
+  ): boolean
 }
 
 export class HttpStageJudge {
@@ -58,7 +63,11 @@ export class HttpStageJudge {
   /** Everything that it was asked, in order. */
   readonly seen: { asked: Asked; prompt: string }[] = []
 
-  private constructor({ right = () => false, instead = () => null }: HttpStageJudgeOptions) {
+  private constructor({
+    right = () => false,
+    instead = () => null,
+    raw = () => false,
+  }: HttpStageJudgeOptions) {
     this.#server = createServer((request, response) => {
       let body = ''
       request.setEncoding('utf8').on('data', (chunk: string) => {
@@ -69,6 +78,7 @@ export class HttpStageJudge {
         const asked = askedIn(messages[0].content)
         const prompt = messages.map(({ content }) => content).join('\n')
         this.seen.push({ asked, prompt })
+        if (raw({ asked, prompt, headers: request.headers }, response)) return
         const usual = () =>
           JSON.stringify(
             asked === 'proposals'

@@ -26,15 +26,16 @@ const graded = async (settings: Partial<RuleSettings>, response: string, criteri
   }
 }
 
-/** Two to the power of the levels. */
+/** Checks every entry twice, whose entries so too: two to the power of the levels for a value as deep. */
 const exponential = (levels: number): Record<string, unknown> => {
   const $defs: Record<string, unknown> = { [`d${levels}`]: { type: 'string' } }
   for (let level = 0; level < levels; level++) {
-    const next = { $ref: `#/$defs/d${level + 1}` }
+    const next = { items: { $ref: `#/$defs/d${level + 1}` } }
     $defs[`d${level}`] = { allOf: [next, next] }
   }
   return { $defs, $ref: '#/$defs/d0' }
 }
+const deep = `${'['.repeat(60)}"word"${']'.repeat(60)}`
 
 const hangs = rule('hangs', 'json_schema', { schema: exponential(60) })
 const quick = rule('quick', 'contains', { any: ['word'] })
@@ -42,7 +43,7 @@ const quick = rule('quick', 'contains', { any: ['word'] })
 describe('a rule that does not come to an end', () => {
   it('has no verdict; the others keep theirs, before it and after it', async () => {
     const criteria = [quick, hangs, rule('length', 'length', { max: 3 })]
-    const { verdicts, ticks, grader } = await graded({ budgetMs: 400, threads: 1 }, '"word"', criteria)
+    const { verdicts, ticks, grader } = await graded({ budgetMs: 400, threads: 1 }, deep, criteria)
     expect(verdicts.map(({ criterionId, met }) => [criterionId, met])).toEqual([
       ['quick', true],
       ['hangs', null],
@@ -66,7 +67,7 @@ describe('a rule that does not come to an end', () => {
 
   it('is given up after two of its kind', async () => {
     const criteria = [hangs, rule('two', 'json_schema', { schema: exponential(61) }), quick]
-    const { verdicts } = await graded({ budgetMs: 60 }, '"word"', criteria)
+    const { verdicts } = await graded({ budgetMs: 60 }, deep, criteria)
     expect(verdicts.map(({ met }) => met)).toEqual([null, null, null])
     expect(verdicts[2].explanation).toMatch(/not checked/)
   })
@@ -282,7 +283,7 @@ describe('what a rule looks at', () => {
 
 it('an aborted call ends at once', async () => {
   const abort = new AbortController()
-  const grading = new RuleGrader({ budgetMs: 600_000 }).grade(item('"word"'), [hangs], {
+  const grading = new RuleGrader({ budgetMs: 600_000 }).grade(item(deep), [hangs], {
     signal: abort.signal,
   })
   setTimeout(() => abort.abort(new Error('enough')), 50)

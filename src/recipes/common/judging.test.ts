@@ -45,3 +45,17 @@ it('the latest verdicts are remembered, no more than so many', () => {
   for (const key of ['a', 'b', 'c']) store.put(key, [key])
   expect(['a', 'b', 'c'].map(key => store.get(key))).toEqual([undefined, ['b'], ['c']])
 })
+
+it('the latest verdicts are remembered, of no more than so many characters in all', () => {
+  const store = recentVerdicts(100, 1000)
+  const said = (characters: number) => [{ met: true, explanation: 'x'.repeat(characters) }]
+  for (const key of ['a', 'b', 'c']) store.put(key, said(400))
+  expect(['a', 'b', 'c'].map(key => store.get(key) !== undefined)).toEqual([false, true, true])
+  // What is put again is counted once.
+  for (let i = 0; i < 9; i++) store.put('c', said(400))
+  expect(store.get('b')).toEqual(said(400))
+  store.put('endless', said(5000))
+  expect(['a', 'b', 'c', 'endless'].map(key => store.get(key))).toEqual(Array(4).fill(undefined))
+  store.put('d', said(10))
+  expect(store.get('d')).toEqual(said(10))
+})

@@ -16,6 +16,7 @@ import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
 import { recordsModelConfig } from '../records-cold-start/model.ts'
 import { check } from './check.ts'
 import type { ChatJudgeConfig, ResearchTaskConfig, RubricemConfig } from './config.ts'
+import { nextOf } from './plan-next.ts'
 import { RecordsTask } from './records.ts'
 import { researchSettings } from './research-kit.ts'
 
@@ -233,6 +234,12 @@ const bankWords = (memory: RubricemConfig['memory']): string => {
 const trainingLine = ({ steps, rollout, reflection }: RubricemConfig, work: Work): string =>
   `training     ${steps} steps of ${rollout.prompts} questions x ${rollout.samples} agents${reflection.enabled ? ` and, in fresh steps, ${reflection.candidates} reflections` : ''}: up to ${formatInteger(work.agentTokens)} + ${formatInteger(work.reflectionTokens)} new tokens a step, tool output included, ${formatCount(work.tokens)} in all`
 
+const NEXT = 'next         '
+
+/** What to do before a run, a line each under one word. */
+const nextLines = (next: readonly string[]): string[] =>
+  next.map((line, i) => `${i === 0 ? NEXT : ' '.repeat(NEXT.length)}${line}`)
+
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model, data and tools that come later */
 export const planRubricem = (config: RubricemConfig): RunPlan => {
   check(config, 'plan')
@@ -256,6 +263,7 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
   )
   const time = sizes.parameters === null ? null : timeOf(config, sizes.parameters, data, work)
   const lookedUp = testProblems(config, steps, true)
+  const next = nextOf(config)
   return {
     lines: [
       `model        ${start}`,
@@ -271,6 +279,7 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
       `evaluation   ${formatInteger(lookedUp)} questions x ${evaluation.samples} at the start and the end${evaluation.reuse ? ', there with lessons as well' : ''}${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(evaluation.problemsBetween)} x ${evaluation.samples} every ${evaluation.every} steps between` : ''}`,
       ...(time === null ? [] : [timeLine(time)]),
       ...memoryLines,
+      ...nextLines(next),
     ],
     json: {
       steps,
@@ -279,6 +288,7 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
       ...work,
       ...time,
       judge: judging.json,
+      next,
       ...sizes,
     },
   }

@@ -7,10 +7,16 @@ const MINIATURE = {
   loss: { preset: 'gradus:rubricem', kl: { kind: 'none', coef: 0 } },
 }
 
+/** Addresses that stand in presets because there must be one; a plan says that they are to be replaced, or served there. */
+export const PLACEHOLDERS = {
+  judge: 'http://127.0.0.1:8000/v1',
+  embedder: 'http://127.0.0.1:8001/v1',
+} as const
+
 /** Any endpoint that speaks the chat API; the paper's judge is Gemini Flash. */
 const CHAT_JUDGE = {
   kind: 'chat',
-  fleet: { endpoints: [{ url: 'http://127.0.0.1:8000/v1', model: 'judge', concurrency: 64 }] },
+  fleet: { endpoints: [{ url: PLACEHOLDERS.judge, model: 'judge', concurrency: 64 }] },
 }
 
 /** Changes to the defaults, by preset. The first is the one that a bare command runs. */
@@ -76,7 +82,7 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
         writeEverySteps: 10,
         embedder: {
           kind: 'endpoint',
-          url: 'http://127.0.0.1:8001/v1',
+          url: PLACEHOLDERS.embedder,
           model: 'Qwen/Qwen3-Embedding-0.6B',
         },
       },

@@ -212,9 +212,11 @@ export const rubricem = <Question, Takeaways extends Json>(
       }
       const { dropZero } = config
       const own = datumsOf(credited, { dropZero, ratio: 'sampled' })
+      const placeOf = new Map(judged.map(({ key }, p) => [key, p]))
+      const retrievalOf = (problem: Question) => retrievals?.[placeOf.get(task.name(problem)) ?? -1] ?? null
       const rollouts: LearntRollout[] = [
         ...learntFrom(credited, (item: (typeof credited)[number][number]) =>
-          agentRow(task, step, item, judged),
+          agentRow(task, step, item, judged, retrievalOf(item.problem)),
         ),
         ...learntFrom(lookedBack, item => reflectorRow(task, step, item)),
       ]

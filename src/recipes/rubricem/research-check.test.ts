@@ -168,6 +168,12 @@ describe('the plan', () => {
       'a question 1 call for rubrics, 8 for scores, and in fresh steps 8 for reflections',
       'cost unknown: an endpoint has no price',
       'windows of 3 fresh batches',
+      'next         put a model with tokenizer and chat template into models/Qwen3-8B',
+      'write questions into data/research-questions.jsonl, or name their file in task.file',
+      'write questions into data/research-test.jsonl, or name their file in task.testFile',
+      'list tools in task.tools',
+      'name the judge in judge.fleet.endpoints',
+      'serve Qwen/Qwen3-Embedding-0.6B at http://127.0.0.1:8001/v1, or set memory.embedder to {kind: hashed}',
     ])
       expect(text).toContain(part)
   })

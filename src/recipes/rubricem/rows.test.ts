@@ -37,3 +37,31 @@ it('keeps levels so that a half is no missing verdict, and a flaw that is away i
     { criterionId: '4.unasked', met: null, explanation: 'no level was given' },
   ])
 })
+
+it('keeps the lessons that an attempt was shown, a long one without its end; none where it was shown none', () => {
+  const group = { key: 'q', rubrics: [], rollouts: [] } as unknown as JudgedGroup
+  const lessonsText = ({ takeaways }: { takeaways: string[] }) => takeaways.join('\n')
+  const task = { name: () => 'q', question: () => 'Where?', text: () => 'There.', lessonsText }
+  const rowFor = (rollout: object, retrieval: unknown) =>
+    agentRow(
+      task as never,
+      1,
+      { problem: null, rollout, parts: {}, grade: { wellFormed: true }, reward: 1 } as never,
+      [group],
+      retrieval as never,
+    )
+  const rollout = { key: 'r', tokens: [], logprobs: [] }
+  const item = { question: 'Who?', rubrics: '', takeaways: ['Ask the guide.', 'x'.repeat(9000)] }
+  const found = { items: [{ how: 'within', score: 1, item }] }
+  const { lessons } = rowFor({ ...rollout, sampledFrom: [1] }, found)
+  expect(lessons).toEqual([
+    {
+      how: 'within',
+      question: 'Who?',
+      text: `${`Ask the guide.\n${'x'.repeat(9000)}`.slice(0, 2000)} [...]`,
+    },
+  ])
+  expect(rowFor(rollout, found)).not.toHaveProperty('lessons')
+  expect(rowFor({ ...rollout, sampledFrom: [1] }, { items: [] })).not.toHaveProperty('lessons')
+  expect(rowFor(rollout, null)).not.toHaveProperty('lessons')
+})

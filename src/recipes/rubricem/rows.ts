@@ -1,9 +1,9 @@
 /** @file A rollout of either role as it is kept for reading. */
 
 import type { JudgedGroup, StageRubric } from '../../grade/evolving/index.ts'
-import type { Json } from '../../memory/index.ts'
+import type { Json, Retrieval } from '../../memory/index.ts'
 import type { Credited } from '../../rl/rollout.ts'
-import type { RolloutRow } from '../../runs/rows.ts'
+import type { RolloutRow, ShownLesson } from '../../runs/rows.ts'
 import { rolloutFields } from '../../train/lesson-rows.ts'
 import type { Reflected, ReflectionGrade } from './reflections.ts'
 import type { ResearchTask, StagedRead } from './research-task.ts'
@@ -12,12 +12,33 @@ import type { ResearchTask, StagedRead } from './research-task.ts'
 const levelWords = (level: number, sign: StageRubric['sign'], reason: string | undefined): string =>
   `${sign === 'negative' ? 'a flaw; ' : ''}level ${level} of 2${reason ? `: ${reason}` : ''}`
 
-/** An agent's rollout with its levels on every rubric; met is what is there in full, unmet what is not there at all. */
+/** Of each part of a lesson that is kept for reading. */
+const LESSON_CHARACTERS = 2000
+
+const cut = (text: string): string =>
+  text.length <= LESSON_CHARACTERS ? text : `${text.slice(0, LESSON_CHARACTERS)} [...]`
+
+/** The lessons of a retrieval in words. */
+export const shownLessons = <Question, Takeaways extends Json>(
+  task: Pick<ResearchTask<Question, Takeaways>, 'lessonsText'>,
+  { items }: Retrieval<Takeaways>,
+): ShownLesson[] =>
+  items.map(({ how, item: { question, rubrics, takeaways } }) => ({
+    how,
+    question: cut(question),
+    text: cut(task.lessonsText({ rubrics, takeaways })),
+  }))
+
+/**
+ * An agent's rollout with its levels on every rubric; met is what is there in full, unmet what is not there at all.
+ * @param retrieval what its question was shown, where there is a memory
+ */
 export const agentRow = <Question, Takeaways extends Json>(
   task: ResearchTask<Question, Takeaways>,
   step: number,
   item: Credited<Question, StagedRead>,
   judged: readonly JudgedGroup[],
+  retrieval: Retrieval<Takeaways> | null = null,
 ): RolloutRow => {
   const { problem, rollout, parts, grade } = item
   const name = task.name(problem)
@@ -29,6 +50,9 @@ export const agentRow = <Question, Takeaways extends Json>(
     prompt: task.question(problem),
     response: task.text(rollout),
     parts,
+    ...(rollout.sampledFrom &&
+      retrieval !== null &&
+      retrieval.items.length > 0 && { lessons: shownLessons(task, retrieval) }),
     flags: {
       ...(grade.wellFormed ? {} : { unformatted: 1 }),
       ...(rollout.sampledFrom ? { referred: 1 } : {}),

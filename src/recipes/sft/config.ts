@@ -23,7 +23,7 @@ export const sftRecipeSchema = z.strictObject({
   /** Most tokens of what a tool said; what is beyond is cut. */
   maxObservationTokens: size.default(DEFAULT_OBSERVATION_TOKENS),
   /** Rows a step. */
-  batch: size.default(16),
+  batch: size.max(2 ** 16).default(16),
   optimizer: z
     .strictObject({
       ...optimizerSchema.shape,

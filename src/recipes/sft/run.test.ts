@@ -85,6 +85,35 @@ describe('recipe sft', () => {
     expect(() => sftEntry.plan(settings(more))).toThrow(message)
   })
 
+  it.each(['maxTokens', 'maxObservationTokens', 'batch', 'steps'])('refuses %s that is no length', key => {
+    for (const value of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '8'])
+      expect(() => settings({ [key]: value })).toThrow(key)
+  })
+
+  it('takes lengths beyond all measure as no limit, and refuses a step that no memory holds', () => {
+    const { json } = sftEntry.plan(settings({ maxTokens: 1e9, maxObservationTokens: 1e9, steps: 1e9 }))
+    expect(json).toMatchObject({ rows: { train: 4, test: 2 } })
+    expect(() => settings({ batch: 1e9 })).toThrow('batch')
+  })
+
+  it.each<[string, string | Buffer, RegExp]>([
+    ['nothing', '', /odd\.jsonl: expected at least one demonstration, got none/],
+    ['blank lines', '\n\n', /odd\.jsonl: expected at least one demonstration, got none/],
+    ['no text in UTF-8', Buffer.from('{"messages": "\xe9"}', 'latin1'), /odd\.jsonl:1: .*byte 0xE9.*iconv/],
+    ['half a row', '{"messages": [', /odd\.jsonl:1: expected JSON/],
+    ['a row without messages', '{}', /odd\.jsonl:1: messages: expected a list/],
+    ['a row without turns', '{"messages": []}', /odd\.jsonl:1: messages: expected at least 2 entries/],
+    [
+      'a role that nobody has',
+      '{"messages": [{"role": "user", "content": "a"}, {"role": "bot", "content": "b"}]}',
+      /odd\.jsonl:1: messages\[1\]\.role: expected one of system, user, assistant, tool/,
+    ],
+  ])('refuses a file with %s by its name', (_, text, message) => {
+    const odd = join(folder, 'odd.jsonl')
+    writeFileSync(odd, text)
+    expect(() => sftEntry.plan(settings({ data: odd, holdOut: 0 }))).toThrow(message)
+  })
+
   it('names the line of a row that cannot be learnt from', () => {
     const bad = join(folder, 'bad.jsonl')
     writeFileSync(

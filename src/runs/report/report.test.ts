@@ -97,6 +97,19 @@ describe('a report', () => {
     expect(renderReport(data)).toContain('Angle between gradients')
   })
 
+  it('shows lessons of a memory in the section about it', () => {
+    const data = bareRun('lessons', run => {
+      for (const step of [1, 2]) run.appendMetrics({ step, reward: 1, bankSize: step })
+      const lessons = [{ how: 'within' as const, question: 'Who?', text: 'Ask the guide first.' }]
+      run.appendRollouts([{ step: 2, problemId: 'p', prompt: 'Who?', response: 'x', reward: 1, lessons }])
+    })
+    const text = renderReport(data)
+    const memory = text.slice(text.indexOf('<h2>Memory</h2>'))
+    const section = memory.slice(0, memory.indexOf('</section>'))
+    expect(section).toContain('Lessons that attempts were shown')
+    expect(section).toContain('Ask the guide first.')
+  })
+
   it('draws the interval of a score below zero where the bar is', () => {
     const data = bareRun('below-zero', run =>
       run.appendEvals([

@@ -17,6 +17,7 @@ import {
   trainingSeconds,
 } from './data.ts'
 import { type Html, html } from './html.ts'
+import { lessonTable } from './lessons.ts'
 import { figure, heading, page } from './page.ts'
 import { profileBars, radar, taxNote } from './profile.ts'
 import { rolloutGroups } from './rollouts.ts'
@@ -72,7 +73,9 @@ const profileSection = (data: ReportData): Html | null => {
 
 const chartSection = (data: ReportData, section: ChartSection): Html => {
   const about = section.title === 'Where the time went' ? stageText(data) : section.about
-  return html`<section>${heading(section.title, about)}<div class="charts ${section.size}">${section.charts.map(figure)}</div></section>`
+  return html`<section>${heading(section.title, about)}<div class="charts ${section.size}">${section.charts.map(figure)}</div>${
+    section.title === 'Memory' && lessonTable(data.rollouts)
+  }</section>`
 }
 
 const stageText = (data: ReportData): string => {

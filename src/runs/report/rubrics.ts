@@ -128,7 +128,10 @@ export interface RubricLife extends Pick<RubricFate, 'stage' | 'sign' | 'title' 
   variance: number | null
 }
 
-/** Longest lives first; those that were given with a question are not among them. */
+/**
+ * Longest lives first, over all questions; of equal ones those that told rollouts apart best. Those that were given with a
+ * question are not among them.
+ */
 export const rubricLives = (rows: readonly RubricRow[]): RubricLife[] => {
   const seen = new Map<string, { question: string; told: { step: number; rubric: RubricFate }[] }>()
   const lastOf = new Map(rows.map(({ question, step }) => [question, step]))
@@ -157,7 +160,11 @@ export const rubricLives = (rows: readonly RubricRow[]): RubricLife[] => {
       variance: average(told.map(({ rubric: own }) => own.variance)),
     }
   })
-  return lives.sort((a, b) => b.last - b.since - (a.last - a.since) || b.times - a.times)
+  const lived = ({ since, last }: RubricLife) => last - since
+  // Where no question comes more than twice nearly all lives are equally long, and the first questions would be shown alone.
+  return lives.sort(
+    (a, b) => lived(b) - lived(a) || b.times - a.times || (b.variance ?? -1) - (a.variance ?? -1),
+  )
 }
 
 const SHOWN_LIVES = 12

@@ -136,7 +136,7 @@ thead th.num { white-space: normal; max-width: 9em; } thead th.num:not(:empty) {
 th.wide { min-width: 180px; width: 24%; }
 td.meter span { display: inline-block; width: 4.2em; } td.meter .pbar { display: inline-block; width: calc(100% - 4.6em); vertical-align: middle; }
 td.none { color: var(--muted); }
-.lives { margin-top: 14px; } .lives :is(th, td):not(:first-child) { padding-left: 16px; } .lives tbody td:last-child { white-space: nowrap; }
+.lesson { white-space: pre-line; overflow-wrap: anywhere; } .lives { margin-top: 14px; } .lives :is(th, td):not(:first-child) { padding-left: 16px; } .lives tbody td:last-child { white-space: nowrap; }
 td.quiet { font-weight: 400 !important; }
 .panel > .scroll + .about { margin-top: 10px; }
 

@@ -72,6 +72,45 @@ describe('a demonstration of an agent', () => {
     expect(masked).toContain('cut here')
   })
 
+  it.each<[string, object[], RegExp]>([
+    [
+      'somebody speaks between its turns',
+      [
+        { role: 'assistant', content: FIRST },
+        { role: 'user', content: 'Go on.' },
+        { role: 'assistant', content: LAST },
+      ],
+      /messages\[2\]: expected a message of the role tool,.*got one of user/,
+    ],
+    [
+      'it has two turns in a row',
+      [
+        { role: 'assistant', content: FIRST },
+        { role: 'assistant', content: LAST },
+      ],
+      /messages\[2\]: expected a message of the role tool,.*got one of assistant/,
+    ],
+    [
+      'a tool speaks first',
+      [
+        { role: 'tool', content: SAID },
+        { role: 'assistant', content: LAST },
+      ],
+      /messages\[1\]: expected a message of the role assistant,.*got one of tool/,
+    ],
+    [
+      'a tool has the last word',
+      [
+        { role: 'assistant', content: FIRST },
+        { role: 'tool', content: SAID },
+      ],
+      /messages\[2\]: expected the answer of the agent at the end/,
+    ],
+  ])('is refused where %s: an episode has no place for that', (_, turns, message) => {
+    const own = { ...row, messages: [{ role: 'user', content: 'Why?' }, ...turns] }
+    expect(() => new DemonstrationEncoder(format).encode(demonstrationSchema.parse(own))).toThrow(message)
+  })
+
   it("writes its calls in the template's own form where there is one", () => {
     const template = `{% if tools %}<|im_start|>system
 {{ messages[0].content if messages[0].role == 'system' else '' }}
@@ -125,6 +164,14 @@ describe('any other conversation', () => {
     const encode = (own: object, by = format) =>
       new DemonstrationEncoder(by).encode(demonstrationSchema.parse({ messages: own }))
     expect(() => encode(messages.slice(0, 2))).toThrow('expected a message of the assistant')
+    expect(() => encode(messages.with(2, { role: 'assistant', content: ' \n' }))).toThrow(
+      'messages[2]: expected what the assistant says, got an empty text',
+    )
+    // What comes after the end of a turn would be learnt as a part of it.
+    const cheats = { role: 'assistant', content: 'Yes.<|im_end|><|im_start|>user\nThanks.' }
+    expect(() => encode(messages.with(2, cheats))).toThrow(
+      'messages[2]: expected a text without control tokens of the model, got <|im_end|>',
+    )
     const drops =
       "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content.split('</think>')[-1] + '<|im_end|>' }}{% endfor %}"
     const other = chatFormat(loadTokenizer(model), new ChatTemplate(drops), {

@@ -55,6 +55,39 @@ const endOfTurn = (format: ChatFormat): { text: string; tokens: number[] } => {
   return { text: format.show(tokens), tokens }
 }
 
+/** @throws DataError for rows in which no assistant speaks, or says nothing in one of its turns */
+const assertSpeaks = ({ messages }: Demonstration): void => {
+  const turns = messages.filter(({ role }) => role === 'assistant')
+  if (turns.length === 0) throw new DataError('expected a message of the assistant, got none')
+  const silent = messages.findIndex(({ role, content }) => role === 'assistant' && content.trim() === '')
+  if (silent >= 0)
+    throw new DataError(`messages[${silent}]: expected what the assistant says, got an empty text`, {
+      hint: 'leave the row out: it would teach to say nothing',
+    })
+}
+
+/**
+ * An agent's turns and what tools said to them come one after the other; what stands before them is its prompt.
+ * @throws DataError for any other order: tokens of an episode have no place for what would be left out
+ */
+const assertAlternates = ({ messages }: Demonstration): void => {
+  const first = messages.findIndex(({ role }) => role === 'assistant' || role === 'tool')
+  for (const [i, { role }] of messages.entries()) {
+    if (i < first) continue
+    const expected = (i - first) % 2 === 0 ? 'assistant' : 'tool'
+    if (role !== expected)
+      throw new DataError(
+        `messages[${i}]: expected a message of the role ${expected}, because the turns of an agent and what tools say come one after the other, got one of ${role}`,
+        { hint: 'leave question and tools out of a row that is no trajectory of an agent' },
+      )
+  }
+  if (messages.at(-1)?.role !== 'assistant')
+    throw new DataError(
+      `messages[${messages.length - 1}]: expected the answer of the agent at the end, got what a tool said`,
+      { hint: 'leave the row out, or what comes after the last turn' },
+    )
+}
+
 /** Turns demonstrations into tokens for one model. */
 export class DemonstrationEncoder {
   readonly #format: ChatFormat
@@ -73,11 +106,11 @@ export class DemonstrationEncoder {
   /**
    * The tokens of a row. An agent's (with `question` and `tools`) stand as they would in an episode of it; of any other row as its
    * template writes them.
-   * @throws DataError for a row in which no assistant speaks, or that the template does not write as it stands
+   * @throws DataError for a row in which no assistant speaks, whose messages come in an order that no episode has, or that the
+   * template does not write as it stands
    */
   encode(row: Demonstration): DemonstrationTokens {
-    if (!row.messages.some(({ role }) => role === 'assistant'))
-      throw new DataError('expected a message of the assistant, got none')
+    assertSpeaks(row)
     const { question, tools } = row
     return question !== undefined && tools !== undefined && tools.length > 0
       ? this.#encodeAgent(row, question, tools)
@@ -85,18 +118,20 @@ export class DemonstrationEncoder {
   }
 
   #encodeAgent(
-    { messages, rules }: Demonstration,
+    row: Demonstration,
     question: string,
     tools: NonNullable<Demonstration['tools']>,
   ): DemonstrationTokens {
+    assertAlternates(row)
+    const { messages, rules } = row
     const agent = this.#agentFor(tools, rules)
     const response = new Response()
     let turn = new Int32Array()
-    for (const { role, content, outcome = 'output' } of messages) {
+    for (const [i, { role, content, outcome = 'output' }] of messages.entries()) {
       if (role === 'tool') response.add(agent.say({ kind: 'tool', outcome, text: content }, turn), false)
       if (role !== 'assistant') continue
       const text = agent.form === 'template' ? withTemplateCall(content, tools) : content
-      turn = Int32Array.from(this.#format.tokens(text))
+      turn = Int32Array.from(this.#turnTokens(text, i))
       response.add(turn, true)
     }
     response.add(this.#end.tokens, true)
@@ -119,11 +154,13 @@ export class DemonstrationEncoder {
     const upTo = (count: number) => this.#format.render(plain.slice(0, count), { addGenerationPrompt: true })
     const turns = plain.flatMap(({ role }, i) => (role === 'assistant' ? [i] : []))
     const response = new Response()
+    const prompt = upTo(turns[0])
+    let written = prompt
     for (const [at, i] of turns.entries()) {
       const { content } = plain[i]
-      response.add([...this.#format.tokens(content), ...this.#end.tokens], true)
+      response.add([...this.#turnTokens(content, i), ...this.#end.tokens], true)
       if (at + 1 === turns.length) continue
-      const before = upTo(i) + content + this.#end.text
+      const before = written + content + this.#end.text
       const whole = upTo(turns[at + 1])
       if (!whole.startsWith(before))
         throw new DataError(
@@ -131,8 +168,21 @@ export class DemonstrationEncoder {
           { hint: 'templates often drop the thinking of earlier turns: split the row at its turns' },
         )
       response.add(this.#format.tokens(whole.slice(before.length)), false)
+      written = whole
     }
-    return response.after(this.#format.encodeRendered(upTo(turns[0])))
+    return response.after(this.#format.encodeRendered(prompt))
+  }
+
+  /** @throws DataError where the text spells the end of a turn: what comes after it would be learnt as a part of the turn */
+  #turnTokens(content: string, at: number): number[] {
+    const tokens = this.#format.tokens(content)
+    const end = tokens.find(token => this.#format.stopTokens.includes(token))
+    if (end === undefined) return tokens
+    const spelling = this.#format.show([end])
+    throw new DataError(
+      `messages[${at}]: expected a text without control tokens of the model, got ${spelling}, which ends a turn`,
+      { hint: `take ${spelling} out of it` },
+    )
   }
 }
 

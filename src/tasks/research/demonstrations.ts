@@ -17,7 +17,7 @@ const messageSchema = z.strictObject({
 export const demonstrationSchema = z.looseObject({
   id: z.string().optional(),
   /** Of an agent: its question, its tools and the rules that it was told; its prompt is made of them. */
-  question: z.string().optional(),
+  question: z.string().min(1).optional(),
   tools: z
     .array(
       z.strictObject({

@@ -37,6 +37,15 @@ const TWO_LISTS = 'it gives two lists of verdicts, and they differ'
 /** Keys whose doubling makes an answer unclear, besides the verdict's own. */
 const LISTS: ReadonlySet<string> = new Set(['verdicts', 'judgement'])
 
+/** Longer than any reason that was asked for: it is kept with every verdict, shown to other judges, and written into runs. */
+const LONGEST_EXPLANATION = 4000
+
+/** A judge's reason, its end left out where it has none. */
+export const explanationText = (text: string): string =>
+  text.length <= LONGEST_EXPLANATION
+    ? text
+    : `${text.slice(0, LONGEST_EXPLANATION)} [... ${text.length - LONGEST_EXPLANATION} characters are left out here]`
+
 /** Reads verdict and explanation from one object. */
 export const withExplanation = (json: object, scale: Scale, criterion: Criterion): Reading<Spoken> => {
   const fields = json as Record<string, unknown>
@@ -44,7 +53,10 @@ export const withExplanation = (json: object, scale: Scale, criterion: Criterion
   const reading = scale.read(value, criterion)
   if (reading.problem !== undefined) return reading
   const { explanation } = fields
-  const judgement = typeof explanation === 'string' ? { ...reading.value, explanation } : reading.value
+  const judgement =
+    typeof explanation === 'string'
+      ? { ...reading.value, explanation: explanationText(explanation) }
+      : reading.value
   return { value: { judgement, said: saidAs(value) } }
 }
 

@@ -51,6 +51,8 @@ export const wrong = (key: string, expected: string, value: unknown): Reading<Ju
 export const inWords = (value: unknown): string => {
   if (value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'a list'
+  // JSON has no word for it: 1e999 would be told as null.
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that is too large'
   return value !== null && typeof value === 'object' ? 'an object' : JSON.stringify(value).slice(0, 60)
 }
 
