@@ -40,6 +40,8 @@ const sourceSchema = z.strictObject({
   /** What follows is the recipe's own setting where absent. */
   style: style.optional(),
   wording: wording.optional(),
+  /** Rules said again in place of proofs: prompts of one to so many rules of such problems. Drills in looking rules up. */
+  recite: z.int().min(1).max(MAX_STEPS).optional(),
   ...problemShape,
 })
 

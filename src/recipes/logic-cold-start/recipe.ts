@@ -53,12 +53,13 @@ const curriculumOf = (
     throw new ConfigError('curriculum.sources: expected at least one for a custom curriculum, got none')
   return {
     sources: sources.map(
-      ({ hops, nodes, wording, ...own }): CurriculumSource => ({
+      ({ hops, nodes, wording, recite, ...own }): CurriculumSource => ({
         labels,
         ...shapeOf(own, config),
         hops,
         ...(nodes && { nodes }),
         ...(wording && { wording }),
+        ...(recite && { recite }),
       }),
     ),
     knots,

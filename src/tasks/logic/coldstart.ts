@@ -5,10 +5,14 @@ import { Rng } from '../../util/rng.ts'
 import type { LogicTaskExample } from './example.ts'
 import { encodePrompt, encodeResponse } from './format.ts'
 import { type LogicGeneratorOptions, logicGenerator, longestOf, TEN_KINDS_HOPS } from './generator.ts'
+import { recital } from './recital.ts'
 import { LOGIC_TOKENS, tokenId } from './vocabulary.ts'
 import { canonicalWording, type RuleWording } from './wording.ts'
 
-/** One demonstration: learn `responseTokens` (they end with `<eos>`) after `promptTokens` (they start with `<bos>`). */
+/**
+ * One demonstration: learn `responseTokens` (they end with `<eos>`, but for recitals) after `promptTokens` (they start with
+ * `<bos>`).
+ */
 export interface SupervisedExample {
   promptTokens: number[]
   responseTokens: number[]
@@ -24,9 +28,12 @@ export interface CurriculumKnot {
   weights: readonly number[]
 }
 
-/** Problems of a sort, and how rules are worded in their proofs where that is not as everywhere. */
+/** Problems of a sort, and what their demonstrations are. */
 export interface CurriculumSource extends LogicGeneratorOptions {
+  /** How rules are worded, where that is not as everywhere. */
   wording?: RuleWording
+  /** Rules are said again in place of a proof: prompts of one to so many of a problem's rules, without a question. */
+  recite?: number
 }
 
 /** A mix of generators whose weights are piecewise linear in the training's progress. */
@@ -135,14 +142,17 @@ const KIND_ARTICLES = new Set([tokenId(' a'), tokenId(' an')])
 const VERBS = new Set([tokenId(' is'), tokenId(' are')])
 const PLURAL = tokenId('es')
 
-/** Loss weights that are `signWeight` where a property statement says or leaves out `not`, and 1 elsewhere. */
-const weightSigns = (tokens: readonly number[], signWeight: number): Float32Array => {
-  const weights = new Float32Array(tokens.length).fill(1)
+/** Weighs the tokens by which a property statement says or leaves out `not`, beside what else its tokens weigh. */
+const weighted = (example: SupervisedExample, signWeight: number): SupervisedExample => {
+  if (signWeight === 1) return example
+  const { responseTokens: tokens, responseWeights: own } = example
+  const responseWeights = own ? own.slice() : new Float32Array(tokens.length).fill(1)
   for (let i = 1; i < tokens.length; i++) {
     const property = !KIND_ARTICLES.has(tokens[i]) && tokens[i + 1] !== PLURAL
-    if (VERBS.has(tokens[i - 1]) && (tokens[i] === LOGIC_TOKENS.not || property)) weights[i] = signWeight
+    if (VERBS.has(tokens[i - 1]) && (tokens[i] === LOGIC_TOKENS.not || property))
+      responseWeights[i] *= signWeight
   }
-  return weights
+  return { ...example, responseWeights }
 }
 
 const STEP_INDEX: ReadonlyMap<number, number> = new Map(LOGIC_TOKENS.steps.map((token, i) => [token, i]))
@@ -166,7 +176,11 @@ const usualNumbering = (sources: readonly LogicGeneratorOptions[]): number => {
 }
 
 /** @throws ConfigError naming the source that the generator refuses */
-const generatorOf = ({ wording: _, ...options }: CurriculumSource, i: number, seed: number | string) => {
+const generatorOf = (
+  { wording: _, recite: __, ...options }: CurriculumSource,
+  i: number,
+  seed: number | string,
+) => {
   try {
     return logicGenerator(options, `${seed}/source-${i}`)
   } catch (error) {
@@ -188,10 +202,11 @@ export const coldStartStream = ({
   numbering = 'from-one',
   numberedTo = usualNumbering(curriculum.sources),
 }: ColdStartOptions) => {
-  const worded = (problem: LogicTaskExample, source: CurriculumSource): LogicTaskExample =>
-    (source.wording ?? wording) === 'canonical'
-      ? { ...problem, proof: problem.proof?.map(canonicalWording) }
-      : problem
+  const proved = (problem: LogicTaskExample, wording: RuleWording): SupervisedExample => {
+    const proof = wording === 'canonical' ? problem.proof?.map(canonicalWording) : problem.proof
+    const responseTokens = encodeResponse({ ...problem, proof })
+    return { promptTokens: encodePrompt(problem), responseTokens }
+  }
   if (curriculum.knots.length === 0)
     throw new ConfigError('curriculum.knots: expected at least one, got none')
   for (const [i, knot] of curriculum.knots.entries()) checkKnot(knot, i, curriculum)
@@ -200,11 +215,13 @@ export const coldStartStream = ({
     const rng = new Rng(`cold start/${seed}/${index}`)
     const drawn = drawIndex(rng, weightsAt(curriculum, progress))
     const problem = generators[drawn](index)
-    const promptTokens = encodePrompt(problem)
-    const gold = encodeResponse(worded(problem, curriculum.sources[drawn]))
-    const responseTokens = numbering === 'random-start' ? renumber(gold, rng, numberedTo) : gold
-    return signWeight === 1
-      ? { promptTokens, responseTokens }
-      : { promptTokens, responseTokens, responseWeights: weightSigns(responseTokens, signWeight) }
+    const { recite, wording: own = wording } = curriculum.sources[drawn]
+    const shown = recite === undefined ? proved(problem, own) : recital(problem, recite, own, rng)
+    return weighted(
+      numbering === 'random-start'
+        ? { ...shown, responseTokens: renumber(shown.responseTokens, rng, numberedTo) }
+        : shown,
+      signWeight,
+    )
   }
 }

@@ -50,6 +50,12 @@ export const isEncodable = (problem: EncodableProblem, tokens = LONG_LOGIC_VOCAB
     return words?.every(word => word < tokens) ?? false
   })
 
+/** The premises of a prompt: `<bos>`, then each with its full stop. @throws DataError for a word outside the vocabulary */
+export const encodePremises = ({ id, premises }: Pick<EncodableProblem, 'id' | 'premises'>): number[] => [
+  LOGIC_TOKENS.bos,
+  ...premises.flatMap(premise => [...encodeSentence(premise, id), LOGIC_TOKENS.period]),
+]
+
 /**
  * The prompt: `<bos>`, each premise with its full stop, the question mark token, the statement with its full stop.
  * Text: ` every tumpus is not angry. [...] stella is a yumpus.\nquestion: stella is bright.`
@@ -57,10 +63,7 @@ export const isEncodable = (problem: EncodableProblem, tokens = LONG_LOGIC_VOCAB
  * @throws DataError for a word outside the vocabulary.
  */
 export const encodePrompt = (problem: EncodableProblem, words = LONG_LOGIC_VOCABULARY.length): number[] => {
-  const tokens: number[] = [LOGIC_TOKENS.bos]
-  for (const premise of problem.premises) {
-    tokens.push(...encodeSentence(premise, problem.id), LOGIC_TOKENS.period)
-  }
+  const tokens = encodePremises(problem)
   tokens.push(LOGIC_TOKENS.question, ...encodeSentence(problem.conclusion, problem.id), LOGIC_TOKENS.period)
   const beyond = tokens.find(token => token >= words)
   if (beyond !== undefined) {
@@ -76,21 +79,29 @@ export const encodePrompt = (problem: EncodableProblem, words = LONG_LOGIC_VOCAB
 }
 
 /**
- * The response that states `steps` and answers `label`: `<reasoning>`, numbered steps without full stops (the next number
- * ends a step), `</reasoning>`, the answer in its tags, `<eos>`.
+ * Statements as the steps of a response that goes on: `<reasoning>`, numbered steps without full stops (the next number ends a step).
  * @throws DataError for a word outside the vocabulary or more steps than there are numbers.
  */
-export const encodeSteps = (steps: readonly string[], label: LogicLabel, id = 'response'): number[] => {
+export const encodeStatements = (steps: readonly string[], id = 'response'): number[] => {
   if (steps.length > MAX_STEPS) {
     throw new DataError(`${id}: expected at most ${MAX_STEPS} steps, got ${steps.length}`)
   }
-  const tokens: number[] = [LOGIC_TOKENS.reasoningOpen]
-  for (const [index, step] of steps.entries()) {
-    tokens.push(LOGIC_TOKENS.steps[index], ...encodeSentence(step, id))
-  }
+  return [
+    LOGIC_TOKENS.reasoningOpen,
+    ...steps.flatMap((step, index) => [LOGIC_TOKENS.steps[index], ...encodeSentence(step, id)]),
+  ]
+}
+
+/**
+ * The response that states `steps` and answers `label`: its statements, `</reasoning>`, the answer in its tags, `<eos>`.
+ * @throws DataError as `encodeStatements` does.
+ */
+export const encodeSteps = (steps: readonly string[], label: LogicLabel, id = 'response'): number[] => {
   const { reasoningClose, answerOpen, answerClose, eos } = LOGIC_TOKENS
-  tokens.push(reasoningClose, answerOpen, LOGIC_TOKENS.answers[label], answerClose, eos)
-  return tokens
+  return [
+    ...encodeStatements(steps, id),
+    ...[reasoningClose, answerOpen, LOGIC_TOKENS.answers[label], answerClose, eos],
+  ]
 }
 
 /**

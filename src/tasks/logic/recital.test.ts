@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { parseSentence } from '../../grade/logic/english.ts'
+import { Rng } from '../../util/rng.ts'
+import { coldStartStream } from './coldstart.ts'
+import { decodeTokens } from './format.ts'
+import { recital } from './recital.ts'
+import { readRule } from './rules.ts'
+import { LOGIC_TOKENS } from './vocabulary.ts'
+
+const problem = {
+  id: 'p',
+  premises: [
+    'Wumpuses are not bright.',
+    'Each zumpus is a wumpus.',
+    'Every zumpus is bright.',
+    'Rex is a zumpus.',
+  ],
+}
+
+const drawn = (most: number, seed = 1) => recital(problem, most, 'canonical', new Rng(seed))
+
+const sentences = (text: string) =>
+  text
+    .replace('<reasoning>', '')
+    .split(/\n?\d+\. |\n/)
+    .map(line => line.trim())
+    .filter(line => line !== '')
+
+describe('a recital', () => {
+  it('says every rule that is shown, and none that is not', () => {
+    for (let seed = 0; seed < 50; seed++) {
+      const { promptTokens, responseTokens } = drawn(3, seed)
+      const shown = decodeTokens(promptTokens)
+        .split('.')
+        .filter(text => text.trim() !== '')
+      const formulas = shown.map(text => JSON.stringify(readRule(parseSentence(`${text.trim()}.`))))
+      const said = sentences(decodeTokens(responseTokens))
+      expect(said.map(text => JSON.stringify(readRule(parseSentence(`${text}.`)))).sort()).toEqual(
+        formulas.sort(),
+      )
+    }
+  })
+
+  it('shows one to so many rules, and no fact', () => {
+    const counts = new Set<number>()
+    for (let seed = 0; seed < 60; seed++) {
+      const text = decodeTokens(drawn(2, seed).promptTokens)
+      counts.add(text.split('.').length - 1)
+      expect(text).not.toContain('rex')
+    }
+    expect([...counts].sort()).toEqual([1, 2])
+  })
+
+  it('says of a subject its property before its parent', () => {
+    for (let seed = 0; seed < 20; seed++) {
+      const said = sentences(decodeTokens(drawn(99, seed).responseTokens)).filter(text =>
+        /zumpus is/.test(text),
+      )
+      if (said.length === 2) expect(said).toEqual(['every zumpus is bright', 'every zumpus is a wumpus'])
+    }
+  })
+
+  it('teaches what a subject is, and neither numbers nor which subject comes next', () => {
+    const learnt = Array.from({ length: 20 }, (_, seed) => drawn(99, seed)).flatMap(
+      ({ responseTokens, responseWeights }) => responseTokens.filter((_, i) => responseWeights[i] === 1),
+    )
+    expect(decodeTokens(learnt)).not.toMatch(/\d|every|reasoning|zumpus/)
+    expect(learnt).toContain(LOGIC_TOKENS.not)
+    expect(decodeTokens(learnt)).toMatch(/bright/)
+  })
+
+  it('is a source of a cold start like any other, with signs that weigh more if asked for', () => {
+    const stream = coldStartStream({
+      curriculum: {
+        sources: [{ hops: 2, style: 'shortcut-free', recite: 6 }],
+        knots: [{ at: 0, weights: [1] }],
+      },
+      seed: 3,
+      signWeight: 5,
+      numbering: 'random-start',
+    })
+    for (let i = 0; i < 20; i++) {
+      const { promptTokens, responseTokens, responseWeights } = stream(i, 0)
+      expect(promptTokens).not.toContain(LOGIC_TOKENS.question)
+      expect(responseTokens).not.toContain(LOGIC_TOKENS.reasoningClose)
+      for (const [at, token] of responseTokens.entries())
+        if (token === LOGIC_TOKENS.not) expect(responseWeights![at]).toBe(5)
+      expect(stream(i, 0)).toEqual(stream(i, 0))
+    }
+  })
+})
