@@ -94,7 +94,7 @@ describe('plan and run refuse the same, before anything is trained', () => {
     [
       'words that the model to go on from lacks',
       () => ({ start: 'package:models/logic-start', kinds: 24 }),
-      /start: expected a model of the 152 tokens .* got one of 96/,
+      /start: expected a model of the 157 tokens .* got one of 96/,
     ],
   ])('%s', async (_, settings, message) => {
     const { plan, run, trained } = await refusals(logicColdStart, { ...SMALL, ...settings() }, folder)
@@ -112,8 +112,10 @@ describe('plan and run refuse the same, before anything is trained', () => {
     const config = logicColdStart.schema.parse({ ...SMALL, ...longer, model: { shape } })
     expect(() => logicColdStart.plan(config)).not.toThrow()
     expect(freshLogicModel(config.model.shape, 1, coldStartVocabulary(config)).init!.config.vocabSize).toBe(
-      152,
+      157,
     )
+    const phrases = logicColdStart.schema.parse({ ...SMALL, vocabulary: 'long' })
+    expect(coldStartVocabulary(phrases)).toHaveLength(157)
     expect(coldStartVocabulary(logicColdStart.schema.parse(SMALL))).toHaveLength(96)
   })
 

@@ -21,13 +21,13 @@ import { coldStartVocabulary, demonstrations, sourcesOf } from './recipe.ts'
 export const checkLogicColdStart = (config: ColdStartPhase) => {
   checkTrainingSeed(config.seed)
   const source = startOf(config)
-  const draw = demonstrations(config)
+  const words = wordsOf(config)
+  const draw = demonstrations(config, words)
   const { realFile, maxTokens } = config.evaluation
   const real = realFile === null ? [] : logicTestSet('real', { realPath: realFile })
   const tested = testSets(config).map(({ name, hops }) => testSet(config, name, hops, FITTED))
   const problems = [...tested.flat(), ...real]
   const shape = source.init?.config ?? (isAdapterFolder(source.folder!) ? null : loadConfig(source.folder!))
-  const words = wordsOf(config)
   if (shape) {
     for (const [i, options] of sourcesOf(config).entries())
       assertContext(options, shape.maxPositions, placeOf(config, i))

@@ -88,6 +88,11 @@ export const logicColdStartSchema = z.strictObject({
   /** Checkpoint folder to go on from; null: fresh weights of `model.shape`. */
   start: z.string().nullable().default(null),
   model: z.strictObject({ shape: modelShapeSchema.prefault({}) }).prefault({}),
+  /**
+   * Tokens of fresh weights. `long`: up to 24 kinds and 45 steps, and phrases such as ` is not` are one token. When absent only
+   * where kinds, lengths or step numbers need it.
+   */
+  vocabulary: z.literal('long').optional(),
   /** Demonstrations a step. */
   batch: z.int().positive().default(32),
   curriculum: curriculumSchema.prefault({}),

@@ -10,6 +10,7 @@ import {
 } from '../../tasks/logic/coldstart.ts'
 import type { LogicGeneratorOptions } from '../../tasks/logic/generator.ts'
 import { vocabularyFor } from '../../tasks/logic/lengths.ts'
+import { LONG_LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { ColdStartPhase } from './config.ts'
 
@@ -71,18 +72,25 @@ export const sourcesOf = (
   config: Pick<DemonstrationSettings, 'curriculum' | 'labels' | keyof Shape>,
 ): readonly CurriculumSource[] => curriculumOf(config).sources
 
-/** The words of the fresh model: the long vocabulary only where its demonstrations or test problems take it. */
+/** The tokens of the fresh model: the long vocabulary where its demonstrations or test problems take it, or the settings say so. */
 export const coldStartVocabulary = (config: ColdStartPhase): readonly string[] => {
-  const { labels, kinds, evaluation, numberedTo } = config
+  const { labels, kinds, evaluation, numberedTo, vocabulary } = config
   const tested = evaluation.hops.map(hops => ({ hops, labels, kinds }))
-  return vocabularyFor([...sourcesOf(config), ...tested], numberedTo)
+  return vocabulary === 'long'
+    ? LONG_LOGIC_VOCABULARY
+    : vocabularyFor([...sourcesOf(config), ...tested], numberedTo)
 }
 
-/** The demonstrations of a step; they depend on seed and step alone. */
-export const demonstrations = (config: DemonstrationSettings): ((step: number) => SupervisedExample[]) => {
+/** The demonstrations of a step; they depend on seed and step alone. @param vocabulary tokens that the model has */
+export const demonstrations = (
+  config: DemonstrationSettings,
+  vocabulary: number,
+): ((step: number) => SupervisedExample[]) => {
   const { batch, steps, seed, signWeight, wording, numbering, numberedTo } = config
   const curriculum = curriculumOf(config)
-  const stream = coldStartStream({ curriculum, seed, signWeight, wording, numbering, numberedTo })
+  const stream = coldStartStream({
+    ...{ curriculum, seed, signWeight, wording, numbering, numberedTo, vocabulary },
+  })
   return step =>
     Array.from({ length: batch }, (_, i) => stream((step - 1) * batch + i, (step - 1) / Math.max(1, steps)))
 }

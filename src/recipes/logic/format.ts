@@ -7,7 +7,7 @@ import type { TokenIds } from '../../rl/datum.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { decodeWithOffsets, encodePrompt, encodeResponse } from '../../tasks/logic/format.ts'
 import { TEN_KINDS_HOPS } from '../../tasks/logic/generator.ts'
-import { LOGIC_TOKENS, LONG_LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
+import { LOGIC_TOKENS, WORD_COUNT } from '../../tasks/logic/vocabulary.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { logicWordsOf } from '../common/starting-model.ts'
 import { SYSTEM_PROMPT, userPrompt, userPromptWithFormulas } from './prompts.ts'
@@ -23,10 +23,10 @@ export interface LogicFormat {
   stopTokens: readonly number[]
 }
 
-/** Word-level tokens of the small model. @param words how many of them the model knows */
-export const miniatureFormat = (words = LONG_LOGIC_VOCABULARY.length): LogicFormat => ({
-  prompt: problem => encodePrompt(problem, words),
-  goldTokens: problem => (problem.proof ? encodeResponse(problem).length : null),
+/** Word-level tokens of the small model. @param vocabulary how many of them it has */
+export const miniatureFormat = (vocabulary = WORD_COUNT): LogicFormat => ({
+  prompt: problem => encodePrompt(problem, vocabulary),
+  goldTokens: problem => (problem.proof ? encodeResponse(problem, vocabulary).length : null),
   show: ({ context, conclusion }) => `${context}\nQuestion: ${conclusion}`,
   read: tokens => decodeWithOffsets(tokens),
   stopTokens: [LOGIC_TOKENS.eos],

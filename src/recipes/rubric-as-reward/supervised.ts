@@ -9,12 +9,14 @@ import { supervisedDatum } from '../../train/supervised.ts'
 import { demonstrations } from '../logic-cold-start/recipe.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 
+/** @param vocabulary tokens that the model has */
 export const continuedSupervision = (
   { demonstrations: settings, seed, steps }: RubricAsRewardConfig,
+  vocabulary: number,
   { evaluate }: Pick<Recipe<unknown>, 'evaluate'>,
 ): Recipe<null> => {
   // Others than the cold start's own, whatever its seed was.
-  const draw = demonstrations({ ...settings!, steps, seed: `continued/${seed}` })
+  const draw = demonstrations({ ...settings!, steps, seed: `continued/${seed}` }, vocabulary)
   return {
     rollOut: async () => null,
     async learn(step) {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { coldStartStream, growingCurriculum, shortProofCurriculum, weightsAt } from './coldstart.ts'
 import { decodeTokens } from './format.ts'
+import { LONG_LOGIC_VOCABULARY } from './vocabulary.ts'
 
 describe('cold start', () => {
   it('interpolates weights between knots', () => {
@@ -61,6 +62,23 @@ describe('cold start', () => {
       // The settling rule and its consequence.
       expect(heavy).toHaveLength(2)
       for (const word of heavy) expect(word).toMatch(/^ (?!an?$|.*pus$)[a-z]+$/)
+    }
+  })
+
+  it('weights the joints that decide a sign where phrases are one token', () => {
+    const stream = coldStartStream({
+      curriculum: growingCurriculum(),
+      seed: 2,
+      signWeight: 3,
+      vocabulary: LONG_LOGIC_VOCABULARY.length,
+    })
+    for (let i = 0; i < 100; i++) {
+      const { responseTokens, responseWeights } = stream(i, 0.5)
+      const heavy = responseTokens
+        .filter((_, t) => responseWeights![t] === 3)
+        .map(token => decodeTokens([token]))
+      expect(heavy).toHaveLength(2)
+      for (const joint of heavy) expect(joint).toMatch(/^( is|es are)( not)?$/)
     }
   })
 

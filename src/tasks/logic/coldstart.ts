@@ -6,7 +6,7 @@ import type { LogicTaskExample } from './example.ts'
 import { encodePrompt, encodeResponse } from './format.ts'
 import { type LogicGeneratorOptions, logicGenerator, longestOf, TEN_KINDS_HOPS } from './generator.ts'
 import { recital } from './recital.ts'
-import { LOGIC_TOKENS, tokenId } from './vocabulary.ts'
+import { LOGIC_TOKENS, tokenId, WORD_COUNT } from './vocabulary.ts'
 import { canonicalWording, type RuleWording } from './wording.ts'
 
 /**
@@ -58,6 +58,8 @@ export interface ColdStartOptions {
    * that short proofs teach all the numbers and a policy can be trained on towards longer ones. Default `from-one`.
    */
   numbering?: StepNumbering
+  /** Tokens that the model has; with all of the long vocabulary phrases are one token each. Default: words alone. */
+  vocabulary?: number
   /** Highest number of a random start's last step. Default: that of a five-hop proof, or of the longest one of the sources. */
   numberedTo?: number
 }
@@ -141,17 +143,24 @@ const drawIndex = (rng: Rng, weights: readonly number[]): number => {
 const KIND_ARTICLES = new Set([tokenId(' a'), tokenId(' an')])
 const VERBS = new Set([tokenId(' is'), tokenId(' are')])
 const PLURAL = tokenId('es')
+/** What joins a subject with a property, or in the plural with a kind, where phrases are one token. */
+const SIGNED = new Set([' is', ' is not', 'es are', 'es are not'].map(tokenId))
+
+/** Whether a token says or leaves out `not` of a property: behind the verb, or the verb itself where phrases are one token. */
+const decidesSign = (tokens: readonly number[], i: number, hasPhrases: boolean): boolean => {
+  const isKind = (j: number) => KIND_ARTICLES.has(tokens[j]) || tokens[j + 1] === PLURAL
+  return hasPhrases
+    ? SIGNED.has(tokens[i]) && !isKind(i + 1)
+    : VERBS.has(tokens[i - 1]) && (tokens[i] === LOGIC_TOKENS.not || !isKind(i))
+}
 
 /** Weighs the tokens by which a property statement says or leaves out `not`, beside what else its tokens weigh. */
-const weighted = (example: SupervisedExample, signWeight: number): SupervisedExample => {
+const weighted = (example: SupervisedExample, signWeight: number, hasPhrases: boolean): SupervisedExample => {
   if (signWeight === 1) return example
   const { responseTokens: tokens, responseWeights: own } = example
   const responseWeights = own ? own.slice() : new Float32Array(tokens.length).fill(1)
-  for (let i = 1; i < tokens.length; i++) {
-    const property = !KIND_ARTICLES.has(tokens[i]) && tokens[i + 1] !== PLURAL
-    if (VERBS.has(tokens[i - 1]) && (tokens[i] === LOGIC_TOKENS.not || property))
-      responseWeights[i] *= signWeight
-  }
+  for (let i = 1; i < tokens.length; i++)
+    if (decidesSign(tokens, i, hasPhrases)) responseWeights[i] *= signWeight
   return { ...example, responseWeights }
 }
 
@@ -200,12 +209,15 @@ export const coldStartStream = ({
   signWeight = 1,
   wording = 'as-given',
   numbering = 'from-one',
+  vocabulary = WORD_COUNT,
   numberedTo = usualNumbering(curriculum.sources),
 }: ColdStartOptions) => {
   const proved = (problem: LogicTaskExample, wording: RuleWording): SupervisedExample => {
     const proof = wording === 'canonical' ? problem.proof?.map(canonicalWording) : problem.proof
-    const responseTokens = encodeResponse({ ...problem, proof })
-    return { promptTokens: encodePrompt(problem), responseTokens }
+    return {
+      promptTokens: encodePrompt(problem, vocabulary),
+      responseTokens: encodeResponse({ ...problem, proof }, vocabulary),
+    }
   }
   if (curriculum.knots.length === 0)
     throw new ConfigError('curriculum.knots: expected at least one, got none')
@@ -216,12 +228,13 @@ export const coldStartStream = ({
     const drawn = drawIndex(rng, weightsAt(curriculum, progress))
     const problem = generators[drawn](index)
     const { recite, wording: own = wording } = curriculum.sources[drawn]
-    const shown = recite === undefined ? proved(problem, own) : recital(problem, recite, own, rng)
+    const shown = recite === undefined ? proved(problem, own) : recital(problem, recite, own, rng, vocabulary)
     return weighted(
       numbering === 'random-start'
         ? { ...shown, responseTokens: renumber(shown.responseTokens, rng, numberedTo) }
         : shown,
       signWeight,
+      vocabulary > WORD_COUNT,
     )
   }
 }

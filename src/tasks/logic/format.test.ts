@@ -9,7 +9,7 @@ import {
   tokenSpan,
 } from './format.ts'
 import { generateLogicProblems } from './generator.ts'
-import { LOGIC_TOKENS, LOGIC_VOCABULARY, LONG_LOGIC_VOCABULARY } from './vocabulary.ts'
+import { LOGIC_TOKENS, LOGIC_VOCABULARY, LONG_LOGIC_VOCABULARY, PHRASES, WORD_COUNT } from './vocabulary.ts'
 
 const stella = {
   id: 'stella',
@@ -29,8 +29,9 @@ describe('logic format', () => {
 
   it('has a second version with more words, in which the first ones keep their ids', () => {
     expect(LONG_LOGIC_VOCABULARY.slice(0, 96)).toEqual(LOGIC_VOCABULARY)
-    expect(LONG_LOGIC_VOCABULARY).toHaveLength(152)
-    expect(new Set(LONG_LOGIC_VOCABULARY).size).toBe(152)
+    expect(LONG_LOGIC_VOCABULARY).toHaveLength(157)
+    expect(new Set(LONG_LOGIC_VOCABULARY).size).toBe(157)
+    expect(LONG_LOGIC_VOCABULARY.slice(WORD_COUNT)).toEqual([...PHRASES])
     expect(LOGIC_TOKENS.steps).toHaveLength(45)
     expect(LONG_LOGIC_VOCABULARY[LOGIC_TOKENS.steps[23]]).toBe('\n24.')
   })
@@ -43,6 +44,23 @@ describe('logic format', () => {
     )
     expect(isEncodable(longer)).toBe(true)
     expect(isEncodable(longer, 96)).toBe(false)
+  })
+
+  it('has one token for each phrase where the model has phrases, and the same text', () => {
+    const { length } = LONG_LOGIC_VOCABULARY
+    const prompt = encodePrompt(stella, length)
+    expect(prompt.map(token => LONG_LOGIC_VOCABULARY[token]).slice(1, 11)).toEqual([
+      ...[' every', ' tumpus', ' is not', ' angry', '.'],
+      ...[' tumpus', 'es are', ' impus', 'es', '.'],
+    ])
+    expect(decodeTokens(prompt)).toBe(decodeTokens(encodePrompt(stella)))
+    for (const problem of generateLogicProblems(100, { style: 'shortcut-free', hops: 7 }, 'phrases')) {
+      const tokens = [...encodePrompt(problem, length), ...encodeResponse(problem, length)]
+      expect(decodeTokens(tokens)).toBe(decodeTokens([...encodePrompt(problem), ...encodeResponse(problem)]))
+      const text = tokens.map(token => LONG_LOGIC_VOCABULARY[token])
+      // A subject's joint is one token, and what is said of it the next but an ending.
+      for (const word of [' a', ' an', ' not', ' are']) expect(text).not.toContain(word)
+    }
   })
 
   it('decodes a prompt to its sentences and question', () => {

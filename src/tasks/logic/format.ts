@@ -4,7 +4,18 @@ import type { LogicLabel } from '../../grade/logic/problem.ts'
 import { DataError } from '../../util/errors.ts'
 import { describeValue } from '../../util/schema.ts'
 import type { LogicTaskExample } from './example.ts'
-import { BOS, EOS, LOGIC_TOKENS, LONG_LOGIC_VOCABULARY, MAX_STEPS, PAD, tokenId, UNK } from './vocabulary.ts'
+import {
+  BOS,
+  EOS,
+  LOGIC_TOKENS,
+  LONG_LOGIC_VOCABULARY,
+  MAX_STEPS,
+  PAD,
+  PHRASES,
+  tokenId,
+  UNK,
+  WORD_COUNT,
+} from './vocabulary.ts'
 
 /** What encoding reads of a problem. */
 export type EncodableProblem = Pick<LogicTaskExample, 'id' | 'premises' | 'conclusion'>
@@ -27,49 +38,76 @@ const wordsOf = (sentence: string): readonly number[] | null => {
   return tokens
 }
 
-// Generated and ProntoQA sentences are few thousand different ones; others are refused and not remembered.
-const knownSentences = new Map<string, readonly number[]>()
+/** Phrases by the words that they are made of, those of most words first. */
+const PHRASE_WORDS = PHRASES.map(phrase => ({
+  token: tokenId(phrase)!,
+  words: phrase.match(/ ?[a-z]+/g)!.map(word => tokenId(word)!),
+})).sort((a, b) => b.words.length - a.words.length)
 
-const encodeSentence = (sentence: string, id: string): readonly number[] => {
-  const known = knownSentences.get(sentence)
+/** The same text with phrases in place of their words. */
+const phrased = (tokens: readonly number[]): readonly number[] => {
+  const found: number[] = []
+  for (let i = 0; i < tokens.length; ) {
+    const phrase = PHRASE_WORDS.find(({ words }) => words.every((word, j) => tokens[i + j] === word))
+    found.push(phrase?.token ?? tokens[i])
+    i += phrase?.words.length ?? 1
+  }
+  return found
+}
+
+// Generated and ProntoQA sentences are few thousand different ones; others are refused and not remembered.
+const knownSentences = {
+  words: new Map<string, readonly number[]>(),
+  phrases: new Map<string, readonly number[]>(),
+}
+
+const encodeSentence = (sentence: string, id: string, vocabulary: number): readonly number[] => {
+  const hasPhrases = vocabulary > WORD_COUNT
+  const remembered = knownSentences[hasPhrases ? 'phrases' : 'words']
+  const known = remembered.get(sentence)
   if (known) return known
-  const tokens = wordsOf(sentence)
+  const words = wordsOf(sentence)
+  const tokens = words && hasPhrases ? phrased(words) : words
   if (!tokens) {
     throw new DataError(`${id}: ${describeValue(sentence)} has a word that the logic vocabulary lacks`, {
       hint: 'the small model reads ProntoQA sentences only; use a tokenizer of a pretrained model for other texts',
     })
   }
-  if (knownSentences.size < 20_000) knownSentences.set(sentence, tokens)
+  if (remembered.size < 20_000) remembered.set(sentence, tokens)
   return tokens
 }
 
 /** Whether every word of the problem is in a small model's vocabulary. @param tokens how many tokens that has */
-export const isEncodable = (problem: EncodableProblem, tokens = LONG_LOGIC_VOCABULARY.length): boolean =>
+export const isEncodable = (problem: EncodableProblem, tokens = WORD_COUNT): boolean =>
   [...problem.premises, problem.conclusion].every(sentence => {
     const words = wordsOf(sentence)
     return words?.every(word => word < tokens) ?? false
   })
 
 /** The premises of a prompt: `<bos>`, then each with its full stop. @throws DataError for a word outside the vocabulary */
-export const encodePremises = ({ id, premises }: Pick<EncodableProblem, 'id' | 'premises'>): number[] => [
+export const encodePremises = (
+  { id, premises }: Pick<EncodableProblem, 'id' | 'premises'>,
+  vocabulary = WORD_COUNT,
+): number[] => [
   LOGIC_TOKENS.bos,
-  ...premises.flatMap(premise => [...encodeSentence(premise, id), LOGIC_TOKENS.period]),
+  ...premises.flatMap(premise => [...encodeSentence(premise, id, vocabulary), LOGIC_TOKENS.period]),
 ]
 
 /**
  * The prompt: `<bos>`, each premise with its full stop, the question mark token, the statement with its full stop.
  * Text: ` every tumpus is not angry. [...] stella is a yumpus.\nquestion: stella is bright.`
- * @param words how many tokens the model's vocabulary has
+ * @param vocabulary how many tokens the model has: with all of the long vocabulary phrases are one token each
  * @throws DataError for a word outside the vocabulary.
  */
-export const encodePrompt = (problem: EncodableProblem, words = LONG_LOGIC_VOCABULARY.length): number[] => {
-  const tokens = encodePremises(problem)
-  tokens.push(LOGIC_TOKENS.question, ...encodeSentence(problem.conclusion, problem.id), LOGIC_TOKENS.period)
-  const beyond = tokens.find(token => token >= words)
+export const encodePrompt = (problem: EncodableProblem, vocabulary = WORD_COUNT): number[] => {
+  const tokens = encodePremises(problem, vocabulary)
+  const { question, period } = LOGIC_TOKENS
+  tokens.push(question, ...encodeSentence(problem.conclusion, problem.id, vocabulary), period)
+  const beyond = tokens.find(token => token >= vocabulary)
   if (beyond !== undefined) {
     const word = LONG_LOGIC_VOCABULARY[beyond].trim()
     throw new DataError(
-      `${problem.id}: expected words of the model's ${words} tokens, got ${describeValue(word)}`,
+      `${problem.id}: expected words of the model's ${vocabulary} tokens, got ${describeValue(word)}`,
       {
         hint: 'start from a model with the long vocabulary (logic-cold-start with kinds above 10), or set kinds to 10',
       },
@@ -82,13 +120,17 @@ export const encodePrompt = (problem: EncodableProblem, words = LONG_LOGIC_VOCAB
  * Statements as the steps of a response that goes on: `<reasoning>`, numbered steps without full stops (the next number ends a step).
  * @throws DataError for a word outside the vocabulary or more steps than there are numbers.
  */
-export const encodeStatements = (steps: readonly string[], id = 'response'): number[] => {
+export const encodeStatements = (
+  steps: readonly string[],
+  id = 'response',
+  vocabulary = WORD_COUNT,
+): number[] => {
   if (steps.length > MAX_STEPS) {
     throw new DataError(`${id}: expected at most ${MAX_STEPS} steps, got ${steps.length}`)
   }
   return [
     LOGIC_TOKENS.reasoningOpen,
-    ...steps.flatMap((step, index) => [LOGIC_TOKENS.steps[index], ...encodeSentence(step, id)]),
+    ...steps.flatMap((step, index) => [LOGIC_TOKENS.steps[index], ...encodeSentence(step, id, vocabulary)]),
   ]
 }
 
@@ -96,10 +138,15 @@ export const encodeStatements = (steps: readonly string[], id = 'response'): num
  * The response that states `steps` and answers `label`: its statements, `</reasoning>`, the answer in its tags, `<eos>`.
  * @throws DataError as `encodeStatements` does.
  */
-export const encodeSteps = (steps: readonly string[], label: LogicLabel, id = 'response'): number[] => {
+export const encodeSteps = (
+  steps: readonly string[],
+  label: LogicLabel,
+  id = 'response',
+  vocabulary = WORD_COUNT,
+): number[] => {
   const { reasoningClose, answerOpen, answerClose, eos } = LOGIC_TOKENS
   return [
-    ...encodeStatements(steps, id),
+    ...encodeStatements(steps, id, vocabulary),
     ...[reasoningClose, answerOpen, LOGIC_TOKENS.answers[label], answerClose, eos],
   ]
 }
@@ -108,13 +155,16 @@ export const encodeSteps = (steps: readonly string[], label: LogicLabel, id = 'r
  * The gold response of a problem.
  * @throws DataError when the problem carries no proof, or as `encodeSteps` does.
  */
-export const encodeResponse = (problem: Pick<LogicTaskExample, 'id' | 'proof' | 'label'>): number[] => {
+export const encodeResponse = (
+  problem: Pick<LogicTaskExample, 'id' | 'proof' | 'label'>,
+  vocabulary = WORD_COUNT,
+): number[] => {
   if (!problem.proof) {
     throw new DataError(`${problem.id}: has no gold proof to encode`, {
       hint: 'only generated and ProntoQA problems carry one',
     })
   }
-  return encodeSteps(problem.proof, problem.label, problem.id)
+  return encodeSteps(problem.proof, problem.label, problem.id, vocabulary)
 }
 
 const SPECIALS = new Set([PAD, BOS, EOS, UNK])

@@ -5,11 +5,11 @@ import type { Rng } from '../../util/rng.ts'
 import type { LogicTaskExample } from './example.ts'
 import { encodePremises, encodeStatements } from './format.ts'
 import { readRule } from './rules.ts'
-import { ALL_NOUNS, LOGIC_TOKENS, tokenId } from './vocabulary.ts'
+import { ALL_NOUNS, LOGIC_TOKENS, tokenId, WORD_COUNT } from './vocabulary.ts'
 import { canonicalWording, type RuleWording } from './wording.ts'
 
 const KIND_NAMES: ReadonlySet<string> = new Set(ALL_NOUNS)
-const VERBS = new Set([tokenId(' is'), tokenId(' are')])
+const KIND_TOKENS = new Set(ALL_NOUNS.map(noun => tokenId(` ${noun}`)))
 const STEPS: ReadonlySet<number> = new Set(LOGIC_TOKENS.steps)
 
 interface Sayable {
@@ -41,7 +41,7 @@ const weightsOf = (tokens: readonly number[]): Float32Array => {
   return Float32Array.from(tokens, token => {
     if (STEPS.has(token)) open = false
     const learnt = open
-    if (VERBS.has(token)) open = true
+    if (KIND_TOKENS.has(token)) open = true
     return Number(learnt)
   })
 }
@@ -49,6 +49,7 @@ const weightsOf = (tokens: readonly number[]): Float32Array => {
 /**
  * A demonstration that says rules again, in place of a proof.
  * @param problem of the ProntoQA fragment; its fact, question and proof are not used
+ * @param vocabulary tokens that the model has
  * @param most the prompt holds one to so many of the problem's rules, and nothing else
  * @throws SentenceError for a premise outside the controlled English
  */
@@ -57,15 +58,16 @@ export const recital = (
   most: number,
   wording: RuleWording,
   rng: Rng,
+  vocabulary = WORD_COUNT,
 ): { promptTokens: number[]; responseTokens: number[]; responseWeights: Float32Array } => {
   const rules = rng.shuffle(problem.premises.flatMap(sayable))
   const shown = rules.slice(0, 1 + rng.int(Math.min(most, rules.length)))
   const said = bySubject(shown, rng).map(({ text }) =>
     wording === 'canonical' ? canonicalWording(text) : text,
   )
-  const responseTokens = encodeStatements(said, problem.id)
+  const responseTokens = encodeStatements(said, problem.id, vocabulary)
   return {
-    promptTokens: encodePremises({ id: problem.id, premises: shown.map(({ text }) => text) }),
+    promptTokens: encodePremises({ id: problem.id, premises: shown.map(({ text }) => text) }, vocabulary),
     responseTokens,
     responseWeights: weightsOf(responseTokens),
   }

@@ -1,7 +1,7 @@
 /** @file The small model's tokenizer as Hugging Face files: same ids and text as format.ts. */
 
 import { type WordTokenizer, wordTokenizerConfig, wordTokenizerJson } from '../../model/word-tokenizer.ts'
-import { BOS, EOS, LOGIC_VOCABULARY, PAD, UNK } from './vocabulary.ts'
+import { BOS, EOS, LOGIC_VOCABULARY, PAD, PHRASES, UNK } from './vocabulary.ts'
 
 const replace = (pattern: string, content: string) => ({
   type: 'Replace',
@@ -32,7 +32,9 @@ const NORMALIZERS = [
   replace('(?<=[a-z.>]) $', ''),
 ]
 
-/** One match is one token; `wumpuses` is two. */
+/** One match is one token; `wumpuses` is two. Phrases, where there are any, go before words. */
+const PHRASE = '(?<=pus)es are(?: not)?\\b| is (?:not|an?)\\b|'
+
 const PIECE = '\n[0-9]+\\.|\n?</?[a-z]+>|\nquestion:| [a-z]+pus(?=es\\b)|(?<=pus)es\\b| ?[a-z]+|\\.'
 
 /**
@@ -42,7 +44,7 @@ const PIECE = '\n[0-9]+\\.|\n?</?[a-z]+>|\nquestion:| [a-z]+pus(?=es\\b)|(?<=pus
 const tokenizerOf = (tokens: readonly string[]): WordTokenizer => ({
   tokens,
   special: SPECIAL,
-  pattern: PIECE,
+  pattern: tokens.includes(PHRASES[0]) ? PHRASE + PIECE : PIECE,
   normalizers: NORMALIZERS,
   leads: true,
   fused: true,

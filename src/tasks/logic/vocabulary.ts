@@ -109,16 +109,28 @@ export const LOGIC_VOCABULARY: readonly string[] = [
   ...stepTokens.slice(0, SHORT_STEPS),
 ]
 
-/**
- * The second version: the first one's tokens by the ids they have, and after them more kinds, adjectives and step numbers. A
- * model of either reads what the other writes as far as both have the words.
- */
-export const LONG_LOGIC_VOCABULARY: readonly string[] = [
+const WORDS: readonly string[] = [
   ...LOGIC_VOCABULARY,
   ...spaced(MORE_NOUNS),
   ...spaced(MORE_FAMILIES.flat()),
   ...stepTokens.slice(SHORT_STEPS),
 ]
+
+/** Tokens that are a word each, or an ending: those of the long vocabulary before its phrases. */
+export const WORD_COUNT = WORDS.length
+
+/**
+ * What joins a subject with what is said of it, as one token. So "every x is not y", "xes are not y" and "every x is a y" all
+ * have the joint right behind x, and y right behind that: with words alone small models do not learn within thousands of steps
+ * which of two sentences has the `not` (docs/recipes/rubric-as-reward.md).
+ */
+export const PHRASES = [' is a', ' is an', ' is not', 'es are', 'es are not'] as const
+
+/**
+ * The second version: the first one's tokens by the ids they have, after them more kinds, adjectives and step numbers, and
+ * then phrases, which a model that has them reads and writes in place of their words.
+ */
+export const LONG_LOGIC_VOCABULARY: readonly string[] = [...WORDS, ...PHRASES]
 
 const ids: ReadonlyMap<string, number> = new Map(LONG_LOGIC_VOCABULARY.map((token, id) => [token, id]))
 
