@@ -13,6 +13,13 @@ it('has the key nowhere that a server may have written it into its answer', () =
   // Also where JSON spells it in another way.
   const spelt = body('x').replace('"x"', `"\\u0073${KEY.slice(1)}"`)
   expect(chatResponse('here', spelt, KEY).text).toBe('[key]')
+  const token = { token: KEY, logprob: -0.1 }
+  const { logprobs } = chatResponse(
+    'here',
+    body('x', { logprobs: { content: [{ ...token, top_logprobs: [token] }] } }),
+    KEY,
+  )
+  expect(logprobs).toEqual([{ token: '[key]', logprob: -0.1, top: [{ token: '[key]', logprob: -0.1 }] }])
   const refused = body(null, { refusal: 'no', finish_reason: `content_filter ${KEY}` })
   expect(() => chatResponse('here', refused, KEY)).not.toThrow(KEY)
 })

@@ -119,11 +119,11 @@ export const usageOf = (root: Fields): ChatUsage => {
   }
 }
 
-const alternatives = (list: unknown): { token: string; logprob: number }[] =>
+const alternatives = (list: unknown, secret: string | undefined): { token: string; logprob: number }[] =>
   Array.isArray(list)
     ? list.map(fields).map(({ token, logprob }) => ({
         // A server may put anything there: an object may not even be written as text.
-        token: typeof token === 'string' ? token : '',
+        token: typeof token === 'string' ? withoutKey(token, secret) : '',
         logprob: typeof logprob === 'number' ? logprob : Number.NaN,
       }))
     : []
@@ -131,12 +131,12 @@ const alternatives = (list: unknown): { token: string; logprob: number }[] =>
 const wordOf = (value: unknown, secret: string | undefined): string | null =>
   typeof value === 'string' ? withoutKey(value, secret).slice(0, LONGEST_WORD) : null
 
-const logprobsOf = (choice: Fields): TokenLogprob[] | undefined => {
+const logprobsOf = (choice: Fields, secret: string | undefined): TokenLogprob[] | undefined => {
   const content = fields(choice.logprobs).content
   if (!Array.isArray(content)) return undefined
-  return alternatives(content).map((each, i) => ({
+  return alternatives(content, secret).map((each, i) => ({
     ...each,
-    top: alternatives(fields(content[i]).top_logprobs),
+    top: alternatives(fields(content[i]).top_logprobs, secret),
   }))
 }
 
@@ -158,7 +158,7 @@ export const chatResponse = (where: string, body: string, secret?: string): Chat
   const finishReason = wordOf(choice.finish_reason, secret) ?? 'unknown'
   if (!text && (choice.message.refusal || finishReason === 'content_filter'))
     throw new JudgeError('refused', `${where}: the provider withheld the answer (${finishReason})`)
-  const logprobs = logprobsOf(choice)
+  const logprobs = logprobsOf(choice, secret)
   const model = wordOf(root.model, secret)
   return {
     // A reasoning model that ran out of tokens sends null: an empty text, which is data for the parser.

@@ -81,6 +81,11 @@ describe('a proposal', () => {
     expect(refused[0].reason).toMatch(reason)
   })
 
+  it('may have several lines, however they end', () => {
+    const { born } = accept([draft(2, 'rivers', { description: 'Names rivers:\r\n\tthe Rhine\nthe Rhone' })])
+    expect(born[0].description).toBe('Names rivers:\n\tthe Rhine\nthe Rhone')
+  })
+
   it.each([null, 3, 'text', [1], undefined])('is refused where it is %j', entry => {
     expect(accept([entry]).refused).toMatchObject([
       { rule: 'malformed', stage: null, title: '', description: '' },

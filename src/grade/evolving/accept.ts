@@ -106,9 +106,14 @@ const wrong = (field: string, expected: string, value: unknown): DraftReading =>
   refusal: { rule: 'malformed', reason: `${field}: expected ${expected}, got ${describeValue(value)}` },
 })
 
-/** Control characters have no business in a rubric, which is shown in terminals, pages and prompts. */
+/** Control characters have no business in a rubric, which is shown in terminals, pages and prompts; ends of lines are none. */
 const isText = (value: unknown, most: number): value is string =>
-  typeof value === 'string' && value.trim() !== '' && value.length <= most && visible(value) === value
+  typeof value === 'string' &&
+  value.trim() !== '' &&
+  value.length <= most &&
+  visible(unixLines(value)) === unixLines(value)
+
+const unixLines = (text: string): string => text.replaceAll('\r\n', '\n')
 
 const readDraft = (entry: unknown): DraftReading => {
   const fields = fieldsOf(entry)
@@ -126,7 +131,13 @@ const readDraft = (entry: unknown): DraftReading => {
     )
   if (weight !== 1 && weight !== 2 && weight !== 3) return wrong('weight', '1, 2 or 3', weight)
   return {
-    draft: { stage, sign, title: title.trim(), description: description.trim(), weight },
+    draft: {
+      stage,
+      sign,
+      title: unixLines(title.trim()),
+      description: unixLines(description.trim()),
+      weight,
+    },
     refusal: null,
   }
 }

@@ -72,8 +72,8 @@ export interface JudgedGroup {
  * Judges the rollouts of one question. Nothing is changed: what was known comes in, what is known afterwards goes out, so that
  * several questions and steps may be under way at a time.
  * - Rewards are worked out on all rubrics, before any is dropped.
- * - Where proposing fails, there are no new rubrics, and where there are no others either, nothing is known; where scoring fails, the answer alone is asked about once more, and where
- *   that fails too, nothing is known of the rollout.
+ * - Where proposing fails, there are no new rubrics, and where there are no others either, nothing is known.
+ * - Where scoring fails, the answer alone is asked about once more; where that fails too, nothing is known of the rollout.
  * @throws what the judge throws for every call, and an aborted signal's reason
  */
 export const judgeGroup = async <Question>(
