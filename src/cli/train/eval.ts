@@ -15,7 +15,12 @@ import type { EvalRow } from '../../runs/rows.ts'
 import { scoreNamesOf, scoreValue, scoreWords } from '../../runs/scores.ts'
 import { decideRows } from '../../tasks/logic/decided.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
-import { formatOfFile, type LeftOutRow, type LogicFileFormat, readLogicFile } from '../../tasks/logic/loaders.ts'
+import {
+  formatOfFile,
+  type LeftOutRow,
+  type LogicFileFormat,
+  readLogicFile,
+} from '../../tasks/logic/loaders.ts'
 import { shuffleSentences } from '../../tasks/logic/reorder.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { NONE, percent, percentNumber, plural } from '../../util/format.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decodeTokens } from '../../tasks/logic/format.ts'
+import { WORD_COUNT } from '../../tasks/logic/vocabulary.ts'
 import { testSet, testSets } from './check.ts'
 import { logicColdStartSchema } from './config.ts'
 import { demonstrations } from './recipe.ts'
@@ -10,7 +11,10 @@ const configOf = (settings: Record<string, unknown>) =>
 /** Demonstrations of a curriculum with one source, as texts. */
 const shown = (source: Record<string, unknown>, settings: Record<string, unknown> = {}) => {
   const curriculum = { kind: 'custom', sources: [source], knots: [{ at: 0, weights: [1] }] }
-  return demonstrations(configOf({ ...settings, curriculum }))(1).map(({ promptTokens, responseTokens }) => ({
+  return demonstrations(
+    configOf({ ...settings, curriculum }),
+    WORD_COUNT,
+  )(1).map(({ promptTokens, responseTokens }) => ({
     prompt: decodeTokens(promptTokens),
     response: decodeTokens(responseTokens),
   }))
