@@ -65,8 +65,8 @@ describe('settings', () => {
 
   it('takes the first preset for a bare recipe and none for a file', () => {
     expect(resolveSettings({ target: 'rubric-as-reward' })).toMatchObject({
-      preset: 'quick',
-      name: 'rubric-as-reward-quick',
+      preset: 'longer',
+      name: 'rubric-as-reward-longer',
     })
     expect(resolveSettings({ target: file('recipe: rubric-as-reward') }).preset).toBeUndefined()
   })

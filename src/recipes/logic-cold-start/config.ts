@@ -101,6 +101,11 @@ export const logicColdStartSchema = z.strictObject({
   ...problemShape,
   /** `canonical`: demonstrations say every rule as "Every x is (not) (a|an) y", whatever form its premise has. */
   wording: wording.default('canonical'),
+  /**
+   * `looking`: proofs state the properties of every kind that they pass, so that where to stop is one look-up too; `shortest`
+   * (also when absent): what is needed and no more.
+   */
+  proofs: z.enum(['shortest', 'looking']).optional(),
   /** `random-start`: half of the demonstrations number their steps from a random start, so that all numbers are learnt. */
   numbering: z.enum(['from-one', 'random-start']).default('random-start'),
   /** Highest step number of `random-start`; that of a five-hop proof, or of the longest source, when absent. */
@@ -128,6 +133,7 @@ export const demonstrationsSchema = logicColdStartSchema.pick({
   sideKinds: true,
   kinds: true,
   wording: true,
+  proofs: true,
   numbering: true,
   numberedTo: true,
   signWeight: true,

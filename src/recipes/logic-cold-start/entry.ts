@@ -8,6 +8,7 @@ import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { checkLogicColdStart } from './check.ts'
 import { type LogicColdStartConfig, logicColdStartSchema } from './config.ts'
 import { logicModelConfig } from './model.ts'
+import { presets } from './presets.ts'
 import { coldStartVocabulary } from './recipe.ts'
 import { runLogicColdStart } from './run.ts'
 
@@ -29,55 +30,11 @@ const plan = (config: LogicColdStartConfig): RunPlan => {
   }
 }
 
-/**
- * Short chains first, then chains like the real rows; in the last eighth a sixth of the demonstrations have four or five hops,
- * so that a five-hop proof is rare but not unheard of when reinforcement begins.
- */
-const START = {
-  steps: 1500,
-  curriculum: {
-    kind: 'custom',
-    sources: [
-      { hops: 2, nodes: [3, 4] },
-      { hops: 3, nodes: [4, 5] },
-      { hops: 1 },
-      { hops: 2 },
-      { hops: 3 },
-      { hops: 4 },
-      { hops: 5 },
-    ],
-    knots: [
-      { at: 0, weights: [1, 2, 0, 0, 0, 0, 0] },
-      { at: 0.25, weights: [0.3, 2, 0.1, 0.1, 0.5, 0, 0] },
-      { at: 0.4, weights: [0.1, 0.5, 0.3, 0.4, 2, 0, 0] },
-      { at: 0.86, weights: [0, 0.1, 0.3, 0.4, 2, 0, 0] },
-      { at: 0.88, weights: [0, 0, 0.3, 0.4, 2, 0.3, 0.3] },
-      { at: 1, weights: [0, 0, 0.3, 0.4, 2, 0.3, 0.3] },
-    ],
-  },
-  optimizer: { learningRate: { kind: 'cosine', peak: 1.5e-3, warmup: 50, floor: 0.1 } },
-  evaluation: { hops: [3, 5] },
-}
-
 export const logicColdStart: RecipeEntry<LogicColdStartConfig> = {
   name: 'logic-cold-start',
   summary: 'supervised learning on generated logic proofs: the model that reinforcement starts from',
   schema: logicColdStartSchema,
-  presets: {
-    short: {
-      summary: 'proofs of one to three hops only, about a million parameters',
-      config: { curriculum: { kind: 'short-proofs', maxHops: 3 } },
-    },
-    start: {
-      summary:
-        'what made models/logic-start: mostly proofs of up to three hops, a taste of longer ones at the end',
-      config: START,
-    },
-    growing: {
-      summary: 'proofs that grow to five hops',
-      config: { curriculum: { kind: 'growing' }, steps: 3000 },
-    },
-  },
+  presets,
   plan,
   run: ({ recipe: _recipe, out: _out, ...config }, options) => runLogicColdStart(config, options),
 }

@@ -35,6 +35,7 @@ export type DemonstrationSettings = Pick<
   | 'seed'
   | 'signWeight'
   | 'wording'
+  | 'proofs'
   | 'numbering'
   | 'numberedTo'
   | 'curriculum'
@@ -86,10 +87,10 @@ export const demonstrations = (
   config: DemonstrationSettings,
   vocabulary: number,
 ): ((step: number) => SupervisedExample[]) => {
-  const { batch, steps, seed, signWeight, wording, numbering, numberedTo } = config
+  const { batch, steps, seed, signWeight, wording, proofs, numbering, numberedTo } = config
   const curriculum = curriculumOf(config)
   const stream = coldStartStream({
-    ...{ curriculum, seed, signWeight, wording, numbering, numberedTo, vocabulary },
+    ...{ curriculum, seed, signWeight, wording, proofs, numbering, numberedTo, vocabulary },
   })
   return step =>
     Array.from({ length: batch }, (_, i) => stream((step - 1) * batch + i, (step - 1) / Math.max(1, steps)))

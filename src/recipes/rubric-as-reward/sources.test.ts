@@ -201,7 +201,6 @@ describe('configurations without sources', () => {
     const hash = (config: object) => decidingHash(rubricAsRewardSchema.parse(config))
     expect(hash({})).toBe('db282fd7df3fe478')
     expect(hash(presets.quick.config)).toBe('d6fb1327f4914493')
-    expect(hash(presets.full.config)).toBe('312d820f77bc7424')
     expect(hash({ task: { file: 'a.jsonl', format: 'folio', prompt: 'chat' } })).toBe('dd68a5704049fde5')
   })
 })

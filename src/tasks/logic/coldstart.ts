@@ -5,6 +5,7 @@ import { Rng } from '../../util/rng.ts'
 import type { LogicTaskExample } from './example.ts'
 import { encodePrompt, encodeResponse } from './format.ts'
 import { type LogicGeneratorOptions, logicGenerator, longestOf, TEN_KINDS_HOPS } from './generator.ts'
+import { lookingProof, type ProofStyle, stepsOf } from './looking.ts'
 import { recital } from './recital.ts'
 import { LOGIC_TOKENS, tokenId, WORD_COUNT } from './vocabulary.ts'
 import { canonicalWording, type RuleWording } from './wording.ts'
@@ -53,6 +54,8 @@ export interface ColdStartOptions {
   signWeight?: number
   /** How rules are worded in the responses; the premises keep their variety. Default `as-given`. */
   wording?: RuleWording
+  /** `looking`: proofs read every property on the way. Default `shortest`. */
+  proofs?: ProofStyle
   /**
    * `random-start`: half of the demonstrations number their steps from a random start up to the longest five-hop proof, so
    * that short proofs teach all the numbers and a policy can be trained on towards longer ones. Default `from-one`.
@@ -65,9 +68,6 @@ export interface ColdStartOptions {
 }
 
 export type StepNumbering = 'from-one' | 'random-start'
-
-/** Steps of a five-hop proof: the fact, then a rule and its consequence for every hop. */
-const LONGEST_PROOF = 11
 
 /**
  * Sources for proofs of the given lengths: first on short chains, where the rule that comes next has few rivals (a model
@@ -179,9 +179,9 @@ const renumber = (tokens: number[], rng: Rng, numberedTo: number): number[] => {
 }
 
 /** Step number that random starts reach unless told otherwise. */
-const usualNumbering = (sources: readonly LogicGeneratorOptions[]): number => {
-  const longest = Math.max(...sources.map(({ hops = TEN_KINDS_HOPS }) => longestOf(hops)))
-  return longest > TEN_KINDS_HOPS ? 1 + 2 * longest : LONGEST_PROOF
+const usualNumbering = (sources: readonly LogicGeneratorOptions[], proofs: ProofStyle): number => {
+  const longest = Math.max(TEN_KINDS_HOPS, ...sources.map(({ hops = TEN_KINDS_HOPS }) => longestOf(hops)))
+  return stepsOf(longest, proofs)
 }
 
 /** @throws ConfigError naming the source that the generator refuses */
@@ -208,12 +208,14 @@ export const coldStartStream = ({
   seed,
   signWeight = 1,
   wording = 'as-given',
+  proofs = 'shortest',
   numbering = 'from-one',
   vocabulary = WORD_COUNT,
-  numberedTo = usualNumbering(curriculum.sources),
+  numberedTo = usualNumbering(curriculum.sources, proofs),
 }: ColdStartOptions) => {
   const proved = (problem: LogicTaskExample, wording: RuleWording): SupervisedExample => {
-    const proof = wording === 'canonical' ? problem.proof?.map(canonicalWording) : problem.proof
+    const shown = proofs === 'looking' ? lookingProof({ proof: [], ...problem }) : problem.proof
+    const proof = wording === 'canonical' ? shown?.map(canonicalWording) : shown
     return {
       promptTokens: encodePrompt(problem, vocabulary),
       responseTokens: encodeResponse({ ...problem, proof }, vocabulary),
