@@ -45,81 +45,8 @@ const START = {
 }
 
 /**
- * Drills in looking rules up, then proofs of every length without cues, then the real rows' style beside them, in its own order
- * and shuffled. Every style has every length: where one length alone has a style, steps are counted in place of read.
- */
-const FULL = {
-  steps: 4000,
-  batch: 64,
-  style: 'shortcut-free',
-  vocabulary: 'long',
-  curriculum: curriculumOf(
-    {
-      drill2: { hops: 1, recite: 2 },
-      drill4: { hops: 1, recite: 4 },
-      drill8: { hops: 1, recite: 8 },
-      drill16: { hops: 3, recite: 16 },
-      hops1: { hops: 1 },
-      hops2: { hops: 2 },
-      hops3: { hops: 3 },
-      hops4: { hops: 4 },
-      hops5: { hops: 5 },
-      shuffled1: { hops: 1, style: 'real', order: 'shuffled' },
-      shuffled2: { hops: 2, style: 'real', order: 'shuffled' },
-      shuffled3: { hops: 3, style: 'real', order: 'shuffled' },
-      shuffled4: { hops: 4, style: 'real', order: 'shuffled' },
-      shuffled5: { hops: 5, style: 'real', order: 'shuffled' },
-      real1: { hops: 1, style: 'real' },
-      real3: { hops: 3, style: 'real' },
-      real5: { hops: 5, style: 'real' },
-    },
-    [
-      [0, { drill2: 1 }],
-      [0.05, { drill2: 1, drill4: 0.5 }],
-      [0.085, { drill2: 0.3, drill4: 1, drill8: 0.5 }],
-      [0.13, { drill4: 0.5, drill8: 1, drill16: 0.3 }],
-      [0.18, { drill4: 0.2, drill8: 1, drill16: 1, hops1: 0.5 }],
-      [0.24, { drill8: 0.3, drill16: 0.5, hops1: 1, hops2: 1, hops3: 0.5, shuffled1: 0.2 }],
-      [
-        0.36,
-        {
-          ...{ drill8: 0.1, drill16: 0.2, hops1: 0.5, hops2: 0.5, hops3: 1, hops4: 0.5, hops5: 0.5 },
-          ...{ shuffled1: 0.3, shuffled2: 0.3, shuffled3: 0.3, shuffled4: 0.3, shuffled5: 0.3 },
-          ...{ real1: 0.1, real3: 0.1, real5: 0.1 },
-        },
-      ],
-      [
-        0.5,
-        {
-          ...{ hops1: 0.3, hops2: 0.3, hops3: 0.7, hops4: 0.7, hops5: 1.5 },
-          ...{ shuffled1: 0.3, shuffled2: 0.3, shuffled3: 0.5, shuffled4: 0.7, shuffled5: 1.5 },
-          ...{ real1: 0.2, real3: 0.3, real5: 0.7 },
-        },
-      ],
-      [
-        1,
-        {
-          ...{ hops1: 0.2, hops2: 0.2, hops3: 0.4, hops4: 0.6, hops5: 1.5 },
-          ...{ shuffled1: 0.2, shuffled2: 0.3, shuffled3: 0.5, shuffled4: 0.7, shuffled5: 2 },
-          ...{ real1: 0.2, real3: 0.3, real5: 0.7 },
-        },
-      ],
-    ],
-  ),
-  optimizer: { learningRate: { kind: 'cosine', peak: 1.5e-3, warmup: 50, floor: 0.02 } },
-  evaluation: {
-    every: 1000,
-    hops: [1, 3, 5],
-    problems: 400,
-    samples: 0,
-    maxTokens: 100,
-    sets: ['shortcut-free', 'train-distribution', 'train-distribution-shuffled'],
-  },
-}
-
-/**
- * Proofs of at most three hops, never longer: what reinforcement then has to go beyond. Drills and first proofs have ten kinds;
- * then all kinds, and up to ten beside the path, so that problems are as long as those of eight hops.
+ * Proofs of at most three hops, never longer: what reinforcement then has to go beyond. Drills begin with ten kinds; then all
+ * kinds, and up to twelve beside the path, so that problems are as long as those of many hops.
  */
 export const THREE_HOPS = {
   steps: 3000,
@@ -134,46 +61,26 @@ export const THREE_HOPS = {
       drill2: { hops: 1, recite: 2, kinds: 10 },
       drill4: { hops: 1, recite: 4, kinds: 10 },
       drill8: { hops: 1, recite: 8, kinds: 10 },
-      drill24: { hops: 3, recite: 24, sideKinds: [1, 10] },
-      first1: { hops: 1, kinds: 10 },
-      first2: { hops: 2, kinds: 10 },
-      first3: { hops: 3, kinds: 10 },
-      hops1: { hops: 1, sideKinds: [1, 10] },
-      hops2: { hops: 2, sideKinds: [1, 10] },
-      hops3: { hops: 3, sideKinds: [1, 10] },
+      drill16: { hops: 3, recite: 16, sideKinds: [1, 12] },
+      drill24: { hops: 3, recite: 24, sideKinds: [4, 12] },
+      hops1: { hops: 1, sideKinds: [1, 12] },
+      hops2: { hops: 2, sideKinds: [1, 12] },
+      hops3: { hops: 3, sideKinds: [1, 12] },
     },
     [
       [0, { drill2: 1 }],
-      [0.06, { drill2: 1, drill4: 0.5 }],
-      [0.11, { drill2: 0.3, drill4: 1, drill8: 0.5 }],
-      [0.17, { drill4: 0.5, drill8: 1, drill24: 0.3 }],
-      [0.24, { drill4: 0.2, drill8: 1, drill24: 0.7, first1: 0.5 }],
-      [0.32, { drill8: 0.3, drill24: 0.5, first1: 1, first2: 1, first3: 0.5 }],
-      [
-        0.45,
-        {
-          ...{ drill8: 0.1, drill24: 0.4, first1: 0.6, first2: 0.7, first3: 0.8 },
-          ...{ hops1: 0.2, hops2: 0.2, hops3: 0.2 },
-        },
-      ],
-      [
-        0.6,
-        {
-          ...{ drill24: 0.2, first1: 0.2, first2: 0.2, first3: 0.3 },
-          ...{ hops1: 0.8, hops2: 0.9, hops3: 1 },
-        },
-      ],
-      [
-        1,
-        {
-          ...{ drill24: 0.1, first1: 0.1, first2: 0.1, first3: 0.1 },
-          ...{ hops1: 0.8, hops2: 0.9, hops3: 1 },
-        },
-      ],
+      [0.07, { drill2: 1, drill4: 0.5 }],
+      [0.12, { drill2: 0.3, drill4: 1, drill8: 0.5 }],
+      [0.18, { drill4: 0.5, drill8: 1, drill16: 0.5 }],
+      [0.25, { drill4: 0.2, drill8: 1, drill16: 1, drill24: 0.2, hops1: 0.3 }],
+      [0.35, { drill8: 0.3, drill16: 1, drill24: 0.5, hops1: 1, hops2: 0.5, hops3: 0.2 }],
+      [0.5, { drill16: 0.5, drill24: 0.5, hops1: 0.7, hops2: 1, hops3: 0.7 }],
+      [0.7, { drill16: 0.2, drill24: 0.3, hops1: 0.4, hops2: 1, hops3: 1.5 }],
+      [1, { drill16: 0.1, drill24: 0.2, hops1: 0.3, hops2: 1, hops3: 2 }],
     ],
   ),
   optimizer: { learningRate: { kind: 'cosine', peak: 1.5e-3, warmup: 50, floor: 0.05 } },
-  evaluation: { every: 500, hops: [1, 2, 3, 4, 5, 8], problems: 200, samples: 0, maxTokens: 130 },
+  evaluation: { every: 500, hops: [1, 3, 5, 8], problems: 200, samples: 0, maxTokens: 160 },
 }
 
 /** Changes to the defaults, by preset. The first is the one that a bare command runs. */
@@ -190,10 +97,6 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
   growing: {
     summary: 'proofs that grow to five hops',
     config: { curriculum: { kind: 'growing' }, steps: 3000 },
-  },
-  full: {
-    summary: 'what made models/logic-full: sentences in any order, with and without cues, one to five hops',
-    config: FULL,
   },
   'three-hops': {
     summary: 'what made models/logic-short: without cues, in any order, at most three hops and never more',

@@ -20,7 +20,7 @@ const longerThanThree = (to: number) => ({
     kinds: 24,
     hops: {
       kind: 'growing',
-      ...{ from: 4, to, shortest: 1, longestShare: 0.4, threshold: 0.75, window: 3 },
+      ...{ from: 4, to, shortest: 1, longestShare: 0.5, threshold: 0.7, window: 3 },
     },
   },
   rollout: { prompts: 32, samples: 8, maxTokens: 160 },
