@@ -1,0 +1,225 @@
+/** @file Results in protobuf: `ForwardBackwardOutput` and `SampleResponse`, written by a server, read by a client. */
+
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
+import { DataError } from '../util/errors.ts'
+import type { ForwardBackwardOutput, SampledSequence, SampleOutput, WireTensor } from './messages.ts'
+import { type FieldReaders, readEntry, readIntegers, readMessage } from './protobuf-reader.ts'
+import { dtypeCode, dtypeOf, nested } from './protobuf-request.ts'
+import { tensorBytes, valuesOfBytes } from './tensor-bytes.ts'
+
+const NO_BYTES = new Uint8Array(0)
+
+/** One name's values for all datums, one after the other; `offsets` are where each begins and ends, in bytes. */
+interface BatchedTensor {
+  data: Uint8Array
+  offsets: readonly number[]
+  dtype: number
+  trailing: number[]
+}
+
+const joinedBytes = (parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts))
+
+const int64Bytes = (values: readonly number[]): Uint8Array => {
+  const bytes = new Uint8Array(values.length * 8)
+  const view = new DataView(bytes.buffer)
+  values.forEach((value, i) => void view.setBigInt64(i * 8, BigInt(value), true))
+  return bytes
+}
+
+const writeBatched = (writer: BinaryWriter, tensors: readonly WireTensor[]): void => {
+  const parts = tensors.map(tensorBytes)
+  const offsets = [0]
+  for (const { length } of parts) offsets.push(offsets[offsets.length - 1] + length)
+  writer.tag(1, WireType.LengthDelimited).bytes(joinedBytes(parts))
+  writer.tag(2, WireType.LengthDelimited).bytes(int64Bytes(offsets))
+  writer.tag(3, WireType.Varint).int32(dtypeCode(tensors[0].dtype))
+  const trailing = tensors[0].shape.slice(1)
+  if (trailing.length > 0)
+    nested(writer, 4, inner => {
+      for (const size of trailing) inner.int64(size)
+    })
+}
+
+/** Datums one after the other with the same names share a record. */
+const recordsOf = (outputs: ForwardBackwardOutput['outputs']) => {
+  const records: { names: string[]; datums: Readonly<Record<string, WireTensor>>[] }[] = []
+  for (const datum of outputs) {
+    const names = Object.keys(datum)
+    const last = records.at(-1)
+    if (last && last.names.join('\0') === names.join('\0')) last.datums.push(datum)
+    else records.push({ names, datums: [datum] })
+  }
+  return records
+}
+
+export const encodeForwardBackwardOutput = ({
+  outputType,
+  outputs,
+  metrics,
+}: ForwardBackwardOutput): Uint8Array => {
+  const writer = new BinaryWriter()
+  writer.tag(1, WireType.LengthDelimited).string(outputType)
+  for (const { names, datums } of recordsOf(outputs))
+    nested(writer, 2, record => {
+      for (const name of names)
+        nested(record, 2, entry => {
+          entry.tag(1, WireType.LengthDelimited).string(name)
+          nested(entry, 2, inner =>
+            writeBatched(
+              inner,
+              datums.map(datum => datum[name]),
+            ),
+          )
+        })
+      record.tag(3, WireType.Varint).int32(datums.length)
+    })
+  for (const [name, value] of Object.entries(metrics))
+    nested(writer, 3, entry => {
+      entry.tag(1, WireType.LengthDelimited).string(name)
+      entry.tag(2, WireType.Bit64).double(value)
+    })
+  return writer.finish()
+}
+
+const BATCHED: FieldReaders<BatchedTensor> = {
+  1: (reader, tensor) => {
+    tensor.data = reader.bytes()
+  },
+  2: (reader, tensor) => {
+    tensor.offsets = Array.from(valuesOfBytes(reader.bytes(), 'int64', 'offsets'))
+  },
+  3: (reader, tensor) => {
+    tensor.dtype = reader.int32()
+  },
+  4: (reader, tensor, wire) => readIntegers(reader, wire, tensor.trailing),
+}
+
+/** The values of each datum. @throws DataError for offsets that do not cut the data into so many */
+const splitBatched = (
+  { data, offsets, dtype, trailing }: BatchedTensor,
+  datums: number,
+  name: string,
+): WireTensor[] => {
+  const type = dtypeOf(dtype, name)
+  const ends = offsets.length === 0 && datums === 1 ? [0, data.length] : offsets
+  const rising = ends.every((end, i) => end >= (i === 0 ? 0 : ends[i - 1]) && end <= data.length)
+  if (ends.length !== datums + 1 || !rising)
+    throw new DataError(
+      `${name}: expected ${datums + 1} rising offsets within ${data.length} bytes, got [${ends.slice(0, 8).join(', ')}]; the answer is damaged`,
+    )
+  const inner = trailing.reduce((product, size) => product * size, 1)
+  return Array.from({ length: datums }, (_, i) => {
+    const values = valuesOfBytes(data.subarray(ends[i], ends[i + 1]), type, name)
+    return { dtype: type, data: values, shape: [values.length / Math.max(inner, 1), ...trailing] }
+  })
+}
+
+interface ArrayRecord {
+  fields: [string, Uint8Array][]
+  datums: number
+}
+
+const RECORD: FieldReaders<ArrayRecord> = {
+  2: (reader, { fields }) => {
+    const [name, bytes] = readEntry(reader.bytes(), inner => inner.bytes(), 'fields')
+    fields.push([name, bytes ?? NO_BYTES])
+  },
+  3: (reader, record) => {
+    record.datums = reader.int32()
+  },
+}
+
+const readRecord = (bytes: Uint8Array): Record<string, WireTensor>[] => {
+  const { fields, datums } = readMessage<ArrayRecord>(bytes, RECORD, { fields: [], datums: 1 }, 'ArrayRecord')
+  const outputs = Array.from({ length: datums }, (): Record<string, WireTensor> => ({}))
+  for (const [name, field] of fields) {
+    const empty: BatchedTensor = { data: NO_BYTES, offsets: [], dtype: 1, trailing: [] }
+    const tensor = readMessage(field, BATCHED, empty, name)
+    splitBatched(tensor, datums, name).forEach((values, i) => {
+      outputs[i][name] = values
+    })
+  }
+  return outputs
+}
+
+interface RawOutput {
+  outputType: string
+  outputs: Record<string, WireTensor>[]
+  metrics: Record<string, number>
+}
+
+const OUTPUT: FieldReaders<RawOutput> = {
+  1: (reader, output) => {
+    output.outputType = reader.string()
+  },
+  2: (reader, { outputs }) => {
+    outputs.push(...readRecord(reader.bytes()))
+  },
+  3: (reader, { metrics }) => {
+    // Numbers of either width, or a number within a message, as servers have written them.
+    const [name, value] = readEntry(
+      reader.bytes(),
+      (inner, wire) => (wire === WireType.Bit32 ? inner.float() : inner.double()),
+      'metrics',
+    )
+    metrics[name] = value ?? 0
+  },
+}
+
+/** @throws DataError for bytes that are no such message */
+export const decodeForwardBackwardOutput = (bytes: Uint8Array): ForwardBackwardOutput =>
+  readMessage(bytes, OUTPUT, { outputType: '', outputs: [], metrics: {} }, 'ForwardBackwardOutput')
+
+export const encodeSampleOutput = ({ sequences, promptLogprobs }: SampleOutput): Uint8Array => {
+  const writer = new BinaryWriter()
+  for (const { stopReason, tokens, logprobs } of sequences)
+    nested(writer, 1, inner => {
+      if (stopReason === 'length') inner.tag(1, WireType.Varint).int32(1)
+      inner.tag(2, WireType.LengthDelimited).bytes(tensorBytes({ dtype: 'int32', data: tokens }))
+      if (logprobs)
+        inner.tag(3, WireType.LengthDelimited).bytes(tensorBytes({ dtype: 'float32', data: logprobs }))
+    })
+  if (promptLogprobs)
+    writer.tag(2, WireType.LengthDelimited).bytes(tensorBytes({ dtype: 'float32', data: promptLogprobs }))
+  return writer.finish()
+}
+
+interface RawSequence {
+  stop: number
+  tokens: Int32Array
+  logprobs: Float32Array | null
+}
+
+const floats = (bytes: Uint8Array, place: string) => valuesOfBytes(bytes, 'float32', place) as Float32Array
+
+const SEQUENCE: FieldReaders<RawSequence> = {
+  1: (reader, sequence) => {
+    sequence.stop = reader.int32()
+  },
+  2: (reader, sequence) => {
+    sequence.tokens = valuesOfBytes(reader.bytes(), 'int32', 'tokens') as Int32Array
+  },
+  3: (reader, sequence) => {
+    sequence.logprobs = floats(reader.bytes(), 'logprobs')
+  },
+}
+
+interface RawSample {
+  sequences: SampledSequence[]
+  promptLogprobs: Float32Array | null
+}
+
+const SAMPLE: FieldReaders<RawSample> = {
+  1: (reader, { sequences }) => {
+    const empty: RawSequence = { stop: 0, tokens: new Int32Array(0), logprobs: null }
+    const { stop, tokens, logprobs } = readMessage(reader.bytes(), SEQUENCE, empty, 'SampledSequence')
+    sequences.push({ stopReason: stop === 0 ? 'stop' : 'length', tokens, logprobs })
+  },
+  2: (reader, sample) => {
+    sample.promptLogprobs = floats(reader.bytes(), 'prompt_logprobs')
+  },
+}
+
+/** @throws DataError for bytes that are no such message */
+export const decodeSampleOutput = (bytes: Uint8Array): SampleOutput =>
+  readMessage(bytes, SAMPLE, { sequences: [], promptLogprobs: null }, 'SampleResponse')

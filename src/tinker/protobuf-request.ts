@@ -1,0 +1,207 @@
+/** @file `ForwardBackwardRequest` in protobuf: written by a client, read by a server. Field numbers as in the official SDK 0.38. */
+
+import { type BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
+import { DataError } from '../util/errors.ts'
+import type { ForwardBackwardRequest, WireDatum, WireDtype, WireTensor } from './messages.ts'
+import { type FieldReaders, readEntry, readIntegers, readMessage, safeNumber } from './protobuf-reader.ts'
+import { tensorBytes, valuesOfBytes } from './tensor-bytes.ts'
+
+const DTYPES: readonly (WireDtype | null)[] = [null, 'float32', 'int64', 'int32']
+
+/** @throws DataError for types that no loss reads (bfloat16) */
+export const dtypeOf = (code: number, place: string): WireDtype => {
+  const dtype = DTYPES[code]
+  if (dtype) return dtype
+  throw new DataError(`${place}: expected float32, int64 or int32, got type ${code}; send another type`)
+}
+
+export const dtypeCode = (dtype: WireDtype): number => DTYPES.indexOf(dtype)
+
+/** A message within another one. */
+export const nested = (writer: BinaryWriter, field: number, write: (inner: BinaryWriter) => void): void => {
+  writer.tag(field, WireType.LengthDelimited).fork()
+  write(writer)
+  writer.join()
+}
+
+const bytesField = (writer: BinaryWriter, field: number, bytes: Uint8Array): void => {
+  writer.tag(field, WireType.LengthDelimited).bytes(bytes)
+}
+
+const stringField = (writer: BinaryWriter, field: number, text: string): void => {
+  writer.tag(field, WireType.LengthDelimited).string(text)
+}
+
+const packed = (writer: BinaryWriter, field: number, values: readonly number[]): void => {
+  if (values.length > 0) nested(writer, field, inner => values.forEach(value => void inner.int64(value)))
+}
+
+const writeTensor = (writer: BinaryWriter, tensor: WireTensor): void => {
+  bytesField(writer, 1, tensorBytes(tensor))
+  writer.tag(3, WireType.Varint).int32(dtypeCode(tensor.dtype))
+  packed(writer, 4, tensor.shape)
+}
+
+const writeDatum = (writer: BinaryWriter, { tokens, inputs }: WireDatum): void => {
+  nested(writer, 1, chunk =>
+    nested(chunk, 1, text => bytesField(text, 1, tensorBytes({ dtype: 'int32', data: tokens }))),
+  )
+  for (const [name, tensor] of Object.entries(inputs))
+    nested(writer, 2, entry => {
+      stringField(entry, 1, name)
+      nested(entry, 2, inner => writeTensor(inner, tensor))
+    })
+}
+
+export const encodeForwardBackward = (request: ForwardBackwardRequest): Uint8Array => {
+  const writer = new BinaryWriter()
+  stringField(writer, 1, request.modelId)
+  writer.tag(2, WireType.Varint).int64(request.seqId)
+  for (const datum of request.data) nested(writer, 3, inner => writeDatum(inner, datum))
+  stringField(writer, 4, request.lossFn)
+  for (const [key, value] of Object.entries(request.config ?? {}))
+    nested(writer, 5, entry => {
+      stringField(entry, 1, key)
+      entry.tag(2, WireType.Bit64).double(value)
+    })
+  if (request.forwardOnly) writer.tag(6, WireType.Varint).bool(true)
+  return writer.finish()
+}
+
+interface RawTensor {
+  bytes: Uint8Array | null
+  dtype: number
+  shape: number[]
+}
+
+const TENSOR: FieldReaders<RawTensor> = {
+  1: (reader, tensor) => {
+    tensor.bytes = reader.bytes()
+  },
+  2: () => {
+    throw new DataError('tensor: expected dense values, got sparse ones; send them dense')
+  },
+  3: (reader, tensor) => {
+    tensor.dtype = reader.int32()
+  },
+  4: (reader, tensor, wire) => readIntegers(reader, wire, tensor.shape),
+}
+
+/** A shape that fits the values; one dimension where none is said. @throws DataError */
+export const checkedShape = (shape: readonly number[], values: number, place: string): readonly number[] => {
+  if (shape.length === 0) return [values]
+  if (shape.reduce((product, size) => product * size, 1) === values && shape.every(size => size >= 0))
+    return shape
+  throw new DataError(
+    `${place}: expected as many values as the shape [${shape.join(', ')}] says, got ${values}; build it from one sequence`,
+  )
+}
+
+const readTensor = (bytes: Uint8Array, name: string): WireTensor => {
+  const raw = readMessage(bytes, TENSOR, { bytes: null, dtype: 1, shape: [] }, name)
+  const dtype = dtypeOf(raw.dtype, name)
+  const data = valuesOfBytes(raw.bytes ?? new Uint8Array(0), dtype, name)
+  return { dtype, data, shape: checkedShape(raw.shape, data.length, name) }
+}
+
+const notText = (kind: string) => () => {
+  throw new DataError(`model_input: expected text tokens, got ${kind}; only text models are served`)
+}
+
+const ENCODED_TEXT: FieldReaders<Int32Array[]> = {
+  1: (reader, parts) => {
+    parts.push(valuesOfBytes(reader.bytes(), 'int32', 'model_input') as Int32Array)
+  },
+}
+
+const CHUNK: FieldReaders<Int32Array[]> = {
+  1: (reader, parts) => {
+    readMessage(reader.bytes(), ENCODED_TEXT, parts, 'encoded_text')
+  },
+  2: notText('an image'),
+  3: notText('sound'),
+}
+
+interface RawDatum {
+  parts: Int32Array[]
+  inputs: Record<string, WireTensor>
+}
+
+const DATUM: FieldReaders<RawDatum> = {
+  1: (reader, { parts }) => {
+    readMessage(reader.bytes(), CHUNK, parts, 'chunk')
+  },
+  2: (reader, { inputs }) => {
+    const [name, bytes] = readEntry(reader.bytes(), inner => inner.bytes(), 'loss_fn_inputs')
+    inputs[name] = readTensor(bytes ?? new Uint8Array(0), `loss_fn_inputs.${name}`)
+  },
+}
+
+/** Parts of a sequence one after the other. */
+export const joined = (parts: readonly Int32Array[]): Int32Array => {
+  const all = new Int32Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}
+
+type RawRequest = { -readonly [K in keyof ForwardBackwardRequest]: ForwardBackwardRequest[K] } & {
+  data: WireDatum[]
+  config: Record<string, number>
+}
+
+/** A setting of version 2 is a number (1) or a text (2). */
+const CONFIG_VALUE: FieldReaders<{ number?: number }> = {
+  1: (reader, value) => {
+    value.number = reader.double()
+  },
+  2: () => {
+    throw new DataError('loss_fn_config: expected numbers, got text; no loss here has a setting that is text')
+  },
+}
+
+const readNumberEntry = (bytes: Uint8Array, value: (reader: BinaryReader) => number): [string, number] => {
+  const [key, number] = readEntry(bytes, value, 'loss_fn_config')
+  return [key, number ?? 0]
+}
+
+const REQUEST: FieldReaders<RawRequest> = {
+  1: (reader, request) => {
+    request.modelId = reader.string()
+  },
+  2: (reader, request) => {
+    request.seqId = safeNumber(reader.int64())
+  },
+  3: (reader, { data }) => {
+    const raw = readMessage(reader.bytes(), DATUM, { parts: [], inputs: {} }, `data[${data.length}]`)
+    data.push({ tokens: joined(raw.parts), inputs: raw.inputs })
+  },
+  4: (reader, request) => {
+    request.lossFn = reader.string()
+  },
+  5: (reader, { config }) => {
+    const [key, value] = readNumberEntry(reader.bytes(), inner => inner.double())
+    config[key] = value
+  },
+  6: (reader, request) => {
+    request.forwardOnly = reader.bool()
+  },
+  7: (reader, { config }) => {
+    const [key, value] = readNumberEntry(
+      reader.bytes(),
+      inner =>
+        readMessage<{ number?: number }>(inner.bytes(), CONFIG_VALUE, {}, 'loss_fn_config_v2').number ?? 0,
+    )
+    config[key] = value
+  },
+}
+
+/** @throws DataError for bytes that are no such message, and for contents that no text model can be trained on */
+export const decodeForwardBackward = (bytes: Uint8Array): ForwardBackwardRequest => {
+  const raw: RawRequest = { modelId: '', seqId: 0, data: [], lossFn: '', config: {}, forwardOnly: false }
+  const { config, ...request } = readMessage(bytes, REQUEST, raw, 'ForwardBackwardRequest')
+  return { ...request, ...(Object.keys(config).length > 0 && { config }) }
+}
