@@ -22,14 +22,15 @@ import { ADVISED_PROBLEMS, type Registration } from './plan/registration.ts'
 import { missingProbes, runProbes } from './probes/run.ts'
 import { writePaperReport } from './report/report.ts'
 import { writePaperSummary } from './report/summary.ts'
+import { Adoption } from './results/adoption.ts'
 import { foreignResults, writeResults } from './results/files.ts'
 import { analysePaper, type PaperContext, type PaperResult } from './results/paper.ts'
-import { readRegistered, register } from './results/registered.ts'
+import { earlierRegistered, readRegistered, register } from './results/registered.ts'
 import { writeSlimRuns } from './results/slim-runs.ts'
 import { calibrate, readPaces } from './run/calibration.ts'
-import { finishedRuns } from './run/finished.ts'
+import { finishedRuns, finishedStarts, type TrainedRun } from './run/finished.ts'
 import { isDone, provenanceOf, readRecord } from './run/ledger.ts'
-import { countTrained, provenanceNow } from './run/provenance.ts'
+import { addTrained, countTrained, provenanceNow } from './run/provenance.ts'
 import {
   type Execute,
   type RunnerEvents,
@@ -37,7 +38,7 @@ import {
   type RunnerResult,
   runJobs,
 } from './run/runner.ts'
-import { isLookedAt, lookAtStart, untestableClaims } from './run/start-look.ts'
+import { isLookedAt, type Looks, lookAtStart, startDifference, untestableClaims } from './run/start-look.ts'
 
 /** Differences that an error names. */
 const NAMED_CHANGES = 5
@@ -52,8 +53,24 @@ export interface ExperimentOptions {
   execute: Execute
   /** Measures a finished job. */
   probe: RunnerOptions['probe']
+  /** Whether runs that lie in the results count as done. */
+  adopt?: boolean
   /** As a person would give it; results and records of runs name it. */
   command: string
+}
+
+/** Runs that stand in results and in no folder here. */
+export interface AdoptedJobs {
+  /** Path of the file that they are from. */
+  from: string
+  /** Ids of jobs that need not be trained for that. */
+  runs: string[]
+  /** Cold starts that no other runs need: they are not trained either. */
+  starts: string[]
+  /** Of how many runs, cold starts left out. */
+  of: number
+  /** Runs that lie there and are not among them, and why. */
+  warnings: string[]
 }
 
 /** What is to be done, and how long it may take. */
@@ -66,6 +83,8 @@ export interface ExperimentPlan {
   /** Seconds on the wall that are left for `chosen`, and for everything; null where nothing is known yet. */
   secondsChosen: number | null
   secondsAll: number | null
+  /** Null where none were asked for. */
+  adopted: AdoptedJobs | null
   warnings: string[]
 }
 
@@ -77,6 +96,8 @@ export interface ExperimentReport {
   report: string
   /** Files of results in that folder that belong to no claim of this registration. */
   foreign: string[]
+  /** Null where none were asked for. */
+  adopted: AdoptedJobs | null
 }
 
 export class Experiment {
@@ -84,22 +105,55 @@ export class Experiment {
   readonly #options: ExperimentOptions
   readonly #folders: WorkFolders
   readonly jobs: Job[]
+  readonly #adoption: Adoption | null
 
-  /** @throws ConfigError for settings that an arm's recipe does not take. */
+  /**
+   * @throws ConfigError for settings that an arm's recipe does not take; what `Adoption` throws for results whose runs cannot be
+   * adopted
+   */
   constructor(registration: Registration, options: ExperimentOptions) {
     this.registration = registration
     this.#options = options
     this.#folders = workFolders(options.work, registration)
     this.jobs = jobsOf(registration, this.#folders, options.resolve)
+    this.#adoption = options.adopt ? new Adoption(this.#results, registration, this.jobs) : null
   }
 
   get folder(): string {
     return this.#folders.registration
   }
 
-  /** Whether nothing is left to do of a job: trained, and measured by its probes; a cold start looked at for claims against it. */
+  get #results(): string {
+    return join(this.#options.results, this.registration.paper)
+  }
+
+  get #looks(): Looks {
+    const { registration, jobs, folder } = this
+    return { registration, jobs, folder, adopted: job => this.#adoption?.runOf(job) }
+  }
+
+  /** Jobs of which nothing need be here, for their runs stand in the results; null where none were asked for. */
+  get adopted(): AdoptedJobs | null {
+    const adoption = this.#adoption
+    if (adoption === null) return null
+    const ids = (kind: Job['kind']) =>
+      this.jobs.flatMap(job => (job.kind === kind && adoption.covers(job) ? [job.id] : []))
+    return {
+      from: adoption.from,
+      runs: ids('arm'),
+      starts: ids('start'),
+      of: this.jobs.filter(({ kind }) => kind === 'arm').length,
+      warnings: adoption.warnings(),
+    }
+  }
+
+  /**
+   * Whether nothing is left to do of a job: trained, and measured by its probes; a cold start looked at for claims against it. Or
+   * adopted from results.
+   */
   isComplete(job: Job): boolean {
-    if (job.kind === 'start' && !isLookedAt(this.registration, this.jobs, job, this.folder)) return false
+    if (this.#adoption?.covers(job)) return true
+    if (job.kind === 'start' && !isLookedAt(this.#looks, job)) return false
     return isDone(job) && missingProbes(this.registration.probes, job).length === 0
   }
 
@@ -112,15 +166,29 @@ export class Experiment {
 
   /** Seconds still to spend on a job: 0 for one that is done, null where nothing is known. */
   estimator(): (job: Job) => number | null {
-    const known = this.jobs.flatMap(job => {
-      const { finished, seconds, probeSeconds } = readRecord(job)
-      return finished ? [[job.id, seconds + probeSeconds] as const] : []
-    })
+    const known = new Map(
+      this.jobs.flatMap(job => {
+        const { finished, seconds, probeSeconds } = readRecord(job)
+        return finished ? [[job.id, seconds + probeSeconds] as const] : []
+      }),
+    )
     const guess = estimateSeconds(this.jobs, {
-      seconds: new Map(known),
+      seconds: new Map([...this.#secondsElsewhere(known), ...known]),
       paces: readPaces(this.#options.work),
     })
     return job => (this.isComplete(job) ? 0 : guess(job))
+  }
+
+  /** What adopted runs and their cold starts took, of arms of which no run is done here: another machine may be faster. */
+  #secondsElsewhere(here: ReadonlyMap<string, number>): [string, number][] {
+    const adoption = this.#adoption
+    if (adoption === null) return []
+    const arms = new Set(this.jobs.flatMap(({ id, arm }) => (here.has(id) ? [arm] : [])))
+    const starts = new Map(adoption.starts().map(({ id, seconds }) => [id, seconds]))
+    return this.jobs.flatMap(job => {
+      const seconds = adoption.runOf(job)?.seconds ?? starts.get(job.id)
+      return seconds === undefined || arms.has(job.arm) ? [] : [[job.id, seconds]]
+    })
   }
 
   plan(): ExperimentPlan {
@@ -143,14 +211,24 @@ export class Experiment {
       blocks: { chosen: blocks, all: allBlocks },
       secondsChosen: known ? seconds : null,
       secondsAll: known ? wallSeconds(this.jobs.map(cost), width) : null,
+      adopted: this.adopted,
       warnings: [...this.#warnings(), ...this.missingFigures()],
     }
   }
 
   /** What the registration asks for and a finished run lacks: of these jobs, or of the first one of each arm that is done. */
   missingFigures(jobs = this.#firstDone()): string[] {
+    return [...new Set(this.#runsOf(jobs).flatMap(run => missingFigures(this.registration, run)))]
+  }
+
+  /** Runs of these jobs that are done, from their folders, or adopted. */
+  #runsOf(jobs: readonly Job[]): TrainedRun[] {
+    return jobs.flatMap(job => this.#runHere(job) ?? this.#adoption?.runOf(job) ?? [])
+  }
+
+  #runHere(job: Job): TrainedRun | undefined {
     const probes = this.registration.probes.map(({ name }) => name)
-    return [...new Set(finishedRuns(jobs, probes).flatMap(run => missingFigures(this.registration, run)))]
+    return finishedRuns([job], probes).at(0)
   }
 
   #firstDone(): Job[] {
@@ -160,9 +238,13 @@ export class Experiment {
     return [...first.values()]
   }
 
-  /** Whether any arm has been trained, or tried: without that there is nothing to analyse. */
+  /** Whether any arm has been trained, or tried, or is adopted: without that there is nothing to analyse. */
   get hasBegun(): boolean {
-    return this.jobs.some(job => job.kind === 'arm' && (isDone(job) || readRecord(job).attempts > 0))
+    return this.jobs.some(
+      job =>
+        job.kind === 'arm' &&
+        (isDone(job) || readRecord(job).attempts > 0 || this.#adoption?.runOf(job) !== undefined),
+    )
   }
 
   #warnings(): string[] {
@@ -174,7 +256,8 @@ export class Experiment {
           ]
         : []),
       ...reachWarnings(this.registration),
-      ...untestableClaims(this.registration, this.folder),
+      ...untestableClaims(this.#looks),
+      ...(this.#adoption?.warnings() ?? []),
     ]
   }
 
@@ -205,7 +288,8 @@ export class Experiment {
       register(this.folder, this.registration, provenance().versions)
       const isComplete = (job: Job) => this.isComplete(job)
       const probe = (job: Job, signal: AbortSignal) => this.#measure(job, signal, events)
-      return await runJobs(chosen, { execute, probe, isComplete, provenance, width, stop, events })
+      const jobs = chosen.filter(job => !this.#adoption?.covers(job))
+      return await runJobs(jobs, { execute, probe, isComplete, provenance, width, stop, events })
     } finally {
       lock.release()
     }
@@ -215,12 +299,19 @@ export class Experiment {
     const { execute, probe } = this.#options
     if (job.kind === 'arm') return probe(job, stop)
     try {
-      await lookAtStart(this.registration, this.jobs, job, { folder: this.folder, execute }, stop)
+      await lookAtStart(this.#looks, job, execute, stop)
     } catch (error) {
       // The arms evaluate their start themselves; only the early word is lost.
       events.onNote?.(`${job.id}: could not be looked at beforehand: ${(error as Error).message}`)
     }
-    for (const note of untestableClaims(this.registration, this.folder)) events.onNote?.(note)
+    for (const note of untestableClaims(this.#looks)) events.onNote?.(note)
+    const difference = this.#startDifference(job)
+    if (difference !== null) events.onDifference?.(difference)
+  }
+
+  /** Of a cold start that is trained here beside adopted runs; null where it is the same, or they cannot be compared. */
+  #startDifference(job: Job): string | null {
+    return isDone(job) ? startDifference(this.#looks, job, own => this.#runHere(own)) : null
   }
 
   /**
@@ -261,15 +352,31 @@ export class Experiment {
         ? []
         : [{ id: job.id, message: error }]
     })
-    return [...now, ...earlier]
+    const known = new Set([
+      ...told,
+      ...this.jobs.flatMap(job => (readRecord(job).attempts > 0 ? [job.id] : [])),
+    ])
+    const elsewhere = this.#adoption?.context.failed.filter(
+      ({ id }) => !known.has(id) && this.jobs.some(job => job.id === id && !this.isComplete(job)),
+    )
+    return [...now, ...earlier, ...(elsewhere ?? [])]
   }
 
   /** Analyses what is done, and writes results and report. */
   report(failed: PaperResult['failed'] = []): ExperimentReport {
-    const runs = finishedRuns(
-      this.jobs,
-      this.registration.probes.map(({ name }) => name),
-    )
+    const runs = this.#runsOf(this.jobs)
+    const context = this.#context(failed)
+    const result = analysePaper(this.registration, runs, context)
+    const { adopted } = this
+    const starts = [...finishedStarts(this.jobs), ...(this.#adoption?.starts() ?? [])]
+    const folder = writeResults(this.#results, result)
+    writeSlimRuns(folder, this.registration, context, runs, starts)
+    writePaperSummary(folder, result)
+    const report = writePaperReport(folder, result, runs)
+    return { result, folder, report, foreign: foreignResults(folder, this.registration), adopted }
+  }
+
+  #context(failed: PaperResult['failed']): PaperContext {
     const analysedWith = provenanceNow(this.#options.command)
     const context: PaperContext = {
       registered: readRegistered(this.folder, this.registration, analysedWith.versions),
@@ -277,11 +384,17 @@ export class Experiment {
       trainedWith: countTrained(this.jobs.filter(isDone).map(provenanceOf)),
       analysedWith,
     }
-    const result = analysePaper(this.registration, runs, context)
-    const folder = writeResults(join(this.#options.results, this.registration.paper), result)
-    writeSlimRuns(folder, this.registration, context, runs)
-    writePaperSummary(folder, result)
-    const report = writePaperReport(folder, result, runs)
-    return { result, folder, report, foreign: foreignResults(folder, this.registration) }
+    const adoption = this.#adoption
+    if (adoption === null || adoption.jobs.length === 0) return context
+    const differences = this.jobs.flatMap(job =>
+      job.kind === 'start' ? (this.#startDifference(job) ?? []) : [],
+    )
+    const notes = [...new Set([...(adoption.context.notes ?? []), ...differences])]
+    return {
+      ...context,
+      registered: earlierRegistered(context.registered, adoption.context.registered),
+      trainedWith: addTrained(context.trainedWith, adoption.trainedWith()),
+      ...(notes.length > 0 && { notes }),
+    }
   }
 }

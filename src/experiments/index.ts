@@ -11,7 +11,7 @@ export {
 export type { ControlResult } from './analysis/controls.ts'
 export { RULE, RULES } from './analysis/rules.ts'
 export * from './analysis/status.ts'
-export { Experiment, type ExperimentOptions, type ExperimentPlan } from './experiment.ts'
+export { type AdoptedJobs, Experiment, type ExperimentOptions, type ExperimentPlan } from './experiment.ts'
 export { type FinishedRun, METRICS, type Metric } from './metrics/index.ts'
 export { tipOf } from './plan/blocks.ts'
 export { armTraining, type Job, type ResolveTraining, runDir, type Training } from './plan/jobs.ts'

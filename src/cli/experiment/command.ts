@@ -16,6 +16,10 @@ stopped or killed goes on where it was: runs that are done are not run again, ru
 More seeds: a block under \`blocks\` in the same file, with a hash of its own; what was registered before keeps its hash and runs.
 \`looks\`, registered with the first seeds, says how often you mean to look: the looks share the 5%.
 
+Elsewhere: where the folders of runs are gone, --adopt takes the finished runs of the same registration from the results
+(<results>/<paper>/runs.jsonl.br) and trains the others. Write it every time from then on: without it results are those of the
+folders alone.
+
 Results: <results>/<paper>/<claim>.json, summary.md, report.html and runs.jsonl.br, slim figures of all runs. --recompute works
 every status out again from these, without run folders. Exit code 1 when a run failed twice.
 
@@ -24,6 +28,7 @@ Examples:
   $ gradus experiment experiments/ruscarl.yaml --budget 60
   $ gradus experiment experiments/ruscarl.yaml --jobs 2
   $ gradus experiment experiments/ruscarl.yaml --analyse
+  $ gradus experiment experiments/ruscarl.yaml --adopt
   $ gradus experiment results/ruscarl --recompute`
 
 /** Adds `gradus experiment` to the program. `done` receives the exit code. */
@@ -39,6 +44,7 @@ export const addExperimentCommand = (program: Command, io: Io, done: (code: numb
     .option('--jobs <n>', 'runs at a time; all cores by default', count)
     .option('--work <dir>', 'folder of the runs', 'experiments-work')
     .option('--results <dir>', 'folder of the results', 'results')
+    .option('--adopt', 'count runs that lie in the results as done: go on where their folders are gone')
     .option('--dry-run', 'print the plan, run nothing')
     .option('--analyse', 'run nothing; write the results of what is done')
     .option('--recompute', 'work the statuses of a folder of results out again from what lies there')

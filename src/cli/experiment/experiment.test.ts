@@ -163,6 +163,52 @@ describe('gradus experiment', () => {
     sandbox.write('tiny.yaml', REGISTRATION)
   })
 
+  it(
+    'goes on elsewhere: runs that lie in the results are not trained again, and the start is the same one',
+    async () => {
+      const blocks = [{ seeds: [3], registered: '2026-12-01' }]
+      sandbox.write('tiny.yaml', { ...REGISTRATION, blocks })
+      const results = ['--results', sandbox.path('moved')]
+      await cli(command('--analyse', ...results))
+      const from = sandbox.path('moved', 'tiny', 'runs.jsonl.br')
+      const elsewhere = (...more: string[]) =>
+        cli(command('--work', sandbox.path('elsewhere-work'), ...results, ...more))
+      expect((await elsewhere('--dry-run')).out).toContain('7 runs, 0 done')
+      const { out: plan } = await elsewhere('--adopt', '--dry-run')
+      expect(plan).toContain('7 runs, 4 done')
+      expect(plan).toContain(`4 of 6 runs are adopted from ${from}\n`)
+      const { code, out, err } = await elsewhere('--adopt')
+      expect(code, err).toBe(0)
+      const trained = [...err.matchAll(/^running (\S+)$/gm)].map(([, id]) => id)
+      expect(trained.sort()).toEqual(['outcome/a/3', 'rubric/a/3', 'start/a'])
+      expect(err).not.toContain('trained again here')
+      expect(existsSync(sandbox.path('elsewhere-work', 'tiny'))).toBe(true)
+      expect(out).toContain('tiny: 6 of 6 runs done')
+      const claim = JSON.parse(sandbox.read('moved', 'tiny', 'TINY-1.json'))
+      expect(claim.trainedWith.map(({ runs }: { runs: number }) => runs)).toEqual([5, 3])
+      expect(claim.trainedWith[1].command).toContain('--adopt')
+      expect(claim.notes).toBeUndefined()
+      const json = JSON.parse((await elsewhere('--adopt', '--analyse', '--json')).out)
+      expect(json).toMatchObject({ runs: { done: 6 }, adopted: { from, starts: [], of: 6 } })
+      expect(json.adopted.runs).toHaveLength(4)
+      const again = await cli(['experiment', sandbox.path('moved', 'tiny'), '--recompute'])
+      expect(again.out).toContain('every status is as in its file')
+      sandbox.write('tiny.yaml', REGISTRATION)
+    },
+    SLOW_MS,
+  )
+
+  it('adopts nothing where no results are, of another registration, or beside --recompute', async () => {
+    const none = await cli(command('--adopt', '--dry-run', '--results', sandbox.path('nowhere')))
+    expect([none.code, none.err]).toEqual([1, expect.stringContaining('found no such file')])
+    sandbox.write('tiny.yaml', { ...REGISTRATION, title: 'Another one' })
+    const other = await cli(command('--adopt', '--dry-run'))
+    expect(other.err).toMatch(/expected runs of the registration [0-9a-f]{16} .*, got those of [0-9a-f]{16}/)
+    sandbox.write('tiny.yaml', REGISTRATION)
+    const both = await cli(['experiment', sandbox.path('results', 'tiny'), '--recompute', '--adopt'])
+    expect([both.code, both.err]).toEqual([2, expect.stringContaining('--adopt: expected no --recompute')])
+  })
+
   it('runs nothing when all is done, and says so in a plan', async () => {
     const { out } = await cli(command('--dry-run', '--json'))
     expect(JSON.parse(out)).toMatchObject({ done: 5, secondsAll: 0 })

@@ -2,6 +2,7 @@
 
 import { availableParallelism } from 'node:os'
 import {
+  type AdoptedJobs,
   armTraining,
   Experiment,
   type ExperimentPlan,
@@ -28,6 +29,7 @@ export interface ExperimentCommandOptions {
   jobs?: number
   work: string
   results: string
+  adopt?: boolean
   dryRun?: boolean
   analyse?: boolean
   json?: boolean
@@ -84,6 +86,10 @@ export const experimentCommand = async (
     throw new UsageError(
       '--analyse: expected no --budget and no --dry-run beside it; it runs nothing and plans nothing',
     )
+  if (options.adopt && options.recompute)
+    throw new UsageError(
+      '--adopt: expected no --recompute beside it; that reads the runs in the results as they are',
+    )
   if (options.recompute) return recomputeCommand(file, options, io)
   if (options.write) throw new UsageError('--write: expected --recompute beside it')
   const registration = readRegistration(file)
@@ -97,6 +103,7 @@ export const experimentCommand = async (
     results: options.results,
     width: options.jobs ?? availableParallelism(),
     budgetMinutes: options.budget,
+    adopt: options.adopt,
     resolve: resolver(file),
     execute: trainInProcess,
     command: commandLine(file, options),
@@ -194,13 +201,17 @@ const stopper = (io: Io, say: (text: string) => void) => {
 }
 
 /** What goes on where a command was stopped, and what results name. */
-const commandLine = (file: string, { budget, jobs, work, results }: ExperimentCommandOptions): string =>
+const commandLine = (
+  file: string,
+  { budget, jobs, work, results, adopt }: ExperimentCommandOptions,
+): string =>
   [
     `gradus experiment ${file}`,
     ...(budget === undefined ? [] : [`--budget ${budget}`]),
     ...(jobs === undefined ? [] : [`--jobs ${jobs}`]),
     ...(work === 'experiments-work' ? [] : [`--work ${work}`]),
     ...(results === 'results' ? [] : [`--results ${results}`]),
+    ...(adopt ? ['--adopt'] : []),
   ].join(' ')
 
 const timeOf = (seconds: number | null): string =>
@@ -225,13 +236,22 @@ const trainingLines = ({ arms }: Registration, { jobs }: ExperimentPlan): string
 
 const nameOf = ({ kind, start, arm }: Job): string => (kind === 'start' ? `cold start ${start}` : arm)
 
+const adoptedLines = (adopted: AdoptedJobs | null): string[] => {
+  if (adopted === null) return []
+  const { from, runs, starts, of } = adopted
+  const left =
+    starts.length === 0 ? '' : `; cold starts that no other runs need are not trained: ${starts.join(', ')}`
+  return [`  ${runs.length} of ${plural(of, 'run')} are adopted from ${from}${left}`]
+}
+
 const planLines = (
   { paper, hash, arms, seeds, blocks: added, looks, starts, claims }: Registration,
-  { jobs, chosen, done, blocks, secondsChosen, secondsAll, warnings }: ExperimentPlan,
+  { jobs, chosen, done, blocks, secondsChosen, secondsAll, adopted, warnings }: ExperimentPlan,
   { budget }: ExperimentCommandOptions,
 ): string[] => [
   `${paper}: registration ${hash.slice(0, 16)}`,
   `  ${plural(claims.length, 'claim')}, ${plural(Object.keys(arms).length, 'arm')}, ${plural(starts.length, 'cold start')} x ${plural(seeds.length + added.flatMap(block => block.seeds).length, 'seed')}: ${plural(jobs.length, 'run')}, ${done} done (cold starts included)`,
+  ...adoptedLines(adopted),
   ...(added.length === 0
     ? []
     : [
@@ -251,6 +271,12 @@ const planLines = (
   ...warnings.map(warning => `  warning: ${warning}`),
 ]
 
+const adoptedJson = (adopted: AdoptedJobs | null) => {
+  if (adopted === null) return {}
+  const { warnings: _warnings, ...rest } = adopted
+  return { adopted: rest }
+}
+
 const planJson = ({ paper, hash }: Registration, plan: ExperimentPlan) => ({
   paper,
   sha256: hash,
@@ -267,6 +293,7 @@ const planJson = ({ paper, hash }: Registration, plan: ExperimentPlan) => ({
   blocks: plan.blocks,
   secondsChosen: plan.secondsChosen,
   secondsAll: plan.secondsAll,
+  ...adoptedJson(plan.adopted),
   warnings: plan.warnings,
 })
 
@@ -276,12 +303,14 @@ const conclude = (
   options: ExperimentCommandOptions,
   io: Io,
 ): number => {
-  const { result, folder, report, foreign } = experiment.report(failed)
+  const { result, folder, report, foreign, adopted } = experiment.report(failed)
+  const told = [...(options.analyse ? (adopted?.warnings ?? []) : []), ...(result.notes ?? [])]
+  for (const text of told) io.err.write(`warning: ${text}\n`)
   if (foreign.length > 0)
     io.err.write(
       `warning: ${folder}: results of no claim of this registration: ${foreign.join(', ')}; remove them, or keep them elsewhere\n`,
     )
-  if (options.json) printJson(io, resultJson(result, folder, report))
-  else io.out.write(`${resultLines(result, report).join('\n')}\n`)
+  if (options.json) printJson(io, { ...resultJson(result, folder, report), ...adoptedJson(adopted) })
+  else io.out.write(`${[...resultLines(result, report), ...adoptedLines(adopted)].join('\n')}\n`)
   return EXIT.ok
 }

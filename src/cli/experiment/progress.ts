@@ -57,6 +57,7 @@ export class ExperimentProgress {
       this.#say(`${job.id}: waiting, for its run is being written by ${who}; ${advice}`)
     },
     onNote: text => this.#warnOnce(text),
+    onDifference: text => this.#say(`warning: ${text}`),
     onDone: (job, seconds) => {
       this.#running.delete(job)
       this.#done++

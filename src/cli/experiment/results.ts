@@ -85,6 +85,7 @@ export const resultJson = (result: PaperResult, folder: string, report: string |
   blocks: result.blocks,
   controls: result.controls.map(({ evidence: _evidence, ...rest }) => rest),
   failed: result.failed,
+  ...(result.notes && { notes: result.notes }),
   results: folder,
   report,
 })

@@ -120,6 +120,7 @@ const origin = (result: PaperResult): Html =>
     }),
     'trained with': result.trainedWith.map(each => `${settingsText(each)} (${each.runs} runs)`).join('; '),
     'analysed with': settingsText(result.analysedWith),
+    ...(result.notes && { 'several machines': result.notes.join('; ') }),
   })}</div></section>`
 
 const blockRows = ({ blocks, claims }: PaperResult): Html[] =>

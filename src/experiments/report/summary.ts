@@ -213,6 +213,7 @@ export const paperSummary = (result: PaperResult, folder = '.'): string => {
     controlsSection(result),
     armsSection(result),
     ...(cut.length > 0 ? [section('Cut', cut.map(line => `- ${line}`).join('\n'))] : []),
+    ...(result.notes ? [section('Several machines', result.notes.map(note => `- ${note}.`).join('\n'))] : []),
   ]
   return `${sections.join('\n\n')}\n`
 }

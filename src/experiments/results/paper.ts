@@ -40,6 +40,8 @@ export interface PaperContext {
   trainedWith: TrainedWith[]
   /** What worked out these results, and by which command. */
   analysedWith: Provenance
+  /** What has to be known of runs of several machines together; absent where there is nothing. */
+  notes?: readonly string[]
 }
 
 export interface PaperResult extends PaperContext {

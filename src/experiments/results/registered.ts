@@ -87,3 +87,16 @@ export const register = (
     writeFileAtomic(path, `${canonicalJson({ ...record, file, content: own })}\n`)
   }
 }
+
+/** Of two records of each block the one that was put down first. @param other those of blocks that `own` does not have are left out */
+export const earlierRegistered = (own: RegisteredBlocks, other: RegisteredBlocks): RegisteredBlocks => {
+  const { blocks, ...first } = own
+  const records = [other, ...other.blocks]
+  const earlier = (record: Registered): Registered => {
+    const found = records.find(each => each.sha256 === record.sha256)
+    if (found === undefined || found.registeredAt >= record.registeredAt) return record
+    const { sha256, registeredAt, rule, versions, seal } = found
+    return { sha256, registeredAt, rule, versions, seal }
+  }
+  return { ...earlier(first), blocks: blocks.map(earlier) }
+}

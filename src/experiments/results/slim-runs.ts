@@ -4,7 +4,8 @@
  *
  * `runs.jsonl.br`: a line with the registration and what is common to the runs, then a line a run. Of its metrics, figures that
  * claims and charts name, times, tokens and judge calls are kept at every step, all other numbers at about 24 steps with six
- * digits. Of its evaluations everything but texts, items in columns: a string of 0 and 1 where they are that.
+ * digits. Of its evaluations everything but texts, items in columns: a string of 0 and 1 where they are that. What it was made with,
+ * and the hash of its settings, are kept as they are.
  */
 
 import { existsSync, readFileSync } from 'node:fs'
@@ -15,10 +16,14 @@ import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError } from '../../util/errors.ts'
 import type { FinishedRun } from '../metrics/index.ts'
 import type { Registration } from '../plan/registration.ts'
+import type { TrainedRun, TrainedStart } from '../run/finished.ts'
 import type { PaperContext } from './paper.ts'
 
 const FORMAT = 1
 const FILE = 'runs.jsonl.br'
+
+/** Path of the file in a folder of results. */
+export const slimRunsPath = (folder: string): string => join(folder, FILE)
 
 /** Steps that are kept of figures that nothing asks for. */
 const KEPT_STEPS = 24
@@ -139,6 +144,8 @@ interface Header extends PaperContext {
   /** The content with its hashes and the name of its file. */
   registration: Registration
   ids: string[][]
+  /** What the runs began with; absent in files from before it was kept. */
+  starts?: readonly TrainedStart[]
 }
 
 /** What probes measured, without the responses that one keeps for reading. */
@@ -156,12 +163,13 @@ const compressed = (text: string): Buffer =>
     params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 24 },
   })
 
-/** Writes the file; returns its path. */
+/** Writes the file; returns its path. @param starts what the runs began with */
 export const writeSlimRuns = (
   folder: string,
   registration: Registration,
   context: PaperContext,
-  runs: readonly FinishedRun[],
+  runs: readonly TrainedRun[],
+  starts: readonly TrainedStart[] = [],
 ): string => {
   const lists = new IdLists()
   const lines = runs.map(run => ({
@@ -173,9 +181,9 @@ export const writeSlimRuns = (
       ...(row.items && { items: packItems(row.items as unknown as Tree[], lists) }),
     })),
   }))
-  const header: Header = { format: FORMAT, ...context, registration, ids: lists.lists }
+  const header: Header = { format: FORMAT, ...context, registration, ids: lists.lists, starts }
   const text = [header, ...lines].map(line => `${JSON.stringify(line)}\n`).join('')
-  const path = join(folder, FILE)
+  const path = slimRunsPath(folder)
   writeFileAtomic(path, compressed(text))
   return path
 }
@@ -183,7 +191,9 @@ export const writeSlimRuns = (
 export interface SlimRuns {
   registration: Registration
   context: PaperContext
-  runs: FinishedRun[]
+  runs: TrainedRun[]
+  /** None in files from before they were kept. */
+  starts: readonly TrainedStart[]
 }
 
 /** The file's lines, each parsed. @throws DataError for one that was cut short or changed */
@@ -204,20 +214,20 @@ const readLines = (path: string): [Header, ...unknown[]] => {
 
 /** The runs that lie beside results; null where none do. @throws DataError for a damaged file, or one of another format */
 export const readSlimRuns = (folder: string): SlimRuns | null => {
-  const path = join(folder, FILE)
+  const path = slimRunsPath(folder)
   if (!existsSync(path)) return null
-  const [{ format, registration, ids, ...context }, ...lines] = readLines(path)
+  const [{ format, registration, ids, starts = [], ...context }, ...lines] = readLines(path)
   if (format !== FORMAT)
     throw new DataError(`${path}: expected format ${FORMAT}, got ${format}`, {
       hint: 'read it with the Gradus that wrote it',
     })
   const runs = lines.map(line => {
-    const run = line as FinishedRun & { evals: (EvalRow & { items?: unknown })[] }
+    const run = line as TrainedRun & { evals: (EvalRow & { items?: unknown })[] }
     const evals = run.evals.map(row => ({
       ...row,
       ...(row.items && { items: unpackItems(row.items as unknown as Columns, ids) }),
     }))
     return { ...run, evals: evals as unknown as EvalRow[] }
   })
-  return { registration, context, runs }
+  return { registration, context, runs, starts }
 }

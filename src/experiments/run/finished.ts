@@ -7,7 +7,23 @@ import type { EvalRow } from '../../runs/rows.ts'
 import { onAllProblems } from '../metrics/all-problems.ts'
 import type { FinishedRun } from '../metrics/index.ts'
 import { type Job, runDir } from '../plan/jobs.ts'
-import { isDone, readRecord } from './ledger.ts'
+import { isDone, provenanceOf, readRecord } from './ledger.ts'
+import type { Provenance } from './provenance.ts'
+
+/** A finished run with what it was made with. */
+export interface TrainedRun extends FinishedRun {
+  /** `Job.configHash` of what was trained; absent where that was not kept, as the next. */
+  configHash?: string
+  provenance?: readonly Provenance[]
+}
+
+/** A cold start that is trained: what it took, and what it was made with. */
+export interface TrainedStart {
+  /** `Job.id`. */
+  id: string
+  seconds: number
+  provenance: readonly Provenance[]
+}
 
 export const probeFile = (job: Pick<Job, 'dir'>, probe: string): string =>
   join(job.dir, `probe-${probe}.json`)
@@ -30,11 +46,12 @@ const slim = (rows: readonly EvalRow[]): EvalRow[] =>
   })
 
 /** Arms' jobs that are done, with everything that metrics read. Jobs that are not are left out. */
-export const finishedRuns = (jobs: readonly Job[], probes: readonly string[] = []): FinishedRun[] =>
+export const finishedRuns = (jobs: readonly Job[], probes: readonly string[] = []): TrainedRun[] =>
   jobs
     .filter(job => job.kind === 'arm' && isDone(job))
     .map(job => {
       const metrics = readMetrics(runDir(job))
+      const { seconds, configHash } = readRecord(job)
       return {
         arm: job.arm,
         start: job.start,
@@ -43,6 +60,14 @@ export const finishedRuns = (jobs: readonly Job[], probes: readonly string[] = [
         metrics,
         evals: slim(onAllProblems(readEvals(runDir(job)))),
         probes: probesOf(job, probes),
-        seconds: readRecord(job).seconds,
+        seconds,
+        ...(configHash !== undefined && { configHash }),
+        provenance: provenanceOf(job),
       }
     })
+
+/** Cold starts' jobs that are done. */
+export const finishedStarts = (jobs: readonly Job[]): TrainedStart[] =>
+  jobs
+    .filter(job => job.kind === 'start' && isDone(job))
+    .map(job => ({ id: job.id, seconds: readRecord(job).seconds, provenance: provenanceOf(job) }))

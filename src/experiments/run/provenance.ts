@@ -59,3 +59,19 @@ export const countTrained = (byRun: readonly (readonly Provenance[])[]): Trained
     const own = canonicalJson(each)
     return { ...each, runs: byRun.filter(run => run.some(other => canonicalJson(other) === own)).length }
   })
+
+const key = ({ runs: _runs, ...each }: TrainedWith): string => canonicalJson(each)
+
+/** Counts of two lots of runs together. @param sign -1: those of the first lot that are not in the second */
+export const addTrained = (
+  one: readonly TrainedWith[],
+  other: readonly TrainedWith[],
+  sign: 1 | -1 = 1,
+): TrainedWith[] => {
+  const all = new Map(one.map(each => [key(each), each]))
+  for (const each of other) {
+    const runs = (all.get(key(each))?.runs ?? 0) + sign * each.runs
+    all.set(key(each), { ...each, runs })
+  }
+  return [...all.values()].filter(({ runs }) => runs > 0)
+}

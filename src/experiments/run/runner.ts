@@ -28,6 +28,8 @@ export interface RunnerEvents {
   onDone?(job: Job, seconds: number): void
   /** Something to know beforehand: claims that cannot show. */
   onNote?(text: string): void
+  /** A cold start came out otherwise than the one that adopted runs began with. */
+  onDifference?(text: string): void
   /** `again`: it will be tried once more. */
   onFailure?(job: Job, message: string, again: boolean): void
 }
