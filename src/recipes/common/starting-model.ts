@@ -77,7 +77,7 @@ export const assertLogicVocabulary = (folder: string): void => {
  * of its base.
  * @throws CheckpointError where there is no model
  */
-export const logicWordsOf = (folder: string): number => {
+export const logicTokensOf = (folder: string): number => {
   const place = isAdapterFolder(folder) ? adapterBase(folder) : folder
   const { length } = LONG_LOGIC_VOCABULARY
   const isLong = hasTokenizer(place)

@@ -84,7 +84,22 @@ describe('plan and run refuse the same, before anything is trained', () => {
     [
       'problems longer than the context',
       () => custom([{ hops: 2 }, { hops: 12, style: 'shortcut-free' }]),
-      /curriculum\.sources\[1\]: expected at most 256 tokens, .* got up to 341/,
+      /curriculum\.sources\[1\]: expected at most 256 tokens, .* got up to 283/,
+    ],
+    [
+      'a drill longer than the context, by its place',
+      () => ({
+        ...custom([
+          { hops: 1, recite: 2 },
+          { hops: 3, kinds: 24, style: 'shortcut-free', sideKinds: [14, 18], recite: 45 },
+        ]),
+      }),
+      /curriculum\.sources\[1\]: expected at most 256 tokens, .* got up to \d+: \d+ of \d+ rules/,
+    ],
+    [
+      'phrases of a model to go on from that lacks them',
+      () => ({ start: 'package:models/logic-start', vocabulary: 'long' }),
+      /start: expected a model of the 157 tokens that vocabulary "long" names, got one of 96/,
     ],
     [
       'a test proof longer than the answer may be',
@@ -117,6 +132,18 @@ describe('plan and run refuse the same, before anything is trained', () => {
     const phrases = logicColdStart.schema.parse({ ...SMALL, vocabulary: 'long' })
     expect(coldStartVocabulary(phrases)).toHaveLength(157)
     expect(coldStartVocabulary(logicColdStart.schema.parse(SMALL))).toHaveLength(96)
+  })
+
+  it('but no drill of few rules for the length of proofs that it does not have', () => {
+    const drill = custom([{ hops: 12, style: 'shortcut-free', recite: 4 }])
+    expect(() => logicColdStart.plan(logicColdStart.schema.parse({ ...SMALL, ...drill }))).not.toThrow()
+  })
+
+  it('nor what fits in phrases for its length in words', () => {
+    const shape = { hiddenSize: 32, layers: 1, heads: 2, maxPositions: 300 }
+    const longer = custom([{ hops: 12, style: 'shortcut-free' }])
+    const config = logicColdStart.schema.parse({ ...SMALL, ...longer, model: { shape } })
+    expect(() => logicColdStart.plan(config)).not.toThrow()
   })
 
   it('and the shape that a model to go on from makes needless is not looked at', () => {

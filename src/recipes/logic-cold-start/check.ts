@@ -1,18 +1,16 @@
 /** @file What a logic cold start refuses before it trains; its plan refuses the same. */
 
-import { loadConfig } from '../../model/checkpoint.ts'
-import { isAdapterFolder } from '../../model/lora-files.ts'
 import type { ModelSource } from '../../policy/local/model-source.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { assertContext } from '../../tasks/logic/lengths.ts'
 import { checkTrainingSeed, type LogicTestSetName, logicTestSet } from '../../tasks/logic/testsets.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { resolveShipped } from '../../util/package.ts'
-import { assertLogicVocabulary, logicWordsOf, wholeModel } from '../common/starting-model.ts'
+import { assertLogicVocabulary, logicTokensOf, positionsOf, wholeModel } from '../common/starting-model.ts'
 import { assertProblemsFit, miniatureFormat } from '../logic/format.ts'
 import type { ColdStartPhase } from './config.ts'
 import { freshLogicModel } from './model.ts'
-import { coldStartVocabulary, demonstrations, sourcesOf } from './recipe.ts'
+import { type CurriculumSettings, coldStartVocabulary, demonstrations, sourcesOf } from './recipe.ts'
 
 /**
  * The model to start from and the demonstrations of every step.
@@ -21,27 +19,43 @@ import { coldStartVocabulary, demonstrations, sourcesOf } from './recipe.ts'
 export const checkLogicColdStart = (config: ColdStartPhase) => {
   checkTrainingSeed(config.seed)
   const source = startOf(config)
-  const words = wordsOf(config)
-  const draw = demonstrations(config, words)
+  const vocabulary = vocabularyOf(config)
+  const draw = demonstrations(config, vocabulary)
   const { realFile, maxTokens } = config.evaluation
   const real = realFile === null ? [] : logicTestSet('real', { realPath: realFile })
   const tested = testSets(config).map(({ name, hops }) => testSet(config, name, hops, FITTED))
   const problems = [...tested.flat(), ...real]
-  const shape = source.init?.config ?? (isAdapterFolder(source.folder!) ? null : loadConfig(source.folder!))
-  if (shape) {
-    for (const [i, options] of sourcesOf(config).entries())
-      assertContext(options, shape.maxPositions, placeOf(config, i))
-    assertProblemsFit(problems, miniatureFormat(words), maxTokens, shape)
-  }
-  return { source, draw, words }
+  const maxPositions = source.init?.config.maxPositions ?? positionsOf(source.folder!)
+  assertDemonstrationsFit(config, vocabulary, maxPositions)
+  assertProblemsFit(problems, miniatureFormat(vocabulary), maxTokens, { maxPositions })
+  return { source, draw, vocabulary }
 }
 
-const placeOf = ({ curriculum: { kind } }: ColdStartPhase, i: number): string =>
-  kind === 'custom' ? `curriculum.sources[${i}]` : 'curriculum'
+/**
+ * Refuses sources whose demonstrations do not fit the context.
+ * @param vocabulary how many tokens the model has
+ * @param prefix of the settings in the configuration, for the error
+ * @throws ConfigError naming the source
+ */
+export const assertDemonstrationsFit = (
+  settings: CurriculumSettings,
+  vocabulary: number,
+  maxPositions: number,
+  prefix = '',
+): void => {
+  const isCustom = settings.curriculum.kind === 'custom'
+  for (const [i, options] of sourcesOf(settings).entries())
+    assertContext(
+      options,
+      maxPositions,
+      `${prefix}curriculum${isCustom ? `.sources[${i}]` : ''}`,
+      vocabulary,
+    )
+}
 
-/** Tokens that the model knows, fresh or gone on from. */
-const wordsOf = (config: ColdStartPhase): number =>
-  config.start === null ? coldStartVocabulary(config).length : logicWordsOf(resolveShipped(config.start))
+/** How many tokens the model has, fresh or gone on from. */
+const vocabularyOf = (config: ColdStartPhase): number =>
+  config.start === null ? coldStartVocabulary(config).length : logicTokensOf(resolveShipped(config.start))
 
 /** Problems of each set that are looked at for their lengths. */
 const FITTED = 64
@@ -51,15 +65,22 @@ const startOf = (config: ColdStartPhase): ModelSource => {
   if (start === null) return freshLogicModel(model.shape, seed, coldStartVocabulary(config))
   const folder = wholeModel(start, 'start')
   assertLogicVocabulary(folder)
-  const needed = coldStartVocabulary(config).length
-  if (logicWordsOf(folder) < needed)
-    throw new ConfigError(
-      `start: expected a model of the ${needed} tokens that the curriculum and its evaluation take, got one of ${logicWordsOf(folder)} in ${folder}`,
-      {
-        hint: 'leave kinds out and keep to five hops, or make a model with kinds above 10 from fresh weights',
-      },
-    )
+  assertTokens(config, folder)
   return { folder, seed }
+}
+
+/** @throws ConfigError for a model to go on from that lacks tokens */
+const assertTokens = (config: ColdStartPhase, folder: string): void => {
+  const needed = coldStartVocabulary(config).length
+  const known = logicTokensOf(folder)
+  if (known >= needed) return
+  const asked = config.vocabulary === 'long'
+  throw new ConfigError(
+    `start: expected a model of the ${needed} tokens that ${asked ? 'vocabulary "long" names' : 'the curriculum and its evaluation take'}, got one of ${known} in ${folder}`,
+    {
+      hint: `${asked ? 'leave vocabulary out' : 'leave kinds out and keep to five hops'}, or make a model of \`vocabulary: long\` from fresh weights`,
+    },
+  )
 }
 
 /** A test set of a hop count, and what it is called. */

@@ -43,9 +43,10 @@ export type DemonstrationSettings = Pick<
   | keyof Shape
 >
 
-const curriculumOf = (
-  config: Pick<DemonstrationSettings, 'curriculum' | 'labels' | keyof Shape>,
-): Curriculum => {
+/** What decides the sorts of problems that they are about. */
+export type CurriculumSettings = Pick<DemonstrationSettings, 'curriculum' | 'labels' | keyof Shape>
+
+const curriculumOf = (config: CurriculumSettings): Curriculum => {
   const { kind, maxHops, sources, knots } = config.curriculum
   const { labels } = config
   const common = { labels, ...shapeOf(config) }
@@ -69,11 +70,13 @@ const curriculumOf = (
 }
 
 /** The sorts of problems that a cold start learns from. @throws ConfigError for a custom curriculum without any */
-export const sourcesOf = (
-  config: Pick<DemonstrationSettings, 'curriculum' | 'labels' | keyof Shape>,
-): readonly CurriculumSource[] => curriculumOf(config).sources
+export const sourcesOf = (config: CurriculumSettings): readonly CurriculumSource[] =>
+  curriculumOf(config).sources
 
-/** The tokens of the fresh model: the long vocabulary where its demonstrations or test problems take it, or the settings say so. */
+/**
+ * The tokens of the fresh model: the long vocabulary where its demonstrations or test problems take it, or the settings say
+ * so.
+ */
 export const coldStartVocabulary = (config: ColdStartPhase): readonly string[] => {
   const { labels, kinds, evaluation, numberedTo, vocabulary } = config
   const tested = evaluation.hops.map(hops => ({ hops, labels, kinds }))
@@ -82,7 +85,7 @@ export const coldStartVocabulary = (config: ColdStartPhase): readonly string[] =
     : vocabularyFor([...sourcesOf(config), ...tested], numberedTo)
 }
 
-/** The demonstrations of a step; they depend on seed and step alone. @param vocabulary tokens that the model has */
+/** The demonstrations of a step; they depend on seed and step alone. @param vocabulary how many tokens the model has */
 export const demonstrations = (
   config: DemonstrationSettings,
   vocabulary: number,

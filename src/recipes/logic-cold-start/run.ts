@@ -14,7 +14,7 @@ import type { ColdStartPhase } from './config.ts'
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
 export const runLogicColdStart = async (config: ColdStartPhase, options: RunOptions): Promise<RunResult> => {
-  const { source, draw, words } = checkLogicColdStart(config)
+  const { source, draw, vocabulary } = checkLogicColdStart(config)
   const hash = decidingHash(config)
   const { events = {} } = options
   return withRun({ ...options, info: runInfo(config), configHash: hash }, async ({ run, from, use }) => {
@@ -22,7 +22,7 @@ export const runLogicColdStart = async (config: ColdStartPhase, options: RunOpti
       use(openPolicy(config.policy, source)),
       use(LogicSolver.start({ backend: 'ground' })),
     ])
-    const parts = { policy, solver, format: miniatureFormat(words) }
+    const parts = { policy, solver, format: miniatureFormat(vocabulary) }
     const phase = {
       name: 'supervised',
       policy,

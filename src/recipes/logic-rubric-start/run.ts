@@ -16,7 +16,7 @@ import { CheckpointError, ConfigError } from '../../util/errors.ts'
 import { comesLater, type Purpose } from '../common/phase.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, withRun } from '../common/session.ts'
-import { assertLogicVocabulary, logicWordsOf, wholeModel } from '../common/starting-model.ts'
+import { assertLogicVocabulary, logicTokensOf, wholeModel } from '../common/starting-model.ts'
 import { runSupervised } from '../common/supervised.ts'
 import { type LabelSource, writeLabels } from '../reasoning/labels.ts'
 import { LogicThinkingTask, LogicVerifier } from '../reasoning/logic.ts'
@@ -48,9 +48,9 @@ export const checkLogicRubricStart = (config: LogicRubricPhase, purpose: Purpose
   if (comesLater(start, purpose)) return null
   const folder = wholeModel(start, 'start')
   assertLogicVocabulary(folder)
-  if (logicWordsOf(folder) > LOGIC_VOCABULARY.length)
+  if (logicTokensOf(folder) > LOGIC_VOCABULARY.length)
     throw new CheckpointError(
-      `start: expected a model of the logic task's ${LOGIC_VOCABULARY.length} tokens, got one of ${logicWordsOf(folder)} in ${folder}`,
+      `start: expected a model of the logic task's ${LOGIC_VOCABULARY.length} tokens, got one of ${logicTokensOf(folder)} in ${folder}`,
       {
         hint: 'the words of rubrics come after those of the first vocabulary; start from a model without the long one',
       },

@@ -9,7 +9,7 @@ import { decodeWithOffsets, encodePrompt, encodeResponse } from '../../tasks/log
 import { TEN_KINDS_HOPS } from '../../tasks/logic/generator.ts'
 import { LOGIC_TOKENS, WORD_COUNT } from '../../tasks/logic/vocabulary.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { logicWordsOf } from '../common/starting-model.ts'
+import { logicTokensOf } from '../common/starting-model.ts'
 import { SYSTEM_PROMPT, userPrompt, userPromptWithFormulas } from './prompts.ts'
 
 /** The two directions between a problem and a policy's tokens. */
@@ -64,7 +64,7 @@ export type PromptKind = 'miniature' | 'chat'
  */
 export const formatFor = (prompt: PromptKind, folder: string, shown: ShownFormulas = {}): LogicFormat =>
   prompt === 'miniature'
-    ? miniatureFormat(logicWordsOf(folder))
+    ? miniatureFormat(logicTokensOf(folder))
     : chatLogicFormat(chatFormatOf(folder, 'task.prompt "chat"'), shown)
 
 /**

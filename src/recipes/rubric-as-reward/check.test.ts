@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -24,6 +24,10 @@ beforeAll(() => {
   writeRows(at('folio.jsonl'), folioRows(2, false))
   writeRows(at('pw.jsonl'), proofWriterRows(2))
   writeFileSync(at('broken.jsonl'), '{"id": 1}\n')
+  writeRows(at('gorpus.jsonl'), [prontoRow('short', 'wumpus'), prontoRow('long', 'gorpus')])
+  cpSync(resolveShipped(START), at('short'), { recursive: true })
+  const shape = JSON.parse(readFileSync(at('short/config.json'), 'utf8'))
+  writeFileSync(at('short/config.json'), JSON.stringify({ ...shape, max_position_embeddings: 150 }))
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -50,6 +54,16 @@ const sourced = (sources: () => object[], task: object = {}, more: object = {}) 
 const folio = () => [{ kind: 'folio', path: at('folio.jsonl') }]
 const rules = () => [{ kind: 'proofwriter', path: at('pw.jsonl') }]
 const chat = () => ({ model: { folder: at('chat') }, rollout: { ...SMALL.rollout, maxTokens: 8 } })
+const prontoRow = (id: string, kind: string) => ({
+  id,
+  context: `Every ${kind} is bright. Rex is a ${kind}.`,
+  question: 'Is the following statement true or false? Rex is bright.',
+  options: ['A) True', 'B) False'],
+  answer: 'A',
+})
+const drills = (sources: Record<string, unknown>[]) => ({
+  curriculum: { kind: 'custom', sources, knots: [{ at: 0, weights: sources.map(() => 1) }] },
+})
 const started = (coldStart: object) => ({ ...SMALL, model: {}, coldStart: { ...FRESH, ...coldStart } })
 
 describe('plan and run refuse the same, before anything is trained', () => {
@@ -103,6 +117,39 @@ describe('plan and run refuse the same, before anything is trained', () => {
       "ProofWriter rows beyond the miniature's words",
       () => sourced(rules),
       /task\.sources\[0\]: expected rows of the words that the miniature reads, got 4 of 4 with words that it lacks, first PW-0: "The otter likes the pike\."/,
+    ],
+    [
+      "rows beyond the words of this model's shorter list",
+      () => sourced(() => [{ kind: 'prontoqa', path: at('gorpus.jsonl') }]),
+      /task\.sources\[0\]: expected rows of the words that the miniature reads, got 1 of 2 with words that it lacks, first long: "Every gorpus is bright\."/,
+    ],
+    [
+      'a file of such rows',
+      () => ({ ...SMALL, task: { file: at('gorpus.jsonl') } }),
+      /task\.file: expected rows of the words that the miniature reads, got 1 of 2/,
+    ],
+    [
+      'demonstrations in words that the cold start before them does not learn',
+      () => ({ ...started({}), method: 'supervised', demonstrations: { kinds: 24 } }),
+      /demonstrations: expected what takes the 96 tokens of the model, got problems or step numbers that take 157/,
+    ],
+    [
+      'demonstrations longer than the context, by their place',
+      () => ({
+        ...SMALL,
+        method: 'supervised',
+        demonstrations: drills([
+          { hops: 1 },
+          { hops: 5, style: 'shortcut-free', sideKinds: [4, 4], recite: 45 },
+        ]),
+        model: { folder: at('short') },
+      }),
+      /demonstrations\.curriculum\.sources\[1\]: expected at most 150 tokens, the context of the model, got up to/,
+    ],
+    [
+      'demonstrations that no generator can make, before the cold start',
+      () => ({ ...started({}), method: 'supervised', demonstrations: drills([{ hops: 3, mentions: 1 }]) }),
+      /demonstrations\.curriculum\.sources\[0\]: logic generator: mentions: has no effect/,
     ],
     [
       'a source without a usable row',

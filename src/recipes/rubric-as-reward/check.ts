@@ -1,6 +1,7 @@
 /** @file What a run of rubric-as-reward refuses before it trains; its plan refuses the same. */
 
 import type { ModelConfig } from '../../model/config.ts'
+import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { isEncodable } from '../../tasks/logic/format.ts'
 import { vocabularyFor } from '../../tasks/logic/lengths.ts'
 import { loadLogicRows } from '../../tasks/logic/loaders.ts'
@@ -9,9 +10,9 @@ import type { ModelShape } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
-import { assertLogicVocabulary, logicWordsOf } from '../common/starting-model.ts'
+import { assertLogicVocabulary, logicTokensOf } from '../common/starting-model.ts'
 import { assertProblemsFit, formatFor, miniatureFormat } from '../logic/format.ts'
-import { checkLogicColdStart } from '../logic-cold-start/check.ts'
+import { assertDemonstrationsFit, checkLogicColdStart } from '../logic-cold-start/check.ts'
 import { logicModelConfig } from '../logic-cold-start/model.ts'
 import { coldStartVocabulary, sourcesOf } from '../logic-cold-start/recipe.ts'
 import { checkSettings } from './check-settings.ts'
@@ -20,6 +21,7 @@ import { hopSets, longestRows, testSet } from './evaluation.ts'
 import { testProblemsOf } from './mixture.ts'
 import { problemSource, testSources, trainingSources } from './problems.ts'
 import { checkApart, type OpenSource } from './sources.ts'
+import { continuedDemonstrations } from './supervised.ts'
 
 /**
  * The checkpoint to start from; null when a cold start makes one, and in a plan when it comes later.
@@ -31,23 +33,36 @@ export const check = (config: RubricAsRewardConfig, purpose: Purpose): string | 
   const given = givenModel(config, 'logic-cold-start', purpose)
   if (given !== null && config.task.prompt === 'miniature') assertLogicVocabulary(given)
   if (config.coldStart !== null) checkLogicColdStart(config.coldStart)
-  checkProblems(config, given, purpose)
-  checkDemonstrations(config, given)
+  const vocabulary = vocabularyOf(config, given)
+  checkProblems(config, given, vocabulary, purpose)
+  if (vocabulary !== null) checkDemonstrations(config, vocabulary)
   return given
 }
 
-/** Shape of the model that a cold start makes, over the words that it has. */
+/** How many tokens the miniature has; null where that is not known yet, and for chat models. */
+const vocabularyOf = ({ task, coldStart }: RubricAsRewardConfig, given: string | null): number | null => {
+  if (task.prompt === 'chat') return null
+  if (given !== null) return logicTokensOf(given)
+  return coldStart === null ? null : coldStartVocabulary(coldStart).length
+}
+
+/** Shape of the model that a cold start makes, over the tokens that it has. */
 export const modelOf =
   ({ coldStart }: Pick<RubricAsRewardConfig, 'coldStart'>) =>
   (shape: ModelShape): ModelConfig =>
     logicModelConfig(shape, coldStart ? coldStartVocabulary(coldStart) : undefined)
 
 /** Problems can be read, and leave room for an answer where the model is known that answers. */
-const checkProblems = (config: RubricAsRewardConfig, given: string | null, purpose: Purpose): void => {
+const checkProblems = (
+  config: RubricAsRewardConfig,
+  given: string | null,
+  vocabulary: number | null,
+  purpose: Purpose,
+): void => {
   const { task, rollout, evaluation } = config
   const trained = trainingSources(config, purpose === 'plan')
   const tested = testSources(config, purpose === 'plan')
-  checkRows(config, trained, tested)
+  checkRows(config, trained, tested, vocabulary ?? undefined)
   const comesLater = trained?.some(({ rows, generate }) => rows === null && generate === null) ?? false
   const problemAt = comesLater ? null : problemSource(config, trained)
   const sets = [
@@ -57,10 +72,7 @@ const checkProblems = (config: RubricAsRewardConfig, given: string | null, purpo
   ]
   const shape = startShape(config, modelOf(config))
   if (shape === null || (given === null && config.coldStart === null)) return
-  const format =
-    given === null
-      ? miniatureFormat(coldStartVocabulary(config.coldStart!).length)
-      : formatFor(task.prompt, given, task)
+  const format = given === null ? miniatureFormat(vocabulary!) : formatFor(task.prompt, given, task)
   const first =
     problemAt === null
       ? []
@@ -74,32 +86,38 @@ const checkRows = (
   { task, condition }: RubricAsRewardConfig,
   trained: readonly OpenSource[] | null,
   tested: readonly OpenSource[] | null,
+  vocabulary?: number,
 ): void => {
+  const file = task.file === null ? [] : [{ name: task.file, rows: loadLogicRows(task.file, task.format) }]
   if (task.prompt === 'miniature') {
-    checkWords(trained ?? [], 'task.sources')
-    checkWords(tested ?? [], 'evaluation.sources')
+    for (const { rows } of file) checkWords(rows, 'task.file', vocabulary)
+    for (const [i, { rows }] of (trained ?? []).entries())
+      checkWords(rows ?? [], `task.sources[${i}]`, vocabulary)
+    for (const [i, { rows }] of (tested ?? []).entries())
+      checkWords(rows ?? [], `evaluation.sources[${i}]`, vocabulary)
   }
   if (condition === 'proof') checkFormulas(trained ?? [])
-  const file = task.file === null ? [] : [{ name: task.file, rows: loadLogicRows(task.file, task.format) }]
   if (tested !== null) checkApart([...(trained ?? []), ...file], tested)
 }
 
-/** @throws ConfigError for rows with words that the miniature's lists lack */
-const checkWords = (sources: readonly OpenSource[], key: string): void => {
-  for (const [i, { rows }] of sources.entries()) {
-    const strange = (rows ?? []).filter(row => !isEncodable(row))
-    if (strange.length === 0) continue
-    const [{ id, premises, conclusion }] = strange
-    const sentence = [...premises, conclusion].find(
-      text => !isEncodable({ id, premises: [], conclusion: text }),
-    )
-    throw new ConfigError(
-      `${key}[${i}]: expected rows of the words that the miniature reads, got ${strange.length} of ${rows!.length} with words that it lacks, first ${id}: "${sentence}"`,
-      {
-        hint: 'set task.prompt to "chat" and model.folder to a model with a tokenizer of its own (as preset paper has), or leave the source out',
-      },
-    )
-  }
+/**
+ * @param vocabulary how many tokens the miniature has; those of the longer list where that is not known yet
+ * @throws ConfigError for rows with words that it lacks
+ */
+const checkWords = (rows: readonly LogicTaskExample[], place: string, vocabulary?: number): void => {
+  const strange = rows.filter(row => !isEncodable(row, vocabulary))
+  if (strange.length === 0) return
+  const [{ id, premises, conclusion }] = strange
+  const sentence = [...premises, conclusion].find(
+    text => !isEncodable({ id, premises: [], conclusion: text }, vocabulary),
+  )
+  const hint = isEncodable(strange[0])
+    ? 'start from a model of `vocabulary: long` (logic-cold-start), or leave the rows out'
+    : 'set task.prompt to "chat" and model.folder to a model with a tokenizer of its own (as preset paper has), or leave the rows out'
+  throw new ConfigError(
+    `${place}: expected rows of the words that the miniature reads, got ${strange.length} of ${rows.length} with words that it lacks, first ${id}: "${sentence}"`,
+    { hint },
+  )
 }
 
 /** @throws ConfigError for rows whose proofs nobody can judge, where proofs are all that is paid */
@@ -114,16 +132,30 @@ const checkFormulas = (sources: readonly OpenSource[]): void => {
   }
 }
 
-/** The start knows the words of what it is to go on learning. @throws ConfigError */
-const checkDemonstrations = ({ demonstrations }: RubricAsRewardConfig, given: string | null): void => {
-  if (demonstrations === undefined || given === null) return
+/** The start has the tokens and the context of what it is to go on learning. @throws ConfigError */
+const checkDemonstrations = (config: RubricAsRewardConfig, vocabulary: number): void => {
+  const { demonstrations } = config
+  if (demonstrations === undefined) return
+  underDemonstrations(() => continuedDemonstrations(config, vocabulary))
   const needed = vocabularyFor(sourcesOf(demonstrations), demonstrations.numberedTo).length
-  const known = logicWordsOf(given)
-  if (needed > known)
+  if (needed > vocabulary)
     throw new ConfigError(
-      `demonstrations: expected what takes the ${known} words of the model, got problems or step numbers that take ${needed}`,
+      `demonstrations: expected what takes the ${vocabulary} tokens of the model, got problems or step numbers that take ${needed}`,
       { hint: 'lower kinds, hops or numberedTo, or start from a model with the long vocabulary' },
     )
+  const shape = startShape(config, modelOf(config))
+  if (shape !== null)
+    assertDemonstrationsFit(demonstrations, vocabulary, shape.maxPositions, 'demonstrations.')
+}
+
+/** @throws ConfigError whose place is below `demonstrations` */
+const underDemonstrations = (work: () => unknown): void => {
+  try {
+    work()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new ConfigError(`demonstrations.${error.message}`)
+  }
 }
 
 /** Problems of each set that are looked at for their lengths. */

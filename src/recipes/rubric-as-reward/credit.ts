@@ -52,8 +52,9 @@ const acceptedOf = (
 ): number[] => {
   const seen = new Set<string>()
   let count = 0
-  return group.map(({ rollout, grade: { rewarded } }) => {
-    const text = rollout.tokens.join()
+  return group.map(({ grade: { rewarded, response } }) => {
+    // Of text, not of tokens: the same text may be cut in several ways.
+    const { text } = response
     const isGood = rewarded.excluded === null && rewarded.correctAndProved === true
     if (!isGood || count >= atMost || (distinct && seen.has(text))) return 0
     seen.add(text)

@@ -5,7 +5,7 @@ import type { LogicLabel } from '../../grade/logic/problem.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { encodeSteps } from '../../tasks/logic/format.ts'
-import { LOGIC_TOKENS, tokenId } from '../../tasks/logic/vocabulary.ts'
+import { LOGIC_TOKENS, LONG_LOGIC_VOCABULARY, tokenId } from '../../tasks/logic/vocabulary.ts'
 import { answering } from '../../train/answering-io.fixture.ts'
 import { keptRows } from '../../train/lesson-rows.ts'
 import { miniatureFormat } from '../logic/format.ts'
@@ -269,6 +269,15 @@ describe('rejection sampling', () => {
     expect(await of({})).toEqual([0, 1, 0, 1])
     expect(await of({ atMost: 1 })).toEqual([0, 1, 0, 0])
     expect(await of({ distinct: false, atMost: 2 })).toEqual([0, 1, 1, 0])
+  })
+
+  it('takes one text for one response, however it is cut into tokens', async () => {
+    const vocabulary = LONG_LOGIC_VOCABULARY.length
+    const phrased = encodeSteps(PROOF, 'False', 'phrased', vocabulary)
+    expect(phrased).not.toEqual(whole)
+    const settings = { condition: 'proof', method: 'rejection', accepted: {} }
+    const { advantages } = await learnt(await recipeOf(settings), [[whole, phrased, badStep]])
+    expect(advantages[0].map(row => row[0])).toEqual([1, 0, 0])
   })
 })
 

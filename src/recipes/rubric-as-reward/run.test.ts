@@ -187,7 +187,7 @@ describe('continued supervision', () => {
       demonstrations: { kinds: 24 },
     })
     expect(() => rubricAsRewardEntry.plan(config)).toThrow(
-      'demonstrations: expected what takes the 96 words of the model',
+      'demonstrations: expected what takes the 96 tokens of the model',
     )
   })
 })

@@ -10,7 +10,7 @@ import type { Recipe } from '../../train/recipe.ts'
 import { runPhase } from '../common/phase.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, type Session, withRun } from '../common/session.ts'
-import { logicWordsOf } from '../common/starting-model.ts'
+import { logicTokensOf } from '../common/starting-model.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
 import { CRITERION_NAMES } from '../logic/evaluate.ts'
 import { formatFor } from '../logic/format.ts'
@@ -76,7 +76,7 @@ export const runRubricAsReward = async (
     const learnBy = <Rolled>(recipe: () => Recipe<Rolled>) =>
       reinforce(open, policy, config.loss, recipe, settings, events)
     return config.method === 'supervised'
-      ? learnBy(() => continuedSupervision(config, logicWordsOf(folder), { evaluate }))
+      ? learnBy(() => continuedSupervision(config, logicTokensOf(folder), { evaluate }))
       : learnBy(() => rubricAsReward(config, { ...graded, format, evaluate }))
   })
 }

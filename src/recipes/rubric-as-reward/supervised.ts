@@ -4,19 +4,30 @@
  */
 
 import { lossPreset } from '../../rl/loss-presets.ts'
+import type { SupervisedExample } from '../../tasks/logic/coldstart.ts'
 import type { Recipe } from '../../train/recipe.ts'
 import { supervisedDatum } from '../../train/supervised.ts'
 import { demonstrations } from '../logic-cold-start/recipe.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 
-/** @param vocabulary tokens that the model has */
+/**
+ * What is learnt at each step: other demonstrations than the cold start's own, whatever its seed was.
+ * @param vocabulary how many tokens the model has
+ * @throws ConfigError naming the source or knot that cannot be
+ */
+export const continuedDemonstrations = (
+  { demonstrations: settings, seed, steps }: Pick<RubricAsRewardConfig, 'demonstrations' | 'seed' | 'steps'>,
+  vocabulary: number,
+): ((step: number) => SupervisedExample[]) =>
+  demonstrations({ ...settings!, steps, seed: `continued/${seed}` }, vocabulary)
+
+/** @param vocabulary how many tokens the model has */
 export const continuedSupervision = (
-  { demonstrations: settings, seed, steps }: RubricAsRewardConfig,
+  config: RubricAsRewardConfig,
   vocabulary: number,
   { evaluate }: Pick<Recipe<unknown>, 'evaluate'>,
 ): Recipe<null> => {
-  // Others than the cold start's own, whatever its seed was.
-  const draw = demonstrations({ ...settings!, steps, seed: `continued/${seed}` }, vocabulary)
+  const draw = continuedDemonstrations(config, vocabulary)
   return {
     rollOut: async () => null,
     async learn(step) {

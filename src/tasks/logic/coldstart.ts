@@ -6,8 +6,8 @@ import type { LogicTaskExample } from './example.ts'
 import { encodePrompt, encodeResponse } from './format.ts'
 import { type LogicGeneratorOptions, logicGenerator, longestOf, TEN_KINDS_HOPS } from './generator.ts'
 import { lookingProof, type ProofStyle, stepsOf } from './looking.ts'
-import { recital } from './recital.ts'
-import { LOGIC_TOKENS, tokenId, WORD_COUNT } from './vocabulary.ts'
+import { type RecitalOptions, recital } from './recital.ts'
+import { hasPhrases, LOGIC_TOKENS, tokenId, WORD_COUNT } from './vocabulary.ts'
 import { canonicalWording, type RuleWording } from './wording.ts'
 
 /**
@@ -30,11 +30,9 @@ export interface CurriculumKnot {
 }
 
 /** Problems of a sort, and what their demonstrations are. */
-export interface CurriculumSource extends LogicGeneratorOptions {
+export interface CurriculumSource extends RecitalOptions {
   /** How rules are worded, where that is not as everywhere. */
   wording?: RuleWording
-  /** Rules are said again in place of a proof: prompts of one to so many of a problem's rules, without a question. */
-  recite?: number
 }
 
 /** A mix of generators whose weights are piecewise linear in the training's progress. */
@@ -61,9 +59,11 @@ export interface ColdStartOptions {
    * that short proofs teach all the numbers and a policy can be trained on towards longer ones. Default `from-one`.
    */
   numbering?: StepNumbering
-  /** Tokens that the model has; with all of the long vocabulary phrases are one token each. Default: words alone. */
+  /** How many tokens the model has; with all of the long vocabulary phrases are one each. Default: words alone. */
   vocabulary?: number
-  /** Highest number of a random start's last step. Default: that of a five-hop proof, or of the longest one of the sources. */
+  /**
+   * Highest number of a random start's last step. Default: that of a five-hop proof, or of the longest one of the sources.
+   */
   numberedTo?: number
 }
 
@@ -146,21 +146,24 @@ const PLURAL = tokenId('es')
 /** What joins a subject with a property, or in the plural with a kind, where phrases are one token. */
 const SIGNED = new Set([' is', ' is not', 'es are', 'es are not'].map(tokenId))
 
-/** Whether a token says or leaves out `not` of a property: behind the verb, or the verb itself where phrases are one token. */
-const decidesSign = (tokens: readonly number[], i: number, hasPhrases: boolean): boolean => {
+/**
+ * Whether a token says or leaves out `not` of a property: the one behind the verb, or the verb itself where phrases are one
+ * token.
+ */
+const decidesSign = (tokens: readonly number[], i: number, phrased: boolean): boolean => {
   const isKind = (j: number) => KIND_ARTICLES.has(tokens[j]) || tokens[j + 1] === PLURAL
-  return hasPhrases
+  return phrased
     ? SIGNED.has(tokens[i]) && !isKind(i + 1)
     : VERBS.has(tokens[i - 1]) && (tokens[i] === LOGIC_TOKENS.not || !isKind(i))
 }
 
 /** Weighs the tokens by which a property statement says or leaves out `not`, beside what else its tokens weigh. */
-const weighted = (example: SupervisedExample, signWeight: number, hasPhrases: boolean): SupervisedExample => {
+const weighted = (example: SupervisedExample, signWeight: number, phrased: boolean): SupervisedExample => {
   if (signWeight === 1) return example
   const { responseTokens: tokens, responseWeights: own } = example
   const responseWeights = own ? own.slice() : new Float32Array(tokens.length).fill(1)
   for (let i = 1; i < tokens.length; i++)
-    if (decidesSign(tokens, i, hasPhrases)) responseWeights[i] *= signWeight
+    if (decidesSign(tokens, i, phrased)) responseWeights[i] *= signWeight
   return { ...example, responseWeights }
 }
 
@@ -236,7 +239,7 @@ export const coldStartStream = ({
         ? { ...shown, responseTokens: renumber(shown.responseTokens, rng, numberedTo) }
         : shown,
       signWeight,
-      vocabulary > WORD_COUNT,
+      hasPhrases(vocabulary),
     )
   }
 }

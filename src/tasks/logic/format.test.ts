@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest'
 import {
   decodeTokens,
   decodeWithOffsets,
+  encodePremises,
   encodePrompt,
   encodeResponse,
+  encodeStatements,
   encodeSteps,
   isEncodable,
   tokenSpan,
@@ -41,6 +43,11 @@ describe('logic format', () => {
     expect(decodeTokens(encodePrompt(longer))).toContain(' every gorpus is not angry.')
     expect(() => encodePrompt(longer, 96)).toThrow(
       /stella: expected words of the model's 96 tokens, got "gorpus"/,
+    )
+    expect(() => encodePremises(longer, 96)).toThrow(/stella: expected words of the model's 96 tokens/)
+    expect(() => encodeStatements(['Every gorpus is angry.'], 'x', 96)).toThrow(/x: .* got "gorpus"/)
+    expect(() => encodeStatements(new Array(24).fill('Stella is cold.'), 'x', 96)).toThrow(
+      'x: expected at most 23 steps, got 24',
     )
     expect(isEncodable(longer)).toBe(true)
     expect(isEncodable(longer, 96)).toBe(false)

@@ -7,9 +7,9 @@ import type { LogicTaskExample } from './example.ts'
 import {
   BOS,
   EOS,
+  hasPhrases,
   LOGIC_TOKENS,
   LONG_LOGIC_VOCABULARY,
-  MAX_STEPS,
   PAD,
   PHRASES,
   tokenId,
@@ -61,13 +61,13 @@ const knownSentences = {
   phrases: new Map<string, readonly number[]>(),
 }
 
-const encodeSentence = (sentence: string, id: string, vocabulary: number): readonly number[] => {
-  const hasPhrases = vocabulary > WORD_COUNT
-  const remembered = knownSentences[hasPhrases ? 'phrases' : 'words']
+const spell = (sentence: string, id: string, vocabulary: number): readonly number[] => {
+  const inPhrases = hasPhrases(vocabulary)
+  const remembered = knownSentences[inPhrases ? 'phrases' : 'words']
   const known = remembered.get(sentence)
   if (known) return known
   const words = wordsOf(sentence)
-  const tokens = words && hasPhrases ? phrased(words) : words
+  const tokens = words && inPhrases ? phrased(words) : words
   if (!tokens) {
     throw new DataError(`${id}: ${describeValue(sentence)} has a word that the logic vocabulary lacks`, {
       hint: 'the small model reads ProntoQA sentences only; use a tokenizer of a pretrained model for other texts',
@@ -77,11 +77,23 @@ const encodeSentence = (sentence: string, id: string, vocabulary: number): reado
   return tokens
 }
 
-/** Whether every word of the problem is in a small model's vocabulary. @param tokens how many tokens that has */
-export const isEncodable = (problem: EncodableProblem, tokens = WORD_COUNT): boolean =>
+/** @throws DataError for a word that is in no vocabulary, or that this model lacks */
+const encodeSentence = (sentence: string, id: string, vocabulary: number): readonly number[] => {
+  const tokens = spell(sentence, id, vocabulary)
+  const beyond = tokens.find(token => token >= vocabulary)
+  if (beyond === undefined) return tokens
+  const word = LONG_LOGIC_VOCABULARY[beyond].trim()
+  throw new DataError(
+    `${id}: expected words of the model's ${vocabulary} tokens, got ${describeValue(word)}`,
+    { hint: 'start from a model of `vocabulary: long` (logic-cold-start), or set kinds to 10' },
+  )
+}
+
+/** Whether every word of the problem is in a small model's vocabulary. @param vocabulary how many tokens that has */
+export const isEncodable = (problem: EncodableProblem, vocabulary = WORD_COUNT): boolean =>
   [...problem.premises, problem.conclusion].every(sentence => {
     const words = wordsOf(sentence)
-    return words?.every(word => word < tokens) ?? false
+    return words?.every(word => word < vocabulary) ?? false
   })
 
 /** The premises of a prompt: `<bos>`, then each with its full stop. @throws DataError for a word outside the vocabulary */
@@ -100,24 +112,16 @@ export const encodePremises = (
  * @throws DataError for a word outside the vocabulary.
  */
 export const encodePrompt = (problem: EncodableProblem, vocabulary = WORD_COUNT): number[] => {
-  const tokens = encodePremises(problem, vocabulary)
   const { question, period } = LOGIC_TOKENS
-  tokens.push(question, ...encodeSentence(problem.conclusion, problem.id, vocabulary), period)
-  const beyond = tokens.find(token => token >= vocabulary)
-  if (beyond !== undefined) {
-    const word = LONG_LOGIC_VOCABULARY[beyond].trim()
-    throw new DataError(
-      `${problem.id}: expected words of the model's ${vocabulary} tokens, got ${describeValue(word)}`,
-      {
-        hint: 'start from a model with the long vocabulary (logic-cold-start with kinds above 10), or set kinds to 10',
-      },
-    )
-  }
-  return tokens
+  return [
+    ...encodePremises(problem, vocabulary),
+    ...[question, ...encodeSentence(problem.conclusion, problem.id, vocabulary), period],
+  ]
 }
 
 /**
- * Statements as the steps of a response that goes on: `<reasoning>`, numbered steps without full stops (the next number ends a step).
+ * Statements as the steps of a response that goes on: `<reasoning>`, numbered steps without full stops (the next number ends
+ * a step).
  * @throws DataError for a word outside the vocabulary or more steps than there are numbers.
  */
 export const encodeStatements = (
@@ -125,9 +129,9 @@ export const encodeStatements = (
   id = 'response',
   vocabulary = WORD_COUNT,
 ): number[] => {
-  if (steps.length > MAX_STEPS) {
-    throw new DataError(`${id}: expected at most ${MAX_STEPS} steps, got ${steps.length}`)
-  }
+  const numbers = LOGIC_TOKENS.steps.filter(token => token < vocabulary).length
+  if (steps.length > numbers)
+    throw new DataError(`${id}: expected at most ${numbers} steps, got ${steps.length}`)
   return [
     LOGIC_TOKENS.reasoningOpen,
     ...steps.flatMap((step, index) => [LOGIC_TOKENS.steps[index], ...encodeSentence(step, id, vocabulary)]),
@@ -172,8 +176,8 @@ const SPECIALS = new Set([PAD, BOS, EOS, UNK])
 const PIECES: readonly string[] = LONG_LOGIC_VOCABULARY.map(token => (SPECIALS.has(token) ? '' : token))
 
 /**
- * The text of tokens: their pieces one after another, special tokens left out. Same as the saved tokenizer's decoding with
- * `skip_special_tokens`.
+ * The text of tokens: their pieces one after another. Special tokens are left out, and so are ids past the last token, which a
+ * model has whose table is padded. Same as the saved tokenizer's decoding with `skip_special_tokens`.
  */
 export const decodeTokens = (tokens: ArrayLike<number>): string => {
   let text = ''

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { Rng } from '../../util/rng.ts'
 import { encodePrompt, encodeResponse } from './format.ts'
 import { generateLogicProblems, type LogicGeneratorOptions } from './generator.ts'
 import {
@@ -9,13 +10,16 @@ import {
   longestResponse,
   vocabularyFor,
 } from './lengths.ts'
-import { LOGIC_VOCABULARY, LONG_LOGIC_VOCABULARY } from './vocabulary.ts'
+import { recital } from './recital.ts'
+import { LOGIC_VOCABULARY, LONG_LOGIC_VOCABULARY, WORD_COUNT } from './vocabulary.ts'
 
-const measured = (options: LogicGeneratorOptions) => {
+const PHRASED = LONG_LOGIC_VOCABULARY.length
+
+const measured = (options: LogicGeneratorOptions, vocabulary = WORD_COUNT) => {
   const problems = generateLogicProblems(250, options, 'lengths')
   return {
-    prompt: Math.max(...problems.map(problem => encodePrompt(problem).length)),
-    response: Math.max(...problems.map(problem => encodeResponse(problem).length)),
+    prompt: Math.max(...problems.map(problem => encodePrompt(problem, vocabulary).length)),
+    response: Math.max(...problems.map(problem => encodeResponse(problem, vocabulary).length)),
     steps: Math.max(...problems.map(({ proof }) => proof!.length)),
     tokens: Math.max(...problems.flatMap(problem => [...encodePrompt(problem), ...encodeResponse(problem)])),
   }
@@ -47,6 +51,45 @@ describe('lengths of problems and proofs', () => {
     expect(steps).toBeLessThanOrEqual(longestProof(each))
   })
 
+  it.each([...options, ...others])('are so in phrases, too: %j', each => {
+    const { prompt, response } = measured(each, PHRASED)
+    expect(prompt).toBeLessThanOrEqual(longestPrompt(each, PHRASED))
+    expect(prompt).toBeGreaterThan(0.8 * longestPrompt(each, PHRASED) - 6)
+    expect(response).toBeLessThanOrEqual(longestResponse(each, PHRASED))
+    expect(response).toBeGreaterThan(0.75 * longestResponse(each, PHRASED))
+  })
+
+  it.each([
+    { hops: 1, recite: 2 },
+    { hops: 3, recite: 16, style: 'shortcut-free' },
+    { hops: 12, recite: 4, style: 'shortcut-free' },
+    { hops: 3, recite: 45, style: 'shortcut-free', kinds: 24, sideKinds: [14, 18] },
+    { hops: 3, recite: 45, kinds: 24, nodes: [20, 21] },
+  ] as const)('of recitals are bounded, too, by the rules that are said: %j', ({ recite, ...problems }) => {
+    for (const vocabulary of [WORD_COUNT, PHRASED]) {
+      const needed = contextNeeded({ ...problems, recite }, vocabulary)
+      for (const wording of ['canonical', 'as-given'] as const) {
+        const lengths = generateLogicProblems(150, problems, 'recitals').map((problem, i) => {
+          const said = recital(problem, recite, wording, new Rng(i), vocabulary)
+          return said.promptTokens.length + said.responseTokens.length
+        })
+        expect(Math.max(...lengths)).toBeLessThanOrEqual(needed)
+        expect(Math.max(...lengths)).toBeGreaterThan(0.7 * needed)
+      }
+    }
+  })
+
+  it('say how much context a recital takes, whatever proofs of its problems would', () => {
+    // Two rules of six tokens each behind <bos>; the same behind <reasoning>, with numbers for full stops. In phrases of five.
+    const drill = { hops: 12, style: 'shortcut-free', recite: 2 } as const
+    expect(contextNeeded(drill)).toBe(26)
+    expect(contextNeeded(drill, PHRASED)).toBe(22)
+    expect(() => assertContext(drill, 26, '')).not.toThrow()
+    expect(() => assertContext(drill, 25, 'curriculum.sources[3]')).toThrow(
+      /^curriculum\.sources\[3\]: expected at most 25 tokens, .* got up to 26: 13 of 2 rules, 13 to recite them/,
+    )
+  })
+
   it('say how much context a length takes', () => {
     const needed = (hops: number) => contextNeeded({ hops, style: 'shortcut-free' })
     expect([5, 8, 12, 16].map(needed)).toEqual([180, 249, 341, 433])
@@ -54,6 +97,10 @@ describe('lengths of problems and proofs', () => {
       /^curriculum\.sources\[2\]: expected at most 256 tokens, .* got up to 341: 198 of the problem, 143 of/,
     )
     expect(() => assertContext({ hops: 12, style: 'shortcut-free' }, 341, '')).not.toThrow()
+    const phrased = contextNeeded({ hops: 12, style: 'shortcut-free' }, PHRASED)
+    // 198 tokens are 31 rules of six and twelve others. One fewer in each rule, fact, question, and step of the 25.
+    expect(phrased).toBe(341 - 31 - 2 - 25)
+    expect(() => assertContext({ hops: 12, style: 'shortcut-free' }, phrased, '', PHRASED)).not.toThrow()
   })
 
   it('and words: the short vocabulary as long as it suffices', () => {

@@ -1,17 +1,23 @@
-/** @file How long problems and proofs can get in tokens of the small model, from the generator's options alone. */
+/** @file How long problems, proofs and recitals can get in tokens of the small model, from the generator's options alone. */
 
 import { ConfigError } from '../../util/errors.ts'
 import { type LogicGeneratorOptions, longestOf, mentionsOf, settleLogicOptions } from './generator.ts'
 import { mostTreeKinds } from './plan.ts'
-import { LOGIC_VOCABULARY, LONG_LOGIC_VOCABULARY, NOUNS } from './vocabulary.ts'
+import type { RecitalOptions } from './recital.ts'
+import { hasPhrases, LOGIC_VOCABULARY, LONG_LOGIC_VOCABULARY, NOUNS, WORD_COUNT } from './vocabulary.ts'
 
-/** Tokens of the longest sentence of each sort with its full stop ("every x is not bright."; "stella is a x."). */
-const RULE = 6
-const FACT = 5
-const STATEMENT = 5
-/** Of a step with its number: a rule, and what follows from it. */
-const HOP = 6 + 5
-const FIRST_STEP = 5
+/** Most tokens of each sort of sentence, without its full stop. */
+const sentenceLengths = (vocabulary: number) => {
+  // ` is not` or ` is a`: the longest of what joins a subject with what is said of it.
+  const joint = hasPhrases(vocabulary) ? 1 : 2
+  return {
+    /** "every x is not bright" */
+    rule: 3 + joint,
+    /** "stella is a x", "stella is not bright" */
+    statement: 2 + joint,
+  }
+}
+
 /** `<reasoning>` before the steps; closing tag, the answer in its tags and `<eos>` after them. */
 const AROUND_STEPS = 6
 /** Kinds that an Unknown proof may climb beyond the hops asked for: all that a chain of the real rows' length has. */
@@ -35,9 +41,15 @@ const mostRules = (options: LogicGeneratorOptions): number => {
   return 2 * (chain - 1) + (distractors === 'none' ? 0 : 1)
 }
 
-/** Most tokens of a prompt. @throws ConfigError nowhere; options that the generator refuses give a length all the same */
-export const longestPrompt = (options: LogicGeneratorOptions): number =>
-  1 + RULE * mostRules(options) + FACT + 1 + STATEMENT
+/**
+ * Most tokens of a prompt. Options that the generator refuses give a length all the same.
+ * @param vocabulary how many tokens the model has: phrases make problems shorter
+ */
+export const longestPrompt = (options: LogicGeneratorOptions, vocabulary = WORD_COUNT): number => {
+  const { rule, statement } = sentenceLengths(vocabulary)
+  // `<bos>`; each sentence with its full stop; the question's token.
+  return 1 + (rule + 1) * mostRules(options) + (statement + 1) + 1 + (statement + 1)
+}
 
 /** Most rules that a proof applies: those asked for, or of Unknown all that bear on the individual. */
 const mostHops = (options: LogicGeneratorOptions): number => {
@@ -50,29 +62,62 @@ const mostHops = (options: LogicGeneratorOptions): number => {
 /** Steps of the longest proof: the fact, then a rule and its consequence for every hop. */
 export const longestProof = (options: LogicGeneratorOptions): number => 1 + 2 * mostHops(options)
 
-/** Most tokens of a gold response, `<eos>` included. */
-export const longestResponse = (options: LogicGeneratorOptions): number =>
-  AROUND_STEPS + FIRST_STEP + HOP * mostHops(options)
+/** Most tokens of a gold response, `<eos>` included. @param vocabulary how many tokens the model has */
+export const longestResponse = (options: LogicGeneratorOptions, vocabulary = WORD_COUNT): number => {
+  const { rule, statement } = sentenceLengths(vocabulary)
+  // A step begins with its number.
+  return AROUND_STEPS + (1 + statement) + (1 + rule + (1 + statement)) * mostHops(options)
+}
 
-/** Positions of context that a problem and its gold response take at most. */
-export const contextNeeded = (options: LogicGeneratorOptions): number =>
-  longestPrompt(options) + longestResponse(options)
+/** Rules of the longest recital. */
+const mostRecited = ({ recite = 0, ...options }: RecitalOptions): number =>
+  Math.min(recite, mostRules(options))
+
+/** Most tokens of a demonstration: of what is shown, and of what is to be said. */
+const longestDemonstration = (options: RecitalOptions, vocabulary: number) => {
+  if (options.recite === undefined)
+    return { shown: longestPrompt(options, vocabulary), said: longestResponse(options, vocabulary) }
+  const { rule } = sentenceLengths(vocabulary)
+  // `<bos>` and each rule with its full stop; `<reasoning>` and each rule with its number.
+  const most = 1 + (rule + 1) * mostRecited(options)
+  return { shown: most, said: most }
+}
 
 /**
- * Refuses problems whose gold responses do not fit the context.
+ * Positions of context that a problem and its gold response take at most, or a recital.
+ * @param vocabulary how many tokens the model has
+ */
+export const contextNeeded = (options: RecitalOptions, vocabulary = WORD_COUNT): number => {
+  const { shown, said } = longestDemonstration(options, vocabulary)
+  return shown + said
+}
+
+/**
+ * Refuses demonstrations that do not fit the context.
  * @param maxPositions context of the model
  * @param place of the options in the configuration, for the error
+ * @param vocabulary how many tokens the model has
  * @throws ConfigError naming how many positions it takes
  */
-export const assertContext = (options: LogicGeneratorOptions, maxPositions: number, place: string): void => {
-  const needed = contextNeeded(options)
-  if (needed > maxPositions)
-    throw new ConfigError(
-      `${place}: expected at most ${maxPositions} tokens, the context of the model, got up to ${needed}: ${longestPrompt(options)} of the problem, ${longestResponse(options)} of its proof and answer`,
-      {
-        hint: `set model.shape.maxPositions of the cold start to at least ${needed}, or make problems shorter`,
-      },
-    )
+export const assertContext = (
+  options: RecitalOptions,
+  maxPositions: number,
+  place: string,
+  vocabulary = WORD_COUNT,
+): void => {
+  const { shown, said } = longestDemonstration(options, vocabulary)
+  const needed = shown + said
+  if (needed <= maxPositions) return
+  const recites = options.recite !== undefined
+  const parts = recites
+    ? `${shown} of ${mostRecited(options)} rules, ${said} to recite them`
+    : `${shown} of the problem, ${said} of its proof and answer`
+  throw new ConfigError(
+    `${place}: expected at most ${maxPositions} tokens, the context of the model, got up to ${needed}: ${parts}`,
+    {
+      hint: `set model.shape.maxPositions of the cold start to at least ${needed}, or ${recites ? 'lower recite' : 'make problems shorter'}`,
+    },
+  )
 }
 
 /** The smaller of the two vocabularies that says these problems and proofs of so many steps. */

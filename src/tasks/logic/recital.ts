@@ -4,9 +4,16 @@ import { parseSentence } from '../../grade/logic/english.ts'
 import type { Rng } from '../../util/rng.ts'
 import type { LogicTaskExample } from './example.ts'
 import { encodePremises, encodeStatements } from './format.ts'
+import type { LogicGeneratorOptions } from './generator.ts'
 import { readRule } from './rules.ts'
 import { ALL_NOUNS, LOGIC_TOKENS, tokenId, WORD_COUNT } from './vocabulary.ts'
 import { canonicalWording, type RuleWording } from './wording.ts'
+
+/** Problems of a sort, and whether their rules are recited in place of proofs. */
+export interface RecitalOptions extends LogicGeneratorOptions {
+  /** Prompts hold one to so many of a problem's rules, and no question. */
+  recite?: number
+}
 
 const KIND_NAMES: ReadonlySet<string> = new Set(ALL_NOUNS)
 const KIND_TOKENS = new Set(ALL_NOUNS.map(noun => tokenId(` ${noun}`)))
@@ -49,8 +56,8 @@ const weightsOf = (tokens: readonly number[]): Float32Array => {
 /**
  * A demonstration that says rules again, in place of a proof.
  * @param problem of the ProntoQA fragment; its fact, question and proof are not used
- * @param vocabulary tokens that the model has
  * @param most the prompt holds one to so many of the problem's rules, and nothing else
+ * @param vocabulary how many tokens the model has
  * @throws SentenceError for a premise outside the controlled English
  */
 export const recital = (

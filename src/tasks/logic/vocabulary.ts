@@ -84,8 +84,9 @@ const stepTokens = Array.from({ length: MAX_STEPS }, (_, index) => `\n${index + 
 const spaced = (words: readonly string[]) => words.map(word => ` ${word.toLowerCase()}`)
 
 /**
- * The tokens by id of problems of at most ten kinds and 23 steps, as the shipped models have them. A token is exactly the text that it decodes to, leading space or line break included, so that decoding
- * is concatenation. The order is part of every checkpoint: never change it, only append.
+ * The tokens by id of problems of at most ten kinds and 23 steps, as the shipped models have them. A token is exactly the text
+ * that it decodes to, leading space or line break included, so that decoding is concatenation. The order is part of every
+ * checkpoint: never change it, only append.
  */
 export const LOGIC_VOCABULARY: readonly string[] = [
   PAD,
@@ -131,6 +132,9 @@ export const PHRASES = [' is a', ' is an', ' is not', 'es are', 'es are not'] as
  * then phrases, which a model that has them reads and writes in place of their words.
  */
 export const LONG_LOGIC_VOCABULARY: readonly string[] = [...WORDS, ...PHRASES]
+
+/** Whether a model of so many tokens reads and writes phrases in place of their words. */
+export const hasPhrases = (vocabulary: number): boolean => vocabulary >= LONG_LOGIC_VOCABULARY.length
 
 const ids: ReadonlyMap<string, number> = new Map(LONG_LOGIC_VOCABULARY.map((token, id) => [token, id]))
 
