@@ -45,12 +45,7 @@ export const assertDemonstrationsFit = (
 ): void => {
   const isCustom = settings.curriculum.kind === 'custom'
   for (const [i, options] of sourcesOf(settings).entries())
-    assertContext(
-      options,
-      maxPositions,
-      `${prefix}curriculum${isCustom ? `.sources[${i}]` : ''}`,
-      vocabulary,
-    )
+    assertContext(options, maxPositions, `${prefix}curriculum${isCustom ? `.sources[${i}]` : ''}`, vocabulary)
 }
 
 /** How many tokens the model has, fresh or gone on from. */
