@@ -188,7 +188,9 @@ describe('gradus experiment', () => {
       const claim = JSON.parse(sandbox.read('moved', 'tiny', 'TINY-1.json'))
       const here = ({ command: by }: { command: string }) => by.includes('--adopt')
       expect(claim.trainedWith.filter(here)).toMatchObject([{ runs: 3 }])
-      expect(claim.trainedWith.filter((each: { command: string }) => !here(each))).toMatchObject([{ runs: 5 }])
+      expect(claim.trainedWith.filter((each: { command: string }) => !here(each))).toMatchObject([
+        { runs: 5 },
+      ])
       expect(claim.notes).toBeUndefined()
       const json = JSON.parse((await elsewhere('--adopt', '--analyse', '--json')).out)
       expect(json).toMatchObject({ runs: { done: 6 }, adopted: { from, starts: [], of: 6 } })
