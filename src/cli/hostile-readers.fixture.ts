@@ -362,7 +362,8 @@ export const readers = (sandbox: Sandbox, model: string, judge: string): Reader[
         mayComeLater: true,
         endings: rows,
         args: file => [
-          ...['train', 'rubric-as-reward', '--dry-run', '--set', `model.folder=${model}`, 'coldStart=null'],
+          ...['train', 'rubric-as-reward', '--preset', 'quick', '--dry-run'],
+          ...['--set', `model.folder=${model}`, 'coldStart=null'],
           ...[`task.file=${file}`, `task.format=${format}`],
         ],
         good: format === 'folio' ? FOLIO_ROW : LOGIC_ROW,

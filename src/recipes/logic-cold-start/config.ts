@@ -42,6 +42,8 @@ const sourceSchema = z.strictObject({
   wording: wording.optional(),
   /** Rules said again in place of proofs: prompts of one to so many rules of such problems. Drills in looking rules up. */
   recite: z.int().min(1).max(MAX_STEPS).optional(),
+  /** Recitals of rules from kind to kind alone, or of properties alone. */
+  reciteOnly: z.enum(['kinds', 'properties']).optional(),
   ...problemShape,
 })
 

@@ -56,13 +56,14 @@ const curriculumOf = (config: CurriculumSettings): Curriculum => {
     throw new ConfigError('curriculum.sources: expected at least one for a custom curriculum, got none')
   return {
     sources: sources.map(
-      ({ hops, nodes, wording, recite, ...own }): CurriculumSource => ({
+      ({ hops, nodes, wording, recite, reciteOnly, ...own }): CurriculumSource => ({
         labels,
         ...shapeOf(own, config),
         hops,
         ...(nodes && { nodes }),
         ...(wording && { wording }),
         ...(recite && { recite }),
+        ...(reciteOnly && { reciteOnly }),
       }),
     ),
     knots,

@@ -189,7 +189,7 @@ const usualNumbering = (sources: readonly LogicGeneratorOptions[], proofs: Proof
 
 /** @throws ConfigError naming the source that the generator refuses */
 const generatorOf = (
-  { wording: _, recite: __, ...options }: CurriculumSource,
+  { wording: _, recite: __, reciteOnly: ___, ...options }: CurriculumSource,
   i: number,
   seed: number | string,
 ) => {
@@ -232,8 +232,11 @@ export const coldStartStream = ({
     const rng = new Rng(`cold start/${seed}/${index}`)
     const drawn = drawIndex(rng, weightsAt(curriculum, progress))
     const problem = generators[drawn](index)
-    const { recite, wording: own = wording } = curriculum.sources[drawn]
-    const shown = recite === undefined ? proved(problem, own) : recital(problem, recite, own, rng, vocabulary)
+    const { recite, reciteOnly, wording: own = wording } = curriculum.sources[drawn]
+    const shown =
+      recite === undefined
+        ? proved(problem, own)
+        : recital(problem, { recite, reciteOnly }, own, rng, vocabulary)
     return weighted(
       numbering === 'random-start'
         ? { ...shown, responseTokens: renumber(shown.responseTokens, rng, numberedTo) }

@@ -70,7 +70,7 @@ describe('lengths of problems and proofs', () => {
       const needed = contextNeeded({ ...problems, recite }, vocabulary)
       for (const wording of ['canonical', 'as-given'] as const) {
         const lengths = generateLogicProblems(150, problems, 'recitals').map((problem, i) => {
-          const said = recital(problem, recite, wording, new Rng(i), vocabulary)
+          const said = recital(problem, { recite }, wording, new Rng(i), vocabulary)
           return said.promptTokens.length + said.responseTokens.length
         })
         expect(Math.max(...lengths)).toBeLessThanOrEqual(needed)

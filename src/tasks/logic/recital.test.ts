@@ -17,7 +17,7 @@ const problem = {
   ],
 }
 
-const drawn = (most: number, seed = 1) => recital(problem, most, 'canonical', new Rng(seed))
+const drawn = (recite: number, seed = 1) => recital(problem, { recite }, 'canonical', new Rng(seed))
 
 const sentences = (text: string) =>
   text

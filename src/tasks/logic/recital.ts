@@ -13,7 +13,12 @@ import { canonicalWording, type RuleWording } from './wording.ts'
 export interface RecitalOptions extends LogicGeneratorOptions {
   /** Prompts hold one to so many of a problem's rules, and no question. */
   recite?: number
+  /** The sort of rules shown and recited; all when absent. */
+  reciteOnly?: RecitedRules
 }
+
+/** Rules that lead from kind to kind, or that give a kind a property. */
+export type RecitedRules = 'kinds' | 'properties'
 
 const KIND_NAMES: ReadonlySet<string> = new Set(ALL_NOUNS)
 const KIND_TOKENS = new Set(ALL_NOUNS.map(noun => tokenId(` ${noun}`)))
@@ -56,18 +61,20 @@ const weightsOf = (tokens: readonly number[]): Float32Array => {
 /**
  * A demonstration that says rules again, in place of a proof.
  * @param problem of the ProntoQA fragment; its fact, question and proof are not used
- * @param most the prompt holds one to so many of the problem's rules, and nothing else
+ * @param source the prompt holds one to `recite` of the problem's rules, of the sort `reciteOnly`, and nothing else
  * @param vocabulary how many tokens the model has
  * @throws SentenceError for a premise outside the controlled English
  */
 export const recital = (
   problem: Pick<LogicTaskExample, 'id' | 'premises'>,
-  most: number,
+  { recite: most, reciteOnly }: { recite: number; reciteOnly?: RecitedRules },
   wording: RuleWording,
   rng: Rng,
   vocabulary = WORD_COUNT,
 ): { promptTokens: number[]; responseTokens: number[]; responseWeights: Float32Array } => {
-  const rules = rng.shuffle(problem.premises.flatMap(sayable))
+  const all = problem.premises.flatMap(sayable)
+  const sort = all.filter(({ isProperty }) => isProperty === (reciteOnly === 'properties'))
+  const rules = rng.shuffle(reciteOnly === undefined ? all : sort)
   const shown = rules.slice(0, 1 + rng.int(Math.min(most, rules.length)))
   const said = bySubject(shown, rng).map(({ text }) =>
     wording === 'canonical' ? canonicalWording(text) : text,
