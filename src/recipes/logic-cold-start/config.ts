@@ -29,6 +29,8 @@ export const problemShape = {
   mentions: z.literal([1, 2, 4]).optional(),
   /** With connected distractors: kinds beside the individual's own, [fewest, most]. */
   sideKinds: range.optional(),
+  /** With connected distractors: kinds above the one that settles the query, [fewest, most]; one when absent. */
+  above: range.optional(),
   /** Kinds that problems draw from; more than ten need the long vocabulary, which fresh weights then have. */
   kinds: z.int().min(KINDS.least).max(KINDS.most).optional(),
 }
@@ -133,6 +135,7 @@ export const demonstrationsSchema = logicColdStartSchema.pick({
   negation: true,
   mentions: true,
   sideKinds: true,
+  above: true,
   kinds: true,
   wording: true,
   proofs: true,

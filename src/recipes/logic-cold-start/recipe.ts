@@ -15,11 +15,21 @@ import { ConfigError } from '../../util/errors.ts'
 import type { ColdStartPhase } from './config.ts'
 
 /** What a source may say and else the recipe does. */
-const SHAPE = ['style', 'order', 'distractors', 'negation', 'mentions', 'sideKinds', 'kinds'] as const
+const SHAPE = [
+  'style',
+  'order',
+  'distractors',
+  'negation',
+  'mentions',
+  'sideKinds',
+  'above',
+  'kinds',
+] as const
 
-type Shape = Pick<LogicGeneratorOptions, (typeof SHAPE)[number]>
+export type Shape = Pick<LogicGeneratorOptions, (typeof SHAPE)[number]>
 
-const shapeOf = (own: Shape, usual: Shape = {}): Shape =>
+/** The options of problems among settings; of those that a source leaves out, the usual ones. */
+export const shapeOf = (own: Shape, usual: Shape = {}): Shape =>
   Object.fromEntries(
     SHAPE.flatMap(name => {
       const value = own[name] ?? usual[name]

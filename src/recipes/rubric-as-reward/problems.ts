@@ -9,6 +9,7 @@ import {
 import { loadLogicRows } from '../../tasks/logic/loaders.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
+import { shapeOf } from '../logic-cold-start/recipe.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import { goalOf, isSchedule, mostHops } from './lengths.ts'
 import { mixed } from './mixture.ts'
@@ -42,8 +43,7 @@ const defaultsOf = ({
   labels,
   ...shape
 }: RubricAsRewardConfig['task']): LogicGeneratorOptions => {
-  const { order, distractors, negation, mentions, sideKinds, kinds } = shape
-  return { hops: goalOf(hops), style, labels, order, distractors, negation, mentions, sideKinds, kinds }
+  return { ...shapeOf(shape), hops: goalOf(hops), style, labels }
 }
 
 /** The sources of `task.sources`, opened; null without. @throws ConfigError, DataError as `openSources` */
@@ -72,13 +72,9 @@ const generated = (
   { hops, style, labels, ...shape }: RubricAsRewardConfig['task'],
   seed: number | string,
 ): ProblemSource => {
-  const { order, distractors, negation, mentions, sideKinds } = shape
   const kinds = kindsOf({ hops, kinds: shape.kinds })
   const generatorFor = (count: number | Record<string, number>) =>
-    logicGenerator(
-      { hops: count, style, labels, order, distractors, negation, mentions, sideKinds, kinds },
-      `train:${seed}`,
-    )
+    logicGenerator({ ...shapeOf(shape), hops: count, style, labels, kinds }, `train:${seed}`)
   if (!isSchedule(hops)) return generatorFor(hops)
   const longest = mostHops(hops)
   const byHops = new Map<number, (index: number) => LogicTaskExample>()

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { parseSentence } from '../../grade/logic/english.ts'
 import type { LogicTaskExample } from './example.ts'
 import { generateLogicProblems, type LogicGeneratorOptions, logicGenerator } from './generator.ts'
+import { readRule } from './rules.ts'
 
 type Sign = { negated: boolean }
 
@@ -145,6 +147,35 @@ describe('logic generator', () => {
     for (const { premises } of few) expect(premises.length).toBeLessThanOrEqual(7)
   })
 
+  it('puts more kinds above the one that settles the query when asked to, and nothing changes but where to stop', () => {
+    const climbs = ({ premises, proof }: LogicTaskExample): number => {
+      const parents = new Map(
+        premises.flatMap(text => {
+          const rule = readRule(parseSentence(text))
+          return rule === null || rule.fact || !rule.object.endsWith('pus')
+            ? []
+            : [[rule.subject, rule.object]]
+        }),
+      )
+      let kind = readRule(parseSentence(proof!.at(-2)!))!.subject
+      let above = 0
+      for (; parents.has(kind); kind = parents.get(kind)!) above++
+      return above
+    }
+    const counts = (above?: [number, number]) =>
+      new Set(
+        generateLogicProblems(120, { style: 'shortcut-free', hops: 3, kinds: 24, above }, 'above').map(
+          problem => {
+            expect(labelOf(problem), problem.context).toBe(problem.label)
+            expect(problem.proof).toHaveLength(7)
+            return climbs(problem)
+          },
+        ),
+      )
+    expect([...counts()]).toEqual([1])
+    expect([...counts([2, 4])].sort()).toEqual([2, 3, 4])
+  })
+
   it('keeps to the ten kinds of the real rows up to five hops', () => {
     for (const style of ['real', 'shortcut-free'] as const) {
       const words = generateLogicProblems(300, { style, hops: { 1: 1, 5: 1 } }, 'ten').map(p => p.context)
@@ -174,6 +205,13 @@ describe('logic generator', () => {
     expect(refusal({ kinds: 25 })).toThrow(/kinds: expected 10 to 24, got 25/)
     expect(refusal({ mentions: 1 })).toThrow(/mentions: has no effect without connected distractors/)
     expect(refusal({ sideKinds: [1, 2] })).toThrow(/sideKinds: has no effect without/)
+    expect(refusal({ above: [1, 2] })).toThrow(/above: has no effect without/)
+    expect(refusal({ style: 'shortcut-free', above: [0, 2] })).toThrow(
+      /above: expected \[min, max\] within 1 to 10/,
+    )
+    expect(refusal({ style: 'shortcut-free', hops: 4, above: [1, 5] })).toThrow(
+      /kinds: expected at least 13 for 4/,
+    )
     const style = 'shortcut-free'
     expect(refusal({ style, sideKinds: [3, 2] })).toThrow(/sideKinds: expected \[min, max\] within 1 to 10/)
     expect(refusal({ style, hops: 3, sideKinds: [3, 9] })).toThrow(/kinds: expected at least 13 for 3 hops/)

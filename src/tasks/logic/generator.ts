@@ -59,6 +59,11 @@ export interface LogicGeneratorOptions {
   mentions?: 1 | 2 | 4
   /** With connected distractors, kinds beside the path, uniform in [min, max]: more make longer problems of the same proof. */
   sideKinds?: readonly [min: number, max: number]
+  /**
+   * With connected distractors, kinds above the one that settles the query, uniform in [min, max]; one when absent, which tells
+   * a two-way proof where to stop.
+   */
+  above?: readonly [min: number, max: number]
 }
 
 const STYLES = {
@@ -67,7 +72,7 @@ const STYLES = {
   'shortcut-free': { distractors: 'connected', order: 'shuffled', negation: { gold: 0.5, other: 0.5 } },
 } as const
 
-type OwnDefault = 'nodes' | 'mentions' | 'sideKinds'
+type OwnDefault = 'nodes' | 'mentions' | 'sideKinds' | 'above'
 type Settled = Required<Omit<LogicGeneratorOptions, OwnDefault>> & Pick<LogicGeneratorOptions, OwnDefault>
 
 const defined = (options: LogicGeneratorOptions): LogicGeneratorOptions =>
@@ -116,9 +121,12 @@ const check = (settled: Settled) => {
 /** Extra kinds that the real rows' chains have at most, beyond the necessary one a hop and one. */
 const MOST_EXTRA = 3
 
-const checkChain = ({ hops, nodes, kinds, mentions, sideKinds }: Settled) => {
-  if (mentions !== undefined || sideKinds !== undefined) {
-    const name = mentions === undefined ? 'sideKinds' : 'mentions'
+const TREE_OPTIONS = ['mentions', 'sideKinds', 'above'] as const
+
+const checkChain = (settled: Settled) => {
+  const { hops, nodes, kinds } = settled
+  const name = TREE_OPTIONS.find(option => settled[option] !== undefined)
+  if (name !== undefined) {
     throw new ConfigError(`logic generator: ${name}: has no effect without connected distractors`, {
       hint: 'set distractors to connected; distractors none mentions the queried adjective once, off-chain twice',
     })
@@ -138,7 +146,7 @@ export const mentionsOf = ({ mentions }: Pick<LogicGeneratorOptions, 'mentions'>
   mentions === undefined ? [2, 4] : [mentions]
 
 const checkTree = (settled: Settled) => {
-  const { hops, kinds, sideKinds } = settled
+  const { hops, kinds, sideKinds, above } = settled
   const most = Math.max(
     ...hopCounts(hops).flatMap(count =>
       mentionsOf(settled).map(mentions => mostTreeKinds(count, mentions, settled)),
@@ -148,6 +156,8 @@ const checkTree = (settled: Settled) => {
     throw new ConfigError(
       `logic generator: sideKinds: expected [min, max] within 1 to ${kinds}, got [${sideKinds}]`,
     )
+  if (above && !isRange(above, 1, kinds))
+    throw new ConfigError(`logic generator: above: expected [min, max] within 1 to ${kinds}, got [${above}]`)
   if (most > kinds) refuseKinds(kinds, hops, most)
 }
 
@@ -230,6 +240,7 @@ const draw = (rng: Rng, settled: Settled, id: string): LogicTaskExample => {
     kinds: settled.kinds,
     mentions: settled.mentions,
     sideKinds: settled.sideKinds,
+    above: settled.above,
   }
   const plan = (settled.distractors === 'connected' ? treePlan : chainPlan)(rng, planOptions)
   const name = rng.pick(NAMES)

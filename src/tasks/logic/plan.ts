@@ -45,6 +45,8 @@ export interface PlanOptions {
   mentions?: 1 | 2 | 4
   /** Kinds beside the path (`treePlan` only), at least as many as the mentions there need. */
   sideKinds?: readonly [min: number, max: number]
+  /** Kinds above the one that settles the query (`treePlan` only, not for Unknown); one when absent. */
+  above?: readonly [min: number, max: number]
 }
 
 const nounsOf = ({ kinds }: PlanOptions): readonly string[] => ALL_NOUNS.slice(0, kinds)
@@ -126,8 +128,12 @@ const usualSides = (hops: number, pathLength: number, strays: number): number =>
   Math.max(hops + SIDE_KINDS - pathLength, strays + 1)
 
 /** Kinds above the one that settles the query or, for Unknown, above the last one that a rule leads to: which there may be. */
-const kindsAfter = (mentions: number, unknown: boolean): readonly number[] =>
-  !unknown ? [1] : mentions === 4 ? [0] : [0, 1]
+const kindsAfter = (
+  mentions: number,
+  unknown: boolean,
+  [min, max]: readonly [number, number] = [1, 1],
+): readonly number[] =>
+  !unknown ? Array.from({ length: max - min + 1 }, (_, i) => min + i) : mentions === 4 ? [0] : [0, 1]
 
 /** An Unknown proof exhausts the path: at least one rule to apply. */
 const pathOf = (hops: number, after: number, unknown: boolean) => Math.max(hops + after, unknown ? 2 : 1)
@@ -138,10 +144,14 @@ const straysOf = (mentions: number, unknown: boolean) => (unknown ? mentions : m
 export const mostTreeKinds = (
   hops: number,
   mentions: number,
-  { labels, sideKinds }: { labels: 'two-way' | 'three-way'; sideKinds?: readonly [number, number] },
+  {
+    labels,
+    sideKinds,
+    above,
+  }: { labels: 'two-way' | 'three-way' } & Pick<PlanOptions, 'sideKinds' | 'above'>,
 ): number => {
   const counts = (labels === 'two-way' ? [false] : [false, true]).flatMap(unknown =>
-    kindsAfter(mentions, unknown).map(after => {
+    kindsAfter(mentions, unknown, above).map(after => {
       const path = pathOf(hops, after, unknown)
       const strays = straysOf(mentions, unknown)
       return path + (sideKinds ? Math.max(sideKinds[1], strays + 1) : usualSides(hops, path, strays))
@@ -160,8 +170,8 @@ export const treePlan = (rng: Rng, options: PlanOptions): ProblemPlan => {
   const unknown = label === 'Unknown'
   const mentions = options.mentions ?? (rng.int(2) === 0 ? 2 : 4)
   const strayCount = straysOf(mentions, unknown)
-  // The kind that settles the query has one above it, as every stray's has.
-  const possible = kindsAfter(mentions, unknown)
+  // The kind that settles the query has at least one above it, as every stray's has.
+  const possible = kindsAfter(mentions, unknown, options.above)
   const after = possible.length === 1 ? possible[0] : rng.pick(possible)
   const order = rng.shuffle(nounsOf(options))
   const pathLength = pathOf(hops, after, unknown)
