@@ -45,7 +45,13 @@ export const assertDemonstrationsFit = (
 ): void => {
   const isCustom = settings.curriculum.kind === 'custom'
   for (const [i, options] of sourcesOf(settings).entries())
-    assertContext(options, maxPositions, `${prefix}curriculum${isCustom ? `.sources[${i}]` : ''}`, vocabulary)
+    assertContext(
+      options,
+      maxPositions,
+      `${prefix}curriculum${isCustom ? `.sources[${i}]` : ''}`,
+      vocabulary,
+      settings.proofs,
+    )
 }
 
 /** How many tokens the model has, fresh or gone on from. */

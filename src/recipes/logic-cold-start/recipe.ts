@@ -54,7 +54,7 @@ export type DemonstrationSettings = Pick<
 >
 
 /** What decides the sorts of problems that they are about. */
-export type CurriculumSettings = Pick<DemonstrationSettings, 'curriculum' | 'labels' | keyof Shape>
+export type CurriculumSettings = Pick<DemonstrationSettings, 'curriculum' | 'labels' | 'proofs' | keyof Shape>
 
 const curriculumOf = (config: CurriculumSettings): Curriculum => {
   const { kind, maxHops, sources, knots } = config.curriculum
@@ -89,11 +89,11 @@ export const sourcesOf = (config: CurriculumSettings): readonly CurriculumSource
  * so.
  */
 export const coldStartVocabulary = (config: ColdStartPhase): readonly string[] => {
-  const { labels, kinds, evaluation, numberedTo, vocabulary } = config
+  const { labels, kinds, evaluation, numberedTo, vocabulary, proofs } = config
   const tested = evaluation.hops.map(hops => ({ hops, labels, kinds }))
   return vocabulary === 'long'
     ? LONG_LOGIC_VOCABULARY
-    : vocabularyFor([...sourcesOf(config), ...tested], numberedTo)
+    : vocabularyFor([...sourcesOf(config), ...tested], numberedTo, proofs)
 }
 
 /** The demonstrations of a step; they depend on seed and step alone. @param vocabulary how many tokens the model has */

@@ -137,7 +137,8 @@ const checkDemonstrations = (config: RubricAsRewardConfig, vocabulary: number): 
   const { demonstrations } = config
   if (demonstrations === undefined) return
   underDemonstrations(() => continuedDemonstrations(config, vocabulary))
-  const needed = vocabularyFor(sourcesOf(demonstrations), demonstrations.numberedTo).length
+  const { numberedTo, proofs } = demonstrations
+  const needed = vocabularyFor(sourcesOf(demonstrations), numberedTo, proofs).length
   if (needed > vocabulary)
     throw new ConfigError(
       `demonstrations: expected what takes the ${vocabulary} tokens of the model, got problems or step numbers that take ${needed}`,

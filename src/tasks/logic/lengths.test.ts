@@ -10,8 +10,9 @@ import {
   longestResponse,
   vocabularyFor,
 } from './lengths.ts'
+import { lookingProof } from './looking.ts'
 import { recital } from './recital.ts'
-import { LOGIC_VOCABULARY, LONG_LOGIC_VOCABULARY, WORD_COUNT } from './vocabulary.ts'
+import { LOGIC_VOCABULARY, LONG_LOGIC_VOCABULARY, MAX_STEPS, WORD_COUNT } from './vocabulary.ts'
 
 const PHRASED = LONG_LOGIC_VOCABULARY.length
 
@@ -57,6 +58,32 @@ describe('lengths of problems and proofs', () => {
     expect(prompt).toBeGreaterThan(0.8 * longestPrompt(each, PHRASED) - 6)
     expect(response).toBeLessThanOrEqual(longestResponse(each, PHRASED))
     expect(response).toBeGreaterThan(0.75 * longestResponse(each, PHRASED))
+  })
+
+  it.each([...options, ...others].filter(each => longestProof(each, 'looking') <= MAX_STEPS))(
+    'are so of proofs that look before they go on: %j',
+    each => {
+      for (const vocabulary of [WORD_COUNT, PHRASED]) {
+        const proofs = generateLogicProblems(150, each, 'looking').map(problem => ({
+          ...problem,
+          proof: lookingProof({ ...problem, proof: problem.proof! }),
+        }))
+        const steps = Math.max(...proofs.map(({ proof }) => proof.length))
+        const said = Math.max(...proofs.map(problem => encodeResponse(problem, vocabulary).length))
+        expect(steps).toBeLessThanOrEqual(longestProof(each, 'looking'))
+        expect(steps).toBeGreaterThan(0.75 * longestProof(each, 'looking'))
+        expect(said).toBeLessThanOrEqual(longestResponse(each, vocabulary, 'looking'))
+      }
+    },
+  )
+
+  it('refuses proofs of more steps than there are numbers', () => {
+    const refusal = () =>
+      assertContext({ hops: 16, style: 'shortcut-free' }, 9_999, 'curriculum', PHRASED, 'looking')
+    expect(refusal).toThrow('curriculum: expected proofs of at most 45 steps, got up to 48')
+    expect(() =>
+      assertContext({ hops: 16, style: 'shortcut-free' }, 9_999, 'curriculum', PHRASED),
+    ).not.toThrow()
   })
 
   it.each([

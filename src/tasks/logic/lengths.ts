@@ -2,9 +2,17 @@
 
 import { ConfigError } from '../../util/errors.ts'
 import { type LogicGeneratorOptions, longestOf, mentionsOf, settleLogicOptions } from './generator.ts'
+import { type ProofStyle, stepsOf } from './looking.ts'
 import { mostTreeKinds } from './plan.ts'
 import type { RecitalOptions } from './recital.ts'
-import { hasPhrases, LOGIC_VOCABULARY, LONG_LOGIC_VOCABULARY, NOUNS, WORD_COUNT } from './vocabulary.ts'
+import {
+  hasPhrases,
+  LOGIC_VOCABULARY,
+  LONG_LOGIC_VOCABULARY,
+  MAX_STEPS,
+  NOUNS,
+  WORD_COUNT,
+} from './vocabulary.ts'
 
 /** Most tokens of each sort of sentence, without its full stop. */
 const sentenceLengths = (vocabulary: number) => {
@@ -59,14 +67,23 @@ const mostHops = (options: LogicGeneratorOptions): number => {
   return Math.max(nodes ? nodes[1] - 2 : longest + UNKNOWN_EXTRA, longest)
 }
 
-/** Steps of the longest proof: the fact, then a rule and its consequence for every hop. */
-export const longestProof = (options: LogicGeneratorOptions): number => 1 + 2 * mostHops(options)
+/** Steps of the longest proof. */
+export const longestProof = (options: LogicGeneratorOptions, proofs: ProofStyle = 'shortest'): number => {
+  // A proof for Unknown goes on from its last kind, too.
+  const isLonger = proofs === 'looking' && settleLogicOptions(options).labels === 'three-way'
+  return stepsOf(mostHops(options), proofs) + (isLonger ? 1 : 0)
+}
 
 /** Most tokens of a gold response, `<eos>` included. @param vocabulary how many tokens the model has */
-export const longestResponse = (options: LogicGeneratorOptions, vocabulary = WORD_COUNT): number => {
+export const longestResponse = (
+  options: LogicGeneratorOptions,
+  vocabulary = WORD_COUNT,
+  proofs: ProofStyle = 'shortest',
+): number => {
   const { rule, statement } = sentenceLengths(vocabulary)
+  const facts = 1 + mostHops(options)
   // A step begins with its number.
-  return AROUND_STEPS + (1 + statement) + (1 + rule + (1 + statement)) * mostHops(options)
+  return AROUND_STEPS + (1 + statement) * facts + (1 + rule) * (longestProof(options, proofs) - facts)
 }
 
 /** Rules of the longest recital. */
@@ -74,9 +91,9 @@ const mostRecited = ({ recite = 0, ...options }: RecitalOptions): number =>
   Math.min(recite, mostRules(options))
 
 /** Most tokens of a demonstration: of what is shown, and of what is to be said. */
-const longestDemonstration = (options: RecitalOptions, vocabulary: number) => {
+const longestDemonstration = (options: RecitalOptions, vocabulary: number, proofs: ProofStyle) => {
   if (options.recite === undefined)
-    return { shown: longestPrompt(options, vocabulary), said: longestResponse(options, vocabulary) }
+    return { shown: longestPrompt(options, vocabulary), said: longestResponse(options, vocabulary, proofs) }
   const { rule } = sentenceLengths(vocabulary)
   // `<bos>` and each rule with its full stop; `<reasoning>` and each rule with its number.
   const most = 1 + (rule + 1) * mostRecited(options)
@@ -87,28 +104,38 @@ const longestDemonstration = (options: RecitalOptions, vocabulary: number) => {
  * Positions of context that a problem and its gold response take at most, or a recital.
  * @param vocabulary how many tokens the model has
  */
-export const contextNeeded = (options: RecitalOptions, vocabulary = WORD_COUNT): number => {
-  const { shown, said } = longestDemonstration(options, vocabulary)
+export const contextNeeded = (
+  options: RecitalOptions,
+  vocabulary = WORD_COUNT,
+  proofs: ProofStyle = 'shortest',
+): number => {
+  const { shown, said } = longestDemonstration(options, vocabulary, proofs)
   return shown + said
 }
 
 /**
- * Refuses demonstrations that do not fit the context.
+ * Refuses demonstrations that do not fit the context, and proofs of more steps than there are numbers.
  * @param maxPositions context of the model
  * @param place of the options in the configuration, for the error
  * @param vocabulary how many tokens the model has
- * @throws ConfigError naming how many positions it takes
+ * @throws ConfigError naming how many positions or steps it takes
  */
 export const assertContext = (
   options: RecitalOptions,
   maxPositions: number,
   place: string,
   vocabulary = WORD_COUNT,
+  proofs: ProofStyle = 'shortest',
 ): void => {
-  const { shown, said } = longestDemonstration(options, vocabulary)
+  const recites = options.recite !== undefined
+  const steps = recites ? 0 : longestProof(options, proofs)
+  if (steps > MAX_STEPS)
+    throw new ConfigError(`${place}: expected proofs of at most ${MAX_STEPS} steps, got up to ${steps}`, {
+      hint: proofs === 'looking' ? 'lower hops, or set proofs to shortest' : 'lower hops',
+    })
+  const { shown, said } = longestDemonstration(options, vocabulary, proofs)
   const needed = shown + said
   if (needed <= maxPositions) return
-  const recites = options.recite !== undefined
   const parts = recites
     ? `${shown} of ${mostRecited(options)} rules, ${said} to recite them`
     : `${shown} of the problem, ${said} of its proof and answer`
@@ -121,9 +148,14 @@ export const assertContext = (
 }
 
 /** The smaller of the two vocabularies that says these problems and proofs of so many steps. */
-export const vocabularyFor = (sources: readonly LogicGeneratorOptions[], steps = 0): readonly string[] => {
+export const vocabularyFor = (
+  sources: readonly LogicGeneratorOptions[],
+  steps = 0,
+  proofs: ProofStyle = 'shortest',
+): readonly string[] => {
   const short = sources.every(
-    options => settleLogicOptions(options).kinds <= NOUNS.length && longestProof(options) <= SHORT_PROOF,
+    options =>
+      settleLogicOptions(options).kinds <= NOUNS.length && longestProof(options, proofs) <= SHORT_PROOF,
   )
   return short && steps <= SHORT_PROOF ? LOGIC_VOCABULARY : LONG_LOGIC_VOCABULARY
 }
