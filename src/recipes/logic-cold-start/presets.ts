@@ -45,8 +45,40 @@ const START = {
 }
 
 /**
+ * Look-ups first: rules to say again, two of one sort, then more. A property is found by its subject only after some 700 steps of
+ * nothing else, and with heads of 16; proofs before that teach to guess them.
+ */
+const drillsOf = (few: Source, many: Source) => ({
+  properties2: { hops: 1, recite: 2, reciteOnly: 'properties', ...few },
+  properties4: { hops: 1, recite: 4, reciteOnly: 'properties', ...few },
+  properties8: { hops: 3, recite: 8, reciteOnly: 'properties', ...few },
+  properties16: { hops: 3, recite: 16, reciteOnly: 'properties', ...few },
+  kinds4: { hops: 1, recite: 4, reciteOnly: 'kinds', ...few },
+  rules8: { hops: 1, recite: 8, ...few },
+  rules16: { hops: 3, recite: 16, ...many },
+})
+
+type Drill = keyof ReturnType<typeof drillsOf>
+
+/** The steps at which drills change, as places in a training of so many steps. */
+const drillKnots = (steps: number): [at: number, weights: Partial<Record<Drill, number>>][] => {
+  const at = (step: number) => Math.round((10_000 * step) / steps) / 10_000
+  return [
+    [0, { properties2: 1 }],
+    [at(280), { properties2: 1, properties4: 0.1 }],
+    [at(560), { properties2: 0.3, properties4: 1 }],
+    [at(840), { properties4: 1, properties8: 1 }],
+    [at(1000), { properties8: 1, properties16: 1 }],
+    [at(1060), { properties8: 1, properties16: 1, kinds4: 1 }],
+    [at(1160), { properties8: 0.3, properties16: 0.5, kinds4: 1, rules8: 1 }],
+    [at(1240), { properties16: 0.3, rules8: 1, rules16: 1 }],
+  ]
+}
+
+/**
  * Proofs of at most three hops, never longer: what reinforcement then has to go beyond. Drills begin with ten kinds; then all
- * kinds, and up to twelve beside the path, so that problems are as long as those of many hops.
+ * kinds, and up to twelve beside the path, so that problems are as long as those of many hops. Where to stop is told by the
+ * properties alone: one to four kinds are above.
  */
 export const THREE_HOPS = {
   steps: 3000,
@@ -55,32 +87,77 @@ export const THREE_HOPS = {
   vocabulary: 'long',
   kinds: 24,
   numberedTo: 33,
-  model: { shape: { maxPositions: 448 } },
+  model: { shape: { maxPositions: 448, heads: 8 } },
   curriculum: curriculumOf(
     {
-      drill2: { hops: 1, recite: 2, kinds: 10 },
-      drill4: { hops: 1, recite: 4, kinds: 10 },
-      drill8: { hops: 1, recite: 8, kinds: 10 },
-      drill16: { hops: 3, recite: 16, sideKinds: [1, 12] },
-      drill24: { hops: 3, recite: 24, sideKinds: [4, 12] },
-      hops1: { hops: 1, sideKinds: [1, 12] },
-      hops2: { hops: 2, sideKinds: [1, 12] },
-      hops3: { hops: 3, sideKinds: [1, 12] },
+      ...drillsOf({ kinds: 10 }, { sideKinds: [1, 12] }),
+      rules24: { hops: 3, recite: 24, sideKinds: [4, 12] },
+      hops1: { hops: 1, sideKinds: [1, 12], above: [1, 4] },
+      hops2: { hops: 2, sideKinds: [1, 12], above: [1, 4] },
+      hops3: { hops: 3, sideKinds: [1, 12], above: [1, 4] },
     },
     [
-      [0, { drill2: 1 }],
-      [0.07, { drill2: 1, drill4: 0.5 }],
-      [0.12, { drill2: 0.3, drill4: 1, drill8: 0.5 }],
-      [0.18, { drill4: 0.5, drill8: 1, drill16: 0.5 }],
-      [0.25, { drill4: 0.2, drill8: 1, drill16: 1, drill24: 0.2, hops1: 0.3 }],
-      [0.35, { drill8: 0.3, drill16: 1, drill24: 0.5, hops1: 1, hops2: 0.5, hops3: 0.2 }],
-      [0.5, { drill16: 0.5, drill24: 0.5, hops1: 0.7, hops2: 1, hops3: 0.7 }],
-      [0.7, { drill16: 0.2, drill24: 0.3, hops1: 0.4, hops2: 1, hops3: 1.5 }],
-      [1, { drill16: 0.1, drill24: 0.2, hops1: 0.3, hops2: 1, hops3: 2 }],
+      ...drillKnots(3000),
+      [0.4467, { properties16: 0.2, rules16: 1, rules24: 0.3, hops1: 1, hops2: 0.5 }],
+      [0.5333, { rules16: 0.4, rules24: 0.3, hops1: 1, hops2: 1, hops3: 1 }],
+      [0.7333, { rules16: 0.1, rules24: 0.2, hops1: 1, hops2: 1, hops3: 1.5 }],
+      [1, { rules24: 0.1, hops1: 0.8, hops2: 1, hops3: 2 }],
     ],
   ),
-  optimizer: { learningRate: { kind: 'cosine', peak: 1.5e-3, warmup: 50, floor: 0.05 } },
-  evaluation: { every: 500, hops: [1, 3, 5, 8], problems: 200, samples: 0, maxTokens: 160 },
+  optimizer: { learningRate: { kind: 'cosine', peak: 1.5e-3, warmup: 50, floor: 0.03 } },
+  evaluation: { every: 500, hops: [1, 2, 3, 4, 5, 8], problems: 200, samples: 0, maxTokens: 160 },
+}
+
+/** One to five hops, without cues and in the real rows' style, in their order and shuffled. Proofs say what they pass. */
+const FULL = {
+  steps: 3100,
+  batch: 64,
+  style: 'shortcut-free',
+  vocabulary: 'long',
+  proofs: 'looking',
+  model: { shape: { maxPositions: 320, heads: 8 } },
+  curriculum: curriculumOf(
+    {
+      ...drillsOf({}, {}),
+      hops1: { hops: 1, above: [1, 3] },
+      hops2: { hops: 2, above: [1, 3] },
+      hops3: { hops: 3, above: [1, 3] },
+      hops4: { hops: 4 },
+      hops5: { hops: 5 },
+      real1: { hops: 1, style: 'real' },
+      real3: { hops: 3, style: 'real' },
+      real5: { hops: 5, style: 'real' },
+      shuffled1: { hops: 1, style: 'real', order: 'shuffled' },
+      shuffled2: { hops: 2, style: 'real', order: 'shuffled' },
+      shuffled3: { hops: 3, style: 'real', order: 'shuffled' },
+      shuffled4: { hops: 4, style: 'real', order: 'shuffled' },
+      shuffled5: { hops: 5, style: 'real', order: 'shuffled' },
+    },
+    [
+      ...drillKnots(3100),
+      [0.4194, { properties16: 0.2, rules16: 1, hops1: 1, hops2: 0.5, shuffled1: 0.3, shuffled2: 0.2 }],
+      [
+        0.4839,
+        {
+          ...{ properties8: 0.1, rules16: 0.2 },
+          ...{ hops1: 0.5, hops2: 0.5, hops3: 1, hops4: 0.5, hops5: 0.5, real1: 0.1, real3: 0.1, real5: 0.2 },
+          ...{ shuffled1: 0.3, shuffled2: 0.3, shuffled3: 0.5, shuffled4: 0.4, shuffled5: 0.5 },
+        },
+      ],
+      [
+        1,
+        {
+          ...{ hops1: 0.3, hops2: 0.3, hops3: 0.6, hops4: 0.8, hops5: 2, real1: 0.2, real3: 0.3, real5: 1 },
+          ...{ shuffled1: 0.3, shuffled2: 0.3, shuffled3: 0.6, shuffled4: 0.7, shuffled5: 2 },
+        },
+      ],
+    ],
+  ),
+  optimizer: { learningRate: { kind: 'cosine', peak: 1.5e-3, warmup: 50, floor: 0.02 } },
+  evaluation: {
+    ...{ every: 500, hops: [1, 3, 5], problems: 400, samples: 0, maxTokens: 150 },
+    sets: ['shortcut-free', 'train-distribution', 'train-distribution-shuffled'],
+  },
 }
 
 /** Changes to the defaults, by preset. The first is the one that a bare command runs. */
@@ -101,5 +178,9 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
   'three-hops': {
     summary: 'what made models/logic-short: without cues, in any order, at most three hops and never more',
     config: THREE_HOPS,
+  },
+  full: {
+    summary: 'what made models/logic-full: one to five hops, with and without cues, in any order',
+    config: FULL,
   },
 }
