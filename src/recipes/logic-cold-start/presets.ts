@@ -45,35 +45,22 @@ const START = {
 }
 
 /**
- * Look-ups first: rules to say again, two of one sort, then more. A property is found by its subject only after some 700 steps of
- * nothing else, and with heads of 16; proofs before that teach to guess them.
+ * Look-ups first: rules to say again, two of one sort, then more. Rules between kinds are found by their subject after some 300 steps
+ * of two of them, properties only after some 600 more, and with heads of 16; proofs before that teach to guess them.
+ * @param few of the drills with few rules
+ * @param many of those with sixteen of both sorts
  */
 const drillsOf = (few: Source, many: Source) => ({
   properties2: { hops: 1, recite: 2, reciteOnly: 'properties', ...few },
   properties4: { hops: 1, recite: 4, reciteOnly: 'properties', ...few },
   properties8: { hops: 3, recite: 8, reciteOnly: 'properties', ...few },
   properties16: { hops: 3, recite: 16, reciteOnly: 'properties', ...few },
+  kinds2: { hops: 1, recite: 2, reciteOnly: 'kinds', ...few },
   kinds4: { hops: 1, recite: 4, reciteOnly: 'kinds', ...few },
+  kinds8: { hops: 3, recite: 8, reciteOnly: 'kinds', ...few },
   rules8: { hops: 1, recite: 8, ...few },
   rules16: { hops: 3, recite: 16, ...many },
 })
-
-type Drill = keyof ReturnType<typeof drillsOf>
-
-/** The steps at which drills change, as places in a training of so many steps. */
-const drillKnots = (steps: number): [at: number, weights: Partial<Record<Drill, number>>][] => {
-  const at = (step: number) => Math.round((10_000 * step) / steps) / 10_000
-  return [
-    [0, { properties2: 1 }],
-    [at(280), { properties2: 1, properties4: 0.1 }],
-    [at(560), { properties2: 0.3, properties4: 1 }],
-    [at(840), { properties4: 1, properties8: 1 }],
-    [at(1000), { properties8: 1, properties16: 1 }],
-    [at(1060), { properties8: 1, properties16: 1, kinds4: 1 }],
-    [at(1160), { properties8: 0.3, properties16: 0.5, kinds4: 1, rules8: 1 }],
-    [at(1240), { properties16: 0.3, rules8: 1, rules16: 1 }],
-  ]
-}
 
 /**
  * Proofs of at most three hops, never longer: what reinforcement then has to go beyond. Drills begin with ten kinds; then all
@@ -81,7 +68,7 @@ const drillKnots = (steps: number): [at: number, weights: Partial<Record<Drill, 
  * properties alone: one to four kinds are above.
  */
 export const THREE_HOPS = {
-  steps: 3000,
+  steps: 3100,
   batch: 64,
   style: 'shortcut-free',
   vocabulary: 'long',
@@ -97,10 +84,18 @@ export const THREE_HOPS = {
       hops3: { hops: 3, sideKinds: [1, 12], above: [1, 4] },
     },
     [
-      ...drillKnots(3000),
-      [0.4467, { properties16: 0.2, rules16: 1, rules24: 0.3, hops1: 1, hops2: 0.5 }],
-      [0.5333, { rules16: 0.4, rules24: 0.3, hops1: 1, hops2: 1, hops3: 1 }],
-      [0.7333, { rules16: 0.1, rules24: 0.2, hops1: 1, hops2: 1, hops3: 1.5 }],
+      [0, { kinds2: 1 }],
+      [0.0806, { kinds2: 1, kinds4: 0.3, properties2: 0.1 }],
+      [0.1065, { kinds4: 0.5, properties2: 1 }],
+      [0.1935, { kinds4: 0.4, properties2: 1, properties4: 0.2 }],
+      [0.2581, { kinds4: 0.4, properties4: 1 }],
+      [0.371, { kinds4: 0.3, properties4: 1, properties8: 0.2 }],
+      [0.4032, { kinds8: 0.5, properties8: 1 }],
+      [0.4355, { rules8: 0.5, kinds8: 0.5, properties16: 1 }],
+      [0.4613, { properties16: 0.5, kinds8: 0.5, rules16: 1 }],
+      [0.5, { properties16: 0.2, rules16: 1, rules24: 0.3, hops1: 1, hops2: 0.5 }],
+      [0.5645, { rules16: 0.4, rules24: 0.3, hops1: 1, hops2: 1, hops3: 1 }],
+      [0.7419, { rules16: 0.1, rules24: 0.2, hops1: 1, hops2: 1, hops3: 1.5 }],
       [1, { rules24: 0.1, hops1: 0.8, hops2: 1, hops3: 2 }],
     ],
   ),
@@ -110,7 +105,7 @@ export const THREE_HOPS = {
 
 /** One to five hops, without cues and in the real rows' style, in their order and shuffled. Proofs say what they pass. */
 const FULL = {
-  steps: 3100,
+  steps: 3200,
   batch: 64,
   style: 'shortcut-free',
   vocabulary: 'long',
@@ -134,10 +129,15 @@ const FULL = {
       shuffled5: { hops: 5, style: 'real', order: 'shuffled' },
     },
     [
-      ...drillKnots(3100),
-      [0.4194, { properties16: 0.2, rules16: 1, hops1: 1, hops2: 0.5, shuffled1: 0.3, shuffled2: 0.2 }],
+      [0, { properties2: 1, kinds2: 1 }],
+      [0.0938, { properties2: 1, kinds2: 1, properties4: 0.1, kinds4: 0.1 }],
+      [0.1562, { properties2: 0.2, kinds2: 0.2, properties4: 1, kinds4: 0.7 }],
+      [0.3438, { properties4: 1, kinds4: 0.7, properties8: 0.1 }],
+      [0.4062, { properties4: 0.3, properties8: 1, kinds8: 1 }],
+      [0.4531, { properties16: 1, kinds8: 1, rules16: 0.5 }],
+      [0.5, { properties16: 0.2, rules16: 1, hops1: 1, hops2: 0.5, shuffled1: 0.3, shuffled2: 0.2 }],
       [
-        0.4839,
+        0.5469,
         {
           ...{ properties8: 0.1, rules16: 0.2 },
           ...{ hops1: 0.5, hops2: 0.5, hops3: 1, hops4: 0.5, hops5: 0.5, real1: 0.1, real3: 0.1, real5: 0.2 },
