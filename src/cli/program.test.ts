@@ -136,6 +136,24 @@ describe('gradus eval', { timeout: SLOW_MS }, () => {
     expect(once.baselines).toHaveProperty(last)
   })
 
+  it('takes generated problems in place of a file, those that training never sees', async () => {
+    const evaluated = async (...more: string[]) =>
+      cli(['eval', '--task', 'logic', '--model', model, '--generated', 'shortcut-free', ...more])
+    const { code, out } = await evaluated('--hops', '2', '--limit', '3', '--json')
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ set: 'shortcut-free, 2 hops', n: 3, samples: 1, temperature: 0 })
+    expect((await evaluated('--data', data)).err).toContain(
+      '--data: expected a file or generated problems, got both',
+    )
+    expect((await evaluated('--hops', '17')).err).toContain('--hops: expected 1 to 16, got 17')
+    const without = ['eval', '--task', 'logic', '--model', model]
+    expect(await cli(without)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--generated shortcut-free'),
+    })
+    expect((await cli([...without, '--data', data, '--hops', '2'])).err).toContain('--hops: has no effect')
+  })
+
   it.each([
     ['correctAndProven=0.5', /expected the name of a score, got correctAndProven/],
     ['accuracy', /Expected NAME=SHARE/],

@@ -1,6 +1,7 @@
 /** @file `gradus eval`: options and help; the work is in the modules that it loads when it runs. */
 
 import { type Command, Option } from 'commander'
+import { GENERATED_TEST_SETS } from '../../tasks/logic/testset-names.ts'
 import type { Io } from '../io.ts'
 import { atLeast0, count, namedShares, share } from '../option-values.ts'
 import { addSolverOptions } from '../solver-options.ts'
@@ -10,6 +11,7 @@ const HELP = `
 The files have ProntoQA or ProofWriter rows {id, context, question, options, answer}, or FOLIO rows {premises, premises-FOL,
 conclusion, conclusion-FOL, label}; which, is told from a file's first row, or by --format for all of them.
 Of several files the figures are given for each of them as well. Rows that cannot be read are named on stderr.
+--generated takes problems of seeds that training refuses, the same at every call, and those of a run's evaluation.
 --shuffle puts each row's sentences in another order; a sentence such as "They are red." stays behind the one before it.
 Scores by name: correctAndProved (the primary one), accuracy, correctAndValid, validProofs.
 Exit code 100 when one is below what --min-score, --min-accuracy or --min-valid-proofs asked for.
@@ -17,7 +19,8 @@ Exit code 100 when one is below what --min-score, --min-accuracy or --min-valid-
 Examples:
   $ gradus eval --task logic --model runs/a/checkpoints/step-000060 --data dev.jsonl
   $ gradus eval --task logic --model models/logic-start --data dev.jsonl --json --min-score correctAndProved=0.5
-  $ gradus eval --task logic --model models/logic-full --data dev.jsonl --shuffle 1`
+  $ gradus eval --task logic --model models/logic-full --data dev.jsonl --shuffle 1
+  $ gradus eval --task logic --model models/logic-full --generated shortcut-free --limit 2000`
 
 /** Adds `gradus eval` to the program. `done` receives the exit code. */
 export const addEvalCommand = (program: Command, io: Io, done: (code: number) => void): void => {
@@ -29,7 +32,11 @@ export const addEvalCommand = (program: Command, io: Io, done: (code: number) =>
     )
     .addOption(new Option('--task <name>', 'kind of problems').choices(['logic']).makeOptionMandatory())
     .requiredOption('--model <dir>', 'checkpoint folder')
-    .requiredOption('--data <file.jsonl...>', 'problems; several files may be named')
+    .option('--data <file.jsonl...>', 'problems; several files may be named')
+    .addOption(
+      new Option('--generated <set>', 'generated problems in place of a file').choices(GENERATED_TEST_SETS),
+    )
+    .option('--hops <n>', 'rules that proofs of generated problems apply (default: 5)', count)
     .option('--samples <n>', 'samples a problem; needs --temperature', count, 1)
     .option('--temperature <t>', 'sampling temperature; 0 is greedy', atLeast0, 0)
     .option('--max-tokens <n>', 'most new tokens a response', count)
@@ -48,7 +55,7 @@ export const addEvalCommand = (program: Command, io: Io, done: (code: number) =>
       ]),
     )
     .option('--shuffle <seed>', "put each row's sentences in another order, the same for the same seed")
-    .option('--limit <n>', 'only the first n problems of each file', count)
+    .option('--limit <n>', 'only the first n problems of each file; of generated ones 500 without', count)
     .option('--threads <n>', 'threads of the engine', count, 2)
     .option('--judge <url>', 'OpenAI-compatible endpoint that judges C4 and C5 as well')
     .option('--judge-model <name>', "the judge's model")

@@ -15,6 +15,7 @@ import type { EvalRow } from '../../runs/rows.ts'
 import { scoreNamesOf, scoreValue, scoreWords } from '../../runs/scores.ts'
 import { decideRows } from '../../tasks/logic/decided.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
+import { MAX_HOPS } from '../../tasks/logic/generator.ts'
 import {
   formatOfFile,
   type LeftOutRow,
@@ -22,6 +23,8 @@ import {
   readLogicFile,
 } from '../../tasks/logic/loaders.ts'
 import { shuffleSentences } from '../../tasks/logic/reorder.ts'
+import type { GeneratedTestSet } from '../../tasks/logic/testset-names.ts'
+import { logicTestSet } from '../../tasks/logic/testsets.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { NONE, percent, percentNumber, plural } from '../../util/format.ts'
 import { openCommandJudge } from '../grade/judge.ts'
@@ -32,7 +35,10 @@ import { sourceLines } from './by-source.ts'
 export interface EvalOptions extends SolverCommandOptions {
   task: 'logic'
   model: string
-  data: readonly string[]
+  /** Files of problems; else they are generated. */
+  data?: readonly string[]
+  generated?: GeneratedTestSet
+  hops?: number
   samples: number
   temperature: number
   maxTokens?: number
@@ -68,7 +74,7 @@ export const evalCommand = async (options: EvalOptions, io: Io): Promise<number>
     throw new UsageError('--samples: greedy samples are all alike', { hint: 'give a --temperature above 0' })
   const thresholds = thresholdsOf(options)
   const folder = existingModel(options.model, '--model')
-  const files = readFiles(options)
+  const files = options.generated === undefined ? readFiles(options) : [generatedOf(options)]
   const prompt = promptKind(folder)
   if (prompt === 'miniature') assertLogicVocabulary(folder)
   if (prompt === 'miniature' && options.formulas === 'shown')
@@ -81,11 +87,11 @@ export const evalCommand = async (options: EvalOptions, io: Io): Promise<number>
   const opened = [openPolicy(settings, { folder }), LogicSolver.start(solverOptionsOf(options))] as const
   try {
     const [policy, solver] = await Promise.all(opened)
-    const problems = await problemsOf(files, solver, options, io)
+    const problems = await problemsOf(files, solver, io)
     const { temperature, samples, seed, maxTokens = MAX_TOKENS[prompt] } = options
     const row = await evaluateSet(
       { policy, solver, format, judge: judge?.grader },
-      options.data.join(', '),
+      files.map(({ path }) => path).join(', '),
       0,
       problems,
       {
@@ -110,18 +116,39 @@ interface ReadFile {
   leftOut: readonly LeftOutRow[]
 }
 
-/** @throws DataError for a file that cannot be used, or that holds nothing. */
-const readFiles = ({ data, format, limit, shuffle }: EvalOptions): ReadFile[] =>
-  data.map(path => {
+const shuffledBy = (rows: LogicTaskExample[], seed: string | undefined): LogicTaskExample[] =>
+  seed === undefined ? rows : rows.map(row => shuffleSentences(row, seed))
+
+/** Generated test problems as if a file had them. @throws UsageError for options of files, and hops that there are not. */
+const generatedOf = ({ generated, data, format, hops = 5, limit, shuffle }: EvalOptions): ReadFile => {
+  const other = data !== undefined ? '--data' : format !== undefined ? '--format' : null
+  if (other !== null)
+    throw new UsageError(`${other}: expected a file or generated problems, got both`, {
+      hint: `leave ${other} or --generated out`,
+    })
+  if (hops > MAX_HOPS) throw new UsageError(`--hops: expected 1 to ${MAX_HOPS}, got ${hops}`)
+  const rows = logicTestSet(generated!, { hops, count: limit })
+  return { path: `${generated}, ${plural(hops, 'hop')}`, rows: shuffledBy(rows, shuffle), leftOut: [] }
+}
+
+/** @throws UsageError without a file; DataError for one that cannot be used, or that holds nothing. */
+const readFiles = ({ data = [], hops, format, limit, shuffle }: EvalOptions): ReadFile[] => {
+  if (data.length === 0)
+    throw new UsageError('--data: expected a file of problems, got none', {
+      hint: 'or --generated shortcut-free',
+    })
+  if (hops !== undefined)
+    throw new UsageError('--hops: has no effect on the problems of a file', { hint: 'leave it out' })
+  return data.map(path => {
     const { problems, unread } = readLogicFile(path, format ?? formatOfFile(path))
     const rows = problems.slice(0, limit)
     if (rows.length === 0)
       throw new DataError(
         `${path}: holds no problems${unread.length > 0 ? ` that can be read: ${reasons(unread)}` : ''}`,
       )
-    const shuffled = shuffle === undefined ? rows : rows.map(row => shuffleSentences(row, shuffle))
-    return { path, rows: shuffled, leftOut: unread }
+    return { path, rows: shuffledBy(rows, shuffle), leftOut: unread }
   })
+}
 
 const reasons = (rows: readonly LeftOutRow[]): string =>
   rows.map(({ id, reason }) => `${id} (${reason})`).join('; ')
@@ -130,7 +157,6 @@ const reasons = (rows: readonly LeftOutRow[]): string =>
 const problemsOf = async (
   files: readonly ReadFile[],
   solver: LogicSolver,
-  { data }: EvalOptions,
   io: Io,
 ): Promise<LogicTaskExample[]> => {
   const all: LogicTaskExample[] = []
@@ -144,7 +170,7 @@ const problemsOf = async (
         `${path}: ${plural(doubted.length, 'row')} whose formulas do not give the label; the answer counts, proofs are not judged: ${reasons(doubted)}\n`,
       )
     all.push(
-      ...(data.length > 1
+      ...(files.length > 1
         ? problems.map(row => ({ ...row, id: `${path}/${row.id}`, source: path }))
         : problems),
     )
@@ -173,7 +199,7 @@ const print = (row: EvalRow, options: EvalOptions, io: Io): void => {
   }
   const share = (value: number | null | undefined) => (value == null ? NONE : percent(value).padStart(6))
   const lines = [
-    `${options.data.join(', ')}: ${row.n} problems, ${row.temperature === 0 ? 'greedy' : `${row.samples} samples at temperature ${row.temperature}`}${options.shuffle === undefined ? '' : `, sentences shuffled by ${options.shuffle}`}`,
+    `${row.set}: ${row.n} problems, ${row.temperature === 0 ? 'greedy' : `${row.samples} samples at temperature ${row.temperature}`}${options.shuffle === undefined ? '' : `, sentences shuffled by ${options.shuffle}`}`,
     ...scoreNamesOf([row]).map(
       name => `  ${scoreWords(name, [row]).padEnd(20)} ${share(scoreValue(row, name))}`,
     ),

@@ -5,20 +5,9 @@ import type { LogicTaskExample } from './example.ts'
 import { generateLogicProblems, type LogicGeneratorOptions } from './generator.ts'
 import { loadProntoQa } from './loaders.ts'
 import { shuffleSentences } from './reorder.ts'
+import type { LogicTestSetName } from './testset-names.ts'
 
-/**
- * `real`: ProntoQA rows of a file; the others are generated. `-shuffled`: the same with the sentences of each problem in
- * another order, all else as it is.
- */
-export const LOGIC_TEST_SETS = [
-  'train-distribution',
-  'real',
-  'shortcut-free',
-  'train-distribution-shuffled',
-  'real-shuffled',
-] as const
-
-export type LogicTestSetName = (typeof LOGIC_TEST_SETS)[number]
+export { LOGIC_TEST_SETS, type LogicTestSetName } from './testset-names.ts'
 
 export interface LogicTestSetOptions {
   /** Problems; `real` takes the file's first so many, all when absent. Default 500. */
