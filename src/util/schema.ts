@@ -36,7 +36,8 @@ const MAX_PROBLEMS = 20
 /** Most characters of a key that a path shows. */
 const MAX_KEY = 80
 
-const shortKey = (key: string): string => (key.length > MAX_KEY ? `${key.slice(0, MAX_KEY - 3)}...` : key)
+export const shortKey = (key: string): string =>
+  key.length > MAX_KEY ? `${key.slice(0, MAX_KEY - 3)}...` : key
 
 /** `criteria[3].points` from a path. */
 export const formatPath = (path: Path): string =>

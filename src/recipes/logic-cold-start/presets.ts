@@ -1,4 +1,4 @@
-/** @file Named settings of logic-cold-start: what made the shipped models, and two plain curricula. */
+/** @file Named settings of logic-cold-start: for the shipped models, from look-ups to proofs, and plain curricula. */
 
 type Source = Readonly<Record<string, unknown>>
 
@@ -176,11 +176,11 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
     config: { curriculum: { kind: 'growing' }, steps: 3000 },
   },
   'three-hops': {
-    summary: 'what made models/logic-short: without cues, in any order, at most three hops and never more',
+    summary: 'without cues, in any order, at most three hops and never more',
     config: THREE_HOPS,
   },
   full: {
-    summary: 'what made models/logic-full: one to five hops, with and without cues, in any order',
+    summary: 'one to five hops, with and without cues, in any order; about an hour of one core',
     config: FULL,
   },
 }

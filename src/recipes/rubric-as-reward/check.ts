@@ -8,6 +8,7 @@ import { loadLogicRows } from '../../tasks/logic/loaders.ts'
 import { checkTrainingSeed } from '../../tasks/logic/testsets.ts'
 import type { ModelShape } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
+import { describeValue, shortKey } from '../../util/schema.ts'
 import { givenModel, type Purpose } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { assertLogicVocabulary, logicTokensOf } from '../common/starting-model.ts'
@@ -115,7 +116,7 @@ const checkWords = (rows: readonly LogicTaskExample[], place: string, vocabulary
     ? 'start from a model of `vocabulary: long` (logic-cold-start), or leave the rows out'
     : 'set task.prompt to "chat" and model.folder to a model with a tokenizer of its own (as preset paper has), or leave the rows out'
   throw new ConfigError(
-    `${place}: expected rows of the words that the miniature reads, got ${strange.length} of ${rows.length} with words that it lacks, first ${id}: "${sentence}"`,
+    `${place}: expected rows of the words that the miniature reads, got ${strange.length} of ${rows.length} with words that it lacks, first ${shortKey(id)}: ${describeValue(sentence)}`,
     { hint },
   )
 }
