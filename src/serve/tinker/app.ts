@@ -1,31 +1,24 @@
 /** @file The service's HTTP application: paths of the protocol, both dialects, statuses. */
 
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { type Context, Hono } from 'hono'
-import type { z } from 'zod'
+import { Hono } from 'hono'
 import {
   API_PATH,
-  decodeForwardBackward,
   encodeForwardBackwardOutput,
   encodeSampleOutput,
-  type ForwardBackwardRequest,
-  forwardBackwardOf,
   forwardBackwardOutputJson,
   PROTOBUF,
   sampleOutputJson,
 } from '../../tinker/index.ts'
 import { DataError } from '../../util/errors.ts'
 import { packageVersion } from '../../util/package.ts'
-import { parseWith } from '../../util/schema.ts'
-import type { FrontBindings } from '../http/exchange.ts'
-import { parseBounded } from '../http/json-body.ts'
+import { bodyOf, computationOf, type Env } from './body.ts'
+import { DOWNLOADS } from './downloads.ts'
 import { RequestError } from './errors.ts'
 import type { Result } from './futures.ts'
 import { addRestRoutes } from './rest.ts'
 import { infoOf, type TinkerService } from './service.ts'
 import * as wire from './wire.ts'
-
-export type Env = { Bindings: Partial<FrontBindings> }
 
 export interface TinkerAppOptions {
   /** Clients must send it as `x-api-key`; null: none. */
@@ -38,44 +31,10 @@ export interface TinkerApp {
   isAllowed(headers: { 'x-api-key'?: string | string[]; authorization?: string }): boolean
 }
 
-/** Values and levels in the JSON of a request; a request of data has a value a token and more. */
-const JSON_LIMITS = { values: 8_000_000, depth: 100 }
-
-const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('base64')
-
 /** Compares without telling by its time how much was right. */
 const sameKey = (given: string, key: string): boolean => {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(key))
-}
-
-const bytesOf = (context: Context<Env>): Uint8Array => context.env?.body ?? new Uint8Array(0)
-
-/** The body of a request, and what tells it from others. @throws DataError for what is none */
-export const bodyOf = <S extends z.ZodType>(
-  context: Context<Env>,
-  schema: S,
-): { request: z.output<S>; digest: string } => {
-  const bytes = bytesOf(context)
-  const isProtobuf = (context.req.header('content-type') ?? '').includes(PROTOBUF)
-  if (isProtobuf) throw new RequestError(415, 'expected JSON, got protobuf; only forward_backward takes it')
-  return {
-    request: parseWith(schema, parseBounded(bytes, JSON_LIMITS), 'body', DataError),
-    digest: digestOf(bytes),
-  }
-}
-
-/** Either dialect. @throws DataError, RequestError */
-const computationOf = (context: Context<Env>): { request: ForwardBackwardRequest; digest: string } => {
-  const encoding = context.req.header('content-encoding')
-  if (encoding && encoding !== 'identity')
-    throw new RequestError(415, `expected a body that is not compressed, got ${encoding}`)
-  const bytes = bytesOf(context)
-  const isProtobuf = (context.req.header('content-type') ?? '').includes(PROTOBUF)
-  const request = isProtobuf
-    ? decodeForwardBackward(bytes)
-    : forwardBackwardOf(parseBounded(bytes, JSON_LIMITS))
-  return { request, digest: digestOf(bytes) }
 }
 
 const future = ({ id, modelId }: { id: string; modelId?: string }) => ({
@@ -119,7 +78,9 @@ export const createTinkerApp = (service: TinkerService, { key }: TinkerAppOption
   app.use(`${API_PATH}/*`, async (context, next) => {
     const { authorization } = context.req.header()
     const given = { 'x-api-key': context.req.header('x-api-key'), authorization }
-    if (context.req.path !== `${API_PATH}/healthz` && !isAllowed(given))
+    const { path } = context.req
+    const isOpen = path === `${API_PATH}/healthz` || path.startsWith(DOWNLOADS)
+    if (!isOpen && !isAllowed(given))
       throw new RequestError(401, 'a valid key is needed: set TINKER_API_KEY to it')
     await next()
   })

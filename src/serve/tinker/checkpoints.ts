@@ -2,7 +2,7 @@
  * @file What the service keeps on disk: models that were trained, and their checkpoints by name. A checkpoint is a folder that
  * `transformers` or PEFT opens; its entry is written after it, so that what is listed is whole.
  *
- * `STATE/models/ID/model.json`, `STATE/models/ID/{weights,sampler_weights}/NAME/` and `NAME.json` beside it.
+ * `STATE/models/ID/model.json`, `STATE/models/ID/{weights,sampler_weights}/NAME/` and `NAME.json` beside it; ID with - for its colons.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -61,7 +61,7 @@ const readFile = <T>(path: string, schema: z.ZodType<T>): T =>
 export const tinkerPath = ({ model, kind, name }: Pick<StoredCheckpoint, 'kind' | 'name' | 'model'>) =>
   `tinker://${model.id}/${kind}/${name}`
 
-const PATH = /^tinker:\/\/([A-Za-z0-9_-]+)\/(weights|sampler_weights)\/([A-Za-z0-9_][A-Za-z0-9._-]*)$/
+const PATH = /^tinker:\/\/([A-Za-z0-9_:-]+)\/(weights|sampler_weights)\/([A-Za-z0-9_][A-Za-z0-9._-]*)$/
 
 export class Checkpoints {
   readonly #models = new Map<string, ModelRecord>()
@@ -76,16 +76,16 @@ export class Checkpoints {
     this.#root = join(state, 'models')
     this.#now = now
     mkdirSync(this.#root, { recursive: true })
-    for (const id of readdirSync(this.#root)) this.#read(id)
+    for (const name of readdirSync(this.#root)) this.#read(join(this.#root, name))
   }
 
-  #read(id: string): void {
-    const path = join(this.#root, id, 'model.json')
+  #read(modelFolder: string): void {
+    const path = join(modelFolder, 'model.json')
     if (!existsSync(path)) return
     const model = readFile(path, modelSchema)
-    this.#models.set(id, model)
+    this.#models.set(model.id, model)
     for (const kind of KINDS) {
-      const folder = join(this.#root, id, kind)
+      const folder = join(modelFolder, kind)
       for (const file of namesIn(folder).filter(one => one.endsWith('.json'))) {
         const name = file.slice(0, -'.json'.length)
         this.#keep({ ...readFile(join(folder, file), entrySchema), ...this.#place(model, kind, name) })
@@ -94,7 +94,12 @@ export class Checkpoints {
   }
 
   #place(model: ModelRecord, kind: CheckpointKind, name: string) {
-    return { model, kind, name, folder: join(this.#root, model.id, kind, name) }
+    return { model, kind, name, folder: join(this.#folderOf(model.id), kind, name) }
+  }
+
+  /** Not every file system has colons in names. */
+  #folderOf(modelId: string): string {
+    return join(this.#root, modelId.replaceAll(':', '-'))
   }
 
   #keep(stored: StoredCheckpoint): void {
@@ -104,7 +109,7 @@ export class Checkpoints {
   /** Writes down that there is such a model. */
   register(model: Omit<ModelRecord, 'createdAt'>): void {
     const record = { ...model, createdAt: this.#now().toISOString() } as ModelRecord
-    writeFileAtomic(join(this.#root, model.id, 'model.json'), `${JSON.stringify(record, null, 2)}\n`)
+    writeFileAtomic(join(this.#folderOf(model.id), 'model.json'), `${JSON.stringify(record, null, 2)}\n`)
     this.#models.set(model.id, record)
   }
 

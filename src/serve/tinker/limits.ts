@@ -22,6 +22,8 @@ const tinkerLimits = z.strictObject({
     .default(256 * MiB),
   /** A session of which nothing was heard for so long ends, and its models with it. Clients send a heartbeat every 10 s. */
   sessionMs: milliseconds.default(900_000),
+  /** When there are as many models as there may be, a session that was quiet for so long ends. */
+  quietMs: milliseconds.default(60_000),
   /** How long a request whose predecessor is missing waits for it. */
   gapMs: milliseconds.default(60_000),
   /** How long a client that asks for a result is held before it is told to ask again; clients give up after 45 s. */

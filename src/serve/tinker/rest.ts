@@ -1,9 +1,9 @@
 /** @file Paths that list and change what is kept: training runs, checkpoints, sessions, samplers. */
 
 import type { Context, Hono } from 'hono'
-import type { Env } from './app.ts'
-import { bodyOf } from './app.ts'
+import { bodyOf, type Env } from './body.ts'
 import { type CheckpointKind, type ModelRecord, type StoredCheckpoint, tinkerPath } from './checkpoints.ts'
+import { addDownloadRoutes } from './downloads.ts'
 import { type TinkerService, trainedParts } from './service.ts'
 import * as wire from './wire.ts'
 
@@ -33,6 +33,7 @@ const page = <T>(context: Context<Env>, all: readonly T[]) => {
 export const addRestRoutes = (api: Hono<Env>, service: TinkerService): void => {
   addRunRoutes(api, service)
   addCheckpointRoutes(api, service)
+  addDownloadRoutes(api, CHECKPOINT, service.checkpoints)
   api.get('/sessions', context => {
     const { items, cursor } = page(
       context,
@@ -46,6 +47,10 @@ export const addRestRoutes = (api: Hono<Env>, service: TinkerService): void => {
       training_run_ids: service.training.ofSession(id).map(model => model.id),
       sampler_ids: service.sampling.ofSession(id).map(sampler => sampler.id),
     })
+  })
+  api.post('/sessions/:id/finish', async context => {
+    await service.endSession(context.req.param('id'))
+    return context.json({ type: 'finish_session' })
   })
   api.get('/samplers/:id', context => {
     const { id, shape, path } = service.sampling.of(context.req.param('id'))

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { Batcher } from '../../policy/chat/batcher.ts'
 import type { SampleRequest as PolicySampleRequest, Sample, SamplingOptions } from '../../policy/index.ts'
-import { modelInputTokens, type SampleOutput } from '../../tinker/index.ts'
+import { modelInputTokens, type SampleOutput, type TopPromptLogprobs } from '../../tinker/index.ts'
 import type { FixedWeights, SamplingEngines, Shape } from './engines.ts'
 import { RequestError } from './errors.ts'
 import type { FairQueue } from './fair-queue.ts'
@@ -34,9 +34,13 @@ export class Sampling {
 
   open(
     sessionId: string,
-    { shape, weights, path = null }: { shape: Shape; weights: FixedWeights; path?: string | null },
+    {
+      shape,
+      weights,
+      path = null,
+      id = randomUUID(),
+    }: { shape: Shape; weights: FixedWeights; path?: string | null; id?: string },
   ): Sampler {
-    const id = `sampling_${randomUUID()}`
     const sample = (request: PolicySampleRequest, onSample?: (sample: Sample) => void) =>
       this.#queue.run(sessionId, async () =>
         (await this.#engines.with(shape, weights)).sample(request, onSample),
@@ -71,19 +75,17 @@ export class Sampling {
     const { config } = sampler.shape.base
     const params = request.sampling_params
     checkPrompt(prompt, params, config)
-    if (request.topk_prompt_logprobs)
-      throw new RequestError(
-        422,
-        `topk_prompt_logprobs: expected 0, got ${request.topk_prompt_logprobs}; this server gives the log-probs of the prompt's own tokens only`,
-      )
-    const [samples, promptLogprobs] = await Promise.all([
+    const k = request.topk_prompt_logprobs ?? 0
+    const lastN = request.prompt_logprobs_last_n ?? prompt.length
+    const [samples, promptLogprobs, topPromptLogprobs] = await Promise.all([
       sampler.batcher.submit({
         promptTokens: prompt,
         options: optionsOf(params, config.maxPositions - prompt.length, config.eosTokenIds),
         count: request.num_samples,
         seed: params.seed ?? randomUUID(),
       }),
-      request.prompt_logprobs ? this.#promptLogprobs(sampler, prompt) : null,
+      request.prompt_logprobs ? this.#promptLogprobs(sampler, prompt, lastN) : null,
+      k > 0 ? this.#topPromptLogprobs(sampler, prompt, k) : undefined,
     ])
     return {
       sequences: samples.map(({ tokens, logprobs, finishReason }) => ({
@@ -92,11 +94,16 @@ export class Sampling {
         logprobs,
       })),
       promptLogprobs,
+      ...(topPromptLogprobs && { topPromptLogprobs }),
     }
   }
 
-  /** One a token at temperature 1; the first has none. */
-  async #promptLogprobs({ sessionId, shape, weights }: Sampler, prompt: Int32Array): Promise<Float32Array> {
+  /** One a token at temperature 1; the first has none, nor have those before the last `lastN`. */
+  async #promptLogprobs(
+    { sessionId, shape, weights }: Sampler,
+    prompt: Int32Array,
+    lastN: number,
+  ): Promise<Float32Array> {
     const all = new Float32Array(prompt.length).fill(Number.NaN)
     if (prompt.length < 2) return all
     const item = { promptTokens: prompt.subarray(0, 1), tokens: prompt.subarray(1) }
@@ -104,7 +111,30 @@ export class Sampling {
       (await this.#engines.with(shape, weights)).score([item]),
     )
     all.set(logprobs, 1)
-    return all
+    return all.fill(Number.NaN, 0, Math.max(1, prompt.length - lastN))
+  }
+
+  /** The likeliest tokens at each place: of what may follow each beginning of the prompt. */
+  async #topPromptLogprobs(
+    { sessionId, shape, weights }: Sampler,
+    prompt: Int32Array,
+    k: number,
+  ): Promise<TopPromptLogprobs> {
+    const tokens = new Int32Array(prompt.length * k)
+    const logprobs = new Float32Array(prompt.length * k).fill(Number.NaN)
+    const prompts = Array.from({ length: prompt.length - 1 }, (_, t) => prompt.subarray(0, t + 1))
+    if (prompts.length === 0) return { k, tokens, logprobs }
+    const next = await this.#queue.run(sessionId, async () =>
+      (await this.#engines.with(shape, weights)).sample({
+        ...{ prompts, maxTokens: 1, temperature: 0, topLogprobs: k },
+      }),
+    )
+    for (const { prompt: place, top } of next)
+      top![0].slice(0, k).forEach((one, i) => {
+        tokens[(place + 1) * k + i] = one.token
+        logprobs[(place + 1) * k + i] = one.logprob
+      })
+    return { k, tokens, logprobs }
   }
 }
 

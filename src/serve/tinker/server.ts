@@ -53,7 +53,8 @@ export const baseModel = (folder: string, name = folder): BaseModel => {
 const refusalBody = ({ message }: Refusal) => errorBody(message)
 
 const frontLimits = (limits: TinkerLimits) => {
-  const { models, rank, pending, snapshotBytes, sessionMs, gapMs, holdMs, resultMs, ...front } = limits
+  const { models, rank, pending, snapshotBytes, sessionMs, quietMs, gapMs, holdMs, resultMs, ...front } =
+    limits
   return front
 }
 

@@ -72,6 +72,7 @@ export class TinkerService {
       {
         ...{ bases, engine, mostModels: limits.models, mostRank: limits.rank, gapMs: limits.gapMs },
         onSkipped: (model, missing, next) => onEvent('skipped', { model, missing, next }),
+        makeRoom: () => this.#expire(limits.quietMs),
       },
       {
         ...{ checkpoints: this.checkpoints, snapshots: this.#snapshots },
@@ -145,10 +146,17 @@ export class TinkerService {
   #create(
     sessionId: string,
     shape: Shape,
-    { user_metadata, lora_config }: Partial<Pick<CreateModelRequest, 'user_metadata' | 'lora_config'>>,
+    {
+      model_seq_id,
+      user_metadata,
+      lora_config,
+    }: Partial<Pick<CreateModelRequest, 'user_metadata' | 'lora_config'>> &
+      Pick<LoadWeightsRequest, 'model_seq_id'>,
   ): Promise<Model> {
+    // As the hosted service names them: later SDKs know the name before they are told.
+    const id = `${sessionId}:train:${model_seq_id ?? 0}`
     const seed = lora_config?.seed ?? undefined
-    return this.training.create(sessionId, shape, { seed, metadata: user_metadata ?? undefined })
+    return this.training.create(sessionId, shape, { id, seed, metadata: user_metadata ?? undefined })
   }
 
   unloadModel(modelId: string): { id: string; modelId: string } {
@@ -192,7 +200,10 @@ export class TinkerService {
       }
       const id = await this.training.snapshot(model)
       const weights = { kind: 'snapshot', id } as const
-      const sampler = this.sampling.open(model.sessionId, { shape: model.shape, weights })
+      const sampler = this.sampling.open(model.sessionId, {
+        ...{ shape: model.shape, weights },
+        ...idOfSampler(model.sessionId, request.sampling_session_seq_id),
+      })
       return json({ path: null, sampling_session_id: sampler.id, type })
     })
   }
@@ -230,17 +241,22 @@ export class TinkerService {
   /** @throws RequestError for weights that there are not */
   #openSampler(
     sessionId: string,
-    { base_model, model_path }: Pick<CreateSamplerRequest, 'base_model' | 'model_path'>,
+    {
+      base_model,
+      model_path,
+      sampling_session_seq_id,
+    }: Partial<Pick<CreateSamplerRequest, 'base_model' | 'model_path' | 'sampling_session_seq_id'>>,
   ): Sampler {
+    const named = idOfSampler(sessionId, sampling_session_seq_id)
     if (model_path) {
       const stored = this.checkpoints.find(model_path)
       const weights = { kind: 'folder', folder: stored.folder, savedAt: stored.createdAt } as const
       const shape = this.training.shapeOf(stored, base_model)
-      return this.sampling.open(sessionId, { shape, weights, path: model_path })
+      return this.sampling.open(sessionId, { shape, weights, path: model_path, ...named })
     }
     if (!base_model) throw new RequestError(422, 'expected base_model, model_path or a sampling session')
     const shape = { base: this.training.base(base_model), lora: null }
-    return this.sampling.open(sessionId, { shape, weights: { kind: 'base' } })
+    return this.sampling.open(sessionId, { shape, weights: { kind: 'base' }, ...named })
   }
 
   /** @returns id of a future of samples */
@@ -272,13 +288,27 @@ export class TinkerService {
   sweep(): void {
     this.futures.sweep()
     this.checkpoints.sweep()
-    for (const { id } of this.sessions.expire(this.#options.limits.sessionMs)) {
+    void this.#expire(this.#options.limits.sessionMs)
+  }
+
+  async #expire(afterMs: number): Promise<void> {
+    for (const { id } of this.sessions.expire(afterMs)) {
       this.#options.onEvent?.('session-expired', { session: id })
-      for (const { weights } of this.sampling.drop(id))
-        if (weights.kind === 'snapshot') this.#snapshots.delete(weights.id)
-      for (const model of this.training.ofSession(id)) void this.training.unload(model.id)
-      this.futures.drop(id)
+      await this.#end(id)
     }
+  }
+
+  /** Ends a session whose client says that it is done. @throws RequestError 404 */
+  async endSession(id: string): Promise<void> {
+    this.sessions.end(id)
+    await this.#end(id)
+  }
+
+  async #end(sessionId: string): Promise<void> {
+    for (const { weights } of this.sampling.drop(sessionId))
+      if (weights.kind === 'snapshot') this.#snapshots.delete(weights.id)
+    await Promise.all(this.training.ofSession(sessionId).map(({ id }) => this.training.unload(id)))
+    this.futures.drop(sessionId)
   }
 
   /** Takes nothing new; resolves when all that was taken is done. */
@@ -294,6 +324,10 @@ export class TinkerService {
     await this.#engines.close()
   }
 }
+
+/** As the hosted service names them. */
+const idOfSampler = (sessionId: string, number: number | null | undefined) =>
+  number === null || number === undefined ? {} : { id: `${sessionId}:sample:${number}` }
 
 /** Owner of samples that were asked for without a session. */
 const NO_SESSION = 'none'

@@ -67,6 +67,12 @@ export class Sessions {
     return made.answer
   }
 
+  /** Takes one out. @throws RequestError 404 */
+  end(id: string): void {
+    this.of(id)
+    this.#all.delete(id)
+  }
+
   /** Takes out the sessions that have not been heard of for so long. */
   expire(afterMs: number): ClientSession[] {
     const before = this.#nowMs() - afterMs

@@ -1,6 +1,5 @@
 /** @file Models in training: made, found, taken away; saved under names, and loaded again. */
 
-import { randomUUID } from 'node:crypto'
 import { type LoraConfig, type LoraModule, loraModules } from '../../model/lora-files.ts'
 import type { EngineOptions } from '../../policy/index.ts'
 import { type CheckpointKind, type Checkpoints, type StoredCheckpoint, tinkerPath } from './checkpoints.ts'
@@ -20,6 +19,8 @@ export interface TrainingOptions {
   /** See `InOrder`. */
   gapMs: number
   onSkipped?: (model: string, missing: number, next: number) => void
+  /** Ends models that nobody will miss, when there are as many as there may be. */
+  makeRoom?: () => Promise<void>
 }
 
 /** Of every adapter, whatever its rank, as at the hosted service and SkyRL. */
@@ -105,13 +106,13 @@ export class Training {
   async create(
     sessionId: string,
     shape: Shape,
-    { seed, metadata }: { seed?: number; metadata?: Record<string, unknown> },
+    { id, seed, metadata }: { id: string; seed?: number; metadata?: Record<string, unknown> },
   ): Promise<Model> {
-    const { mostModels, engine, gapMs, onSkipped } = this.#options
+    const { mostModels, engine, gapMs, onSkipped, makeRoom } = this.#options
+    if (this.#models.size + this.#coming >= mostModels) await makeRoom?.()
     if (this.#models.size + this.#coming >= mostModels)
       throw new RequestError(422, `Maximum number of models (${mostModels}) reached; unload one`)
     this.#coming++
-    const id = randomUUID()
     try {
       const order = { gapMs, onSkipped: (missing: number, next: number) => onSkipped?.(id, missing, next) }
       const model = await this.#queue.run(sessionId, () =>

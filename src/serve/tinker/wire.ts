@@ -22,6 +22,16 @@ export const createSessionSchema = z.looseObject({
 
 export const sessionSchema = z.looseObject({ session_id: id })
 
+/** What would change the result and is not there is refused rather than ignored. */
+const adamOnly = z
+  .looseObject({ type: z.string().refine(type => type === 'adamw', 'adamw, the only optimiser here') })
+  .nullish()
+const none = (what: string) =>
+  z
+    .unknown()
+    .refine(value => !value, `none; this server gives no ${what}`)
+    .optional()
+
 const loraSchema = z.looseObject({
   rank: count,
   seed: z.int().nullish(),
@@ -36,6 +46,7 @@ export const createModelSchema = z.looseObject({
   model_seq_id: count,
   base_model: z.string(),
   lora_config: loraSchema.nullish(),
+  optimizer_config: adamOnly,
   user_metadata: metadata,
 })
 export type CreateModelRequest = z.output<typeof createModelSchema>
@@ -45,16 +56,14 @@ export const modelSchema = z.looseObject({ model_id: id })
 export const optimStepSchema = z.looseObject({
   model_id: id,
   seq_id: seqId,
-  adam_params: z
-    .looseObject({
-      learning_rate: z.number().min(0).default(1e-4),
-      beta1: z.number().min(0).lt(1).default(0.9),
-      beta2: z.number().min(0).lt(1).default(0.95),
-      eps: z.number().min(0).default(1e-12),
-      weight_decay: z.number().min(0).default(0),
-      grad_clip_norm: z.number().min(0).default(0),
-    })
-    .prefault({}),
+  adam_params: z.looseObject({
+    learning_rate: z.number().min(0).default(1e-4),
+    beta1: z.number().min(0).lt(1).default(0.9),
+    beta2: z.number().min(0).lt(1).default(0.95),
+    eps: z.number().min(0).default(1e-12),
+    weight_decay: z.number().min(0).default(0),
+    grad_clip_norm: z.number().min(0).default(0),
+  }),
 })
 export type OptimStepRequest = z.output<typeof optimStepSchema>
 
@@ -72,6 +81,10 @@ export const saveForSamplerSchema = z.looseObject({
   seq_id: seqId,
   path: checkpointName,
   sampling_session_seq_id: count.nullish(),
+  kind: z
+    .string()
+    .refine(kind => kind === 'snapshot', 'snapshot; weights that change under a sampler are not served')
+    .nullish(),
   ttl_seconds: ttl,
 })
 export type SaveForSamplerRequest = z.output<typeof saveForSamplerSchema>
@@ -83,6 +96,7 @@ export const loadWeightsSchema = z.looseObject({
   session_id: id.nullish(),
   model_seq_id: count.nullish(),
   base_model: z.string().nullish(),
+  optimizer_config: adamOnly,
   user_metadata: metadata,
   path: z.string(),
   optimizer: z.boolean().nullish(),
@@ -107,6 +121,9 @@ const samplingParamsSchema = z.looseObject({
 })
 export type SamplingParams = z.output<typeof samplingParamsSchema>
 
+/** Alternatives at a place of a prompt. */
+const MOST_ALTERNATIVES = 100
+
 export const sampleSchema = z.looseObject({
   num_samples: z.int().min(1).max(1024).default(1),
   prompt: modelInputSchema,
@@ -116,7 +133,12 @@ export const sampleSchema = z.looseObject({
   sampling_session_id: id.nullish(),
   seq_id: count.nullish(),
   prompt_logprobs: z.boolean().nullish(),
-  topk_prompt_logprobs: z.int().min(0).nullish(),
+  /** Only the last so many; the others are not known. */
+  prompt_logprobs_last_n: z.int().positive().nullish(),
+  topk_prompt_logprobs: z.int().min(0).max(MOST_ALTERNATIVES).nullish(),
+  topk_sample_logprobs: none('alternatives of sampled tokens'),
+  target_prompt_logprobs: none('log-probs of other tokens in a prompt'),
+  prompt_alt_tokens_k: none('other tokens of a prompt'),
 })
 export type SampleRequest = z.output<typeof sampleSchema>
 
