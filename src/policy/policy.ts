@@ -97,6 +97,8 @@ export interface Sample {
 export interface ScoreItem {
   promptTokens: TokenIds
   tokens: TokenIds
+  /** As in `Datum`. */
+  targets?: TokenIds
 }
 
 export interface ScoreOptions {
@@ -147,6 +149,8 @@ export interface LossOptions {
   temperature?: number
   /** Which prompt each datum answers, for aggregations that average over prompts. */
   prompts?: readonly (number | string)[]
+  /** Have each token's log-prob, that the gradient was taken with, in `BatchStats.logprobs`. */
+  logprobs?: boolean
 }
 
 /**
@@ -172,6 +176,8 @@ export interface BatchStats {
   minRatio?: number
   /** Pieces that the batch went through the network in. */
   microBatches?: number
+  /** Per datum and token, masked ones too; only where `LossOptions.logprobs` asked for it. */
+  logprobs?: readonly Float32Array[]
 }
 
 /** What one optimiser step did; absent is what the policy cannot tell. */

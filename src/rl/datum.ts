@@ -10,6 +10,8 @@ export interface Datum {
   promptTokens: TokenIds
   /** Response tokens, tool output included. */
   tokens: TokenIds
+  /** What is to be predicted in place of each token, which then is only read. A policy elsewhere may know `tokens` alone. */
+  targets?: TokenIds
   /** 1 where the policy generated the token, 0 for tool output. */
   mask: Floats
   /** Of the policy that sampled, under the prompt that is trained on, or under the one that was sampled from (`true-is`). */
@@ -77,6 +79,7 @@ export const stepwiseCredit = (
 }
 
 const PER_TOKEN = [
+  'targets',
   'mask',
   'oldLogprobs',
   'refLogprobs',

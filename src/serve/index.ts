@@ -1,4 +1,5 @@
-/** @file Servers: rewards for other trainers, a local checkpoint for chat clients. */
+/** @file Servers: rewards for other trainers, a local checkpoint for chat clients, training for clients of the Tinker protocol. */
 
 export * from './chat/index.ts'
 export * from './reward/index.ts'
+export * from './tinker/index.ts'

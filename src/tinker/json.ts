@@ -7,6 +7,7 @@ import type {
   ForwardBackwardOutput,
   ForwardBackwardRequest,
   SampleOutput,
+  TopPromptLogprobs,
   WireDatum,
   WireDtype,
   WireTensor,
@@ -178,13 +179,22 @@ export const forwardBackwardOutputOf = (body: unknown): ForwardBackwardOutput =>
   }
 }
 
-export const sampleOutputJson = ({ sequences, promptLogprobs }: SampleOutput) => ({
+/** A list of pairs for each place, null for the first. */
+const topJson = ({ k, tokens, logprobs }: TopPromptLogprobs) =>
+  Array.from({ length: tokens.length / k }, (_, place) =>
+    place === 0
+      ? null
+      : Array.from({ length: k }, (_, i) => [tokens[place * k + i], logprobs[place * k + i]]),
+  )
+
+export const sampleOutputJson = ({ sequences, promptLogprobs, topPromptLogprobs: top }: SampleOutput) => ({
   sequences: sequences.map(({ stopReason, tokens, logprobs }) => ({
     stop_reason: stopReason,
     tokens: Array.from(tokens),
     logprobs: logprobs && numbers(logprobs),
   })),
   prompt_logprobs: promptLogprobs && numbers(promptLogprobs),
+  ...(top && { topk_prompt_logprobs: topJson(top) }),
 })
 
 /** @throws DataError for a body that is none */

@@ -45,10 +45,19 @@ export interface SampledSequence {
   logprobs: Float32Array | null
 }
 
+/** The likeliest tokens at each place of a prompt, [length, k]; of the first place nothing is known. */
+export interface TopPromptLogprobs {
+  k: number
+  tokens: Int32Array
+  logprobs: Float32Array
+}
+
 export interface SampleOutput {
   sequences: readonly SampledSequence[]
   /** One a token of the prompt, or one less (the first has none); NaN where there is none. Null unless asked for. */
   promptLogprobs: Float32Array | null
+  /** Only where they were asked for. */
+  topPromptLogprobs?: TopPromptLogprobs
 }
 
 /** The media type of the second dialect. */

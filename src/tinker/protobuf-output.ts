@@ -2,7 +2,13 @@
 
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { DataError } from '../util/errors.ts'
-import type { ForwardBackwardOutput, SampledSequence, SampleOutput, WireTensor } from './messages.ts'
+import type {
+  ForwardBackwardOutput,
+  SampledSequence,
+  SampleOutput,
+  TopPromptLogprobs,
+  WireTensor,
+} from './messages.ts'
 import { type FieldReaders, readEntry, readIntegers, readMessage } from './protobuf-reader.ts'
 import { dtypeCode, dtypeOf, nested } from './protobuf-request.ts'
 import { tensorBytes, valuesOfBytes } from './tensor-bytes.ts'
@@ -170,7 +176,22 @@ const OUTPUT: FieldReaders<RawOutput> = {
 export const decodeForwardBackwardOutput = (bytes: Uint8Array): ForwardBackwardOutput =>
   readMessage(bytes, OUTPUT, { outputType: '', outputs: [], metrics: {} }, 'ForwardBackwardOutput')
 
-export const encodeSampleOutput = ({ sequences, promptLogprobs }: SampleOutput): Uint8Array => {
+/** What stands at a place of which nothing is known, as the official SDK reads it. */
+const UNKNOWN_LOGPROB = -99999
+
+const writeTop = (writer: BinaryWriter, { k, tokens, logprobs }: TopPromptLogprobs): void => {
+  const known = logprobs.map(value => (Number.isNaN(value) ? UNKNOWN_LOGPROB : value))
+  writer.tag(1, WireType.LengthDelimited).bytes(tensorBytes({ dtype: 'int32', data: tokens }))
+  writer.tag(2, WireType.LengthDelimited).bytes(tensorBytes({ dtype: 'float32', data: known }))
+  writer.tag(3, WireType.Varint).uint32(k)
+  writer.tag(4, WireType.Varint).uint32(tokens.length / k)
+}
+
+export const encodeSampleOutput = ({
+  sequences,
+  promptLogprobs,
+  topPromptLogprobs,
+}: SampleOutput): Uint8Array => {
   const writer = new BinaryWriter()
   for (const { stopReason, tokens, logprobs } of sequences)
     nested(writer, 1, inner => {
@@ -181,6 +202,7 @@ export const encodeSampleOutput = ({ sequences, promptLogprobs }: SampleOutput):
     })
   if (promptLogprobs)
     writer.tag(2, WireType.LengthDelimited).bytes(tensorBytes({ dtype: 'float32', data: promptLogprobs }))
+  if (topPromptLogprobs) nested(writer, 3, inner => writeTop(inner, topPromptLogprobs))
   return writer.finish()
 }
 

@@ -1,8 +1,8 @@
 /** @file `gradus serve chat`: a local checkpoint as an OpenAI-compatible endpoint, until it is told to stop. */
 
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import { UsageError } from '../../util/errors.ts'
+import { type Command, Option } from 'commander'
 import { EXIT, type Io } from '../io.ts'
+import { assertNotOpen, keyOf, limit, wholeNumber } from './options.ts'
 
 interface ServeChatOptions {
   model: string
@@ -15,14 +15,6 @@ interface ServeChatOptions {
   limit: Record<string, number>
 }
 
-/** Collects `name=number`. */
-const limit = (text: string, before: Record<string, number>): Record<string, number> => {
-  const [name, value] = text.split('=', 2)
-  if (value === undefined || value === '' || !(Number(value) >= 0))
-    throw new InvalidArgumentError('Expected NAME=NUMBER, such as bodyMs=5000.')
-  return { ...before, [name]: Number(value) }
-}
-
 const HELP = `
 Paths: /v1/chat/completions, /v1/completions, /v1/models, /healthz, /metrics. Streams; knows n, seed, stop, logprobs.
 A checkpoint without a chat template gets the messages' texts with a blank line between them.
@@ -30,13 +22,6 @@ A checkpoint without a chat template gets the messages' texts with a blank line 
 Examples:
   $ gradus serve chat --model models/logic-start --port 8001
   $ GRADUS_TOKEN=... gradus serve chat --model my-model --token-env GRADUS_TOKEN --host 0.0.0.0`
-
-const wholeNumber = (least: number) => (text: string) => {
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isInteger(value) || value < least)
-    throw new InvalidArgumentError(`Expected a whole number of at least ${least}.`)
-  return value
-}
 
 /** Adds `chat` to `gradus serve`. `done` receives the exit code. */
 export const addServeChat = (serve: Command, io: Io, done: (code: number) => void): void => {
@@ -56,19 +41,9 @@ export const addServeChat = (serve: Command, io: Io, done: (code: number) => voi
     .action(async (options: ServeChatOptions) => done(await serveChat(options, io)))
 }
 
-const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
-
-const bearerToken = ({ host, tokenEnv }: ServeChatOptions): string | null => {
-  const token = tokenEnv === undefined ? null : (process.env[tokenEnv] ?? '')
-  if (token === '')
-    throw new UsageError(`--token-env: the environment variable ${tokenEnv} is empty or not set`)
-  if (token === null && !LOOPBACK.has(host))
-    throw new UsageError(`--host ${host} can be reached from other machines; give --token-env NAME as well`)
-  return token
-}
-
 const serveChat = async (options: ServeChatOptions, io: Io): Promise<number> => {
-  const token = bearerToken(options)
+  const token = keyOf('--token-env', options.tokenEnv)
+  assertNotOpen(options.host, token, '--token-env')
   const { openLocalChat } = await import('../../policy/chat/local-chat.ts')
   const { chatLimits, keepGoing, startChatServer } = await import('../../serve/index.ts')
   const limits = chatLimits(options.limit)

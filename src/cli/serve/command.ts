@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { Io } from '../io.ts'
 import { addServeChat } from './chat.ts'
 import type { ServeRewardOptions } from './reward.ts'
+import { addServeTinker } from './tinker.ts'
 
 const port = (text: string): number => {
   const value = Number(text)
@@ -28,8 +29,10 @@ Examples:
 export const addServeCommand = (program: Command, io: Io, done: (code: number) => void): void => {
   const serve = program
     .command('serve')
-    .summary('serve rewards to trainers, or a model to chat clients')
-    .description('Serves rewards to other trainers, or a local checkpoint to chat clients.')
+    .summary('serve rewards to trainers, a model to chat clients, training to Tinker clients')
+    .description(
+      'Serves rewards to other trainers, a local checkpoint to chat clients, or training to Tinker clients.',
+    )
   serve
     .command('reward')
     .summary('serve rewards to TRL, verl, OpenRLHF, slime, NeMo-Gym')
@@ -45,4 +48,5 @@ export const addServeCommand = (program: Command, io: Io, done: (code: number) =
       done(await serveReward(options, io))
     })
   addServeChat(serve, io, done)
+  addServeTinker(serve, io, done)
 }

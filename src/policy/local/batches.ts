@@ -8,6 +8,8 @@ import { DataError } from '../../util/errors.ts'
 export interface Sequence {
   promptTokens: TokenIds
   tokens: TokenIds
+  /** Scored in place of the tokens themselves. */
+  targets?: TokenIds
 }
 
 /** Sequences that share a prompt; `members` are indices into the batch. */
@@ -50,7 +52,7 @@ export interface ModelLimits {
 }
 
 const checkSequence = (
-  { promptTokens, tokens }: Sequence,
+  { promptTokens, tokens, targets = tokens }: Sequence,
   index: number,
   { maxPositions, vocabSize }: ModelLimits,
 ) => {
@@ -63,7 +65,7 @@ const checkSequence = (
       `sequence ${index}: ${promptTokens.length} prompt and ${tokens.length} response tokens exceed the context of ${maxPositions}`,
       { hint: 'shorten the prompt or lower maxTokens' },
     )
-  for (const part of [promptTokens, tokens])
+  for (const part of [promptTokens, tokens, targets])
     for (let t = 0; t < part.length; t++)
       if (!(part[t] >= 0 && part[t] < vocabSize))
         throw new DataError(`sequence ${index}: token ${part[t]} is outside the vocabulary of ${vocabSize}`, {
@@ -149,6 +151,7 @@ export const batchValues = (
     for (let g = 0; g < G; g++) {
       const index = batch.slots[p * G + g]
       const response: TokenIds = index < 0 ? [] : sequences[index].tokens
+      const wanted: TokenIds = index < 0 ? [] : (sequences[index].targets ?? response)
       for (let t = 0; t < T; t++) {
         const at = (p * G + g) * T + t
         const real = t < response.length
@@ -157,7 +160,7 @@ export const batchValues = (
         )
         positions[P * S + at] = BigInt(Math.min(prompt.length - 1 + t, maxPositions - 1))
         segments[at] = real ? 0 : 1
-        targets[at] = BigInt(real ? response[t] : 0)
+        targets[at] = BigInt(real ? wanted[t] : 0)
       }
     }
   }

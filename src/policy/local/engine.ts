@@ -23,11 +23,14 @@ export interface EngineOptions {
   microBatchTokens?: number
 }
 
-export interface Engine extends Omit<Policy, 'accumulate' | 'step' | 'converse' | 'close' | 'syncWeights'> {
+export interface Engine
+  extends Omit<Policy, 'accumulate' | 'step' | 'converse' | 'close' | 'load' | 'syncWeights'> {
   readonly parameters: Parameters
   accumulate: Trainer['accumulate']
   step: Trainer['step']
   converse: Sampler['converse']
+  /** See `Policy.load`; the optimiser's state only where it is wanted, which it is unless told otherwise. */
+  load(folder: string, options?: { optimizer?: boolean }): Promise<void>
   /** What sampling has computed since the start. */
   samplingWork(): Promise<SamplerWork>
   /** See `HiddenStates.means`. */
@@ -62,7 +65,7 @@ export const createEngine = (source: ModelSource, options: EngineOptions = {}, g
     takeWeights: async shared => parameters.takeTrained(shared),
     freezeReference: async () => parameters.freezeReference(),
     save: async (folder, saveOptions = {}) => parameters.save(folder, saveOptions.optimizer ?? true),
-    load: async folder => parameters.load(folder),
+    load: async (folder, loadOptions = {}) => parameters.load(folder, loadOptions.optimizer ?? true),
   }
 }
 

@@ -176,7 +176,7 @@ export class LocalPolicy implements Policy {
   step: Engine['step'] = optimizer => this.#call('step', [optimizer])
   freezeReference: Policy['freezeReference'] = () => this.#call('freezeReference', [])
   save: Policy['save'] = (folder, options) => this.#call('save', [folder, options])
-  load: Policy['load'] = folder => this.#call('load', [folder])
+  load: Engine['load'] = (folder, options) => this.#call('load', [folder, options])
 
   /** See `HiddenStates.means`. */
   hiddenMeans: Engine['hiddenMeans'] = sequences => this.#call('hiddenMeans', [sequences])

@@ -286,15 +286,15 @@ export class Parameters {
 
   /**
    * Reads the trained weights from a folder that `save` wrote, and the optimiser's state; it starts anew where the folder
-   * has none, and what is accumulated is dropped.
+   * has none or it is not wanted, and what is accumulated is dropped.
    * @throws CheckpointError for anything missing, of another size, or not as its manifest says; nothing has changed then.
    */
-  load(folder: string): void {
+  load(folder: string, withOptimizer = true): void {
     assertWholeModel(folder, [OPTIMIZER_FILE])
     const main = this.lora ? loadAdapter(folder, this.config).tensors : loadWeights(folder, this.config)
     const tensors = new Map([...main, ...((this.hasValueHead && loadValueHead(folder, this.config)) || [])])
     const path = join(folder, OPTIMIZER_FILE)
-    const moments = existsSync(path) ? readSafetensors(path) : null
+    const moments = withOptimizer && existsSync(path) ? readSafetensors(path) : null
     const stored = this.trained.map(({ name, param: { length } }) => ({
       param: dataOf(tensors, name, length, folder),
       m: moments && dataOf(moments, `m.${name}`, length, path),

@@ -35,7 +35,9 @@ export interface TrainerOptions {
 }
 
 /** In this process nothing about a batch is unknown. */
-export interface LocalBatchStats extends Required<BatchStats> {
+export interface LocalBatchStats
+  extends Required<Omit<BatchStats, 'logprobs'>>,
+    Pick<BatchStats, 'logprobs'> {
   parts: Required<NonNullable<BatchStats['parts']>>
 }
 
@@ -167,7 +169,11 @@ export class Trainer {
       this.#parameters.addGradient(outputs)
       collect(batch, datums, outputs, results)
     }
-    return { ...describe(datums, results, spec, options), microBatches: batches.length }
+    return {
+      ...describe(datums, results, spec, options),
+      microBatches: batches.length,
+      ...(options.logprobs && { logprobs: results.map(({ logprobs }) => logprobs) }),
+    }
   }
 }
 

@@ -66,6 +66,9 @@ const NO_METHODS: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT'])
 const pathOf = (target: string): string =>
   target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').replace(/^(?!\/)/, '/')
 
+/** Types of answers that are sent as they come. */
+const STREAMED = ['text/event-stream', 'application/x-tar', 'application/octet-stream']
+
 /** An application that speaks `Request` and `Response` as a handler. The body is handed over beside the request, uncopied. */
 export const fetchHandler = (app: FetchApp): Handler => {
   return async ({ method, url, headers, body, signal }) => {
@@ -79,7 +82,8 @@ export const fetchHandler = (app: FetchApp): Handler => {
       headers: { ...headers },
     })
     const response = await app.fetch(request, { body, signal })
-    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
+    const type = response.headers.get('content-type') ?? ''
+    const isStream = STREAMED.some(streamed => type.startsWith(streamed))
     return {
       status: response.status,
       headers: Object.fromEntries(response.headers),

@@ -1,0 +1,34 @@
+/** @file Options that the servers have in common. */
+
+import { InvalidArgumentError } from 'commander'
+import { UsageError } from '../../util/errors.ts'
+
+/** Collects `name=number`. */
+export const limit = (text: string, before: Record<string, number>): Record<string, number> => {
+  const [name, value] = text.split('=', 2)
+  if (value === undefined || value === '' || !(Number(value) >= 0))
+    throw new InvalidArgumentError('Expected NAME=NUMBER, such as bodyMs=5000.')
+  return { ...before, [name]: Number(value) }
+}
+
+export const wholeNumber = (least: number) => (text: string) => {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isInteger(value) || value < least)
+    throw new InvalidArgumentError(`Expected a whole number of at least ${least}.`)
+  return value
+}
+
+const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
+
+/** What clients must send, from the environment; null where no variable is named. @throws UsageError for one that is empty */
+export const keyOf = (option: string, variable: string | undefined): string | null => {
+  const key = variable === undefined ? null : (process.env[variable] ?? '')
+  if (key === '') throw new UsageError(`${option}: the environment variable ${variable} is empty or not set`)
+  return key
+}
+
+/** @throws UsageError for an address that others can reach without a key */
+export const assertNotOpen = (host: string, key: string | null, option: string): void => {
+  if (key === null && !LOOPBACK.has(host))
+    throw new UsageError(`--host ${host} can be reached from other machines; give ${option} NAME as well`)
+}

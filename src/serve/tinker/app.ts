@@ -1,0 +1,204 @@
+/** @file The service's HTTP application: paths of the protocol, both dialects, statuses. */
+
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { Hono } from 'hono'
+import {
+  API_PATH,
+  encodeForwardBackwardOutput,
+  encodeSampleOutput,
+  forwardBackwardOutputJson,
+  PROTOBUF,
+  sampleOutputJson,
+} from '../../tinker/index.ts'
+import { DataError } from '../../util/errors.ts'
+import { packageVersion } from '../../util/package.ts'
+import { bodyOf, computationOf, type Env } from './body.ts'
+import { DOWNLOADS } from './downloads.ts'
+import { RequestError } from './errors.ts'
+import type { Result } from './futures.ts'
+import { addRestRoutes } from './rest.ts'
+import { infoOf, type TinkerService } from './service.ts'
+import * as wire from './wire.ts'
+
+export interface TinkerAppOptions {
+  /** Clients must send it as `x-api-key`; null: none. */
+  key: string | null
+}
+
+export interface TinkerApp {
+  app: Hono<Env>
+  /** Whether a request's headers have the key. */
+  isAllowed(headers: { 'x-api-key'?: string | string[]; authorization?: string }): boolean
+}
+
+/** Compares without telling by its time how much was right. */
+const sameKey = (given: string, key: string): boolean => {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(given), digest(key))
+}
+
+const future = ({ id, modelId }: { id: string; modelId?: string }) => ({
+  request_id: id,
+  ...(modelId && { model_id: modelId }),
+})
+
+/** A result as JSON. */
+const resultJson = (result: Result): unknown => {
+  if (result.kind === 'json') return result.body
+  return result.kind === 'output' ? forwardBackwardOutputJson(result.output) : sampleOutputJson(result.output)
+}
+
+/** The same in protobuf, which there is for data alone. */
+const resultBytes = (result: Result): Uint8Array<ArrayBuffer> | null => {
+  if (result.kind === 'json') return null
+  const bytes =
+    result.kind === 'output' ? encodeForwardBackwardOutput(result.output) : encodeSampleOutput(result.output)
+  return new Uint8Array(bytes)
+}
+
+/** An error as a client reads it. */
+export const errorBody = (message: string) => ({ detail: message.slice(0, 4_000) })
+
+const statusOf = (error: Error): RequestError['status'] | 500 => {
+  if (error instanceof RequestError) return error.status
+  return error instanceof DataError ? 422 : 500
+}
+
+export const createTinkerApp = (service: TinkerService, { key }: TinkerAppOptions): TinkerApp => {
+  const app = new Hono<Env>()
+  const isAllowed: TinkerApp['isAllowed'] = ({ 'x-api-key': given, authorization = '' }) =>
+    key === null || sameKey(String(given ?? authorization.replace(/^Bearer +/i, '')), key)
+  app.onError((error, context) => {
+    const status = statusOf(error)
+    if (status === 429 || status === 503) context.header('retry-after', '1')
+    const message = status === 500 ? 'the server failed on this request' : error.message
+    return context.json(errorBody(message), status)
+  })
+  app.notFound(context => context.json({ detail: 'Not Found' }, 404))
+  app.use(`${API_PATH}/*`, async (context, next) => {
+    const { authorization } = context.req.header()
+    const given = { 'x-api-key': context.req.header('x-api-key'), authorization }
+    const { path } = context.req
+    const isOpen = path === `${API_PATH}/healthz` || path.startsWith(DOWNLOADS)
+    if (!isOpen && !isAllowed(given))
+      throw new RequestError(401, 'a valid key is needed: set TINKER_API_KEY to it')
+    await next()
+  })
+  const api = app.basePath(API_PATH)
+  addSessionRoutes(api, service)
+  addTrainingRoutes(api, service)
+  addSamplingRoutes(api, service)
+  addRetrieval(api, service)
+  addRestRoutes(api, service)
+  return { app, isAllowed }
+}
+
+type Api = Hono<Env>
+
+const addSessionRoutes = (api: Api, service: TinkerService): void => {
+  api.get('/healthz', context => context.json({ status: 'ok' }))
+  api.get('/get_server_capabilities', context =>
+    context.json({
+      supported_models: service.bases.map(({ name, config }) => ({
+        model_name: name,
+        max_context_length: config.maxPositions,
+      })),
+    }),
+  )
+  api.post('/client/config', context =>
+    context.json({
+      pjwt_auth_enabled: false,
+      credential_default_source: 'api_key',
+      parallel_fwdbwd_chunks: true,
+      proto_compress_fwdbwd: false,
+    }),
+  )
+  api.post('/client/dynamic_config', context => context.json({ refresh_interval_sec: 3600 }))
+  api.post('/telemetry', context => context.json({ status: 'accepted' }))
+  api.post('/create_session', context => {
+    bodyOf(context, wire.createSessionSchema)
+    const info = `gradus ${packageVersion()}: losses are sums over tokens; adapters have alpha 32 and leave the unembedding alone`
+    return context.json({
+      session_id: service.openSession(),
+      info_message: info,
+      warning_message: null,
+      error_message: null,
+      type: 'create_session',
+    })
+  })
+  api.post('/session_heartbeat', context => {
+    service.sessions.of(bodyOf(context, wire.sessionSchema).request.session_id)
+    return context.json({ type: 'session_heartbeat' })
+  })
+}
+
+const addTrainingRoutes = (api: Api, service: TinkerService): void => {
+  api.post('/create_model', context => {
+    const { request, digest } = bodyOf(context, wire.createModelSchema)
+    return context.json(future({ id: service.createModel(request, digest) }))
+  })
+  api.post('/get_info', context => {
+    const model = service.training.of(bodyOf(context, wire.modelSchema).request.model_id)
+    const { base } = model.shape
+    const model_data = { arch: base.config.family, model_name: base.name, tokenizer_id: base.folder }
+    return context.json({ ...infoOf(model), type: 'get_info', model_data, model_name: base.name })
+  })
+  api.post('/unload_model', context => {
+    const { request } = bodyOf(context, wire.modelSchema)
+    return context.json(future(service.unloadModel(request.model_id)))
+  })
+  for (const path of ['/forward', '/forward_backward'])
+    api.post(path, context => {
+      const { request, digest } = computationOf(context)
+      return context.json(future(service.compute(request, digest)))
+    })
+  api.post('/optim_step', context => {
+    const { request, digest } = bodyOf(context, wire.optimStepSchema)
+    return context.json(future(service.step(request, digest)))
+  })
+  api.post('/save_weights', context => {
+    const { request, digest } = bodyOf(context, wire.saveWeightsSchema)
+    return context.json(future(service.saveWeights(request, digest)))
+  })
+  api.post('/save_weights_for_sampler', context => {
+    const { request, digest } = bodyOf(context, wire.saveForSamplerSchema)
+    return context.json(future(service.saveForSampler(request, digest)))
+  })
+  api.post('/load_weights', context => {
+    const { request, digest } = bodyOf(context, wire.loadWeightsSchema)
+    return context.json(future(service.loadWeights(request, digest)))
+  })
+}
+
+const addSamplingRoutes = (api: Api, service: TinkerService): void => {
+  api.post('/create_sampling_session', context => {
+    const { request, digest } = bodyOf(context, wire.createSamplerSchema)
+    const id = service.openSampler(request, digest)
+    return context.json({ sampling_session_id: id, type: 'create_sampling_session' })
+  })
+  api.post('/asample', context => {
+    const { request } = bodyOf(context, wire.sampleSchema)
+    const id = service.sample(request)
+    const sequences = Array.from({ length: request.num_samples }, (_, i) => `${id}/${i}`)
+    return context.json({ ...future({ id }), sample_sequence_ids: sequences })
+  })
+}
+
+const addRetrieval = (api: Api, service: TinkerService): void => {
+  api.post('/retrieve_future', async context => {
+    const { request } = bodyOf(context, wire.retrieveSchema)
+    const outcome = await service.outcome(request.request_id, context.env?.signal)
+    if (!outcome)
+      return context.json({
+        type: 'try_again',
+        request_id: request.request_id,
+        queue_state: 'active',
+        queue_state_reason: null,
+      })
+    if ('failure' in outcome) return context.json(outcome.failure)
+    const bytes = (context.req.header('accept') ?? '').includes(PROTOBUF) ? resultBytes(outcome.result) : null
+    return bytes
+      ? context.body(bytes, 200, { 'content-type': PROTOBUF })
+      : context.json(resultJson(outcome.result) as object)
+  })
+}

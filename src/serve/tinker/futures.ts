@@ -1,0 +1,127 @@
+/** @file Results that are worked on, by id: held until they were fetched and can hardly be asked for again. */
+
+import { randomUUID } from 'node:crypto'
+import type { ForwardBackwardOutput, SampleOutput } from '../../tinker/index.ts'
+import { type Failure, failureOf, RequestError } from './errors.ts'
+
+/** What a request came to; what is not JSON alone is written in the dialect that is asked for. */
+export type Result =
+  | { kind: 'json'; body: Readonly<Record<string, unknown>> }
+  | { kind: 'output'; output: ForwardBackwardOutput }
+  | { kind: 'sample'; output: SampleOutput }
+
+export type Outcome = { result: Result } | { failure: Failure }
+
+interface Future {
+  owner: string
+  outcome: Promise<Outcome>
+  isDone: boolean
+  /** When it was handed out first. */
+  fetchedAtMs: number | null
+}
+
+export interface FuturesOptions {
+  /** Futures that are not done; more are refused. */
+  mostPending: number
+  /** How long a result stays after it was fetched: the answer may be lost on its way. */
+  keptMs: number
+  nowMs?: () => number
+  /** Told of failures that are not the client's. */
+  onFailure?: (error: unknown) => void
+}
+
+export class Futures {
+  readonly #futures = new Map<string, Future>()
+  readonly #options: Required<FuturesOptions>
+  #pending = 0
+
+  constructor(options: FuturesOptions) {
+    this.#options = { nowMs: () => performance.now(), onFailure: () => {}, ...options }
+  }
+
+  get pending(): number {
+    return this.#pending
+  }
+
+  /** @throws RequestError 429 where too many are pending already */
+  assertRoom(): void {
+    const { mostPending } = this.#options
+    if (this.#pending >= mostPending)
+      throw new RequestError(429, `${this.#pending} requests are under way; come back later`)
+  }
+
+  /** Keeps what a request comes to. @param owner its session */
+  create(owner: string, work: Promise<Result>): string {
+    const id = randomUUID()
+    this.#pending++
+    const outcome = work.then(
+      (result): Outcome => ({ result }),
+      (error): Outcome => {
+        const failure = failureOf(error)
+        if (failure.category !== 'user') this.#options.onFailure(error)
+        return { failure }
+      },
+    )
+    const future: Future = { owner, outcome, isDone: false, fetchedAtMs: null }
+    this.#futures.set(id, future)
+    void outcome.then(() => {
+      future.isDone = true
+      this.#pending--
+    })
+    return id
+  }
+
+  /**
+   * What a request came to, or null when it is not done after `holdMs`.
+   * @throws RequestError 404 for an id that there is not
+   */
+  async outcome(id: string, holdMs: number, signal?: AbortSignal): Promise<Outcome | null> {
+    const future = this.#futures.get(id)
+    if (!future)
+      throw new RequestError(404, `Future not found: ${id}`, {
+        hint: 'the server was started anew, the session has ended, or the result was fetched long ago',
+      })
+    const outcome = await withinTime(future.outcome, holdMs, signal)
+    if (outcome) future.fetchedAtMs ??= this.#options.nowMs()
+    return outcome
+  }
+
+  /** Lets go of results that were fetched a while ago. */
+  sweep(): void {
+    const before = this.#options.nowMs() - this.#options.keptMs
+    for (const [id, { fetchedAtMs }] of this.#futures)
+      if (fetchedAtMs !== null && fetchedAtMs < before) this.#futures.delete(id)
+  }
+
+  /** Lets go of all that is done for a session which has ended. */
+  drop(owner: string): void {
+    for (const [id, future] of this.#futures)
+      if (future.owner === owner && future.isDone) this.#futures.delete(id)
+  }
+
+  /** Resolves when nothing is pending. */
+  async settled(): Promise<void> {
+    while (this.#pending > 0)
+      await Promise.all([...this.#futures.values()].map(({ outcome }) => outcome.then(() => {})))
+  }
+}
+
+/** Null when the time is over, or nobody waits any more. */
+const withinTime = async <T>(work: Promise<T>, ms: number, signal?: AbortSignal): Promise<T | null> => {
+  let stop = () => {}
+  const over = new Promise<null>(resolve => {
+    const timer = setTimeout(() => resolve(null), ms)
+    timer.unref()
+    stop = () => {
+      clearTimeout(timer)
+      resolve(null)
+    }
+  })
+  signal?.addEventListener('abort', stop)
+  try {
+    return await Promise.race([work, over])
+  } finally {
+    signal?.removeEventListener('abort', stop)
+    stop()
+  }
+}

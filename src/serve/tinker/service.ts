@@ -1,0 +1,349 @@
+/**
+ * @file The training service without its wire: sessions, models, samplers, futures. What takes long is a future; what is wrong with
+ * a numbered request is its future's failure, so that its number is used up and those after it do not wait.
+ */
+
+import { join } from 'node:path'
+import type { EngineOptions } from '../../policy/index.ts'
+import type { ForwardBackwardRequest } from '../../tinker/index.ts'
+import { Checkpoints } from './checkpoints.ts'
+import { type BaseModel, SamplingEngines, type Shape } from './engines.ts'
+import { RequestError } from './errors.ts'
+import { FairQueue } from './fair-queue.ts'
+import { Futures, type Outcome, type Result } from './futures.ts'
+import type { TinkerLimits } from './limits.ts'
+import type { Model } from './model.ts'
+import { type Sampler, Sampling } from './sampling.ts'
+import { Sessions } from './sessions.ts'
+import { Snapshots } from './snapshots.ts'
+import { Training } from './training.ts'
+import type {
+  CreateModelRequest,
+  CreateSamplerRequest,
+  LoadWeightsRequest,
+  OptimStepRequest,
+  SampleRequest,
+  SaveForSamplerRequest,
+  SaveWeightsRequest,
+} from './wire.ts'
+
+export interface ServiceOptions {
+  bases: readonly BaseModel[]
+  /** Folder of what survives the server: models' names and their checkpoints. */
+  state: string
+  engine: EngineOptions
+  limits: TinkerLimits
+  /** Told of what is worth a line. */
+  onEvent?: (event: string, fields: Readonly<Record<string, unknown>>) => void
+}
+
+/** A numbered request of a model. */
+interface Numbered {
+  model_id: string
+  seq_id: number
+}
+
+const json = (body: Readonly<Record<string, unknown>>): Result => ({ kind: 'json', body })
+
+/** How often what has expired is looked for. */
+const SWEEP_MS = 5_000
+
+export class TinkerService {
+  readonly sessions = new Sessions()
+  readonly checkpoints: Checkpoints
+  readonly training: Training
+  readonly sampling: Sampling
+  readonly futures: Futures
+  readonly queue = new FairQueue()
+  readonly #options: ServiceOptions
+  readonly #snapshots: Snapshots
+  readonly #engines: SamplingEngines
+  readonly #sweeping: NodeJS.Timeout
+  #isDraining = false
+
+  /** @throws CheckpointError for a state folder that cannot be read */
+  constructor(options: ServiceOptions) {
+    const { bases, state, engine, limits, onEvent = () => {} } = options
+    this.#options = options
+    this.checkpoints = new Checkpoints(state)
+    this.#snapshots = new Snapshots(join(state, 'snapshots'), limits.snapshotBytes)
+    this.#engines = new SamplingEngines(engine, this.#snapshots)
+    this.training = new Training(
+      {
+        ...{ bases, engine, mostModels: limits.models, mostRank: limits.rank, gapMs: limits.gapMs },
+        onSkipped: (model, missing, next) => onEvent('skipped', { model, missing, next }),
+        makeRoom: () => this.#expire(limits.quietMs),
+      },
+      {
+        ...{ checkpoints: this.checkpoints, snapshots: this.#snapshots },
+        ...{ engines: this.#engines, queue: this.queue },
+      },
+    )
+    this.sampling = new Sampling(this.#engines, this.queue, engine.maxRows ?? 64)
+    this.futures = new Futures({
+      mostPending: limits.pending,
+      keptMs: limits.resultMs,
+      onFailure: error => onEvent('failed', { error: error instanceof Error ? error.stack : String(error) }),
+    })
+    this.#sweeping = setInterval(() => this.sweep(), SWEEP_MS)
+    this.#sweeping.unref()
+  }
+
+  get bases(): readonly BaseModel[] {
+    return this.#options.bases
+  }
+
+  /** @throws RequestError 503 while the server is being stopped, 429 where too much is under way */
+  #assertOpen(): void {
+    if (this.#isDraining)
+      throw new RequestError(503, 'the server is being stopped and takes nothing new; come back later')
+    this.futures.assertRoom()
+  }
+
+  openSession(): string {
+    this.#assertOpen()
+    return this.sessions.open().id
+  }
+
+  /** A future of what no model waits for. */
+  #future(sessionId: string, work: () => Promise<Result>): string {
+    this.#assertOpen()
+    return this.futures.create(sessionId, work())
+  }
+
+  /** A future of a model's request, in the order of its numbers. @throws RequestError */
+  #numbered(
+    { model_id, seq_id }: Numbered,
+    digest: string,
+    work: (model: Model) => Promise<Result>,
+  ): { id: string; modelId: string } {
+    const model = this.training.of(model_id)
+    this.#assertOpen()
+    model.usedAt = new Date()
+    this.sessions.touch(model.sessionId)
+    const id = model.order.take(seq_id, digest, turn =>
+      this.futures.create(
+        model.sessionId,
+        turn(() => work(model)),
+      ),
+    )
+    return { id, modelId: model.id }
+  }
+
+  /** @returns id of a future of `{model_id}` */
+  createModel(request: CreateModelRequest, digest: string): string {
+    const session = this.sessions.of(request.session_id)
+    return this.sessions.once(session, `model ${request.model_seq_id}`, digest, () =>
+      this.#future(session.id, async () => {
+        const base = this.training.base(request.base_model)
+        const lora = this.training.loraOf(request.lora_config)
+        const model = await this.#create(session.id, { base, lora }, request)
+        return json({ ...infoOf(model), type: 'create_model' })
+      }),
+    )
+  }
+
+  #create(
+    sessionId: string,
+    shape: Shape,
+    {
+      model_seq_id,
+      user_metadata,
+      lora_config,
+    }: Partial<Pick<CreateModelRequest, 'user_metadata' | 'lora_config'>> &
+      Pick<LoadWeightsRequest, 'model_seq_id'>,
+  ): Promise<Model> {
+    // As the hosted service names them: later SDKs know the name before they are told.
+    const id = `${sessionId}:train:${model_seq_id ?? 0}`
+    const seed = lora_config?.seed ?? undefined
+    return this.training.create(sessionId, shape, { id, seed, metadata: user_metadata ?? undefined })
+  }
+
+  unloadModel(modelId: string): { id: string; modelId: string } {
+    const { sessionId } = this.training.of(modelId)
+    const id = this.#future(sessionId, async () => {
+      await this.training.unload(modelId)
+      return json({ model_id: modelId, type: 'unload_model' })
+    })
+    return { id, modelId }
+  }
+
+  compute(request: ForwardBackwardRequest, digest: string) {
+    return this.#numbered({ model_id: request.modelId, seq_id: request.seqId }, digest, model =>
+      model.compute(request, this.queue),
+    )
+  }
+
+  step(request: OptimStepRequest, digest: string) {
+    return this.#numbered(request, digest, model => model.step(request, this.queue))
+  }
+
+  saveWeights(request: SaveWeightsRequest, digest: string) {
+    return this.#numbered(request, digest, async model => {
+      const path = await this.training.saveState(model, {
+        name: request.path ?? `seq${request.seq_id}`,
+        overwrite: request.overwrite ?? false,
+        ...(request.ttl_seconds && { ttlS: request.ttl_seconds }),
+      })
+      return json({ path, type: 'save_weights' })
+    })
+  }
+
+  /** Under a name, or without one as a sampling session of the model's own. */
+  saveForSampler(request: SaveForSamplerRequest, digest: string) {
+    return this.#numbered(request, digest, async model => {
+      const type = 'save_weights_for_sampler'
+      if (request.path) {
+        const ttlS = request.ttl_seconds ?? undefined
+        const path = await this.training.saveSampler(model, { name: request.path, ttlS })
+        return json({ path, sampling_session_id: null, type })
+      }
+      const id = await this.training.snapshot(model)
+      const weights = { kind: 'snapshot', id } as const
+      const sampler = this.sampling.open(model.sessionId, {
+        ...{ shape: model.shape, weights },
+        ...idOfSampler(model.sessionId, request.sampling_session_seq_id),
+      })
+      return json({ path: null, sampling_session_id: sampler.id, type })
+    })
+  }
+
+  /** Into a model, or into a new one of the checkpoint's shape. */
+  loadWeights(request: LoadWeightsRequest, digest: string): { id: string; modelId?: string } {
+    const optimizer = request.optimizer ?? false
+    if (request.model_id)
+      return this.#numbered({ model_id: request.model_id, seq_id: request.seq_id }, digest, async model => {
+        await this.training.load(model, request.path, optimizer)
+        return json({ path: request.path, model_id: model.id, type: 'load_weights' })
+      })
+    if (!request.session_id) throw new RequestError(422, 'load_weights: expected model_id or session_id')
+    const session = this.sessions.of(request.session_id)
+    const id = this.sessions.once(session, `model ${request.model_seq_id ?? 0}`, digest, () =>
+      this.#future(session.id, async () => {
+        const shape = this.training.shapeOf(this.checkpoints.find(request.path), request.base_model)
+        const model = await this.#create(session.id, shape, request)
+        await this.training.load(model, request.path, optimizer)
+        return json({ path: request.path, model_id: model.id, type: 'load_weights' })
+      }),
+    )
+    return { id }
+  }
+
+  /** @returns id of the sampling session */
+  openSampler(request: CreateSamplerRequest, digest: string): string {
+    const session = this.sessions.of(request.session_id)
+    return this.sessions.once(session, `sampler ${request.sampling_session_seq_id}`, digest, () => {
+      this.#assertOpen()
+      return this.#openSampler(session.id, request).id
+    })
+  }
+
+  /** @throws RequestError for weights that there are not */
+  #openSampler(
+    sessionId: string,
+    {
+      base_model,
+      model_path,
+      sampling_session_seq_id,
+    }: Partial<Pick<CreateSamplerRequest, 'base_model' | 'model_path' | 'sampling_session_seq_id'>>,
+  ): Sampler {
+    const named = idOfSampler(sessionId, sampling_session_seq_id)
+    if (model_path) {
+      const stored = this.checkpoints.find(model_path)
+      const weights = { kind: 'folder', folder: stored.folder, savedAt: stored.createdAt } as const
+      const shape = this.training.shapeOf(stored, base_model)
+      return this.sampling.open(sessionId, { shape, weights, path: model_path, ...named })
+    }
+    if (!base_model) throw new RequestError(422, 'expected base_model, model_path or a sampling session')
+    const shape = { base: this.training.base(base_model), lora: null }
+    return this.sampling.open(sessionId, { shape, weights: { kind: 'base' }, ...named })
+  }
+
+  /** @returns id of a future of samples */
+  sample(request: SampleRequest): string {
+    this.#assertOpen()
+    const sampler = request.sampling_session_id
+      ? this.sampling.of(request.sampling_session_id)
+      : this.#openSampler(NO_SESSION, request)
+    this.sessions.touch(sampler.sessionId)
+    return this.#future(sampler.sessionId, async () => {
+      this.#assertUnchanged(sampler)
+      return { kind: 'sample', output: await this.sampling.sample(sampler, request) }
+    })
+  }
+
+  /** Weights that a session samples from are those that it was opened with, or none. */
+  #assertUnchanged({ path, weights }: Sampler): void {
+    if (path === null || weights.kind !== 'folder') return
+    if (this.checkpoints.find(path).createdAt !== weights.savedAt)
+      throw new RequestError(404, `${path}: it was overwritten since; open another sampling session`)
+  }
+
+  /** See `Futures.outcome`. */
+  outcome(id: string, signal?: AbortSignal): Promise<Outcome | null> {
+    return this.futures.outcome(id, this.#options.limits.holdMs, signal)
+  }
+
+  /** Ends what belongs to clients that have not been heard of, and lets go of what was fetched. */
+  sweep(): void {
+    this.futures.sweep()
+    this.checkpoints.sweep()
+    void this.#expire(this.#options.limits.sessionMs)
+  }
+
+  async #expire(afterMs: number): Promise<void> {
+    for (const { id } of this.sessions.expire(afterMs)) {
+      this.#options.onEvent?.('session-expired', { session: id })
+      await this.#end(id)
+    }
+  }
+
+  /** Ends a session whose client says that it is done. @throws RequestError 404 */
+  async endSession(id: string): Promise<void> {
+    this.sessions.end(id)
+    await this.#end(id)
+  }
+
+  async #end(sessionId: string): Promise<void> {
+    for (const { weights } of this.sampling.drop(sessionId))
+      if (weights.kind === 'snapshot') this.#snapshots.delete(weights.id)
+    await Promise.all(this.training.ofSession(sessionId).map(({ id }) => this.training.unload(id)))
+    this.futures.drop(sessionId)
+  }
+
+  /** Takes nothing new; resolves when all that was taken is done. */
+  async drain(): Promise<void> {
+    this.#isDraining = true
+    await this.futures.settled()
+  }
+
+  async close(): Promise<void> {
+    this.#isDraining = true
+    clearInterval(this.#sweeping)
+    await this.training.close()
+    await this.#engines.close()
+  }
+}
+
+/** As the hosted service names them. */
+const idOfSampler = (sessionId: string, number: number | null | undefined) =>
+  number === null || number === undefined ? {} : { id: `${sessionId}:sample:${number}` }
+
+/** Owner of samples that were asked for without a session. */
+const NO_SESSION = 'none'
+
+/** What clients are told of a model's shape. */
+export const infoOf = ({ id, shape: { base, lora } }: Pick<Model, 'id' | 'shape'>) => ({
+  model_id: id,
+  base_model: base.name,
+  is_lora: lora !== null,
+  lora_rank: lora?.rank ?? null,
+  ...(lora && { lora_config: { rank: lora.rank, alpha: lora.alpha, ...trainedParts(lora) } }),
+})
+
+/** Which parts have an adapter; the unembedding never has. */
+export const trainedParts = (lora: Shape['lora']) => ({
+  train_attn: lora === null || lora.targetModules.includes('q_proj'),
+  train_mlp: lora === null || lora.targetModules.includes('up_proj'),
+  train_unembed: lora === null,
+})
