@@ -23,8 +23,10 @@ export interface EngineOptions {
   microBatchTokens?: number
 }
 
-export interface Engine extends Omit<Policy, 'accumulate' | 'step' | 'converse' | 'close' | 'syncWeights'> {
+export interface Engine
+  extends Omit<Policy, 'score' | 'accumulate' | 'step' | 'converse' | 'close' | 'syncWeights'> {
   readonly parameters: Parameters
+  score: Trainer['score']
   accumulate: Trainer['accumulate']
   step: Trainer['step']
   converse: Sampler['converse']
