@@ -113,8 +113,8 @@ export interface ScoreOptions {
 /** One entry per token of the item. */
 export interface Scores {
   logprobs: Float32Array
-  /** Entropy of the distribution that the token was drawn from, nats. */
-  entropies: Float32Array
+  /** Entropy of the distribution that the token was drawn from, nats; absent where the policy cannot tell. */
+  entropies?: Float32Array
   /** Value head's estimate before the token; only with a value head. */
   values?: Float32Array
 }

@@ -38,6 +38,8 @@ export interface FakeModel {
 }
 
 export interface FakeService {
+  /** Losses that requests are refused for. */
+  refuses?(lossFn: string): boolean
   create(lora: { rank: number; seed?: number }): Promise<FakeModel>
   base(): Promise<FakeSampler>
 }
@@ -211,6 +213,7 @@ export class FakeServer {
     if (wantsProtobuf && path === 'forward') throw new Refused(404, 'Not Found')
     if (wantsProtobuf !== isProtobuf) throw new Refused(isProtobuf ? 500 : 415, 'another dialect')
     const request = isProtobuf ? decodeForwardBackward(raw) : forwardBackwardOf(body)
+    if (this.#service.refuses?.(request.lossFn)) throw new Refused(422, `loss_fn: unknown ${request.lossFn}`)
     if (wantsProtobuf && headers.accept === undefined) throw new Refused(406, 'accept is missing')
     return this.#onModel(request.modelId, request.seqId, raw.toString('base64'), async model => {
       const output = await model.compute(request)

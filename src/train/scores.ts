@@ -24,13 +24,26 @@ const scoresOf = async (
   return groups.map(group => group.map(() => scores.next().value!))
 }
 
-/** How unsure the policy is of every token, nats: one array a rollout. */
+/**
+ * How unsure the policy is of every token, nats: one array a rollout.
+ * @throws ConfigError for a policy that cannot tell
+ */
 export const entropiesOf = async (
   policy: Policy,
   groups: Groups<Graded<unknown, unknown>>,
   options: ScoringOptions,
 ): Promise<Float32Array[][]> =>
-  (await scoresOf(policy, groups, options)).map(group => group.map(({ entropies }) => entropies))
+  (await scoresOf(policy, groups, options)).map(group =>
+    group.map(({ entropies }) => {
+      if (entropies) return entropies
+      throw new ConfigError(
+        'entropies: expected a policy that knows them, got one elsewhere that tells log-probs alone',
+        {
+          hint: 'leave out what is paid or measured by entropy, or train with policy.kind local',
+        },
+      )
+    }),
+  )
 
 /**
  * The critic's estimate before every token: one array a rollout.

@@ -24,8 +24,9 @@ export interface EngineOptions {
 }
 
 export interface Engine
-  extends Omit<Policy, 'accumulate' | 'step' | 'converse' | 'close' | 'load' | 'syncWeights'> {
+  extends Omit<Policy, 'score' | 'accumulate' | 'step' | 'converse' | 'close' | 'load' | 'syncWeights'> {
   readonly parameters: Parameters
+  score: Trainer['score']
   accumulate: Trainer['accumulate']
   step: Trainer['step']
   converse: Sampler['converse']

@@ -170,7 +170,7 @@ export class LocalPolicy implements Policy {
 
   converse: Engine['converse'] = (request, reply) => this.#call('converse', [request], { onTurn: reply })
   samplingWork: Engine['samplingWork'] = () => this.#call('samplingWork', [])
-  score: Policy['score'] = (items, options) => this.#call('score', [items, options])
+  score: Engine['score'] = (items, options) => this.#call('score', [items, options])
   refuses: Policy['refuses'] = loss => lossRefusal(loss, this.hasValueHead)
   accumulate: Engine['accumulate'] = (datums, options) => this.#call('accumulate', [datums, options])
   step: Engine['step'] = optimizer => this.#call('step', [optimizer])

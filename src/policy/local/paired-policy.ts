@@ -45,7 +45,7 @@ export class PairedPolicy implements Policy {
 
   converse: LocalPolicy['converse'] = (...args) => this.#sampler.converse(...args)
 
-  score: Policy['score'] = (items, options) =>
+  score: LocalPolicy['score'] = (items, options) =>
     (options?.weights === 'sampling' ? this.#sampler : this.#trainer).score(items, options)
 
   refuses: Policy['refuses'] = loss => this.#trainer.refuses(loss)

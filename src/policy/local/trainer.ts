@@ -14,6 +14,7 @@ import type {
   StepOptions,
   StepStats,
 } from '../policy.ts'
+import { tokenStatistics } from '../token-statistics.ts'
 import { lossRefusal } from '../update.ts'
 import {
   batchValues,
@@ -47,7 +48,7 @@ export type LocalStepStats = StepStats & { gradNorm: number }
 const MOST_GRAPHS = 8
 
 /** Per-token results for every sequence of a batch. */
-type PerToken = { logprobs: Float32Array; entropies: Float32Array; values?: Float32Array }
+export type LocalScores = Scores & { entropies: Float32Array }
 
 const floats = (value: Value): Float32Array => value.data as Float32Array
 
@@ -116,8 +117,8 @@ export class Trainer {
     }
   }
 
-  async score(items: readonly ScoreItem[], options: ScoreOptions = {}): Promise<Scores[]> {
-    const results = new Array<Scores>(items.length)
+  async score(items: readonly ScoreItem[], options: ScoreOptions = {}): Promise<LocalScores[]> {
+    const results = new Array<LocalScores>(items.length)
     for (const batch of this.#batches(items)) {
       const graph = await this.#scoring(batch.sizes.S > 0)
       const outputs = await graph.run({
@@ -155,7 +156,7 @@ export class Trainer {
       spec.aggregation,
       { prompts: options.prompts },
     )
-    const results = new Array<PerToken>(datums.length)
+    const results = new Array<LocalScores>(datums.length)
     const batches = this.#batches(datums)
     for (const batch of batches) {
       const graph = await this.#training(batch.sizes.S > 0, spec)
@@ -232,7 +233,7 @@ const collect = (
   batch: MicroBatch,
   items: readonly Sequence[],
   outputs: Record<string, Value>,
-  results: PerToken[],
+  results: LocalScores[],
 ): void => {
   batch.slots.forEach((index, slot) => {
     if (index < 0) return
@@ -248,13 +249,13 @@ const collect = (
 
 const describe = (
   datums: readonly Datum[],
-  results: readonly PerToken[],
+  results: readonly LocalScores[],
   spec: LossSpec,
   options: LossOptions,
 ): Omit<LocalBatchStats, 'microBatches'> => {
   const sequences: LossSequence[] = datums.map((datum, i) => ({ ...pickLoss(datum), ...results[i] }))
   const { loss, parts, clipFraction } = batchLoss(spec, sequences, { prompts: options.prompts })
-  return { loss, parts, clipFraction, ...tokenStatistics(sequences) }
+  return { loss, parts, clipFraction, ...tokenStatistics(sequences), entropy: meanEntropy(results, datums) }
 }
 
 const pickLoss = ({ oldLogprobs, refLogprobs, advantages, mask, weights, oldValues, returns }: Datum) => ({
@@ -267,30 +268,14 @@ const pickLoss = ({ oldLogprobs, refLogprobs, advantages, mask, weights, oldValu
   ...(returns && { returns }),
 })
 
-const tokenStatistics = (sequences: readonly LossSequence[]) => {
-  let [tokens, entropy, oldKl, absolute, largest] = [0, 0, 0, 0, 0]
-  let [maxLogRatio, minLogRatio] = [0, 0]
-  for (const { mask, logprobs, oldLogprobs, entropies } of sequences) {
+/** Over policy tokens, nats. */
+const meanEntropy = (results: readonly LocalScores[], datums: readonly Datum[]): number => {
+  let [sum, count] = [0, 0]
+  for (const [i, { mask }] of datums.entries())
     for (let t = 0; t < mask.length; t++) {
       if (mask[t] === 0) continue
-      const logRatio = logprobs[t] - oldLogprobs[t]
-      tokens++
-      entropy += entropies![t]
-      oldKl -= logRatio
-      absolute += Math.abs(logRatio)
-      largest = Math.max(largest, Math.abs(logRatio))
-      maxLogRatio = Math.max(maxLogRatio, logRatio)
-      minLogRatio = Math.min(minLogRatio, logRatio)
+      sum += results[i].entropies[t]
+      count++
     }
-  }
-  const perToken = 1 / Math.max(tokens, 1)
-  return {
-    tokens,
-    entropy: entropy * perToken,
-    oldKl: oldKl * perToken,
-    meanLogprobDifference: absolute * perToken,
-    maxLogprobDifference: largest,
-    maxRatio: Math.exp(maxLogRatio),
-    minRatio: Math.exp(minLogRatio),
-  }
+  return sum / Math.max(count, 1)
 }

@@ -1,0 +1,113 @@
+/** @file Samples by a sampling session: a group is one request, handed out as soon as it is there. */
+
+import pMap from 'p-map'
+import { TextStream, type Tokenizer } from '../../model/tokenizer.ts'
+import type { SampledSequence, SamplingClient } from '../../tinker/index.ts'
+import { TinkerError } from '../../tinker/index.ts'
+import { ConfigError } from '../../util/errors.ts'
+import { Rng } from '../../util/rng.ts'
+import type { Sample, SampledToken, SampleRequest } from '../policy.ts'
+
+export interface SamplingParts {
+  /** Groups that are asked for at a time. */
+  concurrency: number
+  /** What ends a sample where the request does not say. */
+  stopTokens: readonly number[]
+  /** Only stop strings need one. */
+  tokenizer(): Tokenizer | null
+}
+
+/** Seeds of the protocol are whole numbers; ours are names. */
+const seedNumber = (name: string): number => new Rng(name).int(2 ** 31)
+
+/** @throws ConfigError for what no server of the protocol can do */
+const refuseUnknown = ({ automaton, topLogprobs }: SampleRequest): void => {
+  const hint = 'leave it out, or sample with policy.kind local'
+  if (automaton)
+    throw new ConfigError(
+      'a grammar: expected none with policy.kind tinker, whose server holds samples to none',
+      {
+        hint,
+      },
+    )
+  if (topLogprobs)
+    throw new ConfigError(
+      `topLogprobs: expected 0 with policy.kind tinker, whose server tells the log-probs of what was drawn alone, got ${topLogprobs}`,
+      { hint },
+    )
+}
+
+/** Tokens up to the one that completes a stop string. */
+const stopLength = (tokenizer: Tokenizer, tokens: Int32Array, stops: readonly string[]): number | null => {
+  const stream = new TextStream(tokenizer)
+  let text = ''
+  for (const [t, id] of tokens.entries()) {
+    text += stream.push(id)
+    if (stops.some(stop => text.includes(stop))) return t + 1
+  }
+  return null
+}
+
+const tokenizerFor = ({ stopStrings }: SampleRequest, { tokenizer }: SamplingParts): Tokenizer | null => {
+  if (!stopStrings?.length) return null
+  const found = tokenizer()
+  if (found) return found
+  throw new ConfigError('stop strings need a tokenizer, and the model has none', {
+    hint: "set policy.tokenizer to a folder with the model's tokenizer.json",
+  })
+}
+
+/**
+ * Samples in the order of the prompts, groups together; each is handed out when its group is there.
+ * @throws ConfigError for grammars and alternatives; TinkerError where the server fails or gives no log-probs
+ */
+export const sampleGroups = async (
+  client: SamplingClient,
+  request: SampleRequest,
+  parts: SamplingParts,
+  onSample?: (sample: Sample) => void,
+  onToken?: (token: SampledToken) => void,
+): Promise<Sample[]> => {
+  refuseUnknown(request)
+  const tokenizer = tokenizerFor(request, parts)
+  const { prompts, samplesPerPrompt = 1, seed = 0, promptSeeds, stopStrings = [] } = request
+  const params = {
+    maxTokens: request.maxTokens,
+    temperature: request.temperature ?? 1,
+    topP: request.topP ?? 1,
+    topK: request.topK ? request.topK : -1,
+    stop: request.stopTokens ?? parts.stopTokens,
+  }
+  const group = async (tokens: SampleRequest['prompts'][number], prompt: number): Promise<Sample[]> => {
+    const name = String(promptSeeds?.[prompt] ?? `${seed}/${prompt}`)
+    const own = { ...params, seed: seedNumber(name) }
+    const { sequences } = await client.sample(tokens, samplesPerPrompt, own)
+    if (sequences.length !== samplesPerPrompt)
+      throw new TinkerError(
+        'malformed',
+        `asample: expected ${samplesPerPrompt} samples, got ${sequences.length}`,
+      )
+    return sequences.map((sequence, index) => {
+      const cut = tokenizer && stopLength(tokenizer, sequence.tokens, stopStrings)
+      const sample = { prompt, index, ...sampleOf(sequence, cut) }
+      for (const [t, token] of sample.tokens.entries())
+        onToken?.({ prompt, index, token, logprob: sample.logprobs[t] })
+      onSample?.(sample)
+      return sample
+    })
+  }
+  return (await pMap(prompts, group, { concurrency: parts.concurrency })).flat()
+}
+
+const sampleOf = (
+  { tokens, logprobs, stopReason }: SampledSequence,
+  cut: number | null,
+): Omit<Sample, 'prompt' | 'index'> => {
+  if (logprobs === null || logprobs.length !== tokens.length)
+    throw new TinkerError(
+      'malformed',
+      `asample: expected ${tokens.length} log-probs, one a token, got ${logprobs?.length ?? 'none'}; without them nothing can be learnt`,
+    )
+  if (cut === null) return { tokens, logprobs, finishReason: stopReason }
+  return { tokens: tokens.slice(0, cut), logprobs: logprobs.slice(0, cut), finishReason: 'stop' }
+}

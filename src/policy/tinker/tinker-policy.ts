@@ -1,0 +1,367 @@
+/** @file A policy that is elsewhere: a LoRA in training on a server of the Tinker protocol. Sends tokens, hears log-probs. */
+
+import { randomBytes } from 'node:crypto'
+import { stopTokensOf } from '../../model/chat-format.ts'
+import { loadConfig } from '../../model/checkpoint.ts'
+import { hasTokenizer, loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
+import type { Datum } from '../../rl/datum.ts'
+import {
+  Connection,
+  type ConnectionOptions,
+  type Dialect,
+  type LoraSettings,
+  SamplingClient,
+  Session,
+  TinkerError,
+  TrainingClient,
+} from '../../tinker/index.ts'
+import { CheckpointError, ConfigError, UsageError } from '../../util/errors.ts'
+import type {
+  BatchStats,
+  LossOptions,
+  Policy,
+  Sample,
+  SampledToken,
+  SampleRequest,
+  ScoreItem,
+  ScoreOptions,
+  Scores,
+  StepOptions,
+  StepStats,
+} from '../policy.ts'
+import { Batch } from './batch.ts'
+import { readReference, writeReference } from './checkpoint.ts'
+import { responseLogprobs, scoredDatum } from './data.ts'
+import { type Normalisation, tinkerRefusal } from './losses.ts'
+import { probeServer } from './probe.ts'
+import { Reference } from './reference.ts'
+import { sampleGroups } from './sampling.ts'
+
+export interface TinkerOptions
+  extends Pick<ConnectionOptions, 'url' | 'apiKey' | 'patienceMs' | 'attemptTimeoutMs' | 'backoffMs'> {
+  /** What the server calls the base model. */
+  model: string
+  lora: LoraSettings
+  dialect?: Dialect
+  /** Folder with the model's config.json and tokenizer: what ends a sample, and stop strings. */
+  folder?: string
+  /** Groups that are sampled at a time. Default 32. */
+  concurrency?: number
+  heartbeatMs?: number
+}
+
+/** How long a server that is left is waited for. */
+const FAREWELL_MS = 5000
+/** Names under which servers tell the norm of a step's gradient. */
+const GRADIENT_NORM = /grad(ient)?_?(norm|l2)/i
+
+interface Parts {
+  options: TinkerOptions
+  session: Session
+  client: TrainingClient
+  normalisation: Normalisation
+}
+
+/** @throws TinkerError for a model that the server says it does not have */
+const assertModel = async (session: Session, model: string): Promise<void> => {
+  const models = await session.models().catch(error => {
+    if (error instanceof TinkerError && error.kind === 'missing') return []
+    throw error
+  })
+  if (models.length === 0 || models.some(({ name }) => name === model)) return
+  const names = models.map(({ name }) => name)
+  const listed =
+    names.length > 8 ? `${names.slice(0, 8).join(', ')} and ${names.length - 8} more` : names.join(', ')
+  throw new TinkerError('refused', `policy.model: ${session.connection.origin} has no model ${model}`, {
+    hint: `set policy.model to one of those that it has: ${listed}`,
+  })
+}
+
+/**
+ * Gradients, optimiser and weights stay at the server. Requests of learning are submitted in the order of the calls, without
+ * waiting for the results of those before; a step waits for samples that are on their way, because some servers sample from
+ * weights that go on changing.
+ */
+export class TinkerPolicy implements Policy {
+  readonly normalisation: Normalisation
+  readonly #options: TinkerOptions
+  readonly #session: Session
+  readonly #client: TrainingClient
+  readonly #unsupported = new Set<string>()
+  /** All requests of learning so far have been submitted. */
+  #learning: Promise<unknown> = Promise.resolve()
+  /** Samples on their way. */
+  #sampling: Promise<unknown> = Promise.resolve()
+  #sampler: Promise<SamplingClient> | null = null
+  #reference: Reference | null = null
+  #tokenizer: Tokenizer | null | undefined
+  /** Batches whose gradient waits for a step. */
+  #pending = 0
+  #steps = 0
+  /** The adapter is as it was made: its model is the base. */
+  #isFresh = true
+  /** Why nobody knows what the server's gradient holds. */
+  #spoilt: Error | null = null
+
+  private constructor({ options, session, client, normalisation }: Parts) {
+    this.#options = options
+    this.#session = session
+    this.#client = client
+    this.normalisation = normalisation
+  }
+
+  /**
+   * Opens a session, finds out what the server makes of losses, and has an adapter made.
+   * @throws TinkerError where the server cannot be had, or refuses key, model or rank; nothing is left behind then
+   */
+  static async start(options: TinkerOptions): Promise<TinkerPolicy> {
+    const { model, lora, dialect, heartbeatMs, ...rest } = options
+    const { url, apiKey, patienceMs, attemptTimeoutMs, backoffMs } = rest
+    const given = { patienceMs, attemptTimeoutMs, backoffMs }
+    const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+    const connection = new Connection({ url, apiKey, ...set })
+    let session: Session | null = null
+    try {
+      session = await Session.open(connection, { tags: ['gradus'], ...(heartbeatMs && { heartbeatMs }) })
+      await assertModel(session, model)
+      const { normalisation, isIdempotent } = await probeServer(session, model, lora, dialect)
+      const client = await TrainingClient.create(session, model, lora, dialect)
+      client.isIdempotent = isIdempotent
+      return new TinkerPolicy({ options, session, client, normalisation })
+    } catch (error) {
+      session?.close()
+      await connection.close()
+      throw error
+    }
+  }
+
+  /** Requests sent so far, repetitions included. */
+  get requests(): number {
+    return this.#session.connection.sent
+  }
+
+  /** Has work submitted after all that was submitted before it. */
+  #inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#learning.then(work)
+    this.#learning = done.catch(() => {})
+    return done
+  }
+
+  #assertWhole(): void {
+    if (this.#spoilt)
+      throw new UsageError(
+        `the gradient at the server is not known any more since a batch failed (${this.#spoilt.message})`,
+        { hint: 'go on from the last checkpoint with --resume' },
+      )
+  }
+
+  sample(
+    request: SampleRequest,
+    onSample?: (sample: Sample) => void,
+    onToken?: (token: SampledToken) => void,
+  ): Promise<Sample[]> {
+    const parts = {
+      concurrency: this.#options.concurrency ?? 32,
+      stopTokens: request.stopTokens ?? this.#stopTokens(),
+      tokenizer: () => this.#tokenizerOf(),
+    }
+    const samples = this.#newest().then(client => sampleGroups(client, request, parts, onSample, onToken))
+    this.#sampling = Promise.allSettled([this.#sampling, samples])
+    return samples
+  }
+
+  /** A sampling session of the newest weights. */
+  #newest(): Promise<SamplingClient> {
+    this.#sampler ??= this.#inOrder(async () => {
+      const snapshot = await this.#client.snapshot()
+      return 'sessionId' in snapshot
+        ? new SamplingClient(this.#session, snapshot.sessionId)
+        : SamplingClient.open(this.#session, { modelPath: snapshot.path })
+    })
+    const sampler = this.#sampler
+    sampler.catch(() => {
+      if (this.#sampler === sampler) this.#sampler = null
+    })
+    return sampler
+  }
+
+  #tokenizerOf(): Tokenizer | null {
+    const { folder } = this.#options
+    this.#tokenizer ??= folder && hasTokenizer(folder) ? loadTokenizer(folder) : null
+    return this.#tokenizer
+  }
+
+  #stopTokens(): readonly number[] {
+    const { folder } = this.#options
+    return folder ? stopTokensOf(loadConfig(folder), { eosId: this.#tokenizerOf()?.eosId ?? null }) : []
+  }
+
+  async score(items: readonly ScoreItem[], options: ScoreOptions = {}): Promise<Scores[]> {
+    assertTemperature(options.temperature)
+    const live = items.filter(({ tokens }) => tokens.length > 0)
+    const logprobs = live.length === 0 ? [] : await this.#logprobs(live, options.weights ?? 'current')
+    const own = new Map(live.map((item, i) => [item, logprobs[i]]))
+    return items.map(item => ({ logprobs: own.get(item) ?? new Float32Array() }))
+  }
+
+  async #logprobs(items: readonly ScoreItem[], weights: ScoreOptions['weights']): Promise<Float32Array[]> {
+    if (weights === 'reference') {
+      if (this.#reference) return this.#reference.logprobs(items)
+      throw new UsageError('score: expected a reference that was frozen before, got none', {
+        hint: 'call freezeReference first',
+      })
+    }
+    const request = await this.#inOrder(async () => {
+      this.#assertWhole()
+      const { submitted, result } = this.#client.forward(items.map(scoredDatum), 'cross_entropy')
+      await submitted
+      return { result }
+    })
+    return responseLogprobs(await request.result, items)
+  }
+
+  refuses: Policy['refuses'] = loss => tinkerRefusal(loss)
+
+  async accumulate(datums: readonly Datum[], options: LossOptions): Promise<BatchStats> {
+    const before = this.#pending
+    let isSent = false
+    try {
+      const { stats } = await this.#inOrder(async () => {
+        this.#assertWhole()
+        assertTemperature(options.temperature)
+        const refusal = tinkerRefusal(options.loss)
+        if (refusal !== null) throw new ConfigError(`loss${refusal}`)
+        this.#assertRoomForBatch()
+        const batch = new Batch(datums, options, this.normalisation)
+        isSent = true
+        const posted = await batch.post(this.#client, this.#unsupported)
+        this.#pending++
+        return posted
+      })
+      return await stats
+    } catch (error) {
+      if (isSent || before > 0) this.#spoilt ??= error as Error
+      this.#pending = 0
+      throw error
+    }
+  }
+
+  /** @throws UsageError where the server would take the mean over this batch and the one before */
+  #assertRoomForBatch(): void {
+    const { sequences, requests } = this.normalisation
+    if (this.#pending > 0 && sequences === 'mean' && requests === 'together')
+      throw new UsageError(
+        'accumulate: expected one batch a step, because this server takes the mean of all sequences since the last step, got a second one',
+        { hint: 'put the batches into one, or train on a server that sums' },
+      )
+  }
+
+  async step({ gradient: _, ...options }: StepOptions): Promise<StepStats> {
+    this.#sampler = null
+    const {
+      learningRate,
+      beta1 = 0.9,
+      beta2 = 0.999,
+      epsilon = 1e-8,
+      weightDecay = 0,
+      maxGradNorm = 1,
+    } = options
+    const { result } = await this.#inOrder(async () => {
+      this.#assertWhole()
+      await this.#sampling
+      if (this.#pending === 0)
+        throw new UsageError('step: expected an accumulated gradient, got none; accumulate a batch first')
+      this.#pending = 0
+      this.#isFresh = false
+      const adam = { learningRate, beta1, beta2, epsilon, weightDecay, gradClipNorm: maxGradNorm }
+      const request = this.#client.optimStep(adam)
+      await request.submitted
+      this.#steps++
+      return { result: request.result }
+    })
+    const metrics = await result
+    const name = Object.keys(metrics).find(key => GRADIENT_NORM.test(key))
+    return name === undefined ? {} : { gradNorm: metrics[name] }
+  }
+
+  async freezeReference(): Promise<void> {
+    await this.#reference?.close()
+    this.#reference = await this.#inOrder(async () => {
+      const { model, lora, dialect } = this.#options
+      if (this.#isFresh) return Reference.ofBase(this.#session, model)
+      const path = await this.#client.saveState(freshName('reference'))
+      return Reference.ofState(this.#session, path, () =>
+        TrainingClient.create(this.#session, model, lora, dialect),
+      )
+    })
+  }
+
+  async save(folder: string, { optimizer = true }: { optimizer?: boolean } = {}): Promise<void> {
+    await this.#inOrder(async () => {
+      this.#assertWhole()
+      if (this.#pending > 0)
+        throw new UsageError('save: expected no accumulated gradient, which a checkpoint does not hold', {
+          hint: 'take the step first',
+        })
+      const name = freshName(`step-${String(this.#steps).padStart(6, '0')}`)
+      const sampler = await this.#client.saveSampler(name)
+      const state = optimizer ? await this.#client.saveState(name) : null
+      const { model, lora, url } = this.#options
+      writeReference(folder, { url, model, rank: lora.rank, steps: this.#steps, state, sampler })
+    })
+  }
+
+  async load(folder: string): Promise<void> {
+    const { model, lora } = this.#options
+    const reference = readReference(folder)
+    const { state, steps } = reference
+    if (reference.model !== model || reference.rank !== lora.rank || state === null)
+      throw new CheckpointError(
+        `${folder}: expected the state of an adapter of rank ${lora.rank} for ${model}, got ${state === null ? 'weights to sample from' : `one of rank ${reference.rank} for ${reference.model}`}`,
+        { hint: 'set policy.model and policy.lora as they were' },
+      )
+    this.#sampler = null
+    await this.#inOrder(async () => {
+      await this.#client.load(state, true).catch(error => {
+        throw lostState(error, state, reference.url)
+      })
+      this.#spoilt = null
+      this.#pending = 0
+      this.#isFresh = false
+      this.#steps = steps
+    })
+  }
+
+  /** Lets the server forget the model, as far as it can be had; checkpoints stay. */
+  async close(): Promise<void> {
+    const farewell = Promise.allSettled([this.#reference?.close(), this.#client.unload()])
+    let timer: NodeJS.Timeout | undefined
+    const enough = new Promise(resolve => {
+      timer = setTimeout(resolve, FAREWELL_MS)
+    })
+    await Promise.race([farewell, enough])
+    clearTimeout(timer)
+    this.#session.close()
+    await this.#session.connection.close()
+  }
+}
+
+/** No two checkpoints of a server have the same name, not even after a save that was repeated. */
+const freshName = (name: string): string => `gradus-${name}-${randomBytes(4).toString('hex')}`
+
+const assertTemperature = (temperature = 1): void => {
+  if (temperature !== 1)
+    throw new ConfigError(
+      `temperature: expected 1 with policy.kind tinker, whose server trains and scores at 1 alone, got ${temperature}`,
+      { hint: 'set rollout.temperature to 1, or train with policy.kind local' },
+    )
+}
+
+/** Whether the server could not be asked, or has been and does not have it. */
+const lostState = (error: unknown, state: string, url: string): unknown => {
+  if (!(error instanceof TinkerError) || !['missing', 'failed', 'refused'].includes(error.kind)) return error
+  return new CheckpointError(`${url} does not have the checkpoint ${state} any more (${error.message})`, {
+    hint: 'a server that was started anew must be given the storage of the one before; else name an earlier checkpoint, or begin again with another --out',
+    cause: error,
+  })
+}
