@@ -46,6 +46,8 @@ const sourceSchema = z.strictObject({
   recite: z.int().min(1).max(MAX_STEPS).optional(),
   /** Recitals of rules from kind to kind alone, or of properties alone. */
   reciteOnly: z.enum(['kinds', 'properties']).optional(),
+  /** Recitals with a question about a property: of the rules that give it (`found`), or until one does (`reached`). */
+  reciteAsked: z.enum(['found', 'reached']).optional(),
   ...problemShape,
 })
 

@@ -66,7 +66,7 @@ const curriculumOf = (config: CurriculumSettings): Curriculum => {
     throw new ConfigError('curriculum.sources: expected at least one for a custom curriculum, got none')
   return {
     sources: sources.map(
-      ({ hops, nodes, wording, recite, reciteOnly, ...own }): CurriculumSource => ({
+      ({ hops, nodes, wording, recite, reciteOnly, reciteAsked, ...own }): CurriculumSource => ({
         labels,
         ...shapeOf(own, config),
         hops,
@@ -74,6 +74,7 @@ const curriculumOf = (config: CurriculumSettings): Curriculum => {
         ...(wording && { wording }),
         ...(recite && { recite }),
         ...(reciteOnly && { reciteOnly }),
+        ...(reciteAsked && { reciteAsked }),
       }),
     ),
     knots,

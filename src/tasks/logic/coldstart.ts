@@ -189,7 +189,7 @@ const usualNumbering = (sources: readonly LogicGeneratorOptions[], proofs: Proof
 
 /** @throws ConfigError naming the source that the generator refuses */
 const generatorOf = (
-  { wording: _, recite: __, reciteOnly: ___, ...options }: CurriculumSource,
+  { wording: _, recite: __, reciteOnly: ___, reciteAsked: ____, ...options }: CurriculumSource,
   i: number,
   seed: number | string,
 ) => {
@@ -232,11 +232,11 @@ export const coldStartStream = ({
     const rng = new Rng(`cold start/${seed}/${index}`)
     const drawn = drawIndex(rng, weightsAt(curriculum, progress))
     const problem = generators[drawn](index)
-    const { recite, reciteOnly, wording: own = wording } = curriculum.sources[drawn]
+    const { recite, reciteOnly, reciteAsked, wording: own = wording } = curriculum.sources[drawn]
     const shown =
       recite === undefined
         ? proved(problem, own)
-        : recital(problem, { recite, reciteOnly }, own, rng, vocabulary)
+        : recital(problem, { recite, reciteOnly, reciteAsked }, own, rng, vocabulary)
     return weighted(
       numbering === 'random-start'
         ? { ...shown, responseTokens: renumber(shown.responseTokens, rng, numberedTo) }

@@ -80,7 +80,7 @@ describe('lengths of problems and proofs', () => {
   it('refuses proofs of more steps than there are numbers', () => {
     const refusal = () =>
       assertContext({ hops: 16, style: 'shortcut-free' }, 9_999, 'curriculum', PHRASED, 'looking')
-    expect(refusal).toThrow('curriculum: expected proofs of at most 45 steps, got up to 48')
+    expect(refusal).toThrow('curriculum: expected proofs of at most 45 steps, got up to 63')
     expect(() =>
       assertContext({ hops: 16, style: 'shortcut-free' }, 9_999, 'curriculum', PHRASED),
     ).not.toThrow()
@@ -92,12 +92,19 @@ describe('lengths of problems and proofs', () => {
     { hops: 12, recite: 4, style: 'shortcut-free' },
     { hops: 3, recite: 45, style: 'shortcut-free', kinds: 24, sideKinds: [14, 18] },
     { hops: 3, recite: 45, kinds: 24, nodes: [20, 21] },
-  ] as const)('of recitals are bounded, too, by the rules that are said: %j', ({ recite, ...problems }) => {
+    { hops: 1, recite: 2, reciteAsked: 'found' },
+    { hops: 1, recite: 4, reciteOnly: 'properties', reciteAsked: 'reached' },
+  ] as const)('of recitals are bounded, too, by the rules that are said: %j', options => {
+    const { recite, reciteOnly, reciteAsked, ...problems } = {
+      reciteOnly: undefined,
+      reciteAsked: undefined,
+      ...options,
+    }
     for (const vocabulary of [WORD_COUNT, PHRASED]) {
-      const needed = contextNeeded({ ...problems, recite }, vocabulary)
+      const needed = contextNeeded({ ...problems, recite, reciteOnly, reciteAsked }, vocabulary)
       for (const wording of ['canonical', 'as-given'] as const) {
         const lengths = generateLogicProblems(150, problems, 'recitals').map((problem, i) => {
-          const said = recital(problem, { recite }, wording, new Rng(i), vocabulary)
+          const said = recital(problem, { recite, reciteOnly, reciteAsked }, wording, new Rng(i), vocabulary)
           return said.promptTokens.length + said.responseTokens.length
         })
         expect(Math.max(...lengths)).toBeLessThanOrEqual(needed)

@@ -71,7 +71,7 @@ const mostHops = (options: LogicGeneratorOptions): number => {
 export const longestProof = (options: LogicGeneratorOptions, proofs: ProofStyle = 'shortest'): number => {
   // A proof for Unknown goes on from its last kind, too.
   const isLonger = proofs === 'looking' && settleLogicOptions(options).labels === 'three-way'
-  return stepsOf(mostHops(options), proofs) + (isLonger ? 1 : 0)
+  return stepsOf(mostHops(options), proofs) + (isLonger ? 2 : 0)
 }
 
 /** Most tokens of a gold response, `<eos>` included. @param vocabulary how many tokens the model has */
@@ -81,9 +81,10 @@ export const longestResponse = (
   proofs: ProofStyle = 'shortest',
 ): number => {
   const { rule, statement } = sentenceLengths(vocabulary)
-  const facts = 1 + mostHops(options)
-  // A step begins with its number.
-  return AROUND_STEPS + (1 + statement) * facts + (1 + rule) * (longestProof(options, proofs) - facts)
+  const steps = longestProof(options, proofs)
+  // Every rule is followed by what it says of the individual, whose kind comes first. A step begins with its number.
+  const rules = (steps - 1) / 2
+  return AROUND_STEPS + (1 + statement) * (steps - rules) + (1 + rule) * rules
 }
 
 /** Rules of the longest recital. */
@@ -94,10 +95,15 @@ const mostRecited = ({ recite = 0, ...options }: RecitalOptions): number =>
 const longestDemonstration = (options: RecitalOptions, vocabulary: number, proofs: ProofStyle) => {
   if (options.recite === undefined)
     return { shown: longestPrompt(options, vocabulary), said: longestResponse(options, vocabulary, proofs) }
-  const { rule } = sentenceLengths(vocabulary)
+  const { rule, statement } = sentenceLengths(vocabulary)
+  const rules = mostRecited(options)
   // `<bos>` and each rule with its full stop; `<reasoning>` and each rule with its number.
-  const most = 1 + (rule + 1) * mostRecited(options)
-  return { shown: most, said: most }
+  const most = 1 + (rule + 1) * rules
+  // The question's token, and the statement with its full stop.
+  const question = options.reciteAsked === undefined ? 0 : 1 + statement + 1
+  // What each rule says of the individual, with its number.
+  const facts = options.reciteAsked === 'reached' ? rules * (1 + statement) : 0
+  return { shown: most + question, said: most + facts + (options.reciteAsked === undefined ? 0 : 1) }
 }
 
 /**

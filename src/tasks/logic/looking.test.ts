@@ -15,7 +15,7 @@ const numbered = (proof: readonly string[], answer: string): string =>
   ].join('\n')
 
 describe('a proof that looks before it goes on', () => {
-  it('reads what is said of a kind before its parent, and nothing of the last kind but what settles', () => {
+  it('says what a kind is before its parent, and nothing of the last kind but what settles', () => {
     const premises = [
       'Wumpuses are zumpuses.',
       'Every yumpus is a wumpus.',
@@ -38,9 +38,11 @@ describe('a proof that looks before it goes on', () => {
     expect(looking).toEqual([
       'Rex is a yumpus.',
       'Yumpuses are not dull.',
+      'Rex is not dull.',
       'Every yumpus is a wumpus.',
       'Rex is a wumpus.',
       'Every wumpus is not red.',
+      'Rex is not red.',
       'Wumpuses are zumpuses.',
       'Rex is a zumpus.',
       'Each zumpus is hot.',

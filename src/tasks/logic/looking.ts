@@ -2,7 +2,8 @@
 
 import { parseSentence } from '../../grade/logic/english.ts'
 import type { LogicTaskExample } from './example.ts'
-import { readRule } from './rules.ts'
+import { type Rule, readRule } from './rules.ts'
+import { propertyFact } from './sentences.ts'
 import { ALL_NOUNS } from './vocabulary.ts'
 
 const KIND_NAMES: ReadonlySet<string> = new Set(ALL_NOUNS.map(noun => noun.toLowerCase()))
@@ -10,22 +11,20 @@ const KIND_NAMES: ReadonlySet<string> = new Set(ALL_NOUNS.map(noun => noun.toLow
 /** How long demonstrated proofs are: what they need and no more, or with every property on the way. */
 export type ProofStyle = 'shortest' | 'looking'
 
-/** Steps of a proof of so many hops, at most: the fact, a rule and its consequence for each, and a property of each kind passed. */
+/** Steps of a proof of so many hops, at most: the fact, a rule and its consequence for each, and those of each kind passed. */
 export const stepsOf = (hops: number, proofs: ProofStyle): number =>
-  1 + 2 * hops + (proofs === 'looking' ? hops - 1 : 0)
+  1 + 2 * hops + (proofs === 'looking' ? 2 * (hops - 1) : 0)
 
-/** The sentence's rule as subject and whether it leads to a kind; null for facts. */
-const ruleOf = (text: string): { subject: string; leadsOn: boolean } | null => {
+/** The sentence's rule, and whether it leads to a kind; null for facts. */
+const ruleOf = (text: string): (Rule & { leadsOn: boolean }) | null => {
   const rule = readRule(parseSentence(text))
-  return rule === null || rule.fact
-    ? null
-    : { subject: rule.subject.toLowerCase(), leadsOn: KIND_NAMES.has(rule.object.toLowerCase()) }
+  return rule === null || rule.fact ? null : { ...rule, leadsOn: KIND_NAMES.has(rule.object.toLowerCase()) }
 }
 
 /**
- * A proof of the same conclusion that also states, before each rule that leads from a kind to its parent, the properties that the
- * premises give to that kind. So whether to stop at a kind is told by the sentence just read, and nothing has to be found by
- * two words at once: its subject and the queried property. Every added step is a premise.
+ * A proof of the same conclusion that also says, of each kind that it passes, what properties that kind gives to the individual.
+ * So whether to stop is told by the statement just made, which is the question's but for its sign, or is not: nothing has to be
+ * found by two words at once, a kind and the queried property. Every added step is a premise or follows from two steps before.
  * @param problem of the ProntoQA fragment, with its proof
  * @throws SentenceError for a premise or step outside the controlled English
  */
@@ -33,14 +32,16 @@ export const lookingProof = ({
   premises,
   proof,
 }: Pick<LogicTaskExample, 'premises'> & { proof: readonly string[] }): string[] => {
-  const properties = new Map<string, string[]>()
+  const individual = proof[0]?.split(' ')[0] ?? ''
+  const looks = new Map<string, string[]>()
   for (const premise of premises) {
     const rule = ruleOf(premise)
     if (rule === null || rule.leadsOn) continue
-    properties.set(rule.subject, [...(properties.get(rule.subject) ?? []), premise])
+    const { text } = propertyFact(individual, rule.object, rule.negated)
+    looks.set(rule.subject, [...(looks.get(rule.subject) ?? []), premise, text])
   }
   return proof.flatMap(step => {
     const rule = ruleOf(step)
-    return rule?.leadsOn ? [...(properties.get(rule.subject) ?? []), step] : [step]
+    return rule?.leadsOn ? [...(looks.get(rule.subject) ?? []), step] : [step]
   })
 }

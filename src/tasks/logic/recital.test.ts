@@ -15,6 +15,7 @@ const problem = {
     'Every zumpus is bright.',
     'Rex is a zumpus.',
   ],
+  conclusion: 'Rex is bright.',
 }
 
 const drawn = (recite: number, seed = 1) => recital(problem, { recite }, 'canonical', new Rng(seed))
@@ -67,6 +68,62 @@ describe('a recital', () => {
     expect(decodeTokens(learnt)).not.toMatch(/\d|every|reasoning|zumpus/)
     expect(learnt).toContain(LOGIC_TOKENS.not)
     expect(decodeTokens(learnt)).toMatch(/bright/)
+  })
+
+  describe('with a question', () => {
+    const asking = {
+      ...problem,
+      premises: [...problem.premises, 'Each yumpus is hot.', 'Every vumpus is not shy.'],
+    }
+    const drawn = (reciteAsked: 'found' | 'reached', seed: number) => {
+      const source = { recite: 4, reciteOnly: 'properties', reciteAsked } as const
+      const { promptTokens, responseTokens, responseWeights } = recital(
+        asking,
+        source,
+        'canonical',
+        new Rng(seed),
+      )
+      const [rules, question] = decodeTokens(promptTokens).split('question: rex is')
+      const property = (text: string) => text.match(/ (\w+)\.?\s*$/)![1]
+      const said = sentences(decodeTokens(responseTokens).replace('</reasoning>', ''))
+      const learnt = decodeTokens(responseTokens.filter((_, i) => responseWeights[i] === 1))
+      return { rules, asked: property(question), said, property, learnt, last: responseTokens.at(-1) }
+    }
+    const seeds = Array.from({ length: 60 }, (_, seed) => seed)
+
+    it('says the rules of the property that it asks about', () => {
+      for (const seed of seeds) {
+        const { rules, asked, said, property, last } = drawn('found', seed)
+        expect(said.every(text => text.startsWith('every ') && property(text) === asked)).toBe(true)
+        expect(said).toHaveLength(rules.split(` ${asked}.`).length - 1)
+        expect(last).toBe(LOGIC_TOKENS.reasoningClose)
+      }
+    })
+
+    it('or goes from rule to rule until one is of that property, and says what each says of the individual', () => {
+      const lengths = new Set<number>()
+      for (const seed of seeds) {
+        const { rules, asked, said, property, last } = drawn('reached', seed)
+        lengths.add(said.length)
+        for (const [i, text] of said.entries()) {
+          expect(text.startsWith(i % 2 === 0 ? 'every ' : 'rex is ')).toBe(true)
+          expect(property(text) === asked).toBe(i >= said.length - 2)
+          if (i % 2 === 1) expect(text.replace('rex', '')).toBe(said[i - 1].replace(/every \w+/, ''))
+          else expect(rules).toContain(text.match(/ (not )?\w+$/)![0])
+        }
+        expect(last).toBe(LOGIC_TOKENS.reasoningClose)
+      }
+      expect([...lengths].sort()).toEqual([2, 4, 6, 8])
+    })
+
+    it('teaches what the question decides', () => {
+      // The first rule is said of a subject drawn by chance; whether it is the last one, is no chance.
+      for (const seed of seeds) {
+        expect(drawn('found', seed).learnt).toMatch(/^<reasoning> every \w+ is/)
+        expect(drawn('reached', seed).learnt).toMatch(/^ is( not)? \w+\n\d+\. rex is/)
+        expect(drawn('reached', seed).learnt).not.toMatch(/every \w/)
+      }
+    })
   })
 
   it('is a source of a cold start like any other, with signs that weigh more if asked for', () => {

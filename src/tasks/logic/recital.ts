@@ -3,9 +3,10 @@
 import { parseSentence } from '../../grade/logic/english.ts'
 import type { Rng } from '../../util/rng.ts'
 import type { LogicTaskExample } from './example.ts'
-import { encodePremises, encodeStatements } from './format.ts'
+import { encodePremises, encodePrompt, encodeStatements } from './format.ts'
 import type { LogicGeneratorOptions } from './generator.ts'
 import { readRule } from './rules.ts'
+import { propertyFact } from './sentences.ts'
 import { ALL_NOUNS, LOGIC_TOKENS, tokenId, WORD_COUNT } from './vocabulary.ts'
 import { canonicalWording, type RuleWording } from './wording.ts'
 
@@ -15,13 +16,22 @@ export interface RecitalOptions extends LogicGeneratorOptions {
   recite?: number
   /** The sort of rules shown and recited; all when absent. */
   reciteOnly?: RecitedRules
+  /** Prompts end with a question about one of the properties shown; absent: without. */
+  reciteAsked?: AskedRecital
 }
+
+/**
+ * What is recited where a question is asked. `found`: the rules of the property that it asks about. `reached`: rules in any order
+ * until one is of that property, and then what it says of the individual.
+ */
+export type AskedRecital = 'found' | 'reached'
 
 /** Rules that lead from kind to kind, or that give a kind a property. */
 export type RecitedRules = 'kinds' | 'properties'
 
 const KIND_NAMES: ReadonlySet<string> = new Set(ALL_NOUNS)
 const KIND_TOKENS = new Set(ALL_NOUNS.map(noun => tokenId(` ${noun}`)))
+const EVERY = tokenId(' every')
 const STEPS: ReadonlySet<number> = new Set(LOGIC_TOKENS.steps)
 
 interface Sayable {
@@ -29,13 +39,24 @@ interface Sayable {
   subject: string
   /** Whether it gives the subject a property, and no parent. */
   isProperty: boolean
+  /** The kind or property that it gives, and whether it says `not`. */
+  object: string
+  negated: boolean
 }
 
 const sayable = (text: string): Sayable[] => {
   const rule = readRule(parseSentence(text))
   return rule === null || rule.fact
     ? []
-    : [{ text, subject: rule.subject, isProperty: !KIND_NAMES.has(rule.object) }]
+    : [
+        {
+          text,
+          subject: rule.subject,
+          isProperty: !KIND_NAMES.has(rule.object),
+          object: rule.object,
+          negated: rule.negated,
+        },
+      ]
 }
 
 /** Subjects in an order of their own, of each its property before its parent. */
@@ -47,42 +68,91 @@ const bySubject = (rules: readonly Sayable[], rng: Rng): Sayable[] => {
     .flatMap(said => said.toSorted((a, b) => Number(b.isProperty) - Number(a.isProperty)))
 }
 
-/** Nothing is learnt of what is drawn by chance: step numbers, and which subject comes next. */
-const weightsOf = (tokens: readonly number[]): Float32Array => {
+/** The fact that a rule gives the individual of whom the question asks. */
+const consequence = ({ negated, object }: Sayable, individual: string): string =>
+  propertyFact(individual, object, negated).text
+
+/** A question about a property of the rules shown, and what is said then. */
+const askedRecital = (
+  shown: readonly Sayable[],
+  individual: string,
+  how: AskedRecital,
+  rng: Rng,
+): { question: string; said: string[] } => {
+  const asked = rng.pick(shown.filter(({ isProperty }) => isProperty)).object
+  const question = propertyFact(individual, asked, rng.int(2) === 0).text
+  const ordered = bySubject(shown, rng)
+  const isAsked = ({ object }: Sayable) => object === asked
+  const said = how === 'found' ? ordered.filter(isAsked) : ordered.slice(0, ordered.findIndex(isAsked) + 1)
+  return {
+    question,
+    said: said.flatMap(rule =>
+      how === 'reached' && rule.isProperty ? [rule.text, consequence(rule, individual)] : [rule.text],
+    ),
+  }
+}
+
+/**
+ * What is drawn by chance is not learnt: step numbers, and which subject comes next. It is no chance where a question decides it:
+ * the subject of the property that it asks about, and whether that property is reached.
+ */
+const weightsOf = (tokens: readonly number[], asked?: AskedRecital): Float32Array => {
   let open = false
+  let chance = true
   return Float32Array.from(tokens, token => {
-    if (STEPS.has(token)) open = false
-    const learnt = open
-    if (KIND_TOKENS.has(token)) open = true
+    if (STEPS.has(token)) open = asked !== undefined && !chance
+    const learnt = open || (asked === 'found' && !STEPS.has(token))
+    if (asked !== 'found' && token === EVERY) open = false
+    if (KIND_TOKENS.has(token)) {
+      open = true
+      chance = false
+    }
     return Number(learnt)
   })
 }
 
+const drawRules = (
+  all: readonly Sayable[],
+  { recite: most, reciteOnly }: { recite: number; reciteOnly?: RecitedRules },
+  rng: Rng,
+): Sayable[] => {
+  const sort = all.filter(({ isProperty }) => isProperty === (reciteOnly === 'properties'))
+  const rules = rng.shuffle(reciteOnly === undefined ? all : sort)
+  return rules.slice(0, 1 + rng.int(Math.min(most, rules.length)))
+}
+
 /**
  * A demonstration that says rules again, in place of a proof.
- * @param problem of the ProntoQA fragment; its fact, question and proof are not used
- * @param source the prompt holds one to `recite` of the problem's rules, of the sort `reciteOnly`, and nothing else
+ * @param problem of the ProntoQA fragment; its fact and proof are not used, of its conclusion the individual alone
+ * @param source the prompt holds one to `recite` of the problem's rules, of the sort `reciteOnly`, and nothing else but the
+ *   question where one is asked (of rules that have a property among them)
  * @param vocabulary how many tokens the model has
  * @throws SentenceError for a premise outside the controlled English
  */
 export const recital = (
-  problem: Pick<LogicTaskExample, 'id' | 'premises'>,
-  { recite: most, reciteOnly }: { recite: number; reciteOnly?: RecitedRules },
+  problem: Pick<LogicTaskExample, 'id' | 'premises' | 'conclusion'>,
+  source: { recite: number; reciteOnly?: RecitedRules; reciteAsked?: AskedRecital },
   wording: RuleWording,
   rng: Rng,
   vocabulary = WORD_COUNT,
 ): { promptTokens: number[]; responseTokens: number[]; responseWeights: Float32Array } => {
-  const all = problem.premises.flatMap(sayable)
-  const sort = all.filter(({ isProperty }) => isProperty === (reciteOnly === 'properties'))
-  const rules = rng.shuffle(reciteOnly === undefined ? all : sort)
-  const shown = rules.slice(0, 1 + rng.int(Math.min(most, rules.length)))
-  const said = bySubject(shown, rng).map(({ text }) =>
-    wording === 'canonical' ? canonicalWording(text) : text,
-  )
-  const responseTokens = encodeStatements(said, problem.id, vocabulary)
+  const { id, premises, conclusion } = problem
+  const shown = drawRules(premises.flatMap(sayable), source, rng)
+  const asked = shown.some(({ isProperty }) => isProperty) ? source.reciteAsked : undefined
+  const { question, said } =
+    asked === undefined
+      ? { question: null, said: bySubject(shown, rng).map(({ text }) => text) }
+      : askedRecital(shown, conclusion.split(' ')[0], asked, rng)
+  const recited = wording === 'canonical' ? said.map(canonicalWording) : said
+  const statements = encodeStatements(recited, id, vocabulary)
+  const responseTokens = asked === undefined ? statements : [...statements, LOGIC_TOKENS.reasoningClose]
+  const texts = shown.map(({ text }) => text)
   return {
-    promptTokens: encodePremises({ id: problem.id, premises: shown.map(({ text }) => text) }, vocabulary),
+    promptTokens:
+      question === null
+        ? encodePremises({ id, premises: texts }, vocabulary)
+        : encodePrompt({ id, premises: texts, conclusion: question }, vocabulary),
     responseTokens,
-    responseWeights: weightsOf(responseTokens),
+    responseWeights: weightsOf(responseTokens, asked),
   }
 }
