@@ -44,83 +44,117 @@ const START = {
   evaluation: { hops: [3, 5] },
 }
 
-/**
- * Look-ups first: rules to say again, two of one sort, then more. Rules between kinds are found by their subject after some 300 steps
- * of two of them, properties only after some 600 more, and with heads of 16; proofs before that teach to guess them.
- * @param few of the drills with few rules
- * @param many of those with sixteen of both sorts
- */
-const drillsOf = (few: Source, many: Source) => ({
-  properties2: { hops: 1, recite: 2, reciteOnly: 'properties', ...few },
-  properties4: { hops: 1, recite: 4, reciteOnly: 'properties', ...few },
-  properties8: { hops: 3, recite: 8, reciteOnly: 'properties', ...few },
-  properties16: { hops: 3, recite: 16, reciteOnly: 'properties', ...few },
-  kinds2: { hops: 1, recite: 2, reciteOnly: 'kinds', ...few },
-  kinds4: { hops: 1, recite: 4, reciteOnly: 'kinds', ...few },
-  kinds8: { hops: 3, recite: 8, reciteOnly: 'kinds', ...few },
-  rules8: { hops: 1, recite: 8, ...few },
-  rules16: { hops: 3, recite: 16, ...many },
-})
+/** Ten kinds while rules are few, as the real rows have; then all. */
+const [FEW, ALL] = [{ kinds: 10 }, { kinds: 24 }]
 
 /**
- * Proofs of at most three hops, never longer: what reinforcement then has to go beyond. Drills begin with ten kinds; then all
- * kinds, and up to twelve beside the path, so that problems are as long as those of many hops. Where to stop is told by the
- * properties alone: one to four kinds are above.
+ * Rules to say again, two of one sort, then more; and with a question, until the property that it asks about. Each is a look-up by
+ * one word.
+ * @param many of the drills with sixteen of both sorts
  */
-export const THREE_HOPS = {
-  steps: 3100,
+const drillsOf = (many: Source) => ({
+  properties2: { hops: 1, recite: 2, reciteOnly: 'properties', ...FEW },
+  properties4: { hops: 1, recite: 4, reciteOnly: 'properties', ...FEW },
+  properties8: { hops: 3, recite: 8, reciteOnly: 'properties', ...FEW },
+  properties16: { hops: 3, recite: 16, reciteOnly: 'properties', ...FEW },
+  kinds2: { hops: 1, recite: 2, reciteOnly: 'kinds', ...FEW },
+  kinds4: { hops: 1, recite: 4, reciteOnly: 'kinds', ...FEW },
+  kinds8: { hops: 3, recite: 8, reciteOnly: 'kinds', ...FEW },
+  rules16: { hops: 3, recite: 16, ...many },
+  asked2: { hops: 1, recite: 2, reciteOnly: 'properties', reciteAsked: 'reached', ...ALL },
+  asked4: { hops: 1, recite: 4, reciteOnly: 'properties', reciteAsked: 'reached', ...ALL },
+  asked8: { hops: 3, recite: 8, reciteOnly: 'properties', reciteAsked: 'reached', ...many },
+})
+
+type Weights<Name extends string> = Readonly<Partial<Record<Name, number>>>
+type Knots<Name extends string> = readonly (readonly [step: number, weights: Weights<Name>])[]
+type Drill = keyof ReturnType<typeof drillsOf>
+
+/**
+ * Look-ups first, by step. Rules are found by their subject after some 700 steps of two of them and with heads of 16 (proofs before that
+ * teach to guess them), whether a property is the one asked about some 400 steps later.
+ */
+const DRILLS: Knots<Drill> = [
+  [0, { properties2: 1, kinds2: 1 }],
+  [300, { properties2: 1, kinds2: 1, properties4: 0.1, kinds4: 0.1 }],
+  [500, { properties2: 0.2, kinds2: 0.2, properties4: 1, kinds4: 0.7 }],
+  [1100, { properties4: 1, kinds4: 0.7, properties8: 0.1 }],
+  [1300, { properties4: 0.3, properties8: 1, kinds8: 1 }],
+  [1450, { properties16: 1, kinds8: 1, rules16: 1 }],
+  [1600, { asked2: 1, asked4: 1, properties16: 0.2, rules16: 0.5 }],
+  [2000, { asked2: 0.5, asked4: 1, asked8: 0.5, rules16: 0.4 }],
+]
+
+/** The drills, then knots of one's own, of a training of so many steps; places as shares of it. */
+const afterDrills = <Name extends string>(steps: number, knots: Knots<Name | Drill>) => {
+  const all = [...DRILLS, ...knots] as Knots<Name | Drill>
+  return all.map(([step, weights]) => [Math.round((1e4 * step) / steps) / 1e4, weights] as const)
+}
+
+/** What trains a model of 0.8 million parameters with heads of 16 to look rules up and to prove. */
+const LOOKING = {
   batch: 64,
   style: 'shortcut-free',
   vocabulary: 'long',
+  proofs: 'looking',
+  optimizer: { learningRate: { kind: 'cosine', peak: 1.5e-3, warmup: 50, floor: 0.02 } },
+}
+
+/**
+ * Proofs of at most three hops, never longer: what reinforcement then has to go beyond. Up to twelve kinds are beside the path, so that
+ * problems are as long as those of many hops, and one to four above: where to stop is told by the question alone.
+ */
+export const THREE_HOPS = {
+  ...LOOKING,
+  steps: 3700,
   kinds: 24,
-  numberedTo: 33,
+  numberedTo: 45,
   model: { shape: { maxPositions: 448, heads: 8 } },
   curriculum: curriculumOf(
     {
-      ...drillsOf({ kinds: 10 }, { sideKinds: [1, 12] }),
+      ...drillsOf({ sideKinds: [1, 12], ...ALL }),
       rules24: { hops: 3, recite: 24, sideKinds: [4, 12] },
       hops1: { hops: 1, sideKinds: [1, 12], above: [1, 4] },
       hops2: { hops: 2, sideKinds: [1, 12], above: [1, 4] },
       hops3: { hops: 3, sideKinds: [1, 12], above: [1, 4] },
     },
-    [
-      [0, { kinds2: 1 }],
-      [0.0806, { kinds2: 1, kinds4: 0.3, properties2: 0.1 }],
-      [0.1065, { kinds4: 0.5, properties2: 1 }],
-      [0.1935, { kinds4: 0.4, properties2: 1, properties4: 0.2 }],
-      [0.2581, { kinds4: 0.4, properties4: 1 }],
-      [0.371, { kinds4: 0.3, properties4: 1, properties8: 0.2 }],
-      [0.4032, { kinds8: 0.5, properties8: 1 }],
-      [0.4355, { rules8: 0.5, kinds8: 0.5, properties16: 1 }],
-      [0.4613, { properties16: 0.5, kinds8: 0.5, rules16: 1 }],
-      [0.5, { properties16: 0.2, rules16: 1, rules24: 0.3, hops1: 1, hops2: 0.5 }],
-      [0.5645, { rules16: 0.4, rules24: 0.3, hops1: 1, hops2: 1, hops3: 1 }],
-      [0.7419, { rules16: 0.1, rules24: 0.2, hops1: 1, hops2: 1, hops3: 1.5 }],
-      [1, { rules24: 0.1, hops1: 0.8, hops2: 1, hops3: 2 }],
-    ],
+    afterDrills(3700, [
+      [2100, { asked4: 0.5, asked8: 0.5, rules16: 0.7, hops1: 1, hops2: 0.5 }],
+      [2300, { asked8: 0.3, rules16: 0.3, rules24: 0.3, hops1: 1, hops2: 1, hops3: 1 }],
+      [3700, { rules24: 0.1, asked8: 0.1, hops1: 0.8, hops2: 1, hops3: 2 }],
+    ]),
   ),
-  optimizer: { learningRate: { kind: 'cosine', peak: 1.5e-3, warmup: 50, floor: 0.03 } },
-  evaluation: { every: 500, hops: [1, 2, 3, 4, 5, 8], problems: 200, samples: 0, maxTokens: 160 },
+  evaluation: { every: 900, hops: [1, 2, 3, 4, 5, 8], problems: 200, samples: 0, maxTokens: 230 },
 }
 
-/** One to five hops, without cues and in the real rows' style, in their order and shuffled. Proofs say what they pass. */
+/** Problems without cues of so many hops: neither their size nor the place of the last kind tells where to stop. */
+const cueFree = (hops: number) => ({ hops, ...ALL, sideKinds: [1, 8], above: [1, 4] })
+
+/** All lengths, without cues and in the real rows' style, in their order and shuffled. */
+const EVERYTHING = {
+  ...{ hops1: 0.5, hops2: 0.5, hops3: 0.5, hops4: 0.6, hops5: 1 },
+  ...{ real1: 0.3, real2: 0.3, real3: 0.3, real4: 0.4, real5: 0.6 },
+  ...{ shuffled1: 0.4, shuffled2: 0.4, shuffled3: 0.4, shuffled4: 0.5, shuffled5: 0.8 },
+}
+
+/** One to five hops, without cues and in the real rows' style, in their order and shuffled. */
 const FULL = {
-  steps: 3200,
-  batch: 64,
-  style: 'shortcut-free',
-  vocabulary: 'long',
-  proofs: 'looking',
+  ...LOOKING,
+  steps: 4000,
+  numberedTo: 20,
   model: { shape: { maxPositions: 320, heads: 8 } },
   curriculum: curriculumOf(
     {
-      ...drillsOf({}, {}),
-      hops1: { hops: 1, above: [1, 3] },
-      hops2: { hops: 2, above: [1, 3] },
-      hops3: { hops: 3, above: [1, 3] },
-      hops4: { hops: 4 },
-      hops5: { hops: 5 },
+      ...drillsOf({ sideKinds: [1, 8], ...ALL }),
+      hops1: cueFree(1),
+      hops2: cueFree(2),
+      hops3: cueFree(3),
+      hops4: cueFree(4),
+      hops5: cueFree(5),
       real1: { hops: 1, style: 'real' },
+      real2: { hops: 2, style: 'real' },
       real3: { hops: 3, style: 'real' },
+      real4: { hops: 4, style: 'real' },
       real5: { hops: 5, style: 'real' },
       shuffled1: { hops: 1, style: 'real', order: 'shuffled' },
       shuffled2: { hops: 2, style: 'real', order: 'shuffled' },
@@ -128,34 +162,21 @@ const FULL = {
       shuffled4: { hops: 4, style: 'real', order: 'shuffled' },
       shuffled5: { hops: 5, style: 'real', order: 'shuffled' },
     },
-    [
-      [0, { properties2: 1, kinds2: 1 }],
-      [0.0938, { properties2: 1, kinds2: 1, properties4: 0.1, kinds4: 0.1 }],
-      [0.1562, { properties2: 0.2, kinds2: 0.2, properties4: 1, kinds4: 0.7 }],
-      [0.3438, { properties4: 1, kinds4: 0.7, properties8: 0.1 }],
-      [0.4062, { properties4: 0.3, properties8: 1, kinds8: 1 }],
-      [0.4531, { properties16: 1, kinds8: 1, rules16: 0.5 }],
-      [0.5, { properties16: 0.2, rules16: 1, hops1: 1, hops2: 0.5, shuffled1: 0.3, shuffled2: 0.2 }],
+    afterDrills(4000, [
+      [2100, { asked8: 0.3, rules16: 0.7, hops1: 1, hops2: 0.5, shuffled1: 0.5, shuffled2: 0.3 }],
       [
-        0.5469,
+        2300,
         {
-          ...{ properties8: 0.1, rules16: 0.2 },
-          ...{ hops1: 0.5, hops2: 0.5, hops3: 1, hops4: 0.5, hops5: 0.5, real1: 0.1, real3: 0.1, real5: 0.2 },
-          ...{ shuffled1: 0.3, shuffled2: 0.3, shuffled3: 0.5, shuffled4: 0.4, shuffled5: 0.5 },
+          ...{ asked8: 0.3, rules16: 0.4, hops1: 1, hops2: 1, hops3: 1 },
+          ...{ real1: 1, real2: 1, real3: 1, shuffled1: 1, shuffled2: 1, shuffled3: 1 },
         },
       ],
-      [
-        1,
-        {
-          ...{ hops1: 0.3, hops2: 0.3, hops3: 0.6, hops4: 0.8, hops5: 2, real1: 0.2, real3: 0.3, real5: 1 },
-          ...{ shuffled1: 0.3, shuffled2: 0.3, shuffled3: 0.6, shuffled4: 0.7, shuffled5: 2 },
-        },
-      ],
-    ],
+      [2500, { asked8: 0.2, rules16: 0.2, ...EVERYTHING }],
+      [4000, { rules16: 0.1, ...EVERYTHING }],
+    ]),
   ),
-  optimizer: { learningRate: { kind: 'cosine', peak: 1.5e-3, warmup: 50, floor: 0.02 } },
   evaluation: {
-    ...{ every: 500, hops: [1, 3, 5], problems: 400, samples: 0, maxTokens: 150 },
+    ...{ every: 1000, hops: [1, 3, 5], problems: 400, samples: 0, maxTokens: 150 },
     sets: ['shortcut-free', 'train-distribution', 'train-distribution-shuffled'],
   },
 }
