@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { type EngineBenchmark, formatEngineBenchmark } from './engine.ts'
 
 const RESULT: EngineBenchmark = {
+  provider: 'cpu',
+  shape: 'standard',
+  parameters: 3_300_000,
   threads: 2,
   matmulGflops: 300,
   trainStepSeconds: 0.37,

@@ -6,7 +6,7 @@ import { createEngine, type Engine } from '../policy/local/engine.ts'
 import { updateOnce } from '../policy/update.ts'
 import type { Datum } from '../rl/datum.ts'
 import { LOSS_PRESETS } from '../rl/loss-presets.ts'
-import { Executable, input, matmul, slice } from '../tensor/index.ts'
+import { Executable, type ExecutableOptions, input, matmul, type Provider, slice } from '../tensor/index.ts'
 import { wholePercent } from '../util/format.ts'
 import { Rng } from '../util/rng.ts'
 import { median } from '../util/statistics.ts'
@@ -33,6 +33,14 @@ const WORKLOAD: ModelConfig = {
   eosTokenIds: [],
   initializerRange: 0.02,
 }
+/** The standard workload and larger ones, for what a GPU is for: about 32 and 126 million weights. */
+export const BENCH_SHAPES = {
+  standard: WORKLOAD,
+  '30m': { ...WORKLOAD, hiddenSize: 512, intermediateSize: 1376, layers: 10, heads: 8, kvHeads: 8 },
+  '130m': { ...WORKLOAD, hiddenSize: 1024, intermediateSize: 2752, layers: 10, heads: 16, kvHeads: 16 },
+} satisfies Record<string, ModelConfig>
+export type BenchShape = keyof typeof BENCH_SHAPES
+
 const SEQUENCES = 16
 const PROMPT_TOKENS = 16
 const NEW_TOKENS = 128
@@ -45,10 +53,15 @@ const SHARED = [
 const MATMUL_SIZE = 1024
 /** Products in a row before anything leaves the runtime, so that its rate is that of arithmetic alone. */
 const MATMUL_CHAIN = 6
-/** Counted for one decoded token: two operations for each of 3.3 million weights. */
-const DECODE_FLOP_PER_TOKEN = 6.6e6
+/** Counted for one decoded token: two operations a weight, of which the standard workload has 3.3 million. */
+const decodeFlop = (shape: BenchShape, parameters: number): number =>
+  shape === 'standard' ? 6.6e6 : 2 * parameters
 
 export interface BenchOptions {
+  /** `cpu` by default. */
+  provider?: Provider
+  /** `standard` by default. */
+  shape?: BenchShape
   /** All cores by default. */
   threads?: number
   /** Times everything is measured; medians are reported. */
@@ -58,6 +71,9 @@ export interface BenchOptions {
 
 /** Medians over the rounds. Ratios compare with the matrix products run right before and after, on the same noisy machine. */
 export interface EngineBenchmark {
+  provider: Provider
+  shape: BenchShape
+  parameters: number
   threads: number
   /** 1024^3 float32 products. */
   matmulGflops: number
@@ -83,22 +99,22 @@ const seconds = async (work: () => Promise<unknown>): Promise<number> => {
 }
 
 /** Arithmetic of one training step: forward once, backward twice; attention counted without the saving of causality. */
-const trainFlop = (parameters: number): number => {
+const trainFlop = ({ parameters: { config, count } }: Engine): number => {
   const tokens = SEQUENCES * WORKLOAD.maxPositions
-  const attention = WORKLOAD.layers * 4 * WORKLOAD.maxPositions * WORKLOAD.hiddenSize * tokens
-  return 3 * (2 * parameters * tokens + attention)
+  const attention = config.layers * 4 * config.maxPositions * config.hiddenSize * tokens
+  return 3 * (2 * count * tokens + attention)
 }
 
 const randomTokens = (rng: Rng, count: number): number[] =>
   Array.from({ length: count }, () => rng.int(WORKLOAD.vocabSize))
 
 /** Seconds of a run of matrix products, after compiling them. */
-const matmulRunner = async (threads: number) => {
+const matmulRunner = async (running: ExecutableOptions) => {
   const shape = [MATMUL_SIZE, MATMUL_SIZE]
   const rng = new Rng('matmul')
   const factor = input('factor', shape)
   const chain = Array.from({ length: MATMUL_CHAIN }).reduce<typeof factor>(x => matmul(x, factor), factor)
-  const graph = await Executable.compile({ corner: slice(chain, 0, 0, 1) }, { threads })
+  const graph = await Executable.compile({ corner: slice(chain, 0, 0, 1) }, running)
   // Products of such matrices stay of the same size.
   const data = Float32Array.from({ length: MATMUL_SIZE ** 2 }, () => rng.normal() / Math.sqrt(MATMUL_SIZE))
   return async () => {
@@ -154,18 +170,20 @@ interface Series {
  * passing is timed; the matrix product is measured around every piece, because machines change speed.
  */
 export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBenchmark> => {
-  const { threads = availableParallelism(), rounds = 5, onProgress = () => {} } = options
-  const engine = createEngine({ init: { config: WORKLOAD, seed: 1 } }, { threads })
-  const matmulRate = await matmulRunner(threads)
+  const { provider = 'cpu', shape = 'standard', rounds = 5, onProgress = () => {} } = options
+  const threads = options.threads ?? availableParallelism()
+  const engine = createEngine({ init: { config: BENCH_SHAPES[shape], seed: 1 } }, { provider, threads })
+  const matmulRate = await matmulRunner({ provider, threads })
   const optimizer = optimizerRunner(engine)
-  const flop = trainFlop(engine.parameters.count)
+  const flop = trainFlop(engine)
+  const flopPerToken = decodeFlop(shape, engine.parameters.count)
   const works = new Map<string, { flop: number; run: () => Promise<number> }>([
     ['train', { flop, run: trainRunner(engine) }],
   ])
   for (const [prompts, samples] of [...DECODE_ROWS.map(rows => [rows, 1] as const), ...SHARED]) {
     const tokens = prompts * samples * NEW_TOKENS
     const name = samples === 1 ? `${prompts}` : `${prompts}x${samples}`
-    works.set(name, { flop: tokens * DECODE_FLOP_PER_TOKEN, run: decodeRunner(engine, prompts, samples) })
+    works.set(name, { flop: tokens * flopPerToken, run: decodeRunner(engine, prompts, samples) })
   }
   const series = new Map<string, Series>()
   const matmulRates: number[] = []
@@ -190,11 +208,11 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const per = (names: readonly string[], value: (name: string) => number) =>
     Object.fromEntries(names.map(name => [name, value(name)]))
   const ratioOf = (name: string) => fourDigits(median(series.get(name)!.ratios))
-  const tokenRate = (name: string) => Math.round((rateOf(name) * 1e9) / DECODE_FLOP_PER_TOKEN)
+  const tokenRate = (name: string) => Math.round((rateOf(name) * 1e9) / flopPerToken)
   const rows = DECODE_ROWS.map(String)
   const shared = SHARED.map(([prompts, samples]) => `${prompts}x${samples}`)
   return {
-    threads,
+    ...{ provider, shape, parameters: engine.parameters.count, threads },
     matmulGflops: fourDigits(median(matmulRates)),
     trainStepSeconds: fourDigits(flop / 1e9 / rateOf('train')),
     trainGflops: fourDigits(rateOf('train')),
@@ -228,7 +246,11 @@ export const formatEngineBenchmark = (result: EngineBenchmark): string => {
     ],
   )
   const rows: FigureLine[] = [
-    ['matrix product 1024^3', `${result.matmulGflops} GFLOP/s`, `${result.threads} threads`],
+    [
+      'matrix product 1024^3',
+      `${result.matmulGflops} GFLOP/s`,
+      result.provider === 'cpu' ? `${result.threads} threads` : 'WebGPU',
+    ],
     [
       'training step, 16 x 256 tokens',
       `${result.trainStepSeconds} s, ${result.trainGflops} GFLOP/s`,

@@ -18,6 +18,7 @@ import {
 } from '../tensor/index.ts'
 import type { ModelConfig } from './config.ts'
 import {
+  asPlaces,
   causalMask,
   type HeadTensors,
   type Mixer,
@@ -34,7 +35,7 @@ export const prefillGraph = (config: ModelConfig, weights: Weights): Record<stri
   const tokens = input('tokens', [product(['P', 'S'])], 'int64')
   const positions = input('positions', ['P', 'S'], 'int64')
   const outputs: Record<string, Tensor> = {}
-  const mask = causalMask({ positions, segments: null })
+  const mask = causalMask({ positions: asPlaces(positions), segments: null })
   const axes = (heads: readonly number[]) => [...heads, 'P', 'S', config.headDim]
   const mix: Mixer = ({ q, k, v }, layer) => {
     outputs[`k${layer}`] = transpose(reshape(k, axes([config.kvHeads])), [0, 1, 3, 2])

@@ -4,6 +4,7 @@ import { product, type Shape, sum } from '../tensor/dim.ts'
 import {
   add,
   attention,
+  cast,
   concat,
   constant,
   equal,
@@ -157,6 +158,9 @@ export interface TokenPositions {
   segments: Tensor | null
 }
 
+/** Positions as int32, which every provider compares: WebGPU has no kernels for int64. */
+export const asPlaces = (positions: Tensor): Tensor => cast(positions, 'int32')
+
 /** 0 where key position <= query position and both lie in the same segment, MASKED elsewhere: [..., queries, keys]. */
 export const causalMask = (queries: TokenPositions, keys: TokenPositions = queries): Tensor => {
   const asRows = (x: Tensor) => reshape(x, [...x.shape, 1])
@@ -207,7 +211,7 @@ export const groupedInputs = (withPrefix: boolean): GroupedBatch => {
 export const groupedHidden = (config: ModelConfig, weights: Weights, batch: GroupedBatch): Tensor => {
   const count = product(SAMPLES)
   const parts: Shape = batch.prefixMask ? [product(PROMPT), count] : [count]
-  const perPart = split(batch.positions, 0, parts)
+  const perPart = split(asPlaces(batch.positions), 0, parts)
   const positions = reshape(perPart[parts.length - 1], SAMPLES)
   const [first, second] = [0, 1].map(i => ({
     positions: halves(positions, -1)[i],

@@ -2,6 +2,7 @@
 
 import * as ort from 'onnxruntime-node'
 import { GradusError, ShapeError } from '../util/errors.ts'
+import { DeviceValue } from './device-value.ts'
 import { bindShape, checkShape, evaluate, showShape } from './dim.ts'
 import { type ModelInput, type OnnxModel, toOnnx } from './onnx.ts'
 import type { DType, Tensor, TensorData } from './tensor.ts'
@@ -13,6 +14,13 @@ export interface Value {
 }
 
 export type Values = Record<string, Value>
+
+/** What a graph may be fed with: arrays, and what runs before it left on the device. */
+export type Feeds = Record<string, Value | DeviceValue>
+
+/** What computes a graph: the processor, or a GPU by WebGPU (on Linux by Vulkan, which a driver has to offer). */
+export const PROVIDERS = ['cpu', 'webgpu'] as const
+export type Provider = (typeof PROVIDERS)[number]
 
 /** What native work goes through, so that its thread can be ended at a moment when there is none. */
 export interface Gate {
@@ -31,6 +39,12 @@ const within = async <T>(gate: Gate | undefined, work: () => Promise<T>): Promis
   }
 }
 
+/** Bytes of arrays that runs were fed with and that came out of them: what has to be copied where a device computes. */
+export interface Traffic {
+  upBytes: number
+  downBytes: number
+}
+
 export interface ExecutableOptions {
   /** Threads inside one operation. */
   threads?: number
@@ -39,12 +53,25 @@ export interface ExecutableOptions {
    * them. Default true; one thread never waits.
    */
   spinning?: boolean
-  /** ONNX Runtime execution provider; `cpu` unless another is available and wanted. */
-  provider?: 'cpu' | 'webgpu'
+  /** `cpu` by default. */
+  provider?: Provider
+  /**
+   * Writes operations that not every provider has a kernel for with others; where that is not wanted, the runtime computes them on
+   * the processor, and copies what they read and write. True by default for `webgpu`, else false.
+   */
+  composed?: boolean
+  /** Outputs that stay on the device of the provider `webgpu`: `execute` hands them out as `kept`. Others come as arrays. */
+  keep?: readonly string[]
   gate?: Gate
+  /** Is added to with every run. */
+  traffic?: Traffic
   /** Path whose beginning the runtime's own profile gets; `endProfiling` completes it. Slows every run down. */
   profilePrefix?: string
 }
+
+/** How ONNX Runtime says that there is no GPU; before and after it stands where in its source that is. */
+const NO_DEVICE =
+  /^[\s\S]*?((?:Failed to get a WebGPU adapter|Failed to get a WebGPU device|WebGPU .* not supported)[\s\S]*)$/
 
 const publicName = (input: ModelInput) => input.name.slice('in.'.length)
 
@@ -62,11 +89,17 @@ export class Executable {
   readonly #fed: readonly ModelInput[]
   readonly #sized: readonly ModelInput[]
   readonly #gate: Gate | undefined
+  readonly #traffic: Traffic | undefined
 
-  private constructor(model: OnnxModel, session: ort.InferenceSession, gate?: Gate) {
+  private constructor(
+    model: OnnxModel,
+    session: ort.InferenceSession,
+    { gate, traffic }: Pick<ExecutableOptions, 'gate' | 'traffic'>,
+  ) {
     this.model = model
     this.#session = session
     this.#gate = gate
+    this.#traffic = traffic
     this.#fed = model.inputs.filter(x => !x.sizes)
     this.#sized = model.inputs.filter(x => x.sizes)
   }
@@ -76,11 +109,12 @@ export class Executable {
     outputs: Readonly<Record<string, Tensor>>,
     options: ExecutableOptions = {},
   ): Promise<Executable> {
-    const model = toOnnx(outputs)
+    const { provider = 'cpu', composed = provider === 'webgpu' } = options
+    const model = toOnnx(outputs, composed)
     try {
       const create = () =>
         ort.InferenceSession.create(model.bytes, {
-          executionProviders: [options.provider ?? 'cpu'],
+          executionProviders: [provider],
           intraOpNumThreads: options.threads ?? 2,
           interOpNumThreads: 1,
           // Measured on a training step: 'all' is slower than 'basic', and memory patterns cost more than they save.
@@ -88,12 +122,23 @@ export class Executable {
           enableMemPattern: false,
           enableCpuMemArena: true,
           logSeverityLevel: 3,
+          ...(options.keep && {
+            preferredOutputLocation: Object.fromEntries(
+              options.keep.map(name => [`out.${name}`, 'gpu-buffer'] as const),
+            ),
+          }),
           ...(options.profilePrefix && { enableProfiling: true, profileFilePrefix: options.profilePrefix }),
           ...(options.spinning === false && { extra: { session: { intra_op: { allow_spinning: '0' } } } }),
         })
-      return new Executable(model, await within(options.gate, create), options.gate)
+      return new Executable(model, await within(options.gate, create), options)
     } catch (error) {
-      throw new GradusError(`ONNX Runtime refused the graph: ${(error as Error).message}`, { cause: error })
+      const { message } = error as Error
+      if (provider === 'webgpu' && NO_DEVICE.test(message))
+        throw new GradusError(`WebGPU does not start here: ${message.replace(NO_DEVICE, '$1').trim()}`, {
+          cause: error,
+          hint: 'it needs a GPU with its driver; on Linux also the Vulkan loader (libvulkan.so.1) and a Vulkan 1.1 driver that it finds (`vulkaninfo --summary`). Or compute with the provider cpu',
+        })
+      throw new GradusError(`ONNX Runtime refused the graph: ${message}`, { cause: error })
     }
   }
 
@@ -102,7 +147,18 @@ export class Executable {
    * saves a copy; the others come in new arrays.
    * @throws ShapeError for a missing or extra input, a wrong type, or shapes that contradict each other.
    */
-  async run(values: Values, targets: Values = {}): Promise<Record<string, Value>> {
+  async run(values: Feeds, targets: Values = {}): Promise<Record<string, Value>> {
+    return (await this.execute(values, targets)).values
+  }
+
+  /**
+   * `run`, with what stays on the device. Whoever calls this releases it.
+   * @throws as `run`
+   */
+  async execute(
+    values: Feeds,
+    targets: Values = {},
+  ): Promise<{ values: Record<string, Value>; kept: Record<string, DeviceValue> }> {
     const sizes = new Map<string, number>()
     const feeds: Record<string, ort.Tensor> = {}
     for (const input of this.#fed) feeds[input.name] = this.#feed(input, values, sizes)
@@ -113,18 +169,30 @@ export class Executable {
     const fetches = this.#fetches(targets, sizes)
     const results = await within(this.#gate, () => this.#session.run(feeds, fetches))
     const named: Record<string, Value> = {}
+    const kept: Record<string, DeviceValue> = {}
     for (const { name } of this.model.outputs) {
-      const { data, dims } = results[`out.${name}`]
-      named[name] = { data: data as TensorData, dims }
+      const tensor = results[`out.${name}`]
+      if (tensor.location === 'gpu-buffer') kept[name] = new DeviceValue(tensor)
+      else named[name] = { data: tensor.data as TensorData, dims: tensor.dims }
     }
-    return named
+    if (this.#traffic) {
+      this.#traffic.upBytes += arrayBytes(Object.values(values))
+      this.#traffic.downBytes += arrayBytes(Object.values(named))
+    }
+    return { values: named, kept }
   }
 
-  #feed(input: ModelInput, values: Values, sizes: Map<string, number>): ort.Tensor {
+  #feed(input: ModelInput, values: Feeds, sizes: Map<string, number>): ort.Tensor {
     const name = publicName(input)
     const value = values[name]
     if (!value)
       throw new ShapeError(`input ${name}: expected ${input.dtype}${showShape(input.shape)}, got nothing`)
+    if (value instanceof DeviceValue) {
+      if (value.dtype !== input.dtype)
+        throw new ShapeError(`input ${name}: expected ${input.dtype}, got ${value.dtype} on the device`)
+      bindShape(name, input.shape, value.dims, sizes)
+      return value.tensor
+    }
     if (!(value.data instanceof ARRAY_OF[input.dtype]))
       throw new ShapeError(`input ${name}: expected ${input.dtype}, got ${value.data.constructor.name}`)
     bindShape(name, input.shape, value.dims, sizes)
@@ -142,7 +210,7 @@ export class Executable {
     )
   }
 
-  #refuseUnknown(values: Values): void {
+  #refuseUnknown(values: Feeds): void {
     if (Object.keys(values).length === this.#fed.length) return
     const known = new Set(this.#fed.map(publicName))
     const extra = Object.keys(values).filter(name => !known.has(name))
@@ -160,6 +228,9 @@ export class Executable {
     await within(this.#gate, () => this.#session.release())
   }
 }
+
+const arrayBytes = (values: readonly (Value | DeviceValue)[]): number =>
+  values.reduce((sum, x) => sum + (x instanceof DeviceValue ? 0 : x.data.byteLength), 0)
 
 const sizesTensor = (input: ModelInput, sizes: ReadonlyMap<string, number>): ort.Tensor =>
   new ort.Tensor(

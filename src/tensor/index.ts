@@ -1,7 +1,19 @@
 /** @file Tensors: write a function once, get its gradient, run it on ONNX Runtime. */
 
+export { assertWebGpu, Device } from './device.ts'
+export { DeviceValue } from './device-value.ts'
 export { type Dim, type Shape, showShape } from './dim.ts'
-export { Executable, type ExecutableOptions, type Gate, type Value, type Values } from './executable.ts'
+export {
+  Executable,
+  type ExecutableOptions,
+  type Feeds,
+  type Gate,
+  PROVIDERS,
+  type Provider,
+  type Traffic,
+  type Value,
+  type Values,
+} from './executable.ts'
 export { gradients } from './gradients.ts'
 export { type OnnxModel, toOnnx } from './onnx.ts'
 export * from './ops/elementwise.ts'

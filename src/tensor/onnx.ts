@@ -64,13 +64,14 @@ const valueInfo = (name: string, dtype: DType, shape: Shape): MessageWriter => {
   return new MessageWriter().text(1, name).message(2, new MessageWriter().message(1, tensorType))
 }
 
-/** All calls that the outputs need, in topological order. */
-export const callsOf = (outputs: readonly Tensor[]): Call[] => {
+/** All calls that the outputs need and that are not known already, in topological order. */
+export const callsOf = (outputs: readonly Tensor[], isKnown = (_: Tensor) => false): Call[] => {
   const calls = new Map<number, Call>()
   const stack = outputs.map(resolve)
   while (stack.length > 0) {
-    const { source } = stack.pop()!
-    if (source.kind !== 'call' || calls.has(source.call.id)) continue
+    const tensor = stack.pop()!
+    const { source } = tensor
+    if (source.kind !== 'call' || calls.has(source.call.id) || isKnown(tensor)) continue
     calls.set(source.call.id, source.call)
     stack.push(...source.call.inputs.map(resolve))
   }
@@ -102,6 +103,11 @@ class GraphWriter {
   readonly #names = new Map<Tensor, string>()
   readonly #interned = new Map<string, string>()
   readonly #inputOf = new Map<string, Tensor>()
+  readonly #composed: boolean
+
+  constructor(composed: boolean) {
+    this.#composed = composed
+  }
 
   /** The name of a tensor; constants, inputs and sizes are added to the graph when first asked for. */
   name(x: Tensor): string {
@@ -152,8 +158,25 @@ class GraphWriter {
     return name
   }
 
-  /** Writes the node of a call, unless an equal one is there. */
-  call(call: Call): void {
+  /** Writes all that the outputs need. */
+  calls(outputs: readonly Tensor[]): void {
+    for (const call of callsOf(outputs, x => this.#names.has(x))) this.#call(call)
+  }
+
+  /** Writes the node of a call, unless an equal one is there, or what it is composed of. */
+  #call(call: Call): void {
+    const parts = this.#composed ? call.op.compose?.(call.inputs.map(resolve), call.attributes) : null
+    if (!parts) {
+      this.#emit(call)
+      return
+    }
+    this.calls(parts)
+    call.outputs.forEach((output, i) => {
+      this.#names.set(output, this.name(parts[i]))
+    })
+  }
+
+  #emit(call: Call): void {
     const node = call.op.emit(call.inputs.map(resolve), call.attributes)
     const inputs = node.inputs.map(x => (x === '' ? '' : this.name(x)))
     const attributes = Object.entries(node.attributes ?? {})
@@ -195,10 +218,13 @@ class GraphWriter {
   }
 }
 
-/** Emits the ONNX model that computes the named outputs. */
-export const toOnnx = (outputs: Readonly<Record<string, Tensor>>): OnnxModel => {
-  const writer = new GraphWriter()
-  for (const call of callsOf(Object.values(outputs))) writer.call(call)
+/**
+ * Emits the ONNX model that computes the named outputs.
+ * @param composed writes operations that not every provider has a kernel for with others (`Op.compose`)
+ */
+export const toOnnx = (outputs: Readonly<Record<string, Tensor>>, composed = false): OnnxModel => {
+  const writer = new GraphWriter(composed)
+  writer.calls(Object.values(outputs))
   for (const [name, tensor] of Object.entries(outputs)) writer.output(name, tensor)
   writer.graph.text(2, 'gradus')
   const opset = (domain: string, version: number) => new MessageWriter().text(1, domain).integer(2, version)

@@ -32,6 +32,11 @@ export interface Op<A> {
   name: string
   infer(inputs: readonly Tensor[], attributes: A): readonly TensorType[]
   emit(inputs: readonly Tensor[], attributes: A): OnnxNode
+  /**
+   * The outputs written with other operations, for a provider that has no kernel for the node; null where it has one for these
+   * inputs. Absent: every provider has it.
+   */
+  compose?(inputs: readonly Tensor[], attributes: A): readonly Tensor[] | null
   gradient?(call: Call<A>, dOutputs: readonly (Tensor | null)[]): readonly (Tensor | null)[]
 }
 

@@ -1,11 +1,13 @@
 /** @file `gradus bench engine`: options; the work is in the modules that it loads when it runs. */
 
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
 import { runBenchmark } from './run.ts'
 
 interface BenchEngineOptions {
+  provider?: 'cpu' | 'webgpu'
+  shape?: 'standard' | '30m' | '130m'
   threads?: number
   rounds?: number
   json?: boolean
@@ -17,6 +19,14 @@ export const addBenchEngine = (bench: Command, io: Io, done: (code: number) => v
     .command('engine')
     .description(
       'Training and decoding on the standard workload, beside the matrix product of the same runtime.',
+    )
+    .addOption(new Option('--provider <name>', 'what computes; cpu by default').choices(['cpu', 'webgpu']))
+    .addOption(
+      new Option('--shape <name>', 'size of the model in weights; standard has 3.3 million').choices([
+        'standard',
+        '30m',
+        '130m',
+      ]),
     )
     .option('--threads <n>', 'threads of the engine; all cores by default', count)
     .option('--rounds <n>', 'times everything is measured; medians are reported', count)

@@ -7,9 +7,8 @@ import { type LossSpec, lossSchema } from '../../rl/loss.ts'
 import { ConfigError, DataError, NumericError, UsageError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { assertComputable, updateOnce } from '../update.ts'
-import type { Engine } from './engine.ts'
 import { LocalPolicy } from './local-policy.ts'
-import { TINY, tinyEngine } from './tiny-model.fixture.ts'
+import { ENGINE, gradientsOf, TINY, tinyEngine, weightsOf } from './tiny-model.fixture.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-accumulate-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -35,12 +34,9 @@ const datum = (name: string, length = 5): Datum => {
 }
 const [A, B, C] = ['a', 'b', 'c'].map(name => datum(name))
 
-const gradientOf = (engine: Engine) => engine.parameters.trained.map(({ grad }) => [...grad.view])
-const weightsOf = (engine: Engine) => engine.parameters.trained.map(({ param }) => [...param.view])
-
 /** Largest difference of two lists of tensors over the largest entry of the second. */
-const distance = (a: number[][], b: number[][]) => {
-  const [flatA, flatB] = [a.flat(), b.flat()]
+const distance = (a: readonly Float32Array[], b: readonly Float32Array[]) => {
+  const [flatA, flatB] = [a, b].map(tensors => tensors.flatMap(tensor => [...tensor]))
   const largest = flatB.reduce((most, x) => Math.max(most, Math.abs(x)), 0)
   return flatA.reduce((most, x, i) => Math.max(most, Math.abs(x - flatB[i])), 0) / largest
 }
@@ -51,15 +47,16 @@ describe('accumulated gradients', () => {
     await whole.accumulate([A, B, C], { loss: SUM })
     await pieces.accumulate([A], { loss: SUM })
     await pieces.accumulate([B, C], { loss: SUM })
-    expect(distance(gradientOf(pieces), gradientOf(whole))).toBeLessThan(1e-5)
+    expect(distance(await gradientsOf(pieces), await gradientsOf(whole))).toBeLessThan(1e-5)
 
     const [both, first, second] = [tinyEngine(), tinyEngine(), tinyEngine()]
     await first.accumulate([A], { loss: MEAN })
     await second.accumulate([B, C], { loss: MEAN })
     await both.accumulate([A], { loss: MEAN })
     await both.accumulate([B, C], { loss: MEAN })
-    const sum = gradientOf(first).map((tensor, i) => tensor.map((x, j) => x + gradientOf(second)[i][j]))
-    expect(distance(gradientOf(both), sum)).toBeLessThan(1e-5)
+    const [one, other] = [await gradientsOf(first), await gradientsOf(second)]
+    const sum = one.map((tensor, i) => tensor.map((x, j) => x + other[i][j]))
+    expect(distance(await gradientsOf(both), sum)).toBeLessThan(1e-5)
   })
 
   it('are used up by one step, which counts as one', async () => {
@@ -71,7 +68,7 @@ describe('accumulated gradients', () => {
       await updateOnce(once, [A, B], { loss: SUM, optimizer: OPTIMIZER })
     }
     expect(twice.parameters.steps).toBe(2)
-    expect(distance(weightsOf(twice), weightsOf(once))).toBeLessThan(1e-4)
+    expect(distance(await weightsOf(twice), await weightsOf(once))).toBeLessThan(1e-4)
     await expect(twice.step(OPTIMIZER)).rejects.toThrow(UsageError)
     await expect(twice.step(OPTIMIZER)).rejects.toThrow(/step: expected an accumulated gradient, got none/)
     expect(twice.parameters.steps).toBe(2)
@@ -91,7 +88,7 @@ describe('accumulated gradients', () => {
     expect(await engine.score(item)).not.toEqual(before.scores)
     // What came between has not touched the gradient either.
     await updateOnce(plain, [A], { loss: SUM, optimizer: OPTIMIZER })
-    expect(weightsOf(engine)).toEqual(weightsOf(plain))
+    expect(await weightsOf(engine)).toEqual(await weightsOf(plain))
   })
 
   it('are in no checkpoint: saving waits for the step, loading drops them', async () => {
@@ -114,7 +111,7 @@ describe('accumulated gradients', () => {
 
   it('are dropped with a batch that cannot be used, and the next batch starts anew', async () => {
     const [engine, fresh] = [tinyEngine(), tinyEngine()]
-    const before = weightsOf(engine)
+    const before = await weightsOf(engine)
     const unusable: [Datum[], LossSpec, new (message: string) => Error][] = [
       [[{ ...B, advantages: [1, Number.NaN, 1, 1, 1] }], SUM, NumericError],
       [[], SUM, DataError],
@@ -126,29 +123,29 @@ describe('accumulated gradients', () => {
       await expect(engine.accumulate(batch, { loss })).rejects.toThrow(type)
       await expect(engine.step(OPTIMIZER)).rejects.toThrow(UsageError)
     }
-    expect(weightsOf(engine)).toEqual(before)
+    expect(await weightsOf(engine)).toEqual(before)
     await updateOnce(engine, [C], { loss: SUM, optimizer: OPTIMIZER })
     await updateOnce(fresh, [C], { loss: SUM, optimizer: OPTIMIZER })
-    expect(weightsOf(engine)).toEqual(weightsOf(fresh))
+    expect(await weightsOf(engine)).toEqual(await weightsOf(fresh))
   })
 
   it('that overflow change no weight, and are dropped', async () => {
     const engine = tinyEngine()
-    const before = weightsOf(engine)
+    const before = await weightsOf(engine)
     // Each loss and gradient is finite, the sum of the gradients is beyond float32.
     const steep = { ...A, advantages: [1e37, 0, 0, 0, 0] }
     const reinforce = lossSchema.parse({ policy: { kind: 'reinforce' }, aggregation: { mode: 'token-sum' } })
     for (const _ of Array.from({ length: 80 })) await engine.accumulate([steep], { loss: reinforce })
     await expect(engine.step(OPTIMIZER)).rejects.toThrow(NumericError)
     await expect(engine.step(OPTIMIZER)).rejects.toThrow(UsageError)
-    expect(weightsOf(engine)).toEqual(before)
+    expect(await weightsOf(engine)).toEqual(before)
     expect(engine.parameters.steps).toBe(0)
   })
 })
 
 describe('what an update is made of', () => {
   it('is one step of the sum, asked for in one breath: nothing comes between in the worker', async () => {
-    const policy = await LocalPolicy.start({ init: { config: TINY, seed: 1 } }, { threads: 1 })
+    const policy = await LocalPolicy.start({ init: { config: TINY, seed: 1 } }, ENGINE)
     try {
       const updating = updateOnce(policy, [A], { loss: SUM, optimizer: OPTIMIZER })
       await policy.save(join(folder, 'after'))

@@ -1,15 +1,37 @@
 /** @file Keys and values of a running batch: the prompts', shared by their samples, and each sample's own, growing. */
 
 import { MASKED } from '../../model/transformer.ts'
-import type { Value, Values } from '../../tensor/index.ts'
+import type { DeviceValue, Feeds, Value, Values } from '../../tensor/index.ts'
 
 /** Own places are allocated this many at a time. */
-const BUCKET = 32
+export const BUCKET = 32
 
 export interface CacheShape {
   layers: number
   kvHeads: number
   headDim: number
+}
+
+/** What a run of `stepGraph` gave: arrays, and what stayed on the device. */
+export interface StepOutputs {
+  values: Record<string, Value>
+  kept: Record<string, DeviceValue>
+}
+
+/** Keys and values of P prompts with G samples each, where they are computed. */
+export interface Cache {
+  readonly rows: number
+  /** Inputs of the next step. */
+  values(): Feeds
+  /** Stores the output `fresh` of a step of those rows that computed a token. */
+  append(outputs: StepOutputs, computed: readonly boolean[]): void | Promise<void>
+  /**
+   * Keeps some prompts and some of their samples. `rows[p][g]` is the old row that takes place g of the kept prompt p.
+   * Every prompt keeps the same number of places.
+   */
+  keep(prompts: readonly number[], rows: readonly (readonly number[])[]): void | Promise<void>
+  /** Gives its memory back. */
+  release(): void
 }
 
 const copyBlock = (
@@ -27,8 +49,8 @@ const copyBlock = (
 /** Keys and values take turns in the lists of a cache. */
 const isKeys = (which: number): boolean => which % 2 === 0
 
-/** Cache of P prompts with G samples each. Layouts are those of `stepGraph`. */
-export class KeyValueCache {
+/** The cache in this process. Layouts are those of `stepGraph`. */
+export class KeyValueCache implements Cache {
   readonly #shape: CacheShape
   /** Longest prompt. */
   readonly #promptLength: number
@@ -106,8 +128,8 @@ export class KeyValueCache {
     return values
   }
 
-  /** Stores the new keys and values of a step, [2*layers, kvHeads, P*G, headDim], of those rows that computed a token. */
-  append(fresh: Float32Array, computed: readonly boolean[]): void {
+  append({ values }: Pick<StepOutputs, 'values'>, computed: readonly boolean[]): void {
+    const fresh = values.fresh.data as Float32Array // [2*layers, kvHeads, P*G, headDim]
     if (computed.some((did, row) => did && this.#lengths[row] === this.#capacity)) this.#grow()
     const { kvHeads, headDim } = this.#shape
     const blocks = kvHeads * this.rows
@@ -133,10 +155,9 @@ export class KeyValueCache {
     this.#rearrange(rows, this.#capacity + BUCKET)
   }
 
-  /**
-   * Keeps some prompts and some of their samples. `rows[p][g]` is the old row that takes place g of the kept prompt p.
-   * Every prompt keeps the same number of places.
-   */
+  /** Memory of arrays is the garbage collector's. */
+  release(): void {}
+
   keep(prompts: readonly number[], rows: readonly (readonly number[])[]): void {
     const { kvHeads, headDim } = this.#shape
     const block = this.#promptLength * headDim

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { workerUrl } from '../../util/worker-url.ts'
 import { RunGate } from './run-gate.ts'
+import { ENGINE } from './tiny-model.fixture.ts'
 
 const MODEL = fileURLToPath(new URL('../../../models/packing-start', import.meta.url))
 
@@ -18,7 +19,7 @@ const endWhileSampling = (times: number, end: string) => {
     import { LocalPolicy } from ${JSON.stringify(workerUrl(import.meta.url, './local-policy.js').href)}
     const prompts = Array.from({ length: 16 }, () => new Int32Array([1, 2, 3, 4]))
     for (let time = 0; time < ${times}; time++) {
-      const policy = await LocalPolicy.start({ folder: ${JSON.stringify(MODEL)} }, { threads: 1 })
+      const policy = await LocalPolicy.start({ folder: ${JSON.stringify(MODEL)} }, ${JSON.stringify(ENGINE)})
       const sampled = policy.sample({ prompts, samplesPerPrompt: 4, maxTokens: 60, temperature: 1, seed: 'a' })
       const outcome = sampled.then(() => 'sampled', error => error.message)
       await new Promise(resolve => setTimeout(resolve, 60 + 25 * time))

@@ -3,7 +3,7 @@
 import { assertTokenizerFits, createTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import { parseJson } from '../../model/weights.ts'
 import type { TokenIds } from '../../rl/datum.ts'
-import type { Gate } from '../../tensor/index.ts'
+import { Device, type ExecutableOptions, type Gate, type Provider, type Traffic } from '../../tensor/index.ts'
 import type { Policy } from '../policy.ts'
 import { lossRefusal } from '../update.ts'
 import { HiddenStates } from './hidden-states.ts'
@@ -13,6 +13,8 @@ import { Sampler, type SamplerWork } from './sampler.ts'
 import { Trainer } from './trainer.ts'
 
 export interface EngineOptions {
+  /** What computes: `cpu` by default. Of a device, weights, gradients, the optimiser's state and caches stay there. */
+  provider?: Provider
   /** Threads inside one operation; 2 by default. */
   threads?: number
   /** Whether these threads spin while they wait; true by default, false where the cores are shared with other work. */
@@ -36,6 +38,8 @@ export interface Engine
   samplingWork(): Promise<SamplerWork>
   /** See `HiddenStates.means`. */
   hiddenMeans(sequences: readonly TokenIds[]): Promise<Float32Array[]>
+  /** Bytes that runs were fed with and that came out of them since the start. */
+  traffic(): Promise<Traffic>
   /** Of configuration and weights; see `Parameters.digest`. */
   digest(): Promise<string>
   /** See `Parameters.shareTrained`. */
@@ -46,11 +50,13 @@ export interface Engine
 
 /** Loads or initialises a model and makes it ready to sample and train. */
 export const createEngine = (source: ModelSource, options: EngineOptions = {}, gate?: Gate): Engine => {
-  const { threads = 2, spinning = true, maxRows = 128, microBatchTokens = 2048 } = options
-  const parameters = new Parameters(source)
-  const sampler = new Sampler(parameters, { threads, spinning, maxRows, gate }, () => tokenizerOf(parameters))
-  const trainer = new Trainer(parameters, { threads, spinning, microBatchTokens, gate })
-  const hiddenStates = new HiddenStates(parameters, { threads, spinning, microBatchTokens, gate })
+  const { provider = 'cpu', threads = 2, spinning = true, maxRows = 128, microBatchTokens = 2048 } = options
+  const traffic: Traffic = { upBytes: 0, downBytes: 0 }
+  const running: ExecutableOptions = { provider, threads, spinning, gate, traffic }
+  const parameters = new Parameters(source, provider === 'cpu' ? null : new Device(running))
+  const sampler = new Sampler(parameters, { running, maxRows }, () => tokenizerOf(parameters))
+  const trainer = new Trainer(parameters, { running, microBatchTokens })
+  const hiddenStates = new HiddenStates(parameters, { running, microBatchTokens })
   return {
     parameters,
     sample: (request, onSample, onToken) => sampler.sample(request, onSample, onToken),
@@ -61,11 +67,12 @@ export const createEngine = (source: ModelSource, options: EngineOptions = {}, g
     accumulate: (datums, lossOptions) => trainer.accumulate(datums, lossOptions),
     step: optimizer => trainer.step(optimizer),
     hiddenMeans: sequences => hiddenStates.means(sequences),
-    digest: async () => parameters.digest(),
-    shareWeights: async () => parameters.shareTrained(),
-    takeWeights: async shared => parameters.takeTrained(shared),
-    freezeReference: async () => parameters.freezeReference(),
-    save: async (folder, saveOptions = {}) => parameters.save(folder, saveOptions.optimizer ?? true),
+    traffic: async () => ({ ...traffic }),
+    digest: () => parameters.digest(),
+    shareWeights: () => parameters.shareTrained(),
+    takeWeights: shared => parameters.takeTrained(shared),
+    freezeReference: () => parameters.freezeReference(),
+    save: (folder, saveOptions = {}) => parameters.save(folder, saveOptions.optimizer ?? true),
     load: async (folder, loadOptions = {}) => parameters.load(folder, loadOptions.optimizer ?? true),
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
-import { tinyEngine } from './tiny-model.fixture.ts'
+import { gradientsOf, tinyEngine } from './tiny-model.fixture.ts'
 
 const loss = { ...LOSS_PRESETS['gradus:supervised'] }
 const datum = (promptTokens: number[], tokens: number[], weight = 1) => ({
@@ -21,7 +21,7 @@ const stepped = async (
   against: string[],
 ) => {
   await engine.accumulate(datums, { loss })
-  const gradient = engine.parameters.trained.map(({ grad }) => Float64Array.from(grad.view))
+  const gradient = (await gradientsOf(engine)).map(each => Float64Array.from(each))
   const stats = await engine.step({ learningRate: 0, gradient: { keepAs, against } })
   return { ...stats, gradient }
 }

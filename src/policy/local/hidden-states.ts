@@ -6,7 +6,7 @@ import type { TokenIds } from '../../rl/datum.ts'
 import { product } from '../../tensor/dim.ts'
 import {
   Executable,
-  type Gate,
+  type ExecutableOptions,
   input,
   mul,
   reduceSum,
@@ -18,11 +18,9 @@ import { DataError, NumericError } from '../../util/errors.ts'
 import type { Parameters } from './parameters.ts'
 
 export interface HiddenStatesOptions {
-  threads: number
-  spinning: boolean
+  running: ExecutableOptions
   /** Padded tokens that go through the network at a time. */
   microBatchTokens: number
-  gate?: Gate
 }
 
 /** Sequences that go through the network together, by their numbers; T is their padded length. */
@@ -117,7 +115,7 @@ export class HiddenStates {
       const graph = await this.#compiled()
       const { means } = await graph.run({
         ...valuesOf(batch, sequences, config.maxPositions),
-        ...this.#parameters.feeds(graph.model.inputs),
+        ...(await this.#parameters.feeds(graph.model.inputs)),
       })
       const data = means.data as Float32Array
       for (const [p, member] of batch.members.entries())
@@ -127,10 +125,9 @@ export class HiddenStates {
   }
 
   #compiled(): Promise<Executable> {
-    const { threads, spinning, gate } = this.#options
     this.#graph ??= Executable.compile(
       { means: meanGraph(this.#parameters.config, this.#parameters.asInputs()) },
-      { threads, spinning, gate },
+      this.#options.running,
     )
     return this.#graph
   }

@@ -8,15 +8,20 @@ import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { CheckpointError, DataError, GradusError } from '../../util/errors.ts'
 import type { TurnReply } from '../policy.ts'
 import { updateOnce } from '../update.ts'
+import type { EngineOptions } from './engine.ts'
 import { LocalPolicy } from './local-policy.ts'
 import type { ModelSource } from './model-source.ts'
-import { TINY, tinyEngine } from './tiny-model.fixture.ts'
+import { ENGINE, TINY, tinyEngine } from './tiny-model.fixture.ts'
 
 const SOURCE: ModelSource = { init: { config: TINY, seed: 1 } }
 const REQUEST = { prompts: [[1, 2, 3], [4]], samplesPerPrompt: 3, maxTokens: 20, seed: 5, stopTokens: [3] }
 
-const withPolicy = async (run: (policy: LocalPolicy) => Promise<void>, source = SOURCE) => {
-  const policy = await LocalPolicy.start(source, { threads: 1 })
+const withPolicy = async (
+  run: (policy: LocalPolicy) => Promise<void>,
+  source = SOURCE,
+  options: EngineOptions = ENGINE,
+) => {
+  const policy = await LocalPolicy.start(source, options)
   try {
     await run(policy)
   } finally {
@@ -106,6 +111,7 @@ describe('the policy in its worker thread', { timeout: 20_000 }, () => {
         expect(utilization).toBeLessThan(0.5)
       },
       { init: { config, seed: 1 } },
+      { threads: 1 },
     )
   })
 
@@ -156,7 +162,7 @@ describe('the policy in its worker thread', { timeout: 20_000 }, () => {
   })
 
   it('rejects what was running when it is closed, and everything after', async () => {
-    const policy = await LocalPolicy.start(SOURCE, { threads: 1 })
+    const policy = await LocalPolicy.start(SOURCE, ENGINE)
     const running = policy.sample(REQUEST)
     const closing = policy.close()
     await expect(running).rejects.toThrow(/closed/)
@@ -172,7 +178,7 @@ describe('the policy in its worker thread', { timeout: 20_000 }, () => {
     const module = fileURLToPath(new URL('../../../dist/policy/local/local-policy.js', import.meta.url))
     const script = `
       import { LocalPolicy } from ${JSON.stringify(module)}
-      const policy = await LocalPolicy.start(${JSON.stringify(SOURCE)}, { threads: 1 })
+      const policy = await LocalPolicy.start(${JSON.stringify(SOURCE)}, ${JSON.stringify(ENGINE)})
       const samples = await policy.sample(${JSON.stringify(REQUEST)})
       console.log(samples.length)
       ${last}`

@@ -29,6 +29,21 @@ const revive = ({ name, kind, message, stack }: ErrorData): Error => {
   return Object.assign(error, { name, stack })
 }
 
+/**
+ * Whether an engine of this process has the GPU. The runtime has one device a process, and a second thread that uses it takes the
+ * process down (a segmentation fault; onnxruntime-node 1.30).
+ */
+let deviceTaken = false
+
+/** @throws GradusError when it is taken */
+const takeDevice = (): void => {
+  if (deviceTaken)
+    throw new errors.GradusError('provider webgpu: expected one engine at a time, got a second one', {
+      hint: 'close the first one, or let this one compute with the provider cpu',
+    })
+  deviceTaken = true
+}
+
 /** Gates of the engines that are there. */
 const gates = new Set<RunGate>()
 
@@ -71,11 +86,21 @@ export class LocalPolicy implements Policy {
     })
   }
 
-  /** Starts the worker and loads the model. @throws CheckpointError and others from loading. */
+  /**
+   * Starts the worker and loads the model.
+   * @throws CheckpointError and others from loading; GradusError for `webgpu` where it does not start, or where another engine of this
+   * process has it
+   */
   static async start(source: ModelSource, options: EngineOptions = {}): Promise<LocalPolicy> {
+    const onDevice = options.provider === 'webgpu'
+    if (onDevice) takeDevice()
     const gate = new RunGate()
     const workerData: WorkerStart = { source, options, gate: gate.shared }
     const worker = new Worker(workerUrl(import.meta.url, './worker.js'), { workerData })
+    if (onDevice)
+      worker.once('exit', () => {
+        deviceTaken = false
+      })
     const ready = await new Promise<Reply>((resolve, reject) => {
       worker.once('message', resolve)
       worker.once('error', reject)

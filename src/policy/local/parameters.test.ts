@@ -9,7 +9,7 @@ import { CheckpointError } from '../../util/errors.ts'
 import { updateOnce } from '../update.ts'
 import type { Engine } from './engine.ts'
 import { modelTensors } from './parameters.ts'
-import { TINY, tinyEngine } from './tiny-model.fixture.ts'
+import { SAME_BITS, TINY, tinyEngine, weightsOf } from './tiny-model.fixture.ts'
 
 const LORA = { ...defaultLora, rank: 2, alpha: 4 }
 const ITEMS = [
@@ -37,8 +37,6 @@ const train = async (engine: Engine, from: number, to: number): Promise<string[]
   return log
 }
 
-const weightsOf = (engine: Engine) => engine.parameters.trained.map(({ param }) => param.view.slice())
-
 describe('checkpoints of a policy', () => {
   let root: string
   beforeAll(() => {
@@ -54,16 +52,16 @@ describe('checkpoints of a policy', () => {
     ['all weights and a value head', { valueHead: true }],
     ['an adapter', { lora: LORA }],
   ])('%s: going on after load is bit for bit what not stopping gives', async (name, source) => {
-    const straight = tinyEngine(source)
+    const straight = tinyEngine(source, SAME_BITS)
     const wholeLog = await train(straight, 0, 5)
-    const stopped = tinyEngine(source)
+    const stopped = tinyEngine(source, SAME_BITS)
     await train(stopped, 0, 3)
     await stopped.save(at(name))
-    const resumed = tinyEngine(source)
+    const resumed = tinyEngine(source, SAME_BITS)
     await train(resumed, 7, 8)
     await resumed.load(at(name))
     expect(await train(resumed, 3, 5)).toEqual(wholeLog.slice(3))
-    expect(weightsOf(resumed)).toEqual(weightsOf(straight))
+    expect(await weightsOf(resumed)).toEqual(await weightsOf(straight))
   })
 
   it('starts the optimiser anew from a folder without its state', async () => {
@@ -132,9 +130,9 @@ describe('checkpoints of a policy', () => {
       const small = tinyEngine({ folder: at('base3'), lora: LORA })
       await small.save(at('rank2'))
       const large = tinyEngine({ folder: at('base3'), lora: { ...LORA, rank: 4 } })
-      const before = weightsOf(large)
+      const before = await weightsOf(large)
       await expect(large.load(at('rank2'))).rejects.toThrow(CheckpointError)
-      expect(weightsOf(large)).toEqual(before)
+      expect(await weightsOf(large)).toEqual(before)
     })
 
     it('whose base is not there say where it was expected', async () => {
@@ -151,10 +149,10 @@ describe('checkpoints of a policy', () => {
     const file = at('broken/optimizer.safetensors')
     writeFileSync(file, readFileSync(file).subarray(0, 500))
     await train(engine, 1, 2)
-    const before = weightsOf(engine)
+    const before = await weightsOf(engine)
     await expect(engine.load(at('broken'))).rejects.toThrow(CheckpointError)
     await expect(engine.load(at('nowhere'))).rejects.toThrow(CheckpointError)
-    expect(weightsOf(engine)).toEqual(before)
+    expect(await weightsOf(engine)).toEqual(before)
     expect(() => tinyEngine({ folder: at('nowhere') })).toThrow(/no such checkpoint folder/)
   })
 })

@@ -16,11 +16,26 @@ import {
   valueHeadFile,
   valueHeadSpecs,
 } from '../../model/weights.ts'
-import { constant, type Value, type Values } from '../../tensor/index.ts'
+import {
+  constant,
+  type Device,
+  type DeviceValue,
+  type Feeds,
+  type Value,
+  type Values,
+} from '../../tensor/index.ts'
 import { canonicalJson } from '../../util/canonical.ts'
 import { CheckpointError, NumericError, UsageError } from '../../util/errors.ts'
 import type { ScoreOptions, StepOptions, StepStats } from '../policy.ts'
-import { type AdamWSpans, alignedFloats, FlatBuffer, type FlatSpan, planShards } from './flat.ts'
+import { DeviceWeights } from './device-weights.ts'
+import {
+  type AdamWSpans,
+  type AdamWStep,
+  alignedFloats,
+  FlatBuffer,
+  type FlatSpan,
+  planShards,
+} from './flat.ts'
 import { loadSource, type ModelSource } from './model-source.ts'
 
 interface Trained extends AdamWSpans {
@@ -54,12 +69,15 @@ export class Parameters {
   #pending = 0
   /** Gradients of earlier steps by name. */
   readonly #kept = new Map<string, { norm: number; tensors: Float32Array[] }>()
+  /** Where weights are when a device computes: they are learnt there, and the arrays here may be older. */
+  readonly #onDevice: DeviceWeights | null
   /** AdamW's step counter. */
   steps = 0
   /** Grows with every change, so that graphs with fixed weights know when they are out of date. */
   version = 0
 
-  constructor(source: ModelSource) {
+  /** @param device keeps weights, gradients and the optimiser's state, and takes its steps */
+  constructor(source: ModelSource, device: Device | null = null) {
     const loaded = loadSource(source)
     this.config = loaded.config
     this.lora = loaded.lora
@@ -67,9 +85,15 @@ export class Parameters {
     this.#baseModel = loaded.baseModel
     this.#valueNames = new Set(loaded.valueHead?.keys())
     const trainable = loaded.adapter ?? loaded.weights
-    this.trained = allocateTrained(new Map([...trainable, ...(loaded.valueHead ?? [])]))
+    this.trained = allocateTrained(new Map([...trainable, ...(loaded.valueHead ?? [])]), device === null)
     this.#tensors = new Map([...loaded.weights, ...(loaded.adapter ?? []), ...(loaded.valueHead ?? [])])
     for (const { name, param } of this.trained) this.#tensors.get(name)!.data = param.view
+    this.#onDevice =
+      device &&
+      new DeviceWeights(device, this.trained, name => {
+        const { data, shape } = this.#tensors.get(name)!
+        return { data, dims: shape }
+      })
   }
 
   get hasValueHead(): boolean {
@@ -99,26 +123,46 @@ export class Parameters {
   }
 
   /** Values for the inputs that a graph made from `asInputs` has. */
-  feeds(inputs: readonly { name: string }[], weights: ScoreOptions['weights'] = 'current'): Values {
-    const reference = weights === 'reference' ? this.#needReference() : null
-    const values: Values = {}
-    for (const { name } of inputs) {
-      if (!name.startsWith('in.w.')) continue
-      const key = name.slice('in.w.'.length)
-      const { data, shape } = this.#tensors.get(key)!
-      values[`w.${key}`] = { data: reference?.get(key) ?? data, dims: shape }
+  async feeds(
+    inputs: readonly { name: string }[],
+    weights: ScoreOptions['weights'] = 'current',
+  ): Promise<Feeds> {
+    const names = inputs.flatMap(({ name }) => (name.startsWith('in.w.') ? [name.slice('in.w.'.length)] : []))
+    const feeds: Feeds = {}
+    if (this.#onDevice) {
+      for (const name of names) feeds[`w.${name}`] = await this.#deviceFeed(this.#onDevice, name, weights)
+      return feeds
     }
-    return values
+    const reference = weights === 'reference' ? this.#needReference() : null
+    for (const name of names) {
+      const { data, shape } = this.#tensors.get(name)!
+      feeds[`w.${name}`] = { data: reference?.get(name) ?? data, dims: shape }
+    }
+    return feeds
+  }
+
+  async #deviceFeed(
+    onDevice: DeviceWeights,
+    name: string,
+    weights: ScoreOptions['weights'],
+  ): Promise<DeviceValue> {
+    if (weights !== 'reference') return onDevice.weight(name)
+    return (await onDevice.reference(name)) ?? noReference()
   }
 
   #needReference(): ReadonlyMap<string, Float32Array> {
-    if (!this.#reference)
-      throw new CheckpointError('no reference weights are frozen', { hint: 'call freezeReference first' })
-    return this.#reference
+    return this.#reference ?? noReference()
+  }
+
+  /** Brings the arrays of `trained` up to date before they are read, when a device computes: all but gradients unless asked for. */
+  async pull({ optimizer = false, gradient = false } = {}): Promise<void> {
+    await this.#onDevice?.pull(optimizer)
+    if (gradient) await this.#onDevice?.pullGradient()
   }
 
   /** SHA-256 of the shape and all weights as they are: models with one digest compute the same. */
-  digest(): string {
+  async digest(): Promise<string> {
+    await this.pull()
     const hash = createHash('sha256').update(canonicalJson([this.config, this.lora]))
     for (const [name, { data, shape }] of [...this.#tensors].sort(([a], [b]) => (a < b ? -1 : 1)))
       hash
@@ -128,12 +172,14 @@ export class Parameters {
   }
 
   /** Keeps a copy of the trained weights. A fresh adapter adds nothing to its base, which is the reference then. */
-  freezeReference(): void {
-    this.#reference = new Map(this.trained.map(({ name, param }) => [name, param.view.slice()]))
+  async freezeReference(): Promise<void> {
+    if (this.#onDevice) await this.#onDevice.freeze()
+    else this.#reference = new Map(this.trained.map(({ name, param }) => [name, param.view.slice()]))
   }
 
   /** The trained weights, a tensor each, copied to memory that other threads can read: the same memory every time. */
-  shareTrained(): SharedArrayBuffer[] {
+  async shareTrained(): Promise<SharedArrayBuffer[]> {
+    await this.pull()
     this.#shared ??= this.trained.map(({ param }) => new SharedArrayBuffer(param.length * 4))
     for (const [i, { param }] of this.trained.entries()) new Float32Array(this.#shared[i]).set(param.view)
     return this.#shared
@@ -144,20 +190,33 @@ export class Parameters {
    * what is accumulated, the other weights' gradient, is dropped.
    * @throws CheckpointError when they are those of another model; nothing has changed then.
    */
-  takeTrained(shared: readonly SharedArrayBuffer[]): void {
+  async takeTrained(shared: readonly SharedArrayBuffer[]): Promise<void> {
     const fits = ({ param }: Trained, i: number) => shared[i].byteLength === param.length * 4
     if (shared.length !== this.trained.length || !this.trained.every(fits))
       throw new CheckpointError('shared weights: expected the tensors of this model, got other ones', {
         hint: 'start both engines from the same source',
       })
+    await this.pull({ optimizer: true })
     for (const [i, { param }] of this.trained.entries()) param.view.set(new Float32Array(shared[i]))
+    this.changed()
+  }
+
+  /** Is called when the arrays of `trained` were written: what was made of them before is out of date, a gradient too. */
+  changed(): void {
+    this.#onDevice?.invalidate()
     this.dropGradient()
     this.version++
+  }
+
+  /** Names of the outputs of a training graph that stay on the device, if one computes; see `gradientName`. */
+  get keptGradients(): readonly string[] | undefined {
+    return this.#onDevice ? this.trained.map((_, i) => gradientName(i)) : undefined
   }
 
   /** Where a graph may write its gradients, by the names that `gradientName` gives; nothing where it has to make new arrays. */
   gradientTargets(): Values {
     const targets: Values = {}
+    if (this.#onDevice) return targets
     this.trained.forEach(({ grad, spare, shape }, i) => {
       const span = this.#pending === 0 ? grad : spare
       if (span) targets[gradientName(i)] = { data: span.view, dims: shape }
@@ -165,9 +224,13 @@ export class Parameters {
     return targets
   }
 
-  /** Adds the gradients of a micro-batch, written to `gradientTargets` or to new arrays, to what is accumulated. */
-  addGradient(outputs: Record<string, Value>): void {
-    if (this.#pending++ === 0) return
+  /**
+   * Adds the gradients of a micro-batch, written to `gradientTargets` or to new arrays, or kept on the device, to what is accumulated.
+   */
+  async addGradient(outputs: Record<string, Value>, kept: Record<string, DeviceValue>): Promise<void> {
+    const isFirst = this.#pending++ === 0
+    if (this.#onDevice) return this.#onDevice.addGradient(this.trained.map((_, i) => kept[gradientName(i)]))
+    if (isFirst) return
     this.trained.forEach(({ grad, spare }, i) => {
       if (spare) grad.buffer.addTo(grad, spare)
       else grad.buffer.accumulate(grad, outputs[gradientName(i)].data as Float32Array)
@@ -177,10 +240,12 @@ export class Parameters {
   /** Forgets what is accumulated. */
   dropGradient(): void {
     this.#pending = 0
+    this.#onDevice?.dropGradient()
   }
 
   /** Global norm of the gradient over all trained tensors. */
-  gradientNorm(): number {
+  async #gradientNorm(): Promise<number> {
+    if (this.#onDevice) return this.#onDevice.gradientNorm()
     return Math.sqrt(this.trained.reduce((sum, { grad }) => sum + grad.buffer.sumSquares(grad), 0))
   }
 
@@ -190,42 +255,53 @@ export class Parameters {
    * @returns the norm before clipping, and cosines where they are asked for
    * @throws NumericError when the gradient is not finite; UsageError when there is none. No weight has changed then.
    */
-  step({ gradient, ...settings }: StepOptions): Pick<StepStats, 'gradientCosines'> & { gradNorm: number } {
+  async step({
+    gradient,
+    ...settings
+  }: StepOptions): Promise<Pick<StepStats, 'gradientCosines'> & { gradNorm: number }> {
     if (this.#pending === 0)
       throw new UsageError('step: expected an accumulated gradient, got none', {
         hint: 'call accumulate first; one that failed, a step and a load leave nothing accumulated',
       })
-    this.dropGradient()
-    const norm = this.gradientNorm()
-    if (!Number.isFinite(norm))
-      throw new NumericError(`gradient norm is ${norm}; no weight was changed`, {
-        hint: 'lower the learning rate, clip harder, or look at the rewards of the last batch',
-      })
-    const gradientCosines = gradient && this.#compareGradient(gradient, norm)
+    try {
+      const norm = await this.#gradientNorm()
+      if (!Number.isFinite(norm))
+        throw new NumericError(`gradient norm is ${norm}; no weight was changed`, {
+          hint: 'lower the learning rate, clip harder, or look at the rewards of the last batch',
+        })
+      const gradientCosines = gradient && (await this.#compareGradient(gradient, norm))
+      await this.#takeStep(settings, norm)
+      return { gradNorm: norm, ...(gradientCosines && { gradientCosines }) }
+    } finally {
+      this.dropGradient()
+    }
+  }
+
+  async #takeStep(settings: Omit<StepOptions, 'gradient'>, norm: number): Promise<void> {
     const { maxGradNorm = 1, weightDecay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 } = settings
     const { learningRate, valueLearningRate = learningRate } = settings
     const gradScale = maxGradNorm > 0 && norm > maxGradNorm ? maxGradNorm / (norm + 1e-6) : 1
     this.steps++
-    for (const tensor of this.trained) {
-      tensor.param.buffer.adamw(tensor, {
-        step: this.steps,
-        lr: this.#valueNames.has(tensor.name) ? valueLearningRate : learningRate,
-        beta1,
-        beta2,
-        eps: epsilon,
-        weightDecay: tensor.shape.length > 1 ? weightDecay : 0,
-        gradScale,
-      })
-    }
+    const settingsFor = ({ name, shape }: Pick<Trained, 'name' | 'shape'>): AdamWStep => ({
+      step: this.steps,
+      lr: this.#valueNames.has(name) ? valueLearningRate : learningRate,
+      beta1,
+      beta2,
+      eps: epsilon,
+      weightDecay: shape.length > 1 ? weightDecay : 0,
+      gradScale,
+    })
+    if (this.#onDevice) await this.#onDevice.step(settingsFor)
+    else for (const tensor of this.trained) tensor.param.buffer.adamw(tensor, settingsFor(tensor))
     this.version++
-    return { gradNorm: norm, ...(gradientCosines && { gradientCosines }) }
   }
 
   /** Cosines between the gradient and kept ones; then it is kept itself. */
-  #compareGradient(
+  async #compareGradient(
     { keepAs, against }: NonNullable<StepOptions['gradient']>,
     norm: number,
-  ): Record<string, number | null> {
+  ): Promise<Record<string, number | null>> {
+    await this.pull({ gradient: true })
     const cosines = against.flatMap((name): [string, number | null][] => {
       const kept = this.#kept.get(name)
       if (!kept) return []
@@ -241,11 +317,12 @@ export class Parameters {
    * Writes a checkpoint folder as a whole; see `saveCheckpoint` and `saveAdapter`.
    * @throws UsageError while a gradient waits for its step
    */
-  save(folder: string, withOptimizer: boolean): void {
+  async save(folder: string, withOptimizer: boolean): Promise<void> {
     if (this.#pending > 0)
       throw new UsageError('save: expected no accumulated gradient, which a checkpoint does not hold', {
         hint: 'take the step first',
       })
+    await this.pull({ optimizer: withOptimizer })
     const writeMore = (target: string) => {
       if (withOptimizer) this.#saveOptimizer(join(target, OPTIMIZER_FILE))
     }
@@ -306,9 +383,12 @@ export class Parameters {
       m.view.set(stored[i].m ?? new Float32Array(m.length))
       v.view.set(stored[i].v ?? new Float32Array(v.length))
     })
-    this.dropGradient()
-    this.version++
+    this.changed()
   }
+}
+
+const noReference = (): never => {
+  throw new CheckpointError('no reference weights are frozen', { hint: 'call freezeReference first' })
 }
 
 const dataOf = (tensors: NamedTensors, name: string, length: number, place: string): Float32Array => {
@@ -323,10 +403,10 @@ const dataOf = (tensors: NamedTensors, name: string, length: number, place: stri
 }
 
 /** Puts tensors into flat buffers, each with its gradient and moments in the same buffer. */
-const allocateTrained = (tensors: NamedTensors): Trained[] => {
+const allocateTrained = (tensors: NamedTensors, withSpare: boolean): Trained[] => {
   const entries = [...tensors]
   const total = entries.reduce((sum, [, { data }]) => sum + data.length, 0)
-  const spans = total <= SPARE_FLOATS ? 5 : 4
+  const spans = withSpare && total <= SPARE_FLOATS ? 5 : 4
   const floats = entries.map(([, { data }]) => spans * alignedFloats(data.length))
   return planShards(floats).flatMap(indices => {
     const buffer = FlatBuffer.create(indices.reduce((sum, i) => sum + floats[i], 0))

@@ -1,10 +1,10 @@
 /** @file Rows that are decoded together: samples on their way, and which of them compute a token in a step. */
 
 import type { TextStream } from '../../model/tokenizer.ts'
-import type { Values } from '../../tensor/index.ts'
+import type { Feeds } from '../../tensor/index.ts'
 import type { Rng } from '../../util/rng.ts'
 import type { NextTurn, TokenAlternative } from '../policy.ts'
-import type { KeyValueCache } from './cache.ts'
+import type { Cache } from './cache.ts'
 
 /** The batch is rearranged when at most this share of its places is still in use. */
 const REARRANGE_BELOW = 0.75
@@ -36,14 +36,14 @@ export class RunningBatch {
   /** Rows that are not finished, those included that wait for what follows their turn. */
   live: number
   #samples: number
-  readonly #cache: KeyValueCache
+  readonly #cache: Cache
   readonly #mayPart: boolean
 
   /**
    * @param mayPart groups whose rows end far from each other, as those of several turns do, are parted: each row with keys and
    * values of the prompt for itself. That gives places free which the fullest group would keep.
    */
-  constructor(rows: (Row | null)[], samples: number, cache: KeyValueCache, mayPart: boolean) {
+  constructor(rows: (Row | null)[], samples: number, cache: Cache, mayPart: boolean) {
     this.rows = rows
     this.live = rows.length
     this.#samples = samples
@@ -57,7 +57,7 @@ export class RunningBatch {
   }
 
   /** Inputs of a step in which every row that waits for nothing computes its next token. */
-  values(): { values: Values; computed: boolean[] } {
+  values(): { values: Feeds; computed: boolean[] } {
     const dims = [this.rows.length / this.#samples, this.#samples]
     const computed = this.rows.map(row => row !== null && row.reply === null)
     const tokens = BigInt64Array.from(this.rows, (row, at) => BigInt(computed[at] ? row!.ahead.shift()! : 0))
@@ -67,29 +67,29 @@ export class RunningBatch {
   }
 
   /** Lets finished rows leave the batch when that frees enough places: prompts without live rows go, groups shrink. */
-  compact(): void {
+  async compact(): Promise<void> {
     if (this.live > REARRANGE_BELOW * this.rows.length) return
     const groups = Array.from({ length: this.rows.length / this.#samples }, (_, p) => this.#liveRows(p))
     const prompts = groups.flatMap((rows, p) => (rows.length > 0 ? [p] : []))
     const samples = Math.max(...groups.map(rows => rows.length))
     const places = prompts.length * samples
     if (this.#mayPart && samples > 1 && this.live <= REARRANGE_BELOW * places) {
-      this.#part(groups)
+      await this.#part(groups)
       return
     }
     if (places > REARRANGE_BELOW * this.rows.length) return
     const kept = prompts.map(p => groups[p])
     const filled = kept.map(rows => Array.from({ length: samples }, (_, g) => rows[g] ?? rows[0]))
-    this.#cache.keep(prompts, filled)
+    await this.#cache.keep(prompts, filled)
     this.rows = kept.flatMap(rows =>
       Array.from({ length: samples }, (_, g) => (rows[g] === undefined ? null : this.rows[rows[g]])),
     )
     this.#samples = samples
   }
 
-  #part(groups: readonly number[][]): void {
+  async #part(groups: readonly number[][]): Promise<void> {
     const rows = groups.flat()
-    this.#cache.keep(
+    await this.#cache.keep(
       groups.flatMap((own, p) => own.map(() => p)),
       rows.map(row => [row]),
     )

@@ -123,7 +123,7 @@ describe('sampling', () => {
     await engine.sample(REQUEST)
     for (const tensor of engine.parameters.trained)
       for (let i = 0; i < tensor.param.length; i++) tensor.param.view[i] *= 1.1
-    engine.parameters.version++
+    engine.parameters.changed()
     expect(await scoreDifference(engine, REQUEST)).toBeLessThan(1e-4)
   })
 

@@ -8,7 +8,7 @@ import { checkAutomaton } from '../../model/automaton.ts'
 import { prefillGraph, stepGraph } from '../../model/decoding.ts'
 import { TextStream, type Tokenizer } from '../../model/tokenizer.ts'
 import type { TokenIds } from '../../rl/datum.ts'
-import { Executable, type Gate } from '../../tensor/index.ts'
+import { Executable, type ExecutableOptions, type Tensor } from '../../tensor/index.ts'
 import { DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import type {
@@ -20,17 +20,16 @@ import type {
   TurnReply,
   TurnStart,
 } from '../policy.ts'
-import { KeyValueCache } from './cache.ts'
+import { type Cache, KeyValueCache } from './cache.ts'
+import { CacheGraphs, DeviceCache } from './device-cache.ts'
 import type { Parameters } from './parameters.ts'
 import { type Row, RunningBatch } from './running-batch.ts'
 import { type ChoiceOptions, TokenChooser } from './token-choice.ts'
 
 export interface SamplerOptions {
-  threads: number
-  spinning: boolean
+  running: ExecutableOptions
   /** Rows that are decoded together. */
   maxRows: number
-  gate?: Gate
 }
 
 /** Below this many bytes of weights they are fixed into the decoding graph after every update, which decodes faster. */
@@ -128,6 +127,7 @@ export class Sampler {
   readonly #loadTokenizer: () => Tokenizer | null
   #tokenizer: Tokenizer | null = null
   readonly #chooser: TokenChooser
+  #cacheGraphs: CacheGraphs | null = null
   #prefill: Executable | null = null
   #step: Executable | null = null
   #stepVersion = -1
@@ -141,9 +141,14 @@ export class Sampler {
     this.#chooser = new TokenChooser(parameters.config.vocabSize)
   }
 
-  get #threading() {
-    const { threads, spinning, gate } = this.#options
-    return { threads, spinning, gate }
+  get #isOnDevice(): boolean {
+    return this.#options.running.provider === 'webgpu'
+  }
+
+  /** On a device keys and values stay there. */
+  #compile(outputs: Record<string, Tensor>): Promise<Executable> {
+    const keep = this.#isOnDevice ? Object.keys(outputs).filter(name => name !== 'logits') : undefined
+    return Executable.compile(outputs, { ...this.#options.running, keep })
   }
 
   /** See `Policy.sample`. */
@@ -267,20 +272,17 @@ export class Sampler {
   }
 
   async #prefillExecutable(): Promise<Executable> {
-    this.#prefill ??= await Executable.compile(
-      prefillGraph(this.#parameters.config, this.#parameters.asInputs()),
-      this.#threading,
-    )
+    this.#prefill ??= await this.#compile(prefillGraph(this.#parameters.config, this.#parameters.asInputs()))
     return this.#prefill
   }
 
   async #stepExecutable(): Promise<Executable> {
-    const fixed = this.#parameters.count * 4 <= CONSTANT_WEIGHT_BYTES
+    const fixed = !this.#isOnDevice && this.#parameters.count * 4 <= CONSTANT_WEIGHT_BYTES
     const current = this.#step && (!fixed || this.#stepVersion === this.#parameters.version)
     if (!current) {
       await this.#step?.release()
       const weights = fixed ? this.#parameters.asConstants() : this.#parameters.asInputs()
-      this.#step = await Executable.compile(stepGraph(this.#parameters.config, weights), this.#threading)
+      this.#step = await this.#compile(stepGraph(this.#parameters.config, weights))
       this.#stepVersion = this.#parameters.version
     }
     return this.#step!
@@ -297,19 +299,23 @@ export class Sampler {
       Array.from({ length: samples }, (_, g) => this.#newRow(plan, prompt, wave.first + g)),
     )
     const batch = new RunningBatch(rows, samples, cache, plan.mayPart)
-    this.#advance(plan, batch, row =>
-      logits.subarray(Math.floor(row / samples) * vocabulary).subarray(0, vocabulary),
-    )
-    const step = await this.#stepExecutable()
-    const weights = this.#parameters.feeds(step.model.inputs)
-    while (await this.#goOn(plan, batch)) {
-      batch.compact()
-      const { values, computed } = batch.values()
-      const outputs = await step.run({ ...values, ...weights })
-      cache.append(outputs.fresh.data as Float32Array, computed)
-      this.#count(computed)
-      const next = outputs.logits.data as Float32Array
-      this.#advance(plan, batch, row => next.subarray(row * vocabulary, (row + 1) * vocabulary))
+    try {
+      this.#advance(plan, batch, row =>
+        logits.subarray(Math.floor(row / samples) * vocabulary).subarray(0, vocabulary),
+      )
+      const step = await this.#stepExecutable()
+      const weights = await this.#parameters.feeds(step.model.inputs)
+      while (await this.#goOn(plan, batch)) {
+        await batch.compact()
+        const { values, computed } = batch.values()
+        const outputs = await step.execute({ ...values, ...weights })
+        await cache.append(outputs, computed)
+        this.#count(computed)
+        const next = outputs.values.logits.data as Float32Array
+        this.#advance(plan, batch, row => next.subarray(row * vocabulary, (row + 1) * vocabulary))
+      }
+    } finally {
+      cache.release()
     }
   }
 
@@ -373,16 +379,20 @@ export class Sampler {
       last[p] = BigInt(p * longest + prompt.length - 1)
     })
     const prefill = await this.#prefillExecutable()
-    const outputs = await prefill.run({
+    const { values, kept } = await prefill.execute({
       tokens: { data: tokens, dims: [tokens.length] },
       positions: { data: positions, dims: [prompts.length, longest] },
       last: { data: last, dims: [prompts.length] },
-      ...this.#parameters.feeds(prefill.model.inputs),
+      ...(await this.#parameters.feeds(prefill.model.inputs)),
     })
     const lengths = prompts.map(prompt => prompt.length)
     this.#work.promptTokens += lengths.reduce((sum, length) => sum + length, 0)
-    const cache = new KeyValueCache(this.#parameters.config, outputs, lengths, longest, samples)
-    return { logits: outputs.logits.data as Float32Array, cache }
+    const { config } = this.#parameters
+    this.#cacheGraphs ??= this.#isOnDevice ? new CacheGraphs(config, this.#options.running) : null
+    const cache: Cache = this.#cacheGraphs
+      ? await DeviceCache.of(this.#cacheGraphs, kept, lengths, samples)
+      : new KeyValueCache(config, values, lengths, longest, samples)
+    return { logits: values.logits.data as Float32Array, cache }
   }
 
   /** Draws the next token of every row of which all known ones are computed; finished samples and turns are handed out. */

@@ -3,7 +3,14 @@
 import { tokenWeights } from '../../rl/aggregate.ts'
 import { checkDatum, type Datum } from '../../rl/datum.ts'
 import { batchLoss, type LossSequence, type LossSpec } from '../../rl/loss.ts'
-import { Executable, type Gate, gradients, type Tensor, type Value, type Values } from '../../tensor/index.ts'
+import {
+  Executable,
+  type ExecutableOptions,
+  gradients,
+  type Tensor,
+  type Value,
+  type Values,
+} from '../../tensor/index.ts'
 import { ConfigError, DataError, NumericError } from '../../util/errors.ts'
 import type {
   BatchStats,
@@ -28,11 +35,9 @@ import { forwardGraph, lossGraph, lossInputs } from './loss-graph.ts'
 import { gradientName, type Parameters } from './parameters.ts'
 
 export interface TrainerOptions {
-  threads: number
-  spinning: boolean
+  running: ExecutableOptions
   /** Padded tokens, prompts included, that go through the network at a time: bounds memory. */
   microBatchTokens: number
-  gate?: Gate
 }
 
 /** In this process nothing about a batch is unknown. */
@@ -63,9 +68,12 @@ export class Trainer {
     this.#options = options
   }
 
-  #compiled(key: string, outputs: () => Record<string, Tensor>): Promise<Executable> {
-    const { threads, spinning, gate } = this.#options
-    const graph = this.#graphs.get(key) ?? Executable.compile(outputs(), { threads, spinning, gate })
+  #compiled(
+    key: string,
+    outputs: () => Record<string, Tensor>,
+    keep?: readonly string[],
+  ): Promise<Executable> {
+    const graph = this.#graphs.get(key) ?? Executable.compile(outputs(), { ...this.#options.running, keep })
     // The one used last stands last, so that the first is the one to let go.
     this.#graphs.delete(key)
     this.#graphs.set(key, graph)
@@ -90,7 +98,7 @@ export class Trainer {
   }
 
   #training(withPrefix: boolean, spec: LossSpec): Promise<Executable> {
-    return this.#compiled(`train/${withPrefix}/${JSON.stringify(spec)}`, () => {
+    const outputs = () => {
       const weights = this.#parameters.asInputs()
       const forward = forwardGraph(this.#parameters.config, weights, withPrefix)
       const loss = lossGraph(spec, forward)
@@ -103,7 +111,9 @@ export class Trainer {
         ...withoutNull({ ...forward }),
         ...Object.fromEntries(perTensor.map((gradient, i) => [gradientName(i), gradient])),
       }
-    })
+    }
+    const key = `train/${withPrefix}/${JSON.stringify(spec)}`
+    return this.#compiled(key, outputs, this.#parameters.keptGradients)
   }
 
   #batches(sequences: readonly Sequence[]): MicroBatch[] {
@@ -123,7 +133,7 @@ export class Trainer {
       const graph = await this.#scoring(batch.sizes.S > 0)
       const outputs = await graph.run({
         ...this.#values(batch, items, options.temperature ?? 1),
-        ...this.#parameters.feeds(graph.model.inputs, options.weights),
+        ...(await this.#parameters.feeds(graph.model.inputs, options.weights)),
       })
       collect(batch, items, outputs, results)
     }
@@ -141,9 +151,13 @@ export class Trainer {
   }
 
   /** Waits for the batches before it, and takes a step with what they have accumulated. */
-  async step(options: StepOptions): Promise<LocalStepStats> {
-    await this.#accumulating
-    return this.#parameters.step(options)
+  step(options: StepOptions): Promise<LocalStepStats> {
+    const step = this.#accumulating.then(() => this.#parameters.step(options))
+    this.#accumulating = step.then(
+      () => {},
+      () => {},
+    )
+    return step
   }
 
   async #addGradient(datums: readonly Datum[], options: LossOptions): Promise<LocalBatchStats> {
@@ -163,11 +177,11 @@ export class Trainer {
       const values = {
         ...this.#values(batch, datums, temperature),
         ...lossValues(batch, datums, weights, spec),
-        ...this.#parameters.feeds(graph.model.inputs),
+        ...(await this.#parameters.feeds(graph.model.inputs)),
       }
-      const outputs = await graph.run(values, this.#parameters.gradientTargets())
+      const { values: outputs, kept } = await graph.execute(values, this.#parameters.gradientTargets())
       refuseNonFinite(floats(outputs.loss)[0], batch)
-      this.#parameters.addGradient(outputs)
+      await this.#parameters.addGradient(outputs, kept)
       collect(batch, datums, outputs, results)
     }
     return {

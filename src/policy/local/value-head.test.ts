@@ -9,7 +9,7 @@ import type { OptimizerSettings } from '../policy.ts'
 import { updateOnce } from '../update.ts'
 import type { Engine } from './engine.ts'
 import { LocalPolicy } from './local-policy.ts'
-import { TINY, tinyEngine } from './tiny-model.fixture.ts'
+import { ENGINE, SAME_BITS, TINY, tinyEngine } from './tiny-model.fixture.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-value-head-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -39,9 +39,10 @@ const rollouts = async (engine: Pick<Engine, 'score'>): Promise<Datum[]> => {
 
 /** Changes of every weight by one update, those of the head and those of the rest. */
 const changes = async (optimizer: OptimizerSettings) => {
-  const engine = tinyEngine(SOURCE)
+  const engine = tinyEngine(SOURCE, SAME_BITS)
   const before = engine.parameters.trained.map(({ param }) => param.view.slice())
   const { gradNorm } = await updateOnce(engine, await rollouts(engine), { loss: LOSS, optimizer })
+  await engine.parameters.pull({ optimizer: true })
   const of = (head: boolean) =>
     engine.parameters.trained.flatMap((tensor, i) =>
       isHead(tensor) === head ? [...tensor.param.view].map((x, j) => x - before[i][j]) : [],
@@ -61,7 +62,7 @@ const largest = (values: number[]) => values.reduce((most, x) => Math.max(most, 
 
 describe('a value head', () => {
   it('gives a value a token, through the worker as in this thread', async () => {
-    const policy = await LocalPolicy.start(SOURCE, { threads: 1 })
+    const policy = await LocalPolicy.start(SOURCE, ENGINE)
     const item = [{ promptTokens: [1, 2], tokens: [3, 4, 5] }]
     const [{ values }] = await policy.score(item)
     await policy.close()
@@ -108,13 +109,15 @@ describe('a value head', () => {
       for (let step = 0; step < steps; step++)
         await updateOnce(engine, await rollouts(engine), { loss: LOSS, optimizer })
     }
-    const stateOf = ({ parameters }: Engine) =>
-      parameters.trained.map(({ name, param, m, v }) => [name, [...param.view], [...m.view], [...v.view]])
-    const [straight, stopped] = [tinyEngine(SOURCE), tinyEngine(SOURCE)]
+    const stateOf = async ({ parameters }: Engine) => {
+      await parameters.pull({ optimizer: true })
+      return parameters.trained.map(({ name, param, m, v }) => [name, ...[param, m, v].map(x => [...x.view])])
+    }
+    const [straight, stopped] = [tinyEngine(SOURCE, SAME_BITS), tinyEngine(SOURCE, SAME_BITS)]
     await learn(straight, 4)
     await learn(stopped, 2)
     await stopped.save(join(folder, 'two'))
-    const opened = tinyEngine({ folder: join(folder, 'two'), valueHead: true, seed: 9 })
+    const opened = tinyEngine({ folder: join(folder, 'two'), valueHead: true, seed: 9 }, SAME_BITS)
     const item = [{ promptTokens: [1], tokens: [2, 3] }]
     expect(await opened.score(item)).toEqual(await stopped.score(item))
     await opened.load(join(folder, 'two'))
@@ -125,7 +128,7 @@ describe('a value head', () => {
       expect(largest([...v.view])).toBeGreaterThan(0)
     }
     await learn(opened, 2)
-    expect(stateOf(opened)).toEqual(stateOf(straight))
+    expect(await stateOf(opened)).toEqual(await stateOf(straight))
   })
 
   it('learns what rollouts are worth', async () => {

@@ -1,6 +1,7 @@
 /** @file The engine's worker thread: runs the calls one after the other and posts results back. */
 
 import { parentPort, workerData } from 'node:worker_threads'
+import { assertWebGpu } from '../../tensor/index.ts'
 import * as errors from '../../util/errors.ts'
 import type { ConverseRequest, NextTurn, SampledToken, SampleRequest } from '../policy.ts'
 import { createEngine, type Engine } from './engine.ts'
@@ -39,8 +40,10 @@ const call = (engine: Engine, { id, method, args }: CallMessage): Promise<unknow
   return engine.sample(request, sample => post({ kind: 'sample', id, sample }), onToken).then(() => undefined)
 }
 
-const start = () => {
+const start = async () => {
   const { source, options, gate } = workerData as WorkerStart
+  // Here rather than in the first run, which may be long after.
+  if (options.provider === 'webgpu') await assertWebGpu()
   const engine = createEngine(source, options, new RunGate(gate))
   const { parameters } = engine
   const trainedCount = parameters.trained.reduce((sum, { param }) => sum + param.length, 0)
@@ -64,7 +67,7 @@ const start = () => {
 }
 
 try {
-  start()
+  await start()
 } catch (error) {
   post({ kind: 'failed', error: errorData(error) })
 }

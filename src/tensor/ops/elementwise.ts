@@ -96,7 +96,10 @@ export const reciprocal = unaryFunction(
   unary('reciprocal', 'Reciprocal', (_x, dy, y) => neg(mul(dy, mul(y, y)))),
 )
 export const abs = unaryFunction(unary('abs', 'Abs', (x, dy) => mul(dy, sign(x))))
-export const sign = unaryFunction(unary('sign', 'Sign', null))
+export const sign = unaryFunction({
+  ...unary('sign', 'Sign', null),
+  compose: ([x]) => [sub(toFloat(greater(x, 0)), toFloat(less(x, 0)))],
+})
 export const tanh = unaryFunction(unary('tanh', 'Tanh', (_x, dy, y) => mul(dy, sub(1, mul(y, y)))))
 export const sigmoid = unaryFunction(unary('sigmoid', 'Sigmoid', (_x, dy, y) => mul(dy, mul(y, sub(1, y)))))
 export const square = (x: Tensor): Tensor => mul(x, x)

@@ -3,7 +3,7 @@
 import { ShapeError } from '../../util/errors.ts'
 import { product, sameShape, showShape } from '../dim.ts'
 import { apply1, type Op, type Tensor } from '../tensor.ts'
-import { expand, zerosLike } from './elementwise.ts'
+import { cast, expand, zerosLike } from './elementwise.ts'
 import { reshape } from './shape.ts'
 
 type None = Record<never, never>
@@ -85,6 +85,7 @@ export const scatterAddRows = (table: Tensor, ids: Tensor, rows: Tensor): Tensor
       `scatterAddRows: rows ${showShape(rows.shape)} for ids ${showShape(ids.shape)} and table ${showShape(table.shape)}`,
     )
   const count = product(ids.shape)
-  const perElement = expand(reshape(ids, [count, ...width.map(() => 1)]), [count, ...width])
+  // As int32, which is half the memory, and which WebGPU can spread where it cannot spread int64.
+  const perElement = expand(reshape(cast(ids, 'int32'), [count, ...width.map(() => 1)]), [count, ...width])
   return apply1(placeOp, [table, perElement, reshape(rows, perElement.shape)], { axis: 0 })
 }

@@ -3,8 +3,8 @@
 import { ShapeError } from '../../util/errors.ts'
 import { broadcast, product, type Shape, showShape } from '../dim.ts'
 import { apply1, type Op, type Tensor } from '../tensor.ts'
-import { sumTo } from './elementwise.ts'
-import { reshape } from './shape.ts'
+import { mul, sumTo } from './elementwise.ts'
+import { reshape, transpose } from './shape.ts'
 
 interface MatmulAttributes {
   transposeA: boolean
@@ -25,6 +25,31 @@ const shapeRule = (a: Tensor, b: Tensor, { transposeA, transposeB }: MatmulAttri
   return [...broadcast('matmul', a.shape.slice(0, -2), b.shape.slice(0, -2)), rows, columns]
 }
 
+/** A product of two matrices, for providers without `FusedMatMul`. */
+const gemmOp: Op<MatmulAttributes> = {
+  name: 'gemm',
+  infer: ([a, b], attributes) => [{ dtype: a.dtype, shape: shapeRule(a, b, attributes) }],
+  emit: (inputs, { transposeA, transposeB, alpha }) => ({
+    type: 'Gemm',
+    attributes: { transA: transposeA ? 1 : 0, transB: transposeB ? 1 : 0, alpha: { float: alpha } },
+    inputs: [...inputs],
+  }),
+}
+
+/** The last two axes in the other order. */
+const flipped = (x: Tensor): Tensor => {
+  const axes = x.shape.map((_, axis) => axis)
+  return transpose(x, [...axes.slice(0, -2), x.rank - 1, x.rank - 2])
+}
+
+const composedMatmul: NonNullable<Op<MatmulAttributes>['compose']> = ([a, b], attributes) => {
+  const { transposeA, transposeB, alpha } = attributes
+  if (!transposeA && !transposeB && alpha === 1) return null
+  if (a.rank === 2 && b.rank === 2) return [apply1(gemmOp, [a, b], attributes)]
+  const plain = matmul(transposeA ? flipped(a) : a, transposeB ? flipped(b) : b)
+  return [alpha === 1 ? plain : mul(plain, alpha)]
+}
+
 const matmulOp: Op<MatmulAttributes> = {
   name: 'matmul',
   infer: ([a, b], attributes) => [{ dtype: a.dtype, shape: shapeRule(a, b, attributes) }],
@@ -37,6 +62,7 @@ const matmulOp: Op<MatmulAttributes> = {
           attributes: { transA: transposeA ? 1 : 0, transB: transposeB ? 1 : 0, alpha: { float: alpha } },
           inputs: [...inputs],
         },
+  compose: composedMatmul,
   gradient: ({ inputs: [a, b], attributes: { transposeA, transposeB, alpha } }, [dy]) => {
     const product2 = (x: Tensor, y: Tensor, tx: boolean, ty: boolean) =>
       matmul(x, y, { transposeA: tx, transposeB: ty, alpha })

@@ -3,11 +3,14 @@ import { Rng } from '../../util/rng.ts'
 import { Executable, type Value } from '../executable.ts'
 import { checkGradients } from '../gradient-check.ts'
 import { gradients } from '../gradients.ts'
+import { TEST_PROVIDER } from '../provider.fixture.ts'
 import { constant, input, resolve, type Tensor } from '../tensor.ts'
 import { add, expand, mul } from './elementwise.ts'
 import { attention, type KeyBlock, tokenLogProbs, VOCABULARY_CHUNK } from './nn.ts'
 import { reduceSum } from './reduce.ts'
 import { concat, reshape } from './shape.ts'
+
+const compile = (outputs: Record<string, Tensor>) => Executable.compile(outputs, { provider: TEST_PROVIDER })
 
 const random = (shape: number[], seed: number): Value => {
   const rng = new Rng(seed)
@@ -61,8 +64,8 @@ describe('log-probs over a vocabulary', () => {
   }
 
   it.each([1, 7, 8, 22])('in chunks of %i equal those of the whole, forward and backward', async chunk => {
-    const whole = await Executable.compile(graph(vocabulary))
-    const streamed = await Executable.compile(graph(chunk))
+    const whole = await compile(graph(vocabulary))
+    const streamed = await compile(graph(chunk))
     for (const [values, tolerance] of [
       [feeds, 2e-6],
       [large, 2e-6],
@@ -157,8 +160,8 @@ describe('attention', () => {
 
   it('over a shared prompt and own keys equals attention over their concatenation, values and gradients', async () => {
     const values = { ...feeds, weights: random(shapes.q, 9) }
-    const a = await (await Executable.compile(withGradients(inBlocks))).run(values)
-    const b = await (await Executable.compile(withGradients(joined))).run(values)
+    const a = await (await compile(withGradients(inBlocks))).run(values)
+    const b = await (await compile(withGradients(joined))).run(values)
     for (const name of Object.keys(a)) expectClose(a[name], b[name], 2e-6)
     // Padded places of the prompt get no gradient at all.
     const padded = Array.from(a['d.promptK'].data as Float32Array).filter(
@@ -183,7 +186,7 @@ describe('attention', () => {
     const [q, k, v] = ['q', 'k', 'v'].map(name => input(name, [5, D]))
     const packed = attention(q, [{ keys: k, values: v, mask, queryShape: [5, D] }], 0.5)
     const values = { q: random([5, D], 1), k: random([5, D], 2), v: random([5, D], 3) }
-    const { out } = await (await Executable.compile({ out: packed })).run(values)
+    const { out } = await (await compile({ out: packed })).run(values)
     for (const [from, to] of [
       [0, 2],
       [2, 5],
@@ -193,7 +196,7 @@ describe('attention', () => {
       const own = maskOf(range(length), range(length), (t, s) => s <= t)
       const alone = attention(a, [{ keys: b, values: c, mask: own, queryShape: [length, D] }], 0.5)
       const part = ({ data }: Value) => ({ data: data.slice(from * D, to * D), dims: [length, D] })
-      const result = await (await Executable.compile({ alone })).run({
+      const result = await (await compile({ alone })).run({
         q: part(values.q),
         k: part(values.k),
         v: part(values.v),

@@ -49,6 +49,10 @@ const logSoftmaxOp: Op<None> = {
   name: 'logSoftmax',
   infer: sameType,
   emit: inputs => ({ type: 'LogSoftmax', attributes: { axis: -1 }, inputs: [...inputs] }),
+  compose: ([x]) => {
+    const above = sub(x, reduceMax(x, [-1], { keepDims: true }))
+    return [sub(above, log(reduceSum(exp(above), [-1], { keepDims: true })))]
+  },
   gradient: ({ outputs: [y] }, [dy]) => [sub(dy!, mul(exp(y), reduceSum(dy!, [-1], { keepDims: true })))],
 }
 /** Log-softmax over the last axis. */

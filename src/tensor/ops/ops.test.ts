@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { ShapeError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
+import { graphOf } from '../determinism-check.ts'
 import { Executable } from '../executable.ts'
-import { type CheckInput, checkGradients } from '../gradient-check.ts'
+import { type CheckInput, checkGradients, type GradientCheckOptions } from '../gradient-check.ts'
 import { gradients } from '../gradients.ts'
+import { toOnnx } from '../onnx.ts'
+import { TEST_PROVIDER } from '../provider.fixture.ts'
 import { constant, input, scalar, stopGradient, type Tensor } from '../tensor.ts'
 import * as elementwise from './elementwise.ts'
 import * as indexOps from './index-ops.ts'
@@ -17,6 +20,8 @@ const { gather, scatterAddRows, pick, placeLast } = indexOps
 const { reduceSum, reduceMax, reduceMean } = reduceOps
 const { reshape, transpose, slice, pad, split, concat } = shapeOps
 const { matmul } = matmulOps
+
+const compile = (outputs: Record<string, Tensor>) => Executable.compile(outputs, { provider: TEST_PROVIDER })
 
 const size = (shape: readonly number[]) => shape.reduce((a, b) => a * b, 1)
 
@@ -408,26 +413,37 @@ describe('operations', () => {
     expect([...covered].filter(name => !exported.includes(name))).toEqual([])
   })
 
-  it.each(Object.entries(CASES))(
-    '%s: values as in plain arithmetic, gradient as by differences',
-    async (_, test) => {
-      const inputs = test.inputs()
-      const { outputs, worst, where, checked } = await checkGradients(test.build, inputs)
-      const plain = inputs.map(({ data }) => Array.from(data as Float32Array, Number))
-      const expected = test.reference(...plain)
-      expect(outputs.length).toBe(expected.length)
-      outputs.forEach(({ data }, i) => {
-        expect(data.length).toBe(expected[i].length)
-        for (let at = 0; at < data.length; at++) expect(data[at]).toBeCloseTo(expected[i][at], 5)
-      })
-      expect(worst, where).toBeLessThan(1e-3)
-      expect(checked).toBeGreaterThan(0)
-    },
+  const check = async (test: Case, options: GradientCheckOptions) => {
+    const inputs = test.inputs()
+    const { outputs, worst, where, checked } = await checkGradients(test.build, inputs, options)
+    const plain = inputs.map(({ data }) => Array.from(data as Float32Array, Number))
+    const expected = test.reference(...plain)
+    expect(outputs.length).toBe(expected.length)
+    outputs.forEach(({ data }, i) => {
+      expect(data.length).toBe(expected[i].length)
+      for (let at = 0; at < data.length; at++) expect(data[at]).toBeCloseTo(expected[i][at], 5)
+    })
+    expect(worst, where).toBeLessThan(1e-3)
+    expect(checked).toBeGreaterThan(0)
+  }
+
+  it.each(Object.entries(CASES))('%s: values as in plain arithmetic, gradient as by differences', (_, test) =>
+    check(test, { provider: TEST_PROVIDER }),
   )
+
+  const ONLY_SOMEWHERE = /FusedMatMul|LogSoftmax|Sign\(/
+  const signatures = ({ build, inputs }: Case, composed: boolean) =>
+    toOnnx(graphOf(build, inputs(), true).outputs, composed).signatures.join()
+  const recomposed = Object.entries(CASES).filter(([, test]) => ONLY_SOMEWHERE.test(signatures(test, false)))
+
+  it.each(recomposed)('%s: the same composed of what every provider has', async (_, test) => {
+    expect(signatures(test, true)).not.toMatch(ONLY_SOMEWHERE)
+    await check(test, { composed: true })
+  })
 
   it('comparisons give booleans', async () => {
     const [a, b] = [input('a', [3]), input('b', [3])]
-    const graph = await Executable.compile({
+    const graph = await compile({
       less: e.less(a, b),
       lessOrEqual: e.lessOrEqual(a, b),
       greater: e.greater(a, b),
@@ -458,7 +474,7 @@ describe('operations', () => {
 
   it('casts to the other types and back', async () => {
     const x = input('x', [3])
-    const graph = await Executable.compile({
+    const graph = await compile({
       int32: e.toFloat(e.cast(x, 'int32')),
       int64: e.toFloat(e.cast(x, 'int64')),
       bool: e.toFloat(e.cast(x, 'bool')),
@@ -474,7 +490,7 @@ describe('operations', () => {
     const [row] = gradients(reduceSum(reduceMax(x, [1])), [x])
     const [first] = gradients(reduceSum(e.maximum(x, 1)), [x])
     const [inside] = gradients(reduceSum(e.clamp(x, 1, 5)), [x])
-    const graph = await Executable.compile({ row, first, inside })
+    const graph = await compile({ row, first, inside })
     const out = await graph.run({ x: { data: Float32Array.of(1, 1, 0, 2), dims: [2, 2] } })
     expect([...out.row.data]).toEqual([0.5, 0.5, 0, 1])
     expect([...out.first.data]).toEqual([1, 1, 0, 1])
@@ -484,7 +500,7 @@ describe('operations', () => {
   it('stopGradient lets values through and nothing back', async () => {
     const x = input('x', [2])
     const loss = reduceSum(e.mul(stopGradient(x), x))
-    const graph = await Executable.compile({ loss, dx: gradients(loss, [x])[0] })
+    const graph = await compile({ loss, dx: gradients(loss, [x])[0] })
     const out = await graph.run({ x: { data: Float32Array.of(2, 3), dims: [2] } })
     expect(out.loss.data[0]).toBe(13)
     expect([...out.dx.data]).toEqual([2, 3])
