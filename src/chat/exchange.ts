@@ -8,7 +8,10 @@ import type { Clock } from './clock.ts'
 export interface Outgoing {
   origin: string
   path: string
+  /** Default POST. */
+  method?: 'GET' | 'POST'
   headers: Record<string, string>
+  /** Empty with GET. */
   body: string
   /** From the moment of asking, waiting for a connection included. */
   timeoutMs: number
@@ -121,17 +124,18 @@ class Collector implements Dispatcher.DispatchHandler {
 }
 
 /**
- * Posts a body and reads the whole answer, whatever its status.
+ * Sends a request and reads the whole answer, whatever its status.
  * @throws JudgeError of kind `timeout`, `unreachable`, `config` (TLS), `malformed` (too large) or `cancelled`
  */
 export const exchange = (dispatcher: Dispatcher, outgoing: Outgoing, clock: Clock): Promise<Incoming> => {
   const { reason } = outgoing.cancellation
   if (reason !== null) return Promise.reject(reason)
   const collector = new Collector(outgoing, clock)
-  const { origin, path, headers, body } = outgoing
+  const { origin, path, method = 'POST', headers, body } = outgoing
+  const sent = method === 'GET' ? null : body
   try {
     dispatcher.dispatch(
-      { origin, path, method: 'POST', headers, body, headersTimeout: 0, bodyTimeout: 0 },
+      { origin, path, method, headers, body: sent, headersTimeout: 0, bodyTimeout: 0 },
       collector,
     )
   } catch (error) {

@@ -52,8 +52,8 @@ const price = (text: string): { inputPerMillion: number; outputPerMillion: numbe
 
 const judgeOptions = (command: Command): Command =>
   command
-    .option('--judge <url>', 'OpenAI-compatible endpoint of the judge')
-    .option('--model <name>', "the judge's model; needed with --judge")
+    .option('--judge <url>', 'OpenAI-compatible endpoint of the judge, or URL#NAME')
+    .option('--model <name>', "the judge's model; needed with a --judge that does not name it")
     .option('--api-key-env <name>', 'environment variable that holds the key of the endpoint')
     .addOption(callsOption())
     .option('--cache <dir>', 'folder of verdicts to reuse and add to')

@@ -30,8 +30,8 @@ export const addJudgeCommand = (program: Command, io: Io, done: (code: number) =
       'Measures a judge against labels: agreement, false accepts, false rejects, missing verdicts.',
     )
     .requiredOption('--labels <file.jsonl>', 'labelled verdicts')
-    .requiredOption('--judge <url>', 'OpenAI-compatible endpoint of the judge')
-    .requiredOption('--model <name>', "the judge's model")
+    .requiredOption('--judge <url>', 'OpenAI-compatible endpoint of the judge, or URL#NAME')
+    .option('--model <name>', "the judge's model, where the address does not name it")
     .option('--api-key-env <name>', 'environment variable that holds the key of the endpoint')
     .addOption(callsOption())
     .addOption(

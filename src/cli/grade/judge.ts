@@ -10,6 +10,7 @@ import {
 import type { JudgeForm } from '../../grade/judge/templates/form.ts'
 import { UsageError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
+import { endpointOf } from '../endpoint.ts'
 
 /** What holds where the options say nothing. */
 const DEFAULTS = fleetSchema.parse({ endpoints: [{ url: 'http://localhost', model: 'm' }] })
@@ -67,19 +68,26 @@ export const openCommandJudge = (
   onWarning?: (message: string) => void,
   { form }: { form?: JudgeForm } = {},
 ): CommandJudge | null => {
-  const { judge: url, model, apiKeyEnv, calls, levels, cache: folder, concurrency } = options
+  const { judge, apiKeyEnv, calls, levels, cache: folder, concurrency } = options
   const modelOption = options.modelOption ?? 'model'
   const { timeout, retries } = options
-  const needsJudge = { [modelOption]: model, 'api-key-env': apiKeyEnv, cache: folder, timeout, retries }
-  if (url === undefined) {
+  const needsJudge = {
+    [modelOption]: options.model,
+    'api-key-env': apiKeyEnv,
+    cache: folder,
+    timeout,
+    retries,
+  }
+  if (judge === undefined) {
     const [stray] = Object.entries(needsJudge).find(([, value]) => value !== undefined) ?? []
     if (stray)
       throw new UsageError(`--${stray}: there is no judge to use it with`, { hint: 'give --judge URL too' })
     return null
   }
+  const { url, model } = endpointOf(judge, options.model, { url: '--judge', model: `--${modelOption}` })
   if (model === undefined)
     throw new UsageError('--judge: the name of the model is missing', {
-      hint: `give --${modelOption} NAME`,
+      hint: `give --${modelOption} NAME, or --judge URL#NAME`,
     })
   const transport = transportOf(options)
   const endpoint = { url, model, concurrency, ...(apiKeyEnv !== undefined && { apiKeyEnv }) }

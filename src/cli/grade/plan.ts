@@ -8,6 +8,7 @@ import { DataError, UsageError } from '../../util/errors.ts'
 import { formatDuration, formatInteger } from '../../util/format.ts'
 import { noRows } from '../../util/jsonl.ts'
 import { streamJsonl } from '../../util/jsonl-stream.ts'
+import { endpointOf } from '../endpoint.ts'
 import { EXIT, type Io } from '../io.ts'
 import { type JudgeCommandOptions, openCommandJudge } from './judge.ts'
 import { gradeItemOf, parseResponseRow, RubricMatcher } from './rows.ts'
@@ -123,7 +124,8 @@ export const planGrading = async ({ file, responses, options, io }: PlanJob): Pr
 }
 
 const estimateOf = (needs: Needs, options: Options): JudgingEstimate => {
-  const { judge: url = 'http://127.0.0.1', model = 'nobody', concurrency, price, callSeconds } = options
+  const { concurrency, price, callSeconds } = options
+  const { url, model = 'nobody' } = endpointOf(options.judge ?? 'http://127.0.0.1', options.model)
   const calls = needs.calls - needs.cached
   const estimate = estimateJudging(
     { endpoints: [{ url, model, concurrency, price }] },
@@ -139,16 +141,29 @@ const estimateOf = (needs: Needs, options: Options): JudgingEstimate => {
   return { ...estimate, minutes: minutes === null ? null : Math.max(minutes, least) }
 }
 
-const asJson = (needs: Needs, estimate: JudgingEstimate, { model }: Options): object => {
+const asJson = (needs: Needs, estimate: JudgingEstimate, options: Options): object => {
   const { rows, unusable, verdicts, calls, cached } = needs
   const { calls: toMake, promptTokens, completionTokens, cost, minutes } = estimate
   return {
     rows,
     unusable,
     verdicts,
-    judge: { model: model ?? null, calls, cached, toMake, promptTokens, completionTokens, cost, minutes },
+    judge: {
+      model: modelOf(options) ?? null,
+      calls,
+      cached,
+      toMake,
+      promptTokens,
+      completionTokens,
+      cost,
+      minutes,
+    },
   }
 }
+
+/** The judge's model, by whichever option names it. */
+const modelOf = ({ judge, model }: Options): string | undefined =>
+  judge === undefined ? model : endpointOf(judge, model).model
 
 const linesOf = (needs: Needs, estimate: JudgingEstimate, options: Options): string[] => {
   const { rows, unusable, verdicts } = needs
@@ -162,7 +177,8 @@ const linesOf = (needs: Needs, estimate: JudgingEstimate, options: Options): str
 }
 
 const judgeLines = ({ calls, cached }: Needs, estimate: JudgingEstimate, options: Options): string[] => {
-  const { model, cache, concurrency, callSeconds } = options
+  const { cache, concurrency, callSeconds } = options
+  const model = modelOf(options)
   const { promptTokens, completionTokens, cost, minutes } = estimate
   return [
     ...(model === undefined ? ['judge        none is named: these verdicts would be null'] : []),

@@ -15,6 +15,7 @@ import { placeName, userPrompt } from '../../rubric/formats/item.ts'
 import { DataError, JudgeError, UsageError } from '../../util/errors.ts'
 import { percent, plural } from '../../util/format.ts'
 import { mapInOrder } from '../../util/in-order.ts'
+import { endpointOf } from '../endpoint.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { type AuthorInput, type AuthorJob, readJobs, UNNAMED } from './author-input.ts'
 import { type ModelOptions, withAuthor } from './model.ts'
@@ -71,8 +72,10 @@ const checkOptions = ({ judge, model, bank, minCriteria, maxCriteria }: AuthorCo
     throw new UsageError(
       `rubric author: expected --judge URL with --model NAME, or --bank FILE, got ${bank === undefined ? 'neither' : 'both'}`,
     )
-  if (bank === undefined && model === undefined)
-    throw new UsageError('--judge: expected --model NAME beside it, got none')
+  if (bank === undefined && endpointOf(judge!, model).model === undefined)
+    throw new UsageError(
+      '--judge: expected --model NAME beside it, or --judge URL#NAME, got no name of a model',
+    )
   if (minCriteria > maxCriteria)
     throw new UsageError(
       `--min-criteria: expected at most --max-criteria (${maxCriteria}), got ${minCriteria}`,
@@ -91,7 +94,7 @@ const withMaker = async <T>(
   const { judge, model, bank, traces, rounds, minCriteria, maxCriteria } = options
   const about = aboutOf(options)
   if (bank === undefined)
-    return withAuthor({ ...options, judge: judge!, model: model! }, io, author => {
+    return withAuthor({ ...options, judge: judge!, model }, io, author => {
       const subject = about ?? 'response'
       return work(
         chatAuthor({ ...author, about, subject: `the ${subject}`, traces, rounds, minCriteria, maxCriteria }),

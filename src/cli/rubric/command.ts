@@ -124,8 +124,8 @@ const addPerturb = (rubric: Command, io: Io, done: Done) =>
 const withModel = (command: Command): Command =>
   withAsking(
     command
-      .requiredOption('--judge <url>', 'OpenAI-compatible endpoint of the model')
-      .requiredOption('--model <name>', 'model that writes'),
+      .requiredOption('--judge <url>', 'OpenAI-compatible endpoint of the model, or URL#NAME')
+      .option('--model <name>', 'model that writes, where the address does not name it'),
   )
 
 const withAsking = (command: Command): Command =>
@@ -182,7 +182,7 @@ const addAuthor = (rubric: Command, io: Io, done: Done) =>
       .requiredOption('--task <file>', 'the task, with its traces (YAML, JSON, JSON Lines)')
       .option('--positives <file.jsonl>', 'further traces that should score high')
       .option('--negatives <file.jsonl>', 'further traces that should score low')
-      .option('--judge <url>', 'OpenAI-compatible endpoint of the model that writes')
+      .option('--judge <url>', 'OpenAI-compatible endpoint of the model that writes, or URL#NAME')
       .option('--model <name>', 'model that writes')
       .option('--bank <file>', 'rubric file of candidates with rules, in place of a model'),
   )

@@ -2,11 +2,14 @@
 
 import { judgeFleet } from '../../chat/index.ts'
 import type { AuthorOptions } from '../../grade/author/index.ts'
+import { UsageError } from '../../util/errors.ts'
+import { endpointOf } from '../endpoint.ts'
 import type { Io } from '../io.ts'
 
 export interface ModelOptions {
+  /** Address of the server, with `#NAME` at its end where `model` is absent. */
   judge: string
-  model: string
+  model?: string
   apiKeyEnv?: string
   temperature: number
   maxTokens: number
@@ -16,13 +19,18 @@ export interface ModelOptions {
 
 /**
  * Does the work with a model and closes it. Work that Ctrl+C cut short has the result null.
- * @throws ConfigError for an endpoint or key that cannot be used; what the work throws.
+ * @throws UsageError without a model; ConfigError for an endpoint or key that cannot be used; what the work throws.
  */
 export const withAuthor = async <T>(
-  { judge: url, model, apiKeyEnv, temperature, maxTokens, seed }: ModelOptions,
+  { judge, model: named, apiKeyEnv, temperature, maxTokens, seed }: ModelOptions,
   io: Io,
   work: (author: AuthorOptions) => Promise<T>,
 ): Promise<{ result: T | null; interrupted: boolean }> => {
+  const { url, model } = endpointOf(judge, named)
+  if (model === undefined)
+    throw new UsageError(
+      '--judge: expected --model NAME beside it, or --judge URL#NAME, got no name of a model',
+    )
   const fleet = judgeFleet({ endpoints: [{ url, model, ...(apiKeyEnv !== undefined && { apiKeyEnv }) }] })
   const stop = new AbortController()
   const stopListening = io.onInterrupt(() => stop.abort())

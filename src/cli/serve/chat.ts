@@ -16,7 +16,8 @@ interface ServeChatOptions {
 }
 
 const HELP = `
-Paths: /v1/chat/completions, /v1/completions, /v1/models, /healthz, /metrics. Streams; knows n, seed, stop, logprobs.
+Paths: /v1/chat/completions, /v1/completions, /v1/models, /healthz, /metrics. Streams; knows n, seed, stop, logprobs,
+and of completions vLLM's return_token_ids, stop_token_ids, ignore_eos and prompt_logprobs (0).
 A checkpoint without a chat template gets the messages' texts with a blank line between them.
 
 Examples:

@@ -1,15 +1,8 @@
-/** @file `gradus eval`: a checkpoint's answers and proofs on a file of logic problems. */
+/** @file `gradus eval`: answers and proofs of a checkpoint, or of a model on a server, on a file of logic problems. */
 
 import { LogicSolver } from '../../grade/logic/solver.ts'
-import { hasTokenizer } from '../../model/tokenizer.ts'
-import { openPolicy, policySchema } from '../../policy/open.ts'
-import {
-  assertLogicVocabulary,
-  existingModel,
-  hasLogicTokenizer,
-} from '../../recipes/common/starting-model.ts'
-import { evaluateSet } from '../../recipes/logic/evaluate.ts'
-import { formatFor, type PromptKind } from '../../recipes/logic/format.ts'
+import type { DialectName } from '../../policy/served/dialect-names.ts'
+import { evaluateAnswers } from '../../recipes/logic/evaluate.ts'
 import { LOGIC_SCORES } from '../../recipes/logic/scores.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { scoreNamesOf, scoreValue, scoreWords } from '../../runs/scores.ts'
@@ -30,7 +23,9 @@ import { NONE, percent, percentNumber, plural } from '../../util/format.ts'
 import { openCommandJudge } from '../grade/judge.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { type SolverCommandOptions, solverOptionsOf } from '../solver-options.ts'
+import { whoAnswers } from './answering.ts'
 import { sourceLines } from './by-source.ts'
+import type { ServedIdentity } from './served.ts'
 
 export interface EvalOptions extends SolverCommandOptions {
   task: 'logic'
@@ -51,6 +46,11 @@ export interface EvalOptions extends SolverCommandOptions {
   shuffle?: string
   limit?: number
   threads: number
+  /** Of a model on a server. */
+  tokenizer?: string
+  dialect?: DialectName
+  modelApiKeyEnv?: string
+  concurrency?: number
   minAccuracy?: number
   minValidProofs?: number
   /** Least values by the name of the score. */
@@ -62,35 +62,23 @@ export interface EvalOptions extends SolverCommandOptions {
   json?: boolean
 }
 
-/** The word-level prompt of the small model, or a chat prompt for any other tokenizer. */
-const promptKind = (folder: string): PromptKind =>
-  hasTokenizer(folder) && !hasLogicTokenizer(folder) ? 'chat' : 'miniature'
-
 const MAX_TOKENS = { miniature: 112, chat: 1024 }
 
-/** Evaluates greedily, or on samples when a temperature is given. @throws CheckpointError, DataError. */
+/** Evaluates greedily, or on samples when a temperature is given. @throws CheckpointError, DataError, ServedError. */
 export const evalCommand = async (options: EvalOptions, io: Io): Promise<number> => {
   if (options.samples > 1 && options.temperature === 0)
     throw new UsageError('--samples: greedy samples are all alike', { hint: 'give a --temperature above 0' })
   const thresholds = thresholdsOf(options)
-  const folder = existingModel(options.model, '--model')
+  const candidate = whoAnswers({ ...options, apiKeyEnv: options.modelApiKeyEnv })
   const files = options.generated === undefined ? readFiles(options) : [generatedOf(options)]
-  const prompt = promptKind(folder)
-  if (prompt === 'miniature') assertLogicVocabulary(folder)
-  if (prompt === 'miniature' && options.formulas === 'shown')
-    throw new UsageError('--formulas: the small model reads sentences alone', {
-      hint: 'leave --formulas out',
-    })
-  const format = formatFor(prompt, folder, options)
   const judge = openJudge(options)
-  const settings = policySchema.parse({ threads: options.threads })
-  const opened = [openPolicy(settings, { folder }), LogicSolver.start(solverOptionsOf(options))] as const
+  const opened = [candidate.open(), LogicSolver.start(solverOptionsOf(options))] as const
   try {
-    const [policy, solver] = await Promise.all(opened)
+    const [{ answer, served }, solver] = await Promise.all(opened)
     const problems = await problemsOf(files, solver, io)
-    const { temperature, samples, seed, maxTokens = MAX_TOKENS[prompt] } = options
-    const row = await evaluateSet(
-      { policy, solver, format, judge: judge?.grader },
+    const { temperature, samples, seed, maxTokens = MAX_TOKENS[candidate.prompt] } = options
+    const row = await evaluateAnswers(
+      { answer, solver, judge: judge?.grader },
       files.map(({ path }) => path).join(', '),
       0,
       problems,
@@ -100,7 +88,7 @@ export const evalCommand = async (options: EvalOptions, io: Io): Promise<number>
         sampling: { maxTokens, temperature, seed },
       },
     )
-    print(row, options, io)
+    print(row, options, served, io)
     return belowThreshold(row, thresholds, io) ? EXIT.belowThreshold : EXIT.ok
   } finally {
     const settled = await Promise.allSettled(opened)
@@ -191,15 +179,20 @@ const openJudge = ({ judge, judgeModel: model, apiKeyEnv, cache }: EvalOptions) 
     concurrency: 64,
   })
 
-const print = (row: EvalRow, options: EvalOptions, io: Io): void => {
+const print = (row: EvalRow, options: EvalOptions, served: ServedIdentity | undefined, io: Io): void => {
   const { items: _items, step: _step, ...fields } = row
   if (options.json) {
-    printJson(io, { ...fields, ...(options.shuffle !== undefined && { shuffle: options.shuffle }) })
+    printJson(io, {
+      ...(served && { model: served }),
+      ...fields,
+      ...(options.shuffle !== undefined && { shuffle: options.shuffle }),
+    })
     return
   }
   const share = (value: number | null | undefined) => (value == null ? NONE : percent(value).padStart(6))
   const lines = [
     `${row.set}: ${row.n} problems, ${row.temperature === 0 ? 'greedy' : `${row.samples} samples at temperature ${row.temperature}`}${options.shuffle === undefined ? '' : `, sentences shuffled by ${options.shuffle}`}`,
+    ...(served ? [`  ${servedWords(served)}`] : []),
     ...scoreNamesOf([row]).map(
       name => `  ${scoreWords(name, [row]).padEnd(20)} ${share(scoreValue(row, name))}`,
     ),
@@ -217,6 +210,15 @@ const print = (row: EvalRow, options: EvalOptions, io: Io): void => {
   ]
   io.out.write(`${lines.join('\n')}\n`)
 }
+
+const ASKED = {
+  tokens: 'prompts in tokens of the local tokenizer',
+  text: 'prompts in words',
+  chat: "prompts in words, by the server's own template",
+}
+
+const servedWords = ({ server, name, dialect, asked }: ServedIdentity): string =>
+  `model ${name} at ${server} (${dialect}); ${ASKED[asked]}`
 
 const balanceLines = ({ balance }: EvalRow): string[] => {
   if (!balance) return []

@@ -1,14 +1,20 @@
 /** @file `gradus sample`: options and help; the work is in the modules that it loads when it runs. */
 
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { DIALECTS } from '../../policy/served/dialect-names.ts'
 import type { Io } from '../io.ts'
 import { atLeast0, count, countOr0, share } from '../option-values.ts'
 import type { SampleOptions } from './sample.ts'
 
 const HELP = `
+--model is a folder, or a model on a server (vLLM, SGLang, gradus serve chat): http://127.0.0.1:8000/v1#NAME, or the address alone
+where the server has one model. A --prompt becomes tokens at the server, or here by the tokenizer in the folder that --tokenizer
+names. Log-probs are as the server gives them.
+
 Examples:
   $ gradus sample --model models/logic-start --prompt "Every wumpus is a zumpus. ..." --max-tokens 96
-  $ gradus sample --model stories260K --prompt-tokens 1 --temperature 0 --max-tokens 64 --json`
+  $ gradus sample --model stories260K --prompt-tokens 1 --temperature 0 --max-tokens 64 --json
+  $ gradus sample --model http://127.0.0.1:8000/v1#Qwen/Qwen3-0.6B --prompt "The sea is" --json`
 
 const tokenIds = (text: string): number[] => text.split(',').map(countOr0)
 
@@ -20,7 +26,7 @@ export const addSampleCommand = (program: Command, io: Io, done: (code: number) 
     .description(
       'Continues one prompt, given as text or as token ids; prints the new text or, with --json, tokens too.',
     )
-    .requiredOption('--model <dir>', 'checkpoint folder')
+    .requiredOption('--model <dir|url>', 'checkpoint folder, or URL#NAME of a model on a server')
     .option('--prompt <text>', 'prompt as text; needs a tokenizer in the folder')
     .option('--prompt-tokens <ids>', 'prompt as token ids: 1,2,3', tokenIds)
     .option('--max-tokens <n>', 'most new tokens', count, 128)
@@ -29,6 +35,9 @@ export const addSampleCommand = (program: Command, io: Io, done: (code: number) 
     .option('--top-p <p>', 'only the likeliest tokens that together reach this probability', share, 1)
     .option('--seed <s>', 'seed of sampling', '1')
     .option('--threads <n>', 'threads of the engine', count, 2)
+    .option('--tokenizer <dir>', 'folder with the tokenizer of a model on a server')
+    .addOption(new Option('--dialect <name>', 'how the server is asked; told by itself').choices(DIALECTS))
+    .option('--api-key-env <name>', "environment variable that holds the server's key")
     .option('--json', 'print {tokens, logprobs, text, finishReason}')
     .addHelpText('after', HELP)
     .action(async (options: SampleOptions) => {

@@ -1,4 +1,4 @@
-/** @file `gradus sample`: new tokens of a checkpoint after one prompt. */
+/** @file `gradus sample`: new tokens of a checkpoint, or of a model on a server, after one prompt. */
 
 import { loadConfig } from '../../model/checkpoint.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
@@ -6,18 +6,11 @@ import { openPolicy, policySchema } from '../../policy/open.ts'
 import { existingModel } from '../../recipes/common/starting-model.ts'
 import { CheckpointError, UsageError } from '../../util/errors.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
+import { type SampleServedOptions, sampleServed } from './sample-served.ts'
+import { isServed } from './served.ts'
 
-export interface SampleOptions {
-  model: string
-  prompt?: string
-  promptTokens?: number[]
-  maxTokens: number
-  temperature: number
-  topK: number
-  topP: number
-  seed: string
+export interface SampleOptions extends SampleServedOptions {
   threads: number
-  json?: boolean
 }
 
 /** Samples one continuation. @throws UsageError without exactly one kind of prompt; CheckpointError, DataError. */
@@ -25,6 +18,10 @@ export const sampleCommand = async (options: SampleOptions, io: Io): Promise<num
   const { prompt, promptTokens } = options
   if ((prompt === undefined) === (promptTokens === undefined))
     throw new UsageError('expected either --prompt TEXT or --prompt-tokens 1,2,3')
+  if (isServed(options, '--api-key-env')) {
+    await sampleServed(options, io)
+    return EXIT.ok
+  }
   const folder = existingModel(options.model, '--model')
   const tokenizer = hasTokenizer(folder) ? loadTokenizer(folder) : null
   if (tokenizer) assertTokenizerFits(tokenizer, loadConfig(folder))

@@ -46,7 +46,7 @@ export const addTrajectoriesCommand = (program: Command, io: Io, done: (code: nu
     .argument('<questions.jsonl>', 'questions, one a line')
     .requiredOption('--tools <tools.yaml>', 'the tools')
     .requiredOption('--out <file.jsonl>', 'file to write, or to go on with')
-    .option('--teacher <url>', 'an OpenAI-compatible chat endpoint')
+    .option('--teacher <url>', 'an OpenAI-compatible chat endpoint, or URL#NAME')
     .option('--model <name>', 'its model')
     .option('--fleet <file.yaml>', 'several endpoints, in place of --teacher and --model')
     .option('--api-key-env <name>', 'environment variable that holds the key')

@@ -20,6 +20,7 @@ import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'
 import { readText } from '../../util/text-file.ts'
 import { parseYaml } from '../../util/yaml.ts'
+import { endpointOf } from '../endpoint.ts'
 import { EXIT, type Io, printJson, shellQuote } from '../io.ts'
 
 export interface RecordOptions {
@@ -90,21 +91,25 @@ const readQuestions = (path: string): Question[] => {
 
 /** @throws UsageError for options that do not go together; ConfigError for a file or an endpoint that cannot be used */
 const openTeacher = (options: RecordOptions, io: Io): JudgeFleet => {
-  const { teacher: url, model, fleet, apiKeyEnv, concurrency, timeout, retries } = options
+  const { teacher, model: named, fleet, apiKeyEnv, concurrency, timeout, retries } = options
   const runtime = { onWarning: (message: string) => void io.err.write(`gradus: ${message}\n`) }
-  if ((fleet === undefined) === (url === undefined))
+  if ((fleet === undefined) === (teacher === undefined))
     throw new UsageError(
       `trajectories record: expected --teacher URL with --model NAME, or --fleet FILE, got ${fleet === undefined ? 'neither' : 'both'}`,
     )
   if (fleet !== undefined) {
-    const stray = model !== undefined ? 'model' : apiKeyEnv !== undefined ? 'api-key-env' : null
+    const stray = named !== undefined ? 'model' : apiKeyEnv !== undefined ? 'api-key-env' : null
     if (stray !== null) throw new UsageError(`--${stray}: expected nothing beside --fleet, which names it`)
     return judgeFleet(parseWith(fleetSchema, parseYaml(readText(fleet), fleet), fleet), runtime)
   }
-  if (model === undefined) throw new UsageError('--teacher: expected --model NAME beside it, got none')
+  const { url, model } = endpointOf(teacher!, named, { url: '--teacher', model: '--model' })
+  if (model === undefined)
+    throw new UsageError(
+      '--teacher: expected --model NAME beside it, or --teacher URL#NAME, got no name of a model',
+    )
   const attemptTimeoutMs = timeout * 1000
   const endpoint = {
-    url: url!,
+    url,
     model,
     concurrency,
     attemptTimeoutMs,

@@ -41,13 +41,38 @@ export interface EvaluationSettings {
   sampling: SamplingOptions
 }
 
-export interface EvaluationParts {
-  policy: Policy
+/** Answers to problems, so many to each, those of one problem beside each other. */
+export type Answerer = (
+  problems: readonly LogicTaskExample[],
+  count: number,
+  sampling: SamplingOptions,
+) => Promise<string[]>
+
+/** What judges answers, whoever gave them. */
+export interface AnswerParts {
+  answer: Answerer
   solver: LogicSolver
-  format: LogicFormat
   /** Asked about C4 and C5 of every response, beside the proofs' own word. */
   judge?: Grader
 }
+
+export interface EvaluationParts extends Omit<AnswerParts, 'answer'> {
+  policy: Pick<Policy, 'sample'>
+  format: LogicFormat
+}
+
+/** Answers of a policy, read from its tokens. */
+export const policyAnswers =
+  (policy: Pick<Policy, 'sample'>, format: LogicFormat): Answerer =>
+  async (problems, count, sampling) => {
+    const samples = await policy.sample({
+      stopTokens: format.stopTokens,
+      ...sampling,
+      prompts: problems.map(problem => format.prompt(problem)),
+      samplesPerPrompt: count,
+    })
+    return samples.map(({ tokens }) => format.read(tokens).text)
+  }
 
 /** Responses to all problems, without those that nothing can be said of. */
 export interface Responses {
@@ -57,23 +82,15 @@ export interface Responses {
   items: SoftItem[]
 }
 
-/** Samples `count` responses to every problem and grades them with the evaluation truth of C4 and C5. */
+/** Has `count` responses to every problem and grades them with the evaluation truth of C4 and C5. */
 export const respond = async (
-  { policy, solver, format }: EvaluationParts,
+  { answer, solver }: AnswerParts,
   problems: readonly LogicTaskExample[],
   count: number,
   sampling: SamplingOptions,
 ): Promise<Responses> => {
-  const samples = await policy.sample({
-    stopTokens: format.stopTokens,
-    ...sampling,
-    prompts: problems.map(problem => format.prompt(problem)),
-    samplesPerPrompt: count,
-  })
-  const items = samples.map(({ prompt, tokens }) => ({
-    problem: problems[prompt],
-    response: format.read(tokens).text,
-  }))
+  const answers = await answer(problems, count, sampling)
+  const items = answers.map((response, i) => ({ problem: problems[Math.floor(i / count)], response }))
   const grades = await gradeLogicBatch(items, solver, { truth: true })
   const grades_P_S = problems.map((_, p) =>
     grades.slice(p * count, (p + 1) * count).filter(({ excluded }) => !excluded),
@@ -85,12 +102,22 @@ export const respond = async (
  * One row of evals.jsonl for one set. Problems and responses that nothing can be said of are left out.
  * @throws DataError when nothing is left.
  */
-export const evaluateSet = async (
-  parts: EvaluationParts,
+export const evaluateSet = (
+  { policy, format, ...parts }: EvaluationParts,
+  ...what: Evaluated
+): Promise<EvalRow> => evaluateAnswers({ ...parts, answer: policyAnswers(policy, format) }, ...what)
+
+type Evaluated = [
   set: string,
   step: number,
   problems: readonly LogicTaskExample[],
   settings: EvaluationSettings,
+]
+
+/** The same for answers of whoever gives them. @throws DataError when nothing is left */
+export const evaluateAnswers = async (
+  parts: AnswerParts,
+  ...[set, step, problems, settings]: Evaluated
 ): Promise<EvalRow> => {
   const { samples, sampling } = settings
   const decode = () => respond(parts, problems, 1, { ...sampling, temperature: 0 })

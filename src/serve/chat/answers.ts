@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto'
 import type { Batcher } from '../../policy/chat/batcher.ts'
 import type { LocalChat } from '../../policy/chat/local-chat.ts'
 import { type ShownSample, type ShownToken, StreamedText, showSample } from '../../policy/chat/text.ts'
-import type { SampledToken } from '../../policy/policy.ts'
-import { type Generation, generate, show, usageOf } from './generation.ts'
+import type { Sample, SampledToken } from '../../policy/policy.ts'
+import { type Generation, generate, promptLogprobs, show, usageOf } from './generation.ts'
 
 /** How one endpoint writes a choice; the rest of an answer is common to both. */
 interface Shape {
@@ -64,6 +64,22 @@ const head = (shape: Shape, model: LocalChat) => ({
   model: model.name,
 })
 
+/** Every token of a sample, the one that ended it too. */
+const allTokens = (
+  { tokenizer }: LocalChat,
+  sample: Sample,
+  { spelled }: Generation['ids'],
+): ShownSample['tokens'] => {
+  const { tokens } = showSample(tokenizer, sample, [], new Set())
+  if (!spelled) return tokens
+  const name = (id: number) => `token_id:${id}`
+  return tokens.map((shown, t) => ({
+    ...shown,
+    token: name(sample.tokens[t]),
+    top: shown.top.map((each, k) => ({ ...each, token: name(sample.top![t][k].token) })),
+  }))
+}
+
 /** The whole answer to a request, in one object. */
 export const wholeAnswer = async (
   shape: Shape,
@@ -74,11 +90,20 @@ export const wholeAnswer = async (
 ) => {
   const { id, ...rest } = head(shape, model)
   const samples = await generate(model, batcher, request)
-  const choices = show(model, samples, request).map((shown, index) => ({
-    index,
-    ...shape.whole(shown, withLogprobs),
-    finish_reason: shown.finishReason,
-  }))
+  const { prompts, count, ids } = request
+  const ofPrompts = ids.promptLogprobs ? await promptLogprobs(model, prompts) : null
+  const choices = show(model, samples, request).map((shown, index) => {
+    const sample = samples[index]
+    const prompt = Math.floor(index / count)
+    const told = ids.returned || ids.spelled ? { ...shown, tokens: allTokens(model, sample, ids) } : shown
+    return {
+      index,
+      ...shape.whole(told, withLogprobs),
+      finish_reason: shown.finishReason,
+      ...(ids.returned && { token_ids: [...sample.tokens], prompt_token_ids: prompts[prompt] }),
+      ...(ofPrompts && { prompt_logprobs: ofPrompts[prompt] }),
+    }
+  })
   return { id, object: shape.object, ...rest, choices, usage: usageOf(request, samples) }
 }
 
@@ -86,11 +111,13 @@ export const wholeAnswer = async (
 class Choice {
   readonly #text: StreamedText
   readonly #model: LocalChat
+  readonly #ends: ReadonlySet<number>
   #tokens: ShownSample['tokens'] = []
   #offset = 0
 
-  constructor(model: LocalChat, stops: readonly string[]) {
+  constructor(model: LocalChat, { stops, endTokens }: Generation) {
     this.#model = model
+    this.#ends = new Set(endTokens)
     this.#text = new StreamedText(model.tokenizer, stops)
   }
 
@@ -103,9 +130,8 @@ class Choice {
       ...(top && { top: [top] }),
       finishReason: 'length' as const,
     }
-    const ends = new Set(this.#model.format.stopTokens)
     this.#tokens.push(
-      ...showSample(this.#model.tokenizer, sample, [], ends).tokens.map(shown => ({
+      ...showSample(this.#model.tokenizer, sample, [], this.#ends).tokens.map(shown => ({
         ...shown,
         offset: this.#offset,
       })),
@@ -144,7 +170,7 @@ export const streamAnswer = async (
   const chunk = (choices: unknown[], usage: unknown = null) =>
     send(JSON.stringify({ id, object: shape.chunkObject, ...rest, choices, ...(includeUsage && { usage }) }))
   const choices = request.prompts.flatMap(() =>
-    Array.from({ length: request.count }, () => new Choice(model, request.stops)),
+    Array.from({ length: request.count }, () => new Choice(model, request)),
   )
   const piece = (index: number, { text, tokens }: ReturnType<Choice['end']>) => {
     if (text === '') return

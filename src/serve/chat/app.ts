@@ -64,7 +64,11 @@ export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): C
       throw new WireError(401, 'a valid bearer token is needed', 'invalid_api_key')
     await next()
   })
-  const listed = { id: model.name, object: 'model', created: 0, owned_by: 'gradus' }
+  const { maxPositions } = model.config
+  const listed = {
+    ...{ id: model.name, object: 'model', created: 0, owned_by: 'gradus' },
+    max_model_len: maxPositions,
+  }
   app.get('/v1/models', context => context.json({ object: 'list', data: [listed] }))
   app.get('/v1/models/:id', context => {
     checkModel(model, context.req.param('id'))

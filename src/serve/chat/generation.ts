@@ -18,7 +18,21 @@ export interface Generation {
   count: number
   seed: number | null
   stops: readonly string[]
+  /** A sample ends with one of these. */
+  endTokens: readonly number[]
+  /** What is told of tokens by their ids. */
+  ids: TokenFields
 }
+
+/** vLLM's fields of an answer. */
+export interface TokenFields {
+  returned: boolean
+  spelled: boolean
+  /** Of the prompts' own tokens. */
+  promptLogprobs: boolean
+}
+
+const NO_IDS: TokenFields = { returned: false, spelled: false, promptLogprobs: false }
 
 export interface Usage {
   prompt_tokens: number
@@ -48,12 +62,24 @@ export const chatGeneration = (model: LocalChat, body: ChatRequestBody): Generat
     prompts: [encode(model, text, { addSpecialTokens: !model.ownTemplate })],
     maxTokens: body.max_completion_tokens ?? body.max_tokens ?? null,
     topLogprobs: body.logprobs ? (body.top_logprobs ?? 0) : 0,
+    endTokens: model.format.stopTokens,
+    ids: NO_IDS,
   }
 }
 
 /** One prompt or several, as text or as token ids. */
 export const completionGeneration = (model: LocalChat, body: CompletionRequestBody): Generation => {
   const { prompt } = body
+  const ids = {
+    returned: body.return_token_ids ?? false,
+    spelled: body.return_tokens_as_token_ids ?? false,
+    promptLogprobs: body.prompt_logprobs !== null && body.prompt_logprobs !== undefined,
+  }
+  if (body.stream && Object.values(ids).includes(true))
+    throw new WireError(
+      400,
+      'token ids and log-probs of prompts come with whole answers; set stream to false',
+    )
   const several = Array.isArray(prompt) && typeof prompt[0] !== 'number'
   const prompts = (several ? prompt : [prompt]) as (string | number[])[]
   return {
@@ -63,6 +89,8 @@ export const completionGeneration = (model: LocalChat, body: CompletionRequestBo
     ),
     maxTokens: body.max_tokens ?? 16,
     topLogprobs: body.logprobs ?? 0,
+    endTokens: [...(body.ignore_eos ? [] : model.format.stopTokens), ...(body.stop_token_ids ?? [])],
+    ids,
   }
 }
 
@@ -120,7 +148,7 @@ export const generate = async (
   onToken?: (choice: number, token: SampledToken) => void,
 ): Promise<Sample[]> => {
   checkPrompts(model, request)
-  const { prompts, count, temperature, topP, topK, topLogprobs, stops, maxTokens } = request
+  const { prompts, count, temperature, topP, topK, topLogprobs, stops, endTokens, maxTokens } = request
   const seed = request.seed ?? randomUUID()
   const groups = await Promise.all(
     prompts.map((promptTokens, p) =>
@@ -132,7 +160,7 @@ export const generate = async (
           topP,
           topK,
           topLogprobs,
-          stopTokens: model.format.stopTokens,
+          stopTokens: endTokens,
           stopStrings: stops,
         },
         count,
@@ -144,9 +172,26 @@ export const generate = async (
   return groups.flat()
 }
 
-export const show = (model: LocalChat, samples: readonly Sample[], { stops }: Generation): ShownSample[] => {
-  const endTokens = new Set(model.format.stopTokens)
-  return samples.map(sample => showSample(model.tokenizer, sample, stops, endTokens))
+export const show = (
+  model: LocalChat,
+  samples: readonly Sample[],
+  { stops, endTokens }: Generation,
+): ShownSample[] => {
+  const ends = new Set(endTokens)
+  return samples.map(sample => showSample(model.tokenizer, sample, stops, ends))
+}
+
+/** Log-probs of each prompt's tokens, as vLLM writes them: null for the first, `{"42": {logprob}}` for the others. */
+export const promptLogprobs = async (
+  { policy }: LocalChat,
+  prompts: readonly number[][],
+): Promise<(Record<string, { logprob: number }> | null)[][]> => {
+  const items = prompts.map(prompt => ({ promptTokens: prompt.slice(0, 1), tokens: prompt.slice(1) }))
+  const scores = await policy.score(items)
+  return items.map(({ tokens }, p) => [
+    null,
+    ...tokens.map((id, t) => ({ [id]: { logprob: scores[p].logprobs[t] } })),
+  ])
 }
 
 export const usageOf = ({ prompts }: Generation, samples: readonly Sample[]): Usage => {

@@ -81,6 +81,20 @@ export const completionRequestSchema = z.looseObject({
   ]),
   max_tokens: z.int().positive().nullish(),
   logprobs: z.int().min(0).max(20).nullish(),
+  // vLLM's fields for whoever works with tokens.
+  /** These end a sample as well. */
+  stop_token_ids: z.array(z.int().nonnegative()).max(64).nullish(),
+  /** The model's own end-of-text tokens do not. */
+  ignore_eos: z.boolean().nullish(),
+  /** Token ids of prompt and answer; log-probs are then those of all its tokens, the last one included. */
+  return_token_ids: z.boolean().nullish(),
+  /** Tokens of log-probs are written `token_id:42`. */
+  return_tokens_as_token_ids: z.boolean().nullish(),
+  /** Log-probs of the prompt's own tokens, at temperature 1. */
+  prompt_logprobs: z
+    .int()
+    .refine(count => count === 0, '0; this server gives no alternatives to the tokens of a prompt')
+    .nullish(),
   echo: z
     .boolean()
     .refine(echo => !echo, 'false; this server does not echo prompts')

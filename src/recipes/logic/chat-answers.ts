@@ -1,0 +1,32 @@
+/** @file Answers to logic problems by a chat model that has words alone: no tokens, no template of ours. */
+
+import pMap from 'p-map'
+import type { ChatModel } from '../../chat/chat-model.ts'
+import type { LogicTaskExample } from '../../tasks/logic/example.ts'
+import { Rng } from '../../util/rng.ts'
+import type { Answerer } from './evaluate.ts'
+import { logicMessages, type ShownFormulas } from './format.ts'
+
+/** Beyond what the model is asked at a time no request waits inside it. */
+const WAITING = 2
+
+/** Seeds of servers are whole numbers. */
+const seedNumber = (name: string): number => new Rng(name).int(2 ** 31)
+
+/**
+ * Each answer is a call of its own, greedy ones too. @param concurrency calls that the model is asked at a time
+ * @throws JudgeError where there is no answer to be had
+ */
+export const chatAnswers =
+  (model: ChatModel, concurrency: number, shown: ShownFormulas): Answerer =>
+  (problems, count, { maxTokens, temperature, topP, seed }) => {
+    const calls = problems.flatMap((problem, p) =>
+      Array.from({ length: count }, (_, index) => ({ problem, name: `${seed}/${p}/${index}` })),
+    )
+    const ask = async ({ problem, name }: { problem: LogicTaskExample; name: string }) => {
+      const messages = logicMessages(problem, shown)
+      const own = { messages, maxTokens, temperature, topP, seed: seedNumber(name) }
+      return (await model.complete(own)).text
+    }
+    return pMap(calls, ask, { concurrency: WAITING * concurrency })
+  }
