@@ -96,6 +96,7 @@ export class FakeServer {
   #server: Server | null = null
   readonly #service: FakeService
   readonly #options: FakeOptions
+  readonly #faults: Fault[]
   readonly #counts = new Map<string, number>()
   readonly #sessions = new Set<string>()
   readonly #models = new Map<string, { model: FakeModel; turn: Promise<unknown> }>()
@@ -108,17 +109,24 @@ export class FakeServer {
   constructor(service: FakeService, options: FakeOptions = {}) {
     this.#service = service
     this.#options = { dialect: 'json', idempotent: true, ...options }
+    this.#faults = [...(options.faults ?? [])]
   }
 
-  async listen(): Promise<string> {
+  /** @param port where it was before, to come back there */
+  async listen(port = 0): Promise<string> {
     this.#server = createServer((request, response) => void this.#handle(request, response))
-    await new Promise<void>(resolve => this.#server!.listen(0, '127.0.0.1', resolve))
+    await new Promise<void>(resolve => this.#server!.listen(port, '127.0.0.1', resolve))
     return `http://127.0.0.1:${(this.#server!.address() as AddressInfo).port}`
   }
 
   async close(): Promise<void> {
     this.#server?.closeAllConnections()
     await new Promise(resolve => this.#server?.close(resolve))
+  }
+
+  /** From now on this happens, too. */
+  addFault(fault: Fault): void {
+    this.#faults.push({ ...fault, at: fault.at + (this.#counts.get(fault.path) ?? 0) })
   }
 
   /** Forgets sessions, models and futures, as a server that was started anew; checkpoints stay where told so. */
@@ -133,7 +141,7 @@ export class FakeServer {
     const count = this.#counts.get(path) ?? 0
     this.#counts.set(path, count + 1)
     this.calls.push(path)
-    const kind = this.#options.faults?.find(fault => fault.path === path && fault.at === count)?.kind
+    const kind = this.#faults.find(fault => fault.path === path && fault.at === count)?.kind
     const body = await textOf(request)
     if (kind === 'cut before') return void request.socket.destroy()
     if (kind === 'slow') await sleep(150)
@@ -159,7 +167,7 @@ export class FakeServer {
     response.end(bytes ? Buffer.from(bytes) : JSON.stringify(json))
   }
 
-  async #answer(path: string, raw: Buffer, { headers }: IncomingMessage): Promise<Reply> {
+  async #answer(path: string, raw: Buffer, { headers, method }: IncomingMessage): Promise<Reply> {
     if (this.#options.key !== undefined && headers['x-api-key'] !== this.#options.key)
       throw new Refused(401, `wrong key ${headers['x-api-key']}`)
     const isProtobuf = headers['content-type'] === PROTOBUF
@@ -168,6 +176,12 @@ export class FakeServer {
     if (path === 'retrieve_future') return this.#future(String(body.request_id))
     if (path === 'forward' || path === 'forward_backward')
       return this.#computation(path, raw, isProtobuf, body, headers)
+    const deleted = method === 'DELETE' ? /^training_runs\/(.+)\/checkpoints\/(.+)$/.exec(path) : null
+    if (deleted) {
+      const place = `tinker://${decodeURIComponent(deleted[1])}/${deleted[2]}`
+      if (!this.states.delete(place) && !this.#paths.delete(place)) throw new Refused(404, 'no checkpoint')
+      return { status: 204 }
+    }
     const route = this.#routes[path]
     if (!route) throw new Refused(404, 'Not Found')
     return route(body)

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { Sandbox } from '../cli.fixture.ts'
-import { RewardProcess } from './reward.fixture.ts'
+import { type RewardProcess, startReward } from './reward.fixture.ts'
 
 const TIMEOUT_MS = 120_000
 const sandbox = new Sandbox()
@@ -19,7 +19,7 @@ const start = async (limits: object) => {
     rubrics: { one: { criteria: [{ id: 'a', text: 'Says yes', points: 1, verifier }] } },
     limits,
   }
-  const server = await RewardProcess.start(sandbox.write('drain.yaml', config), ['--quiet'])
+  const server = await startReward(sandbox.write('drain.yaml', config), ['--quiet'])
   running.push(server)
   return server
 }

@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander'
 import { UsageError } from '../../util/errors.ts'
 
 /** Collects `name=number`. */
-export const limit = (text: string, before: Record<string, number>): Record<string, number> => {
+export const limit = (text: string, before: Record<string, number> = {}): Record<string, number> => {
   const [name, value] = text.split('=', 2)
   if (value === undefined || value === '' || !(Number(value) >= 0))
     throw new InvalidArgumentError('Expected NAME=NUMBER, such as bodyMs=5000.')

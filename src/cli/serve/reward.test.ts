@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { Pool } from 'undici'
 import { afterAll, describe, expect, it } from 'vitest'
 import { cli, Sandbox } from '../cli.fixture.ts'
-import { RewardProcess } from './reward.fixture.ts'
+import { type RewardProcess, startReward } from './reward.fixture.ts'
 
 const sandbox = new Sandbox()
 const running: RewardProcess[] = []
@@ -15,7 +15,7 @@ afterAll(async () => {
   sandbox.remove()
 })
 const start = async (config: string, args: string[] = [], env: NodeJS.ProcessEnv = {}) => {
-  const started = await RewardProcess.start(config, args, env)
+  const started = await startReward(config, args, env)
   running.push(started)
   return started
 }

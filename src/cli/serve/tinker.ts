@@ -1,5 +1,6 @@
 /** @file `gradus serve tinker`: local models behind the Tinker training protocol, until it is told to stop. */
 
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { UsageError } from '../../util/errors.ts'
@@ -14,21 +15,24 @@ interface ServeTinkerOptions {
   threads: number
   maxRows: number
   keyEnv?: string
-  limit: Record<string, number>
+  limit?: Record<string, number>
 }
 
 const HELP = `
 Training and sampling for clients of the Tinker protocol: the tinker SDK, tinker-cookbook, \`policy.kind: tinker\` here.
-A model's name for clients is its folder's absolute path unless you say NAME=DIR. Beside the protocol: /healthz, /metrics.
-The official SDK takes keys that begin with tml-. Checkpoints are kept in the folder --state.
+A model's name for clients is its folder's absolute path unless you say NAME=DIR; the name may look like a hub's (org/model).
+Beside the protocol: /healthz, /metrics. The official SDK takes keys that begin with tml-. Clients train adapters, or all
+weights with rank 0; the losses are cross_entropy, importance_sampling, ppo, cispo, dro, all of them sums over tokens.
+Checkpoints are kept in the folder --state and outlive the server.
 
-Ctrl+C or SIGTERM: nothing new is taken, what was taken is done and answered, then it stops. A second one quits at once.
+Ctrl+C or SIGTERM: nothing new is taken, what was taken is done and answered, models with steps that no checkpoint has are
+saved under the name stopped, then it stops. A second one quits at once.
 
 Examples:
   $ gradus serve tinker --model models/my-model --port 8000
   $ GRADUS_KEY=tml-... gradus serve tinker --model small=models/my-model --key-env GRADUS_KEY --host 0.0.0.0`
 
-const collect = (text: string, before: string[]): string[] => [...before, text]
+const collect = (text: string, before: string[] = []): string[] => [...before, text]
 
 /** Adds `tinker` to `gradus serve`. `done` receives the exit code. */
 export const addServeTinker = (serve: Command, io: Io, done: (code: number) => void): void => {
@@ -36,7 +40,7 @@ export const addServeTinker = (serve: Command, io: Io, done: (code: number) => v
     .command('tinker')
     .summary('serve training of local models to Tinker clients')
     .description('Serves training and sampling of local models by the Tinker training protocol.')
-    .requiredOption('--model <dir>', 'model folder, or NAME=DIR; may be repeated', collect, [])
+    .requiredOption('--model <dir>', 'model folder, or NAME=DIR; needed, may be repeated', collect)
     .option('--state <dir>', 'folder of checkpoints', 'runs/tinker')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port; 0 takes a free one', wholeNumber(0), 8000)
@@ -47,7 +51,6 @@ export const addServeTinker = (serve: Command, io: Io, done: (code: number) => v
       '--limit <name=n>',
       'models, rank, pending, sessionMs, bodyBytes, drainMs, ... ; may be repeated',
       limit,
-      {},
     )
     .addHelpText('after', HELP)
     .action(async (options: ServeTinkerOptions) => done(await serveTinker(options, io)))
@@ -69,7 +72,8 @@ const modelsOf = async (texts: readonly string[]) => {
   const { baseModel } = await import('../../serve/index.ts')
   const { wholeModel } = await import('../../recipes/common/starting-model.ts')
   const models = texts.map(text => {
-    const [, name, path] = /^([^=/\\]+)=(.+)$/.exec(text) ?? [null, undefined, text]
+    // A name may look like a hub's, ORG/NAME; a folder with = in its path is a folder.
+    const [, name, path] = (!existsSync(text) && /^([^=]+)=(.+)$/.exec(text)) || [null, undefined, text]
     const folder = resolve(wholeModel(path, '--model'))
     return baseModel(folder, name ?? folder)
   })

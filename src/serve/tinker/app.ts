@@ -14,6 +14,7 @@ import { DataError } from '../../util/errors.ts'
 import { packageVersion } from '../../util/package.ts'
 import { bodyOf, computationOf, type Env } from './body.ts'
 import { DOWNLOADS } from './downloads.ts'
+import type { BaseModel } from './engines.ts'
 import { RequestError } from './errors.ts'
 import type { Result } from './futures.ts'
 import { addRestRoutes } from './rest.ts'
@@ -55,6 +56,9 @@ const resultBytes = (result: Result): Uint8Array<ArrayBuffer> | null => {
     result.kind === 'output' ? encodeForwardBackwardOutput(result.output) : encodeSampleOutput(result.output)
   return new Uint8Array(bytes)
 }
+
+/** What a client loads the tokenizer from: a name such as a hub's is good anywhere, a folder on this machine. */
+const tokenizerOf = ({ name, folder }: BaseModel): string => (name.includes('/') ? name : folder)
 
 /** An error as a client reads it. */
 export const errorBody = (message: string) => ({ detail: message.slice(0, 4_000) })
@@ -140,7 +144,7 @@ const addTrainingRoutes = (api: Api, service: TinkerService): void => {
   api.post('/get_info', context => {
     const model = service.training.of(bodyOf(context, wire.modelSchema).request.model_id)
     const { base } = model.shape
-    const model_data = { arch: base.config.family, model_name: base.name, tokenizer_id: base.folder }
+    const model_data = { arch: base.config.family, model_name: base.name, tokenizer_id: tokenizerOf(base) }
     return context.json({ ...infoOf(model), type: 'get_info', model_data, model_name: base.name })
   })
   api.post('/unload_model', context => {

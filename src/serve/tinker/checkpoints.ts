@@ -167,6 +167,10 @@ export class Checkpoints {
       }
       this.#write(stored)
       return stored
+    } catch (error) {
+      // What is not listed is not kept: a folder without its entry would fill the disk unseen.
+      if (!this.#stored.has(path)) rmSync(place.folder, { recursive: true, force: true })
+      throw error
     } finally {
       this.#reserved.delete(path)
     }

@@ -8,6 +8,7 @@ import {
   ShapeError,
   UsageError,
 } from '../../util/errors.ts'
+import { failureWords, passesWithRoom } from '../../util/file-failure.ts'
 
 /** A request that is not taken: its status and what is said. */
 export class RequestError extends GradusError {
@@ -29,10 +30,19 @@ export interface Failure {
 
 const BY_USER = [RequestError, CheckpointError, ConfigError, DataError, ShapeError, UsageError]
 
-/** Errors that this house words are told; of others only that they were. */
+/** Whether it is the disk here that is full; the engine, in a thread of its own, gives the code as text alone. */
+const isFullDisk = (thrown: unknown): boolean => {
+  const [, code = ''] = /\((E[A-Z0-9]+)\)/.exec(thrown instanceof GradusError ? thrown.message : '') ?? []
+  return passesWithRoom(code)
+}
+
+/** Errors that this house words, and failures of files, are told; of others only that they were. */
 export const failureOf = (thrown: unknown): Failure => {
+  if (isFullDisk(thrown)) return { error: (thrown as Error).message, category: 'server' }
   if (BY_USER.some(kind => thrown instanceof kind))
     return { error: (thrown as Error).message, category: 'user' }
   if (thrown instanceof GradusError) return { error: thrown.message, category: 'server' }
+  const words = failureWords(thrown)
+  if (words) return { error: `a file of the server: ${words.what}; ${words.hint}`, category: 'server' }
   return { error: 'the server failed on this request; its log says more', category: 'unknown' }
 }

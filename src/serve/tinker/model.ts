@@ -25,6 +25,8 @@ export class Model {
   readonly order: InOrder
   /** Of the last request. */
   usedAt = new Date()
+  /** Whether steps were made that no checkpoint has. */
+  isUnsaved = false
 
   private constructor({ id, sessionId, shape }: ModelIdentity, policy: LocalPolicy, order: InOrderOptions) {
     this.id = id
@@ -85,6 +87,7 @@ export class Model {
         maxGradNorm: adam.grad_clip_norm,
       }),
     )
+    this.isUnsaved = true
     return {
       kind: 'json',
       body: { metrics: { grad_norm: gradNorm!, learning_rate: adam.learning_rate }, type: 'optim_step' },

@@ -143,7 +143,7 @@ export class TinkerService {
     )
   }
 
-  #create(
+  async #create(
     sessionId: string,
     shape: Shape,
     {
@@ -156,7 +156,11 @@ export class TinkerService {
     // As the hosted service names them: later SDKs know the name before they are told.
     const id = `${sessionId}:train:${model_seq_id ?? 0}`
     const seed = lora_config?.seed ?? undefined
-    return this.training.create(sessionId, shape, { id, seed, metadata: user_metadata ?? undefined })
+    const metadata = user_metadata ?? undefined
+    const model = await this.training.create(sessionId, shape, { id, seed, metadata })
+    // Its session may have ended meanwhile; then nobody would unload it.
+    if (!this.sessions.has(sessionId)) await this.training.unload(id)
+    return model
   }
 
   unloadModel(modelId: string): { id: string; modelId: string } {
@@ -311,10 +315,15 @@ export class TinkerService {
     this.futures.drop(sessionId)
   }
 
-  /** Takes nothing new; resolves when all that was taken is done. */
+  /** Takes nothing new; resolves when all that was taken is done, and what was learnt is saved. */
   async drain(): Promise<void> {
     this.#isDraining = true
     await this.futures.settled()
+    const { onEvent = () => {} } = this.#options
+    const paths = await this.training.saveUnsaved((model, error) =>
+      onEvent('not-saved', { model, error: String(error) }),
+    )
+    for (const path of paths) onEvent('saved', { path })
   }
 
   async close(): Promise<void> {

@@ -24,6 +24,10 @@ export class Sessions {
     return this.#all.size
   }
 
+  has(id: string): boolean {
+    return this.#all.has(id)
+  }
+
   /** The newest first. */
   list(): ClientSession[] {
     return [...this.#all.values()].reverse()

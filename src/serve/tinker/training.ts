@@ -26,6 +26,9 @@ export interface TrainingOptions {
 /** Of every adapter, whatever its rank, as at the hosted service and SkyRL. */
 const LORA_ALPHA = 32
 
+/** Checkpoints of models that were in training when the server was stopped. */
+const STOPPED = { name: 'stopped', overwrite: true, ttlS: 7 * 24 * 3600 }
+
 const ATTENTION = loraModules.filter(name => /^[qkvo]_proj$/.test(name))
 const MLP = loraModules.filter(name => !ATTENTION.includes(name))
 
@@ -111,21 +114,36 @@ export class Training {
     const { mostModels, engine, gapMs, onSkipped, makeRoom } = this.#options
     if (this.#models.size + this.#coming >= mostModels) await makeRoom?.()
     if (this.#models.size + this.#coming >= mostModels)
-      throw new RequestError(422, `Maximum number of models (${mostModels}) reached; unload one`)
+      throw new RequestError(422, `Maximum number of models (${mostModels}) reached; unload one`, {
+        hint: 'clients that ended without a word hold theirs for a minute (limit quietMs); the limit models says how many there may be',
+      })
     this.#coming++
     try {
       const order = { gapMs, onSkipped: (missing: number, next: number) => onSkipped?.(id, missing, next) }
       const model = await this.#queue.run(sessionId, () =>
         Model.start({ id, sessionId, shape }, { engine, order, seed }),
       )
-      this.#checkpoints.register({
-        ...{ id, baseModel: shape.base.name, metadata: metadata ?? {} },
-        lora: shape.lora && { ...shape.lora, targetModules: [...shape.lora.targetModules] },
-      })
       this.#models.set(id, model)
+      await this.#register(model, metadata)
       return model
     } finally {
       this.#coming--
+    }
+  }
+
+  /** Writes down that there is such a model; one that cannot be written down is closed. */
+  async #register(
+    { id, shape: { base, lora } }: Model,
+    metadata: Record<string, unknown> = {},
+  ): Promise<void> {
+    try {
+      this.#checkpoints.register({
+        ...{ id, baseModel: base.name, metadata },
+        lora: lora && { ...lora, targetModules: [...lora.targetModules] },
+      })
+    } catch (error) {
+      await this.unload(id)
+      throw error
     }
   }
 
@@ -139,9 +157,25 @@ export class Training {
     model: Model,
     { name, overwrite, ttlS }: { name: string; overwrite: boolean; ttlS?: number },
   ): Promise<string> {
-    return this.#save(model, { kind: 'weights', name, overwrite, ttlS }, folder =>
+    const path = await this.#save(model, { kind: 'weights', name, overwrite, ttlS }, folder =>
       this.#queue.run(model.sessionId, () => model.policy.save(folder)),
     )
+    model.isUnsaved = false
+    return path
+  }
+
+  /**
+   * Saves what no checkpoint has, each model under the name `stopped`, for a week.
+   * @param onFailed told of a model that cannot be saved; the others are
+   */
+  async saveUnsaved(onFailed: (id: string, error: unknown) => void): Promise<string[]> {
+    const paths: string[] = []
+    for (const model of [...this.#models.values()].filter(one => one.isUnsaved))
+      await this.saveState(model, STOPPED).then(
+        path => paths.push(path),
+        error => onFailed(model.id, error),
+      )
+    return paths
   }
 
   /** Weights as they are now, under an id. */
@@ -179,6 +213,7 @@ export class Training {
   async load(model: Model, path: string, optimizer: boolean): Promise<void> {
     const { folder } = this.#checkpoints.find(path)
     await this.#queue.run(model.sessionId, () => model.policy.load(folder, { optimizer }))
+    model.isUnsaved = false
   }
 
   /** @throws RequestError 404 */
