@@ -8,6 +8,9 @@ export { LocalPolicy } from './local/local-policy.ts'
 export type { ModelSource } from './local/model-source.ts'
 export { type PairedOptions, PairedPolicy } from './local/paired-policy.ts'
 export {
+  isRemote,
+  type LocalPolicySettings,
+  localPolicySchema,
   openPolicy,
   type PipelinedPolicySettings,
   type PolicySettings,
@@ -17,4 +20,8 @@ export {
 } from './open.ts'
 export { openEmbedder } from './open-embedder.ts'
 export type * from './policy.ts'
+export { ServedError, type ServedErrorKind } from './served/errors.ts'
+export { ServedModel } from './served/served-model.ts'
+export { type ServedOptions, servedSchema } from './served/settings.ts'
+export { type TinkerSettings, wordsFolder } from './tinker/settings.ts'
 export { assertComputable, type UpdateOptions, type UpdateStats, updateOnce } from './update.ts'

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { assertWebGpu } from '../tensor/index.ts'
 import { CheckpointError } from '../util/errors.ts'
 import { LocalPolicy } from './local/local-policy.ts'
 import { PairedPolicy } from './local/paired-policy.ts'
@@ -26,6 +27,25 @@ describe('a policy opened from its section of a configuration', () => {
     await policy.syncWeights!()
     await policy.close()
   })
+
+  it('computes on the processor unless a GPU is named', () => {
+    expect(policySchema.parse({})).toMatchObject({ provider: 'cpu' })
+    expect(policySchema.parse({ provider: 'webgpu' })).toMatchObject({ provider: 'webgpu' })
+    expect(() => policySchema.parse({ provider: 'cuda' })).toThrow(/cpu.*webgpu/s)
+    // A server's model computes where the server is.
+    const elsewhere = { kind: 'tinker', url: 'http://127.0.0.1:1', model: 'm' }
+    expect(() => policySchema.parse({ ...elsewhere, provider: 'webgpu' })).toThrow(/provider/)
+    expect(() => pipelinedPolicySchema.parse({ sampler: { provider: 'webgpu' } })).toThrow(/provider/)
+  })
+
+  it('on a GPU starts or says at once what is missing, before the model is loaded', async () => {
+    const starting = assertWebGpu().then(
+      () => null,
+      (error: Error) => error.message,
+    )
+    const opening = openPolicy(policySchema.parse({ provider: 'webgpu' }), { folder: '/nowhere' })
+    await expect(opening).rejects.toThrow((await starting) ?? /no such checkpoint folder/)
+  }, 60_000)
 
   it('refuses kinds that there are none of, and settings of another kind', () => {
     expect(() => policySchema.parse({ kind: 'elsewhere' })).toThrow()

@@ -2,10 +2,13 @@
 
 import { z } from 'zod'
 import type { LossSpec } from '../rl/loss.ts'
+import { PROVIDERS } from '../tensor/index.ts'
 import { LocalPolicy } from './local/local-policy.ts'
 import type { ModelSource } from './local/model-source.ts'
 import { PairedPolicy } from './local/paired-policy.ts'
 import type { Policy } from './policy.ts'
+import { tinkerRefusal } from './tinker/losses.ts'
+import { openTinker, type TinkerSettings, tinkerSchema } from './tinker/settings.ts'
 import { lossRefusal } from './update.ts'
 
 const size = z.int().positive()
@@ -19,6 +22,9 @@ export const JUDGED_ROWS = 64
 /** In this process, its engine in a worker thread. */
 const localSchema = z.strictObject({
   kind: z.literal('local').default('local'),
+  /** `webgpu`: a GPU, which keeps weights, gradients, optimiser and caches; the run does not start where there is none. */
+  provider: z.enum(PROVIDERS).default('cpu'),
+  /** Of the processor; a GPU computes as it does. */
   threads: size.default(2),
   /** Threads spin while they wait: faster on idle cores, far slower where other work wants them too. */
   spinning: z.boolean().default(true),
@@ -31,7 +37,8 @@ const localSchema = z.strictObject({
 const pairedSchema = localSchema.extend({
   /**
    * A second engine that only samples, with threads of its own, so that a pipelined step is sampled while the one before is
-   * learnt from; null: both take turns on one engine. The other settings hold for both.
+   * learnt from; it computes on the processor, also while the first one has the GPU (see `LocalPolicy.start`). null: both take turns
+   * on one engine. The other settings hold for both.
    */
   sampler: z
     .strictObject({ threads: size.default(1) })
@@ -39,34 +46,46 @@ const pairedSchema = localSchema.extend({
     .default(null),
 })
 
+/** For what has to be in this process: fresh weights, value heads. */
+export const localPolicySchema = z.discriminatedUnion('kind', [localSchema], {
+  error: ({ input }) =>
+    (input as { kind?: unknown } | undefined)?.kind === 'tinker'
+      ? 'local: what begins with fresh weights, or adds an output to a model, is trained in this process'
+      : undefined,
+})
 /** Where the policy of a recipe computes that samples and learns in turns. */
-export const policySchema = z.discriminatedUnion('kind', [localSchema])
+export const policySchema = z.discriminatedUnion('kind', [localSchema, tinkerSchema])
 /** The same for a recipe that can sample ahead, where a second engine is of use. */
-export const pipelinedPolicySchema = z.discriminatedUnion('kind', [pairedSchema])
+export const pipelinedPolicySchema = z.discriminatedUnion('kind', [pairedSchema, tinkerSchema])
 
+export type LocalPolicySettings = z.output<typeof localPolicySchema>
 export type PolicySettings = z.output<typeof policySchema>
 export type PipelinedPolicySettings = z.output<typeof pipelinedPolicySchema>
+type AnyPolicySettings = PolicySettings | PipelinedPolicySettings
+
+/** Whether weights, gradients and optimiser are on a server. */
+export const isRemote = (settings: AnyPolicySettings): settings is TinkerSettings =>
+  settings.kind === 'tinker'
 
 /**
  * Why the policy that the settings name would not compute a loss, as its `refuses` says once it is open; null when it would.
  * Asked where a configuration is checked, so that no cold start is run in vain.
  */
 export const refusedLoss = (
-  _settings: PolicySettings | PipelinedPolicySettings,
+  settings: AnyPolicySettings,
   { valueHead = false }: Pick<ModelSource, 'valueHead'>,
   loss: LossSpec,
-): string | null => lossRefusal(loss, valueHead)
+): string | null => (isRemote(settings) ? tinkerRefusal(loss) : lossRefusal(loss, valueHead))
 
 /**
  * Opens the policy that the settings name; the caller closes it.
- * @throws CheckpointError and others from loading; nothing is left running then
+ * @param source the model; of one on a server its folder is that of its words, and an adapter is made of `settings.lora`
+ * @throws CheckpointError and others from loading; TinkerError from a server; nothing is left running then
  */
-export const openPolicy = (
-  settings: PolicySettings | PipelinedPolicySettings,
-  source: ModelSource,
-): Promise<Policy> => {
-  const { kind: _kind, sampler = null, ...trainer }: Partial<PipelinedPolicySettings> = settings
+export const openPolicy = (settings: AnyPolicySettings, source: ModelSource): Promise<Policy> => {
+  if (isRemote(settings)) return openTinker(settings, source)
+  const { kind: _kind, sampler, ...trainer } = { sampler: null, ...settings }
   return sampler === null
     ? LocalPolicy.start(source, trainer)
-    : PairedPolicy.start(source, { trainer, sampler: { ...trainer, ...sampler } })
+    : PairedPolicy.start(source, { trainer, sampler: { ...trainer, ...sampler, provider: 'cpu' } })
 }

@@ -239,5 +239,10 @@ export interface Policy {
   save(folder: string, options?: { optimizer?: boolean }): Promise<void>
   /** Reads weights, and optimiser state where the folder has it, from a checkpoint of `save`; drops what was accumulated. */
   load(folder: string): Promise<void>
+  /**
+   * Reads from a checkpoint's folder what of it lies elsewhere; the function removes that, once the folder is gone. It fails
+   * silently: what stays behind only takes room. Absent: all of a checkpoint is in its folder.
+   */
+  forget?(folder: string): () => Promise<void>
   close(): Promise<void>
 }

@@ -136,6 +136,8 @@ export interface PruneOptions {
   keepEvery?: number
   /** The step that `latest` points to: kept, and the newest that counts. Later ones are of a course that was given up. */
   pinned?: number
+  /** Called with each checkpoint's folder before it goes. */
+  onRemove?(dir: string): void
 }
 
 /** Which steps a pruning keeps. */
@@ -164,6 +166,10 @@ export const pruneCheckpoints = (
   )
   const kept = new Set(keptSteps(steps, options))
   const removed = steps.filter(step => !kept.has(step))
-  for (const step of removed) removeFolder(join(checkpointsDir, checkpointName(step)))
+  for (const step of removed) {
+    const dir = join(checkpointsDir, checkpointName(step))
+    options.onRemove?.(dir)
+    removeFolder(dir)
+  }
   return removed
 }

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { loraModules } from '../model/lora-files.ts'
-import { policySchema } from '../policy/open.ts'
+import { localPolicySchema, policySchema } from '../policy/open.ts'
 import { resolveLoss } from '../rl/loss-presets.ts'
 import { scheduleSchema } from '../rl/schedules.ts'
 import { ConfigError } from '../util/errors.ts'
@@ -154,7 +154,7 @@ export const commonShape = {
   /** Stop after so many minutes of training. */
   maxMinutes: z.number().positive().nullable().default(null),
   model: modelSchema.prefault({}),
-  policy: policySchema.prefault({}),
+  policy: localPolicySchema.prefault({}),
   optimizer: optimizerSchema.prefault({}),
   checkpoint: z.strictObject({ every: z.int().min(0).default(50), keepLast: size.default(2) }).prefault({}),
   /** What is watched for while training goes on; null: nothing. */
@@ -164,6 +164,7 @@ export const commonShape = {
 /** Keys of every recipe that learns from rewards. */
 export const reinforcementShape = {
   ...commonShape,
+  policy: policySchema.prefault({}),
   advantage: advantageSchema.prefault({}),
   rollout: rolloutSchema.prefault({}),
   /**

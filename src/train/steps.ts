@@ -86,16 +86,22 @@ export const runSteps = async (
   const { evalEvery, checkpointEvery = 0, maxMinutes = null, keepCheckpoints: keepLast = 2 } = settings
   const hash = settings.configHash ?? configHash(run.info.config, [])
   let { trainedMs = 0 } = settings
-  const save = (step: number, finished: boolean) => {
+  const save = async (step: number, finished: boolean) => {
     const recipe: SavedProgress = { finished, trainedMs }
-    return run.writeCheckpoint(
+    const remains: (() => Promise<void>)[] = []
+    const onRemove = (dir: string) => {
+      const remove = policy.forget?.(dir)
+      if (remove) remains.push(remove)
+    }
+    await run.writeCheckpoint(
       { step, configHash: hash, rng: {}, recipe },
       async folder => {
         await policy.save(folder)
         await work.save?.(folder)
       },
-      { keepLast },
+      { keepLast, onRemove },
     )
+    await Promise.all(remains.map(remove => remove()))
   }
 
   if (from === 0) watch.start(await evaluate(0, false))

@@ -32,7 +32,14 @@ describe('settings', () => {
     const target = file('recipe: rubric-as-reward\nengine:\n  maxRows: 16\n')
     const policyOf = (request: Parameters<typeof resolveSettings>[0]) =>
       resolveSettings(request).config.policy
-    const full = { kind: 'local', threads: 2, spinning: true, maxRows: 128, microBatchTokens: 1024 }
+    const full = {
+      kind: 'local',
+      provider: 'cpu',
+      threads: 2,
+      spinning: true,
+      maxRows: 128,
+      microBatchTokens: 1024,
+    }
     expect(policyOf({ target: 'rubric-as-reward', preset: 'paper' })).toEqual(full)
     expect(policyOf({ target, preset: 'paper', set: ['engine.threads=1', 'policy.spinning=false'] })).toEqual(
       {
@@ -47,8 +54,55 @@ describe('settings', () => {
       /mine\.yaml: engine\.threads: expected 2 as in policy\.threads/,
     )
     expect(() => resolveSettings({ target: 'rubric-as-reward', set: ['policy.kind=elsewhere'] })).toThrow(
-      /policy\.kind: expected one of local, got "elsewhere"/,
+      /policy\.kind: expected one of local, tinker, got "elsewhere"/,
     )
+  })
+
+  it('has a policy on a server by --set alone, over presets with settings of this process', () => {
+    const set = ['policy.kind=tinker', 'policy.url=http://127.0.0.1:8000', 'policy.model=Qwen/Qwen3-8B']
+    const usual = {
+      ...{ kind: 'tinker', url: 'http://127.0.0.1:8000', model: 'Qwen/Qwen3-8B' },
+      lora: { rank: 32, attention: true, mlp: true, unembed: true },
+      ...{ tokenizer: null, apiKeyEnv: null, concurrency: 32, patienceMinutes: 15, prices: null },
+    }
+    for (const [target, preset] of [
+      ['rubric-as-reward', 'paper'],
+      ['ruscarl', 'paper'],
+      ['rlcer', 'paper'],
+      ['rit', 'quick'],
+      ['rubricem', 'research'],
+      ['sft', 'paper'],
+    ])
+      expect(resolveSettings({ target, preset, set }).config.policy, target).toEqual(usual)
+    const written = file(`recipe: ruscarl\npolicy: ${JSON.stringify(usual)}\n`)
+    const { config } = resolveSettings({ target: written, set: ['policy.lora.rank=8'] })
+    expect(config.policy).toEqual({ ...usual, lora: { ...usual.lora, rank: 8 } })
+  })
+
+  it.each<[string, string[], RegExp]>([
+    ['no model', ['policy.kind=tinker', 'policy.url=http://a:1'], /policy\.model: expected a string/],
+    ['no address', ['policy.kind=tinker', 'policy.model=m'], /policy\.url: expected a string/],
+    [
+      'an address with a password',
+      ['policy.kind=tinker', 'policy.model=m', 'policy.url=http://me:secret@a:1'],
+      /policy\.url: expected an address such as http:\/\/127\.0\.0\.1:8000, without a key/,
+    ],
+    [
+      'settings of this process',
+      ['policy.kind=tinker', 'policy.model=m', 'policy.url=http://a:1', 'policy.threads=2'],
+      /policy\.threads: .*it belongs to policy\.kind: local/,
+    ],
+    ['settings of a server', ['policy.url=http://a:1'], /policy\.url: .*it belongs to policy\.kind: tinker/],
+  ])('refuses a policy on a server with %s', (_, set, message) => {
+    expect(() => resolveSettings({ target: 'ruscarl', set })).toThrow(message)
+  })
+
+  it('trains fresh weights and value heads in this process alone, and says so', () => {
+    const set = ['policy.kind=tinker', 'policy.url=http://a:1', 'policy.model=m']
+    for (const target of Object.keys(RECIPES).filter(name => /start|verifier/.test(name)))
+      expect(() => resolveSettings({ target, set }), target).toThrow(
+        /policy\.kind: expected local: what begins with fresh weights.*is trained in this process/,
+      )
   })
 
   it('changes a value of one of several kinds key by key where a file names the kind that is there, and replaces it where it names another', () => {

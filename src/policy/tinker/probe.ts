@@ -32,6 +32,10 @@ class Probe {
   readonly #client: TrainingClient
   #step = 1e-4
   #logprobs: Float32Array = new Float32Array(TOKENS)
+  /** Sum of the log-probs as they are; null before the first look. */
+  #now: number | null = null
+  /** What one sequence with advantages of 1 moved when that was last tried. */
+  #unit = 0
 
   constructor(client: TrainingClient) {
     this.#client = client
@@ -45,7 +49,7 @@ class Probe {
     )
   }
 
-  async #sum(): Promise<number> {
+  async #look(): Promise<number> {
     const output = await this.#client.forward(
       [this.#datum({ lossFn: 'cross_entropy', scale: 1 })],
       'cross_entropy',
@@ -55,9 +59,9 @@ class Probe {
     return logprobs.reduce((sum, x) => sum + x, 0)
   }
 
-  /** How far the requests, followed by a step, move the sum of the log-probs. */
+  /** How far the requests, followed by a step, move the sum of the log-probs. All is under way at once: servers may have beats. */
   async #move(requests: readonly Batch[]): Promise<number> {
-    const before = await this.#sum()
+    const before = this.#now ?? (await this.#look())
     const computed = requests.map(batch => {
       const copies = Array.from({ length: batch.copies ?? 1 }, () => this.#datum(batch))
       return this.#client.forwardBackward(copies, batch.lossFn).result
@@ -70,14 +74,17 @@ class Probe {
       weightDecay: 0,
       gradClipNorm: 0,
     })
-    await Promise.all([...computed, step.result])
-    return (await this.#sum()) - before
+    const after = this.#look()
+    await Promise.all([...computed, step.result, after])
+    this.#now = await after
+    return this.#now - before
   }
 
   /** Finds a step of a size that can be measured. @throws TinkerError where no step moves anything */
   async calibrate(): Promise<void> {
     for (let attempt = 0; attempt < 6; attempt++) {
       const change = await this.#move([ONE])
+      this.#unit = change
       if (change > WANTED_CHANGE / 3 && change < 3 * WANTED_CHANGE) return
       const factor = change > 0 ? WANTED_CHANGE / change : 100
       this.#step *= Math.min(Math.max(factor, 1e-3), 1e3)
@@ -88,10 +95,10 @@ class Probe {
   /** Size of a batch's gradient in units of one sequence's with advantages of 1. */
   async size(requests: readonly Batch[]): Promise<number> {
     // The step after a step is a little smaller or larger: the unit is measured on both sides.
-    const before = await this.#move([ONE])
+    const before = this.#unit
     const change = await this.#move(requests)
-    const after = await this.#move([ONE])
-    return (2 * change) / (before + after)
+    this.#unit = await this.#move([ONE])
+    return (2 * change) / (before + this.#unit)
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -10,6 +10,7 @@ import { Rng } from '../../util/rng.ts'
 import type { Engine } from '../local/engine.ts'
 import { tinyEngine } from '../local/tiny-model.fixture.ts'
 import { updateOnce } from '../update.ts'
+import { readReference } from './checkpoint.ts'
 import { adapterOf, engineService, type ServiceOptions } from './engine-service.fixture.ts'
 import { type TinkerOptions, TinkerPolicy } from './tinker-policy.ts'
 
@@ -251,6 +252,27 @@ describe('a policy on a server of the Tinker protocol', () => {
     const small = await connect(url, { lora: { rank: 2 } })
     await expect(small.load(folder)).rejects.toThrow(/rank 2 .* rank 4/)
     await expect(small.load(tmpdir())).rejects.toThrow(/saved with policy.kind local/)
+  })
+
+  it('has the server drop what a checkpoint kept there, and never fails over it', async () => {
+    const { policy, server } = await start()
+    const root = mkdtempSync(join(tmpdir(), 'tinker-run-'))
+    const folders = ['step-1', 'step-2'].map(name => join(root, name))
+    for (const folder of folders) await policy.save(folder)
+    expect(server.states.size).toBe(2)
+    const forget = policy.forget(folders[0])
+    rmSync(folders[0], { recursive: true })
+    expect(server.states.size).toBe(2)
+    await forget()
+    expect([...server.states.keys()]).toEqual([readReference(folders[1]).state])
+    await forget()
+    await policy.forget(root)()
+    await policy.load(folders[1])
+    const update = { loss: LOSSES.clip, optimizer: ADAM }
+    await updateOnce(policy, await datums(localTwin()), update)
+    await policy.freezeReference()
+    // The reference lives in a model of its own: the state that it came from is not needed.
+    expect(server.states.size).toBe(1)
   })
 
   it('refuses what no server can compute, before anything is asked', async () => {

@@ -9,6 +9,7 @@ import {
   Connection,
   type ConnectionOptions,
   type Dialect,
+  deleteStored,
   type LoraSettings,
   SamplingClient,
   Session,
@@ -30,7 +31,7 @@ import type {
   StepStats,
 } from '../policy.ts'
 import { Batch } from './batch.ts'
-import { readReference, writeReference } from './checkpoint.ts'
+import { type CheckpointReference, readReference, writeReference } from './checkpoint.ts'
 import { responseLogprobs, scoredDatum } from './data.ts'
 import { type Normalisation, tinkerRefusal } from './losses.ts'
 import { probeServer } from './probe.ts'
@@ -290,9 +291,11 @@ export class TinkerPolicy implements Policy {
       const { model, lora, dialect } = this.#options
       if (this.#isFresh) return Reference.ofBase(this.#session, model)
       const path = await this.#client.saveState(freshName('reference'))
-      return Reference.ofState(this.#session, path, () =>
-        TrainingClient.create(this.#session, model, lora, dialect),
-      )
+      const create = () => TrainingClient.create(this.#session, model, lora, dialect)
+      const reference = await Reference.ofState(this.#session, path, create)
+      // It lives in a model of its own from here on; what stays of it on the server's disk only takes room.
+      await deleteStored(this.#session.connection, path, 'weights').catch(() => {})
+      return reference
     })
   }
 
@@ -332,6 +335,17 @@ export class TinkerPolicy implements Policy {
     })
   }
 
+  forget(folder: string): () => Promise<void> {
+    const { state, sampler } = readable(folder) ?? { state: null, sampler: null }
+    const { connection } = this.#session
+    return async () => {
+      await Promise.allSettled([
+        state !== null && deleteStored(connection, state, 'weights'),
+        sampler !== null && deleteStored(connection, sampler, 'sampler_weights'),
+      ])
+    }
+  }
+
   /** Lets the server forget the model, as far as it can be had; checkpoints stay. */
   async close(): Promise<void> {
     const farewell = Promise.allSettled([this.#reference?.close(), this.#client.unload()])
@@ -343,6 +357,15 @@ export class TinkerPolicy implements Policy {
     clearTimeout(timer)
     this.#session.close()
     await this.#session.connection.close()
+  }
+}
+
+/** What a folder says of a checkpoint; null for a damaged one. */
+const readable = (folder: string): CheckpointReference | null => {
+  try {
+    return readReference(folder)
+  } catch {
+    return null
   }
 }
 

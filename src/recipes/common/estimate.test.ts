@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { logicModelConfig } from '../logic-cold-start/model.ts'
 import { rubricAsRewardSchema } from '../rubric-as-reward/config.ts'
 import { rubricAsRewardEntry } from '../rubric-as-reward/entry.ts'
@@ -22,7 +23,8 @@ describe('the plan of preset paper', () => {
 
   it('trains one sequence at a time, and says what dominates', () => {
     const { config, plan } = paper()
-    expect(config.policy.microBatchTokens).toBeLessThan(600 + config.rollout.maxTokens)
+    const { microBatchTokens } = z.object({ microBatchTokens: z.int() }).parse(config.policy)
+    expect(microBatchTokens).toBeLessThan(600 + config.rollout.maxTokens)
     expect(memoryOf(plan).total).toBeLessThan(48e9)
     const [line] = plan.lines.filter(text => text.includes('mostly'))
     expect(line).toMatch(/mostly activations \d+% \(all layers of one sequence of up to 1,112 tokens/)

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { bankSchema, checkBankFile, type MemorySettings } from '../../memory/index.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { comesLater, type Purpose } from './phase.ts'
+import { comesLater, type Purpose } from './purpose.ts'
 
 const size = z.int().positive()
 

@@ -1,38 +1,33 @@
 /** @file What comes before a recipe's own training: the checkpoint that it starts from, given or made by an earlier phase. */
 
 import { existsSync, rmSync } from 'node:fs'
+import { isRemote, type PipelinedPolicySettings, type PolicySettings } from '../../policy/open.ts'
 import { latestCheckpoint } from '../../runs/readers.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { resolveShipped } from '../../util/package.ts'
+import { comesLater, type Purpose } from './purpose.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
+import { remoteWords } from './remote.ts'
 import { wholeModel } from './starting-model.ts'
 
 export interface StartSettings {
+  policy: PolicySettings | PipelinedPolicySettings
   model: { folder: string | null }
   /** Null: no cold start. */
   coldStart: unknown
 }
 
 /**
- * What a configuration is checked for. A plan may name a model and data that are to be put in place later, and says so; a run
- * may not.
- */
-export type Purpose = 'plan' | 'run'
-
-/** Whether a file or folder is to be put in place later. */
-export const comesLater = (path: string, purpose: Purpose): boolean =>
-  purpose === 'plan' && !existsSync(resolveShipped(path))
-
-/**
- * The checkpoint that a configuration names; null when a cold start makes one, and when it comes later.
+ * The checkpoint that a configuration names; null when a cold start makes one, and when it comes later. Of a model on a server
+ * the folder with its words.
  * @param coldStartRecipe what makes a model to start from, for the hint
  * @throws ConfigError for none and for both; CheckpointError for a folder without a whole model
  */
 export const givenModel = (
-  { model, coldStart }: StartSettings,
+  { policy, model, coldStart }: StartSettings,
   coldStartRecipe: string,
   purpose: Purpose,
 ): string | null => {
+  if (isRemote(policy)) return remoteWords(policy, purpose)
   if (coldStart !== null && model.folder !== null)
     throw new ConfigError('model.folder: expected nothing beside coldStart, which makes the model', {
       hint: 'set one of the two to null',

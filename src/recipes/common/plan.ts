@@ -1,23 +1,37 @@
 /** @file What the plans of recipes that learn from rewards share: the model, what is trained of it, the optimiser, memory. */
 
 import type { ModelConfig } from '../../model/config.ts'
+import { type LoraConfig, loraModules } from '../../model/lora-files.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
+import { isRemote } from '../../policy/open.ts'
 import type { LossSpec } from '../../rl/loss.ts'
 import type { ModelShape } from '../../train/config.ts'
 import { formatCount } from '../../util/format.ts'
 import { estimateMemory, memoryLines } from './estimate.ts'
 import { knownShape, modelPlace } from './known-models.ts'
+import { remoteModelWords, shapeFolder } from './remote.ts'
+import {
+  type EvaluatedWork,
+  type RemoteWork,
+  type RoleWork,
+  reinforcementWork,
+  remoteLines,
+} from './remote-plan.ts'
 import type { TrainingConfig } from './training.ts'
 
 /** What a model starts as: a checkpoint, or what a cold start makes. */
 interface Start {
+  policy: TrainingConfig['policy']
   model: { folder: string | null }
   coldStart: { steps: number; model: { shape: ModelShape } } | null
 }
 
 /** The checked settings; one of checkpoint and cold start is there. */
 export type PlannedConfig = Start &
-  Pick<TrainingConfig, 'model' | 'policy' | 'rollout' | 'loss' | 'optimizer'>
+  Pick<
+    TrainingConfig,
+    'model' | 'policy' | 'rollout' | 'loss' | 'optimizer' | 'steps' | 'minibatches' | 'epochs'
+  > & { evaluation: EvaluatedWork }
 
 /** Lengths in tokens that memory depends on. */
 export interface PlannedPrompts {
@@ -26,23 +40,59 @@ export interface PlannedPrompts {
   longest: number
   /** Different prompts that are decoded together: those of problems, or of samples where each has its own. */
   together: number
+  /** What a step samples and learns from, where it is not one role with the rollouts of the settings. */
+  roles?: readonly RoleWork[]
+  /** Sets that an evaluation samples. Default 1. */
+  sets?: number
 }
 
 /** Shape of the model at the start; null where it is unknown before the model is there. @param fresh what a cold start makes */
 export const startShape = (
-  { coldStart, model }: Start,
+  { coldStart, ...given }: Start,
   fresh: (shape: ModelShape) => ModelConfig,
-): ModelConfig | null => (coldStart === null ? knownShape(model.folder!) : fresh(coldStart.model.shape))
+): ModelConfig | null => (coldStart === null ? knownShape(shapeFolder(given)!) : fresh(coldStart.model.shape))
 
-const startWords = ({ coldStart, model }: Start): string =>
-  coldStart === null ? modelPlace(model.folder!) : `cold start of ${coldStart.steps} steps, in this run`
+const startWords = ({ coldStart, policy, model }: Start): string => {
+  if (isRemote(policy)) return remoteModelWords(policy)
+  return coldStart === null
+    ? modelPlace(model.folder!)
+    : `cold start of ${coldStart.steps} steps, in this run`
+}
 
 const hasReference = ({ kl }: LossSpec): boolean => kl.kind !== 'none' && kl.coef > 0
 
-const parameterWords = (sizes: ReturnType<typeof modelTensors> | null, { lora }: TrainingConfig['model']) => {
+const parameterWords = (
+  sizes: ReturnType<typeof modelTensors> | null,
+  { model: { lora }, policy }: Pick<PlannedConfig, 'model' | 'policy'>,
+) => {
   if (sizes === null) return 'unknown before the model is there'
-  const adapter = lora ? ` (LoRA rank ${lora.rank}, alpha ${lora.alpha})` : ''
+  const own = lora ? ` (LoRA rank ${lora.rank}, alpha ${lora.alpha})` : ''
+  const adapter = isRemote(policy) ? ` (LoRA rank ${policy.lora.rank}, scaled as the server has it)` : own
   return `${formatCount(sizes.total)}, trained ${formatCount(sizes.trained)}${adapter}`
+}
+
+/** What is trained in place of all weights. */
+const adapterOf = ({ model, policy }: Pick<PlannedConfig, 'model' | 'policy'>): LoraConfig | null => {
+  if (!isRemote(policy)) return model.lora
+  const { rank, attention, mlp } = policy.lora
+  const targetModules = loraModules.filter(name => (/^[qkvo]_/.test(name) ? attention : mlp))
+  return { rank, alpha: 32, targetModules }
+}
+
+/** What a server would be asked for; null where the policy is in this process. */
+const remoteWorkOf = (config: PlannedConfig, prompts: PlannedPrompts): RemoteWork | null => {
+  const { policy, steps, rollout, evaluation } = config
+  if (!isRemote(policy)) return null
+  const { tokens, roles, sets = 1 } = prompts
+  const { samples, maxTokens: newTokens } = rollout
+  const usual = [{ groups: rollout.prompts, samples, promptTokens: tokens, newTokens }]
+  const times = (count?: number) => (count === undefined ? undefined : sets * count)
+  return reinforcementWork(policy, steps, roles ?? usual, config, {
+    ...evaluation,
+    problems: sets * evaluation.problems,
+    problemsAtStart: times(evaluation.problemsAtStart),
+    problemsBetween: times(evaluation.problemsBetween),
+  })
 }
 
 /** The lines that such plans have in common, and their figures. */
@@ -51,15 +101,17 @@ export const planTraining = (
   fresh: (shape: ModelShape) => ModelConfig,
   prompts: PlannedPrompts,
 ) => {
-  const { model, policy, rollout, loss, optimizer } = config
+  const { policy, rollout, loss, optimizer } = config
   const shape = startShape(config, fresh)
   const rolloutsPerStep = rollout.prompts * rollout.samples
-  const sizes = shape && modelTensors(shape, model.lora, false)
+  const lora = adapterOf(config)
+  const sizes = shape && modelTensors(shape, lora, false)
   const sequence = prompts.longest + rollout.maxTokens
   const memory =
     shape &&
+    !isRemote(policy) &&
     estimateMemory(shape, {
-      lora: model.lora,
+      lora,
       reference: hasReference(loss),
       secondEngine: 'sampler' in policy && policy.sampler !== null,
       microBatchTokens: policy.microBatchTokens,
@@ -70,16 +122,19 @@ export const planTraining = (
       newTokens: rollout.maxTokens,
     })
   const { learningRate: rate } = optimizer
+  const remote = remoteWorkOf(config, prompts)
+  const here = memory && !isRemote(policy) ? memoryLines(memory, { ...policy, sequence }) : []
   return {
     start: startWords(config),
-    parameters: `parameters   ${parameterWords(sizes, model)}`,
+    parameters: `parameters   ${parameterWords(sizes, config)}`,
     learning: `learning rate ${rate.peak} (${rate.kind}${rate.warmup > 0 ? `, warm-up of ${rate.warmup} steps` : ''}), KL ${hasReference(loss) ? `${loss.kl.kind} x ${loss.kl.coef}` : 'none'}`,
-    memory: memory ? memoryLines(memory, { ...policy, sequence }) : [],
+    needs: remote ? remoteLines(remote, loss) : here,
     work: { rolloutsPerStep, tokensPerStep: rolloutsPerStep * rollout.maxTokens },
     sizes: {
       parameters: sizes?.total ?? null,
       trainedParameters: sizes?.trained ?? null,
-      memoryBytes: memory,
+      memoryBytes: memory || null,
+      ...(remote && { remote }),
     },
   }
 }

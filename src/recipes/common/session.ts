@@ -16,14 +16,14 @@ import type { RunOptions, RunResult } from './recipe.ts'
 const FREE_CONFIG_KEYS = ['out', 'policy', 'checkpoint', 'monitors']
 
 /**
- * What a configuration says of the numbers that the steps compute. Of the policy that is its kind alone: how it computes may
- * change. This process is taken for granted, so that a hash of before there were kinds stays what it is.
+ * What a configuration says of the numbers that the steps compute. Of the policy that is its kind, and what a server trains: how
+ * and where it computes may change. This process is taken for granted, so that a hash of before there were kinds stays what it is.
  */
 export const decidingSettings = (config: object): Record<string, unknown> => {
   const { policy, ...settings } = engineAsPolicy(config as Record<string, unknown>)
   const kept = Object.fromEntries(Object.entries(settings).filter(([key]) => !FREE_CONFIG_KEYS.includes(key)))
-  const { kind = 'local' } = (policy ?? {}) as { kind?: unknown }
-  return kind === 'local' ? kept : { ...kept, policy: { kind } }
+  const { kind = 'local', model, lora } = (policy ?? {}) as Record<string, unknown>
+  return kind === 'local' ? kept : { ...kept, policy: { kind, model, lora } }
 }
 
 /** Hash of what must stay the same between stop and resume. */

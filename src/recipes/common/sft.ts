@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { openPolicy } from '../../policy/open.ts'
+import { isRemote, openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { readRunInfo } from '../../runs/readers.ts'
 import { rewardOf } from '../../tasks/scored-response.ts'
@@ -128,7 +128,9 @@ const demonstrations = async <Problem>(
   const teacher =
     sft.teacher === null
       ? student
-      : await openPolicy(inTurns(config), { folder: existingModel(sft.teacher, 'sft.teacher') })
+      : await openPolicy(besideAnother(inTurns(config)), {
+          folder: existingModel(sft.teacher, 'sft.teacher'),
+        })
   try {
     const written = await write(phase, teacher)
     const kept = selectDemonstrations(written, sft, task.reward.leaks)
@@ -158,7 +160,12 @@ const demonstrations = async <Problem>(
 }
 
 /** Nothing is sampled here while something is learnt: a second engine would only take memory. */
-const inTurns = ({ policy }: Pick<TrainingConfig, 'policy'>) => ({ ...policy, sampler: null })
+const inTurns = ({ policy }: Pick<TrainingConfig, 'policy'>): TrainingConfig['policy'] =>
+  isRemote(policy) ? policy : { ...policy, sampler: null }
+
+/** A GPU has one engine at a time, which is the student. */
+const besideAnother = (policy: TrainingConfig['policy']): TrainingConfig['policy'] =>
+  isRemote(policy) ? policy : { ...policy, provider: 'cpu' }
 
 /** What the student learns: the response after the plain prompt. */
 const drawFrom = <Problem>(

@@ -6,6 +6,7 @@ import { loadConfig } from '../../model/checkpoint.ts'
 import { adapterBase, isAdapterFolder } from '../../model/lora-files.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
 import { checkWeights } from '../../model/weights.ts'
+import { REFERENCE_FILE, readReference } from '../../policy/tinker/checkpoint.ts'
 import { latestCheckpoint } from '../../runs/readers.ts'
 import { ARITHMETIC_VOCABULARY } from '../../tasks/arithmetic/index.ts'
 import { CHECKLIST_VOCABULARY, THOUGHT_VOCABULARY } from '../../tasks/checklist/index.ts'
@@ -23,10 +24,22 @@ import { resolveShipped } from '../../util/package.ts'
 export const existingModel = (path: string, key: string): string => {
   const folder = resolveShipped(path)
   if (existsSync(join(folder, 'config.json')) || isAdapterFolder(folder)) return refuseRun(folder, key)
+  if (existsSync(join(folder, REFERENCE_FILE))) throw elsewhere(folder, key)
   throw new CheckpointError(`${key}: ${folder} holds no model`, {
     hint: 'check the path; a checkpoint folder has config.json and model.safetensors',
   })
 }
+
+const elsewhere = (folder: string, key: string): CheckpointError => {
+  const { url, sampler } = readReference(folder)
+  return new CheckpointError(`${key}: the weights of ${folder} are on the server ${url}, as ${sampler}`, {
+    hint: `fetch the adapter, where the server hands it out, and name its folder: \`curl -L ${url}${archivePath(sampler)} | tar x\``,
+  })
+}
+
+/** Where the protocol has the weights of a path as an archive. */
+const archivePath = (path: string): string =>
+  `/api/v1/training_runs/${path.replace('tinker://', '').replace('/', '/checkpoints/')}/archive`
 
 /**
  * The same for a model that is about to be loaded: its weights fit its configuration.

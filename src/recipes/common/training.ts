@@ -1,7 +1,7 @@
 /** @file From a recipe's configuration to its training: settings of the loop, sampling, phases, the reference. */
 
 import type { z } from 'zod'
-import type { PipelinedPolicySettings, PolicySettings } from '../../policy/open.ts'
+import { isRemote, type PipelinedPolicySettings, type PolicySettings } from '../../policy/open.ts'
 import type { Policy, SamplingOptions } from '../../policy/policy.ts'
 import { assertComputable } from '../../policy/update.ts'
 import type { LossSpec } from '../../rl/loss.ts'
@@ -33,10 +33,10 @@ export const assertSamplerIsUsed = ({
   policy,
   pipeline,
 }: {
-  policy: Pick<PipelinedPolicySettings, 'sampler'>
+  policy: PipelinedPolicySettings
   pipeline: Pipeline
 }): void => {
-  if (policy.sampler !== null && !pipeline)
+  if (!isRemote(policy) && policy.sampler !== null && !pipeline)
     throw new ConfigError(
       'policy.sampler: expected null without pipeline, where sampling and learning take turns and a second engine would only take memory',
       { hint: 'set pipeline to true, or policy.sampler to null' },

@@ -1,6 +1,7 @@
 /** @file Configuration of the logic-rubric-start recipe. */
 
 import { z } from 'zod'
+import { LOGIC_STYLES } from '../../tasks/logic/generator.ts'
 import { commonShape, supervisedOptimizerSchema, supervisedSteps } from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import { labelsSchema, rubricHabitsSchema } from '../reasoning/start-config.ts'
@@ -14,7 +15,7 @@ export const logicProblemsSchema = z.strictObject({
   /** Kinds on the chain, [fewest, most]; fewer make shorter problems. The real rows' distribution when null. */
   nodes: z.tuple([z.int(), z.int()]).nullable().default(null),
   labels: z.enum(['two-way', 'three-way']).default('two-way'),
-  style: z.enum(['real', 'shortcut-free']).default('real'),
+  style: z.enum(LOGIC_STYLES).default('real'),
 })
 
 const STEPS = 600

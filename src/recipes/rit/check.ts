@@ -10,8 +10,10 @@ import { checkChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { withCriticLoss } from '../common/critic.ts'
 import { checkFleet } from '../common/judging.ts'
 import { checkLessonMemory, checkMemoryFile } from '../common/lessons-config.ts'
-import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
+import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
+import { comesLater, type Purpose } from '../common/purpose.ts'
+import { checkRemote, withoutCritic } from '../common/remote.ts'
 import { refuseDropout } from '../common/rubric-dropout.ts'
 import { groupRatios } from '../common/scaffold-schedule.ts'
 import { assertArithmeticVocabulary, assertThoughtVocabulary } from '../common/starting-model.ts'
@@ -29,6 +31,7 @@ const refuse = (key: string, expected: string, hint: string): never => {
  * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
  */
 export const check = (config: RitConfig, purpose: Purpose): string | null => {
+  checkRemote(config, purpose, 'checklist-cold-start', [withoutCritic(config.critic)])
   checkSettings(config)
   checkMemoryFile(config.memory, purpose)
   checkRubricSource(config, knownOf(config))

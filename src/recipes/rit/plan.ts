@@ -1,12 +1,13 @@
 /** @file What a run of rit would do and need. Nothing is run or called. */
 
 import { estimateJudging } from '../../chat/index.ts'
+import { isRemote } from '../../policy/open.ts'
 import { questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { memoryLine } from '../common/lessons-config.ts'
-import { comesLater } from '../common/phase.ts'
 import { planTraining } from '../common/plan.ts'
 import { planTime, timeLine } from '../common/plan-time.ts'
+import { comesLater } from '../common/purpose.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
 import { shorterStart } from '../common/test-problems.ts'
@@ -80,14 +81,14 @@ export const planRit = (config: RitConfig): RunPlan => {
   const data = taskFigures(config)
   const { train, test, promptTokens, longestPrompt } = data
   const judging = judgingOf(config, data)
-  const { start, parameters, learning, memory, work, sizes } = planTraining(config, freshShape(config), {
+  const { start, parameters, learning, needs, work, sizes } = planTraining(config, freshShape(config), {
     tokens: promptTokens,
     longest: longestPrompt,
     together: rollout.prompts * (scaffold ? rollout.samples : 1),
   })
   const { tokensPerStep } = work
   const time =
-    sizes.parameters === null
+    sizes.parameters === null || isRemote(config.policy)
       ? null
       : planTime({
           ...{ parameters: sizes.parameters, steps, epochs: config.epochs },
@@ -115,7 +116,7 @@ export const planRit = (config: RitConfig): RunPlan => {
       `optimiser    ${critic === null ? 'GRPO' : 'PPO with a critic'}, AdamW, ${updates === 1 ? '1 update' : `${updates} updates`} a step, ${learning}`,
       `evaluation   ${formatInteger(Math.min(evaluation.problems, test))} problems x ${evaluation.samples} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, test))} x ${evaluation.samplesBetween} every ${evaluation.every} steps between` : ''}`,
       ...(time === null ? [] : [timeLine(time)]),
-      ...memory,
+      ...needs,
     ],
     json: {
       steps,

@@ -14,6 +14,7 @@ import { LESSONS_FILE, openLessonMemory } from '../common/lessons-memory.ts'
 import { type PhaseOptions, runPhase } from '../common/phase.ts'
 import { shuffledPasses } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
+import { modelName } from '../common/remote.ts'
 import { decidingHash, type Session, withRun } from '../common/session.ts'
 import { positionsOf } from '../common/starting-model.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
@@ -47,7 +48,7 @@ export const runRit = async (
     info: {
       config,
       recipe: config.recipe,
-      model: config.model.folder ?? 'cold start of this run',
+      model: modelName(config),
       seed: config.seed,
       steps: config.steps,
       primarySet: testNameOf(config),

@@ -7,6 +7,7 @@ import type { ModelShape } from '../../train/config.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { mean } from '../../util/statistics.ts'
 import { thoughtModelConfig } from '../checklist/packing.ts'
+import { shapeFolder } from '../common/remote.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { arithmeticRit } from './arithmetic.ts'
 import type { RitConfig } from './config.ts'
@@ -87,5 +88,7 @@ export const taskFigures = (config: RitConfig): TaskFigures =>
     }
   }) ?? questionFigures({ task: config.task.questions, folder: folderOf(config) })
 
-const folderOf = ({ model: { folder } }: RitConfig): string | null =>
-  folder === null ? null : resolveShipped(folder)
+const folderOf = (config: RitConfig): string | null => {
+  const place = shapeFolder(config)
+  return place === null ? null : resolveShipped(place)
+}

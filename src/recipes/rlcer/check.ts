@@ -4,8 +4,10 @@ import type { ModelConfig } from '../../model/config.ts'
 import { assertRoom } from '../../policy/local/sampler.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { checkArithmeticColdStart } from '../arithmetic-cold-start/run.ts'
-import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
+import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
+import { comesLater, type Purpose } from '../common/purpose.ts'
+import { checkRemote, withoutCritic } from '../common/remote.ts'
 import { assertArithmeticVocabulary, assertLogicRubricVocabulary } from '../common/starting-model.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { arithmeticQuestions } from './arithmetic-questions.ts'
@@ -23,8 +25,16 @@ import { checkVerifier, type RlcerRunParts } from './verifiers.ts'
  * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
  */
 export const check = (config: RlcerConfig, purpose: Purpose, parts: RlcerRunParts = {}): string | null => {
+  const { task, critic, rubricator } = config
+  checkRemote(config, purpose, 'arithmetic-cold-start', [
+    withoutCritic(critic),
+    rubricator.constrained && [
+      'rubricator.constrained',
+      'false with policy.kind tinker, whose server holds samples to no grammar',
+      'set it to false',
+    ],
+  ])
   checkSettings(config)
-  const { task } = config
   const given = givenModel(
     config,
     task.kind === 'logic' ? 'logic-rubric-start' : 'arithmetic-cold-start',

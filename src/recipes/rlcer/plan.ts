@@ -1,6 +1,7 @@
 /** @file What a run of rlcer would do and need: tokens of both roles, verifier calls, memory, time. Nothing is run or called. */
 
 import { estimateJudging } from '../../chat/index.ts'
+import { isRemote } from '../../policy/open.ts'
 import { questionFigures, questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { planTraining } from '../common/plan.ts'
@@ -129,10 +130,25 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
     rubricator.enabled ? data.rubricatorTokens + rollout.maxTokens : data.promptTokens,
   )
   const asked = rubricator.enabled ? { ...rollout, maxTokens: rubricator.maxTokens } : rollout
-  const prompts = { tokens: longest, longest, together: rollout.prompts * rollout.samples }
+  const reasoners = {
+    groups: rollout.prompts,
+    samples: rollout.samples,
+    promptTokens: data.promptTokens,
+    newTokens: rollout.maxTokens,
+  }
+  // A rubricator reads the question and one response to it.
+  const rubricators = {
+    ...{ groups: rollout.prompts * rollout.samples, samples: 1, newTokens: rubricator.maxTokens },
+    promptTokens: data.rubricatorTokens + rollout.maxTokens,
+  }
+  const prompts = {
+    ...{ tokens: longest, longest, together: rollout.prompts * rollout.samples },
+    roles: rubricator.enabled ? [reasoners, rubricators] : [reasoners],
+  }
   const planned = planTraining({ ...config, rollout: asked }, arithmeticModelConfig, prompts)
-  const { start, parameters, learning, memory, sizes } = planned
-  const time = sizes.parameters === null ? null : timeOf(config, sizes.parameters, data, work)
+  const { start, parameters, learning, needs, sizes } = planned
+  const time =
+    sizes.parameters === null || isRemote(config.policy) ? null : timeOf(config, sizes.parameters, data, work)
   return {
     lines: [
       `model        ${start}`,
@@ -149,7 +165,7 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
       `optimiser    AdamW, ${learning}; ${critic === null ? 'baselines by leaving one out' : `critic, learning rate ${critic.learningRate?.peak ?? 'as the policy'}`}`,
       `evaluation   ${formatInteger(evaluation.problems)} questions x ${evaluation.samples} at the start and the end${evaluation.hinted ? `, with hints${evaluation.placebo ? ' and placebos' : ''}` : ''}${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(evaluation.problemsBetween)} x ${evaluation.samples} every ${evaluation.every} steps between` : ''}`,
       ...(time === null ? [] : [timeLine(time)]),
-      ...memory,
+      ...needs,
     ],
     json: { steps, prompts: rollout.prompts, samples: rollout.samples, ...work, ...time, ...sizes },
   }

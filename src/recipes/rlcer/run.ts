@@ -10,6 +10,7 @@ import { criticLoop, withCriticLoss } from '../common/critic.ts'
 import { judgeIdentity } from '../common/judge-identity.ts'
 import { runPhase } from '../common/phase.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
+import { modelName } from '../common/remote.ts'
 import { decidingHash, type Session, withRun } from '../common/session.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
 import { arithmeticQuestions } from './arithmetic-questions.ts'
@@ -66,7 +67,7 @@ export const runRlcer = async (
 const runInfo = (config: RlcerConfig) => ({
   config,
   recipe: config.recipe,
-  model: config.model.folder ?? 'cold start of this run',
+  model: modelName(config),
   seed: config.seed,
   steps: config.steps,
   primarySet: EVALUATED_SETS.plain,

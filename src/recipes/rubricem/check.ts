@@ -4,15 +4,19 @@ import { checkWindow } from '../../memory/index.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { assertRoom } from '../../policy/local/sampler.ts'
+import { refusedLoss } from '../../policy/open.ts'
 import { recordsQuestion } from '../../tasks/records/index.ts'
 import { researchQuestions, STAGES } from '../../tasks/research/index.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { checkFleet } from '../common/judging.ts'
 import { checkMemoryFile } from '../common/lessons-config.ts'
-import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
+import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
+import { comesLater, type Purpose } from '../common/purpose.ts'
+import { checkRemote } from '../common/remote.ts'
 import { refuseDropout } from '../common/rubric-dropout.ts'
 import { assertRecordsVocabulary } from '../common/starting-model.ts'
+import { assertSamplerIsUsed } from '../common/training.ts'
 import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
 import { recordsModelConfig } from '../records-cold-start/model.ts'
 import { checkRecordsColdStart } from '../records-cold-start/run.ts'
@@ -35,6 +39,16 @@ export const check = (
   parts: RubricemRunParts = {},
 ): string | null => {
   const { reflection, window, memory, rollout, policy, pipeline, task } = config
+  checkRemote(config, purpose, 'records-cold-start', [
+    reflection.enabled &&
+      reflection.temperature !== 1 && [
+        'reflection.temperature',
+        `1 with policy.kind tinker, whose server trains and scores at 1 alone, got ${reflection.temperature}`,
+        'set it to 1',
+      ],
+  ])
+  const reason = refusedLoss(policy, {}, config.loss)
+  if (reason !== null) throw new ConfigError(`loss${reason}`)
   const remembers = reflection.enabled && memory.kind === 'bank'
   checkWindow(window, remembers ? Math.max(Number(reflection.deferred), Number(pipeline)) : 0)
   checkMemoryFile(memory, purpose)
@@ -52,12 +66,7 @@ export const check = (
       'rollouts of a question are compared with each other',
     )
   checkDropout(config)
-  if (policy.sampler && !pipeline)
-    refuse(
-      'policy.sampler',
-      'nothing without pipeline, got settings',
-      'set pipeline: true, or leave policy.sampler out',
-    )
+  assertSamplerIsUsed(config)
   if (task.kind === 'research') checkResearchSettings(config, purpose, parts)
   const given = givenModel(config, 'records-cold-start', purpose)
   if (task.kind === 'research') checkResearchModel(config, given)

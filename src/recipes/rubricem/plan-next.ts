@@ -1,15 +1,16 @@
 /** @file What is still to be put in place before a planned run can begin, as far as can be seen from here. */
 
-import { comesLater } from '../common/phase.ts'
+import { isRemote } from '../../policy/open.ts'
+import { comesLater } from '../common/purpose.ts'
 import type { RubricemConfig } from './config.ts'
 import { PLACEHOLDERS } from './presets.ts'
 
 const isLater = (path: string | null): path is string => path !== null && comesLater(path, 'plan')
 
 /** One thing a line, with the setting that says otherwise; none where a run can begin. */
-export const nextOf = ({ model, task, judge, memory }: RubricemConfig): string[] => {
+export const nextOf = ({ policy, model, task, judge, memory }: RubricemConfig): string[] => {
   const next: string[] = []
-  if (isLater(model.folder))
+  if (!isRemote(policy) && isLater(model.folder))
     next.push(
       task.kind === 'research'
         ? `put a model with tokenizer and chat template into ${model.folder}, or name its folder in model.folder`

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { estimateJudging, type FleetSettings } from '../../chat/index.ts'
+import { isRemote } from '../../policy/open.ts'
 import { recordsQuestion } from '../../tasks/records/index.ts'
 import { agentMessages, reflectorMessages, researchQuestions } from '../../tasks/research/index.ts'
 import type { ToolsConfig } from '../../tools/index.ts'
@@ -10,6 +11,7 @@ import { mean } from '../../util/statistics.ts'
 import { planTraining } from '../common/plan.ts'
 import { planTime, timeLine } from '../common/plan-time.ts'
 import type { RunPlan } from '../common/recipe.ts'
+import type { RoleWork } from '../common/remote-plan.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
 import { shorterStart, testProblems } from '../common/test-problems.ts'
 import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
@@ -147,6 +149,25 @@ const workOf = (config: RubricemConfig, data: PlannedData) => {
 }
 type Work = ReturnType<typeof workOf>
 
+/** A call ends a turn; reflections are samples of one turn. */
+const rolesOf = (config: RubricemConfig, data: PlannedData): RoleWork[] => {
+  const { rollout, reflection } = config
+  const { promptTokens, attemptTokens: newTokens } = data
+  const agents = {
+    groups: rollout.prompts,
+    samples: rollout.samples,
+    promptTokens,
+    newTokens,
+    turns: data.calls + 1,
+  }
+  if (!reflection.enabled) return [agents]
+  const reflectors = {
+    ...{ groups: rollout.prompts, samples: reflection.candidates, steps: reflectingSteps(config) },
+    ...{ promptTokens: data.reflectorTokens, newTokens: reflection.maxTokens },
+  }
+  return [agents, reflectors]
+}
+
 const timeOf = (config: RubricemConfig, parameters: number, data: PlannedData, work: Work) => {
   const { rollout, reflection, steps, epochs } = config
   const agents = rollout.prompts * rollout.samples
@@ -250,18 +271,13 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
   // The longest sequence: an attempt behind its prompt, or a reflection behind both.
   const reflected = reflection.enabled ? data.reflectorTokens + reflection.maxTokens : 0
   const longest = Math.max(data.promptTokens, reflected - data.attemptTokens)
-  const {
-    start,
-    parameters,
-    learning,
-    memory: memoryLines,
-    sizes,
-  } = planTraining(
+  const { start, parameters, learning, needs, sizes } = planTraining(
     { ...config, rollout: { ...rollout, maxTokens: data.attemptTokens } },
     recordsModelConfig,
-    { tokens: data.promptTokens, longest, together: rollout.prompts },
+    { tokens: data.promptTokens, longest, together: rollout.prompts, roles: rolesOf(config, data) },
   )
-  const time = sizes.parameters === null ? null : timeOf(config, sizes.parameters, data, work)
+  const time =
+    sizes.parameters === null || isRemote(config.policy) ? null : timeOf(config, sizes.parameters, data, work)
   const lookedUp = testProblems(config, steps, true)
   const next = nextOf(config)
   return {
@@ -278,7 +294,7 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
       `optimiser    GRPO, AdamW, ${learning}`,
       `evaluation   ${formatInteger(lookedUp)} questions x ${evaluation.samples} at the start and the end${evaluation.reuse ? ', there with lessons as well' : ''}${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(evaluation.problemsBetween)} x ${evaluation.samples} every ${evaluation.every} steps between` : ''}`,
       ...(time === null ? [] : [timeLine(time)]),
-      ...memoryLines,
+      ...needs,
       ...nextLines(next),
     ],
     json: {

@@ -9,6 +9,7 @@ import type { RecipeState } from '../../train/recipe.ts'
 import { judgeIdentity } from '../common/judge-identity.ts'
 import { runPhase } from '../common/phase.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
+import { modelName } from '../common/remote.ts'
 import { decidingHash, type Session, withRun } from '../common/session.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
 import { runRecordsColdStart } from '../records-cold-start/run.ts'
@@ -41,7 +42,7 @@ export const runRubricem = async (
     info: {
       config,
       recipe: config.recipe,
-      model: config.model.folder ?? 'cold start of this run',
+      model: modelName(config),
       seed: config.seed,
       steps: config.steps,
       primarySet: REUSE_SETS.plain,

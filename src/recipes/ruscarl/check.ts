@@ -7,8 +7,10 @@ import { assertTripsFit, packingModelConfig } from '../checklist/packing.ts'
 import { checkChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { checkFleet } from '../common/judging.ts'
 import { checkMemoryFile } from '../common/lessons-config.ts'
-import { comesLater, givenModel, type Purpose } from '../common/phase.ts'
+import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
+import { comesLater, type Purpose } from '../common/purpose.ts'
+import { checkRemote } from '../common/remote.ts'
 import { assertPackingVocabulary, wholeModel } from '../common/starting-model.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RuscarlConfig } from './config.ts'
@@ -21,6 +23,18 @@ import { assertJudge, encodedConversations, type JudgeModels } from './conversat
  * @throws ConfigError, DataError, CheckpointError for settings, files, models and judges that a run cannot use
  */
 export const check = (config: RuscarlConfig, purpose: Purpose, judges: JudgeModels = {}) => {
+  checkRemote(config, purpose, 'checklist-cold-start', [
+    config.sft !== null && [
+      'sft',
+      'null with policy.kind tinker: what it learns is an adapter, and the reinforcement would begin with another one',
+      'set sft to null, or begin with a model that was taught before',
+    ],
+    config.exploration.entropyBonus !== null && [
+      'exploration.entropyBonus',
+      'null with policy.kind tinker, whose server tells log-probs of tokens and not the entropy of their distributions',
+      'set it to null',
+    ],
+  ])
   checkSettings(config)
   checkMemoryFile(config.memory, purpose)
   const given = givenModel(config, 'checklist-cold-start', purpose)

@@ -85,7 +85,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const withJudgedRows = (raw: unknown): unknown => {
   if (!isRecord(raw) || !isRecord(raw.judge) || (raw.pipeline ?? false) !== false) return raw
   const { policy = {} } = raw
-  return isRecord(policy) && policy.maxRows === undefined
+  return isRecord(policy) && policy.kind !== 'tinker' && policy.maxRows === undefined
     ? { ...raw, policy: { ...policy, maxRows: JUDGED_ROWS } }
     : raw
 }

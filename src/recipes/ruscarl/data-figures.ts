@@ -5,6 +5,7 @@ import { PackingWorld, splitTrips, tripPrompt } from '../../tasks/checklist/inde
 import { conversationFigures, type DataFigures } from '../../tasks/conversation/figures.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { mean } from '../../util/statistics.ts'
+import { shapeFolder } from '../common/remote.ts'
 import type { RuscarlConfig } from './config.ts'
 import { scaffolding } from './scaffold.ts'
 
@@ -30,8 +31,9 @@ const packingFigures = ({ world: seed, heldOutTopics }: RuscarlConfig): DataFigu
 
 /** Figures of the configured task's data. @throws DataError for a file that is there and cannot be used */
 export const dataFigures = (config: RuscarlConfig): DataFigures => {
-  const { task, model, scaffold } = config
+  const { task, scaffold } = config
   if (task.kind === 'packing') return packingFigures(config)
-  const folder = model.folder === null ? null : resolveShipped(model.folder)
+  const place = shapeFolder(config)
+  const folder = place === null ? null : resolveShipped(place)
   return conversationFigures({ task, folder, scaffold: scaffolding(scaffold) })
 }

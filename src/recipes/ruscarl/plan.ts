@@ -50,11 +50,20 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
   const data = dataFigures(config)
   const judge = judgePlan(config, data)
   const heldOutJudge = heldOutJudgePlan(config, data)
-  const { start, parameters, learning, memory, work, sizes } = planTraining(config, packingModelConfig, {
+  const { start, parameters, learning, needs, work, sizes } = planTraining(config, packingModelConfig, {
     tokens: data.scaffoldedTokens,
     longest: Math.min(data.longestPrompt, task.maxPromptTokens),
     // Every sample has a prompt of its own while it is scaffolded.
     together: rollout.prompts * rollout.samples,
+    sets: evaluation.scaffolded ? 2 : 1,
+    ...(scaffold.group.kind !== 'none' && {
+      roles: [
+        {
+          ...{ groups: rollout.prompts * rollout.samples, samples: 1 },
+          ...{ promptTokens: data.scaffoldedTokens, newTokens: rollout.maxTokens },
+        },
+      ],
+    }),
   })
   const { tokensPerStep } = work
   const passes = (steps * rollout.prompts) / data.train
@@ -73,7 +82,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       ...judgeLines(judge, heldOutJudge),
       ...groupLines(config),
       `evaluation   ${formatInteger(Math.min(evaluation.problems, data.test))} problems x ${evaluation.samples} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, data.test))} every ${evaluation.every} steps between` : ''}`,
-      ...memory,
+      ...needs,
     ],
     json: {
       steps,

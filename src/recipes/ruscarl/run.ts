@@ -13,6 +13,7 @@ import { LESSONS_FILE, openLessonMemory } from '../common/lessons-memory.ts'
 import { type PhaseOptions, runPhase } from '../common/phase.ts'
 import { problemStream } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
+import { modelName } from '../common/remote.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import { type Session, withRun } from '../common/session.ts'
 import { hasDemonstrations, runSft } from '../common/sft.ts'
@@ -67,7 +68,7 @@ const hasPhase = (config: RuscarlConfig, dir: string): boolean =>
 const runInfo = (config: RuscarlConfig) => ({
   config,
   recipe: config.recipe,
-  model: config.model.folder ?? 'cold start of this run',
+  model: modelName(config),
   seed: config.seed,
   steps: config.steps,
   ...(config.task.kind === 'packing'

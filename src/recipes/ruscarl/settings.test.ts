@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { sharedData } from '../../util/shared-data.ts'
 import type { JudgePlan } from '../common/judge-plan.ts'
 import { checkSettings } from './check-settings.ts'
@@ -23,14 +24,16 @@ const watchedBy = (heldOut: Record<string, unknown>) => ({
 })
 
 describe('rows that are decoded together', () => {
-  const rowsOf = (config: Record<string, unknown>) => parse(config).policy.maxRows
+  const localOf = (config: Record<string, unknown>) =>
+    z.object({ maxRows: z.int(), threads: z.int() }).parse(parse(config).policy)
+  const rowsOf = (config: Record<string, unknown>) => localOf(config).maxRows
   it('are fewer where a judge grades beside sampling, unless set, or sampled ahead', () => {
     expect(rowsOf({})).toBe(128)
     expect(rowsOf(conversations)).toBe(64)
     expect(rowsOf({ ...conversations, policy: { threads: 1 } })).toBe(64)
     expect(rowsOf({ ...conversations, policy: { maxRows: 16 } })).toBe(16)
     expect(rowsOf({ ...conversations, pipeline: true })).toBe(128)
-    expect(parse({ ...conversations, policy: { threads: 3 } }).policy.threads).toBe(3)
+    expect(localOf({ ...conversations, policy: { threads: 3 } }).threads).toBe(3)
   })
 })
 

@@ -1,6 +1,7 @@
 /** @file Configuration of the sft recipe. */
 
 import { z } from 'zod'
+import { policySchema } from '../../policy/open.ts'
 import { DEFAULT_OBSERVATION_TOKENS } from '../../tasks/research/index.ts'
 import { commonShape, modelSchema, optimizerSchema, supervisedSteps } from '../../train/config.ts'
 
@@ -9,6 +10,7 @@ const size = z.int().positive()
 export const sftRecipeSchema = z.strictObject({
   recipe: z.literal('sft').default('sft'),
   ...commonShape,
+  policy: policySchema.prefault({}),
   steps: supervisedSteps(200),
   /** A chat model, with tokenizer and template. */
   model: modelSchema.omit({ shape: true }).prefault({}),

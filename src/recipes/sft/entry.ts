@@ -1,32 +1,48 @@
 /** @file The sft recipe as the command line knows it. */
 
+import { isRemote } from '../../policy/open.ts'
 import { formatInteger } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import { modelPlace } from '../common/known-models.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
+import { remoteModelWords } from '../common/remote.ts'
+import { remoteLines, supervisedWork } from '../common/remote-plan.ts'
 import { type SftRecipeConfig, sftRecipeSchema } from './config.ts'
 import type { SftRow } from './rows.ts'
 import { checkSft, runSftRecipe } from './run.ts'
 
 const lengthOf = ({ promptTokens, responseTokens }: SftRow) => promptTokens.length + responseTokens.length
 
+/** At the start, at the end, and between. */
+const evaluationsOf = ({ steps, evaluation: { every } }: SftRecipeConfig): number =>
+  2 + (every > 0 ? Math.max(0, Math.ceil(steps / every) - 1) : 0)
+
 const plan = (config: SftRecipeConfig): RunPlan => {
   const checked = checkSft(config, 'plan')
-  const { steps, batch, data, model } = config
+  const { steps, batch, data, model, policy } = config
   const rows = checked?.rows ?? null
   const dataWords =
     rows === null
       ? `${data} (not there yet, or its model is not)`
       : `${data}: ${formatInteger(rows.train.length)} rows to learn from, ${rows.test.length} held out; ${formatInteger(mean(rows.train.map(lengthOf)))} tokens a row, ${formatInteger(mean(rows.train.map(({ learnt }) => learnt.reduce((sum, own) => sum + own, 0))))} of them learnt`
+  const remote =
+    isRemote(policy) && rows !== null
+      ? supervisedWork(policy, {
+          ...{ steps, batch, rowTokens: mean(rows.train.map(lengthOf)) },
+          scoredRows: rows.test.length * evaluationsOf(config),
+        })
+      : null
   return {
     lines: [
-      `model        ${modelPlace(model.folder!)}`,
+      `model        ${isRemote(policy) ? remoteModelWords(policy) : modelPlace(model.folder!)}`,
       `data         ${dataWords}`,
       `training     ${steps} steps of ${batch} rows`,
       ...(rows?.notes ?? []).map(note => `             ${note}`),
+      ...(remote ? remoteLines(remote) : []),
     ],
     json: {
       ...{ steps, batch },
+      ...(remote && { remote }),
       rows: rows && { train: rows.train.length, test: rows.test.length, notes: rows.notes },
     },
   }

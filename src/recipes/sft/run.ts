@@ -1,14 +1,15 @@
 /** @file Runs sft: supervised learning on conversations of a file, what the assistant says in them and nothing else. */
 
 import { chatFormatOf } from '../../model/chat-format.ts'
-import { openPolicy } from '../../policy/open.ts'
+import { isRemote, openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { mean } from '../../util/statistics.ts'
-import { comesLater, type Purpose } from '../common/phase.ts'
 import { shuffledPasses } from '../common/problem-order.ts'
+import { comesLater, type Purpose } from '../common/purpose.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
+import { checkRemote, modelName, remoteWords } from '../common/remote.ts'
 import { decidingHash, withRun } from '../common/session.ts'
 import { wholeModel } from '../common/starting-model.ts'
 import { runSupervised } from '../common/supervised.ts'
@@ -25,7 +26,13 @@ export const checkSft = (
   config: SftRecipeConfig,
   purpose: Purpose,
 ): { folder: string; rows: SftRows } | null => {
-  const { model, data } = config
+  const { model, data, policy } = config
+  checkRemote(config, purpose)
+  if (isRemote(policy)) {
+    const folder = remoteWords(policy, purpose)
+    if (folder === null || (data !== null && comesLater(data, purpose))) return null
+    return { folder, rows: readSftRows(config, chatFormatOf(folder, 'recipe "sft"')) }
+  }
   if (model.folder === null)
     throw new ConfigError('model.folder: expected a chat model to start from, got nothing', {
       hint: 'name the folder of a checkpoint with tokenizer.json and a chat template',
@@ -61,7 +68,7 @@ export const runSftRecipe = async (config: SftRecipeConfig, options: RunOptions)
   const configHash = decidingHash(config)
   const { events = {} } = options
   const { seed, batch, model, steps } = config
-  const info = { config, recipe: config.recipe, model: model.folder!, seed, steps, primarySet: TEST_SET }
+  const info = { config, recipe: config.recipe, model: modelName(config), seed, steps, primarySet: TEST_SET }
   return withRun({ ...options, info, configHash }, async ({ run, from, use }) => {
     for (const message of from === null ? rows.notes : []) {
       run.appendEvent({ level: 'info', message })

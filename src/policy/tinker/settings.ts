@@ -1,0 +1,118 @@
+/** @file The policy of kind `tinker` in a configuration: where the server is, what it trains, what it may cost. */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { ConfigError } from '../../util/errors.ts'
+import { resolveShipped } from '../../util/package.ts'
+import { Rng } from '../../util/rng.ts'
+import type { ModelSource } from '../local/model-source.ts'
+import { TinkerPolicy } from './tinker-policy.ts'
+
+const size = z.int().positive()
+const price = z.number().min(0)
+
+const isAddress = (text: string): boolean => {
+  const url = URL.canParse(text) ? new URL(text) : null
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+}
+
+/** On a server of the Tinker protocol: an adapter in training there, tokens and log-probs on the wire. */
+export const tinkerSchema = z.strictObject({
+  kind: z.literal('tinker'),
+  /** Address of the server, without user and password. */
+  url: z.string().refine(isAddress, { message: 'an address such as http://127.0.0.1:8000, without a key' }),
+  /** What the server calls the base model; of `gradus serve tinker` the folder's absolute path, or the name that it was given. */
+  model: z.string().min(1),
+  /** What is trained; its scaling is the server's (usually alpha 32). */
+  lora: z
+    .strictObject({
+      rank: size.default(32),
+      /** Layers that have adapters, where the server leaves the choice. */
+      attention: z.boolean().default(true),
+      mlp: z.boolean().default(true),
+      unembed: z.boolean().default(true),
+    })
+    .prefault({}),
+  /** Folder with config.json and tokenizer.json of the base model; null: `model`, where that is such a folder. */
+  tokenizer: z.string().nullable().default(null),
+  /** Environment variable with the key; null: the server wants none. */
+  apiKeyEnv: z.string().min(1).nullable().default(null),
+  /** Groups that are sampled at a time. */
+  concurrency: size.default(32),
+  /** How long a server that cannot be reached, or is busy, is waited for. */
+  patienceMinutes: z.number().positive().default(15),
+  /** Of a million tokens, in whatever currency: read of prompts, sampled, trained. */
+  prices: z
+    .strictObject({ prefill: price.default(0), sample: price.default(0), train: price.default(0) })
+    .nullable()
+    .default(null),
+})
+export type TinkerSettings = z.output<typeof tinkerSchema>
+
+const NEEDED = ['config.json', 'tokenizer.json']
+
+/** Where the words of the server's model are looked for, whether or not they are there. */
+export const wordsPlace = ({ model, tokenizer }: Pick<TinkerSettings, 'model' | 'tokenizer'>): string =>
+  resolveShipped(tokenizer ?? model)
+
+/**
+ * Folder with the words and the shape of the server's model.
+ * @throws ConfigError where there is none: with other words the model would read and write something else
+ */
+export const wordsFolder = (settings: Pick<TinkerSettings, 'model' | 'tokenizer'>): string => {
+  const folder = wordsPlace(settings)
+  const missing = NEEDED.filter(file => !existsSync(join(folder, file)))
+  if (missing.length === 0) return folder
+  const { model, tokenizer } = settings
+  const got = tokenizer === null ? 'nothing, and policy.model is no such folder here' : folder
+  const lacks =
+    tokenizer !== null && missing.length < NEEDED.length ? `, which lacks ${missing.join(' and ')}` : ''
+  throw new ConfigError(
+    `policy.tokenizer: expected a folder with ${NEEDED.join(' and ')} of ${model}, got ${got}${lacks}`,
+    {
+      hint: `weights are not needed: \`hf download ${model} --include "*.json" "*.jinja" "*.txt" --local-dir DIR\`, then set policy.tokenizer to DIR`,
+    },
+  )
+}
+
+/** The key that the settings name. @throws ConfigError where the environment has none */
+const keyFrom = ({ apiKeyEnv }: TinkerSettings, env: NodeJS.ProcessEnv): string | undefined => {
+  if (apiKeyEnv === null) return undefined
+  const key = env[apiKeyEnv]?.trim()
+  if (key) return key
+  throw new ConfigError(`policy.apiKeyEnv: the environment variable ${apiKeyEnv} is not set`, {
+    hint: 'export it before the start, or set policy.apiKeyEnv to null for a server that wants no key',
+  })
+}
+
+/** Adapters are drawn by whole numbers there; our seeds may be names. */
+const seedNumber = (seed: number | string = 0): number =>
+  typeof seed === 'number' && Number.isInteger(seed) && seed >= 0 && seed < 2 ** 31
+    ? seed
+    : new Rng(`adapter/${seed}`).int(2 ** 31)
+
+/**
+ * Has an adapter made on the server that the settings name.
+ * @param source the folder with the model's words, and the run's seed; what else it says is the server's matter
+ * @throws ConfigError without the key; TinkerError as `TinkerPolicy.start`
+ */
+export const openTinker = (
+  settings: TinkerSettings,
+  { folder, seed }: Pick<ModelSource, 'folder' | 'seed'>,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<TinkerPolicy> => {
+  const { url, model, lora, concurrency, patienceMinutes } = settings
+  const { rank, attention, mlp, unembed } = lora
+  return TinkerPolicy.start({
+    ...{ url, model, folder, concurrency },
+    apiKey: keyFrom(settings, env),
+    patienceMs: patienceMinutes * 60_000,
+    lora: { rank, seed: seedNumber(seed), trainAttn: attention, trainMlp: mlp, trainUnembed: unembed },
+  })
+}
+
+/** Refuses a run whose key is not there, before anything is done. @throws ConfigError */
+export const checkKey = (settings: TinkerSettings, env: NodeJS.ProcessEnv = process.env): void => {
+  keyFrom(settings, env)
+}
