@@ -93,7 +93,7 @@ export interface HopSet {
 
 /** The test sets of the configuration, in its order; a hop count alone is the title where there is one set of each. */
 export const testSets = ({ evaluation, style }: Pick<ColdStartPhase, 'evaluation' | 'style'>): HopSet[] => {
-  const own = style === 'real' ? 'train-distribution' : 'shortcut-free'
+  const own = style === 'real' ? 'train-distribution' : style
   return (evaluation.sets ?? [own]).flatMap(name =>
     evaluation.hops.map(hops => ({
       title: `${hopsTitle(hops)}${evaluation.sets ? `, ${name}` : ''}`,

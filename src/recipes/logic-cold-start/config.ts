@@ -1,7 +1,8 @@
 /** @file Configuration of the logic-cold-start recipe. */
 
 import { z } from 'zod'
-import { KINDS, MAX_HOPS } from '../../tasks/logic/generator.ts'
+import { KINDS, LOGIC_STYLES, MAX_HOPS } from '../../tasks/logic/generator.ts'
+import { GENERATED_TEST_SETS } from '../../tasks/logic/testset-names.ts'
 import { MAX_STEPS } from '../../tasks/logic/vocabulary.ts'
 import {
   commonShape,
@@ -12,7 +13,7 @@ import {
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 
 const hopCount = z.int().min(1).max(MAX_HOPS)
-const style = z.enum(['real', 'shortcut-free'])
+const style = z.enum(LOGIC_STYLES)
 const wording = z.enum(['canonical', 'as-given'])
 const share = z.number().min(0).max(1)
 const range = z.tuple([z.int().min(1), z.int().min(1)])
@@ -81,10 +82,7 @@ const evaluationSchema = z.strictObject({
   /** Rows in ProntoQA's format as one more test set, evaluated at the end. */
   realFile: z.string().nullable().default(null),
   /** Test sets of each hop count; the style's own when absent. */
-  sets: z
-    .array(z.enum(['train-distribution', 'train-distribution-shuffled', 'shortcut-free']))
-    .min(1)
-    .optional(),
+  sets: z.array(z.enum(GENERATED_TEST_SETS)).min(1).optional(),
 })
 
 export const logicColdStartSchema = z.strictObject({

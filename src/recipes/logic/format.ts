@@ -1,5 +1,6 @@
 /** @file How logic problems are shown to a policy and its tokens read back: the miniature's words, or a chat model's template. */
 
+import type { ChatMessage } from '../../chat/chat-model.ts'
 import { type ChatFormat, chatFormatOf, type TokenText } from '../../model/chat-format.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { assertRoom } from '../../policy/local/sampler.ts'
@@ -32,19 +33,17 @@ export const miniatureFormat = (vocabulary = WORD_COUNT): LogicFormat => ({
   stopTokens: [LOGIC_TOKENS.eos],
 })
 
+/** What a chat model is told of a problem: our system prompt, and the problem as the user's turn. */
+export const logicMessages = (problem: LogicTaskExample, { formulas }: ShownFormulas = {}): ChatMessage[] => [
+  { role: 'system', content: SYSTEM_PROMPT },
+  { role: 'user', content: (formulas === 'shown' ? userPromptWithFormulas : userPrompt)(problem) },
+]
+
 /** A pretrained chat model: our system prompt, the problem as the user's turn, the model's own template. */
-const chatLogicFormat = (
-  { encode, read, stopTokens }: ChatFormat,
-  { formulas }: ShownFormulas,
-): LogicFormat => {
-  const userTurn = formulas === 'shown' ? userPromptWithFormulas : userPrompt
-  const messages = (problem: LogicTaskExample) => [
-    { role: 'system', content: SYSTEM_PROMPT },
-    { role: 'user', content: userTurn(problem) },
-  ]
+const chatLogicFormat = ({ encode, read, stopTokens }: ChatFormat, shown: ShownFormulas): LogicFormat => {
   return {
-    prompt: problem => encode(messages(problem)),
-    show: problem => messages(problem)[1].content,
+    prompt: problem => encode(logicMessages(problem, shown)),
+    show: problem => logicMessages(problem, shown)[1].content,
     read,
     stopTokens,
   }
@@ -70,6 +69,7 @@ export const formatFor = (prompt: PromptKind, folder: string, shown: ShownFormul
 /**
  * Refuses problems that leave no room for an answer.
  * @param maxTokens most tokens of an answer
+ * @param section where that is set, with a dot behind it
  * @throws DataError as sampling does; ConfigError where an answer has less room than the gold proof takes
  */
 export const assertProblemsFit = (
@@ -77,9 +77,10 @@ export const assertProblemsFit = (
   format: Pick<LogicFormat, 'prompt' | 'goldTokens'>,
   maxTokens: number,
   { maxPositions }: Pick<ModelConfig, 'maxPositions'>,
+  section = '',
 ): void => {
   for (const problem of problems) {
-    assertProofFits(problem, format, maxTokens)
+    assertProofFits(problem, format, maxTokens, section)
     assertRoom(`problem ${problem.id}`, format.prompt(problem).length, maxTokens, maxPositions)
   }
 }
@@ -89,14 +90,17 @@ const assertProofFits = (
   problem: LogicTaskExample,
   format: Pick<LogicFormat, 'goldTokens'>,
   maxTokens: number,
+  section: string,
 ): void => {
   const { hops = 0, label, id } = problem
   if (hops <= TEN_KINDS_HOPS || label === 'Unknown') return
   const needed = format.goldTokens?.(problem) ?? null
   if (needed !== null && needed > maxTokens)
     throw new ConfigError(
-      `maxTokens: expected at least ${needed}, which the proof of problem ${id} takes with its ${hops} hops, got ${maxTokens}`,
-      { hint: 'a proof of h hops and its answer take up to 11 h + 11 tokens' },
+      `${section}maxTokens: expected at least ${needed}, which the proof of problem ${id} takes with its ${hops} hops, got ${maxTokens}`,
+      {
+        hint: 'a proof of h hops and its answer take up to 11 h + 11 tokens; one that states the properties it passes, 18 h + 1',
+      },
     )
 }
 

@@ -46,6 +46,18 @@ const FRESH = {
   policy: { threads: 1 },
   evaluation: { hops: [1], problems: 1 },
 }
+/** Problems of eight hops, from a start that has the kinds for them. */
+const LONG = {
+  ...SMALL,
+  model: {},
+  coldStart: {
+    ...FRESH,
+    vocabulary: 'long',
+    model: { shape: { hiddenSize: 32, layers: 1, heads: 2, maxPositions: 320 } },
+  },
+  task: { style: 'shortcut-free', hops: 8 },
+  rollout: { ...SMALL.rollout, maxTokens: 99 },
+}
 const sourced = (sources: () => object[], task: object = {}, more: object = {}) => ({
   ...SMALL,
   task: { sources: sources(), ...task },
@@ -206,6 +218,16 @@ describe('plan and run refuse the same, before anything is trained', () => {
       'answers longer than the context',
       () => ({ ...SMALL, rollout: { ...SMALL.rollout, maxTokens: 300 } }),
       /300 new ones exceed the context of 256/,
+    ],
+    [
+      'training without room for a proof of its longest problems',
+      () => ({ ...LONG, rollout: { ...SMALL.rollout, maxTokens: 32 } }),
+      /rollout\.maxTokens: expected at least \d+, which the proof of problem .* takes with its 8 hops, got 32/,
+    ],
+    [
+      'evaluations with less room than training',
+      () => ({ ...LONG, evaluation: { ...SMALL.evaluation, maxTokens: 40 } }),
+      /evaluation\.maxTokens: expected at least \d+, which the proof of problem .* takes with its 8 hops, got 40/,
     ],
     [
       'a loss that needs a critic',

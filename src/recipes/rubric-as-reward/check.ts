@@ -9,8 +9,10 @@ import { checkTrainingSeed } from '../../tasks/logic/testsets.ts'
 import type { ModelShape } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { describeValue, shortKey } from '../../util/schema.ts'
-import { givenModel, type Purpose } from '../common/phase.ts'
+import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
+import type { Purpose } from '../common/purpose.ts'
+import { checkRemote } from '../common/remote.ts'
 import { assertLogicVocabulary, logicTokensOf } from '../common/starting-model.ts'
 import { assertProblemsFit, formatFor, miniatureFormat } from '../logic/format.ts'
 import { assertDemonstrationsFit, checkLogicColdStart } from '../logic-cold-start/check.ts'
@@ -18,7 +20,7 @@ import { logicModelConfig } from '../logic-cold-start/model.ts'
 import { coldStartVocabulary, sourcesOf } from '../logic-cold-start/recipe.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RubricAsRewardConfig } from './config.ts'
-import { hopSets, longestRows, testSet } from './evaluation.ts'
+import { evaluationTokens, hopSets, longestRows, testSet } from './evaluation.ts'
 import { testProblemsOf } from './mixture.ts'
 import { problemSource, testSources, trainingSources } from './problems.ts'
 import { checkApart, type OpenSource } from './sources.ts'
@@ -29,6 +31,13 @@ import { continuedDemonstrations } from './supervised.ts'
  * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
  */
 export const check = (config: RubricAsRewardConfig, purpose: Purpose): string | null => {
+  checkRemote(config, purpose, 'logic-cold-start', [
+    config.softCriteria === 'learned' && [
+      'softCriteria',
+      'another than "learned" with policy.kind tinker, whose server does not train the verifier',
+      'choose another',
+    ],
+  ])
   checkTrainingSeed(config.seed)
   checkSettings(config)
   const given = givenModel(config, 'logic-cold-start', purpose)
@@ -78,8 +87,15 @@ const checkProblems = (
     problemAt === null
       ? []
       : Array.from({ length: Math.min(FITTED, rollout.prompts) }, (_, i) => problemAt(i))
-  const problems = [...sets.flat(), ...first, ...longestRows(trained ?? [], FITTED)]
-  assertProblemsFit(problems, format, rollout.maxTokens, shape)
+  assertProblemsFit(
+    [...first, ...longestRows(trained ?? [], FITTED)],
+    format,
+    rollout.maxTokens,
+    shape,
+    'rollout.',
+  )
+  const place = evaluation.maxTokens === undefined ? 'rollout.' : 'evaluation.'
+  assertProblemsFit(sets.flat(), format, evaluationTokens(config), shape, place)
 }
 
 /** Rows that the task cannot use, or that are in training and test. */

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { LOGIC_CRITERIA } from '../../grade/logic/rubric.ts'
 import { logicGraderSchema } from '../../grade/logic/settings.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
+import { LOGIC_STYLES } from '../../tasks/logic/generator.ts'
 import { LOGIC_TEST_SETS } from '../../tasks/logic/testsets.ts'
 import { advantageSchema, lossSettingSchema, reinforcementShape } from '../../train/config.ts'
 import { coldStartPhaseSchema, demonstrationsSchema, problemShape } from '../logic-cold-start/config.ts'
@@ -52,7 +53,7 @@ const taskSchema = z.strictObject({
   /** A number, weights by number (`{3: 1, 5: 2}`), or a schedule that grows with success or by steps. */
   hops: hops.default(5),
   ...problemShape,
-  style: z.enum(['real', 'shortcut-free']).default('real'),
+  style: z.enum(LOGIC_STYLES).default('real'),
   labels: z.enum(['two-way', 'three-way']).default('two-way'),
   /** How a problem is shown: the miniature's word-level tokens, or a chat prompt through the model's own template. */
   prompt: z.enum(['miniature', 'chat']).default('miniature'),
@@ -69,6 +70,8 @@ const evaluationSchema = z.strictObject({
   /** Problems of the evaluations between start and end. */
   problemsBetween: z.int().positive().default(200),
   greedy: z.boolean().default(true),
+  /** Most tokens of an answer; as many as in training when absent. */
+  maxTokens: z.int().positive().optional(),
   sets: z.array(z.enum(LOGIC_TEST_SETS)).default(['train-distribution', 'shortcut-free']),
   /** Rows in ProntoQA's format for the sets `real` and `real-shuffled`. */
   realFile: z.string().nullable().default(null),

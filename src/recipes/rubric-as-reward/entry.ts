@@ -33,8 +33,11 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
   const tested = testSources(config, true)
   const steps = trainingSteps(config)
   const promptTokens = Math.max(PROMPT_TOKENS[task.prompt], longestPrompt({ hops: goalOf(task.hops) }))
-  const prompts = { tokens: promptTokens, longest: promptTokens, together: rollout.prompts }
-  const { start, parameters, learning, memory, work, sizes } = planTraining(config, modelOf(config), prompts)
+  const prompts = {
+    ...{ tokens: promptTokens, longest: promptTokens, together: rollout.prompts },
+    sets: evaluation.sets.length + Number(tested !== null),
+  }
+  const { start, parameters, learning, needs, work, sizes } = planTraining(config, modelOf(config), prompts)
   return {
     lines: [
       `model        ${start}`,
@@ -49,7 +52,7 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
       `optimiser    AdamW, ${learning}`,
       'grading      by rules and solver in this process: no judge model, no network',
       `evaluation   ${evaluation.problems} problems on ${[...(tested === null ? [] : [primarySet(config)]), ...evaluation.sets].join(', ')}, before and after${shorterStart({ steps, evaluation })}`,
-      ...memory,
+      ...needs,
     ],
     json: {
       steps,

@@ -40,8 +40,8 @@ export const hopSets = (
   only?: readonly number[],
 ): { title: string; problems: LogicTaskExample[] }[] => {
   const { hops = [] } = evaluation
-  const name = task.style === 'real' ? 'train-distribution-shuffled' : 'shortcut-free'
-  const kinds = Math.max(kindsOf(task), ...hops.map(each => kindsOf({ hops: each, kinds: task.kinds })))
+  const name = task.style === 'real' ? 'train-distribution-shuffled' : task.style
+  const kinds = Math.max(kindsOf(task), ...hops.map(each => kindsOf({ ...task, hops: each })))
   return hops
     .filter(each => only?.includes(each) ?? true)
     .map(each => ({
@@ -57,6 +57,10 @@ export const longestRows = (sources: readonly OpenSource[], count: number): Logi
   sources.flatMap(({ rows }) =>
     [...(rows ?? [])].sort((a, b) => textLength(b) - textLength(a)).slice(0, count),
   )
+
+/** Most tokens of an answer in evaluations. */
+export const evaluationTokens = ({ evaluation: { maxTokens }, rollout }: RubricAsRewardConfig): number =>
+  maxTokens ?? rollout.maxTokens
 
 /**
  * Points between start and end are on fewer problems of the first set, without greedy decoding; the end says what each
@@ -76,6 +80,7 @@ export const evaluation =
     const between = step > 0 && !last
     const count = testProblems({ steps: trainingSteps(config), evaluation: settings }, step, last)
     const rows: EvalRow[] = []
+    const maxTokens = evaluationTokens(config)
     const sets: { title: string; problems(): LogicTaskExample[] }[] = [
       ...(sources === null
         ? []
@@ -92,7 +97,7 @@ export const evaluation =
         await evaluateSet(parts, title, step, problems, {
           samples: settings.samples,
           greedy: settings.greedy && !between,
-          sampling: { ...samplingOf(config, parts.format.stopTokens), seed: 'evaluation' },
+          sampling: { ...samplingOf(config, parts.format.stopTokens), maxTokens, seed: 'evaluation' },
         }),
       )
     }

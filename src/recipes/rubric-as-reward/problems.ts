@@ -65,14 +65,18 @@ export const testSources = (
     : openSources(evaluation.sources, 'evaluation.sources', defaultsOf(task), mayComeLater)
 
 /** Kinds that problems draw from: of a schedule, all lengths from those that the longest takes. */
-export const kindsOf = ({ hops, kinds }: Pick<RubricAsRewardConfig['task'], 'hops' | 'kinds'>): number =>
-  kinds ?? settleLogicOptions({ hops: goalOf(hops) }).kinds
+export const kindsOf = ({
+  hops,
+  kinds,
+  style,
+}: Pick<RubricAsRewardConfig['task'], 'hops' | 'kinds' | 'style'>): number =>
+  kinds ?? settleLogicOptions({ hops: goalOf(hops), style }).kinds
 
 const generated = (
   { hops, style, labels, ...shape }: RubricAsRewardConfig['task'],
   seed: number | string,
 ): ProblemSource => {
-  const kinds = kindsOf({ hops, kinds: shape.kinds })
+  const kinds = kindsOf({ hops, kinds: shape.kinds, style })
   const generatorFor = (count: number | Record<string, number>) =>
     logicGenerator({ ...shapeOf(shape), hops: count, style, labels, kinds }, `train:${seed}`)
   if (!isSchedule(hops)) return generatorFor(hops)

@@ -9,6 +9,7 @@ import { openPolicy } from '../../policy/open.ts'
 import type { Recipe } from '../../train/recipe.ts'
 import { runPhase } from '../common/phase.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
+import { modelName } from '../common/remote.ts'
 import { decidingHash, type Session, withRun } from '../common/session.ts'
 import { logicTokensOf } from '../common/starting-model.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
@@ -121,7 +122,7 @@ const decidedSources = async (
 const runInfo = (config: RubricAsRewardConfig) => ({
   config,
   recipe: config.recipe,
-  model: config.model.folder ?? 'cold start of this run',
+  model: modelName(config),
   seed: config.seed,
   steps: trainingSteps(config),
   primarySet: primarySet(config),

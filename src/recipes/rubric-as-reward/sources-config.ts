@@ -1,6 +1,7 @@
 /** @file Where problems come from, as a configuration names it: sources with weights, to train on and to test on. */
 
 import { z } from 'zod'
+import { LOGIC_STYLES } from '../../tasks/logic/generator.ts'
 import { LOGIC_FILE_FORMATS } from '../../tasks/logic/loaders.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { problemShape } from '../logic-cold-start/config.ts'
@@ -27,7 +28,7 @@ const generatedSourceSchema = z.strictObject({
   kind: z.literal('generated'),
   ...sharedShape,
   hops: z.union([hopCount, hopWeights]).optional(),
-  style: z.enum(['real', 'shortcut-free']).optional(),
+  style: z.enum(LOGIC_STYLES).optional(),
   labels: z.enum(['two-way', 'three-way']).optional(),
   ...problemShape,
 })

@@ -2,7 +2,12 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { parseSentence } from '../../grade/logic/english.ts'
 import type { LogicTaskExample } from './example.ts'
-import { generateLogicProblems, type LogicGeneratorOptions, logicGenerator } from './generator.ts'
+import {
+  generateLogicProblems,
+  LOGIC_STYLES,
+  type LogicGeneratorOptions,
+  logicGenerator,
+} from './generator.ts'
 import { readRule } from './rules.ts'
 
 type Sign = { negated: boolean }
@@ -44,9 +49,7 @@ const labelOf = (problem: LogicTaskExample) => {
 }
 
 const variants: LogicGeneratorOptions[] = [1, 2, 3, 4, 5, 6, 8, 12, 16].flatMap(hops =>
-  (['real', 'shortcut-free'] as const).flatMap(style =>
-    (['two-way', 'three-way'] as const).map(labels => ({ hops, style, labels })),
-  ),
+  LOGIC_STYLES.flatMap(style => (['two-way', 'three-way'] as const).map(labels => ({ hops, style, labels }))),
 )
 
 /** Digests of problems as they were when no chain was longer than five hops: runs and test sets depend on them. */
@@ -55,6 +58,7 @@ const FIXED: [LogicGeneratorOptions, string][] = [
   [{ style: 'shortcut-free' }, 'a11c688c221866ce'],
   [{ style: 'shortcut-free', labels: 'three-way', hops: { 1: 1, 2: 1, 5: 3 } }, 'c54468ef82fc0412'],
   [{ labels: 'three-way', hops: { 1: 1, 3: 1 } }, '9fd30226011b2f75'],
+  [{ style: 'varied' }, 'c096cddb98d5546b'],
   [{ hops: 3, nodes: [4, 5], order: 'shuffled', distractors: 'none' }, '6545ac12c001b108'],
 ]
 
@@ -174,6 +178,27 @@ describe('logic generator', () => {
       )
     expect([...counts()]).toEqual([1])
     expect([...counts([2, 4])].sort()).toEqual([2, 3, 4])
+  })
+
+  it('varied: problems of other lengths have the same sizes, and the settling kind is not the one below the last', () => {
+    const sizes = (hops: number) => {
+      const problems = generateLogicProblems(300, { style: 'varied', hops }, 'sizes')
+      for (const problem of problems) expect(labelOf(problem), problem.context).toBe(problem.label)
+      return problems.map(({ context }) => new Set(context.toLowerCase().match(/\w+pus/g)).size)
+    }
+    const [three, five] = [sizes(3), sizes(5)]
+    // Six to fifteen kinds, and eight to seventeen.
+    const shared = [...new Set(three)].filter(size => five.includes(size))
+    expect(shared).toHaveLength(8)
+    expect(Math.max(...five)).toBeLessThanOrEqual(24)
+    const fixed = generateLogicProblems(300, { style: 'shortcut-free', hops: 3, kinds: 24 }, 'sizes')
+    expect(
+      new Set(fixed.map(({ context }) => new Set(context.toLowerCase().match(/\w+pus/g)).size)).size,
+    ).toBeLessThanOrEqual(2)
+    const longest = generateLogicProblems(50, { style: 'varied', hops: 16 }, 'sizes')
+    for (const { context } of longest) {
+      expect(new Set(context.toLowerCase().match(/\w+pus/g)).size).toBeLessThanOrEqual(24)
+    }
   })
 
   it('keeps to the ten kinds of the real rows up to five hops', () => {

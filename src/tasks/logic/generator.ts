@@ -4,7 +4,15 @@ import type { LogicLabel } from '../../grade/logic/problem.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import type { LogicTaskExample } from './example.ts'
-import { chainPlan, familiesOf, mostTreeKinds, type PlanOptions, type ProblemPlan, treePlan } from './plan.ts'
+import {
+  chainPlan,
+  familiesOf,
+  mostTreeKinds,
+  type PlanOptions,
+  type ProblemPlan,
+  straysOf,
+  treePlan,
+} from './plan.ts'
 import {
   isaRule,
   kindFact,
@@ -15,8 +23,13 @@ import {
 } from './sentences.ts'
 import { ALL_NOUNS, NAMES, NOUNS } from './vocabulary.ts'
 
-/** `real`: statistics of the real ProntoQA rows; `shortcut-free`: none of their shallow cues. */
-export type LogicStyle = 'real' | 'shortcut-free'
+/**
+ * `real`: statistics of the real ProntoQA rows; `shortcut-free`: none of their shallow cues; `varied`: nor does the size of a
+ * problem tell how long its proof is, or the last kind's place where it stops.
+ */
+export const LOGIC_STYLES = ['real', 'shortcut-free', 'varied'] as const
+
+export type LogicStyle = (typeof LOGIC_STYLES)[number]
 
 /** Relative frequency by hop count, e.g. `{ 3: 0.2, 5: 0.8 }`. */
 export type HopWeights = Readonly<Record<number, number>>
@@ -66,11 +79,29 @@ export interface LogicGeneratorOptions {
   above?: readonly [min: number, max: number]
 }
 
+const CUE_FREE = {
+  distractors: 'connected',
+  order: 'shuffled',
+  negation: { gold: 0.5, other: 0.5 },
+} as const
+
 const STYLES = {
   // Measured on the 200 real rows: 80 of 200 settling rules and 403 of 1,329 others are negated.
   real: { distractors: 'off-chain', order: 'root-to-leaf', negation: { gold: 0.4, other: 0.303 } },
-  'shortcut-free': { distractors: 'connected', order: 'shuffled', negation: { gold: 0.5, other: 0.5 } },
+  'shortcut-free': CUE_FREE,
+  varied: CUE_FREE,
 } as const
+
+/** Kinds above the settling one and beside the path, as far as there are enough of them. */
+const VARIED = { above: 4, sideKinds: 8 } as const
+
+/** What `varied` has beyond `shortcut-free`. */
+const variedShape = (hops: number, kinds = KINDS.most): Pick<LogicGeneratorOptions, 'kinds' | OwnDefault> => {
+  const least = straysOf(4, false) + 1
+  const above = Math.max(1, Math.min(VARIED.above, kinds - hops - least))
+  const sideKinds = Math.max(1, Math.min(VARIED.sideKinds, kinds - hops - above))
+  return { kinds, above: [1, above], sideKinds: [1, sideKinds] }
+}
 
 type OwnDefault = 'nodes' | 'mentions' | 'sideKinds' | 'above'
 type Settled = Required<Omit<LogicGeneratorOptions, OwnDefault>> & Pick<LogicGeneratorOptions, OwnDefault>
@@ -82,7 +113,8 @@ const defined = (options: LogicGeneratorOptions): LogicGeneratorOptions =>
 export const settleLogicOptions = (options: LogicGeneratorOptions): Settled => {
   const { style = 'real', hops = 5 } = options
   const kinds = longestOf(hops) > TEN_KINDS_HOPS ? KINDS.most : KINDS.least
-  return { labels: 'two-way', kinds, ...STYLES[style], ...defined(options), hops, style }
+  const shape = style === 'varied' ? variedShape(longestOf(hops), options.kinds) : {}
+  return { labels: 'two-way', kinds, ...STYLES[style], ...shape, ...defined(options), hops, style }
 }
 
 const hopCounts = (hops: number | HopWeights): number[] =>

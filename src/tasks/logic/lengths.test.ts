@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
 import { encodePrompt, encodeResponse } from './format.ts'
-import { generateLogicProblems, type LogicGeneratorOptions } from './generator.ts'
+import { generateLogicProblems, LOGIC_STYLES, type LogicGeneratorOptions } from './generator.ts'
 import {
   assertContext,
   contextNeeded,
@@ -27,9 +27,7 @@ const measured = (options: LogicGeneratorOptions, vocabulary = WORD_COUNT) => {
 }
 
 const options: LogicGeneratorOptions[] = [1, 2, 3, 5, 6, 8, 12, 16].flatMap(hops =>
-  (['real', 'shortcut-free'] as const).flatMap(style =>
-    (['two-way', 'three-way'] as const).map(labels => ({ hops, style, labels })),
-  ),
+  LOGIC_STYLES.flatMap(style => (['two-way', 'three-way'] as const).map(labels => ({ hops, style, labels }))),
 )
 
 const others: LogicGeneratorOptions[] = [
@@ -141,7 +139,8 @@ describe('lengths of problems and proofs', () => {
     for (const each of [...options, ...others]) {
       const vocabulary = vocabularyFor([each])
       expect(measured(each).tokens).toBeLessThan(vocabulary.length)
-      const long = (each.kinds ?? 10) > 10 || !(each.hops === 1 || Number(each.hops) <= 5)
+      const long =
+        (each.kinds ?? 10) > 10 || each.style === 'varied' || !(each.hops === 1 || Number(each.hops) <= 5)
       expect(vocabulary).toBe(long ? LONG_LOGIC_VOCABULARY : LOGIC_VOCABULARY)
     }
     expect(vocabularyFor([{ hops: 3 }], 23)).toBe(LOGIC_VOCABULARY)

@@ -138,7 +138,8 @@ const kindsAfter = (
 /** An Unknown proof exhausts the path: at least one rule to apply. */
 const pathOf = (hops: number, after: number, unknown: boolean) => Math.max(hops + after, unknown ? 2 : 1)
 
-const straysOf = (mentions: number, unknown: boolean) => (unknown ? mentions : mentions - 1)
+/** Rules about the queried adjective that do not bear on the individual. */
+export const straysOf = (mentions: number, unknown: boolean) => (unknown ? mentions : mentions - 1)
 
 /** Most kinds of a tree with so many mentions of the queried adjective. */
 export const mostTreeKinds = (

@@ -8,6 +8,7 @@ export const LOGIC_TEST_SETS = [
   'train-distribution',
   'real',
   'shortcut-free',
+  'varied',
   'train-distribution-shuffled',
   'real-shuffled',
 ] as const

@@ -12,12 +12,12 @@ const accuracies = (problems: Parameters<typeof shallowBaselines>[0]) =>
 
 describe('test sets', () => {
   it('are the same at every call and apart from validation and training problems', () => {
-    for (const name of ['train-distribution', 'shortcut-free'] as const) {
+    for (const name of ['train-distribution', 'shortcut-free', 'varied'] as const) {
       const test = logicTestSet(name, { count: 300 })
       expect(logicTestSet(name, { count: 300 })).toEqual(test)
       const contexts = new Set(test.map(problem => problem.context))
       expect(contexts.size).toBe(300)
-      const style = name === 'shortcut-free' ? 'shortcut-free' : 'real'
+      const style = name === 'train-distribution' ? 'real' : name
       const others = [
         ...logicTestSet(name, { count: 300, split: 'validation' }),
         ...generateLogicProblems(3000, { style }, 1),
@@ -41,12 +41,12 @@ describe('test sets', () => {
     expect(real['majority label of this set']).toBeCloseTo(0.525, 6)
   })
 
-  it('the shortcut-free set leaves them at chance', () => {
-    for (const accuracy of Object.values(accuracies(logicTestSet('shortcut-free', { count: 4000 })))) {
+  it.each(['shortcut-free', 'varied'] as const)('the %s set leaves them at chance', name => {
+    for (const accuracy of Object.values(accuracies(logicTestSet(name, { count: 4000 })))) {
       expect(accuracy).toBeGreaterThan(0.46)
       expect(accuracy).toBeLessThan(0.54)
     }
-    const threeWay = accuracies(logicTestSet('shortcut-free', { count: 4000, labels: 'three-way' }))
+    const threeWay = accuracies(logicTestSet(name, { count: 4000, labels: 'three-way' }))
     for (const accuracy of Object.values(threeWay)) expect(accuracy).toBeLessThan(0.37)
   })
 

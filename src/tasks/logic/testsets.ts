@@ -54,7 +54,7 @@ export const logicTestSet = (
     }
     return loadProntoQa(realPath).slice(0, count)
   }
-  const style = name === 'train-distribution' ? 'real' : 'shortcut-free'
+  const style = name === 'train-distribution' ? 'real' : name
   return generateLogicProblems(
     count ?? 500,
     { style, hops, labels, kinds },
