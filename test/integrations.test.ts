@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { RewardProcess } from '../src/cli/serve/reward.fixture.ts'
+import { type RewardProcess, startReward } from '../src/cli/serve/reward.fixture.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const TIMEOUT_MS = 120_000
@@ -58,7 +58,7 @@ describe.skipIf(python === null)('shims at work (skipped without python3)', { ti
   let server: RewardProcess
   let url = ''
   beforeAll(async () => {
-    server = await RewardProcess.start(`${root}examples/reward/reward.yaml`, ['--quiet'])
+    server = await startReward(`${root}examples/reward/reward.yaml`, ['--quiet'])
     url = `${server.url}/v1/grade`
   }, TIMEOUT_MS)
   afterAll(async () => {
