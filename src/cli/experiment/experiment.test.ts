@@ -202,6 +202,29 @@ describe('gradus experiment', () => {
     SLOW_MS,
   )
 
+  it(
+    'starts from a model that is there: nothing is trained for it',
+    async () => {
+      const model = 'package:models/logic-start'
+      const arms = { rubric: { settings: { condition: 'rubric' } } }
+      const claims = [{ ...REGISTRATION.claims[0], arms: { a: 'rubric', b: 'start' } }]
+      const paper = { paper: 'given', seeds: [1], starts: [{ name: 'a', model }], arms, claims }
+      sandbox.write('given.yaml', { ...REGISTRATION, ...paper })
+      const run = (...more: string[]) =>
+        cli(['experiment', sandbox.path('given.yaml'), ...command().slice(2), ...more])
+      expect((await run('--dry-run')).out).toMatch(
+        /^ {2}cold start a {2}package:models\/logic-start, not trained$/m,
+      )
+      const { code, out, err } = await run()
+      expect(code, err).toBe(0)
+      expect(out).toContain('given: 1 of 1 runs done')
+      expect(err).not.toContain('running start/a')
+      const claim = JSON.parse(sandbox.read('results', 'given', 'TINY-1.json'))
+      expect(claim.starts).toEqual([{ name: 'a', model }])
+    },
+    SLOW_MS,
+  )
+
   it('adopts nothing where no results are, of another registration, or beside --recompute', async () => {
     const none = await cli(command('--adopt', '--dry-run', '--results', sandbox.path('nowhere')))
     expect([none.code, none.err]).toEqual([1, expect.stringContaining('found no such file')])

@@ -61,18 +61,22 @@ const resolver =
   (training, place) =>
     placed(file, place, () => resolvedOf(training).config)
 
-/** Stands for the checkpoint of a cold start, which is not there when a plan is made. */
-const LATER = { model: { folder: 'the checkpoint of its cold start' } }
+/** What arms start from: models that are there, and a word for the checkpoints of cold starts, which are not when a plan is made. */
+const startFolders = ({ starts }: Registration): string[] => [
+  ...new Set(starts.map(start => ('model' in start ? start.model : 'the checkpoint of its cold start'))),
+]
 
 /** Has every arm planned by its recipe, which refuses settings that do not go together. @throws ConfigError naming the arm */
 const checkArms = (registration: Registration, file: string): void => {
   for (const name of Object.keys(registration.arms)) {
     const training = armTraining(registration, name, registration.seeds[0])
-    const settings = [...training.settings, LATER]
-    placed(file, `arms.${name}`, () => {
-      const { entry, config } = resolvedOf({ ...training, settings })
-      entry.plan(config)
-    })
+    for (const folder of startFolders(registration)) {
+      const settings = [...training.settings, { model: { folder } }]
+      placed(file, `arms.${name}`, () => {
+        const { entry, config } = resolvedOf({ ...training, settings })
+        entry.plan(config)
+      })
+    }
   }
 }
 
@@ -229,6 +233,7 @@ const trainingLines = ({ arms }: Registration, { jobs }: ExperimentPlan): string
     const [{ training, steps, kind, arm }] = own
     const what = [training.recipe, ...(training.preset === undefined ? [] : [training.preset])].join(' ')
     const length = steps === null ? '' : `, ${plural(steps, 'step')}`
+    if (own[0].given !== undefined) return `  ${name.padEnd(width)}  ${what}, not trained`
     const summary = kind === 'arm' ? arms[arm]?.summary : undefined
     return `  ${name.padEnd(width)}  ${what}${length}, ${plural(own.length, 'run')}${summary === undefined ? '' : `: ${summary}`}`
   })

@@ -3,7 +3,9 @@
 import { join } from 'node:path'
 import { decidingSettings } from '../../recipes/common/session.ts'
 import { canonicalJson, shortHash } from '../../util/canonical.ts'
+import { ConfigError } from '../../util/errors.ts'
 import { allSeeds, seedsOf } from './blocks.ts'
+import { givenStart } from './given-start.ts'
 import type { Registration } from './registration.ts'
 
 type Tree = Record<string, unknown>
@@ -27,6 +29,8 @@ export interface Job {
   steps: number | null
   /** Holds job.json, the run's folder `run`, and what probes measured. */
   dir: string
+  /** Of a start that is not trained: the folder of its model. */
+  given?: string
   /** Id of the cold start that has to be there first. */
   needs: string | null
   /** Jobs of one block make complete pairs: one start and seed, all its arms. Starts have the block of their first use. */
@@ -86,23 +90,47 @@ const startJob = (
   block: number,
   resolve: ResolveTraining,
 ): Job => {
-  const { recipe, preset, settings, seed } = starts.find(start => start.name === name)!
+  const id = kind.arm === null ? `start/${name}` : `start/${name}/${kind.arm}`
+  const start = starts.find(each => each.name === name)!
+  const common = { id, kind: 'start', arm: 'start', start: name, needs: null, block } as const
+  if ('model' in start) {
+    if (kind.arm !== null) refuseOwnStart(kind.arm, name)
+    return { ...common, ...givenJob(start.model, `starts.${name}`, folders) }
+  }
+  const { recipe, preset, settings, seed } = start
   const training = { recipe, preset, settings: [ONE_THREAD, settings, kind.settings, { seed }] }
   const config = resolve(training, kind.arm === null ? `starts.${name}` : `arms.${kind.arm}.start`)
   return {
-    id: kind.arm === null ? `start/${name}` : `start/${name}/${kind.arm}`,
-    kind: 'start',
-    arm: 'start',
-    start: name,
+    ...common,
     seed: String(seed),
     training,
     steps: stepsOf(config),
     dir: join(folders.root, 'cold-starts', `${recipe}-${shortHash(lasting(config))}`),
-    needs: null,
-    block,
     configHash: shortHash(decisive(config)),
     pace: `start/${recipe}/${shortHash({ ...decisive(config), steps: undefined })}`,
     evaluations: evaluationsBetween(config),
+  }
+}
+
+const refuseOwnStart = (arm: string, start: string): never => {
+  throw new ConfigError(
+    `arms.${arm}.start: expected no settings, got some for ${start}, a model that is there and not trained`,
+    { hint: `leave it out, or give starts.${start} a recipe` },
+  )
+}
+
+/** A start that is there. Its weights decide what is trained from it, wherever its folder lies. */
+const givenJob = (model: string, place: string, { root }: WorkFolders) => {
+  const { folder, weights } = givenStart(model, place)
+  return {
+    seed: '',
+    training: { recipe: model, settings: [] },
+    steps: null,
+    dir: join(root, 'cold-starts', `given-${weights}`),
+    given: folder,
+    configHash: weights,
+    pace: `start/given/${weights}`,
+    evaluations: 0,
   }
 }
 
@@ -170,6 +198,18 @@ const armJob = (
   }
 }
 
+/** Pairs on the same weights under two names would be counted twice. */
+const refuseEqualStarts = (starts: readonly Job[]): void => {
+  const given = starts.filter(job => job.given !== undefined)
+  for (const [i, { configHash, start, given: folder }] of given.entries()) {
+    const same = given.slice(0, i).find(other => other.configHash === configHash)
+    if (same)
+      throw new ConfigError(
+        `starts.${start}.model: expected other weights than those of ${same.start}, got the same ones in ${folder}`,
+      )
+  }
+}
+
 /**
  * All jobs in order: seed by seed, start by start, all arms; each cold start before its first use.
  * @param resolve checks each arm's settings once, before anything runs
@@ -189,6 +229,7 @@ export const jobsOf = (registration: Registration, folders: WorkFolders, resolve
     ({ name }, block) =>
       new Map(kinds.map(kind => [kind, startJob(registration, name, kind, folders, block, resolve)])),
   )
+  refuseEqualStarts(startJobs.map(own => [...own.values()][0]))
   return seeds.flatMap((seed, nth) =>
     startJobs.flatMap((own, i) => {
       const block = nth * starts.length + i

@@ -19,13 +19,19 @@ const metricSchema = z.union([
   z.looseObject({ name: z.string() }).transform(({ name: id, ...options }) => ({ name: id, options })),
 ])
 
-const startSchema = z.strictObject({
+/** A cold start that is trained once for all arms. */
+const trainedStartSchema = z.strictObject({
   name,
   recipe: z.string(),
   preset: z.string().optional(),
   settings: settings.default({}),
   seed,
 })
+
+/** A model that is there: a checkpoint folder, or one that ships with the package (`package:models/NAME`). */
+const givenStartSchema = z.strictObject({ name, model: z.string().min(1) })
+
+const startSchema = z.union([trainedStartSchema, givenStartSchema])
 
 const armSchema = z.strictObject({
   /** What it is, in a line, for the report. */
@@ -37,7 +43,7 @@ const armSchema = z.strictObject({
   /** Only the first so many seeds, where all of them would take too long. */
   seeds: z.int().positive().optional(),
   steps: z.int().min(0).optional(),
-  /** Settings of its own cold starts, over those of the file's; arms that say the same share them. */
+  /** Settings of its own cold starts, over those of the file's, which are trained then; arms that say the same share them. */
   start: settings.optional(),
   /**
    * Its runs have random streams of their own, by this name: the same settings run twice. Without it arms share the problems and

@@ -44,7 +44,9 @@ const claimJson = (result: PaperResult, claim: ClaimResult, earlier: readonly Ea
     ...(earlier.length > 0 && { earlier }),
     seeds: registration.seeds,
     ...blocksJson(result, registered.id),
-    starts: registration.starts.map(({ name, seed }) => ({ name, seed })),
+    starts: registration.starts.map(start =>
+      'model' in start ? start : { name: start.name, seed: start.seed },
+    ),
     test: registration.test,
     controls: result.controls.map(({ kind, arm, outcome: found }) => ({ kind, arm, outcome: found })),
     arms: result.arms.filter(({ arm }) => arms.has(arm)),

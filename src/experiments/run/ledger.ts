@@ -48,11 +48,16 @@ export const readRecord = (job: Pick<Job, 'dir' | 'id'>): JobRecord => {
 export const writeRecord = (job: Pick<Job, 'dir'>, record: JobRecord): void =>
   writeFileAtomic(file(job), `${JSON.stringify(record, null, 2)}\n`)
 
+/** The checkpoint folder of a cold start, trained or given; null while there is none. */
+export const startModel = (job: Pick<Job, 'dir' | 'given'>): string | null =>
+  job.given ?? latestCheckpoint(runDir(job))
+
 /**
  * Whether a job's training is done: its record says so, or its last checkpoint does (the process that noted it down may have
  * been killed first).
  */
-export const isDone = (job: Pick<Job, 'dir' | 'id'>): boolean => {
+export const isDone = (job: Pick<Job, 'dir' | 'id' | 'given'>): boolean => {
+  if (job.given !== undefined) return true
   if (readRecord(job).finished) return true
   const checkpoint = latestCheckpoint(runDir(job))
   if (checkpoint === null) return false

@@ -7,14 +7,15 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockHolder } from '../../runs/lock.ts'
-import { latestCheckpoint, readEvals } from '../../runs/readers.ts'
+import { readEvals } from '../../runs/readers.ts'
 import { mean } from '../../util/statistics.ts'
 import { evaluationDifference } from '../analysis/same-evaluation.ts'
 import { untestable } from '../analysis/untestable.ts'
 import { onAllProblems } from '../metrics/all-problems.ts'
 import { beforeTraining, type FinishedRun, metricNamed } from '../metrics/index.ts'
-import { type Job, runDir } from '../plan/jobs.ts'
+import type { Job } from '../plan/jobs.ts'
 import { comparisonsOf, type Registration, START } from '../plan/registration.ts'
+import { startModel } from './ledger.ts'
 import type { Execute } from './runner.ts'
 
 /** Arms that a claim compares with their start, each once. */
@@ -73,7 +74,7 @@ export const lookAtStart = async (
   stop: AbortSignal,
 ): Promise<void> => {
   const { folder } = looks
-  const model = latestCheckpoint(runDir(startJob))
+  const model = startModel(startJob)
   for (const { arm, start, training } of runsFrom(looks, startJob)) {
     if (stop.aborted || model === null || evaluation(folder, arm, start) !== null) continue
     const settings = [...training.settings, { steps: 0 }, { model: { folder: model } }]

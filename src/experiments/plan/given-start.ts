@@ -1,0 +1,48 @@
+/** @file Cold starts that are models which are there: nothing is trained for them, and their weights are what they are told by. */
+
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { shortHash } from '../../util/canonical.ts'
+import { ConfigError } from '../../util/errors.ts'
+import { hashFile } from '../../util/manifest.ts'
+import { resolveShipped } from '../../util/package.ts'
+
+const WEIGHTS = /\.safetensors$/
+
+/** A checkpoint folder that a registration names as a start. */
+export interface GivenStart {
+  /** As a path of this machine; `package:` is resolved. */
+  folder: string
+  /** Short hash over the SHA-256 of every file of weights: the same wherever the folder lies. */
+  weights: string
+}
+
+/** Files of weights in a folder, in order; none where it cannot be read. */
+const weightFiles = (folder: string): string[] => {
+  try {
+    return readdirSync(folder)
+      .filter(file => WEIGHTS.test(file))
+      .sort()
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Finds the model of a start and reads its weights once, for their hash.
+ * @param place in the registration
+ * @throws ConfigError where the folder holds no weights
+ */
+export const givenStart = (model: string, place: string): GivenStart => {
+  const folder = resolveShipped(model)
+  const files = weightFiles(folder)
+  if (files.length === 0)
+    throw new ConfigError(
+      `${place}.model: expected a checkpoint folder with .safetensors files, got ${model}, which holds none`,
+      {
+        hint: 'paths are taken from the working directory; package:models/NAME is a model that ships with the package',
+      },
+    )
+  const weights = shortHash(files.map(file => [file, hashFile(join(folder, file)).sha256]))
+  return { folder, weights }
+}
