@@ -36,21 +36,30 @@ export const supervisedDatum = ({
 
 const seconds = (fromMs: number, toMs: number) => (toMs - fromMs) / 1000
 
-/** A training step on the demonstrations that `draw` gives for it; the same step must give the same ones. */
+/** The demonstrations of a step, 1-based; the same step after the same losses must give the same ones. */
+export type DrawStep = (step: number, losses: readonly number[]) => readonly SupervisedDatum[]
+
+/**
+ * A training step on the demonstrations that `draw` gives for it.
+ * @param before losses of the steps before the first one that is taken here
+ */
 export const supervisedStep = (
   policy: Policy,
-  draw: (step: number) => readonly SupervisedDatum[],
+  draw: DrawStep,
   { steps, optimizer: { learningRate: schedule, ...optimizer } }: SupervisedSettings,
+  before: readonly number[] = [],
 ): ((step: number) => Promise<MetricsRow>) => {
   const loss = lossPreset('gradus:supervised')
   assertComputable(policy, loss)
+  const losses = [...before]
   return async step => {
     const startMs = performance.now()
-    const datums = draw(step).map(supervisedDatum)
+    const datums = draw(step, losses).map(supervisedDatum)
     const learningRate = scheduleAt(schedule, step - 1, steps)
     const updateMs = performance.now()
     const stats = await updateOnce(policy, datums, { loss, optimizer: { ...optimizer, learningRate } })
     const doneMs = performance.now()
+    losses.push(stats.loss)
     return {
       step,
       loss: stats.loss,

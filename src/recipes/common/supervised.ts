@@ -1,9 +1,10 @@
 /** @file A supervised phase in a run folder: goes on where it was, takes its steps, evaluates, saves. */
 
 import type { Policy } from '../../policy/policy.ts'
+import { readMetrics } from '../../runs/readers.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { runSteps, type StepsResult, type StepsSettings, trainedMsOf } from '../../train/steps.ts'
-import { type SupervisedDatum, type SupervisedSettings, supervisedStep } from '../../train/supervised.ts'
+import { type DrawStep, type SupervisedSettings, supervisedStep } from '../../train/supervised.ts'
 import type { RunEvents } from './recipe.ts'
 import type { Session } from './session.ts'
 
@@ -11,8 +12,7 @@ export interface SupervisedPhase {
   /** What the progress line calls it. */
   name: string
   policy: Policy
-  /** The demonstrations of a step; the same step must give the same ones. */
-  draw(step: number): readonly SupervisedDatum[]
+  draw: DrawStep
   evaluate(step: number, last: boolean): Promise<EvalRow[]>
   configHash: string
   config: SupervisedSettings &
@@ -42,6 +42,8 @@ export const runSupervised = async (
     configHash,
     monitors: config.monitors,
   }
-  const work = { trainStep: supervisedStep(policy, draw, config), evaluate }
+  // Rows beyond the checkpoint are gone by now: a knot that waits finds the losses that it had.
+  const before = done === 0 ? [] : readMetrics(run.dir).map(({ loss }) => loss ?? Number.POSITIVE_INFINITY)
+  const work = { trainStep: supervisedStep(policy, draw, config, before), evaluate }
   return runSteps(policy, run, settings, work, done, events)
 }

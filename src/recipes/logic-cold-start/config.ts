@@ -57,6 +57,13 @@ const knotSchema = z.strictObject({
   at: z.number().min(0).max(1),
   /** One weight a source. */
   weights: z.array(z.number().min(0)),
+  /**
+   * The training stays at this knot until the mean loss of `window` steps (nats a token of the responses) is below `loss`, at most
+   * until the share `atMost` of all steps. What follows is spread over the steps that are left.
+   */
+  until: z
+    .strictObject({ loss: z.number().positive(), window: z.int().positive().default(50), atMost: share })
+    .optional(),
 })
 
 const curriculumSchema = z.strictObject({

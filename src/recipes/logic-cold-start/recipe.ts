@@ -8,6 +8,7 @@ import {
   type SupervisedExample,
   shortProofCurriculum,
 } from '../../tasks/logic/coldstart.ts'
+import { curriculumProgress } from '../../tasks/logic/curriculum-clock.ts'
 import type { LogicGeneratorOptions } from '../../tasks/logic/generator.ts'
 import { vocabularyFor } from '../../tasks/logic/lengths.ts'
 import { LONG_LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
@@ -97,16 +98,18 @@ export const coldStartVocabulary = (config: ColdStartPhase): readonly string[] =
     : vocabularyFor([...sourcesOf(config), ...tested], numberedTo, proofs)
 }
 
-/** The demonstrations of a step; they depend on seed and step alone. @param vocabulary how many tokens the model has */
-export const demonstrations = (
-  config: DemonstrationSettings,
-  vocabulary: number,
-): ((step: number) => SupervisedExample[]) => {
+/** The demonstrations of a step, by seed, step, and the losses of the steps before, for which knots may wait. */
+export type DrawDemonstrations = (step: number, losses?: readonly number[]) => SupervisedExample[]
+
+/** @param vocabulary how many tokens the model has */
+export const demonstrations = (config: DemonstrationSettings, vocabulary: number): DrawDemonstrations => {
   const { batch, steps, seed, signWeight, wording, proofs, numbering, numberedTo } = config
   const curriculum = curriculumOf(config)
   const stream = coldStartStream({
     ...{ curriculum, seed, signWeight, wording, proofs, numbering, numberedTo, vocabulary },
   })
-  return step =>
-    Array.from({ length: batch }, (_, i) => stream((step - 1) * batch + i, (step - 1) / Math.max(1, steps)))
+  return (step, losses = []) => {
+    const progress = curriculumProgress(curriculum.knots, Math.max(1, steps), step, losses)
+    return Array.from({ length: batch }, (_, i) => stream((step - 1) * batch + i, progress))
+  }
 }

@@ -7,6 +7,7 @@ import { lossPreset } from '../../rl/loss-presets.ts'
 import type { SupervisedExample } from '../../tasks/logic/coldstart.ts'
 import type { Recipe } from '../../train/recipe.ts'
 import { supervisedDatum } from '../../train/supervised.ts'
+import { ConfigError } from '../../util/errors.ts'
 import { demonstrations } from '../logic-cold-start/recipe.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 
@@ -18,8 +19,14 @@ import type { RubricAsRewardConfig } from './config.ts'
 export const continuedDemonstrations = (
   { demonstrations: settings, seed, steps }: Pick<RubricAsRewardConfig, 'demonstrations' | 'seed' | 'steps'>,
   vocabulary: number,
-): ((step: number) => SupervisedExample[]) =>
-  demonstrations({ ...settings!, steps, seed: `continued/${seed}` }, vocabulary)
+): ((step: number) => SupervisedExample[]) => {
+  const waiting = settings!.curriculum.knots.findIndex(({ until }) => until !== undefined)
+  if (waiting >= 0)
+    throw new ConfigError(
+      `demonstrations.curriculum.knots[${waiting}].until: expected nothing set, because continued supervision has no knots that wait`,
+    )
+  return demonstrations({ ...settings!, steps, seed: `continued/${seed}` }, vocabulary)
+}
 
 /** @param vocabulary how many tokens the model has */
 export const continuedSupervision = (

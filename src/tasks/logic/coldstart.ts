@@ -2,6 +2,7 @@
 
 import { ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
+import type { KnotWait } from './curriculum-clock.ts'
 import type { LogicTaskExample } from './example.ts'
 import { encodePrompt, encodeResponse } from './format.ts'
 import { type LogicGeneratorOptions, logicGenerator, longestOf, TEN_KINDS_HOPS } from './generator.ts'
@@ -27,6 +28,8 @@ export interface CurriculumKnot {
   at: number
   /** One weight a source, at least one above zero. */
   weights: readonly number[]
+  /** The training stays here until it has learnt so much. */
+  until?: KnotWait
 }
 
 /** Problems of a sort, and what their demonstrations are. */
@@ -106,7 +109,7 @@ export const shortProofCurriculum = (maxHops = 3, common: LogicGeneratorOptions 
   }
 }
 
-const checkKnot = ({ at, weights }: CurriculumKnot, i: number, { sources, knots }: Curriculum) => {
+const checkKnot = ({ at, weights, until }: CurriculumKnot, i: number, { sources, knots }: Curriculum) => {
   const place = `curriculum.knots[${i}]`
   if (!(at >= 0 && at <= 1) || (i > 0 && at <= knots[i - 1].at)) {
     throw new ConfigError(`${place}.at: expected ascending values in [0, 1], got ${at}`)
@@ -119,6 +122,10 @@ const checkKnot = ({ at, weights }: CurriculumKnot, i: number, { sources, knots 
   if (!weights.every(weight => weight >= 0) || !weights.some(weight => weight > 0)) {
     throw new ConfigError(`${place}.weights: expected weights of at least 0, one above, got [${weights}]`)
   }
+  if (until !== undefined && until.atMost < at)
+    throw new ConfigError(
+      `${place}.until.atMost: expected at least the knot's own ${at}, got ${until.atMost}`,
+    )
 }
 
 /** The sources' weights at `progress` in [0, 1], between the knots on either side. */

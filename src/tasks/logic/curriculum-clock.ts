@@ -1,0 +1,53 @@
+/** @file Where a training is in its curriculum: at its share of the steps, or behind it while a knot waits for the loss to fall. */
+
+/** A knot that is not left before it is learnt. */
+export interface KnotWait {
+  /** Nats a token that the mean loss of the last `window` steps has to be below; those steps all lie after the knot was reached. */
+  loss: number
+  window: number
+  /** Share of all steps, in [0, 1], at which the knot is left in any case. */
+  atMost: number
+}
+
+interface TimedKnot {
+  at: number
+  until?: KnotWait
+}
+
+/** The first step after which the mean of the last `window` losses is below the bound, counted from `from`; null: not yet. */
+const firstBelow = (losses: readonly number[], from: number, { loss, window }: KnotWait): number | null => {
+  let sum = 0
+  for (let i = from; i < losses.length; i++) {
+    sum += losses[i]
+    if (i >= from + window) sum -= losses[i - window]
+    if (i + 1 >= from + window && sum < window * loss) return i + 1
+  }
+  return null
+}
+
+/**
+ * Progress in [0, 1] at a step, 1-based. Between knots that wait it is linear in the steps; what is left of the curriculum behind a
+ * knot is spread over what is left of the steps when that knot is passed. It depends on nothing but its arguments, so that a training
+ * that goes on from a checkpoint is where it was.
+ * @param losses of the steps before this one
+ */
+export const curriculumProgress = (
+  knots: readonly TimedKnot[],
+  steps: number,
+  step: number,
+  losses: readonly number[],
+): number => {
+  const done = step - 1
+  let [fromStep, fromAt] = [0, 0]
+  const rate = () => (1 - fromAt) / Math.max(1, steps - fromStep)
+  for (const { at, until } of knots) {
+    if (until === undefined || at >= 1) continue
+    const reached = Math.ceil(fromStep + (at - fromAt) / rate())
+    if (done < reached) break
+    const latest = Math.max(reached, Math.floor(until.atMost * steps))
+    const passed = Math.min(firstBelow(losses, reached, until) ?? latest, latest)
+    if (done < passed) return at
+    ;[fromStep, fromAt] = [passed, at]
+  }
+  return Math.min(1, fromAt + (done - fromStep) * rate())
+}
