@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readMetrics, withoutTimings } from '../../runs/readers.ts'
+import type { MetricsRow } from '../../runs/rows.ts'
 import { coldStartPhaseSchema } from './config.ts'
 import { runLogicColdStart } from './run.ts'
 
@@ -45,8 +46,8 @@ const train = async (name: string, loss: number, stops: readonly number[] = []) 
   return readMetrics(join(folder, name)).map(withoutTimings)
 }
 
-const longSteps = (rows: readonly { step: number; tokens?: number }[]) =>
-  rows.filter(({ tokens = 0 }) => tokens > 4 * 100).map(({ step }) => step)
+const longSteps = (rows: readonly Omit<MetricsRow, 'time'>[]) =>
+  rows.filter(({ tokens }) => Number(tokens) > 4 * 100).map(({ step }) => Number(step))
 
 describe('a knot that waits', () => {
   it(
