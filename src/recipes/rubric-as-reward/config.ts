@@ -78,7 +78,7 @@ const evaluationSchema = z.strictObject({
   /** A test set, before the named ones, of these sources in proportion to their weights: the most of `problems` that they hold. */
   sources: sourcesSchema.optional(),
   /** One more test set for each of these lengths, of the task's style with shuffled sentences; at the start and the end. */
-  hops: z.array(hopCount).min(1).optional(),
+  hops: z.array(hopCount).optional(),
   /** Those of them that are evaluated in between as well, on `problemsBetween` problems each; none when absent. */
   hopsBetween: z.array(hopCount).min(1).optional(),
   /** Problems of each of those; 200 when absent. */
