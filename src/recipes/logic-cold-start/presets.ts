@@ -156,11 +156,11 @@ export const THREE_HOPS = {
 /** Problems without cues of so many hops: neither their size nor the place of the last kind tells where to stop. */
 const cueFree = (hops: number) => ({ hops, ...ALL, sideKinds: [1, 8], above: [1, 4] })
 
-/** All lengths, without cues and in the real rows' style, in their order and shuffled. */
+/** All lengths, without cues and in the real rows' style, in their order and shuffled; most of them long. */
 const EVERYTHING = {
-  ...{ hops1: 0.5, hops2: 0.5, hops3: 0.5, hops4: 0.6, hops5: 1 },
-  ...{ real1: 0.3, real2: 0.3, real3: 0.3, real4: 0.4, real5: 0.6 },
-  ...{ shuffled1: 0.4, shuffled2: 0.4, shuffled3: 0.4, shuffled4: 0.5, shuffled5: 0.8 },
+  ...{ hops1: 0.6, hops2: 0.6, hops3: 0.6, hops4: 1, hops5: 2 },
+  ...{ real1: 0.3, real2: 0.3, real3: 0.3, real4: 0.4, real5: 0.8 },
+  ...{ shuffled1: 0.4, shuffled2: 0.4, shuffled3: 0.4, shuffled4: 0.5, shuffled5: 1 },
 }
 
 /** Problems of one to five hops, by style. */
@@ -182,46 +182,21 @@ const PROOFS = {
   shuffled5: { hops: 5, style: 'real', order: 'shuffled' },
 }
 
-/** One to five hops, without cues and in the real rows' style, in their order and shuffled. */
+/**
+ * One to five hops, without cues and in the real rows' style, in their order and shuffled: what models/logic-full has learnt beyond the
+ * proofs of three hops that it began with.
+ */
 const FULL = {
   ...LOOKING,
-  steps: 5000,
-  numberedTo: 20,
-  model: { shape: { maxPositions: 320, heads: 8 } },
-  curriculum: curriculumOf(
-    { ...drillsOf({ sideKinds: [1, 8], ...ALL }), ...PROOFS },
-    afterDrills(5000, [
-      [0, { asked8: 0.3, rules16: 0.7, hops1: 1, hops2: 0.5, shuffled1: 0.5, shuffled2: 0.3 }],
-      [
-        0.1,
-        {
-          ...{ asked8: 0.3, rules16: 0.4, hops1: 1, hops2: 1, hops3: 1 },
-          ...{ real1: 1, real2: 1, real3: 1, shuffled1: 1, shuffled2: 1, shuffled3: 1 },
-        },
-      ],
-      [0.2, { asked8: 0.2, rules16: 0.2, ...EVERYTHING }],
-      [1, { rules16: 0.1, ...EVERYTHING }],
-    ]),
-  ),
+  start: 'package:models/logic-short',
+  steps: 600,
+  numberedTo: 45,
+  curriculum: curriculumOf(PROOFS, [[0, EVERYTHING]]),
+  optimizer: { learningRate: { kind: 'cosine', peak: 8e-4, warmup: 30, floor: 0.02 } },
   evaluation: {
-    ...{ every: 1250, hops: [1, 3, 5], problems: 400, samples: 0, maxTokens: 150 },
+    ...{ every: 200, hops: [1, 3, 5], problems: 400, samples: 0, maxTokens: 150 },
     sets: ['shortcut-free', 'train-distribution', 'train-distribution-shuffled'],
   },
-}
-
-/**
- * More proofs for what `full` made, most of them of four and five hops without cues. In a single training with this mix the look-ups
- * were not learnt: it is a second one.
- */
-const FULL_FINISH = {
-  ...FULL,
-  start: 'runs/logic-cold-start-full-seed1/checkpoints/step-004000',
-  steps: 1000,
-  curriculum: curriculumOf(PROOFS, [
-    [0, { ...EVERYTHING, hops4: 1.5, hops5: 3 }],
-    [1, { ...EVERYTHING, hops4: 1.5, hops5: 3 }],
-  ]),
-  optimizer: { learningRate: { kind: 'cosine', peak: 5e-4, warmup: 30, floor: 0.02 } },
 }
 
 /** Changes to the defaults, by preset. The first is the one that a bare command runs. */
@@ -244,11 +219,8 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
     config: THREE_HOPS,
   },
   full: {
-    summary: 'one to five hops, with and without cues, in any order; about an hour of one core',
+    summary:
+      'what made models/logic-full: one to five hops in every style, from models/logic-short; a quarter of an hour of one core',
     config: FULL,
-  },
-  'full-finish': {
-    summary: 'goes on from what preset full made, with proofs alone; about half an hour of one core',
-    config: FULL_FINISH,
   },
 }
