@@ -14,3 +14,4 @@ export { benchRlcer, formatRlcerBenchmark, type RlcerBenchmark } from './rlcer.t
 export { benchRubricem, formatRubricemBenchmark, type RubricemBenchmark } from './rubricem.ts'
 export { benchSearch, formatSearchBenchmark, type SearchBenchmark } from './search.ts'
 export { benchSoak, formatSoak, type SoakResult } from './soak/soak.ts'
+export { benchTinker, formatTinkerBenchmark, type TinkerBenchmark } from './tinker.ts'

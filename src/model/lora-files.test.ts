@@ -126,6 +126,17 @@ describe('adapter folders', () => {
     writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...empty }))
     expect(loadAdapter(dir, config).lora.rank).toBe(2)
   })
+
+  it('have the modules of their weights where the config names none', () => {
+    const saved = adapter()
+    saveAdapter(dir, saved)
+    const path = join(dir, 'adapter_config.json')
+    const unnamed = { ...JSON.parse(readFileSync(path, 'utf8')), target_modules: null }
+    writeFileSync(path, JSON.stringify(unnamed))
+    const { lora: found, tensors } = loadAdapter(dir, config)
+    expect([...found.targetModules].sort()).toEqual([...saved.lora.targetModules].sort())
+    expect(tensors).toEqual(saved.tensors)
+  })
 })
 
 describe('mergeLora', () => {

@@ -9,7 +9,7 @@ import { Rng } from '../util/rng.ts'
 import type { ModelConfig } from './config.ts'
 import type { WeightDtype } from './dtype.ts'
 import { recoverFolder, replaceFolder } from './folder.ts'
-import { type NamedTensors, writeSafetensors } from './safetensors.ts'
+import { type NamedTensors, SafetensorsFile, writeSafetensors } from './safetensors.ts'
 import { elementCount, type LoadOptions, loadSpecsFromFile, readJson, tensorSpecs } from './weights.ts'
 
 /** The linear maps of a layer that can carry an adapter. */
@@ -178,7 +178,8 @@ const peftSchema = z.looseObject({
   base_model_name_or_path: z.string().nullish(),
   r: z.int().positive(),
   lora_alpha: z.number().positive(),
-  target_modules: z.union([z.array(z.enum(loraModules)).min(1), z.literal('all-linear')]),
+  /** Null: those that have weights, as SkyRL 0.3.0 leaves it. */
+  target_modules: z.union([z.array(z.enum(loraModules)).min(1), z.literal('all-linear')]).nullable(),
   bias: z.literal('none').default('none'),
   use_rslora: z.literal(false).default(false),
   use_dora: z.literal(false).default(false),
@@ -188,6 +189,19 @@ const peftSchema = z.looseObject({
   alpha_pattern: nothing('an alpha per module'),
   layers_to_transform: nothing('adapting some layers only'),
 })
+
+/** Modules that a file has adapters of. @throws CheckpointError for a broken file, or one without any */
+const modulesIn = (path: string): LoraConfig['targetModules'] => {
+  const file = SafetensorsFile.open(path)
+  try {
+    const names = file.names()
+    const found = loraModules.filter(module => names.some(name => name.endsWith(`.${module}.lora_A.weight`)))
+    if (found.length > 0) return found
+    throw new CheckpointError(`${path}: expected adapters of ${loraModules.join(', ')}, got none`)
+  } finally {
+    file.close()
+  }
+}
 
 /**
  * Loads a PEFT adapter for a model of this config.
@@ -202,7 +216,8 @@ export const loadAdapter = (dir: string, config: ModelConfig, options: LoadOptio
     throw new CheckpointError(issues.join('\n'))
   }
   const peft = parsed.data
-  const targetModules = peft.target_modules === 'all-linear' ? loraModules : peft.target_modules
+  const named = peft.target_modules ?? modulesIn(join(dir, weightsFile))
+  const targetModules = named === 'all-linear' ? loraModules : named
   const lora = { rank: peft.r, alpha: peft.lora_alpha, targetModules }
   const tensors = loadSpecsFromFile(join(dir, weightsFile), loraSpecs(config, lora), options)
   return { lora, tensors, baseModel: peft.base_model_name_or_path ?? '' }

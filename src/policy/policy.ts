@@ -91,6 +91,8 @@ export interface Sample {
   /** Alternatives of each token; present where `topLogprobs` asked for them. */
   top?: TokenAlternative[][]
   finishReason: 'stop' | 'length'
+  /** Optimiser steps that the weights had taken which drew it; only where sampling may lag behind (`Policy.version`). */
+  version?: number
 }
 
 /** Tokens to be scored after a prompt. */
@@ -230,13 +232,19 @@ export interface Policy {
    * samples from the newest weights always, and does one call after the other.
    */
   syncWeights?(): Promise<void>
+  /**
+   * Optimiser steps that the weights in training have taken, for policies that say of each sample which ones drew it
+   * (`Sample.version`): the difference is how stale a sample is.
+   */
+  readonly version?: number
   /** Keeps a copy of the current weights as the KL reference, those of an adapter with what it has learnt so far. */
   freezeReference(): Promise<void>
   /**
    * Writes a Hugging Face checkpoint (PEFT layout for adapters), with optimiser state unless told not to.
+   * @param options `last`: training ends with it, so that what lies elsewhere may be brought here
    * @throws UsageError while a gradient is accumulated, which no checkpoint holds: a run could not go on where it was.
    */
-  save(folder: string, options?: { optimizer?: boolean }): Promise<void>
+  save(folder: string, options?: { optimizer?: boolean; last?: boolean }): Promise<void>
   /** Reads weights, and optimiser state where the folder has it, from a checkpoint of `save`; drops what was accumulated. */
   load(folder: string): Promise<void>
   /**

@@ -37,6 +37,8 @@ export interface Rollout {
   /** The policy's turns, in order. */
   turns: readonly TokenSpan[]
   end: RolloutEnd
+  /** Optimiser steps that the weights had taken which drew it, the oldest of its turns; where the policy says so. */
+  version?: number
   /** Why it failed. */
   failure?: string
 }

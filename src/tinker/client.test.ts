@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { Connection } from './connection.ts'
 import { TinkerError } from './errors.ts'
 import { type FakeModel, type FakeOptions, FakeServer, type FakeService } from './fake-server.fixture.ts'
@@ -209,8 +209,8 @@ describe('a client of the Tinker protocol', () => {
   it('keeps the session alive, and gives up a request after its patience', async () => {
     const { client, server } = await start({ patienceMs: 50 })
     const model = await client()
-    await new Promise(resolve => setTimeout(resolve, 120))
-    expect(server.calls.filter(path => path === 'session_heartbeat').length).toBeGreaterThanOrEqual(2)
+    const beats = () => server.calls.filter(path => path === 'session_heartbeat').length
+    await vi.waitFor(() => expect(beats()).toBeGreaterThanOrEqual(2), { timeout: 20_000 })
     await server.close()
     await expect(model.saveState('x')).rejects.toMatchObject({ kind: 'unreachable' })
   })

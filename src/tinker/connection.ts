@@ -1,7 +1,7 @@
 /** @file One server: requests with its key, repeated for as long as they may and make sense; every answer read whole. */
 
 import { randomUUID } from 'node:crypto'
-import { Pool } from 'undici'
+import { Pool, request as requestAnywhere } from 'undici'
 import { type Clock, systemClock } from '../chat/clock.ts'
 import { retryAfterMs } from '../chat/retry-after.ts'
 import { DataError } from '../util/errors.ts'
@@ -30,6 +30,8 @@ export interface Answer {
   status: number
   contentType: string
   bytes: Uint8Array
+  /** Where a redirection points. */
+  location: string | null
 }
 
 export interface CallOptions {
@@ -40,6 +42,8 @@ export interface CallOptions {
   repeatable?: boolean
   /** Statuses that come back as answers rather than being waited on or thrown. */
   expected?: readonly number[]
+  /** What messages call the path: a whole address may hold a signature. */
+  name?: string
 }
 
 /** Waits that help: the server is there and asks for them, or could not be asked. */
@@ -128,30 +132,47 @@ export class Connection {
     const isBytes = body instanceof Uint8Array
     const method = options.method ?? 'POST'
     const timeoutMs = this.#options.attemptTimeoutMs
+    const foreign = this.#foreign(path)
     this.sent++
-    const response = await this.#pool.request({
-      path: `${this.#base.pathname}/${path}`,
+    const exchange = {
       method,
       headers: {
         accept: options.accept ?? 'application/json',
         'user-agent': `gradus/${packageVersion()}`,
         ...(body !== undefined && { 'content-type': isBytes ? PROTOBUF : 'application/json' }),
         ...(method !== 'GET' && { 'x-idempotency-key': id }),
-        ...(this.#key !== undefined && { 'x-api-key': this.#key }),
+        ...(this.#key !== undefined && !foreign && { 'x-api-key': this.#key }),
         ...options.headers,
       },
       body: isBytes ? Buffer.from(body) : body === undefined ? undefined : JSON.stringify(body),
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
-    })
+    }
+    const response = foreign
+      ? await requestAnywhere(foreign, exchange)
+      : await this.#pool.request({ ...exchange, path: this.#pathOf(path) })
     const bytes = new Uint8Array(await response.body.arrayBuffer())
+    const { location } = response.headers
     const answer = {
       status: response.statusCode,
       contentType: String(response.headers['content-type'] ?? ''),
       bytes,
+      location: typeof location === 'string' ? location : null,
     }
     if (answer.status < 300 || options.expected?.includes(answer.status)) return answer
-    throw this.#troubleOf(path, answer, response.headers)
+    throw this.#troubleOf(options.name ?? path, answer, response.headers)
+  }
+
+  /** The address of a path that lies on another server; null for one of this server's. */
+  #foreign(path: string): URL | null {
+    const address = URL.canParse(path) ? new URL(path) : null
+    return address === null || address.origin === this.#base.origin ? null : address
+  }
+
+  #pathOf(path: string): string {
+    if (!URL.canParse(path)) return `${this.#base.pathname}/${path}`
+    const { pathname, search } = new URL(path)
+    return `${pathname}${search}`
   }
 
   #troubleOf(path: string, answer: Answer, headers: Parameters<typeof retryAfterMs>[0]): Trouble {
@@ -183,6 +204,7 @@ export class Connection {
 
   /**
    * Asks until there is an answer, or waiting makes no sense any more.
+   * @param path below the server's address; or a whole address, to which the key is sent on this server alone
    * @throws TinkerError; of kind `unsure` where only the answer to what may not be repeated was lost
    */
   async call(path: string, body?: unknown, options: CallOptions = {}): Promise<Answer> {
@@ -195,7 +217,7 @@ export class Connection {
         return await this.#once(path, body, options, id)
       } catch (thrown) {
         if (thrown instanceof TinkerError) throw thrown
-        trouble = isTrouble(thrown) ? thrown : this.#networkTrouble(path, thrown as Error)
+        trouble = isTrouble(thrown) ? thrown : this.#networkTrouble(options.name ?? path, thrown as Error)
       }
       if (this.#closed) throw trouble.error
       if (options.repeatable === false && !trouble.notTaken) throw unsure(path, trouble.error)

@@ -27,6 +27,8 @@ export interface FakeSampler {
     params: Record<string, unknown>,
     promptLogprobs: boolean,
   ): Promise<SampleOutput>
+  /** Its archive; absent: it hands none out. */
+  archive?(): Promise<Uint8Array>
 }
 
 export interface FakeModel {
@@ -66,6 +68,7 @@ export interface FakeOptions {
 
 interface Reply {
   status?: number
+  location?: string
   json?: unknown
   bytes?: Uint8Array
 }
@@ -159,9 +162,10 @@ export class FakeServer {
     if (kind === 'cut after') return void request.socket.destroy()
     if (kind === 'web page')
       return void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>proxy</html>')
-    const { status = 200, json, bytes } = reply
+    const { status = 200, json, bytes, location } = reply
     response.writeHead(status, {
       'content-type': bytes ? PROTOBUF : 'application/json',
+      ...(location !== undefined && { location }),
       ...(status === 429 && { 'retry-after-ms': '5' }),
     })
     response.end(bytes ? Buffer.from(bytes) : JSON.stringify(json))
@@ -182,9 +186,27 @@ export class FakeServer {
       if (!this.states.delete(place) && !this.#paths.delete(place)) throw new Refused(404, 'no checkpoint')
       return { status: 204 }
     }
+    const archive = /^(?:(training_runs)\/)?(.+?)\/(?:checkpoints\/)?sampler_weights\/(.+)\/archive$/.exec(
+      path,
+    )
+    if (archive)
+      return this.#archive(
+        path,
+        archive[1] !== undefined,
+        `tinker://${archive[2]}/sampler_weights/${archive[3]}`,
+      )
     const route = this.#routes[path]
     if (!route) throw new Refused(404, 'Not Found')
     return route(body)
+  }
+
+  /** The address that the protocol has points to where the archive is. */
+  async #archive(path: string, isOffer: boolean, place: string): Promise<Reply> {
+    const sampler = this.#paths.get(place)
+    if (!sampler?.archive) throw new Refused(404, 'no archive')
+    if (!isOffer) return { bytes: await sampler.archive() }
+    const elsewhere = path.replace('training_runs/', '').replace('checkpoints/', '')
+    return { status: 302, location: `${API_PATH}/${elsewhere}` }
   }
 
   async #future(id: string): Promise<Reply> {

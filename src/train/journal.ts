@@ -36,7 +36,10 @@ const requestSchema = z.strictObject({
   ends: z.array(END),
   /** By number of the response. */
   failures: z.record(z.string(), z.string()),
+  /** Of the weights that drew each response; absent where the policy does not say. */
+  versions: z.array(z.int()).optional(),
 })
+type SavedRequest = z.output<typeof requestSchema>
 const journalSchema = z.strictObject({ requests: z.array(requestSchema) })
 
 /** The numbers of all responses, one after the other. */
@@ -54,6 +57,9 @@ export const saveJournal = (folder: string, journal: Journal): void => {
     failures: Object.fromEntries(
       responses.flatMap(({ failure }, i) => (failure === undefined ? [] : [[String(i), failure]])),
     ),
+    ...(responses.every(({ version }) => version !== undefined) && {
+      versions: responses.map(({ version }) => version),
+    }),
   }))
   const tensors = [...journal.values()].flatMap(({ responses: drawn }, r) => {
     const of = (name: string, pick: (each: SampledResponse) => ArrayLike<number>) =>
@@ -95,17 +101,16 @@ export const loadJournal = (folder: string): Journal | null => {
     throw broken(numbers, 'expected the rollouts that were sampled ahead, got no file')
   const tensors = readSafetensors(numbers)
   return new Map(
-    requests.map(({ seed, prompts, ends, failures }, r) => {
+    requests.map((request, r) => {
       const column = (name: string, length: number) => dataOf(tensors, numbers, `${r}.${name}`, length)
-      const responses = drawnFrom(ends, failures, column, tensors.has(`${r}.oldLogprobs`))
-      return [seed, { prompts, responses }]
+      const responses = drawnFrom(request, column, tensors.has(`${r}.oldLogprobs`))
+      return [request.seed, { prompts: request.prompts, responses }]
     }),
   )
 }
 
 const drawnFrom = (
-  ends: readonly z.output<typeof END>[],
-  failures: Readonly<Record<string, string>>,
+  { ends, failures, versions }: Pick<SavedRequest, 'ends' | 'failures' | 'versions'>,
   column: (name: string, length: number) => Float32Array,
   scored: boolean,
 ): SampledResponse[] => {
@@ -126,6 +131,7 @@ const drawnFrom = (
     turns: spansIn(spans, turnPlaces[i]),
     end: own,
     ...(failures[i] !== undefined && { failure: failures[i] }),
+    ...(versions?.[i] !== undefined && { version: versions[i] }),
     ...(old && { oldLogprobs: old[i] }),
   }))
 }

@@ -38,6 +38,20 @@ export const lessonFigures = (
   }
 }
 
+/**
+ * How many optimiser steps the weights that drew the rollouts lie behind; nothing where policy or rollouts do not say.
+ * @param version steps that the policy has taken before it learns from them
+ */
+export const staleness = (
+  learnt: readonly LearntRollout[],
+  version: number | undefined,
+): { staleness?: { mean: number; max: number } } => {
+  const lags = learnt.flatMap(({ rollout }) =>
+    version === undefined || rollout.version === undefined ? [] : [version - rollout.version],
+  )
+  return lags.length > 0 ? { staleness: { mean: mean(lags), max: Math.max(...lags) } } : {}
+}
+
 /** What a row says of a rollout whatever the recipe: whose it is, what it earned, how it ended. */
 type RolloutFields = Pick<
   RolloutRow,

@@ -6,6 +6,7 @@
 
 import type { OptimizerSettings, Policy } from '../policy/policy.ts'
 import type { UpdateStats } from '../policy/update.ts'
+import type { ImportanceOptions } from '../rl/offpolicy.ts'
 import { type Schedule, scheduleAt } from '../rl/schedules.ts'
 import type { MetricGroup, MetricsRow } from '../runs/rows.ts'
 import type { RunFolder } from '../runs/run-folder.ts'
@@ -14,7 +15,7 @@ import { CheckpointError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
 import { mean } from '../util/statistics.ts'
 import { type Journal, loadJournal, type SampledRequest, saveJournal } from './journal.ts'
-import { keptRows, lessonFigures } from './lesson-rows.ts'
+import { keptRows, lessonFigures, staleness } from './lesson-rows.ts'
 import { DEFAULT_MONITORS, type MonitorSettings } from './monitors/config.ts'
 import { type WatchedLesson, watchLesson } from './monitors/watched-lesson.ts'
 import type { Lesson, Phase, Recipe } from './recipe.ts'
@@ -40,6 +41,8 @@ export interface LoopSettings extends StepsSettings {
    * sampling and updates run at the same time or take turns is the policy's; the numbers are the same. Default false.
    */
   pipeline?: Pipeline
+  /** Weighs rollouts by what the trainer's weights make of them against those that sampled; absent: nothing is weighed. */
+  correction?: ImportanceOptions | null
 }
 
 /** A step's rollouts under way. */
@@ -99,6 +102,7 @@ export const train = async <Rolled>(
     // Sampling that shares its weights with the update must be over first, the log-probs on plain prompts included.
     if (!policy.syncWeights) await ahead.at(-1)?.sampled
     const lesson = await recipe.learn(step, rolled)
+    const stale = staleness(lesson.rollouts, policy.version)
     watched = watchLesson(lesson)
     const row = await learn(policy, lesson, watched, settings, step)
     run.appendRollouts(keptRows(step, lesson.rollouts))
@@ -111,6 +115,7 @@ export const train = async <Rolled>(
       step,
       ...row,
       ...lessonFigures(lesson.rollouts, running.io.drawn),
+      ...stale,
       // Where nothing is drawn the recipe says what it read instead.
       ...(running.io.drawn.length === 0 && typeof row.tokens === 'number' && { tokens: row.tokens }),
       time: { ...other, sample, grade, update, gradeBusy, ...weights, total },
@@ -203,7 +208,14 @@ const learn = async (
   policy: Policy,
   { phases, metrics }: Lesson,
   watched: WatchedLesson,
-  { seed, steps, optimizer, learningRate: schedule, valueLearningRate: valueSchedule }: LoopSettings,
+  {
+    seed,
+    steps,
+    optimizer,
+    learningRate: schedule,
+    valueLearningRate: valueSchedule,
+    correction,
+  }: LoopSettings,
   step: number,
 ): Promise<Omit<MetricsRow, 'step'>> => {
   const rng = new Rng(seed).fork(`step ${step}`)
@@ -219,7 +231,8 @@ const learn = async (
     const before = learnt.flatMap(({ phase: { name, compared }, stats }) =>
       compared && stats.length > 0 ? [name] : [],
     )
-    learnt.push({ phase, stats: await learnPhase(policy, phase, { ...optimizer, ...rates }, own, before) })
+    const settings = { optimizer: { ...optimizer, ...rates }, against: before, correction }
+    learnt.push({ phase, stats: await learnPhase(policy, phase, settings, own) })
   }
   const update = (performance.now() - updateMs) / 1000
   const { time, ...figures } = await watched.figures

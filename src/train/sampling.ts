@@ -12,7 +12,10 @@ export type Place<Problem> = Pick<Rollout, 'key' | 'role' | 'group' | 'sample' |
 }
 
 /** What drawing adds to a place. */
-export type Continuation = Pick<Rollout, 'tokens' | 'mask' | 'logprobs' | 'turns' | 'end' | 'failure'>
+export type Continuation = Pick<
+  Rollout,
+  'tokens' | 'mask' | 'logprobs' | 'turns' | 'end' | 'failure' | 'version'
+>
 
 export interface DrawOptions<Problem> {
   /** `maxTokens` is that of a turn. */
@@ -113,12 +116,13 @@ const withinLimits = <Problem>(
   sampling: { ...options.sampling, maxTokens: Math.min(options.sampling.maxTokens, tokens) },
 })
 
-const oneTurn = ({ tokens, logprobs, finishReason }: Sample): Continuation => ({
+const oneTurn = ({ tokens, logprobs, finishReason, version }: Sample): Continuation => ({
   tokens,
   mask: new Uint8Array(tokens.length).fill(1),
   logprobs,
   turns: [{ start: 0, end: tokens.length }],
   end: finishReason,
+  ...(version !== undefined && { version }),
 })
 
 /** A group's prompt is computed once where all of it have the same. */
@@ -192,6 +196,7 @@ class Growing {
   readonly #mask: number[] = []
   readonly #logprobs: number[] = []
   readonly #turns: TokenSpan[] = []
+  #version: number | undefined
 
   constructor(
     index: number,
@@ -225,8 +230,9 @@ class Growing {
   }
 
   /** Takes in a turn, and what the environment says to it, which it returns; null at the end of the rollout. */
-  async take({ tokens, logprobs, finishReason }: Sample): Promise<number[] | null> {
+  async take({ tokens, logprobs, finishReason, version }: Sample): Promise<number[] | null> {
     const start = this.#tokens.length
+    if (version !== undefined) this.#version = Math.min(this.#version ?? version, version)
     const turn = tokens.slice(0, this.room)
     this.#add(turn, 1, logprobs)
     this.#turns.push({ start, end: this.#tokens.length })
@@ -274,6 +280,7 @@ class Growing {
       turns: this.#turns,
       end,
       ...(failure !== undefined && { failure }),
+      ...(this.#version !== undefined && { version: this.#version }),
     })
   }
 }

@@ -96,7 +96,7 @@ export const runSteps = async (
     await run.writeCheckpoint(
       { step, configHash: hash, rng: {}, recipe },
       async folder => {
-        await policy.save(folder)
+        await policy.save(folder, { last: finished })
         await work.save?.(folder)
       },
       { keepLast, onRemove },

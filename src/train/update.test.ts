@@ -29,7 +29,7 @@ const optimizer = { learningRate: 1e-3 }
 describe('learnPhase', () => {
   it('is one optimiser step with everything, unless there are mini-batches', async () => {
     const policy = new FakePolicy()
-    const stats = await learnPhase(policy, phaseOf(datumsOf(3, 2)), optimizer, new Rng(1))
+    const stats = await learnPhase(policy, phaseOf(datumsOf(3, 2)), { optimizer }, new Rng(1))
     expect(policy.calls).toEqual(['update'])
     expect(stats).toHaveLength(1)
     const [{ datums, options }] = policy.updates
@@ -40,7 +40,7 @@ describe('learnPhase', () => {
 
   it('mini-batches keep the groups together and miss nobody', async () => {
     const policy = new FakePolicy()
-    await learnPhase(policy, phaseOf(datumsOf(7, 3), { minibatches: 3 }), optimizer, new Rng(1))
+    await learnPhase(policy, phaseOf(datumsOf(7, 3), { minibatches: 3 }), { optimizer }, new Rng(1))
     const prompts = policy.updates.map(({ options }) => options.prompts as string[])
     expect(prompts.map(batch => batch.length)).toEqual([9, 9, 3])
     const groups = prompts.flatMap(batch => [...new Set(batch)])
@@ -51,7 +51,7 @@ describe('learnPhase', () => {
 
   it('makes no empty mini-batches', async () => {
     const policy = new FakePolicy()
-    await learnPhase(policy, phaseOf(datumsOf(2, 2), { minibatches: 5 }), optimizer, new Rng(1))
+    await learnPhase(policy, phaseOf(datumsOf(2, 2), { minibatches: 5 }), { optimizer }, new Rng(1))
     expect(policy.updates.map(({ datums }) => datums.length)).toEqual([2, 2])
   })
 
@@ -59,7 +59,7 @@ describe('learnPhase', () => {
     const orders = async (seed: number) => {
       const policy = new FakePolicy()
       const twice = phaseOf(datumsOf(8, 1), { minibatches: 2, epochs: 2 })
-      await learnPhase(policy, twice, optimizer, new Rng(seed))
+      await learnPhase(policy, twice, { optimizer }, new Rng(seed))
       return policy.updates.map(({ options }) => options.prompts)
     }
     const first = await orders(1)
@@ -74,7 +74,7 @@ describe('learnPhase', () => {
     const kl = { kind: 'k3', coef: 0.04 } as const
     const loss = { ...lossPreset('trl:grpo'), kl }
     const phase = phaseOf(datumsOf(2, 2), { loss, minibatches: 2, epochs: 2 })
-    await learnPhase(policy, phase, optimizer, new Rng(1))
+    await learnPhase(policy, phase, { optimizer }, new Rng(1))
     expect(policy.calls).toEqual(['score', 'update', 'update', 'update', 'update'])
     expect(policy.scored[0].options).toEqual({ weights: 'reference', temperature: 0.7 })
     for (const { datums } of policy.updates)
@@ -88,15 +88,46 @@ describe('learnPhase', () => {
   ] as const)('asks no reference for %o', async kl => {
     const policy = new FakePolicy()
     const loss = { ...lossPreset('trl:grpo'), kl }
-    await learnPhase(policy, phaseOf(datumsOf(1, 2), { loss }), optimizer, new Rng(1))
+    await learnPhase(policy, phaseOf(datumsOf(1, 2), { loss }), { optimizer }, new Rng(1))
     expect(policy.calls).toEqual(['update'])
     expect(policy.updates[0].datums[0].refLogprobs).toBeUndefined()
+  })
+
+  it('weighs tokens by trainer over sampler, within bounds, and has ratios start at the trainer', async () => {
+    const policy = new FakePolicy()
+    const [one] = datumsOf(1, 1)
+    // The policy scores tokens 10 and 20 at -10 and -20: ratios of 4, beyond the bound of 2, and of a half.
+    const oldLogprobs = Float64Array.of(-10 - Math.log(4), -20 + Math.log(2))
+    const datums = [{ ...one, datum: { ...one.datum, oldLogprobs, weights: [1, 3] } }]
+    const [stats] = await learnPhase(
+      policy,
+      phaseOf(datums, { minibatches: 1, epochs: 2 }),
+      { optimizer, correction: { max: 2 } },
+      new Rng(1),
+    )
+    expect(policy.calls).toEqual(['score', 'update', 'update'])
+    expect(policy.scored[0].options).toEqual({ temperature: 0.7 })
+    for (const { datums: learnt } of policy.updates) {
+      expect(Array.from(learnt[0].weights!)).toEqual([2, expect.closeTo(1.5, 6)])
+      expect(Array.from(learnt[0].oldLogprobs)).toEqual([-10, -20])
+    }
+    expect(stats.maxLogprobDifference).toBeCloseTo(Math.log(4), 6)
+    expect(stats.maxRatio).toBeCloseTo(4, 5)
+  })
+
+  it('has nothing to correct in a loss without ratios', async () => {
+    const policy = new FakePolicy()
+    const loss = { ...lossPreset('trl:grpo'), crossEntropyCoef: 1 }
+    const supervised = { ...loss, policy: { ...loss.policy, kind: 'none' as const } }
+    const phase = phaseOf(datumsOf(1, 2), { loss: supervised })
+    await learnPhase(policy, phase, { optimizer, correction: {} }, new Rng(1))
+    expect(policy.calls).toEqual(['update'])
   })
 
   it('takes no step without datums, and asks nobody', async () => {
     const policy = new FakePolicy()
     const loss = { ...lossPreset('trl:grpo'), kl: { kind: 'k3', coef: 0.04 } as const }
-    expect(await learnPhase(policy, phaseOf([], { loss }), optimizer, new Rng(1))).toEqual([])
+    expect(await learnPhase(policy, phaseOf([], { loss }), { optimizer }, new Rng(1))).toEqual([])
     expect(policy.calls).toEqual([])
   })
 })

@@ -1,7 +1,10 @@
-/** @file From a phase's datums to optimiser steps: reference log-probs, mini-batches. */
+/** @file From a phase's datums to optimiser steps: reference log-probs, correction for the sampler, mini-batches. */
 
 import type { OptimizerSettings, Policy } from '../policy/policy.ts'
+import { tokenStatistics } from '../policy/token-statistics.ts'
 import { type UpdateStats, updateOnce } from '../policy/update.ts'
+import type { Datum } from '../rl/datum.ts'
+import { type ImportanceOptions, importanceWeights } from '../rl/offpolicy.ts'
 import type { GroupedDatum } from '../rl/rollout.ts'
 import type { Rng } from '../util/rng.ts'
 import type { Phase } from './recipe.ts'
@@ -28,20 +31,57 @@ const addReference = async (policy: Policy, { datums, loss: { kl }, temperature 
   })
 }
 
+/** How far sampler and trainer are apart, before anything is learnt. */
+type Mismatch = Omit<ReturnType<typeof tokenStatistics>, 'tokens' | 'oldKl'>
+
 /**
- * All optimiser steps of a phase; the first one's statistics show how well sampler and trainer agree.
- * @param against phases of the same step that its gradient is compared with, where it says so
+ * Weighs the policy's loss of each token by the trainer's probability of it over the sampler's, within bounds, and has ratios start at
+ * the trainer's log-probs: the clip then bounds what the update does, and not what two engines, or two versions of the weights,
+ * make of the same tokens (verl's rollout correction, decoupled).
+ * @returns how far they were apart; null for a loss without ratios
  */
+const correct = async (
+  policy: Policy,
+  { datums: grouped, loss, temperature }: Phase,
+  options: ImportanceOptions,
+): Promise<Mismatch | null> => {
+  if (loss.policy.kind === 'none') return null
+  const datums: Datum[] = grouped.map(({ datum }) => datum)
+  const scores = await policy.score(datums, { temperature })
+  const {
+    tokens: _,
+    oldKl: __,
+    ...mismatch
+  } = tokenStatistics(
+    datums.map(({ mask, oldLogprobs }, i) => ({ mask, oldLogprobs, logprobs: scores[i].logprobs })),
+  )
+  datums.forEach((datum, i) => {
+    const { logprobs } = scores[i]
+    const ratios = importanceWeights(logprobs, datum.oldLogprobs, datum.mask, options)
+    datum.weights = ratios.map((ratio, t) => ratio * (datum.weights?.[t] ?? 1))
+    datum.oldLogprobs = logprobs
+  })
+  return mismatch
+}
+
+export interface LearnOptions {
+  optimizer: OptimizerSettings
+  /** Phases of the same step that the gradient is compared with, where the phase says so. */
+  against?: readonly string[]
+  correction?: ImportanceOptions | null
+}
+
+/** All optimiser steps of a phase; the first one's statistics show how well sampler and trainer agree. */
 export const learnPhase = async (
   policy: Policy,
   phase: Phase,
-  optimizer: OptimizerSettings,
+  { optimizer, against = [], correction }: LearnOptions,
   rng: Rng,
-  against: readonly string[] = [],
 ): Promise<UpdateStats[]> => {
   const { datums, loss, temperature, minibatches = 1, epochs = 1 } = phase
   if (datums.length === 0) return []
   await addReference(policy, phase)
+  const mismatch = correction ? await correct(policy, phase, correction) : null
   const stats: UpdateStats[] = []
   for (let epoch = 0; epoch < epochs; epoch++) {
     for (const batch of minibatchesOf(datums, minibatches, rng.fork(epoch))) {
@@ -57,5 +97,6 @@ export const learnPhase = async (
       )
     }
   }
+  if (mismatch) stats[0] = { ...stats[0], ...mismatch }
   return stats
 }

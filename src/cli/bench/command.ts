@@ -9,6 +9,7 @@ import { addBenchMemory } from './memory.ts'
 import { addBenchOverlap } from './overlap.ts'
 import { addBenchSearch } from './search.ts'
 import { addBenchSoak } from './soak.ts'
+import { addBenchTinker } from './tinker.ts'
 
 /** Adds `gradus bench` to the program. `done` receives the exit code. */
 export const addBenchCommand = (program: Command, io: Io, done: (code: number) => void): void => {
@@ -23,4 +24,5 @@ export const addBenchCommand = (program: Command, io: Io, done: (code: number) =
   addBenchDeterminism(bench, io, done)
   addBenchSearch(bench, io, done)
   addBenchSoak(bench, io, done)
+  addBenchTinker(bench, io, done)
 }

@@ -43,6 +43,8 @@ export interface Dialect {
   scoreRequest(model: string, tokens: TokenIds): ServerRequest
   /** One a token of what was asked for; the first is meaningless, as nothing stands before it. @throws ServedError */
   readScores(answer: unknown, where: string, tokens: TokenIds): Float32Array
+  /** What a LoRA that was loaded is asked for by. */
+  adapterModel(base: string, name: string): string
   /** Has the server load a LoRA from a folder that it can read. */
   loadAdapter(name: string, folder: string): ServerRequest
   unloadAdapter(name: string): ServerRequest

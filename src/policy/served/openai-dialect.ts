@@ -114,6 +114,7 @@ export const OPENAI_DIALECT: Dialect = {
       )
     return Float32Array.from(tokens, (id, t) => (t === 0 ? 0 : promptLogprob(told[t], id, where, t)))
   },
+  adapterModel: (_base, name) => name,
   loadAdapter: (lora_name, lora_path) => ({
     path: '/v1/load_lora_adapter',
     body: { lora_name, lora_path },

@@ -67,10 +67,13 @@ const NO_TOKENS =
 export class ServedModel implements Pick<Policy, 'sample' | 'score' | 'close'> {
   readonly #parts: Parts
   readonly #model: string
+  /** Name of the adapter that it is; it lives by the connection of its base. */
+  readonly #adapter: string | null
 
-  private constructor(parts: Parts) {
+  private constructor(parts: Parts, adapter: string | null = null) {
     this.#parts = parts
     this.#model = parts.model
+    this.#adapter = adapter
   }
 
   /**
@@ -205,9 +208,46 @@ export class ServedModel implements Pick<Policy, 'sample' | 'score' | 'close'> {
     return { logprobs: logprobs.slice(promptTokens.length) }
   }
 
-  close(): Promise<void> {
-    return this.#parts.connection.close()
+  /**
+   * Has the server load a LoRA of this model, and samples from it; its `close` has the server drop it.
+   * @param name that nothing else at the server has: what it has cached of one name, it would take for the other's
+   * @param folder as the server names it
+   * @throws ServedError where the server cannot read it, or loads none
+   */
+  async withAdapter(name: string, folder: string): Promise<ServedModel> {
+    const { connection, dialect } = this.#parts
+    await connection.ask(dialect.loadAdapter(name, folder), assertTaken).catch(error => {
+      throw adapterError(error, this.server, folder)
+    })
+    return new ServedModel({ ...this.#parts, model: dialect.adapterModel(this.#model, name) }, name)
   }
+
+  /** Ends the connection; of an adapter: has the server drop it, and leaves the connection to its base. */
+  async close(): Promise<void> {
+    const { connection, dialect } = this.#parts
+    if (this.#adapter === null) return connection.close()
+    await connection.ask(dialect.unloadAdapter(this.#adapter), () => {})
+  }
+}
+
+/** SGLang says with status 200 that it did not. @throws ServedError */
+const assertTaken = (answer: unknown, where: string): void => {
+  if (isFields(answer) && answer.success === false)
+    throw new ServedError('refused', `${where}: ${answer.error_message ?? 'the server did not load it'}`)
+}
+
+/** @returns the error with what to do about it */
+const adapterError = (error: unknown, server: string, folder: string): unknown => {
+  if (!(error instanceof ServedError) || !['refused', 'model', 'malformed'].includes(error.kind)) return error
+  return new ServedError(
+    'refused',
+    `${server}: expected it to load the adapter in ${folder} (${error.message})`,
+    {
+      hint: 'vLLM loads adapters while it runs with --enable-lora, --max-lora-rank and VLLM_ALLOW_RUNTIME_LORA_UPDATING=True; SGLang with --enable-lora; both must see the folder under this name',
+      status: error.status,
+      cause: error,
+    },
+  )
 }
 
 const groupOf = (

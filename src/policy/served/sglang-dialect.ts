@@ -115,6 +115,7 @@ export const SGLANG_DIALECT: Dialect = {
       return t === 0 ? 0 : logprobOf(told[t][0], where, t)
     })
   },
+  adapterModel: (base, name) => `${base}:${name}`,
   loadAdapter: (lora_name, lora_path) => ({ path: '/load_lora_adapter', body: { lora_name, lora_path } }),
   unloadAdapter: lora_name => ({ path: '/unload_lora_adapter', body: { lora_name } }),
 }

@@ -10,6 +10,8 @@ import { parseWith } from '../../util/schema.ts'
 import { readText } from '../../util/text-file.ts'
 
 export const REFERENCE_FILE = 'tinker.json'
+/** Beside it: the adapter itself in PEFT's layout, where it was brought here. */
+export const ADAPTER_FOLDER = 'adapter'
 
 const referenceSchema = z.object({
   format: z.literal('gradus tinker checkpoint 1'),

@@ -1,8 +1,9 @@
 /** @file What a fake server computes with: real engines of this process, an adapter each, so that its numbers can be compared. */
 
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createTar } from 'nanotar'
 import { loraModules } from '../../model/lora-files.ts'
 import type { Datum } from '../../rl/datum.ts'
 import { type LossSpec, lossSchema } from '../../rl/loss.ts'
@@ -20,6 +21,8 @@ export interface ServiceOptions {
   /** Losses that it does not know by name. */
   lacks?: readonly string[]
   source?: ModelSource
+  /** Whether it hands adapters out. Default true. */
+  archives?: boolean
 }
 
 /** The adapter that the service makes for a client, for a local engine to compare with. */
@@ -92,6 +95,13 @@ const samplerOf = (engine: Engine): FakeSampler => ({
   },
 })
 
+/** An adapter's files in PEFT's layout, as a tar archive. */
+const archiveOf = async (engine: Engine): Promise<Uint8Array> => {
+  const folder = join(mkdtempSync(join(tmpdir(), 'tinker-adapter-')), 'adapter')
+  await engine.save(folder, { optimizer: false })
+  return createTar(readdirSync(folder).map(name => ({ name, data: readFileSync(join(folder, name)) })))
+}
+
 /** Gradients are kept as batches until the step: only then a mean over all of them is known. */
 class EngineModel implements FakeModel {
   readonly #source: ModelSource
@@ -156,7 +166,8 @@ class EngineModel implements FakeModel {
   async snapshot() {
     const copy = tinyEngine(this.#source)
     await copy.takeWeights(await this.#engine.shareWeights())
-    return samplerOf(copy)
+    if (this.#options.archives === false) return samplerOf(copy)
+    return { ...samplerOf(copy), archive: () => archiveOf(copy) }
   }
 }
 

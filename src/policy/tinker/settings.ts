@@ -1,16 +1,47 @@
 /** @file The policy of kind `tinker` in a configuration: where the server is, what it trains, what it may cost. */
 
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { z } from 'zod'
+import type { ImportanceOptions } from '../../rl/offpolicy.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { Rng } from '../../util/rng.ts'
 import type { ModelSource } from '../local/model-source.ts'
+import { DIALECTS } from '../served/dialect-names.ts'
+import { AdapterSampler } from './adapter-sampler.ts'
+import { SplitPolicy } from './split-policy.ts'
 import { TinkerPolicy } from './tinker-policy.ts'
 
 const size = z.int().positive()
 const price = z.number().min(0)
+
+/** An inference server that samples in place of the training service. */
+const samplerSchema = z.strictObject({
+  /** Address and model: `http://gpu:8000/v1#Qwen/Qwen3-8B`, the base model that `policy.model` names. */
+  url: z.string().min(1),
+  dialect: z.enum(DIALECTS).nullable().default(null),
+  apiKeyEnv: z.string().min(1).nullable().default(null),
+  /** Folder that adapters are written to, for the inference server to read. */
+  adapters: z.string().min(1),
+  /** The same folder as that server names it; null: by the same name. */
+  seenAs: z.string().min(1).nullable().default(null),
+  /**
+   * Corrects for what the two servers make of the same weights, and for samples of earlier ones: the policy's loss is weighted by the
+   * ratio of the trainer's to the sampler's probability, within bounds, and ratios start at the trainer's log-probs. Null: they start
+   * at those of sampling.
+   */
+  correction: z
+    .strictObject({
+      level: z.enum(['token', 'sequence']).default('token'),
+      action: z.enum(['truncate', 'mask']).default('truncate'),
+      max: z.number().positive().default(2),
+      min: z.number().min(0).default(0),
+    })
+    .nullable()
+    .prefault({}),
+})
+export type SamplerSettings = z.output<typeof samplerSchema>
 
 const isAddress = (text: string): boolean => {
   const url = URL.canParse(text) ? new URL(text) : null
@@ -42,6 +73,10 @@ export const tinkerSchema = z.strictObject({
   concurrency: size.default(32),
   /** How long a server that cannot be reached, or is busy, is waited for. */
   patienceMinutes: z.number().positive().default(15),
+  /** Null: the training service samples, too. */
+  sampler: samplerSchema.nullable().default(null),
+  /** Which checkpoints bring the adapter into the run's folder, where the server hands it out. */
+  download: z.enum(['never', 'last', 'every']).default('last'),
   /** Of a million tokens, in whatever currency: read of prompts, sampled, trained. */
   prices: z
     .strictObject({ prefill: price.default(0), sample: price.default(0), train: price.default(0) })
@@ -76,13 +111,17 @@ export const wordsFolder = (settings: Pick<TinkerSettings, 'model' | 'tokenizer'
   )
 }
 
-/** The key that the settings name. @throws ConfigError where the environment has none */
-const keyFrom = ({ apiKeyEnv }: TinkerSettings, env: NodeJS.ProcessEnv): string | undefined => {
+/** The key that a setting names. @throws ConfigError where the environment has none */
+const keyFrom = (
+  apiKeyEnv: string | null,
+  env: NodeJS.ProcessEnv,
+  setting = 'policy.apiKeyEnv',
+): string | undefined => {
   if (apiKeyEnv === null) return undefined
   const key = env[apiKeyEnv]?.trim()
   if (key) return key
-  throw new ConfigError(`policy.apiKeyEnv: the environment variable ${apiKeyEnv} is not set`, {
-    hint: 'export it before the start, or set policy.apiKeyEnv to null for a server that wants no key',
+  throw new ConfigError(`${setting}: the environment variable ${apiKeyEnv} is not set`, {
+    hint: `export it before the start, or set ${setting} to null for a server that wants no key`,
   })
 }
 
@@ -97,22 +136,50 @@ const seedNumber = (seed: number | string = 0): number =>
  * @param source the folder with the model's words, and the run's seed; what else it says is the server's matter
  * @throws ConfigError without the key; TinkerError as `TinkerPolicy.start`
  */
-export const openTinker = (
+export const openTinker = async (
   settings: TinkerSettings,
   { folder, seed }: Pick<ModelSource, 'folder' | 'seed'>,
   env: NodeJS.ProcessEnv = process.env,
-): Promise<TinkerPolicy> => {
-  const { url, model, lora, concurrency, patienceMinutes } = settings
+): Promise<TinkerPolicy | SplitPolicy> => {
+  const { url, model, lora, concurrency, patienceMinutes, download, sampler: samplerSettings } = settings
   const { rank, attention, mlp, unembed } = lora
-  return TinkerPolicy.start({
-    ...{ url, model, folder, concurrency },
-    apiKey: keyFrom(settings, env),
-    patienceMs: patienceMinutes * 60_000,
-    lora: { rank, seed: seedNumber(seed), trainAttn: attention, trainMlp: mlp, trainUnembed: unembed },
+  const apiKey = keyFrom(settings.apiKeyEnv, env)
+  // First, because it costs nothing to find out that it is not there.
+  const sampler = samplerSettings && (await openSampler(samplerSettings, settings))
+  try {
+    const trainer = await TinkerPolicy.start({
+      ...{ url, model, folder, concurrency, download, apiKey },
+      patienceMs: patienceMinutes * 60_000,
+      lora: { rank, seed: seedNumber(seed), trainAttn: attention, trainMlp: mlp, trainUnembed: unembed },
+    })
+    return sampler ? await SplitPolicy.start(trainer, sampler) : trainer
+  } catch (error) {
+    await sampler?.close()
+    throw error
+  }
+}
+
+const openSampler = (
+  { url, dialect, apiKeyEnv, adapters, seenAs }: SamplerSettings,
+  { concurrency, patienceMinutes }: Pick<TinkerSettings, 'concurrency' | 'patienceMinutes'>,
+): Promise<AdapterSampler> => {
+  const folder = resolve(adapters)
+  return AdapterSampler.open({
+    served: {
+      ...{ url, dialect, concurrency, ...(apiKeyEnv !== null && { apiKeyEnv }) },
+      patienceMs: patienceMinutes * 60_000,
+    },
+    folder,
+    seenAs: seenAs ?? folder,
   })
 }
 
+/** How the samples of a policy on a server are corrected for; null where its log-probs are the trainer's own. */
+export const correctionOf = ({ sampler }: TinkerSettings): ImportanceOptions | null =>
+  sampler?.correction ?? null
+
 /** Refuses a run whose key is not there, before anything is done. @throws ConfigError */
 export const checkKey = (settings: TinkerSettings, env: NodeJS.ProcessEnv = process.env): void => {
-  keyFrom(settings, env)
+  keyFrom(settings.apiKeyEnv, env)
+  if (settings.sampler) keyFrom(settings.sampler.apiKeyEnv, env, 'policy.sampler.apiKeyEnv')
 }

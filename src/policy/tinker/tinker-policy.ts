@@ -1,6 +1,7 @@
 /** @file A policy that is elsewhere: a LoRA in training on a server of the Tinker protocol. Sends tokens, hears log-probs. */
 
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { stopTokensOf } from '../../model/chat-format.ts'
 import { loadConfig } from '../../model/checkpoint.ts'
 import { hasTokenizer, loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
@@ -10,6 +11,7 @@ import {
   type ConnectionOptions,
   type Dialect,
   deleteStored,
+  fetchStored,
   type LoraSettings,
   SamplingClient,
   Session,
@@ -30,8 +32,9 @@ import type {
   StepOptions,
   StepStats,
 } from '../policy.ts'
+import { type AdapterFiles, writeAdapter } from './adapter-sampler.ts'
 import { Batch } from './batch.ts'
-import { type CheckpointReference, readReference, writeReference } from './checkpoint.ts'
+import { ADAPTER_FOLDER, type CheckpointReference, readReference, writeReference } from './checkpoint.ts'
 import { responseLogprobs, scoredDatum } from './data.ts'
 import { type Normalisation, tinkerRefusal } from './losses.ts'
 import { probeServer } from './probe.ts'
@@ -49,7 +52,11 @@ export interface TinkerOptions
   /** Groups that are sampled at a time. Default 32. */
   concurrency?: number
   heartbeatMs?: number
+  /** Which checkpoints bring the adapter here. Default `last`. */
+  download?: Download
 }
+
+export type Download = 'never' | 'last' | 'every'
 
 /** How long a server that is left is waited for. */
 const FAREWELL_MS = 5000
@@ -136,6 +143,11 @@ export class TinkerPolicy implements Policy {
     }
   }
 
+  /** Optimiser steps that were submitted. */
+  get steps(): number {
+    return this.#steps
+  }
+
   /** Requests sent so far, repetitions included. */
   get requests(): number {
     return this.#session.connection.sent
@@ -163,7 +175,7 @@ export class TinkerPolicy implements Policy {
   ): Promise<Sample[]> {
     const parts = {
       concurrency: this.#options.concurrency ?? 32,
-      stopTokens: request.stopTokens ?? this.#stopTokens(),
+      stopTokens: request.stopTokens ?? this.stopTokens,
       tokenizer: () => this.#tokenizerOf(),
     }
     const samples = this.#newest().then(client => sampleGroups(client, request, parts, onSample, onToken))
@@ -192,7 +204,8 @@ export class TinkerPolicy implements Policy {
     return this.#tokenizer
   }
 
-  #stopTokens(): readonly number[] {
+  /** What ends a sample where nothing else is said: as the model's folder has it. */
+  get stopTokens(): readonly number[] {
     const { folder } = this.#options
     return folder ? stopTokensOf(loadConfig(folder), { eosId: this.#tokenizerOf()?.eosId ?? null }) : []
   }
@@ -299,8 +312,41 @@ export class TinkerPolicy implements Policy {
     })
   }
 
-  async save(folder: string, { optimizer = true }: { optimizer?: boolean } = {}): Promise<void> {
-    await this.#inOrder(async () => {
+  /**
+   * The adapter as it is after all that was asked before, and the optimiser steps that it has taken.
+   * @throws TinkerError where the server hands none out
+   */
+  async fetchAdapter(): Promise<{ files: AdapterFiles; steps: number }> {
+    const { connection } = this.#session
+    const { path, steps } = await this.#inOrder(async () => ({
+      path: await this.#client.saveSampler(freshName('adapter')),
+      steps: this.#steps,
+    }))
+    const files = await fetchStored(connection, path)
+    await deleteStored(connection, path, 'sampler_weights').catch(() => {})
+    if (files !== null) return { files, steps }
+    throw new TinkerError(
+      'refused',
+      `${connection.origin}: expected an archive of the adapter, which policy.sampler is to sample from, got none`,
+      { hint: 'set policy.sampler to null: the training service then samples itself' },
+    )
+  }
+
+  async save(
+    folder: string,
+    { optimizer = true, last = false }: { optimizer?: boolean; last?: boolean } = {},
+  ): Promise<void> {
+    const sampler = await this.#saveThere(folder, optimizer)
+    const { download = 'last' } = this.#options
+    if (download === 'never' || (download === 'last' && !last)) return
+    // The server has the checkpoint: a copy that cannot be had is no reason to lose it here.
+    const files = await fetchStored(this.#session.connection, sampler).catch(() => null)
+    if (files !== null) writeAdapter(join(folder, ADAPTER_FOLDER), files)
+  }
+
+  /** @returns the server's name for the weights to sample from */
+  #saveThere(folder: string, optimizer: boolean): Promise<string> {
+    return this.#inOrder(async () => {
       this.#assertWhole()
       if (this.#pending > 0)
         throw new UsageError('save: expected no accumulated gradient, which a checkpoint does not hold', {
@@ -311,6 +357,7 @@ export class TinkerPolicy implements Policy {
       const state = optimizer ? await this.#client.saveState(name) : null
       const { model, lora, url } = this.#options
       writeReference(folder, { url, model, rank: lora.rank, steps: this.#steps, state, sampler })
+      return sampler
     })
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { tinkerSchema } from '../../policy/tinker/settings.ts'
 import { resolveLoss } from '../../rl/loss-presets.ts'
 import { RECIPES } from '../index.ts'
 import { reinforcementWork, remoteLines, supervisedWork } from './remote-plan.ts'
@@ -52,6 +53,20 @@ describe('what a run asks of a server', () => {
     const work = reinforcementWork({ prices: null }, 25, [role], learning(), between)
     // After 10 and 20, and at both ends.
     expect(work.sampledTokens).toBe(25 * 32 * 20 + (5 + 2 + 2 * 3 * 4) * 20)
+  })
+
+  it('counts no samples where an inference server draws them, but the scores that they are corrected by', () => {
+    const role = { groups: 4, samples: 8, promptTokens: 10, newTokens: 20 }
+    const { sampler } = tinkerSchema.parse(
+      policy('tiny', { sampler: { url: 'http://127.0.0.1:9', adapters: 'adapters' } }),
+    )
+    const none = { every: 0, problems: 1 }
+    const work = reinforcementWork({ prices: PRICES, sampler }, 2, [role], learning(), none)
+    expect(work).toMatchObject({ sampledTokens: 0, trainedTokens: 2 * 32 * 30, prefillTokens: 2 * 32 * 30 })
+    const plain = { ...sampler!, correction: null }
+    expect(
+      reinforcementWork({ prices: PRICES, sampler: plain }, 2, [role], learning(), none).prefillTokens,
+    ).toBe(0)
   })
 
   it('counts demonstrations', () => {

@@ -31,7 +31,7 @@ export interface EvaluatedWork {
 }
 
 export interface RemoteWork {
-  /** Tokens at most. */
+  /** Tokens at most; none where an inference server samples. */
   sampledTokens: number
   trainedTokens: number
   /** Read in prompts to sample from, and where log-probs alone are asked for. */
@@ -77,8 +77,16 @@ interface Learning {
   epochs: number
 }
 
-/** Every rollout is learnt from whole; a loss that the protocol has no name for goes there twice, forward and back. */
-const learningOf = (roles: readonly RoleWork[], steps: number, { loss, minibatches, epochs }: Learning) => {
+/**
+ * Every rollout is learnt from whole; a loss that the protocol has no name for goes there twice, forward and back.
+ * @param corrected its log-probs are asked for before the first step
+ */
+const learningOf = (
+  roles: readonly RoleWork[],
+  steps: number,
+  { loss, minibatches, epochs }: Learning,
+  corrected: boolean,
+) => {
   const passes = isNamed(loss) ? 1 : 2
   const withReference = Number(loss.kl.kind !== 'none' && loss.kl.coef > 0)
   let trained = 0
@@ -88,7 +96,7 @@ const learningOf = (roles: readonly RoleWork[], steps: number, { loss, minibatch
     const rollouts = groups * samples
     const tokens = rollouts * (promptTokens + newTokens)
     trained += own * epochs * tokens
-    scored += own * tokens * (epochs * (passes - 1) + withReference)
+    scored += own * tokens * (epochs * (passes - 1) + withReference + Number(corrected))
     const chunks = Math.ceil(rollouts / minibatches / MAX_CHUNK_DATUMS)
     requests += own * (epochs * minibatches * (passes * chunks + 1) + withReference * rollouts + 1)
   }
@@ -103,7 +111,7 @@ const isNamed = (loss: LossSpec): boolean => namedLoss(loss, PLAIN_SUMS) !== nul
  * @param evaluation with prompts and samples as the first role's
  */
 export const reinforcementWork = (
-  { prices }: Pick<TinkerSettings, 'prices'>,
+  { prices, sampler = null }: Pick<TinkerSettings, 'prices'> & Partial<Pick<TinkerSettings, 'sampler'>>,
   steps: number,
   roles: readonly RoleWork[],
   learning: Learning,
@@ -114,13 +122,15 @@ export const reinforcementWork = (
   const { groups } = evaluated
   const trying = samplingOf({ groups, samples: evaluated.samples / groups, promptTokens, newTokens, turns })
   const drawn = roles.map(role => ({ ...samplingOf(role), steps: role.steps ?? steps }))
-  const sum = (key: keyof Tokens) => drawn.reduce((total, own) => total + own.steps * own[key], trying[key])
-  const learnt = learningOf(roles, steps, learning)
+  // What an inference server samples is nothing to the service, but for the adapter that it hands out every step.
+  const sum = (key: keyof Tokens) =>
+    sampler !== null ? 0 : drawn.reduce((total, own) => total + own.steps * own[key], trying[key])
+  const learnt = learningOf(roles, steps, learning, sampler !== null && sampler.correction !== null)
   return priced(prices, {
     sampledTokens: sum('sampled'),
     trainedTokens: learnt.trained,
     prefillTokens: sum('prefill') + learnt.scored,
-    requests: Math.ceil(sum('requests') + learnt.requests),
+    requests: Math.ceil(sum('requests') + (sampler !== null ? 3 * steps : 0) + learnt.requests),
   })
 }
 

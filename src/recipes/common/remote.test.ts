@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -105,6 +105,15 @@ describe('a policy on a server', () => {
     )
   })
 
+  it('takes the adapter of a checkpoint where it was brought here', () => {
+    const folder = join(dir, 'step-000004')
+    const [state, sampler] = ['tinker://m/weights/s4', 'tinker://m/sampler_weights/s4']
+    writeReference(folder, { url: 'http://a:1', model: 'm', rank: 4, steps: 4, state, sampler })
+    mkdirSync(join(folder, 'adapter'))
+    writeFileSync(join(folder, 'adapter', 'adapter_config.json'), '{}')
+    expect(existingModel(folder, 'model.folder')).toBe(join(folder, 'adapter'))
+  })
+
   it('decides what a run computes by its model and adapter, not by address, key or prices', () => {
     const hash = (more: object, name = 'packing-start') =>
       decidingHash(RECIPES.ruscarl.schema.parse({ policy: policy(name, more) }) as object)
@@ -116,6 +125,10 @@ describe('a policy on a server', () => {
       patienceMinutes: 1,
     }
     expect(hash(moved)).toBe(hash({}))
+    const sampler = { url: 'http://a:1/v1', adapters: 'a' }
+    expect(hash({ sampler })).not.toBe(hash({}))
+    expect(hash({ sampler: { url: 'http://b:1/v1', adapters: 'b', seenAs: '/c' } })).toBe(hash({ sampler }))
+    expect(hash({ sampler: { ...sampler, correction: null } })).not.toBe(hash({ sampler }))
     expect(hash({ lora: { rank: 4 } })).not.toBe(hash({}))
     expect(hash({}, 'logic-start')).not.toBe(hash({}))
     expect(hash({})).not.toBe(decidingHash(RECIPES.ruscarl.schema.parse({}) as object))

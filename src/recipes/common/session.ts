@@ -22,8 +22,11 @@ const FREE_CONFIG_KEYS = ['out', 'policy', 'checkpoint', 'monitors']
 export const decidingSettings = (config: object): Record<string, unknown> => {
   const { policy, ...settings } = engineAsPolicy(config as Record<string, unknown>)
   const kept = Object.fromEntries(Object.entries(settings).filter(([key]) => !FREE_CONFIG_KEYS.includes(key)))
-  const { kind = 'local', model, lora } = (policy ?? {}) as Record<string, unknown>
-  return kind === 'local' ? kept : { ...kept, policy: { kind, model, lora } }
+  const { kind = 'local', model, lora, sampler } = (policy ?? {}) as Record<string, unknown>
+  if (kind === 'local') return kept
+  // An inference server draws other samples than the service would, and its correction weighs them.
+  const sampling = sampler ? { correction: (sampler as Record<string, unknown>).correction } : undefined
+  return { ...kept, policy: { kind, model, lora, ...(sampling && { sampler: sampling }) } }
 }
 
 /** Hash of what must stay the same between stop and resume. */

@@ -6,7 +6,7 @@ import { loadConfig } from '../../model/checkpoint.ts'
 import { adapterBase, isAdapterFolder } from '../../model/lora-files.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
 import { checkWeights } from '../../model/weights.ts'
-import { REFERENCE_FILE, readReference } from '../../policy/tinker/checkpoint.ts'
+import { ADAPTER_FOLDER, REFERENCE_FILE, readReference } from '../../policy/tinker/checkpoint.ts'
 import { latestCheckpoint } from '../../runs/readers.ts'
 import { ARITHMETIC_VOCABULARY } from '../../tasks/arithmetic/index.ts'
 import { CHECKLIST_VOCABULARY, THOUGHT_VOCABULARY } from '../../tasks/checklist/index.ts'
@@ -24,6 +24,8 @@ import { resolveShipped } from '../../util/package.ts'
 export const existingModel = (path: string, key: string): string => {
   const folder = resolveShipped(path)
   if (existsSync(join(folder, 'config.json')) || isAdapterFolder(folder)) return refuseRun(folder, key)
+  const brought = join(folder, ADAPTER_FOLDER)
+  if (existsSync(join(folder, REFERENCE_FILE)) && isAdapterFolder(brought)) return refuseRun(brought, key)
   if (existsSync(join(folder, REFERENCE_FILE))) throw elsewhere(folder, key)
   throw new CheckpointError(`${key}: ${folder} holds no model`, {
     hint: 'check the path; a checkpoint folder has config.json and model.safetensors',

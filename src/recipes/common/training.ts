@@ -3,6 +3,7 @@
 import type { z } from 'zod'
 import { isRemote, type PipelinedPolicySettings, type PolicySettings } from '../../policy/open.ts'
 import type { Policy, SamplingOptions } from '../../policy/policy.ts'
+import { correctionOf } from '../../policy/tinker/settings.ts'
 import { assertComputable } from '../../policy/update.ts'
 import type { LossSpec } from '../../rl/loss.ts'
 import { withMaxTokens } from '../../rl/loss-presets.ts'
@@ -62,6 +63,7 @@ export const loopSettings = (
     maxMinutes: config.maxMinutes,
     configHash: hash,
     monitors,
+    correction: isRemote(config.policy) ? correctionOf(config.policy) : null,
   }
 }
 

@@ -27,7 +27,14 @@ export const checkSft = (
   purpose: Purpose,
 ): { folder: string; rows: SftRows } | null => {
   const { model, data, policy } = config
-  checkRemote(config, purpose)
+  checkRemote(config, purpose, null, [
+    isRemote(policy) &&
+      policy.sampler !== null && [
+        'policy.sampler',
+        'null where a model learns from demonstrations: nothing is sampled',
+        'set it to null',
+      ],
+  ])
   if (isRemote(policy)) {
     const folder = remoteWords(policy, purpose)
     if (folder === null || (data !== null && comesLater(data, purpose))) return null

@@ -1,0 +1,150 @@
+/** @file `gradus bench tinker`: what the client of a training service adds to a step. */
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openPolicy, type Policy, policySchema, type Sample, updateOnce } from '../policy/index.ts'
+import { lossPreset } from '../rl/loss-presets.ts'
+import { percent } from '../util/format.ts'
+import { resolveShipped } from '../util/package.ts'
+import { Rng } from '../util/rng.ts'
+import { median } from '../util/statistics.ts'
+import { figureTable, type OnProgress } from './figure-table.ts'
+import { startTinkerProcess } from './tinker-process.ts'
+
+export interface TinkerBenchmark {
+  /** Tokens that a step samples and learns from, and prompts that it samples for. */
+  tokens: number
+  prompts: number
+  steps: number
+  /** Of one step, medians: seconds from its begin to its end, and milliseconds of processor time on both sides. */
+  stepSeconds: number
+  clientMs: number
+  serverMs: number | null
+  /** The client's part of the processor time of a step; null where the system does not tell the server's. */
+  clientShare: number | null
+  clientMsPerThousandTokens: number
+}
+
+export interface TinkerBenchmarkOptions {
+  /** Steps that are measured, after two that are not. */
+  steps?: number
+  prompts?: number
+  samples?: number
+  maxTokens?: number
+  onProgress?: OnProgress
+}
+
+const MODEL = 'package:models/logic-start'
+const WARM_UP = 2
+const PROMPT_TOKENS = 32
+
+/** Milliseconds of processor time of a process, as Linux tells it in hundredths of a second; null elsewhere. */
+const processorMs = (pid: number): number | null => {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
+    return 10 * (Number(fields[11]) + Number(fields[12]))
+  } catch {
+    return null
+  }
+}
+
+const ownMs = (): number => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
+const promptsOf = (count: number): number[][] => {
+  const rng = new Rng('bench tinker')
+  return Array.from({ length: count }, () => Array.from({ length: PROMPT_TOKENS }, () => 1 + rng.int(90)))
+}
+
+const datumOf = (prompts: readonly number[][], { prompt, tokens, logprobs }: Sample, i: number) => ({
+  promptTokens: prompts[prompt],
+  ...{ tokens, mask: new Float32Array(tokens.length).fill(1), oldLogprobs: logprobs },
+  advantages: new Float32Array(tokens.length).fill(i % 2 === 0 ? 1 : -1),
+})
+
+/** Samples groups and learns from them; the tokens of it. */
+const takeStep = async (
+  policy: Policy,
+  prompts: readonly number[][],
+  { samples, maxTokens, step }: { samples: number; maxTokens: number; step: number },
+): Promise<number> => {
+  // Without stop tokens all are as long as they may be: every step is the same work.
+  const request = { prompts, samplesPerPrompt: samples, maxTokens, seed: step, stopTokens: [] }
+  const drawn = await policy.sample(request)
+  await updateOnce(
+    policy,
+    drawn.map((sample, i) => datumOf(prompts, sample, i)),
+    { loss: lossPreset('trl:grpo'), optimizer: { learningRate: 1e-5 } },
+  )
+  return drawn.reduce((sum, { tokens }) => sum + tokens.length, 0)
+}
+
+/**
+ * Trains on a `gradus serve tinker` in a process of its own, and looks at the processor time of both: a wall clock would make the share
+ * of the client look small where others want the machine, too.
+ * @throws GradusError when the server does not start
+ */
+export const benchTinker = async (options: TinkerBenchmarkOptions = {}): Promise<TinkerBenchmark> => {
+  const { steps = 5, prompts: count = 16, samples = 8, maxTokens = 64, onProgress = () => {} } = options
+  const folder = mkdtempSync(join(tmpdir(), 'gradus-bench-'))
+  onProgress('starting a training service')
+  const { child, url } = await startTinkerProcess(`bench=${resolveShipped(MODEL)}`, folder)
+  let policy: Policy | null = null
+  try {
+    const settings = policySchema.parse({ kind: 'tinker', url, model: 'bench', lora: { rank: 8 } })
+    policy = await openPolicy(settings, { folder: resolveShipped(MODEL), seed: 1 })
+    const prompts = promptsOf(count)
+    const rows: { wallMs: number; clientMs: number; serverMs: number | null }[] = []
+    let tokens = 0
+    for (let step = 1; step <= WARM_UP + steps; step++) {
+      onProgress(step <= WARM_UP ? 'warming up' : `step ${step - WARM_UP}/${steps}`)
+      const [startMs, client, server] = [performance.now(), ownMs(), processorMs(child.pid!)]
+      tokens = await takeStep(policy, prompts, { samples, maxTokens, step })
+      const served = processorMs(child.pid!)
+      rows.push({
+        wallMs: performance.now() - startMs,
+        clientMs: ownMs() - client,
+        serverMs: server === null || served === null ? null : served - server,
+      })
+    }
+    return figuresOf(rows.slice(WARM_UP), { tokens, prompts: count, steps })
+  } finally {
+    await policy?.close()
+    child.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const figuresOf = (
+  rows: readonly { wallMs: number; clientMs: number; serverMs: number | null }[],
+  work: Pick<TinkerBenchmark, 'tokens' | 'prompts' | 'steps'>,
+): TinkerBenchmark => {
+  const clientMs = median(rows.map(row => row.clientMs))
+  const told = rows.flatMap(({ serverMs }) => serverMs ?? [])
+  const serverMs = told.length === rows.length ? median(told) : null
+  const round = (value: number, digits: number) => Number(value.toFixed(digits))
+  return {
+    ...work,
+    stepSeconds: round(median(rows.map(({ wallMs }) => wallMs)) / 1000, 2),
+    clientMs: round(clientMs, 1),
+    serverMs,
+    clientShare: serverMs === null ? null : round(clientMs / (clientMs + serverMs), 4),
+    clientMsPerThousandTokens: round((1000 * clientMs) / work.tokens, 2),
+  }
+}
+
+/** The figures beside what they should be. */
+export const formatTinkerBenchmark = (result: TinkerBenchmark): string => {
+  const { tokens, prompts, steps, serverMs, clientShare } = result
+  return figureTable([
+    [`a step: ${prompts} groups, ${tokens} tokens sampled and learnt from`, `${steps} steps`, 'medians'],
+    ['step', `${result.stepSeconds} s`, 'wall clock'],
+    ['server (0.8 million weights)', serverMs === null ? 'unknown' : `${serverMs} ms`, 'processor time'],
+    ['client', `${result.clientMs} ms`, 'processor time'],
+    ['client, a thousand tokens', `${result.clientMsPerThousandTokens} ms`, ''],
+    ['client, of the step', clientShare === null ? 'unknown' : percent(clientShare), 'at most 2%'],
+  ])
+}

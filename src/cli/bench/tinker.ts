@@ -1,0 +1,45 @@
+/** @file `gradus bench tinker`: options and help; the work is in the modules that it loads when it runs. */
+
+import type { Command } from 'commander'
+import { EXIT, type Io } from '../io.ts'
+import { count } from '../option-values.ts'
+import { runBenchmark } from './run.ts'
+
+interface BenchTinkerOptions {
+  steps?: number
+  prompts?: number
+  samples?: number
+  maxTokens?: number
+  json?: boolean
+}
+
+const HELP = `
+The service is \`gradus serve tinker\` with one thread and a model of 0.8 million weights, in another process: with any larger
+model the client's part is smaller. Processor time is compared, so that other work on the machine changes little.
+
+Examples:
+  $ gradus bench tinker
+  $ gradus bench tinker --prompts 64 --max-tokens 128 --json`
+
+/** Adds `tinker` to `gradus bench`. `done` receives the exit code. */
+export const addBenchTinker = (bench: Command, io: Io, done: (code: number) => void): void => {
+  bench
+    .command('tinker')
+    .description('What the client of a training service adds to a step.')
+    .option('--steps <n>', 'steps that are measured (default: 5)', count)
+    .option('--prompts <n>', 'groups of a step (default: 16)', count)
+    .option('--samples <n>', 'samples of a group (default: 8)', count)
+    .option('--max-tokens <n>', 'tokens of a sample (default: 64)', count)
+    .option('--json', 'print the result as JSON, no progress')
+    .addHelpText('after', HELP)
+    .action(async ({ json, ...options }: BenchTinkerOptions) => {
+      const { benchTinker, formatTinkerBenchmark } = await import('../../bench/index.ts')
+      await runBenchmark(
+        io,
+        json,
+        onProgress => benchTinker({ ...options, onProgress }),
+        formatTinkerBenchmark,
+      )
+      done(EXIT.ok)
+    })
+}
