@@ -35,7 +35,7 @@ export const stageJudgeOf = <T extends ReadStageJudge>({
   generate,
   ...judge
 }: T): Omit<T, 'score' | 'generate'> & { score: Ask; generate: Ask } => {
-  const topKSent = judge.fleet.endpoints.every(({ sendTopK }) => sendTopK)
+  const topKSent = judge.fleet.endpoints.every(({ sendTopK }) => sendTopK === true)
   return {
     ...judge,
     score: askOf(score, 'stages', topKSent),

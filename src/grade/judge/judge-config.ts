@@ -39,7 +39,7 @@ export const judgeOf =
     ask: askOf(
       ask,
       preset,
-      judge.fleet.endpoints.every(({ sendTopK }) => sendTopK),
+      judge.fleet.endpoints.every(({ sendTopK }) => sendTopK === true),
     ),
   })
 

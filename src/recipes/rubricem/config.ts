@@ -126,7 +126,7 @@ const chatJudgeSchema = z
     reflect: askOf(
       reflect,
       'stages',
-      judge.fleet.endpoints.every(({ sendTopK }) => sendTopK),
+      judge.fleet.endpoints.every(({ sendTopK }) => sendTopK === true),
     ),
   }))
 

@@ -82,12 +82,12 @@ const checkHeldOut = (heldOut: HeldOutJudge, judge: TrainingJudge): void => {
 }
 
 const checkSampling = ({ ask, fleet }: JudgeConfig, key: string): void => {
-  const deaf = fleet.endpoints.find(({ sendTopK }) => !sendTopK)
+  const deaf = fleet.endpoints.find(({ sendTopK }) => sendTopK === false)
   if (ask.topK !== null && deaf)
     refuse(
       `${key}.ask.topK`,
       `null, because endpoint ${deaf.name ?? deaf.url} is not sent it`,
-      `set sendTopK of the endpoint (vLLM, SGLang), or ${key}.ask.topK to null`,
+      `leave sendTopK of the endpoint out, or set ${key}.ask.topK to null`,
     )
 }
 
