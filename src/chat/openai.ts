@@ -25,28 +25,39 @@ const positive = z.number().positive()
 
 /** One endpoint as a configuration file writes it. */
 export const openAiSchema = z.strictObject({
-  /** `http://host:8000`, `http://host:8000/v1` or the full path. */
-  url: z.string().min(1),
+  url: z.string().min(1).describe('`http://host:8000`, `http://host:8000/v1` or the full path.'),
   model: z.string().min(1),
-  /** Name of the environment variable that holds the key. */
-  apiKeyEnv: z.string().min(1).optional(),
-  /** Header that carries the key; anything but `authorization` carries it bare. */
-  apiKeyHeader: z.string().min(1).default('authorization'),
+  apiKeyEnv: z.string().min(1).optional().describe('Name of the environment variable that holds the key.'),
+  apiKeyHeader: z
+    .string()
+    .min(1)
+    .default('authorization')
+    .describe('Header that carries the key; anything but `authorization` carries it bare.'),
   headers: z.record(z.string(), z.string()).default({}),
   structuredOutput: z.enum(STRUCTURED_OUTPUTS).default(STRUCTURED_OUTPUT_DEFAULT),
   maxTokensField: z.enum(MAX_TOKENS_FIELDS).default('max_tokens'),
-  /**
-   * Whether the server has `top_k`, as vLLM and SGLang do: true also has presets send it; false never sends it; null sends what
-   * `ask.topK` says, and goes without where the server refuses it.
-   */
-  sendTopK: z.boolean().nullable().default(null),
-  /** Further fields of the body, as the server wants them: `{chat_template_kwargs: {enable_thinking: false}}`. */
-  extraBody: z.record(z.string(), z.unknown()).default({}),
-  /** For one exchange, waiting for a connection included. */
-  attemptTimeoutMs: positive.default(120_000),
+  sendTopK: z
+    .boolean()
+    .nullable()
+    .default(null)
+    .describe(
+      'Whether the server has `top_k`, as vLLM and SGLang do: true also has presets send it; false never sends it; null sends what `ask.topK` says, and goes without where the server refuses it.',
+    ),
+  extraBody: z
+    .record(z.string(), z.unknown())
+    .default({})
+    .describe(
+      'Further fields of the body, as the server wants them: `{chat_template_kwargs: {enable_thinking: false}}`.',
+    ),
+  attemptTimeoutMs: positive
+    .default(120_000)
+    .describe('For one exchange, waiting for a connection included.'),
   maxResponseBytes: positive.default(8 * 1024 * 1024),
-  /** Most connections; a request more waits for one to be free. */
-  connections: z.int().positive().default(1024),
+  connections: z
+    .int()
+    .positive()
+    .default(1024)
+    .describe('Most connections; a request more waits for one to be free.'),
 })
 
 export type OpenAiOptions = z.input<typeof openAiSchema>

@@ -20,33 +20,52 @@ const isAddress = (text: string): boolean => {
 /** On a server of the Tinker protocol: an adapter in training there, tokens and log-probs on the wire. */
 export const tinkerSchema = z.strictObject({
   kind: z.literal('tinker'),
-  /** Address of the server, without user and password. */
-  url: z.string().refine(isAddress, { message: 'an address such as http://127.0.0.1:8000, without a key' }),
-  /** What the server calls the base model; of `gradus serve tinker` the folder's absolute path, or the name that it was given. */
-  model: z.string().min(1),
-  /** What is trained; its scaling is the server's (usually alpha 32). */
+  url: z
+    .string()
+    .refine(isAddress, { message: 'an address such as http://127.0.0.1:8000, without a key' })
+    .describe('Address of the server, without user and password.'),
+  model: z
+    .string()
+    .min(1)
+    .describe(
+      "What the server calls the base model; of `gradus serve tinker` the folder's absolute path, or the name that it was given.",
+    ),
   lora: z
     .strictObject({
       rank: size.default(32),
-      /** Layers that have adapters, where the server leaves the choice. */
-      attention: z.boolean().default(true),
+      attention: z
+        .boolean()
+        .default(true)
+        .describe('Layers that have adapters, where the server leaves the choice.'),
       mlp: z.boolean().default(true),
       unembed: z.boolean().default(true),
     })
-    .prefault({}),
-  /** Folder with config.json and tokenizer.json of the base model; null: `model`, where that is such a folder. */
-  tokenizer: z.string().nullable().default(null),
-  /** Environment variable with the key; null: the server wants none. */
-  apiKeyEnv: z.string().min(1).nullable().default(null),
-  /** Groups that are sampled at a time. */
-  concurrency: size.default(32),
-  /** How long a server that cannot be reached, or is busy, is waited for. */
-  patienceMinutes: z.number().positive().default(15),
-  /** Of a million tokens, in whatever currency: read of prompts, sampled, trained. */
+    .prefault({})
+    .describe("What is trained; its scaling is the server's (usually alpha 32)."),
+  tokenizer: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe(
+      'Folder with config.json and tokenizer.json of the base model; null: `model`, where that is such a folder.',
+    ),
+  apiKeyEnv: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe('Environment variable with the key; null: the server wants none.'),
+  concurrency: size.default(32).describe('Groups that are sampled at a time.'),
+  patienceMinutes: z
+    .number()
+    .positive()
+    .default(15)
+    .describe('How long a server that cannot be reached, or is busy, is waited for.'),
   prices: z
     .strictObject({ prefill: price.default(0), sample: price.default(0), train: price.default(0) })
     .nullable()
-    .default(null),
+    .default(null)
+    .describe('Of a million tokens, in whatever currency: read of prompts, sampled, trained.'),
 })
 export type TinkerSettings = z.output<typeof tinkerSchema>
 
