@@ -36,6 +36,10 @@ const taskSchema = z.strictObject({
     .describe(
       "Rows to train on, in any format of rubric files that has prompts: HealthBench's, or our own (conversations).",
     ),
+  rubric: z
+    .string()
+    .optional()
+    .describe('File with one rubric that holds for all rows; criteria of a row come on top (conversations).'),
   holdOut: z
     .int()
     .min(0)
