@@ -10,7 +10,7 @@ import { DurationHistogram, type DurationSummary } from './histogram.ts'
 import { Job, JobQueue } from './job.ts'
 import { Lane, type LaneStats } from './lane.ts'
 import { type LedgerEntry, sumEntries } from './ledger.ts'
-import { OpenAiModel, type OpenAiRuntime, openAiModel } from './openai.ts'
+import { OpenAiModel, type OpenAiRuntime, openAiModel, processWarning } from './openai.ts'
 import { SignalWatch } from './signal-watch.ts'
 import { charactersOf, TokenEstimator } from './token-estimate.ts'
 
@@ -18,8 +18,6 @@ export interface FleetRuntime extends OpenAiRuntime {
   clock?: Clock
   /** Uniform in [0, 1), for the jitter of retries. Unseeded unless given: it decides when, never what. */
   random?: () => number
-  /** Told what a person should know: an endpoint that asks to be left alone for hours. Default: a process warning. */
-  onWarning?: (message: string) => void
   /** Makes the chat model of an endpoint; the OpenAI-compatible adapter unless given. */
   connect?: (endpoint: EndpointSettings) => ChatModel
 }
@@ -54,8 +52,6 @@ const fleetVariant = (
   return JSON.stringify([...new Set(members)].sort())
 }
 
-const warn = (message: string): void => process.emitWarning(message, 'GradusWarning')
-
 const connectLane = (
   endpoint: EndpointSettings,
   settings: FleetSettings,
@@ -74,7 +70,7 @@ const connectLane = (
     breaker: settings.breaker,
     longestRetryAfterMs: settings.longestRetryAfterMs,
     refusalsInARow: settings.refusalsInARow,
-    onWarning: runtime.onWarning ?? warn,
+    onWarning: runtime.onWarning ?? processWarning,
   }
   return new Lane(model, limits, nowMs)
 }

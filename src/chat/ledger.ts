@@ -9,8 +9,9 @@ const price = z.number().nonnegative()
 export const priceSchema = z.strictObject({
   inputPerMillion: price,
   outputPerMillion: price,
-  /** For prompt tokens from the server's prefix cache; like other input where not given. */
-  cachedInputPerMillion: price.optional(),
+  cachedInputPerMillion: price
+    .optional()
+    .describe("For prompt tokens from the server's prefix cache; like other input where not given."),
 })
 export type Price = z.output<typeof priceSchema>
 

@@ -91,6 +91,7 @@ describe('request', () => {
       max_tokens: 100,
       temperature: 0.7,
       top_p: 0.8,
+      top_k: 20,
       presence_penalty: 1.5,
       seed: 3,
       stop: ['END'],
@@ -194,6 +195,87 @@ describe('downgrade', () => {
     await model.complete({ ...REQUEST, maxTokens: 5 })
     expect(seen).toHaveLength(before + 1)
     expect(seen.at(-1)?.body).toMatchObject({ max_completion_tokens: 5 })
+  })
+})
+
+describe('settings of sampling that a server does not have', () => {
+  const ASKED = { ...REQUEST, temperature: 0.7, topP: 0.8, topK: 20, presencePenalty: 1.5 }
+  const FIELDS = ['temperature', 'top_p', 'top_k', 'presence_penalty', 'seed']
+  const sent = ({ body }: Seen) => Object.keys(body).filter(key => FIELDS.includes(key))
+  /** Refuses the first of these fields that it is sent. */
+  const lacking =
+    (fields: readonly string[], status: number, words: (field: string) => unknown): Reply =>
+    (seen, response) => {
+      const used = sent(seen).find(field => fields.includes(field))
+      if (used) json(response, status, words(used))
+      else json(response, 200, completion({ content: 'yes' }))
+    }
+
+  it.each<[string, number, (field: string) => unknown]>([
+    ['OpenAI', 400, field => ({ error: { message: `Unrecognized request argument supplied: ${field}` } })],
+    [
+      'OpenAI, reasoning models',
+      400,
+      field => ({
+        error: {
+          message: `Unsupported parameter: '${field}' is not supported with this model.`,
+          param: field,
+        },
+      }),
+    ],
+    [
+      'pydantic',
+      422,
+      field => ({
+        detail: [
+          { type: 'extra_forbidden', loc: ['body', field], msg: 'Extra inputs are not permitted', input: 20 },
+        ],
+      }),
+    ],
+    ['words of its own', 400, field => ({ message: `this model does not support ${field}` })],
+  ])('are left out at once, remembered and told once: %s', async (_, status, words) => {
+    const warnings: string[] = []
+    const { seen, model } = await setup(
+      lacking(['top_k', 'presence_penalty'], status, words),
+      {},
+      { onWarning: text => warnings.push(text) },
+    )
+    await model.complete(ASKED)
+    expect(seen.map(sent)).toEqual([
+      ['temperature', 'top_p', 'top_k', 'presence_penalty'],
+      ['temperature', 'top_p', 'presence_penalty'],
+      ['temperature', 'top_p'],
+    ])
+    await model.complete(ASKED)
+    expect(seen).toHaveLength(4)
+    expect(warnings).toEqual([
+      expect.stringMatching(/^http:.*the server refused top_k, presence_penalty; judge is asked without/),
+    ])
+  })
+
+  it('stay where the server minds their value, where another one is meant, and where the user wrote them in', async () => {
+    const outOfRange = await setup(
+      lacking(['top_k'], 400, () => ({ error: { message: 'top_k must be at least 1, got 0' } })),
+    )
+    expect((await errorOf(outOfRange.model.complete(ASKED))).kind).toBe('bad-request')
+    expect(outOfRange.seen).toHaveLength(1)
+    const other = await setup(
+      lacking(['top_k'], 400, () => ({ error: { message: 'top_k_extra is not supported' } })),
+    )
+    await errorOf(other.model.complete(ASKED))
+    expect(other.seen).toHaveLength(1)
+    const written = await setup(
+      lacking(['top_k'], 400, field => ({ error: { message: `unknown field ${field}` } })),
+      { extraBody: { top_k: 5 } },
+    )
+    await errorOf(written.model.complete(ASKED))
+    expect(written.seen).toHaveLength(1)
+  })
+
+  it('never sends top_k where that is said', async () => {
+    const { seen, model } = await setup(ok, { sendTopK: false })
+    await model.complete(ASKED)
+    expect(sent(seen[0])).toEqual(['temperature', 'top_p', 'presence_penalty'])
   })
 })
 

@@ -19,29 +19,45 @@ import {
   variantOf,
 } from './request.ts'
 import { chatResponse, statusError } from './response.ts'
+import { rememberedBody, simplerBody } from './simpler-body.ts'
 
 const positive = z.number().positive()
 
 /** One endpoint as a configuration file writes it. */
 export const openAiSchema = z.strictObject({
-  /** `http://host:8000`, `http://host:8000/v1` or the full path. */
-  url: z.string().min(1),
+  url: z.string().min(1).describe('`http://host:8000`, `http://host:8000/v1` or the full path.'),
   model: z.string().min(1),
-  /** Name of the environment variable that holds the key. */
-  apiKeyEnv: z.string().min(1).optional(),
-  /** Header that carries the key; anything but `authorization` carries it bare. */
-  apiKeyHeader: z.string().min(1).default('authorization'),
+  apiKeyEnv: z.string().min(1).optional().describe('Name of the environment variable that holds the key.'),
+  apiKeyHeader: z
+    .string()
+    .min(1)
+    .default('authorization')
+    .describe('Header that carries the key; anything but `authorization` carries it bare.'),
   headers: z.record(z.string(), z.string()).default({}),
   structuredOutput: z.enum(STRUCTURED_OUTPUTS).default(STRUCTURED_OUTPUT_DEFAULT),
   maxTokensField: z.enum(MAX_TOKENS_FIELDS).default('max_tokens'),
-  sendTopK: z.boolean().default(false),
-  /** Further fields of the body, as the server wants them: `{chat_template_kwargs: {enable_thinking: false}}`. */
-  extraBody: z.record(z.string(), z.unknown()).default({}),
-  /** For one exchange, waiting for a connection included. */
-  attemptTimeoutMs: positive.default(120_000),
+  sendTopK: z
+    .boolean()
+    .nullable()
+    .default(null)
+    .describe(
+      'Whether the server has `top_k`, as vLLM and SGLang do: true also has presets send it; false never sends it; null sends what `ask.topK` says, and goes without where the server refuses it.',
+    ),
+  extraBody: z
+    .record(z.string(), z.unknown())
+    .default({})
+    .describe(
+      'Further fields of the body, as the server wants them: `{chat_template_kwargs: {enable_thinking: false}}`.',
+    ),
+  attemptTimeoutMs: positive
+    .default(120_000)
+    .describe('For one exchange, waiting for a connection included.'),
   maxResponseBytes: positive.default(8 * 1024 * 1024),
-  /** Most connections; a request more waits for one to be free. */
-  connections: z.int().positive().default(1024),
+  connections: z
+    .int()
+    .positive()
+    .default(1024)
+    .describe('Most connections; a request more waits for one to be free.'),
 })
 
 export type OpenAiOptions = z.input<typeof openAiSchema>
@@ -52,15 +68,12 @@ export interface OpenAiRuntime {
   /** In place of our own connections: a proxy agent of undici, for example. The caller closes it. */
   dispatcher?: Dispatcher
   env?: Readonly<Record<string, string | undefined>>
+  /** Told what a person should know. Default: a process warning. */
+  onWarning?: (message: string) => void
 }
 
-const LADDER: Record<StructuredOutput, StructuredOutput | null> = {
-  structured_outputs: 'json_schema',
-  json_schema: 'json_object',
-  json_object: 'none',
-  none: null,
-}
-const ABOUT_STRUCTURE = /response_format|json_schema|json_object|structured|guided|grammar|schema/i
+/** A warning for a person where nobody listens for it. */
+export const processWarning = (message: string): void => process.emitWarning(message, 'GradusWarning')
 
 /** Where a path of the API (`/chat/completions`) lies on the server that a setting names. @throws ConfigError */
 export const endpointUrl = (text: string, api = '/chat/completions', what = 'judge url'): URL => {
@@ -108,26 +121,10 @@ export const requestHeaders = (
   }),
 })
 
-/** The next simpler way to ask, where the server's refusal speaks of what we asked for; else null. */
-const simplerBody = (
-  request: ChatRequest,
-  first: BodySettings,
-  body: BodySettings,
-  { status, body: said }: Incoming,
-): BodySettings | null => {
-  if (status !== 400 && status !== 422 && status !== 501) return null
-  const [a, b] = MAX_TOKENS_FIELDS
-  // A server that knows only one of the two names the other as the way out; "max_tokens is too large" is about the value.
-  if (request.maxTokens !== undefined && body.maxTokensField === first.maxTokensField)
-    if (said.includes(a) && said.includes(b))
-      return { ...body, maxTokensField: body.maxTokensField === a ? b : a }
-  const structuredOutput = request.answerSchema ? LADDER[body.structuredOutput] : null
-  return structuredOutput && ABOUT_STRUCTURE.test(said) ? { ...body, structuredOutput } : null
-}
-
 /**
  * A single attempt a call: retries, limits and failover are those of `judgeFleet`. What the server refuses (a structured
- * output, the name of the token limit) is asked for in the next simpler way at once, and remembered once that worked.
+ * output, the name of the token limit, a setting of sampling) is asked for in the next simpler way at once, and remembered once
+ * that worked. A setting of sampling that the server does not have is told, once.
  */
 export class OpenAiModel implements ChatModel {
   readonly name: string
@@ -140,6 +137,7 @@ export class OpenAiModel implements ChatModel {
   readonly #ownsDispatcher: boolean
   readonly #clock: Clock
   readonly #refusals = new Refusals()
+  readonly #onWarning: (message: string) => void
   #body: BodySettings
 
   /** @throws ConfigError for settings that cannot be used, and for a key that is not in the environment */
@@ -155,7 +153,8 @@ export class OpenAiModel implements ChatModel {
     this.#ownsDispatcher = runtime.dispatcher === undefined
     this.#dispatcher =
       runtime.dispatcher ?? new Pool(this.#url.origin, { connections: settings.connections, pipelining: 1 })
-    this.#body = settings
+    this.#onWarning = runtime.onWarning ?? processWarning
+    this.#body = { ...settings, leftOut: [] }
   }
 
   /** How the server is asked for JSON by now, after what it refused. */
@@ -211,13 +210,13 @@ export class OpenAiModel implements ChatModel {
   }
 
   #remember(body: BodySettings): void {
-    const { structuredOutput, maxTokensField } = body
-    const known = this.#body
-    const simplest = Math.max(
-      STRUCTURED_OUTPUTS.indexOf(known.structuredOutput),
-      STRUCTURED_OUTPUTS.indexOf(structuredOutput),
+    const { leftOut } = this.#body
+    this.#body = rememberedBody(this.#body, body)
+    const lost = this.#body.leftOut.filter(field => !leftOut.includes(field))
+    if (lost.length === 0) return
+    this.#onWarning(
+      `${this.#url.origin}: the server refused ${lost.join(', ')}; ${this.name} is asked without, and answers as the server's own settings have it`,
     )
-    this.#body = { ...known, maxTokensField, structuredOutput: STRUCTURED_OUTPUTS[simplest] }
   }
 
   /** Ends the connections; calls in progress fail. */

@@ -16,12 +16,18 @@ export type StructuredOutput = (typeof STRUCTURED_OUTPUTS)[number]
 export const MAX_TOKENS_FIELDS = ['max_tokens', 'max_completion_tokens'] as const
 export type MaxTokensField = (typeof MAX_TOKENS_FIELDS)[number]
 
+/** Settings of sampling that a server may not have; it is then asked without them. */
+export const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k', 'presence_penalty', 'seed'] as const
+export type SamplingField = (typeof SAMPLING_FIELDS)[number]
+
 export interface BodySettings {
   model: string
   structuredOutput: StructuredOutput
   maxTokensField: MaxTokensField
-  /** `top_k` is not in OpenAI's API; servers that have it must be told apart by the user. */
-  sendTopK: boolean
+  /** Whether the server is known to have `top_k`, which is not in OpenAI's API; false: it is never sent. */
+  sendTopK: boolean | null
+  /** What the server has refused so far. */
+  leftOut: readonly SamplingField[]
   extraBody: Readonly<Record<string, unknown>>
 }
 
@@ -39,7 +45,7 @@ export const variantOf = ({
 }: Pick<BodySettings, 'structuredOutput' | 'sendTopK' | 'extraBody'>): string => {
   const changed = {
     ...(structuredOutput !== STRUCTURED_OUTPUT_DEFAULT && { structuredOutput }),
-    ...(sendTopK && { sendTopK }),
+    ...(sendTopK !== null && { sendTopK }),
     ...(Object.keys(extraBody).length > 0 && { extraBody }),
   }
   return Object.keys(changed).length > 0 ? canonicalJson(changed) : ''
@@ -58,17 +64,25 @@ const structuredFields = (mode: StructuredOutput, { name, schema }: AnswerSchema
   }
 }
 
+const samplingFields = (request: ChatRequest, { sendTopK, leftOut }: BodySettings): object => {
+  const asked: Record<SamplingField, number | undefined> = {
+    temperature: request.temperature,
+    top_p: request.topP,
+    top_k: sendTopK === false ? undefined : request.topK,
+    presence_penalty: request.presencePenalty,
+    seed: request.seed,
+  }
+  for (const field of leftOut) delete asked[field]
+  return asked
+}
+
 /** The body as JSON text. `extraBody` comes last: what the user writes there wins. */
 export const requestBody = (request: ChatRequest, settings: BodySettings): string =>
   JSON.stringify({
     model: settings.model,
     messages: request.messages,
     [settings.maxTokensField]: request.maxTokens,
-    temperature: request.temperature,
-    top_p: request.topP,
-    top_k: settings.sendTopK ? request.topK : undefined,
-    presence_penalty: request.presencePenalty,
-    seed: request.seed,
+    ...samplingFields(request, settings),
     stop: request.stop,
     ...(request.topLogprobs === undefined ? {} : { logprobs: true, top_logprobs: request.topLogprobs }),
     ...(request.answerSchema ? structuredFields(settings.structuredOutput, request.answerSchema) : {}),

@@ -15,8 +15,7 @@ const size = z.int().positive()
 const hashedSchema = z.strictObject({
   kind: z.literal('hashed'),
   dims: size.max(65_536).default(256),
-  /** Longest word n-gram. */
-  order: size.max(5).default(2),
+  order: size.max(5).default(2).describe('Longest word n-gram.'),
 })
 
 const endpointSchema = embeddingSchema.safeExtend({ kind: z.literal('endpoint') })
@@ -26,8 +25,11 @@ const checkpointSchema = z.strictObject({
   kind: z.literal('checkpoint'),
   folder: z.string().min(1),
   threads: size.default(1),
-  /** Tokens of a text that are embedded; what is beyond is cut. The model's context where that is shorter. */
-  maxTokens: size.default(512),
+  maxTokens: size
+    .default(512)
+    .describe(
+      "Tokens of a text that are embedded; what is beyond is cut. The model's context where that is shorter.",
+    ),
 })
 
 /** What makes vectors of questions. */
@@ -37,18 +39,28 @@ export type CheckpointEmbedderSettings = z.output<typeof checkpointSchema>
 
 export const bankSchema = z.strictObject({
   kind: z.literal('bank'),
-  /** A bank file to start from: of another run in training, of the model's own at inference. */
-  file: z.string().min(1).optional(),
-  /** `within`: the very question, or similar ones where it is missing; `cross`: similar ones; `both`. */
-  retrieval: z.enum(['within', 'cross', 'both']).default('cross'),
-  /** Similar questions that are shown. */
-  top: size.max(100).default(TOP),
-  /** Most items; the one that was retrieved longest ago goes first. Unlimited where absent. */
-  maxItems: size.optional(),
-  /** Vectors in `file` that are another embedder's: made anew, or refused. */
-  otherEmbedder: z.enum(['re-embed', 'refuse']).default('re-embed'),
-  /** Steps between two writings of the run's own bank file. */
-  writeEverySteps: size.default(WRITE_EVERY_STEPS),
+  file: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("A bank file to start from: of another run in training, of the model's own at inference."),
+  retrieval: z
+    .enum(['within', 'cross', 'both'])
+    .default('cross')
+    .describe(
+      '`within`: the very question, or similar ones where it is missing; `cross`: similar ones; `both`.',
+    ),
+  top: size.max(100).default(TOP).describe('Similar questions that are shown.'),
+  maxItems: size
+    .optional()
+    .describe('Most items; the one that was retrieved longest ago goes first. Unlimited where absent.'),
+  otherEmbedder: z
+    .enum(['re-embed', 'refuse'])
+    .default('re-embed')
+    .describe("Vectors in `file` that are another embedder's: made anew, or refused."),
+  writeEverySteps: size
+    .default(WRITE_EVERY_STEPS)
+    .describe("Steps between two writings of the run's own bank file."),
   embedder: embedderSchema.default({ kind: 'hashed', dims: 256, order: 2 }),
 })
 

@@ -22,28 +22,37 @@ export const JUDGED_ROWS = 64
 /** In this process, its engine in a worker thread. */
 const localSchema = z.strictObject({
   kind: z.literal('local').default('local'),
-  /** `webgpu`: a GPU, which keeps weights, gradients, optimiser and caches; the run does not start where there is none. */
-  provider: z.enum(PROVIDERS).default('cpu'),
-  /** Of the processor; a GPU computes as it does. */
-  threads: size.default(2),
-  /** Threads spin while they wait: faster on idle cores, far slower where other work wants them too. */
-  spinning: z.boolean().default(true),
-  /** Rows decoded together. What is beyond that is sampled afterwards, while graders are busy with what is finished. */
-  maxRows: size.default(128),
-  /** Padded tokens in a training graph at a time: bounds memory. */
-  microBatchTokens: size.default(4096),
+  provider: z
+    .enum(PROVIDERS)
+    .default('cpu')
+    .describe(
+      '`webgpu`: a GPU, which keeps weights, gradients, optimiser and caches; the run does not start where there is none.',
+    ),
+  threads: size.default(2).describe('Of the processor; a GPU computes as it does.'),
+  spinning: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Threads spin while they wait: faster on idle cores, far slower where other work wants them too.',
+    ),
+  maxRows: size
+    .default(128)
+    .describe(
+      'Rows decoded together. What is beyond that is sampled afterwards, while graders are busy with what is finished.',
+    ),
+  microBatchTokens: size
+    .default(4096)
+    .describe('Padded tokens in a training graph at a time: bounds memory.'),
 })
 
 const pairedSchema = localSchema.extend({
-  /**
-   * A second engine that only samples, with threads of its own, so that a pipelined step is sampled while the one before is
-   * learnt from; it computes on the processor, also while the first one has the GPU (see `LocalPolicy.start`). null: both take turns
-   * on one engine. The other settings hold for both.
-   */
   sampler: z
     .strictObject({ threads: size.default(1) })
     .nullable()
-    .default(null),
+    .default(null)
+    .describe(
+      'A second engine that only samples, with threads of its own, so that a pipelined step is sampled while the one before is learnt from; it computes on the processor, also while the first one has the GPU (see `LocalPolicy.start`). null: both take turns on one engine. The other settings hold for both.',
+    ),
 })
 
 /** For what has to be in this process: fresh weights, value heads. */

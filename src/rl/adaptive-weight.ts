@@ -3,15 +3,22 @@
 import { z } from 'zod'
 
 export const adaptiveWeightSchema = z.strictObject({
-  /** The weight never leaves these. */
-  floor: z.number().min(0).max(1).default(0),
+  floor: z.number().min(0).max(1).default(0).describe('The weight never leaves these.'),
   ceiling: z.number().min(0).max(1).default(1),
-  /** Correlation from which the whole weight is given; below it the share that was reached. */
-  full: z.number().gt(0).max(1).default(0.3),
-  /** Steps after which what was measured counts half. */
-  halfLife: z.number().positive().default(10),
-  /** Groups with a spread that must have been seen before the weight moves from its start all the way. */
-  patience: z.number().min(0).default(64),
+  full: z
+    .number()
+    .gt(0)
+    .max(1)
+    .default(0.3)
+    .describe('Correlation from which the whole weight is given; below it the share that was reached.'),
+  halfLife: z.number().positive().default(10).describe('Steps after which what was measured counts half.'),
+  patience: z
+    .number()
+    .min(0)
+    .default(64)
+    .describe(
+      'Groups with a spread that must have been seen before the weight moves from its start all the way.',
+    ),
 })
 export type AdaptiveWeightSettings = z.output<typeof adaptiveWeightSchema>
 

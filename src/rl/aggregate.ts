@@ -45,10 +45,19 @@ export const aggregationSchema = z.strictObject({
     mode => (typeof mode === 'string' ? (ALIASES[mode] ?? mode) : mode),
     z.enum(AGGREGATION_MODES),
   ),
-  /** Divisor of the modes that need one; null: the longest allowed response, filled in by `withMaxTokens`. */
-  scale: z.number().gt(0).nullable().default(null),
-  /** Sequences in a micro-batch, for `token-mean-per-microbatch`. */
-  microBatch: z.int().min(1).optional(),
+  scale: z
+    .number()
+    .gt(0)
+    .nullable()
+    .default(null)
+    .describe(
+      'Divisor of the modes that need one; null: the longest allowed response, filled in by `withMaxTokens`.',
+    ),
+  microBatch: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Sequences in a micro-batch, for `token-mean-per-microbatch`.'),
 })
 
 /** Aggregation as data. */

@@ -6,38 +6,51 @@ import { type AggregationContext, aggregationSchema, tokenWeights, weightedSum }
 import { klPerToken } from './kl.ts'
 
 const policySchema = z.strictObject({
-  /**
-   * - `clip`: max(-r A, -clip(r, 1 - clipLow, 1 + clipHigh) A), with r the token's ratio (PPO, GRPO, DAPO)
-   * - `gspo`: the same with the sequence's ratio, exp of the mean log-ratio (arXiv 2507.18071)
-   * - `cispo`: -stopgrad(clip(r)) A logp (arXiv 2506.13585)
-   * - `reinforce`: -A logp
-   * - `none`: no policy term
-   */
-  kind: z.enum(['clip', 'cispo', 'gspo', 'reinforce', 'none']),
-  /** The ratio's lower bound is 1 - clipLow; 1 switches it off, ratios being positive. */
-  clipLow: z.number().min(0).default(0.2),
-  /** The ratio's upper bound is 1 + clipHigh. */
-  clipHigh: z.number().min(0).default(0.2),
-  /** Bound c > 1 on the loss of bad actions: min(loss, -c A) where A < 0 (arXiv 1912.09729; TRL's `delta`). */
-  dualClip: z.number().gt(1).nullable().default(null),
+  kind: z
+    .enum(['clip', 'cispo', 'gspo', 'reinforce', 'none'])
+    .describe(
+      "- `clip`: max(-r A, -clip(r, 1 - clipLow, 1 + clipHigh) A), with r the token's ratio (PPO, GRPO, DAPO) - `gspo`: the same with the sequence's ratio, exp of the mean log-ratio (arXiv 2507.18071) - `cispo`: -stopgrad(clip(r)) A logp (arXiv 2506.13585) - `reinforce`: -A logp - `none`: no policy term",
+    ),
+  clipLow: z
+    .number()
+    .min(0)
+    .default(0.2)
+    .describe("The ratio's lower bound is 1 - clipLow; 1 switches it off, ratios being positive."),
+  clipHigh: z.number().min(0).default(0.2).describe("The ratio's upper bound is 1 + clipHigh."),
+  dualClip: z
+    .number()
+    .gt(1)
+    .nullable()
+    .default(null)
+    .describe(
+      "Bound c > 1 on the loss of bad actions: min(loss, -c A) where A < 0 (arXiv 1912.09729; TRL's `delta`).",
+    ),
 })
 
 /** Shape of a loss in a file; see `LossSpec`. */
 export const lossSchema = z.strictObject({
   policy: policySchema,
-  /** Penalty coef x estimator of KL(policy || reference), added to the loss. */
   kl: z
     .strictObject({ kind: z.enum(['none', 'k1', 'k2', 'k3', 'abs']), coef: z.number().min(0).default(0) })
-    .default({ kind: 'none', coef: 0 }),
-  /** Bonus: this times the mean entropy is taken off the loss. */
-  entropyCoef: z.number().min(0).default(0),
-  /** Critic's term: coef x half the larger of the squared errors with and without clipping; clip null: no clipping. */
+    .default({ kind: 'none', coef: 0 })
+    .describe('Penalty coef x estimator of KL(policy || reference), added to the loss.'),
+  entropyCoef: z
+    .number()
+    .min(0)
+    .default(0)
+    .describe('Bonus: this times the mean entropy is taken off the loss.'),
   value: z
     .strictObject({ coef: z.number().min(0), clip: z.number().gt(0).nullable().default(null) })
     .nullable()
-    .default(null),
-  /** Coefficient of -logp: supervised learning, or a supervised term beside the policy's. */
-  crossEntropyCoef: z.number().min(0).default(0),
+    .default(null)
+    .describe(
+      "Critic's term: coef x half the larger of the squared errors with and without clipping; clip null: no clipping.",
+    ),
+  crossEntropyCoef: z
+    .number()
+    .min(0)
+    .default(0)
+    .describe("Coefficient of -logp: supervised learning, or a supervised term beside the policy's."),
   aggregation: aggregationSchema,
 })
 

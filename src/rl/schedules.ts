@@ -4,12 +4,9 @@ import { z } from 'zod'
 
 export const scheduleSchema = z.strictObject({
   kind: z.enum(['constant', 'linear', 'cosine']).default('constant'),
-  /** Value at its highest. */
-  peak: z.number().min(0),
-  /** Steps of linear warm-up; below 1 a share of all steps. */
-  warmup: z.number().min(0).default(0),
-  /** Share of the peak that linear and cosine end at. */
-  floor: z.number().min(0).max(1).default(0),
+  peak: z.number().min(0).describe('Value at its highest.'),
+  warmup: z.number().min(0).default(0).describe('Steps of linear warm-up; below 1 a share of all steps.'),
+  floor: z.number().min(0).max(1).default(0).describe('Share of the peak that linear and cosine end at.'),
 })
 
 /** A schedule as data. */

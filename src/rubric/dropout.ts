@@ -12,16 +12,28 @@ import type { Criterion, Rubric } from './criterion.ts'
 
 /** Settings of rubric dropout, the same in every recipe; a recipe without them leaves nothing out. */
 export const rubricDropoutSchema = z.strictObject({
-  /** Share of the positive criteria that is left out, rounded down (paper: .3 to .5). */
-  rate: z.number().gt(0).lt(1),
-  /** `step`: drawn anew in every step (paper). `question`: once for a question, the same in all steps; for comparison. */
-  per: z.enum(['step', 'question']).default('step'),
-  /** So many positive criteria stay, whatever the rate. */
-  keepAtLeast: z.int().positive().default(3),
-  /** Ids of criteria that are never left out; those marked `critical` never are. */
-  protect: z.array(z.string().min(1)).default([]),
-  /** Graders are asked about `all` criteria, so that rows have every verdict, or about those `kept` alone, which saves calls. */
-  ask: z.enum(['all', 'kept']).default('all'),
+  rate: z
+    .number()
+    .gt(0)
+    .lt(1)
+    .describe('Share of the positive criteria that is left out, rounded down (paper: .3 to .5).'),
+  per: z
+    .enum(['step', 'question'])
+    .default('step')
+    .describe(
+      '`step`: drawn anew in every step (paper). `question`: once for a question, the same in all steps; for comparison.',
+    ),
+  keepAtLeast: z.int().positive().default(3).describe('So many positive criteria stay, whatever the rate.'),
+  protect: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Ids of criteria that are never left out; those marked `critical` never are.'),
+  ask: z
+    .enum(['all', 'kept'])
+    .default('all')
+    .describe(
+      'Graders are asked about `all` criteria, so that rows have every verdict, or about those `kept` alone, which saves calls.',
+    ),
 })
 
 export type RubricDropout = z.output<typeof rubricDropoutSchema>

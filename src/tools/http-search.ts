@@ -18,11 +18,11 @@ import { type Snippet, TOOL_NAME, type Tool, ToolError } from './tool.ts'
 const positive = z.number().positive()
 
 const fieldsSchema = z.strictObject({
-  /** Where in a result it is; a result without it is numbered. */
-  id: z.string().min(1).optional(),
+  id: z.string().min(1).optional().describe('Where in a result it is; a result without it is numbered.'),
   title: z.string().min(1).optional(),
-  /** One place, or several whose texts are joined. */
-  text: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
+  text: z
+    .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+    .describe('One place, or several whose texts are joined.'),
 })
 
 /** A search over HTTP as a configuration writes it. `{query}` and `{top}` in `params` and `body` stand for those of a call. */
@@ -35,28 +35,31 @@ export const httpToolSchema = z.strictObject({
     .default('Searches and returns the results that match best, with ids to cite.'),
   url: z.string().min(1),
   method: z.enum(['GET', 'POST']).default('GET'),
-  /** Values may name an environment variable: `{env: NAME, prefix: 'Bearer '}`. */
-  headers: z.record(z.string(), valueSchema).default({}),
-  /** Parameters of the URL. */
-  params: z.record(z.string(), valueSchema).default({}),
-  /** JSON that is posted. */
-  body: z.json().optional(),
-  /** Where in the answer the list of results is: a JSON pointer, names with dots, or '' for the whole answer. */
-  results: z.string(),
+  headers: z
+    .record(z.string(), valueSchema)
+    .default({})
+    .describe("Values may name an environment variable: `{env: NAME, prefix: 'Bearer '}`."),
+  params: z.record(z.string(), valueSchema).default({}).describe('Parameters of the URL.'),
+  body: z.json().optional().describe('JSON that is posted.'),
+  results: z
+    .string()
+    .describe(
+      "Where in the answer the list of results is: a JSON pointer, names with dots, or '' for the whole answer.",
+    ),
   fields: fieldsSchema,
-  /** Most results of an answer. */
-  top: z.int().positive().max(100).default(5),
-  /** Most characters of a result's text. */
-  snippetChars: z.int().min(50).max(100_000).default(1_000),
-  /** For a call with all its attempts. */
-  timeoutMs: positive.default(30_000),
+  top: z.int().positive().max(100).default(5).describe('Most results of an answer.'),
+  snippetChars: z.int().min(50).max(100_000).default(1_000).describe("Most characters of a result's text."),
+  timeoutMs: positive.default(30_000).describe('For a call with all its attempts.'),
   attemptTimeoutMs: positive.default(10_000),
-  /** Further attempts after the first that failed. */
-  retries: z.int().nonnegative().default(2),
-  /** Longest random wait before the second attempt; doubles with each further one. */
-  backoffMs: positive.default(250),
-  /** A server that asks to be left alone for longer (`retry-after`) is not asked again in this call. */
-  longestRetryAfterMs: positive.default(20_000),
+  retries: z.int().nonnegative().default(2).describe('Further attempts after the first that failed.'),
+  backoffMs: positive
+    .default(250)
+    .describe('Longest random wait before the second attempt; doubles with each further one.'),
+  longestRetryAfterMs: positive
+    .default(20_000)
+    .describe(
+      'A server that asks to be left alone for longer (`retry-after`) is not asked again in this call.',
+    ),
   maxAnswerBytes: z
     .int()
     .positive()

@@ -9,17 +9,19 @@ import { TOOL_NAME, type Tool, ToolError } from './tool.ts'
 /** A local search as a configuration writes it. */
 export const indexToolSchema = z.strictObject({
   kind: z.literal('index'),
-  /** What `gradus search build` made. */
-  path: z.string().min(1),
+  path: z.string().min(1).describe('What `gradus search build` made.'),
   name: z.string().regex(TOOL_NAME).default('search'),
   description: z
     .string()
     .min(1)
     .default('Searches a collection of texts and returns the passages that match best, with ids to cite.'),
-  /** Most passages of an answer. */
-  top: z.int().positive().max(MAX_TOP).default(5),
-  /** Most characters of each. */
-  snippetChars: z.int().min(50).max(100_000).default(SEARCH_DEFAULTS.snippetChars),
+  top: z.int().positive().max(MAX_TOP).default(5).describe('Most passages of an answer.'),
+  snippetChars: z
+    .int()
+    .min(50)
+    .max(100_000)
+    .default(SEARCH_DEFAULTS.snippetChars)
+    .describe('Most characters of each.'),
 })
 export type IndexToolSettings = z.output<typeof indexToolSchema>
 

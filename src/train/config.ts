@@ -16,21 +16,30 @@ export const modelShapeSchema = z.strictObject({
   hiddenSize: size.default(128),
   layers: size.max(1024).default(4),
   heads: size.default(4),
-  /** Width of the SwiGLU branch; 8/3 of the hidden size, rounded to 16, when absent. */
-  intermediateSize: size.nullable().default(null),
+  intermediateSize: size
+    .nullable()
+    .default(null)
+    .describe('Width of the SwiGLU branch; 8/3 of the hidden size, rounded to 16, when absent.'),
   maxPositions: size.default(256),
   tieEmbeddings: z.boolean().default(false),
-  /** Spread of fresh weight matrices and of the embedding; about 1/sqrt(hiddenSize) and 1 suit small models. */
-  initializerRange: z.number().positive().default(0.08),
+  initializerRange: z
+    .number()
+    .positive()
+    .default(0.08)
+    .describe(
+      'Spread of fresh weight matrices and of the embedding; about 1/sqrt(hiddenSize) and 1 suit small models.',
+    ),
   embeddingStd: z.number().positive().default(1),
 })
 export type ModelShape = z.output<typeof modelShapeSchema>
 
 export const modelSchema = z.strictObject({
-  /** Checkpoint folder to start from; null: fresh weights of `shape`. */
-  folder: z.string().nullable().default(null),
+  folder: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('Checkpoint folder to start from; null: fresh weights of `shape`.'),
   shape: modelShapeSchema.prefault({}),
-  /** Train an adapter instead of all weights. */
   lora: z
     .strictObject({
       rank: size.default(32),
@@ -41,17 +50,16 @@ export const modelSchema = z.strictObject({
         .default([...loraModules]),
     })
     .nullable()
-    .default(null),
+    .default(null)
+    .describe('Train an adapter instead of all weights.'),
 })
 
 /** Steps that are sampled ahead of the one that is learnt from: `true` and 1 are the same. */
 export const pipelineSchema = z.union([z.boolean(), z.literal([1, 2])])
 
 export const rolloutSchema = z.strictObject({
-  /** Problems a step. */
-  prompts: size.default(32),
-  /** Samples of each problem, G. */
-  samples: size.default(8),
+  prompts: size.default(32).describe('Problems a step.'),
+  samples: size.default(8).describe('Samples of each problem, G.'),
   temperature: z.number().positive().default(1),
   topK: z.int().min(0).default(0),
   topP: share.default(1),
@@ -96,10 +104,16 @@ export const lossSettingSchema = z.unknown().transform((value, context) => {
 })
 
 export const advantageSchema = z.strictObject({
-  /** `group`: divide by the group's standard deviation; `batch`: by the batch's; `none`: only centre (Dr. GRPO). */
-  scale: z.enum(['group', 'batch', 'none']).default('group'),
-  /** Delta degrees of freedom of the standard deviation: 0 population, 1 sample. */
-  ddof: z.union([z.literal(0), z.literal(1)]).default(0),
+  scale: z
+    .enum(['group', 'batch', 'none'])
+    .default('group')
+    .describe(
+      "`group`: divide by the group's standard deviation; `batch`: by the batch's; `none`: only centre (Dr. GRPO).",
+    ),
+  ddof: z
+    .union([z.literal(0), z.literal(1)])
+    .default(0)
+    .describe('Delta degrees of freedom of the standard deviation: 0 population, 1 sample.'),
   epsilon: z.number().min(0).default(1e-6),
 })
 
@@ -148,17 +162,26 @@ export const engineAsPolicy = (settings: Tree, source = 'settings'): Tree => {
 /** Keys of a recipe's configuration that every recipe has. */
 export const commonShape = {
   seed: z.union([z.int(), z.string()]).default(1),
-  /** Folder of the run; `runs/<recipe>-<preset>-seed<seed>` when null. */
-  out: z.string().nullable().default(null),
+  out: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('Folder of the run; `runs/<recipe>-<preset>-seed<seed>` when null.'),
   steps: z.int().min(0).default(100),
-  /** Stop after so many minutes of training. */
-  maxMinutes: z.number().positive().nullable().default(null),
+  maxMinutes: z
+    .number()
+    .positive()
+    .nullable()
+    .default(null)
+    .describe('Stop after so many minutes of training.'),
   model: modelSchema.prefault({}),
   policy: localPolicySchema.prefault({}),
   optimizer: optimizerSchema.prefault({}),
   checkpoint: z.strictObject({ every: z.int().min(0).default(50), keepLast: size.default(2) }).prefault({}),
-  /** What is watched for while training goes on; null: nothing. */
-  monitors: monitorsSchema.nullable().prefault({}),
+  monitors: monitorsSchema
+    .nullable()
+    .prefault({})
+    .describe('What is watched for while training goes on; null: nothing.'),
 }
 
 /** Keys of every recipe that learns from rewards. */
@@ -167,12 +190,12 @@ export const reinforcementShape = {
   policy: policySchema.prefault({}),
   advantage: advantageSchema.prefault({}),
   rollout: rolloutSchema.prefault({}),
-  /**
-   * Whether rollouts whose advantage is zero leave the update, and with them their part in its KL and entropy terms and in the
-   * mean over tokens. Published code keeps them; without them a step is cheaper.
-   */
-  dropZero: z.boolean().default(true),
-  /** Optimiser steps a pass, and passes over the rollouts of a step. */
-  minibatches: size.default(1),
+  dropZero: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Whether rollouts whose advantage is zero leave the update, and with them their part in its KL and entropy terms and in the mean over tokens. Published code keeps them; without them a step is cheaper.',
+    ),
+  minibatches: size.default(1).describe('Optimiser steps a pass, and passes over the rollouts of a step.'),
   epochs: size.default(1),
 }

@@ -12,6 +12,7 @@ Examples:
   $ gradus train rubric-as-reward
   $ gradus train rubric-as-reward --preset full --out runs/full
   $ gradus train rubric-as-reward --preset paper --dry-run
+  $ gradus train ruscarl --settings rollout
   $ gradus train logic.yaml --set seed=2 --set rollout.samples=16
   $ gradus train rubric-as-reward --resume
   $ gradus train logic.yaml --out runs/a --resume-or-start
@@ -32,6 +33,11 @@ export const recipeHelp = async (args: readonly string[]): Promise<string> => {
   return `\nRecipes and their presets:\n${lines.join('\n')}\n`
 }
 
+interface ListingOptions {
+  settings?: string | true
+  jsonSchema?: boolean
+}
+
 /** Adds `gradus train` to the program. `done` receives the exit code; `recipes` is part of the help. */
 export const addTrainCommand = (program: Command, io: Io, done: (code: number) => void, recipes: string) =>
   program
@@ -47,11 +53,25 @@ export const addTrainCommand = (program: Command, io: Io, done: (code: number) =
     .option('--resume', 'go on from the latest checkpoint that is whole')
     .option('--resume-or-start', 'go on if there is a run to go on with, else start; for schedulers')
     .option('--accept-rows', 'go on although recorded rows are damaged')
-    .option('--dry-run', 'print the plan and a memory estimate, run nothing')
+    .option('--dry-run', 'print the plan with time and memory and whether it is feasible here, run nothing')
+    .option(
+      '--settings [section]',
+      'print every setting, or those of a section, with type, default and meaning',
+    )
+    .option('--json-schema', 'print the JSON Schema of YAML files of the recipe, for editors')
     .option('--json', 'print the result as JSON, no progress')
     .option('-q, --quiet', 'no progress')
     .addHelpText('after', `${recipes}${HELP}`)
-    .action(async (target: string, options: TrainOptions) => {
+    .action(async (target: string, options: TrainOptions & ListingOptions) => {
+      const { settings, jsonSchema, preset, set, json } = options
+      if (settings !== undefined || jsonSchema) {
+        const { listSettings, printJsonSchema } = await import('./list-settings.ts')
+        const request = { target, preset, set }
+        done(
+          jsonSchema ? printJsonSchema(request, io) : listSettings(request, { section: settings!, json }, io),
+        )
+        return
+      }
       const { trainCommand } = await import('./train.ts')
       done(await trainCommand(target, options, io))
     })

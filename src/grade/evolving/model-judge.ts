@@ -17,14 +17,10 @@ import type { StageJudge } from './stage-judge.ts'
 
 /** Parts of the section of a judge of stages; a schema with more of them ends with `.transform(stageJudgeOf)`. */
 export const stageJudgeShape = {
-  /** Where the model is: endpoints with limits, retries, prices. */
-  fleet: fleetSchema,
-  /** How it is asked for levels (preset `stages`). */
-  score: askSchema.prefault({}),
-  /** How it is asked for new rubrics (preset `proposals`). */
-  generate: askSchema.prefault({}),
-  /** Null: nothing outlasts the run. */
-  cache: verdictCacheSchema.nullable().default(null),
+  fleet: fleetSchema.describe('Where the model is: endpoints with limits, retries, prices.'),
+  score: askSchema.prefault({}).describe('How it is asked for levels (preset `stages`).'),
+  generate: askSchema.prefault({}).describe('How it is asked for new rubrics (preset `proposals`).'),
+  cache: verdictCacheSchema.nullable().default(null).describe('Null: nothing outlasts the run.'),
 }
 
 type ReadStageJudge = z.output<z.ZodObject<typeof stageJudgeShape>>
@@ -35,7 +31,7 @@ export const stageJudgeOf = <T extends ReadStageJudge>({
   generate,
   ...judge
 }: T): Omit<T, 'score' | 'generate'> & { score: Ask; generate: Ask } => {
-  const topKSent = judge.fleet.endpoints.every(({ sendTopK }) => sendTopK)
+  const topKSent = judge.fleet.endpoints.every(({ sendTopK }) => sendTopK === true)
   return {
     ...judge,
     score: askOf(score, 'stages', topKSent),

@@ -12,14 +12,29 @@ const size = z.int().positive()
 
 /** How a group is put to a judge; the same in recipes and on the command line. */
 export const groupShape = {
-  /** What to go by, in words; null: the problem's own rubric. */
-  criterion: z.string().min(1).nullable().default(null),
-  /** Calls a group, each in another order; a response's score is the mean. */
-  looks: size.max(16).default(1),
-  /** Most different responses of a call. More are refused: scores of two calls are not on one scale. */
-  maxResponses: size.max(256).default(32),
-  /** Most characters of all responses of a call; long ones are cut to one length, and the cut is stated. */
-  maxCharacters: z.int().min(1000).default(120_000),
+  criterion: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe("What to go by, in words; null: the problem's own rubric."),
+  looks: size
+    .max(16)
+    .default(1)
+    .describe("Calls a group, each in another order; a response's score is the mean."),
+  maxResponses: size
+    .max(256)
+    .default(32)
+    .describe(
+      'Most different responses of a call. More are refused: scores of two calls are not on one scale.',
+    ),
+  maxCharacters: z
+    .int()
+    .min(1000)
+    .default(120_000)
+    .describe(
+      'Most characters of all responses of a call; long ones are cut to one length, and the cut is stated.',
+    ),
 }
 
 export const groupSettingsSchema = z.strictObject(groupShape)
@@ -31,8 +46,10 @@ export type GroupSettings = z.output<typeof groupSettingsSchema>
  */
 export const groupJudgeShape = {
   ...judgeShape,
-  /** A call is about the whole group, whatever the preset. */
-  ask: askSchema.omit({ shape: true, levels: true, showReference: true }).prefault({}),
+  ask: askSchema
+    .omit({ shape: true, levels: true, showReference: true })
+    .prefault({})
+    .describe('A call is about the whole group, whatever the preset.'),
   ...groupShape,
 }
 

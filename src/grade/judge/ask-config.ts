@@ -106,34 +106,48 @@ const count = z.int().min(0)
 /** What a file may say of asking; what it leaves out is the preset's. */
 export const askSchema = z
   .strictObject({
-    /** Whose defaults hold. */
-    preset: z.enum(Object.keys(ASK_PRESETS) as AskPreset[]),
-    /** One call a criterion, one for the whole `rubric`, or `{batch: n}` criteria in one. */
-    shape: z.union([z.enum(['criterion', 'rubric']), z.strictObject({ batch: z.int().min(1) })]),
-    /** `yes-no`, or `levels` 0, 1, 2 (spec 5.2). Criteria with scores of their own are judged on these. */
-    levels: z.enum(['yes-no', 'levels']),
-    /** How often an answer that cannot be read is sent back with the reason. */
-    repairs: count.max(5),
-    /** How often the question is then asked afresh (spec 1.5). */
-    retries: count.max(20),
-    /** Show system messages, which usually tell the policy how to answer, and the reference answer. */
-    showSystem: z.boolean(),
+    preset: z.enum(Object.keys(ASK_PRESETS) as AskPreset[]).describe('Whose defaults hold.'),
+    shape: z
+      .union([z.enum(['criterion', 'rubric']), z.strictObject({ batch: z.int().min(1) })])
+      .describe('One call a criterion, one for the whole `rubric`, or `{batch: n}` criteria in one.'),
+    levels: z
+      .enum(['yes-no', 'levels'])
+      .describe(
+        '`yes-no`, or `levels` 0, 1, 2 (spec 5.2). Criteria with scores of their own are judged on these.',
+      ),
+    repairs: count.max(5).describe('How often an answer that cannot be read is sent back with the reason.'),
+    retries: count.max(20).describe('How often the question is then asked afresh (spec 1.5).'),
+    showSystem: z
+      .boolean()
+      .describe(
+        'Show system messages, which usually tell the policy how to answer, and the reference answer.',
+      ),
     showReference: z.boolean(),
-    /** Added to the repeat number of every call. */
-    sampleIndex: count,
+    sampleIndex: count.describe('Added to the repeat number of every call.'),
     temperature: z.number().min(0).max(2).nullable(),
     topP: z.number().min(0).max(1).nullable(),
     topK: z.int().min(-1).nullable(),
     presencePenalty: z.number().min(-2).max(2).nullable(),
-    /** Null: 2048, and 256 for each further criterion of a call. */
-    maxTokens: z.int().min(1).nullable(),
+    maxTokens: z
+      .int()
+      .min(1)
+      .nullable()
+      .describe('Null: 2048, and 256 for each further criterion of a call.'),
     seed: z.int().nullable(),
-    /** Alternatives asked for at each token, for the margin of a verdict. */
-    topLogprobs: z.int().min(0).max(20).nullable(),
-    /** Keep the raw answer in verdicts that are null; true where it is not said. */
-    nullsKeepRaw: z.boolean(),
-    /** Every call is a new one: nothing is remembered and nothing shared; false where it is not said. */
-    fresh: z.boolean(),
+    topLogprobs: z
+      .int()
+      .min(0)
+      .max(20)
+      .nullable()
+      .describe('Alternatives asked for at each token, for the margin of a verdict.'),
+    nullsKeepRaw: z
+      .boolean()
+      .describe('Keep the raw answer in verdicts that are null; true where it is not said.'),
+    fresh: z
+      .boolean()
+      .describe(
+        'Every call is a new one: nothing is remembered and nothing shared; false where it is not said.',
+      ),
   })
   .partial()
 export type AskInput = z.input<typeof askSchema>

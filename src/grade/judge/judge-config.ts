@@ -8,18 +8,18 @@ import { DEFAULT_MAX_BYTES } from './cache/verdict-cache.ts'
 /** Where verdicts outlast a run. */
 export const verdictCacheSchema = z.strictObject({
   folder: z.string().min(1),
-  /** The oldest verdicts go when the folder is larger. */
-  maxBytes: z.int().positive().default(DEFAULT_MAX_BYTES),
+  maxBytes: z
+    .int()
+    .positive()
+    .default(DEFAULT_MAX_BYTES)
+    .describe('The oldest verdicts go when the folder is larger.'),
 })
 
 /** Parts of a judge's section; a schema with more of them ends with `.transform(judgeOf(PRESET))`. */
 export const judgeShape = {
-  /** Where the model is: endpoints with limits, retries, prices. */
-  fleet: fleetSchema,
-  /** How it is asked. */
-  ask: askSchema.prefault({}),
-  /** Null: nothing outlasts the run. */
-  cache: verdictCacheSchema.nullable().default(null),
+  fleet: fleetSchema.describe('Where the model is: endpoints with limits, retries, prices.'),
+  ask: askSchema.prefault({}).describe('How it is asked.'),
+  cache: verdictCacheSchema.nullable().default(null).describe('Null: nothing outlasts the run.'),
 }
 
 /** A judge: where it is, how it is asked, what it remembers. */
@@ -39,7 +39,7 @@ export const judgeOf =
     ask: askOf(
       ask,
       preset,
-      judge.fleet.endpoints.every(({ sendTopK }) => sendTopK),
+      judge.fleet.endpoints.every(({ sendTopK }) => sendTopK === true),
     ),
   })
 

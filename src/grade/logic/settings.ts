@@ -3,30 +3,58 @@
 import { z } from 'zod'
 
 export const solverSchema = z.strictObject({
-  /** Milliseconds that Z3 may take for each of the two checks of a step. What it leaves open the built-in solver decides where it can. */
-  timeoutMs: z.int().min(1).max(3_600_000).default(200),
-  /** The same for the label of a problem, which is decided once: worth waiting for. */
-  labelTimeoutMs: z.int().min(1).max(3_600_000).default(3000),
-  /**
-   * What the built-in solver may do on one question: nodes, literals and copies, counted, so that a busy machine does not change
-   * a verdict. It works in a thread of its own; what it leaves open is `unknown`.
-   */
-  groundWork: z.int().min(1).default(5_000_000),
-  /** Different constants are different things. FOLIO does not assume it. */
-  uniqueNames: z.boolean().default(false),
-  /** Verdicts remembered; what was used longest ago goes first. */
-  memory: z.int().min(0).default(200_000),
+  timeoutMs: z
+    .int()
+    .min(1)
+    .max(3_600_000)
+    .default(200)
+    .describe(
+      'Milliseconds that Z3 may take for each of the two checks of a step. What it leaves open the built-in solver decides where it can.',
+    ),
+  labelTimeoutMs: z
+    .int()
+    .min(1)
+    .max(3_600_000)
+    .default(3000)
+    .describe('The same for the label of a problem, which is decided once: worth waiting for.'),
+  groundWork: z
+    .int()
+    .min(1)
+    .default(5_000_000)
+    .describe(
+      'What the built-in solver may do on one question: nodes, literals and copies, counted, so that a busy machine does not change a verdict. It works in a thread of its own; what it leaves open is `unknown`.',
+    ),
+  uniqueNames: z
+    .boolean()
+    .default(false)
+    .describe('Different constants are different things. FOLIO does not assume it.'),
+  memory: z
+    .int()
+    .min(0)
+    .default(200_000)
+    .describe('Verdicts remembered; what was used longest ago goes first.'),
 })
 export type SolverSettings = z.output<typeof solverSchema>
 
 /** The paper names these heuristics without giving them; the values are ours. */
 export const proxySchema = z.strictObject({
-  /** C4: a premise counts as used from this share of its key terms on. */
-  termShare: z.number().positive().max(1).default(0.5),
-  /** C5: what steps earn of it; words earn the rest. */
-  stepShare: z.number().min(0).max(1).default(0.6),
-  /** C5: steps, and words, from which on there is no more to earn. */
-  fullSteps: z.int().min(1).default(3),
+  termShare: z
+    .number()
+    .positive()
+    .max(1)
+    .default(0.5)
+    .describe('C4: a premise counts as used from this share of its key terms on.'),
+  stepShare: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.6)
+    .describe('C5: what steps earn of it; words earn the rest.'),
+  fullSteps: z
+    .int()
+    .min(1)
+    .default(3)
+    .describe('C5: steps, and words, from which on there is no more to earn.'),
   fullWords: z.int().min(1).default(80),
 })
 export type ProxySettings = z.output<typeof proxySchema>

@@ -4,15 +4,21 @@ import { z } from 'zod'
 import { PROPOSAL_CATEGORIES, plainCategory } from './categories.ts'
 
 export const proposalSettingsSchema = z.strictObject({
-  /** Fewest and most criteria of a rubric. */
-  minCriteria: z.int().min(1).default(5),
+  minCriteria: z.int().min(1).default(5).describe('Fewest and most criteria of a rubric.'),
   maxCriteria: z.int().min(1).max(64).default(15),
-  /** Points are whole numbers from 1 to this, and from minus this to -1. */
-  maxPoints: z.int().min(1).default(5),
-  /** `current_score` must be there; the paper's own sample output lacks it (spec 2.6). */
-  requireCurrentScore: z.boolean().default(true),
-  /** `question_domain` must be there, as the paper's prompt asks. */
-  requireDomain: z.boolean().default(false),
+  maxPoints: z
+    .int()
+    .min(1)
+    .default(5)
+    .describe('Points are whole numbers from 1 to this, and from minus this to -1.'),
+  requireCurrentScore: z
+    .boolean()
+    .default(true)
+    .describe("`current_score` must be there; the paper's own sample output lacks it (spec 2.6)."),
+  requireDomain: z
+    .boolean()
+    .default(false)
+    .describe("`question_domain` must be there, as the paper's prompt asks."),
   categories: z
     .array(z.string().min(1))
     .min(1)

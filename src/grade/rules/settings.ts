@@ -3,17 +3,28 @@
 import { z } from 'zod'
 
 export const ruleSettingsSchema = z.strictObject({
-  /**
-   * Milliseconds that the rules of one rubric may take on one response together. After that no further rule is begun, and a
-   * rule that is still at it half as long again is stopped; criteria without an answer have null and the reason.
-   */
-  budgetMs: z.int().min(10).max(600_000).default(2_000),
-  /** Characters (UTF-16 units) of a response. A longer one is not checked: every criterion has null and the reason. */
-  maxResponseChars: z.int().min(1).default(1_000_000),
-  /** Worker threads at most; the second starts when responses wait behind a slow one. */
-  threads: z.int().min(1).max(64).default(2),
-  /** Megabytes of JavaScript heap of a worker. */
-  heapMb: z.int().min(64).max(16_384).default(512),
+  budgetMs: z
+    .int()
+    .min(10)
+    .max(600_000)
+    .default(2_000)
+    .describe(
+      'Milliseconds that the rules of one rubric may take on one response together. After that no further rule is begun, and a rule that is still at it half as long again is stopped; criteria without an answer have null and the reason.',
+    ),
+  maxResponseChars: z
+    .int()
+    .min(1)
+    .default(1_000_000)
+    .describe(
+      'Characters (UTF-16 units) of a response. A longer one is not checked: every criterion has null and the reason.',
+    ),
+  threads: z
+    .int()
+    .min(1)
+    .max(64)
+    .default(2)
+    .describe('Worker threads at most; the second starts when responses wait behind a slow one.'),
+  heapMb: z.int().min(64).max(16_384).default(512).describe('Megabytes of JavaScript heap of a worker.'),
 })
 export type RuleSettings = z.output<typeof ruleSettingsSchema>
 

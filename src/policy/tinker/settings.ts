@@ -18,19 +18,29 @@ const price = z.number().min(0)
 
 /** An inference server that samples in place of the training service. */
 const samplerSchema = z.strictObject({
-  /** Address and model: `http://gpu:8000/v1#Qwen/Qwen3-8B`, the base model that `policy.model` names. */
-  url: z.string().min(1),
-  dialect: z.enum(DIALECTS).nullable().default(null),
-  apiKeyEnv: z.string().min(1).nullable().default(null),
-  /** Folder that adapters are written to, for the inference server to read. */
-  adapters: z.string().min(1),
-  /** The same folder as that server names it; null: by the same name. */
-  seenAs: z.string().min(1).nullable().default(null),
-  /**
-   * Corrects for what the two servers make of the same weights, and for samples of earlier ones: the policy's loss is weighted by the
-   * ratio of the trainer's to the sampler's probability, within bounds, and ratios start at the trainer's log-probs. Null: they start
-   * at those of sampling.
-   */
+  url: z
+    .string()
+    .min(1)
+    .describe(
+      'Address and model: `http://gpu:8000/v1#Qwen/Qwen3-8B`, the base model that `policy.model` names.',
+    ),
+  dialect: z.enum(DIALECTS).nullable().default(null).describe('How it is asked; null: told by itself.'),
+  apiKeyEnv: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe('Environment variable with its key; null: it wants none.'),
+  adapters: z
+    .string()
+    .min(1)
+    .describe('Folder that adapters are written to, for the inference server to read.'),
+  seenAs: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe('The same folder as that server names it; null: by the same name.'),
   correction: z
     .strictObject({
       level: z.enum(['token', 'sequence']).default('token'),
@@ -39,7 +49,10 @@ const samplerSchema = z.strictObject({
       min: z.number().min(0).default(0),
     })
     .nullable()
-    .prefault({}),
+    .prefault({})
+    .describe(
+      "Corrects for what the two servers make of the same weights, and for samples of earlier ones: the policy's loss is weighted by the ratio of the trainer's to the sampler's probability, within bounds, and ratios start at the trainer's log-probs. Null: they start at those of sampling.",
+    ),
 })
 export type SamplerSettings = z.output<typeof samplerSchema>
 
@@ -51,37 +64,57 @@ const isAddress = (text: string): boolean => {
 /** On a server of the Tinker protocol: an adapter in training there, tokens and log-probs on the wire. */
 export const tinkerSchema = z.strictObject({
   kind: z.literal('tinker'),
-  /** Address of the server, without user and password. */
-  url: z.string().refine(isAddress, { message: 'an address such as http://127.0.0.1:8000, without a key' }),
-  /** What the server calls the base model; of `gradus serve tinker` the folder's absolute path, or the name that it was given. */
-  model: z.string().min(1),
-  /** What is trained; its scaling is the server's (usually alpha 32). */
+  url: z
+    .string()
+    .refine(isAddress, { message: 'an address such as http://127.0.0.1:8000, without a key' })
+    .describe('Address of the server, without user and password.'),
+  model: z
+    .string()
+    .min(1)
+    .describe(
+      "What the server calls the base model; of `gradus serve tinker` the folder's absolute path, or the name that it was given.",
+    ),
   lora: z
     .strictObject({
       rank: size.default(32),
-      /** Layers that have adapters, where the server leaves the choice. */
-      attention: z.boolean().default(true),
+      attention: z
+        .boolean()
+        .default(true)
+        .describe('Layers that have adapters, where the server leaves the choice.'),
       mlp: z.boolean().default(true),
       unembed: z.boolean().default(true),
     })
-    .prefault({}),
-  /** Folder with config.json and tokenizer.json of the base model; null: `model`, where that is such a folder. */
-  tokenizer: z.string().nullable().default(null),
-  /** Environment variable with the key; null: the server wants none. */
-  apiKeyEnv: z.string().min(1).nullable().default(null),
-  /** Groups that are sampled at a time. */
-  concurrency: size.default(32),
-  /** How long a server that cannot be reached, or is busy, is waited for. */
-  patienceMinutes: z.number().positive().default(15),
-  /** Null: the training service samples, too. */
-  sampler: samplerSchema.nullable().default(null),
-  /** Which checkpoints bring the adapter into the run's folder, where the server hands it out. */
-  download: z.enum(['never', 'last', 'every']).default('last'),
-  /** Of a million tokens, in whatever currency: read of prompts, sampled, trained. */
+    .prefault({})
+    .describe("What is trained; its scaling is the server's (usually alpha 32)."),
+  tokenizer: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe(
+      'Folder with config.json and tokenizer.json of the base model; null: `model`, where that is such a folder.',
+    ),
+  apiKeyEnv: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe('Environment variable with the key; null: the server wants none.'),
+  concurrency: size.default(32).describe('Groups that are sampled at a time.'),
+  patienceMinutes: z
+    .number()
+    .positive()
+    .default(15)
+    .describe('How long a server that cannot be reached, or is busy, is waited for.'),
+  sampler: samplerSchema.nullable().default(null).describe('Null: the training service samples, too.'),
+  download: z
+    .enum(['never', 'last', 'every'])
+    .default('last')
+    .describe("Which checkpoints bring the adapter into the run's folder, where the server hands it out."),
   prices: z
     .strictObject({ prefill: price.default(0), sample: price.default(0), train: price.default(0) })
     .nullable()
-    .default(null),
+    .default(null)
+    .describe('Of a million tokens, in whatever currency: read of prompts, sampled, trained.'),
 })
 export type TinkerSettings = z.output<typeof tinkerSchema>
 

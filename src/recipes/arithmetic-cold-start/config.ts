@@ -26,8 +26,13 @@ export const arithmeticColdStartSchema = z.strictObject({
   recipe: z.literal('arithmetic-cold-start').default('arithmetic-cold-start'),
   ...commonShape,
   steps: commonShape.steps.unwrap().default(STEPS),
-  /** Checkpoint to go on from, with `steps: 0` to leave labels alone; null: fresh weights of `model.shape`. */
-  start: z.string().nullable().default(null),
+  start: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe(
+      'Checkpoint to go on from, with `steps: 0` to leave labels alone; null: fresh weights of `model.shape`.',
+    ),
   operations: operationsSchema.prefault({}),
   model: z
     .strictObject({
@@ -39,15 +44,14 @@ export const arithmeticColdStartSchema = z.strictObject({
       }),
     })
     .prefault({}),
-  /** Demonstrations a step, of both roles. */
-  batch: size.default(64),
-  /** Share of them that a rubricator writes. */
-  rubricators: share.default(0.35),
-  /** Share of a reasoner's that follow hints. */
-  hinted: share.default(0.5),
-  /** How often the scripted reasoner may try again when its answer is wrong: 1 keeps whatever it wrote. */
-  tries: size.default(2),
-  /** Chances of its styles. */
+  batch: size.default(64).describe('Demonstrations a step, of both roles.'),
+  rubricators: share.default(0.35).describe('Share of them that a rubricator writes.'),
+  hinted: share.default(0.5).describe("Share of a reasoner's that follow hints."),
+  tries: size
+    .default(2)
+    .describe(
+      'How often the scripted reasoner may try again when its answer is wrong: 1 keeps whatever it wrote.',
+    ),
   styles: z
     .strictObject({
       careful: chance.default(0.4),
@@ -58,8 +62,8 @@ export const arithmeticColdStartSchema = z.strictObject({
     .refine(
       ({ careful, merging, jumping }) => careful + merging + jumping > 0,
       'a chance above 0; one of them must be drawn',
-    ),
-  /** How often it errs: in facts that it half remembers (and what share of them that is), in others, and so on. */
+    )
+    .describe('Chances of its styles.'),
   errors: z
     .strictObject({
       shaky: share.default(0.4),
@@ -69,17 +73,21 @@ export const arithmeticColdStartSchema = z.strictObject({
       jumpError: share.default(0.65),
       checkError: share.default(0.1),
     })
-    .prefault({}),
-  /** What the scripted rubricator writes: how many criteria, how often with the wrong sign, whether about outcomes. */
-  rubric: rubricHabitsSchema.prefault({}),
+    .prefault({})
+    .describe(
+      'How often it errs: in facts that it half remembers (and what share of them that is), in others, and so on.',
+    ),
+  rubric: rubricHabitsSchema
+    .prefault({})
+    .describe(
+      'What the scripted rubricator writes: how many criteria, how often with the wrong sign, whether about outcomes.',
+    ),
   labels: labelsSchema,
   optimizer: supervisedOptimizerSchema({ peak: 4e-3, kind: 'cosine', warmup: 50, floor: 0.05 }),
   evaluation: z
     .strictObject({
-      /** Every so many steps, besides the end; 0: only there. */
-      every: z.int().min(0).default(0),
-      /** Test problems, and samples of each. */
-      problems: size.default(500),
+      every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
+      problems: size.default(500).describe('Test problems, and samples of each.'),
       samples: size.default(1),
       maxTokens: size.default(96),
     })

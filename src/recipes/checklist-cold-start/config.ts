@@ -15,8 +15,10 @@ export const checklistColdStartSchema = z.strictObject({
   recipe: z.literal('checklist-cold-start').default('checklist-cold-start'),
   ...commonShape,
   steps: supervisedSteps(5000),
-  /** Seed of the world: which things are usual where, and the hidden rubrics. */
-  world: z.union([z.int(), z.string()]).default('packing'),
+  world: z
+    .union([z.int(), z.string()])
+    .default('packing')
+    .describe('Seed of the world: which things are usual where, and the hidden rubrics.'),
   model: z
     .strictObject({
       shape: modelShapeSchema.prefault({
@@ -27,19 +29,19 @@ export const checklistColdStartSchema = z.strictObject({
       }),
     })
     .prefault({}),
-  /** Lists with thinking before them, of every quality; the words of thinking come after those of the lists. Absent: no thinking. */
-  thinking: z.boolean().optional(),
-  /** Demonstrations a step. */
-  batch: z.int().positive().default(96),
-  /** Share of demonstrations that follow hints; the others are habit. */
-  hinted: share.default(0.6),
+  thinking: z
+    .boolean()
+    .optional()
+    .describe(
+      'Lists with thinking before them, of every quality; the words of thinking come after those of the lists. Absent: no thinking.',
+    ),
+  batch: z.int().positive().default(96).describe('Demonstrations a step.'),
+  hinted: share.default(0.6).describe('Share of demonstrations that follow hints; the others are habit.'),
   optimizer: supervisedOptimizerSchema({ peak: 2e-3, kind: 'cosine', warmup: 50, floor: 0.05 }),
   evaluation: z
     .strictObject({
-      /** Every so many steps, besides the end; 0: only there. */
-      every: z.int().min(0).default(0),
-      /** Test trips, and samples of each. */
-      problems: z.int().positive().default(500),
+      every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
+      problems: z.int().positive().default(500).describe('Test trips, and samples of each.'),
       samples: z.int().positive().default(1),
       maxTokens: z.int().positive().default(26),
     })

@@ -12,14 +12,20 @@ const share = z.number().min(0).max(1)
 
 /** PPO with a value head; as a setting `critic: criticSchema.nullable().default(null)`, null for none. */
 export const criticSchema = z.strictObject({
-  /** Of the value head; null: as the policy's. */
-  learningRate: scheduleSchema.nullable().default(null),
+  learningRate: scheduleSchema.nullable().default(null).describe("Of the value head; null: as the policy's."),
   gamma: share.default(1),
   lambda: share.default(1),
-  /** `role`: advantages of each role to mean 0 and variance 1 over the step. */
-  whitening: z.enum(['role', 'none']).default('role'),
-  /** Weight of the value loss, and how far a value may move from that of before the update; null: any way. */
-  coef: z.number().min(0).default(1),
+  whitening: z
+    .enum(['role', 'none'])
+    .default('role')
+    .describe('`role`: advantages of each role to mean 0 and variance 1 over the step.'),
+  coef: z
+    .number()
+    .min(0)
+    .default(1)
+    .describe(
+      'Weight of the value loss, and how far a value may move from that of before the update; null: any way.',
+    ),
   clip: z.number().gt(0).nullable().default(0.5),
 })
 export type Critic = z.output<typeof criticSchema>

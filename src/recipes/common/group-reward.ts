@@ -21,12 +21,21 @@ import { judgeFigures } from './judging.ts'
 /** A relative judge by script: it sees what another grader says, with errors of its own. */
 const scriptedSchema = z.strictObject({
   kind: z.literal('scripted'),
-  /** Whose scores it sees: those of training's judge, faults included, or the truth. */
-  sees: z.enum(['training', 'truth']).default('training'),
-  /** Standard deviation of what it adds by chance to every score. */
-  noise: z.number().min(0).default(0.1),
-  /** What the first place gains and the last one loses. */
-  placeBias: z.number().min(0).max(1).default(0),
+  sees: z
+    .enum(['training', 'truth'])
+    .default('training')
+    .describe("Whose scores it sees: those of training's judge, faults included, or the truth."),
+  noise: z
+    .number()
+    .min(0)
+    .default(0.1)
+    .describe('Standard deviation of what it adds by chance to every score.'),
+  placeBias: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0)
+    .describe('What the first place gains and the last one loses.'),
 })
 
 const chatSchema = z

@@ -10,13 +10,19 @@ import { judgeOf, judgeShape } from '../../grade/judge/judge-config.ts'
 const heldOutJudgeSchema = z
   .strictObject({
     ...judgeShape,
-    /** What it is asked about while training goes on: so many of a step's rollouts, every so many steps; null for none. */
     rollouts: z
       .strictObject({ share: z.number().gt(0).max(1).default(0.1), every: z.int().positive().default(1) })
       .nullable()
-      .prefault({}),
-    /** It also grades the responses of evaluations, as a set of its own, which is then the one that counts. */
-    evaluations: z.boolean().default(false),
+      .prefault({})
+      .describe(
+        "What it is asked about while training goes on: so many of a step's rollouts, every so many steps; null for none.",
+      ),
+    evaluations: z
+      .boolean()
+      .default(false)
+      .describe(
+        'It also grades the responses of evaluations, as a set of its own, which is then the one that counts.',
+      ),
   })
   .transform(judgeOf('ruscarl'))
 

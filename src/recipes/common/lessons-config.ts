@@ -9,24 +9,38 @@ import { comesLater, type Purpose } from './purpose.ts'
 const size = z.int().positive()
 
 const attemptsSchema = z.strictObject({
-  /** A lesson is a criterion that at most this share of a group's rollouts satisfied. */
-  atMost: z.number().min(0).max(1).default(0.5),
-  /** Most lessons a question, the least satisfied first. */
-  most: size.default(4),
-  /** Only what some rollout of the group satisfied: what nobody reaches tells good attempts and poor ones no further apart. */
-  discerning: z.boolean().default(true),
+  atMost: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.5)
+    .describe("A lesson is a criterion that at most this share of a group's rollouts satisfied."),
+  most: size.default(4).describe('Most lessons a question, the least satisfied first.'),
+  discerning: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Only what some rollout of the group satisfied: what nobody reaches tells good attempts and poor ones no further apart.',
+    ),
 })
 export type AttemptSettings = z.output<typeof attemptsSchema>
 
 const lessonBankSchema = bankSchema.extend({
-  /** `alone`: lessons in place of the rubric's criteria; `beside`: after them. */
-  show: z.enum(['alone', 'beside']).default('alone'),
-  /** Most lessons that there are to show for a question. */
-  most: size.default(6),
-  /** What is kept of a step's rollouts; null: nothing, the bank stays what `file` holds. */
-  attempts: attemptsSchema.nullable().prefault({}),
-  /** A negative control: as many items as would be retrieved, of questions that have nothing to do with this one. */
-  placebo: z.boolean().default(false),
+  show: z
+    .enum(['alone', 'beside'])
+    .default('alone')
+    .describe("`alone`: lessons in place of the rubric's criteria; `beside`: after them."),
+  most: size.default(6).describe('Most lessons that there are to show for a question.'),
+  attempts: attemptsSchema
+    .nullable()
+    .prefault({})
+    .describe("What is kept of a step's rollouts; null: nothing, the bank stays what `file` holds."),
+  placebo: z
+    .boolean()
+    .default(false)
+    .describe(
+      'A negative control: as many items as would be retrieved, of questions that have nothing to do with this one.',
+    ),
 })
 export type LessonBankSettings = z.output<typeof lessonBankSchema>
 

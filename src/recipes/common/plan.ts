@@ -9,6 +9,7 @@ import type { ModelShape } from '../../train/config.ts'
 import { formatCount } from '../../util/format.ts'
 import { estimateMemory, memoryLines } from './estimate.ts'
 import { knownShape, modelPlace } from './known-models.ts'
+import { planTime } from './plan-time.ts'
 import { remoteModelWords, shapeFolder } from './remote.ts'
 import {
   type EvaluatedWork,
@@ -95,7 +96,7 @@ const remoteWorkOf = (config: PlannedConfig, prompts: PlannedPrompts): RemoteWor
   })
 }
 
-/** The lines that such plans have in common, and their figures. */
+/** The lines that such plans have in common, and their figures. `time` is that of one role; recipes with several have their own. */
 export const planTraining = (
   config: PlannedConfig,
   fresh: (shape: ModelShape) => ModelConfig,
@@ -106,6 +107,7 @@ export const planTraining = (
   const rolloutsPerStep = rollout.prompts * rollout.samples
   const lora = adapterOf(config)
   const sizes = shape && modelTensors(shape, lora, false)
+  const remoteTraining = isRemote(policy)
   const sequence = prompts.longest + rollout.maxTokens
   const memory =
     shape &&
@@ -122,14 +124,24 @@ export const planTraining = (
       newTokens: rollout.maxTokens,
     })
   const { learningRate: rate } = optimizer
+  const tokensPerStep = rolloutsPerStep * rollout.maxTokens
+  const time =
+    sizes === null || remoteTraining
+      ? null
+      : planTime({
+          ...{ parameters: sizes.total, steps: config.steps, epochs: config.epochs, critic: false },
+          newTokens: tokensPerStep,
+          readTokens: rolloutsPerStep * prompts.tokens,
+        })
   const remote = remoteWorkOf(config, prompts)
   const here = memory && !isRemote(policy) ? memoryLines(memory, { ...policy, sequence }) : []
   return {
     start: startWords(config),
     parameters: `parameters   ${parameterWords(sizes, config)}`,
     learning: `learning rate ${rate.peak} (${rate.kind}${rate.warmup > 0 ? `, warm-up of ${rate.warmup} steps` : ''}), KL ${hasReference(loss) ? `${loss.kl.kind} x ${loss.kl.coef}` : 'none'}`,
+    time,
     needs: remote ? remoteLines(remote, loss) : here,
-    work: { rolloutsPerStep, tokensPerStep: rolloutsPerStep * rollout.maxTokens },
+    work: { rolloutsPerStep, tokensPerStep },
     sizes: {
       parameters: sizes?.total ?? null,
       trainedParameters: sizes?.trained ?? null,

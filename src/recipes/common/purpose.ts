@@ -1,11 +1,23 @@
 /** @file What a configuration is checked for: a plan, or a run. */
 
 import { existsSync } from 'node:fs'
+import { ConfigError } from '../../util/errors.ts'
 import { resolveShipped } from '../../util/package.ts'
 
 /** A plan may name a model and data that are to be put in place later, and says so; a run may not. */
 export type Purpose = 'plan' | 'run'
 
-/** Whether a file or folder is to be put in place later. */
-export const comesLater = (path: string, purpose: Purpose): boolean =>
-  purpose === 'plan' && !existsSync(resolveShipped(path))
+/** `hf://datasets/...`, `https://...`: nothing that could come to lie on this disk under that name. */
+const ADDRESS = /^[a-z][a-z\d+.-]*:\/\//i
+
+/**
+ * Whether a file or folder is to be put in place later.
+ * @throws ConfigError for an address, which no run can open
+ */
+export const comesLater = (path: string, purpose: Purpose): boolean => {
+  if (ADDRESS.test(path))
+    throw new ConfigError(`${path}: expected a file or folder of this machine, got an address`, {
+      hint: 'download it first, and name the copy',
+    })
+  return purpose === 'plan' && !existsSync(resolveShipped(path))
+}

@@ -52,10 +52,8 @@ export const groupRatios = (ratio: GroupRatio, samples: number): number[] => {
 
 /** The two settings by which any recipe shows parts of a rubric in the prompt: to be spread into its own section `scaffold`. */
 export const scaffoldShape = {
-  /** How much each sample of a group is shown. */
-  group: groupRatioSchema.prefault({ kind: 'linear' }),
-  /** How it falls over the steps. */
-  decay: stepDecaySchema.prefault({ kind: 'sigmoid' }),
+  group: groupRatioSchema.prefault({ kind: 'linear' }).describe('How much each sample of a group is shown.'),
+  decay: stepDecaySchema.prefault({ kind: 'sigmoid' }).describe('How it falls over the steps.'),
 }
 
 /** Place of a step in the run: 0 for the first of `steps`, 1 for the last (t of spec 4.2). */

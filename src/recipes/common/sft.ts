@@ -29,19 +29,25 @@ const size = z.int().positive()
 
 /** Supervised learning on what a teacher writes when it is shown the whole rubric (arms SFT, SFT + RL, SFT + RuscaRL). */
 export const sftSchema = z.strictObject({
-  /** Checkpoint that writes the demonstrations, with the same tokenizer; null: the starting policy itself. */
-  teacher: z.string().nullable().default(null),
-  /** Training problems that it writes about, and how often. */
-  problems: size.default(512),
+  teacher: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe(
+      'Checkpoint that writes the demonstrations, with the same tokenizer; null: the starting policy itself.',
+    ),
+  problems: size.default(512).describe('Training problems that it writes about, and how often.'),
   samples: size.default(4),
   temperature: z.number().positive().default(1),
   topK: z.int().min(0).default(0),
   topP: share.default(1),
-  /** Kept: the best so many a problem, of those that ended by themselves and score at least so much. */
-  best: size.default(1),
+  best: size
+    .default(1)
+    .describe(
+      'Kept: the best so many a problem, of those that ended by themselves and score at least so much.',
+    ),
   minScore: z.number().default(0.5),
-  /** Optimiser steps, and demonstrations in each. */
-  steps: z.int().min(1).default(100),
+  steps: z.int().min(1).default(100).describe('Optimiser steps, and demonstrations in each.'),
   batch: size.default(32),
   optimizer: optimizerSchema.prefault({}),
 })

@@ -16,34 +16,41 @@ export const learnedVerifierSchema = z.strictObject({
   steps: supervisedSteps(600),
   data: z
     .strictObject({
-      /** Labelled rows {criterion, response, met, prompt?}, or the rollouts.jsonl of a run on the logic task. */
-      file: z.string().default('labels.jsonl'),
-      /** Share of the prompts that are kept for evaluation. */
-      heldOut: z.number().gt(0).lt(1).default(0.2),
-      /** Draw rows so that met and not met are equally frequent; else the verifier learns the majority first. */
-      balanced: z.boolean().default(true),
+      file: z
+        .string()
+        .default('labels.jsonl')
+        .describe(
+          'Labelled rows {criterion, response, met, prompt?}, or the rollouts.jsonl of a run on the logic task.',
+        ),
+      heldOut: z
+        .number()
+        .gt(0)
+        .lt(1)
+        .default(0.2)
+        .describe('Share of the prompts that are kept for evaluation.'),
+      balanced: z
+        .boolean()
+        .default(true)
+        .describe(
+          'Draw rows so that met and not met are equally frequent; else the verifier learns the majority first.',
+        ),
     })
     .prefault({}),
   vocabulary: z
     .strictObject({
-      /** Most words; the rest are unknown. */
-      size: size.default(4000),
-      /** Fewest times that a word must occur. */
-      minCount: size.default(2),
+      size: size.default(4000).describe('Most words; the rest are unknown.'),
+      minCount: size.default(2).describe('Fewest times that a word must occur.'),
     })
     .prefault({}),
   model: z
     .strictObject({ shape: modelShapeSchema.prefault({ hiddenSize: 96, layers: 2, maxPositions: 384 }) })
     .prefault({}),
-  /** Rows a step. */
-  batch: size.default(32),
+  batch: size.default(32).describe('Rows a step.'),
   optimizer: supervisedOptimizerSchema({ peak: 1.5e-3, kind: 'cosine', warmup: 30, floor: 0.05 }),
   evaluation: z
     .strictObject({
-      /** Every so many steps, besides the end; 0: only there. */
-      every: z.int().min(0).default(0),
-      /** Most held-out rows. */
-      rows: size.default(1000),
+      every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
+      rows: size.default(1000).describe('Most held-out rows.'),
     })
     .prefault({}),
 })

@@ -20,109 +20,167 @@ const range = z.tuple([z.int().min(1), z.int().min(1)])
 
 /** What problems look like beyond their style; absent: as the style has it. */
 export const problemShape = {
-  /** How sentences are ordered. */
-  order: z.enum(['root-to-leaf', 'shuffled']).optional(),
-  /** Rules about the queried adjective that do not bear on the individual: none, one on a kind apart, or on kinds with rules of their own. */
-  distractors: z.enum(['none', 'off-chain', 'connected']).optional(),
-  /** Share of negated property rules: the one that settles the query, and the others. */
-  negation: z.strictObject({ gold: share, other: share }).optional(),
-  /** With connected distractors: rules about the queried adjective, the settling one included. 1: no second mention. */
-  mentions: z.literal([1, 2, 4]).optional(),
-  /** With connected distractors: kinds beside the individual's own, [fewest, most]. */
-  sideKinds: range.optional(),
-  /** With connected distractors: kinds above the one that settles the query, [fewest, most]; one when absent. */
-  above: range.optional(),
-  /** Kinds that problems draw from; more than ten need the long vocabulary, which fresh weights then have. */
-  kinds: z.int().min(KINDS.least).max(KINDS.most).optional(),
+  order: z.enum(['root-to-leaf', 'shuffled']).optional().describe('How sentences are ordered.'),
+  distractors: z
+    .enum(['none', 'off-chain', 'connected'])
+    .optional()
+    .describe(
+      'Rules about the queried adjective that do not bear on the individual: none, one on a kind apart, or on kinds with rules of their own.',
+    ),
+  negation: z
+    .strictObject({ gold: share, other: share })
+    .optional()
+    .describe('Share of negated property rules: the one that settles the query, and the others.'),
+  mentions: z
+    .literal([1, 2, 4])
+    .optional()
+    .describe(
+      'With connected distractors: rules about the queried adjective, the settling one included. 1: no second mention.',
+    ),
+  sideKinds: range
+    .optional()
+    .describe("With connected distractors: kinds beside the individual's own, [fewest, most]."),
+  above: range
+    .optional()
+    .describe(
+      'With connected distractors: kinds above the one that settles the query, [fewest, most]; one when absent.',
+    ),
+  kinds: z
+    .int()
+    .min(KINDS.least)
+    .max(KINDS.most)
+    .optional()
+    .describe(
+      'Kinds that problems draw from; more than ten need the long vocabulary, which fresh weights then have.',
+    ),
 }
 
 const sourceSchema = z.strictObject({
   hops: hopCount,
-  /** Kinds on the chain, [fewest, most]; fewer make shorter problems. The real rows' distribution when null. */
-  nodes: z.tuple([z.int(), z.int()]).nullable().default(null),
-  /** What follows is the recipe's own setting where absent. */
-  style: style.optional(),
+  nodes: z
+    .tuple([z.int(), z.int()])
+    .nullable()
+    .default(null)
+    .describe(
+      "Kinds on the chain, [fewest, most]; fewer make shorter problems. The real rows' distribution when null.",
+    ),
+  style: style.optional().describe("What follows is the recipe's own setting where absent."),
   wording: wording.optional(),
-  /** Rules said again in place of proofs: prompts of one to so many rules of such problems. Drills in looking rules up. */
-  recite: z.int().min(1).max(MAX_STEPS).optional(),
-  /** Recitals of rules from kind to kind alone, or of properties alone. */
-  reciteOnly: z.enum(['kinds', 'properties']).optional(),
-  /** Recitals with a question about a property: of the rules that give it (`found`), or until one does (`reached`). */
-  reciteAsked: z.enum(['found', 'reached']).optional(),
+  recite: z
+    .int()
+    .min(1)
+    .max(MAX_STEPS)
+    .optional()
+    .describe(
+      'Rules said again in place of proofs: prompts of one to so many rules of such problems. Drills in looking rules up.',
+    ),
+  reciteOnly: z
+    .enum(['kinds', 'properties'])
+    .optional()
+    .describe('Recitals of rules from kind to kind alone, or of properties alone.'),
+  reciteAsked: z
+    .enum(['found', 'reached'])
+    .optional()
+    .describe(
+      'Recitals with a question about a property: of the rules that give it (`found`), or until one does (`reached`).',
+    ),
   ...problemShape,
 })
 
 const knotSchema = z.strictObject({
-  /** Progress of the training in [0, 1]. */
-  at: z.number().min(0).max(1),
-  /** One weight a source. */
-  weights: z.array(z.number().min(0)),
-  /**
-   * The training stays at this knot until the mean loss of `window` steps (nats a token of the responses) is below `loss`, at most
-   * until the share `atMost` of all steps. What follows is spread over the steps that are left.
-   */
+  at: z.number().min(0).max(1).describe('Progress of the training in [0, 1].'),
+  weights: z.array(z.number().min(0)).describe('One weight a source.'),
   until: z
     .strictObject({ loss: z.number().positive(), window: z.int().positive().default(50), atMost: share })
-    .optional(),
+    .optional()
+    .describe(
+      'The training stays at this knot until the mean loss of `window` steps (nats a token of the responses) is below `loss`, at most until the share `atMost` of all steps. What follows is spread over the steps that are left.',
+    ),
 })
 
 const curriculumSchema = z.strictObject({
-  /** `short-proofs`: 1 to `maxHops`; `growing`: to five hops; `custom`: `sources` mixed as `knots` say. */
-  kind: z.enum(['short-proofs', 'growing', 'custom']).default('short-proofs'),
+  kind: z
+    .enum(['short-proofs', 'growing', 'custom'])
+    .default('short-proofs')
+    .describe(
+      '`short-proofs`: 1 to `maxHops`; `growing`: to five hops; `custom`: `sources` mixed as `knots` say.',
+    ),
   maxHops: hopCount.default(3),
   sources: z.array(sourceSchema).default([]),
   knots: z.array(knotSchema).default([]),
 })
 
 const evaluationSchema = z.strictObject({
-  /** Every so many steps, besides the end; 0: only there. */
-  every: z.int().min(0).default(0),
-  /** One test set for each hop count. */
-  hops: z.array(hopCount).min(1).default([1, 2, 3, 4, 5]),
-  /** Problems of each test set at the end, and in between. */
-  problems: z.int().positive().default(200),
+  every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
+  hops: z.array(hopCount).min(1).default([1, 2, 3, 4, 5]).describe('One test set for each hop count.'),
+  problems: z.int().positive().default(200).describe('Problems of each test set at the end, and in between.'),
   problemsBetween: z.int().positive().default(50),
-  /** Samples a problem at temperature 1; 0: greedy alone. */
-  samples: z.int().min(0).default(1),
+  samples: z.int().min(0).default(1).describe('Samples a problem at temperature 1; 0: greedy alone.'),
   greedy: z.boolean().default(true),
   maxTokens: z.int().positive().default(96),
-  /** Rows in ProntoQA's format as one more test set, evaluated at the end. */
-  realFile: z.string().nullable().default(null),
-  /** Test sets of each hop count; the style's own when absent. */
-  sets: z.array(z.enum(GENERATED_TEST_SETS)).min(1).optional(),
+  realFile: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe("Rows in ProntoQA's format as one more test set, evaluated at the end."),
+  sets: z
+    .array(z.enum(GENERATED_TEST_SETS))
+    .min(1)
+    .optional()
+    .describe("Test sets of each hop count; the style's own when absent."),
 })
 
 export const logicColdStartSchema = z.strictObject({
   recipe: z.literal('logic-cold-start').default('logic-cold-start'),
   ...commonShape,
   steps: supervisedSteps(2000),
-  /** Checkpoint folder to go on from; null: fresh weights of `model.shape`. */
-  start: z.string().nullable().default(null),
+  start: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('Checkpoint folder to go on from; null: fresh weights of `model.shape`.'),
   model: z.strictObject({ shape: modelShapeSchema.prefault({}) }).prefault({}),
-  /**
-   * Tokens of fresh weights. `long`: up to 24 kinds and 45 steps, and phrases such as ` is not` are one token. When absent only
-   * where kinds, lengths or step numbers need it.
-   */
-  vocabulary: z.literal('long').optional(),
-  /** Demonstrations a step. */
-  batch: z.int().positive().default(32),
+  vocabulary: z
+    .literal('long')
+    .optional()
+    .describe(
+      'Tokens of fresh weights. `long`: up to 24 kinds and 45 steps, and phrases such as ` is not` are one token. When absent only where kinds, lengths or step numbers need it.',
+    ),
+  batch: z.int().positive().default(32).describe('Demonstrations a step.'),
   curriculum: curriculumSchema.prefault({}),
   labels: z.enum(['two-way', 'three-way']).default('two-way'),
   style: style.default('real'),
   ...problemShape,
-  /** `canonical`: demonstrations say every rule as "Every x is (not) (a|an) y", whatever form its premise has. */
-  wording: wording.default('canonical'),
-  /**
-   * `looking`: proofs state the properties of every kind that they pass, so that where to stop is one look-up too; `shortest`
-   * (also when absent): what is needed and no more.
-   */
-  proofs: z.enum(['shortest', 'looking']).optional(),
-  /** `random-start`: half of the demonstrations number their steps from a random start, so that all numbers are learnt. */
-  numbering: z.enum(['from-one', 'random-start']).default('random-start'),
-  /** Highest step number of `random-start`; that of a five-hop proof, or of the longest source, when absent. */
-  numberedTo: z.int().positive().max(MAX_STEPS).optional(),
-  /** Loss weight of the tokens that decide a statement's sign. */
-  signWeight: z.number().positive().default(1),
+  wording: wording
+    .default('canonical')
+    .describe(
+      '`canonical`: demonstrations say every rule as "Every x is (not) (a|an) y", whatever form its premise has.',
+    ),
+  proofs: z
+    .enum(['shortest', 'looking'])
+    .optional()
+    .describe(
+      '`looking`: proofs state the properties of every kind that they pass, so that where to stop is one look-up too; `shortest` (also when absent): what is needed and no more.',
+    ),
+  numbering: z
+    .enum(['from-one', 'random-start'])
+    .default('random-start')
+    .describe(
+      '`random-start`: half of the demonstrations number their steps from a random start, so that all numbers are learnt.',
+    ),
+  numberedTo: z
+    .int()
+    .positive()
+    .max(MAX_STEPS)
+    .optional()
+    .describe(
+      'Highest step number of `random-start`; that of a five-hop proof, or of the longest source, when absent.',
+    ),
+  signWeight: z
+    .number()
+    .positive()
+    .default(1)
+    .describe("Loss weight of the tokens that decide a statement's sign."),
   optimizer: supervisedOptimizerSchema({ peak: 1.5e-3, kind: 'cosine', warmup: 50, floor: 0.02 }),
   evaluation: evaluationSchema.prefault({}),
 })

@@ -12,8 +12,13 @@ const size = z.int().positive()
 /** Which logic problems: hops that are equally frequent, and what their generator is told. */
 export const logicProblemsSchema = z.strictObject({
   hops: z.array(z.int().min(1).max(5)).min(1).default([3, 4, 5]),
-  /** Kinds on the chain, [fewest, most]; fewer make shorter problems. The real rows' distribution when null. */
-  nodes: z.tuple([z.int(), z.int()]).nullable().default(null),
+  nodes: z
+    .tuple([z.int(), z.int()])
+    .nullable()
+    .default(null)
+    .describe(
+      "Kinds on the chain, [fewest, most]; fewer make shorter problems. The real rows' distribution when null.",
+    ),
   labels: z.enum(['two-way', 'three-way']).default('two-way'),
   style: z.enum(LOGIC_STYLES).default('real'),
 })
@@ -23,39 +28,43 @@ const STEPS = 600
 export const logicRubricStartSchema = z.strictObject({
   recipe: z.literal('logic-rubric-start').default('logic-rubric-start'),
   ...commonShape,
-  /** 0 leaves labels alone, on what the start writes. */
-  steps: commonShape.steps.unwrap().default(STEPS),
-  /** Checkpoint of the logic task whose vocabulary grows. */
-  start: z.string().default('package:models/logic-start'),
-  /** Places of the context; a rubric about thinking needs more than thinking alone. */
-  maxPositions: size.default(320),
+  steps: commonShape.steps
+    .unwrap()
+    .default(STEPS)
+    .describe('0 leaves labels alone, on what the start writes.'),
+  start: z
+    .string()
+    .default('package:models/logic-start')
+    .describe('Checkpoint of the logic task whose vocabulary grows.'),
+  maxPositions: size
+    .default(320)
+    .describe('Places of the context; a rubric about thinking needs more than thinking alone.'),
   problems: logicProblemsSchema.prefault({}),
-  /** The start's own responses: what reasoners learn is chosen among them, and rubricators see all of them. */
   reasoners: z
     .strictObject({
       problems: size.default(1500),
       samples: size.default(2),
       temperature: z.number().positive().default(1),
       maxTokens: size.default(96),
-      /** Which of them are demonstrations: right ones with a proof, right ones, or all. */
-      keep: z.enum(['proved', 'right', 'all']).default('proved'),
+      keep: z
+        .enum(['proved', 'right', 'all'])
+        .default('proved')
+        .describe('Which of them are demonstrations: right ones with a proof, right ones, or all.'),
     })
-    .prefault({}),
-  /** Demonstrations a step, of both roles. */
-  batch: size.default(32),
-  /** Share of them that a rubricator writes. */
-  rubricators: share.default(0.5),
-  /** Share of a reasoner's that follow hints. */
-  hinted: share.default(0.4),
+    .prefault({})
+    .describe(
+      "The start's own responses: what reasoners learn is chosen among them, and rubricators see all of them.",
+    ),
+  batch: size.default(32).describe('Demonstrations a step, of both roles.'),
+  rubricators: share.default(0.5).describe('Share of them that a rubricator writes.'),
+  hinted: share.default(0.4).describe("Share of a reasoner's that follow hints."),
   rubric: rubricHabitsSchema.prefault({}),
   labels: labelsSchema,
   optimizer: supervisedOptimizerSchema({ peak: 1e-3, kind: 'cosine', warmup: 30, floor: 0.05 }),
   evaluation: z
     .strictObject({
-      /** Every so many steps, besides the end; 0: only there. */
-      every: z.int().min(0).default(0),
-      /** Test problems, and samples of each. */
-      problems: size.default(300),
+      every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
+      problems: size.default(300).describe('Test problems, and samples of each.'),
       samples: size.default(1),
       maxTokens: size.default(96),
       rubricTokens: size.default(112),

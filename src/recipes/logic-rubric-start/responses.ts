@@ -15,12 +15,10 @@ import { parseWith } from '../../util/schema.ts'
 import type { LogicRubricPhase } from './config.ts'
 
 const responseSchema = z.strictObject({
-  /** Of the problem in its stream. */
-  index: z.int().min(0),
+  index: z.int().min(0).describe('Of the problem in its stream.'),
   text: z.string(),
   right: z.boolean(),
-  /** Right, with steps that prove it. */
-  proved: z.boolean(),
+  proved: z.boolean().describe('Right, with steps that prove it.'),
 })
 
 export type StartResponse = z.output<typeof responseSchema>

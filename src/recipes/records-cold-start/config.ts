@@ -27,27 +27,25 @@ export const recordsColdStartSchema = z.strictObject({
       }),
     })
     .prefault({}),
-  /** Demonstrations a step, of both roles. */
-  batch: size.default(64),
-  /** Share of them that a reflector writes. */
-  reflectors: share.default(0.3),
-  /** Share of an agent's that have references. */
-  referred: share.default(0.5),
-  /** Chance that advice in a reference is followed. */
-  heeds: share.default(0.7),
-  /** How often the scripted agent may try again when its answer is wrong: 1 keeps whatever it wrote. */
-  tries: size.default(3),
-  /** Look-ups that an agent may make. */
-  calls: size.max(12).default(8),
-  /** False: neither plan nor review, and idle thinking as long as they would be. */
-  scaffold: z.boolean().default(true),
+  batch: size.default(64).describe('Demonstrations a step, of both roles.'),
+  reflectors: share.default(0.3).describe('Share of them that a reflector writes.'),
+  referred: share.default(0.5).describe("Share of an agent's that have references."),
+  heeds: share.default(0.7).describe('Chance that advice in a reference is followed.'),
+  tries: size
+    .default(3)
+    .describe(
+      'How often the scripted agent may try again when its answer is wrong: 1 keeps whatever it wrote.',
+    ),
+  calls: size.max(12).default(8).describe('Look-ups that an agent may make.'),
+  scaffold: z
+    .boolean()
+    .default(true)
+    .describe('False: neither plan nor review, and idle thinking as long as they would be.'),
   optimizer: supervisedOptimizerSchema({ peak: 3e-3, kind: 'cosine', warmup: 50, floor: 0.05 }),
   evaluation: z
     .strictObject({
-      /** Every so many steps, besides the end; 0: only there. */
-      every: z.int().min(0).default(0),
-      /** Test questions. */
-      problems: size.default(500),
+      every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
+      problems: size.default(500).describe('Test questions.'),
     })
     .prefault({}),
 })

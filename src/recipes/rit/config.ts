@@ -26,67 +26,80 @@ const share = z.number().min(0).max(1)
 const size = z.int().positive()
 
 const taskSchema = z.strictObject({
-  /**
-   * `packing`: lists with a score between 0 and 1; `arithmetic`: answers that are right or wrong; `questions`: of files, answered
-   * by a chat model.
-   */
-  kind: z.enum(['packing', 'arithmetic', 'questions']).default('packing'),
-  /** Seed of the world of packing: its usual things and hidden rubrics (packing). */
-  world: z.union([z.int(), z.string()]).default('packing'),
-  /** Fewest and most operations of a chain (arithmetic). */
-  operations: operationsSchema.prefault({}),
-  /** Problems that training draws from before it begins again (arithmetic). */
-  problems: size.default(4096),
-  /** Files and formats (questions). */
+  kind: z
+    .enum(['packing', 'arithmetic', 'questions'])
+    .default('packing')
+    .describe(
+      '`packing`: lists with a score between 0 and 1; `arithmetic`: answers that are right or wrong; `questions`: of files, answered by a chat model.',
+    ),
+  world: z
+    .union([z.int(), z.string()])
+    .default('packing')
+    .describe('Seed of the world of packing: its usual things and hidden rubrics (packing).'),
+  operations: operationsSchema.prefault({}).describe('Fewest and most operations of a chain (arithmetic).'),
+  problems: size
+    .default(4096)
+    .describe('Problems that training draws from before it begins again (arithmetic).'),
   questions: z
     .strictObject({
       ...questionTaskShape,
-      /** Without `</think>` there is no answer (spec 1.3). */
-      thinkTags: questionTaskShape.thinkTags.unwrap().default('required'),
+      thinkTags: questionTaskShape.thinkTags
+        .unwrap()
+        .default('required')
+        .describe('Without `</think>` there is no answer (spec 1.3).'),
     })
-    .prefault({}),
+    .prefault({})
+    .describe('Files and formats (questions).'),
 })
 
 /** Where thinking rubrics come from, from nothing to the best that can be known (spec 3.2, 10.2: RIT-4). */
 export const RUBRIC_SOURCES = ['none', 'random', 'initial', 'refined', 'oracle', 'file'] as const
 
 const rubricSchema = z.strictObject({
-  /**
-   * - `oracle`: how the task is really won, written by whoever made it
-   * - `initial`: what tells a few good traces of the start from a few poor ones
-   * - `refined`: from more traces, then rounds that drop what repeats or wavers and add what is missing
-   * - `random`: criteria drawn by chance
-   * - `none`: no criteria (K = 0), the response's reward alone
-   * - `file`: the rubric of `file`; of several each is for the question whose id it has, or whose words are its prompt
-   */
-  source: z.enum(RUBRIC_SOURCES).default('oracle'),
+  source: z
+    .enum(RUBRIC_SOURCES)
+    .default('oracle')
+    .describe(
+      "- `oracle`: how the task is really won, written by whoever made it - `initial`: what tells a few good traces of the start from a few poor ones - `refined`: from more traces, then rounds that drop what repeats or wavers and add what is missing - `random`: criteria drawn by chance - `none`: no criteria (K = 0), the response's reward alone - `file`: the rubric of `file`; of several each is for the question whose id it has, or whose words are its prompt",
+    ),
   file: z.string().nullable().default(null),
-  /** Criteria of `random`; most of `initial` and `refined`. */
-  criteria: size.default(7),
-  /** Good traces, and as many poor ones, that `initial` and `refined` see. */
-  traces: z.strictObject({ initial: size.default(3), refined: size.default(64) }).prefault({}),
-  /** Training problems whose responses by the start are looked through for them. */
-  problems: size.default(128),
-  /** Rounds of refinement. */
-  rounds: size.default(3),
+  criteria: size.default(7).describe('Criteria of `random`; most of `initial` and `refined`.'),
+  traces: z
+    .strictObject({ initial: size.default(3), refined: size.default(64) })
+    .prefault({})
+    .describe('Good traces, and as many poor ones, that `initial` and `refined` see.'),
+  problems: size
+    .default(128)
+    .describe('Training problems whose responses by the start are looked through for them.'),
+  rounds: size.default(3).describe('Rounds of refinement.'),
 })
 
 const fusionSchema = z.strictObject({
-  /** Weight of thinking (RiT: 0.5 where responses are open, 1 where they are right or wrong); a start, where it adapts. */
-  alpha: share.default(0.5),
+  alpha: share
+    .default(0.5)
+    .describe(
+      'Weight of thinking (RiT: 0.5 where responses are open, 1 where they are right or wrong); a start, where it adapts.',
+    ),
   gate: z.enum(GATES).default('min'),
-  /** A criterion of thinking without a verdict is left out, or counts as unmet. */
-  nulls: z.enum(['drop', 'as-false']).default('drop'),
-  /** The weight follows how far thinking goes with the response within groups (the paper's future work); null: it stays. */
-  adaptive: adaptiveWeightSchema.nullable().default(null),
+  nulls: z
+    .enum(['drop', 'as-false'])
+    .default('drop')
+    .describe('A criterion of thinking without a verdict is left out, or counts as unmet.'),
+  adaptive: adaptiveWeightSchema
+    .nullable()
+    .default(null)
+    .describe(
+      "The weight follows how far thinking goes with the response within groups (the paper's future work); null: it stays.",
+    ),
 })
 
 const scaffoldSchema = z.strictObject(scaffoldShape)
 
 const evaluationSchema = z.strictObject({
   ...sampledEvaluationShape,
-  /** Samples of each problem at the start and the end: pass@8 and max@8 need 8. */
-  samples: size.default(8),
+  samples: size
+    .default(8)
+    .describe('Samples of each problem at the start and the end: pass@8 and max@8 need 8.'),
   samplesBetween: size.default(1),
 })
 
@@ -96,42 +109,72 @@ export const ritSchema = z.strictObject({
   policy: pipelinedPolicySchema.prefault({}),
   model: modelSchema.omit({ shape: true }).prefault({}),
   task: taskSchema.prefault({}),
-  /** Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder` (packing). */
-  coldStart: checklistPhaseSchema.nullable().default(null),
+  coldStart: checklistPhaseSchema
+    .nullable()
+    .default(null)
+    .describe(
+      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder` (packing).",
+    ),
   rubric: rubricSchema.prefault({}),
-  /** A language model that judges thinking, and open answers; null: the task's own, which executes criteria (not questions). */
-  judge: thinkingJudgeSchema.nullable().default(null),
-  /**
-   * Leave criteria of thinking out of the reward by chance, drawn for each problem and step; absent: none. What the answer is
-   * judged by stays whole: the gate holds thinking to it.
-   */
-  rubricDropout: rubricDropoutSchema.optional(),
-  /** What is paid: both fused; the response alone (ORM); thinking alone (w/o RR), without a gate. */
-  reward: z.enum(['fused', 'response', 'thinking']).default('fused'),
-  /**
-   * Thinking is judged by the rubric, step by step as a process reward model does (the arm PRM), or, by the rubric, all thinking
-   * about a problem in one call of `judge`, relative to each other.
-   */
-  thinkingBy: z.enum(['rubric', 'steps', 'group']).default('rubric'),
-  /** How a group is put to the judge, with `thinkingBy: group`; absent: as the schema has it. */
-  group: groupSettingsSchema.optional(),
+  judge: thinkingJudgeSchema
+    .nullable()
+    .default(null)
+    .describe(
+      "A language model that judges thinking, and open answers; null: the task's own, which executes criteria (not questions).",
+    ),
+  rubricDropout: rubricDropoutSchema
+    .optional()
+    .describe(
+      'Leave criteria of thinking out of the reward by chance, drawn for each problem and step; absent: none. What the answer is judged by stays whole: the gate holds thinking to it.',
+    ),
+  reward: z
+    .enum(['fused', 'response', 'thinking'])
+    .default('fused')
+    .describe('What is paid: both fused; the response alone (ORM); thinking alone (w/o RR), without a gate.'),
+  thinkingBy: z
+    .enum(['rubric', 'steps', 'group'])
+    .default('rubric')
+    .describe(
+      'Thinking is judged by the rubric, step by step as a process reward model does (the arm PRM), or, by the rubric, all thinking about a problem in one call of `judge`, relative to each other.',
+    ),
+  group: groupSettingsSchema
+    .optional()
+    .describe('How a group is put to the judge, with `thinkingBy: group`; absent: as the schema has it.'),
   fusion: fusionSchema.prefault({}),
-  /** A negative control: thinking is scored by chance, as another response of its group, or turned round. Absent: as it is. */
-  control: z.enum(['random', 'shuffled', 'flipped']).optional(),
-  /** `part`: thinking and response are normalised apart before they are mixed; `reward`: the fused reward is. */
-  normalise: z.enum(['reward', 'part']).default('reward'),
-  /** PPO with a value head in place of comparing a group; null: GRPO. */
-  critic: criticSchema.nullable().default(null),
-  /** Part of the response's rubric in the prompt while exploring, as RuscaRL does (packing), or of lessons; null: none. */
-  scaffold: scaffoldSchema.nullable().default(null),
-  /** Lessons of earlier attempts as hints, by the schedule of `scaffold`: in place of the rubric or beside it (packing). */
-  memory: lessonMemorySchema,
-  /** What the ratio of a scaffolded rollout compares (spec 4.3). */
-  ratio: z.enum(['plain', 'true-is', 'sampled']).default('plain'),
+  control: z
+    .enum(['random', 'shuffled', 'flipped'])
+    .optional()
+    .describe(
+      'A negative control: thinking is scored by chance, as another response of its group, or turned round. Absent: as it is.',
+    ),
+  normalise: z
+    .enum(['reward', 'part'])
+    .default('reward')
+    .describe(
+      '`part`: thinking and response are normalised apart before they are mixed; `reward`: the fused reward is.',
+    ),
+  critic: criticSchema
+    .nullable()
+    .default(null)
+    .describe('PPO with a value head in place of comparing a group; null: GRPO.'),
+  scaffold: scaffoldSchema
+    .nullable()
+    .default(null)
+    .describe(
+      "Part of the response's rubric in the prompt while exploring, as RuscaRL does (packing), or of lessons; null: none.",
+    ),
+  memory: lessonMemorySchema.describe(
+    'Lessons of earlier attempts as hints, by the schedule of `scaffold`: in place of the rubric or beside it (packing).',
+  ),
+  ratio: z
+    .enum(['plain', 'true-is', 'sampled'])
+    .default('plain')
+    .describe('What the ratio of a scaffolded rollout compares (spec 4.3).'),
   loss: lossSettingSchema.prefault({ preset: 'verl:grpo', kl: { kind: 'none', coef: 0 } }),
   rollout: rolloutSchema.prefault({ prompts: 32, samples: 8, maxTokens: 56 }),
-  /** Sample ahead while the step before is graded and learnt from (one step off-policy). */
-  pipeline: pipelineSchema.default(false),
+  pipeline: pipelineSchema
+    .default(false)
+    .describe('Sample ahead while the step before is graded and learnt from (one step off-policy).'),
   evaluation: evaluationSchema.prefault({}),
 })
 

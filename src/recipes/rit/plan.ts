@@ -4,9 +4,10 @@ import { estimateJudging } from '../../chat/index.ts'
 import { isRemote } from '../../policy/open.ts'
 import { questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
+import { machinePlan } from '../common/feasible.ts'
 import { memoryLine } from '../common/lessons-config.ts'
 import { planTraining } from '../common/plan.ts'
-import { planTime, timeLine } from '../common/plan-time.ts'
+import { planTime } from '../common/plan-time.ts'
 import { comesLater } from '../common/purpose.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
@@ -97,6 +98,7 @@ export const planRit = (config: RitConfig): RunPlan => {
           critic: critic !== null,
         })
   const updates = config.minibatches * config.epochs
+  const machine = machinePlan(config, time, sizes.memoryBytes)
   return {
     lines: [
       `model        ${start}`,
@@ -115,15 +117,15 @@ export const planRit = (config: RitConfig): RunPlan => {
       ...judging.lines,
       `optimiser    ${critic === null ? 'GRPO' : 'PPO with a critic'}, AdamW, ${updates === 1 ? '1 update' : `${updates} updates`} a step, ${learning}`,
       `evaluation   ${formatInteger(Math.min(evaluation.problems, test))} problems x ${evaluation.samples} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, test))} x ${evaluation.samplesBetween} every ${evaluation.every} steps between` : ''}`,
-      ...(time === null ? [] : [timeLine(time)]),
       ...needs,
+      ...machine.lines,
     ],
     json: {
       steps,
       prompts: rollout.prompts,
       samples: rollout.samples,
       ...work,
-      ...time,
+      ...machine.json,
       judge: judging.json,
       ...sizes,
     },

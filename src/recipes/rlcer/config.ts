@@ -26,46 +26,79 @@ const size = z.int().positive()
 const REASONER_REWARDS = ['outcome+rubric', 'outcome', 'rubric', 'random'] as const
 
 const validitySchema = z.strictObject({
-  /** A criterion is valid strictly above this correlation with being right (Eq. 7). */
-  alpha: z.number().min(-1).max(1).default(0.2),
-  /** The absence of a penalised flaw counts as satisfaction; false: Eq. 7 read literally. */
-  signAware: z.boolean().default(true),
-  /** What a missing verdict counts as: nothing for that response, or not met. */
-  onNull: z.enum(['drop', 'as-false']).default('drop'),
-  /** Criteria that stand for the outcome (spec 2.4) are told of, or may not steer reasoners. */
-  proxies: z.enum(['keep', 'drop']).default('keep'),
+  alpha: z
+    .number()
+    .min(-1)
+    .max(1)
+    .default(0.2)
+    .describe('A criterion is valid strictly above this correlation with being right (Eq. 7).'),
+  signAware: z
+    .boolean()
+    .default(true)
+    .describe('The absence of a penalised flaw counts as satisfaction; false: Eq. 7 read literally.'),
+  onNull: z
+    .enum(['drop', 'as-false'])
+    .default('drop')
+    .describe('What a missing verdict counts as: nothing for that response, or not met.'),
+  proxies: z
+    .enum(['keep', 'drop'])
+    .default('keep')
+    .describe('Criteria that stand for the outcome (spec 2.4) are told of, or may not steer reasoners.'),
 })
 
 const CONTROLS = ['random', 'shuffled', 'others', 'flipped'] as const
 export type Control = (typeof CONTROLS)[number]
 
 const rubricatorSchema = z.strictObject({
-  /** False: no rubricators in training at all, so that RLVR is compared at its own price. */
-  enabled: z.boolean().default(true),
+  enabled: z
+    .boolean()
+    .default(true)
+    .describe('False: no rubricators in training at all, so that RLVR is compared at its own price.'),
   maxTokens: size.default(112),
-  /** Paid for valid criteria beside the format; false: the arm without evolving. */
-  evolving: z.boolean().default(true),
-  /** Where all responses are right or all wrong a rubricator is left out of what is learnt; false: it earns 0 for evolving. */
-  maskUninformative: z.boolean().default(true),
-  /** Held to the grammar of criteria while it writes (arithmetic); log-probs stay those of the whole distribution. */
-  constrained: z.boolean().default(false),
-  /** What the format reward asks for. */
-  format: proposalSettingsSchema.prefault({}),
-  /** Rubrics that break the format steer reasoners all the same. */
-  unformattedSteers: z.boolean().default(false),
+  evolving: z
+    .boolean()
+    .default(true)
+    .describe('Paid for valid criteria beside the format; false: the arm without evolving.'),
+  maskUninformative: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Where all responses are right or all wrong a rubricator is left out of what is learnt; false: it earns 0 for evolving.',
+    ),
+  constrained: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Held to the grammar of criteria while it writes (arithmetic); log-probs stay those of the whole distribution.',
+    ),
+  format: proposalSettingsSchema.prefault({}).describe('What the format reward asks for.'),
+  unformattedSteers: z
+    .boolean()
+    .default(false)
+    .describe('Rubrics that break the format steer reasoners all the same.'),
 })
 
 const evaluationSchema = z.strictObject({
   ...sampledEvaluationShape,
   temperature: sampledEvaluationShape.temperature.unwrap().default(0.7),
-  /** Also with a rubric of the policy's own as hints, at the start and the end. */
-  hinted: z.boolean().default(true),
-  /** Then also with the hints of another question, as long as its own. */
-  placebo: z.boolean().default(true),
-  /** Expected best score of so many of the samples; at most as many as there are. */
-  bestOf: z.array(size).default([]),
-  /** Questions on which proposed rubrics are looked at, at the start and the end; 0: none. */
-  rubrics: z.int().min(0).max(1_000_000).default(100),
+  hinted: z
+    .boolean()
+    .default(true)
+    .describe("Also with a rubric of the policy's own as hints, at the start and the end."),
+  placebo: z
+    .boolean()
+    .default(true)
+    .describe('Then also with the hints of another question, as long as its own.'),
+  bestOf: z
+    .array(size)
+    .default([])
+    .describe('Expected best score of so many of the samples; at most as many as there are.'),
+  rubrics: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .default(100)
+    .describe('Questions on which proposed rubrics are looked at, at the start and the end; 0: none.'),
 })
 
 export const rlcerSchema = z.strictObject({
@@ -73,59 +106,85 @@ export const rlcerSchema = z.strictObject({
   ...reinforcementShape,
   policy: pipelinedPolicySchema.prefault({}),
   model: modelSchema.omit({ shape: true }).prefault({}),
-  /** Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder` (arithmetic). */
-  coldStart: arithmeticPhaseSchema.nullable().default(null),
+  coldStart: arithmeticPhaseSchema
+    .nullable()
+    .default(null)
+    .describe(
+      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder` (arithmetic).",
+    ),
   task: taskSchema.prefault({ kind: 'arithmetic' }),
   reasonerReward: z.enum(REASONER_REWARDS).default('outcome+rubric'),
-  /** Reward of thinking where no criterion is valid. */
-  emptyCot: share.default(0),
-  /** Leave valid criteria out of the reasoners' reward by chance, drawn for each question and step; absent: none. */
-  rubricDropout: rubricDropoutSchema.optional(),
-  /** Criteria with the same words count once for a reasoner. */
-  dedupe: z.boolean().default(true),
-  /** Rubricator and verifier do not see the final answer. */
-  maskFinalAnswer: z.boolean().default(true),
+  emptyCot: share.default(0).describe('Reward of thinking where no criterion is valid.'),
+  rubricDropout: rubricDropoutSchema
+    .optional()
+    .describe(
+      "Leave valid criteria out of the reasoners' reward by chance, drawn for each question and step; absent: none.",
+    ),
+  dedupe: z.boolean().default(true).describe('Criteria with the same words count once for a reasoner.'),
+  maskFinalAnswer: z.boolean().default(true).describe('Rubricator and verifier do not see the final answer.'),
   validity: validitySchema.prefault({}),
-  /** Penalty of reasoners for the last `buffer` tokens before `rollout.maxTokens` (DAPO); null: none. */
   overlong: z
     .strictObject({ buffer: size, factor: z.number().min(0).default(1) })
     .nullable()
-    .default(null),
+    .default(null)
+    .describe(
+      'Penalty of reasoners for the last `buffer` tokens before `rollout.maxTokens` (DAPO); null: none.',
+    ),
   rubricator: rubricatorSchema.prefault({}),
   verifier: verifierSchema.prefault({ kind: 'exact' }),
-  /**
-   * A negative control: verdicts drawn by chance, of the responses to the question in another order, of another response in any
-   * case, or turned round. In another order one response in N keeps its own, which a group's mean cancels and a critic does not.
-   * `controlAt`: those that pay, after valid criteria were chosen; or all of them before. Choosing by correlation brings the
-   * outcome back into the latter.
-   */
-  control: z.enum(CONTROLS).nullable().default(null),
+  control: z
+    .enum(CONTROLS)
+    .nullable()
+    .default(null)
+    .describe(
+      "A negative control: verdicts drawn by chance, of the responses to the question in another order, of another response in any case, or turned round. In another order one response in N keeps its own, which a group's mean cancels and a critic does not. `controlAt`: those that pay, after valid criteria were chosen; or all of them before. Choosing by correlation brings the outcome back into the latter.",
+    ),
   controlAt: z.enum(['reward', 'verdicts']).default('reward'),
-  /** PPO with a value head; null: baselines by leaving one out (spec 2.7). */
-  critic: criticSchema.nullable().prefault({}),
-  /** `sum`: the sum of both roles' means over tokens (Eq. 13); `pooled`: one mean over the tokens of both. */
-  roles: z.enum(['sum', 'pooled']).default('sum'),
-  /** Without a critic. */
+  critic: criticSchema
+    .nullable()
+    .prefault({})
+    .describe('PPO with a value head; null: baselines by leaving one out (spec 2.7).'),
+  roles: z
+    .enum(['sum', 'pooled'])
+    .default('sum')
+    .describe(
+      "`sum`: the sum of both roles' means over tokens (Eq. 13); `pooled`: one mean over the tokens of both.",
+    ),
   advantage: z
     .strictObject({
       ...advantageSchema.shape,
-      /** `batch`: each role's advantages to mean 0 and variance 1 over the step. */
-      scale: advantageSchema.shape.scale.unwrap().default('batch'),
-      /** Each part of a reward is normalised within its question before they are added up. */
-      perPart: z.boolean().default(false),
+      scale: advantageSchema.shape.scale
+        .unwrap()
+        .default('batch')
+        .describe("`batch`: each role's advantages to mean 0 and variance 1 over the step."),
+      perPart: z
+        .boolean()
+        .default(false)
+        .describe('Each part of a reward is normalised within its question before they are added up.'),
     })
-    .prefault({}),
-  /** Show reasoners valid criteria that were proposed for their question before (RuscaRL's scaffold); null: none. */
-  scaffold: z.strictObject(scaffoldShape).nullable().default(null),
-  /** What the ratio of a scaffolded rollout compares. */
-  ratio: z.enum(['plain', 'true-is', 'sampled']).default('plain'),
-  /** The critic's term is the setting `critic`'s. */
-  loss: lossSettingSchema.prefault('gradus:rlcer'),
+    .prefault({})
+    .describe('Without a critic.'),
+  scaffold: z
+    .strictObject(scaffoldShape)
+    .nullable()
+    .default(null)
+    .describe(
+      "Show reasoners valid criteria that were proposed for their question before (RuscaRL's scaffold); null: none.",
+    ),
+  ratio: z
+    .enum(['plain', 'true-is', 'sampled'])
+    .default('plain')
+    .describe('What the ratio of a scaffolded rollout compares.'),
+  loss: lossSettingSchema.prefault('gradus:rlcer').describe("The critic's term is the setting `critic`'s."),
   rollout: rolloutSchema.prefault({ prompts: 16, samples: 8, maxTokens: 96 }),
-  /** Questions whose rollouts are asked for together: rubricators begin when the reasoners of these are there. */
-  questionsTogether: size.default(16),
-  /** Sample ahead while the step before is learnt from (one step off-policy). */
-  pipeline: pipelineSchema.default(false),
+  questionsTogether: size
+    .default(16)
+    .describe(
+      'Questions whose rollouts are asked for together: rubricators begin when the reasoners of these are there.',
+    ),
+  pipeline: pipelineSchema
+    .default(false)
+    .describe('Sample ahead while the step before is learnt from (one step off-policy).'),
   evaluation: evaluationSchema.prefault({}),
 })
 

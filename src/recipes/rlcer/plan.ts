@@ -4,8 +4,9 @@ import { estimateJudging } from '../../chat/index.ts'
 import { isRemote } from '../../policy/open.ts'
 import { questionFigures, questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
+import { machinePlan } from '../common/feasible.ts'
 import { planTraining } from '../common/plan.ts'
-import { planTime, timeLine } from '../common/plan-time.ts'
+import { planTime } from '../common/plan-time.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
 import { shorterStart } from '../common/test-problems.ts'
@@ -149,6 +150,7 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
   const { start, parameters, learning, needs, sizes } = planned
   const time =
     sizes.parameters === null || isRemote(config.policy) ? null : timeOf(config, sizes.parameters, data, work)
+  const machine = machinePlan(config, time, sizes.memoryBytes)
   return {
     lines: [
       `model        ${start}`,
@@ -164,9 +166,9 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
       ...judgeLinesOf(config, data, work),
       `optimiser    AdamW, ${learning}; ${critic === null ? 'baselines by leaving one out' : `critic, learning rate ${critic.learningRate?.peak ?? 'as the policy'}`}`,
       `evaluation   ${formatInteger(evaluation.problems)} questions x ${evaluation.samples} at the start and the end${evaluation.hinted ? `, with hints${evaluation.placebo ? ' and placebos' : ''}` : ''}${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(evaluation.problemsBetween)} x ${evaluation.samples} every ${evaluation.every} steps between` : ''}`,
-      ...(time === null ? [] : [timeLine(time)]),
       ...needs,
+      ...machine.lines,
     ],
-    json: { steps, prompts: rollout.prompts, samples: rollout.samples, ...work, ...time, ...sizes },
+    json: { steps, prompts: rollout.prompts, samples: rollout.samples, ...work, ...machine.json, ...sizes },
   }
 }

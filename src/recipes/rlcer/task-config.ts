@@ -8,10 +8,15 @@ import { logicProblemsSchema } from '../logic-rubric-start/config.ts'
 const size = z.int().positive()
 
 const miniatureShape = {
-  /** Questions to train on, which recur; null: new ones without end. */
-  pool: size.max(1_000_000).nullable().default(null),
-  /** Criteria that read the last result count as well (spec 2.4); else nobody can decide them. */
-  outcomes: z.boolean().default(false),
+  pool: size
+    .max(1_000_000)
+    .nullable()
+    .default(null)
+    .describe('Questions to train on, which recur; null: new ones without end.'),
+  outcomes: z
+    .boolean()
+    .default(false)
+    .describe('Criteria that read the last result count as well (spec 2.4); else nobody can decide them.'),
 }
 
 /** The miniature: chains of operations with shown steps, criteria that are executed. */

@@ -16,8 +16,7 @@ export const verifierSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('learned'),
     folder: z.string(),
-    /** Met from this probability on. */
-    threshold: z.number().gt(0).lt(1).default(0.5),
+    threshold: z.number().gt(0).lt(1).default(0.5).describe('Met from this probability on.'),
   }),
 ])
 

@@ -2,6 +2,7 @@
 
 import { longestPrompt } from '../../tasks/logic/lengths.ts'
 import { formatInteger } from '../../util/format.ts'
+import { machinePlan } from '../common/feasible.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
@@ -37,7 +38,12 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
     ...{ tokens: promptTokens, longest: promptTokens, together: rollout.prompts },
     sets: evaluation.sets.length + Number(tested !== null),
   }
-  const { start, parameters, learning, needs, work, sizes } = planTraining(config, modelOf(config), prompts)
+  const { start, parameters, learning, needs, work, sizes, time } = planTraining(
+    config,
+    modelOf(config),
+    prompts,
+  )
+  const machine = machinePlan(config, time, sizes.memoryBytes)
   return {
     lines: [
       `model        ${start}`,
@@ -53,10 +59,12 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
       'grading      by rules and solver in this process: no judge model, no network',
       `evaluation   ${evaluation.problems} problems on ${[...(tested === null ? [] : [primarySet(config)]), ...evaluation.sets].join(', ')}, before and after${shorterStart({ steps, evaluation })}`,
       ...needs,
+      ...machine.lines,
     ],
     json: {
       steps,
       ...work,
+      ...machine.json,
       ...sizes,
       ...(trained && { trainingSources: sourceFigures(trained) }),
       ...(tested && { testSources: sourceFigures(tested) }),

@@ -14,12 +14,16 @@ export const hopCount = z.int().min(1).max(MAX_HOPS)
 export const hopWeights = z.record(z.string().regex(/^(?:[1-9]|1[0-6])$/), z.number().min(0))
 
 const mixShape = {
-  /** The longest problems at the start. */
-  from: hopCount,
-  /** The shortest ones that are mixed in; `from` when absent. */
-  shortest: hopCount.optional(),
-  /** Share of problems that are as long as may be; the others are uniform among the shorter lengths. */
-  longestShare: z.number().gt(0).max(1).default(0.5),
+  from: hopCount.describe('The longest problems at the start.'),
+  shortest: hopCount.optional().describe('The shortest ones that are mixed in; `from` when absent.'),
+  longestShare: z
+    .number()
+    .gt(0)
+    .max(1)
+    .default(0.5)
+    .describe(
+      'Share of problems that are as long as may be; the others are uniform among the shorter lengths.',
+    ),
 }
 
 /** Lengths that grow while training goes on. */

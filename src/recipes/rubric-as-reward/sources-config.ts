@@ -8,10 +8,12 @@ import { problemShape } from '../logic-cold-start/config.ts'
 import { hopCount, hopWeights } from './lengths.ts'
 
 const sharedShape = {
-  /** What figures call it; its kind when absent. */
-  name: z.string().min(1).optional(),
-  /** Problems of this source, relative to the weights of the others. */
-  weight: z.number().positive().default(1),
+  name: z.string().min(1).optional().describe('What figures call it; its kind when absent.'),
+  weight: z
+    .number()
+    .positive()
+    .default(1)
+    .describe('Problems of this source, relative to the weights of the others.'),
 }
 
 /** Rows of a file, in the form in which ProntoQA, ProofWriter or FOLIO publish theirs. */
@@ -19,8 +21,12 @@ const fileSourceSchema = z.strictObject({
   kind: z.enum(LOGIC_FILE_FORMATS),
   path: z.string().min(1),
   ...sharedShape,
-  /** Of one file, to train on and to test on: a fifth of its contexts are `test`. Absent: all rows. */
-  part: z.enum(['train', 'test']).optional(),
+  part: z
+    .enum(['train', 'test'])
+    .optional()
+    .describe(
+      'Of one file, to train on and to test on: a fifth of its contexts are `test`. Absent: all rows.',
+    ),
 })
 
 /** Generated problems; what is absent is the task's own setting. */

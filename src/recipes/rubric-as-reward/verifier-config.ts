@@ -4,8 +4,13 @@ import { z } from 'zod'
 import { verifierPhaseSchema } from '../learned-verifier/config.ts'
 
 export const verifierSchema = verifierPhaseSchema.extend({
-  /** Problems that the start writes about to be labelled, and how often: about five thousand outputs. */
-  problems: z.int().positive().default(1280),
+  problems: z
+    .int()
+    .positive()
+    .default(1280)
+    .describe(
+      'Problems that the start writes about to be labelled, and how often: about five thousand outputs.',
+    ),
   samples: z.int().positive().default(4),
 })
 

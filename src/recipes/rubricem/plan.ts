@@ -8,8 +8,9 @@ import { agentMessages, reflectorMessages, researchQuestions } from '../../tasks
 import type { ToolsConfig } from '../../tools/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
+import { machinePlan } from '../common/feasible.ts'
 import { planTraining } from '../common/plan.ts'
-import { planTime, timeLine } from '../common/plan-time.ts'
+import { planTime } from '../common/plan-time.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import type { RoleWork } from '../common/remote-plan.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
@@ -280,6 +281,7 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
     sizes.parameters === null || isRemote(config.policy) ? null : timeOf(config, sizes.parameters, data, work)
   const lookedUp = testProblems(config, steps, true)
   const next = nextOf(config)
+  const machine = machinePlan(config, time, sizes.memoryBytes)
   return {
     lines: [
       `model        ${start}`,
@@ -293,8 +295,8 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
       ...judging.lines,
       `optimiser    GRPO, AdamW, ${learning}`,
       `evaluation   ${formatInteger(lookedUp)} questions x ${evaluation.samples} at the start and the end${evaluation.reuse ? ', there with lessons as well' : ''}${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(evaluation.problemsBetween)} x ${evaluation.samples} every ${evaluation.every} steps between` : ''}`,
-      ...(time === null ? [] : [timeLine(time)]),
       ...needs,
+      ...machine.lines,
       ...nextLines(next),
     ],
     json: {
@@ -302,7 +304,7 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
       prompts: rollout.prompts,
       samples: rollout.samples,
       ...work,
-      ...time,
+      ...machine.json,
       judge: judging.json,
       next,
       ...sizes,

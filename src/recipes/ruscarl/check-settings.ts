@@ -30,7 +30,7 @@ export const checkSettings = (config: RuscarlConfig): void => {
 const checkPacking = ({ task, judge, scaffold }: RuscarlConfig): void => {
   const hint = 'set task.kind to "conversations", or leave this out'
   const defaults = ruscarlSchema.parse({})
-  for (const key of ['file', 'holdOut', 'testFile', 'maxPromptTokens', 'nulls'] as const)
+  for (const key of ['file', 'rubric', 'holdOut', 'testFile', 'maxPromptTokens', 'nulls'] as const)
     if (task[key] !== defaults.task[key]) refuse(`task.${key}`, 'nothing with task "packing"', hint)
   for (const key of ['showPoints', 'forbidMention', 'whenEmpty'] as const)
     if (scaffold[key] !== defaults.scaffold[key])
@@ -42,7 +42,11 @@ const checkPacking = ({ task, judge, scaffold }: RuscarlConfig): void => {
 const checkConversations = (config: RuscarlConfig): void => {
   const { task, judge, coldStart, world, heldOutTopics, carelessJudge } = config
   if (task.file === null)
-    refuse('task.file', 'the file of the conversations, got nothing', 'name a file of HealthBench rows')
+    refuse(
+      'task.file',
+      'the file of the conversations, got nothing',
+      'name a file of rows {prompt, criteria}, or of HealthBench',
+    )
   if (task.holdOut !== null && task.testFile !== null)
     refuse('task.holdOut', 'nothing beside task.testFile', 'set one of the two to null')
   if (task.holdOut === null && task.testFile === null)
@@ -82,12 +86,12 @@ const checkHeldOut = (heldOut: HeldOutJudge, judge: TrainingJudge): void => {
 }
 
 const checkSampling = ({ ask, fleet }: JudgeConfig, key: string): void => {
-  const deaf = fleet.endpoints.find(({ sendTopK }) => !sendTopK)
+  const deaf = fleet.endpoints.find(({ sendTopK }) => sendTopK === false)
   if (ask.topK !== null && deaf)
     refuse(
       `${key}.ask.topK`,
       `null, because endpoint ${deaf.name ?? deaf.url} is not sent it`,
-      `set sendTopK of the endpoint (vLLM, SGLang), or ${key}.ask.topK to null`,
+      `leave sendTopK of the endpoint out, or set ${key}.ask.topK to null`,
     )
 }
 

@@ -2,7 +2,7 @@
 
 import { assertSameTokenizer } from '../../model/chat-format.ts'
 import { PackingWorld, splitTrips } from '../../tasks/checklist/index.ts'
-import { readConversations, splitConversations } from '../../tasks/conversation/rows.ts'
+import { readConversations, sharedRubric, splitConversations } from '../../tasks/conversation/rows.ts'
 import { assertTripsFit, packingModelConfig } from '../checklist/packing.ts'
 import { checkChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { checkFleet } from '../common/judging.ts'
@@ -69,10 +69,17 @@ const checkPacking = (config: RuscarlConfig, given: string | null): void => {
 
 /** What is there of the files is read as far as it can be without the model. */
 const conversationsOf = (config: RuscarlConfig, given: string | null, purpose: Purpose) => {
-  const files = [config.task.file, config.task.testFile].filter(file => file !== null)
-  const there = files.filter(file => !comesLater(file, purpose))
-  if (there.length < files.length) {
-    assertJudge(config, there.flatMap(readConversations))
+  const { file, testFile, rubric = null } = config.task
+  const files = [file, testFile].filter(path => path !== null)
+  const there = files.filter(path => !comesLater(path, purpose))
+  const isRubricThere = rubric === null || !comesLater(rubric, purpose)
+  if (there.length < files.length || !isRubricThere) {
+    const shared = isRubricThere ? sharedRubric(config.task) : null
+    if (isRubricThere)
+      assertJudge(
+        config,
+        there.flatMap(path => readConversations(path, shared)),
+      )
     return null
   }
   if (given !== null) return encodedConversations(config, given)

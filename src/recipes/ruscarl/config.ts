@@ -23,28 +23,57 @@ const share = z.number().min(0).max(1)
 const size = z.int().positive()
 
 const taskSchema = z.strictObject({
-  /** `packing`: the miniature. `conversations`: rows of a file, each a conversation and a rubric, answered by a chat model. */
-  kind: z.enum(['packing', 'conversations']).default('packing'),
-  /** Rows to train on, in any format of rubric files that has prompts: HealthBench's, or our own (conversations). */
-  file: z.string().nullable().default(null),
-  /** So many rows of the file are kept for evaluation; always the same ones (conversations). */
-  holdOut: z.int().min(0).nullable().default(null),
-  /** Rows for evaluation from a file of their own, in place of `holdOut` (conversations). */
-  testFile: z.string().nullable().default(null),
-  /** Conversations with more tokens are left out and counted (conversations). */
-  maxPromptTokens: size.default(4096),
-  /** What a criterion counts as that got no verdict (conversations; spec 1.5). */
-  nulls: z.enum(['as-false', 'drop']).default('as-false'),
+  kind: z
+    .enum(['packing', 'conversations'])
+    .default('packing')
+    .describe(
+      '`packing`: the miniature. `conversations`: rows of a file, each a conversation and a rubric, answered by a chat model.',
+    ),
+  file: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe(
+      "Rows to train on, in any format of rubric files that has prompts: HealthBench's, or our own (conversations).",
+    ),
+  rubric: z
+    .string()
+    .optional()
+    .describe('File with one rubric that holds for all rows; criteria of a row come on top (conversations).'),
+  holdOut: z
+    .int()
+    .min(0)
+    .nullable()
+    .default(null)
+    .describe('So many rows of the file are kept for evaluation; always the same ones (conversations).'),
+  testFile: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('Rows for evaluation from a file of their own, in place of `holdOut` (conversations).'),
+  maxPromptTokens: size
+    .default(4096)
+    .describe('Conversations with more tokens are left out and counted (conversations).'),
+  nulls: z
+    .enum(['as-false', 'drop'])
+    .default('as-false')
+    .describe('What a criterion counts as that got no verdict (conversations; spec 1.5).'),
 })
 
 const scaffoldSchema = z.strictObject({
   ...scaffoldShape,
-  /** Say what each criterion is worth (conversations). */
-  showPoints: z.boolean().default(true),
-  /** Ask the model not to speak of the criteria (conversations). */
-  forbidMention: z.boolean().default(true),
-  /** System message of prompts that show nothing and have none, in training and evaluation; null for none (conversations). */
-  whenEmpty: z.string().nullable().default(null),
+  showPoints: z.boolean().default(true).describe('Say what each criterion is worth (conversations).'),
+  forbidMention: z
+    .boolean()
+    .default(true)
+    .describe('Ask the model not to speak of the criteria (conversations).'),
+  whenEmpty: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe(
+      'System message of prompts that show nothing and have none, in training and evaluation; null for none (conversations).',
+    ),
 })
 
 /**
@@ -55,27 +84,32 @@ const NOISES = ['none', 'inverse', 'negated', 'ambiguous', 'contradictory', 'rem
 
 const evaluationSchema = z.strictObject({
   ...sampledEvaluationShape,
-  /** Also evaluate with the whole rubric in the prompt. */
-  scaffolded: z.boolean().default(true),
+  scaffolded: z.boolean().default(true).describe('Also evaluate with the whole rubric in the prompt.'),
 })
 
 /** Other ways to explore, as baselines (spec 4.5). Clip-higher is the loss's, a higher temperature the rollout's setting. */
 const explorationSchema = z.strictObject({
-  /** Raise the advantage of tokens that the policy was unsure of: A + min(kappa1 H, |A| / kappa2). */
   entropyBonus: z
     .strictObject({ kappa1: z.number().min(0).default(0.4), kappa2: z.number().positive().default(2) })
     .nullable()
-    .default(null),
-  /** Replace groups of equal rewards by groups of further problems, at most so often a step (DAPO). */
+    .default(null)
+    .describe(
+      'Raise the advantage of tokens that the policy was unsure of: A + min(kappa1 H, |A| / kappa2).',
+    ),
   dynamicSampling: z
     .strictObject({ rounds: size.default(3) })
     .nullable()
-    .default(null),
-  /** Problems from easy to hard by the starting policy's own scores, the same order in every pass; null: shuffled. */
+    .default(null)
+    .describe(
+      'Replace groups of equal rewards by groups of further problems, at most so often a step (DAPO).',
+    ),
   curriculum: z
     .strictObject({ samples: size.default(1) })
     .nullable()
-    .default(null),
+    .default(null)
+    .describe(
+      "Problems from easy to hard by the starting policy's own scores, the same order in every pass; null: shuffled.",
+    ),
 })
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -96,39 +130,73 @@ const settingsSchema = z.strictObject({
   policy: pipelinedPolicySchema.prefault({}),
   model: modelSchema.omit({ shape: true }).prefault({}),
   task: taskSchema.prefault({}),
-  /** Seed of the world of packing: its usual things and hidden rubrics (packing). */
-  world: z.union([z.int(), z.string()]).default('packing'),
-  /** Topics of packing that training never has, tested on their own as `held-out topics`; none when absent. */
-  heldOutTopics: z.int().min(1).max(12).optional(),
-  /** Who judges criteria that no rule checks (conversations). */
-  judge: trainingJudgeSchema.nullable().default(null),
-  /** What the rules of a rubric may take on one response; absent: as the schema has it. */
-  rules: ruleSettingsSchema.optional(),
-  /** Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder` (packing). */
-  coldStart: checklistPhaseSchema.nullable().default(null),
-  /** Then supervised learning on scaffolded demonstrations, in the run's folder `sft`. */
-  sft: sftSchema.nullable().default(null),
+  world: z
+    .union([z.int(), z.string()])
+    .default('packing')
+    .describe('Seed of the world of packing: its usual things and hidden rubrics (packing).'),
+  heldOutTopics: z
+    .int()
+    .min(1)
+    .max(12)
+    .optional()
+    .describe(
+      'Topics of packing that training never has, tested on their own as `held-out topics`; none when absent.',
+    ),
+  judge: trainingJudgeSchema
+    .nullable()
+    .default(null)
+    .describe('Who judges criteria that no rule checks (conversations).'),
+  rules: ruleSettingsSchema
+    .optional()
+    .describe('What the rules of a rubric may take on one response; absent: as the schema has it.'),
+  coldStart: checklistPhaseSchema
+    .nullable()
+    .default(null)
+    .describe(
+      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder` (packing).",
+    ),
+  sft: sftSchema
+    .nullable()
+    .default(null)
+    .describe("Then supervised learning on scaffolded demonstrations, in the run's folder `sft`."),
   scaffold: scaffoldSchema.prefault({}),
-  /** Lessons of earlier attempts as a scaffold, in place of the rubric or beside it. */
-  memory: lessonMemorySchema,
-  /** What the ratio of a scaffolded rollout compares (spec 4.3). */
-  ratio: z.enum(['plain', 'true-is', 'sampled']).default('plain'),
+  memory: lessonMemorySchema.describe(
+    'Lessons of earlier attempts as a scaffold, in place of the rubric or beside it.',
+  ),
+  ratio: z
+    .enum(['plain', 'true-is', 'sampled'])
+    .default('plain')
+    .describe('What the ratio of a scaffolded rollout compares (spec 4.3).'),
   exploration: explorationSchema.prefault({}),
   noise: z.enum(NOISES).default('none'),
-  /** `random`: rewards drawn by chance, a negative control. */
-  reward: z.enum(['rubric', 'random']).default('rubric'),
-  /** Chance that a verdict is turned round before it is scored: a noisy judge. */
-  flipRate: share.default(0),
-  /** Training goes by a judge that can be gamed: it takes one unusual thing for another and overlooks what is too much (packing). */
-  carelessJudge: z.literal(true).optional(),
-  /** Leave criteria out of the reward by chance, drawn for each prompt and step; absent: none. Evaluation has the whole rubric. */
-  rubricDropout: rubricDropoutSchema.optional(),
-  /** What is paid: scores of a judge that sees all responses to a prompt at once, in place of the rubric's; absent: the rubric's. */
-  groupJudge: groupRewardSchema.optional(),
+  reward: z
+    .enum(['rubric', 'random'])
+    .default('rubric')
+    .describe('`random`: rewards drawn by chance, a negative control.'),
+  flipRate: share
+    .default(0)
+    .describe('Chance that a verdict is turned round before it is scored: a noisy judge.'),
+  carelessJudge: z
+    .literal(true)
+    .optional()
+    .describe(
+      'Training goes by a judge that can be gamed: it takes one unusual thing for another and overlooks what is too much (packing).',
+    ),
+  rubricDropout: rubricDropoutSchema
+    .optional()
+    .describe(
+      'Leave criteria out of the reward by chance, drawn for each prompt and step; absent: none. Evaluation has the whole rubric.',
+    ),
+  groupJudge: groupRewardSchema
+    .optional()
+    .describe(
+      "What is paid: scores of a judge that sees all responses to a prompt at once, in place of the rubric's; absent: the rubric's.",
+    ),
   loss: lossSettingSchema.prefault('gradus:ruscarl'),
   rollout: rolloutSchema.prefault({ prompts: 64, samples: 8, maxTokens: 26 }),
-  /** Sample ahead while the step before is graded and learnt from (one step off-policy). */
-  pipeline: pipelineSchema.default(false),
+  pipeline: pipelineSchema
+    .default(false)
+    .describe('Sample ahead while the step before is graded and learnt from (one step off-policy).'),
   minibatches: reinforcementShape.minibatches.unwrap().default(2),
   evaluation: evaluationSchema.prefault({}),
 })

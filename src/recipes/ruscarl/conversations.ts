@@ -32,11 +32,12 @@ const secondJudge = (
   config: HeldOutJudge,
   format: ChatFormat,
   rules: RuscarlConfig['rules'],
+  named: ReadonlySet<string>,
   model?: ChatModel,
 ) => {
   const { grader, figures, close } = openJudging(config, model, 'heldOutJudge', rules)
   const opinion: SecondOpinion<Conversation> = {
-    task: new ConversationTask(format, grader, { score: completeScore }),
+    task: new ConversationTask(format, grader, { score: completeScore, named }),
     rollouts: config.rollouts,
     testName: config.evaluations ? SECOND_TEST_SET : null,
     figures,
@@ -78,8 +79,22 @@ export const encodedConversations = (config: RuscarlConfig, folder: string) => {
   const rubricOf = trainingRubrics(config, source, split.train)
   const encoded = encodeSplit(split, format, promptsOf(config, rubricOf))
   assertJudge(config, [...encoded.train, ...encoded.test])
-  return { ...encoded, format, rubricOf }
+  return { ...encoded, format, rubricOf, named: split.named }
 }
+
+/** Names for reports of the criteria that go by their ids: a reader has to see which ones a response had better not meet. */
+export const penaltyNames = ({
+  train,
+  test,
+  named,
+}: ReturnType<typeof encodedConversations>): Record<string, string> =>
+  Object.fromEntries(
+    [...train, ...test].flatMap(({ rubric }) =>
+      rubric.criteria.flatMap(({ id, points }) =>
+        points < 0 && named.has(id) ? [[id, '(penalty)'] as const] : [],
+      ),
+    ),
+  )
 
 /** @throws ConfigError for rows that need a judge where there is none */
 export const assertJudge = ({ judge }: RuscarlConfig, rows: readonly ConversationRow[]): void => {
@@ -98,11 +113,11 @@ export const conversationTask = (
   config: RuscarlConfig,
   folder: string,
   models: JudgeModels = {},
-  { train, test, notes, format, rubricOf } = encodedConversations(config, folder),
+  { train, test, notes, format, rubricOf, named } = encodedConversations(config, folder),
 ): RubricTask<Conversation> => {
   const { grader, figures, close } = openJudging(config.judge, models.judgeModel, 'judge', config.rules)
   const second = config.judge?.heldOut
-    ? secondJudge(config.judge.heldOut, format, config.rules, models.heldOutJudgeModel)
+    ? secondJudge(config.judge.heldOut, format, config.rules, named, models.heldOutJudgeModel)
     : null
   const { groupJudge } = config
   const groups =
@@ -117,6 +132,7 @@ export const conversationTask = (
   const { nulls } = config.task
   const shown = {
     scaffold: scaffolding(config.scaffold),
+    named,
     leaks: leakDetector(SCAFFOLD_INSTRUCTIONS.map(text => format.tokens(text))),
   }
   const noise = new RewardNoise({ flipRate: config.flipRate, randomScores: config.reward === 'random' })

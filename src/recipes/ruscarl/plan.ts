@@ -3,6 +3,7 @@
 import type { DataFigures } from '../../tasks/conversation/figures.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { packingModelConfig } from '../checklist/packing.ts'
+import { machinePlan } from '../common/feasible.ts'
 import { heldOutJudgePlan, judgeLines, judgePlan } from '../common/judge-plan.ts'
 import { memoryLine } from '../common/lessons-config.ts'
 import { planTraining } from '../common/plan.ts'
@@ -50,7 +51,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
   const data = dataFigures(config)
   const judge = judgePlan(config, data)
   const heldOutJudge = heldOutJudgePlan(config, data)
-  const { start, parameters, learning, needs, work, sizes } = planTraining(config, packingModelConfig, {
+  const { start, parameters, learning, needs, work, sizes, time } = planTraining(config, packingModelConfig, {
     tokens: data.scaffoldedTokens,
     longest: Math.min(data.longestPrompt, task.maxPromptTokens),
     // Every sample has a prompt of its own while it is scaffolded.
@@ -66,6 +67,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
     }),
   })
   const { tokensPerStep } = work
+  const machine = machinePlan(config, time, sizes.memoryBytes)
   const passes = (steps * rollout.prompts) / data.train
   return {
     lines: [
@@ -83,6 +85,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       ...groupLines(config),
       `evaluation   ${formatInteger(Math.min(evaluation.problems, data.test))} problems x ${evaluation.samples} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, data.test))} every ${evaluation.every} steps between` : ''}`,
       ...needs,
+      ...machine.lines,
     ],
     json: {
       steps,
@@ -92,6 +95,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       data,
       judge,
       heldOutJudge,
+      ...machine.json,
       ...sizes,
     },
   }

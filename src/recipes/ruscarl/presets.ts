@@ -53,7 +53,7 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
           deadlineMs: 86_400_000,
           outageMs: 86_400_000,
         },
-        // An endpoint that is not sent it is refused, rather than sampled in another way than the paper's.
+        // A server that refuses it is asked without, and that is told.
         ask: { topK: 20 },
       },
       steps: 350,

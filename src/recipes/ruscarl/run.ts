@@ -21,7 +21,7 @@ import { positionsOf } from '../common/starting-model.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
 import { check } from './check.ts'
 import type { RuscarlConfig } from './config.ts'
-import { conversationTask, type JudgeModels, primarySetOf } from './conversations.ts'
+import { conversationTask, type JudgeModels, penaltyNames, primarySetOf } from './conversations.ts'
 import { packingTask, packingTestName } from './packing-task.ts'
 import { ruscarl } from './recipe.ts'
 import { runHash } from './run-hash.ts'
@@ -44,7 +44,7 @@ export const runRuscarl = async (
   const { given, conversations } = check(config, 'run', judges)
   const session = {
     ...options,
-    info: runInfo(config),
+    info: runInfo(config, conversations),
     configHash: runHash(config),
     mayLackCheckpoint: (dir: string) => hasPhase(config, dir),
   }
@@ -65,7 +65,7 @@ const hasPhase = (config: RuscarlConfig, dir: string): boolean =>
     phase => config[phase] !== null && existsSync(join(dir, FOLDERS[phase])),
   )
 
-const runInfo = (config: RuscarlConfig) => ({
+const runInfo = (config: RuscarlConfig, conversations: ReturnType<typeof check>['conversations']) => ({
   config,
   recipe: config.recipe,
   model: modelName(config),
@@ -76,8 +76,15 @@ const runInfo = (config: RuscarlConfig) => ({
         primarySet: packingTestName(config),
         criterionNames: packingCriterionNames(new PackingWorld(config.world)),
       }
-    : { primarySet: primarySetOf(config) }),
+    : {
+        primarySet: primarySetOf(config),
+        ...(conversations !== null && namesOf(penaltyNames(conversations))),
+      }),
 })
+
+/** Absent where there are none. */
+const namesOf = (criterionNames: Record<string, string>) =>
+  Object.keys(criterionNames).length > 0 ? { criterionNames } : {}
 
 /** The phases that are the same for every task: supervised learning where asked for, then the reinforcement. */
 const learnTask = async <Problem>(

@@ -12,20 +12,38 @@ export const sftRecipeSchema = z.strictObject({
   ...commonShape,
   policy: policySchema.prefault({}),
   steps: supervisedSteps(200),
-  /** A chat model, with tokenizer and template. */
-  model: modelSchema.omit({ shape: true }).prefault({}),
-  /** Rows `{messages: [{role, content}]}`; of agents also `question`, `tools` and `rules`. What the role assistant says is learnt. */
-  data: z.string().nullable().default(null),
-  /** Rows of the file that are kept for evaluation: always the same ones. */
-  holdOut: z.int().min(0).default(0),
-  /** How calls of tools are written: `auto` as the model's template has them, where it has such a form, else in our own tags. */
-  calls: z.enum(['auto', 'xml', 'template']).default('auto'),
-  /** Rows with more tokens are left out and counted; at most the model's context. */
-  maxTokens: size.default(16_384),
-  /** Most tokens of what a tool said; what is beyond is cut. */
-  maxObservationTokens: size.default(DEFAULT_OBSERVATION_TOKENS),
-  /** Rows a step. */
-  batch: size.max(2 ** 16).default(16),
+  model: modelSchema
+    .omit({ shape: true })
+    .prefault({})
+    .describe('A chat model, with tokenizer and template.'),
+  data: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe(
+      'Rows `{messages: [{role, content}]}`; of agents also `question`, `tools` and `rules`. What the role assistant says is learnt.',
+    ),
+  holdOut: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Rows of the file that are kept for evaluation: always the same ones.'),
+  calls: z
+    .enum(['auto', 'xml', 'template'])
+    .default('auto')
+    .describe(
+      "How calls of tools are written: `auto` as the model's template has them, where it has such a form, else in our own tags.",
+    ),
+  maxTokens: size
+    .default(16_384)
+    .describe("Rows with more tokens are left out and counted; at most the model's context."),
+  maxObservationTokens: size
+    .default(DEFAULT_OBSERVATION_TOKENS)
+    .describe('Most tokens of what a tool said; what is beyond is cut.'),
+  batch: size
+    .max(2 ** 16)
+    .default(16)
+    .describe('Rows a step.'),
   optimizer: z
     .strictObject({
       ...optimizerSchema.shape,

@@ -19,7 +19,7 @@ import {
   type RubricFormat,
   type RubricItem,
 } from './item.ts'
-import { native } from './native.ts'
+import { isPromptAlone, native, readPromptAlone } from './native.ts'
 import { paperbench } from './paperbench.ts'
 import { scholarqa } from './scholarqa.ts'
 import { weighted } from './weighted.ts'
@@ -71,6 +71,17 @@ export const detectFormat = (row: unknown, place: string): RubricFormat => {
 export interface ReadRubricOptions {
   /** Default: by the content of the first row. */
   format?: FormatName
+  /** Also rows that are a prompt alone, with an empty rubric, for whoever has the rubric elsewhere. */
+  promptsAlone?: boolean
+}
+
+type Row = ReturnType<typeof rowsOfText>['rows'][number]
+
+/** The format of a file: that of its first row that has a rubric. */
+const formatOfRows = (rows: readonly Row[], { format, promptsAlone = false }: ReadRubricOptions) => {
+  if (format) return formatOf(format)
+  const telling = promptsAlone ? rows.find(({ value }) => !isPromptAlone(value)) : rows[0]
+  return telling === undefined ? native : detectFormat(telling.value, telling.place)
 }
 
 /**
@@ -81,10 +92,15 @@ export interface ReadRubricOptions {
 export const readRubricText = (text: string, source: string, options: ReadRubricOptions = {}): RubricFile => {
   const { layout, rows } = rowsOfText(text, source)
   if (rows.length === 0) throw new DataError(`${source}: expected at least one rubric, got none; add one`)
-  const format = options.format ? formatOf(options.format) : detectFormat(rows[0].value, rows[0].place)
+  const format = formatOfRows(rows, options)
+  const { promptsAlone = false } = options
   const unique = uniqueNames()
   const items = rows.map(({ value, place }, index): RubricItem => {
-    const item = format.read(value, place, placeName(index))
+    const name = placeName(index)
+    const item =
+      promptsAlone && isPromptAlone(value)
+        ? readPromptAlone(value, place, name)
+        : format.read(value, place, name)
     return { ...item, id: unique(item.id) }
   })
   return { format: format.name, layout, items }

@@ -5,12 +5,14 @@ import { DataError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
 import { parseRubric, rubricSchema } from '../criterion.ts'
 import {
+  type Fields,
   type FormatName,
   isObject,
   isPlaceName,
   messagesSchema,
   needsKeys,
   type RubricFormat,
+  type RubricItem,
   userPrompt,
 } from './item.ts'
 
@@ -27,19 +29,62 @@ const SOURCES = [
   'weighted',
 ] as const satisfies readonly FormatName[]
 
-/** Shape of an item. A prompt may be a lone question. */
-const itemSchema = z.strictObject({
+/** What an item may say beside its rubric. A prompt may be a lone question. */
+const aboutItem = {
   id: z.string().min(1).optional(),
   prompt: z.union([z.string(), messagesSchema]).optional(),
   reference: z.string().optional(),
+}
+
+/** Shape of an item. */
+const itemSchema = z.strictObject({
+  ...aboutItem,
   rubric: rubricSchema,
   source: z.enum(SOURCES).optional(),
   extra: z.record(z.string(), z.unknown()).optional(),
 })
 
+/** A row with its criteria beside the prompt, as people write it: `{prompt, criteria}`. */
+const flatSchema = z.strictObject({ ...rubricSchema.shape, ...aboutItem })
+
+/** The same before anybody has said what a good answer is. */
+const promptSchema = z.strictObject(aboutItem)
+
+const messagesOf = (prompt: z.output<typeof aboutItem.prompt>) =>
+  prompt === undefined ? {} : { prompt: typeof prompt === 'string' ? userPrompt(prompt) : prompt }
+
+const isFlat = (row: Fields): boolean =>
+  'criteria' in row && !('rubric' in row) && ('prompt' in row || 'reference' in row)
+
+const readFlat = (row: Fields, place: string, id: string): RubricItem => {
+  const { id: own = id, prompt, reference } = parseWith(flatSchema, row, place, DataError)
+  const { prompt: _, reference: __, id: ___, ...rubric } = row
+  return {
+    id: own,
+    ...messagesOf(prompt),
+    ...(reference !== undefined && { reference }),
+    rubric: parseRubric(rubric, place),
+  }
+}
+
+/** Whether a row is a prompt that nothing is said about. */
+export const isPromptAlone = (row: unknown): row is Fields =>
+  isObject(row) && 'prompt' in row && !['criteria', 'rubric', 'rubrics'].some(key => key in row)
+
+/** A prompt without criteria: an item whose rubric is empty. @throws DataError for keys that it does not have */
+export const readPromptAlone = (row: Fields, place: string, name: string): RubricItem => {
+  const { id = name, prompt, reference } = parseWith(promptSchema, row, place, DataError)
+  return {
+    id,
+    ...messagesOf(prompt),
+    ...(reference !== undefined && { reference }),
+    rubric: { criteria: [] },
+  }
+}
+
 /**
- * A row with `criteria` is a rubric alone, one with `rubric` an item. An item keeps the extra fields of the format that
- * it was first read from, so that it can be written in that format again.
+ * A row with `criteria` alone is a rubric, one with `rubric`, or with `criteria` beside a prompt, an item. An item keeps the
+ * extra fields of the format that it was first read from, so that it can be written in that format again.
  */
 export const native: RubricFormat = {
   name,
@@ -52,6 +97,7 @@ export const native: RubricFormat = {
   },
 
   read: (value, place, id) => {
+    if (isObject(value) && isFlat(value)) return readFlat(value, place, id)
     if (!isObject(value) || !('rubric' in value)) {
       const rubric = parseRubric(value, place)
       return { id: rubric.id ?? id, rubric }
@@ -60,7 +106,7 @@ export const native: RubricFormat = {
     return {
       ...row,
       id: row.id ?? id,
-      ...(prompt === undefined ? {} : { prompt: typeof prompt === 'string' ? userPrompt(prompt) : prompt }),
+      ...messagesOf(prompt),
       rubric: parseRubric(value.rubric, `${place}: rubric`),
     }
   },

@@ -17,34 +17,51 @@ const ownMemoryBytes = (): number => {
 
 /** To be spread into the `limits` of a server's configuration. */
 export const frontLimitsShape = {
-  /** Largest body of a request; more is answered 413. */
   bodyBytes: z
     .int()
     .positive()
-    .default(32 * MiB),
-  /** Requests that are read or answered at once; more are answered 429. */
-  requests: z.int().positive().default(4096),
-  /** Requests under way on one connection (pipelining); more are answered 429. */
-  requestsPerConnection: z.int().positive().default(64),
-  /** Open connections; more are not accepted. */
-  connections: z.int().positive().default(8192),
-  /** Bytes of bodies, and of answers that nobody has taken yet, that are held in memory together; more are answered 429. */
+    .default(32 * MiB)
+    .describe('Largest body of a request; more is answered 413.'),
+  requests: z
+    .int()
+    .positive()
+    .default(4096)
+    .describe('Requests that are read or answered at once; more are answered 429.'),
+  requestsPerConnection: z
+    .int()
+    .positive()
+    .default(64)
+    .describe('Requests under way on one connection (pipelining); more are answered 429.'),
+  connections: z.int().positive().default(8192).describe('Open connections; more are not accepted.'),
   heldBytes: z
     .int()
     .positive()
-    .default(512 * MiB),
-  /** Resident memory of the process beyond which new requests are answered 429. Default: 3/4 of what it may have. */
-  memoryBytes: z.int().positive().default(ownMemoryBytes),
-  /** A request's head must be there so soon. */
-  headersMs: milliseconds.default(10_000),
-  /** A request's body must be there so soon after its head; else 408. */
-  bodyMs: milliseconds.default(15_000),
-  /** An answer must be taken so soon after it is ready; else its connection is cut. */
-  answerMs: milliseconds.default(60_000),
-  /** After a polite kill: how long it is said (readyz, `connection: close`) before new connections are refused. */
-  drainNoticeMs: z.number().min(0).default(500),
-  /** How long accepted requests may take after that. */
-  drainMs: milliseconds.default(110_000),
+    .default(512 * MiB)
+    .describe(
+      'Bytes of bodies, and of answers that nobody has taken yet, that are held in memory together; more are answered 429.',
+    ),
+  memoryBytes: z
+    .int()
+    .positive()
+    .default(ownMemoryBytes)
+    .describe(
+      'Resident memory of the process beyond which new requests are answered 429. Default: 3/4 of what it may have.',
+    ),
+  headersMs: milliseconds.default(10_000).describe("A request's head must be there so soon."),
+  bodyMs: milliseconds
+    .default(15_000)
+    .describe("A request's body must be there so soon after its head; else 408."),
+  answerMs: milliseconds
+    .default(60_000)
+    .describe('An answer must be taken so soon after it is ready; else its connection is cut.'),
+  drainNoticeMs: z
+    .number()
+    .min(0)
+    .default(500)
+    .describe(
+      'After a polite kill: how long it is said (readyz, `connection: close`) before new connections are refused.',
+    ),
+  drainMs: milliseconds.default(110_000).describe('How long accepted requests may take after that.'),
 }
 
 const frontLimits = z.strictObject(frontLimitsShape)

@@ -75,14 +75,14 @@ const rubricChoice = z.union(
   [
     name,
     z.strictObject({
-      /** Where the sample says which rubric it wants: a name, or with the route's `inline` a rubric. */
-      from: fieldPath,
-      /** From what is written there to a rubric's name. */
-      map: z.record(z.string(), name).optional(),
-      /** A rubric file of many items: what is written there is the id of an item. */
-      within: name.optional(),
-      /** Used where there is nothing, or nothing known. */
-      default: name.optional(),
+      from: fieldPath.describe(
+        "Where the sample says which rubric it wants: a name, or with the route's `inline` a rubric.",
+      ),
+      map: z.record(z.string(), name).optional().describe("From what is written there to a rubric's name."),
+      within: name
+        .optional()
+        .describe('A rubric file of many items: what is written there is the id of an item.'),
+      default: name.optional().describe('Used where there is nothing, or nothing known.'),
     }),
   ],
   { error: 'the name of a rubric, or {from: metadata.topic, default: NAME}' },
@@ -91,14 +91,17 @@ export type RubricChoice = z.output<typeof rubricChoice>
 
 const routeShape = {
   path: urlPath,
-  /** Which rubric; the configuration's only one where there is but one. */
-  rubric: rubricChoice.optional(),
-  /** Requests may bring a rubric of their own. */
-  inline: z.boolean().default(true),
-  /** Where the reference answer is. */
-  reference: fieldPath.optional(),
-  /** What the client gets where there is no reward: a number, or `error` (503, so that it tries again). */
-  onNull: z.union([z.number(), z.literal('error')], { error: 'a number or "error"' }).default(0),
+  rubric: rubricChoice
+    .optional()
+    .describe("Which rubric; the configuration's only one where there is but one."),
+  inline: z.boolean().default(true).describe('Requests may bring a rubric of their own.'),
+  reference: fieldPath.optional().describe('Where the reference answer is.'),
+  onNull: z
+    .union([z.number(), z.literal('error')], { error: 'a number or "error"' })
+    .default(0)
+    .describe(
+      'What the client gets where there is no reward: a number, or `error` (503, so that it tries again).',
+    ),
   aggregation: aggregationChanges.optional(),
 }
 
@@ -108,18 +111,20 @@ const openRlhfRoute = z.strictObject({
   ...routeShape,
   kind: z.literal('openrlhf'),
   reference: fieldPath.default('label'),
-  /** Taken off both ends of a response: the client decodes special tokens as text. */
   strip: z
     .array(z.string().min(1))
-    .default(['<|im_end|>', '<|endoftext|>', '<|eot_id|>', '<|end_of_text|>', '</s>', '<|end|>', '<eos>']),
+    .default(['<|im_end|>', '<|endoftext|>', '<|eot_id|>', '<|end_of_text|>', '</s>', '<|end|>', '<eos>'])
+    .describe('Taken off both ends of a response: the client decodes special tokens as text.'),
 })
 
 const slimeRoute = z.strictObject({
   ...routeShape,
   kind: z.literal('slime'),
   reference: fieldPath.default('label'),
-  /** `number` for plain `--rm-url`; `object` for `--reward-key reward`. */
-  answer: z.enum(['number', 'object']).default('number'),
+  answer: z
+    .enum(['number', 'object'])
+    .default('number')
+    .describe('`number` for plain `--rm-url`; `object` for `--reward-key reward`.'),
 })
 
 const nemoGymRoute = z.strictObject({
@@ -127,8 +132,10 @@ const nemoGymRoute = z.strictObject({
   kind: z.literal('nemo-gym'),
   reference: fieldPath.default('expected_answer'),
   onNull: z.number().default(0),
-  /** What is judged: the last message of the assistant, or all of them. */
-  judged: z.enum(['last-message', 'all-messages']).default('last-message'),
+  judged: z
+    .enum(['last-message', 'all-messages'])
+    .default('last-message')
+    .describe('What is judged: the last message of the assistant, or all of them.'),
 })
 
 const routeSchema = z.discriminatedUnion('kind', [gradeRoute, openRlhfRoute, slimeRoute, nemoGymRoute])
@@ -148,32 +155,48 @@ const milliseconds = z.number().positive()
 const limitsSchema = z
   .strictObject({
     ...frontLimitsShape,
-    /** Values in the JSON of one request: members of objects and entries of lists. */
-    jsonValues: z.int().positive().default(300_000),
-    /** Lists and objects inside each other. */
-    jsonDepth: z.int().positive().max(1_000).default(200),
-    /** Criteria of a rubric that comes with a request. */
-    criteria: z.int().positive().default(1_000),
-    /** Longest response that is graded, in characters (UTF-16 units). */
-    responseCharacters: z.int().positive().default(1_000_000),
-    /** A longer one: `error`: 422 for the request. `nulls`: its item has no verdicts. */
-    onLongResponse: z.enum(['error', 'nulls']).default('error'),
-    /** Items in one request. */
-    batch: z.int().positive().default(1024),
-    /** Items that are graded at once. */
-    concurrency: z.int().positive().default(512),
-    /** Items that wait for a place; more are answered 429. */
-    waiting: z.int().positive().default(16_384),
-    /** Milliseconds of core time that the rules of one request may take together. */
-    rulesMs: milliseconds.default(20_000),
-    /** `error`: 504 when that is used up. `nulls`: the rest of its criteria have no verdicts. */
-    onRulesSpent: z.enum(['error', 'nulls']).default('error'),
-    /** For one request, waiting included. Below the 120 s after which slime gives up. */
-    deadlineMs: milliseconds.default(100_000),
-    /** `error`: 504, the client tries again. `nulls`: what is not graded by then has no verdicts. */
-    onDeadline: z.enum(['error', 'nulls']).default('error'),
-    /** Grading that takes no notice of anything for so long is stopped and begun anew; its requests are answered 503. */
-    stallMs: milliseconds.default(20_000),
+    jsonValues: z
+      .int()
+      .positive()
+      .default(300_000)
+      .describe('Values in the JSON of one request: members of objects and entries of lists.'),
+    jsonDepth: z.int().positive().max(1_000).default(200).describe('Lists and objects inside each other.'),
+    criteria: z.int().positive().default(1_000).describe('Criteria of a rubric that comes with a request.'),
+    responseCharacters: z
+      .int()
+      .positive()
+      .default(1_000_000)
+      .describe('Longest response that is graded, in characters (UTF-16 units).'),
+    onLongResponse: z
+      .enum(['error', 'nulls'])
+      .default('error')
+      .describe('A longer one: `error`: 422 for the request. `nulls`: its item has no verdicts.'),
+    batch: z.int().positive().default(1024).describe('Items in one request.'),
+    concurrency: z.int().positive().default(512).describe('Items that are graded at once.'),
+    waiting: z
+      .int()
+      .positive()
+      .default(16_384)
+      .describe('Items that wait for a place; more are answered 429.'),
+    rulesMs: milliseconds
+      .default(20_000)
+      .describe('Milliseconds of core time that the rules of one request may take together.'),
+    onRulesSpent: z
+      .enum(['error', 'nulls'])
+      .default('error')
+      .describe('`error`: 504 when that is used up. `nulls`: the rest of its criteria have no verdicts.'),
+    deadlineMs: milliseconds
+      .default(100_000)
+      .describe('For one request, waiting included. Below the 120 s after which slime gives up.'),
+    onDeadline: z
+      .enum(['error', 'nulls'])
+      .default('error')
+      .describe('`error`: 504, the client tries again. `nulls`: what is not graded by then has no verdicts.'),
+    stallMs: milliseconds
+      .default(20_000)
+      .describe(
+        'Grading that takes no notice of anything for so long is stopped and begun anew; its requests are answered 503.',
+      ),
   })
   .refine(
     ({ batch, concurrency, waiting }) => batch <= concurrency + waiting,
@@ -183,17 +206,17 @@ const limitsSchema = z
 const serverSchema = z.strictObject({
   host: z.string().min(1).default('127.0.0.1'),
   port: z.int().min(0).max(65_535).default(8700),
-  /** Environment variable with the token that clients must send. */
-  tokenEnv: z.string().min(1).optional(),
-  /** Listen beyond this machine without a token. */
-  openToAnyone: z.boolean().default(false),
+  tokenEnv: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Environment variable with the token that clients must send.'),
+  openToAnyone: z.boolean().default(false).describe('Listen beyond this machine without a token.'),
 })
 
 const logSchema = z.strictObject({
-  /** A JSON line on stderr for each request. */
-  requests: z.boolean().default(true),
-  /** With prompts and responses. */
-  text: z.boolean().default(false),
+  requests: z.boolean().default(true).describe('A JSON line on stderr for each request.'),
+  text: z.boolean().default(false).describe('With prompts and responses.'),
 })
 
 /** A whole `reward.yaml`. */
@@ -201,9 +224,7 @@ export const rewardConfigSchema = z.strictObject({
   server: serverSchema.prefault({}),
   rubrics: z.record(name, rubricEntry).default({}),
   judges: z.record(name, judgeSchema).default({}),
-  /** Which judge takes the criteria that no rule checks. */
-  judge: judgeUseSchema.optional(),
-  /** Where verdicts of judges are remembered. */
+  judge: judgeUseSchema.optional().describe('Which judge takes the criteria that no rule checks.'),
   cache: z
     .strictObject({
       folder: z.string().min(1),
@@ -212,11 +233,15 @@ export const rewardConfigSchema = z.strictObject({
         .positive()
         .default(1024 ** 3),
     })
-    .optional(),
-  /** What the rules of a rubric may take on one response; how long that may be is in `limits.responseCharacters`. */
-  rules: ruleSettingsSchema.omit({ maxResponseChars: true }).prefault({}),
-  /** What proves the criteria of kind `formal`. */
-  solver: solverSchema.prefault({}),
+    .optional()
+    .describe('Where verdicts of judges are remembered.'),
+  rules: ruleSettingsSchema
+    .omit({ maxResponseChars: true })
+    .prefault({})
+    .describe(
+      'What the rules of a rubric may take on one response; how long that may be is in `limits.responseCharacters`.',
+    ),
+  solver: solverSchema.prefault({}).describe('What proves the criteria of kind `formal`.'),
   aggregation: aggregationSchema.prefault({}),
   routes: z.array(routeSchema).min(1).prefault(ALL_ROUTES),
   limits: limitsSchema.prefault({}),

@@ -11,8 +11,7 @@ const llmJudgeSchema = z
 
 const learnedJudgeSchema = z.strictObject({
   kind: z.literal('learned'),
-  /** Checkpoint that `gradus train learned-verifier` made. */
-  folder: z.string().min(1),
+  folder: z.string().min(1).describe('Checkpoint that `gradus train learned-verifier` made.'),
   threshold: z.number().gt(0).lt(1).default(0.5),
   graded: z.boolean().default(false),
   threads: z.int().positive().default(1),
@@ -32,17 +31,18 @@ const judgeName = z.string().min(1)
 const panelSchema = z.strictObject({
   panel: z.array(judgeName).min(2),
   rule: z.enum(['majority', 'mean', 'unanimous']).default('majority'),
-  /** Fewer votes than this make no verdict; more than half of the panel when absent. */
-  minVotes: z.int().positive().optional(),
+  minVotes: z
+    .int()
+    .positive()
+    .optional()
+    .describe('Fewer votes than this make no verdict; more than half of the panel when absent.'),
 })
 
 const escalationSchema = z.strictObject({
   light: judgeName,
-  /** Asked only about criteria on which the light judge is unsure. */
-  strong: judgeName,
+  strong: judgeName.describe('Asked only about criteria on which the light judge is unsure.'),
   repeats: z.int().positive().default(1),
-  /** In nats; needs `topLogprobs` of the light judge. */
-  minMargin: z.number().min(0).optional(),
+  minMargin: z.number().min(0).optional().describe('In nats; needs `topLogprobs` of the light judge.'),
 })
 
 /** Which judge: one by name, several that vote, or a light one with a strong one behind it. */

@@ -6,17 +6,27 @@ import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 
 export const scriptedJudgeSchema = z.strictObject({
   kind: z.literal('scripted'),
-  /** Lines are tried in order; the first whose criterion fits decides. */
-  script: z.array(
-    z.strictObject({
-      /** Found in the id or the text of a criterion; upper and lower case are one. */
-      criterion: z.string().min(1),
-      /** Met when any of these words or phrases is in the response; upper and lower case are one. */
-      metWhen: z.array(z.string().min(1)).min(1),
-    }),
-  ),
-  /** Verdict where no line fits: null says that the judge could not tell. */
-  otherwise: z.boolean().nullable().default(null),
+  script: z
+    .array(
+      z.strictObject({
+        criterion: z
+          .string()
+          .min(1)
+          .describe('Found in the id or the text of a criterion; upper and lower case are one.'),
+        metWhen: z
+          .array(z.string().min(1))
+          .min(1)
+          .describe(
+            'Met when any of these words or phrases is in the response; upper and lower case are one.',
+          ),
+      }),
+    )
+    .describe('Lines are tried in order; the first whose criterion fits decides.'),
+  otherwise: z
+    .boolean()
+    .nullable()
+    .default(null)
+    .describe('Verdict where no line fits: null says that the judge could not tell.'),
 })
 export type ScriptedJudgeConfig = z.output<typeof scriptedJudgeSchema>
 

@@ -68,8 +68,8 @@ export interface FigureSettings {
  * @throws DataError for a file that is there and cannot be used
  */
 export const conversationFigures = ({ task, folder, scaffold }: FigureSettings): DataFigures => {
-  const { file, testFile, holdOut } = task
-  const there = [file, testFile].every(path => path === null || existsSync(path))
+  const { file, testFile, holdOut, rubric = null } = task
+  const there = [file, testFile, rubric].every(path => path === null || existsSync(path))
   if (!there)
     return {
       ...PUBLISHED,

@@ -3,7 +3,7 @@
 import type { ChatMessage } from '../../chat/chat-model.ts'
 import { needsJudge, validateVerifiers } from '../../grade/rubric-grader.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
-import { readRubricFile } from '../../rubric/formats/index.ts'
+import { type RubricItem, readRubricFile } from '../../rubric/formats/index.ts'
 import { ConfigError, DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 
@@ -13,22 +13,73 @@ export interface ConversationRow {
   messages: readonly ChatMessage[]
   rubric: Rubric
   reference?: string
+  /** Ids of criteria that the author of the row gave. */
+  named?: readonly string[]
+}
+
+const NO_PROMPT =
+  'each row needs a prompt: {"prompt": "...", "criteria": [{"id": "short", "text": "...", "points": 1}]}; docs/howto/train-on-your-own.md shows every form'
+
+/** The criteria of every row before those of its own. @throws DataError for an id that both have */
+const withShared = (shared: Rubric | null, { rubric }: RubricItem, place: string): Rubric => {
+  if (shared === null) return rubric
+  const taken = rubric.criteria.find(({ id }) => shared.criteria.some(known => known.id === id))
+  if (taken)
+    throw new DataError(
+      `${place}: criteria: expected ids other than those of the rubric for all rows, got ${JSON.stringify(taken.id)} again`,
+      { hint: 'give it another id, or take it out of one of the two' },
+    )
+  if (rubric.tree || (shared.tree && rubric.criteria.length > 0))
+    throw new DataError(`${place}: rubric: expected no tree beside a rubric for all rows`, {
+      hint: 'write its criteria as a list, or take task.rubric out',
+    })
+  return { ...shared, criteria: [...shared.criteria, ...rubric.criteria] }
 }
 
 /**
- * Rows of a rubric file whose items have prompts.
- * @throws DataError for an item without a prompt, and for a verifier that does not exist
+ * Rows of a file whose items have prompts.
+ * @param shared rubric of all rows; those that have criteria of their own have both
+ * @throws DataError for an item without a prompt or without criteria, and for a verifier that does not exist
  */
-export const readConversations = (path: string): ConversationRow[] =>
-  readRubricFile(path).items.map(({ id, prompt, reference, rubric }) => {
+export const readConversations = (path: string, shared: Rubric | null = null): ConversationRow[] =>
+  readRubricFile(path, { promptsAlone: true }).items.map(item => {
+    const { id, prompt, reference } = item
+    const place = `${path}: item ${id}`
     if (!prompt || prompt.length === 0)
-      throw new DataError(`${path}: item ${id}: expected a conversation to answer, got no prompt`, {
-        hint: 'use HealthBench rows, or our own format with prompts',
+      throw new DataError(`${place}: expected a conversation to answer, got no prompt`, { hint: NO_PROMPT })
+    const rubric = withShared(shared, item, place)
+    if (shared === null && item.source === undefined && rubric.criteria.length === 0)
+      throw new DataError(`${place}: expected criteria, got a prompt alone`, {
+        hint: 'give the row criteria, or name a rubric for all rows in task.rubric',
       })
-    validateVerifiers(rubric, `${path}: item ${id}`)
+    validateVerifiers(rubric, place)
     const messages = prompt.map(({ role, content }) => ({ role, content }))
-    return { id, messages, rubric, ...(reference !== undefined && { reference }) }
+    return {
+      ...{ id, messages, rubric },
+      ...(reference !== undefined && { reference }),
+      named: namedCriteria(item, shared),
+    }
   })
+
+/** Ids that people gave; formats of others name criteria by their place in a row. */
+const namedCriteria = ({ source, rubric }: RubricItem, shared: Rubric | null): string[] => [
+  ...(shared?.criteria.map(({ id }) => id) ?? []),
+  ...rubric.criteria.flatMap(({ id, title }) => (source === undefined || title !== undefined ? [id] : [])),
+]
+
+/** The rubric for all rows, where a task names one. @throws DataError as reading it does */
+export const sharedRubric = ({ rubric = null }: Pick<ConversationFiles, 'rubric'>): Rubric | null =>
+  rubric === null ? null : readShared(rubric)
+
+/** @throws DataError for a file that holds none, or more than one */
+const readShared = (path: string): Rubric => {
+  const { items } = readRubricFile(path)
+  if (items.length !== 1)
+    throw new DataError(`${path}: expected one rubric for all rows, got ${items.length}`, {
+      hint: 'name a file with one list of criteria; rubrics by row belong into task.file',
+    })
+  return items[0].rubric
+}
 
 /** Where rows come from; the names are those of a recipe's `task` section. */
 export interface ConversationFiles {
@@ -37,6 +88,8 @@ export interface ConversationFiles {
   holdOut: number | null
   /** Rows for evaluation from a file of their own. */
   testFile: string | null
+  /** Rubric of all rows; absent or null: rows have their own. */
+  rubric?: string | null
 }
 
 export interface ConversationSplit {
@@ -44,6 +97,19 @@ export interface ConversationSplit {
   test: ConversationRow[]
   /** Training rows left out because the same conversation is among the test rows. */
   repeated: number
+  /** Criteria that statistics call by their ids; the others count by category. */
+  named: ReadonlySet<string>
+}
+
+/** Most criteria that statistics tell apart: more are no names but numbers. */
+const MOST_NAMED = 64
+
+/** Ids that more than one row has. None where they are too many to be read. */
+const namesOf = (rows: readonly ConversationRow[]): ReadonlySet<string> => {
+  const counts = new Map<string, number>()
+  for (const { named = [] } of rows) for (const id of named) counts.set(id, (counts.get(id) ?? 0) + 1)
+  const shared = [...counts].filter(([, count]) => count > 1).map(([id]) => id)
+  return new Set(shared.length <= MOST_NAMED ? shared : [])
 }
 
 const said = ({ messages }: ConversationRow): string => JSON.stringify(messages)
@@ -56,12 +122,13 @@ const said = ({ messages }: ConversationRow): string => JSON.stringify(messages)
 export const splitConversations = (task: ConversationFiles): ConversationSplit => {
   if (task.file === null)
     throw new ConfigError('task.file: expected the file of the conversations, got nothing', {
-      hint: 'name a file of HealthBench rows',
+      hint: 'name a file of rows {prompt, criteria}, or of HealthBench',
     })
-  const rows = readConversations(task.file)
+  const shared = sharedRubric(task)
+  const rows = readConversations(task.file, shared)
   const shuffled = new Rng('conversations split').shuffle(rows)
   const holdOut = task.holdOut ?? 0
-  const test = task.testFile === null ? shuffled.slice(0, holdOut) : readConversations(task.testFile)
+  const test = task.testFile === null ? shuffled.slice(0, holdOut) : readConversations(task.testFile, shared)
   const tested = new Set(test.map(said))
   const rest = task.testFile === null ? shuffled.slice(holdOut) : shuffled
   const train = rest.filter(row => !tested.has(said(row)))
@@ -70,7 +137,7 @@ export const splitConversations = (task: ConversationFiles): ConversationSplit =
       `task.${task.testFile === null ? 'holdOut' : 'testFile'}: expected rows on both sides, got ${train.length} to train on and ${test.length} to test on from ${rows.length}`,
       { hint: 'hold out fewer rows, or name another file' },
     )
-  return { train, test, repeated: rest.length - train.length }
+  return { train, test, repeated: rest.length - train.length, named: namesOf([...train, ...test]) }
 }
 
 /** Whether any criterion of any row needs a judge. */

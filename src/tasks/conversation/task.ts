@@ -29,11 +29,15 @@ export interface ConversationOptions {
   /** Whether a response speaks of the scaffold instead of following it. */
   leaks?: (tokens: Int32Array) => boolean
   noise?: Noise
+  /** Ids of criteria that statistics call by their names; none unless given. */
+  named?: ReadonlySet<string>
 }
 
-/** What a criterion counts as in statistics over conversations, whose rubrics have nothing but their axes in common. */
-const kindOf = ({ category = 'criteria', points }: Criterion): string =>
-  points < 0 ? `${category} (penalties)` : category
+/** What a criterion counts as in statistics: itself where rows share it, else its axis. */
+const kindOf = ({ id, category = 'criteria', points }: Criterion, named: ReadonlySet<string>): string =>
+  named.has(id) ? id : points < 0 ? `${category} (penalties)` : category
+
+const NONE: ReadonlySet<string> = new Set()
 
 /** Conversations with a rubric each. Judges are shown the conversation itself, never a scaffold. */
 export class ConversationTask implements ScoreTask<Conversation> {
@@ -84,7 +88,7 @@ export class ConversationTask implements ScoreTask<Conversation> {
   }
 
   async #gradeOne({ problem, tokens, key, leftOut }: ResponseItem<Conversation>): Promise<ScoredResponse> {
-    const { noise, score } = this.#options
+    const { noise, score, named = NONE } = this.#options
     const rubric = this.rubric(problem)
     const response = this.#format.answer(tokens)
     const { id, messages: prompt, reference } = problem
@@ -95,7 +99,7 @@ export class ConversationTask implements ScoreTask<Conversation> {
     return {
       ...scored,
       wellFormed: ended && response !== '',
-      kinds: Object.fromEntries(rubric.criteria.map(criterion => [criterion.id, kindOf(criterion)])),
+      kinds: Object.fromEntries(rubric.criteria.map(criterion => [criterion.id, kindOf(criterion, named)])),
     }
   }
 }

@@ -6,10 +6,16 @@ import { isAction } from './problems.ts'
 import { DEFAULT_MAX_CALLS } from './stages.ts'
 
 export const turnRulesSchema = z.strictObject({
-  /** Calls that an agent may make, those that fail included. */
-  maxCalls: z.int().positive().default(DEFAULT_MAX_CALLS),
-  /** Turns that break a rule and are answered with a reminder; one more ends the trajectory. */
-  maxBreaks: z.int().nonnegative().default(3),
+  maxCalls: z
+    .int()
+    .positive()
+    .default(DEFAULT_MAX_CALLS)
+    .describe('Calls that an agent may make, those that fail included.'),
+  maxBreaks: z
+    .int()
+    .nonnegative()
+    .default(3)
+    .describe('Turns that break a rule and are answered with a reminder; one more ends the trajectory.'),
 })
 export type TurnRules = z.output<typeof turnRulesSchema>
 

@@ -11,19 +11,17 @@ export const mcpToolsSchema = z
     kind: z.literal('mcp'),
     command: z.string().min(1).optional(),
     args: z.array(z.string()).default([]),
-    /** Names of the environment variables that the server gets beside PATH, HOME and the like. */
-    env: z.array(z.string().min(1)).default([]),
+    env: z
+      .array(z.string().min(1))
+      .default([])
+      .describe('Names of the environment variables that the server gets beside PATH, HOME and the like.'),
     cwd: z.string().min(1).optional(),
-    /** Streamable HTTP. */
-    url: z.string().min(1).optional(),
+    url: z.string().min(1).optional().describe('Streamable HTTP.'),
     headers: z.record(z.string(), valueSchema).default({}),
-    /** Only these of its tools. */
-    only: z.array(z.string().min(1)).min(1).optional(),
-    /** Stands before the names of its tools. */
-    prefix: z.string().default(''),
+    only: z.array(z.string().min(1)).min(1).optional().describe('Only these of its tools.'),
+    prefix: z.string().default('').describe('Stands before the names of its tools.'),
     connectTimeoutMs: positive.default(30_000),
-    /** For a call. */
-    timeoutMs: positive.default(30_000),
+    timeoutMs: positive.default(30_000).describe('For a call.'),
     maxAnswerBytes: z
       .int()
       .positive()

@@ -6,18 +6,18 @@ import { chanceOf } from './truth.ts'
 const share = z.number().min(0).max(1).default(0)
 
 export const faultRatesSchema = z.strictObject({
-  /** HTTP 500. */
-  serverError: share,
-  /** HTTP 429 with `retry-after: 0`. */
-  rateLimit: share,
-  /** Half of them a body that is no completion, half a completion whose verdict cannot be read. */
-  malformed: share,
-  /** No answer, ever. */
-  hang: share,
-  /** The connection is cut, before the answer or in the middle of it. */
-  cut: share,
-  /** Each so manyth case never gets a verdict that can be read; 0 for none. */
-  unusableEvery: z.int().nonnegative().default(0),
+  serverError: share.describe('HTTP 500.'),
+  rateLimit: share.describe('HTTP 429 with `retry-after: 0`.'),
+  malformed: share.describe(
+    'Half of them a body that is no completion, half a completion whose verdict cannot be read.',
+  ),
+  hang: share.describe('No answer, ever.'),
+  cut: share.describe('The connection is cut, before the answer or in the middle of it.'),
+  unusableEvery: z
+    .int()
+    .nonnegative()
+    .default(0)
+    .describe('Each so manyth case never gets a verdict that can be read; 0 for none.'),
 })
 export type FaultRates = z.output<typeof faultRatesSchema>
 

@@ -1,0 +1,47 @@
+/** @file `gradus init`: writes an example that ships with the package. */
+
+import type { Command } from 'commander'
+import type { Io } from '../io.ts'
+
+const TRAIN_HELP = `
+Writes rows.jsonl (prompts), rubric.yaml, train.yaml, README.md, a small model to try it with, and the schema of the settings
+for editors. It trains at once, without a network, in about a minute:
+  $ gradus init train my-training
+  $ cd my-training
+  $ gradus train train.yaml`
+
+const REWARD_HELP = `
+Writes reward.yaml, short-answer.yaml (a rubric) and request.json. It runs at once, without a key:
+  $ gradus init reward my-rewards
+  $ gradus serve reward --config my-rewards/reward.yaml
+  $ curl -s -H 'content-type: application/json' -d @my-rewards/request.json http://127.0.0.1:8700/v1/grade`
+
+/** Adds `gradus init` to the program. `done` receives the exit code. */
+export const addInitCommand = (program: Command, io: Io, done: (code: number) => void): void => {
+  const init = program
+    .command('init')
+    .summary('write an example to start from')
+    .description('Writes a commented example to start from.')
+  init
+    .command('reward')
+    .summary('an example of the reward service')
+    .description('Writes a commented configuration of the reward service, a rubric and a request.')
+    .argument('[dir]', 'folder to write to', '.')
+    .option('--force', 'overwrite files that are there')
+    .addHelpText('after', REWARD_HELP)
+    .action(async (folder: string, options: { force?: boolean }) => {
+      const { initReward } = await import('./examples.ts')
+      done(await initReward(folder, options, io))
+    })
+  init
+    .command('train')
+    .summary('a training of your own: rows, rubric, settings, a model')
+    .description('Writes a folder that trains at once on your own prompts, rubric and chat model.')
+    .argument('[dir]', 'folder to write to', '.')
+    .option('--force', 'overwrite files that are there')
+    .addHelpText('after', TRAIN_HELP)
+    .action(async (folder: string, options: { force?: boolean }) => {
+      const { initTrain } = await import('./examples.ts')
+      done(await initTrain(folder, options, io))
+    })
+}

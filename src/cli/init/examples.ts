@@ -1,0 +1,88 @@
+/** @file What `gradus init` writes: examples that ship with the package, with the schema of their settings for editors. */
+
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { RECIPES } from '../../recipes/index.ts'
+import { rewardConfigSchema } from '../../serve/reward/config.ts'
+import { writeFileAtomic } from '../../util/atomic.ts'
+import { DataError } from '../../util/errors.ts'
+import { fileFailure } from '../../util/file-failure.ts'
+import { resolveShipped } from '../../util/package.ts'
+import { jsonSchemaOf } from '../../util/schema-json.ts'
+import { EXIT, type Io } from '../io.ts'
+
+/** Files by their place in the new folder. */
+type Files = Map<string, string | Uint8Array>
+
+/** All files of a folder that ships with the package, also those of its folders. */
+const shipped = (place: string, into = ''): Files => {
+  const root = resolveShipped(place)
+  const files: Files = new Map()
+  for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' }).sort())
+    if (statSync(join(root, name)).isFile()) files.set(join(into, name), readFileSync(join(root, name)))
+  return files
+}
+
+/** The settings file with its first line for editors, and the schema that this names, beside it. */
+const withSchema = (files: Files, name: string, schema: Record<string, unknown>): Files => {
+  const schemaName = `${basename(name, '.yaml')}.schema.json`
+  const text = Buffer.from(files.get(name)!).toString('utf8')
+  return new Map([
+    ...files,
+    [name, `# yaml-language-server: $schema=${schemaName}\n${text}`],
+    [schemaName, `${JSON.stringify(schema, null, 1)}\n`],
+  ])
+}
+
+const write = (path: string, content: string | Uint8Array): void => {
+  try {
+    writeFileAtomic(path, content)
+  } catch (error) {
+    throw fileFailure(path, error, { doing: 'cannot be written' })
+  }
+}
+
+/** Writes all of it or nothing. @throws DataError when a file is there already and `force` is not set */
+const writeExample = (folder: string, files: Files, force: boolean): string[] => {
+  const paths = [...files.keys()].map(name => join(folder, name))
+  const taken = paths.filter(path => existsSync(path))
+  if (taken.length > 0 && !force)
+    throw new DataError(`${taken.join(', ')}: there already`, {
+      hint: 'give another folder, or --force to overwrite',
+    })
+  const written: string[] = []
+  try {
+    for (const [name, content] of files) {
+      write(join(folder, name), content)
+      written.push(join(folder, name))
+    }
+  } catch (error) {
+    if (!force) for (const path of written) rmSync(path, { force: true })
+    throw error
+  }
+  return paths
+}
+
+interface InitOptions {
+  force?: boolean
+}
+
+/** `gradus init reward`. Returns the exit code. @throws DataError as writing does */
+export const initReward = (folder: string, { force = false }: InitOptions, io: Io): number => {
+  const schema = jsonSchemaOf(rewardConfigSchema, 'Settings of gradus serve reward')
+  const files = withSchema(shipped('package:examples/reward'), 'reward.yaml', schema)
+  io.out.write(`${writeExample(folder, files, force).join('\n')}\n`)
+  io.err.write(`next: gradus serve reward --config ${join(folder, 'reward.yaml')}\n`)
+  return EXIT.ok
+}
+
+/** `gradus init train`: with a small model that can be trained at once. Returns the exit code. @throws DataError as writing does */
+export const initTrain = (folder: string, { force = false }: InitOptions, io: Io): number => {
+  const { name, schema } = RECIPES.ruscarl
+  const settings = jsonSchemaOf(schema, `Settings of gradus train, recipe ${name}`)
+  const model = shipped('package:models/packing-start', 'model')
+  const files = withSchema(new Map([...model, ...shipped('package:examples/train')]), 'train.yaml', settings)
+  io.out.write(`${writeExample(folder, files, force).join('\n')}\n`)
+  io.err.write(`next: ${folder === '.' ? '' : `cd ${folder} && `}gradus train train.yaml\n`)
+  return EXIT.ok
+}

@@ -1,0 +1,67 @@
+/** @file Whether this machine can do what a plan needs: memory it has, and a time that somebody would wait for. */
+
+import { totalmem } from 'node:os'
+import { isRemote, type PolicySettings } from '../../policy/open.ts'
+import { formatBytes, formatInteger } from '../../util/format.ts'
+import type { MemoryEstimate } from './estimate.ts'
+import { type PlannedTime, timeLine } from './plan-time.ts'
+
+/** Hours after which an end is no longer waited for. */
+const MOST_HOURS = 72
+
+/** Bytes that this process may have: those of the machine, or of the container that it is in. */
+export const memoryHere = (): number => {
+  const constrained = process.constrainedMemory?.() ?? 0
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
+}
+
+export interface Needs {
+  /** Null where the model is not known yet. */
+  memoryBytes: number | null
+  /** On two cores; null where it is not known, or the work is done elsewhere. */
+  hours: number | null
+}
+
+export interface Feasibility {
+  /** Null where too little is known to say. */
+  feasible: boolean | null
+  /** What stands against it; empty where nothing does. */
+  because: string[]
+}
+
+/** @param available bytes of memory */
+export const feasibility = ({ memoryBytes, hours }: Needs, available = memoryHere()): Feasibility => {
+  const because = [
+    ...(memoryBytes !== null && memoryBytes > available
+      ? [`it needs about ${formatBytes(memoryBytes)} of memory and there are ${formatBytes(available)}`]
+      : []),
+    ...(hours !== null && hours > MOST_HOURS ? [`it would take about ${formatInteger(hours)} hours`] : []),
+  ]
+  const isKnown = memoryBytes !== null && hours !== null
+  return { feasible: because.length > 0 ? false : isKnown ? true : null, because }
+}
+
+/** `here         feasible`, or why not and what to do. */
+export const hereLine = ({ feasible, because }: Feasibility): string => {
+  if (feasible === null) return 'here         unknown before the model is there'
+  if (feasible) return 'here         feasible on this machine'
+  return `here         not feasible on this machine: ${because.join(', and ')}; take a smaller model or fewer steps, or train it elsewhere (policy.kind: tinker)`
+}
+
+/**
+ * Time and feasibility as a plan prints them; nothing where a server does the work.
+ * @param time null where the model is not known yet
+ */
+export const machinePlan = (
+  { policy }: { policy: Pick<PolicySettings, 'kind'> },
+  time: PlannedTime | null,
+  memory: MemoryEstimate | null,
+): { lines: string[]; json: Partial<PlannedTime> & { here?: Feasibility } } => {
+  if (isRemote(policy as PolicySettings)) return { lines: [], json: {} }
+  const hours = time?.hours['two cores'] ?? null
+  const here = feasibility({ memoryBytes: memory?.total ?? null, hours })
+  return {
+    lines: [...(time === null ? [] : [timeLine(time)]), hereLine(here)],
+    json: { ...time, here },
+  }
+}

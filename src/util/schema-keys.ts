@@ -1,0 +1,237 @@
+/** @file The keys of a schema as a person looks them up: path, type, default, unit, what it is. From the schema alone. */
+
+import type { z } from 'zod'
+
+/** One key of a configuration. */
+export interface SchemaKey {
+  /** `rollout.samples`; entries of a list are `judge.fleet.endpoints[].url`, of a map `headers.NAME`. */
+  path: string
+  /** `integer, at least 1`, `one of a, b`, `section`. */
+  type: string
+  /** As a file would write it; undefined where there is none, because the key is required or may be left out. */
+  default: unknown
+  required: boolean
+  /** Of the number; null where it has none, or the explanation says it. */
+  unit: string | null
+  /** From the schema; empty where it says nothing. */
+  about: string
+  /** The key is there only where another one says so: `policy.kind: tinker`. */
+  only: string | null
+}
+
+/** What the walk reads of zod's own definition of a schema. */
+interface Node {
+  description?: string
+  shape?: Record<string, Node>
+  meta?(): Record<string, unknown> | undefined
+  def: {
+    type: string
+    innerType?: Node
+    in?: Node
+    out?: Node
+    element?: Node
+    valueType?: Node
+    options?: Node[]
+    discriminator?: string
+    items?: Node[]
+    entries?: Record<string, unknown>
+    values?: unknown[]
+    defaultValue?: unknown
+  }
+  _zod: { bag: Record<string, unknown> }
+}
+
+/** A schema without what is wrapped around it, and what the wrappers say. */
+interface Peeled {
+  inner: Node
+  about: string
+  unit: string | null
+  nullable: boolean
+  optional: boolean
+  fallback: unknown
+}
+
+const OPENED = new Set(['optional', 'nullable', 'default', 'prefault', 'readonly', 'catch', 'nonoptional'])
+
+const peel = (node: Node): Peeled => {
+  const found: Peeled = {
+    ...{ inner: node, about: '', unit: null },
+    ...{ nullable: false, optional: false, fallback: undefined },
+  }
+  for (let at = node; ; ) {
+    found.inner = at
+    if (found.about === '') found.about = at.description ?? ''
+    found.unit ??= (at.meta?.()?.unit as string | undefined) ?? null
+    const { type, innerType, in: first, out, defaultValue } = at.def
+    if (type === 'nullable') found.nullable = true
+    if (type === 'optional') found.optional = true
+    if (type === 'default' || type === 'prefault') found.fallback ??= defaultValue
+    if (OPENED.has(type)) at = innerType!
+    // What is changed before it is read has its keys behind the change; what is changed after, before it.
+    else if (type === 'pipe') at = first!.def.type === 'transform' ? out! : first!
+    else return found
+  }
+}
+
+/** By the end of a key: units are in the names (docs/ARCHITECTURE.md). */
+const UNITS: readonly (readonly [RegExp, string])[] = [
+  [/Ms$/, 'ms'],
+  [/Minutes$/, 'minutes'],
+  [/Bytes$/, 'bytes'],
+  [/Mb$/, 'MiB'],
+  [/(?:^t|T)okens$/, 'tokens'],
+  [/(?:Chars|Characters)$/, 'characters'],
+  [/PerMinute$/, 'a minute'],
+  [/PerMillion$/, 'a million tokens'],
+  [/^(?:steps|warmup|every)$/, 'steps'],
+]
+
+const isNumeric = (type: string): boolean => /\b(?:number|integer)\b/.test(type)
+
+const unitOf = (path: string, type: string, told: string | null): string | null => {
+  const key = path.split('.').at(-1)!
+  return told ?? (isNumeric(type) ? (UNITS.find(([end]) => end.test(key))?.[1] ?? null) : null)
+}
+
+const boundsOf = (bag: Record<string, unknown>): string => {
+  const { minimum, exclusiveMinimum, maximum, exclusiveMaximum } = bag as Record<string, number | undefined>
+  const isLimit = (limit: number | undefined) => limit !== undefined && Math.abs(limit) < 2 ** 53 - 1
+  if (minimum !== undefined && maximum !== undefined && isLimit(minimum) && isLimit(maximum))
+    return `, ${minimum} to ${maximum}`
+  const parts = [
+    isLimit(exclusiveMinimum) ? `above ${exclusiveMinimum}` : isLimit(minimum) ? `at least ${minimum}` : '',
+    isLimit(exclusiveMaximum) ? `below ${exclusiveMaximum}` : isLimit(maximum) ? `at most ${maximum}` : '',
+  ].filter(part => part !== '')
+  return parts.length > 0 ? `, ${parts.join(' and ')}` : ''
+}
+
+const list = (values: readonly unknown[]): string =>
+  values.length === 1 ? String(values[0]) : `one of ${values.map(String).join(', ')}`
+
+const typeText = ({ inner, nullable }: Peeled): string => {
+  const own = plainType(inner)
+  return nullable ? `${own}, or null` : own
+}
+
+const plainType = ({ def, _zod: { bag } }: Node): string => {
+  switch (def.type) {
+    case 'object':
+      return 'section'
+    case 'number':
+      return `${String(bag.format ?? '').includes('int') ? 'integer' : 'number'}${boundsOf(bag)}`
+    case 'string':
+      return 'text'
+    case 'boolean':
+      return 'true or false'
+    case 'enum':
+      return list(Object.values(def.entries!))
+    case 'literal':
+      return list(def.values!)
+    case 'array':
+      return `list: ${typeText(peel(def.element!))}`
+    case 'tuple':
+      return `list of ${def.items!.length}: ${[...new Set(def.items!.map(item => typeText(peel(item))))].join(', ')}`
+    case 'record':
+      return `map: ${typeText(peel(def.valueType!))}`
+    case 'union':
+      return [...new Set(def.options!.map(option => typeText(peel(option))))].join(' or ')
+    default:
+      return 'any'
+  }
+}
+
+const isTree = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/** What a walk carries along. */
+interface Place {
+  path: string
+  only: string | null
+  /** What the section above says in place of the key's own default. */
+  given?: unknown
+}
+
+const children = (node: Node, { path, only, given }: Place, skip?: string): SchemaKey[] =>
+  Object.entries(node.shape ?? {}).flatMap(([key, child]) =>
+    key === skip
+      ? []
+      : walk(child, {
+          path: path === '' ? key : `${path}.${key}`,
+          only,
+          ...(isTree(given) && { given: given[key] }),
+        }),
+  )
+
+/** The kinds of a union by the key that tells them apart, which is listed once; then the keys of each. */
+const kindsOf = (options: readonly Node[], discriminator: string, place: Place): SchemaKey[] => {
+  const path = place.path === '' ? discriminator : `${place.path}.${discriminator}`
+  const kinds = options.map(option => {
+    const { inner } = peel(option)
+    const kind = peel(inner.shape![discriminator])
+    return { inner, kind, values: kind.inner.def.values ?? Object.values(kind.inner.def.entries ?? {}) }
+  })
+  const usual = kinds.find(({ kind }) => kind.fallback !== undefined)?.kind.fallback
+  const fallback = isTree(place.given) ? (place.given[discriminator] ?? usual) : usual
+  const row: SchemaKey = {
+    path,
+    type: list([...new Set(kinds.flatMap(({ values }) => values))]),
+    default: fallback,
+    required: fallback === undefined,
+    unit: null,
+    about: kinds.find(({ kind }) => kind.about !== '')?.kind.about ?? 'Which kind; each has keys of its own.',
+    only: place.only,
+  }
+  const shared = (key: string) =>
+    kinds.length > 1 && kinds.every(({ inner }) => Object.hasOwn(inner.shape!, key))
+  const listed = new Set<string>()
+  const keys = kinds.flatMap(({ inner, values }) => {
+    const only = `${path}: ${values.map(String).join(' or ')}`
+    const given = isTree(place.given) && values.includes(fallback) ? place.given : undefined
+    return children(inner, { ...place, only, given }, discriminator).flatMap(key => {
+      const name = key.path.slice(path.length - discriminator.length).split(/[.[]/)[0]
+      if (!shared(name)) return [key]
+      if (listed.has(key.path)) return []
+      listed.add(key.path)
+      return [{ ...key, only: key.only === only ? place.only : key.only }]
+    })
+  })
+  return [row, ...keys]
+}
+
+const below = (node: Node, place: Place): SchemaKey[] => {
+  const { type, element, valueType, options, discriminator } = node.def
+  const inside = (inner: Node, end: string) =>
+    below(peel(inner).inner, { path: `${place.path}${end}`, only: place.only })
+  if (type === 'object') return children(node, place)
+  if (type === 'array') return inside(element!, '[]')
+  if (type === 'record') return inside(valueType!, '.NAME')
+  if (type !== 'union') return []
+  return discriminator === undefined
+    ? options!.flatMap(option => below(peel(option).inner, place))
+    : kindsOf(options!, discriminator, place)
+}
+
+const walk = (node: Node, place: Place): SchemaKey[] => {
+  const peeled = peel(node)
+  const { inner, about, optional, fallback } = peeled
+  const type = typeText(peeled)
+  const value = place.given === undefined ? fallback : place.given
+  // A default that is itself laid out in keys is told by those keys.
+  const isLaidOut = isTree(value) && below(inner, { path: '', only: null }).length > 0
+  const row: SchemaKey = {
+    path: place.path,
+    type,
+    default: isLaidOut ? undefined : value,
+    required: value === undefined && !optional,
+    unit: unitOf(place.path, type, peeled.unit),
+    about,
+    only: place.only,
+  }
+  return [row, ...below(inner, { ...place, given: value ?? undefined })]
+}
+
+/** Every key of a schema of settings, sections before what is in them, in the order of the schema. */
+export const schemaKeys = (schema: z.ZodType): SchemaKey[] => {
+  const { inner, fallback } = peel(schema as unknown as Node)
+  return below(inner, { path: '', only: null, given: fallback })
+}
