@@ -17,6 +17,7 @@ import {
 import { RunError } from '../../runs/errors.ts'
 import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
 import { formatDuration, plural } from '../../util/format.ts'
+import { commandLineOf } from '../invocation.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { resolveSettings } from '../train/settings.ts'
 import { killChildren, probeInProcess, settingsOf, trainInProcess } from './process.ts'
@@ -106,7 +107,7 @@ export const experimentCommand = async (
     adopt: options.adopt,
     resolve: resolver(file),
     execute: trainInProcess,
-    command: commandLine(file, options),
+    command: ['gradus', ...wordsOf(file, options)].join(' '),
     probe: async (job, stop) => {
       await probeInProcess(registration, job.id, options.work, stop)
     },
@@ -169,7 +170,7 @@ const carryOut = async (
       .run(plan.chosen, stop.signal, progress.events)
       .finally(() => progress.close())
     if (interrupted) {
-      say(`stopped; go on with:\n  ${commandLine(file, options)}`)
+      say(`stopped; go on with:\n  ${commandLineOf(wordsOf(file, options))}`)
       return EXIT.interrupted
     }
     const code = conclude(
@@ -201,18 +202,17 @@ const stopper = (io: Io, say: (text: string) => void) => {
 }
 
 /** What goes on where a command was stopped, and what results name. */
-const commandLine = (
+const wordsOf = (
   file: string,
   { budget, jobs, work, results, adopt }: ExperimentCommandOptions,
-): string =>
-  [
-    `gradus experiment ${file}`,
-    ...(budget === undefined ? [] : [`--budget ${budget}`]),
-    ...(jobs === undefined ? [] : [`--jobs ${jobs}`]),
-    ...(work === 'experiments-work' ? [] : [`--work ${work}`]),
-    ...(results === 'results' ? [] : [`--results ${results}`]),
-    ...(adopt ? ['--adopt'] : []),
-  ].join(' ')
+): string[] => [
+  ...['experiment', file],
+  ...(budget === undefined ? [] : ['--budget', String(budget)]),
+  ...(jobs === undefined ? [] : ['--jobs', String(jobs)]),
+  ...(work === 'experiments-work' ? [] : ['--work', work]),
+  ...(results === 'results' ? [] : ['--results', results]),
+  ...(adopt ? ['--adopt'] : []),
+]
 
 const timeOf = (seconds: number | null): string =>
   seconds === null

@@ -54,6 +54,7 @@ export const runRit = async (
       primarySet: testNameOf(config),
     },
     configHash: runHash(config),
+    hashOf: (other: object) => runHash(other as RitConfig),
     mayLackCheckpoint: (dir: string) => config.coldStart !== null && existsSync(join(dir, COLD_START)),
   }
   return withRun(session, async open => {

@@ -46,6 +46,7 @@ export const runRuscarl = async (
     ...options,
     info: runInfo(config),
     configHash: runHash(config),
+    hashOf: (other: object) => runHash(other as RuscarlConfig),
     mayLackCheckpoint: (dir: string) => hasPhase(config, dir),
   }
   return withRun(session, async open => {

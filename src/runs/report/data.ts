@@ -59,13 +59,15 @@ export const loadReportData = (runDir: string): ReportData => {
 /** What the last checkpoint says; where there is none (a run without steps saves none), the evaluation after the last step. */
 const isComplete = (
   dir: string,
-  { steps = Number.POSITIVE_INFINITY }: RunInfo,
+  { steps = Number.POSITIVE_INFINITY, extensions = [] }: RunInfo,
   evals: EvalRow[],
 ): boolean => {
   const checkpoint = latestCheckpoint(dir)
   if (checkpoint === null) return evals.some(({ step }) => step >= steps)
   try {
-    return isFinished(loadRunState(checkpoint).recipe)
+    const { step, recipe } = loadRunState(checkpoint)
+    // The end that it was saved at is none any more where a resume has put it further.
+    return isFinished(recipe) && extensions.every(extension => extension.step < step)
   } catch (error) {
     if (error instanceof CheckpointError) return false
     throw error
