@@ -20,10 +20,11 @@ import { formatDuration, plural } from '../../util/format.ts'
 import { commandLineOf } from '../invocation.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { resolveSettings } from '../train/settings.ts'
-import { killChildren, probeInProcess, settingsOf, trainInProcess } from './process.ts'
+import { probeInProcess, settingsOf, trainInProcess } from './process.ts'
 import { ExperimentProgress } from './progress.ts'
 import { recomputeCommand } from './recompute.ts'
 import { resultJson, resultLines } from './results.ts'
+import { stopper } from './stopper.ts'
 
 export interface ExperimentCommandOptions {
   budget?: number
@@ -183,22 +184,6 @@ const carryOut = async (
   } finally {
     stop.release()
   }
-}
-
-/** First Ctrl+C: every run ends after its step, with a checkpoint. Second: at once. */
-const stopper = (io: Io, say: (text: string) => void) => {
-  const controller = new AbortController()
-  const release = io.onInterrupt(() => {
-    if (controller.signal.aborted) {
-      killChildren()
-      process.exit(EXIT.interrupted)
-    }
-    say(
-      'stopping: every run ends after its step, with a checkpoint to go on from; Ctrl+C again quits at once',
-    )
-    controller.abort()
-  })
-  return { signal: controller.signal, release }
 }
 
 /** What goes on where a command was stopped, and what results name. */
