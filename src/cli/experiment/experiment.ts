@@ -17,6 +17,7 @@ import {
 import { RunError } from '../../runs/errors.ts'
 import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
 import { formatDuration, plural } from '../../util/format.ts'
+import { shippedFile } from '../../util/package.ts'
 import { commandLineOf } from '../invocation.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { resolveSettings } from '../train/settings.ts'
@@ -80,10 +81,12 @@ const checkArms = (registration: Registration, file: string): void => {
 
 /** @throws ConfigError for a registration that cannot be used, UsageError for options that do not go together. */
 export const experimentCommand = async (
-  file: string,
+  named: string,
   options: ExperimentCommandOptions,
   io: Io,
 ): Promise<number> => {
+  // Registrations travel with the package: they are found from any folder by the names that they have in it.
+  const file = shippedFile(named)
   if (options.analyse && (options.budget !== undefined || options.dryRun))
     throw new UsageError(
       '--analyse: expected no --budget and no --dry-run beside it; it runs nothing and plans nothing',
@@ -108,7 +111,7 @@ export const experimentCommand = async (
     adopt: options.adopt,
     resolve: resolver(file),
     execute: trainInProcess,
-    command: ['gradus', ...wordsOf(file, options)].join(' '),
+    command: ['gradus', ...wordsOf(named, options)].join(' '),
     probe: async (job, stop) => {
       await probeInProcess(registration, job.id, options.work, stop)
     },

@@ -48,17 +48,37 @@ const shortKeys = (keys: readonly string[]): Map<string, string> => {
 const NAME_LENGTH = 40
 
 /** A value as part of a folder's name on every system. */
-const slug = (value: unknown): string => {
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const plain = text.replaceAll(/[^\w.+-]+/g, '_')
-  if (plain === text && text.length <= NAME_LENGTH) return text
-  return `${plain.slice(0, NAME_LENGTH)}~${shortHash(value).slice(0, 4)}`
+const plainName = (value: unknown): string =>
+  (typeof value === 'string' ? value : JSON.stringify(value))
+    .replaceAll(/[^\w.+-]+/g, '_')
+    .slice(0, NAME_LENGTH)
+
+/** Names of an axis's values by their JSON; two that would be called alike get a hash. */
+const valueNames = ({ values }: Axis): Map<string, string> => {
+  const plain = values.map(plainName)
+  const isTaken = (name: string) =>
+    plain.filter(other => other.toLowerCase() === name.toLowerCase()).length > 1
+  return new Map(
+    values.map((value, i) => [
+      JSON.stringify(value),
+      isTaken(plain[i]) ? `${plain[i]}~${shortHash(value).slice(0, 4)}` : plain[i],
+    ]),
+  )
 }
 
-const nameOf = (combination: Combination, keys: ReadonlyMap<string, string>): string =>
+type Naming = ReadonlyMap<string, { key: string; values: ReadonlyMap<string, string> }>
+
+const namingOf = (varied: readonly Axis[]): Naming => {
+  const keys = shortKeys(varied.map(({ key }) => key))
+  return new Map(varied.map(axis => [axis.key, { key: keys.get(axis.key)!, values: valueNames(axis) }]))
+}
+
+const nameOf = (combination: Combination, naming: Naming): string =>
   Object.entries(combination)
-    .filter(([key]) => keys.has(key))
-    .map(([key, value]) => `${keys.get(key)}-${slug(value)}`)
+    .flatMap(([key, value]) => {
+      const own = naming.get(key)
+      return own ? [`${own.key}-${own.values.get(JSON.stringify(value))}`] : []
+    })
     .join('-')
 
 /** One thread a run where they fill the cores, else as many as there are. */
@@ -100,7 +120,7 @@ export const planSweep = (request: SweepRequest): SweepPlan => {
   const combinations = combinationsOf(axes)
   if (combinations.length > MOST_RUNS)
     throw new UsageError(`sweep: expected at most ${MOST_RUNS} runs, got ${combinations.length}`)
-  const keys = shortKeys(varied.map(({ key }) => key))
+  const keys = namingOf(varied)
   const training = (combination: Combination, more: Tree[] = []): Training => ({
     recipe: target,
     ...(preset !== undefined && { preset }),
