@@ -336,6 +336,11 @@ export interface RunInfo {
   createdAt: string
   /** Names of criteria for people: `{ C1: 'answer' }`. */
   criterionNames?: Record<string, string>
+  /** What each criterion asks for, in a sentence, and what it weighs in the reward; of recipes whose criteria are their own. */
+  criterionAbout?: Record<string, string>
+  criterionWeights?: Record<string, number>
+  /** How the reward comes from the verdicts, in a sentence or two. */
+  rewardFormula?: string
   /** The test set that the headline is about; else the first one evaluated. */
   primarySet?: string
   /** The resolved configuration, as the last resume left it. */

@@ -72,6 +72,8 @@ const runInfo = (config: RuscarlConfig) => ({
   model: modelName(config),
   seed: config.seed,
   steps: config.steps,
+  rewardFormula:
+    'The reward of a response is its score by the rubric: points of the criteria that it meets, penalties among them, over the points to be had.',
   ...(config.task.kind === 'packing'
     ? {
         primarySet: packingTestName(config),
