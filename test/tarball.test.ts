@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { linkedFiles } from './packed-links.fixture.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const app = mkdtempSync(join(tmpdir(), 'gradus-app-'))
@@ -74,6 +75,40 @@ describe('the package as others get it', { timeout: TIMEOUT_MS }, () => {
     expect(existsSync(join(installed, 'src'))).toBe(false)
     const files = readdirSync(join(installed, 'dist'), { recursive: true, encoding: 'utf8' })
     expect(files.filter(name => /\.(?:test|fixture)\./.test(name))).toEqual([])
+  })
+
+  it('has no link that leads nowhere, in its pages and in its source maps', () => {
+    const files = readdirSync(installed, { recursive: true, encoding: 'utf8' })
+    const pages = files.filter(name => name.endsWith('.md'))
+    expect(pages.length).toBeGreaterThan(20)
+    const dead = pages.flatMap(page =>
+      linkedFiles(installed, page)
+        .filter(target => !existsSync(join(installed, target)))
+        .map(target => `${page}: ${target}`),
+    )
+    expect(dead).toEqual([])
+    const maps = files.filter(name => name.endsWith('.js.map'))
+    const without = maps.filter(name => {
+      const { sources, sourcesContent = [] } = JSON.parse(readFileSync(join(installed, name), 'utf8'))
+      return sourcesContent.length !== sources.length
+    })
+    expect(without).toEqual([])
+  })
+
+  it('finds the registrations that its pages name, from any folder', () => {
+    const plan = exec('npx', ['--no-install', 'gradus', 'experiment', 'experiments/rit.yaml', '--dry-run'])
+    expect(plan).toContain('nothing was run')
+  })
+
+  it('says what it needs where Node is too old', () => {
+    const script = join(app, 'old.mjs')
+    writeFileSync(
+      script,
+      `Object.defineProperty(process.versions, 'node', { value: '20.18.3' })\nawait import(${JSON.stringify(join(installed, 'bin', 'gradus.js'))})\n`,
+    )
+    const { status, stderr } = spawnSync('node', [script], { encoding: 'utf8' })
+    expect(status).toBe(1)
+    expect(stderr).toContain('expected Node.js 20.19 or newer, got 20.18.3')
   })
 
   it('has every entry that it promises, with types', () => {

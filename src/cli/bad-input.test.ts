@@ -281,9 +281,10 @@ describe('failures on the way', { timeout: SLOW_MS }, () => {
   })
 
   it('refuses to go on with other settings', async () => {
-    const file = sandbox.write('changed.yaml', tinyColdStart(3))
+    const file = sandbox.write('changed.yaml', { ...tinyColdStart(2), batch: 5 })
     const { code, err } = await cli(['train', file, '--out', sandbox.path('start'), '--resume', '--quiet'])
-    expect(err).toContain('the configuration changed since this checkpoint (steps 2 then, 3 now);')
+    expect(err).toContain('the configuration changed since this checkpoint (batch 4 then, 5 now);')
+    expect(err).toContain('on a resume steps, maxMinutes and evaluation.every may change')
     expect(code).toBe(1)
   })
 })

@@ -79,7 +79,3 @@ export const exitCodeOf = (error: unknown): number => (error instanceof UsageErr
 export const printJson = (io: Io, value: unknown): void => {
   io.out.write(`${JSON.stringify(value)}\n`)
 }
-
-/** A word of a command line as a shell reads it. */
-export const shellQuote = (text: string): string =>
-  /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

@@ -11,9 +11,10 @@ import { addScoreCommand } from './grade/score-command.ts'
 import { addInitCommand } from './init/command.ts'
 import { describeError, EXIT, exitCodeOf, guarded, type Io } from './io.ts'
 import { addRubricCommand } from './rubric/command.ts'
-import { addCompareCommand, addReportCommand, addRunsCommand } from './runs/command.ts'
+import { addCompareCommand, addExportCommand, addReportCommand, addRunsCommand } from './runs/command.ts'
 import { addSearchCommand } from './search/command.ts'
 import { addServeCommand } from './serve/command.ts'
+import { addSweepCommand } from './sweep/command.ts'
 import { addTrainCommand, recipeHelp } from './train/command.ts'
 import { addEvalCommand } from './train/eval-command.ts'
 import { addSampleCommand } from './train/sample-command.ts'
@@ -27,10 +28,12 @@ GRADUS_DEBUG=1 prints the stack of an error.
 Examples:
   $ gradus train rubric-as-reward
   $ gradus report runs/rubric-as-reward-quick-seed1
-  $ gradus compare runs/a runs/b`
+  $ gradus compare runs/a runs/b
+  $ gradus runs`
 
 /** Commands after `train`, in the order of the help. */
 const COMMANDS = [
+  addSweepCommand,
   addEvalCommand,
   addSampleCommand,
   addVerifyCommand,
@@ -46,6 +49,7 @@ const COMMANDS = [
   addReportCommand,
   addCompareCommand,
   addRunsCommand,
+  addExportCommand,
   addExperimentCommand,
   addBenchCommand,
 ] as const

@@ -14,11 +14,25 @@ export * from './analysis/status.ts'
 export { type AdoptedJobs, Experiment, type ExperimentOptions, type ExperimentPlan } from './experiment.ts'
 export { type FinishedRun, METRICS, type Metric } from './metrics/index.ts'
 export { tipOf } from './plan/blocks.ts'
-export { armTraining, type Job, type ResolveTraining, runDir, type Training } from './plan/jobs.ts'
+export {
+  armTraining,
+  decisive,
+  type Job,
+  type ResolveTraining,
+  runDir,
+  type Training,
+} from './plan/jobs.ts'
 export { parseRegistration, readRegistration } from './plan/read.ts'
 export type { Claim, Registration } from './plan/registration.ts'
 export { type Recomputed, recompute, writeRecomputed } from './recompute.ts'
 export { startsNote } from './report/notes.ts'
 export type { PaperResult } from './results/paper.ts'
+export { isDone, readRecord } from './run/ledger.ts'
 export { provenanceNow } from './run/provenance.ts'
-export type { Execute, Launch, RunnerEvents, RunnerResult } from './run/runner.ts'
+export {
+  type Execute,
+  type Launch,
+  type RunnerEvents,
+  type RunnerResult,
+  runJobs,
+} from './run/runner.ts'

@@ -14,6 +14,7 @@ import {
 import { lockHolder } from './lock.ts'
 import { hasCheckpoints, isRun, readRunInfo } from './readers.ts'
 import { numberedRows, rowDamage, stepOf, stepProblems } from './row-extent.ts'
+import type { RunInfo } from './rows.ts'
 import { leftoversOf, ROW_FILES } from './run-folder.ts'
 
 /** One thing in a run that was looked at. */
@@ -97,14 +98,19 @@ const rowsAgree = (dir: string, moment: RunMoment | null): boolean =>
 
 const configuration = (dir: string, moment: RunMoment | null): Examined => {
   const name = 'config.json'
+  let info: RunInfo
   try {
-    readRunInfo(dir)
+    info = readRunInfo(dir)
   } catch (error) {
     return { name, problems: [(error as Error).message], notes: [] }
   }
   const now = hashFile(join(dir, name))
   const changed = moment?.config && moment.config.sha256 !== now.sha256
-  return { name, problems: changed ? ['it was changed since the checkpoint was saved'] : [], notes: [] }
+  if (!changed) return { name, problems: [], notes: [] }
+  const extended = info.extensions?.findLast(({ step }) => step >= moment!.step)
+  return extended
+    ? { name, problems: [], notes: [`settings changed by a resume after step ${extended.step}`] }
+    : { name, problems: ['it was changed since the checkpoint was saved'], notes: [] }
 }
 
 const rowFile = (dir: string, file: string, moment: RunMoment | null, living: boolean): Examined => {

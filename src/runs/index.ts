@@ -1,8 +1,13 @@
 /** @file Runs: the folder on disk, progress, resuming, the report and the comparison of two runs. */
 
 export { type Examined, examineRun, type RunExamination } from './check-run.ts'
+export { compareMany } from './compare/compare.ts'
+export type { ComparedRuns } from './compare/figures.ts'
 export { describeEnvironment } from './environment.ts'
 export { RunError } from './errors.ts'
+export { csvOf, type ExportedRows, flatRows } from './export.ts'
+export { findRuns } from './find.ts'
+export { listRun, type RunListing } from './listing.ts'
 export { isLocked } from './lock.ts'
 export { Progress, type ProgressOptions, type ProgressStream } from './progress.ts'
 export {

@@ -29,7 +29,7 @@ export interface ChosenCheckpoint {
 }
 
 /**
- * @param configHash what the configuration must have been; absent: any
+ * @param configHash what the configuration must have been, one of several; absent: any
  *
  * Looks from the latest checkpoint backwards. Damaged files speak against a checkpoint itself, damaged rows against all that
  * were saved after those rows: an earlier one makes them again.
@@ -37,7 +37,7 @@ export interface ChosenCheckpoint {
  */
 export const chooseCheckpoint = (
   dir: string,
-  configHash?: string,
+  configHash?: string | readonly string[],
   { changes, acceptRows = false }: ResumeOptions = {},
 ): ChosenCheckpoint => {
   const folders = checkpointsToTry(dir)

@@ -307,6 +307,21 @@ export interface EventRow {
 }
 
 /** config.json: everything needed to say what this run is. */
+export interface RunExtension {
+  /** The step of the checkpoint that the run went on from. */
+  step: number
+  at: string
+  before: ExtendableSettings
+}
+
+/** What a resume may change of how a run goes on. */
+export interface ExtendableSettings {
+  steps?: number
+  maxMinutes?: number | null
+  /** Steps between evaluations. */
+  evaluationEvery?: number
+}
+
 export interface RunInfo {
   id: string
   recipe?: string
@@ -321,9 +336,18 @@ export interface RunInfo {
   createdAt: string
   /** Names of criteria for people: `{ C1: 'answer' }`. */
   criterionNames?: Record<string, string>
+  /** What each criterion asks for, in a sentence, and what it weighs in the reward; of recipes whose criteria are their own. */
+  criterionAbout?: Record<string, string>
+  criterionWeights?: Record<string, number>
+  /** How the reward comes from the verdicts, in a sentence or two. */
+  rewardFormula?: string
   /** The test set that the headline is about; else the first one evaluated. */
   primarySet?: string
-  /** The resolved configuration. */
+  /** The resolved configuration, as the last resume left it. */
   config: unknown
+  /** The checkpoint of another run that this one started from, with its optimiser. */
+  forkedFrom?: { run: string; step: number }
+  /** Settings that a resume changed, oldest first: from which step on, and what they were before. */
+  extensions?: RunExtension[]
   environment: Record<string, string | number>
 }

@@ -13,12 +13,13 @@ import { NumericError } from '../util/errors.ts'
 import { checkCheckpoint, pointedTo, sealCheckpoint, setAside } from './checkpoints.ts'
 import { describeEnvironment } from './environment.ts'
 import { guardWrite, RunError, saveFailure } from './errors.ts'
+import { FORK_FOLDER } from './forks.ts'
 import { type RunLock, takeLock } from './lock.ts'
 import { hasCheckpoints, isRun, readMetrics, readRunInfo } from './readers.ts'
 import { chooseCheckpoint, type ResumeOptions } from './resume.ts'
 import { cutBackTo, type RowExtent, RowTally } from './row-extent.ts'
 import { appendRows, flushRows, keepThrough, repairTail } from './row-files.ts'
-import type { EvalRow, EventRow, MetricsRow, RolloutRow, RubricRow, RunInfo } from './rows.ts'
+import type { EvalRow, EventRow, MetricsRow, RolloutRow, RubricRow, RunExtension, RunInfo } from './rows.ts'
 import {
   checkpointName,
   type PruneOptions,
@@ -271,7 +272,7 @@ export class RunFolder {
    * @throws RunError when there is no checkpoint; CheckpointError when none is whole, or rows from before it are damaged;
    * ConfigError when settings changed
    */
-  resume(configHash?: string, options: ResumeOptions = {}): ResumePoint {
+  resume(configHash?: string | readonly string[], options: ResumeOptions = {}): ResumePoint {
     const { checkpoint, warnings, aside, moment } = chooseCheckpoint(this.dir, configHash, options)
     const { step, dir, state } = checkpoint
     if (moment) this.#cutBack(file => cutBackTo(this.path(file), moment.rows[file] ?? NO_ROWS))
@@ -280,6 +281,22 @@ export class RunFolder {
     for (const damaged of aside) setAside(damaged)
     for (const message of warnings) this.appendEvent({ level: 'warning', message })
     return { step, dir, state, warnings }
+  }
+
+  /**
+   * Records that the run goes on with other settings than it had.
+   * @param step of the checkpoint that it goes on from
+   * @throws RunError for a failed write
+   */
+  extend({
+    config,
+    steps,
+    step,
+    before,
+  }: Pick<RunExtension, 'step' | 'before'> & Pick<RunInfo, 'config' | 'steps'>): void {
+    this.#lock.assertHeld()
+    const extensions = [...(this.info.extensions ?? []), { step, at: new Date().toISOString(), before }]
+    writeInfo(this.dir, Object.assign(this.info, { config, steps, extensions }))
   }
 
   /** Removes the run and all that it holds. @throws RunError when another process took it over */
@@ -321,6 +338,7 @@ const assertFree = (path: string): void => {
 /** What a run leaves that was killed before its config.json was there. */
 const isOfHalfARun = (path: string, name: string): boolean =>
   name === 'lock' ||
+  name === FORK_FOLDER ||
   isTemporaryName(name) ||
   (name === 'checkpoints' && readdirSync(join(path, name)).every(isTemporaryName))
 

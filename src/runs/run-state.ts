@@ -87,18 +87,23 @@ export const loadRunState = (checkpointDir: string, expectedConfigHash?: string)
   return state
 }
 
+/** What a resume takes and what it does not, for whoever changed too much. */
+const RESUME_HINT =
+  'on a resume steps, maxMinutes and evaluation.every may change, and policy (but for its kind), checkpoint, monitors and out; take other changes back, or begin a new run from the weights and the optimiser of this one: --from RUN in place of --resume'
+
 /** @param changes what changed, in words, where the caller knows @throws ConfigError when the state's hash is another one */
 export const assertSameConfig = (
   checkpointDir: string,
   state: RunState,
-  configHash: string,
+  configHash: string | readonly string[],
   changes?: string,
 ): void => {
-  if (state.configHash === configHash) return
+  const accepted = typeof configHash === 'string' ? [configHash] : configHash
+  if (accepted.includes(state.configHash)) return
   const path = join(checkpointDir, STATE_FILE)
   throw new ConfigError(
-    `${path}: the configuration changed since this checkpoint (${changes ?? `${state.configHash} then, ${configHash} now`})`,
-    { hint: 'resume with the same settings, or start a new run from this checkpoint as its model' },
+    `${path}: the configuration changed since this checkpoint (${changes ?? `${state.configHash} then, ${accepted[0]} now`})`,
+    { hint: RESUME_HINT },
   )
 }
 

@@ -1,6 +1,7 @@
 /** @file What the package knows of itself: its version, and the files that travel with it. */
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** src/util and dist/util lie at the same depth. */
@@ -9,6 +10,10 @@ const fromRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`
 /** Version as package.json says. */
 export const packageVersion = (): string =>
   (JSON.parse(readFileSync(fromRoot('package.json'), 'utf8')) as { version: string }).version
+
+/** A file as it is named where it is there, else the one of that name in the package: `experiments/rit.yaml` in any folder. */
+export const shippedFile = (path: string): string =>
+  existsSync(path) || isAbsolute(path) || !existsSync(fromRoot(path)) ? path : fromRoot(path)
 
 const PREFIX = 'package:'
 

@@ -17,12 +17,15 @@ import {
 import { RunError } from '../../runs/errors.ts'
 import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
 import { formatDuration, plural } from '../../util/format.ts'
+import { shippedFile } from '../../util/package.ts'
+import { commandLineOf } from '../invocation.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { resolveSettings } from '../train/settings.ts'
-import { killChildren, probeInProcess, settingsOf, trainInProcess } from './process.ts'
+import { probeInProcess, settingsOf, trainInProcess } from './process.ts'
 import { ExperimentProgress } from './progress.ts'
 import { recomputeCommand } from './recompute.ts'
 import { resultJson, resultLines } from './results.ts'
+import { stopper } from './stopper.ts'
 
 export interface ExperimentCommandOptions {
   budget?: number
@@ -82,10 +85,12 @@ const checkArms = (registration: Registration, file: string): void => {
 
 /** @throws ConfigError for a registration that cannot be used, UsageError for options that do not go together. */
 export const experimentCommand = async (
-  file: string,
+  named: string,
   options: ExperimentCommandOptions,
   io: Io,
 ): Promise<number> => {
+  // Registrations travel with the package: they are found from any folder by the names that they have in it.
+  const file = shippedFile(named)
   if (options.analyse && (options.budget !== undefined || options.dryRun))
     throw new UsageError(
       '--analyse: expected no --budget and no --dry-run beside it; it runs nothing and plans nothing',
@@ -110,7 +115,7 @@ export const experimentCommand = async (
     adopt: options.adopt,
     resolve: resolver(file),
     execute: trainInProcess,
-    command: commandLine(file, options),
+    command: ['gradus', ...wordsOf(named, options)].join(' '),
     probe: async (job, stop) => {
       await probeInProcess(registration, job.id, options.work, stop)
     },
@@ -173,7 +178,7 @@ const carryOut = async (
       .run(plan.chosen, stop.signal, progress.events)
       .finally(() => progress.close())
     if (interrupted) {
-      say(`stopped; go on with:\n  ${commandLine(file, options)}`)
+      say(`stopped; go on with:\n  ${commandLineOf(wordsOf(file, options))}`)
       return EXIT.interrupted
     }
     const code = conclude(
@@ -188,35 +193,18 @@ const carryOut = async (
   }
 }
 
-/** First Ctrl+C: every run ends after its step, with a checkpoint. Second: at once. */
-const stopper = (io: Io, say: (text: string) => void) => {
-  const controller = new AbortController()
-  const release = io.onInterrupt(() => {
-    if (controller.signal.aborted) {
-      killChildren()
-      process.exit(EXIT.interrupted)
-    }
-    say(
-      'stopping: every run ends after its step, with a checkpoint to go on from; Ctrl+C again quits at once',
-    )
-    controller.abort()
-  })
-  return { signal: controller.signal, release }
-}
-
 /** What goes on where a command was stopped, and what results name. */
-const commandLine = (
+const wordsOf = (
   file: string,
   { budget, jobs, work, results, adopt }: ExperimentCommandOptions,
-): string =>
-  [
-    `gradus experiment ${file}`,
-    ...(budget === undefined ? [] : [`--budget ${budget}`]),
-    ...(jobs === undefined ? [] : [`--jobs ${jobs}`]),
-    ...(work === 'experiments-work' ? [] : [`--work ${work}`]),
-    ...(results === 'results' ? [] : [`--results ${results}`]),
-    ...(adopt ? ['--adopt'] : []),
-  ].join(' ')
+): string[] => [
+  ...['experiment', file],
+  ...(budget === undefined ? [] : ['--budget', String(budget)]),
+  ...(jobs === undefined ? [] : ['--jobs', String(jobs)]),
+  ...(work === 'experiments-work' ? [] : ['--work', work]),
+  ...(results === 'results' ? [] : ['--results', results]),
+  ...(adopt ? ['--adopt'] : []),
+]
 
 const timeOf = (seconds: number | null): string =>
   seconds === null

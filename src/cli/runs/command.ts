@@ -1,7 +1,9 @@
-/** @file `gradus report`, `gradus compare`, `gradus runs check`: what run folders tell, as a page, side by side, and of their own state. */
+/** @file `gradus report`, `compare`, `export`, `runs`: what run folders tell, as a page, side by side, as a table, and of their own state. */
 
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { EXIT, type Io, printJson } from '../io.ts'
+import type { CompareOptions } from './compare.ts'
+import type { ExportOptions } from './export.ts'
 
 /** Adds `gradus report` to the program. `done` receives the exit code. */
 export const addReportCommand = (program: Command, io: Io, done: (code: number) => void): void => {
@@ -20,30 +22,80 @@ export const addReportCommand = (program: Command, io: Io, done: (code: number) 
     })
 }
 
+const COMPARE_HELP = `
+Of two runs: evaluations problem by problem, every metric, settings that differ. Of more, or of a folder that holds them: runs
+that differ in nothing but their seed are one group, with means, 95% intervals over runs, and differences to the first group.
+--html writes a page with their curves over one another, and bands over seeds.
+
+Examples:
+  $ gradus compare runs/a runs/b
+  $ gradus compare runs/rit-sweep --html compare.html
+  $ gradus compare runs/a-seed1 runs/a-seed2 runs/b-seed1 runs/b-seed2`
+
 /** Adds `gradus compare` to the program. `done` receives the exit code. */
 export const addCompareCommand = (program: Command, io: Io, done: (code: number) => void): void => {
   program
     .command('compare')
-    .summary('compare two runs')
-    .description('Compares two runs: evaluations with paired intervals, metrics, and settings that differ.')
-    .argument('<run-a>', 'run folder')
-    .argument('<run-b>', 'run folder')
+    .summary('compare runs')
+    .description('Compares runs: evaluations with intervals, metrics, and settings that differ.')
+    .argument('<runs...>', 'run folders, or folders that hold them')
+    .option('--html <file>', 'write a page with the curves of all')
     .option('--json', 'print the comparison as JSON')
-    .action(async (a: string, b: string, options: { json?: boolean }) => {
-      const { compareRuns } = await import('../../runs/index.ts')
-      const { text, json } = compareRuns(a, b)
-      if (options.json) printJson(io, json)
-      else io.out.write(text)
-      done(EXIT.ok)
+    .addHelpText('after', COMPARE_HELP)
+    .action(async (runs: string[], options: CompareOptions) => {
+      const { compareCommand } = await import('./compare.ts')
+      done(compareCommand(runs, options, io))
+    })
+}
+
+const EXPORT_HELP = `
+One row a step, or with --rows evals one an evaluation and test set, after the run's name, recipe and seed; one column for each
+figure by its dotted name (criteria.C1, scores.accuracy.value). Empty where a row has no value. Text that a spreadsheet would
+take for a formula has a ' before it.
+
+Examples:
+  $ gradus export runs/a --csv > a.csv
+  $ gradus export runs/rit-sweep --csv --rows evals --out evals.csv`
+
+/** Adds `gradus export` to the program. `done` receives the exit code. */
+export const addExportCommand = (program: Command, io: Io, done: (code: number) => void): void => {
+  program
+    .command('export')
+    .summary('rows of runs for spreadsheets and data frames')
+    .description('Writes the rows of runs as comma-separated values, to standard output or a file.')
+    .argument('<runs...>', 'run folders, or folders that hold them')
+    .option('--csv', 'as comma-separated values, which is the default')
+    .option('--json', 'as JSON, a row a line')
+    .addOption(
+      new Option('--rows <which>', 'metrics (a row a step) or evals')
+        .choices(['metrics', 'evals'])
+        .default('metrics'),
+    )
+    .option('-o, --out <file>', 'the file to write')
+    .addHelpText('after', EXPORT_HELP)
+    .action(async (runs: string[], options: ExportOptions) => {
+      const { exportCommand } = await import('./export.ts')
+      done(exportCommand(runs, options, io))
     })
 }
 
 /** Adds `gradus runs` to the program. `done` receives the exit code. */
 export const addRunsCommand = (program: Command, io: Io, done: (code: number) => void): void => {
-  program
+  const runs = program
     .command('runs')
-    .summary('look after run folders')
-    .description('Looks after run folders.')
+    .summary('list runs, and check that they are whole')
+    .description('Lists runs, and checks that they are whole.')
+  runs
+    .command('list', { isDefault: true })
+    .summary('list runs: how far each is, and how it did')
+    .description('Lists the runs below some folders, the newest first.')
+    .argument('[folders...]', 'folders that hold runs', ['runs'])
+    .option('--json', 'print the list as JSON')
+    .action(async (folders: string[], options: { json?: boolean }) => {
+      const { listCommand } = await import('./list.ts')
+      done(listCommand(folders, options, io))
+    })
+  runs
     .command('check')
     .summary('check that a run is whole')
     .description(

@@ -1,6 +1,7 @@
 /** @file `gradus train`: options and help; the work is in the modules that it loads when it runs. */
 
 import type { Command } from 'commander'
+import { UsageError } from '../../util/errors.ts'
 import type { Io } from '../io.ts'
 import type { TrainOptions } from './train.ts'
 
@@ -16,6 +17,13 @@ Examples:
   $ gradus train logic.yaml --set seed=2 --set rollout.samples=16
   $ gradus train rubric-as-reward --resume
   $ gradus train logic.yaml --out runs/a --resume-or-start
+  $ gradus train --out runs/a --resume --set steps=120
+  $ gradus train --from runs/a --set optimizer.learningRate.peak=1e-4
+  $ gradus train logic.yaml --from runs/a/50 --out runs/b
+
+A resume may change steps, maxMinutes, evaluation.every, policy (but for its kind), checkpoint and monitors, and nothing else.
+--from begins a new run, with any settings, from the weights and the optimiser of another; its steps count from 1. Without a
+recipe or file, --from RUN and --out RUN --resume take the settings of that run.
 
 Ctrl+C or SIGTERM finishes the step, saves and prints the command that goes on (exit 130); twice quits at once.`
 
@@ -46,10 +54,11 @@ export const addTrainCommand = (program: Command, io: Io, done: (code: number) =
     .description(
       'Trains a model by a recipe, or by a YAML file that names one; leaves a run folder with a report.',
     )
-    .argument('<recipe|file.yaml>', 'name of a recipe, or path of a YAML file')
+    .argument('[recipe|file.yaml]', 'name of a recipe, or path of a YAML file')
     .option('-p, --preset <name>', 'named settings of the recipe')
     .option('-s, --set <key=value...>', 'change one setting: dotted key, YAML value; may be repeated')
     .option('-o, --out <dir>', 'folder of the run')
+    .option('--from <run>', 'begin with the weights and the optimiser of a run, or RUN/STEP')
     .option('--resume', 'go on from the latest checkpoint that is whole')
     .option('--resume-or-start', 'go on if there is a run to go on with, else start; for schedulers')
     .option('--accept-rows', 'go on although recorded rows are damaged')
@@ -62,10 +71,15 @@ export const addTrainCommand = (program: Command, io: Io, done: (code: number) =
     .option('--json', 'print the result as JSON, no progress')
     .option('-q, --quiet', 'no progress')
     .addHelpText('after', `${recipes}${HELP}`)
-    .action(async (target: string, options: TrainOptions & ListingOptions) => {
+    .action(async (target: string | undefined, options: TrainOptions & ListingOptions) => {
       const { settings, jsonSchema, preset, set, json } = options
       if (settings !== undefined || jsonSchema) {
         const { listSettings, printJsonSchema } = await import('./list-settings.ts')
+        if (target === undefined)
+          throw new UsageError(
+            `${jsonSchema ? '--json-schema' : '--settings'}: expected a recipe or a YAML file beside it, got none`,
+            { hint: 'name one: gradus train rit --settings' },
+          )
         const request = { target, preset, set }
         done(
           jsonSchema ? printJsonSchema(request, io) : listSettings(request, { section: settings!, json }, io),

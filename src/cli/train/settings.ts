@@ -11,9 +11,18 @@ import { parseYaml } from '../../util/yaml.ts'
 
 type Tree = Record<string, unknown>
 
+/** Settings of a run that is there, in place of those of a recipe or file. */
+export interface BaseSettings {
+  recipe: string
+  preset?: string
+  config: Tree
+  /** Where they stand, for messages. */
+  source: string
+}
+
 export interface SettingsRequest {
-  /** A recipe's name, or the path of a YAML file that names its `recipe`. */
-  target: string
+  /** A recipe's name, or the path of a YAML file that names its `recipe`; or the settings of a run. */
+  target: string | BaseSettings
   preset?: string
   /** `key=value` each; keys are dotted paths, values YAML. */
   set?: readonly string[]
@@ -143,25 +152,57 @@ export const parseSetting = (text: string): Tree => {
   return keys.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Tree
 }
 
+/** What settings begin with. */
+interface Origin {
+  entry: RecipeEntry
+  chosen?: string
+  /** Settings over the defaults and the preset. */
+  file: Tree | null
+  source: string
+  name: string
+}
+
+const originOf = (target: string | BaseSettings, preset: string | undefined): Origin => {
+  if (typeof target !== 'string') {
+    const entry = recipeNamed(target.recipe, `${target.source}: recipe`, ConfigError)
+    if (preset !== undefined)
+      throw new UsageError(
+        `--preset ${preset}: expected none beside the settings of a run (${target.source})`,
+        { hint: `name the recipe as well: gradus train ${entry.name} --preset ${preset}` },
+      )
+    const { config: file, source } = target
+    return { entry, chosen: target.preset, file, source, name: nameOf(entry, target.preset) }
+  }
+  if (isFile(target)) {
+    const file = readSettingsFile(target)
+    const entry = recipeNamed(file.recipe, `${target}: recipe`, ConfigError)
+    return { entry, chosen: preset, file, source: target, name: basename(target, extname(target)) }
+  }
+  const entry = recipeNamed(target, 'recipe', UsageError)
+  const chosen = preset ?? Object.keys(entry.presets)[0]
+  return { entry, chosen, file: null, source: target, name: nameOf(entry, chosen) }
+}
+
+const nameOf = ({ name }: RecipeEntry, preset: string | undefined): string =>
+  preset === undefined ? name : `${name}-${preset}`
+
 /**
  * Resolves what `gradus train` was asked to run: defaults < preset < file < `--set`. A recipe's name alone takes its first
  * preset; a file stands by itself and takes a preset only when asked.
  * @throws UsageError for the command line (unknown recipe, preset or `--set` key); ConfigError for the file.
  */
 export const resolveSettings = ({ target, preset, set = [] }: SettingsRequest): Settings => {
-  const file = isFile(target) ? readSettingsFile(target) : null
-  const entry = file
-    ? recipeNamed(file.recipe, `${target}: recipe`, ConfigError)
-    : recipeNamed(target, 'recipe', UsageError)
-  const chosen = preset ?? (file ? undefined : Object.keys(entry.presets)[0])
+  const { entry, chosen, file, source, name } = originOf(target, preset)
   const { schema } = entry
   const layer = (base: Tree, changes: Tree, source: string, ErrorKind?: typeof ConfigError) =>
     parseWith(schema, mergeSettings(schema, base, changes), source, ErrorKind) as Tree
   let config = parseWith(schema, {}, `defaults of ${entry.name}`) as Tree
-  if (chosen !== undefined) config = layer(config, presetOf(entry, chosen), `preset ${chosen}`)
+  // A run's settings are whole: nothing of its preset is left to add.
+  if (chosen !== undefined && typeof target === 'string')
+    config = layer(config, presetOf(entry, chosen), `preset ${chosen}`)
   if (file) {
-    refusePreset(entry, file, target, ConfigError)
-    config = layer(config, engineAsPolicy(file, target), target)
+    refusePreset(entry, file, source, ConfigError)
+    config = layer(config, engineAsPolicy(file, source), source)
   }
   if (set.length > 0) {
     const changes = set.reduce((all, setting) => {
@@ -171,8 +212,5 @@ export const resolveSettings = ({ target, preset, set = [] }: SettingsRequest): 
     refusePreset(entry, changes, '--set', UsageError)
     config = layer(config, changes, '--set', UsageError)
   }
-  const name = file
-    ? basename(target, extname(target))
-    : [entry.name, chosen].filter(part => part !== undefined).join('-')
   return { entry, config, preset: chosen, name }
 }

@@ -4,18 +4,23 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RunEvents } from '../../recipes/index.ts'
 import { RunError } from '../../runs/errors.ts'
+import { findFork } from '../../runs/forks.ts'
 import { Progress, readEvents } from '../../runs/index.ts'
 import type { EvalRow, MetricsRow, MetricValue } from '../../runs/rows.ts'
 import { checkRunFolder } from '../../runs/run-folder.ts'
 import { greedyName, headlineScores, scoreValue, scoreWords } from '../../runs/scores.ts'
 import { UsageError } from '../../util/errors.ts'
 import { percent, plural } from '../../util/format.ts'
-import { EXIT, type Io, printJson, shellQuote } from '../io.ts'
-import { resolveSettings, type Settings, type SettingsRequest } from './settings.ts'
+import { commandLineOf } from '../invocation.ts'
+import { EXIT, type Io, printJson } from '../io.ts'
+import { beginFork, type Fork, settingsOfRun } from './fork.ts'
+import { type BaseSettings, resolveSettings, type Settings, type SettingsRequest } from './settings.ts'
 import { formatSummary, summarise, summaryJson } from './summary.ts'
 
 export interface TrainOptions extends Omit<SettingsRequest, 'target'> {
   out?: string
+  /** RUN or RUN/STEP to start from. */
+  from?: string
   resume?: boolean
   resumeOrStart?: boolean
   acceptRows?: boolean
@@ -28,10 +33,41 @@ export interface TrainOptions extends Omit<SettingsRequest, 'target'> {
  * Runs or plans the training; what a run would refuse before it trains, its plan refuses. Returns the exit code.
  * @throws UsageError, ConfigError, RunError and what training throws.
  */
-export const trainCommand = async (target: string, options: TrainOptions, io: Io): Promise<number> => {
-  const settings = resolveSettings({ target, preset: options.preset, set: options.set })
-  const dir = runFolder(settings, options)
-  if (options.dryRun) return printPlan(settings, dir, options, io)
+export const trainCommand = async (
+  target: string | undefined,
+  options: TrainOptions,
+  io: Io,
+): Promise<number> => {
+  const resume = howToBegin(options)
+  const { preset, set, from, dryRun } = options
+  const asked = resolveSettings({ target: target ?? baseOf(options), preset, set })
+  const dir = runFolder(asked, options)
+  const fork = beginFork(asked, dir, { from, resume, plan: dryRun ?? false })
+  try {
+    return dryRun
+      ? printPlan(fork.settings, dir, options, io)
+      : await carryOut(target, fork, dir, options, io)
+  } finally {
+    fork.release()
+  }
+}
+
+/** The settings of a run, where no recipe and no file is named. @throws UsageError where no run is, either */
+const baseOf = ({ from, out, resume, resumeOrStart }: TrainOptions): BaseSettings => {
+  if (from !== undefined) return settingsOfRun(findFork(from).run)
+  if (out !== undefined && (resume || resumeOrStart)) return settingsOfRun(out)
+  throw new UsageError('expected a recipe or a YAML file, got neither', {
+    hint: 'only --from RUN, and --out RUN --resume, know their settings from the run',
+  })
+}
+
+const carryOut = async (
+  target: string | undefined,
+  { settings, forkedFrom }: Fork,
+  dir: string,
+  options: TrainOptions,
+  io: Io,
+): Promise<number> => {
   const quiet = options.quiet || options.json
   const display = new Display(io, quiet ?? false)
   const interrupt = stopper(io, display)
@@ -43,6 +79,7 @@ export const trainCommand = async (target: string, options: TrainOptions, io: Io
       resume: howToBegin(options),
       acceptRows: options.acceptRows,
       preset: settings.preset,
+      forkedFrom,
       events: { ...display.events, shouldStop: () => interrupt.stopping },
     })
     display.close()
@@ -100,7 +137,11 @@ const printPlan = (settings: Settings, dir: string, options: TrainOptions, io: I
   return EXIT.ok
 }
 
-const howToBegin = ({ resume, resumeOrStart }: TrainOptions): boolean | 'or-start' => {
+const howToBegin = ({ resume, resumeOrStart, from }: TrainOptions): boolean | 'or-start' => {
+  if (resume && from !== undefined)
+    throw new UsageError('--from, --resume: expected one of the two, got both', {
+      hint: 'a fork is begun once; going on, it knows where it came from',
+    })
   if (resume && resumeOrStart)
     throw new UsageError('--resume, --resume-or-start: expected one of the two, got both')
   return resumeOrStart ? 'or-start' : (resume ?? false)
@@ -124,18 +165,14 @@ const runFolder = ({ config, name }: Settings, { out, resume, resumeOrStart }: T
 }
 
 /** The command line that goes on with this run. */
-const resumeCommand = (target: string, { preset, set = [] }: TrainOptions, dir: string): string =>
-  [
-    'gradus train',
-    target,
+const resumeCommand = (target: string | undefined, { preset, set = [] }: TrainOptions, dir: string): string =>
+  commandLineOf([
+    'train',
+    ...(target === undefined ? [] : [target]),
     ...(preset === undefined ? [] : ['--preset', preset]),
     ...set.flatMap(setting => ['--set', setting]),
-    '--out',
-    dir,
-    '--resume',
-  ]
-    .map((part, i) => (i === 0 ? part : shellQuote(part)))
-    .join(' ')
+    ...['--out', dir, '--resume'],
+  ])
 
 /** First Ctrl+C: stop after this step, with a checkpoint. Second: at once. */
 const stopper = (io: Io, display: Display) => {

@@ -21,7 +21,8 @@ import { parseWith } from '../../util/schema.ts'
 import { readText } from '../../util/text-file.ts'
 import { parseYaml } from '../../util/yaml.ts'
 import { endpointOf } from '../endpoint.ts'
-import { EXIT, type Io, printJson, shellQuote } from '../io.ts'
+import { commandLineOf } from '../invocation.ts'
+import { EXIT, type Io, printJson } from '../io.ts'
 
 export interface RecordOptions {
   tools: string
@@ -304,10 +305,9 @@ const FLAGS: readonly (readonly [keyof RecordOptions, string])[] = [
 
 /** The command line that goes on. */
 const sameCommand = (path: string, options: RecordOptions): string =>
-  [
-    'gradus trajectories record',
-    shellQuote(path),
+  commandLineOf([
+    ...['trajectories', 'record', path],
     ...FLAGS.flatMap(([key, flag]) =>
-      options[key] === undefined ? [] : [`--${flag}`, shellQuote(String(options[key]))],
+      options[key] === undefined ? [] : [`--${flag}`, String(options[key])],
     ),
-  ].join(' ')
+  ])

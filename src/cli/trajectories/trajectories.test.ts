@@ -173,7 +173,7 @@ describe('gradus trajectories record', () => {
     const first = await record('again.jsonl', ['--retries', '0'])
     expect(first.code).toBe(1)
     expect(first.err).toContain('q1, attempt 1: ')
-    expect(first.err).toContain('1 left; go on with:\n  gradus trajectories record ')
+    expect(first.err).toMatch(/1 left; go on with:\n {2}(npx )?gradus trajectories record /)
     expect(
       rowsOf('again.jsonl')
         .map(({ id }) => id)

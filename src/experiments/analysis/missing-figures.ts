@@ -3,9 +3,9 @@
  * what a recipe measures; the first run that is done does, and it is better heard then than after the last.
  */
 
+import { curveOf } from '../../runs/report/bands.ts'
 import { scoreNamesOf } from '../../runs/scores.ts'
 import { closest } from '../../util/schema.ts'
-import { curveOf } from '../metrics/curves.ts'
 import { scoreNameIn } from '../metrics/evaluation.ts'
 import { evalsOn, type FinishedRun, metricNamed, tokensUntil } from '../metrics/index.ts'
 import {

@@ -6,41 +6,9 @@
  */
 
 import { z } from 'zod'
-import type { MetricsRow } from '../../runs/rows.ts'
+import { type CurvePoint, curveOf, smoothed } from '../../runs/report/bands.ts'
 import { mean, std } from '../../util/statistics.ts'
 import { type FinishedRun, type Metric, type Peers, secondsUntil, tokensUntil } from './metric.ts'
-
-export interface CurvePoint {
-  step: number
-  value: number
-}
-
-/** A curve of metrics.jsonl by dotted name: `entropy`, `criteria.companion`. Steps without a value have no point. */
-export const curveOf = (metrics: readonly MetricsRow[], key: string): CurvePoint[] =>
-  metrics.flatMap(row => {
-    const value = key
-      .split('.')
-      .reduce<unknown>((at, part) => (at as Record<string, unknown> | undefined)?.[part], row)
-    return typeof value === 'number' ? [{ step: row.step, value }] : []
-  })
-
-/**
- * Mean of what is known within `window` steps around each of the steps `at` (those of the points, unless told), the window
- * shorter at the ends. Where it holds nothing there is no point.
- */
-export const smoothed = (
-  points: readonly CurvePoint[],
-  window: number,
-  at: readonly number[] = points.map(({ step }) => step),
-): CurvePoint[] => {
-  const reach = Math.floor((window - 1) / 2)
-  const known = new Map(points.map(({ step, value }) => [step, value]))
-  return at.flatMap(step => {
-    const around = Array.from({ length: 2 * reach + 1 }, (_, i) => known.get(step - reach + i))
-    const values = around.filter(value => value !== undefined)
-    return values.length > 0 ? [{ step, value: mean(values) }] : []
-  })
-}
 
 /** Steps from `first` to `last`, both of them included. */
 interface Span {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { evalItem, evalRow } from '../../runs/eval-row.fixture.ts'
+import { curveOf, smoothed } from '../../runs/report/bands.ts'
 import type { EvalItem, EvalRow, MetricsRow } from '../../runs/rows.ts'
 import { onAllProblems } from './all-problems.ts'
-import { curveOf, smoothed } from './curves.ts'
 import { beforeTraining, type FinishedRun, metricNamed, tokensUntil } from './index.ts'
 import { judgeWorkOf } from './metric.ts'
 

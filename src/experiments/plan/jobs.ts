@@ -18,7 +18,15 @@ export interface Training {
   settings: readonly Tree[]
 }
 
-export interface Job {
+/** Where a job lies. */
+export interface JobPlace {
+  /** Holds job.json, what probes measured, and the run's folder where that is nowhere else. */
+  dir: string
+  /** The run's folder; absent: `run` in `dir`. */
+  run?: string
+}
+
+export interface Job extends JobPlace {
   /** Unique within the registration: `start/a`, `ruscarl/a/3`; `start/a/flat` for cold starts of the arm `flat`. */
   id: string
   kind: 'start' | 'arm'
@@ -27,8 +35,6 @@ export interface Job {
   seed: string
   training: Training
   steps: number | null
-  /** Holds job.json, the run's folder `run`, and what probes measured. */
-  dir: string
   /** Of a start that is not trained: the folder of its model. */
   given?: string
   /** Id of the cold start that has to be there first. */
@@ -57,7 +63,7 @@ export const workFolders = (root: string, { paper, hash }: Registration): WorkFo
   registration: join(root, paper, hash.slice(0, 16)),
 })
 
-export const runDir = ({ dir }: Pick<Job, 'dir'>): string => join(dir, 'run')
+export const runDir = ({ dir, run }: JobPlace): string => run ?? join(dir, 'run')
 
 /** Every run has one thread: the experiment is parallel over runs. */
 const ONE_THREAD = { policy: { threads: 1 } }

@@ -1,11 +1,11 @@
 /** @file One claim with the runs behind it: a row of dots for each arm, and the differences that were tested. */
 
+import { COLORS } from '../../runs/report/bands.ts'
 import { type Html, html } from '../../runs/report/html.ts'
 import { percent } from '../../util/format.ts'
 import { type ClaimResult, type Comparison, comparisonName } from '../analysis/claims.ts'
 import { metricText } from '../plan/registration.ts'
 import type { PaperResult } from '../results/paper.ts'
-import { COLORS } from './band.ts'
 import { registeredText, verdictChip } from './claim-table.ts'
 import { detailNotes, intervalText, startsText, testNotes } from './notes.ts'
 import { dotRow, dotTrack, effectTrack, sharedRange } from './tracks.ts'

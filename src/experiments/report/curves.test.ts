@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { bandOf } from '../../runs/report/bands.ts'
 import { fakeRegistration, fakeRuns } from '../fake-paper.fixture.ts'
-import { bandOf, paperCharts } from './curves.ts'
+import { paperCharts } from './curves.ts'
 
 describe('bands of curves', () => {
   const curve = (...steps: number[]) => steps.map(step => ({ step, value: step }))

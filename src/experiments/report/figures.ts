@@ -1,12 +1,12 @@
 /** @file Figures that are no curves over steps: best-of-N over N, and profiles of criteria by arm. */
 
+import { type Band, COLORS, meanBand } from '../../runs/report/bands.ts'
 import { type Html, html, raw } from '../../runs/report/html.ts'
 import { percent } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import { evalsOn, type FinishedRun } from '../metrics/index.ts'
 import type { ProbeResults } from '../metrics/probed.ts'
 import type { Registration } from '../plan/registration.ts'
-import { type Band, COLORS, meanBand } from './band.ts'
 
 type Chart = Registration['charts'][number]
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { latestCheckpoint, readRunInfo } from '../../runs/readers.ts'
 import { isFinished, loadRunState } from '../../runs/run-state.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
-import { type Job, runDir } from '../plan/jobs.ts'
+import { type Job, type JobPlace, runDir } from '../plan/jobs.ts'
 import type { Provenance } from './provenance.ts'
 
 export interface JobRecord {
@@ -56,7 +56,7 @@ export const startModel = (job: Pick<Job, 'dir' | 'given'>): string | null =>
  * Whether a job's training is done: its record says so, or its last checkpoint does (the process that noted it down may have
  * been killed first).
  */
-export const isDone = (job: Pick<Job, 'dir' | 'id' | 'given'>): boolean => {
+export const isDone = (job: JobPlace & Pick<Job, 'id' | 'given'>): boolean => {
   if (job.given !== undefined) return true
   if (readRecord(job).finished) return true
   const checkpoint = latestCheckpoint(runDir(job))
@@ -69,7 +69,7 @@ export const isDone = (job: Pick<Job, 'dir' | 'id' | 'given'>): boolean => {
 }
 
 /** What a job was trained with; of a record that does not say, what the run itself noted, which has no commit. */
-export const provenanceOf = (job: Pick<Job, 'dir' | 'id'>): Provenance[] => {
+export const provenanceOf = (job: JobPlace & Pick<Job, 'id'>): Provenance[] => {
   const { provenance } = readRecord(job)
   if (provenance !== undefined) return provenance
   if (!existsSync(join(runDir(job), 'config.json'))) return []

@@ -67,7 +67,7 @@ export const runArithmeticColdStart = async (
     steps: config.steps,
     primarySet: 'unseen',
   }
-  return withRun({ ...options, info, configHash }, async ({ run, from, use }) => {
+  return withRun({ ...options, info, configHash }, async ({ run, from, fork, use }) => {
     const policy = await use(openPolicy(config.policy, source))
     const phase = {
       name: 'supervised',
@@ -82,7 +82,7 @@ export const runArithmeticColdStart = async (
       configHash,
       config,
     }
-    return runSupervised({ run, from }, phase, events)
+    return runSupervised({ run, from, fork }, phase, events)
   })
 }
 

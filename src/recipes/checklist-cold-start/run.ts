@@ -99,7 +99,7 @@ export const runChecklistColdStart = async (
     primarySet: 'unseen trips',
     criterionNames: packingCriterionNames(new PackingWorld(config.world)),
   }
-  return withRun({ ...options, info, configHash: hash }, async ({ run, from, use }) => {
+  return withRun({ ...options, info, configHash: hash }, async ({ run, from, fork, use }) => {
     const world = new PackingWorld(config.world)
     const task = config.thinking ? thoughtful(new PackingThinkingTask(world)) : new PackingTask(world)
     const policy = await use(openPolicy(config.policy, source))
@@ -111,6 +111,6 @@ export const runChecklistColdStart = async (
       configHash: hash,
       config,
     }
-    return runSupervised({ run, from }, phase, events)
+    return runSupervised({ run, from, fork }, phase, events)
   })
 }

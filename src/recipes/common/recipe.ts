@@ -20,6 +20,8 @@ export interface RunOptions {
   acceptRows?: boolean
   /** Name of the preset that the configuration started from, for the record. */
   preset?: string
+  /** Of a fork the run and step that it starts from, for the record; the checkpoint itself lies in `dir` (`runs/forks.ts`). */
+  forkedFrom?: { run: string; step: number }
   events?: RunEvents
 }
 

@@ -2,14 +2,18 @@
 
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { RunError } from '../../runs/errors.ts'
+import { FORK_FOLDER, forkFolder } from '../../runs/forks.ts'
 import { hasCheckpoints, isRun, latestCheckpoint, readMetrics, readRunInfo } from '../../runs/readers.ts'
 import { differentSettings } from '../../runs/report/compare.ts'
 import { writeReport } from '../../runs/report/report.ts'
 import { type RunOptions as NewRun, type ResumePoint, RunFolder } from '../../runs/run-folder.ts'
-import { configHash, isFinished } from '../../runs/run-state.ts'
+import { configHash } from '../../runs/run-state.ts'
 import { engineAsPolicy } from '../../train/config.ts'
 import type { StepsResult } from '../../train/steps.ts'
+import { ConfigError } from '../../util/errors.ts'
 import { packageVersion } from '../../util/package.ts'
+import { acceptableHashes, EXTENDABLE_KEYS, extensionOf, isAtItsEnd } from './extension.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 
 /** Settings that may change between stop and resume without changing what the steps compute. */
@@ -36,6 +40,8 @@ export interface Session {
   run: RunFolder
   /** Where to go on; null for a new run. */
   from: ResumePoint | null
+  /** Of a new run that is a fork the checkpoint that it starts from, for the optimiser's state; else null. */
+  fork: string | null
   /** Closes a resource when the run ends, whichever way. */
   use<T extends { close(): Promise<unknown> }>(resource: Promise<T>): Promise<T>
 }
@@ -43,6 +49,8 @@ export interface Session {
 export interface SessionOptions extends RunOptions {
   info: NewRun
   configHash: string
+  /** How `configHash` comes from a configuration, where that is not `decidingHash`. */
+  hashOf?: (config: object) => string
   /** Whether the run may go on before it has a checkpoint of its own: an earlier phase has kept one. */
   mayLackCheckpoint?: (dir: string) => boolean
 }
@@ -65,15 +73,21 @@ export const withRun = async (
     opened.push(resource)
     return resource
   }
+  let opening = resume
   try {
     const from = resume ? resumePoint(run, options) : null
-    if (from && isFinished(from.state.recipe)) {
-      events.onMessage?.(`${run.dir}: finished already at step ${from.step}; nothing is left to do`)
+    if (from && isAtItsEnd(from, options.info.config as object, options.configHash)) {
+      events.onMessage?.(
+        `${run.dir}: finished already at step ${from.step}; nothing is left to do (--set steps=N takes it further)`,
+      )
       return resultOf(run, { step: from.step, finished: true })
     }
-    return resultOf(run, await work({ run, from, use }))
+    if (from) extend(run, options, from)
+    opening = false
+    return resultOf(run, await work({ run, from, fork: from ? null : forkFolder(run.dir), use }))
   } catch (error) {
-    noteFailure(run, error)
+    // A resume that is refused says something of the command, and nothing of the run.
+    if (!(opening && isRefusal(error))) noteFailure(run, error)
     throw error
   } finally {
     await closeAll(opened)
@@ -83,10 +97,24 @@ export const withRun = async (
   }
 }
 
+const isRefusal = (error: unknown): boolean => error instanceof ConfigError || error instanceof RunError
+
+/** Notes what a resume changes of how far the run goes. */
+const extend = (run: RunFolder, { info, events }: SessionOptions, from: ResumePoint): void => {
+  const extension = extensionOf(info.config as object, run.info, from)
+  if (extension === null) return
+  run.extend({ config: info.config, steps: info.steps, step: from.step, before: extension.before })
+  const message = `settings changed after step ${from.step}: ${extension.words}`
+  run.appendEvent({ level: 'info', step: from.step, message })
+  events?.onMessage?.(message)
+}
+
 /** A run that failed before its first result leaves nothing that would stand in the way of the next try. */
 const holdsNothing = (dir: string): boolean =>
   existsSync(join(dir, 'checkpoints')) &&
-  readdirSync(dir).every(name => ['config.json', 'events.jsonl', 'checkpoints', 'lock'].includes(name)) &&
+  readdirSync(dir).every(name =>
+    ['config.json', 'events.jsonl', 'checkpoints', 'lock', FORK_FOLDER].includes(name),
+  ) &&
   readdirSync(join(dir, 'checkpoints')).length === 0
 
 /** The failure itself is what matters: a folder that cannot be removed, or is another process's by now, stays. */
@@ -98,12 +126,19 @@ const discard = (run: RunFolder): void => {
 
 const NAMED_CHANGES = 5
 
-/** `steps 120 then, 90 now`: what differs from the run's own configuration, but for what may. */
-const changesSince = (run: RunFolder, config: object): string | undefined => {
+/** `seed 1 then, 2 now`: what differs from the run's own configuration, but for what may. */
+const changesSince = (
+  run: RunFolder,
+  config: object,
+  allowed: readonly string[] = [],
+): string | undefined => {
   const then = readRunInfo(run.dir).config as object
-  const changes = differentSettings(decidingSettings(then), decidingSettings(config)).map(
-    ({ name, a, b }) => `${name} ${JSON.stringify(a) ?? 'absent'} then, ${JSON.stringify(b) ?? 'absent'} now`,
-  )
+  const changes = differentSettings(decidingSettings(then), decidingSettings(config))
+    .filter(({ name }) => !allowed.includes(name))
+    .map(
+      ({ name, a, b }) =>
+        `${name} ${JSON.stringify(a) ?? 'absent'} then, ${JSON.stringify(b) ?? 'absent'} now`,
+    )
   if (changes.length === 0) return undefined
   const more = changes.length - NAMED_CHANGES
   return [...changes.slice(0, NAMED_CHANGES), ...(more > 0 ? [`${more} more`] : [])].join('; ')
@@ -122,7 +157,11 @@ const resumePoint = (run: RunFolder, options: SessionOptions): ResumePoint | nul
       return null
     }
   }
-  const point = run.resume(hash, { changes: changesSince(run, info.config as object), acceptRows })
+  const hashes = acceptableHashes(info.config as object, run.info, options.hashOf ?? decidingHash)
+  const point = run.resume([hash, ...hashes], {
+    changes: changesSince(run, info.config as object, EXTENDABLE_KEYS),
+    acceptRows,
+  })
   const tell = events?.onWarning ?? events?.onMessage
   for (const warning of point.warnings) tell?.(warning)
   return point
@@ -146,8 +185,9 @@ const countRows = (dir: string): number => {
   }
 }
 
-const newRun = ({ info, preset }: SessionOptions): NewRun => ({
+const newRun = ({ info, preset, forkedFrom }: SessionOptions): NewRun => ({
   ...info,
+  ...(forkedFrom !== undefined && { forkedFrom }),
   ...(preset !== undefined && { preset }),
   version: packageVersion(),
 })

@@ -208,7 +208,7 @@ export const runSft = <Problem>(
     const rows = await demonstrations(phase, policy, run.dir, tell)
     const { checkpoint, monitors } = config
     return runSupervised(
-      { run, from },
+      { run, from, fork: null },
       {
         name: 'supervised on scaffolded demonstrations',
         policy,

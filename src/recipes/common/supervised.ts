@@ -23,13 +23,14 @@ export interface SupervisedPhase {
     }
 }
 
-/** Trains from the start or from the session's checkpoint, which is loaded here. */
+/** Trains from the start, from a fork's, or from the session's checkpoint, which is loaded here. */
 export const runSupervised = async (
-  { run, from }: Pick<Session, 'run' | 'from'>,
+  { run, from, fork }: Pick<Session, 'run' | 'from' | 'fork'>,
   { name, policy, draw, evaluate, configHash, config }: SupervisedPhase,
   events: RunEvents = {},
 ): Promise<StepsResult> => {
-  if (from) await policy.load(from.dir)
+  const saved = from?.dir ?? fork
+  if (saved !== null) await policy.load(saved)
   const done = from?.step ?? 0
   events.onPhase?.({ name, steps: config.steps, done })
   const settings = {

@@ -19,7 +19,7 @@ it('a loss that the policy refuses ends the run before anything is sampled or wr
     throw new Error('not to be made')
   }
   const training = reinforce(
-    { run, from: null },
+    { run, from: null, fork: null },
     policy,
     config.loss,
     noRecipe,

@@ -94,7 +94,7 @@ export const phaseOf = (
  * @param recipeFor makes the recipe while the policy still is that model
  */
 export const reinforce = async <Rolled>(
-  { run, from }: Pick<Session, 'run' | 'from'>,
+  { run, from, fork }: Pick<Session, 'run' | 'from' | 'fork'>,
   policy: Policy,
   loss: LossSpec,
   recipeFor: () => Recipe<Rolled> | Promise<Recipe<Rolled>>,
@@ -105,7 +105,8 @@ export const reinforce = async <Rolled>(
   const { kl } = loss
   if (kl.kind !== 'none' && kl.coef > 0) await policy.freezeReference()
   const recipe = await recipeFor()
-  if (from) await policy.load(from.dir)
+  const saved = from?.dir ?? fork
+  if (saved !== null) await policy.load(saved)
   events.onPhase?.({ name: 'reinforcement', steps: settings.steps, done: from?.step ?? 0 })
   const trainedMs = trainedMsOf(from?.state.recipe)
   return train(policy, recipe, run, { ...settings, trainedMs }, from?.step ?? 0, events)

@@ -168,7 +168,7 @@ export const runLearnedVerifier = async (
   const { events = {} } = options
   return withRun(
     { ...options, info: runInfo(config, data), configHash: hash },
-    async ({ run, from, use }) => {
+    async ({ run, from, fork, use }) => {
       const policy = await use(openPolicy(config.policy, source))
       const verifier = new LearnedVerifier(policy, reader)
       const heldOut = new Rng('held-out rows').shuffle(data.heldOut).slice(0, config.evaluation.rows)
@@ -180,7 +180,7 @@ export const runLearnedVerifier = async (
         configHash: hash,
         config,
       }
-      return runSupervised({ run, from }, phase, events)
+      return runSupervised({ run, from, fork }, phase, events)
     },
   )
 }

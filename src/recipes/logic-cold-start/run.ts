@@ -17,22 +17,25 @@ export const runLogicColdStart = async (config: ColdStartPhase, options: RunOpti
   const { source, draw, vocabulary } = checkLogicColdStart(config)
   const hash = decidingHash(config)
   const { events = {} } = options
-  return withRun({ ...options, info: runInfo(config), configHash: hash }, async ({ run, from, use }) => {
-    const [policy, solver] = await Promise.all([
-      use(openPolicy(config.policy, source)),
-      use(LogicSolver.start({ backend: 'ground' })),
-    ])
-    const parts = { policy, solver, format: miniatureFormat(vocabulary) }
-    const phase = {
-      name: 'supervised',
-      policy,
-      draw,
-      evaluate: (step: number, last: boolean) => evaluateHops(config, parts, step, last),
-      configHash: hash,
-      config,
-    }
-    return runSupervised({ run, from }, phase, events)
-  })
+  return withRun(
+    { ...options, info: runInfo(config), configHash: hash },
+    async ({ run, from, fork, use }) => {
+      const [policy, solver] = await Promise.all([
+        use(openPolicy(config.policy, source)),
+        use(LogicSolver.start({ backend: 'ground' })),
+      ])
+      const parts = { policy, solver, format: miniatureFormat(vocabulary) }
+      const phase = {
+        name: 'supervised',
+        policy,
+        draw,
+        evaluate: (step: number, last: boolean) => evaluateHops(config, parts, step, last),
+        configHash: hash,
+        config,
+      }
+      return runSupervised({ run, from, fork }, phase, events)
+    },
+  )
 }
 
 const runInfo = (config: ColdStartPhase) => {

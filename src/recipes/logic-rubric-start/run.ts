@@ -91,7 +91,7 @@ export const runLogicRubricStart = async (
     steps: config.steps,
     primarySet: 'unseen',
   }
-  return withRun({ ...options, info, configHash }, async ({ run, from, use }) => {
+  return withRun({ ...options, info, configHash }, async ({ run, from, fork, use }) => {
     const problem = logicProblems(config.problems, `rubric start/${config.seed}`)
     const responses = await startResponses(join(run.dir, RESPONSES), config, problem, () =>
       openPolicy(config.policy, { folder: start, seed: config.seed }),
@@ -114,7 +114,7 @@ export const runLogicRubricStart = async (
       configHash,
       config,
     }
-    return runSupervised({ run, from }, phase, events)
+    return runSupervised({ run, from, fork }, phase, events)
   })
 }
 

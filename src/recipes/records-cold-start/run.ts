@@ -39,7 +39,7 @@ export const runRecordsColdStart = async (config: RecordsPhase, options: RunOpti
     steps: config.steps,
     primarySet: 'unseen',
   }
-  return withRun({ ...options, info, configHash }, async ({ run, from, use }) => {
+  return withRun({ ...options, info, configHash }, async ({ run, from, fork, use }) => {
     const policy = await use(openPolicy(config.policy, source))
     const phase = {
       name: 'supervised',
@@ -49,6 +49,6 @@ export const runRecordsColdStart = async (config: RecordsPhase, options: RunOpti
       configHash,
       config,
     }
-    return runSupervised({ run, from }, phase, events)
+    return runSupervised({ run, from, fork }, phase, events)
   })
 }

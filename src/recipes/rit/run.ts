@@ -22,6 +22,7 @@ import { check } from './check.ts'
 import type { RitConfig } from './config.ts'
 import { evaluation } from './evaluation.ts'
 import { rit } from './recipe.ts'
+import { rewardFormula } from './reward-words.ts'
 import { RUBRIC_FILE, thinkingRubrics } from './rubric.ts'
 import type { RitTask } from './task.ts'
 import { openTask, testNameOf } from './tasks.ts'
@@ -52,8 +53,10 @@ export const runRit = async (
       seed: config.seed,
       steps: config.steps,
       primarySet: testNameOf(config),
+      rewardFormula: rewardFormula(config),
     },
     configHash: runHash(config),
+    hashOf: (other: object) => runHash(other as RitConfig),
     mayLackCheckpoint: (dir: string) => config.coldStart !== null && existsSync(join(dir, COLD_START)),
   }
   return withRun(session, async open => {

@@ -48,6 +48,7 @@ export const runRlcer = async (
     ...options,
     info: runInfo(config),
     configHash: runHash(config),
+    hashOf: (other: object) => runHash(other as RlcerConfig),
     mayLackCheckpoint: (dir: string) => config.coldStart !== null && existsSync(join(dir, COLD_START)),
   }
   return withRun(session, async open => {

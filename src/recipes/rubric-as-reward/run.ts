@@ -22,6 +22,7 @@ import { trainingGrader } from './controls.ts'
 import { evaluation, primarySet } from './evaluation.ts'
 import { problemSource, testSources, trainingSources } from './problems.ts'
 import { rubricAsReward } from './recipe.ts'
+import { rewardWords } from './reward-words.ts'
 import { leftOutWords, smallerTestWords } from './source-words.ts'
 import { decideSources, type OpenSource } from './sources.ts'
 import { continuedSupervision } from './supervised.ts'
@@ -127,4 +128,5 @@ const runInfo = (config: RubricAsRewardConfig) => ({
   steps: trainingSteps(config),
   primarySet: primarySet(config),
   criterionNames: CRITERION_NAMES,
+  ...rewardWords(config),
 })

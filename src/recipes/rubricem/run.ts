@@ -48,6 +48,7 @@ export const runRubricem = async (
       primarySet: REUSE_SETS.plain,
     },
     configHash: runHash(config),
+    hashOf: (other: object) => runHash(other as RubricemConfig),
     mayLackCheckpoint: (dir: string) => config.coldStart !== null && existsSync(join(dir, COLD_START)),
   }
   return withRun(session, async open => {

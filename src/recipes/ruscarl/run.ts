@@ -46,6 +46,7 @@ export const runRuscarl = async (
     ...options,
     info: runInfo(config, conversations),
     configHash: runHash(config),
+    hashOf: (other: object) => runHash(other as RuscarlConfig),
     mayLackCheckpoint: (dir: string) => hasPhase(config, dir),
   }
   return withRun(session, async open => {
@@ -71,6 +72,8 @@ const runInfo = (config: RuscarlConfig, conversations: ReturnType<typeof check>[
   model: modelName(config),
   seed: config.seed,
   steps: config.steps,
+  rewardFormula:
+    'The reward of a response is its score by the rubric: points of the criteria that it meets, penalties among them, over the points to be had.',
   ...(config.task.kind === 'packing'
     ? {
         primarySet: packingTestName(config),

@@ -76,7 +76,7 @@ export const runSftRecipe = async (config: SftRecipeConfig, options: RunOptions)
   const { events = {} } = options
   const { seed, batch, model, steps } = config
   const info = { config, recipe: config.recipe, model: modelName(config), seed, steps, primarySet: TEST_SET }
-  return withRun({ ...options, info, configHash }, async ({ run, from, use }) => {
+  return withRun({ ...options, info, configHash }, async ({ run, from, fork, use }) => {
     for (const message of from === null ? rows.notes : []) {
       run.appendEvent({ level: 'info', message })
       events.onMessage?.(message)
@@ -95,6 +95,6 @@ export const runSftRecipe = async (config: SftRecipeConfig, options: RunOptions)
       configHash,
       config,
     }
-    return runSupervised({ run, from }, phase, events)
+    return runSupervised({ run, from, fork }, phase, events)
   })
 }

@@ -117,7 +117,7 @@ const withEvals = (data: ReportData, score: string): ChartSpec[] => {
       high: align(new Map(rows.map(row => [row.step, roundForPage(row.scores[score].interval?.[1])]))),
     })
   }
-  const title = capitalised(scoreWords(score, data.evals))
+  const title = titleOfKey(scoreWords(score, data.evals))
   return [{ id: `score-${score}`, title, unit: 'share', x, series }]
 }
 
@@ -264,7 +264,7 @@ const others = (data: ReportData): ChartSpec[] => {
 const unnamed = (data: ReportData, keys: readonly string[]): ChartSpec[] =>
   keys.flatMap((key): ChartSpec[] => {
     const known = FIGURES.find(figure => figure.key === key)
-    const { title, unit, about, exact }: Known = known ?? { key, title: key, unit: 'number' }
+    const { title, unit, about, exact }: Known = known ?? { key, title: titleOfKey(key), unit: 'number' }
     if (has(data.metrics, row => row[key] as number))
       return single(
         data,
@@ -278,11 +278,51 @@ const unnamed = (data: ReportData, keys: readonly string[]): ChartSpec[] =>
 
     const names = groupNames(data.metrics, key)
     if (names.length === 0) return []
+    if (names.length > COLORS.length)
+      return names.flatMap(name =>
+        single(
+          data,
+          `metric-${key}-${name}`,
+          `${title}: ${titleOfKey(name)}`,
+          unit,
+          inGroup(key, name),
+          about,
+        ),
+      )
     const series = names.flatMap((name, index) =>
       curve(data.metrics, name, COLORS[index % COLORS.length], inGroup(key, name)),
     )
     return [{ id: `metric-${key}`, title, unit, about, x: data.metrics.map(r => r.step), series }]
   })
+
+/** A name of metrics.jsonl as words: `thinkingWords` -> `Thinking words`, `judge.gap` -> `Judge gap`. */
+const titleOfKey = (key: string): string =>
+  capitalised(
+    /\s/.test(key)
+      ? key
+      : key
+          .replaceAll(
+            /([a-z\d])([A-Z])/g,
+            (_, before: string, after: string) => `${before} ${after.toLowerCase()}`,
+          )
+          .replaceAll(/[._]+/g, ' '),
+  )
+
+/** Whether a chart shows nothing but zeros: what it is about is off, or never happened. */
+const isAllZero = ({ series }: ChartSpec): boolean =>
+  series.every(({ values }) => values.every(value => value === null || value === 0))
+
+/** A section without the charts of what was always zero, which it names instead. */
+const withoutZeros = (section: ChartSection): ChartSection => {
+  const zero = section.charts.filter(isAllZero)
+  if (zero.length === 0) return section
+  const note = `Zero all along: ${zero.map(({ title }) => title.toLowerCase()).join(', ')}.`
+  return {
+    ...section,
+    charts: section.charts.filter(chart => !isAllZero(chart)),
+    about: section.about === undefined ? note : `${section.about} ${note}`,
+  }
+}
 
 /** Families of figures; without any of a run's own there is nothing of them. */
 const families = (data: ReportData): ChartSection[] =>
@@ -290,6 +330,9 @@ const families = (data: ReportData): ChartSection[] =>
     ...{ title, about, size: 'narrow' },
     charts: unnamed(data, keys),
   }))
+
+/** Sections of figures that a setting, or luck, may keep at zero. */
+const MAY_BE_OFF = new Set(['Health of the policy', 'Other metrics', ...FAMILIES.map(({ title }) => title)])
 
 /** All charts of a run, in sections; a section without charts is left out. */
 export const chartSections = (data: ReportData): ChartSection[] => {
@@ -311,5 +354,7 @@ export const chartSections = (data: ReportData): ChartSection[] => {
     { title: 'Where the time went', size: 'wide', charts: timing(data) },
     { title: 'Other metrics', size: 'narrow', charts: others(data) },
   ]
-  return sections.filter(section => section.charts.length > 0)
+  return sections
+    .map(section => (MAY_BE_OFF.has(section.title) ? withoutZeros(section) : section))
+    .filter(section => section.charts.length > 0)
 }

@@ -81,7 +81,8 @@ const flatNumbers = (row: MetricsRow): Map<string, number> => {
   return found
 }
 
-const finalMeans = (rows: readonly MetricsRow[]): Map<string, number> => {
+/** Means over the last tenth of the steps, by dotted name. */
+export const finalMeans = (rows: readonly MetricsRow[]): Map<string, number> => {
   const late = rows.slice(-Math.max(1, Math.round(rows.length / 10))).map(flatNumbers)
   const names = new Set(late.flatMap(row => [...row.keys()]))
   return new Map([...names].map(name => [name, mean(late.flatMap(row => row.get(name) ?? []))]))
@@ -124,7 +125,8 @@ const compareCriteria = (a: ReportData, b: ReportData): CriterionComparison[] =>
     }))
   })
 
-const flatSettings = (value: unknown, path = ''): [string, unknown][] =>
+/** Settings by dotted path; a list is one value. */
+export const flatSettings = (value: unknown, path = ''): [string, unknown][] =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
     ? Object.entries(value).flatMap(([key, item]) => flatSettings(item, path === '' ? key : `${path}.${key}`))
     : [[path, value]]
@@ -144,7 +146,8 @@ const summarise = (data: ReportData): RunSummary => ({
   trainSeconds: trainingSeconds(data),
 })
 
-const table = (rows: readonly (readonly string[])[]): string => {
+/** Rows as text: the first column to the left, others to the right. */
+export const table = (rows: readonly (readonly string[])[]): string => {
   const widths = rows[0].map((_, column) => Math.max(...rows.map(row => row[column].length)))
   const line = (row: readonly string[]) =>
     row

@@ -47,7 +47,7 @@ export const loadReportData = (runDir: string): ReportData => {
   const evals = readEvals(dir)
   return {
     info,
-    status: isComplete(dir, info, evals) ? 'finished' : isLocked(dir) ? 'running' : 'stopped',
+    status: runStatus(dir, info, evals.length > 0 ? Math.max(...evals.map(({ step }) => step)) : null),
     metrics: readMetrics(dir),
     evals,
     rollouts: readRollouts(dir),
@@ -59,18 +59,24 @@ export const loadReportData = (runDir: string): ReportData => {
 /** What the last checkpoint says; where there is none (a run without steps saves none), the evaluation after the last step. */
 const isComplete = (
   dir: string,
-  { steps = Number.POSITIVE_INFINITY }: RunInfo,
-  evals: EvalRow[],
+  { steps = Number.POSITIVE_INFINITY, extensions = [] }: RunInfo,
+  evaluated: number | null,
 ): boolean => {
   const checkpoint = latestCheckpoint(dir)
-  if (checkpoint === null) return evals.some(({ step }) => step >= steps)
+  if (checkpoint === null) return evaluated !== null && evaluated >= steps
   try {
-    return isFinished(loadRunState(checkpoint).recipe)
+    const { step, recipe } = loadRunState(checkpoint)
+    // The end that it was saved at is none any more where a resume has put it further.
+    return isFinished(recipe) && extensions.every(extension => extension.step < step)
   } catch (error) {
     if (error instanceof CheckpointError) return false
     throw error
   }
 }
+
+/** How a run is doing. @param evaluated step of its last evaluation, null before one */
+export const runStatus = (dir: string, info: RunInfo, evaluated: number | null): ReportData['status'] =>
+  isComplete(dir, info, evaluated) ? 'finished' : isLocked(dir) ? 'running' : 'stopped'
 
 /** Test sets in the order of their first evaluation, the primary one first. */
 export const setNames = (data: Pick<ReportData, 'info' | 'evals'>): string[] => {

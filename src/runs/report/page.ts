@@ -8,6 +8,7 @@ import { number, percent } from '../../util/format.ts'
 import { workerUrl } from '../../util/worker-url.ts'
 import { RunError } from '../errors.ts'
 import type { ChartSpec } from './chart-spec.ts'
+import { placeOf } from './contents.ts'
 import { type Html, html, jsonForScript, raw } from './html.ts'
 import { STYLE } from './style.ts'
 
@@ -25,7 +26,7 @@ const pageScript = (): string => {
 }
 
 export const heading = (title: string, about?: string): Html =>
-  html`<h2>${title}</h2>${about !== undefined && html`<p class="about">${about}</p>`}`
+  html`<a class="place" id="${placeOf(title)}"></a><h2>${title}</h2>${about !== undefined && html`<p class="about">${about}</p>`}`
 
 const summary = (chart: ChartSpec): string => {
   const format = chart.unit === 'share' || chart.unit === 'rate' ? percent : number

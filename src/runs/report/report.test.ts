@@ -394,7 +394,7 @@ describe('curves', () => {
     expect(charts.map(({ title, about, unit }) => [title, about, unit])).toEqual([
       ['Questions that tell nothing', 'all right, or none', 'share'],
       ['Valid by sign', undefined, 'share'],
-      ['own', undefined, 'number'],
+      ['Own', undefined, 'number'],
     ])
   })
 

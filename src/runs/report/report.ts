@@ -7,6 +7,7 @@ import { guardWrite } from '../errors.ts'
 import { headlineCards } from './cards.ts'
 import type { ChartSpec } from './chart-spec.ts'
 import { type ChartSection, chartSections } from './charts.ts'
+import { contents } from './contents.ts'
 import {
   chooseRollouts,
   loadReportData,
@@ -20,6 +21,7 @@ import { type Html, html } from './html.ts'
 import { lessonTable } from './lessons.ts'
 import { figure, heading, page } from './page.ts'
 import { profileBars, radar, taxNote } from './profile.ts'
+import { rewardSection } from './reward.ts'
 import { rolloutGroups } from './rollouts.ts'
 import { rubricCharts, rubricsAbout, rubricTable } from './rubrics.ts'
 import { testSetTables } from './tables.ts'
@@ -42,6 +44,8 @@ const header = (data: ReportData): Html => {
   return html`<header><div class="top"><h1>${titleOf(data)}</h1><span class="status ${data.status}">${data.status}</span></div>
 <div class="facts">${fact('run', info.id)}${fact('model', info.model)}${fact('seed', info.seed)}${fact('steps', steps)}${
     seconds > 0 && fact('training time', formatDuration(seconds))
+  }${
+    info.forkedFrom && fact('forked from', `${info.forkedFrom.run}, step ${info.forkedFrom.step}`)
   }${fact('started', info.createdAt.slice(0, 16).replace('T', ' '))}</div></header>`
 }
 
@@ -120,16 +124,25 @@ const pairs = (value: unknown): Html =>
 const settings = ({ info }: ReportData): Html =>
   html`<section>${heading('Settings')}<div class="panel settings"><details><summary>Configuration as resolved</summary>${pairs(info.config)}</details><details class="print"><summary>Environment</summary>${pairs({ gradus: info.version, ...info.environment })}</details></div></section>`
 
-const body = (data: ReportData, sections: readonly ChartSection[], rubrics: readonly ChartSpec[]): Html =>
-  html`<main>${header(data)}${headlineCards(data)}${events(data)}${warningSection(data)}${profileSection(data)}${
+const body = (data: ReportData, sections: readonly ChartSection[], rubrics: readonly ChartSpec[]): Html => {
+  const parts = sectionsOf(data, sections, rubrics)
+  return html`<main>${header(data)}${headlineCards(data)}${contents(parts)}${events(data)}${parts}<footer>Written by Gradus ${
+    data.info.version
+  } from the files of the run ${data.info.id}. Charts by uPlot (MIT).</footer></main>`
+}
+
+const sectionsOf = (
+  data: ReportData,
+  sections: readonly ChartSection[],
+  rubrics: readonly ChartSpec[],
+): Html =>
+  html`${warningSection(data)}${rewardSection(data.info)}${profileSection(data)}${
     data.metrics.length === 0 && html`<p class="empty">No step has been recorded yet.</p>`
   }${sections.slice(0, 1).map(section => chartSection(data, section))}${evaluation(data)}${sections
     .slice(1)
     .map(section =>
       chartSection(data, section),
-    )}${rubricSection(data, rubrics)}${rolloutSection(data)}${settings(data)}<footer>Written by Gradus ${
-    data.info.version
-  } from the files of the run ${data.info.id}. Charts by uPlot (MIT).</footer></main>`
+    )}${rubricSection(data, rubrics)}${rolloutSection(data)}${settings(data)}`
 
 /** The report as HTML. All text of the run is escaped, and the page may run no script but its own. */
 export const renderReport = (data: ReportData): string => {

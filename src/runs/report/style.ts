@@ -34,7 +34,10 @@ h3 { font-size: 15px; font-weight: 620; margin: 0 0 2px; }
 h4 { font-size: 12px; font-weight: 560; color: var(--muted); margin: 0 0 6px; }
 p { margin: 0; }
 .quiet, .about { color: var(--muted); }
-.about { font-size: 13.5px; max-width: 80ch; text-wrap: pretty; }
+.about { font-size: 13.5px; text-wrap: pretty; }
+.contents { display: flex; flex-wrap: wrap; gap: 6px 18px; margin: 26px 0 0; padding: 10px 0; border-top: 1px solid var(--line); border-bottom: 1px solid var(--line); font-size: 13.5px; }
+.contents a { color: var(--ink2); text-decoration: none; } .contents a:hover { color: var(--ink); text-decoration: underline; }
+.place { scroll-margin-top: 12px; } .panel.rewarded { margin-top: 12px; } .rewarded .pairs { margin: 0; }
 h3 .quiet { font-weight: 400; font-size: 13.5px; margin-left: 6px; }
 small { display: block; font-size: 12px; font-weight: 400; color: var(--muted); line-height: 1.35; }
 .panel { background: var(--surface); border: 1px solid var(--line); border-radius: 10px; padding: 20px 22px; }
@@ -73,7 +76,7 @@ small { display: block; font-size: 12px; font-weight: 400; color: var(--muted); 
 .warnings { display: grid; grid-template-columns: minmax(0, 1fr); gap: 14px; margin-top: 14px; }
 .warning-card { scroll-margin-top: 12px; } .warning-card:target { border-color: var(--warn); }
 .warning-card > header { display: flex; gap: 12px; align-items: center; flex-wrap: wrap; } .warning-card > header h3 { margin: 0; }
-.warning-card .seen { margin: 8px 0 0; max-width: 90ch; } .warning-card .seen::first-letter { text-transform: uppercase; }
+.warning-card .seen { margin: 8px 0 0; } .warning-card .seen::first-letter { text-transform: uppercase; }
 .warning-card > dl { display: grid; grid-template-columns: max-content minmax(0, 80ch); gap: 4px 18px; margin: 10px 0 0; font-size: 13.5px; }
 .warning-card > dl dt { color: var(--muted); } .warning-card > dl dd { margin: 0; color: var(--ink2); text-wrap: pretty; }
 .warning-card > dl dd::first-letter { text-transform: uppercase; }
@@ -124,6 +127,7 @@ figcaption .name small { display: inline; margin-left: 6px; }
 .set h3::first-letter, .name::first-letter { text-transform: uppercase; }
 .sets, .rollouts { grid-template-columns: minmax(0, 1fr); }
 .sets { display: grid; gap: 14px; margin-top: 16px; }
+.scroll { background: linear-gradient(to right, var(--surface) 40%, transparent) left / 48px 100%, linear-gradient(to left, var(--surface) 40%, transparent) right / 48px 100%, radial-gradient(farthest-side at 0 50%, var(--before), transparent) left / 16px 100%, radial-gradient(farthest-side at 100% 50%, var(--before), transparent) right / 16px 100%; background-repeat: no-repeat; background-attachment: local, local, scroll, scroll; }
 .scroll { overflow-x: auto; margin: 10px -4px 0; padding: 0 4px; }
 table { width: 100%; border-collapse: collapse; font-size: 14px; }
 th, td { text-align: left; padding: 8px 14px 8px 0; border-bottom: 1px solid var(--grid); vertical-align: middle; }
@@ -145,7 +149,7 @@ td.quiet { font-weight: 400 !important; }
 .rollout header { display: flex; gap: 12px; align-items: baseline; font-size: 13.5px; margin-bottom: 12px; overflow-wrap: anywhere; }
 .reward { font-size: 18px; font-weight: 650; } .reward::before { content: "reward "; font-size: 13.5px; font-weight: 400; color: var(--muted); }
 .rollout-body { display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 7fr); gap: 14px 36px; }
-.prompt { color: var(--ink2); font-size: 14px; white-space: pre-wrap; overflow-wrap: anywhere; max-width: 62ch; }
+.prompt { color: var(--ink2); font-size: 14px; white-space: pre-wrap; overflow-wrap: anywhere; }
 .steps { list-style: none; margin: 0; padding: 0; }
 .steps li { display: grid; grid-template-columns: 1fr auto; gap: 0 14px; padding: 5px 0; border-bottom: 1px solid var(--grid); align-items: baseline; }
 .step-text { overflow-wrap: anywhere; } .step-verdict { display: flex; gap: 6px; justify-content: flex-end; flex-wrap: wrap; }
@@ -184,7 +188,9 @@ footer { margin-top: 56px; font-size: 12.5px; color: var(--muted); }
   .steps li { grid-template-columns: 1fr; gap: 3px; padding: 8px 0; } .step-verdict { justify-content: flex-start; }
   tbody th { min-width: 116px; } th.wide { min-width: 150px; }
   .timeline, .warning-card > dl { grid-template-columns: minmax(0, 1fr); } .timeline > span:empty { display: none; }
-  .pairs { grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); gap: 2px 12px; }
+  .pairs { grid-template-columns: minmax(0, 1fr); gap: 0; } .pairs dd { margin: 0 0 8px; }
+  .profile-row { padding-bottom: 10px; border-bottom: 1px solid var(--grid); } .profile-name { grid-column: 1 / -1; grid-row: 1; } .profile-bars { grid-row: 3; } .profile-figures { grid-column: 1 / -1; grid-row: 2; flex-wrap: wrap; }
+  .card .big { white-space: normal; } .events li { flex-wrap: wrap; gap: 2px 10px; } .events .when:empty { display: none; }
 }
 @media print {
   body { font-size: 10px; } main { max-width: none; padding: 0; } h1 { font-size: 20px; } h2 { font-size: 14px; margin-top: 26px; }
@@ -193,7 +199,7 @@ footer { margin-top: 56px; font-size: 12.5px; color: var(--muted); }
   figcaption .name { font-size: 10px; } .card .big { font-size: 15px; } .card .gain { font-size: 10px; }
   .panel, .panel.card, figure.panel { padding: 10px; break-inside: avoid; } tr, .steps li { break-inside: avoid; } .panel.rollout { break-inside: auto; }
   .cards, .charts, .sets, .rollouts { gap: 8px; } .profile-panel { grid-template-columns: 200px 1fr; gap: 20px; } .profile { gap: 8px; }
-  .scroll { overflow: visible; } th.wide { min-width: 100px; } tbody th { min-width: 90px; } th, td { padding: 4px 8px 4px 0; }
+  .contents { display: none; } .scroll { overflow: visible; background: none; } th.wide { min-width: 100px; } tbody th { min-width: 90px; } th, td { padding: 4px 8px 4px 0; }
   .plot, .wide .plot { height: auto; } .uplot, .u-wrap { width: 100% !important; height: auto !important; }
   .u-wrap canvas { width: 100% !important; height: auto !important; } .u-over, .u-under { display: none; }
   * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }

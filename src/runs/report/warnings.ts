@@ -74,6 +74,6 @@ export const warningSection = (data: ReportData): Html | null => {
     data.metrics.at(-1)?.step ?? 0,
     ...found.map(each => each.over ?? each.event.step),
   )
-  return html`<section class="section-warnings"><h2>Warnings</h2><p class="about">Signs that the monitors saw while training: a bar reaches from the step of the warning to the step where the sign was gone. A sign is a reason to look, not a verdict.</p>
+  return html`<section class="section-warnings"><a class="place" id="warnings"></a><h2>Warnings</h2><p class="about">Signs that the monitors saw while training: a bar reaches from the step of the warning to the step where the sign was gone. A sign is a reason to look, not a verdict.</p>
 <div class="panel">${timeline(found, last)}</div><div class="warnings">${found.map(each => card(data, each))}</div></section>`
 }

@@ -1,0 +1,136 @@
+/** @file The figures of groups of runs: means with intervals over runs, and differences to the first group, paired by seed. */
+
+import { mean, std } from '../../util/statistics.ts'
+import { studentQuantile } from '../../util/student.ts'
+import { finalMeans } from '../report/compare.ts'
+import { evalsOf, setNames } from '../report/data.ts'
+import { pairedDifference } from '../report/paired.ts'
+import type { EvalRow, Interval } from '../rows.ts'
+import { headlineScores, scoreValue, scoreWords } from '../scores.ts'
+import type { ComparedRun, RunGroup } from './groups.ts'
+
+/** A mean over runs. */
+export interface RunMean {
+  /** Runs that have a value. */
+  n: number
+  mean: number | null
+  /** 95% interval over runs by Student's t; null for fewer than two. */
+  interval: Interval | null
+  /** Lowest and highest; null without a value. */
+  range: Interval | null
+}
+
+export interface GroupDifference {
+  /** This group less the first. */
+  difference: number
+  /** 95% interval; null where nothing can be paired. */
+  interval: Interval | null
+  /** What the interval is over, in words. */
+  over: string
+}
+
+export interface ScoreFigure {
+  set: string
+  score: string
+  label: string
+  /** One a group. */
+  groups: (RunMean & { differenceToFirst: GroupDifference | null })[]
+}
+
+export interface MetricFigure {
+  name: string
+  /** One a group: means over the last tenth of each run's steps, then over runs. */
+  groups: RunMean[]
+}
+
+/** Everything that a comparison of runs tells. */
+export interface ComparedRuns {
+  runs: number
+  groups: {
+    label: string
+    runs: { name: string; dir: string; seed: number | string | null; status: string; step: number }[]
+    /** Fewest and most steps that its runs have taken. */
+    steps: [number, number]
+  }[]
+  scores: ScoreFigure[]
+  metrics: MetricFigure[]
+  /** Settings in which groups differ; a value a group, null where it has none. */
+  settings: { name: string; values: unknown[] }[]
+}
+
+/** 95% interval of a mean by Student's t. */
+const studentInterval = (values: readonly number[]): Interval | null => {
+  if (values.length < 2) return null
+  const half = (studentQuantile(0.975, values.length - 1) * std(values, 1)) / Math.sqrt(values.length)
+  return [mean(values) - half, mean(values) + half]
+}
+
+export const runMean = (values: readonly number[]): RunMean => ({
+  n: values.length,
+  mean: values.length > 0 ? mean(values) : null,
+  interval: studentInterval(values),
+  range: values.length > 0 ? [Math.min(...values), Math.max(...values)] : null,
+})
+
+const lastOn = ({ data }: ComparedRun, set: string): EvalRow | undefined => evalsOf(data, set).at(-1)
+
+const bySeed = (group: RunGroup, valueIn: (run: ComparedRun) => number | null): Map<string, number> =>
+  new Map(
+    group.runs.flatMap(run => {
+      const value = valueIn(run)
+      return value === null ? [] : [[String(run.data.info.seed ?? ''), value] as const]
+    }),
+  )
+
+/** Paired by seed; of two single runs by problem. */
+const differenceTo = (
+  first: RunGroup,
+  group: RunGroup,
+  set: string,
+  score: string,
+): GroupDifference | null => {
+  const valueIn = (run: ComparedRun) => scoreValue(lastOn(run, set), score)
+  const [before, after] = [bySeed(first, valueIn), bySeed(group, valueIn)]
+  if (before.size === 0 || after.size === 0) return null
+  const pairs = [...after].flatMap(([seed, value]) => (before.has(seed) ? [value - before.get(seed)!] : []))
+  if (pairs.length >= 2)
+    return { difference: mean(pairs), interval: studentInterval(pairs), over: `${pairs.length} seeds` }
+  if (first.runs.length === 1 && group.runs.length === 1) {
+    const paired = pairedDifference(lastOn(first.runs[0], set), lastOn(group.runs[0], set), score)
+    if (paired)
+      return { difference: paired.difference, interval: paired.interval, over: `${paired.n} problems` }
+  }
+  return {
+    difference: mean([...after.values()]) - mean([...before.values()]),
+    interval: null,
+    over: 'unpaired',
+  }
+}
+
+/** Headline scores of the last evaluations, on every test set. */
+export const scoreFigures = (groups: readonly RunGroup[]): ScoreFigure[] => {
+  const runs = groups.flatMap(group => group.runs)
+  const sets = [...new Set(runs.flatMap(({ data }) => setNames(data)))]
+  return sets.flatMap(set => {
+    const rows = runs.flatMap(run => lastOn(run, set) ?? [])
+    return headlineScores(rows).map(score => ({
+      set,
+      score,
+      label: scoreWords(score, rows),
+      groups: groups.map((group, i) => ({
+        ...runMean(group.runs.flatMap(run => scoreValue(lastOn(run, set), score) ?? [])),
+        differenceToFirst: i === 0 ? null : differenceTo(groups[0], group, set, score),
+      })),
+    }))
+  })
+}
+
+/** Every number of metrics.jsonl over the last tenth of the steps. */
+export const metricFigures = (groups: readonly RunGroup[]): MetricFigure[] => {
+  const means = groups.map(group => group.runs.map(({ data }) => finalMeans(data.metrics)))
+  const names = [...new Set(means.flat().flatMap(own => [...own.keys()]))]
+  return names.map(name => ({
+    name,
+    groups: means.map(own => runMean(own.flatMap(each => each.get(name) ?? []))),
+  }))
+}

@@ -1,0 +1,60 @@
+/** @file Rows of runs as a table: one column for each figure by its dotted name, for spreadsheets and data frames. */
+
+import { runNames } from './compare/groups.ts'
+import { readEvals, readMetrics, readRunInfo } from './readers.ts'
+
+/** Which rows: those of the steps, or those of the evaluations without their single problems. */
+export type ExportedRows = 'metrics' | 'evals'
+
+/** A cell; null and what a row does not have are empty. */
+export type Cell = string | number | boolean | null
+
+export type FlatRow = Record<string, Cell>
+
+/** Texts and problems of an evaluation, which are no figures. */
+const NO_FIGURES = new Set(['items', 'scoreNames'])
+
+/** `{ criteria: { C1: 1 } }` as `criteria.C1`, a list by number: `scores.accuracy.interval.0`. */
+const flatten = (value: unknown, path: string, into: FlatRow): void => {
+  if (value === undefined) return
+  if (value === null || typeof value !== 'object') into[path] = value as Cell
+  else
+    for (const [key, item] of Object.entries(value))
+      if (path !== '' || !NO_FIGURES.has(key)) flatten(item, path === '' ? key : `${path}.${key}`, into)
+}
+
+const rowsOf = (dir: string, which: ExportedRows): readonly object[] =>
+  which === 'metrics' ? readMetrics(dir) : readEvals(dir)
+
+/**
+ * The rows of some runs, each with its run's name, recipe and seed before its figures.
+ * @throws RunError where there is no run; DataError for a broken file
+ */
+export const flatRows = (dirs: readonly string[], which: ExportedRows): FlatRow[] => {
+  const names = runNames(dirs)
+  return dirs.flatMap(dir => {
+    const { recipe = null, seed = null } = readRunInfo(dir)
+    return rowsOf(dir, which).map(row => {
+      const flat: FlatRow = { run: names.get(dir)!, recipe, seed }
+      flatten(row, '', flat)
+      return flat
+    })
+  })
+}
+
+/** A spreadsheet takes text that begins so for a formula. */
+const FORMULA = /^[=+\-@\t\r]/
+
+const quoted = (cell: Cell | undefined): string => {
+  if (cell === null || cell === undefined) return ''
+  if (typeof cell !== 'string') return String(cell)
+  const text = FORMULA.test(cell) ? `'${cell}` : cell
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** Comma-separated values (RFC 4180) with a header; columns in the order in which rows first have them. */
+export const csvOf = (rows: readonly FlatRow[]): string => {
+  const columns = [...new Set(rows.flatMap(row => Object.keys(row)))]
+  const line = (cells: readonly string[]) => `${cells.join(',')}\r\n`
+  return line(columns.map(quoted)) + rows.map(row => line(columns.map(name => quoted(row[name])))).join('')
+}

@@ -1,0 +1,99 @@
+/** @file Curves of several runs as one: means with their intervals, and the colours of what they are of. */
+
+import { mean, std } from '../../util/statistics.ts'
+import type { MetricsRow } from '../rows.ts'
+import { type ChartSeries, roundForPage } from './chart-spec.ts'
+
+/** Colours of a report's palette: one a line of a chart. */
+export const COLORS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'] as const
+
+export interface CurvePoint {
+  step: number
+  value: number
+}
+
+/** A curve of metrics.jsonl by dotted name: `entropy`, `criteria.companion`. Steps without a value have no point. */
+export const curveOf = (metrics: readonly MetricsRow[], key: string): CurvePoint[] =>
+  metrics.flatMap(row => {
+    const value = key
+      .split('.')
+      .reduce<unknown>((at, part) => (at as Record<string, unknown> | undefined)?.[part], row)
+    return typeof value === 'number' ? [{ step: row.step, value }] : []
+  })
+
+/**
+ * Mean of what is known within `window` steps around each of the steps `at` (those of the points, unless told), the window
+ * shorter at the ends. Where it holds nothing there is no point.
+ */
+export const smoothed = (
+  points: readonly CurvePoint[],
+  window: number,
+  at: readonly number[] = points.map(({ step }) => step),
+): CurvePoint[] => {
+  const reach = Math.floor((window - 1) / 2)
+  const known = new Map(points.map(({ step, value }) => [step, value]))
+  return at.flatMap(step => {
+    const around = Array.from({ length: 2 * reach + 1 }, (_, i) => known.get(step - reach + i))
+    const values = around.filter(value => value !== undefined)
+    return values.length > 0 ? [{ step, value: mean(values) }] : []
+  })
+}
+
+export interface Band {
+  centre: number
+  low: number
+  high: number
+}
+
+/** A mean with its 95% interval: 1.96 standard errors, none for a single value. */
+export const meanBand = (values: readonly number[]): Band => {
+  const centre = mean(values)
+  const half = values.length > 1 ? (1.96 * std(values, 1)) / Math.sqrt(values.length) : 0
+  return { centre, low: centre - half, high: centre + half }
+}
+
+/** A mean between the lowest value and the highest. */
+export const rangeBand = (values: readonly number[]): Band => ({
+  centre: mean(values),
+  low: Math.min(...values),
+  high: Math.max(...values),
+})
+
+/** A band over runs by step. Steps that fewer than half of the runs have are left out. */
+export const bandOf = (
+  curves: readonly (readonly CurvePoint[])[],
+  band: (values: readonly number[]) => Band = meanBand,
+): Map<number, Band> => {
+  const bySteps = new Map<number, number[]>()
+  for (const curve of curves)
+    for (const { step, value } of curve) bySteps.set(step, [...(bySteps.get(step) ?? []), value])
+  return new Map(
+    [...bySteps]
+      .filter(([, values]) => 2 * values.length >= curves.length)
+      .map(([step, values]) => [step, band(values)]),
+  )
+}
+
+/** About a hundred and fifty points a curve are more than the eye tells apart. */
+const POINTS = 150
+
+const thinned = (steps: readonly number[]): number[] => {
+  const every = Math.ceil(steps.length / POINTS)
+  return steps.filter((_, i) => i % every === 0 || i === steps.length - 1)
+}
+
+export interface NamedBand {
+  label: string
+  color: string
+  band: ReadonlyMap<number, Band>
+}
+
+/** Bands as the series of one chart, on the steps that any of them has. */
+export const bandSeries = (bands: readonly NamedBand[]): { x: number[]; series: ChartSeries[] } => {
+  const x = thinned([...new Set(bands.flatMap(({ band }) => [...band.keys()]))].sort((a, b) => a - b))
+  const series = bands.map(({ label, color, band }): ChartSeries => {
+    const column = (pick: keyof Band) => x.map(step => roundForPage(band.get(step)?.[pick]))
+    return { label, color, kind: 'band', values: column('centre'), low: column('low'), high: column('high') }
+  })
+  return { x, series }
+}
