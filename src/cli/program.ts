@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../util/package.ts'
 import { addBenchCommand } from './bench/command.ts'
+import { addDashboardCommand } from './dashboard/command.ts'
 import { addExperimentCommand } from './experiment/command.ts'
 import { addGradeCommand } from './grade/command.ts'
 import { addJudgeCommand } from './grade/judge-command.ts'
@@ -46,6 +47,7 @@ const COMMANDS = [
   addReportCommand,
   addCompareCommand,
   addRunsCommand,
+  addDashboardCommand,
   addExperimentCommand,
   addBenchCommand,
 ] as const

@@ -124,7 +124,8 @@ const compareCriteria = (a: ReportData, b: ReportData): CriterionComparison[] =>
     }))
   })
 
-const flatSettings = (value: unknown, path = ''): [string, unknown][] =>
+/** Settings by dotted path. */
+export const flatSettings = (value: unknown, path = ''): [string, unknown][] =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
     ? Object.entries(value).flatMap(([key, item]) => flatSettings(item, path === '' ? key : `${path}.${key}`))
     : [[path, value]]

@@ -47,7 +47,7 @@ export const loadReportData = (runDir: string): ReportData => {
   const evals = readEvals(dir)
   return {
     info,
-    status: isComplete(dir, info, evals) ? 'finished' : isLocked(dir) ? 'running' : 'stopped',
+    status: runStatus(dir, info, evals),
     metrics: readMetrics(dir),
     evals,
     rollouts: readRollouts(dir),
@@ -56,11 +56,18 @@ export const loadReportData = (runDir: string): ReportData => {
   }
 }
 
+/** Whether a run is over, goes on, or was left before its end. */
+export const runStatus = (
+  dir: string,
+  info: RunInfo,
+  evals: readonly Pick<EvalRow, 'step'>[],
+): ReportData['status'] => (isComplete(dir, info, evals) ? 'finished' : isLocked(dir) ? 'running' : 'stopped')
+
 /** What the last checkpoint says; where there is none (a run without steps saves none), the evaluation after the last step. */
 const isComplete = (
   dir: string,
   { steps = Number.POSITIVE_INFINITY }: RunInfo,
-  evals: EvalRow[],
+  evals: readonly Pick<EvalRow, 'step'>[],
 ): boolean => {
   const checkpoint = latestCheckpoint(dir)
   if (checkpoint === null) return evals.some(({ step }) => step >= steps)
