@@ -11,6 +11,7 @@ import { type FoundRun, fileOf, type Library } from './library.ts'
 import type { Live, Topic } from './live.ts'
 import { type OpenRun, OpenRuns } from './open-run.ts'
 import { loadAssets, SHELL } from './page.ts'
+import { listRollouts, rolloutsQuery, viewRollout } from './rollout-query.ts'
 import { runView } from './run-view.ts'
 import { Summaries } from './summary.ts'
 import type { LiveRun, RunSummary } from './wire.ts'
@@ -26,6 +27,8 @@ export interface DashboardContext {
 
 export class NotFound extends GradusError {}
 
+/** Rollouts of so many bytes are read in some tens of milliseconds; longer files are read beside the answer. */
+const SHORT_BYTES = 8e6
 /** How often runs are looked for anew. */
 const LOOK_MS = 3_000
 
@@ -114,16 +117,37 @@ const addRunPaths = (app: Hono<Env>, context: DashboardContext): void => {
     return c.json(await context.summaries.all(context.library.runs))
   })
   app.get('/api/runs/:id', async c => {
-    const run = await openRun(context, c.req.param('id'))
-    const bytes = rolloutBytes(run)
-    const reading = run.rollouts.advance().catch(() => false)
-    // A short file is read before the answer, a long one beside it.
-    if (bytes - run.rollouts.bytes < 8e6) await reading
+    const { run, bytes } = await indexedRun(context, c.req.param('id'))
+    await run.advance()
     return c.json(runView(run, await summaryOf(context, run), bytes))
   })
   app.get('/api/runs/:id/curves', async c =>
     c.json(curvesOf(await openRun(context, c.req.param('id')), queryOf(c, curvesQuery))),
   )
+}
+
+/** Rollouts of a run, as far as its index has them; a short file is read before the answer. */
+const indexedRun = async (
+  context: DashboardContext,
+  id: string,
+): Promise<{ run: OpenRun; bytes: number }> => {
+  const run = context.runs.get(foundRun(context, id))
+  const bytes = rolloutBytes(run)
+  const reading = run.rollouts.advance().catch(() => false)
+  if (bytes - run.rollouts.bytes < SHORT_BYTES) await reading
+  return { run, bytes }
+}
+
+const addRolloutPaths = (app: Hono<Env>, context: DashboardContext): void => {
+  app.get('/api/runs/:id/rollouts', async c => {
+    const { run, bytes } = await indexedRun(context, c.req.param('id'))
+    return c.json(listRollouts(run.found.dir, run.rollouts, queryOf(c, rolloutsQuery), bytes))
+  })
+  app.get('/api/runs/:id/rollouts/:nth', async c => {
+    const { run } = await indexedRun(context, c.req.param('id'))
+    const names = run.info.criterionNames ?? {}
+    return c.json(viewRollout(run.found.dir, run.rollouts, Number(c.req.param('nth')), names))
+  })
 }
 
 const addStreams = (app: Hono<Env>, context: DashboardContext): void => {
@@ -152,6 +176,7 @@ export const createApp = (context: DashboardContext): Hono<Env> => {
     c.res.headers.set('cache-control', 'no-store')
   })
   addRunPaths(app, context)
+  addRolloutPaths(app, context)
   addStreams(app, context)
   app.all('/api/*', c => c.json({ error: `no such path: ${c.req.path.slice(0, 200)}` }, 404))
   app.get('/assets/:name', c => {

@@ -7,6 +7,7 @@ import { useJson, useLive, useThrottled } from '../api.ts'
 import { Status, useTitle, Waiting } from '../parts.tsx'
 import { addressOf, Link, type Place } from '../route.tsx'
 import { Overview } from './overview.tsx'
+import { RolloutsTab } from './rollouts.tsx'
 import { SettingsTab } from './settings.tsx'
 
 export interface RunTabProps {
@@ -18,6 +19,7 @@ export interface RunTabProps {
 
 const TABS = [
   { path: undefined, name: 'Curves', show: Overview },
+  { path: 'rollouts', name: 'Rollouts', show: RolloutsTab },
   { path: 'settings', name: 'Settings', show: SettingsTab },
 ] as const
 
