@@ -3,59 +3,30 @@
 import { statSync } from 'node:fs'
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
-import { DataError, GradusError } from '../../util/errors.ts'
-import { parseWith } from '../../util/schema.ts'
-import type { FrontBindings } from '../http/exchange.ts'
+import { GradusError } from '../../util/errors.ts'
+import {
+  type DashboardContext,
+  type Env,
+  foundRun,
+  NotFound,
+  openRun,
+  queryOf,
+  summaryOf,
+} from './context.ts'
 import { curvesOf, MOST_POINTS } from './curves.ts'
-import { type FoundRun, fileOf, type Library } from './library.ts'
-import type { Live, Topic } from './live.ts'
-import { type OpenRun, OpenRuns } from './open-run.ts'
+import { fileOf } from './library.ts'
+import type { Topic } from './live.ts'
+import { addMorePaths } from './more-paths.ts'
+import type { OpenRun } from './open-run.ts'
 import { loadAssets, SHELL } from './page.ts'
 import { listRollouts, rolloutsQuery, viewRollout } from './rollout-query.ts'
 import { runView } from './run-view.ts'
-import { Summaries } from './summary.ts'
-import type { LiveRun, RunSummary } from './wire.ts'
+import type { LiveRun } from './wire.ts'
 
-export type Env = { Bindings: Partial<FrontBindings> }
-
-export interface DashboardContext {
-  library: Library
-  live: Live
-  summaries: Summaries
-  runs: OpenRuns
-}
-
-export class NotFound extends GradusError {}
-
-/** Rollouts of so many bytes are read in some tens of milliseconds; longer files are read beside the answer. */
-const SHORT_BYTES = 8e6
 /** How often runs are looked for anew. */
 const LOOK_MS = 3_000
-
-export const newContext = (library: Library, live: Live): DashboardContext => ({
-  library,
-  live,
-  summaries: new Summaries(),
-  runs: new OpenRuns(),
-})
-
-const foundRun = ({ library }: DashboardContext, id: string): FoundRun => {
-  const found = library.run(id)
-  if (found === null) throw new NotFound(`${id.slice(0, 200)}: there is no such run here`)
-  return found
-}
-
-/** A run by its name, with what its files have gained; a long one is read as soon as somebody asks for it. */
-export const openRun = async (context: DashboardContext, id: string): Promise<OpenRun> => {
-  const run = context.runs.get(foundRun(context, id))
-  await run.advance()
-  return run
-}
-
-const summaryOf = async (context: DashboardContext, run: OpenRun): Promise<RunSummary> => {
-  const [summary] = await context.summaries.all([run.found])
-  return { ...summary, status: run.status, problem: summary.problem ?? run.problem }
-}
+/** Rollouts of so many bytes are read in some tens of milliseconds; longer files are read beside the answer. */
+const SHORT_BYTES = 8e6
 
 const step = z.coerce.number().min(0).optional()
 const curvesQuery = z.object({
@@ -63,10 +34,6 @@ const curvesQuery = z.object({
   to: step,
   points: z.coerce.number().int().min(10).max(MOST_POINTS).optional(),
 })
-
-/** Query of a request, checked. @throws DataError */
-export const queryOf = <S extends z.ZodType>(c: Context<Env>, schema: S): z.output<S> =>
-  parseWith(schema, c.req.query(), 'query', DataError)
 
 const rolloutBytes = (run: OpenRun): number => {
   const path = fileOf(run.found.dir, 'rollouts.jsonl')
@@ -177,6 +144,7 @@ export const createApp = (context: DashboardContext): Hono<Env> => {
   })
   addRunPaths(app, context)
   addRolloutPaths(app, context)
+  addMorePaths(app, context)
   addStreams(app, context)
   app.all('/api/*', c => c.json({ error: `no such path: ${c.req.path.slice(0, 200)}` }, 404))
   app.get('/assets/:name', c => {

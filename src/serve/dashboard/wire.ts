@@ -157,3 +157,126 @@ export type ControlAction =
   | { action: 'save' }
   | { action: 'stop' }
   | { action: 'threshold'; monitor: string; thresholds: Record<string, number> | null }
+
+export interface Paired {
+  n: number
+  before: number
+  after: number
+  difference: number
+  interval: readonly [number, number]
+}
+
+export interface WonItem {
+  id: string
+  before: number
+  after: number
+}
+
+export interface EvaluationView {
+  set: string
+  /** Steps of the two evaluations. */
+  before: number
+  after: number
+  score: string
+  /** Scores in words, by name. */
+  words: Record<string, string>
+  paired: Paired | null
+  won: number
+  lost: number
+  same: number
+  /** Those that changed, most first. */
+  items: WonItem[]
+}
+
+export interface ComparedScore {
+  set: string
+  score: string
+  runs: { value: number | null; step: number | null; paired: Paired | null }[]
+}
+
+export interface CompareView {
+  runs: RunSummary[]
+  charts: ChartSpec[]
+  scores: ComparedScore[]
+  settings: { name: string; values: (string | null)[] }[]
+}
+
+export interface CriterionFigures {
+  id: string
+  name: string | null
+  /** Mean over the training rollouts, first and last tenth of the steps. */
+  first: number | null
+  last: number | null
+  /** Shares of the points earned, and to be had, in the last tenth. */
+  rewardShare: number | null
+  pointShare: number | null
+  /** Of the rollouts that were kept: how many have a verdict, how often it is met, how it goes with the reward. */
+  kept: number
+  rate: number | null
+  withReward: number | null
+}
+
+export interface RubricView {
+  criteria: CriterionFigures[]
+  validity: { key: string; first: number | null; last: number }[]
+  fates: {
+    step: number
+    question: string
+    title: string
+    stage: number
+    sign: string
+    weight: number
+    variance: number | null
+    since: number | null
+    fate: 'born' | 'kept' | 'inactive' | 'pruned'
+    description: string | null
+  }[]
+  questions: number
+}
+
+export interface JudgesView {
+  figures: { title: string; mean: number; last: number; total: number | null }[]
+  charts: ChartSpec[]
+  evaluations: { step: number; set: string; calls: number | null; nullRate: number | null }[]
+}
+
+export interface ExperimentLine {
+  id: string
+  name: string
+  title: string | null
+  summary: string | null
+  /** Claims by status. */
+  statuses: Record<string, number>
+}
+
+export interface ClaimView {
+  id: string
+  statement: string
+  status: string
+  reason: string | null
+  unit: string | null
+  p: number | null
+  adjustedP: number | null
+  comparisons: {
+    a: string | null
+    b: string | null
+    status: string | null
+    p: number | null
+    n: number | null
+    meanA: number | null
+    meanB: number | null
+    difference: number | null
+    interval: readonly [number, number] | null
+  }[]
+  arms: { arm: string; summary: string | null }[]
+  runs: { arm: string; start: string | null; seed: string | null; value: number | null }[]
+}
+
+export interface ExperimentView extends Omit<ExperimentLine, 'statuses'> {
+  registration: { file: string | null; sha256: string | null; registeredAt: string | null } | null
+  runs: { done: number | null; planned: number | null } | null
+  claims: ClaimView[]
+  controls: { kind: string; arm: string | null; outcome: string | null }[]
+  /** summary.md as it stands. */
+  document: string | null
+}

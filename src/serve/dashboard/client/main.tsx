@@ -3,17 +3,26 @@
 import 'uplot/dist/uPlot.min.css'
 import './style.css'
 import { render } from 'preact'
+import { ComparePage } from './pages/compare.tsx'
+import { ExperimentPage, ExperimentsPage } from './pages/experiments.tsx'
 import { RunPages } from './pages/run.tsx'
 import { RunsPage } from './pages/runs.tsx'
 import { Link, type Place, usePlace } from './route.tsx'
 import { takeToken } from './token.ts'
 
-const SECTIONS = [{ to: '/', name: 'Runs', paths: [undefined, 'run'] }]
+const SECTIONS: { to: string; name: string; paths: (string | undefined)[] }[] = [
+  { to: '/', name: 'Runs', paths: [undefined, 'run'] },
+  { to: '/compare', name: 'Compare', paths: ['compare'] },
+  { to: '/experiments', name: 'Experiments', paths: ['experiments', 'experiment'] },
+]
 
 const Page = ({ place }: { place: Place }) => {
   const [section, id] = place.path
   if (section === undefined) return <RunsPage place={place} />
   if (section === 'run' && id !== undefined) return <RunPages key={id} id={id} place={place} />
+  if (section === 'compare') return <ComparePage place={place} />
+  if (section === 'experiments') return <ExperimentsPage />
+  if (section === 'experiment' && id !== undefined) return <ExperimentPage key={id} id={id} />
   return (
     <main id="content">
       <h1>Nothing here</h1>
@@ -37,7 +46,7 @@ const App = () => {
         </Link>
         <nav aria-label="Dashboard">
           {SECTIONS.map(({ to, name, paths }) => (
-            <Link key={to} to={to} current={(paths as (string | undefined)[]).includes(place.path[0])}>
+            <Link key={to} to={to} current={paths.includes(place.path[0])}>
               {name}
             </Link>
           ))}

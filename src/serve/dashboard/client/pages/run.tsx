@@ -6,8 +6,11 @@ import type { LiveRun, RunSummary, RunView } from '../../wire.ts'
 import { useJson, useLive, useThrottled } from '../api.ts'
 import { Status, useTitle, Waiting } from '../parts.tsx'
 import { addressOf, Link, type Place } from '../route.tsx'
+import { EvaluationTab } from './evaluation.tsx'
+import { JudgesTab } from './judges.tsx'
 import { Overview } from './overview.tsx'
 import { RolloutsTab } from './rollouts.tsx'
+import { RubricTab } from './rubric.tsx'
 import { SettingsTab } from './settings.tsx'
 
 export interface RunTabProps {
@@ -20,6 +23,9 @@ export interface RunTabProps {
 const TABS = [
   { path: undefined, name: 'Curves', show: Overview },
   { path: 'rollouts', name: 'Rollouts', show: RolloutsTab },
+  { path: 'rubric', name: 'Rubric', show: RubricTab },
+  { path: 'evaluation', name: 'Evaluation', show: EvaluationTab },
+  { path: 'judges', name: 'Judges', show: JudgesTab },
   { path: 'settings', name: 'Settings', show: SettingsTab },
 ] as const
 
