@@ -1,4 +1,5 @@
-// Builds dist/: TypeScript by tsc, the script of reports joined into one file, the kernels by AssemblyScript.
+// Builds dist/: TypeScript by tsc, the script of reports joined into one file, the dashboard's page by Vite, the kernels by
+// AssemblyScript.
 // `node scripts/build.js --if-stale` does nothing when dist/ is newer than every source file.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -52,6 +53,28 @@ const buildPageScript = () => {
   writeFileSync(join(folder, 'page-script.js'), joinModules(join(folder, 'client', 'main.js')))
 }
 
+const buildDashboard = async () => {
+  const { build } = await import('vite')
+  await build({
+    root,
+    configFile: false,
+    envDir: false,
+    publicDir: false,
+    logLevel: 'warn',
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    build: {
+      outDir: 'dist/serve/dashboard/page',
+      emptyOutDir: true,
+      target: 'es2022',
+      modulePreload: false,
+      rolldownOptions: {
+        input: join(root, 'src', 'serve', 'dashboard', 'client', 'main.tsx'),
+        output: { entryFileNames: 'app.js', assetFileNames: 'app[extname]' },
+      },
+    },
+  })
+}
+
 if (!(process.argv.includes('--if-stale') && isFresh())) {
   const startedMs = Date.now()
   console.error('building dist/, which takes up to a minute')
@@ -60,6 +83,7 @@ if (!(process.argv.includes('--if-stale') && isFresh())) {
   for (const name of ['flat', 'nearest']) buildKernels(name)
   run('typescript', 'bin/tsc', ['-p', 'tsconfig.build.json'])
   buildPageScript()
+  await buildDashboard()
   writeFileSync(stamp, `${new Date(startedMs).toISOString()}\n`)
   console.error(`built dist/ in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`)
 }

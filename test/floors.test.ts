@@ -20,7 +20,7 @@ type Imports = ReadonlyMap<string, readonly string[]>
 /** What each file of src imports of src, types and dynamic imports included; tests and fixtures left out. */
 const importsOf = (): Imports => {
   const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
-    file => file.endsWith('.ts') && !/\.(?:test|fixture)\.ts$/.test(file),
+    file => /\.tsx?$/.test(file) && !/\.(?:test|fixture|d)\.tsx?$/.test(file),
   )
   return new Map(
     files.map(file => {

@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../util/package.ts'
 import { addBenchCommand } from './bench/command.ts'
+import { addDashboardCommand } from './dashboard/command.ts'
 import { addExperimentCommand } from './experiment/command.ts'
 import { addGradeCommand } from './grade/command.ts'
 import { addJudgeCommand } from './grade/judge-command.ts'
@@ -50,6 +51,7 @@ const COMMANDS = [
   addCompareCommand,
   addRunsCommand,
   addExportCommand,
+  addDashboardCommand,
   addExperimentCommand,
   addBenchCommand,
 ] as const

@@ -103,42 +103,86 @@ const markOf = (bytes: Buffer): string =>
 const markBefore = (fd: number, offset: number): string =>
   markOf(readBytes(fd, Math.max(0, offset - MARKED_BYTES), offset))
 
-/** The rows of whole lines, each a buffer up to its line feed; a character of several bytes has none within. */
-const parseLines = <T>(path: string, start: number, bytes: Buffer): T[] => {
-  const rows: T[] = []
+/** A line of a growing file, and where it stands there. */
+export interface PlacedLine {
+  /** Byte at which it begins, and its bytes without the line feed. */
+  offset: number
+  bytes: number
+  text: string
+}
+
+/** Whole lines, each a piece of a buffer up to its line feed; a character of several bytes has none within. */
+const cutLines = (start: number, bytes: Buffer): PlacedLine[] => {
+  const lines: PlacedLine[] = []
   for (let begin = 0; begin < bytes.length; ) {
     const end = bytes.indexOf(LINE_FEED, begin)
     const text = bytes.toString('utf8', begin, end)
-    if (text.trim() !== '')
-      rows.push(parseLine({ place: `${path}, the line at byte ${start + begin}`, text }))
+    if (text.trim() !== '') lines.push({ offset: start + begin, bytes: end - begin, text })
     begin = end + 1
   }
-  return rows
+  return lines
+}
+
+export interface NewLines {
+  lines: PlacedLine[]
+  position: RowPosition
+  restarted: boolean
+  /** There are further whole lines, perhaps: what was read ended at `mostBytes`. */
+  more: boolean
+}
+
+/** Whole lines from `start` on, of about `mostBytes`; a line that is longer is read whole. */
+const readWhole = (fd: number, start: number, size: number, mostBytes: number): Buffer => {
+  for (let most = mostBytes; ; most *= 4) {
+    const bytes = readBytes(fd, start, Math.min(size, start + most))
+    const end = bytes.lastIndexOf(LINE_FEED) + 1
+    if (end > 0 || start + most >= size) return bytes.subarray(0, end)
+  }
 }
 
 /**
- * Reads the rows that a file has gained since a position; a missing file has none. A line counts when its line feed is there:
- * what a writer has half written is left for the next call, so that no row comes torn or twice.
+ * Reads the lines that a file has gained since a position, at most about `mostBytes` at once; a missing file has none. A line
+ * counts when its line feed is there: what a writer has half written is left for the next call, so that no row comes torn or twice.
  *
  * A file that was cut back is noticed by its size, or by other bytes before the position, also when it has grown past it again.
- * @throws DataError naming the byte of a whole line that is not JSON
  */
-export const readRowsFrom = <T>(path: string, position: RowPosition = FILE_START): NewRows<T> => {
-  if (!existsSync(path)) return { rows: [], position: FILE_START, restarted: position.offset > 0 }
+export const readLinesFrom = (
+  path: string,
+  position: RowPosition = FILE_START,
+  mostBytes = Number.POSITIVE_INFINITY,
+): NewLines => {
+  if (!existsSync(path))
+    return { lines: [], position: FILE_START, restarted: position.offset > 0, more: false }
   const fd = openSync(path, 'r')
   try {
     const { size } = fstatSync(fd)
     const restarted = size < position.offset || markBefore(fd, position.offset) !== position.mark
     const start = restarted ? 0 : position.offset
-    const bytes = readBytes(fd, start, size)
-    const whole = bytes.subarray(0, bytes.lastIndexOf(LINE_FEED) + 1)
-    const rows = parseLines<T>(path, start, whole)
+    const whole = readWhole(fd, start, size, mostBytes)
     const offset = start + whole.length
-    return { rows, position: { offset, mark: markBefore(fd, offset) }, restarted }
+    const more = whole.length > 0 && offset < size
+    return {
+      lines: cutLines(start, whole),
+      position: { offset, mark: markBefore(fd, offset) },
+      restarted,
+      more,
+    }
   } finally {
     closeSync(fd)
   }
 }
+
+/**
+ * The rows of `readLinesFrom`, all that there are.
+ * @throws DataError naming the byte of a whole line that is not JSON
+ */
+export const readRowsFrom = <T>(path: string, position: RowPosition = FILE_START): NewRows<T> => {
+  const { lines, position: reached, restarted } = readLinesFrom(path, position)
+  const rows = lines.map(({ offset, text }) => parseLine<T>({ place: placeOf(path, offset), text }))
+  return { rows, position: reached, restarted }
+}
+
+const placeOf = (path: string, offset: number): string => `${path}, the line at byte ${offset}`
 
 /**
  * Appends rows in one write, and returns its bytes. If it fails part way (a full disk), the file is cut back to what it was.

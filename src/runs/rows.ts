@@ -304,6 +304,9 @@ export interface EventRow {
   /** Why it matters, and what to try. */
   why?: string
   advice?: string
+  /** What a person asked of the run while it went on (`control.jsonl`), and which request it was. */
+  control?: 'pause' | 'go-on' | 'save' | 'stop' | 'threshold' | 'refused'
+  request?: string
 }
 
 /** config.json: everything needed to say what this run is. */

@@ -3,7 +3,7 @@
 import { capitalised } from '../../util/format.ts'
 import { bandOf, bandSeries, COLORS, type CurvePoint, curveOf, rangeBand, smoothed } from '../report/bands.ts'
 import type { ChartSpec, ChartUnit } from '../report/chart-spec.ts'
-import { smoothingWindow } from '../report/charts.ts'
+import { smoothingWindow } from '../report/chart-spec.ts'
 import { evalsOf, setNames } from '../report/data.ts'
 import { HEALTH } from '../report/known-figures.ts'
 import { headlineScores, scoreValue, scoreWords } from '../scores.ts'

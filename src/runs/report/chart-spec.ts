@@ -30,3 +30,17 @@ export interface ChartSpec {
 /** Keeps a page small: five significant digits are more than a screen shows. */
 export const roundForPage = (value: number | null | undefined): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? Number(value.toPrecision(5)) : null
+
+/** Steps averaged by the thick line: about a twenty-fifth of the run, odd; 1 where there is little to smooth. */
+export const smoothingWindow = (count: number): number =>
+  count < 12 ? 1 : Math.max(3, Math.round(count / 25) | 1)
+
+/** Centred moving mean; null where the middle value is missing; shorter at the ends. */
+export const movingMean = (values: readonly (number | null)[], window: number): (number | null)[] => {
+  const reach = (window - 1) / 2
+  return values.map((value, index) => {
+    if (value === null) return null
+    const near = values.slice(Math.max(0, index - reach), index + reach + 1).filter(item => item !== null)
+    return near.reduce((sum, item) => sum + item, 0) / near.length
+  })
+}

@@ -3,7 +3,14 @@
 import { capitalised } from '../../util/format.ts'
 import type { MetricGroup, MetricsRow } from '../rows.ts'
 import { headlineScores, scoreNamesOf, scoreValue, scoreWords } from '../scores.ts'
-import { type ChartSeries, type ChartSpec, type ChartUnit, roundForPage } from './chart-spec.ts'
+import {
+  type ChartSeries,
+  type ChartSpec,
+  type ChartUnit,
+  movingMean,
+  roundForPage,
+  smoothingWindow,
+} from './chart-spec.ts'
 import { criterionLabel, evalsOf, type ReportData, setNames, stageNames, stepSeconds } from './data.ts'
 import { FAMILIES, FIGURES, HEALTH, type Known } from './known-figures.ts'
 
@@ -28,20 +35,6 @@ const STAGES: Record<string, { label: string; color: string }> = {
   sample: { label: 'sampling', color: 'c1' },
   grade: { label: 'grading', color: 'c3' },
   update: { label: 'update', color: 'c4' },
-}
-
-/** Steps averaged by the thick line: about a twenty-fifth of the run, odd; 1 where there is little to smooth. */
-export const smoothingWindow = (count: number): number =>
-  count < 12 ? 1 : Math.max(3, Math.round(count / 25) | 1)
-
-/** Centred moving mean; null where the middle value is missing; shorter at the ends. */
-export const movingMean = (values: readonly (number | null)[], window: number): (number | null)[] => {
-  const reach = (window - 1) / 2
-  return values.map((value, index) => {
-    if (value === null) return null
-    const near = values.slice(Math.max(0, index - reach), index + reach + 1).filter(item => item !== null)
-    return near.reduce((sum, item) => sum + item, 0) / near.length
-  })
 }
 
 type Read = (row: MetricsRow) => number | null | undefined

@@ -47,7 +47,7 @@ export const loadReportData = (runDir: string): ReportData => {
   const evals = readEvals(dir)
   return {
     info,
-    status: runStatus(dir, info, evals.length > 0 ? Math.max(...evals.map(({ step }) => step)) : null),
+    status: runStatus(dir, info, lastEvaluated(evals)),
     metrics: readMetrics(dir),
     evals,
     rollouts: readRollouts(dir),
@@ -74,7 +74,11 @@ const isComplete = (
   }
 }
 
-/** How a run is doing. @param evaluated step of its last evaluation, null before one */
+/** Step of the last evaluation; null before one. */
+export const lastEvaluated = (evals: readonly Pick<EvalRow, 'step'>[]): number | null =>
+  evals.reduce<number | null>((last, { step }) => Math.max(last ?? step, step), null)
+
+/** Whether a run is over, goes on, or was left before its end. @param evaluated step of its last evaluation, null before one */
 export const runStatus = (dir: string, info: RunInfo, evaluated: number | null): ReportData['status'] =>
   isComplete(dir, info, evaluated) ? 'finished' : isLocked(dir) ? 'running' : 'stopped'
 

@@ -3,8 +3,8 @@
 import { capitalised, number, plural } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import type { RubricFate, RubricRow } from '../rows.ts'
-import { type ChartSeries, type ChartSpec, roundForPage } from './chart-spec.ts'
-import { movingMean, smoothingWindow } from './charts.ts'
+import { type ChartSeries, type ChartSpec, movingMean, roundForPage, smoothingWindow } from './chart-spec.ts'
+
 import { type Html, html, raw } from './html.ts'
 
 const STAGES = ['plan', 'research', 'review', 'answer']

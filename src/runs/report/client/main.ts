@@ -13,7 +13,7 @@ const specs: ChartSpec[] = JSON.parse(byId('chart-data').textContent ?? '[]')
 const charts = specs.map(spec => drawChart(uPlot, byId(`chart-${spec.id}`), spec))
 
 const redraw = () => {
-  for (const chart of charts) chart.redraw(false)
+  for (const chart of charts) chart.redraw()
 }
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw)
 // Paper is white whatever the screen is.

@@ -1,7 +1,7 @@
 /** @file How a chart's parts look: colours of the page, lines, points, areas, and the intervals that uPlot does not draw. */
 
 import type uPlot from 'uplot'
-import type { Part } from './parts.ts'
+import { isSparse, type Part } from './parts.ts'
 
 /** A colour of the page by its name, as it is now: the page follows the screen's scheme. */
 export const color = (name: string): string =>
@@ -87,8 +87,7 @@ export const seriesOptions = (part: Part): uPlot.Series => {
   const stroke = () => color(part.color)
   const surface = () => color('surface')
   const base = { label: part.label, spanGaps: true, points: { show: false } }
-  // A line between two points would claim to know the way between them.
-  const isSparse = part.values.filter(value => value !== null).length < 3
+  const few = isSparse(part)
   switch (part.kind) {
     case 'raw':
       return { ...base, stroke: () => withAlpha(color(part.color), 0.32), width: 1 }
@@ -102,12 +101,39 @@ export const seriesOptions = (part: Part): uPlot.Series => {
     case 'points':
       return {
         ...base,
-        ...(isSparse ? { paths: () => null } : {}),
+        ...(few ? { paths: () => null } : {}),
         stroke,
         width: 1.5,
         points: { show: true, size: 7, width: 1.5, fill: surface, stroke },
       }
     default:
-      return { ...base, stroke, width: 2, points: { show: isSparse, fill: stroke } }
+      return { ...base, stroke, width: 2, points: { show: few, fill: stroke } }
   }
 }
+
+/** Draws a dashed line with a flag at each step that is marked. */
+export const drawMarks =
+  (marks: readonly { step: number }[]) =>
+  (chart: uPlot): void => {
+    const { ctx, bbox } = chart
+    const flag = 4 * devicePixelRatio
+    ctx.save()
+    ctx.strokeStyle = color('warn')
+    ctx.fillStyle = color('warn')
+    ctx.lineWidth = devicePixelRatio
+    ctx.setLineDash([flag, flag])
+    for (const { step } of marks) {
+      const x = Math.round(chart.valToPos(step, 'x', true))
+      if (x < bbox.left || x > bbox.left + bbox.width) continue
+      ctx.beginPath()
+      ctx.moveTo(x, bbox.top)
+      ctx.lineTo(x, bbox.top + bbox.height)
+      ctx.stroke()
+      ctx.beginPath()
+      ctx.moveTo(x - flag, bbox.top)
+      ctx.lineTo(x + flag, bbox.top)
+      ctx.lineTo(x, bbox.top + 1.5 * flag)
+      ctx.fill()
+    }
+    ctx.restore()
+  }

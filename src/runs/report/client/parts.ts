@@ -10,6 +10,9 @@ export interface Part extends ChartSeries {
   shown?: Values
 }
 
+/** A line between two points would claim to know the way between them. */
+export const isSparse = ({ values }: Part): boolean => values.filter(value => value !== null).length < 3
+
 export const isStacked = (spec: ChartSpec): boolean => spec.series[0].kind === 'area'
 
 /** Areas are drawn as sums, the tallest first, so that each later one covers its share. */

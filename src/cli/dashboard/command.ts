@@ -1,0 +1,91 @@
+/** @file `gradus dashboard`: options and help; the work is in the modules that it loads when it runs. */
+
+import { existsSync } from 'node:fs'
+import type { Command } from 'commander'
+import { UsageError } from '../../util/errors.ts'
+import { plural } from '../../util/format.ts'
+import { EXIT, type Io, printJson } from '../io.ts'
+import { assertNotOpen, keyOf, wholeNumber } from '../serve/options.ts'
+
+export interface DashboardCommandOptions {
+  host: string
+  port: number
+  tokenEnv?: string
+  json?: boolean
+}
+
+/** Where runs and results of experiments lie when nothing is said. */
+const USUAL_FOLDERS = ['runs', 'results']
+
+const HELP = `
+RUNS are folders of runs, folders that hold some, and results of experiments; runs/ and results/ when nothing is named.
+Runs that are being written are shown as they go on. Nothing is sent anywhere, and nothing is written into a run.
+
+Examples:
+  $ gradus dashboard
+  $ gradus dashboard runs/rit-quick-seed1
+  $ GRADUS_TOKEN=... gradus dashboard --host 0.0.0.0 --token-env GRADUS_TOKEN`
+
+/** Adds `gradus dashboard` to the program. `done` receives the exit code. */
+export const addDashboardCommand = (program: Command, io: Io, done: (code: number) => void): void => {
+  program
+    .command('dashboard')
+    .summary('look at runs while they train')
+    .description('Serves a page of runs, their rollouts and experiments, until it is told to stop.')
+    .argument('[runs...]', 'folders')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <n>', 'port; 0 takes a free one', wholeNumber(0), 8710)
+    .option('--token-env <name>', 'environment variable with the token that readers must send')
+    .option('--json', 'print the address as JSON')
+    .addHelpText('after', HELP)
+    .action(async (runs: string[], options: DashboardCommandOptions) =>
+      done(await dashboard(runs, options, io)),
+    )
+}
+
+/** @throws UsageError where there is nothing to show */
+const foldersOf = (named: readonly string[]): readonly string[] => {
+  if (named.length > 0) return named
+  const usual = USUAL_FOLDERS.filter(name => existsSync(name))
+  if (usual.length === 0)
+    throw new UsageError('expected a folder runs/ or results/ here, found none', {
+      hint: 'name the folders of runs, or train first: gradus train rubric-as-reward',
+    })
+  return usual
+}
+
+const dashboard = async (
+  named: readonly string[],
+  options: DashboardCommandOptions,
+  io: Io,
+): Promise<number> => {
+  const { host, port } = options
+  const token = keyOf('--token-env', options.tokenEnv)
+  assertNotOpen(host, token, '--token-env')
+  const folders = foldersOf(named)
+  const { startDashboard } = await import('../../serve/dashboard/index.ts')
+  const { keepGoing } = await import('../../serve/http/guards.ts')
+  const say = (fields: Record<string, unknown>) =>
+    io.err.write(`${JSON.stringify({ time: new Date().toISOString(), ...fields })}\n`)
+  const log = {
+    refused: () => {},
+    event: (event: string, fields: object = {}) => say({ event, ...fields }),
+  }
+  const server = await startDashboard(folders, { host, port, token, log })
+  const stopGoing = keepGoing(server.onUnhandled)
+  const { runs, experiments } = server.found
+  if (options.json) printJson(io, { url: server.url, runs, experiments })
+  else
+    io.err.write(
+      `${plural(runs, 'run')} and ${plural(experiments, 'experiment')} at ${server.url} (Ctrl+C stops)\n`,
+    )
+  await new Promise<void>(resolve => {
+    const stop = io.onInterrupt(() => {
+      stop()
+      resolve()
+    })
+  })
+  await server.close()
+  stopGoing()
+  return EXIT.ok
+}

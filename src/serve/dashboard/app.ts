@@ -1,0 +1,157 @@
+/** @file The paths of the dashboard. What a run's files say goes out as JSON, never as a page. */
+
+import { statSync } from 'node:fs'
+import { type Context, Hono } from 'hono'
+import { z } from 'zod'
+import { GradusError } from '../../util/errors.ts'
+import {
+  type DashboardContext,
+  type Env,
+  foundRun,
+  NotFound,
+  openRun,
+  queryOf,
+  summaryOf,
+} from './context.ts'
+import { curvesOf, MOST_POINTS } from './curves.ts'
+import { fileOf } from './library.ts'
+import type { Topic } from './live.ts'
+import { addMorePaths } from './more-paths.ts'
+import type { OpenRun } from './open-run.ts'
+import { loadAssets, SHELL } from './page.ts'
+import { listRollouts, rolloutsQuery, viewRollout } from './rollout-query.ts'
+import { runView } from './run-view.ts'
+import type { LiveRun } from './wire.ts'
+
+/** How often runs are looked for anew. */
+const LOOK_MS = 3_000
+/** Rollouts of so many bytes are read in some tens of milliseconds; longer files are read beside the answer. */
+const SHORT_BYTES = 8e6
+
+const step = z.coerce.number().min(0).optional()
+const curvesQuery = z.object({
+  from: step,
+  to: step,
+  points: z.coerce.number().int().min(10).max(MOST_POINTS).optional(),
+})
+
+const rolloutBytes = (run: OpenRun): number => {
+  const path = fileOf(run.found.dir, 'rollouts.jsonl')
+  return path === null ? 0 : statSync(path).size
+}
+
+/** Tells of the table of runs: all of it first, then what has changed. */
+const runsTopic = (context: DashboardContext): Topic => {
+  let sent = ''
+  let lookedMs = 0
+  return async () => {
+    if (performance.now() - lookedMs > LOOK_MS) {
+      context.library.look()
+      lookedMs = performance.now()
+    }
+    const runs = await context.summaries.all(context.library.runs)
+    const text = JSON.stringify(runs)
+    if (text === sent) return []
+    sent = text
+    return [{ event: 'runs', data: runs }]
+  }
+}
+
+/** Tells of one run: how far it is, and how many rows its files have. */
+const runTopic = (context: DashboardContext, id: string): Topic => {
+  let sent = ''
+  return async () => {
+    const run = await openRun(context, id)
+    // In the background: an index may take as long as its file is large.
+    void run.rollouts.advance().catch(() => {})
+    const data: LiveRun = {
+      run: await summaryOf(context, run),
+      rollouts: run.rollouts.count,
+      evals: run.evals.length,
+      events: run.events.length,
+    }
+    const text = JSON.stringify(data)
+    if (text === sent) return []
+    sent = text
+    return [{ event: 'run', data }]
+  }
+}
+
+/** Adds what the pages of runs ask for. */
+const addRunPaths = (app: Hono<Env>, context: DashboardContext): void => {
+  app.get('/api/runs', async c => {
+    context.library.look()
+    return c.json(await context.summaries.all(context.library.runs))
+  })
+  app.get('/api/runs/:id', async c => {
+    const { run, bytes } = await indexedRun(context, c.req.param('id'))
+    await run.advance()
+    return c.json(runView(run, await summaryOf(context, run), bytes))
+  })
+  app.get('/api/runs/:id/curves', async c =>
+    c.json(curvesOf(await openRun(context, c.req.param('id')), queryOf(c, curvesQuery))),
+  )
+}
+
+/** Rollouts of a run, as far as its index has them; a short file is read before the answer. */
+const indexedRun = async (
+  context: DashboardContext,
+  id: string,
+): Promise<{ run: OpenRun; bytes: number }> => {
+  const run = context.runs.get(foundRun(context, id))
+  const bytes = rolloutBytes(run)
+  const reading = run.rollouts.advance().catch(() => false)
+  if (bytes - run.rollouts.bytes < SHORT_BYTES) await reading
+  return { run, bytes }
+}
+
+const addRolloutPaths = (app: Hono<Env>, context: DashboardContext): void => {
+  app.get('/api/runs/:id/rollouts', async c => {
+    const { run, bytes } = await indexedRun(context, c.req.param('id'))
+    return c.json(listRollouts(run.found.dir, run.rollouts, queryOf(c, rolloutsQuery), bytes))
+  })
+  app.get('/api/runs/:id/rollouts/:nth', async c => {
+    const { run } = await indexedRun(context, c.req.param('id'))
+    const names = run.info.criterionNames ?? {}
+    return c.json(viewRollout(run.found.dir, run.rollouts, Number(c.req.param('nth')), names))
+  })
+}
+
+const addStreams = (app: Hono<Env>, context: DashboardContext): void => {
+  const stream = (c: Context<Env>, topic: Topic) =>
+    new Response(context.live.stream(topic, c.env?.signal), {
+      headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
+    })
+  app.get('/api/live', c => stream(c, runsTopic(context)))
+  app.get('/api/runs/:id/live', c => {
+    const { id } = foundRun(context, c.req.param('id'))
+    return stream(c, runTopic(context, id))
+  })
+}
+
+/** The page, its files, and what it asks for. */
+export const createApp = (context: DashboardContext): Hono<Env> => {
+  const app = new Hono<Env>()
+  const assets = loadAssets()
+  app.onError((error, c) => {
+    if (error instanceof NotFound) return c.json({ error: error.message }, 404)
+    if (error instanceof GradusError) return c.json({ error: error.message }, 422)
+    throw error
+  })
+  app.use('/api/*', async (c, next) => {
+    await next()
+    c.res.headers.set('cache-control', 'no-store')
+  })
+  addRunPaths(app, context)
+  addRolloutPaths(app, context)
+  addMorePaths(app, context)
+  addStreams(app, context)
+  app.all('/api/*', c => c.json({ error: `no such path: ${c.req.path.slice(0, 200)}` }, 404))
+  app.get('/assets/:name', c => {
+    const asset = assets.get(c.req.param('name'))
+    if (asset === undefined) return c.json({ error: 'no such file' }, 404)
+    return c.body(asset.body, 200, { 'content-type': asset.type, 'cache-control': 'no-cache' })
+  })
+  app.get('*', c => c.html(SHELL))
+  return app
+}

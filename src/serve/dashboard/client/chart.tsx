@@ -1,0 +1,139 @@
+/** @file A chart of the report in a page that goes on: drawn when it comes into view, given new values as they come. */
+
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import uPlot from 'uplot'
+import { type ChartSpec, movingMean, roundForPage } from '../../../runs/report/chart-spec.ts'
+import { type ChartMark, type DrawnChart, drawChart } from '../../../runs/report/client/chart.ts'
+import { legendText } from '../../../runs/report/client/numbers.ts'
+import { lastKnown } from '../../../runs/report/client/parts.ts'
+
+export interface ChartLook {
+  /** Points that a thick line averages; null: as the report does. */
+  smooth: number | null
+  log: boolean
+}
+
+/** The same curves with other smoothing, or on a logarithmic scale where they have room for one. */
+export const withLook = (spec: ChartSpec, { smooth, log }: ChartLook): ChartSpec => {
+  const unit = log && spec.unit !== 'share' && spec.series[0]?.kind !== 'area' ? 'log' : spec.unit
+  if (smooth === null) return unit === spec.unit ? spec : { ...spec, unit }
+  const hasRaw = new Set(spec.series.filter(({ kind }) => kind === 'raw').map(({ label }) => label))
+  const series = spec.series.flatMap((part): ChartSpec['series'] => {
+    // The thick line is made anew from the thin one.
+    if (part.kind === 'line' && hasRaw.has(part.label)) return []
+    if (part.kind !== 'line' && part.kind !== 'raw') return [part]
+    if (smooth <= 1) return [{ ...part, kind: 'line' }]
+    const values = movingMean(part.values, smooth | 1).map(roundForPage)
+    return [
+      { ...part, kind: 'raw' },
+      { ...part, kind: 'line', values },
+    ]
+  })
+  return { ...spec, unit, series }
+}
+
+const summary = ({ title, unit, series }: ChartSpec): string => {
+  const text = legendText[unit]
+  const parts = series
+    .filter(({ kind }) => kind !== 'raw')
+    .map(({ label, values }) => {
+      const first = values.find(value => value !== null)
+      return `${label} from ${text(first)} to ${text(lastKnown(values))}`
+    })
+  return `${title} over steps: ${parts.join('; ')}`
+}
+
+interface ChartProps {
+  spec: ChartSpec
+  look?: ChartLook
+  marks?: readonly ChartMark[]
+  first?: boolean
+  onZoom?(from: number, to: number): void
+  onReset?(): void
+}
+
+const NO_MARKS: readonly ChartMark[] = []
+const PLAIN: ChartLook = { smooth: null, log: false }
+
+/** Whether an element has come near the view once. */
+const useSeen = (element: { current: Element | null }): boolean => {
+  const [seen, setSeen] = useState(false)
+  useEffect(() => {
+    if (element.current === null) return
+    const observer = new IntersectionObserver(
+      entries => {
+        if (!entries.some(({ isIntersecting }) => isIntersecting)) return
+        setSeen(true)
+        observer.disconnect()
+      },
+      { rootMargin: '300px' },
+    )
+    observer.observe(element.current)
+    return () => observer.disconnect()
+  }, [element])
+  return seen
+}
+
+export const Chart = ({ spec, look = PLAIN, marks = NO_MARKS, first, onZoom, onReset }: ChartProps) => {
+  const figure = useRef<HTMLElement>(null)
+  const drawn = useRef<DrawnChart | null>(null)
+  const told = useRef({ onZoom, onReset })
+  told.current = { onZoom, onReset }
+  const seen = useSeen(figure)
+  const { smooth, log } = look
+  const shown = useMemo(() => withLook(spec, { smooth, log }), [spec, smooth, log])
+  useEffect(() => {
+    if (!seen || figure.current === null) return
+    if (drawn.current?.update(shown, marks)) return
+    drawn.current?.destroy()
+    figure.current.querySelector('.legend')!.replaceChildren()
+    drawn.current = drawChart(uPlot, figure.current, shown, {
+      marks,
+      onZoom: (from, to) => told.current.onZoom?.(from, to),
+      onReset: () => told.current.onReset?.(),
+    })
+  }, [shown, marks, seen])
+  useEffect(() => {
+    const scheme = matchMedia('(prefers-color-scheme: dark)')
+    const redraw = () => drawn.current?.redraw()
+    scheme.addEventListener('change', redraw)
+    return () => {
+      scheme.removeEventListener('change', redraw)
+      drawn.current?.destroy()
+      drawn.current = null
+    }
+  }, [])
+  return (
+    <figure class={`panel ${first ? 'first' : ''}`} ref={figure} id={`chart-${spec.id}`}>
+      <figcaption>
+        <span class="name">
+          {spec.title}
+          {spec.about !== undefined && <small>{spec.about}</small>}
+        </span>
+        <span class="legend" />
+      </figcaption>
+      <div class="plot" role="img" aria-label={summary(shown)} />
+    </figure>
+  )
+}
+
+/** A curve in small, for a line of a table. */
+export const Spark = ({ values, label }: { values: readonly (number | null)[]; label: string }) => {
+  const known = values.filter(value => value !== null)
+  if (known.length < 2) return null
+  const [low, high] = [Math.min(...known), Math.max(...known)]
+  const points = values.flatMap((value, i) =>
+    value === null
+      ? []
+      : [
+          `${((i / (values.length - 1)) * 96 + 2).toFixed(1)},${(26 - ((value - low) / (high - low || 1)) * 22).toFixed(1)}`,
+        ],
+  )
+  const last = points.at(-1)!.split(',')
+  return (
+    <svg class="spark" viewBox="0 0 100 28" role="img" aria-label={label} preserveAspectRatio="none">
+      <polyline points={points.join(' ')} />
+      <circle cx={last[0]} cy={last[1]} r="2" />
+    </svg>
+  )
+}

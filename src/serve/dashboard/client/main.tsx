@@ -1,0 +1,61 @@
+/** @file The page of the dashboard: a bar on top, and below it what the address asks for. */
+
+import 'uplot/dist/uPlot.min.css'
+import './style.css'
+import { render } from 'preact'
+import { ComparePage } from './pages/compare.tsx'
+import { ExperimentPage, ExperimentsPage } from './pages/experiments.tsx'
+import { RunPages } from './pages/run.tsx'
+import { RunsPage } from './pages/runs.tsx'
+import { Link, type Place, usePlace } from './route.tsx'
+import { takeToken } from './token.ts'
+
+const SECTIONS: { to: string; name: string; paths: (string | undefined)[] }[] = [
+  { to: '/', name: 'Runs', paths: [undefined, 'run'] },
+  { to: '/compare', name: 'Compare', paths: ['compare'] },
+  { to: '/experiments', name: 'Experiments', paths: ['experiments', 'experiment'] },
+]
+
+const Page = ({ place }: { place: Place }) => {
+  const [section, id] = place.path
+  if (section === undefined) return <RunsPage place={place} />
+  if (section === 'run' && id !== undefined) return <RunPages key={id} id={id} place={place} />
+  if (section === 'compare') return <ComparePage place={place} />
+  if (section === 'experiments') return <ExperimentsPage />
+  if (section === 'experiment' && id !== undefined) return <ExperimentPage key={id} id={id} />
+  return (
+    <main id="content">
+      <h1>Nothing here</h1>
+      <p class="empty">
+        There is no such page. <Link to="/">All runs</Link>
+      </p>
+    </main>
+  )
+}
+
+const App = () => {
+  const place = usePlace()
+  return (
+    <>
+      <a class="skip" href="#content">
+        Skip to content
+      </a>
+      <header class="bar">
+        <Link to="/" class="brand">
+          Gradus
+        </Link>
+        <nav aria-label="Dashboard">
+          {SECTIONS.map(({ to, name, paths }) => (
+            <Link key={to} to={to} current={paths.includes(place.path[0])}>
+              {name}
+            </Link>
+          ))}
+        </nav>
+      </header>
+      <Page place={place} />
+    </>
+  )
+}
+
+takeToken()
+render(<App />, document.getElementById('app')!)

@@ -1,0 +1,211 @@
+/** @file Evaluations of a run: every score over steps, and the problems won and lost between two of them. */
+
+import { number, percent } from '../../../../util/format.ts'
+import type { EvaluationView, LightEval } from '../../wire.ts'
+import { useJson } from '../api.ts'
+import { Change, Empty, Heading, Waiting } from '../parts.tsx'
+import { setQuery } from '../route.tsx'
+import type { RunTabProps } from './run.tsx'
+
+const scoreNames = (rows: readonly LightEval[]): string[] => [
+  ...new Set(rows.flatMap(({ scores }) => Object.keys(scores))),
+]
+
+const Scores = ({ rows }: { rows: readonly LightEval[] }) => {
+  const names = scoreNames(rows)
+  const words = (name: string) => rows.map(({ scoreNames: own }) => own?.[name]).find(Boolean) ?? name
+  return (
+    <div class="panel scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Step</th>
+            {names.map(name => (
+              <th scope="col" class="num" key={name}>
+                {words(name)}
+              </th>
+            ))}
+            <th scope="col" class="num">
+              Problems
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, i) => (
+            <tr key={`${i}-${row.step}`}>
+              <th scope="row">{number(row.step)}</th>
+              {names.map(name => {
+                const score = row.scores[name]
+                return (
+                  <td class="num" key={name}>
+                    {percent(score?.value)}
+                    {score?.interval && (
+                      <small>
+                        {percent(score.interval[0])} to {percent(score.interval[1])}
+                      </small>
+                    )}
+                  </td>
+                )
+              })}
+              <td class="num">{number(row.n)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const StepChoice = ({
+  name,
+  label,
+  value,
+  rows,
+}: {
+  name: string
+  label: string
+  value: number
+  rows: readonly LightEval[]
+}) => (
+  <label>
+    {label}{' '}
+    <select value={String(value)} onChange={event => setQuery({ [name]: event.currentTarget.value })}>
+      {[...new Set(rows.map(({ step }) => step))].map(step => (
+        <option key={step} value={String(step)}>
+          step {step}
+        </option>
+      ))}
+    </select>
+  </label>
+)
+
+const Items = ({ view }: { view: EvaluationView }) => (
+  <div class="panel scroll">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Problem</th>
+          <th scope="col" class="num">
+            Before
+          </th>
+          <th scope="col" class="num">
+            After
+          </th>
+          <th scope="col" class="num">
+            Change
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {view.items.map(item => (
+          <tr key={item.id}>
+            <th scope="row" class="item">
+              {item.id}
+            </th>
+            <td class="num">{percent(item.before)}</td>
+            <td class="num">{percent(item.after)}</td>
+            <td class="num">
+              <span class={`change ${item.after > item.before ? 'up' : 'down'}`}>
+                {item.after > item.before ? 'won ' : 'lost '}
+                {Math.abs((item.after - item.before) * 100).toFixed(1)}
+              </span>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+const WonAndLost = ({ view, rows }: { view: EvaluationView; rows: readonly LightEval[] }) => (
+  <>
+    <div class="tools">
+      <StepChoice name="before" label="Between" value={view.before} rows={rows} />
+      <StepChoice name="after" label="and" value={view.after} rows={rows} />
+      <label>
+        Score{' '}
+        <select value={view.score} onChange={event => setQuery({ score: event.currentTarget.value })}>
+          {Object.entries(view.words).map(([name, words]) => (
+            <option key={name} value={name}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+    <p class="facts">
+      <span>
+        <b>won</b>
+        {number(view.won)}
+      </span>
+      <span>
+        <b>lost</b>
+        {number(view.lost)}
+      </span>
+      <span>
+        <b>the same</b>
+        {number(view.same)}
+      </span>
+      {view.paired !== null && (
+        <span>
+          <b>paired difference, points</b>
+          <Change difference={view.paired.difference} interval={view.paired.interval} />
+        </span>
+      )}
+    </p>
+    {view.items.length === 0 ? <Empty>No problem changed.</Empty> : <Items view={view} />}
+  </>
+)
+
+export const EvaluationTab = ({ view, place, news }: RunTabProps) => {
+  const sets = [...new Set(view.evals.map(({ set }) => set))]
+  const set = sets.includes(place.query.get('set') ?? '') ? place.query.get('set')! : sets[0]
+  const asked = ['before', 'after', 'score'].flatMap(name => {
+    const value = place.query.get(name)
+    return value === null ? [] : [[name, value]]
+  })
+  const query = new URLSearchParams([['set', set ?? ''], ...asked])
+  const path = `/api/runs/${encodeURIComponent(view.run.id)}/evaluation?${query}`
+  const loaded = useJson<EvaluationView>(set === undefined ? null : path, news?.evals ?? 0)
+  if (set === undefined) return <Empty>Nothing has been evaluated yet.</Empty>
+  const rows = view.evals.filter(row => row.set === set)
+  return (
+    <>
+      {sets.length > 1 && (
+        <div class="tools">
+          <label>
+            Problems{' '}
+            <select
+              value={set}
+              onChange={event =>
+                setQuery({ set: event.currentTarget.value, before: null, after: null, score: null })
+              }
+            >
+              {sets.map(each => (
+                <option key={each}>{each}</option>
+              ))}
+            </select>
+          </label>
+        </div>
+      )}
+      <section>
+        <Heading
+          title={`Scores on ${set}`}
+          about="Problems that training never saw, with 95% intervals over problems."
+        />
+        <Scores rows={rows} />
+      </section>
+      <section>
+        <Heading
+          title="Won and lost"
+          about="The same problems at two steps; a score is a mean over the samples of a problem."
+        />
+        {loaded.value === null ? (
+          <Waiting loaded={loaded} what="the evaluations" />
+        ) : (
+          <WonAndLost view={loaded.value} rows={rows} />
+        )}
+      </section>
+    </>
+  )
+}

@@ -1,0 +1,238 @@
+/** @file Experiments: claims with their status, the arms that were compared, every run of them as a point. */
+
+import { number, percent, plural } from '../../../../util/format.ts'
+import type { ClaimView, ExperimentLine, ExperimentView } from '../../wire.ts'
+import { useJson } from '../api.ts'
+import { Change, Empty, Heading, useTitle, Waiting } from '../parts.tsx'
+import { addressOf, Link } from '../route.tsx'
+
+const lookOf = (status: string): string => {
+  if (/^reproduced|^supported|^passed|^equivalent/.test(status)) return 'entailed'
+  return /^not|^failed|^contradicted/.test(status) ? 'contradicted' : 'consistent'
+}
+
+const ClaimStatus = ({ status }: { status: string }) => <span class={`chip ${lookOf(status)}`}>{status}</span>
+
+export const ExperimentsPage = () => {
+  useTitle('Experiments')
+  const loaded = useJson<ExperimentLine[]>('/api/experiments')
+  const experiments = loaded.value
+  return (
+    <main id="content">
+      <h1>Experiments</h1>
+      {experiments === null ? (
+        <Waiting loaded={loaded} what="experiments" />
+      ) : experiments.length === 0 ? (
+        <Empty>No results of an experiment are here. gradus experiment writes them.</Empty>
+      ) : (
+        <div class="cards-list">
+          {experiments.map(own => (
+            <article class="panel" key={own.id}>
+              <h2>
+                <Link to={addressOf('experiment', own.id)}>{own.title ?? own.name}</Link>
+              </h2>
+              <p class="about">{own.summary}</p>
+              <p class="statuses">
+                {Object.entries(own.statuses).map(([status, count]) => (
+                  <span class={`chip ${lookOf(status)}`} key={status}>
+                    {count} {status}
+                  </span>
+                ))}
+              </p>
+            </article>
+          ))}
+        </div>
+      )}
+    </main>
+  )
+}
+
+/** A value in the claim's unit. */
+const valueText = (value: number | null, unit: string | null): string =>
+  unit === 'share' ? percent(value) : number(value)
+
+/** Every run of an arm as a point on one line. */
+const Points = ({ claim }: { claim: ClaimView }) => {
+  const known = claim.runs.flatMap(({ arm, value, seed, start }) =>
+    value === null ? [] : [{ arm, value, seed, start }],
+  )
+  if (known.length === 0) return null
+  const values = known.map(({ value }) => value)
+  const [low, high] = [Math.min(...values), Math.max(...values)]
+  const arms = [...new Set(known.map(({ arm }) => arm))]
+  const x = (value: number) => `${(2 + (96 * (value - low)) / (high - low || 1)).toFixed(2)}%`
+  return (
+    <div class="points">
+      {arms.map(arm => {
+        const own = known.filter(each => each.arm === arm)
+        const mean = own.reduce((sum, { value }) => sum + value, 0) / own.length
+        return (
+          <div class="points-row" key={arm}>
+            <span title={claim.arms.find(each => each.arm === arm)?.summary ?? ''}>{arm}</span>
+            <svg
+              class="points-line"
+              role="img"
+              aria-label={`${arm}: ${plural(own.length, 'run')}, mean ${valueText(mean, claim.unit)}`}
+            >
+              <line x1="0" x2="100%" y1="10" y2="10" />
+              {own.map(({ value, seed, start }) => (
+                <circle cx={x(value)} cy="10" r="4" key={`${start}-${seed}`}>
+                  <title>{`start ${start ?? '–'}, seed ${seed ?? '–'}: ${valueText(value, claim.unit)}`}</title>
+                </circle>
+              ))}
+              <line class="mean" x1={x(mean)} x2={x(mean)} y1="2" y2="18" />
+            </svg>
+            <span class="num">{valueText(mean, claim.unit)}</span>
+          </div>
+        )
+      })}
+      <p class="quiet">
+        from {valueText(low, claim.unit)} to {valueText(high, claim.unit)}; a bar is the mean
+      </p>
+    </div>
+  )
+}
+
+const Comparisons = ({ claim }: { claim: ClaimView }) => {
+  const known = claim.comparisons.filter(({ difference }) => difference !== null)
+  if (known.length === 0) return null
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Arms</th>
+            <th scope="col" class="num">
+              Means
+            </th>
+            <th scope="col" class="num">
+              Difference
+            </th>
+            <th scope="col" class="num">
+              Pairs
+            </th>
+            <th scope="col" class="num">
+              p
+            </th>
+            <th scope="col">Status</th>
+          </tr>
+        </thead>
+        <tbody>
+          {known.map((own, i) => (
+            <tr key={`${i}-${own.b}`}>
+              <th scope="row">
+                {own.a} − {own.b ?? 'a fixed value'}
+              </th>
+              <td class="num">
+                {valueText(own.meanA, claim.unit)} / {valueText(own.meanB, claim.unit)}
+              </td>
+              <td class="num">
+                <Change
+                  difference={own.difference!}
+                  interval={own.interval}
+                  unit={claim.unit === 'share' ? 'points' : 'number'}
+                />
+              </td>
+              <td class="num">{number(own.n)}</td>
+              <td class="num">{own.p === null ? '–' : own.p.toFixed(4)}</td>
+              <td>{own.status}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const Claim = ({ claim }: { claim: ClaimView }) => (
+  <article class="panel claim" id={claim.id}>
+    <header class="top">
+      <h3>{claim.id}</h3>
+      <ClaimStatus status={claim.status} />
+      {claim.adjustedP !== null && <span class="quiet">p {claim.adjustedP.toFixed(4)} (Holm)</span>}
+    </header>
+    <p>{claim.statement}</p>
+    {claim.reason !== null && <p class="quiet">{claim.reason}</p>}
+    <Comparisons claim={claim} />
+    <Points claim={claim} />
+  </article>
+)
+
+const Registration = ({ view }: { view: ExperimentView }) => (
+  <p class="facts">
+    {view.runs !== null && (
+      <span>
+        <b>runs</b>
+        {number(view.runs.done)} of {number(view.runs.planned)}
+      </span>
+    )}
+    {view.registration !== null && (
+      <>
+        <span>
+          <b>registered</b>
+          {view.registration.registeredAt?.slice(0, 16).replace('T', ' ') ?? '–'}
+        </span>
+        <span>
+          <b>as</b>
+          <code>{view.registration.sha256?.slice(0, 16)}</code> {view.registration.file}
+        </span>
+      </>
+    )}
+  </p>
+)
+
+export const ExperimentPage = ({ id }: { id: string }) => {
+  const loaded = useJson<ExperimentView>(`/api/experiments/${encodeURIComponent(id)}`)
+  const view = loaded.value
+  useTitle(view?.title ?? id)
+  if (view === null)
+    return (
+      <main id="content">
+        <Waiting loaded={loaded} what="the experiment" />
+      </main>
+    )
+  return (
+    <main id="content">
+      <h1>{view.title ?? view.name}</h1>
+      <p class="about">{view.summary}</p>
+      <Registration view={view} />
+      <section>
+        <Heading title="Claims" />
+        <div class="cards-list">
+          {view.claims.map(claim => (
+            <Claim key={claim.id} claim={claim} />
+          ))}
+        </div>
+      </section>
+      {view.controls.length > 0 && (
+        <section>
+          <Heading
+            title="Controls"
+            about="Runs in which a method must not work; where one does, the claims say nothing."
+          />
+          <div class="panel scroll">
+            <table>
+              <tbody>
+                {view.controls.map(({ kind, arm, outcome }) => (
+                  <tr key={`${kind} ${arm}`}>
+                    <th scope="row">{kind}</th>
+                    <td>{arm}</td>
+                    <td>
+                      <ClaimStatus status={outcome ?? 'not run'} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </section>
+      )}
+      {view.document !== null && (
+        <details>
+          <summary>Its summary as written</summary>
+          <pre class="document">{view.document}</pre>
+        </details>
+      )}
+    </main>
+  )
+}

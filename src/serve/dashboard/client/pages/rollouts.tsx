@@ -1,0 +1,297 @@
+/** @file Kept rollouts of a run: filtered by the index, searched by their text, each with an address of its own. */
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { number, percent } from '../../../../util/format.ts'
+import type { Facets, RolloutLine, RolloutsPage, RolloutView } from '../../wire.ts'
+import { getJson, useJson, useThrottled } from '../api.ts'
+import { Empty, Waiting } from '../parts.tsx'
+import { Rollout } from '../rollout.tsx'
+import { addressOf, go, Link, setQuery } from '../route.tsx'
+import type { RunTabProps } from './run.tsx'
+import { useSlash } from './runs.tsx'
+
+const FILTERS = [
+  'from',
+  'to',
+  'min',
+  'max',
+  'role',
+  'monitor',
+  'flag',
+  'criterion',
+  'verdict',
+  'correct',
+  'q',
+  'order',
+]
+
+const Choice = ({
+  name,
+  label,
+  value,
+  options,
+}: {
+  name: string
+  label: string
+  value: string
+  options: readonly string[]
+}) =>
+  options.length === 0 ? null : (
+    <label>
+      {label}{' '}
+      <select value={value} onChange={event => setQuery({ [name]: event.currentTarget.value })}>
+        <option value="">any</option>
+        {options.map(option => (
+          <option key={option} value={option}>
+            {option}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+
+const Bound = ({ name, label, value }: { name: string; label: string; value: string }) => (
+  <label>
+    {label}{' '}
+    <input
+      type="number"
+      step="any"
+      class="bound"
+      value={value}
+      onChange={event => setQuery({ [name]: event.currentTarget.value })}
+    />
+  </label>
+)
+
+const Filters = ({ query, facets }: { query: URLSearchParams; facets: Facets }) => {
+  const value = (name: string) => query.get(name) ?? ''
+  const field = useRef<HTMLInputElement>(null)
+  const [text, setText] = useState(value('q'))
+  const settled = useThrottled(text, 400)
+  useSlash(field)
+  useEffect(() => setQuery({ q: settled }), [settled])
+  return (
+    <search class="tools">
+      <input
+        ref={field}
+        type="search"
+        aria-label="Search in prompts, responses and reasons"
+        placeholder="Search in prompts, responses, reasons   ( / )"
+        value={text}
+        onInput={event => setText(event.currentTarget.value)}
+      />
+      <label>
+        Order{' '}
+        <select
+          value={value('order') || 'newest'}
+          onChange={event => setQuery({ order: event.currentTarget.value })}
+        >
+          {['newest', 'oldest', 'best', 'worst'].map(order => (
+            <option key={order}>{order}</option>
+          ))}
+        </select>
+      </label>
+      <Bound name="from" label="Steps from" value={value('from')} />
+      <Bound name="to" label="to" value={value('to')} />
+      <Bound name="min" label="Reward from" value={value('min')} />
+      <Bound name="max" label="to" value={value('max')} />
+      {facets.roles.length > 1 && (
+        <Choice name="role" label="Role" value={value('role')} options={facets.roles} />
+      )}
+      <Choice name="criterion" label="Criterion" value={value('criterion')} options={facets.criteria} />
+      {value('criterion') !== '' && (
+        <Choice name="verdict" label="Verdict" value={value('verdict')} options={['met', 'unmet', 'none']} />
+      )}
+      <Choice name="flag" label="Flag" value={value('flag')} options={facets.flags} />
+      <Choice name="monitor" label="Warning" value={value('monitor')} options={facets.monitors} />
+      <button
+        type="button"
+        onClick={() => {
+          setText('')
+          go(location.pathname)
+        }}
+      >
+        Clear
+      </button>
+    </search>
+  )
+}
+
+const Line = ({ line, to }: { line: RolloutLine; to: string }) => (
+  <tr>
+    <td class="num">{line.step}</td>
+    <td class="num">
+      <b>{number(line.reward)}</b>
+      {line.advantage !== null && <small>{number(line.advantage)}</small>}
+    </td>
+    <th scope="row">
+      <Link to={to}>{line.problemId || `rollout ${line.nth}`}</Link>
+      <small>
+        {line.role}
+        {line.sample !== null && ` · sample ${line.sample}`}
+        {line.finish !== null && ` · ${line.finish}`}
+      </small>
+      {line.monitor !== null && <span class="chip warning">{line.monitor}</span>}
+      {line.flags.map(flag => (
+        <span class="flag" key={flag}>
+          {flag}
+        </span>
+      ))}
+    </th>
+    <td class="excerpt">{line.excerpt}</td>
+  </tr>
+)
+
+/** A list that goes on where it ended, or where a search ran out of time. */
+const useMore = (base: string, first: RolloutsPage | null) => {
+  const [more, setMore] = useState<{ base: string; pages: RolloutsPage[] }>({ base, pages: [] })
+  const pages = more.base === base ? more.pages : []
+  const latest = pages.at(-1) ?? first
+  const load = async () => {
+    if (latest === null || latest.next === null) return
+    const page = await getJson<RolloutsPage>(`${base}&after=${latest.next}`)
+    setMore({ base, pages: [...pages, page] })
+  }
+  return { rows: [...(first?.rows ?? []), ...pages.flatMap(({ rows }) => rows)], latest, load }
+}
+
+export const RolloutsTab = ({ view, place, news }: RunTabProps) => {
+  const id = view.run.id
+  const nth = place.path[3]
+  if (place.path[2] === 'rollouts' && nth !== undefined)
+    return <OneRollout id={id} nth={nth} query={place.query} />
+  return <RolloutList id={id} query={place.query} version={news?.rollouts ?? 0} />
+}
+
+const RolloutList = ({ id, query, version }: { id: string; query: URLSearchParams; version: number }) => {
+  const asked = new URLSearchParams(
+    FILTERS.flatMap(name => (query.get(name) ? [[name, query.get(name)!]] : [])),
+  )
+  const base = `/api/runs/${encodeURIComponent(id)}/rollouts?${asked}`
+  const loaded = useJson<RolloutsPage>(base, useThrottled(version, 3_000))
+  const { rows, latest, load } = useMore(base, loaded.value)
+  const first = loaded.value
+  if (first === null || latest === null) return <Waiting loaded={loaded} what="the rollouts" />
+  return (
+    <>
+      <Filters query={query} facets={first.facets} />
+      <p class="quiet" aria-live="polite">
+        {first.progress < 1 && `Reading the file for the first time: ${percent(first.progress)}. `}
+        {first.matching === null
+          ? `${number(rows.length)} found in ${number(latest.searched?.seen ?? 0)} of ${number(latest.searched?.of ?? 0)} rollouts.`
+          : `${number(first.matching)} of ${number(first.total)} kept rollouts.`}
+        {loaded.error !== null && ` ${loaded.error}`}
+      </p>
+      {rows.length === 0 ? (
+        <Empty>{first.total === 0 ? 'No rollout has been kept yet.' : 'No rollout is like that.'}</Empty>
+      ) : (
+        <div class="panel scroll">
+          <table class="rollout-table">
+            <thead>
+              <tr>
+                <th scope="col" class="num">
+                  Step
+                </th>
+                <th scope="col" class="num">
+                  Reward
+                </th>
+                <th scope="col">Problem</th>
+                <th scope="col">Response</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(line => (
+                <Line
+                  key={line.nth}
+                  line={line}
+                  to={`${addressOf('run', id, 'rollouts', line.nth)}?${asked}`}
+                />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {latest.next !== null && (
+        <p>
+          <button type="button" onClick={() => void load()}>
+            {latest.searched === null ? 'More' : 'Search on'}
+          </button>
+        </p>
+      )}
+    </>
+  )
+}
+
+/** `j` and `k` go to the next and the one before. */
+const useSteps = (to: (change: number) => string | null): void => {
+  const latest = useRef(to)
+  latest.current = to
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (
+        /^(INPUT|TEXTAREA|SELECT)$/.test((event.target as Element).tagName) ||
+        event.ctrlKey ||
+        event.metaKey
+      )
+        return
+      const change = { j: 1, k: -1 }[event.key]
+      const address = change === undefined ? null : latest.current(change)
+      if (address !== null) go(address)
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+}
+
+const OneRollout = ({ id, nth, query }: { id: string; nth: string; query: URLSearchParams }) => {
+  const path = (which: string) => `/api/runs/${encodeURIComponent(id)}/rollouts/${encodeURIComponent(which)}`
+  const beside = query.get('beside')
+  const loaded = useJson<RolloutView>(path(nth))
+  const other = useJson<RolloutView>(beside === null ? null : path(beside))
+  const view = loaded.value
+  const filters = new URLSearchParams([...query].filter(([name]) => name !== 'beside'))
+  const addressOfNth = (which: number) => `${addressOf('run', id, 'rollouts', which)}?${filters}`
+  useSteps(change => {
+    const to = Number(nth) + change
+    return view === null || to < 0 || to >= view.total ? null : addressOfNth(to)
+  })
+  if (view === null) return <Waiting loaded={loaded} what="the rollout" />
+  const others = view.group.filter(line => line.nth !== view.nth)
+  return (
+    <>
+      <div class="tools">
+        <Link to={`${addressOf('run', id, 'rollouts')}?${filters}`}>All rollouts</Link>
+        {view.nth > 0 && (
+          <Link to={addressOfNth(view.nth - 1)} title="k">
+            Before
+          </Link>
+        )}
+        {view.nth + 1 < view.total && (
+          <Link to={addressOfNth(view.nth + 1)} title="j">
+            Next
+          </Link>
+        )}
+        {others.length > 0 && (
+          <label>
+            Beside it, of the same group{' '}
+            <select value={beside ?? ''} onChange={event => setQuery({ beside: event.currentTarget.value })}>
+              <option value="">none</option>
+              {others.map(line => (
+                <option key={line.nth} value={line.nth}>
+                  sample {line.sample ?? line.nth}, reward {number(line.reward)}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+      </div>
+      <h2>{view.row.problemId.length > 160 ? `Rollout ${view.nth}` : view.row.problemId}</h2>
+      <div class={beside === null ? 'single' : 'beside'}>
+        <Rollout row={view.row} names={view.criterionNames} />
+        {beside !== null && other.value !== null && (
+          <Rollout row={other.value.row} names={other.value.criterionNames} />
+        )}
+      </div>
+    </>
+  )
+}

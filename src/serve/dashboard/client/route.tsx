@@ -1,0 +1,86 @@
+/** @file Where the page is: the address says everything, so that it can be sent to somebody. */
+
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+
+export interface Place {
+  /** Parts of the path, decoded. */
+  path: string[]
+  query: URLSearchParams
+}
+
+const CHANGED = 'gradus:place'
+
+const decoded = (part: string): string => {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+const placeNow = (): Place => ({
+  path: location.pathname.split('/').filter(Boolean).map(decoded),
+  query: new URLSearchParams(location.search),
+})
+
+export const usePlace = (): Place => {
+  const [place, setPlace] = useState(placeNow)
+  useEffect(() => {
+    const follow = () => setPlace(placeNow())
+    addEventListener('popstate', follow)
+    addEventListener(CHANGED, follow)
+    return () => {
+      removeEventListener('popstate', follow)
+      removeEventListener(CHANGED, follow)
+    }
+  }, [])
+  return place
+}
+
+/** Goes to an address of the dashboard. @param replace in place of the present one, which "back" then skips */
+export const go = (address: string, replace = false): void => {
+  if (replace) history.replaceState(null, '', address)
+  else history.pushState(null, '', address)
+  dispatchEvent(new Event(CHANGED))
+}
+
+/** Changes the query of the present address; null and '' take a name out. */
+export const setQuery = (changes: Record<string, string | number | null>, replace = true): void => {
+  const query = new URLSearchParams(location.search)
+  for (const [name, value] of Object.entries(changes))
+    if (value === null || value === '') query.delete(name)
+    else query.set(name, String(value))
+  const text = query.toString()
+  go(`${location.pathname}${text === '' ? '' : `?${text}`}`, replace)
+}
+
+/** An address from parts, each encoded. */
+export const addressOf = (...parts: (string | number)[]): string =>
+  `/${parts.map(part => encodeURIComponent(part)).join('/')}`
+
+interface LinkProps {
+  to: string
+  children: ComponentChildren
+  class?: string
+  current?: boolean
+  title?: string
+}
+
+/** A link within the dashboard: a real one, which can be opened elsewhere. */
+export const Link = ({ to, children, class: name, current, title }: LinkProps) => (
+  <a
+    href={to}
+    class={name}
+    title={title}
+    aria-current={current ? 'page' : undefined}
+    onClick={event => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return
+      event.preventDefault()
+      go(to)
+      scrollTo(0, 0)
+    }}
+  >
+    {children}
+  </a>
+)

@@ -1,0 +1,3 @@
+/** @file The dashboard: live runs, rollouts, verdicts, experiments, in a page of this machine. */
+
+export { type Dashboard, type DashboardOptions, startDashboard } from './server.ts'

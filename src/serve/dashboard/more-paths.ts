@@ -1,0 +1,39 @@
+/** @file Paths of the dashboard that tell of evaluations, rubrics, judges, comparisons and experiments. */
+
+import type { Hono } from 'hono'
+import { DataError } from '../../util/errors.ts'
+import { compareView, MOST_COMPARED } from './compare.ts'
+import { type DashboardContext, type Env, NotFound, openRun, queryOf, summaryOf } from './context.ts'
+import { evaluationQuery, evaluationView } from './evaluation.ts'
+import { experimentLine, experimentView } from './experiments.ts'
+import { judgesView } from './judges.ts'
+import { rubricView } from './rubric-view.ts'
+
+export const addMorePaths = (app: Hono<Env>, context: DashboardContext): void => {
+  app.get('/api/runs/:id/evaluation', async c =>
+    c.json(evaluationView(await openRun(context, c.req.param('id')), queryOf(c, evaluationQuery))),
+  )
+  app.get('/api/runs/:id/rubric', async c => {
+    const run = await openRun(context, c.req.param('id'))
+    await run.rollouts.advance()
+    return c.json(rubricView(run))
+  })
+  app.get('/api/runs/:id/judges', async c => c.json(judgesView(await openRun(context, c.req.param('id')))))
+  app.get('/api/compare', async c => {
+    const ids = [...new Set(c.req.queries('run') ?? [])]
+    if (ids.length < 2 || ids.length > MOST_COMPARED)
+      throw new DataError(`run: expected 2 to ${MOST_COMPARED} runs to compare, got ${ids.length}`)
+    const runs = await Promise.all(ids.map(id => openRun(context, id)))
+    const summaries = await Promise.all(runs.map(run => summaryOf(context, run)))
+    return c.json(compareView(runs, summaries))
+  })
+  app.get('/api/experiments', c => {
+    context.library.look()
+    return c.json(context.library.experiments.map(experimentLine))
+  })
+  app.get('/api/experiments/:id', c => {
+    const found = context.library.experiment(c.req.param('id'))
+    if (found === null) throw new NotFound('there is no such experiment here')
+    return c.json(experimentView(found))
+  })
+}

@@ -1,0 +1,167 @@
+/** @file A run that somebody looks at: its rows, read as they come and kept so that a long run takes little room. */
+
+import { statSync } from 'node:fs'
+import { upgradeEval } from '../../runs/former-rows.ts'
+import { readRunInfo } from '../../runs/readers.ts'
+import { lastEvaluated, runStatus } from '../../runs/report/data.ts'
+import type { EvalRow, EventRow, MetricsRow, RubricRow, RunInfo } from '../../runs/rows.ts'
+import { MetricColumns } from './columns.ts'
+import { GrowingFile, rowOf } from './growing-file.ts'
+import { type FoundRun, fileOf } from './library.ts'
+import { RolloutIndex } from './rollout-index.ts'
+import { textOf } from './row-text.ts'
+import { RubricHistory } from './rubric-history.ts'
+import type { LightEval, RunStatus } from './wire.ts'
+
+/** Where a row of a file stands, to be read again when it is asked for. */
+export interface Place {
+  offset: number
+  bytes: number
+}
+
+/** Events kept; of more the first and the latest matter. */
+const MOST_EVENTS = 10_000
+/** How far a run is depends on files beside its rows: looked at again so often. */
+const STATUS_MS = 2_000
+
+export class OpenRun {
+  readonly found: FoundRun
+  readonly metrics = new MetricColumns()
+  readonly rollouts: RolloutIndex
+  readonly rubrics: RubricHistory
+  evals: LightEval[] = []
+  events: EventRow[] = []
+  /** What is wrong with its files; null where nothing is. */
+  problem: string | null = null
+  lastUsedMs = performance.now()
+  readonly #evalPlaces: Place[] = []
+  readonly #files: GrowingFile[]
+  #info: { value: RunInfo; readMs: number } | null = null
+  #status: { value: RunStatus; atMs: number } | null = null
+
+  constructor(found: FoundRun) {
+    this.found = found
+    this.rollouts = new RolloutIndex(found.dir)
+    this.rubrics = new RubricHistory()
+    this.#files = [
+      this.#grow<MetricsRow>('metrics.jsonl', row => this.metrics.add(row), {
+        clear: () => this.metrics.clear(),
+      }),
+      this.#grow<EvalRow>('evals.jsonl', (row, place) => this.#addEval(row, place), {
+        clear: () => {
+          this.evals = []
+          this.#evalPlaces.length = 0
+        },
+      }),
+      this.#grow<EventRow>('events.jsonl', row => this.#addEvent(row), {
+        clear: () => {
+          this.events = []
+        },
+      }),
+      this.#grow<RubricRow>('rubrics.jsonl', row => this.rubrics.add(row), {
+        clear: () => this.rubrics.clear(),
+      }),
+    ]
+  }
+
+  #grow<T>(name: string, add: (row: T, place: Place) => void, { clear }: { clear(): void }): GrowingFile {
+    return new GrowingFile(this.found.dir, name, {
+      onLine: line => {
+        try {
+          add(rowOf<T>(line, name), line)
+        } catch (error) {
+          this.problem ??= (error as Error).message
+        }
+      },
+      onRestart: () => {
+        this.problem = null
+        clear()
+      },
+    })
+  }
+
+  #addEval(row: EvalRow, place: Place): void {
+    const { items, ...light } = upgradeEval(row)
+    this.evals.push({ ...light, problems: items?.length ?? 0 })
+    this.#evalPlaces.push({ offset: place.offset, bytes: place.bytes })
+  }
+
+  #addEvent(row: EventRow): void {
+    this.events.push(row)
+    if (this.events.length > MOST_EVENTS) this.events.splice(MOST_EVENTS / 2, 1)
+  }
+
+  /** config.json, read again when another one is there (a run that was begun anew). */
+  get info(): RunInfo {
+    const path = fileOf(this.found.dir, 'config.json')
+    const changedMs = path === null ? 0 : statSync(path).mtimeMs
+    if (this.#info?.readMs !== changedMs)
+      this.#info = { value: readRunInfo(this.found.dir), readMs: changedMs }
+    return this.#info.value
+  }
+
+  get status(): RunStatus {
+    if (this.#status === null || performance.now() - this.#status.atMs > STATUS_MS)
+      this.#status = { value: this.#statusNow(), atMs: performance.now() }
+    return this.#status.value
+  }
+
+  #statusNow(): RunStatus {
+    try {
+      const status = runStatus(this.found.dir, this.info, lastEvaluated(this.evals))
+      return status === 'running' && isPaused(this.events) ? 'paused' : status
+    } catch (error) {
+      this.problem ??= (error as Error).message
+      return 'unreadable'
+    }
+  }
+
+  /** Takes in what its files have gained, rollouts apart. @returns whether there was anything */
+  async advance(): Promise<boolean> {
+    this.lastUsedMs = performance.now()
+    const changed = await Promise.all(this.#files.map(file => file.advance()))
+    const any = changed.includes(true)
+    if (any) this.#status = null
+    return any
+  }
+
+  /** Evaluations whole, with their problems, by their places in `evals`. */
+  wholeEvals(indices: readonly number[]): EvalRow[] {
+    return indices.flatMap(index => {
+      const place = this.#evalPlaces[index]
+      if (place === undefined) return []
+      const text = textOf(this.found.dir, 'evals.jsonl', place)
+      return [upgradeEval(rowOf<EvalRow>({ ...place, text }, 'evals.jsonl'))]
+    })
+  }
+}
+
+/** Whether the last thing that a person told the run was to pause. */
+export const isPaused = (events: readonly EventRow[]): boolean =>
+  events.findLast(({ control }) => control === 'pause' || control === 'go-on' || control === 'stop')
+    ?.control === 'pause'
+
+/** Runs that somebody looks at; those that nobody has looked at for longest are let go. */
+export class OpenRuns {
+  readonly #open = new Map<string, OpenRun>()
+  readonly #most: number
+
+  constructor(most = 12) {
+    this.#most = most
+  }
+
+  get(found: FoundRun): OpenRun {
+    const known = this.#open.get(found.id)
+    if (known?.found.dir === found.dir) {
+      known.lastUsedMs = performance.now()
+      return known
+    }
+    const run = new OpenRun(found)
+    this.#open.set(found.id, run)
+    if (this.#open.size > this.#most) {
+      const [oldest] = [...this.#open].sort(([, a], [, b]) => a.lastUsedMs - b.lastUsedMs)
+      this.#open.delete(oldest[0])
+    }
+    return run
+  }
+}

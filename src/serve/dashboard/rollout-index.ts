@@ -1,0 +1,246 @@
+/**
+ * @file Where each kept rollout of a run stands in its file, and what lists and filters ask of it: 64 bytes a rollout, made when
+ * it is first looked at and kept in a cache of this user's, so that 200,000 rollouts open at once the next time.
+ */
+
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { upgradeRollout } from '../../runs/former-rows.ts'
+import { FILE_START, type PlacedLine, type RowPosition } from '../../runs/row-files.ts'
+import type { RolloutRow } from '../../runs/rows.ts'
+import { writeFileAtomic } from '../../util/atomic.ts'
+import { cacheFolder } from './cache-folder.ts'
+import { GrowingFile, rowOf } from './growing-file.ts'
+import { Names, nameListSchema } from './names.ts'
+
+const RECORD_BYTES = 64
+/** Criteria of a rollout that the index holds; those that come first in the run. */
+export const INDEXED_CRITERIA = 24
+const NO_CREDIT = 255
+/** New rollouts before the index is written again. */
+const WRITE_EVERY = 2_000
+const FORMAT = 1
+
+/** What the index holds of a rollout. */
+export interface IndexedRollout {
+  nth: number
+  offset: number
+  bytes: number
+  step: number
+  reward: number | null
+  role: number
+  sample: number | null
+  /** The problem in a number: equal for rollouts of one, different as good as always. */
+  problem: number
+  flags: number
+  monitor: number
+  correct: boolean | null
+}
+
+const headerSchema = z.strictObject({
+  format: z.literal(FORMAT),
+  position: z.strictObject({ offset: z.int().nonnegative(), mark: z.string() }),
+  count: z.int().nonnegative(),
+  roles: nameListSchema,
+  monitors: nameListSchema,
+  flags: nameListSchema,
+  criteria: nameListSchema,
+})
+
+/** FNV-1a. */
+export const problemNumber = (text: string): number => {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return hash >>> 0
+}
+
+/** A verdict's credit, where it has one: as graders gave it, else met or not; null where nothing is known. */
+const creditsOf = (row: RolloutRow): [string, number][] => {
+  const found = new Map<string, number>()
+  for (const { criterionId, met, credit } of row.verdicts ?? [])
+    if (met !== null) found.set(criterionId, credit ?? Number(met))
+  for (const [name, value] of Object.entries(row.parts ?? {}))
+    if (typeof value === 'number' && !found.has(name)) found.set(name, value)
+  return [...found]
+}
+
+const clamped = (value: number, most: number): number => Math.max(0, Math.min(most, Math.round(value)))
+
+export class RolloutIndex {
+  readonly roles = new Names()
+  readonly monitors = new Names()
+  /** Bits of a number: no more than 32. */
+  readonly flags = new Names(32)
+  readonly criteria = new Names(INDEXED_CRITERIA)
+  problem: string | null = null
+  #records = Buffer.alloc(0)
+  #count = 0
+  #written = 0
+  readonly #dir: string
+  readonly #base: string
+  #file: GrowingFile
+
+  constructor(dir: string, cache = cacheFolder()) {
+    this.#dir = dir
+    this.#base = join(cache, createHash('sha256').update(dir).digest('hex').slice(0, 24))
+    this.#file = this.#grow(this.#load())
+  }
+
+  #grow(from: RowPosition): GrowingFile {
+    return new GrowingFile(
+      this.#dir,
+      'rollouts.jsonl',
+      { onLine: line => this.#add(line), onRestart: () => this.#clear() },
+      from,
+    )
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** Bytes of the file that it knows. */
+  get bytes(): number {
+    return this.#file.position.offset
+  }
+
+  /** Takes in what the file has gained. @returns whether there was anything */
+  async advance(): Promise<boolean> {
+    const changed = await this.#file.advance()
+    if (this.#count - this.#written >= WRITE_EVERY || (this.#count > 0 && this.#written === 0)) this.#write()
+    return changed
+  }
+
+  #clear(): void {
+    for (const names of [this.roles, this.monitors, this.flags, this.criteria]) names.clear()
+    this.#count = 0
+    this.#written = 0
+    this.problem = null
+  }
+
+  #add(line: PlacedLine): void {
+    let row: RolloutRow
+    try {
+      row = upgradeRollout(rowOf<RolloutRow>(line, 'rollouts.jsonl'))
+    } catch (error) {
+      this.problem ??= (error as Error).message
+      return
+    }
+    const at = this.#room()
+    const records = this.#records
+    records.fill(0, at, at + RECORD_BYTES)
+    records.writeDoubleLE(line.offset, at)
+    records.writeUInt32LE(line.bytes, at + 8)
+    records.writeUInt32LE(clamped(row.step ?? 0, 0xffffffff), at + 12)
+    records.writeFloatLE(row.reward ?? Number.NaN, at + 16)
+    records.writeUInt32LE(problemNumber(String(row.problemId ?? '')), at + 20)
+    records.writeUInt32LE(this.#flagBits(row), at + 24)
+    records.writeUInt16LE(row.sample === undefined ? 0xffff : clamped(row.sample, 0xfffe), at + 28)
+    records.writeUInt16LE(clamped(this.roles.of(row.role ?? 'policy'), 0xffff), at + 30)
+    records.writeUInt16LE(row.monitor === undefined ? 0 : this.monitors.of(row.monitor) + 1, at + 32)
+    records.writeUInt8(row.correct === undefined ? 2 : Number(row.correct), at + 34)
+    records.fill(NO_CREDIT, at + 40, at + 40 + INDEXED_CRITERIA)
+    for (const [name, credit] of creditsOf(row)) {
+      const place = this.criteria.of(name)
+      if (place >= 0) records[at + 40 + place] = clamped(credit * 254, 254)
+    }
+    this.#count++
+  }
+
+  #flagBits(row: RolloutRow): number {
+    let bits = 0
+    for (const [name, value] of Object.entries(row.flags ?? {})) {
+      const place = value > 0 ? this.flags.of(name) : -1
+      if (place >= 0) bits |= 1 << place
+    }
+    return bits >>> 0
+  }
+
+  #room(): number {
+    const at = this.#count * RECORD_BYTES
+    if (at + RECORD_BYTES > this.#records.length) {
+      const larger = Buffer.alloc(Math.max(256 * RECORD_BYTES, this.#records.length * 2))
+      this.#records.copy(larger, 0, 0, at)
+      this.#records = larger
+    }
+    return at
+  }
+
+  at(nth: number): IndexedRollout {
+    const at = nth * RECORD_BYTES
+    const records = this.#records
+    const reward = records.readFloatLE(at + 16)
+    const sample = records.readUInt16LE(at + 28)
+    const correct = records.readUInt8(at + 34)
+    return {
+      nth,
+      offset: records.readDoubleLE(at),
+      bytes: records.readUInt32LE(at + 8),
+      step: records.readUInt32LE(at + 12),
+      reward: Number.isNaN(reward) ? null : reward,
+      problem: records.readUInt32LE(at + 20),
+      flags: records.readUInt32LE(at + 24),
+      sample: sample === 0xffff ? null : sample,
+      role: records.readUInt16LE(at + 30),
+      monitor: records.readUInt16LE(at + 32) - 1,
+      correct: correct === 2 ? null : correct === 1,
+    }
+  }
+
+  /** What a rollout earned on a criterion, in [0, 1]; null where it has no verdict. */
+  credit(nth: number, criterion: number): number | null {
+    const value = this.#records[nth * RECORD_BYTES + 40 + criterion]
+    return value === NO_CREDIT ? null : value / 254
+  }
+
+  /** Rollouts that were kept to show a monitor's warning at a step. */
+  shownBy(monitor: string, step: number): number {
+    const place = this.monitors.known(monitor)
+    if (place < 0) return 0
+    let count = 0
+    for (let nth = 0; nth < this.#count; nth++) {
+      const at = nth * RECORD_BYTES
+      if (this.#records.readUInt16LE(at + 32) === place + 1 && this.#records.readUInt32LE(at + 12) === step)
+        count++
+    }
+    return count
+  }
+
+  #load(): RowPosition {
+    try {
+      if (!existsSync(`${this.#base}.json`)) return FILE_START
+      const header = headerSchema.parse(JSON.parse(readFileSync(`${this.#base}.json`, 'utf8')))
+      const records = readFileSync(`${this.#base}.index`)
+      if (records.length < header.count * RECORD_BYTES) return FILE_START
+      this.#records = records
+      this.#count = header.count
+      this.#written = header.count
+      for (const kind of ['roles', 'monitors', 'flags', 'criteria'] as const) this[kind].fill(header[kind])
+      return header.position
+    } catch {
+      // A cache that cannot be read is made again.
+      return FILE_START
+    }
+  }
+
+  /** Kept for the next time where that is possible; the run itself is never written to. */
+  #write(): void {
+    this.#written = this.#count
+    const header = {
+      format: FORMAT,
+      position: this.#file.position,
+      count: this.#count,
+      roles: this.roles.list,
+      monitors: this.monitors.list,
+      flags: this.flags.list,
+      criteria: this.criteria.list,
+    }
+    try {
+      // The header last: it says how much of the records holds.
+      writeFileAtomic(`${this.#base}.index`, this.#records.subarray(0, this.#count * RECORD_BYTES))
+      writeFileAtomic(`${this.#base}.json`, `${JSON.stringify(header)}\n`)
+    } catch {}
+  }
+}

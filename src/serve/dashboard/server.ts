@@ -1,0 +1,60 @@
+/** @file The dashboard on a port: starts, says where it listens, ends at once when it is told to. */
+
+import { fetchHandler } from '../http/exchange.ts'
+import { Front, type FrontLog } from '../http/front.ts'
+import { errorFields, type Unhandled } from '../http/guards.ts'
+import { frontLimitsOf } from '../http/limits.ts'
+import { createApp } from './app.ts'
+import { newContext } from './context.ts'
+import { guarded } from './guard.ts'
+import { Library } from './library.ts'
+import { Live } from './live.ts'
+
+export interface DashboardOptions {
+  host?: string
+  port?: number
+  /** What readers must send; needed for an address that other machines reach. */
+  token?: string | null
+  /** Told of errors; nobody when absent. */
+  log?: FrontLog
+}
+
+export interface Dashboard {
+  url: string
+  /** How many runs and experiments it found. */
+  found: { runs: number; experiments: number }
+  onUnhandled: Unhandled
+  close(): Promise<void>
+}
+
+const BODY_BYTES = 64 * 1024
+
+/**
+ * Serves the runs under some folders until `close`. Port 0 takes a free one.
+ * @throws DataError for a folder that is not there; ConfigError for an address that cannot be listened on
+ */
+export const startDashboard = async (
+  roots: readonly string[],
+  { host = '127.0.0.1', port = 0, token = null, log }: DashboardOptions = {},
+): Promise<Dashboard> => {
+  const live = new Live()
+  const library = new Library(roots)
+  const app = createApp(newContext(library, live))
+  const front = new Front({
+    handler: guarded(fetchHandler(app), { host, token }),
+    limits: frontLimitsOf({ bodyBytes: BODY_BYTES, drainNoticeMs: 0, drainMs: 2_000 }),
+    log: log ?? null,
+    errorBody: ({ message }) => ({ error: message }),
+  })
+  const { url } = await front.listen(host, port)
+  return {
+    url,
+    found: { runs: library.runs.length, experiments: library.experiments.length },
+    onUnhandled: (kind, error) => log?.event(`unhandled-${kind}`, errorFields(error)),
+    async close() {
+      live.close()
+      await front.drain()
+      front.close()
+    },
+  }
+}

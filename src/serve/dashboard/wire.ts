@@ -1,0 +1,282 @@
+/** @file What the dashboard's server tells its page: plain data, types alone, so that both sides are checked against one shape. */
+
+import type { ChartSpec } from '../../runs/report/chart-spec.ts'
+import type { EvalRow, EventRow, RolloutRow } from '../../runs/rows.ts'
+
+export type RunStatus = 'running' | 'paused' | 'finished' | 'stopped' | 'unreadable'
+
+/** A line of the table of runs. */
+export interface RunSummary {
+  /** Names the run in addresses. */
+  id: string
+  /** The folder's name, and the folders between it and where runs were looked for. */
+  name: string
+  folder: string
+  recipe: string | null
+  preset: string | null
+  model: string | null
+  seed: string | null
+  status: RunStatus
+  /** Why it cannot be read, or what of it cannot. */
+  problem: string | null
+  step: number
+  steps: number | null
+  /** Seconds that a step took of late; null before the first. */
+  stepSeconds: number | null
+  /** The curve in small, and which figure of metrics.jsonl it is. */
+  figure: string | null
+  spark: (number | null)[]
+  last: number | null
+  /** The primary score of the latest evaluation. */
+  score: { value: number; words: string; set: string } | null
+  /** Monitors whose sign is there now. */
+  warnings: string[]
+  /** ISO times: made, last written. */
+  createdAt: string | null
+  writtenAt: string | null
+  /** Settings that differ among runs of this recipe, as text. */
+  settings: Record<string, string>
+}
+
+/** A monitor's sign, or an action of a person, on the axis of steps. */
+export interface Mark {
+  step: number
+  /** When it was over; null while it lasts. */
+  until: number | null
+  monitor: string
+  title: string
+  message: string
+  why: string | null
+  advice: string | null
+  /** Rollouts that were kept to show it. */
+  rollouts: number
+}
+
+export interface Section {
+  title: string
+  about: string | null
+  size: 'wide' | 'narrow'
+  charts: ChartSpec[]
+}
+
+/** What a run's own page shows but for its curves. */
+export interface RunView {
+  run: RunSummary
+  /** Whether a request to pause, save or stop would be read. */
+  controllable: boolean
+  config: unknown
+  environment: Record<string, string | number>
+  version: string | null
+  criterionNames: Record<string, string>
+  marks: Mark[]
+  events: EventRow[]
+  evals: LightEval[]
+  /** Thresholds of the monitors, by monitor and key; null where one is off. */
+  monitors: Record<string, Record<string, number> | null>
+  rollouts: { kept: number; indexed: number; bytes: number; read: number }
+  rubricQuestions: number
+  figures: { name: string; value: string; note?: string }[]
+}
+
+/** An evaluation without its single problems. */
+export type LightEval = Omit<EvalRow, 'items'> & { problems: number }
+
+export interface CurvesView {
+  /** First and last step that there is, and those that are shown. */
+  first: number
+  last: number
+  from: number
+  to: number
+  /** Steps that a point stands for. */
+  stride: number
+  sections: Section[]
+}
+
+/** A kept rollout in a list. */
+export interface RolloutLine {
+  nth: number
+  step: number
+  role: string
+  problemId: string
+  sample: number | null
+  reward: number | null
+  advantage: number | null
+  correct: boolean | null
+  monitor: string | null
+  finish: string | null
+  /** The beginning of its response, or the words around what was searched for. */
+  excerpt: string
+  flags: string[]
+}
+
+export interface RolloutsPage {
+  total: number
+  /** Rollouts that the index knows; fewer than there are while it is made. */
+  indexed: number
+  /** Share of the file that the index has read. */
+  progress: number
+  matching: number | null
+  rows: RolloutLine[]
+  /** Where the next page begins; null at the end. */
+  next: string | null
+  /** How far a search has come: looked at, of so many. */
+  searched: { seen: number; of: number } | null
+  facets: Facets
+}
+
+/** What can be asked for. */
+export interface Facets {
+  roles: string[]
+  criteria: string[]
+  flags: string[]
+  monitors: string[]
+  steps: [number, number] | null
+  rewards: [number, number] | null
+}
+
+export interface RolloutView {
+  nth: number
+  total: number
+  row: RolloutRow
+  criterionNames: Record<string, string>
+  /** Rollouts of the same step, role and problem that were kept, this one included. */
+  group: RolloutLine[]
+}
+
+/** What travels in an event of the stream. */
+export interface LiveRun {
+  run: RunSummary
+  rollouts: number
+  evals: number
+  events: number
+}
+
+export type ControlAction =
+  | { action: 'pause' }
+  | { action: 'go-on' }
+  | { action: 'save' }
+  | { action: 'stop' }
+  | { action: 'threshold'; monitor: string; thresholds: Record<string, number> | null }
+
+export interface Paired {
+  n: number
+  before: number
+  after: number
+  difference: number
+  interval: readonly [number, number]
+}
+
+export interface WonItem {
+  id: string
+  before: number
+  after: number
+}
+
+export interface EvaluationView {
+  set: string
+  /** Steps of the two evaluations. */
+  before: number
+  after: number
+  score: string
+  /** Scores in words, by name. */
+  words: Record<string, string>
+  paired: Paired | null
+  won: number
+  lost: number
+  same: number
+  /** Those that changed, most first. */
+  items: WonItem[]
+}
+
+export interface ComparedScore {
+  set: string
+  score: string
+  runs: { value: number | null; step: number | null; paired: Paired | null }[]
+}
+
+export interface CompareView {
+  runs: RunSummary[]
+  charts: ChartSpec[]
+  scores: ComparedScore[]
+  settings: { name: string; values: (string | null)[] }[]
+}
+
+export interface CriterionFigures {
+  id: string
+  name: string | null
+  /** Mean over the training rollouts, first and last tenth of the steps. */
+  first: number | null
+  last: number | null
+  /** Shares of the points earned, and to be had, in the last tenth. */
+  rewardShare: number | null
+  pointShare: number | null
+  /** Of the rollouts that were kept: how many have a verdict, how often it is met, how it goes with the reward. */
+  kept: number
+  rate: number | null
+  withReward: number | null
+}
+
+export interface RubricView {
+  criteria: CriterionFigures[]
+  validity: { key: string; first: number | null; last: number }[]
+  fates: {
+    step: number
+    question: string
+    title: string
+    stage: number
+    sign: string
+    weight: number
+    variance: number | null
+    since: number | null
+    fate: 'born' | 'kept' | 'inactive' | 'pruned'
+    description: string | null
+  }[]
+  questions: number
+}
+
+export interface JudgesView {
+  figures: { title: string; mean: number; last: number; total: number | null }[]
+  charts: ChartSpec[]
+  evaluations: { step: number; set: string; calls: number | null; nullRate: number | null }[]
+}
+
+export interface ExperimentLine {
+  id: string
+  name: string
+  title: string | null
+  summary: string | null
+  /** Claims by status. */
+  statuses: Record<string, number>
+}
+
+export interface ClaimView {
+  id: string
+  statement: string
+  status: string
+  reason: string | null
+  unit: string | null
+  p: number | null
+  adjustedP: number | null
+  comparisons: {
+    a: string | null
+    b: string | null
+    status: string | null
+    p: number | null
+    n: number | null
+    meanA: number | null
+    meanB: number | null
+    difference: number | null
+    interval: readonly [number, number] | null
+  }[]
+  arms: { arm: string; summary: string | null }[]
+  runs: { arm: string; start: string | null; seed: string | null; value: number | null }[]
+}
+
+export interface ExperimentView extends Omit<ExperimentLine, 'statuses'> {
+  registration: { file: string | null; sha256: string | null; registeredAt: string | null } | null
+  runs: { done: number | null; planned: number | null } | null
+  claims: ClaimView[]
+  controls: { kind: string; arm: string | null; outcome: string | null }[]
+  /** summary.md as it stands. */
+  document: string | null
+}
