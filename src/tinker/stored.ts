@@ -87,11 +87,14 @@ const filesOf = (archive: Uint8Array, path: string): Map<string, Uint8Array> => 
       if (data.length !== size) throw new DataError(`${plain} with ${data.length} of ${size} bytes`)
       return [[plain, data] as const]
     })
-    if (files.length > 0) return new Map(files)
+    // An archive that was cut short between two files looks whole.
+    const found = new Map(files)
+    if (found.has('adapter_config.json') && files.some(([name]) => name.startsWith('adapter_model')))
+      return found
   } catch (cause) {
     throw noArchive(path, (cause as Error).message, cause)
   }
-  throw noArchive(path, 'no plain files in it')
+  throw noArchive(path, 'one that lacks adapter_config.json or adapter_model')
 }
 
 const noArchive = (path: string, found: string, cause?: unknown): TinkerError =>

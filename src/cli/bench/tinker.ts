@@ -15,7 +15,9 @@ interface BenchTinkerOptions {
 
 const HELP = `
 The service is \`gradus serve tinker\` with one thread and a model of 0.8 million weights, in another process: with any larger
-model the client's part is smaller. Processor time is compared, so that other work on the machine changes little.
+model the client's part is smaller. Processor time is compared rather than the clock's, because other work on the machine would
+make a step longer and the client's part of it smaller; that other work still makes processors slower. Samples end where the model
+ends them.
 
 Examples:
   $ gradus bench tinker
