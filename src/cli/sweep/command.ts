@@ -17,8 +17,8 @@ At the end: a table on stdout and compare.html in the folder, with the runs that
 \`gradus compare FOLDER\` writes them at any time. Exit code 1 when a run failed twice.
 
 Examples:
-  $ gradus sweep rit --set seed=1,2,3 --set steps=20
-  $ gradus sweep logic.yaml --set seed=1,2,3 --set loss.preset=gradus:rar5,trl:dapo --jobs 2
+  $ gradus sweep rit --set "seed=1,2,3" --set steps=20
+  $ gradus sweep logic.yaml --set "seed=1,2,3" --set "loss.preset=gradus:rar5,trl:dapo" --jobs 2
   $ gradus sweep logic.yaml --set "task.hops=[3, 4],[5, 6]" --dry-run`
 
 /** Adds `gradus sweep` to the program. `done` receives the exit code. */

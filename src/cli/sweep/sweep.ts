@@ -74,7 +74,8 @@ const carryOut = async (
 ) => {
   const watched = {
     estimator: () => timeLeft(jobs),
-    isComplete: isDone,
+    // A run that went on when the command was killed is done, and not yet noted down.
+    isComplete: (job: Job) => readRecord(job).finished,
     missingFigures: () => [],
   }
   const progress = new ExperimentProgress(watched, jobs, width, say)

@@ -8,7 +8,7 @@ import { overlayCharts, shownGroups } from './charts.ts'
 import type { ComparedRuns, GroupDifference, RunMean } from './figures.ts'
 import type { RunGroup } from './groups.ts'
 
-const STYLE = `.swatch { display: inline-block; width: 12px; height: 4px; border-radius: 2px; margin-right: 8px; vertical-align: middle; }`
+const STYLE = `.about + .panel { margin-top: 14px; } .swatch { display: inline-block; width: 12px; height: 4px; border-radius: 2px; margin-right: 8px; vertical-align: middle; }`
 
 const share = ({ mean, interval }: RunMean): Html =>
   html`<td class="num">${percent(mean)}${interval && html`<small>${percentInterval(interval)}</small>`}</td>`

@@ -145,7 +145,9 @@ const criteria = (data: ReportData): ChartSpec[] =>
       const value = read(row)
       return typeof value !== 'number' || (value >= 0 && value <= 1)
     })
-    return single(data, `criterion-${id}`, criterionLabel(data.info, id), inRange ? 'share' : 'number', read)
+    const [about, own] = /^([a-z]+)\.(.+)$/.exec(id)?.slice(1) ?? []
+    const title = own === undefined ? criterionLabel(data.info, id) : own
+    return single(data, `criterion-${id}`, title, inRange ? 'share' : 'number', read, about)
   })
 
 /** Which criteria the reward comes from: those with the largest shares at the end, as many as there are colours. */

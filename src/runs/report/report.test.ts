@@ -399,6 +399,50 @@ describe('curves', () => {
     ])
   })
 
+  it('leave out what was zero all along, and say so; more series than colours are charts of their own', () => {
+    const kinds = Object.fromEntries(Array.from({ length: 7 }, (_, i) => [`kind${i}`, i]))
+    const data = bareRun('zeros', run => {
+      for (const step of [1, 2])
+        run.appendMetrics({ step, entropy: step, kl: 0, ownFigure: step, byKind: kinds, few: { a: 1, b: 2 } })
+    })
+    const sections = chartSections(data)
+    const health = sections.find(({ title }) => title === 'Health of the policy')!
+    expect(health.charts.map(({ id }) => id)).toEqual(['entropy'])
+    expect(health.about).toBe('Zero all along: kl to the reference.')
+    const others = sections.find(({ title }) => title === 'Other metrics')!
+    expect(others.charts.map(({ title }) => title)).toEqual([
+      'Own figure',
+      ...[1, 2, 3, 4, 5, 6].map(i => `By kind: Kind${i}`),
+      'Few',
+    ])
+    expect(others.about).toBe('Zero all along: by kind: kind0.')
+  })
+
+  it('has a table of contents, and says how the reward is made where the run knows', () => {
+    const plain = bareRun('contents', run => {
+      run.appendMetrics({ step: 1, reward: 1, entropy: 1, time: { total: 1, sample: 1 } })
+    })
+    const info = {
+      ...plain.info,
+      rewardFormula: 'The reward is 3 × (1 C1).',
+      criterionAbout: { C1: 'The answer is <right>.', C2: 'Steps follow.' },
+      criterionWeights: { C1: 1 },
+    }
+    const text = renderReport({ ...plain, info })
+    for (const [id, title] of [
+      ['learning', 'Learning'],
+      ['what-is-rewarded', 'What is rewarded'],
+      ['where-the-time-went', 'Where the time went'],
+    ]) {
+      expect(text).toContain(`<a href="#${id}">${title}</a>`)
+      expect(text).toContain(`<a class="place" id="${id}"></a>`)
+    }
+    expect(text).toContain('The answer is &lt;right&gt;.')
+    expect(text).toContain('not rewarded')
+    expect(text).toContain('weight 1<')
+    expect(renderReport(plain)).not.toContain('What is rewarded')
+  })
+
   it('put training and evaluations on one axis', () => {
     const data = bareRun('axis', run => {
       run.appendEvals([evalRow(0.4, { n: 9, scores: { accuracy: { value: 0.4, interval: [0.3, 0.5] } } })])

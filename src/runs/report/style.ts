@@ -127,7 +127,7 @@ figcaption .name small { display: inline; margin-left: 6px; }
 .set h3::first-letter, .name::first-letter { text-transform: uppercase; }
 .sets, .rollouts { grid-template-columns: minmax(0, 1fr); }
 .sets { display: grid; gap: 14px; margin-top: 16px; }
-.scroll { background: linear-gradient(to right, var(--surface) 40%, transparent) left / 48px 100%, linear-gradient(to left, var(--surface) 40%, transparent) right / 48px 100%, radial-gradient(farthest-side at 0 50%, var(--before), transparent) left / 16px 100%, radial-gradient(farthest-side at 100% 50%, var(--before), transparent) right / 16px 100%; background-repeat: no-repeat; background-attachment: local, local, scroll, scroll; }
+.scroll { background: linear-gradient(to right, var(--surface) 40%, transparent) left / 48px 100%, linear-gradient(to left, var(--surface) 40%, transparent) right / 48px 100%, linear-gradient(to right, var(--before), transparent) left / 14px 100%, linear-gradient(to left, var(--before), transparent) right / 14px 100%; background-repeat: no-repeat; background-attachment: local, local, scroll, scroll; }
 .scroll { overflow-x: auto; margin: 10px -4px 0; padding: 0 4px; }
 table { width: 100%; border-collapse: collapse; font-size: 14px; }
 th, td { text-align: left; padding: 8px 14px 8px 0; border-bottom: 1px solid var(--grid); vertical-align: middle; }
@@ -186,7 +186,7 @@ footer { margin-top: 56px; font-size: 12.5px; color: var(--muted); }
   .profile-row { grid-template-columns: 1fr auto; gap: 4px 12px; } .profile-bars { grid-column: 1 / -1; grid-row: 2; }
   .radar { max-width: 360px; margin: 0 auto; } .rollout header { flex-wrap: wrap; gap: 2px 12px; }
   .steps li { grid-template-columns: 1fr; gap: 3px; padding: 8px 0; } .step-verdict { justify-content: flex-start; }
-  tbody th { min-width: 116px; } th.wide { min-width: 150px; }
+  tbody th { min-width: 84px; } th.wide { min-width: 116px; } thead th.num:not(:empty) { min-width: 4.5em; } th, td { padding-right: 8px; } th.num, td.num { padding-left: 8px; }
   .timeline, .warning-card > dl { grid-template-columns: minmax(0, 1fr); } .timeline > span:empty { display: none; }
   .pairs { grid-template-columns: minmax(0, 1fr); gap: 0; } .pairs dd { margin: 0 0 8px; }
   .profile-row { padding-bottom: 10px; border-bottom: 1px solid var(--grid); } .profile-name { grid-column: 1 / -1; grid-row: 1; } .profile-bars { grid-row: 3; } .profile-figures { grid-column: 1 / -1; grid-row: 2; flex-wrap: wrap; }
