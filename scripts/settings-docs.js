@@ -6,4 +6,5 @@ import { RECIPES } from '../dist/recipes/index.js'
 
 const folder = new URL('../docs/settings/', import.meta.url)
 mkdirSync(folder, { recursive: true })
-for (const entry of Object.values(RECIPES)) writeFileSync(new URL(`${entry.name}.md`, folder), settingsPage(entry))
+for (const entry of Object.values(RECIPES))
+  writeFileSync(new URL(`${entry.name}.md`, folder), settingsPage(entry))

@@ -70,15 +70,20 @@ describe('settings of recipes', () => {
     expect(silent.map(({ path }) => path)).toEqual([])
   })
 
-  it.each(entries.map(entry => [entry.name, entry] as const))('%s: docs/settings is as the schema has it', (name, entry) => {
-    const page = readFileSync(new URL(`docs/settings/${name}.md`, root), 'utf8')
-    expect(page, 'npm run build && npm run settings-docs').toBe(settingsPage(entry))
-  })
+  it.each(entries.map(entry => [entry.name, entry] as const))(
+    '%s: docs/settings is as the schema has it',
+    (name, entry) => {
+      const page = readFileSync(new URL(`docs/settings/${name}.md`, root), 'utf8')
+      expect(page, 'npm run build && npm run settings-docs').toBe(settingsPage(entry))
+    },
+  )
 
   it('are printed, all or a section, with what a preset changes', async () => {
     const all = await cli(['train', 'ruscarl', '--settings'])
     expect(all.code).toBe(0)
-    expect(all.out).toContain('task.holdOut\n    integer, at least 0, or null; default null\n    So many rows')
+    expect(all.out).toContain(
+      'task.holdOut\n    integer, at least 0, or null; default null\n    So many rows',
+    )
     const { out } = await cli(['train', 'ruscarl', '--settings', 'rollout', '--preset', 'paper'])
     expect(out).toContain('rollout.maxTokens\n    integer, at least 1; in tokens; default 26; here 4096\n')
     expect(out).not.toContain('judge.')
@@ -104,8 +109,11 @@ describe('JSON Schema', () => {
     expect(validate(jsonSchemaOf(rewardConfigSchema, 'reward'))(example('reward/reward.yaml'))).toEqual([])
   })
 
-  it.each(entries.map(entry => [entry.name, entry] as const))('%s: accepts every preset', (name, { schema, presets }) => {
-    const check = validate(jsonSchemaOf(schema, name))
-    for (const [preset, { config }] of Object.entries(presets)) expect(check(config), preset).toEqual([])
-  })
+  it.each(entries.map(entry => [entry.name, entry] as const))(
+    '%s: accepts every preset',
+    (name, { schema, presets }) => {
+      const check = validate(jsonSchemaOf(schema, name))
+      for (const [preset, { config }] of Object.entries(presets)) expect(check(config), preset).toEqual([])
+    },
+  )
 })

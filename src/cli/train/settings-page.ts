@@ -18,7 +18,12 @@ const row = (key: SchemaKey): string => {
 }
 
 /** The page as Markdown. */
-export const settingsPage = ({ name, summary, schema, presets }: RecipeEntry): string => `# Settings of ${name}
+export const settingsPage = ({
+  name,
+  summary,
+  schema,
+  presets,
+}: RecipeEntry): string => `# Settings of ${name}
 
 ${summary[0].toUpperCase()}${summary.slice(1)}. This page is made from the schema that checks every configuration, as \`gradus train ${name} --settings\` prints it. Presets: ${Object.keys(
   presets,

@@ -90,7 +90,10 @@ const evaluationSchema = z.strictObject({
 /** Other ways to explore, as baselines (spec 4.5). Clip-higher is the loss's, a higher temperature the rollout's setting. */
 const explorationSchema = z.strictObject({
   entropyBonus: z
-    .strictObject({ kappa1: z.number().min(0).default(0.4).describe('Weight of the entropy.'), kappa2: z.number().positive().default(2).describe('The bonus is at most |A| / kappa2.') })
+    .strictObject({
+      kappa1: z.number().min(0).default(0.4).describe('Weight of the entropy.'),
+      kappa2: z.number().positive().default(2).describe('The bonus is at most |A| / kappa2.'),
+    })
     .nullable()
     .default(null)
     .describe(
@@ -192,8 +195,14 @@ const settingsSchema = z.strictObject({
     .describe(
       "What is paid: scores of a judge that sees all responses to a prompt at once, in place of the rubric's; absent: the rubric's.",
     ),
-  loss: lossSettingSchema.prefault('gradus:ruscarl').describe('The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.'),
-  rollout: rolloutSchema.prefault({ prompts: 64, samples: 8, maxTokens: 26 }).describe('What a step samples.'),
+  loss: lossSettingSchema
+    .prefault('gradus:ruscarl')
+    .describe(
+      'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.',
+    ),
+  rollout: rolloutSchema
+    .prefault({ prompts: 64, samples: 8, maxTokens: 26 })
+    .describe('What a step samples.'),
   pipeline: pipelineSchema
     .default(false)
     .describe('Sample ahead while the step before is graded and learnt from (one step off-policy).'),

@@ -61,7 +61,10 @@ export const monitorsSchema = z.strictObject({
   }).describe(
     'One criterion brings at least `share` of what is earned, `excess` more than its part of the points, and its share has grown by `rise`. Half is where it outweighs all others together; a good policy tends to excess 0.',
   ),
-  nullVerdicts: monitor({ rate: share.default(0.05).describe('Least share.'), rise: share.default(0.03).describe('Least rise.') }).describe(
+  nullVerdicts: monitor({
+    rate: share.default(0.05).describe('Least share.'),
+    rise: share.default(0.03).describe('Least rise.'),
+  }).describe(
     "Verdicts that the graders failed to give, for criteria with points above or below zero. 0.05: above it a run's rewards are not to be trusted (spec 1.5); `rise` tells of failures that the policy has learnt to cause.",
   ),
   exploits: monitor({ rise: share.default(0.15).describe('Least rise.') }).describe(
