@@ -85,7 +85,7 @@ describe('settings of recipes', () => {
       'task.holdOut\n    integer, at least 0, or null; default null\n    So many rows',
     )
     const { out } = await cli(['train', 'ruscarl', '--settings', 'rollout', '--preset', 'paper'])
-    expect(out).toContain('rollout.maxTokens\n    integer, at least 1; in tokens; default 26; here 4096\n')
+    expect(out).toContain('rollout.maxTokens\n    integer, above 0; in tokens; default 26; here 4096\n')
     expect(out).not.toContain('judge.')
     const { code, err } = await cli(['train', 'ruscarl', '--settings', 'rolout'])
     expect(code).toBe(2)
