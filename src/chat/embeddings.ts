@@ -42,21 +42,21 @@ export const embeddingSchema = endpointSchema
   )
   .extend({
     /** Length of a vector; what the first answer has where not given. */
-    dims: z.int().positive().optional(),
+    dims: z.int().positive().optional().describe('Length of a vector.'),
     /** Ask the server for vectors of that length (`dimensions`), for models that can shorten theirs. */
-    sendDims: z.boolean().default(false),
+    sendDims: z.boolean().default(false).describe('Ask the server for vectors of this length.'),
     /** Texts of one request. */
-    batch: z.int().positive().max(2048).default(64),
+    batch: z.int().positive().max(2048).default(64).describe('Texts of one request.'),
     /** Requests at a time. */
-    concurrency: z.int().positive().default(4),
+    concurrency: z.int().positive().default(4).describe('Calls at a time.'),
     /** Put before every text: models that were trained with an instruction need it. */
-    prefix: z.string().default(''),
+    prefix: z.string().default('').describe('Written before every text.'),
     /** Characters of a text that are embedded; what is beyond is cut. */
-    maxTextCharacters: z.int().positive().default(8000),
+    maxTextCharacters: z.int().positive().default(8000).describe('Longest text that is embedded.'),
     maxResponseBytes: z
       .number()
       .positive()
-      .default(64 * 1024 * 1024),
+      .default(64 * 1024 * 1024).describe('Longest answer that is read.'),
   })
   .refine(({ dims, sendDims }) => !sendDims || dims !== undefined, {
     path: ['dims'],

@@ -13,21 +13,21 @@ export const endpointSchema = openAiSchema.omit({ connections: true }).extend({
   name: z.string().min(1).optional().describe('How it is called in statistics; the URL where not given.'),
   weight: positive.default(1).describe('Share of the requests that it gets when all endpoints are free.'),
   concurrency: z.int().positive().default(64).describe('Most requests at a time.'),
-  requestsPerMinute: positive.optional(),
+  requestsPerMinute: positive.optional().describe('Most requests a minute; absent: no limit.'),
   tokensPerMinute: positive.optional().describe('Prompt and completion together.'),
-  price: priceSchema.optional(),
+  price: priceSchema.optional().describe('Price of tokens, for the ledger and plans.'),
 })
 
 const breakerSchema = z.strictObject({
-  failureShare: z.number().gt(0).max(1).default(BREAKER_DEFAULTS.failureShare),
-  window: z.int().positive().default(BREAKER_DEFAULTS.window),
-  minimumCalls: z.int().positive().default(BREAKER_DEFAULTS.minimumCalls),
-  pauseMs: positive.default(BREAKER_DEFAULTS.pauseMs),
-  longestPauseMs: positive.default(BREAKER_DEFAULTS.longestPauseMs),
+  failureShare: z.number().gt(0).max(1).default(BREAKER_DEFAULTS.failureShare).describe('Share of failed calls from which an endpoint is left alone.'),
+  window: z.int().positive().default(BREAKER_DEFAULTS.window).describe('Calls that are looked at.'),
+  minimumCalls: z.int().positive().default(BREAKER_DEFAULTS.minimumCalls).describe('Calls below which nothing is concluded.'),
+  pauseMs: positive.default(BREAKER_DEFAULTS.pauseMs).describe('How long it is left alone at first.'),
+  longestPauseMs: positive.default(BREAKER_DEFAULTS.longestPauseMs).describe('How long at most; the pause doubles each time.'),
 })
 
 export const fleetSchema = z.strictObject({
-  endpoints: z.array(endpointSchema).min(1),
+  endpoints: z.array(endpointSchema).min(1).describe('Servers of the same judge; requests go to whoever is free.'),
   name: z
     .string()
     .min(1)
@@ -40,7 +40,7 @@ export const fleetSchema = z.strictObject({
   backoffMs: positive
     .default(250)
     .describe('Longest random wait before the second attempt; doubles with each further one.'),
-  longestBackoffMs: positive.default(20_000),
+  longestBackoffMs: positive.default(20_000).describe('Longest wait before a further attempt.'),
   longestRetryAfterMs: positive
     .default(60_000)
     .describe('A server that asks to be left alone for longer (`retry-after`) is tried again after this.'),
@@ -55,7 +55,7 @@ export const fleetSchema = z.strictObject({
   startupMs: positive
     .default(15_000)
     .describe('The same for endpoints that never answered: more likely a wrong address than a restart.'),
-  breaker: breakerSchema.default(BREAKER_DEFAULTS),
+  breaker: breakerSchema.default(BREAKER_DEFAULTS).describe('When a failing endpoint is left alone, and for how long.'),
 })
 
 export type EndpointOptions = z.input<typeof endpointSchema>

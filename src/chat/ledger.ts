@@ -7,8 +7,8 @@ const price = z.number().nonnegative()
 
 /** Prices per million tokens, in whatever currency the user counts in. */
 export const priceSchema = z.strictObject({
-  inputPerMillion: price,
-  outputPerMillion: price,
+  inputPerMillion: price.describe('Price of a million tokens of prompts.'),
+  outputPerMillion: price.describe('Price of a million tokens of answers.'),
   cachedInputPerMillion: price
     .optional()
     .describe("For prompt tokens from the server's prefix cache; like other input where not given."),

@@ -26,16 +26,16 @@ const positive = z.number().positive()
 /** One endpoint as a configuration file writes it. */
 export const openAiSchema = z.strictObject({
   url: z.string().min(1).describe('`http://host:8000`, `http://host:8000/v1` or the full path.'),
-  model: z.string().min(1),
+  model: z.string().min(1).describe('Name of the model, as the server knows it.'),
   apiKeyEnv: z.string().min(1).optional().describe('Name of the environment variable that holds the key.'),
   apiKeyHeader: z
     .string()
     .min(1)
     .default('authorization')
     .describe('Header that carries the key; anything but `authorization` carries it bare.'),
-  headers: z.record(z.string(), z.string()).default({}),
-  structuredOutput: z.enum(STRUCTURED_OUTPUTS).default(STRUCTURED_OUTPUT_DEFAULT),
-  maxTokensField: z.enum(MAX_TOKENS_FIELDS).default('max_tokens'),
+  headers: z.record(z.string(), z.string()).default({}).describe('Further HTTP headers.'),
+  structuredOutput: z.enum(STRUCTURED_OUTPUTS).default(STRUCTURED_OUTPUT_DEFAULT).describe('How JSON is asked for, strictest first; the next simpler way is taken where the server refuses.'),
+  maxTokensField: z.enum(MAX_TOKENS_FIELDS).default('max_tokens').describe('What the server calls the limit of tokens; the other name is tried where it is refused.'),
   sendTopK: z
     .boolean()
     .nullable()
@@ -52,7 +52,7 @@ export const openAiSchema = z.strictObject({
   attemptTimeoutMs: positive
     .default(120_000)
     .describe('For one exchange, waiting for a connection included.'),
-  maxResponseBytes: positive.default(8 * 1024 * 1024),
+  maxResponseBytes: positive.default(8 * 1024 * 1024).describe('Longest answer that is read.'),
   connections: z
     .int()
     .positive()

@@ -69,6 +69,12 @@ const buildProgram = (io: Io, done: (code: number) => void, recipes: string): Co
   return program
 }
 
+/** Every command with its options, to be looked at: whoever parses a command line with it runs it. */
+export const commandTree = (): Command => {
+  const silent = { write: () => {} }
+  return buildProgram({ out: silent, err: silent, onInterrupt: () => () => {} }, () => {}, '')
+}
+
 /** Runs a command line (without node and script). Returns the exit code; never throws. */
 export const runCli = async (args: readonly string[], streams: Io): Promise<number> => {
   const io = guarded(streams)

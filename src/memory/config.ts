@@ -13,8 +13,8 @@ import type { Json } from './json.ts'
 const size = z.int().positive()
 
 const hashedSchema = z.strictObject({
-  kind: z.literal('hashed'),
-  dims: size.max(65_536).default(256),
+  kind: z.literal('hashed').describe('Which kind; each has keys of its own.'),
+  dims: size.max(65_536).default(256).describe('Length of a vector.'),
   order: size.max(5).default(2).describe('Longest word n-gram.'),
 })
 
@@ -22,9 +22,9 @@ const endpointSchema = embeddingSchema.safeExtend({ kind: z.literal('endpoint') 
 
 /** The mean of a local checkpoint's last hidden states; opened by whoever has an engine (`policy/open-embedder.ts`). */
 const checkpointSchema = z.strictObject({
-  kind: z.literal('checkpoint'),
-  folder: z.string().min(1),
-  threads: size.default(1),
+  kind: z.literal('checkpoint').describe('Which kind; each has keys of its own.'),
+  folder: z.string().min(1).describe('Checkpoint that embeds.'),
+  threads: size.default(1).describe('Threads of the processor.'),
   maxTokens: size
     .default(512)
     .describe(
@@ -38,7 +38,7 @@ export type EmbedderSettings = z.output<typeof embedderSchema>
 export type CheckpointEmbedderSettings = z.output<typeof checkpointSchema>
 
 export const bankSchema = z.strictObject({
-  kind: z.literal('bank'),
+  kind: z.literal('bank').describe('Which kind; each has keys of its own.'),
   file: z
     .string()
     .min(1)
@@ -61,12 +61,12 @@ export const bankSchema = z.strictObject({
   writeEverySteps: size
     .default(WRITE_EVERY_STEPS)
     .describe("Steps between two writings of the run's own bank file."),
-  embedder: embedderSchema.default({ kind: 'hashed', dims: 256, order: 2 }),
+  embedder: embedderSchema.default({ kind: 'hashed', dims: 256, order: 2 }).describe('What makes vectors of questions.'),
 })
 
 /** The section `memory`. */
 export const memorySchema = z
-  .discriminatedUnion('kind', [z.strictObject({ kind: z.literal('none') }), bankSchema])
+  .discriminatedUnion('kind', [z.strictObject({ kind: z.literal('none').describe('Which kind; each has keys of its own.') }), bankSchema])
   .default({ kind: 'none' })
 export type MemorySettings = z.output<typeof memorySchema>
 export type BankSettings = z.output<typeof bankSchema>

@@ -21,7 +21,7 @@ export const JUDGED_ROWS = 64
 
 /** In this process, its engine in a worker thread. */
 const localSchema = z.strictObject({
-  kind: z.literal('local').default('local'),
+  kind: z.literal('local').default('local').describe('Which kind; each has keys of its own.'),
   provider: z
     .enum(PROVIDERS)
     .default('cpu')
@@ -47,7 +47,7 @@ const localSchema = z.strictObject({
 
 const pairedSchema = localSchema.extend({
   sampler: z
-    .strictObject({ threads: size.default(1) })
+    .strictObject({ threads: size.default(1).describe('Threads of the processor.') })
     .nullable()
     .default(null)
     .describe(

@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 export const adaptiveWeightSchema = z.strictObject({
   floor: z.number().min(0).max(1).default(0).describe('The weight never leaves these.'),
-  ceiling: z.number().min(0).max(1).default(1),
+  ceiling: z.number().min(0).max(1).default(1).describe('Greatest weight.'),
   full: z
     .number()
     .gt(0)

@@ -29,9 +29,9 @@ const policySchema = z.strictObject({
 
 /** Shape of a loss in a file; see `LossSpec`. */
 export const lossSchema = z.strictObject({
-  policy: policySchema,
+  policy: policySchema.describe('Where and how the model computes.'),
   kl: z
-    .strictObject({ kind: z.enum(['none', 'k1', 'k2', 'k3', 'abs']), coef: z.number().min(0).default(0) })
+    .strictObject({ kind: z.enum(['none', 'k1', 'k2', 'k3', 'abs']).describe('Which kind; each has keys of its own.'), coef: z.number().min(0).default(0).describe('Weight of the term.') })
     .default({ kind: 'none', coef: 0 })
     .describe('Penalty coef x estimator of KL(policy || reference), added to the loss.'),
   entropyCoef: z
@@ -40,7 +40,7 @@ export const lossSchema = z.strictObject({
     .default(0)
     .describe('Bonus: this times the mean entropy is taken off the loss.'),
   value: z
-    .strictObject({ coef: z.number().min(0), clip: z.number().gt(0).nullable().default(null) })
+    .strictObject({ coef: z.number().min(0).describe('Weight of the term.'), clip: z.number().gt(0).nullable().default(null).describe('Most that a value may move in an update; null: no limit.') })
     .nullable()
     .default(null)
     .describe(
@@ -51,7 +51,7 @@ export const lossSchema = z.strictObject({
     .min(0)
     .default(0)
     .describe("Coefficient of -logp: supervised learning, or a supervised term beside the policy's."),
-  aggregation: aggregationSchema,
+  aggregation: aggregationSchema.describe('How token losses become one number.'),
 })
 
 /** A loss as a plain object: it can be written to a file, sent to a worker, and compiled into a graph. */

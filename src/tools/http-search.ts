@@ -19,7 +19,7 @@ const positive = z.number().positive()
 
 const fieldsSchema = z.strictObject({
   id: z.string().min(1).optional().describe('Where in a result it is; a result without it is numbered.'),
-  title: z.string().min(1).optional(),
+  title: z.string().min(1).optional().describe('Where the title is.'),
   text: z
     .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
     .describe('One place, or several whose texts are joined.'),
@@ -27,14 +27,14 @@ const fieldsSchema = z.strictObject({
 
 /** A search over HTTP as a configuration writes it. `{query}` and `{top}` in `params` and `body` stand for those of a call. */
 export const httpToolSchema = z.strictObject({
-  kind: z.literal('http'),
-  name: z.string().regex(TOOL_NAME).default('web_search'),
+  kind: z.literal('http').describe('Which kind; each has keys of its own.'),
+  name: z.string().regex(TOOL_NAME).default('web_search').describe('Name of the tool, as the model calls it.'),
   description: z
     .string()
     .min(1)
-    .default('Searches and returns the results that match best, with ids to cite.'),
-  url: z.string().min(1),
-  method: z.enum(['GET', 'POST']).default('GET'),
+    .default('Searches and returns the results that match best, with ids to cite.').describe('What the model is told of the tool.'),
+  url: z.string().min(1).describe('Address.'),
+  method: z.enum(['GET', 'POST']).default('GET').describe('HTTP method.'),
   headers: z
     .record(z.string(), valueSchema)
     .default({})
@@ -46,11 +46,11 @@ export const httpToolSchema = z.strictObject({
     .describe(
       "Where in the answer the list of results is: a JSON pointer, names with dots, or '' for the whole answer.",
     ),
-  fields: fieldsSchema,
+  fields: fieldsSchema.describe('Where in an answer id, title and text are.'),
   top: z.int().positive().max(100).default(5).describe('Most results of an answer.'),
   snippetChars: z.int().min(50).max(100_000).default(1_000).describe("Most characters of a result's text."),
   timeoutMs: positive.default(30_000).describe('For a call with all its attempts.'),
-  attemptTimeoutMs: positive.default(10_000),
+  attemptTimeoutMs: positive.default(10_000).describe('Longest time of one exchange.'),
   retries: z.int().nonnegative().default(2).describe('Further attempts after the first that failed.'),
   backoffMs: positive
     .default(250)
@@ -63,7 +63,7 @@ export const httpToolSchema = z.strictObject({
   maxAnswerBytes: z
     .int()
     .positive()
-    .default(2 * 1024 * 1024),
+    .default(2 * 1024 * 1024).describe('Longest answer that is read.'),
 })
 export type HttpToolSettings = z.output<typeof httpToolSchema>
 

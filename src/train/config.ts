@@ -13,15 +13,15 @@ const share = z.number().min(0).max(1)
 
 /** Shape of a freshly initialised miniature model. */
 export const modelShapeSchema = z.strictObject({
-  hiddenSize: size.default(128),
-  layers: size.max(1024).default(4),
-  heads: size.default(4),
+  hiddenSize: size.default(128).describe('Width of the model.'),
+  layers: size.max(1024).default(4).describe('Number of layers.'),
+  heads: size.default(4).describe('Attention heads of a layer.'),
   intermediateSize: size
     .nullable()
     .default(null)
     .describe('Width of the SwiGLU branch; 8/3 of the hidden size, rounded to 16, when absent.'),
-  maxPositions: size.default(256),
-  tieEmbeddings: z.boolean().default(false),
+  maxPositions: size.default(256).describe('Most tokens of prompt and response together.'),
+  tieEmbeddings: z.boolean().default(false).describe('The output layer shares the weights of the embedding.'),
   initializerRange: z
     .number()
     .positive()
@@ -29,7 +29,7 @@ export const modelShapeSchema = z.strictObject({
     .describe(
       'Spread of fresh weight matrices and of the embedding; about 1/sqrt(hiddenSize) and 1 suit small models.',
     ),
-  embeddingStd: z.number().positive().default(1),
+  embeddingStd: z.number().positive().default(1).describe('Spread of fresh embeddings.'),
 })
 export type ModelShape = z.output<typeof modelShapeSchema>
 
@@ -39,15 +39,15 @@ export const modelSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe('Checkpoint folder to start from; null: fresh weights of `shape`.'),
-  shape: modelShapeSchema.prefault({}),
+  shape: modelShapeSchema.prefault({}).describe('Shape of a model with fresh weights.'),
   lora: z
     .strictObject({
-      rank: size.default(32),
-      alpha: z.number().positive().default(64),
+      rank: size.default(32).describe('Rank of the adapter.'),
+      alpha: z.number().positive().default(64).describe('Scale of the adapter: its output counts alpha / rank.'),
       targetModules: z
         .array(z.enum(loraModules))
         .min(1)
-        .default([...loraModules]),
+        .default([...loraModules]).describe('Weight matrices that get an adapter.'),
     })
     .nullable()
     .default(null)
@@ -60,22 +60,22 @@ export const pipelineSchema = z.union([z.boolean(), z.literal([1, 2])])
 export const rolloutSchema = z.strictObject({
   prompts: size.default(32).describe('Problems a step.'),
   samples: size.default(8).describe('Samples of each problem, G.'),
-  temperature: z.number().positive().default(1),
-  topK: z.int().min(0).default(0),
-  topP: share.default(1),
-  maxTokens: size.default(96),
+  temperature: z.number().positive().default(1).describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+  topK: z.int().min(0).default(0).describe('Only the so many likeliest tokens are sampled from; 0: all.'),
+  topP: share.default(1).describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
+  maxTokens: size.default(96).describe('Most tokens of a response.'),
 })
 
 /** Of a running mean: 1 would never move, and dividing by its bias makes weights of no number. */
 const decay = z.number().min(0).lt(1)
 
 export const optimizerSchema = z.strictObject({
-  learningRate: scheduleSchema.prefault({ peak: 3e-4, kind: 'linear' }),
-  beta1: decay.default(0.9),
-  beta2: decay.default(0.95),
-  epsilon: z.number().positive().default(1e-8),
-  weightDecay: z.number().min(0).default(0),
-  maxGradNorm: z.number().min(0).default(1),
+  learningRate: scheduleSchema.prefault({ peak: 3e-4, kind: 'linear' }).describe('Its height over the steps.'),
+  beta1: decay.default(0.9).describe('Memory of the mean of gradients.'),
+  beta2: decay.default(0.95).describe('Memory of the mean of squared gradients.'),
+  epsilon: z.number().positive().default(1e-8).describe('Added to what is divided by, against division by nothing.'),
+  weightDecay: z.number().min(0).default(0).describe('Decoupled weight decay, as a share of the learning rate.'),
+  maxGradNorm: z.number().min(0).default(1).describe('Gradients longer than this are shortened to it; 0: never.'),
 })
 
 /** Steps of learning from demonstrations: without one there is no model to leave. */
@@ -86,9 +86,9 @@ export const supervisedOptimizerSchema = (learningRate: z.input<typeof scheduleS
   z
     .strictObject({
       ...optimizerSchema.shape,
-      learningRate: scheduleSchema.prefault(learningRate),
-      beta2: optimizerSchema.shape.beta2.unwrap().default(0.98),
-      weightDecay: optimizerSchema.shape.weightDecay.unwrap().default(0.05),
+      learningRate: scheduleSchema.prefault(learningRate).describe('Its height over the steps.'),
+      beta2: optimizerSchema.shape.beta2.unwrap().default(0.98).describe('Memory of the mean of squared gradients.'),
+      weightDecay: optimizerSchema.shape.weightDecay.unwrap().default(0.05).describe('Decoupled weight decay, as a share of the learning rate.'),
     })
     .prefault({})
 
@@ -114,7 +114,7 @@ export const advantageSchema = z.strictObject({
     .union([z.literal(0), z.literal(1)])
     .default(0)
     .describe('Delta degrees of freedom of the standard deviation: 0 population, 1 sample.'),
-  epsilon: z.number().min(0).default(1e-6),
+  epsilon: z.number().min(0).default(1e-6).describe('Added to what is divided by, against division by nothing.'),
 })
 
 type Tree = Record<string, unknown>
@@ -161,23 +161,23 @@ export const engineAsPolicy = (settings: Tree, source = 'settings'): Tree => {
 
 /** Keys of a recipe's configuration that every recipe has. */
 export const commonShape = {
-  seed: z.union([z.int(), z.string()]).default(1),
+  seed: z.union([z.int(), z.string()]).default(1).describe('Everything random follows from it: the same seed, the same numbers.'),
   out: z
     .string()
     .nullable()
     .default(null)
     .describe('Folder of the run; `runs/<recipe>-<preset>-seed<seed>` when null.'),
-  steps: z.int().min(0).default(100),
+  steps: z.int().min(0).default(100).describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
   maxMinutes: z
     .number()
     .positive()
     .nullable()
     .default(null)
     .describe('Stop after so many minutes of training.'),
-  model: modelSchema.prefault({}),
-  policy: localPolicySchema.prefault({}),
-  optimizer: optimizerSchema.prefault({}),
-  checkpoint: z.strictObject({ every: z.int().min(0).default(50), keepLast: size.default(2) }).prefault({}),
+  model: modelSchema.prefault({}).describe('The model to start from.'),
+  policy: localPolicySchema.prefault({}).describe('Where and how the model computes.'),
+  optimizer: optimizerSchema.prefault({}).describe('AdamW and its learning rate.'),
+  checkpoint: z.strictObject({ every: z.int().min(0).default(50).describe('Every so many steps; 0: only at the end.'), keepLast: size.default(2).describe('So many newest checkpoints are kept.') }).prefault({}).describe('When the state is saved.'),
   monitors: monitorsSchema
     .nullable()
     .prefault({})
@@ -187,9 +187,9 @@ export const commonShape = {
 /** Keys of every recipe that learns from rewards. */
 export const reinforcementShape = {
   ...commonShape,
-  policy: policySchema.prefault({}),
-  advantage: advantageSchema.prefault({}),
-  rollout: rolloutSchema.prefault({}),
+  policy: policySchema.prefault({}).describe('Where and how the model computes.'),
+  advantage: advantageSchema.prefault({}).describe('How rewards become advantages.'),
+  rollout: rolloutSchema.prefault({}).describe('What a step samples.'),
   dropZero: z
     .boolean()
     .default(true)
@@ -197,5 +197,5 @@ export const reinforcementShape = {
       'Whether rollouts whose advantage is zero leave the update, and with them their part in its KL and entropy terms and in the mean over tokens. Published code keeps them; without them a step is cheaper.',
     ),
   minibatches: size.default(1).describe('Optimiser steps a pass, and passes over the rollouts of a step.'),
-  epochs: size.default(1),
+  epochs: size.default(1).describe('Passes over the rollouts of a step.'),
 }

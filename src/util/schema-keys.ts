@@ -19,6 +19,11 @@ export interface SchemaKey {
   only: string | null
 }
 
+/** A condition on a value, as zod keeps it. */
+interface Check {
+  _zod: { def: { check?: string; value?: number; inclusive?: boolean; format?: string } }
+}
+
 /** What the walk reads of zod's own definition of a schema. */
 interface Node {
   description?: string
@@ -37,8 +42,9 @@ interface Node {
     entries?: Record<string, unknown>
     values?: unknown[]
     defaultValue?: unknown
+    format?: string
+    checks?: Check[]
   }
-  _zod: { bag: Record<string, unknown> }
 }
 
 /** A schema without what is wrapped around it, and what the wrappers say. */
@@ -93,17 +99,31 @@ const unitOf = (path: string, type: string, told: string | null): string | null 
   return told ?? (isNumeric(type) ? (UNITS.find(([end]) => end.test(key))?.[1] ?? null) : null)
 }
 
-const boundsOf = (bag: Record<string, unknown>): string => {
-  const { minimum, exclusiveMinimum, maximum, exclusiveMaximum } = bag as Record<string, number | undefined>
-  const isLimit = (limit: number | undefined) => limit !== undefined && Math.abs(limit) < 2 ** 53 - 1
-  if (minimum !== undefined && maximum !== undefined && isLimit(minimum) && isLimit(maximum))
-    return `, ${minimum} to ${maximum}`
+type Limits = Partial<Record<'least' | 'above' | 'most' | 'below', number>>
+
+/** The closest limits of a number; the bounds of safe integers are none. */
+const limitsOf = (checks: readonly Check[]): Limits => {
+  const limits: Limits = {}
+  for (const { check, value, inclusive } of checks.map(({ _zod }) => _zod.def)) {
+    if (value === undefined || Math.abs(value) >= 2 ** 53 - 1) continue
+    if (check === 'greater_than') limits[inclusive ? 'least' : 'above'] = value
+    if (check === 'less_than') limits[inclusive ? 'most' : 'below'] = value
+  }
+  return limits
+}
+
+const boundsOf = ({ checks = [] }: Node['def']): string => {
+  const { least, above, most, below } = limitsOf(checks)
+  if (least !== undefined && most !== undefined) return `, ${least} to ${most}`
   const parts = [
-    isLimit(exclusiveMinimum) ? `above ${exclusiveMinimum}` : isLimit(minimum) ? `at least ${minimum}` : '',
-    isLimit(exclusiveMaximum) ? `below ${exclusiveMaximum}` : isLimit(maximum) ? `at most ${maximum}` : '',
+    above !== undefined ? `above ${above}` : least !== undefined ? `at least ${least}` : '',
+    below !== undefined ? `below ${below}` : most !== undefined ? `at most ${most}` : '',
   ].filter(part => part !== '')
   return parts.length > 0 ? `, ${parts.join(' and ')}` : ''
 }
+
+const isInteger = ({ format, checks = [] }: Node['def']): boolean =>
+  [format, ...checks.map(({ _zod }) => _zod.def.format)].some(name => name?.includes('int'))
 
 const list = (values: readonly unknown[]): string =>
   values.length === 1 ? String(values[0]) : `one of ${values.map(String).join(', ')}`
@@ -113,12 +133,12 @@ const typeText = ({ inner, nullable }: Peeled): string => {
   return nullable ? `${own}, or null` : own
 }
 
-const plainType = ({ def, _zod: { bag } }: Node): string => {
+const plainType = ({ def }: Node): string => {
   switch (def.type) {
     case 'object':
       return 'section'
     case 'number':
-      return `${String(bag.format ?? '').includes('int') ? 'integer' : 'number'}${boundsOf(bag)}`
+      return `${isInteger(def) ? 'integer' : 'number'}${boundsOf(def)}`
     case 'string':
       return 'text'
     case 'boolean':

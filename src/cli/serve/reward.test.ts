@@ -28,7 +28,7 @@ describe('gradus init reward', () => {
     const folder = sandbox.path('example')
     const { code, out } = await cli(['init', 'reward', folder])
     expect(code).toBe(0)
-    expect(out.trim().split('\n')).toHaveLength(3)
+    expect(out.trim().split('\n')).toHaveLength(4)
     expect(await cli(['serve', 'reward', '--config', `${folder}/reward.yaml`, '--check'])).toMatchObject({
       code: 0,
     })
@@ -38,7 +38,9 @@ describe('gradus init reward', () => {
     expect(again.err).toContain('--force')
     expect(readFileSync(config, 'utf8')).toBe('mine')
     expect((await cli(['init', 'reward', folder, '--force'])).code).toBe(0)
-    expect(readFileSync(config, 'utf8')).toBe(readFileSync(EXAMPLE, 'utf8'))
+    expect(readFileSync(config, 'utf8')).toBe(
+      `# yaml-language-server: $schema=reward.schema.json\n${readFileSync(EXAMPLE, 'utf8')}`,
+    )
   })
 })
 

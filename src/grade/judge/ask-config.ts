@@ -108,7 +108,7 @@ export const askSchema = z
   .strictObject({
     preset: z.enum(Object.keys(ASK_PRESETS) as AskPreset[]).describe('Whose defaults hold.'),
     shape: z
-      .union([z.enum(['criterion', 'rubric']), z.strictObject({ batch: z.int().min(1) })])
+      .union([z.enum(['criterion', 'rubric']), z.strictObject({ batch: z.int().min(1).describe('At most so many together.') })])
       .describe('One call a criterion, one for the whole `rubric`, or `{batch: n}` criteria in one.'),
     levels: z
       .enum(['yes-no', 'levels'])
@@ -122,18 +122,18 @@ export const askSchema = z
       .describe(
         'Show system messages, which usually tell the policy how to answer, and the reference answer.',
       ),
-    showReference: z.boolean(),
+    showReference: z.boolean().describe('Show the reference answer to the judge.'),
     sampleIndex: count.describe('Added to the repeat number of every call.'),
-    temperature: z.number().min(0).max(2).nullable(),
-    topP: z.number().min(0).max(1).nullable(),
-    topK: z.int().min(-1).nullable(),
-    presencePenalty: z.number().min(-2).max(2).nullable(),
+    temperature: z.number().min(0).max(2).nullable().describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+    topP: z.number().min(0).max(1).nullable().describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
+    topK: z.int().min(-1).nullable().describe('Only the so many likeliest tokens are sampled from; 0: all.'),
+    presencePenalty: z.number().min(-2).max(2).nullable().describe('Against saying again what was said; null leaves it to the server.'),
     maxTokens: z
       .int()
       .min(1)
       .nullable()
       .describe('Null: 2048, and 256 for each further criterion of a call.'),
-    seed: z.int().nullable(),
+    seed: z.int().nullable().describe('Everything random follows from it: the same seed, the same numbers.'),
     topLogprobs: z
       .int()
       .min(0)

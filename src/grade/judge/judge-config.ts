@@ -7,7 +7,7 @@ import { DEFAULT_MAX_BYTES } from './cache/verdict-cache.ts'
 
 /** Where verdicts outlast a run. */
 export const verdictCacheSchema = z.strictObject({
-  folder: z.string().min(1),
+  folder: z.string().min(1).describe('Folder of the remembered verdicts.'),
   maxBytes: z
     .int()
     .positive()

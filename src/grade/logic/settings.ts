@@ -55,7 +55,7 @@ export const proxySchema = z.strictObject({
     .min(1)
     .default(3)
     .describe('C5: steps, and words, from which on there is no more to earn.'),
-  fullWords: z.int().min(1).default(80),
+  fullWords: z.int().min(1).default(80).describe('Words from which a text counts as full length.'),
 })
 export type ProxySettings = z.output<typeof proxySchema>
 
@@ -63,6 +63,6 @@ export const DEFAULT_PROXIES: ProxySettings = proxySchema.parse({})
 
 /** What a training run may set: its problems bring their labels along. */
 export const logicGraderSchema = z.strictObject({
-  solver: solverSchema.omit({ labelTimeoutMs: true }).prefault({}),
-  proxies: proxySchema.prefault({}),
+  solver: solverSchema.omit({ labelTimeoutMs: true }).prefault({}).describe('Limits of the solver.'),
+  proxies: proxySchema.prefault({}).describe('Stand-ins for criteria that only a judge could see.'),
 })

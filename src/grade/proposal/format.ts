@@ -5,7 +5,7 @@ import { PROPOSAL_CATEGORIES, plainCategory } from './categories.ts'
 
 export const proposalSettingsSchema = z.strictObject({
   minCriteria: z.int().min(1).default(5).describe('Fewest and most criteria of a rubric.'),
-  maxCriteria: z.int().min(1).max(64).default(15),
+  maxCriteria: z.int().min(1).max(64).default(15).describe('Most criteria of a rubric.'),
   maxPoints: z
     .int()
     .min(1)
@@ -22,7 +22,7 @@ export const proposalSettingsSchema = z.strictObject({
   categories: z
     .array(z.string().min(1))
     .min(1)
-    .default([...PROPOSAL_CATEGORIES]),
+    .default([...PROPOSAL_CATEGORIES]).describe('Categories that a criterion may have.'),
 })
 export type ProposalSettings = z.output<typeof proposalSettingsSchema>
 

@@ -63,7 +63,7 @@ const isAddress = (text: string): boolean => {
 
 /** On a server of the Tinker protocol: an adapter in training there, tokens and log-probs on the wire. */
 export const tinkerSchema = z.strictObject({
-  kind: z.literal('tinker'),
+  kind: z.literal('tinker').describe('Which kind; each has keys of its own.'),
   url: z
     .string()
     .refine(isAddress, { message: 'an address such as http://127.0.0.1:8000, without a key' })
@@ -76,13 +76,13 @@ export const tinkerSchema = z.strictObject({
     ),
   lora: z
     .strictObject({
-      rank: size.default(32),
+      rank: size.default(32).describe('Rank of the adapter on the server.'),
       attention: z
         .boolean()
         .default(true)
         .describe('Layers that have adapters, where the server leaves the choice.'),
-      mlp: z.boolean().default(true),
-      unembed: z.boolean().default(true),
+      mlp: z.boolean().default(true).describe('Adapters in the feed-forward layers.'),
+      unembed: z.boolean().default(true).describe('An adapter in the output layer.'),
     })
     .prefault({})
     .describe("What is trained; its scaling is the server's (usually alpha 32)."),
@@ -111,7 +111,7 @@ export const tinkerSchema = z.strictObject({
     .default('last')
     .describe("Which checkpoints bring the adapter into the run's folder, where the server hands it out."),
   prices: z
-    .strictObject({ prefill: price.default(0), sample: price.default(0), train: price.default(0) })
+    .strictObject({ prefill: price.default(0).describe('Price of a million tokens that are read.'), sample: price.default(0).describe('Price of a million tokens that are sampled.'), train: price.default(0).describe('Price of a million tokens that are learnt from.') })
     .nullable()
     .default(null)
     .describe('Of a million tokens, in whatever currency: read of prompts, sampled, trained.'),

@@ -17,15 +17,15 @@ const chance = z.number().min(0).max(1e6)
 
 /** Fewest and most operations of a problem. */
 export const operationsSchema = z
-  .strictObject({ min: z.int().min(2).max(9).default(4), max: z.int().min(2).max(9).default(6) })
+  .strictObject({ min: z.int().min(2).max(9).default(4).describe('Least number.'), max: z.int().min(2).max(9).default(6).describe('Greatest number.') })
   .refine(({ min, max }) => min <= max, 'min at most max')
 
 const STEPS = 7000
 
 export const arithmeticColdStartSchema = z.strictObject({
-  recipe: z.literal('arithmetic-cold-start').default('arithmetic-cold-start'),
+  recipe: z.literal('arithmetic-cold-start').default('arithmetic-cold-start').describe('Name of the recipe; only files need it.'),
   ...commonShape,
-  steps: commonShape.steps.unwrap().default(STEPS),
+  steps: commonShape.steps.unwrap().default(STEPS).describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
   start: z
     .string()
     .nullable()
@@ -33,7 +33,7 @@ export const arithmeticColdStartSchema = z.strictObject({
     .describe(
       'Checkpoint to go on from, with `steps: 0` to leave labels alone; null: fresh weights of `model.shape`.',
     ),
-  operations: operationsSchema.prefault({}),
+  operations: operationsSchema.prefault({}).describe('Operations of a question.'),
   model: z
     .strictObject({
       shape: modelShapeSchema.prefault({
@@ -41,9 +41,9 @@ export const arithmeticColdStartSchema = z.strictObject({
         layers: 2,
         maxPositions: 256,
         initializerRange: 0.1,
-      }),
+      }).describe('Shape of a model with fresh weights.'),
     })
-    .prefault({}),
+    .prefault({}).describe('The model to start from.'),
   batch: size.default(64).describe('Demonstrations a step, of both roles.'),
   rubricators: share.default(0.35).describe('Share of them that a rubricator writes.'),
   hinted: share.default(0.5).describe("Share of a reasoner's that follow hints."),
@@ -54,9 +54,9 @@ export const arithmeticColdStartSchema = z.strictObject({
     ),
   styles: z
     .strictObject({
-      careful: chance.default(0.4),
-      merging: chance.default(0.35),
-      jumping: chance.default(0.25),
+      careful: chance.default(0.4).describe('Share of careful reasoners.'),
+      merging: chance.default(0.35).describe('Share of those that merge steps.'),
+      jumping: chance.default(0.25).describe('Share of those that leave steps out.'),
     })
     .prefault({})
     .refine(
@@ -66,12 +66,12 @@ export const arithmeticColdStartSchema = z.strictObject({
     .describe('Chances of its styles.'),
   errors: z
     .strictObject({
-      shaky: share.default(0.4),
-      shakyError: share.default(0.4),
-      knownError: share.default(0.04),
-      mergedError: share.default(0.35),
-      jumpError: share.default(0.65),
-      checkError: share.default(0.1),
+      shaky: share.default(0.4).describe('Share of operations that a reasoner is unsure of.'),
+      shakyError: share.default(0.4).describe('Error rate where it is unsure.'),
+      knownError: share.default(0.04).describe('Error rate where it is sure.'),
+      mergedError: share.default(0.35).describe('Error rate of merged steps.'),
+      jumpError: share.default(0.65).describe('Error rate of steps left out.'),
+      checkError: share.default(0.1).describe('Error rate of checks.'),
     })
     .prefault({})
     .describe(
@@ -82,16 +82,16 @@ export const arithmeticColdStartSchema = z.strictObject({
     .describe(
       'What the scripted rubricator writes: how many criteria, how often with the wrong sign, whether about outcomes.',
     ),
-  labels: labelsSchema,
-  optimizer: supervisedOptimizerSchema({ peak: 4e-3, kind: 'cosine', warmup: 50, floor: 0.05 }),
+  labels: labelsSchema.describe('Which answers occur: balanced, or one only.'),
+  optimizer: supervisedOptimizerSchema({ peak: 4e-3, kind: 'cosine', warmup: 50, floor: 0.05 }).describe('AdamW and its learning rate.'),
   evaluation: z
     .strictObject({
       every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
       problems: size.default(500).describe('Test problems, and samples of each.'),
-      samples: size.default(1),
-      maxTokens: size.default(96),
+      samples: size.default(1).describe('Samples of each problem.'),
+      maxTokens: size.default(96).describe('Most tokens of a response.'),
     })
-    .prefault({}),
+    .prefault({}).describe('When and how the model is tested.'),
 })
 
 export type ArithmeticColdStartConfig = z.output<typeof arithmeticColdStartSchema>
@@ -99,7 +99,7 @@ export type ArithmeticColdStartConfig = z.output<typeof arithmeticColdStartSchem
 /** The same as a phase of another recipe. */
 export const arithmeticPhaseSchema = arithmeticColdStartSchema
   .omit({ recipe: true, out: true, monitors: true, start: true })
-  .extend({ steps: supervisedSteps(STEPS) })
+  .extend({ steps: supervisedSteps(STEPS).describe('Steps of training; of each, rollouts are sampled, graded and learnt from.') })
 /** The monitors of a phase are those of the recipe that it belongs to. */
 export type ArithmeticPhase = z.output<typeof arithmeticPhaseSchema> & {
   monitors?: MonitorSettings | null

@@ -13,8 +13,8 @@ const share = z.number().min(0).max(1)
 /** PPO with a value head; as a setting `critic: criticSchema.nullable().default(null)`, null for none. */
 export const criticSchema = z.strictObject({
   learningRate: scheduleSchema.nullable().default(null).describe("Of the value head; null: as the policy's."),
-  gamma: share.default(1),
-  lambda: share.default(1),
+  gamma: share.default(1).describe('Discount of later rewards.'),
+  lambda: share.default(1).describe('How far credit reaches back (GAE).'),
   whitening: z
     .enum(['role', 'none'])
     .default('role')
@@ -26,7 +26,7 @@ export const criticSchema = z.strictObject({
     .describe(
       'Weight of the value loss, and how far a value may move from that of before the update; null: any way.',
     ),
-  clip: z.number().gt(0).nullable().default(0.5),
+  clip: z.number().gt(0).nullable().default(0.5).describe('Most that a value may move in an update; null: no limit.'),
 })
 export type Critic = z.output<typeof criticSchema>
 

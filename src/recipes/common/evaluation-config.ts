@@ -12,13 +12,13 @@ export const sampledEvaluationShape = {
     .min(0)
     .default(0)
     .describe('Every so many steps, besides the start and the end; 0: only those.'),
-  problems: size.max(1_000_000).default(500),
-  samples: size.default(1),
+  problems: size.max(1_000_000).default(500).describe('Problems of the test before and after.'),
+  samples: size.default(1).describe('Samples of each problem.'),
   problemsAtStart: size
     .optional()
     .describe('Problems of the evaluation before the first step; absent: as many as at the end.'),
   problemsBetween: size.default(200).describe('Problems of the evaluations between start and end.'),
-  temperature: z.number().positive().default(1),
-  topK: z.int().min(0).default(0),
-  topP: share.default(1),
+  temperature: z.number().positive().default(1).describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+  topK: z.int().min(0).default(0).describe('Only the so many likeliest tokens are sampled from; 0: all.'),
+  topP: share.default(1).describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
 }

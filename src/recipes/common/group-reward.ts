@@ -20,7 +20,7 @@ import { judgeFigures } from './judging.ts'
 
 /** A relative judge by script: it sees what another grader says, with errors of its own. */
 const scriptedSchema = z.strictObject({
-  kind: z.literal('scripted'),
+  kind: z.literal('scripted').describe('Which kind; each has keys of its own.'),
   sees: z
     .enum(['training', 'truth'])
     .default('training')
@@ -39,7 +39,7 @@ const scriptedSchema = z.strictObject({
 })
 
 const chatSchema = z
-  .strictObject({ kind: z.literal('chat'), ...groupJudgeShape })
+  .strictObject({ kind: z.literal('chat').describe('Which kind; each has keys of its own.'), ...groupJudgeShape })
   .transform(judgeOf('thinking'))
 
 /** A judge of groups in a recipe: `chat` asks a language model, `scripted` is for miniatures. */

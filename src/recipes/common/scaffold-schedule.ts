@@ -7,13 +7,13 @@ import { roundHalfToEven } from '../../util/rounding.ts'
 /** How the shown share differs inside a group of G samples. */
 export const groupRatioSchema = z.discriminatedUnion('kind', [
   /** (G - i) / (G - 1) for i = 1..G: everything for the first sample, nothing for the last (Eq. 3). */
-  z.strictObject({ kind: z.literal('linear') }),
+  z.strictObject({ kind: z.literal('linear').describe('Which kind; each has keys of its own.') }),
   /** The first `full` samples see everything, the others nothing. */
-  z.strictObject({ kind: z.literal('binary'), full: z.int().min(0) }),
+  z.strictObject({ kind: z.literal('binary').describe('Which kind; each has keys of its own.'), full: z.int().min(0).describe('So many samples see all of it.') }),
   /** Every sample sees everything: the arm RL-S. */
-  z.strictObject({ kind: z.literal('all') }),
+  z.strictObject({ kind: z.literal('all').describe('Which kind; each has keys of its own.') }),
   /** No scaffold at all: rubric-based RL. */
-  z.strictObject({ kind: z.literal('none') }),
+  z.strictObject({ kind: z.literal('none').describe('Which kind; each has keys of its own.') }),
 ])
 export type GroupRatio = z.output<typeof groupRatioSchema>
 
@@ -21,15 +21,15 @@ export type GroupRatio = z.output<typeof groupRatioSchema>
 export const stepDecaySchema = z.discriminatedUnion('kind', [
   /** 1 / (1 + exp(alpha (t - t0))), with t from 0 at the first step to 1 at the last. */
   z.strictObject({
-    kind: z.literal('sigmoid'),
-    alpha: z.number().positive().default(125),
-    t0: z.number().min(0).max(1).default(0.2),
+    kind: z.literal('sigmoid').describe('Which kind; each has keys of its own.'),
+    alpha: z.number().positive().default(125).describe('How steep the decay is.'),
+    t0: z.number().min(0).max(1).default(0.2).describe('Share of the steps at which it has half gone.'),
   }),
-  z.strictObject({ kind: z.literal('constant') }),
+  z.strictObject({ kind: z.literal('constant').describe('Which kind; each has keys of its own.') }),
   /** 1 - t. */
-  z.strictObject({ kind: z.literal('linear') }),
+  z.strictObject({ kind: z.literal('linear').describe('Which kind; each has keys of its own.') }),
   /** (1 - t)^exponent. */
-  z.strictObject({ kind: z.literal('power'), exponent: z.number().positive() }),
+  z.strictObject({ kind: z.literal('power').describe('Which kind; each has keys of its own.'), exponent: z.number().positive().describe('Of the power.') }),
 ])
 export type StepDecay = z.output<typeof stepDecaySchema>
 

@@ -37,19 +37,19 @@ export const sftSchema = z.strictObject({
       'Checkpoint that writes the demonstrations, with the same tokenizer; null: the starting policy itself.',
     ),
   problems: size.default(512).describe('Training problems that it writes about, and how often.'),
-  samples: size.default(4),
-  temperature: z.number().positive().default(1),
-  topK: z.int().min(0).default(0),
-  topP: share.default(1),
+  samples: size.default(4).describe('Samples of each problem.'),
+  temperature: z.number().positive().default(1).describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+  topK: z.int().min(0).default(0).describe('Only the so many likeliest tokens are sampled from; 0: all.'),
+  topP: share.default(1).describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
   best: size
     .default(1)
     .describe(
       'Kept: the best so many a problem, of those that ended by themselves and score at least so much.',
     ),
-  minScore: z.number().default(0.5),
+  minScore: z.number().default(0.5).describe('Least score of a demonstration.'),
   steps: z.int().min(1).default(100).describe('Optimiser steps, and demonstrations in each.'),
-  batch: size.default(32),
-  optimizer: optimizerSchema.prefault({}),
+  batch: size.default(32).describe('At most so many together.'),
+  optimizer: optimizerSchema.prefault({}).describe('AdamW and its learning rate.'),
 })
 
 export type SftConfig = z.output<typeof sftSchema>

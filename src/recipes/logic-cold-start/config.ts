@@ -28,7 +28,7 @@ export const problemShape = {
       'Rules about the queried adjective that do not bear on the individual: none, one on a kind apart, or on kinds with rules of their own.',
     ),
   negation: z
-    .strictObject({ gold: share, other: share })
+    .strictObject({ gold: share.describe('Share of negated sentences in the proof.'), other: share.describe('Share of negated sentences beside it.') })
     .optional()
     .describe('Share of negated property rules: the one that settles the query, and the others.'),
   mentions: z
@@ -56,7 +56,7 @@ export const problemShape = {
 }
 
 const sourceSchema = z.strictObject({
-  hops: hopCount,
+  hops: hopCount.describe('Length of a proof in steps.'),
   nodes: z
     .tuple([z.int(), z.int()])
     .nullable()
@@ -65,7 +65,7 @@ const sourceSchema = z.strictObject({
       "Kinds on the chain, [fewest, most]; fewer make shorter problems. The real rows' distribution when null.",
     ),
   style: style.optional().describe("What follows is the recipe's own setting where absent."),
-  wording: wording.optional(),
+  wording: wording.optional().describe('How sentences are worded.'),
   recite: z
     .int()
     .min(1)
@@ -105,19 +105,19 @@ const curriculumSchema = z.strictObject({
     .describe(
       '`short-proofs`: 1 to `maxHops`; `growing`: to five hops; `custom`: `sources` mixed as `knots` say.',
     ),
-  maxHops: hopCount.default(3),
-  sources: z.array(sourceSchema).default([]),
-  knots: z.array(knotSchema).default([]),
+  maxHops: hopCount.default(3).describe('Longest proof.'),
+  sources: z.array(sourceSchema).default([]).describe('Problems to draw from.'),
+  knots: z.array(knotSchema).default([]).describe('Weights of the sources over the steps.'),
 })
 
 const evaluationSchema = z.strictObject({
   every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
   hops: z.array(hopCount).min(1).default([1, 2, 3, 4, 5]).describe('One test set for each hop count.'),
   problems: z.int().positive().default(200).describe('Problems of each test set at the end, and in between.'),
-  problemsBetween: z.int().positive().default(50),
+  problemsBetween: z.int().positive().default(50).describe('Problems of the tests in between.'),
   samples: z.int().min(0).default(1).describe('Samples a problem at temperature 1; 0: greedy alone.'),
-  greedy: z.boolean().default(true),
-  maxTokens: z.int().positive().default(96),
+  greedy: z.boolean().default(true).describe('Also test with the likeliest tokens.'),
+  maxTokens: z.int().positive().default(96).describe('Most tokens of a response.'),
   realFile: z
     .string()
     .nullable()
@@ -131,15 +131,15 @@ const evaluationSchema = z.strictObject({
 })
 
 export const logicColdStartSchema = z.strictObject({
-  recipe: z.literal('logic-cold-start').default('logic-cold-start'),
+  recipe: z.literal('logic-cold-start').default('logic-cold-start').describe('Name of the recipe; only files need it.'),
   ...commonShape,
-  steps: supervisedSteps(2000),
+  steps: supervisedSteps(2000).describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
   start: z
     .string()
     .nullable()
     .default(null)
     .describe('Checkpoint folder to go on from; null: fresh weights of `model.shape`.'),
-  model: z.strictObject({ shape: modelShapeSchema.prefault({}) }).prefault({}),
+  model: z.strictObject({ shape: modelShapeSchema.prefault({}).describe('Shape of a model with fresh weights.') }).prefault({}).describe('The model to start from.'),
   vocabulary: z
     .literal('long')
     .optional()
@@ -147,9 +147,9 @@ export const logicColdStartSchema = z.strictObject({
       'Tokens of fresh weights. `long`: up to 24 kinds and 45 steps, and phrases such as ` is not` are one token. When absent only where kinds, lengths or step numbers need it.',
     ),
   batch: z.int().positive().default(32).describe('Demonstrations a step.'),
-  curriculum: curriculumSchema.prefault({}),
-  labels: z.enum(['two-way', 'three-way']).default('two-way'),
-  style: style.default('real'),
+  curriculum: curriculumSchema.prefault({}).describe('What is shown when.'),
+  labels: z.enum(['two-way', 'three-way']).default('two-way').describe('Which answers occur: balanced, or one only.'),
+  style: style.default('real').describe('Style of the generated problems.'),
   ...problemShape,
   wording: wording
     .default('canonical')
@@ -181,8 +181,8 @@ export const logicColdStartSchema = z.strictObject({
     .positive()
     .default(1)
     .describe("Loss weight of the tokens that decide a statement's sign."),
-  optimizer: supervisedOptimizerSchema({ peak: 1.5e-3, kind: 'cosine', warmup: 50, floor: 0.02 }),
-  evaluation: evaluationSchema.prefault({}),
+  optimizer: supervisedOptimizerSchema({ peak: 1.5e-3, kind: 'cosine', warmup: 50, floor: 0.02 }).describe('AdamW and its learning rate.'),
+  evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 
 export type LogicColdStartConfig = z.output<typeof logicColdStartSchema>

@@ -11,7 +11,7 @@ const size = z.int().positive()
 
 /** Which logic problems: hops that are equally frequent, and what their generator is told. */
 export const logicProblemsSchema = z.strictObject({
-  hops: z.array(z.int().min(1).max(5)).min(1).default([3, 4, 5]),
+  hops: z.array(z.int().min(1).max(5)).min(1).default([3, 4, 5]).describe('Length of a proof in steps.'),
   nodes: z
     .tuple([z.int(), z.int()])
     .nullable()
@@ -19,14 +19,14 @@ export const logicProblemsSchema = z.strictObject({
     .describe(
       "Kinds on the chain, [fewest, most]; fewer make shorter problems. The real rows' distribution when null.",
     ),
-  labels: z.enum(['two-way', 'three-way']).default('two-way'),
-  style: z.enum(LOGIC_STYLES).default('real'),
+  labels: z.enum(['two-way', 'three-way']).default('two-way').describe('Which answers occur: balanced, or one only.'),
+  style: z.enum(LOGIC_STYLES).default('real').describe('Style of the generated problems.'),
 })
 
 const STEPS = 600
 
 export const logicRubricStartSchema = z.strictObject({
-  recipe: z.literal('logic-rubric-start').default('logic-rubric-start'),
+  recipe: z.literal('logic-rubric-start').default('logic-rubric-start').describe('Name of the recipe; only files need it.'),
   ...commonShape,
   steps: commonShape.steps
     .unwrap()
@@ -39,13 +39,13 @@ export const logicRubricStartSchema = z.strictObject({
   maxPositions: size
     .default(320)
     .describe('Places of the context; a rubric about thinking needs more than thinking alone.'),
-  problems: logicProblemsSchema.prefault({}),
+  problems: logicProblemsSchema.prefault({}).describe('Problems of the test.'),
   reasoners: z
     .strictObject({
-      problems: size.default(1500),
-      samples: size.default(2),
-      temperature: z.number().positive().default(1),
-      maxTokens: size.default(96),
+      problems: size.default(1500).describe('Problems of the test.'),
+      samples: size.default(2).describe('Samples of each problem.'),
+      temperature: z.number().positive().default(1).describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+      maxTokens: size.default(96).describe('Most tokens of a response.'),
       keep: z
         .enum(['proved', 'right', 'all'])
         .default('proved')
@@ -58,18 +58,18 @@ export const logicRubricStartSchema = z.strictObject({
   batch: size.default(32).describe('Demonstrations a step, of both roles.'),
   rubricators: share.default(0.5).describe('Share of them that a rubricator writes.'),
   hinted: share.default(0.4).describe("Share of a reasoner's that follow hints."),
-  rubric: rubricHabitsSchema.prefault({}),
-  labels: labelsSchema,
-  optimizer: supervisedOptimizerSchema({ peak: 1e-3, kind: 'cosine', warmup: 30, floor: 0.05 }),
+  rubric: rubricHabitsSchema.prefault({}).describe('Where the rubric comes from.'),
+  labels: labelsSchema.describe('Which answers occur: balanced, or one only.'),
+  optimizer: supervisedOptimizerSchema({ peak: 1e-3, kind: 'cosine', warmup: 30, floor: 0.05 }).describe('AdamW and its learning rate.'),
   evaluation: z
     .strictObject({
       every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
       problems: size.default(300).describe('Test problems, and samples of each.'),
-      samples: size.default(1),
-      maxTokens: size.default(96),
-      rubricTokens: size.default(112),
+      samples: size.default(1).describe('Samples of each problem.'),
+      maxTokens: size.default(96).describe('Most tokens of a response.'),
+      rubricTokens: size.default(112).describe('Most tokens of a rubric.'),
     })
-    .prefault({}),
+    .prefault({}).describe('When and how the model is tested.'),
 })
 
 export type LogicRubricStartConfig = z.output<typeof logicRubricStartSchema>
@@ -77,6 +77,6 @@ export type LogicRubricStartConfig = z.output<typeof logicRubricStartSchema>
 /** The same as a phase of another recipe. */
 export const logicRubricPhaseSchema = logicRubricStartSchema
   .omit({ recipe: true, out: true, monitors: true })
-  .extend({ steps: supervisedSteps(STEPS) })
+  .extend({ steps: supervisedSteps(STEPS).describe('Steps of training; of each, rollouts are sampled, graded and learnt from.') })
 /** The monitors of a phase are those of the recipe that it belongs to. */
 export type LogicRubricPhase = z.output<typeof logicRubricPhaseSchema> & { monitors?: MonitorSettings | null }

@@ -62,10 +62,10 @@ const rubricSchema = z.strictObject({
     .describe(
       "- `oracle`: how the task is really won, written by whoever made it - `initial`: what tells a few good traces of the start from a few poor ones - `refined`: from more traces, then rounds that drop what repeats or wavers and add what is missing - `random`: criteria drawn by chance - `none`: no criteria (K = 0), the response's reward alone - `file`: the rubric of `file`; of several each is for the question whose id it has, or whose words are its prompt",
     ),
-  file: z.string().nullable().default(null),
+  file: z.string().nullable().default(null).describe('The file of the rows.'),
   criteria: size.default(7).describe('Criteria of `random`; most of `initial` and `refined`.'),
   traces: z
-    .strictObject({ initial: size.default(3), refined: size.default(64) })
+    .strictObject({ initial: size.default(3).describe('Traces that a first rubric is written from.'), refined: size.default(64).describe('Traces that it is refined with.') })
     .prefault({})
     .describe('Good traces, and as many poor ones, that `initial` and `refined` see.'),
   problems: size
@@ -80,7 +80,7 @@ const fusionSchema = z.strictObject({
     .describe(
       'Weight of thinking (RiT: 0.5 where responses are open, 1 where they are right or wrong); a start, where it adapts.',
     ),
-  gate: z.enum(GATES).default('min'),
+  gate: z.enum(GATES).default('min').describe('When the thinking counts.'),
   nulls: z
     .enum(['drop', 'as-false'])
     .default('drop')
@@ -100,22 +100,22 @@ const evaluationSchema = z.strictObject({
   samples: size
     .default(8)
     .describe('Samples of each problem at the start and the end: pass@8 and max@8 need 8.'),
-  samplesBetween: size.default(1),
+  samplesBetween: size.default(1).describe('Samples of each problem in the tests in between.'),
 })
 
 export const ritSchema = z.strictObject({
-  recipe: z.literal('rit').default('rit'),
+  recipe: z.literal('rit').default('rit').describe('Name of the recipe; only files need it.'),
   ...reinforcementShape,
-  policy: pipelinedPolicySchema.prefault({}),
-  model: modelSchema.omit({ shape: true }).prefault({}),
-  task: taskSchema.prefault({}),
+  policy: pipelinedPolicySchema.prefault({}).describe('Where and how the model computes.'),
+  model: modelSchema.omit({ shape: true }).prefault({}).describe('The model to start from.'),
+  task: taskSchema.prefault({}).describe('What is trained on.'),
   coldStart: checklistPhaseSchema
     .nullable()
     .default(null)
     .describe(
       "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder` (packing).",
     ),
-  rubric: rubricSchema.prefault({}),
+  rubric: rubricSchema.prefault({}).describe('The rubric for the thinking.'),
   judge: thinkingJudgeSchema
     .nullable()
     .default(null)
@@ -140,7 +140,7 @@ export const ritSchema = z.strictObject({
   group: groupSettingsSchema
     .optional()
     .describe('How a group is put to the judge, with `thinkingBy: group`; absent: as the schema has it.'),
-  fusion: fusionSchema.prefault({}),
+  fusion: fusionSchema.prefault({}).describe('How the reward of the thinking and that of the answer become one.'),
   control: z
     .enum(['random', 'shuffled', 'flipped'])
     .optional()
@@ -170,12 +170,12 @@ export const ritSchema = z.strictObject({
     .enum(['plain', 'true-is', 'sampled'])
     .default('plain')
     .describe('What the ratio of a scaffolded rollout compares (spec 4.3).'),
-  loss: lossSettingSchema.prefault({ preset: 'verl:grpo', kl: { kind: 'none', coef: 0 } }),
-  rollout: rolloutSchema.prefault({ prompts: 32, samples: 8, maxTokens: 56 }),
+  loss: lossSettingSchema.prefault({ preset: 'verl:grpo', kl: { kind: 'none', coef: 0 } }).describe('The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.'),
+  rollout: rolloutSchema.prefault({ prompts: 32, samples: 8, maxTokens: 56 }).describe('What a step samples.'),
   pipeline: pipelineSchema
     .default(false)
     .describe('Sample ahead while the step before is graded and learnt from (one step off-policy).'),
-  evaluation: evaluationSchema.prefault({}),
+  evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 
 export type RitConfig = z.output<typeof ritSchema>

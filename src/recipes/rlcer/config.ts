@@ -54,7 +54,7 @@ const rubricatorSchema = z.strictObject({
     .boolean()
     .default(true)
     .describe('False: no rubricators in training at all, so that RLVR is compared at its own price.'),
-  maxTokens: size.default(112),
+  maxTokens: size.default(112).describe('Most tokens of a response.'),
   evolving: z
     .boolean()
     .default(true)
@@ -80,7 +80,7 @@ const rubricatorSchema = z.strictObject({
 
 const evaluationSchema = z.strictObject({
   ...sampledEvaluationShape,
-  temperature: sampledEvaluationShape.temperature.unwrap().default(0.7),
+  temperature: sampledEvaluationShape.temperature.unwrap().default(0.7).describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
   hinted: z
     .boolean()
     .default(true)
@@ -102,18 +102,18 @@ const evaluationSchema = z.strictObject({
 })
 
 export const rlcerSchema = z.strictObject({
-  recipe: z.literal('rlcer').default('rlcer'),
+  recipe: z.literal('rlcer').default('rlcer').describe('Name of the recipe; only files need it.'),
   ...reinforcementShape,
-  policy: pipelinedPolicySchema.prefault({}),
-  model: modelSchema.omit({ shape: true }).prefault({}),
+  policy: pipelinedPolicySchema.prefault({}).describe('Where and how the model computes.'),
+  model: modelSchema.omit({ shape: true }).prefault({}).describe('The model to start from.'),
   coldStart: arithmeticPhaseSchema
     .nullable()
     .default(null)
     .describe(
       "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder` (arithmetic).",
     ),
-  task: taskSchema.prefault({ kind: 'arithmetic' }),
-  reasonerReward: z.enum(REASONER_REWARDS).default('outcome+rubric'),
+  task: taskSchema.prefault({ kind: 'arithmetic' }).describe('What is trained on.'),
+  reasonerReward: z.enum(REASONER_REWARDS).default('outcome+rubric').describe('What a reasoner is paid for.'),
   emptyCot: share.default(0).describe('Reward of thinking where no criterion is valid.'),
   rubricDropout: rubricDropoutSchema
     .optional()
@@ -122,16 +122,16 @@ export const rlcerSchema = z.strictObject({
     ),
   dedupe: z.boolean().default(true).describe('Criteria with the same words count once for a reasoner.'),
   maskFinalAnswer: z.boolean().default(true).describe('Rubricator and verifier do not see the final answer.'),
-  validity: validitySchema.prefault({}),
+  validity: validitySchema.prefault({}).describe('When a criterion counts as valid.'),
   overlong: z
-    .strictObject({ buffer: size, factor: z.number().min(0).default(1) })
+    .strictObject({ buffer: size.describe('Tokens before the limit from which a response is too long.'), factor: z.number().min(0).default(1).describe('Most that is taken off for it.') })
     .nullable()
     .default(null)
     .describe(
       'Penalty of reasoners for the last `buffer` tokens before `rollout.maxTokens` (DAPO); null: none.',
     ),
-  rubricator: rubricatorSchema.prefault({}),
-  verifier: verifierSchema.prefault({ kind: 'exact' }),
+  rubricator: rubricatorSchema.prefault({}).describe('The role that proposes rubrics.'),
+  verifier: verifierSchema.prefault({ kind: 'exact' }).describe('Who verifies criteria.'),
   control: z
     .enum(CONTROLS)
     .nullable()
@@ -139,7 +139,7 @@ export const rlcerSchema = z.strictObject({
     .describe(
       "A negative control: verdicts drawn by chance, of the responses to the question in another order, of another response in any case, or turned round. In another order one response in N keeps its own, which a group's mean cancels and a critic does not. `controlAt`: those that pay, after valid criteria were chosen; or all of them before. Choosing by correlation brings the outcome back into the latter.",
     ),
-  controlAt: z.enum(['reward', 'verdicts']).default('reward'),
+  controlAt: z.enum(['reward', 'verdicts']).default('reward').describe('Where the control takes the place of the truth.'),
   critic: criticSchema
     .nullable()
     .prefault({})
@@ -176,7 +176,7 @@ export const rlcerSchema = z.strictObject({
     .default('plain')
     .describe('What the ratio of a scaffolded rollout compares.'),
   loss: lossSettingSchema.prefault('gradus:rlcer').describe("The critic's term is the setting `critic`'s."),
-  rollout: rolloutSchema.prefault({ prompts: 16, samples: 8, maxTokens: 96 }),
+  rollout: rolloutSchema.prefault({ prompts: 16, samples: 8, maxTokens: 96 }).describe('What a step samples.'),
   questionsTogether: size
     .default(16)
     .describe(
@@ -185,7 +185,7 @@ export const rlcerSchema = z.strictObject({
   pipeline: pipelineSchema
     .default(false)
     .describe('Sample ahead while the step before is learnt from (one step off-policy).'),
-  evaluation: evaluationSchema.prefault({}),
+  evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 
 export type RlcerConfig = z.output<typeof rlcerSchema>

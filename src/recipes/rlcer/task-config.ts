@@ -21,20 +21,20 @@ const miniatureShape = {
 
 /** The miniature: chains of operations with shown steps, criteria that are executed. */
 const arithmeticSchema = z.strictObject({
-  kind: z.literal('arithmetic'),
-  operations: operationsSchema.prefault({}),
+  kind: z.literal('arithmetic').describe('Which kind; each has keys of its own.'),
+  operations: operationsSchema.prefault({}).describe('Operations of a question.'),
   ...miniatureShape,
 })
 
 /** The same with proofs: what `logic-rubric-start` makes a model for. */
 const logicSchema = z.strictObject({
-  kind: z.literal('logic'),
+  kind: z.literal('logic').describe('Which kind; each has keys of its own.'),
   ...logicProblemsSchema.shape,
   ...miniatureShape,
 })
 
 /** Rows of a file, answered by a chat model. */
-const questionsSchema = z.strictObject({ kind: z.literal('questions'), ...questionTaskShape })
+const questionsSchema = z.strictObject({ kind: z.literal('questions').describe('Which kind; each has keys of its own.'), ...questionTaskShape })
 
 export const taskSchema = z.discriminatedUnion('kind', [arithmeticSchema, logicSchema, questionsSchema])
 

@@ -47,7 +47,7 @@ const taskSchema = z.strictObject({
     .describe(
       'Problems to train on: generated ones, or the rows of a file (ProntoQA, ProofWriter or FOLIO format).',
     ),
-  format: z.enum(['prontoqa', 'proofwriter', 'folio']).default('prontoqa'),
+  format: z.enum(['prontoqa', 'proofwriter', 'folio']).default('prontoqa').describe('Format of the rows.'),
   sources: sourcesSchema
     .optional()
     .describe(
@@ -65,8 +65,8 @@ const taskSchema = z.strictObject({
       'A number, weights by number (`{3: 1, 5: 2}`), or a schedule that grows with success or by steps.',
     ),
   ...problemShape,
-  style: z.enum(LOGIC_STYLES).default('real'),
-  labels: z.enum(['two-way', 'three-way']).default('two-way'),
+  style: z.enum(LOGIC_STYLES).default('real').describe('Style of the generated problems.'),
+  labels: z.enum(['two-way', 'three-way']).default('two-way').describe('Which answers occur: balanced, or one only.'),
   prompt: z
     .enum(['miniature', 'chat'])
     .default('miniature')
@@ -86,7 +86,7 @@ const evaluationSchema = z.strictObject({
     .positive()
     .default(500)
     .describe('Problems of each generated test set, and samples of each at the training temperature.'),
-  samples: z.int().positive().default(2),
+  samples: z.int().positive().default(2).describe('Samples of each problem.'),
   problemsAtStart: z
     .int()
     .positive()
@@ -97,13 +97,13 @@ const evaluationSchema = z.strictObject({
     .positive()
     .default(200)
     .describe('Problems of the evaluations between start and end.'),
-  greedy: z.boolean().default(true),
+  greedy: z.boolean().default(true).describe('Also test with the likeliest tokens.'),
   maxTokens: z
     .int()
     .positive()
     .optional()
     .describe('Most tokens of an answer; as many as in training when absent.'),
-  sets: z.array(z.enum(LOGIC_TEST_SETS)).default(['train-distribution', 'shortcut-free']),
+  sets: z.array(z.enum(LOGIC_TEST_SETS)).default(['train-distribution', 'shortcut-free']).describe('Test sets.'),
   realFile: z
     .string()
     .nullable()
@@ -131,7 +131,7 @@ const evaluationSchema = z.strictObject({
 })
 
 export const rubricAsRewardSchema = z.strictObject({
-  recipe: z.literal('rubric-as-reward').default('rubric-as-reward'),
+  recipe: z.literal('rubric-as-reward').default('rubric-as-reward').describe('Name of the recipe; only files need it.'),
   ...reinforcementShape,
   coldStart: coldStartPhaseSchema
     .nullable()
@@ -139,8 +139,8 @@ export const rubricAsRewardSchema = z.strictObject({
     .describe(
       "Supervised learning before the reinforcement, in the run's folder `cold-start`; null: start from `model.folder`.",
     ),
-  task: taskSchema.prefault({}),
-  condition: z.enum(CONDITIONS).default('rubric'),
+  task: taskSchema.prefault({}).describe('What is trained on.'),
+  condition: z.enum(CONDITIONS).default('rubric').describe('Which criteria are rewarded, with which weights.'),
   weights: z
     .partialRecord(z.enum(LOGIC_CRITERIA), z.number().min(0))
     .nullable()
@@ -216,9 +216,9 @@ export const rubricAsRewardSchema = z.strictObject({
           '`rubric_norm`: a criterion that does not vary in a group leaves its weight to the others.',
         ),
     })
-    .prefault({}),
-  loss: lossSettingSchema.prefault('gradus:rar5'),
-  evaluation: evaluationSchema.prefault({}),
+    .prefault({}).describe('How rewards become advantages.'),
+  loss: lossSettingSchema.prefault('gradus:rar5').describe('The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.'),
+  evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 
 export type RubricAsRewardConfig = z.output<typeof rubricAsRewardSchema>

@@ -33,15 +33,15 @@ export const lengthScheduleSchema = z.discriminatedUnion('kind', [
    * correct and proved; `by: answered`: have the right answer, for arms that are told of nothing else.
    */
   z.strictObject({
-    kind: z.literal('growing'),
+    kind: z.literal('growing').describe('Which kind; each has keys of its own.'),
     ...mixShape,
-    to: hopCount,
-    threshold: z.number().gt(0).max(1).default(0.8),
-    window: z.int().positive().default(5),
-    by: z.enum(['proved', 'answered']).optional(),
+    to: hopCount.describe('Where it ends.'),
+    threshold: z.number().gt(0).max(1).default(0.8).describe('Share of success at which the next one comes.'),
+    window: z.int().positive().default(5).describe('Calls that are looked at.'),
+    by: z.enum(['proved', 'answered']).optional().describe('By how much.'),
   }),
   /** The next length is mixed in from each of these steps on: for comparisons under one schedule. */
-  z.strictObject({ kind: z.literal('steps'), ...mixShape, at: z.array(z.int().min(2)).min(1) }),
+  z.strictObject({ kind: z.literal('steps').describe('Which kind; each has keys of its own.'), ...mixShape, at: z.array(z.int().min(2)).min(1).describe('When.') }),
 ])
 export type LengthSchedule = z.output<typeof lengthScheduleSchema>
 
@@ -91,7 +91,7 @@ interface Tally {
 
 const stateSchema = z.strictObject({
   longest: hopCount,
-  window: z.array(z.strictObject({ proved: z.int().min(0), graded: z.int().positive() })),
+  window: z.array(z.strictObject({ proved: z.int().min(0), graded: z.int().positive() })).describe('Calls that are looked at.'),
 })
 
 /** How a rollout on a problem went; null where nothing can be said of it. */

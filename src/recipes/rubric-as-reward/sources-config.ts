@@ -18,8 +18,8 @@ const sharedShape = {
 
 /** Rows of a file, in the form in which ProntoQA, ProofWriter or FOLIO publish theirs. */
 const fileSourceSchema = z.strictObject({
-  kind: z.enum(LOGIC_FILE_FORMATS),
-  path: z.string().min(1),
+  kind: z.enum(LOGIC_FILE_FORMATS).describe('Which kind; each has keys of its own.'),
+  path: z.string().min(1).describe('The file.'),
   ...sharedShape,
   part: z
     .enum(['train', 'test'])
@@ -31,11 +31,11 @@ const fileSourceSchema = z.strictObject({
 
 /** Generated problems; what is absent is the task's own setting. */
 const generatedSourceSchema = z.strictObject({
-  kind: z.literal('generated'),
+  kind: z.literal('generated').describe('Which kind; each has keys of its own.'),
   ...sharedShape,
-  hops: z.union([hopCount, hopWeights]).optional(),
-  style: z.enum(LOGIC_STYLES).optional(),
-  labels: z.enum(['two-way', 'three-way']).optional(),
+  hops: z.union([hopCount, hopWeights]).optional().describe('Length of a proof in steps.'),
+  style: z.enum(LOGIC_STYLES).optional().describe('Style of the generated problems.'),
+  labels: z.enum(['two-way', 'three-way']).optional().describe('Which answers occur: balanced, or one only.'),
   ...problemShape,
 })
 

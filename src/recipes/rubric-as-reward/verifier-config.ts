@@ -11,7 +11,7 @@ export const verifierSchema = verifierPhaseSchema.extend({
     .describe(
       'Problems that the start writes about to be labelled, and how often: about five thousand outputs.',
     ),
-  samples: z.int().positive().default(4),
+  samples: z.int().positive().default(4).describe('Samples of each problem.'),
 })
 
 export type VerifierSettings = z.output<typeof verifierSchema>

@@ -45,7 +45,7 @@ const creditSchema = z.strictObject({
 const reflectionSchema = z.strictObject({
   enabled: z.boolean().default(true).describe('False: no reflections at all.'),
   candidates: size.default(8).describe('Candidates a question (m).'),
-  temperature: z.number().positive().default(0.7),
+  temperature: z.number().positive().default(0.7).describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
   maxTokens: size.default(40).describe('The default is for records; text needs several hundred.'),
   utility: z
     .enum(UTILITIES)
@@ -71,23 +71,23 @@ const reflectionSchema = z.strictObject({
 })
 
 const recordsTaskSchema = z.strictObject({
-  kind: z.literal('records'),
+  kind: z.literal('records').describe('Which kind; each has keys of its own.'),
   hops: hopsSchema.prefault({}).describe('Fewest and most look-ups that a question needs.'),
   calls: size.default(8).describe('Look-ups that an agent may make.'),
   pool: size.nullable().default(null).describe('Questions of training; null: new ones without end.'),
 })
 
 const researchTaskSchema = z.strictObject({
-  kind: z.literal('research'),
+  kind: z.literal('research').describe('Which kind; each has keys of its own.'),
   ...researchFilesShape,
   tools: toolsSchema
     .default([])
     .describe('What an agent may call: MCP servers, local search indexes, search over HTTP.'),
   toolBox: z
     .strictObject({
-      timeoutMs: z.number().positive().default(TOOL_BOX_DEFAULTS.timeoutMs),
-      concurrency: size.default(TOOL_BOX_DEFAULTS.concurrency),
-      maxChars: z.int().min(200).default(TOOL_BOX_DEFAULTS.maxChars),
+      timeoutMs: z.number().positive().default(TOOL_BOX_DEFAULTS.timeoutMs).describe('Longest time of one call.'),
+      concurrency: size.default(TOOL_BOX_DEFAULTS.concurrency).describe('Calls at a time.'),
+      maxChars: z.int().min(200).default(TOOL_BOX_DEFAULTS.maxChars).describe('Most characters of an answer that the model is shown.'),
     })
     .prefault({})
     .describe('Deadline of a call, calls under way at a time, most characters of what is said to one.'),
@@ -119,21 +119,21 @@ const researchTaskSchema = z.strictObject({
 })
 
 const scriptedJudgeSchema = z.strictObject({
-  kind: z.literal('scripted'),
+  kind: z.literal('scripted').describe('Which kind; each has keys of its own.'),
   sound: share.default(0.7).describe('Chance that a proposed rubric is a sound one.'),
   discerning: share.default(0.7).describe('Chance that it is one on which the rollouts differ.'),
   flipRate: share
     .default(0)
     .describe('Chances that a level is turned round, and that it moves by one; of the stages named.'),
-  levelRate: share.default(0),
-  noisyStages: z.array(z.literal([1, 2, 3, 4])).default([1, 2, 3, 4]),
+  levelRate: share.default(0).describe('Chance that a level is moved by one.'),
+  noisyStages: z.array(z.literal([1, 2, 3, 4])).default([1, 2, 3, 4]).describe('Stages whose levels are noisy.'),
   failRate: share.default(0).describe('Chance that the scoring of a rollout fails.'),
 })
 
 /** A chat model that judges stages, and reflections too unless another one is named for that. */
 const chatJudgeSchema = z
   .strictObject({
-    kind: z.literal('chat'),
+    kind: z.literal('chat').describe('Which kind; each has keys of its own.'),
     ...stageJudgeShape,
     reflect: askSchema.prefault({}).describe('How it is asked about reflections (preset `stages`).'),
     reflections: judgeSchema('stages').nullable().default(null).describe('Another judge for reflections.'),
@@ -148,12 +148,12 @@ const chatJudgeSchema = z
   }))
 
 const evaluationSchema = z.strictObject({
-  every: z.int().min(0).default(20),
-  problems: size.default(500),
-  problemsAtStart: size.optional(),
-  problemsBetween: size.default(200),
-  samples: size.default(1),
-  temperature: z.number().min(0).default(1),
+  every: z.int().min(0).default(20).describe('Every so many steps; 0: only at the end.'),
+  problems: size.default(500).describe('Problems of the test before and after.'),
+  problemsAtStart: size.optional().describe('Problems of the first test, where that is to be shorter.'),
+  problemsBetween: size.default(200).describe('Problems of the tests in between.'),
+  samples: size.default(1).describe('Samples of each problem.'),
+  temperature: z.number().min(0).default(1).describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
   reuse: z
     .boolean()
     .default(true)
@@ -163,28 +163,28 @@ const evaluationSchema = z.strictObject({
 })
 
 export const rubricemSchema = z.strictObject({
-  recipe: z.literal('rubricem').default('rubricem'),
+  recipe: z.literal('rubricem').default('rubricem').describe('Name of the recipe; only files need it.'),
   ...reinforcementShape,
-  policy: pipelinedPolicySchema.prefault({}),
-  model: modelSchema.omit({ shape: true }).prefault({}),
+  policy: pipelinedPolicySchema.prefault({}).describe('Where and how the model computes.'),
+  model: modelSchema.omit({ shape: true }).prefault({}).describe('The model to start from.'),
   coldStart: recordsPhaseSchema
     .nullable()
     .default(null)
     .describe(
       "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`.",
     ),
-  task: z.discriminatedUnion('kind', [recordsTaskSchema, researchTaskSchema]).prefault({ kind: 'records' }),
+  task: z.discriminatedUnion('kind', [recordsTaskSchema, researchTaskSchema]).prefault({ kind: 'records' }).describe('What is trained on.'),
   judge: z
     .discriminatedUnion('kind', [scriptedJudgeSchema, chatJudgeSchema])
     .prefault({ kind: 'scripted' })
     .describe('`scripted` for records, `chat` for research.'),
-  evolving: evolvingSchema.prefault({}),
+  evolving: evolvingSchema.prefault({}).describe('Rubrics that the judge proposes, scores and prunes.'),
   rubricDropout: rubricDropoutSchema
     .optional()
     .describe(
       'Leave rubrics of each stage out of its reward by chance, drawn for each question and step; absent: none.',
     ),
-  credit: creditSchema.prefault({}),
+  credit: creditSchema.prefault({}).describe('How rewards become credit of tokens.'),
   control: z
     .enum(CONTROLS)
     .nullable()
@@ -192,17 +192,17 @@ export const rubricemSchema = z.strictObject({
     .describe(
       'A negative control: rewards of stages by chance, of other attempts at the question, or turned round.',
     ),
-  advantage: advantageSchema.prefault({}),
-  reflection: reflectionSchema.prefault({}),
-  memory: memorySchema.prefault({ kind: 'bank' }),
+  advantage: advantageSchema.prefault({}).describe('How rewards become advantages.'),
+  reflection: reflectionSchema.prefault({}).describe('Reflections on attempts, and what is learnt from them.'),
+  memory: memorySchema.prefault({ kind: 'bank' }).describe('Lessons of earlier attempts.'),
   window: z
-    .strictObject({ steps: size.default(WINDOW_STEPS), reflectOnRepeat: z.boolean().default(false) })
+    .strictObject({ steps: size.default(WINDOW_STEPS).describe('Fresh batches of a window, which are then repeated.'), reflectOnRepeat: z.boolean().default(false).describe('Reflect also when a window repeats its questions.') })
     .prefault({})
     .describe('Fresh batches of a window, which are then repeated (spec 5.5).'),
-  loss: lossSettingSchema.prefault('gradus:rubricem'),
-  rollout: rolloutSchema.prefault({ prompts: 16, samples: 8, maxTokens: 48 }),
-  pipeline: pipelineSchema.default(false),
-  evaluation: evaluationSchema.prefault({}),
+  loss: lossSettingSchema.prefault('gradus:rubricem').describe('The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.'),
+  rollout: rolloutSchema.prefault({ prompts: 16, samples: 8, maxTokens: 48 }).describe('What a step samples.'),
+  pipeline: pipelineSchema.default(false).describe('Sample ahead of what is learnt from: false, true, or 2 steps.'),
+  evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 
 export type RubricemConfig = z.output<typeof rubricemSchema>

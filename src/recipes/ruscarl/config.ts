@@ -90,21 +90,24 @@ const evaluationSchema = z.strictObject({
 /** Other ways to explore, as baselines (spec 4.5). Clip-higher is the loss's, a higher temperature the rollout's setting. */
 const explorationSchema = z.strictObject({
   entropyBonus: z
-    .strictObject({ kappa1: z.number().min(0).default(0.4), kappa2: z.number().positive().default(2) })
+    .strictObject({
+      kappa1: z.number().min(0).default(0.4).describe('Weight of the entropy.'),
+      kappa2: z.number().positive().default(2).describe('The bonus is at most |A| / kappa2.'),
+    })
     .nullable()
     .default(null)
     .describe(
       'Raise the advantage of tokens that the policy was unsure of: A + min(kappa1 H, |A| / kappa2).',
     ),
   dynamicSampling: z
-    .strictObject({ rounds: size.default(3) })
+    .strictObject({ rounds: size.default(3).describe('Further draws at most.') })
     .nullable()
     .default(null)
     .describe(
       'Replace groups of equal rewards by groups of further problems, at most so often a step (DAPO).',
     ),
   curriculum: z
-    .strictObject({ samples: size.default(1) })
+    .strictObject({ samples: size.default(1).describe('Samples of each problem.') })
     .nullable()
     .default(null)
     .describe(
@@ -125,11 +128,11 @@ const withJudgedRows = (raw: unknown): unknown => {
 }
 
 const settingsSchema = z.strictObject({
-  recipe: z.literal('ruscarl').default('ruscarl'),
+  recipe: z.literal('ruscarl').default('ruscarl').describe('Name of the recipe; only files need it.'),
   ...reinforcementShape,
-  policy: pipelinedPolicySchema.prefault({}),
-  model: modelSchema.omit({ shape: true }).prefault({}),
-  task: taskSchema.prefault({}),
+  policy: pipelinedPolicySchema.prefault({}).describe('Where and how the model computes.'),
+  model: modelSchema.omit({ shape: true }).prefault({}).describe('The model to start from.'),
+  task: taskSchema.prefault({}).describe('What is trained on.'),
   world: z
     .union([z.int(), z.string()])
     .default('packing')
@@ -159,7 +162,7 @@ const settingsSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe("Then supervised learning on scaffolded demonstrations, in the run's folder `sft`."),
-  scaffold: scaffoldSchema.prefault({}),
+  scaffold: scaffoldSchema.prefault({}).describe('What of a rubric is shown in the prompt while exploring.'),
   memory: lessonMemorySchema.describe(
     'Lessons of earlier attempts as a scaffold, in place of the rubric or beside it.',
   ),
@@ -167,8 +170,8 @@ const settingsSchema = z.strictObject({
     .enum(['plain', 'true-is', 'sampled'])
     .default('plain')
     .describe('What the ratio of a scaffolded rollout compares (spec 4.3).'),
-  exploration: explorationSchema.prefault({}),
-  noise: z.enum(NOISES).default('none'),
+  exploration: explorationSchema.prefault({}).describe('Further ways to explore.'),
+  noise: z.enum(NOISES).default('none').describe('Rubrics spoilt on purpose; a negative control.'),
   reward: z
     .enum(['rubric', 'random'])
     .default('rubric')
@@ -192,13 +195,19 @@ const settingsSchema = z.strictObject({
     .describe(
       "What is paid: scores of a judge that sees all responses to a prompt at once, in place of the rubric's; absent: the rubric's.",
     ),
-  loss: lossSettingSchema.prefault('gradus:ruscarl'),
-  rollout: rolloutSchema.prefault({ prompts: 64, samples: 8, maxTokens: 26 }),
+  loss: lossSettingSchema
+    .prefault('gradus:ruscarl')
+    .describe(
+      'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.',
+    ),
+  rollout: rolloutSchema
+    .prefault({ prompts: 64, samples: 8, maxTokens: 26 })
+    .describe('What a step samples.'),
   pipeline: pipelineSchema
     .default(false)
     .describe('Sample ahead while the step before is graded and learnt from (one step off-policy).'),
-  minibatches: reinforcementShape.minibatches.unwrap().default(2),
-  evaluation: evaluationSchema.prefault({}),
+  minibatches: reinforcementShape.minibatches.unwrap().default(2).describe('Optimiser steps a pass.'),
+  evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 
 export const ruscarlSchema = z.preprocess(withJudgedRows, settingsSchema)

@@ -76,12 +76,25 @@ export const readResearchQuestions = (path: string): ResearchQuestion[] => {
 
 /** Where questions come from, as a `task` section has it. */
 export const researchFilesShape = {
-  /** Questions to train on: JSON Lines of `{question, id?, answer?, criteria?}`. */
-  file: z.string().min(1).nullable().default(null),
-  /** Questions for evaluation, from a file of their own. */
-  testFile: z.string().min(1).nullable().default(null),
-  /** Without `testFile`: so many of `file` are kept for evaluation, or, below 1, such a share; always the same ones. */
-  holdOut: z.number().min(0).default(0.1),
+  file: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe('Questions to train on: rows {question, answer or criteria}.'),
+  testFile: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe('Questions for the test, from a file of their own.'),
+  holdOut: z
+    .number()
+    .min(0)
+    .default(0.1)
+    .describe(
+      'Without `testFile`: so many of `file` are kept for the test, or, below 1, such a share; always the same ones.',
+    ),
 }
 export type ResearchFiles = z.output<z.ZodObject<typeof researchFilesShape>>
 

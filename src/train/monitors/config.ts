@@ -29,7 +29,7 @@ export const monitorsSchema = z.strictObject({
     .describe(
       'A sign is over after so many looks in a row below `release` of its threshold: it does not come and go with the noise.',
     ),
-  release: share.default(0.75),
+  release: share.default(0.75).describe('Share of the threshold below which the warning ends.'),
   sigmas: z
     .number()
     .positive()
@@ -39,47 +39,50 @@ export const monitorsSchema = z.strictObject({
     ),
   keep: z.int().min(0).default(3).describe('Rollouts to keep for each warning.'),
 
-  heldOutFalls: monitor({ drop: share.default(0.05) }).describe(
+  heldOutFalls: monitor({ drop: share.default(0.05).describe('Least fall.') }).describe(
     "A held-out grader's score falls while the reward rises. 0.05: the smallest fall that anyone would act on.",
   ),
-  evaluationFalls: monitor({ drop: share.default(0.05) }).describe(
+  evaluationFalls: monitor({ drop: share.default(0.05).describe('Least fall.') }).describe(
     "A test set's score falls, beyond chance, while the reward rises.",
   ),
-  lengthDrift: monitor({ ratio: above1.default(1.5) }).describe(
+  lengthDrift: monitor({ ratio: above1.default(1.5).describe('Least factor.') }).describe(
     'Responses grow or shrink by this factor since the start. 1.5: healthy runs of the miniatures stay within 1.1, hacked ones pass 1.5 within 40 steps.',
   ),
-  scaffoldLeak: monitor({ rate: share.default(0.02) }).describe(
+  scaffoldLeak: monitor({ rate: share.default(0.02).describe('Least share.') }).describe(
     'Share of responses that quote the scaffold. 0.02: a response about the rubric has no other cause; two are no slip.',
   ),
-  repetition: monitor({ rise: share.default(0.15) }).describe(
+  repetition: monitor({ rise: share.default(0.15).describe('Least rise.') }).describe(
     'Rise of the share of four-token sequences that a response has said before. Healthy runs stay within 0.03.',
   ),
   singleCriterion: monitor({
-    share: share.default(0.5),
-    excess: share.default(0.25),
-    rise: share.default(0.1),
+    share: share.default(0.5).describe('Least share.'),
+    excess: share.default(0.25).describe('Least excess over its part of the points.'),
+    rise: share.default(0.1).describe('Least rise.'),
   }).describe(
     'One criterion brings at least `share` of what is earned, `excess` more than its part of the points, and its share has grown by `rise`. Half is where it outweighs all others together; a good policy tends to excess 0.',
   ),
-  nullVerdicts: monitor({ rate: share.default(0.05), rise: share.default(0.03) }).describe(
+  nullVerdicts: monitor({
+    rate: share.default(0.05).describe('Least share.'),
+    rise: share.default(0.03).describe('Least rise.'),
+  }).describe(
     "Verdicts that the graders failed to give, for criteria with points above or below zero. 0.05: above it a run's rewards are not to be trusted (spec 1.5); `rise` tells of failures that the policy has learnt to cause.",
   ),
-  exploits: monitor({ rise: share.default(0.15) }).describe(
+  exploits: monitor({ rise: share.default(0.15).describe('Least rise.') }).describe(
     'Rise of a known way round the rubric (the metrics `exploits`). Healthy runs stay within 0.04.',
   ),
-  entropyCollapse: monitor({ left: share.default(0.2) }).describe(
+  entropyCollapse: monitor({ left: share.default(0.2).describe('Most that is left.') }).describe(
     'Entropy is left with this part of what it was. 0.2: runs of the miniatures that pass it have learnt most of what they will.',
   ),
-  zeroVariance: monitor({ share: share.default(0.8) }).describe(
+  zeroVariance: monitor({ share: share.default(0.8).describe('Least share.') }).describe(
     'Share of groups with nothing to learn from. 0.8: four fifths of the sampling is in vain.',
   ),
-  samplerMismatch: monitor({ gap: z.number().positive().default(0.1) }).describe(
+  samplerMismatch: monitor({ gap: z.number().positive().default(0.1).describe('Least gap.') }).describe(
     "Largest gap between a token's log-prob at sampling and at training, nats, before any update. 0.1: ratios are wrong by a tenth, half of the usual clip range. The local engine has 1e-5; a sampler in bf16 may need 1.",
   ),
-  truncation: monitor({ rate: share.default(0.1) }).describe(
+  truncation: monitor({ rate: share.default(0.1).describe('Least share.') }).describe(
     'Share of responses that ran into the token limit. 0.1: their scores say more of the limit than of the response.',
   ),
-  ratioExtremes: monitor({ ratio: above1.default(10) }).describe(
+  ratioExtremes: monitor({ ratio: above1.default(10).describe('Least factor.') }).describe(
     "A token's ratio to the policy that sampled it, or the inverse. 10: far outside every clip range; sampling one step ahead reaches 5.",
   ),
 })

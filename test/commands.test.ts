@@ -1,0 +1,76 @@
+/** Commands and settings that README and the pages of recipes show: each is one that there is, with options that there are. */
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Command } from 'commander'
+import { afterAll, describe, expect, it } from 'vitest'
+import { commandTree } from '../src/cli/program.ts'
+import { resolveSettings } from '../src/cli/train/settings.ts'
+import { readFences } from './howto.fixture.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'gradus-commands-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'docs/experiments.md',
+  'examples/train/README.md',
+  ...readdirSync(join(root, 'docs/recipes')).map(name => `docs/recipes/${name}`),
+]
+
+/** Words of a command line as a shell has them; comments go. */
+const words = (line: string): string[] =>
+  [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)]
+    .map(([word]) => word)
+    .reduce<{ kept: string[]; done: boolean }>(
+      ({ kept, done }, word) =>
+        done || word.startsWith('#') ? { kept, done: true } : { kept: [...kept, word], done },
+      { kept: [], done: false },
+    )
+    .kept.map(word => word.replace(/^['"]|['"]$/g, ''))
+
+const commandsOf = (text: string): string[][] =>
+  text
+    .replaceAll('\\\n', ' ')
+    .split('\n')
+    .map(line => /^(?:npx )?gradus (.*)$/.exec(line.trim())?.[1])
+    .filter(line => line !== undefined)
+    .map(line => words(line.replace(/\s(?:>|\||&&|&).*$/, '')))
+
+/** The command that the words name, and the words behind it. */
+const found = (program: Command, [first, ...rest]: readonly string[]): [Command, string[]] => {
+  const own = program.commands.find(command => command.name() === first)
+  if (own === undefined) return [program, [first, ...rest].filter(word => word !== undefined)]
+  return own.commands.length > 0 ? found(own, rest) : [own, rest]
+}
+
+for (const page of pages) {
+  const fences = readFences(readFileSync(join(root, page), 'utf8'))
+  describe(page, () => {
+    const shown = fences
+      .filter(({ language }) => language === 'sh')
+      .flatMap(({ text, line }) => commandsOf(text).map(command => ({ line, command })))
+    it.each(
+      shown.map(({ line, command }) => [`line ${line}: gradus ${command.join(' ')}`, command] as const),
+    )('%s', (_, command) => {
+      const [own, rest] = found(commandTree(), command)
+      expect(own.parent, 'a command that there is').not.toBeNull()
+      const { operands, unknown } = own.parseOptions([...rest])
+      expect(unknown).toEqual([])
+      const { set, preset } = own.opts<{ set?: string[]; preset?: string }>()
+      if (own.name() === 'train' && !/\.ya?ml$/.test(operands[0] ?? ''))
+        resolveSettings({ target: operands[0], preset, set })
+    })
+
+    const configs = fences.filter(({ language, text }) => language === 'yaml' && /^recipe: /m.test(text))
+    it.each(configs.map(({ line, text }) => [`line ${line}: settings`, text] as const))('%s', (_, text) => {
+      const path = join(folder, 'shown.yaml')
+      writeFileSync(path, text)
+      expect(resolveSettings({ target: path }).entry.name).toBe(/^recipe: ([\w-]+)/m.exec(text)![1])
+    })
+  })
+}
