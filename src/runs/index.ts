@@ -1,6 +1,7 @@
 /** @file Runs: the folder on disk, progress, resuming, the report and the comparison of two runs. */
 
 export { type Examined, examineRun, type RunExamination } from './check-run.ts'
+export { appendControl, CONTROL_FILE, type ControlRequest } from './control.ts'
 export { describeEnvironment } from './environment.ts'
 export { RunError } from './errors.ts'
 export { isLocked } from './lock.ts'

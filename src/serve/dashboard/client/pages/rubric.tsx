@@ -27,7 +27,8 @@ const CriterionRow = ({ own, id }: { own: CriterionFigures; id: string }) => (
     </th>
     <td class="num">{percent(own.first)}</td>
     <td class="meter">
-      <Meter value={own.last} label={`${own.id} now`} />
+      <Meter value={own.last ?? own.rate} label={`${own.id} now`} />
+      {own.last === null && own.rate !== null && <small>of kept rollouts</small>}
     </td>
     <td class="num">
       {own.first !== null && own.last !== null && <Change difference={own.last - own.first} />}
