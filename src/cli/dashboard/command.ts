@@ -1,7 +1,7 @@
 /** @file `gradus dashboard`: options and help; the work is in the modules that it loads when it runs. */
 
 import { existsSync } from 'node:fs'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { UsageError } from '../../util/errors.ts'
 import { plural } from '../../util/format.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
@@ -13,6 +13,7 @@ export interface DashboardCommandOptions {
   tokenEnv?: string
   control?: boolean
   json?: boolean
+  withParent?: boolean
 }
 
 /** Where runs and results of experiments lie when nothing is said. */
@@ -40,6 +41,7 @@ export const addDashboardCommand = (program: Command, io: Io, done: (code: numbe
     .option('--token-env <name>', 'environment variable with the token that readers must send')
     .option('--no-control', 'a page to look at alone: nobody can pause, save or stop a run')
     .option('--json', 'print the address as JSON')
+    .addOption(new Option('--with-parent', 'ends with the process that started it').hideHelp())
     .addHelpText('after', HELP)
     .action(async (runs: string[], options: DashboardCommandOptions) =>
       done(await dashboard(runs, options, io)),
@@ -85,13 +87,26 @@ const dashboard = async (
     if (controlToken !== null)
       io.err.write(`to pause, save and stop runs from the page: ${server.url}/#token=${controlToken}\n`)
   }
-  await new Promise<void>(resolve => {
+  await (options.withParent ? parentEnds(io) : interrupted(io))
+  await server.close()
+  stopGoing()
+  return EXIT.ok
+}
+
+const interrupted = (io: Io): Promise<void> =>
+  new Promise(resolve => {
     const stop = io.onInterrupt(() => {
       stop()
       resolve()
     })
   })
-  await server.close()
-  stopGoing()
-  return EXIT.ok
-}
+
+/** Ctrl+C in a terminal reaches both: the training finishes its step, and is looked at until then. */
+const parentEnds = (io: Io): Promise<void> =>
+  new Promise(resolve => {
+    io.onInterrupt(() => {})
+    process.stdin
+      .on('end', resolve)
+      .on('error', () => resolve())
+      .resume()
+  })

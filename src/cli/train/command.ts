@@ -48,6 +48,8 @@ export const addTrainCommand = (program: Command, io: Io, done: (code: number) =
     .option('--resume-or-start', 'go on if there is a run to go on with, else start; for schedulers')
     .option('--accept-rows', 'go on although recorded rows are damaged')
     .option('--dry-run', 'print the plan and a memory estimate, run nothing')
+    .option('--dashboard', 'serve a page of the run while it trains; on a terminal it is by default')
+    .option('--no-dashboard', 'serve none')
     .option('--json', 'print the result as JSON, no progress')
     .option('-q, --quiet', 'no progress')
     .addHelpText('after', `${recipes}${HELP}`)

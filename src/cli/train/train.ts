@@ -11,6 +11,7 @@ import { greedyName, headlineScores, scoreValue, scoreWords } from '../../runs/s
 import { UsageError } from '../../util/errors.ts'
 import { percent, plural } from '../../util/format.ts'
 import { EXIT, type Io, printJson, shellQuote } from '../io.ts'
+import { type BesideDashboard, dashboardBeside, wantsDashboard } from './beside.ts'
 import { resolveSettings, type Settings, type SettingsRequest } from './settings.ts'
 import { formatSummary, summarise, summaryJson } from './summary.ts'
 
@@ -22,6 +23,8 @@ export interface TrainOptions extends Omit<SettingsRequest, 'target'> {
   dryRun?: boolean
   json?: boolean
   quiet?: boolean
+  /** Absent: where somebody sits before a terminal. */
+  dashboard?: boolean
 }
 
 /**
@@ -37,13 +40,20 @@ export const trainCommand = async (target: string, options: TrainOptions, io: Io
   const interrupt = stopper(io, display)
   display.say(`${settings.entry.name}: run folder ${dir}`)
   const startMs = performance.now()
+  let dashboard: BesideDashboard | null = null
+  const onPhase: RunEvents['onPhase'] = phase => {
+    display.events.onPhase?.(phase)
+    // Not before there is a run: a training that is refused serves nothing.
+    if (dashboard === null && wantsDashboard(options, io))
+      dashboard = dashboardBeside(dir, text => display.say(text))
+  }
   try {
     const { step, finished, checkpoint } = await settings.entry.run(settings.config, {
       dir,
       resume: howToBegin(options),
       acceptRows: options.acceptRows,
       preset: settings.preset,
-      events: { ...display.events, shouldStop: () => interrupt.stopping },
+      events: { ...display.events, onPhase, shouldStop: () => interrupt.stopping },
     })
     display.close()
     const seconds = (performance.now() - startMs) / 1000
@@ -74,6 +84,8 @@ export const trainCommand = async (target: string, options: TrainOptions, io: Io
     }
     return finished ? EXIT.ok : EXIT.interrupted
   } finally {
+    // Set by the callback, which the compiler does not see.
+    ;(dashboard as BesideDashboard | null)?.close()
     display.close()
     interrupt.release()
   }

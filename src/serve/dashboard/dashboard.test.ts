@@ -235,14 +235,13 @@ describe('control', () => {
     const lock = takeLock(dir)
     // How a run stands is looked at every two seconds.
     await new Promise(resolve => setTimeout(resolve, 2_100))
-    for (const foreign of [
+    const foreigners: Record<string, string>[] = [
       { origin: 'http://evil.example' },
       { origin: 'null' },
       { 'sec-fetch-site': 'cross-site' },
-    ])
-      expect(
-        await post({ action: 'stop' }, { ...token, ...(foreign as Record<string, string>) }, 'live'),
-      ).toBe(403)
+    ]
+    for (const foreign of foreigners)
+      expect(await post({ action: 'stop' }, { ...token, ...foreign }, 'live')).toBe(403)
     expect(await post({ action: 'stop' }, { ...token, 'content-type': 'text/plain' }, 'live')).toBe(415)
     for (const body of [
       { action: 'delete' },

@@ -120,7 +120,7 @@ const Events = ({ view }: { view: RunView }) => {
   if (view.events.length === 0) return null
   return (
     <section class="panel events">
-      <h3>Events</h3>
+      <h2 class="small">Events</h2>
       <ul>
         {view.events
           .slice(-12)

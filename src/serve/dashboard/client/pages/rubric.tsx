@@ -3,7 +3,7 @@
 import { number, percent, plural } from '../../../../util/format.ts'
 import type { CriterionFigures, RubricView } from '../../wire.ts'
 import { useJson, useThrottled } from '../api.ts'
-import { Change, Empty, Heading, Meter, Waiting } from '../parts.tsx'
+import { Change, Empty, Heading, Meter, Scroll, Waiting } from '../parts.tsx'
 import { addressOf, Link } from '../route.tsx'
 import type { RunTabProps } from './run.tsx'
 
@@ -48,7 +48,7 @@ const Criteria = ({ view, id }: { view: RubricView; id: string }) => (
       title="Criteria"
       about="Means over the training rollouts of the first and the last tenth of the steps. How a criterion goes with the reward is a correlation over the rollouts that were kept, the best and the worst of a step among them. A criterion’s name leads to rollouts that do not meet it."
     />
-    <div class="panel scroll">
+    <Scroll>
       <table>
         <thead>
           <tr>
@@ -79,7 +79,7 @@ const Criteria = ({ view, id }: { view: RubricView; id: string }) => (
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   </section>
 )
 
@@ -90,7 +90,7 @@ const Validity = ({ view }: { view: RubricView }) =>
         title="The rubric as a whole"
         about="First and last tenth of the steps. What shuffled answers reach is the floor of chance."
       />
-      <div class="panel scroll">
+      <Scroll>
         <table>
           <tbody>
             {view.validity.map(({ key, first, last }) => (
@@ -104,7 +104,7 @@ const Validity = ({ view }: { view: RubricView }) =>
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   )
 
@@ -116,7 +116,7 @@ const Fates = ({ view }: { view: RubricView }) => (
       title="Rubrics born and dropped"
       about={`The latest, of ${plural(view.questions, 'question')} whose rubrics were looked at. A rubric that tells no two rollouts apart is set aside; one that others outdo is dropped.`}
     />
-    <div class="panel scroll">
+    <Scroll>
       <table class="fates">
         <thead>
           <tr>
@@ -153,7 +153,7 @@ const Fates = ({ view }: { view: RubricView }) => (
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   </section>
 )
 
