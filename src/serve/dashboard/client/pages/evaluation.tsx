@@ -5,7 +5,7 @@ import type { EvaluationView, LightEval } from '../../wire.ts'
 import { useJson } from '../api.ts'
 import { Change, Empty, Heading, Scroll, Waiting } from '../parts.tsx'
 import { setQuery } from '../route.tsx'
-import type { RunTabProps } from './run.tsx'
+import type { RunTabProps } from '../tab.ts'
 
 const scoreNames = (rows: readonly LightEval[]): string[] => [
   ...new Set(rows.flatMap(({ scores }) => Object.keys(scores))),

@@ -5,7 +5,7 @@ import type { JudgesView } from '../../wire.ts'
 import { useJson, useThrottled } from '../api.ts'
 import { Chart } from '../chart.tsx'
 import { Empty, Heading, Scroll, Waiting } from '../parts.tsx'
-import type { RunTabProps } from './run.tsx'
+import type { RunTabProps } from '../tab.ts'
 
 export const JudgesTab = ({ view, news }: RunTabProps) => {
   const version = useThrottled(news?.run.step ?? 0, 3_000)

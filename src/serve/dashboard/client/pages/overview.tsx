@@ -7,7 +7,7 @@ import { useJson, useThrottled } from '../api.ts'
 import { Chart, type ChartLook } from '../chart.tsx'
 import { Empty, Heading, Waiting } from '../parts.tsx'
 import { addressOf, Link, setQuery } from '../route.tsx'
-import type { RunTabProps } from './run.tsx'
+import type { RunTabProps } from '../tab.ts'
 
 const SMOOTHINGS = [
   ['', 'as the report'],

@@ -7,7 +7,7 @@ import { getJson, useJson, useThrottled } from '../api.ts'
 import { Empty, Scroll, Waiting } from '../parts.tsx'
 import { Rollout } from '../rollout.tsx'
 import { addressOf, go, Link, setQuery } from '../route.tsx'
-import type { RunTabProps } from './run.tsx'
+import type { RunTabProps } from '../tab.ts'
 import { useSlash } from './runs.tsx'
 
 const FILTERS = [

@@ -5,7 +5,7 @@ import type { CriterionFigures, RubricView } from '../../wire.ts'
 import { useJson, useThrottled } from '../api.ts'
 import { Change, Empty, Heading, Meter, Scroll, Waiting } from '../parts.tsx'
 import { addressOf, Link } from '../route.tsx'
-import type { RunTabProps } from './run.tsx'
+import type { RunTabProps } from '../tab.ts'
 
 const WORDS: Record<string, string> = {
   validRate: 'Valid criteria',

@@ -14,13 +14,6 @@ import { RolloutsTab } from './rollouts.tsx'
 import { RubricTab } from './rubric.tsx'
 import { SettingsTab } from './settings.tsx'
 
-export interface RunTabProps {
-  view: RunView
-  place: Place
-  /** Changes when files of the run have grown. */
-  news: LiveRun | null
-}
-
 const TABS = [
   { path: undefined, name: 'Curves', show: Overview },
   { path: 'rollouts', name: 'Rollouts', show: RolloutsTab },
