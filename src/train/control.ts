@@ -80,7 +80,8 @@ export class Control {
       this.#change(name, thresholds as never)
       const text = thresholds === null ? 'off' : JSON.stringify(thresholds)
       this.#run.appendEvent({
-        ...{ step, level: 'info', control: 'threshold', request: id, monitor },
+        // Its name is no `monitor` of the event: that would be a monitor's own word.
+        ...{ step, level: 'info', control: 'threshold', request: id, title: name },
         message: `${monitor} was set to ${text} by request; it holds until this process ends`,
         ...(thresholds !== null && { figures: thresholds as Record<string, number> }),
       })

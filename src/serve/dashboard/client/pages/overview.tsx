@@ -171,7 +171,6 @@ export const Overview = ({ view, place, news }: RunTabProps) => {
     <>
       <LatestEvals view={view} />
       {view.marks.length > 0 && <Warnings view={view} marks={view.marks} />}
-      <Events view={view} />
       {curves.sections.length === 0 ? (
         <Empty>No step has been recorded yet.</Empty>
       ) : (
@@ -195,6 +194,7 @@ export const Overview = ({ view, place, news }: RunTabProps) => {
           </div>
         </section>
       ))}
+      <Events view={view} />
     </>
   )
 }
