@@ -25,7 +25,7 @@ const importsOf = (): Imports => {
   return new Map(
     files.map(file => {
       const code = readFileSync(join(SRC, file), 'utf8')
-      const found = [...code.matchAll(/(?:\bfrom|\bimport|\bimport\()\s*'(\.[^']+)'/g)]
+      const found = [...code.matchAll(/(?:\bfrom|\bimport|\bimport\()\s*'(\.[^']+\.tsx?)'/g)]
       return [file, found.map(([, path]) => relative(SRC, resolve(SRC, dirname(file), path)))]
     }),
   )

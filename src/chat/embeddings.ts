@@ -56,7 +56,8 @@ export const embeddingSchema = endpointSchema
     maxResponseBytes: z
       .number()
       .positive()
-      .default(64 * 1024 * 1024).describe('Longest answer that is read.'),
+      .default(64 * 1024 * 1024)
+      .describe('Longest answer that is read.'),
   })
   .refine(({ dims, sendDims }) => !sendDims || dims !== undefined, {
     path: ['dims'],

@@ -19,15 +19,29 @@ export const endpointSchema = openAiSchema.omit({ connections: true }).extend({
 })
 
 const breakerSchema = z.strictObject({
-  failureShare: z.number().gt(0).max(1).default(BREAKER_DEFAULTS.failureShare).describe('Share of failed calls from which an endpoint is left alone.'),
+  failureShare: z
+    .number()
+    .gt(0)
+    .max(1)
+    .default(BREAKER_DEFAULTS.failureShare)
+    .describe('Share of failed calls from which an endpoint is left alone.'),
   window: z.int().positive().default(BREAKER_DEFAULTS.window).describe('Calls that are looked at.'),
-  minimumCalls: z.int().positive().default(BREAKER_DEFAULTS.minimumCalls).describe('Calls below which nothing is concluded.'),
+  minimumCalls: z
+    .int()
+    .positive()
+    .default(BREAKER_DEFAULTS.minimumCalls)
+    .describe('Calls below which nothing is concluded.'),
   pauseMs: positive.default(BREAKER_DEFAULTS.pauseMs).describe('How long it is left alone at first.'),
-  longestPauseMs: positive.default(BREAKER_DEFAULTS.longestPauseMs).describe('How long at most; the pause doubles each time.'),
+  longestPauseMs: positive
+    .default(BREAKER_DEFAULTS.longestPauseMs)
+    .describe('How long at most; the pause doubles each time.'),
 })
 
 export const fleetSchema = z.strictObject({
-  endpoints: z.array(endpointSchema).min(1).describe('Servers of the same judge; requests go to whoever is free.'),
+  endpoints: z
+    .array(endpointSchema)
+    .min(1)
+    .describe('Servers of the same judge; requests go to whoever is free.'),
   name: z
     .string()
     .min(1)
@@ -55,7 +69,9 @@ export const fleetSchema = z.strictObject({
   startupMs: positive
     .default(15_000)
     .describe('The same for endpoints that never answered: more likely a wrong address than a restart.'),
-  breaker: breakerSchema.default(BREAKER_DEFAULTS).describe('When a failing endpoint is left alone, and for how long.'),
+  breaker: breakerSchema
+    .default(BREAKER_DEFAULTS)
+    .describe('When a failing endpoint is left alone, and for how long.'),
 })
 
 export type EndpointOptions = z.input<typeof endpointSchema>

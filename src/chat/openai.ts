@@ -34,8 +34,16 @@ export const openAiSchema = z.strictObject({
     .default('authorization')
     .describe('Header that carries the key; anything but `authorization` carries it bare.'),
   headers: z.record(z.string(), z.string()).default({}).describe('Further HTTP headers.'),
-  structuredOutput: z.enum(STRUCTURED_OUTPUTS).default(STRUCTURED_OUTPUT_DEFAULT).describe('How JSON is asked for, strictest first; the next simpler way is taken where the server refuses.'),
-  maxTokensField: z.enum(MAX_TOKENS_FIELDS).default('max_tokens').describe('What the server calls the limit of tokens; the other name is tried where it is refused.'),
+  structuredOutput: z
+    .enum(STRUCTURED_OUTPUTS)
+    .default(STRUCTURED_OUTPUT_DEFAULT)
+    .describe(
+      'How JSON is asked for, strictest first; the next simpler way is taken where the server refuses.',
+    ),
+  maxTokensField: z
+    .enum(MAX_TOKENS_FIELDS)
+    .default('max_tokens')
+    .describe('What the server calls the limit of tokens; the other name is tried where it is refused.'),
   sendTopK: z
     .boolean()
     .nullable()

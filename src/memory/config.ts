@@ -61,12 +61,17 @@ export const bankSchema = z.strictObject({
   writeEverySteps: size
     .default(WRITE_EVERY_STEPS)
     .describe("Steps between two writings of the run's own bank file."),
-  embedder: embedderSchema.default({ kind: 'hashed', dims: 256, order: 2 }).describe('What makes vectors of questions.'),
+  embedder: embedderSchema
+    .default({ kind: 'hashed', dims: 256, order: 2 })
+    .describe('What makes vectors of questions.'),
 })
 
 /** The section `memory`. */
 export const memorySchema = z
-  .discriminatedUnion('kind', [z.strictObject({ kind: z.literal('none').describe('Which kind; each has keys of its own.') }), bankSchema])
+  .discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('none').describe('Which kind; each has keys of its own.') }),
+    bankSchema,
+  ])
   .default({ kind: 'none' })
 export type MemorySettings = z.output<typeof memorySchema>
 export type BankSettings = z.output<typeof bankSchema>

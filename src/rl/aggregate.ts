@@ -41,10 +41,12 @@ const ALIASES: Record<string, AggregationMode> = {
 }
 
 export const aggregationSchema = z.strictObject({
-  mode: z.preprocess(
-    mode => (typeof mode === 'string' ? (ALIASES[mode] ?? mode) : mode),
-    z.enum(AGGREGATION_MODES),
-  ).describe('How token losses become one number.'),
+  mode: z
+    .preprocess(
+      mode => (typeof mode === 'string' ? (ALIASES[mode] ?? mode) : mode),
+      z.enum(AGGREGATION_MODES),
+    )
+    .describe('How token losses become one number.'),
   scale: z
     .number()
     .gt(0)

@@ -31,7 +31,10 @@ const policySchema = z.strictObject({
 export const lossSchema = z.strictObject({
   policy: policySchema.describe('Where and how the model computes.'),
   kl: z
-    .strictObject({ kind: z.enum(['none', 'k1', 'k2', 'k3', 'abs']).describe('Which kind; each has keys of its own.'), coef: z.number().min(0).default(0).describe('Weight of the term.') })
+    .strictObject({
+      kind: z.enum(['none', 'k1', 'k2', 'k3', 'abs']).describe('Which kind; each has keys of its own.'),
+      coef: z.number().min(0).default(0).describe('Weight of the term.'),
+    })
     .default({ kind: 'none', coef: 0 })
     .describe('Penalty coef x estimator of KL(policy || reference), added to the loss.'),
   entropyCoef: z
@@ -40,7 +43,15 @@ export const lossSchema = z.strictObject({
     .default(0)
     .describe('Bonus: this times the mean entropy is taken off the loss.'),
   value: z
-    .strictObject({ coef: z.number().min(0).describe('Weight of the term.'), clip: z.number().gt(0).nullable().default(null).describe('Most that a value may move in an update; null: no limit.') })
+    .strictObject({
+      coef: z.number().min(0).describe('Weight of the term.'),
+      clip: z
+        .number()
+        .gt(0)
+        .nullable()
+        .default(null)
+        .describe('Most that a value may move in an update; null: no limit.'),
+    })
     .nullable()
     .default(null)
     .describe(

@@ -3,7 +3,10 @@
 import { z } from 'zod'
 
 export const scheduleSchema = z.strictObject({
-  kind: z.enum(['constant', 'linear', 'cosine']).default('constant').describe('Which kind; each has keys of its own.'),
+  kind: z
+    .enum(['constant', 'linear', 'cosine'])
+    .default('constant')
+    .describe('Which kind; each has keys of its own.'),
   peak: z.number().min(0).describe('Value at its highest.'),
   warmup: z.number().min(0).default(0).describe('Steps of linear warm-up; below 1 a share of all steps.'),
   floor: z.number().min(0).max(1).default(0).describe('Share of the peak that linear and cosine end at.'),

@@ -3,6 +3,7 @@
 export { type Examined, examineRun, type RunExamination } from './check-run.ts'
 export { compareMany } from './compare/compare.ts'
 export type { ComparedRuns } from './compare/figures.ts'
+export { appendControl, CONTROL_FILE, type ControlRequest } from './control.ts'
 export { describeEnvironment } from './environment.ts'
 export { RunError } from './errors.ts'
 export { csvOf, type ExportedRows, flatRows } from './export.ts'

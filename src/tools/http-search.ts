@@ -28,11 +28,16 @@ const fieldsSchema = z.strictObject({
 /** A search over HTTP as a configuration writes it. `{query}` and `{top}` in `params` and `body` stand for those of a call. */
 export const httpToolSchema = z.strictObject({
   kind: z.literal('http').describe('Which kind; each has keys of its own.'),
-  name: z.string().regex(TOOL_NAME).default('web_search').describe('Name of the tool, as the model calls it.'),
+  name: z
+    .string()
+    .regex(TOOL_NAME)
+    .default('web_search')
+    .describe('Name of the tool, as the model calls it.'),
   description: z
     .string()
     .min(1)
-    .default('Searches and returns the results that match best, with ids to cite.').describe('What the model is told of the tool.'),
+    .default('Searches and returns the results that match best, with ids to cite.')
+    .describe('What the model is told of the tool.'),
   url: z.string().min(1).describe('Address.'),
   method: z.enum(['GET', 'POST']).default('GET').describe('HTTP method.'),
   headers: z
@@ -63,7 +68,8 @@ export const httpToolSchema = z.strictObject({
   maxAnswerBytes: z
     .int()
     .positive()
-    .default(2 * 1024 * 1024).describe('Longest answer that is read.'),
+    .default(2 * 1024 * 1024)
+    .describe('Longest answer that is read.'),
 })
 export type HttpToolSettings = z.output<typeof httpToolSchema>
 

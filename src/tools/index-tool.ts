@@ -14,7 +14,8 @@ export const indexToolSchema = z.strictObject({
   description: z
     .string()
     .min(1)
-    .default('Searches a collection of texts and returns the passages that match best, with ids to cite.').describe('What the model is told of the tool.'),
+    .default('Searches a collection of texts and returns the passages that match best, with ids to cite.')
+    .describe('What the model is told of the tool.'),
   top: z.int().positive().max(MAX_TOP).default(5).describe('Most passages of an answer.'),
   snippetChars: z
     .int()

@@ -8,7 +8,10 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** A value as it is, or the name of the environment variable that holds it, with what stands before it (`Bearer `). */
 export const valueSchema = z.union([
   z.string(),
-  z.strictObject({ env: z.string().min(1).describe('Environment variable that holds the value.'), prefix: z.string().default('').describe('Written before the value.') }),
+  z.strictObject({
+    env: z.string().min(1).describe('Environment variable that holds the value.'),
+    prefix: z.string().default('').describe('Written before the value.'),
+  }),
 ])
 export type ConfiguredValue = z.output<typeof valueSchema>
 

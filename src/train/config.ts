@@ -43,11 +43,16 @@ export const modelSchema = z.strictObject({
   lora: z
     .strictObject({
       rank: size.default(32).describe('Rank of the adapter.'),
-      alpha: z.number().positive().default(64).describe('Scale of the adapter: its output counts alpha / rank.'),
+      alpha: z
+        .number()
+        .positive()
+        .default(64)
+        .describe('Scale of the adapter: its output counts alpha / rank.'),
       targetModules: z
         .array(z.enum(loraModules))
         .min(1)
-        .default([...loraModules]).describe('Weight matrices that get an adapter.'),
+        .default([...loraModules])
+        .describe('Weight matrices that get an adapter.'),
     })
     .nullable()
     .default(null)
@@ -60,9 +65,15 @@ export const pipelineSchema = z.union([z.boolean(), z.literal([1, 2])])
 export const rolloutSchema = z.strictObject({
   prompts: size.default(32).describe('Problems a step.'),
   samples: size.default(8).describe('Samples of each problem, G.'),
-  temperature: z.number().positive().default(1).describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+  temperature: z
+    .number()
+    .positive()
+    .default(1)
+    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
   topK: z.int().min(0).default(0).describe('Only the so many likeliest tokens are sampled from; 0: all.'),
-  topP: share.default(1).describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
+  topP: share
+    .default(1)
+    .describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
   maxTokens: size.default(96).describe('Most tokens of a response.'),
 })
 
@@ -70,12 +81,26 @@ export const rolloutSchema = z.strictObject({
 const decay = z.number().min(0).lt(1)
 
 export const optimizerSchema = z.strictObject({
-  learningRate: scheduleSchema.prefault({ peak: 3e-4, kind: 'linear' }).describe('Its height over the steps.'),
+  learningRate: scheduleSchema
+    .prefault({ peak: 3e-4, kind: 'linear' })
+    .describe('Its height over the steps.'),
   beta1: decay.default(0.9).describe('Memory of the mean of gradients.'),
   beta2: decay.default(0.95).describe('Memory of the mean of squared gradients.'),
-  epsilon: z.number().positive().default(1e-8).describe('Added to what is divided by, against division by nothing.'),
-  weightDecay: z.number().min(0).default(0).describe('Decoupled weight decay, as a share of the learning rate.'),
-  maxGradNorm: z.number().min(0).default(1).describe('Gradients longer than this are shortened to it; 0: never.'),
+  epsilon: z
+    .number()
+    .positive()
+    .default(1e-8)
+    .describe('Added to what is divided by, against division by nothing.'),
+  weightDecay: z
+    .number()
+    .min(0)
+    .default(0)
+    .describe('Decoupled weight decay, as a share of the learning rate.'),
+  maxGradNorm: z
+    .number()
+    .min(0)
+    .default(1)
+    .describe('Gradients longer than this are shortened to it; 0: never.'),
 })
 
 /** Steps of learning from demonstrations: without one there is no model to leave. */
@@ -87,8 +112,14 @@ export const supervisedOptimizerSchema = (learningRate: z.input<typeof scheduleS
     .strictObject({
       ...optimizerSchema.shape,
       learningRate: scheduleSchema.prefault(learningRate).describe('Its height over the steps.'),
-      beta2: optimizerSchema.shape.beta2.unwrap().default(0.98).describe('Memory of the mean of squared gradients.'),
-      weightDecay: optimizerSchema.shape.weightDecay.unwrap().default(0.05).describe('Decoupled weight decay, as a share of the learning rate.'),
+      beta2: optimizerSchema.shape.beta2
+        .unwrap()
+        .default(0.98)
+        .describe('Memory of the mean of squared gradients.'),
+      weightDecay: optimizerSchema.shape.weightDecay
+        .unwrap()
+        .default(0.05)
+        .describe('Decoupled weight decay, as a share of the learning rate.'),
     })
     .prefault({})
 
@@ -114,7 +145,11 @@ export const advantageSchema = z.strictObject({
     .union([z.literal(0), z.literal(1)])
     .default(0)
     .describe('Delta degrees of freedom of the standard deviation: 0 population, 1 sample.'),
-  epsilon: z.number().min(0).default(1e-6).describe('Added to what is divided by, against division by nothing.'),
+  epsilon: z
+    .number()
+    .min(0)
+    .default(1e-6)
+    .describe('Added to what is divided by, against division by nothing.'),
 })
 
 type Tree = Record<string, unknown>
@@ -161,13 +196,20 @@ export const engineAsPolicy = (settings: Tree, source = 'settings'): Tree => {
 
 /** Keys of a recipe's configuration that every recipe has. */
 export const commonShape = {
-  seed: z.union([z.int(), z.string()]).default(1).describe('Everything random follows from it: the same seed, the same numbers.'),
+  seed: z
+    .union([z.int(), z.string()])
+    .default(1)
+    .describe('Everything random follows from it: the same seed, the same numbers.'),
   out: z
     .string()
     .nullable()
     .default(null)
     .describe('Folder of the run; `runs/<recipe>-<preset>-seed<seed>` when null.'),
-  steps: z.int().min(0).default(100).describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
+  steps: z
+    .int()
+    .min(0)
+    .default(100)
+    .describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
   maxMinutes: z
     .number()
     .positive()
@@ -177,7 +219,13 @@ export const commonShape = {
   model: modelSchema.prefault({}).describe('The model to start from.'),
   policy: localPolicySchema.prefault({}).describe('Where and how the model computes.'),
   optimizer: optimizerSchema.prefault({}).describe('AdamW and its learning rate.'),
-  checkpoint: z.strictObject({ every: z.int().min(0).default(50).describe('Every so many steps; 0: only at the end.'), keepLast: size.default(2).describe('So many newest checkpoints are kept.') }).prefault({}).describe('When the state is saved.'),
+  checkpoint: z
+    .strictObject({
+      every: z.int().min(0).default(50).describe('Every so many steps; 0: only at the end.'),
+      keepLast: size.default(2).describe('So many newest checkpoints are kept.'),
+    })
+    .prefault({})
+    .describe('When the state is saved.'),
   monitors: monitorsSchema
     .nullable()
     .prefault({})

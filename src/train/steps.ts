@@ -5,7 +5,8 @@ import { readEvals, readMetrics } from '../runs/readers.ts'
 import type { EvalRow, MetricsRow } from '../runs/rows.ts'
 import type { RunFolder } from '../runs/run-folder.ts'
 import { configHash } from '../runs/run-state.ts'
-import { DEFAULT_MONITORS, type MonitorSettings } from './monitors/config.ts'
+import { Control, PAUSED_LOOK_MS } from './control.ts'
+import { DEFAULT_MONITORS, type MonitorName, type MonitorSettings } from './monitors/config.ts'
 import type { WatchedRollout } from './monitors/monitor.ts'
 import { eventOf, evidenceOf, messageOf, Watch } from './monitors/watch.ts'
 
@@ -104,6 +105,7 @@ export const runSteps = async (
     await Promise.all(remains.map(remove => remove()))
   }
 
+  const control = new Control(run, watch.change)
   if (from === 0) watch.start(await evaluate(0, false))
   else watch.resume()
   for (let step = from + 1; step <= settings.steps; step++) {
@@ -115,11 +117,37 @@ export const runSteps = async (
     const outOfTime = maxMinutes !== null && trainedMs >= maxMinutes * 60_000
     const last = step === settings.steps || outOfTime
     watch.step(row, last || isDue(step, evalEvery) ? await evaluate(step, last) : [])
-    const stopping = events.shouldStop?.() ?? false
-    if (last || stopping || isDue(step, checkpointEvery)) await save(step, last)
+    const asked = control.look(step)
+    let stopping = asked.stop || (events.shouldStop?.() ?? false)
+    const saved = last || stopping || asked.save || isDue(step, checkpointEvery)
+    if (saved) await save(step, last)
+    if (control.paused && !last && !stopping) {
+      events.onMessage?.(`paused after step ${step}`)
+      stopping = await whilePaused(control, step, events, () => save(step, false))
+      if (stopping && !saved) await save(step, false)
+    }
     if (last || stopping) return { step, finished: last }
   }
   return { step: settings.steps, finished: true }
+}
+
+/**
+ * Waits until somebody says to go on or to stop, and saves when that is asked for meanwhile.
+ * @returns whether to stop
+ */
+const whilePaused = async (
+  control: Control,
+  step: number,
+  events: StepEvents,
+  save: () => Promise<void>,
+): Promise<boolean> => {
+  while (control.paused) {
+    await new Promise(resolve => setTimeout(resolve, PAUSED_LOOK_MS))
+    const asked = control.look(step)
+    if (asked.stop || events.shouldStop?.()) return true
+    if (asked.save) await save()
+  }
+  return false
 }
 
 /** The monitors' place in a run: what they see goes to its files and to whoever listens. */
@@ -129,11 +157,12 @@ const watchOver = (
   { rollouts }: StepWork,
   events: StepEvents,
 ) => {
-  if (settings === null) return { start: () => {}, resume: () => {}, step: () => {} }
+  if (settings === null) return { start: () => {}, resume: () => {}, step: () => {}, change: () => {} }
   const watch = new Watch(settings, run.info.primarySet)
   return {
     start: (evals: readonly EvalRow[]) => watch.see(evals),
     /** What was seen before is in the files; told already. */
+    change: (name: MonitorName, thresholds: never) => watch.change(name, thresholds),
     resume: () => watch.replay(readMetrics(run.dir), readEvals(run.dir)),
     step: (row: MetricsRow, evals: readonly EvalRow[]) => {
       for (const warning of watch.step(row, evals)) {

@@ -1,7 +1,7 @@
 /** @file `gradus dashboard`: options and help; the work is in the modules that it loads when it runs. */
 
 import { existsSync } from 'node:fs'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { UsageError } from '../../util/errors.ts'
 import { plural } from '../../util/format.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
@@ -11,7 +11,9 @@ export interface DashboardCommandOptions {
   host: string
   port: number
   tokenEnv?: string
+  control?: boolean
   json?: boolean
+  withParent?: boolean
 }
 
 /** Where runs and results of experiments lie when nothing is said. */
@@ -19,7 +21,8 @@ const USUAL_FOLDERS = ['runs', 'results']
 
 const HELP = `
 RUNS are folders of runs, folders that hold some, and results of experiments; runs/ and results/ when nothing is named.
-Runs that are being written are shown as they go on. Nothing is sent anywhere, and nothing is written into a run.
+Runs that are being written are shown as they go on. Nothing is sent anywhere. Nothing is written into a
+run but what somebody with the printed token asks of it (control.jsonl).
 
 Examples:
   $ gradus dashboard
@@ -36,7 +39,9 @@ export const addDashboardCommand = (program: Command, io: Io, done: (code: numbe
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port; 0 takes a free one', wholeNumber(0), 8710)
     .option('--token-env <name>', 'environment variable with the token that readers must send')
+    .option('--no-control', 'a page to look at alone: nobody can pause, save or stop a run')
     .option('--json', 'print the address as JSON')
+    .addOption(new Option('--with-parent', 'ends with the process that started it').hideHelp())
     .addHelpText('after', HELP)
     .action(async (runs: string[], options: DashboardCommandOptions) =>
       done(await dashboard(runs, options, io)),
@@ -63,7 +68,7 @@ const dashboard = async (
   const token = keyOf('--token-env', options.tokenEnv)
   assertNotOpen(host, token, '--token-env')
   const folders = foldersOf(named)
-  const { startDashboard } = await import('../../serve/dashboard/index.ts')
+  const { newControlToken, startDashboard } = await import('../../serve/dashboard/index.ts')
   const { keepGoing } = await import('../../serve/http/guards.ts')
   const say = (fields: Record<string, unknown>) =>
     io.err.write(`${JSON.stringify({ time: new Date().toISOString(), ...fields })}\n`)
@@ -71,21 +76,37 @@ const dashboard = async (
     refused: () => {},
     event: (event: string, fields: object = {}) => say({ event, ...fields }),
   }
-  const server = await startDashboard(folders, { host, port, token, log })
+  const controlToken = options.control === false ? null : newControlToken()
+  const server = await startDashboard(folders, { host, port, token, controlToken, log })
   const stopGoing = keepGoing(server.onUnhandled)
   const { runs, experiments } = server.found
-  if (options.json) printJson(io, { url: server.url, runs, experiments })
-  else
-    io.err.write(
-      `${plural(runs, 'run')} and ${plural(experiments, 'experiment')} at ${server.url} (Ctrl+C stops)\n`,
-    )
-  await new Promise<void>(resolve => {
+  if (options.json) printJson(io, { url: server.url, controlToken, runs, experiments })
+  else {
+    const what = `${plural(runs, 'run')} and ${plural(experiments, 'experiment')}`
+    io.err.write(`${what} at ${server.url} (Ctrl+C stops)\n`)
+    if (controlToken !== null)
+      io.err.write(`to pause, save and stop runs from the page: ${server.url}/#token=${controlToken}\n`)
+  }
+  await (options.withParent ? parentEnds(io) : interrupted(io))
+  await server.close()
+  stopGoing()
+  return EXIT.ok
+}
+
+const interrupted = (io: Io): Promise<void> =>
+  new Promise(resolve => {
     const stop = io.onInterrupt(() => {
       stop()
       resolve()
     })
   })
-  await server.close()
-  stopGoing()
-  return EXIT.ok
-}
+
+/** Ctrl+C in a terminal reaches both: the training finishes its step, and is looked at until then. */
+const parentEnds = (io: Io): Promise<void> =>
+  new Promise(resolve => {
+    io.onInterrupt(() => {})
+    process.stdin
+      .on('end', resolve)
+      .on('error', () => resolve())
+      .resume()
+  })

@@ -68,6 +68,8 @@ export const addTrainCommand = (program: Command, io: Io, done: (code: number) =
       'print every setting, or those of a section, with type, default and meaning',
     )
     .option('--json-schema', 'print the JSON Schema of YAML files of the recipe, for editors')
+    .option('--dashboard', 'serve a page of the run while it trains; on a terminal it is by default')
+    .option('--no-dashboard', 'serve none')
     .option('--json', 'print the result as JSON, no progress')
     .option('-q, --quiet', 'no progress')
     .addHelpText('after', `${recipes}${HELP}`)

@@ -13,6 +13,7 @@ import { UsageError } from '../../util/errors.ts'
 import { percent, plural } from '../../util/format.ts'
 import { commandLineOf } from '../invocation.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
+import { type BesideDashboard, dashboardBeside, wantsDashboard } from './beside.ts'
 import { beginFork, type Fork, settingsOfRun } from './fork.ts'
 import { type BaseSettings, resolveSettings, type Settings, type SettingsRequest } from './settings.ts'
 import { formatSummary, summarise, summaryJson } from './summary.ts'
@@ -27,6 +28,8 @@ export interface TrainOptions extends Omit<SettingsRequest, 'target'> {
   dryRun?: boolean
   json?: boolean
   quiet?: boolean
+  /** Absent: where somebody sits before a terminal. */
+  dashboard?: boolean
 }
 
 /**
@@ -73,6 +76,13 @@ const carryOut = async (
   const interrupt = stopper(io, display)
   display.say(`${settings.entry.name}: run folder ${dir}`)
   const startMs = performance.now()
+  let dashboard: BesideDashboard | null = null
+  const onPhase: RunEvents['onPhase'] = phase => {
+    display.events.onPhase?.(phase)
+    // Not before there is a run: a training that is refused serves nothing.
+    if (dashboard === null && wantsDashboard(options, io))
+      dashboard = dashboardBeside(dir, text => display.say(text))
+  }
   try {
     const { step, finished, checkpoint } = await settings.entry.run(settings.config, {
       dir,
@@ -80,7 +90,7 @@ const carryOut = async (
       acceptRows: options.acceptRows,
       preset: settings.preset,
       forkedFrom,
-      events: { ...display.events, shouldStop: () => interrupt.stopping },
+      events: { ...display.events, onPhase, shouldStop: () => interrupt.stopping },
     })
     display.close()
     const seconds = (performance.now() - startMs) / 1000
@@ -111,6 +121,8 @@ const carryOut = async (
     }
     return finished ? EXIT.ok : EXIT.interrupted
   } finally {
+    // Set by the callback, which the compiler does not see.
+    ;(dashboard as BesideDashboard | null)?.close()
     display.close()
     interrupt.release()
   }

@@ -68,8 +68,18 @@ export const evolvingSchema = z.strictObject({
     .describe('What keeps a proposal out.'),
   shownCharacters: z
     .strictObject({
-      generate: z.int().min(100).nullable().default(8000).describe('Characters shown to the judge that writes rubrics; null: all.'),
-      score: z.int().min(100).nullable().default(40_000).describe('Characters shown to the judge that scores; null: all.'),
+      generate: z
+        .int()
+        .min(100)
+        .nullable()
+        .default(8000)
+        .describe('Characters shown to the judge that writes rubrics; null: all.'),
+      score: z
+        .int()
+        .min(100)
+        .nullable()
+        .default(40_000)
+        .describe('Characters shown to the judge that scores; null: all.'),
     })
     .prefault({})
     .describe(

@@ -108,7 +108,10 @@ export const askSchema = z
   .strictObject({
     preset: z.enum(Object.keys(ASK_PRESETS) as AskPreset[]).describe('Whose defaults hold.'),
     shape: z
-      .union([z.enum(['criterion', 'rubric']), z.strictObject({ batch: z.int().min(1).describe('At most so many together.') })])
+      .union([
+        z.enum(['criterion', 'rubric']),
+        z.strictObject({ batch: z.int().min(1).describe('At most so many together.') }),
+      ])
       .describe('One call a criterion, one for the whole `rubric`, or `{batch: n}` criteria in one.'),
     levels: z
       .enum(['yes-no', 'levels'])
@@ -124,10 +127,25 @@ export const askSchema = z
       ),
     showReference: z.boolean().describe('Show the reference answer to the judge.'),
     sampleIndex: count.describe('Added to the repeat number of every call.'),
-    temperature: z.number().min(0).max(2).nullable().describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
-    topP: z.number().min(0).max(1).nullable().describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
+    temperature: z
+      .number()
+      .min(0)
+      .max(2)
+      .nullable()
+      .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+    topP: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullable()
+      .describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
     topK: z.int().min(-1).nullable().describe('Only the so many likeliest tokens are sampled from; 0: all.'),
-    presencePenalty: z.number().min(-2).max(2).nullable().describe('Against saying again what was said; null leaves it to the server.'),
+    presencePenalty: z
+      .number()
+      .min(-2)
+      .max(2)
+      .nullable()
+      .describe('Against saying again what was said; null leaves it to the server.'),
     maxTokens: z
       .int()
       .min(1)

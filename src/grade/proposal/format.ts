@@ -22,7 +22,8 @@ export const proposalSettingsSchema = z.strictObject({
   categories: z
     .array(z.string().min(1))
     .min(1)
-    .default([...PROPOSAL_CATEGORIES]).describe('Categories that a criterion may have.'),
+    .default([...PROPOSAL_CATEGORIES])
+    .describe('Categories that a criterion may have.'),
 })
 export type ProposalSettings = z.output<typeof proposalSettingsSchema>
 

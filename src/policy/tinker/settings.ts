@@ -111,7 +111,11 @@ export const tinkerSchema = z.strictObject({
     .default('last')
     .describe("Which checkpoints bring the adapter into the run's folder, where the server hands it out."),
   prices: z
-    .strictObject({ prefill: price.default(0).describe('Price of a million tokens that are read.'), sample: price.default(0).describe('Price of a million tokens that are sampled.'), train: price.default(0).describe('Price of a million tokens that are learnt from.') })
+    .strictObject({
+      prefill: price.default(0).describe('Price of a million tokens that are read.'),
+      sample: price.default(0).describe('Price of a million tokens that are sampled.'),
+      train: price.default(0).describe('Price of a million tokens that are learnt from.'),
+    })
     .nullable()
     .default(null)
     .describe('Of a million tokens, in whatever currency: read of prompts, sampled, trained.'),

@@ -17,15 +17,24 @@ const chance = z.number().min(0).max(1e6)
 
 /** Fewest and most operations of a problem. */
 export const operationsSchema = z
-  .strictObject({ min: z.int().min(2).max(9).default(4).describe('Least number.'), max: z.int().min(2).max(9).default(6).describe('Greatest number.') })
+  .strictObject({
+    min: z.int().min(2).max(9).default(4).describe('Least number.'),
+    max: z.int().min(2).max(9).default(6).describe('Greatest number.'),
+  })
   .refine(({ min, max }) => min <= max, 'min at most max')
 
 const STEPS = 7000
 
 export const arithmeticColdStartSchema = z.strictObject({
-  recipe: z.literal('arithmetic-cold-start').default('arithmetic-cold-start').describe('Name of the recipe; only files need it.'),
+  recipe: z
+    .literal('arithmetic-cold-start')
+    .default('arithmetic-cold-start')
+    .describe('Name of the recipe; only files need it.'),
   ...commonShape,
-  steps: commonShape.steps.unwrap().default(STEPS).describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
+  steps: commonShape.steps
+    .unwrap()
+    .default(STEPS)
+    .describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
   start: z
     .string()
     .nullable()
@@ -36,14 +45,17 @@ export const arithmeticColdStartSchema = z.strictObject({
   operations: operationsSchema.prefault({}).describe('Operations of a question.'),
   model: z
     .strictObject({
-      shape: modelShapeSchema.prefault({
-        hiddenSize: 64,
-        layers: 2,
-        maxPositions: 256,
-        initializerRange: 0.1,
-      }).describe('Shape of a model with fresh weights.'),
+      shape: modelShapeSchema
+        .prefault({
+          hiddenSize: 64,
+          layers: 2,
+          maxPositions: 256,
+          initializerRange: 0.1,
+        })
+        .describe('Shape of a model with fresh weights.'),
     })
-    .prefault({}).describe('The model to start from.'),
+    .prefault({})
+    .describe('The model to start from.'),
   batch: size.default(64).describe('Demonstrations a step, of both roles.'),
   rubricators: share.default(0.35).describe('Share of them that a rubricator writes.'),
   hinted: share.default(0.5).describe("Share of a reasoner's that follow hints."),
@@ -83,7 +95,9 @@ export const arithmeticColdStartSchema = z.strictObject({
       'What the scripted rubricator writes: how many criteria, how often with the wrong sign, whether about outcomes.',
     ),
   labels: labelsSchema.describe('Which answers occur: balanced, or one only.'),
-  optimizer: supervisedOptimizerSchema({ peak: 4e-3, kind: 'cosine', warmup: 50, floor: 0.05 }).describe('AdamW and its learning rate.'),
+  optimizer: supervisedOptimizerSchema({ peak: 4e-3, kind: 'cosine', warmup: 50, floor: 0.05 }).describe(
+    'AdamW and its learning rate.',
+  ),
   evaluation: z
     .strictObject({
       every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
@@ -91,7 +105,8 @@ export const arithmeticColdStartSchema = z.strictObject({
       samples: size.default(1).describe('Samples of each problem.'),
       maxTokens: size.default(96).describe('Most tokens of a response.'),
     })
-    .prefault({}).describe('When and how the model is tested.'),
+    .prefault({})
+    .describe('When and how the model is tested.'),
 })
 
 export type ArithmeticColdStartConfig = z.output<typeof arithmeticColdStartSchema>
@@ -99,7 +114,11 @@ export type ArithmeticColdStartConfig = z.output<typeof arithmeticColdStartSchem
 /** The same as a phase of another recipe. */
 export const arithmeticPhaseSchema = arithmeticColdStartSchema
   .omit({ recipe: true, out: true, monitors: true, start: true })
-  .extend({ steps: supervisedSteps(STEPS).describe('Steps of training; of each, rollouts are sampled, graded and learnt from.') })
+  .extend({
+    steps: supervisedSteps(STEPS).describe(
+      'Steps of training; of each, rollouts are sampled, graded and learnt from.',
+    ),
+  })
 /** The monitors of a phase are those of the recipe that it belongs to. */
 export type ArithmeticPhase = z.output<typeof arithmeticPhaseSchema> & {
   monitors?: MonitorSettings | null

@@ -12,23 +12,31 @@ import type { MonitorSettings } from '../../train/monitors/config.ts'
 const share = z.number().min(0).max(1)
 
 export const checklistColdStartSchema = z.strictObject({
-  recipe: z.literal('checklist-cold-start').default('checklist-cold-start').describe('Name of the recipe; only files need it.'),
+  recipe: z
+    .literal('checklist-cold-start')
+    .default('checklist-cold-start')
+    .describe('Name of the recipe; only files need it.'),
   ...commonShape,
-  steps: supervisedSteps(5000).describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
+  steps: supervisedSteps(5000).describe(
+    'Steps of training; of each, rollouts are sampled, graded and learnt from.',
+  ),
   world: z
     .union([z.int(), z.string()])
     .default('packing')
     .describe('Seed of the world: which things are usual where, and the hidden rubrics.'),
   model: z
     .strictObject({
-      shape: modelShapeSchema.prefault({
-        hiddenSize: 96,
-        layers: 2,
-        maxPositions: 96,
-        initializerRange: 0.1,
-      }).describe('Shape of a model with fresh weights.'),
+      shape: modelShapeSchema
+        .prefault({
+          hiddenSize: 96,
+          layers: 2,
+          maxPositions: 96,
+          initializerRange: 0.1,
+        })
+        .describe('Shape of a model with fresh weights.'),
     })
-    .prefault({}).describe('The model to start from.'),
+    .prefault({})
+    .describe('The model to start from.'),
   thinking: z
     .boolean()
     .optional()
@@ -37,7 +45,9 @@ export const checklistColdStartSchema = z.strictObject({
     ),
   batch: z.int().positive().default(96).describe('Demonstrations a step.'),
   hinted: share.default(0.6).describe('Share of demonstrations that follow hints; the others are habit.'),
-  optimizer: supervisedOptimizerSchema({ peak: 2e-3, kind: 'cosine', warmup: 50, floor: 0.05 }).describe('AdamW and its learning rate.'),
+  optimizer: supervisedOptimizerSchema({ peak: 2e-3, kind: 'cosine', warmup: 50, floor: 0.05 }).describe(
+    'AdamW and its learning rate.',
+  ),
   evaluation: z
     .strictObject({
       every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
@@ -45,7 +55,8 @@ export const checklistColdStartSchema = z.strictObject({
       samples: z.int().positive().default(1).describe('Samples of each problem.'),
       maxTokens: z.int().positive().default(26).describe('Most tokens of a response.'),
     })
-    .prefault({}).describe('When and how the model is tested.'),
+    .prefault({})
+    .describe('When and how the model is tested.'),
 })
 
 export type ChecklistColdStartConfig = z.output<typeof checklistColdStartSchema>

@@ -26,7 +26,12 @@ export const criticSchema = z.strictObject({
     .describe(
       'Weight of the value loss, and how far a value may move from that of before the update; null: any way.',
     ),
-  clip: z.number().gt(0).nullable().default(0.5).describe('Most that a value may move in an update; null: no limit.'),
+  clip: z
+    .number()
+    .gt(0)
+    .nullable()
+    .default(0.5)
+    .describe('Most that a value may move in an update; null: no limit.'),
 })
 export type Critic = z.output<typeof criticSchema>
 

@@ -18,7 +18,13 @@ export const sampledEvaluationShape = {
     .optional()
     .describe('Problems of the evaluation before the first step; absent: as many as at the end.'),
   problemsBetween: size.default(200).describe('Problems of the evaluations between start and end.'),
-  temperature: z.number().positive().default(1).describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+  temperature: z
+    .number()
+    .positive()
+    .default(1)
+    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
   topK: z.int().min(0).default(0).describe('Only the so many likeliest tokens are sampled from; 0: all.'),
-  topP: share.default(1).describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
+  topP: share
+    .default(1)
+    .describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
 }

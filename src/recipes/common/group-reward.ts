@@ -39,7 +39,10 @@ const scriptedSchema = z.strictObject({
 })
 
 const chatSchema = z
-  .strictObject({ kind: z.literal('chat').describe('Which kind; each has keys of its own.'), ...groupJudgeShape })
+  .strictObject({
+    kind: z.literal('chat').describe('Which kind; each has keys of its own.'),
+    ...groupJudgeShape,
+  })
   .transform(judgeOf('thinking'))
 
 /** A judge of groups in a recipe: `chat` asks a language model, `scripted` is for miniatures. */

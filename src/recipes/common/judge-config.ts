@@ -11,7 +11,10 @@ const heldOutJudgeSchema = z
   .strictObject({
     ...judgeShape,
     rollouts: z
-      .strictObject({ share: z.number().gt(0).max(1).default(0.1).describe('Share of a step.'), every: z.int().positive().default(1).describe('Every so many steps; 0: only at the end.') })
+      .strictObject({
+        share: z.number().gt(0).max(1).default(0.1).describe('Share of a step.'),
+        every: z.int().positive().default(1).describe('Every so many steps; 0: only at the end.'),
+      })
       .nullable()
       .prefault({})
       .describe(
@@ -28,7 +31,13 @@ const heldOutJudgeSchema = z
 
 /** The judge of a training; what its sections leave out is as in RuscaRL's code. */
 export const trainingJudgeSchema = z
-  .strictObject({ ...judgeShape, heldOut: heldOutJudgeSchema.nullable().default(null).describe('A judge that training never hears; null: none.') })
+  .strictObject({
+    ...judgeShape,
+    heldOut: heldOutJudgeSchema
+      .nullable()
+      .default(null)
+      .describe('A judge that training never hears; null: none.'),
+  })
   .transform(judgeOf('ruscarl'))
 
 export type HeldOutJudge = z.output<typeof heldOutJudgeSchema>

@@ -46,7 +46,12 @@ export type LessonBankSettings = z.output<typeof lessonBankSchema>
 
 /** The section `memory` of recipes with a scaffold. */
 export const lessonMemorySchema = z
-  .discriminatedUnion('kind', [z.strictObject({ kind: z.literal('none').describe('none: no memory; bank: lessons of earlier attempts.') }), lessonBankSchema])
+  .discriminatedUnion('kind', [
+    z.strictObject({
+      kind: z.literal('none').describe('none: no memory; bank: lessons of earlier attempts.'),
+    }),
+    lessonBankSchema,
+  ])
   .default({ kind: 'none' })
 export type LessonMemorySettings = z.output<typeof lessonMemorySchema>
 

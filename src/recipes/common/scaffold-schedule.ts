@@ -9,7 +9,10 @@ export const groupRatioSchema = z.discriminatedUnion('kind', [
   /** (G - i) / (G - 1) for i = 1..G: everything for the first sample, nothing for the last (Eq. 3). */
   z.strictObject({ kind: z.literal('linear').describe('Which kind; each has keys of its own.') }),
   /** The first `full` samples see everything, the others nothing. */
-  z.strictObject({ kind: z.literal('binary').describe('Which kind; each has keys of its own.'), full: z.int().min(0).describe('So many samples see all of it.') }),
+  z.strictObject({
+    kind: z.literal('binary').describe('Which kind; each has keys of its own.'),
+    full: z.int().min(0).describe('So many samples see all of it.'),
+  }),
   /** Every sample sees everything: the arm RL-S. */
   z.strictObject({ kind: z.literal('all').describe('Which kind; each has keys of its own.') }),
   /** No scaffold at all: rubric-based RL. */
@@ -29,7 +32,10 @@ export const stepDecaySchema = z.discriminatedUnion('kind', [
   /** 1 - t. */
   z.strictObject({ kind: z.literal('linear').describe('Which kind; each has keys of its own.') }),
   /** (1 - t)^exponent. */
-  z.strictObject({ kind: z.literal('power').describe('Which kind; each has keys of its own.'), exponent: z.number().positive().describe('Of the power.') }),
+  z.strictObject({
+    kind: z.literal('power').describe('Which kind; each has keys of its own.'),
+    exponent: z.number().positive().describe('Of the power.'),
+  }),
 ])
 export type StepDecay = z.output<typeof stepDecaySchema>
 

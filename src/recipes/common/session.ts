@@ -113,7 +113,7 @@ const extend = (run: RunFolder, { info, events }: SessionOptions, from: ResumePo
 const holdsNothing = (dir: string): boolean =>
   existsSync(join(dir, 'checkpoints')) &&
   readdirSync(dir).every(name =>
-    ['config.json', 'events.jsonl', 'checkpoints', 'lock', FORK_FOLDER].includes(name),
+    ['config.json', 'events.jsonl', 'control.jsonl', 'checkpoints', 'lock', FORK_FOLDER].includes(name),
   ) &&
   readdirSync(join(dir, 'checkpoints')).length === 0
 

@@ -38,9 +38,15 @@ export const sftSchema = z.strictObject({
     ),
   problems: size.default(512).describe('Training problems that it writes about, and how often.'),
   samples: size.default(4).describe('Samples of each problem.'),
-  temperature: z.number().positive().default(1).describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+  temperature: z
+    .number()
+    .positive()
+    .default(1)
+    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
   topK: z.int().min(0).default(0).describe('Only the so many likeliest tokens are sampled from; 0: all.'),
-  topP: share.default(1).describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
+  topP: share
+    .default(1)
+    .describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
   best: size
     .default(1)
     .describe(

@@ -11,9 +11,14 @@ import {
 const size = z.int().positive()
 
 export const learnedVerifierSchema = z.strictObject({
-  recipe: z.literal('learned-verifier').default('learned-verifier').describe('Name of the recipe; only files need it.'),
+  recipe: z
+    .literal('learned-verifier')
+    .default('learned-verifier')
+    .describe('Name of the recipe; only files need it.'),
   ...commonShape,
-  steps: supervisedSteps(600).describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
+  steps: supervisedSteps(600).describe(
+    'Steps of training; of each, rollouts are sampled, graded and learnt from.',
+  ),
   data: z
     .strictObject({
       file: z
@@ -35,24 +40,34 @@ export const learnedVerifierSchema = z.strictObject({
           'Draw rows so that met and not met are equally frequent; else the verifier learns the majority first.',
         ),
     })
-    .prefault({}).describe('Labelled rows to learn from.'),
+    .prefault({})
+    .describe('Labelled rows to learn from.'),
   vocabulary: z
     .strictObject({
       size: size.default(4000).describe('Most words; the rest are unknown.'),
       minCount: size.default(2).describe('Fewest times that a word must occur.'),
     })
-    .prefault({}).describe('Words that are known.'),
+    .prefault({})
+    .describe('Words that are known.'),
   model: z
-    .strictObject({ shape: modelShapeSchema.prefault({ hiddenSize: 96, layers: 2, maxPositions: 384 }).describe('Shape of a model with fresh weights.') })
-    .prefault({}).describe('The model to start from.'),
+    .strictObject({
+      shape: modelShapeSchema
+        .prefault({ hiddenSize: 96, layers: 2, maxPositions: 384 })
+        .describe('Shape of a model with fresh weights.'),
+    })
+    .prefault({})
+    .describe('The model to start from.'),
   batch: size.default(32).describe('Rows a step.'),
-  optimizer: supervisedOptimizerSchema({ peak: 1.5e-3, kind: 'cosine', warmup: 30, floor: 0.05 }).describe('AdamW and its learning rate.'),
+  optimizer: supervisedOptimizerSchema({ peak: 1.5e-3, kind: 'cosine', warmup: 30, floor: 0.05 }).describe(
+    'AdamW and its learning rate.',
+  ),
   evaluation: z
     .strictObject({
       every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
       rows: size.default(1000).describe('Most held-out rows.'),
     })
-    .prefault({}).describe('When and how the model is tested.'),
+    .prefault({})
+    .describe('When and how the model is tested.'),
 })
 
 /** The same as a phase of another recipe, which says itself where the run lies, what its labels are, and its seed. */

@@ -28,7 +28,10 @@ export const problemShape = {
       'Rules about the queried adjective that do not bear on the individual: none, one on a kind apart, or on kinds with rules of their own.',
     ),
   negation: z
-    .strictObject({ gold: share.describe('Share of negated sentences in the proof.'), other: share.describe('Share of negated sentences beside it.') })
+    .strictObject({
+      gold: share.describe('Share of negated sentences in the proof.'),
+      other: share.describe('Share of negated sentences beside it.'),
+    })
     .optional()
     .describe('Share of negated property rules: the one that settles the query, and the others.'),
   mentions: z
@@ -131,15 +134,23 @@ const evaluationSchema = z.strictObject({
 })
 
 export const logicColdStartSchema = z.strictObject({
-  recipe: z.literal('logic-cold-start').default('logic-cold-start').describe('Name of the recipe; only files need it.'),
+  recipe: z
+    .literal('logic-cold-start')
+    .default('logic-cold-start')
+    .describe('Name of the recipe; only files need it.'),
   ...commonShape,
-  steps: supervisedSteps(2000).describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
+  steps: supervisedSteps(2000).describe(
+    'Steps of training; of each, rollouts are sampled, graded and learnt from.',
+  ),
   start: z
     .string()
     .nullable()
     .default(null)
     .describe('Checkpoint folder to go on from; null: fresh weights of `model.shape`.'),
-  model: z.strictObject({ shape: modelShapeSchema.prefault({}).describe('Shape of a model with fresh weights.') }).prefault({}).describe('The model to start from.'),
+  model: z
+    .strictObject({ shape: modelShapeSchema.prefault({}).describe('Shape of a model with fresh weights.') })
+    .prefault({})
+    .describe('The model to start from.'),
   vocabulary: z
     .literal('long')
     .optional()
@@ -148,7 +159,10 @@ export const logicColdStartSchema = z.strictObject({
     ),
   batch: z.int().positive().default(32).describe('Demonstrations a step.'),
   curriculum: curriculumSchema.prefault({}).describe('What is shown when.'),
-  labels: z.enum(['two-way', 'three-way']).default('two-way').describe('Which answers occur: balanced, or one only.'),
+  labels: z
+    .enum(['two-way', 'three-way'])
+    .default('two-way')
+    .describe('Which answers occur: balanced, or one only.'),
   style: style.default('real').describe('Style of the generated problems.'),
   ...problemShape,
   wording: wording
@@ -181,7 +195,9 @@ export const logicColdStartSchema = z.strictObject({
     .positive()
     .default(1)
     .describe("Loss weight of the tokens that decide a statement's sign."),
-  optimizer: supervisedOptimizerSchema({ peak: 1.5e-3, kind: 'cosine', warmup: 50, floor: 0.02 }).describe('AdamW and its learning rate.'),
+  optimizer: supervisedOptimizerSchema({ peak: 1.5e-3, kind: 'cosine', warmup: 50, floor: 0.02 }).describe(
+    'AdamW and its learning rate.',
+  ),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 

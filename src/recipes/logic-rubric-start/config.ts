@@ -19,14 +19,20 @@ export const logicProblemsSchema = z.strictObject({
     .describe(
       "Kinds on the chain, [fewest, most]; fewer make shorter problems. The real rows' distribution when null.",
     ),
-  labels: z.enum(['two-way', 'three-way']).default('two-way').describe('Which answers occur: balanced, or one only.'),
+  labels: z
+    .enum(['two-way', 'three-way'])
+    .default('two-way')
+    .describe('Which answers occur: balanced, or one only.'),
   style: z.enum(LOGIC_STYLES).default('real').describe('Style of the generated problems.'),
 })
 
 const STEPS = 600
 
 export const logicRubricStartSchema = z.strictObject({
-  recipe: z.literal('logic-rubric-start').default('logic-rubric-start').describe('Name of the recipe; only files need it.'),
+  recipe: z
+    .literal('logic-rubric-start')
+    .default('logic-rubric-start')
+    .describe('Name of the recipe; only files need it.'),
   ...commonShape,
   steps: commonShape.steps
     .unwrap()
@@ -44,7 +50,13 @@ export const logicRubricStartSchema = z.strictObject({
     .strictObject({
       problems: size.default(1500).describe('Problems of the test.'),
       samples: size.default(2).describe('Samples of each problem.'),
-      temperature: z.number().positive().default(1).describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+      temperature: z
+        .number()
+        .positive()
+        .default(1)
+        .describe(
+          'Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.',
+        ),
       maxTokens: size.default(96).describe('Most tokens of a response.'),
       keep: z
         .enum(['proved', 'right', 'all'])
@@ -60,7 +72,9 @@ export const logicRubricStartSchema = z.strictObject({
   hinted: share.default(0.4).describe("Share of a reasoner's that follow hints."),
   rubric: rubricHabitsSchema.prefault({}).describe('Where the rubric comes from.'),
   labels: labelsSchema.describe('Which answers occur: balanced, or one only.'),
-  optimizer: supervisedOptimizerSchema({ peak: 1e-3, kind: 'cosine', warmup: 30, floor: 0.05 }).describe('AdamW and its learning rate.'),
+  optimizer: supervisedOptimizerSchema({ peak: 1e-3, kind: 'cosine', warmup: 30, floor: 0.05 }).describe(
+    'AdamW and its learning rate.',
+  ),
   evaluation: z
     .strictObject({
       every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
@@ -69,7 +83,8 @@ export const logicRubricStartSchema = z.strictObject({
       maxTokens: size.default(96).describe('Most tokens of a response.'),
       rubricTokens: size.default(112).describe('Most tokens of a rubric.'),
     })
-    .prefault({}).describe('When and how the model is tested.'),
+    .prefault({})
+    .describe('When and how the model is tested.'),
 })
 
 export type LogicRubricStartConfig = z.output<typeof logicRubricStartSchema>
@@ -77,6 +92,10 @@ export type LogicRubricStartConfig = z.output<typeof logicRubricStartSchema>
 /** The same as a phase of another recipe. */
 export const logicRubricPhaseSchema = logicRubricStartSchema
   .omit({ recipe: true, out: true, monitors: true })
-  .extend({ steps: supervisedSteps(STEPS).describe('Steps of training; of each, rollouts are sampled, graded and learnt from.') })
+  .extend({
+    steps: supervisedSteps(STEPS).describe(
+      'Steps of training; of each, rollouts are sampled, graded and learnt from.',
+    ),
+  })
 /** The monitors of a phase are those of the recipe that it belongs to. */
 export type LogicRubricPhase = z.output<typeof logicRubricPhaseSchema> & { monitors?: MonitorSettings | null }

@@ -8,9 +8,13 @@ const size = z.int().positive()
 /** What the scripted rubricator writes: how many criteria, how often with the wrong sign, whether about outcomes. */
 export const rubricHabitsSchema = z.strictObject({
   criteria: z
-    .strictObject({ min: size.default(5).describe('Least number.'), max: size.max(15).default(8).describe('Greatest number.') })
+    .strictObject({
+      min: size.default(5).describe('Least number.'),
+      max: size.max(15).default(8).describe('Greatest number.'),
+    })
     .prefault({})
-    .refine(({ min, max }) => min <= max, 'min at most max').describe('How many criteria a rubric has.'),
+    .refine(({ min, max }) => min <= max, 'min at most max')
+    .describe('How many criteria a rubric has.'),
   wrongSign: share.default(0.15).describe('Share of criteria whose sign is turned round in demonstrations.'),
   outcomes: z.boolean().default(false).describe('Rubrics are shown how the attempts ended.'),
 })

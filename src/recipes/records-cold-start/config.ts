@@ -9,24 +9,36 @@ const size = z.int().positive()
 
 /** Fewest and most look-ups that a question needs. */
 export const hopsSchema = z
-  .strictObject({ min: size.max(6).default(2).describe('Least number.'), max: size.max(6).default(4).describe('Greatest number.') })
+  .strictObject({
+    min: size.max(6).default(2).describe('Least number.'),
+    max: size.max(6).default(4).describe('Greatest number.'),
+  })
   .refine(({ min, max }) => min <= max, 'min at most max')
 
 export const recordsColdStartSchema = z.strictObject({
-  recipe: z.literal('records-cold-start').default('records-cold-start').describe('Name of the recipe; only files need it.'),
+  recipe: z
+    .literal('records-cold-start')
+    .default('records-cold-start')
+    .describe('Name of the recipe; only files need it.'),
   ...commonShape,
-  steps: commonShape.steps.unwrap().default(3000).describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
+  steps: commonShape.steps
+    .unwrap()
+    .default(3000)
+    .describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
   hops: hopsSchema.prefault({}).describe('Length of a proof in steps.'),
   model: z
     .strictObject({
-      shape: modelShapeSchema.prefault({
-        hiddenSize: 128,
-        layers: 2,
-        maxPositions: 320,
-        initializerRange: 0.1,
-      }).describe('Shape of a model with fresh weights.'),
+      shape: modelShapeSchema
+        .prefault({
+          hiddenSize: 128,
+          layers: 2,
+          maxPositions: 320,
+          initializerRange: 0.1,
+        })
+        .describe('Shape of a model with fresh weights.'),
     })
-    .prefault({}).describe('The model to start from.'),
+    .prefault({})
+    .describe('The model to start from.'),
   batch: size.default(64).describe('Demonstrations a step, of both roles.'),
   reflectors: share.default(0.3).describe('Share of them that a reflector writes.'),
   referred: share.default(0.5).describe("Share of an agent's that have references."),
@@ -41,13 +53,16 @@ export const recordsColdStartSchema = z.strictObject({
     .boolean()
     .default(true)
     .describe('False: neither plan nor review, and idle thinking as long as they would be.'),
-  optimizer: supervisedOptimizerSchema({ peak: 3e-3, kind: 'cosine', warmup: 50, floor: 0.05 }).describe('AdamW and its learning rate.'),
+  optimizer: supervisedOptimizerSchema({ peak: 3e-3, kind: 'cosine', warmup: 50, floor: 0.05 }).describe(
+    'AdamW and its learning rate.',
+  ),
   evaluation: z
     .strictObject({
       every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
       problems: size.default(500).describe('Test questions.'),
     })
-    .prefault({}).describe('When and how the model is tested.'),
+    .prefault({})
+    .describe('When and how the model is tested.'),
 })
 
 export type RecordsColdStartConfig = z.output<typeof recordsColdStartSchema>

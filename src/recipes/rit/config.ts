@@ -65,7 +65,10 @@ const rubricSchema = z.strictObject({
   file: z.string().nullable().default(null).describe('The file of the rows.'),
   criteria: size.default(7).describe('Criteria of `random`; most of `initial` and `refined`.'),
   traces: z
-    .strictObject({ initial: size.default(3).describe('Traces that a first rubric is written from.'), refined: size.default(64).describe('Traces that it is refined with.') })
+    .strictObject({
+      initial: size.default(3).describe('Traces that a first rubric is written from.'),
+      refined: size.default(64).describe('Traces that it is refined with.'),
+    })
     .prefault({})
     .describe('Good traces, and as many poor ones, that `initial` and `refined` see.'),
   problems: size
@@ -140,7 +143,9 @@ export const ritSchema = z.strictObject({
   group: groupSettingsSchema
     .optional()
     .describe('How a group is put to the judge, with `thinkingBy: group`; absent: as the schema has it.'),
-  fusion: fusionSchema.prefault({}).describe('How the reward of the thinking and that of the answer become one.'),
+  fusion: fusionSchema
+    .prefault({})
+    .describe('How the reward of the thinking and that of the answer become one.'),
   control: z
     .enum(['random', 'shuffled', 'flipped'])
     .optional()
@@ -170,8 +175,14 @@ export const ritSchema = z.strictObject({
     .enum(['plain', 'true-is', 'sampled'])
     .default('plain')
     .describe('What the ratio of a scaffolded rollout compares (spec 4.3).'),
-  loss: lossSettingSchema.prefault({ preset: 'verl:grpo', kl: { kind: 'none', coef: 0 } }).describe('The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.'),
-  rollout: rolloutSchema.prefault({ prompts: 32, samples: 8, maxTokens: 56 }).describe('What a step samples.'),
+  loss: lossSettingSchema
+    .prefault({ preset: 'verl:grpo', kl: { kind: 'none', coef: 0 } })
+    .describe(
+      'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.',
+    ),
+  rollout: rolloutSchema
+    .prefault({ prompts: 32, samples: 8, maxTokens: 56 })
+    .describe('What a step samples.'),
   pipeline: pipelineSchema
     .default(false)
     .describe('Sample ahead while the step before is graded and learnt from (one step off-policy).'),

@@ -80,7 +80,10 @@ const rubricatorSchema = z.strictObject({
 
 const evaluationSchema = z.strictObject({
   ...sampledEvaluationShape,
-  temperature: sampledEvaluationShape.temperature.unwrap().default(0.7).describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+  temperature: sampledEvaluationShape.temperature
+    .unwrap()
+    .default(0.7)
+    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
   hinted: z
     .boolean()
     .default(true)
@@ -124,7 +127,10 @@ export const rlcerSchema = z.strictObject({
   maskFinalAnswer: z.boolean().default(true).describe('Rubricator and verifier do not see the final answer.'),
   validity: validitySchema.prefault({}).describe('When a criterion counts as valid.'),
   overlong: z
-    .strictObject({ buffer: size.describe('Tokens before the limit from which a response is too long.'), factor: z.number().min(0).default(1).describe('Most that is taken off for it.') })
+    .strictObject({
+      buffer: size.describe('Tokens before the limit from which a response is too long.'),
+      factor: z.number().min(0).default(1).describe('Most that is taken off for it.'),
+    })
     .nullable()
     .default(null)
     .describe(
@@ -139,7 +145,10 @@ export const rlcerSchema = z.strictObject({
     .describe(
       "A negative control: verdicts drawn by chance, of the responses to the question in another order, of another response in any case, or turned round. In another order one response in N keeps its own, which a group's mean cancels and a critic does not. `controlAt`: those that pay, after valid criteria were chosen; or all of them before. Choosing by correlation brings the outcome back into the latter.",
     ),
-  controlAt: z.enum(['reward', 'verdicts']).default('reward').describe('Where the control takes the place of the truth.'),
+  controlAt: z
+    .enum(['reward', 'verdicts'])
+    .default('reward')
+    .describe('Where the control takes the place of the truth.'),
   critic: criticSchema
     .nullable()
     .prefault({})
@@ -176,7 +185,9 @@ export const rlcerSchema = z.strictObject({
     .default('plain')
     .describe('What the ratio of a scaffolded rollout compares.'),
   loss: lossSettingSchema.prefault('gradus:rlcer').describe("The critic's term is the setting `critic`'s."),
-  rollout: rolloutSchema.prefault({ prompts: 16, samples: 8, maxTokens: 96 }).describe('What a step samples.'),
+  rollout: rolloutSchema
+    .prefault({ prompts: 16, samples: 8, maxTokens: 96 })
+    .describe('What a step samples.'),
   questionsTogether: size
     .default(16)
     .describe(

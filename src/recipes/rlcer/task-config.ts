@@ -34,7 +34,10 @@ const logicSchema = z.strictObject({
 })
 
 /** Rows of a file, answered by a chat model. */
-const questionsSchema = z.strictObject({ kind: z.literal('questions').describe('Which kind; each has keys of its own.'), ...questionTaskShape })
+const questionsSchema = z.strictObject({
+  kind: z.literal('questions').describe('Which kind; each has keys of its own.'),
+  ...questionTaskShape,
+})
 
 export const taskSchema = z.discriminatedUnion('kind', [arithmeticSchema, logicSchema, questionsSchema])
 

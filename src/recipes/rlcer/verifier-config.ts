@@ -9,9 +9,15 @@ export const verifierSchema = z.discriminatedUnion('kind', [
   /** The task's own: criteria are executed. */
   z.strictObject({ kind: z.literal('exact').describe('Which kind; each has keys of its own.') }),
   /** The same with verdicts turned round by chance, always the same ones of a rollout. */
-  z.strictObject({ kind: z.literal('noisy').describe('Which kind; each has keys of its own.'), flipRate: share.default(0.1).describe('Chance that a verdict is turned round.') }),
+  z.strictObject({
+    kind: z.literal('noisy').describe('Which kind; each has keys of its own.'),
+    flipRate: share.default(0.1).describe('Chance that a verdict is turned round.'),
+  }),
   /** A language model that is asked: endpoints, how it is asked, what it remembers. */
-  z.strictObject({ kind: z.literal('judge').describe('Which kind; each has keys of its own.'), judge: thinkingJudgeSchema.describe('Who judges.') }),
+  z.strictObject({
+    kind: z.literal('judge').describe('Which kind; each has keys of its own.'),
+    judge: thinkingJudgeSchema.describe('Who judges.'),
+  }),
   /** A model that learnt to: a checkpoint of `gradus train learned-verifier`. */
   z.strictObject({
     kind: z.literal('learned').describe('Which kind; each has keys of its own.'),

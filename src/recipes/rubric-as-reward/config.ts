@@ -66,7 +66,10 @@ const taskSchema = z.strictObject({
     ),
   ...problemShape,
   style: z.enum(LOGIC_STYLES).default('real').describe('Style of the generated problems.'),
-  labels: z.enum(['two-way', 'three-way']).default('two-way').describe('Which answers occur: balanced, or one only.'),
+  labels: z
+    .enum(['two-way', 'three-way'])
+    .default('two-way')
+    .describe('Which answers occur: balanced, or one only.'),
   prompt: z
     .enum(['miniature', 'chat'])
     .default('miniature')
@@ -103,7 +106,10 @@ const evaluationSchema = z.strictObject({
     .positive()
     .optional()
     .describe('Most tokens of an answer; as many as in training when absent.'),
-  sets: z.array(z.enum(LOGIC_TEST_SETS)).default(['train-distribution', 'shortcut-free']).describe('Test sets.'),
+  sets: z
+    .array(z.enum(LOGIC_TEST_SETS))
+    .default(['train-distribution', 'shortcut-free'])
+    .describe('Test sets.'),
   realFile: z
     .string()
     .nullable()
@@ -131,7 +137,10 @@ const evaluationSchema = z.strictObject({
 })
 
 export const rubricAsRewardSchema = z.strictObject({
-  recipe: z.literal('rubric-as-reward').default('rubric-as-reward').describe('Name of the recipe; only files need it.'),
+  recipe: z
+    .literal('rubric-as-reward')
+    .default('rubric-as-reward')
+    .describe('Name of the recipe; only files need it.'),
   ...reinforcementShape,
   coldStart: coldStartPhaseSchema
     .nullable()
@@ -140,7 +149,10 @@ export const rubricAsRewardSchema = z.strictObject({
       "Supervised learning before the reinforcement, in the run's folder `cold-start`; null: start from `model.folder`.",
     ),
   task: taskSchema.prefault({}).describe('What is trained on.'),
-  condition: z.enum(CONDITIONS).default('rubric').describe('Which criteria are rewarded, with which weights.'),
+  condition: z
+    .enum(CONDITIONS)
+    .default('rubric')
+    .describe('Which criteria are rewarded, with which weights.'),
   weights: z
     .partialRecord(z.enum(LOGIC_CRITERIA), z.number().min(0))
     .nullable()
@@ -216,8 +228,13 @@ export const rubricAsRewardSchema = z.strictObject({
           '`rubric_norm`: a criterion that does not vary in a group leaves its weight to the others.',
         ),
     })
-    .prefault({}).describe('How rewards become advantages.'),
-  loss: lossSettingSchema.prefault('gradus:rar5').describe('The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.'),
+    .prefault({})
+    .describe('How rewards become advantages.'),
+  loss: lossSettingSchema
+    .prefault('gradus:rar5')
+    .describe(
+      'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.',
+    ),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 

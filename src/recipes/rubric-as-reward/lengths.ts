@@ -41,7 +41,11 @@ export const lengthScheduleSchema = z.discriminatedUnion('kind', [
     by: z.enum(['proved', 'answered']).optional().describe('By how much.'),
   }),
   /** The next length is mixed in from each of these steps on: for comparisons under one schedule. */
-  z.strictObject({ kind: z.literal('steps').describe('Which kind; each has keys of its own.'), ...mixShape, at: z.array(z.int().min(2)).min(1).describe('When.') }),
+  z.strictObject({
+    kind: z.literal('steps').describe('Which kind; each has keys of its own.'),
+    ...mixShape,
+    at: z.array(z.int().min(2)).min(1).describe('When.'),
+  }),
 ])
 export type LengthSchedule = z.output<typeof lengthScheduleSchema>
 
@@ -91,7 +95,9 @@ interface Tally {
 
 const stateSchema = z.strictObject({
   longest: hopCount,
-  window: z.array(z.strictObject({ proved: z.int().min(0), graded: z.int().positive() })).describe('Calls that are looked at.'),
+  window: z
+    .array(z.strictObject({ proved: z.int().min(0), graded: z.int().positive() }))
+    .describe('Calls that are looked at.'),
 })
 
 /** How a rollout on a problem went; null where nothing can be said of it. */

@@ -45,7 +45,11 @@ const creditSchema = z.strictObject({
 const reflectionSchema = z.strictObject({
   enabled: z.boolean().default(true).describe('False: no reflections at all.'),
   candidates: size.default(8).describe('Candidates a question (m).'),
-  temperature: z.number().positive().default(0.7).describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+  temperature: z
+    .number()
+    .positive()
+    .default(0.7)
+    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
   maxTokens: size.default(40).describe('The default is for records; text needs several hundred.'),
   utility: z
     .enum(UTILITIES)
@@ -85,9 +89,17 @@ const researchTaskSchema = z.strictObject({
     .describe('What an agent may call: MCP servers, local search indexes, search over HTTP.'),
   toolBox: z
     .strictObject({
-      timeoutMs: z.number().positive().default(TOOL_BOX_DEFAULTS.timeoutMs).describe('Longest time of one call.'),
+      timeoutMs: z
+        .number()
+        .positive()
+        .default(TOOL_BOX_DEFAULTS.timeoutMs)
+        .describe('Longest time of one call.'),
       concurrency: size.default(TOOL_BOX_DEFAULTS.concurrency).describe('Calls at a time.'),
-      maxChars: z.int().min(200).default(TOOL_BOX_DEFAULTS.maxChars).describe('Most characters of an answer that the model is shown.'),
+      maxChars: z
+        .int()
+        .min(200)
+        .default(TOOL_BOX_DEFAULTS.maxChars)
+        .describe('Most characters of an answer that the model is shown.'),
     })
     .prefault({})
     .describe('Deadline of a call, calls under way at a time, most characters of what is said to one.'),
@@ -126,7 +138,10 @@ const scriptedJudgeSchema = z.strictObject({
     .default(0)
     .describe('Chances that a level is turned round, and that it moves by one; of the stages named.'),
   levelRate: share.default(0).describe('Chance that a level is moved by one.'),
-  noisyStages: z.array(z.literal([1, 2, 3, 4])).default([1, 2, 3, 4]).describe('Stages whose levels are noisy.'),
+  noisyStages: z
+    .array(z.literal([1, 2, 3, 4]))
+    .default([1, 2, 3, 4])
+    .describe('Stages whose levels are noisy.'),
   failRate: share.default(0).describe('Chance that the scoring of a rollout fails.'),
 })
 
@@ -153,7 +168,11 @@ const evaluationSchema = z.strictObject({
   problemsAtStart: size.optional().describe('Problems of the first test, where that is to be shorter.'),
   problemsBetween: size.default(200).describe('Problems of the tests in between.'),
   samples: size.default(1).describe('Samples of each problem.'),
-  temperature: z.number().min(0).default(1).describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+  temperature: z
+    .number()
+    .min(0)
+    .default(1)
+    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
   reuse: z
     .boolean()
     .default(true)
@@ -173,7 +192,10 @@ export const rubricemSchema = z.strictObject({
     .describe(
       "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`.",
     ),
-  task: z.discriminatedUnion('kind', [recordsTaskSchema, researchTaskSchema]).prefault({ kind: 'records' }).describe('What is trained on.'),
+  task: z
+    .discriminatedUnion('kind', [recordsTaskSchema, researchTaskSchema])
+    .prefault({ kind: 'records' })
+    .describe('What is trained on.'),
   judge: z
     .discriminatedUnion('kind', [scriptedJudgeSchema, chatJudgeSchema])
     .prefault({ kind: 'scripted' })
@@ -193,15 +215,31 @@ export const rubricemSchema = z.strictObject({
       'A negative control: rewards of stages by chance, of other attempts at the question, or turned round.',
     ),
   advantage: advantageSchema.prefault({}).describe('How rewards become advantages.'),
-  reflection: reflectionSchema.prefault({}).describe('Reflections on attempts, and what is learnt from them.'),
+  reflection: reflectionSchema
+    .prefault({})
+    .describe('Reflections on attempts, and what is learnt from them.'),
   memory: memorySchema.prefault({ kind: 'bank' }).describe('Lessons of earlier attempts.'),
   window: z
-    .strictObject({ steps: size.default(WINDOW_STEPS).describe('Fresh batches of a window, which are then repeated.'), reflectOnRepeat: z.boolean().default(false).describe('Reflect also when a window repeats its questions.') })
+    .strictObject({
+      steps: size.default(WINDOW_STEPS).describe('Fresh batches of a window, which are then repeated.'),
+      reflectOnRepeat: z
+        .boolean()
+        .default(false)
+        .describe('Reflect also when a window repeats its questions.'),
+    })
     .prefault({})
     .describe('Fresh batches of a window, which are then repeated (spec 5.5).'),
-  loss: lossSettingSchema.prefault('gradus:rubricem').describe('The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.'),
-  rollout: rolloutSchema.prefault({ prompts: 16, samples: 8, maxTokens: 48 }).describe('What a step samples.'),
-  pipeline: pipelineSchema.default(false).describe('Sample ahead of what is learnt from: false, true, or 2 steps.'),
+  loss: lossSettingSchema
+    .prefault('gradus:rubricem')
+    .describe(
+      'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.',
+    ),
+  rollout: rolloutSchema
+    .prefault({ prompts: 16, samples: 8, maxTokens: 48 })
+    .describe('What a step samples.'),
+  pipeline: pipelineSchema
+    .default(false)
+    .describe('Sample ahead of what is learnt from: false, true, or 2 steps.'),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 

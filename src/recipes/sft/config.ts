@@ -11,7 +11,9 @@ export const sftRecipeSchema = z.strictObject({
   recipe: z.literal('sft').default('sft').describe('Name of the recipe; only files need it.'),
   ...commonShape,
   policy: policySchema.prefault({}).describe('Where and how the model computes.'),
-  steps: supervisedSteps(200).describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
+  steps: supervisedSteps(200).describe(
+    'Steps of training; of each, rollouts are sampled, graded and learnt from.',
+  ),
   model: modelSchema
     .omit({ shape: true })
     .prefault({})
@@ -47,9 +49,16 @@ export const sftRecipeSchema = z.strictObject({
   optimizer: z
     .strictObject({
       ...optimizerSchema.shape,
-      learningRate: optimizerSchema.shape.learningRate.unwrap().prefault({ peak: 1e-5, kind: 'cosine' }).describe('Its height over the steps.'),
+      learningRate: optimizerSchema.shape.learningRate
+        .unwrap()
+        .prefault({ peak: 1e-5, kind: 'cosine' })
+        .describe('Its height over the steps.'),
     })
-    .prefault({}).describe('AdamW and its learning rate.'),
-  evaluation: z.strictObject({ every: z.int().min(0).default(0).describe('Every so many steps; 0: only at the end.') }).prefault({}).describe('When and how the model is tested.'),
+    .prefault({})
+    .describe('AdamW and its learning rate.'),
+  evaluation: z
+    .strictObject({ every: z.int().min(0).default(0).describe('Every so many steps; 0: only at the end.') })
+    .prefault({})
+    .describe('When and how the model is tested.'),
 })
 export type SftRecipeConfig = z.output<typeof sftRecipeSchema>

@@ -13,6 +13,7 @@ import {
   queryOf,
   summaryOf,
 } from './context.ts'
+import { addControlPath } from './control.ts'
 import { curvesOf, MOST_POINTS } from './curves.ts'
 import { fileOf } from './library.ts'
 import type { Topic } from './live.ts'
@@ -129,8 +130,11 @@ const addStreams = (app: Hono<Env>, context: DashboardContext): void => {
   })
 }
 
-/** The page, its files, and what it asks for. */
-export const createApp = (context: DashboardContext): Hono<Env> => {
+/**
+ * The page, its files, and what it asks for.
+ * @param controlToken lets who sends it control runs; null: nobody can
+ */
+export const createApp = (context: DashboardContext, controlToken: string | null = null): Hono<Env> => {
   const app = new Hono<Env>()
   const assets = loadAssets()
   app.onError((error, c) => {
@@ -146,6 +150,7 @@ export const createApp = (context: DashboardContext): Hono<Env> => {
   addRolloutPaths(app, context)
   addMorePaths(app, context)
   addStreams(app, context)
+  addControlPath(app, context, controlToken)
   app.all('/api/*', c => c.json({ error: `no such path: ${c.req.path.slice(0, 200)}` }, 404))
   app.get('/assets/:name', c => {
     const asset = assets.get(c.req.param('name'))

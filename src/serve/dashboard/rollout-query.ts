@@ -137,7 +137,18 @@ const readRow = (reader: RowReader, index: RolloutIndex, nth: number): RolloutRo
   return upgradeRollout(rowOf<RolloutRow>({ offset, bytes, text }, 'rollouts.jsonl'))
 }
 
+/** Facets by index, as long as that holds as many rollouts. */
+const known = new WeakMap<RolloutIndex, { count: number; facets: Facets }>()
+
 const facetsOf = (index: RolloutIndex): Facets => {
+  const found = known.get(index)
+  if (found?.count === index.count) return found.facets
+  const facets = facetsNow(index)
+  known.set(index, { count: index.count, facets })
+  return facets
+}
+
+const facetsNow = (index: RolloutIndex): Facets => {
   let rewards: [number, number] | null = null
   for (let nth = 0; nth < index.count; nth++) {
     const { reward } = index.at(nth)
@@ -191,6 +202,15 @@ export const listRollouts = (
   }
 }
 
+/** Rollouts of the same step: they are written one after the other. */
+const nearby = (index: RolloutIndex, nth: number): number[] => {
+  const { step } = index.at(nth)
+  let [first, last] = [nth, nth]
+  while (first > 0 && index.at(first - 1).step === step) first--
+  while (last + 1 < index.count && index.at(last + 1).step === step) last++
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i)
+}
+
 /** One rollout whole, and those of its group that were kept. @throws DataError where there is none */
 export const viewRollout = (
   dir: string,
@@ -205,9 +225,9 @@ export const viewRollout = (
   try {
     const row = readRow(reader, index, nth)
     const group: RolloutLine[] = []
-    for (let other = 0; other < index.count; other++) {
-      const { step, role, problem } = index.at(other)
-      if (step !== own.step || role !== own.role || problem !== own.problem) continue
+    for (const other of nearby(index, nth)) {
+      const { role, problem } = index.at(other)
+      if (role !== own.role || problem !== own.problem) continue
       const its = readRow(reader, index, other)
       if (its.problemId === row.problemId) group.push(lineOf(other, its, excerptOf(its, '') ?? ''))
     }

@@ -23,8 +23,8 @@ export const monitorsOf = (config: unknown): RunView['monitors'] => {
 /** With what a person has changed since. */
 const changedMonitors = (run: OpenRun): RunView['monitors'] => {
   const monitors = { ...monitorsOf(run.info.config) }
-  for (const { control, monitor, figures } of run.events)
-    if (control === 'threshold' && monitor !== undefined) monitors[monitor] = figures ?? null
+  for (const { control, title, figures } of run.events)
+    if (control === 'threshold' && title !== undefined) monitors[title] = figures ?? null
   return monitors
 }
 
@@ -47,7 +47,7 @@ export const runView = (run: OpenRun, summary: RunSummary, rolloutBytes: number)
   version: run.info.version ?? null,
   criterionNames: run.info.criterionNames ?? {},
   marks: marksOf(run),
-  events: run.events.filter(({ monitor, control }) => monitor === undefined || control).slice(-MOST_EVENTS),
+  events: run.events.filter(({ monitor }) => monitor === undefined).slice(-MOST_EVENTS),
   evals: run.evals,
   monitors: changedMonitors(run),
   rollouts: {

@@ -15,6 +15,8 @@ export interface DashboardOptions {
   port?: number
   /** What readers must send; needed for an address that other machines reach. */
   token?: string | null
+  /** Lets who sends it control runs; null: nobody can. */
+  controlToken?: string | null
   /** Told of errors; nobody when absent. */
   log?: FrontLog
 }
@@ -35,11 +37,11 @@ const BODY_BYTES = 64 * 1024
  */
 export const startDashboard = async (
   roots: readonly string[],
-  { host = '127.0.0.1', port = 0, token = null, log }: DashboardOptions = {},
+  { host = '127.0.0.1', port = 0, token = null, controlToken = null, log }: DashboardOptions = {},
 ): Promise<Dashboard> => {
   const live = new Live()
   const library = new Library(roots)
-  const app = createApp(newContext(library, live))
+  const app = createApp(newContext(library, live), controlToken)
   const front = new Front({
     handler: guarded(fetchHandler(app), { host, token }),
     limits: frontLimitsOf({ bodyBytes: BODY_BYTES, drainNoticeMs: 0, drainMs: 2_000 }),

@@ -25,7 +25,8 @@ export const mcpToolsSchema = z
     maxAnswerBytes: z
       .int()
       .positive()
-      .default(1024 * 1024).describe('Longest answer that is read.'),
+      .default(1024 * 1024)
+      .describe('Longest answer that is read.'),
   })
   .refine(({ command, url }) => (command === undefined) !== (url === undefined), {
     message: 'a command to start or a url, one of the two; give one',

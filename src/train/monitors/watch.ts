@@ -41,23 +41,39 @@ interface ActiveMonitor {
   look(): Sign | null
 }
 
+/** One that tells its sign once when it comes and once when it goes. */
+const active = (
+  monitor: Monitor,
+  history: Parameters<Monitor['look']>[0],
+  settings: MonitorSettings,
+): ActiveMonitor[] => {
+  const thresholds = settings[monitor.name]
+  if (thresholds === null) return []
+  const latch = new Latch(monitor.confirm ?? settings.confirm, settings)
+  return [{ name: monitor.name, latch, look: () => monitor.look(history, thresholds as never, settings) }]
+}
+
 /** Watches one run. Depends on the rows alone: replaying those of a run's files gives the state that it had. */
 export class Watch {
   readonly #rows: MetricsRow[] = []
   readonly #evals: EvalRow[] = []
-  readonly #active: ActiveMonitor[]
+  readonly #history: Parameters<Monitor['look']>[0]
+  #settings: MonitorSettings
+  #active: ActiveMonitor[]
 
   constructor(settings: MonitorSettings, primarySet?: string) {
-    const history = { rows: this.#rows, evals: this.#evals, primarySet }
-    this.#active = (Object.values(MONITORS) as Monitor[]).flatMap(monitor => {
-      const thresholds = settings[monitor.name]
-      if (thresholds === null) return []
-      return {
-        name: monitor.name,
-        latch: new Latch(monitor.confirm ?? settings.confirm, settings),
-        look: () => monitor.look(history, thresholds as never, settings),
-      }
-    })
+    this.#settings = settings
+    this.#history = { rows: this.#rows, evals: this.#evals, primarySet }
+    this.#active = (Object.values(MONITORS) as Monitor[]).flatMap(monitor =>
+      active(monitor, this.#history, settings),
+    )
+  }
+
+  /** Gives a monitor other thresholds from the next step on; null switches it off. Its sign is told anew. */
+  change(name: MonitorName, thresholds: MonitorSettings[MonitorName]): void {
+    this.#settings = { ...this.#settings, [name]: thresholds }
+    const others = this.#active.filter(own => own.name !== name)
+    this.#active = [...others, ...active(MONITORS[name] as Monitor, this.#history, this.#settings)]
   }
 
   /** Takes in evaluations that belong to no step of training: those before the first. */

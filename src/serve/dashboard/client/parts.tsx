@@ -81,3 +81,19 @@ export const Meter = ({ value, label }: { value: number | null; label: string })
     )}
   </span>
 )
+
+/** Arrow keys scroll what has the focus. */
+const FOCUSABLE = { tabIndex: 0 }
+
+/** A table that may be wider than the page. */
+export const Scroll = ({
+  children,
+  class: name = 'panel scroll',
+}: {
+  children: ComponentChildren
+  class?: string
+}) => (
+  <section class={name} aria-label="Table" {...FOCUSABLE}>
+    {children}
+  </section>
+)

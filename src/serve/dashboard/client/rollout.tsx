@@ -89,7 +89,6 @@ interface VerdictsProps {
 
 export const Verdicts = ({ verdicts, names }: VerdictsProps) => (
   <table class="verdict-table">
-    <caption class="hidden">Verdicts</caption>
     <thead>
       <tr>
         <th scope="col">Criterion</th>

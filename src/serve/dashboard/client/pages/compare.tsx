@@ -4,7 +4,7 @@ import { number, percent } from '../../../../util/format.ts'
 import type { CompareView } from '../../wire.ts'
 import { useJson } from '../api.ts'
 import { Chart, type ChartLook } from '../chart.tsx'
-import { Change, Empty, Heading, Status, useTitle, Waiting } from '../parts.tsx'
+import { Change, Empty, Heading, Scroll, Status, useTitle, Waiting } from '../parts.tsx'
 import { addressOf, Link, type Place, setQuery } from '../route.tsx'
 
 const Runs = ({ view }: { view: CompareView }) => (
@@ -22,7 +22,7 @@ const Runs = ({ view }: { view: CompareView }) => (
 )
 
 const Scores = ({ view }: { view: CompareView }) => (
-  <div class="panel scroll">
+  <Scroll>
     <table>
       <thead>
         <tr>
@@ -55,11 +55,11 @@ const Scores = ({ view }: { view: CompareView }) => (
         ))}
       </tbody>
     </table>
-  </div>
+  </Scroll>
 )
 
 const Settings = ({ view }: { view: CompareView }) => (
-  <div class="panel scroll">
+  <Scroll>
     <table>
       <thead>
         <tr>
@@ -84,7 +84,7 @@ const Settings = ({ view }: { view: CompareView }) => (
         ))}
       </tbody>
     </table>
-  </div>
+  </Scroll>
 )
 
 export const ComparePage = ({ place }: { place: Place }) => {

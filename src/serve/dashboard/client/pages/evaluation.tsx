@@ -3,9 +3,9 @@
 import { number, percent } from '../../../../util/format.ts'
 import type { EvaluationView, LightEval } from '../../wire.ts'
 import { useJson } from '../api.ts'
-import { Change, Empty, Heading, Waiting } from '../parts.tsx'
+import { Change, Empty, Heading, Scroll, Waiting } from '../parts.tsx'
 import { setQuery } from '../route.tsx'
-import type { RunTabProps } from './run.tsx'
+import type { RunTabProps } from '../tab.ts'
 
 const scoreNames = (rows: readonly LightEval[]): string[] => [
   ...new Set(rows.flatMap(({ scores }) => Object.keys(scores))),
@@ -15,7 +15,7 @@ const Scores = ({ rows }: { rows: readonly LightEval[] }) => {
   const names = scoreNames(rows)
   const words = (name: string) => rows.map(({ scoreNames: own }) => own?.[name]).find(Boolean) ?? name
   return (
-    <div class="panel scroll">
+    <Scroll>
       <table>
         <thead>
           <tr>
@@ -52,7 +52,7 @@ const Scores = ({ rows }: { rows: readonly LightEval[] }) => {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   )
 }
 
@@ -80,7 +80,7 @@ const StepChoice = ({
 )
 
 const Items = ({ view }: { view: EvaluationView }) => (
-  <div class="panel scroll">
+  <Scroll>
     <table>
       <thead>
         <tr>
@@ -114,7 +114,7 @@ const Items = ({ view }: { view: EvaluationView }) => (
         ))}
       </tbody>
     </table>
-  </div>
+  </Scroll>
 )
 
 const WonAndLost = ({ view, rows }: { view: EvaluationView; rows: readonly LightEval[] }) => (

@@ -3,7 +3,7 @@
 import { number, percent, plural } from '../../../../util/format.ts'
 import type { ClaimView, ExperimentLine, ExperimentView } from '../../wire.ts'
 import { useJson } from '../api.ts'
-import { Change, Empty, Heading, useTitle, Waiting } from '../parts.tsx'
+import { Change, Empty, Heading, Scroll, useTitle, Waiting } from '../parts.tsx'
 import { addressOf, Link } from '../route.tsx'
 
 const lookOf = (status: string): string => {
@@ -97,7 +97,7 @@ const Comparisons = ({ claim }: { claim: ClaimView }) => {
   const known = claim.comparisons.filter(({ difference }) => difference !== null)
   if (known.length === 0) return null
   return (
-    <div class="scroll">
+    <Scroll class="scroll">
       <table>
         <thead>
           <tr>
@@ -140,7 +140,7 @@ const Comparisons = ({ claim }: { claim: ClaimView }) => {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   )
 }
 
@@ -210,7 +210,7 @@ export const ExperimentPage = ({ id }: { id: string }) => {
             title="Controls"
             about="Runs in which a method must not work; where one does, the claims say nothing."
           />
-          <div class="panel scroll">
+          <Scroll>
             <table>
               <tbody>
                 {view.controls.map(({ kind, arm, outcome }) => (
@@ -224,7 +224,7 @@ export const ExperimentPage = ({ id }: { id: string }) => {
                 ))}
               </tbody>
             </table>
-          </div>
+          </Scroll>
         </section>
       )}
       {view.document !== null && (

@@ -4,8 +4,8 @@ import { number, percent } from '../../../../util/format.ts'
 import type { JudgesView } from '../../wire.ts'
 import { useJson, useThrottled } from '../api.ts'
 import { Chart } from '../chart.tsx'
-import { Empty, Heading, Waiting } from '../parts.tsx'
-import type { RunTabProps } from './run.tsx'
+import { Empty, Heading, Scroll, Waiting } from '../parts.tsx'
+import type { RunTabProps } from '../tab.ts'
 
 export const JudgesTab = ({ view, news }: RunTabProps) => {
   const version = useThrottled(news?.run.step ?? 0, 3_000)
@@ -20,7 +20,7 @@ export const JudgesTab = ({ view, news }: RunTabProps) => {
         title="Judges"
         about="Figures a step, as the run recorded them. A verdict that a judge failed to give is neither met nor unmet; its share is told by the sign of the points."
       />
-      <div class="panel scroll">
+      <Scroll>
         <table>
           <thead>
             <tr>
@@ -47,7 +47,7 @@ export const JudgesTab = ({ view, news }: RunTabProps) => {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
       <div class="charts narrow">
         {judges.charts.map(spec => (
           <Chart key={spec.id} spec={spec} />
@@ -56,7 +56,7 @@ export const JudgesTab = ({ view, news }: RunTabProps) => {
       {judges.evaluations.length > 0 && (
         <>
           <Heading title="In evaluations" />
-          <div class="panel scroll">
+          <Scroll>
             <table>
               <thead>
                 <tr>
@@ -81,7 +81,7 @@ export const JudgesTab = ({ view, news }: RunTabProps) => {
                 ))}
               </tbody>
             </table>
-          </div>
+          </Scroll>
         </>
       )}
     </>

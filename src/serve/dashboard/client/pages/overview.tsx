@@ -7,7 +7,7 @@ import { useJson, useThrottled } from '../api.ts'
 import { Chart, type ChartLook } from '../chart.tsx'
 import { Empty, Heading, Waiting } from '../parts.tsx'
 import { addressOf, Link, setQuery } from '../route.tsx'
-import type { RunTabProps } from './run.tsx'
+import type { RunTabProps } from '../tab.ts'
 
 const SMOOTHINGS = [
   ['', 'as the report'],
@@ -120,7 +120,7 @@ const Events = ({ view }: { view: RunView }) => {
   if (view.events.length === 0) return null
   return (
     <section class="panel events">
-      <h3>Events</h3>
+      <h2 class="small">Events</h2>
       <ul>
         {view.events
           .slice(-12)
@@ -171,7 +171,6 @@ export const Overview = ({ view, place, news }: RunTabProps) => {
     <>
       <LatestEvals view={view} />
       {view.marks.length > 0 && <Warnings view={view} marks={view.marks} />}
-      <Events view={view} />
       {curves.sections.length === 0 ? (
         <Empty>No step has been recorded yet.</Empty>
       ) : (
@@ -195,6 +194,7 @@ export const Overview = ({ view, place, news }: RunTabProps) => {
           </div>
         </section>
       ))}
+      <Events view={view} />
     </>
   )
 }

@@ -4,10 +4,10 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { number, percent } from '../../../../util/format.ts'
 import type { Facets, RolloutLine, RolloutsPage, RolloutView } from '../../wire.ts'
 import { getJson, useJson, useThrottled } from '../api.ts'
-import { Empty, Waiting } from '../parts.tsx'
+import { Empty, Scroll, Waiting } from '../parts.tsx'
 import { Rollout } from '../rollout.tsx'
 import { addressOf, go, Link, setQuery } from '../route.tsx'
-import type { RunTabProps } from './run.tsx'
+import type { RunTabProps } from '../tab.ts'
 import { useSlash } from './runs.tsx'
 
 const FILTERS = [
@@ -185,7 +185,7 @@ const RolloutList = ({ id, query, version }: { id: string; query: URLSearchParam
       {rows.length === 0 ? (
         <Empty>{first.total === 0 ? 'No rollout has been kept yet.' : 'No rollout is like that.'}</Empty>
       ) : (
-        <div class="panel scroll">
+        <Scroll>
           <table class="rollout-table">
             <thead>
               <tr>
@@ -209,7 +209,7 @@ const RolloutList = ({ id, query, version }: { id: string; query: URLSearchParam
               ))}
             </tbody>
           </table>
-        </div>
+        </Scroll>
       )}
       {latest.next !== null && (
         <p>

@@ -3,9 +3,9 @@
 import { number, percent, plural } from '../../../../util/format.ts'
 import type { CriterionFigures, RubricView } from '../../wire.ts'
 import { useJson, useThrottled } from '../api.ts'
-import { Change, Empty, Heading, Meter, Waiting } from '../parts.tsx'
+import { Change, Empty, Heading, Meter, Scroll, Waiting } from '../parts.tsx'
 import { addressOf, Link } from '../route.tsx'
-import type { RunTabProps } from './run.tsx'
+import type { RunTabProps } from '../tab.ts'
 
 const WORDS: Record<string, string> = {
   validRate: 'Valid criteria',
@@ -27,7 +27,8 @@ const CriterionRow = ({ own, id }: { own: CriterionFigures; id: string }) => (
     </th>
     <td class="num">{percent(own.first)}</td>
     <td class="meter">
-      <Meter value={own.last} label={`${own.id} now`} />
+      <Meter value={own.last ?? own.rate} label={`${own.id} now`} />
+      {own.last === null && own.rate !== null && <small>of kept rollouts</small>}
     </td>
     <td class="num">
       {own.first !== null && own.last !== null && <Change difference={own.last - own.first} />}
@@ -47,7 +48,7 @@ const Criteria = ({ view, id }: { view: RubricView; id: string }) => (
       title="Criteria"
       about="Means over the training rollouts of the first and the last tenth of the steps. How a criterion goes with the reward is a correlation over the rollouts that were kept, the best and the worst of a step among them. A criterion’s name leads to rollouts that do not meet it."
     />
-    <div class="panel scroll">
+    <Scroll>
       <table>
         <thead>
           <tr>
@@ -78,7 +79,7 @@ const Criteria = ({ view, id }: { view: RubricView; id: string }) => (
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   </section>
 )
 
@@ -89,7 +90,7 @@ const Validity = ({ view }: { view: RubricView }) =>
         title="The rubric as a whole"
         about="First and last tenth of the steps. What shuffled answers reach is the floor of chance."
       />
-      <div class="panel scroll">
+      <Scroll>
         <table>
           <tbody>
             {view.validity.map(({ key, first, last }) => (
@@ -103,7 +104,7 @@ const Validity = ({ view }: { view: RubricView }) =>
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   )
 
@@ -115,7 +116,7 @@ const Fates = ({ view }: { view: RubricView }) => (
       title="Rubrics born and dropped"
       about={`The latest, of ${plural(view.questions, 'question')} whose rubrics were looked at. A rubric that tells no two rollouts apart is set aside; one that others outdo is dropped.`}
     />
-    <div class="panel scroll">
+    <Scroll>
       <table class="fates">
         <thead>
           <tr>
@@ -152,7 +153,7 @@ const Fates = ({ view }: { view: RubricView }) => (
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   </section>
 )
 

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import { formatDuration, number } from '../../../../util/format.ts'
 import type { LiveRun, RunSummary, RunView } from '../../wire.ts'
 import { useJson, useLive, useThrottled } from '../api.ts'
+import { Controls } from '../controls.tsx'
 import { Status, useTitle, Waiting } from '../parts.tsx'
 import { addressOf, Link, type Place } from '../route.tsx'
 import { EvaluationTab } from './evaluation.tsx'
@@ -12,13 +13,6 @@ import { Overview } from './overview.tsx'
 import { RolloutsTab } from './rollouts.tsx'
 import { RubricTab } from './rubric.tsx'
 import { SettingsTab } from './settings.tsx'
-
-export interface RunTabProps {
-  view: RunView
-  place: Place
-  /** Changes when files of the run have grown. */
-  news: LiveRun | null
-}
 
 const TABS = [
   { path: undefined, name: 'Curves', show: Overview },
@@ -101,6 +95,7 @@ export const RunPages = ({ id, place }: { id: string; place: Place }) => {
   return (
     <main id="content">
       <Head view={view} run={run} there={there} />
+      <Controls view={view} status={run.status} />
       <nav class="tabs" aria-label="Parts of the run">
         {TABS.map(({ path, name }) => (
           <Link

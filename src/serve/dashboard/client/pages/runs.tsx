@@ -5,7 +5,7 @@ import { formatDuration, number, percent, plural } from '../../../../util/format
 import type { RunSummary } from '../../wire.ts'
 import { useJson, useLive } from '../api.ts'
 import { Spark } from '../chart.tsx'
-import { ago, Empty, Status, useTitle, Waiting } from '../parts.tsx'
+import { ago, Empty, Scroll, Status, useTitle, Waiting } from '../parts.tsx'
 import { addressOf, go, Link, type Place, setQuery } from '../route.tsx'
 
 /** Words that all have to stand somewhere in a run's line; `seed:1` asks for a field. */
@@ -254,7 +254,7 @@ export const RunsPage = ({ place }: { place: Place }) => {
         <section key={recipe}>
           {recipe !== '' && <h2>{recipe}</h2>}
           {group.length > 0 && (
-            <div class="panel scroll runs-table">
+            <Scroll class="panel scroll runs-table">
               <table>
                 <Head />
                 <tbody>
@@ -263,7 +263,7 @@ export const RunsPage = ({ place }: { place: Place }) => {
                   ))}
                 </tbody>
               </table>
-            </div>
+            </Scroll>
           )}
         </section>
       ))}

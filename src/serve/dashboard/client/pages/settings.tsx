@@ -1,7 +1,7 @@
 /** @file The configuration of a run as it was resolved, and where it ran. */
 
 import { Heading } from '../parts.tsx'
-import type { RunTabProps } from './run.tsx'
+import type { RunTabProps } from '../tab.ts'
 
 const flatten = (value: unknown, path = ''): [string, string | null][] => {
   if (value !== null && typeof value === 'object' && !Array.isArray(value)) {

@@ -1,0 +1,171 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Dashboard, startDashboard } from './server.ts'
+
+/** Where distributions put it. */
+const PLACES = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/snap/bin/chromium',
+]
+const executablePath = process.env.GRADUS_CHROMIUM ?? PLACES.find(existsSync)
+if (executablePath === undefined)
+  console.warn(
+    'browser.test.ts: skipped, no Chromium here; install the package chromium, or set GRADUS_CHROMIUM',
+  )
+
+const root = mkdtempSync(join(tmpdir(), 'gradus-browser-'))
+process.env.GRADUS_CACHE = join(root, 'cache')
+const axe: string = createRequire(import.meta.url)('axe-core').source
+const TIMEOUT_MS = 240_000
+
+const lines = (rows: readonly object[]) => rows.map(row => `${JSON.stringify(row)}\n`).join('')
+const HOSTILE = '<img src=x onerror="window.harmed=1"><script>window.harmed=1</script>'
+
+const score = (value: number) => ({ accuracy: { value, interval: [value - 0.1, value + 0.1] } })
+const evaluation = (step: number, value: number) => ({
+  ...{ step, set: 'unseen', n: 2, primary: 'accuracy', scores: score(value) },
+  items: ['a', 'b'].map(id => ({ id, scores: { accuracy: id === 'a' ? value : 1 - value } })),
+})
+
+const writeRun = (name: string) => {
+  const dir = join(root, 'runs', name)
+  mkdirSync(dir, { recursive: true })
+  const info = {
+    id: name,
+    recipe: 'rit',
+    steps: 30,
+    createdAt: '2026-01-01T00:00:00Z',
+    config: { name },
+    environment: {},
+  }
+  writeFileSync(join(dir, 'config.json'), JSON.stringify(info))
+  const steps = Array.from({ length: 30 }, (_, i) => i + 1)
+  const metrics = steps.map(step => ({
+    step,
+    reward: step / 30,
+    entropy: 1 / step,
+    judgeNullRate: 0,
+    criteria: { right: step / 60 },
+    time: { sample: 1, total: 2 },
+  }))
+  writeFileSync(join(dir, 'metrics.jsonl'), lines(metrics))
+  writeFileSync(join(dir, 'evals.jsonl'), lines([evaluation(0, 0.25), evaluation(30, 0.75)]))
+  const warning = {
+    step: 12,
+    level: 'warning',
+    message: `odd ${HOSTILE}`,
+    monitor: 'repetition',
+    title: 'Repetition',
+    turn: 'on',
+  }
+  writeFileSync(join(dir, 'events.jsonl'), lines([warning]))
+  const rollout = (sample: number) => ({
+    ...{
+      step: 1,
+      sample,
+      problemId: `p ${HOSTILE}`,
+      prompt: HOSTILE,
+      reward: sample,
+      monitor: sample ? 'repetition' : undefined,
+    },
+    response: `<think>hidden ${HOSTILE}</think>said ${sample}`,
+    verdicts: [{ criterionId: 'right', met: sample > 0, explanation: HOSTILE }],
+  })
+  writeFileSync(join(dir, 'rollouts.jsonl'), lines([rollout(0), rollout(1)]))
+}
+
+describe.skipIf(executablePath === undefined)('the page in a browser', { timeout: TIMEOUT_MS }, () => {
+  let browser: Browser
+  let dashboard: Dashboard
+  const problems: string[] = []
+
+  beforeAll(async () => {
+    for (const name of ['one', 'two']) writeRun(name)
+    dashboard = await startDashboard([join(root, 'runs')], {})
+    // Tests in containers run as root, for whom its sandbox is not made.
+    browser = await chromium.launch({
+      executablePath,
+      args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+    })
+  }, TIMEOUT_MS)
+  afterAll(async () => {
+    await browser?.close()
+    await dashboard?.close()
+    rmSync(root, { recursive: true })
+  }, TIMEOUT_MS)
+
+  const visit = async (
+    path: string,
+    width: number,
+    see: string,
+    colorScheme: 'light' | 'dark' = 'light',
+  ): Promise<Page> => {
+    const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme })
+    page.on('pageerror', error => problems.push(`${path}: ${error.message}`))
+    page.on('console', message => {
+      if (message.type() === 'error') problems.push(`${path}: ${message.text()}`)
+    })
+    page.on('request', request => {
+      if (!request.url().startsWith(dashboard.url)) problems.push(`${path}: asked ${request.url()}`)
+    })
+    await page.goto(dashboard.url + path)
+    await page.getByText(see).first().waitFor({ timeout: 60_000 })
+    return page
+  }
+
+  const serious = (page: Page) =>
+    page.evaluate(`${axe}; axe.run().then(({ violations }) => violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => id + ': ' + nodes[0].html))`)
+
+  it.each([
+    ['/', 1280, 'one'],
+    ['/run/one', 1280, 'Reward'],
+    ['/run/one', 360, 'Reward'],
+    ['/run/one/rollouts', 360, 'said'],
+    ['/run/one/rollouts/1?beside=0', 1280, 'hidden'],
+    ['/run/one/rubric', 1280, 'right'],
+    ['/run/one/evaluation', 1280, 'won'],
+    ['/run/one/judges', 1280, 'judge null rate'],
+    ['/run/one/settings', 1280, 'Environment'],
+    ['/compare?run=one&run=two', 360, 'Settings that differ'],
+    ['/experiments', 1280, 'No results'],
+    ['/nowhere', 1280, 'Nothing here'],
+  ] as const)(
+    '%s at %i pixels shows what it has, no wider than the screen, for every reader',
+    async (path, width, see) => {
+      const page = await visit(path, width, see, width === 360 ? 'dark' : 'light')
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+      expect(await serious(page)).toEqual([])
+      expect(await page.evaluate('window.harmed')).toBeUndefined()
+      expect(
+        await page.evaluate(`document.querySelectorAll('img, iframe, object, #app script').length`),
+      ).toBe(0)
+      await page.close()
+      expect(problems).toEqual([])
+    },
+  )
+
+  it('is gone through by keyboard, and every state has an address', async () => {
+    const page = await visit('/', 1280, 'one')
+    await page.keyboard.press('/')
+    await page.keyboard.type('two')
+    await page.waitForFunction(`document.querySelectorAll('tbody tr').length === 1`)
+    expect(page.url()).toMatch(/\?filter=two$/)
+    await page.reload()
+    await page.getByText('two').first().waitFor()
+    expect(await page.locator('tbody tr').count()).toBe(1)
+    await page.goto(`${dashboard.url}/run/one/rollouts/0`)
+    await page.getByText('said 0').waitFor()
+    await page.keyboard.press('j')
+    await page.getByText('said 1').waitFor()
+    expect(page.url()).toMatch(/\/rollouts\/1/)
+    await page.close()
+  })
+})

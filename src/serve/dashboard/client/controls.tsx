@@ -1,0 +1,159 @@
+/** @file Asks something of a run that goes on, with the token that was printed once; the run's events say what became of it. */
+
+import { useState } from 'preact/hooks'
+import type { ControlAction, RunView } from '../wire.ts'
+import { postJson } from './api.ts'
+import { setToken, token } from './token.ts'
+
+const TokenField = ({ onSet }: { onSet(): void }) => {
+  const [value, setValue] = useState('')
+  return (
+    <form
+      class="tools"
+      onSubmit={event => {
+        event.preventDefault()
+        setToken(value.trim())
+        onSet()
+      }}
+    >
+      <label>
+        Token that was printed when the dashboard started{' '}
+        <input
+          type="password"
+          autocomplete="off"
+          value={value}
+          onInput={event => setValue(event.currentTarget.value)}
+        />
+      </label>
+      <button type="submit" disabled={value.trim() === ''}>
+        Use it
+      </button>
+    </form>
+  )
+}
+
+const BUTTONS: {
+  action: 'pause' | 'go-on' | 'save' | 'stop'
+  name: string
+  when: (status: string) => boolean
+}[] = [
+  { action: 'pause', name: 'Pause', when: status => status === 'running' },
+  { action: 'go-on', name: 'Go on', when: status => status === 'paused' },
+  { action: 'save', name: 'Save now', when: () => true },
+  { action: 'stop', name: 'Stop', when: () => true },
+]
+
+const DONE: Record<ControlAction['action'], string> = {
+  pause: 'It pauses after this step.',
+  'go-on': 'It goes on.',
+  save: 'It saves a checkpoint after this step.',
+  stop: 'It stops after this step, with a checkpoint to go on from.',
+  threshold: 'The monitor looks by it from the next step on.',
+}
+
+interface ThresholdsProps {
+  monitors: RunView['monitors']
+  ask(action: ControlAction): void
+}
+
+const Thresholds = ({ monitors, ask }: ThresholdsProps) => {
+  const names = Object.keys(monitors)
+  const [name, setName] = useState(names[0] ?? '')
+  const [values, setValues] = useState<Record<string, string>>({})
+  if (names.length === 0) return null
+  const current = monitors[name] ?? {}
+  const numbers = Object.fromEntries(
+    Object.entries(current).map(([key, value]) => [
+      key,
+      values[key] === undefined ? value : Number(values[key]),
+    ]),
+  )
+  return (
+    <details>
+      <summary>Thresholds of the monitors</summary>
+      <div class="tools">
+        <label>
+          Monitor{' '}
+          <select
+            value={name}
+            onChange={event => {
+              setName(event.currentTarget.value)
+              setValues({})
+            }}
+          >
+            {names.map(each => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        </label>
+        {Object.entries(current).map(([key, value]) => (
+          <label key={`${name}.${key}`}>
+            {key}{' '}
+            <input
+              type="number"
+              step="any"
+              class="bound"
+              value={values[key] ?? String(value)}
+              onInput={event => setValues({ ...values, [key]: event.currentTarget.value })}
+            />
+          </label>
+        ))}
+        <button
+          type="button"
+          onClick={() => ask({ action: 'threshold', monitor: name, thresholds: numbers })}
+        >
+          Set
+        </button>
+        {monitors[name] !== null && (
+          <button type="button" onClick={() => ask({ action: 'threshold', monitor: name, thresholds: null })}>
+            Switch off
+          </button>
+        )}
+      </div>
+    </details>
+  )
+}
+
+export const Controls = ({ view, status }: { view: RunView; status: string }) => {
+  const [said, setSaid] = useState<{ text: string; failed: boolean } | null>(null)
+  const [known, setKnown] = useState(token() !== null)
+  if (status !== 'running' && status !== 'paused') return null
+  const ask = (action: ControlAction) => {
+    if (action.action === 'stop' && !confirm(`Stop ${view.run.name} after this step?`)) return
+    postJson(`/api/runs/${encodeURIComponent(view.run.id)}/control`, action, {
+      'x-gradus-token': token() ?? '',
+    })
+      .then(() => setSaid({ text: DONE[action.action], failed: false }))
+      .catch((error: Error) => {
+        setSaid({ text: error.message, failed: true })
+        if (error.message.includes('token')) {
+          setToken(null)
+          setKnown(false)
+        }
+      })
+  }
+  return (
+    <section class="controls" aria-label="Control of the run">
+      {known ? (
+        <>
+          <div class="tools">
+            {BUTTONS.filter(({ when }) => when(status)).map(({ action, name }) => (
+              <button type="button" key={action} onClick={() => ask({ action })}>
+                {name}
+              </button>
+            ))}
+          </div>
+          <Thresholds monitors={view.monitors} ask={ask} />
+        </>
+      ) : (
+        <details>
+          <summary>Pause, save, stop</summary>
+          <TokenField onSet={() => setKnown(true)} />
+        </details>
+      )}
+      <p aria-live="polite" class={said?.failed ? 'problem' : 'quiet'}>
+        {said?.text}
+      </p>
+    </section>
+  )
+}

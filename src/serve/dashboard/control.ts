@@ -1,0 +1,41 @@
+/** @file Lets somebody who has the token ask something of a run that goes on; the run itself says what became of it. */
+
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Hono } from 'hono'
+import { z } from 'zod'
+import { appendControl, controlSchema } from '../../runs/control.ts'
+import { checkThresholds } from '../../train/control.ts'
+import { DataError } from '../../util/errors.ts'
+import { parseWith } from '../../util/schema.ts'
+import { type DashboardContext, type Env, openRun } from './context.ts'
+import { sameSecret } from './guard.ts'
+
+/** A token that nobody guesses: 128 bits. */
+export const newToken = (): string => randomBytes(16).toString('base64url')
+
+const asked = z.looseObject({ action: z.string() })
+
+const bodyOf = (bytes: Uint8Array): unknown => {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    throw new DataError('body: expected JSON')
+  }
+}
+
+/** @param token what must be sent in `x-gradus-token`; null: nothing can be asked for */
+export const addControlPath = (app: Hono<Env>, context: DashboardContext, token: string | null): void => {
+  app.post('/api/runs/:id/control', async c => {
+    if (token === null || !sameSecret(c.req.header('x-gradus-token'), token))
+      return c.json({ error: 'the token that was printed when the dashboard started is needed' }, 403)
+    const run = await openRun(context, c.req.param('id'))
+    if (run.status !== 'running' && run.status !== 'paused')
+      return c.json({ error: `the run is ${run.status}: nobody would read the request` }, 409)
+    const body = parseWith(asked, bodyOf(c.env?.body ?? new Uint8Array()), 'body', DataError)
+    const stamped = { ...body, id: randomUUID(), at: new Date().toISOString() }
+    const request = parseWith(controlSchema, stamped, 'body', DataError)
+    if (request.action === 'threshold') checkThresholds(request.monitor, request.thresholds)
+    appendControl(run.found.dir, request)
+    return c.json({ id: request.id }, 202)
+  })
+}

@@ -1,0 +1,109 @@
+/** @file Does what a person asks of a training between two steps: pauses, goes on, saves, stops, changes a monitor's threshold. */
+
+import { ControlReader, type ControlRequest } from '../runs/control.ts'
+import type { EventRow } from '../runs/rows.ts'
+import { parseWith } from '../util/schema.ts'
+import { type MonitorName, type MonitorSettings, monitorsSchema } from './monitors/config.ts'
+
+/** A training that waits looks for requests so often. */
+export const PAUSED_LOOK_MS = 300
+
+/** What was asked since the last look. */
+export interface Asked {
+  save: boolean
+  stop: boolean
+}
+
+export interface ControlledRun {
+  dir: string
+  appendEvent(event: EventRow): void
+}
+
+type Change = (monitor: MonitorName, thresholds: never) => void
+
+/** Thresholds of one monitor, checked as the configuration's are. @throws ConfigError */
+export const checkThresholds = (
+  monitor: string,
+  thresholds: Record<string, number> | null,
+): { name: MonitorName; thresholds: MonitorSettings[MonitorName] } => {
+  const settings = parseWith(monitorsSchema, { [monitor]: thresholds }, 'monitors')
+  return { name: monitor as MonitorName, thresholds: settings[monitor as MonitorName] }
+}
+
+/** The requests of a run, taken between its steps. */
+export class Control {
+  readonly #run: ControlledRun
+  readonly #reader: ControlReader
+  readonly #change: Change
+  #paused = false
+
+  /** @param change gives a monitor other thresholds */
+  constructor(run: ControlledRun, change: Change) {
+    this.#run = run
+    this.#reader = new ControlReader(run.dir)
+    this.#change = change
+  }
+
+  get paused(): boolean {
+    return this.#paused
+  }
+
+  /** Takes what was asked; each request becomes an event of the run. @param step the last one that is done */
+  look(step: number): Asked {
+    const asked: Asked = { save: false, stop: false }
+    for (const request of this.#reader.next()) {
+      if ('refused' in request) {
+        this.#tell(step, 'refused', `a request that is none was passed over: ${request.refused}`)
+        continue
+      }
+      this.#take(step, request, asked)
+    }
+    return asked
+  }
+
+  #take(step: number, request: ControlRequest, asked: Asked): void {
+    const { action, id } = request
+    if (action === 'threshold') {
+      this.#changeThreshold(step, request)
+      return
+    }
+    if (action === 'pause') this.#paused = true
+    else if (action === 'go-on') this.#paused = false
+    else asked[action] = true
+    this.#tell(step, action, SAID[action], id)
+  }
+
+  #changeThreshold(step: number, request: Extract<ControlRequest, { action: 'threshold' }>): void {
+    const { id, monitor } = request
+    try {
+      const { name, thresholds } = checkThresholds(monitor, request.thresholds)
+      this.#change(name, thresholds as never)
+      const text = thresholds === null ? 'off' : JSON.stringify(thresholds)
+      this.#run.appendEvent({
+        // Its name is no `monitor` of the event: that would be a monitor's own word.
+        ...{ step, level: 'info', control: 'threshold', request: id, title: name },
+        message: `${monitor} was set to ${text} by request; it holds until this process ends`,
+        ...(thresholds !== null && { figures: thresholds as Record<string, number> }),
+      })
+    } catch (error) {
+      this.#tell(step, 'refused', `a request was refused: ${(error as Error).message}`, id)
+    }
+  }
+
+  #tell(step: number, control: NonNullable<EventRow['control']>, message: string, request?: string): void {
+    this.#run.appendEvent({
+      step,
+      level: 'info',
+      control,
+      message,
+      ...(request !== undefined && { request }),
+    })
+  }
+}
+
+const SAID = {
+  pause: 'paused by request',
+  'go-on': 'goes on by request',
+  save: 'a checkpoint was asked for',
+  stop: 'stopped by request, with a checkpoint to go on from',
+} as const
