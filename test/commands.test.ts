@@ -62,11 +62,15 @@ for (const page of pages) {
       const { operands, unknown } = own.parseOptions([...rest])
       expect(unknown).toEqual([])
       const { set, preset } = own.opts<{ set?: string[]; preset?: string }>()
-      if (own.name() === 'train' && !/\.ya?ml$/.test(operands[0] ?? ''))
-        resolveSettings({ target: operands[0], preset, set })
+      const [target] = operands
+      const trains = own.name() === 'train' && own.parent?.parent === null
+      if (trains && target !== undefined && !/\.ya?ml$/.test(target)) resolveSettings({ target, preset, set })
     })
 
-    const configs = fences.filter(({ language, text }) => language === 'yaml' && /^recipe: /m.test(text))
+    // Registrations name a recipe too; src/experiments reads those of the pages.
+    const configs = fences.filter(
+      ({ language, text }) => language === 'yaml' && /^recipe: /m.test(text) && !/^paper: /m.test(text),
+    )
     it.each(configs.map(({ line, text }) => [`line ${line}: settings`, text] as const))('%s', (_, text) => {
       const path = join(folder, 'shown.yaml')
       writeFileSync(path, text)

@@ -43,10 +43,16 @@ const samplerSchema = z.strictObject({
     .describe('The same folder as that server names it; null: by the same name.'),
   correction: z
     .strictObject({
-      level: z.enum(['token', 'sequence']).default('token'),
-      action: z.enum(['truncate', 'mask']).default('truncate'),
-      max: z.number().positive().default(2),
-      min: z.number().min(0).default(0),
+      level: z
+        .enum(['token', 'sequence'])
+        .default('token')
+        .describe('Whether each token has a ratio of its own, or a response one for all of its tokens.'),
+      action: z
+        .enum(['truncate', 'mask'])
+        .default('truncate')
+        .describe('What becomes of a ratio beyond the bounds: the bound, or nothing.'),
+      max: z.number().positive().default(2).describe('Upper bound of the ratio.'),
+      min: z.number().min(0).default(0).describe('Lower bound of the ratio.'),
     })
     .nullable()
     .prefault({})

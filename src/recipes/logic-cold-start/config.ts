@@ -94,7 +94,11 @@ const knotSchema = z.strictObject({
   at: z.number().min(0).max(1).describe('Progress of the training in [0, 1].'),
   weights: z.array(z.number().min(0)).describe('One weight a source.'),
   until: z
-    .strictObject({ loss: z.number().positive(), window: z.int().positive().default(50), atMost: share })
+    .strictObject({
+      loss: z.number().positive().describe('Bound of the mean loss, nats a token.'),
+      window: z.int().positive().default(50).describe('Steps that the loss is averaged over.'),
+      atMost: share.describe('Share of all steps at which the knot is left in any case.'),
+    })
     .optional()
     .describe(
       'The training stays at this knot until the mean loss of `window` steps (nats a token of the responses) is below `loss`, at most until the share `atMost` of all steps. What follows is spread over the steps that are left.',
