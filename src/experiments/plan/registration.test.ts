@@ -93,7 +93,8 @@ describe('the page on experiments, and the registrations of this project', () =>
     const probes = blocks.find(text => text.startsWith('probes:'))
     expect(parseRegistration(parse(`${example}${probes}`), 'docs/experiments.md').claims[0].id).toBe('MY-1')
     const folder = fileURLToPath(new URL('experiments', root))
-    const papers = readdirSync(folder).map(file => readRegistration(join(folder, file)).paper)
+    const files = readdirSync(folder).filter(file => file.endsWith('.yaml'))
+    const papers = files.map(file => readRegistration(join(folder, file)).paper)
     expect(papers).toEqual(expect.arrayContaining(['ruscarl', 'rubric-as-reward']))
   })
 
