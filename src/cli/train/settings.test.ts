@@ -64,6 +64,7 @@ describe('settings', () => {
       ...{ kind: 'tinker', url: 'http://127.0.0.1:8000', model: 'Qwen/Qwen3-8B' },
       lora: { rank: 32, attention: true, mlp: true, unembed: true },
       ...{ tokenizer: null, apiKeyEnv: null, concurrency: 32, patienceMinutes: 15, prices: null },
+      ...{ sampler: null, download: 'last' },
     }
     for (const [target, preset] of [
       ['rubric-as-reward', 'paper'],
