@@ -83,7 +83,9 @@ export const withRun = async (
 /** A run that failed before its first result leaves nothing that would stand in the way of the next try. */
 const holdsNothing = (dir: string): boolean =>
   existsSync(join(dir, 'checkpoints')) &&
-  readdirSync(dir).every(name => ['config.json', 'events.jsonl', 'control.jsonl', 'checkpoints', 'lock'].includes(name)) &&
+  readdirSync(dir).every(name =>
+    ['config.json', 'events.jsonl', 'control.jsonl', 'checkpoints', 'lock'].includes(name),
+  ) &&
   readdirSync(join(dir, 'checkpoints')).length === 0
 
 /** The failure itself is what matters: a folder that cannot be removed, or is another process's by now, stays. */
