@@ -41,7 +41,8 @@ export const startDashboard = async (
 ): Promise<Dashboard> => {
   const live = new Live()
   const library = new Library(roots)
-  const app = createApp(newContext(library, live), controlToken)
+  const context = newContext(library, live)
+  const app = createApp(context, controlToken)
   const front = new Front({
     handler: guarded(fetchHandler(app), { host, token }),
     limits: frontLimitsOf({ bodyBytes: BODY_BYTES, drainNoticeMs: 0, drainMs: 2_000 }),
@@ -49,6 +50,8 @@ export const startDashboard = async (
     errorBody: ({ message }) => ({ error: message }),
   })
   const { url } = await front.listen(host, port)
+  // The table is there when somebody comes to look.
+  void context.summaries.all(library.runs).catch(() => {})
   return {
     url,
     found: { runs: library.runs.length, experiments: library.experiments.length },

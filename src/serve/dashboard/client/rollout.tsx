@@ -48,12 +48,14 @@ const Response = ({ row }: { row: RolloutRow }) =>
   row.turns === undefined ? (
     <Pieces text={row.response} />
   ) : (
-    row.turns.map((turn, i) => (
-      <div class={`turn ${turn.by}`} key={`${i}-${turn.by}`}>
-        <span class="quiet">{turn.by === 'policy' ? `Turn ${1 + Math.floor(i / 2)}` : 'Environment'}</span>
-        <Pieces text={turn.text} />
-      </div>
-    ))
+    <div>
+      {row.turns.map((turn, i) => (
+        <div class={`turn ${turn.by}`} key={`${i}-${turn.by}`}>
+          <span class="quiet">{turn.by === 'policy' ? `Turn ${1 + Math.floor(i / 2)}` : 'Environment'}</span>
+          <Pieces text={turn.text} />
+        </div>
+      ))}
+    </div>
   )
 
 const Steps = ({ steps }: { steps: readonly RolloutStep[] }) => (
