@@ -18,6 +18,7 @@ beforeAll(() => {
   writeModel('one', 'weights of one')
   writeModel('two', 'weights of two')
   writeModel('copy', 'weights of one')
+  writeFileSync(join(folder('copy'), 'optimizer.safetensors'), 'moments of a run')
   mkdirSync(folder('empty'))
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))

@@ -7,7 +7,8 @@ import { ConfigError } from '../../util/errors.ts'
 import { hashFile } from '../../util/manifest.ts'
 import { resolveShipped } from '../../util/package.ts'
 
-const WEIGHTS = /\.safetensors$/
+/** A checkpoint of a run also has the optimiser's moments and what was sampled ahead, which decide nothing here. */
+const WEIGHTS = /^(?:model.*|adapter_model|value_head)\.safetensors$/
 
 /** A checkpoint folder that a registration names as a start. */
 export interface GivenStart {
