@@ -57,6 +57,8 @@ const gradeResponse = z.object({
       score: z.number().nullable(),
       /** Credit in [0, 1] of each judged criterion. */
       parts: z.record(z.string(), z.number()),
+      /** What each criterion adds to the signed score; without a verdict 0. */
+      components: z.record(z.string(), z.number()),
       verdicts: z.array(verdictSchema),
       /** Criteria without a verdict, by the sign of their points. */
       nulls: bySign,
@@ -80,7 +82,7 @@ const toItem = (
   fields: item,
 })
 
-const shown = ({ components: _components, verdicts, ...result }: RewardResult, raw = false) => ({
+const shown = ({ verdicts, ...result }: RewardResult, raw = false) => ({
   ...result,
   verdicts: raw ? verdicts : verdicts.map(({ raw: _raw, ...verdict }) => verdict),
 })

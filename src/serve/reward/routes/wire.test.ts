@@ -230,6 +230,7 @@ describe('/v1/grade', () => {
       reward: 0.5,
       score: 0.5,
       parts: { good: 1, bad: 1 },
+      components: { good: 1, bad: -0.5 },
       verdicts: [
         { criterionId: 'good', met: true, source: 'llm' },
         { criterionId: 'bad', met: true, source: 'llm' },

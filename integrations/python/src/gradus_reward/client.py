@@ -1,0 +1,152 @@
+"""The client that all trainers share: JSON over a kept connection, time limits, repeats that honour retry-after."""
+
+import base64
+import http.client
+import json
+import os
+import random
+import threading
+import time
+import urllib.parse
+
+DEFAULT_URL = "http://127.0.0.1:8700/v1/grade"
+_AGAIN = {408, 425, 429, 500, 502, 503, 504}
+_CHECK_TIMEOUT_S = 10.0
+
+
+class ServiceUnavailable(RuntimeError):
+    """The service is not there, cannot grade now, refuses, or did not answer after all attempts."""
+
+
+def plain(value):
+    """What json does not know: arrays and scalars of numpy and torch, else the text of it."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def missing(value):
+    """None, and the NaN that tables write for nothing."""
+    return value is None or (isinstance(value, float) and value != value)
+
+
+def reference_text(value):
+    """A reference answer as text; what is neither text nor number is sent as JSON."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    return json.dumps(value, default=plain) if isinstance(value, (list, dict)) else str(value)
+
+
+def null_share(result):
+    """Share of the criteria of a result that have no verdict."""
+    return sum(result["nulls"].values()) / max(1, sum(result["counts"].values()))
+
+
+class GradusClient:
+    """Posts JSON to a Gradus reward service. May be used by many threads, forked and pickled.
+
+    url: of a route of kind `grade`. token_env: environment variable of the token. timeout_s: for one attempt. attempts: how often a
+    request that may succeed later is sent.
+    """
+
+    def __init__(self, url=DEFAULT_URL, token_env="GRADUS_TOKEN", timeout_s=150.0, attempts=8):
+        self.settings = (url, token_env, timeout_s, attempts)
+        self.url = urllib.parse.urlsplit(url)
+        if self.url.scheme not in ("http", "https") or not self.url.hostname:
+            raise ValueError(f"url: expected something like {DEFAULT_URL}, got {url}")
+        self.timeout_s, self.attempts = timeout_s, attempts
+        self.headers = {"content-type": "application/json"}
+        token = os.environ.get(token_env or "") or self.url.password
+        if token:
+            pair = base64.b64encode(f"gradus:{urllib.parse.unquote(token)}".encode()).decode()
+            self.headers["authorization"] = f"Basic {pair}"
+        self._local = threading.local()
+        self._checked = False
+
+    def __reduce__(self):  # a copy in another process has connections of its own
+        return (GradusClient, self.settings)
+
+    @property
+    def address(self):
+        """Host and port, as it may be shown: without token."""
+        port = f":{self.url.port}" if self.url.port else ""
+        return f"{self.url.scheme}://{self.url.hostname}{port}"
+
+    def check(self):
+        """Returns nothing when the service can grade. Raises ServiceUnavailable at once, without repeats, when it cannot."""
+        connection = self._open(_CHECK_TIMEOUT_S)
+        try:
+            connection.request("GET", "/readyz", headers=self.headers)
+            response = connection.getresponse()
+            status, data = response.status, response.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise ServiceUnavailable(
+                f"no Gradus reward service at {self.address} ({type(error).__name__}: {error}); "
+                "start one: gradus serve reward --config reward.yaml"
+            ) from error
+        finally:
+            connection.close()
+        if status != 200:
+            raise ServiceUnavailable(f"the service at {self.address} cannot grade now: {_words(status, data)}")
+        self._checked = True
+
+    def grade(self, items, rubric=None, batch=256):
+        """Results of items, in their order. Each is {"reward", "score", "parts", "components", "nulls", "counts", ...}.
+
+        items: [{"response", "prompt"?, "reference"?, "rubric"?, "metadata"?}]. rubric: for items without one: a name of the service, or
+        a rubric. batch: items in one request. Raises ServiceUnavailable.
+        """
+        shared = {} if rubric is None else {"rubric": rubric}
+        requests = [{**shared, "items": items[i : i + batch]} for i in range(0, len(items), batch)]
+        return [result for request in requests for result in self.post(request)["results"]]
+
+    def post(self, payload):
+        """The answer's JSON. Raises ServiceUnavailable when the service refuses, or does not answer after all attempts."""
+        if not self._checked:
+            self.check()
+        body = json.dumps(payload, default=plain).encode()
+        problem = ""
+        for attempt in range(self.attempts):
+            used = self._connection()[1]
+            wait_s = random.uniform(0, min(30.0, 0.25 * 2**attempt))
+            try:
+                status, retry_after, data = self._exchange(body)
+            except (OSError, http.client.HTTPException) as error:
+                problem = f"{type(error).__name__}: {error}"
+                if attempt == 0 and used and not isinstance(error, TimeoutError):
+                    wait_s = 0.0  # an idle connection was cut; a fresh one will do
+            else:
+                if status == 200:
+                    return json.loads(data)
+                problem = _words(status, data)
+                if status not in _AGAIN:
+                    raise ServiceUnavailable(f"the reward service refused: {problem}")
+                if retry_after and retry_after.isdigit():
+                    wait_s = int(retry_after) + random.uniform(0, 1)
+            if attempt + 1 < self.attempts:
+                time.sleep(wait_s)
+        raise ServiceUnavailable(f"no reward after {self.attempts} attempts; the last one: {problem}")
+
+    def _open(self, timeout_s):
+        kind = http.client.HTTPSConnection if self.url.scheme == "https" else http.client.HTTPConnection
+        return kind(self.url.hostname, self.url.port, timeout=timeout_s)
+
+    def _connection(self):
+        """The thread's connection, never one from before a fork; and whether it was used before."""
+        kept = getattr(self._local, "kept", None)
+        if kept and kept[0] == os.getpid():
+            return kept[1], True
+        connection = self._open(self.timeout_s)
+        self._local.kept = (os.getpid(), connection)
+        return connection, False
+
+    def _exchange(self, body):
+        connection, _ = self._connection()
+        try:
+            connection.request("POST", self.url.path or "/v1/grade", body, self.headers)
+            response = connection.getresponse()
+            return response.status, response.getheader("retry-after"), response.read()
+        except BaseException:
+            connection.close()  # opens again at the next request
+            raise
+
+
+def _words(status, data):
+    return f"HTTP {status}: {data[:500].decode(errors='replace')}"

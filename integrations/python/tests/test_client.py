@@ -1,0 +1,83 @@
+"""The client against a service that does not always answer."""
+
+import os
+import pickle
+import socket
+import unittest
+from unittest import mock
+
+from gradus_reward import GradusClient, ServiceUnavailable
+
+from .fake_service import GOOD, FakeService, cut, status
+
+ITEM = {"response": "4"}
+
+
+class ClientTest(unittest.TestCase):
+    def setUp(self):
+        self.service = FakeService()
+        self.addCleanup(self.service.close)
+        self.client = GradusClient(self.service.url, timeout_s=2, attempts=3)
+
+    def test_results_in_order_by_batches(self):
+        def echo(handler, body):
+            results = [{**GOOD, "id": item["response"]} for item in body["items"]]
+            handler.answer(200, {"results": results})
+
+        self.service.script = [echo, echo, echo]
+        results = self.client.grade([{"response": str(i)} for i in range(5)], "short-answer", batch=2)
+        self.assertEqual([result["id"] for result in results], ["0", "1", "2", "3", "4"])
+        self.assertEqual([len(body["items"]) for body in self.service.bodies], [2, 2, 1])
+        self.assertEqual({body["rubric"] for body in self.service.bodies}, {"short-answer"})
+
+    def test_says_at_once_that_nobody_is_there(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        client = GradusClient(f"http://any:secret@127.0.0.1:{port}/v1/grade", attempts=100)
+        with mock.patch("time.sleep") as sleep, self.assertRaises(ServiceUnavailable) as caught:
+            client.grade([ITEM])
+        sleep.assert_not_called()
+        self.assertIn(f"no Gradus reward service at http://127.0.0.1:{port}", str(caught.exception))
+        self.assertIn("gradus serve reward", str(caught.exception))
+        self.assertNotIn("secret", str(caught.exception))
+
+    def test_says_at_once_why_the_service_cannot_grade(self):
+        self.service.ready = 503
+        with self.assertRaisesRegex(ServiceUnavailable, "cannot grade now.*no such host"):
+            self.client.grade([ITEM])
+        self.assertEqual(self.service.bodies, [])
+
+    def test_checks_once(self):
+        self.client.grade([ITEM])
+        self.client.grade([ITEM])
+        self.assertEqual(self.service.checks, 1)
+
+    def test_asks_again_after_a_cut_connection_and_after_refusals_that_pass(self):
+        self.service.script = [cut, status(429, [("retry-after", "1")])]
+        with mock.patch("time.sleep") as sleep:
+            self.assertEqual(self.client.grade([ITEM]), [GOOD])
+        self.assertEqual(len(self.service.bodies), 3)
+        self.assertGreaterEqual(sleep.call_args[0][0], 1)
+
+    def test_gives_up_after_all_attempts(self):
+        self.service.script = [status(503)] * 3
+        with mock.patch("time.sleep"), self.assertRaisesRegex(ServiceUnavailable, "no reward after 3 attempts.*HTTP 503"):
+            self.client.grade([ITEM])
+
+    def test_does_not_repeat_what_is_refused(self):
+        self.service.script = [status(400)]
+        with self.assertRaisesRegex(ServiceUnavailable, "the reward service refused: HTTP 400"):
+            self.client.grade([ITEM])
+        self.assertEqual(len(self.service.bodies), 1)
+
+    def test_takes_the_token_from_the_environment_and_keeps_it_out_of_a_pickle(self):
+        with mock.patch.dict(os.environ, {"GRADUS_TOKEN": "tok"}):
+            client = GradusClient(self.service.url)
+        client.grade([ITEM])
+        self.assertEqual(self.service.authorizations, ["Basic Z3JhZHVzOnRvaw=="])
+        self.assertNotIn(b"Z3JhZHVzOnRvaw", pickle.dumps(client))
+
+    def test_refuses_an_address_that_is_none(self):
+        with self.assertRaisesRegex(ValueError, "expected something like http://"):
+            GradusClient("localhost:8700")

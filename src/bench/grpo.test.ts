@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { benchGrpo, formatGrpoBenchmark, grpoPrompts } from './grpo.ts'
+
+describe('gradus bench grpo', () => {
+  it('measures the parts of a step', { timeout: 240_000 }, async () => {
+    const size = { prompts: 2, samples: 3, maxTokens: 12, threads: 1 }
+    const result = await benchGrpo({ ...size, steps: 1, rounds: 1 })
+    expect(result).toMatchObject({ ...size, model: 'models/logic-start' })
+    expect(result.responseTokens).toBeGreaterThan(6)
+    expect(result.responseTokens).toBeLessThanOrEqual(72)
+    const { stepSeconds, sampleSeconds, gradeSeconds, updateSeconds, restSeconds } = result
+    expect(sampleSeconds).toBeGreaterThan(0)
+    expect(updateSeconds).toBeGreaterThan(0)
+    expect(sampleSeconds + gradeSeconds + updateSeconds + restSeconds).toBeCloseTo(stepSeconds, 6)
+    expect(formatGrpoBenchmark(result)).toContain('2 prompts x 3, up to 12 tokens; 1 threads')
+  })
+
+  it('has prompts for peers: text, its tokens, the answer', () => {
+    const [first, second] = grpoPrompts(2)
+    expect(first.prompt).toMatch(/^\D+\nquestion: /)
+    expect(first.promptTokens[0]).toBe(1)
+    expect(['True', 'False']).toContain(first.answer)
+    expect(second.prompt).not.toBe(first.prompt)
+  })
+})

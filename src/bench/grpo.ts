@@ -1,0 +1,184 @@
+/** @file `gradus bench grpo`: a whole step of GRPO on a shipped model, its parts named; the same workload for peers as a file. */
+
+import { availableParallelism } from 'node:os'
+import { extractLabel } from '../grade/logic/answer.ts'
+import { LocalPolicy } from '../policy/local/local-policy.ts'
+import { grpoAdvantages } from '../rl/advantages.ts'
+import { lossPreset } from '../rl/loss-presets.ts'
+import { creditRollouts, datumsOf, type Graded } from '../rl/rollout.ts'
+import {
+  decodeTokens,
+  encodePrompt,
+  LOGIC_TOKENS,
+  type LogicTaskExample,
+  logicGenerator,
+} from '../tasks/logic/index.ts'
+import type { Recipe } from '../train/recipe.ts'
+import { resolveShipped } from '../util/package.ts'
+import { mean, median } from '../util/statistics.ts'
+import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
+import { type MeasuredSteps, measuredLoop, measureSteps } from './measured-steps.ts'
+
+const MODEL = 'package:models/logic-start'
+const HOPS = 5
+
+export interface GrpoBenchOptions {
+  prompts?: number
+  /** Of a group. */
+  samples?: number
+  maxTokens?: number
+  /** Steps that are measured in a round, between two that are not. */
+  steps?: number
+  rounds?: number
+  /** All cores by default. */
+  threads?: number
+  onProgress?: OnProgress
+}
+
+/** Seconds of a step, medians over the steps of a round and then over the rounds. */
+export interface GrpoBenchmark {
+  model: string
+  parameters: number
+  threads: number
+  prompts: number
+  samples: number
+  maxTokens: number
+  /** Of one step, means: tokens of its prompts, each once, and tokens that are sampled and learnt from. */
+  promptTokens: number
+  responseTokens: number
+  stepSeconds: number
+  sampleSeconds: number
+  /** Grading that is not hidden behind sampling. */
+  gradeSeconds: number
+  /** Forward, backward and AdamW. */
+  updateSeconds: number
+  /** Advantages, datums, and the rows of the run folder. */
+  restSeconds: number
+  sampledTokensPerSecond: number
+}
+
+type Settings = Required<Omit<GrpoBenchOptions, 'onProgress'>>
+
+const DEFAULTS = { prompts: 32, samples: 8, maxTokens: 96, steps: 5, rounds: 3 }
+
+/** A prompt of the workload, for peers that train the same model. */
+export interface GrpoPrompt {
+  prompt: string
+  promptTokens: number[]
+  answer: string
+}
+
+const problemAt = logicGenerator({ hops: HOPS, style: 'real', labels: 'two-way' }, 'bench grpo')
+
+/** The first prompts of the workload, in the order in which steps take them. */
+export const grpoPrompts = (count: number): GrpoPrompt[] =>
+  Array.from({ length: count }, (_, i) => {
+    const problem = problemAt(i)
+    const promptTokens = encodePrompt(problem)
+    return { prompt: decodeTokens(promptTokens), promptTokens, answer: problem.label }
+  })
+
+interface Counted {
+  promptTokens: number
+  responseTokens: number
+}
+
+/** GRPO as TRL has it by default: token-mean over the batch, no KL term, one pass; every group counts, also those all alike. */
+const recipeOf = (
+  { prompts, samples, maxTokens }: Settings,
+  counted: Counted[],
+): Recipe<Graded<LogicTaskExample, boolean>[][]> => ({
+  rollOut: (step, io) =>
+    io.rollOut({
+      problems: Array.from({ length: prompts }, (_, i) => problemAt((step - 1) * prompts + i)),
+      prompt: problem => encodePrompt(problem),
+      samples,
+      sampling: { maxTokens, temperature: 1, stopTokens: [LOGIC_TOKENS.eos] },
+      grade: async items =>
+        items.map(
+          ({ problem, rollout }) => extractLabel(decodeTokens(rollout.tokens)).label === problem.label,
+        ),
+      reward: right => ({ reward: Number(right), parts: {} }),
+      last: true,
+    }),
+  learn: async (_step, groups) => {
+    counted.push({
+      promptTokens: groups.reduce((sum, [{ problem }]) => sum + encodePrompt(problem).length, 0),
+      responseTokens: groups.flat().reduce((sum, { rollout }) => sum + rollout.tokens.length, 0),
+    })
+    const { advantages_P_G } = grpoAdvantages(groups.map(group => group.map(({ grade }) => Number(grade))))
+    const datums = datumsOf(creditRollouts(groups, advantages_P_G), { dropZero: false })
+    const phase = { name: 'policy', datums, loss: lossPreset('trl:dapo'), temperature: 1 }
+    return { phases: [{ ...phase, minibatches: 1, epochs: 1 }], metrics: {}, rollouts: [] }
+  },
+  evaluate: async () => [],
+})
+
+const summary = (
+  { steps: _steps, rounds: _rounds, ...settings }: Settings,
+  policy: LocalPolicy,
+  rounds: readonly MeasuredSteps[],
+  counted: readonly Counted[],
+): GrpoBenchmark => {
+  const middle = (of: (round: MeasuredSteps) => number) => median(rounds.map(of))
+  const [sampleSeconds, gradeSeconds, updateSeconds] = ['sample', 'grade', 'update'].map(name =>
+    middle(({ timeS }) => timeS(name)),
+  )
+  const responseTokens = mean(counted.map(each => each.responseTokens))
+  return {
+    model: MODEL.replace('package:', ''),
+    parameters: policy.parameterCount,
+    ...settings,
+    promptTokens: mean(counted.map(each => each.promptTokens)),
+    responseTokens,
+    stepSeconds: middle(({ stepS }) => stepS),
+    sampleSeconds,
+    gradeSeconds,
+    updateSeconds,
+    restSeconds: middle(({ stepS, timeS }) => stepS - timeS('sample') - timeS('grade') - timeS('update')),
+    sampledTokensPerSecond: responseTokens / sampleSeconds,
+  }
+}
+
+/** Trains a few steps in each round, on the embedded engine. */
+export const benchGrpo = async (options: GrpoBenchOptions = {}): Promise<GrpoBenchmark> => {
+  const { onProgress = () => {}, ...given } = options
+  const settings: Settings = { threads: availableParallelism(), ...DEFAULTS, ...given }
+  const policy = await LocalPolicy.start({ folder: resolveShipped(MODEL) }, { threads: settings.threads })
+  try {
+    const counted: Counted[] = []
+    const rounds: MeasuredSteps[] = []
+    for (let round = 1; round <= settings.rounds; round++) {
+      onProgress(`round ${round} of ${settings.rounds}`)
+      rounds.push(
+        await measureSteps(policy, recipeOf(settings, counted), measuredLoop(settings.steps, false)),
+      )
+    }
+    return summary(settings, policy, rounds, counted)
+  } finally {
+    await policy.close()
+  }
+}
+
+/** The result for people, a line a figure. */
+export const formatGrpoBenchmark = (result: GrpoBenchmark): string => {
+  const seconds = (value: number) => `${value.toFixed(3)} s`
+  const count = (value: number) => Math.round(value).toLocaleString('en-US')
+  const { prompts, samples, maxTokens, threads, parameters } = result
+  const lines: FigureLine[] = [
+    [
+      'step',
+      seconds(result.stepSeconds),
+      `${prompts} prompts x ${samples}, up to ${maxTokens} tokens; ${threads} threads, ${result.model}, ${count(parameters)} weights`,
+    ],
+    [
+      'sampling',
+      seconds(result.sampleSeconds),
+      `${count(result.responseTokens)} tokens, ${count(result.sampledTokensPerSecond)} a second; prompts ${count(result.promptTokens)} tokens`,
+    ],
+    ['grading', seconds(result.gradeSeconds), 'beyond what sampling hides'],
+    ['update', seconds(result.updateSeconds), 'forward, backward, AdamW'],
+    ['the rest', seconds(result.restSeconds), 'advantages, datums, rows of the run'],
+  ]
+  return figureTable(lines)
+}

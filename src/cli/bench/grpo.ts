@@ -1,0 +1,58 @@
+/** @file `gradus bench grpo`: options and help; the work is in the modules that it loads when it runs. */
+
+import type { Command } from 'commander'
+import { writeOutput } from '../../util/output-file.ts'
+import { EXIT, type Io } from '../io.ts'
+import { count } from '../option-values.ts'
+import { runBenchmark } from './run.ts'
+
+interface BenchGrpoOptions {
+  prompts?: number
+  samples?: number
+  maxTokens?: number
+  steps?: number
+  rounds?: number
+  threads?: number
+  writePrompts?: string
+  json?: boolean
+}
+
+const HELP = `
+The model is models/logic-start, the prompts are generated problems of five hops, the reward is 1 for the right answer. The loss is
+TRL's default: clipped, mean over tokens, no KL term, one pass over the batch.
+
+Side by side with TRL, on an idle machine; the header of the script says how to set it up:
+  gradus bench grpo --write-prompts prompts.jsonl --json
+  venv/bin/python scripts/peers/trl_grpo.py --prompts prompts.jsonl --model models/logic-start
+
+Examples:
+  $ gradus bench grpo
+  $ gradus bench grpo --prompts 8 --samples 4 --json`
+
+/** Adds `grpo` to `gradus bench`. `done` receives the exit code. */
+export const addBenchGrpo = (bench: Command, io: Io, done: (code: number) => void): void => {
+  bench
+    .command('grpo')
+    .description('A whole step of GRPO on a shipped model, by its parts.')
+    .option('--prompts <n>', 'groups of a step (default: 32)', count)
+    .option('--samples <n>', 'samples of a group (default: 8)', count)
+    .option('--max-tokens <n>', 'tokens of a sample (default: 96)', count)
+    .option('--steps <n>', 'steps that are measured in a round (default: 5)', count)
+    .option('--rounds <n>', 'rounds; medians are reported (default: 3)', count)
+    .option('--threads <n>', 'all cores by default', count)
+    .option('--write-prompts <file>', 'also write 320 prompts of the workload as JSON Lines, for peers')
+    .option('--json', 'print the result as JSON, no progress')
+    .addHelpText('after', HELP)
+    .action(async ({ json, writePrompts, ...options }: BenchGrpoOptions) => {
+      const { benchGrpo, formatGrpoBenchmark, grpoPrompts } = await import('../../bench/index.ts')
+      if (writePrompts !== undefined)
+        writeOutput(
+          writePrompts,
+          grpoPrompts(320)
+            .map(prompt => `${JSON.stringify(prompt)}\n`)
+            .join(''),
+        )
+      await runBenchmark(io, json, onProgress => benchGrpo({ ...options, onProgress }), formatGrpoBenchmark)
+      done(EXIT.ok)
+    })
+}
