@@ -1,7 +1,7 @@
 """An environment of SkyRL-gym (0.4.0) whose reward a Gradus reward service gives, and its registration.
 
     from gradus_reward.skyrl import register
-    register("gradus")        # in the entry point of a training, in the process that makes environments
+    register("gradus", url="http://127.0.0.1:8700/v1/grade")      # in the process that makes environments
 
 A row's `env_class` is then `gradus`; its `reward_spec.ground_truth`, if there is one, is the reference answer.
 """
@@ -13,26 +13,19 @@ from .client import DEFAULT_URL, GradusClient, missing, null_share, reference_te
 _clients = {}
 
 
-def _setting(config, name, default):
-    """A setting of a dict, of OmegaConf or of a dataclass."""
-    value = config.get(name) if hasattr(config, "get") else getattr(config, name, None)
-    return default if value is None else value
-
-
 class GradusEnv(BaseTextEnv):
     """One turn: the response is graded, and the episode is over.
 
-    env_config: url, rubric (a name of the service, or a rubric), null_reward (0.0: what a response without a reward gets). extras: the
-    row: `reward_spec`, and `extra_info`, which the service sees as metadata. Raises ServiceUnavailable.
+    url: of a route of kind `grade`. rubric: a name of the service, or a rubric; its route chooses when None. null_reward: what a response
+    without a reward gets. extras: the row: `reward_spec`, and `extra_info`, which the service sees as metadata. env_config: SkyRL's
+    section of that name, which has none for environments of others. Raises ServiceUnavailable.
     """
 
-    def __init__(self, env_config=None, extras=None):
+    def __init__(self, url=DEFAULT_URL, rubric=None, null_reward=0.0, env_config=None, extras=None):
         super().__init__()
-        config, row = env_config if env_config is not None else {}, extras or {}
-        url = _setting(config, "url", DEFAULT_URL)
+        row = extras or {}
         self.client = _clients.setdefault(url, GradusClient(url))
-        self.rubric = _setting(config, "rubric", None)
-        self.null_reward = float(_setting(config, "null_reward", 0.0))
+        self.rubric, self.null_reward = rubric, float(null_reward)
         self.reference = (row.get("reward_spec") or {}).get("ground_truth")
         self.metadata = row.get("extra_info") or {}
         self.prompt, self.metrics = [], {}
@@ -57,8 +50,8 @@ class GradusEnv(BaseTextEnv):
         return self.metrics
 
 
-def register(name="gradus"):
-    """Makes the environment known to SkyRL-gym under a name."""
-    import skyrl_gym.envs
+def register(name="gradus", **settings):
+    """Makes the environment known to SkyRL-gym under a name. settings: url, rubric, null_reward of GradusEnv."""
+    import skyrl_gym.envs.registration
 
-    skyrl_gym.envs.register(id=name, entry_point="gradus_reward.skyrl:GradusEnv")
+    skyrl_gym.envs.registration.register(id=name, entry_point="gradus_reward.skyrl:GradusEnv", kwargs=settings)
