@@ -4,8 +4,12 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { type Fence, markProblem, missingTools, PageRunner, readFences } from './howto.fixture.ts'
 
-const folder = fileURLToPath(new URL('../docs/howto', import.meta.url))
-const pages = existsSync(folder) ? readdirSync(folder).filter(name => name.endsWith('.md')) : []
+const docs = fileURLToPath(new URL('../docs', import.meta.url))
+const pages = ['howto', 'integrations'].flatMap(folder =>
+  readdirSync(join(docs, folder))
+    .filter(name => name.endsWith('.md'))
+    .map(name => `${folder}/${name}`),
+)
 
 /** Starting a process takes its time on a busy machine. */
 const TIMEOUT_MS = 120_000
@@ -47,8 +51,8 @@ const subset = (value: unknown): unknown => {
 }
 
 for (const page of pages) {
-  describe(`docs/howto/${page}`, { timeout: TIMEOUT_MS }, () => {
-    const fences = readFences(readFileSync(join(folder, page), 'utf8'))
+  describe(`docs/${page}`, { timeout: TIMEOUT_MS }, () => {
+    const fences = readFences(readFileSync(join(docs, page), 'utf8'))
     const runner = new PageRunner()
     let skipped = ''
     afterAll(() => runner.close(), TIMEOUT_MS)

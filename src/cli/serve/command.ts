@@ -15,7 +15,8 @@ const port = (text: string): number => {
 
 const REWARD_HELP = `
 Paths come from the configuration; by default /v1/grade, /openrlhf, /slime, and /verify for NeMo-Gym. Beside them:
-/healthz, /readyz, /metrics (Prometheus), /openapi.json. Shims for TRL and verl are in the package, in integrations/.
+/healthz, /readyz, /metrics (Prometheus), /openapi.json. Trainers in Python use the
+package in integrations/python; docs/integrations has a page for each.
 The access log goes to stderr, a JSON line a request.
 
 Ctrl+C or SIGTERM: readyz says 503, everything accepted is answered, then it stops. A second one quits at once.
