@@ -2,7 +2,10 @@
 
 import { availableParallelism } from 'node:os'
 import type { ModelConfig } from '../model/config.ts'
-import { createEngine, type Engine } from '../policy/local/engine.ts'
+import { stepGraph } from '../model/decoding.ts'
+import { microBatches } from '../policy/local/batches.ts'
+import { createEngine, type Engine, MICRO_BATCH_TOKENS } from '../policy/local/engine.ts'
+import { trainingOutputs } from '../policy/local/trainer.ts'
 import { updateOnce } from '../policy/update.ts'
 import type { Datum } from '../rl/datum.ts'
 import { LOSS_PRESETS } from '../rl/loss-presets.ts'
@@ -11,6 +14,7 @@ import { wholePercent } from '../util/format.ts'
 import { Rng } from '../util/rng.ts'
 import { median } from '../util/statistics.ts'
 import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
+import { productRunner, productsOf } from './products.ts'
 
 /** The standard workload: vocab 512, width 256, 4 layers, 4 heads of 64, SwiGLU 688, context 256. */
 const WORKLOAD: ModelConfig = {
@@ -81,9 +85,17 @@ export interface EngineBenchmark {
   trainStepSeconds: number
   trainGflops: number
   trainToMatmul: number
+  /** The matrix products of that step alone, in the same process: what it would take if nothing else were to do. */
+  idealTrainSeconds: number
+  /** The step over its ideal, measured right before and after it: 1 is the least. */
+  trainToIdeal: number
   /** By rows: prompt of 16, 128 new tokens at temperature 1, prompt pass included. */
   decodeTokensPerSecond: Record<string, number>
   decodeToMatmul: Record<string, number>
+  /** By rows: if the matrix products of a token in the middle were all there is to do, the prompt's not counted. */
+  idealDecodeTokensPerSecond: Record<string, number>
+  /** The rate over its ideal: 1 is the most. */
+  decodeToIdeal: Record<string, number>
   /** By prompts x samples. */
   sharedPromptTokensPerSecond: Record<string, number>
   sharedPromptToMatmul: Record<string, number>
@@ -153,78 +165,178 @@ const decodeRunner = (engine: Engine, prompts: number, samples: number) => {
   return () => seconds(() => engine.sample(request))
 }
 
+/** Seconds of the products of one training step alone. */
+const idealTrainRunner = async (engine: Engine, running: ExecutableOptions) => {
+  const { parameters } = engine
+  const batches = microBatches(
+    randomDatums('train', SEQUENCES, WORKLOAD.maxPositions),
+    MICRO_BATCH_TOKENS,
+    parameters.config,
+  )
+  const runs = await Promise.all(
+    batches.map(({ sizes }) => {
+      const outputs = Object.values(trainingOutputs(parameters, LOSS.loss, sizes.S > 0))
+      // Graphs name half of a sample's length.
+      return productRunner(productsOf(outputs, { ...sizes, H: sizes.T / 2 }), running)
+    }),
+  )
+  return async () => {
+    let total = 0
+    for (const run of runs) total += await run()
+    return total
+  }
+}
+
+/** Seconds of the products of one token of that many rows alone, with half of the new tokens in the cache. */
+const idealTokenRunner = ({ parameters }: Engine, rows: number, running: ExecutableOptions) => {
+  const sizes = { P: rows, G: 1, S: PROMPT_TOKENS, C: NEW_TOKENS / 2 }
+  return productRunner(
+    productsOf(Object.values(stepGraph(parameters.config, parameters.asConstants())), sizes),
+    running,
+  )
+}
+
 const optimizerRunner = (engine: Engine) => async (): Promise<number> => {
   await engine.accumulate(randomDatums('optimiser', 1, 1), LOSS)
   const time = await seconds(async () => engine.parameters.step({ learningRate: 1e-6 }))
   return (time * 1000) / (engine.parameters.count / 1e6)
 }
 
-/** A measured piece of work: its rate in GFLOP/s in every round, and the matrix products' rate around it. */
+/** A piece of work: its arithmetic, and what times it. */
+interface Work {
+  flop: number
+  run: () => Promise<number>
+}
+
+/** In every round its rate in GFLOP/s, the rate over that of the matrix products around it, and the seconds of its ideal. */
 interface Series {
   rates: number[]
   ratios: number[]
+  idealSeconds: number[]
+  /** Seconds over those of the ideal around it. */
+  toIdeal: number[]
+}
+
+const worksOf = (engine: Engine, flopPerToken: number): Map<string, Work> => {
+  const decoding = (prompts: number, samples: number): Work => ({
+    flop: prompts * samples * NEW_TOKENS * flopPerToken,
+    run: decodeRunner(engine, prompts, samples),
+  })
+  return new Map([
+    ['train', { flop: trainFlop(engine), run: trainRunner(engine) }],
+    ...DECODE_ROWS.map((rows): [string, Work] => [`${rows}`, decoding(rows, 1)]),
+    ...SHARED.map(([prompts, samples]): [string, Work] => [
+      `${prompts}x${samples}`,
+      decoding(prompts, samples),
+    ]),
+  ])
+}
+
+/** Tokens whose products are timed, of which the median counts. */
+const IDEAL_TOKENS = 9
+
+const several = async (count: number, work: () => Promise<number>): Promise<number[]> => {
+  const times: number[] = []
+  while (times.length < count) times.push(await work())
+  return times
+}
+
+/** What times the products of a work alone, warmed up, for the works that have such an ideal. */
+const idealsOf = async (
+  engine: Engine,
+  running: ExecutableOptions,
+): Promise<Map<string, () => Promise<number>>> => {
+  const ideals = new Map([['train', await idealTrainRunner(engine, running)]])
+  for (const rows of DECODE_ROWS) {
+    const token = await idealTokenRunner(engine, rows, running)
+    ideals.set(`${rows}`, async () => NEW_TOKENS * median(await several(IDEAL_TOKENS, token)))
+  }
+  for (const run of ideals.values()) await run()
+  return ideals
+}
+
+/** Measures a work between two measurements of each yardstick. */
+const measureWork = async (
+  { flop, run }: Work,
+  matmulRate: () => Promise<number>,
+  ideal: (() => Promise<number>) | undefined,
+  own: Series,
+): Promise<number> => {
+  const matmulBefore = await matmulRate()
+  const idealBefore = await ideal?.()
+  const time = await run()
+  const idealAfter = await ideal?.()
+  const matmul = (matmulBefore + (await matmulRate())) / 2
+  const rate = flop / time / 1e9
+  own.rates.push(rate)
+  own.ratios.push(rate / matmul)
+  if (idealBefore !== undefined && idealAfter !== undefined) {
+    const seconds = (idealBefore + idealAfter) / 2
+    own.idealSeconds.push(seconds)
+    own.toIdeal.push(time / seconds)
+  }
+  return matmul
 }
 
 /**
  * Measures the engine on the standard workload. Everything runs in the calling thread, as in the policy's worker, so that no message
- * passing is timed; the matrix product is measured around every piece, because machines change speed.
+ * passing is timed; yardsticks are measured around every piece, because machines change speed: the matrix product of 1024^3, and the
+ * very products of the piece, run alone.
  */
 export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBenchmark> => {
   const { provider = 'cpu', shape = 'standard', rounds = 5, onProgress = () => {} } = options
   const threads = options.threads ?? availableParallelism()
-  const engine = createEngine({ init: { config: BENCH_SHAPES[shape], seed: 1 } }, { provider, threads })
-  const matmulRate = await matmulRunner({ provider, threads })
+  const running = { provider, threads }
+  const engine = createEngine({ init: { config: BENCH_SHAPES[shape], seed: 1 } }, running)
   const optimizer = optimizerRunner(engine)
-  const flop = trainFlop(engine)
   const flopPerToken = decodeFlop(shape, engine.parameters.count)
-  const works = new Map<string, { flop: number; run: () => Promise<number> }>([
-    ['train', { flop, run: trainRunner(engine) }],
-  ])
-  for (const [prompts, samples] of [...DECODE_ROWS.map(rows => [rows, 1] as const), ...SHARED]) {
-    const tokens = prompts * samples * NEW_TOKENS
-    const name = samples === 1 ? `${prompts}` : `${prompts}x${samples}`
-    works.set(name, { flop: tokens * flopPerToken, run: decodeRunner(engine, prompts, samples) })
-  }
-  const series = new Map<string, Series>()
+  const works = worksOf(engine, flopPerToken)
+  // Graphs are compiled and memory is taken; the yardsticks' own memory comes after the peak was read.
+  for (const { run } of works.values()) await run()
+  await optimizer()
+  const peakRssMb = Math.round(process.resourceUsage().maxRSS / 1024)
+  const matmulRate = await matmulRunner(running)
+  const ideals = await idealsOf(engine, running)
+  onProgress('warmed up')
+
+  const series = new Map([...works.keys()].map(name => [name, emptySeries()]))
   const matmulRates: number[] = []
   const optimizerMs: number[] = []
-  // The first round warms up: graphs are compiled and memory is taken.
-  for (let round = 0; round <= rounds; round++) {
-    let before = await matmulRate()
-    for (const [name, { flop: amount, run }] of works) {
-      const rate = amount / (await run()) / 1e9
-      const after = await matmulRate()
-      if (round > 0) {
-        const { rates, ratios } = series.get(name) ?? { rates: [], ratios: [] }
-        series.set(name, { rates: [...rates, rate], ratios: [...ratios, rate / ((before + after) / 2)] })
-        matmulRates.push(after)
-      }
-      before = after
-    }
-    if (round > 0) optimizerMs.push(await optimizer())
-    onProgress(round === 0 ? 'warmed up' : `round ${round} of ${rounds}`)
+  for (let round = 1; round <= rounds; round++) {
+    for (const [name, work] of works)
+      matmulRates.push(await measureWork(work, matmulRate, ideals.get(name), series.get(name)!))
+    optimizerMs.push(await optimizer())
+    onProgress(`round ${round} of ${rounds}`)
   }
-  const rateOf = (name: string) => median(series.get(name)!.rates)
+  const of = (name: string, figures: keyof Series) => median(series.get(name)![figures])
   const per = (names: readonly string[], value: (name: string) => number) =>
     Object.fromEntries(names.map(name => [name, value(name)]))
-  const ratioOf = (name: string) => fourDigits(median(series.get(name)!.ratios))
-  const tokenRate = (name: string) => Math.round((rateOf(name) * 1e9) / flopPerToken)
+  const ratioOf = (name: string) => fourDigits(of(name, 'ratios'))
+  const tokenRate = (name: string) => Math.round((of(name, 'rates') * 1e9) / flopPerToken)
   const rows = DECODE_ROWS.map(String)
   const shared = SHARED.map(([prompts, samples]) => `${prompts}x${samples}`)
   return {
     ...{ provider, shape, parameters: engine.parameters.count, threads },
     matmulGflops: fourDigits(median(matmulRates)),
-    trainStepSeconds: fourDigits(flop / 1e9 / rateOf('train')),
-    trainGflops: fourDigits(rateOf('train')),
+    trainStepSeconds: fourDigits(works.get('train')!.flop / 1e9 / of('train', 'rates')),
+    trainGflops: fourDigits(of('train', 'rates')),
     trainToMatmul: ratioOf('train'),
+    idealTrainSeconds: fourDigits(of('train', 'idealSeconds')),
+    trainToIdeal: fourDigits(of('train', 'toIdeal')),
     decodeTokensPerSecond: per(rows, tokenRate),
     decodeToMatmul: per(rows, ratioOf),
+    idealDecodeTokensPerSecond: per(rows, name =>
+      Math.round((Number(name) * NEW_TOKENS) / of(name, 'idealSeconds')),
+    ),
+    decodeToIdeal: per(rows, name => fourDigits(1 / of(name, 'toIdeal'))),
     sharedPromptTokensPerSecond: per(shared, tokenRate),
     sharedPromptToMatmul: per(shared, ratioOf),
     optimizerMsPerMillionParams: fourDigits(median(optimizerMs)),
-    peakRssMb: Math.round(process.resourceUsage().maxRSS / 1024),
+    peakRssMb,
   }
 }
+
+const emptySeries = (): Series => ({ rates: [], ratios: [], idealSeconds: [], toIdeal: [] })
 
 const fourDigits = (x: number): number => Number(x.toPrecision(4))
 
@@ -235,7 +347,7 @@ export const formatEngineBenchmark = (result: EngineBenchmark): string => {
     ([rows, rate]): FigureLine => [
       `decode, ${rows} ${rows === '1' ? 'row' : 'rows'}`,
       `${rate} tokens/s`,
-      share(result.decodeToMatmul[rows]),
+      `${share(result.decodeToMatmul[rows])}; ${wholePercent(result.decodeToIdeal[rows])} of its products alone, ${result.idealDecodeTokensPerSecond[rows]}`,
     ],
   )
   const shared = Object.entries(result.sharedPromptTokensPerSecond).map(
@@ -254,7 +366,7 @@ export const formatEngineBenchmark = (result: EngineBenchmark): string => {
     [
       'training step, 16 x 256 tokens',
       `${result.trainStepSeconds} s, ${result.trainGflops} GFLOP/s`,
-      share(result.trainToMatmul),
+      `${share(result.trainToMatmul)}; ${result.trainToIdeal.toFixed(2)} x its products alone, ${result.idealTrainSeconds} s`,
     ],
     ...decoding,
     ...shared,

@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import * as ort from 'onnxruntime-node'
 import type { ModelConfig } from '../model/config.ts'
 import { prefillGraph, stepGraph } from '../model/decoding.ts'
-import { type Forward, forwardGraph, lossGraph } from '../policy/local/loss-graph.ts'
 import type { ModelSource } from '../policy/local/model-source.ts'
 import { Parameters } from '../policy/local/parameters.ts'
 import { TINY } from '../policy/local/tiny-model.fixture.ts'
+import { scoringOutputs, trainingOutputs } from '../policy/local/trainer.ts'
 import type { LossSpec } from '../rl/loss.ts'
 import { LOSS_PRESETS, lossOf } from '../rl/loss-presets.ts'
-import { gradients, type Tensor } from '../tensor/index.ts'
+import type { Tensor } from '../tensor/index.ts'
 
 export type Graph = Record<string, Tensor>
 
@@ -43,30 +43,19 @@ const models: Readonly<Record<string, { config: ModelConfig; source?: Omit<Model
   'a large vocabulary': { config: { ...TINY, vocabSize: 8200, layers: 1 }, source: { valueHead: true } },
 }
 
-const withoutNull = (forward: Forward): Graph =>
-  Object.fromEntries(Object.entries(forward).filter((entry): entry is [string, Tensor] => entry[1] !== null))
-
 /** Graphs of one model: prompt, one token, scores, and the gradient of every loss; with and without a shared prompt. */
 const graphsOf = (config: ModelConfig, source: Omit<ModelSource, 'init'>): [string, Graph][] => {
   const parameters = new Parameters({ ...source, init: { config, seed: 1 } })
-  const training = (spec: LossSpec, withPrefix: boolean): Graph => {
-    const weights = parameters.asInputs()
-    const forward = forwardGraph(config, weights, withPrefix)
-    const loss = lossGraph(spec, forward)
-    const wrt = parameters.trained.map(({ name }) => weights.get(name))
-    return {
-      loss,
-      ...withoutNull(forward),
-      ...Object.fromEntries(gradients(loss, wrt).map((gradient, i) => [`gradient${i}`, gradient])),
-    }
-  }
   return [
     ['prompt', prefillGraph(config, parameters.asInputs())],
     ['token', stepGraph(config, parameters.asInputs())],
     ['token, weights fixed', stepGraph(config, parameters.asConstants())],
     ...[true, false].flatMap((withPrefix): [string, Graph][] => [
-      ['scores', withoutNull(forwardGraph(config, parameters.asInputs(), withPrefix))],
-      ...Object.entries(LOSSES).map(([name, spec]): [string, Graph] => [name, training(spec, withPrefix)]),
+      ['scores', scoringOutputs(parameters, withPrefix)],
+      ...Object.entries(LOSSES).map(([name, spec]): [string, Graph] => [
+        name,
+        trainingOutputs(parameters, spec, withPrefix),
+      ]),
     ]),
   ]
 }

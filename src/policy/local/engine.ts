@@ -48,9 +48,13 @@ export interface Engine
   takeWeights(shared: readonly SharedArrayBuffer[]): Promise<void>
 }
 
+/** Padded tokens of a training graph, where nothing else is said. */
+export const MICRO_BATCH_TOKENS = 2048
+
 /** Loads or initialises a model and makes it ready to sample and train. */
 export const createEngine = (source: ModelSource, options: EngineOptions = {}, gate?: Gate): Engine => {
-  const { provider = 'cpu', threads = 2, spinning = true, maxRows = 128, microBatchTokens = 2048 } = options
+  const { provider = 'cpu', threads = 2, spinning = true, maxRows = 128 } = options
+  const { microBatchTokens = MICRO_BATCH_TOKENS } = options
   const traffic: Traffic = { upBytes: 0, downBytes: 0 }
   const running: ExecutableOptions = { provider, threads, spinning, gate, traffic }
   const parameters = new Parameters(source, provider === 'cpu' ? null : new Device(running))

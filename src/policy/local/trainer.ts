@@ -91,28 +91,12 @@ export class Trainer {
   }
 
   #scoring(withPrefix: boolean): Promise<Executable> {
-    return this.#compiled(`score/${withPrefix}`, () => {
-      const forward = forwardGraph(this.#parameters.config, this.#parameters.asInputs(), withPrefix)
-      return withoutNull({ ...forward })
-    })
+    return this.#compiled(`score/${withPrefix}`, () => scoringOutputs(this.#parameters, withPrefix))
   }
 
   #training(withPrefix: boolean, spec: LossSpec): Promise<Executable> {
-    const outputs = () => {
-      const weights = this.#parameters.asInputs()
-      const forward = forwardGraph(this.#parameters.config, weights, withPrefix)
-      const loss = lossGraph(spec, forward)
-      const perTensor = gradients(
-        loss,
-        this.#parameters.trained.map(({ name }) => weights.get(name)),
-      )
-      return {
-        loss,
-        ...withoutNull({ ...forward }),
-        ...Object.fromEntries(perTensor.map((gradient, i) => [gradientName(i), gradient])),
-      }
-    }
     const key = `train/${withPrefix}/${JSON.stringify(spec)}`
+    const outputs = () => trainingOutputs(this.#parameters, spec, withPrefix)
     return this.#compiled(key, outputs, this.#parameters.keptGradients)
   }
 
@@ -201,6 +185,27 @@ const checkBatch = (datums: readonly Datum[]): void => {
 
 const withoutNull = (tensors: Record<string, Tensor | null>): Record<string, Tensor> =>
   Object.fromEntries(Object.entries(tensors).filter((entry): entry is [string, Tensor] => entry[1] !== null))
+
+/** Outputs of the graph that scores sequences. @param withPrefix whether prompts are longer than one token */
+export const scoringOutputs = (parameters: Parameters, withPrefix: boolean): Record<string, Tensor> =>
+  withoutNull({ ...forwardGraph(parameters.config, parameters.asInputs(), withPrefix) })
+
+/** Outputs of the graph that trains: the loss, what scoring gives, and the gradient of every trained tensor. */
+export const trainingOutputs = (
+  parameters: Parameters,
+  spec: LossSpec,
+  withPrefix: boolean,
+): Record<string, Tensor> => {
+  const weights = parameters.asInputs()
+  const forward = forwardGraph(parameters.config, weights, withPrefix)
+  const loss = lossGraph(spec, forward)
+  const trained = parameters.trained.map(({ name }) => weights.get(name))
+  return {
+    loss,
+    ...withoutNull({ ...forward }),
+    ...Object.fromEntries(gradients(loss, trained).map((gradient, i) => [gradientName(i), gradient])),
+  }
+}
 
 const refuseNonFinite = (loss: number, batch: MicroBatch) => {
   if (Number.isFinite(loss)) return
