@@ -70,6 +70,8 @@ export interface BenchOptions {
   threads?: number
   /** Times everything is measured; medians are reported. */
   rounds?: number
+  /** Layers are computed a second time for their gradient (`policy.recompute`). */
+  recompute?: boolean
   onProgress?: OnProgress
 }
 
@@ -287,7 +289,10 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const { provider = 'cpu', shape = 'standard', rounds = 5, onProgress = () => {} } = options
   const threads = options.threads ?? availableParallelism()
   const running = { provider, threads }
-  const engine = createEngine({ init: { config: BENCH_SHAPES[shape], seed: 1 } }, running)
+  const engine = createEngine(
+    { init: { config: BENCH_SHAPES[shape], seed: 1 } },
+    { ...running, recompute: options.recompute },
+  )
   const optimizer = optimizerRunner(engine)
   const flopPerToken = decodeFlop(shape, engine.parameters.count)
   const works = worksOf(engine, flopPerToken)

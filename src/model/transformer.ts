@@ -16,6 +16,7 @@ import {
   matmul,
   mul,
   type RotaryTable,
+  recomputed,
   reshape,
   rmsNorm,
   rotary,
@@ -130,6 +131,7 @@ export type Mixer = (heads: HeadTensors, layer: number) => Tensor
 /**
  * The whole network up to the final norm: hidden states [N, hidden] of flat tokens [N] at positions [N] (int64).
  * How tokens look at each other is the mixer's business.
+ * @param recompute weights that are trained, where layers are to be computed a second time for their gradient (`recomputed`)
  */
 export const transformer = (
   config: ModelConfig,
@@ -137,17 +139,26 @@ export const transformer = (
   tokens: Tensor,
   positions: Tensor,
   mix: Mixer,
+  recompute: ReadonlySet<Tensor> | null = null,
 ): Tensor => {
   const table = rotaryTable(config)
-  let x = gather(weights.get('model.embed_tokens.weight'), tokens)
-  for (let layer = 0; layer < config.layers; layer++) {
+  const layerOf = (layer: number) => (x: Tensor) => {
     const name = `model.layers.${layer}`
     const normed = rmsNorm(x, weights.get(`${name}.input_layernorm.weight`), config.rmsNormEps)
     const mixed = mix(projectHeads(config, weights, layer, normed, positions, table), layer)
     const joined = reshape(transpose(mixed, [1, 0, 2]), [x.shape[0], config.heads * config.headDim])
-    x = add(x, linear(weights, `${name}.self_attn.o_proj`, joined))
-    const normed2 = rmsNorm(x, weights.get(`${name}.post_attention_layernorm.weight`), config.rmsNormEps)
-    x = add(x, swiglu(weights, layer, normed2))
+    const attended = add(x, linear(weights, `${name}.self_attn.o_proj`, joined))
+    const normed2 = rmsNorm(
+      attended,
+      weights.get(`${name}.post_attention_layernorm.weight`),
+      config.rmsNormEps,
+    )
+    return add(attended, swiglu(weights, layer, normed2))
+  }
+  let x = gather(weights.get('model.embed_tokens.weight'), tokens)
+  for (let layer = 0; layer < config.layers; layer++) {
+    const compute = layerOf(layer)
+    x = recompute === null ? compute(x) : recomputed(compute, x, recompute)
   }
   return rmsNorm(x, weights.get('model.norm.weight'), config.rmsNormEps)
 }
@@ -207,8 +218,13 @@ export const groupedInputs = (withPrefix: boolean): GroupedBatch => {
   }
 }
 
-/** Hidden states of the sample tokens, [P*G*T, hidden]. */
-export const groupedHidden = (config: ModelConfig, weights: Weights, batch: GroupedBatch): Tensor => {
+/** Hidden states of the sample tokens, [P*G*T, hidden]. @param recompute see `transformer` */
+export const groupedHidden = (
+  config: ModelConfig,
+  weights: Weights,
+  batch: GroupedBatch,
+  recompute: ReadonlySet<Tensor> | null = null,
+): Tensor => {
   const count = product(SAMPLES)
   const parts: Shape = batch.prefixMask ? [product(PROMPT), count] : [count]
   const perPart = split(asPlaces(batch.positions), 0, parts)
@@ -225,7 +241,7 @@ export const groupedHidden = (config: ModelConfig, weights: Weights, batch: Grou
     },
   }
   const mix: Mixer = heads => mixGrouped(config, heads, parts, masks)
-  const hidden = transformer(config, weights, batch.tokens, batch.positions, mix)
+  const hidden = transformer(config, weights, batch.tokens, batch.positions, mix, recompute)
   return batch.prefixMask ? split(hidden, 0, parts)[1] : hidden
 }
 

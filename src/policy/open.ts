@@ -43,6 +43,12 @@ const localSchema = z.strictObject({
   microBatchTokens: size
     .default(4096)
     .describe('Padded tokens in a training graph at a time: bounds memory.'),
+  recompute: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Layers are computed a second time for their gradient (gradient checkpointing): an update takes a third longer, and of a micro-batch little more than one layer is in memory.',
+    ),
 })
 
 const pairedSchema = localSchema.extend({

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import type { Io } from '../io.ts'
 import { addBenchDeterminism } from './determinism.ts'
 import { addBenchEngine } from './engine.ts'
+import { addBenchGrowth } from './growth.ts'
 import { addBenchGrpo } from './grpo.ts'
 import { addBenchJudge } from './judge.ts'
 import { addBenchMemory } from './memory.ts'
@@ -19,6 +20,7 @@ export const addBenchCommand = (program: Command, io: Io, done: (code: number) =
     .summary('measure this machine')
     .description('Measures what Gradus makes of this machine.')
   addBenchEngine(bench, io, done)
+  addBenchGrowth(bench, io, done)
   addBenchGrpo(bench, io, done)
   addBenchJudge(bench, io, done)
   addBenchMemory(bench, io, done)

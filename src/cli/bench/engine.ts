@@ -10,6 +10,7 @@ interface BenchEngineOptions {
   shape?: 'standard' | '30m' | '130m'
   threads?: number
   rounds?: number
+  recompute?: boolean
   json?: boolean
 }
 
@@ -30,6 +31,7 @@ export const addBenchEngine = (bench: Command, io: Io, done: (code: number) => v
     )
     .option('--threads <n>', 'threads of the engine; all cores by default', count)
     .option('--rounds <n>', 'times everything is measured; medians are reported', count)
+    .option('--recompute', 'train as `policy.recompute` does: less memory, more time')
     .option('--json', 'print the result as JSON, no progress')
     .action(async ({ json, ...options }: BenchEngineOptions) => {
       const { benchEngine, formatEngineBenchmark } = await import('../../bench/index.ts')

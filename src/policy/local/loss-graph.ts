@@ -34,9 +34,14 @@ export interface Forward {
   values: Tensor | null
 }
 
-/** Log-probs and entropy of the targets at a temperature, and the value head's estimates. */
-export const forwardGraph = (config: ModelConfig, weights: Weights, withPrefix: boolean): Forward => {
-  const hidden = groupedHidden(config, weights, groupedInputs(withPrefix))
+/** Log-probs and entropy of the targets at a temperature, and the value head's estimates. @param recompute see `transformer` */
+export const forwardGraph = (
+  config: ModelConfig,
+  weights: Weights,
+  withPrefix: boolean,
+  recompute: ReadonlySet<Tensor> | null = null,
+): Forward => {
+  const hidden = groupedHidden(config, weights, groupedInputs(withPrefix), recompute)
   const targets = reshape(input('targets', SAMPLES, 'int64'), [hidden.shape[0]])
   const scaled = mul(hidden, input('inverseTemperature', []))
   const { logprobs, entropy } = tokenLogProbs(scaled, outputTable(config, weights), targets)

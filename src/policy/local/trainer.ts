@@ -38,6 +38,8 @@ export interface TrainerOptions {
   running: ExecutableOptions
   /** Padded tokens, prompts included, that go through the network at a time: bounds memory. */
   microBatchTokens: number
+  /** Layers are computed a second time for their gradient, and only their inputs are kept. */
+  recompute?: boolean
 }
 
 /** In this process nothing about a batch is unknown. */
@@ -96,7 +98,7 @@ export class Trainer {
 
   #training(withPrefix: boolean, spec: LossSpec): Promise<Executable> {
     const key = `train/${withPrefix}/${JSON.stringify(spec)}`
-    const outputs = () => trainingOutputs(this.#parameters, spec, withPrefix)
+    const outputs = () => trainingOutputs(this.#parameters, spec, withPrefix, this.#options.recompute)
     return this.#compiled(key, outputs, this.#parameters.keptGradients)
   }
 
@@ -190,16 +192,20 @@ const withoutNull = (tensors: Record<string, Tensor | null>): Record<string, Ten
 export const scoringOutputs = (parameters: Parameters, withPrefix: boolean): Record<string, Tensor> =>
   withoutNull({ ...forwardGraph(parameters.config, parameters.asInputs(), withPrefix) })
 
-/** Outputs of the graph that trains: the loss, what scoring gives, and the gradient of every trained tensor. */
+/**
+ * Outputs of the graph that trains: the loss, what scoring gives, and the gradient of every trained tensor.
+ * @param recompute layers are computed a second time for their gradient
+ */
 export const trainingOutputs = (
   parameters: Parameters,
   spec: LossSpec,
   withPrefix: boolean,
+  recompute = false,
 ): Record<string, Tensor> => {
   const weights = parameters.asInputs()
-  const forward = forwardGraph(parameters.config, weights, withPrefix)
-  const loss = lossGraph(spec, forward)
   const trained = parameters.trained.map(({ name }) => weights.get(name))
+  const forward = forwardGraph(parameters.config, weights, withPrefix, recompute ? new Set(trained) : null)
+  const loss = lossGraph(spec, forward)
   return {
     loss,
     ...withoutNull({ ...forward }),

@@ -5,8 +5,12 @@ import { rubricAsRewardSchema } from '../rubric-as-reward/config.ts'
 import { rubricAsRewardEntry } from '../rubric-as-reward/entry.ts'
 import { estimateMemory, memoryLines } from './estimate.ts'
 
-const paper = () => {
-  const config = rubricAsRewardSchema.parse(rubricAsRewardEntry.presets.paper.config)
+const paper = (policy: object = {}) => {
+  const preset = rubricAsRewardEntry.presets.paper.config
+  const config = rubricAsRewardSchema.parse({
+    ...preset,
+    policy: { ...(preset.policy as object), ...policy },
+  })
   return { config, plan: rubricAsRewardEntry.plan(config) }
 }
 const memoryOf = (plan: ReturnType<typeof paper>['plan']) =>
@@ -27,7 +31,12 @@ describe('the plan of preset paper', () => {
     expect(microBatchTokens).toBeLessThan(600 + config.rollout.maxTokens)
     expect(memoryOf(plan).total).toBeLessThan(48e9)
     const [line] = plan.lines.filter(text => text.includes('mostly'))
-    expect(line).toMatch(/mostly activations \d+% \(all layers of one sequence of up to 1,112 tokens/)
+    expect(line).toMatch(/mostly weights \d+%/)
+    const { plan: kept } = paper({ recompute: false })
+    expect(kept.lines.find(text => text.includes('mostly'))).toMatch(
+      /mostly activations \d+% \(all layers of one sequence of up to 1,112 tokens at once; policy\.recompute=true/,
+    )
+    expect(memoryOf(kept).activations).toBeGreaterThan(8 * memoryOf(plan).activations)
   })
 })
 
@@ -56,6 +65,13 @@ describe('estimateMemory', () => {
     expect(second.weights).toBe(2 * plain.weights)
     const twice = estimateMemory(config, { ...options, microBatchTokens: 8192 })
     expect(twice.activations).toBe(2 * plain.activations)
-    expect(memoryLines(plain, options)[1]).toMatch(/lower policy\.microBatchTokens\)$/)
+    const recomputed = estimateMemory(config, { ...options, recompute: true })
+    expect(recomputed.activations).toBeLessThan(plain.activations)
+    expect(memoryLines(plain, options)[1]).toMatch(
+      /policy\.recompute=true.*, or lower policy\.microBatchTokens\)$/,
+    )
+    expect(memoryLines(recomputed, { ...options, recompute: true })[1]).toMatch(
+      /two layers of a micro-batch at once; lower policy\.microBatchTokens\)$/,
+    )
   })
 })

@@ -28,6 +28,8 @@ export interface EstimateOptions {
   /** Padded tokens in a training graph at a time, and the longest sequence. */
   microBatchTokens: number
   sequence: number
+  /** Layers are computed a second time for their gradient. Default false. */
+  recompute?: boolean
   /** Rows decoded together, and prompts among them. */
   rows: number
   prompts: number
@@ -41,10 +43,17 @@ const FLOAT = 4
  * Floats kept for one token of one layer: inputs of the projections, q, k, v and their gradients (about 16 widths), the
  * SwiGLU branches (about 5), and two attention matrices.
  */
-const activationFloats = (
-  { hiddenSize, intermediateSize, heads, layers }: ModelConfig,
-  sequence: number,
-): number => layers * (16 * hiddenSize + 5 * intermediateSize + 2 * heads * sequence)
+const layerFloats = ({ hiddenSize, intermediateSize, heads }: ModelConfig, sequence: number): number =>
+  16 * hiddenSize + 5 * intermediateSize + 2 * heads * sequence
+
+/**
+ * Floats kept for one token of all layers. Where layers are computed a second time: the input of each, twice, and about two layers
+ * (measured at 8 and 16 layers: docs/ARCHITECTURE.md, Engine).
+ */
+const activationFloats = (config: ModelConfig, sequence: number, recompute: boolean): number => {
+  const layer = layerFloats(config, sequence)
+  return recompute ? config.layers * 2 * config.hiddenSize + 2 * layer : config.layers * layer
+}
 
 /** The vocabulary is scored in chunks: this many logits a token at a time at most. */
 const LOGIT_CHUNK = 8192
@@ -56,9 +65,10 @@ export const estimateMemory = (config: ModelConfig, options: EstimateOptions): M
   const weights = FLOAT * (total * (total * FLOAT <= CONSTANT_WEIGHT_BYTES ? 2 : 1) + second)
   const copies = 3 + Number(options.reference && options.lora === null)
   const optimizer = copies * trained * FLOAT
-  const perToken = activationFloats(config, options.sequence) + 3 * Math.min(config.vocabSize, LOGIT_CHUNK)
+  const { sequence, recompute = false } = options
+  const perToken = activationFloats(config, sequence, recompute) + 3 * Math.min(config.vocabSize, LOGIT_CHUNK)
   // A sequence longer than a micro-batch still goes through whole.
-  const activations = perToken * Math.max(options.microBatchTokens, options.sequence) * FLOAT
+  const activations = perToken * Math.max(options.microBatchTokens, sequence) * FLOAT
   const places = options.prompts * options.promptTokens + options.rows * options.newTokens
   const cache = 2 * config.layers * config.kvHeads * config.headDim * places * FLOAT
   return { weights, optimizer, activations, cache, total: weights + optimizer + activations + cache }
@@ -67,12 +77,13 @@ export const estimateMemory = (config: ModelConfig, options: EstimateOptions): M
 /** Memory of supervised learning: what is sampled is only evaluated. */
 export const coldStartMemory = (
   config: ModelConfig,
-  policy: { microBatchTokens: number; maxRows: number },
+  policy: { microBatchTokens: number; maxRows: number; recompute?: boolean },
 ): MemoryEstimate =>
   estimateMemory(config, {
     lora: null,
     reference: false,
     microBatchTokens: policy.microBatchTokens,
+    recompute: policy.recompute,
     sequence: config.maxPositions,
     rows: policy.maxRows,
     prompts: policy.maxRows,
@@ -81,25 +92,32 @@ export const coldStartMemory = (
   })
 
 /** What each part comes from, and which setting makes it smaller. */
-const REMEDIES: Readonly<Record<Exclude<keyof MemoryEstimate, 'total'>, string>> = {
+const REMEDIES: Readonly<Record<Exclude<keyof MemoryEstimate, 'total' | 'activations'>, string>> = {
   weights: 'all parameters in 32 bits; only a smaller model has fewer',
   optimizer: 'gradient and moments of what is trained; model.lora trains less',
-  activations: 'all layers of a micro-batch at once; lower policy.microBatchTokens',
   cache: 'keys and values of all rows; lower policy.maxRows or rollout.maxTokens',
 }
 
-/** The largest part in words. A micro-batch of one whole sequence cannot be cut further. */
-const dominant = (memory: MemoryEstimate, { sequence, microBatchTokens }: MicroBatch): string => {
+/** A micro-batch of one whole sequence cannot be cut further. */
+const activationRemedy = ({ sequence, microBatchTokens, recompute = false }: MicroBatch): string => {
+  const uncut = microBatchTokens <= sequence
+  const layers = recompute ? 'two layers' : 'all layers'
+  const held = uncut ? `one sequence of up to ${formatInteger(sequence)} tokens` : 'a micro-batch'
+  const lower = `lower ${uncut ? 'rollout.maxTokens' : 'policy.microBatchTokens'}`
+  return `${layers} of ${held} at once; ${recompute ? lower : `policy.recompute=true keeps little more than one, or ${lower}`}`
+}
+
+/** The largest part in words. */
+const dominant = (memory: MemoryEstimate, batch: MicroBatch): string => {
   const { total, ...parts } = memory
-  const [name, bytes] = Object.entries(parts).reduce((a, b) => (b[1] > a[1] ? b : a))
-  const uncut = name === 'activations' && microBatchTokens <= sequence
-  const why = uncut
-    ? `all layers of one sequence of up to ${formatInteger(sequence)} tokens at once; lower rollout.maxTokens`
-    : REMEDIES[name as keyof typeof REMEDIES]
+  const [name, bytes] = (Object.entries(parts) as [keyof typeof parts, number][]).reduce((a, b) =>
+    b[1] > a[1] ? b : a,
+  )
+  const why = name === 'activations' ? activationRemedy(batch) : REMEDIES[name]
   return `${name} ${Math.round((100 * bytes) / total)}% (${why})`
 }
 
-type MicroBatch = Pick<EstimateOptions, 'sequence' | 'microBatchTokens'>
+type MicroBatch = Pick<EstimateOptions, 'sequence' | 'microBatchTokens' | 'recompute'>
 
 /** The estimate for people: its parts, and the largest of them with what makes it smaller. */
 export const memoryLines = (memory: MemoryEstimate, batch: MicroBatch): string[] => [

@@ -117,6 +117,7 @@ export const planTraining = (
       reference: hasReference(loss),
       secondEngine: 'sampler' in policy && policy.sampler !== null,
       microBatchTokens: policy.microBatchTokens,
+      recompute: policy.recompute,
       sequence,
       rows: Math.min(rolloutsPerStep, policy.maxRows),
       prompts: Math.min(prompts.together, policy.maxRows),

@@ -31,6 +31,7 @@ const PAPER = {
     maxGradNorm: 1,
   },
   loss: { preset: 'verl:grpo', kl: { kind: 'none', coef: 0 } },
+  policy: { recompute: true },
   dropZero: false,
   advantage: { scale: 'group', ddof: 1, epsilon: 1e-6 },
   evaluation: { every: 20, problems: 500, samples: 8, problemsBetween: 60, samplesBetween: 1 },

@@ -55,7 +55,7 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
       rollout: { prompts: 32, samples: 8, maxTokens: 12_288, temperature: 1, topP: 1 },
       rubricator: { maxTokens: 12_288, format: { requireDomain: true } },
       overlong: { buffer: 4096 },
-      policy: { microBatchTokens: 1024 },
+      policy: { microBatchTokens: 1024, recompute: true },
       // Warm-up is the actor's and the critic's.
       optimizer: {
         learningRate: { kind: 'constant', peak: 1e-6, warmup: 10 },

@@ -88,7 +88,7 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
       steps: 250,
       // The paper gives no length; a five-hop proof takes about 250 tokens. One sequence at a time is the least memory.
       rollout: { prompts: 8, samples: 8, maxTokens: 512 },
-      policy: { microBatchTokens: 1024 },
+      policy: { microBatchTokens: 1024, recompute: true },
       optimizer: { learningRate: { kind: 'constant', peak: 5e-6 }, beta2: 0.999 },
       loss: { preset: 'gradus:rar5', kl: { kind: 'k3', coef: 0.04 } },
       dropZero: false,

@@ -87,7 +87,7 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
         },
       },
       window: { steps: 3 },
-      policy: { microBatchTokens: 1024 },
+      policy: { microBatchTokens: 1024, recompute: true },
       optimizer: {
         learningRate: { kind: 'constant', peak: 5e-7, warmup: 0 },
         beta2: 0.999,

@@ -61,6 +61,7 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
       scaffold: { group: { kind: 'linear' }, decay: { kind: 'sigmoid', alpha: 125, t0: 0.2 } },
       ratio: 'plain',
       minibatches: 2,
+      policy: { recompute: true },
       optimizer: {
         learningRate: { kind: 'constant', peak: 1e-6 },
         beta2: 0.999,

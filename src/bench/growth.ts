@@ -1,0 +1,250 @@
+/** @file `gradus bench growth`: how time grows with batch, context and model, against the arithmetic that each of them takes. */
+
+import { availableParallelism } from 'node:os'
+import type { ModelConfig } from '../model/config.ts'
+import { stepGraph } from '../model/decoding.ts'
+import { microBatches } from '../policy/local/batches.ts'
+import { createEngine, type Engine, MICRO_BATCH_TOKENS } from '../policy/local/engine.ts'
+import { trainingOutputs } from '../policy/local/trainer.ts'
+import { updateOnce } from '../policy/update.ts'
+import type { Datum } from '../rl/datum.ts'
+import { LOSS_PRESETS } from '../rl/loss-presets.ts'
+import { formatInteger } from '../util/format.ts'
+import { Rng } from '../util/rng.ts'
+import { median } from '../util/statistics.ts'
+import { BENCH_SHAPES } from './engine.ts'
+import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
+import { flopOf, productsOf } from './products.ts'
+
+/** One size of model, batch and context. */
+export interface GrowthCase {
+  /** Which of the three grows. */
+  grows: 'batch' | 'context' | 'model'
+  work: 'train' | 'decode'
+  model: keyof typeof MODELS
+  /** Sequences of a training step, or rows that are decoded together. */
+  batch: number
+  /** Tokens of a sequence. */
+  context: number
+}
+
+export interface GrowthPoint extends GrowthCase {
+  parameters: number
+  /** Of the matrix products, billions. */
+  gflop: number
+  seconds: number
+  tokensPerSecond: number
+  gflopPerSecond: number
+  /** Seconds an operation, over those of the standard size in the same round: 1 is proportional, more is slower. */
+  toProportional: number
+}
+
+export interface GrowthBenchmark {
+  threads: number
+  rounds: number
+  points: GrowthPoint[]
+}
+
+export interface GrowthOptions {
+  threads?: number
+  rounds?: number
+  /** The largest model in millions of weights; 100 by default. */
+  largest?: number
+  /** In place of all sizes. */
+  cases?: readonly GrowthCase[]
+  onProgress?: OnProgress
+}
+
+const scaled = (hiddenSize: number, layers: number, maxPositions = 2048): ModelConfig => ({
+  ...BENCH_SHAPES.standard,
+  ...{ hiddenSize, layers, maxPositions },
+  intermediateSize: 8 * Math.round((hiddenSize * 8) / 3 / 8),
+  heads: hiddenSize / 64,
+  kvHeads: hiddenSize / 64,
+})
+
+/** By millions of weights, about. */
+const MODELS = {
+  '0.3': scaled(128, 1),
+  '1': scaled(128, 5),
+  '3': scaled(256, 4),
+  '10': scaled(384, 6),
+  '30': scaled(512, 10),
+  '100': scaled(896, 10),
+} satisfies Record<string, ModelConfig>
+
+const STANDARD = { model: '3', batch: 16, context: 256 } as const
+const BATCHES = [1, 4, 16, 64, 256]
+/** With as many sequences as make 4,096 tokens. */
+const CONTEXTS = [64, 128, 256, 512, 1024, 2048]
+const CONTEXT_TOKENS = 4096
+/** Rows whose context grows in decoding, and the tokens that are decoded at every size. */
+const DECODED_ROWS = 32
+const NEW_TOKENS = 32
+
+/** Every size that is measured, the standard size first. */
+export const growthCases = (largest: number): GrowthCase[] => {
+  const models = (Object.keys(MODELS) as (keyof typeof MODELS)[])
+    .filter(name => Number(name) <= largest)
+    .sort((a, b) => Number(a) - Number(b))
+  const both = (one: Omit<GrowthCase, 'work'>, decodedBatch = one.batch): GrowthCase[] => [
+    { ...one, work: 'train' },
+    { ...one, work: 'decode', batch: decodedBatch },
+  ]
+  return [
+    ...BATCHES.flatMap(batch => both({ ...STANDARD, grows: 'batch', batch })),
+    ...CONTEXTS.flatMap(context =>
+      both({ ...STANDARD, grows: 'context', context, batch: CONTEXT_TOKENS / context }, DECODED_ROWS),
+    ),
+    ...models.flatMap(model => both({ ...STANDARD, grows: 'model', model }, DECODED_ROWS)),
+  ]
+}
+
+const isStandard = ({ model, batch, context, work }: GrowthCase): boolean =>
+  model === STANDARD.model &&
+  context === STANDARD.context &&
+  batch === (work === 'train' ? STANDARD.batch : DECODED_ROWS)
+
+const LOSS = { loss: LOSS_PRESETS['gradus:supervised'] }
+
+const tokensOf = (rng: Rng, count: number): number[] =>
+  Array.from({ length: count }, () => rng.int(BENCH_SHAPES.standard.vocabSize))
+
+const datumsOf = ({ batch, context }: GrowthCase): Datum[] => {
+  const rng = new Rng('growth')
+  return Array.from({ length: batch }, () => ({
+    promptTokens: tokensOf(rng, 1),
+    tokens: tokensOf(rng, context),
+    mask: new Float32Array(context).fill(1),
+    oldLogprobs: new Float32Array(context),
+    advantages: new Float32Array(context),
+  }))
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0)
+
+/** Operations of the products of a training step, or of the decoded tokens with the context's middle in the cache. */
+const flopOfCase = ({ parameters }: Engine, one: GrowthCase): number => {
+  if (one.work === 'decode') {
+    const sizes = { P: one.batch, G: 1, S: one.context - NEW_TOKENS, C: NEW_TOKENS / 2 }
+    const outputs = Object.values(stepGraph(parameters.config, parameters.asInputs()))
+    return NEW_TOKENS * sumOf(productsOf(outputs, sizes).map(flopOf))
+  }
+  const batches = microBatches(datumsOf(one), MICRO_BATCH_TOKENS, parameters.config)
+  const flops = batches.map(({ sizes }) => {
+    const outputs = Object.values(trainingOutputs(parameters, LOSS.loss, sizes.S > 0))
+    return sumOf(productsOf(outputs, { ...sizes, H: sizes.T / 2 }).map(flopOf))
+  })
+  return sumOf(flops)
+}
+
+const seconds = async (work: () => Promise<unknown>): Promise<number> => {
+  const start = performance.now()
+  await work()
+  return (performance.now() - start) / 1000
+}
+
+/**
+ * What times a case: a training step, or the decoding of its last tokens. The prompt's pass is timed by asking for one token, and taken
+ * off.
+ */
+const runnerOf = (engine: Engine, one: GrowthCase): (() => Promise<number>) => {
+  if (one.work === 'train') {
+    const datums = datumsOf(one)
+    return () => seconds(() => updateOnce(engine, datums, { ...LOSS, optimizer: { learningRate: 1e-6 } }))
+  }
+  const rng = new Rng('growth decode')
+  const prompts = Array.from({ length: one.batch }, () => tokensOf(rng, one.context - NEW_TOKENS))
+  const sampled = (maxTokens: number) =>
+    seconds(() => engine.sample({ prompts, samplesPerPrompt: 1, maxTokens, stopTokens: [] }))
+  return async () => {
+    const first = await sampled(1)
+    return ((await sampled(NEW_TOKENS)) - first) * (NEW_TOKENS / (NEW_TOKENS - 1))
+  }
+}
+
+interface Measured {
+  one: GrowthCase
+  engine: Engine
+  flop: number
+  run: () => Promise<number>
+}
+
+/** Seconds of a case, and of the standard size measured before and after it. */
+const measure = async (
+  { run }: Measured,
+  standard: Measured,
+): Promise<{ time: number; standardTime: number }> => {
+  const before = await standard.run()
+  const time = await run()
+  return { time, standardTime: (before + (await standard.run())) / 2 }
+}
+
+/** Measures every size between two measurements of the standard one, because machines change speed. */
+export const benchGrowth = async (options: GrowthOptions = {}): Promise<GrowthBenchmark> => {
+  const { threads = availableParallelism(), rounds = 2, largest = 100, onProgress = () => {} } = options
+  const engines = new Map<string, Engine>()
+  const engineOf = (model: keyof typeof MODELS): Engine => {
+    const known = engines.get(model)
+    if (known) return known
+    const made = createEngine({ init: { config: MODELS[model], seed: 1 } }, { threads, maxRows: 256 })
+    // One model at a time beside the standard one: the large ones take memory.
+    for (const name of engines.keys()) if (name !== STANDARD.model) engines.delete(name)
+    engines.set(model, made)
+    return made
+  }
+  const prepare = async (one: GrowthCase): Promise<Measured> => {
+    const engine = engineOf(one.model)
+    const measured = { one, engine, flop: flopOfCase(engine, one), run: runnerOf(engine, one) }
+    await measured.run() // compiles
+    return measured
+  }
+  const standards = {
+    train: await prepare({ ...STANDARD, grows: 'batch', work: 'train' }),
+    decode: await prepare({ ...STANDARD, grows: 'batch', work: 'decode', batch: DECODED_ROWS }),
+  }
+  const points: GrowthPoint[] = []
+  const { cases = growthCases(largest) } = options
+  for (const [i, one] of cases.entries()) {
+    onProgress(
+      `${i + 1} of ${cases.length}: ${one.work}, ${one.batch} x ${one.context}, ${one.model} million weights`,
+    )
+    const standard = standards[one.work]
+    const measured = isStandard(one) ? standard : await prepare(one)
+    const times: { time: number; standardTime: number }[] = []
+    while (times.length < rounds) times.push(await measure(measured, standard))
+    points.push(pointOf(measured, standard, times))
+  }
+  return { threads, rounds, points }
+}
+
+const pointOf = (
+  { one, engine, flop }: Measured,
+  standard: Measured,
+  times: readonly { time: number; standardTime: number }[],
+): GrowthPoint => {
+  const time = median(times.map(each => each.time))
+  const tokens = one.batch * (one.work === 'train' ? one.context : NEW_TOKENS)
+  return {
+    ...one,
+    parameters: engine.parameters.count,
+    gflop: flop / 1e9,
+    seconds: time,
+    tokensPerSecond: tokens / time,
+    gflopPerSecond: flop / 1e9 / time,
+    toProportional: median(times.map(each => each.time / flop / (each.standardTime / standard.flop))),
+  }
+}
+
+/** The result for people, a line a size. */
+export const formatGrowthBenchmark = ({ points, threads }: GrowthBenchmark): string => {
+  const lines = points.map((point): FigureLine => {
+    const { grows, work, batch, context, parameters, gflopPerSecond, toProportional } = point
+    return [
+      `${grows.padEnd(7)} ${work.padEnd(6)} ${batch} x ${context}, ${(parameters / 1e6).toFixed(1)} M`,
+      `${point.seconds.toFixed(3)} s`,
+      `${formatInteger(Math.round(point.tokensPerSecond))} tokens/s, ${gflopPerSecond.toFixed(1)} GFLOP/s, ${toProportional.toFixed(2)} x proportional`,
+    ]
+  })
+  return `${threads} threads; against the standard size, ${STANDARD.batch} x ${STANDARD.context} tokens (decoding ${DECODED_ROWS} rows), 3.3 M\n${figureTable(lines)}`
+}
