@@ -194,6 +194,16 @@ export interface RolloutTurn {
   text: string
 }
 
+/** Of every token of a response, in order. */
+export interface TokenValues {
+  /** Characters (UTF-16 units) of the response that it covers; together they are all of it. */
+  widths: number[]
+  /** Of sampling; 0 where an environment wrote. */
+  logprobs: number[]
+  /** One a token, or one number for all. */
+  advantages: number[] | number
+}
+
 /** One line of rollouts.jsonl: one sampled response with its verdicts. */
 export interface RolloutRow {
   step: number
@@ -222,6 +232,8 @@ export interface RolloutRow {
   finishReason?: string
   tokens?: number
   advantage?: number
+  /** Absent in older runs, and where the response is not shown as its tokens are. */
+  perToken?: TokenValues
   /** Raw score of each criterion; null where it has none. */
   parts?: MetricGroup
   flags?: Record<string, number>

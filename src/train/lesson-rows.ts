@@ -13,6 +13,7 @@ import {
 import type { MetricsRow, RolloutRow, RolloutTurn } from '../runs/rows.ts'
 import { mean, std } from '../util/statistics.ts'
 import type { LearntRollout } from './recipe.ts'
+import { tokenFields } from './token-fields.ts'
 
 /**
  * Means are over the rollouts that were learnt from; what was sampled in vain counts as work, not as what the step learnt from.
@@ -117,6 +118,7 @@ export const rolloutRow = (
     problemId: prompt,
     prompt,
     response: show(rollout.tokens),
+    ...tokenFields(item, show(rollout.tokens), show),
     ...(rollout.turns.length > 1 && { turns: spokenTurns(rollout, show) }),
     parts,
   }

@@ -6,6 +6,7 @@ import type { Rubric } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import { rewardFigures, rolloutFields } from '../../train/lesson-rows.ts'
+import { tokenFields } from '../../train/token-fields.ts'
 import { mean } from '../../util/statistics.ts'
 import { satisfaction } from '../checklist/evaluate.ts'
 import { dropoutFigures, leftOutFlag } from '../common/rubric-dropout.ts'
@@ -113,6 +114,7 @@ export const rolloutRow = <Problem>(
     problemId: task.name(problem),
     prompt: show(rollout.sampledFrom ?? rollout.prompt),
     response: grade.response.text,
+    ...tokenFields(item, grade.response.text, show),
     answer: grade.response.answer,
     ...(binary && { correct: grade.answer.score === 1 }),
     parts,

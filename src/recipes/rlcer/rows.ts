@@ -4,6 +4,7 @@ import type { Credited } from '../../rl/rollout.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import type { RubricatorTask } from '../../tasks/thinking.ts'
 import { rolloutFields } from '../../train/lesson-rows.ts'
+import { tokenFields } from '../../train/token-fields.ts'
 import type { Asked, ReasonerGrade } from './exploration.ts'
 import { isRight } from './judging.ts'
 import type { RubricGrade } from './verification.ts'
@@ -30,6 +31,7 @@ const reasonerRow = <Problem>(
     problemId: task.name(problem),
     prompt: task.question(problem),
     response: grade.response.text,
+    ...tokenFields(item, grade.response.text, tokens => task.read(tokens).text),
     answer: grade.response.closed ? grade.response.answer : null,
     ...(correct !== null && { correct }),
     parts,
@@ -51,6 +53,7 @@ const rubricatorRow = <Problem>(
     problemId: task.name(asked.problem),
     prompt: `${task.question(asked.problem)}\n\n${asked.responses[asked.shown].text}`,
     response: task.rubricatorText(rollout.tokens),
+    ...tokenFields(item, task.rubricatorText(rollout.tokens), tokens => task.rubricatorText(tokens)),
     parts,
     ...(fault !== undefined && { flags: { unformatted: 1 } }),
     verdicts: criteria.map(({ criterion, correlation, valid }) => ({

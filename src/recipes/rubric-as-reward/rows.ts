@@ -4,6 +4,7 @@ import type { LogicGrade, StepGrade } from '../../grade/logic/grade.ts'
 import { logicVerdicts } from '../../grade/logic/rubric.ts'
 import type { RolloutRow, RolloutStep } from '../../runs/rows.ts'
 import { rolloutFields } from '../../train/lesson-rows.ts'
+import { tokenFields } from '../../train/token-fields.ts'
 import { leftOutFlag } from '../common/rubric-dropout.ts'
 import type { LogicFormat } from '../logic/format.ts'
 import type { CreditedLogicRollout } from './rollout.ts'
@@ -22,6 +23,7 @@ export const rolloutRow = (
     problemId: problem.id,
     prompt: format.show(problem),
     response: response.text,
+    ...tokenFields(item, response.text, tokens => format.read(tokens).text),
     answer: grade.answer,
     gold: problem.label,
     correct: grade.answerCorrect,

@@ -6,6 +6,7 @@ import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow, RolloutRow, RolloutVerdict } from '../../runs/rows.ts'
 import type { ScoredResponse } from '../../tasks/scored-response.ts'
 import { rewardFigures, rolloutFields } from '../../train/lesson-rows.ts'
+import { tokenFields } from '../../train/token-fields.ts'
 import { mean } from '../../util/statistics.ts'
 import { satisfaction } from '../checklist/evaluate.ts'
 import { shareFigures } from '../common/figures.ts'
@@ -133,12 +134,14 @@ export const rolloutRow = <Problem>(
 ): RolloutRow => {
   const { problem, rollout, grade, reward } = item
   const { tokens, prompt, sampledFrom } = rollout
+  const response = task.show(tokens)
   const flags = { ...(task.leaks?.(tokens) && { leak: 1 }), ...(reward === null && { unjudged: 1 }) }
   return {
     ...rolloutFields(step, item),
     problemId: task.name(problem),
     prompt: task.show(sampledFrom ?? prompt),
-    response: task.show(tokens),
+    response,
+    ...tokenFields(item, response, each => task.show(each)),
     ...(Object.keys(flags).length > 0 && { flags }),
     verdicts: [
       ...(grade.relative ? [relativeVerdict(grade.relative)] : []),

@@ -33,6 +33,20 @@ const evaluation = (step: number, value: number) => ({
   items: ['a', 'b'].map(id => ({ id, scores: { accuracy: id === 'a' ? value : 1 - value } })),
 })
 
+const responseOf = (sample: number) => `<think>hidden ${HOSTILE}</think>said ${sample}`
+
+/** Tokens of three characters, of all chances and advantages. */
+const perToken = (text: string) => {
+  const widths = Array.from({ length: Math.ceil(text.length / 3) }, (_, i) =>
+    Math.min(3, text.length - 3 * i),
+  )
+  return {
+    widths,
+    logprobs: widths.map((_, i) => -i % 7),
+    advantages: widths.map((_, i) => (i % 11) - 5),
+  }
+}
+
 const writeRun = (name: string) => {
   const dir = join(root, 'runs', name)
   mkdirSync(dir, { recursive: true })
@@ -74,7 +88,8 @@ const writeRun = (name: string) => {
       reward: sample,
       monitor: sample ? 'repetition' : undefined,
     },
-    response: `<think>hidden ${HOSTILE}</think>said ${sample}`,
+    response: responseOf(sample),
+    ...(sample === 1 && { perToken: perToken(responseOf(1)) }),
     verdicts: [{ criterionId: 'right', met: sample > 0, explanation: HOSTILE }],
   })
   writeFileSync(join(dir, 'rollouts.jsonl'), lines([rollout(0), rollout(1)]))
@@ -151,6 +166,24 @@ describe.skipIf(executablePath === undefined)('the page in a browser', { timeout
       expect(problems).toEqual([])
     },
   )
+
+  it.each(['light', 'dark'] as const)('colours the tokens of a response: %s', async scheme => {
+    const page = await visit('/run/one/rollouts/1', 1280, 'said 1', scheme)
+    for (const [by, shade] of [
+      ['log-prob', 'rare-5'],
+      ['advantage', 'down-5'],
+    ]) {
+      await page.getByRole('button', { name: by, exact: true }).click()
+      expect(await page.locator(`.tokens .${shade}`).count()).toBeGreaterThan(0)
+      expect(await page.locator('.tokens').textContent()).toBe(responseOf(1))
+      expect(await serious(page)).toEqual([])
+    }
+    expect(await page.evaluate('window.harmed')).toBeUndefined()
+    await page.getByRole('button', { name: 'parts', exact: true }).click()
+    expect(await page.locator('.tokens').count()).toBe(0)
+    await page.close()
+    expect(problems).toEqual([])
+  })
 
   it('is gone through by keyboard, and every state has an address', async () => {
     const page = await visit('/', 1280, 'one')

@@ -1,8 +1,10 @@
 /** @file One rollout: what was asked, what was thought and said, and every verdict on it. All of it is text, never HTML. */
 
+import { useState } from 'preact/hooks'
 import type { RolloutRow, RolloutStep, RolloutVerdict } from '../../../runs/rows.ts'
 import { number } from '../../../util/format.ts'
 import { type Segment, segmentsOf } from './segments.ts'
+import { type TokenColour, TokenColours, Tokens } from './tokens.tsx'
 
 const TITLES: Record<Segment['kind'], string> = {
   thinking: 'Thinking',
@@ -44,7 +46,7 @@ const Pieces = ({ text }: { text: string }) => {
 }
 
 /** What the policy wrote, and what an environment answered where there were several turns. */
-const Response = ({ row }: { row: RolloutRow }) =>
+const Said = ({ row }: { row: RolloutRow }) =>
   row.turns === undefined ? (
     <Pieces text={row.response} />
   ) : (
@@ -57,6 +59,22 @@ const Response = ({ row }: { row: RolloutRow }) =>
       ))}
     </div>
   )
+
+/** The response, in its parts or with its tokens coloured. */
+const Response = ({ row }: { row: RolloutRow }) => {
+  const [colour, setColour] = useState<TokenColour | null>(null)
+  if (row.perToken === undefined) return <Said row={row} />
+  return (
+    <>
+      <TokenColours chosen={colour} choose={setColour} />
+      {colour === null ? (
+        <Said row={row} />
+      ) : (
+        <Tokens text={row.response} values={row.perToken} colour={colour} />
+      )}
+    </>
+  )
+}
 
 const Steps = ({ steps }: { steps: readonly RolloutStep[] }) => (
   <ol class="steps">

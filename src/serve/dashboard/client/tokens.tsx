@@ -1,0 +1,83 @@
+/** @file A response with its tokens coloured by how likely they were, or by what they were taught. */
+
+import type { TokenValues } from '../../../runs/rows.ts'
+import { SHADES, shadedTokens, type TokenColour } from './token-shades.ts'
+
+export type { TokenColour } from './token-shades.ts'
+
+const CHOICES: readonly [TokenColour | null, string][] = [
+  [null, 'parts'],
+  ['logprob', 'log-prob'],
+  ['advantage', 'advantage'],
+]
+
+interface TokenColoursProps {
+  chosen: TokenColour | null
+  choose(colour: TokenColour | null): void
+}
+
+/** What the response is shown by. */
+export const TokenColours = ({ chosen, choose }: TokenColoursProps) => (
+  <fieldset class="token-colours">
+    <legend>Show by</legend>
+    {CHOICES.map(([colour, name]) => (
+      <button type="button" key={name} aria-pressed={colour === chosen} onClick={() => choose(colour)}>
+        {name}
+      </button>
+    ))}
+  </fieldset>
+)
+
+const shades = Array.from({ length: SHADES }, (_, i) => i + 1)
+
+const Legend = ({ colour }: { colour: TokenColour }) => (
+  <p class="quiet token-legend">
+    {colour === 'logprob' ? (
+      <>
+        certain{' '}
+        {shades.map(i => (
+          <span class={`token rare-${i}`} key={i}>
+            &nbsp;
+          </span>
+        ))}{' '}
+        a chance of one in 150 or less
+      </>
+    ) : (
+      <>
+        less of it{' '}
+        {[...shades].reverse().map(i => (
+          <span class={`token down-${i}`} key={i}>
+            &nbsp;
+          </span>
+        ))}{' '}
+        {shades.map(i => (
+          <span class={`token up-${i}`} key={i}>
+            &nbsp;
+          </span>
+        ))}{' '}
+        more of it
+      </>
+    )}
+    <br />
+    Point at a token for its numbers.
+  </p>
+)
+
+interface TokensProps {
+  text: string
+  values: TokenValues
+  colour: TokenColour
+}
+
+export const Tokens = ({ text, values, colour }: TokensProps) => (
+  <>
+    <Legend colour={colour} />
+    <pre class="piece text tokens">
+      {shadedTokens(text, values, colour).map((token, i) => (
+        <span class={`token ${token.shade}`} title={token.title} key={i}>
+          {token.text}
+        </span>
+      ))}
+    </pre>
+  </>
+)
