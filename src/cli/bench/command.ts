@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import type { Io } from '../io.ts'
 import { addBenchDeterminism } from './determinism.ts'
 import { addBenchEngine } from './engine.ts'
+import { addBenchFleet } from './fleet.ts'
 import { addBenchJudge } from './judge.ts'
 import { addBenchMemory } from './memory.ts'
 import { addBenchOverlap } from './overlap.ts'
@@ -18,6 +19,7 @@ export const addBenchCommand = (program: Command, io: Io, done: (code: number) =
     .summary('measure this machine')
     .description('Measures what Gradus makes of this machine.')
   addBenchEngine(bench, io, done)
+  addBenchFleet(bench, io, done)
   addBenchJudge(bench, io, done)
   addBenchMemory(bench, io, done)
   addBenchOverlap(bench, io, done)
