@@ -1,6 +1,7 @@
 /** @file `gradus bench engine`: training and decoding measured against the matrix product of the same runtime and threads. */
 
 import { availableParallelism } from 'node:os'
+import { loadConfig } from '../model/checkpoint.ts'
 import type { ModelConfig } from '../model/config.ts'
 import { createEngine, type Engine } from '../policy/local/engine.ts'
 import { updateOnce } from '../policy/update.ts'
@@ -8,6 +9,7 @@ import type { Datum } from '../rl/datum.ts'
 import { LOSS_PRESETS } from '../rl/loss-presets.ts'
 import { Executable, type ExecutableOptions, input, matmul, type Provider, slice } from '../tensor/index.ts'
 import { wholePercent } from '../util/format.ts'
+import { resolveShipped } from '../util/package.ts'
 import { Rng } from '../util/rng.ts'
 import { median } from '../util/statistics.ts'
 import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
@@ -54,7 +56,7 @@ const MATMUL_SIZE = 1024
 /** Products in a row before anything leaves the runtime, so that its rate is that of arithmetic alone. */
 const MATMUL_CHAIN = 6
 /** Counted for one decoded token: two operations a weight, of which the standard workload has 3.3 million. */
-const decodeFlop = (shape: BenchShape, parameters: number): number =>
+const decodeFlop = (shape: string, parameters: number): number =>
   shape === 'standard' ? 6.6e6 : 2 * parameters
 
 export interface BenchOptions {
@@ -62,6 +64,8 @@ export interface BenchOptions {
   provider?: Provider
   /** `standard` by default. */
   shape?: BenchShape
+  /** Folder of a model whose shape is taken in place of a standard one; its weights are not read. */
+  model?: string
   /** All cores by default. */
   threads?: number
   /** Times everything is measured; medians are reported. */
@@ -72,12 +76,22 @@ export interface BenchOptions {
 /** Medians over the rounds. Ratios compare with the matrix products run right before and after, on the same noisy machine. */
 export interface EngineBenchmark {
   provider: Provider
-  shape: BenchShape
+  /** A standard shape, or the folder of a model. */
+  shape: string
+  /** What was decoded, and by what, in counts: of a plan (`gradus plan --gpus here`). */
+  workload: {
+    layers: number
+    hiddenSize: number
+    queryWidth: number
+    promptTokens: number
+    newTokens: number
+    sequence: number
+  }
   parameters: number
   threads: number
   /** 1024^3 float32 products. */
   matmulGflops: number
-  /** One update of 16 sequences of 256 tokens, from datums to changed weights. */
+  /** One update of 16 sequences of 256 tokens, or of the model's context where that is shorter, from datums to changed weights. */
   trainStepSeconds: number
   trainGflops: number
   trainToMatmul: number
@@ -89,6 +103,8 @@ export interface EngineBenchmark {
   sharedPromptToMatmul: Record<string, number>
   /** Gradient norm and AdamW. */
   optimizerMsPerMillionParams: number
+  /** Seconds of processors over seconds of the clock while it was measured: the threads on an idle machine, less where others work. */
+  processors: number
   peakRssMb: number
 }
 
@@ -98,15 +114,23 @@ const seconds = async (work: () => Promise<unknown>): Promise<number> => {
   return (performance.now() - start) / 1000
 }
 
+/** Tokens of a sequence that is learnt from, of a prompt, and new ones of a sample: the standard ones where they fit. */
+const lengthsOf = ({ maxPositions }: ModelConfig) => {
+  const sequence = Math.min(WORKLOAD.maxPositions, maxPositions)
+  const promptTokens = Math.min(PROMPT_TOKENS, Math.floor(sequence / 4))
+  return { sequence, promptTokens, newTokens: Math.min(NEW_TOKENS, sequence - promptTokens) }
+}
+
 /** Arithmetic of one training step: forward once, backward twice; attention counted without the saving of causality. */
 const trainFlop = ({ parameters: { config, count } }: Engine): number => {
-  const tokens = SEQUENCES * WORKLOAD.maxPositions
-  const attention = config.layers * 4 * config.maxPositions * config.hiddenSize * tokens
+  const { sequence } = lengthsOf(config)
+  const tokens = SEQUENCES * sequence
+  const attention = config.layers * 4 * sequence * config.heads * config.headDim * tokens
   return 3 * (2 * count * tokens + attention)
 }
 
-const randomTokens = (rng: Rng, count: number): number[] =>
-  Array.from({ length: count }, () => rng.int(WORKLOAD.vocabSize))
+const randomTokens = (rng: Rng, count: number, vocabSize: number): number[] =>
+  Array.from({ length: count }, () => rng.int(vocabSize))
 
 /** Seconds of a run of matrix products, after compiling them. */
 const matmulRunner = async (running: ExecutableOptions) => {
@@ -125,11 +149,11 @@ const matmulRunner = async (running: ExecutableOptions) => {
 
 const LOSS = { loss: LOSS_PRESETS['gradus:supervised'] }
 
-const randomDatums = (seed: string, count: number, length: number): Datum[] => {
+const randomDatums = (seed: string, count: number, length: number, { vocabSize }: ModelConfig): Datum[] => {
   const rng = new Rng(seed)
   return Array.from({ length: count }, () => ({
-    promptTokens: randomTokens(rng, 1),
-    tokens: randomTokens(rng, length),
+    promptTokens: randomTokens(rng, 1, vocabSize),
+    tokens: randomTokens(rng, length, vocabSize),
     mask: new Float32Array(length).fill(1),
     oldLogprobs: new Float32Array(length),
     advantages: new Float32Array(length),
@@ -137,24 +161,27 @@ const randomDatums = (seed: string, count: number, length: number): Datum[] => {
 }
 
 const trainRunner = (engine: Engine) => {
-  const datums = randomDatums('train', SEQUENCES, WORKLOAD.maxPositions)
+  const { config } = engine.parameters
+  const datums = randomDatums('train', SEQUENCES, lengthsOf(config).sequence, config)
   const options = { ...LOSS, optimizer: { learningRate: 1e-4 } }
   return () => seconds(() => updateOnce(engine, datums, options))
 }
 
 const decodeRunner = (engine: Engine, prompts: number, samples: number) => {
   const rng = new Rng('decode')
+  const { config } = engine.parameters
+  const { promptTokens, newTokens } = lengthsOf(config)
   const request = {
-    prompts: Array.from({ length: prompts }, () => randomTokens(rng, PROMPT_TOKENS)),
+    prompts: Array.from({ length: prompts }, () => randomTokens(rng, promptTokens, config.vocabSize)),
     samplesPerPrompt: samples,
-    maxTokens: NEW_TOKENS,
+    maxTokens: newTokens,
     stopTokens: [],
   }
   return () => seconds(() => engine.sample(request))
 }
 
 const optimizerRunner = (engine: Engine) => async (): Promise<number> => {
-  await engine.accumulate(randomDatums('optimiser', 1, 1), LOSS)
+  await engine.accumulate(randomDatums('optimiser', 1, 1, engine.parameters.config), LOSS)
   const time = await seconds(async () => engine.parameters.step({ learningRate: 1e-6 }))
   return (time * 1000) / (engine.parameters.count / 1e6)
 }
@@ -172,24 +199,30 @@ interface Series {
 export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBenchmark> => {
   const { provider = 'cpu', shape = 'standard', rounds = 5, onProgress = () => {} } = options
   const threads = options.threads ?? availableParallelism()
-  const engine = createEngine({ init: { config: BENCH_SHAPES[shape], seed: 1 } }, { provider, threads })
+  const { model } = options
+  const config = model === undefined ? BENCH_SHAPES[shape] : loadConfig(resolveShipped(model))
+  const name = model ?? shape
+  const { newTokens, promptTokens, sequence } = lengthsOf(config)
+  const engine = createEngine({ init: { config, seed: 1 } }, { provider, threads })
   const matmulRate = await matmulRunner({ provider, threads })
   const optimizer = optimizerRunner(engine)
   const flop = trainFlop(engine)
-  const flopPerToken = decodeFlop(shape, engine.parameters.count)
+  const flopPerToken = decodeFlop(name, engine.parameters.count)
   const works = new Map<string, { flop: number; run: () => Promise<number> }>([
     ['train', { flop, run: trainRunner(engine) }],
   ])
   for (const [prompts, samples] of [...DECODE_ROWS.map(rows => [rows, 1] as const), ...SHARED]) {
-    const tokens = prompts * samples * NEW_TOKENS
+    const tokens = prompts * samples * newTokens
     const name = samples === 1 ? `${prompts}` : `${prompts}x${samples}`
     works.set(name, { flop: tokens * flopPerToken, run: decodeRunner(engine, prompts, samples) })
   }
   const series = new Map<string, Series>()
   const matmulRates: number[] = []
   const optimizerMs: number[] = []
+  let start = { ms: 0, usage: process.cpuUsage() }
   // The first round warms up: graphs are compiled and memory is taken.
   for (let round = 0; round <= rounds; round++) {
+    if (round === 1) start = { ms: performance.now(), usage: process.cpuUsage() }
     let before = await matmulRate()
     for (const [name, { flop: amount, run }] of works) {
       const rate = amount / (await run()) / 1e9
@@ -204,6 +237,8 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
     if (round > 0) optimizerMs.push(await optimizer())
     onProgress(round === 0 ? 'warmed up' : `round ${round} of ${rounds}`)
   }
+  const { user, system } = process.cpuUsage(start.usage)
+  const processors = (user + system) / 1000 / (performance.now() - start.ms)
   const rateOf = (name: string) => median(series.get(name)!.rates)
   const per = (names: readonly string[], value: (name: string) => number) =>
     Object.fromEntries(names.map(name => [name, value(name)]))
@@ -212,7 +247,12 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const rows = DECODE_ROWS.map(String)
   const shared = SHARED.map(([prompts, samples]) => `${prompts}x${samples}`)
   return {
-    ...{ provider, shape, parameters: engine.parameters.count, threads },
+    ...{ provider, shape: name, parameters: engine.parameters.count, threads },
+    workload: {
+      ...{ layers: config.layers, hiddenSize: config.hiddenSize },
+      queryWidth: config.heads * config.headDim,
+      ...{ promptTokens, newTokens, sequence },
+    },
     matmulGflops: fourDigits(median(matmulRates)),
     trainStepSeconds: fourDigits(flop / 1e9 / rateOf('train')),
     trainGflops: fourDigits(rateOf('train')),
@@ -222,6 +262,7 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
     sharedPromptTokensPerSecond: per(shared, tokenRate),
     sharedPromptToMatmul: per(shared, ratioOf),
     optimizerMsPerMillionParams: fourDigits(median(optimizerMs)),
+    processors: fourDigits(processors),
     peakRssMb: Math.round(process.resourceUsage().maxRSS / 1024),
   }
 }
@@ -252,7 +293,7 @@ export const formatEngineBenchmark = (result: EngineBenchmark): string => {
       result.provider === 'cpu' ? `${result.threads} threads` : 'WebGPU',
     ],
     [
-      'training step, 16 x 256 tokens',
+      `training step, 16 x ${result.workload.sequence} tokens`,
       `${result.trainStepSeconds} s, ${result.trainGflops} GFLOP/s`,
       share(result.trainToMatmul),
     ],

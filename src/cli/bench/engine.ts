@@ -8,6 +8,7 @@ import { runBenchmark } from './run.ts'
 interface BenchEngineOptions {
   provider?: 'cpu' | 'webgpu'
   shape?: 'standard' | '30m' | '130m'
+  model?: string
   threads?: number
   rounds?: number
   json?: boolean
@@ -28,6 +29,7 @@ export const addBenchEngine = (bench: Command, io: Io, done: (code: number) => v
         '130m',
       ]),
     )
+    .option('--model <folder>', 'a model whose shape is measured in place of these')
     .option('--threads <n>', 'threads of the engine; all cores by default', count)
     .option('--rounds <n>', 'times everything is measured; medians are reported', count)
     .option('--json', 'print the result as JSON, no progress')

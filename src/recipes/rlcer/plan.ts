@@ -1,6 +1,6 @@
 /** @file What a run of rlcer would do and need: tokens of both roles, verifier calls, memory, time. Nothing is run or called. */
 
-import { estimateJudging } from '../../chat/index.ts'
+import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
 import { isRemote } from '../../policy/open.ts'
 import { questionFigures, questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
@@ -9,6 +9,7 @@ import { planTraining } from '../common/plan.ts'
 import { planTime } from '../common/plan-time.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
+import { tokensOf } from '../common/step-work.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { arithmeticQuestions } from './arithmetic-questions.ts'
@@ -132,6 +133,7 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
   )
   const asked = rubricator.enabled ? { ...rollout, maxTokens: rubricator.maxTokens } : rollout
   const reasoners = {
+    name: 'reasoner',
     groups: rollout.prompts,
     samples: rollout.samples,
     promptTokens: data.promptTokens,
@@ -139,6 +141,7 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
   }
   // A rubricator reads the question and one response to it.
   const rubricators = {
+    name: 'rubricator',
     ...{ groups: rollout.prompts * rollout.samples, samples: 1, newTokens: rubricator.maxTokens },
     promptTokens: data.rubricatorTokens + rollout.maxTokens,
   }
@@ -147,7 +150,7 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
     roles: rubricator.enabled ? [reasoners, rubricators] : [reasoners],
   }
   const planned = planTraining({ ...config, rollout: asked }, arithmeticModelConfig, prompts)
-  const { start, parameters, learning, needs, sizes } = planned
+  const { start, parameters, learning, needs, sizes, stepWork } = planned
   const time =
     sizes.parameters === null || isRemote(config.policy) ? null : timeOf(config, sizes.parameters, data, work)
   const machine = machinePlan(config, time, sizes.memoryBytes)
@@ -170,5 +173,24 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
       ...machine.lines,
     ],
     json: { steps, prompts: rollout.prompts, samples: rollout.samples, ...work, ...machine.json, ...sizes },
+    work: {
+      ...stepWork,
+      critic: critic !== null,
+      judges:
+        verifier.kind !== 'judge' || work.verifierCallsPerStep === 0
+          ? []
+          : [
+              {
+                name: 'verifier',
+                callsPerStep: work.verifierCallsPerStep,
+                ownTokens: tokensOf(VERIFIER_CHARACTERS),
+                sharedTokens: tokensOf(data.questionCharacters),
+                shown: { role: 'reasoner', samples: 1 },
+                // Every rubric of a question sees the same response.
+                callsPerShown: rollout.samples,
+                completionTokens: COMPLETION_TOKENS,
+              },
+            ],
+    },
   }
 }

@@ -4,7 +4,7 @@ import type { DataFigures } from '../../tasks/conversation/figures.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { packingModelConfig } from '../checklist/packing.ts'
 import { machinePlan } from '../common/feasible.ts'
-import { heldOutJudgePlan, judgeLines, judgePlan } from '../common/judge-plan.ts'
+import { heldOutJudgePlan, judgeCallsOf, judgeLines, judgePlan } from '../common/judge-plan.ts'
 import { memoryLine } from '../common/lessons-config.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
@@ -51,7 +51,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
   const data = dataFigures(config)
   const judge = judgePlan(config, data)
   const heldOutJudge = heldOutJudgePlan(config, data)
-  const { start, parameters, learning, needs, work, sizes, time } = planTraining(config, packingModelConfig, {
+  const { start, parameters, learning, needs, work, stepWork, sizes, time } = planTraining(config, packingModelConfig, {
     tokens: data.scaffoldedTokens,
     longest: Math.min(data.longestPrompt, task.maxPromptTokens),
     // Every sample has a prompt of its own while it is scaffolded.
@@ -97,6 +97,12 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       heldOutJudge,
       ...machine.json,
       ...sizes,
+    },
+    work: {
+      ...stepWork,
+      // Scaffolded rollouts are scored on their plain prompts.
+      scorings: Number(scaffold.group.kind !== 'none' && ratio === 'plain'),
+      judges: judgeCallsOf(config, data, 'policy'),
     },
   }
 }
