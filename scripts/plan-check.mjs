@@ -1,27 +1,27 @@
-// Short trainings of this machine beside what `gradus plan` makes of them: for each, the engine is measured on the model's shape, the
-// training runs with one thread, and the engine is measured again. `node scripts/plan-check.mjs OUT [NAME...]` leaves in OUT a
-// folder for each run, `NAME-before.json` and `NAME-after.json`, and `NAME-time.json` with seconds of processor and clock, so that
-// a machine with other work can be told from a slow one. `gradus plan --check OUT/NAME --engine OUT/NAME-before.json` compares.
+// Short trainings on this machine beside what `gradus plan` makes of them: for each the engine is measured on the model's shape, the
+// training runs with one thread, and both are compared. All times are those of processors (processor-clock.mjs), so that other work
+// on the machine does not count. `node scripts/plan-check.mjs OUT [NAME...]` leaves the runs and measurements in OUT, and prints a
+// table as it stands in docs/scaling.md. What is in OUT already is not measured again.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const here = path => fileURLToPath(new URL(path, import.meta.url))
 const [out = 'plan-check', ...names] = process.argv.slice(2)
 
-// Evaluations are small: they are no part of a step. Five recipes, models of 0.25 to 1 million weights.
+// Evaluations are small: they are no part of a step. Models of a quarter to three million weights.
 const RUNS = {
-  ruscarl: { model: 'packing-start', steps: 12, args: [] },
-  rit: { model: 'packing-thinking-start', steps: 8, args: [] },
-  rlcer: { model: 'arithmetic-start', steps: 4, args: ['evaluation.rubrics=1'] },
-  rubricem: { model: 'records-start', steps: 4, args: [] },
-  'rubric-as-reward': { model: 'logic-short', steps: 4, args: ['evaluation.hopProblems=2'] },
+  ruscarl: { recipe: 'ruscarl', model: 'packing-start', steps: 6 },
+  rit: { recipe: 'rit', model: 'packing-thinking-start', steps: 4 },
+  'rubric-as-reward': { recipe: 'rubric-as-reward', model: 'logic-short', steps: 3, set: ['evaluation.hopProblems=2'] },
+  rlcer: { recipe: 'rlcer', model: 'arithmetic-start', steps: 3, set: ['evaluation.rubrics=1'] },
+  rubricem: { recipe: 'rubricem', model: 'records-start', steps: 3 },
 }
 
-const gradus = (args, timeFile) => {
-  const result = spawnSync(process.execPath, ['--import', here('processor-time.mjs'), here('../bin/gradus.js'), ...args], {
-    env: { ...process.env, PROCESSOR_TIME: timeFile },
+const gradus = args => {
+  const clock = ['--import', here('processor-clock.mjs')]
+  const result = spawnSync(process.execPath, [...clock, here('../bin/gradus.js'), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',
   })
@@ -29,16 +29,32 @@ const gradus = (args, timeFile) => {
   return result.stdout
 }
 
+const trained = ({ recipe, steps, set = [] }, dir) => {
+  if (existsSync(dir)) return
+  const settings = [`steps=${steps}`, 'policy.threads=1', 'evaluation.problems=4', 'evaluation.problemsBetween=4']
+  const all = [...settings, 'evaluation.every=0', ...set].flatMap(setting => ['--set', setting])
+  const part = `${dir}.part`
+  rmSync(part, { recursive: true, force: true })
+  gradus(['train', recipe, '--quiet', '--no-dashboard', '--out', part, ...all])
+  renameSync(part, dir)
+}
+
+const measured = (model, file) => {
+  if (existsSync(file)) return
+  const what = ['--model', `package:models/${model}`, '--threads', '1', '--rounds', '1']
+  writeFileSync(file, gradus(['bench', 'engine', ...what, '--json']))
+}
+
 mkdirSync(out, { recursive: true })
-for (const [name, { model, steps, args }] of Object.entries(RUNS)) {
+const seconds = value => value.toFixed(3)
+const cell = ({ planned, measured, ratio }) =>
+  ratio === null ? '–' : `${seconds(planned)} / ${seconds(measured)}: ${ratio.toFixed(2)}`
+console.log('| run | sampling, s: planned / measured | update | both |\n|---|---|---|---|')
+for (const [name, run] of Object.entries(RUNS)) {
   if (names.length > 0 && !names.includes(name)) continue
-  const file = suffix => resolve(join(out, `${name}-${suffix}.json`))
-  const bench = () => gradus(['bench', 'engine', '--model', `package:models/${model}`, '--threads', '1', '--rounds', '2', '--json'], '')
-  rmSync(join(out, name), { recursive: true, force: true })
-  writeFileSync(file('before'), bench())
-  const settings = [`steps=${steps}`, 'policy.threads=1', 'evaluation.problems=4', 'evaluation.problemsBetween=4', 'evaluation.every=0', ...args]
-  const set = settings.flatMap(setting => ['--set', setting])
-  gradus(['train', name, '--quiet', '--no-dashboard', '--out', join(out, name), ...set], file('time'))
-  writeFileSync(file('after'), bench())
-  console.log(name)
+  const [dir, file] = [join(out, name), join(out, `${name}.json`)]
+  measured(run.model, file)
+  trained(run, dir)
+  const check = JSON.parse(gradus(['plan', '--check', dir, '--engine', file, '--json']))
+  console.log(`| ${name} | ${cell(check.sampling)} | ${cell(check.update)} | ${cell(check.known)} |`)
 }

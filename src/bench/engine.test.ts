@@ -19,7 +19,6 @@ const RESULT: EngineBenchmark = {
   sharedPromptTokensPerSecond: { '4x8': 14_000 },
   sharedPromptToMatmul: { '4x8': 0.31 },
   optimizerMsPerMillionParams: 0.75,
-  processors: 1.9,
   peakRssMb: 420,
 }
 

@@ -103,8 +103,6 @@ export interface EngineBenchmark {
   sharedPromptToMatmul: Record<string, number>
   /** Gradient norm and AdamW. */
   optimizerMsPerMillionParams: number
-  /** Seconds of processors over seconds of the clock while it was measured: the threads on an idle machine, less where others work. */
-  processors: number
   peakRssMb: number
 }
 
@@ -219,10 +217,8 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const series = new Map<string, Series>()
   const matmulRates: number[] = []
   const optimizerMs: number[] = []
-  let start = { ms: 0, usage: process.cpuUsage() }
   // The first round warms up: graphs are compiled and memory is taken.
   for (let round = 0; round <= rounds; round++) {
-    if (round === 1) start = { ms: performance.now(), usage: process.cpuUsage() }
     let before = await matmulRate()
     for (const [name, { flop: amount, run }] of works) {
       const rate = amount / (await run()) / 1e9
@@ -237,8 +233,6 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
     if (round > 0) optimizerMs.push(await optimizer())
     onProgress(round === 0 ? 'warmed up' : `round ${round} of ${rounds}`)
   }
-  const { user, system } = process.cpuUsage(start.usage)
-  const processors = (user + system) / 1000 / (performance.now() - start.ms)
   const rateOf = (name: string) => median(series.get(name)!.rates)
   const per = (names: readonly string[], value: (name: string) => number) =>
     Object.fromEntries(names.map(name => [name, value(name)]))
@@ -262,7 +256,6 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
     sharedPromptTokensPerSecond: per(shared, tokenRate),
     sharedPromptToMatmul: per(shared, ratioOf),
     optimizerMsPerMillionParams: fourDigits(median(optimizerMs)),
-    processors: fourDigits(processors),
     peakRssMb: Math.round(process.resourceUsage().maxRSS / 1024),
   }
 }

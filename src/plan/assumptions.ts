@@ -31,8 +31,10 @@ export const ASSUMPTIONS = {
     quick: 0.5,
     usual: 0.35,
     slow: 0.2,
-    about: "share of the peak operations that learning reaches (model FLOPs, activations' recomputation not counted)",
-    source: 'PaLM, arXiv 2204.02311, table 3: 0.46 pre-training; LMMs-Engine documents 0.50 to 0.55 for Qwen2.5-7B packed',
+    about:
+      "share of the peak operations that learning reaches (model FLOPs, activations' recomputation not counted)",
+    source:
+      'PaLM, arXiv 2204.02311, table 3: 0.46 pre-training; LMMs-Engine documents 0.50 to 0.55 for Qwen2.5-7B packed',
   },
   prefillUtilisation: {
     quick: 0.65,
@@ -52,7 +54,8 @@ export const ASSUMPTIONS = {
     quick: 2,
     usual: 5,
     slow: 25,
-    about: 'milliseconds that the sampler takes for each token step beside the GPU: scheduling, launching, detokenizing',
+    about:
+      'milliseconds that the sampler takes for each token step beside the GPU: scheduling, launching, detokenizing',
     source:
       'vLLM, "v0.6.0 performance update" (5 Sep 2024): 62% of the time outside the GPU for an 8B model on an H100; `generate` of Transformers takes about the slow value',
   },
@@ -67,7 +70,8 @@ export const ASSUMPTIONS = {
     quick: 1,
     usual: 3,
     slow: 10,
-    about: 'seconds a step between sampling and learning: waking the sampler, giving it the weights, freeing memory',
+    about:
+      'seconds a step between sampling and learning: waking the sampler, giving it the weights, freeing memory',
     source: 'a convention; the bytes themselves take less than a second between GPUs of a node',
   },
 } as const satisfies Record<string, Assumption>
@@ -99,7 +103,13 @@ export const parseAssumptions = (texts: readonly string[]): Partial<Assumed> => 
     const number = Number(value)
     const isShare = /Share|Utilisation|Prefix/.test(name)
     const isZeroable = !/Share|Utilisation/.test(name)
-    if (value.trim() === '' || !Number.isFinite(number) || number < 0 || (number === 0 && !isZeroable) || (isShare && number > 1))
+    if (
+      value.trim() === '' ||
+      !Number.isFinite(number) ||
+      number < 0 ||
+      (number === 0 && !isZeroable) ||
+      (isShare && number > 1)
+    )
       throw new UsageError(
         `--assume ${name}: expected ${isShare ? 'a share of at most 1' : 'a number of at least 0'}${isZeroable ? '' : ', above 0'}, got ${value === '' ? 'nothing' : value}`,
       )

@@ -27,8 +27,6 @@ export interface RunCheck {
   known: StageCheck
   lengths: Record<string, KnownLengths>
   learntShare: number
-  /** Whether seconds are those of processors rather than of the clock. */
-  inProcessorTime: boolean
 }
 
 export interface CheckedRun {
@@ -38,8 +36,6 @@ export interface CheckedRun {
   /** Groups without a spread are not learnt from. */
   dropsZero: boolean
   figures: EngineFigures
-  /** Seconds of processors over seconds of the clock while it ran, where both are to be compared in processor time. */
-  processors?: number
 }
 
 const numbers = (rows: readonly MetricsRow[], pick: (row: MetricsRow) => unknown): number[] =>
@@ -79,8 +75,10 @@ export const knownLengths = (
 
 /** @throws DataError for a run of fewer than two steps that say what they took */
 export const checkRun = (run: CheckedRun): RunCheck => {
-  const { work, figures, processors } = run
-  const rows = run.metrics.slice(1).filter(({ time }) => typeof time?.sample === 'number' || typeof time?.update === 'number')
+  const { work, figures } = run
+  const rows = run.metrics
+    .slice(1)
+    .filter(({ time }) => typeof time?.sample === 'number' || typeof time?.update === 'number')
   if (rows.length === 0)
     throw new DataError('metrics.jsonl: expected two steps or more with their times, got fewer', {
       hint: 'the first step is not counted: it compiles graphs',
@@ -89,16 +87,15 @@ export const checkRun = (run: CheckedRun): RunCheck => {
   const learntShare = run.dropsZero && zero.length > 0 ? 1 - mean(zero) : 1
   const lengths = knownLengths(work, rows, run.rollouts)
   const planned: EnginePlan = planEngineStep(work, figures, assumed('usual'), { lengths, learntShare })
-  const inProcessorTime = processors !== undefined && typeof figures.processors === 'number'
-  const [plannedUnit, measuredUnit] = inProcessorTime ? [figures.processors as number, processors] : [1, 1]
   const took = (name: string) => {
     const seconds = numbers(rows, row => row.time?.[name])
-    return seconds.length > 0 ? measuredUnit * median(seconds) : 0
+    return seconds.length > 0 ? median(seconds) : 0
   }
-  const stage = (seconds: number | null, measured: number): StageCheck => {
-    const plan = seconds === null ? null : seconds * plannedUnit
-    return { planned: plan, measured, ratio: plan === null || measured <= 0 ? null : plan / measured }
-  }
+  const stage = (planned: number | null, measured: number): StageCheck => ({
+    planned,
+    measured,
+    ratio: planned === null || measured <= 0 ? null : planned / measured,
+  })
   const [sample, update] = [took('sample'), took('update')]
   return {
     steps: rows.length,
@@ -108,6 +105,5 @@ export const checkRun = (run: CheckedRun): RunCheck => {
     known: stage(planned.step, sample + update),
     lengths: Object.fromEntries(lengths),
     learntShare,
-    inProcessorTime,
   }
 }

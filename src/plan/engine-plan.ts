@@ -46,13 +46,21 @@ export const planEngineStep = (
   const shape = shapeOfWork(work)
   const size = sizeOf(shape)
   const share = ({ steps }: PlannedRole) => (steps === undefined || work.steps === 0 ? 1 : steps / work.steps)
-  const draws = work.roles.map(role => ({ draw: drawOf(role, work, use, known), share: share(role) }))
+  const draws = work.roles.map(role => ({
+    draw: drawOf(role, work, use, known),
+    share: share(role),
+    learntPromptTokens: role.learntPromptTokens ?? role.promptTokens,
+  }))
   const sampling = work.supervised
     ? 0
-    : draws.reduce((sum, each) => sum + each.share * engineSampling(size, each.draw, work.maxRows, figures), 0)
+    : draws.reduce(
+        (sum, each) => sum + each.share * engineSampling(size, each.draw, work.maxRows, figures),
+        0,
+      )
   const update = engineUpdate(
     draws.map(each => ({
       ...each.draw,
+      promptTokens: each.learntPromptTokens,
       prompts: each.draw.prompts * each.share,
       samples: each.draw.samples * each.share,
     })),

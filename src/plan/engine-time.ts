@@ -47,8 +47,12 @@ export const fitDecoding = (figures: EngineFigures, shared: boolean): DecodeRate
       return [prompts * samples, rate]
     }),
   )
-  const points = [...new Map([...Object.entries(figures.decodeTokensPerSecond).map(([r, rate]) => [Number(r), rate] as const), ...sharedRows])]
-    .map(([rows, rate]) => ({ rows, seconds: rows / rate }))
+  const points = [
+    ...new Map([
+      ...Object.entries(figures.decodeTokensPerSecond).map(([r, rate]) => [Number(r), rate] as const),
+      ...sharedRows,
+    ]),
+  ].map(([rows, rate]) => ({ rows, seconds: rows / rate }))
   // Weighted by 1 / seconds: sums of w, w x, w x x, w y, w x y with w = 1 / y^2.
   const sum = (term: (rows: number) => number, power: number) =>
     points.reduce((total, { rows, seconds }) => total + term(rows) * seconds ** (power - 2), 0)

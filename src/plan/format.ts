@@ -19,10 +19,12 @@ const ranged = (plan: RangedPlan, pick: (plan: StepPlan) => number | null, unit 
 }
 
 const BOUND_WORDS: Readonly<Record<StepPlan['sampling'][number]['bound'], string>> = {
-  weights: 'reading the weights for every token: more rows at a time cost little more; more GPUs a copy or fewer bits make it shorter',
+  weights:
+    'reading the weights for every token: more rows at a time cost little more; more GPUs a copy or fewer bits make it shorter',
   cache: 'reading keys and values: shorter samples, or a model with fewer key heads',
   arithmetic: 'arithmetic: more GPUs, or fewer tokens',
-  overhead: 'what the sampler does between tokens: a shorter longest sample (rollout.maxTokens), or a leaner sampler',
+  overhead:
+    'what the sampler does between tokens: a shorter longest sample (rollout.maxTokens), or a leaner sampler',
 }
 
 const ADVICE: Readonly<Record<StepPlan['bottleneck'], (plan: StepPlan) => string>> = {
@@ -49,12 +51,12 @@ const judgeLines = ({ usual }: RangedPlan, { grading }: PlanRequest): string[] =
   if (judge === null) return ['judge        none: graded in this process']
   return [
     `judge        ${formatInteger(judge.callsPerStep)} calls a step: ${formatCount(judge.tokensIn)} tokens in, ${formatCount(judge.sharedIn)} of them in its prefix cache, ${formatCount(judge.tokensOut)} out (${gradingWords(grading)})`,
-    `             hidden behind sampling from ${formatInteger(judge.callsPerSecond)} calls, ${formatCount(judge.tokensInPerSecond)} tokens in and ${formatCount(judge.tokensOutPerSecond)} out a second`,
+    `             hidden behind sampling from ${threeDigits(judge.callsPerSecond)} calls, ${formatInteger(judge.tokensInPerSecond)} tokens in and ${formatInteger(judge.tokensOutPerSecond)} out a second`,
   ]
 }
 
-const memoryLines = ({ usual: { memory } }: RangedPlan): string[] => [
-  `memory       of ${formatBytes(memory.perGpu)} a GPU: learning ${formatBytes(memory.learning)} (state ${formatBytes(memory.state)}, activations ${formatBytes(memory.activations)}), sampling ${formatBytes(memory.sampling)} with one row`,
+const memoryLines = ({ usual: { memory } }: RangedPlan, { work }: PlanRequest): string[] => [
+  `memory       of ${formatBytes(memory.perGpu)} a GPU: learning ${formatBytes(memory.learning)} (state ${formatBytes(memory.state)}, activations ${formatBytes(memory.activations)})${work.supervised ? '' : `, sampling ${formatBytes(memory.sampling)} with one row`}`,
   memory.fits
     ? '             fits'
     : `             does not fit: ${memory.activations > memory.state ? 'a smaller --micro-batch-tokens' : 'more GPUs, or LoRA (model.lora)'}`,
@@ -71,16 +73,28 @@ const assumptionLines = ({ quick, usual, slow }: RangedPlan, { set }: PlanReques
   'assumed      (--assume NAME=VALUE; from quick over usual to slow)',
   ...(Object.keys(ASSUMPTIONS) as AssumptionName[]).map(name => {
     const values =
-      set[name] === undefined ? [quick, usual, slow].map(plan => plan.assumed[name]).join(' / ') : `${set[name]}, as told`
+      set[name] === undefined
+        ? [quick, usual, slow].map(plan => plan.assumed[name]).join(' / ')
+        : `${set[name]}, as told`
     return `             ${name} ${values}: ${ASSUMPTIONS[name].about}`
   }),
 ]
+
+const stepText = (plan: RangedPlan): string => {
+  const overlapped = ranged(plan, each => each.seconds.overlapped)
+  if (plan.usual.judge === null) return overlapped
+  return `${overlapped} with grading beside sampling, ${ranged(plan, each => each.seconds.inTurn)} in turn`
+}
 
 /** The plan of a set of GPUs. */
 export const planLines = (plan: RangedPlan, request: PlanRequest): string[] => {
   const { usual } = plan
   const { work, gpus } = request
-  const { together, copies, rows } = usual.sampling[0]?.placement ?? { together: 1, copies: gpus.count, rows: 0 }
+  const { together, copies, rows } = usual.sampling[0]?.placement ?? {
+    together: 1,
+    copies: gpus.count,
+    rows: 0,
+  }
   return [
     `model        ${work.model}`,
     `on           ${gpus.gpu.name}:${gpus.count}${work.supervised ? '' : `; sampler: ${copies} ${copies === 1 ? 'copy' : 'copies'} of ${together} GPU each, ${formatInteger(rows)} rows of memory a copy`}`,
@@ -88,13 +102,13 @@ export const planLines = (plan: RangedPlan, request: PlanRequest): string[] => {
       (own, i) =>
         `sampling     ${own.role}: ${ranged(plan, each => each.sampling[i].seconds)}, of it reading prompts ${secondsText(own.prefill)}`,
     ),
-    `grading      ${ranged(plan, each => each.seconds.grading)}`,
+    ...(usual.judge === null ? [] : [`grading      ${ranged(plan, each => each.seconds.grading)}`]),
     `update       ${ranged(plan, each => each.seconds.update)}: scoring ${secondsText(usual.update.scoring)}, learning ${secondsText(usual.update.learning)}, optimiser ${secondsText(usual.update.optimizer)}`,
     `between      ${ranged(plan, each => each.seconds.sync)}; a GPU sends ${formatBytes(usual.update.gradientBytes)} of gradients and takes ${formatBytes(usual.update.weightBytes)} of weights`,
-    `a step       ${ranged(plan, each => each.seconds.overlapped)} with grading beside sampling, ${ranged(plan, each => each.seconds.inTurn)} in turn; ${formatCount(usual.sampledTokens)} new tokens, ${formatCount(usual.update.flop)} operations of learning`,
+    `a step       ${stepText(plan)}; ${formatCount(usual.sampledTokens)} new tokens, ${usual.update.flop.toExponential(1)} operations of learning`,
     `bottleneck   ${usual.bottleneck}: ${ADVICE[usual.bottleneck](usual)}`,
     ...judgeLines(plan, request),
-    ...memoryLines(plan),
+    ...memoryLines(plan, request),
     ...costLines(plan, request),
     ...assumptionLines(plan, request),
   ]
@@ -121,13 +135,26 @@ const stageLine = (name: string, { planned, measured, ratio }: StageCheck): stri
   `${name.padEnd(13)}${planned === null ? 'not planned' : `planned ${secondsText(planned)}`}, measured ${secondsText(measured)}${ratio === null ? '' : `: ${threeDigits(ratio)} of it`}`
 
 /** A check in words. */
-export const checkLines = ({ steps, sampling, grading, update, known, lengths, learntShare, inProcessorTime }: RunCheck): string[] => [
+export const checkLines = ({
+  steps,
+  sampling,
+  grading,
+  update,
+  known,
+  lengths,
+  learntShare,
+}: RunCheck): string[] => [
   stageLine('sampling', sampling),
   stageLine('update', update),
   stageLine('both', known),
   stageLine('grading', grading),
   `lengths      ${Object.entries(lengths)
-    .map(([name, own]) => `${name} ${threeDigits(own.newTokens)} tokens, longest ${threeDigits(own.longestTokens)}`)
-    .join('; ')}; ${learntShare === 1 ? 'all groups' : `${threeDigits(100 * learntShare)}% of the groups`} learnt from`,
-  `over         ${steps} steps, medians${inProcessorTime ? '; seconds of processors' : ''}`,
+    .map(
+      ([name, own]) =>
+        `${name} ${threeDigits(own.newTokens)} tokens, longest ${threeDigits(own.longestTokens)}`,
+    )
+    .join(
+      '; ',
+    )}; ${learntShare === 1 ? 'all groups' : `${threeDigits(100 * learntShare)}% of the groups`} learnt from`,
+  `over         ${steps} steps, medians`,
 ]

@@ -39,7 +39,8 @@ const LOGIT_TOKENS = 2048
 
 /** Mixed precision with AdamW as DeepSpeed's ZeRO-3 and PyTorch's FSDP shard it (arXiv 1910.02054, section 3: 16 bytes a parameter). */
 export const gpuMemory = (size: ModelSize, options: GpuMemoryOptions): GpuMemory => {
-  const { trainedParameters, adapter, reference, critic, gpus, together, microBatchTokens, rowBytes } = options
+  const { trainedParameters, adapter, reference, critic, gpus, together, microBatchTokens, rowBytes } =
+    options
   const models = critic ? 2 : 1
   const copies = models + Number(reference && !adapter)
   const state = (copies * BYTES * size.parameters + models * TRAINED_BYTES * trainedParameters) / gpus

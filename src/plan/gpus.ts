@@ -59,7 +59,10 @@ export const parseGpus = (text: string, option = '--gpus'): GpuSet => {
   const count = Number(number)
   if (found !== undefined && count > 0) return { gpu: found, count }
   const near = name === undefined ? null : closest(name.toUpperCase(), GPU_NAMES)
-  throw new UsageError(`${option}: expected NAME:COUNT of ${GPU_NAMES.join(', ')}, got ${JSON.stringify(text)}`, {
-    hint: near && found === undefined ? `did you mean ${near}:${number}?` : 'for example H100:8',
-  })
+  throw new UsageError(
+    `${option}: expected NAME:COUNT of ${GPU_NAMES.join(', ')}, got ${JSON.stringify(text)}`,
+    {
+      hint: near && found === undefined ? `did you mean ${near}:${number}?` : 'for example H100:8',
+    },
+  )
 }

@@ -1,6 +1,6 @@
 /** @file Plans: what a step of a training takes on given accelerators or on this machine, in time, memory, judges and money. */
 
-export { ASSUMPTIONS, type AssumptionName, type Assumed, parseAssumptions } from './assumptions.ts'
+export { ASSUMPTIONS, type Assumed, type AssumptionName, parseAssumptions } from './assumptions.ts'
 export { checkRun, type RunCheck } from './check-run.ts'
 export { type EnginePlan, planEngineRange } from './engine-plan.ts'
 export { type EngineFigures, parseEngineFigures } from './engine-time.ts'

@@ -55,8 +55,12 @@ export const sizeNamed = (name: string, option: string): ModelSize => {
 }
 
 /** Operations of a forward pass over so many tokens, each of which looks back at `context` others on average. */
-export const forwardFlop = ({ active, layers, queryWidth }: ModelSize, tokens: number, context: number): number =>
-  tokens * (2 * active + 4 * layers * queryWidth * context)
+export const forwardFlop = (
+  { active, layers, queryWidth }: ModelSize,
+  tokens: number,
+  context: number,
+): number => tokens * (2 * active + 4 * layers * queryWidth * context)
 
 /** Keys and values of a token. @param bytes of a number */
-export const cacheBytes = ({ layers, keyWidth }: ModelSize, bytes = 2): number => 2 * layers * keyWidth * bytes
+export const cacheBytes = ({ layers, keyWidth }: ModelSize, bytes = 2): number =>
+  2 * layers * keyWidth * bytes

@@ -46,7 +46,12 @@ const USABLE_SHARE = 0.9
  * As few GPUs a copy as the weights need, a power of two.
  * @param heldBytes what else each GPU holds meanwhile
  */
-export const place = (size: ModelSize, { gpu, count }: GpuSet, heldBytes: number, tokensARow: number): Placement => {
+export const place = (
+  size: ModelSize,
+  { gpu, count }: GpuSet,
+  heldBytes: number,
+  tokensARow: number,
+): Placement => {
   const weights = BYTES * size.parameters
   let together = 1
   while (together < count && weights / together > WEIGHTS_SHARE * gpu.memory) together *= 2

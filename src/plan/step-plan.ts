@@ -1,7 +1,7 @@
 /** @file Time, memory and cost of a step and of a training on accelerators: each stage, what bounds it, and what moves it. */
 
-import type { JudgeCalls, PlannedRole, StepWork } from '../recipes/common/step-work.ts'
 import { modelTensors } from '../policy/local/parameters.ts'
+import type { JudgeCalls, PlannedRole, StepWork } from '../recipes/common/step-work.ts'
 import { ConfigError } from '../util/errors.ts'
 import { type Assumed, assumed, type Pace } from './assumptions.ts'
 import { type GpuMemory, gpuMemory } from './gpu-memory.ts'
@@ -76,7 +76,11 @@ const lengthsOf = ({ newTokens }: PlannedRole, { supervised }: StepWork, use: As
 const presence = ({ steps: own }: PlannedRole, { steps }: StepWork): number =>
   own === undefined || steps === 0 ? 1 : own / steps
 
-const judgeLoad = (work: StepWork, use: Assumed, judgeTokens: number | undefined): Omit<JudgeLoad, `${string}PerSecond`> | null => {
+const judgeLoad = (
+  work: StepWork,
+  use: Assumed,
+  judgeTokens: number | undefined,
+): Omit<JudgeLoad, `${string}PerSecond`> | null => {
   if (work.judges.length === 0) return null
   const shownTokens = ({ shown }: JudgeCalls) => {
     const role = work.roles.find(({ name }) => name === shown.role) ?? work.roles[0]
@@ -86,8 +90,10 @@ const judgeLoad = (work: StepWork, use: Assumed, judgeTokens: number | undefined
   for (const calls of work.judges) {
     const common = calls.sharedTokens + shownTokens(calls)
     callsPerStep += calls.callsPerStep
-    tokensIn += calls.callsPerStep * (calls.ownTokens + common)
-    sharedIn += calls.callsPerStep * common * (1 - 1 / Math.max(1, calls.callsPerShown)) * use.cachedPrefix
+    tokensIn += calls.callsPerStep * (calls.instructionTokens + calls.ownTokens + common)
+    // Instructions are read once by each server; what is judged, once for all calls about it.
+    const again = calls.instructionTokens + common * (1 - 1 / Math.max(1, calls.callsPerShown))
+    sharedIn += calls.callsPerStep * again * use.cachedPrefix
     tokensOut += calls.callsPerStep * (judgeTokens ?? calls.completionTokens)
   }
   return { callsPerStep, tokensIn, sharedIn, tokensOut }
@@ -149,7 +155,9 @@ export const planStep = (request: PlanRequest, pace: Pace): StepPlan => {
   const shape = shapeOfWork(work)
   const size = sizeOf(shape)
   const { trained } = modelTensors(shape, work.lora, false)
-  const longestRow = Math.max(...work.roles.map(role => role.promptTokens + lengthsOf(role, work, use).newTokens))
+  const longestRow = Math.max(
+    ...work.roles.map(role => role.promptTokens + lengthsOf(role, work, use).newTokens),
+  )
   const state = memoryOf(work, size, gpus, request, 1).state
   const placement = place(size, gpus, state, longestRow)
   const memory = memoryOf(work, size, gpus, request, placement.together)
@@ -170,7 +178,7 @@ export const planStep = (request: PlanRequest, pace: Pace): StepPlan => {
       })
   const learnt = work.roles.map(role => ({
     samples: role.groups * role.samples * presence(role, work),
-    promptTokens: role.promptTokens,
+    promptTokens: role.learntPromptTokens ?? role.promptTokens,
     newTokens: lengthsOf(role, work, use).newTokens,
   }))
   const update = updateTime(

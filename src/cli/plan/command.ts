@@ -39,7 +39,6 @@ export const addPlanCommand = (program: Command, io: Io, done: (code: number) =>
     .option('--assume <name=value...>', 'what is known better than assumed; may be repeated')
     .option('--engine <file>', 'JSON of `gradus bench engine`')
     .option('--check <run>', 'compare the plan with what the steps of a run took')
-    .option('--processors <n>', 'with --check: processor seconds a second that the run had', above0)
     .option('--json', 'print the plan as JSON')
     .addHelpText('after', HELP)
     .action(async (target: string | undefined, options: PlanOptions) => {

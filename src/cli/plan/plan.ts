@@ -8,17 +8,17 @@ import {
   type EngineFigures,
   enginePlanLines,
   type Grading,
+  type PlanRequest,
   parseAssumptions,
   parseEngineFigures,
   parseGpus,
   planEngineRange,
   planLines,
-  type PlanRequest,
   planRange,
   sizeNamed,
 } from '../../plan/index.ts'
-import type { StepWork } from '../../recipes/common/step-work.ts'
 import { knownShape } from '../../recipes/common/known-models.ts'
+import type { StepWork } from '../../recipes/common/step-work.ts'
 import { readMetrics, readRollouts } from '../../runs/readers.ts'
 import { ConfigError, UsageError } from '../../util/errors.ts'
 import { parseJson } from '../../util/json.ts'
@@ -42,7 +42,6 @@ export interface PlanOptions {
   assume?: readonly string[]
   engine?: string
   check?: string
-  processors?: number
   json?: boolean
 }
 
@@ -58,7 +57,9 @@ export const planCommand = async (
       hint: 'for example: gradus plan ruscarl --preset paper --gpus H200:8',
     })
   if (options.gpus === undefined)
-    throw new UsageError('--gpus: expected NAME:COUNT or here, got nothing', { hint: 'for example --gpus H100:8' })
+    throw new UsageError('--gpus: expected NAME:COUNT or here, got nothing', {
+      hint: 'for example --gpus H100:8',
+    })
   const settings = resolveSettings({ target, preset: options.preset, set: options.set })
   const work = workOf(settings, options)
   return options.gpus === 'here'
@@ -70,9 +71,12 @@ export const planCommand = async (
 const workOf = ({ entry, config }: Settings, { model }: PlanOptions): StepWork => {
   const { work } = entry.plan(config)
   if (work === undefined)
-    throw new ConfigError(`${entry.name}: expected a recipe whose plan knows its steps, got one that does not`, {
-      hint: 'gradus train --dry-run says what it would do',
-    })
+    throw new ConfigError(
+      `${entry.name}: expected a recipe whose plan knows its steps, got one that does not`,
+      {
+        hint: 'gradus train --dry-run says what it would do',
+      },
+    )
   if (model === undefined) return work
   sizeNamed(model, '--model')
   const shape = knownShape(model)
@@ -99,12 +103,18 @@ const planOnGpus = (
   io: Io,
 ): number => {
   const request: PlanRequest = {
-    ...{ work, gpus: parseGpus(gpus), grading: gradingOf(options), set: parseAssumptions(options.assume ?? []) },
+    ...{
+      work,
+      gpus: parseGpus(gpus),
+      grading: gradingOf(options),
+      set: parseAssumptions(options.assume ?? []),
+    },
     ...{ judgeTokens: options.judgeTokens, microBatchTokens: options.microBatchTokens },
     prices: { gpuHour: options.gpuPrice, ...judgePrices(options.judgePrice) },
   }
   const plan = planRange(request)
-  if (!options.json) return print(io, `${titleOf(settings)}: a plan; nothing was run`, planLines(plan, request))
+  if (!options.json)
+    return print(io, `${titleOf(settings)}: a plan; nothing was run`, planLines(plan, request))
   printJson(io, {
     recipe: settings.entry.name,
     preset: settings.preset ?? null,
@@ -151,13 +161,20 @@ const figuresOf = async (settings: Settings, { engine }: PlanOptions, io: Io): P
     policy?: { threads?: number | null }
     model?: { folder?: string | null }
   }
-  io.err.write('measuring the engine; --engine FILE takes figures of `gradus bench engine --json` in place of that\n')
+  io.err.write(
+    'measuring the engine; --engine FILE takes figures of `gradus bench engine --json` in place of that\n',
+  )
   const threads = policy?.threads ?? availableParallelism()
   const folder = model?.folder ?? undefined
   return parseEngineFigures(await benchEngine({ rounds: 1, threads, model: folder }), 'gradus bench engine')
 }
 
-const planHere = async (settings: Settings, work: StepWork, options: PlanOptions, io: Io): Promise<number> => {
+const planHere = async (
+  settings: Settings,
+  work: StepWork,
+  options: PlanOptions,
+  io: Io,
+): Promise<number> => {
   const set = parseAssumptions(options.assume ?? [])
   const figures = await figuresOf(settings, options, io)
   const plan = planEngineRange(work, figures, set)
@@ -188,7 +205,6 @@ const checkCommand = async (
     rollouts: readRollouts(dir),
     dropsZero: settings.config.dropZero !== false,
     figures: await figuresOf(settings, options, io),
-    processors: options.processors,
   })
   if (!options.json) return print(io, `${dir}: its plan beside what it took`, checkLines(check))
   printJson(io, { run: dir, recipe: settings.entry.name, ...check })

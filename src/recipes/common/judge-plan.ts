@@ -57,6 +57,8 @@ interface Responses {
 
 /** Of the judge's instructions and one criterion, roughly. */
 const QUESTION_CHARACTERS = 2500
+/** The criterion's part of it; templates say it last. */
+const CRITERION_CHARACTERS = 400
 
 const callsAResponse = (shape: JudgeConfig['ask']['shape'], judged: number): number =>
   shape === 'criterion' ? judged : shape === 'rubric' ? 1 : Math.ceil(judged / shape.batch)
@@ -143,7 +145,8 @@ export const judgeCallsOf = (
           {
             name,
             callsPerStep: plan.callsPerStep * share,
-            ownTokens: tokensOf(QUESTION_CHARACTERS),
+            instructionTokens: tokensOf(QUESTION_CHARACTERS - CRITERION_CHARACTERS),
+            ownTokens: tokensOf(CRITERION_CHARACTERS),
             sharedTokens: tokensOf(data.conversationCharacters),
             shown: { role, samples: 1 },
             callsPerShown: callsAResponse(shape, data.judged),

@@ -7,6 +7,8 @@ import type { RoleWork } from './remote-plan.ts'
 /** Samples of a role, and what becomes of them. */
 export interface PlannedRole extends RoleWork {
   name: string
+  /** Of the prompt that a sample is learnt from, where that is another one than it was sampled from. */
+  learntPromptTokens?: number
 }
 
 /** Calls of one kind that a step makes of a judge. */
@@ -14,7 +16,8 @@ export interface JudgeCalls {
   name: string
   /** Of one step, on average. */
   callsPerStep: number
-  /** Tokens of a prompt that no other call has: criterion and instructions. */
+  /** Tokens of a prompt that all calls begin with, and those that no other call has: what is asked about. */
+  instructionTokens: number
   ownTokens: number
   /** Tokens that calls in a row have in common, beside the responses: a conversation. */
   sharedTokens: number

@@ -83,11 +83,15 @@ export const planRit = (config: RitConfig): RunPlan => {
   const data = taskFigures(config)
   const { train, test, promptTokens, longestPrompt } = data
   const judging = judgingOf(config, data)
-  const { start, parameters, learning, needs, work, stepWork, sizes } = planTraining(config, freshShape(config), {
-    tokens: promptTokens,
-    longest: longestPrompt,
-    together: rollout.prompts * (scaffold ? rollout.samples : 1),
-  })
+  const { start, parameters, learning, needs, work, stepWork, sizes } = planTraining(
+    config,
+    freshShape(config),
+    {
+      tokens: promptTokens,
+      longest: longestPrompt,
+      together: rollout.prompts * (scaffold ? rollout.samples : 1),
+    },
+  )
   const { tokensPerStep } = work
   const time =
     sizes.parameters === null || isRemote(config.policy)
@@ -141,7 +145,9 @@ export const planRit = (config: RitConfig): RunPlan => {
               {
                 name: 'judge',
                 callsPerStep: judging.json.callsPerStep,
-                ownTokens: tokensOf(JUDGE_CHARACTERS),
+                // The rubric of thinking is the same in every call.
+                instructionTokens: tokensOf(JUDGE_CHARACTERS),
+                ownTokens: 0,
                 sharedTokens: tokensOf(data.questionCharacters),
                 // Thinking and answer are parts of a sample, each shown once; a group is shown whole.
                 shown: {

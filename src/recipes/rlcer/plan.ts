@@ -99,6 +99,8 @@ const timeOf = (config: RlcerConfig, parameters: number, data: PlannedData, work
 
 /** Of the verifier's instructions and a rubric, roughly. */
 const VERIFIER_CHARACTERS = 4000
+/** The rubric's part of it, which is another one in every call. */
+const RUBRIC_CHARACTERS = 1500
 
 /** What a language model as verifier is sent and costs. */
 const judgeLinesOf = ({ verifier, rollout, steps }: RlcerConfig, data: PlannedData, work: Work): string[] => {
@@ -183,7 +185,8 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
               {
                 name: 'verifier',
                 callsPerStep: work.verifierCallsPerStep,
-                ownTokens: tokensOf(VERIFIER_CHARACTERS),
+                instructionTokens: tokensOf(VERIFIER_CHARACTERS - RUBRIC_CHARACTERS),
+                ownTokens: tokensOf(RUBRIC_CHARACTERS),
                 sharedTokens: tokensOf(data.questionCharacters),
                 shown: { role: 'reasoner', samples: 1 },
                 // Every rubric of a question sees the same response.

@@ -221,7 +221,8 @@ const stepCalls = (config: RubricemConfig, data: PlannedData, work: Work): Judge
   const { steps, rollout } = config
   const of = (name: string, callsPerStep: number, samples: number): JudgeCalls => ({
     ...{ name, callsPerStep, callsPerShown: 1, completionTokens: COMPLETION_TOKENS },
-    ownTokens: tokensOf(JUDGE_CHARACTERS),
+    instructionTokens: tokensOf(JUDGE_CHARACTERS) / 2,
+    ownTokens: tokensOf(JUDGE_CHARACTERS) / 2,
     sharedTokens: tokensOf(data.questionCharacters),
     shown: { role: 'agent', samples },
   })
