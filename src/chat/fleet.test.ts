@@ -184,6 +184,26 @@ describe('failures', () => {
     }
   })
 
+  it('does not wait for a trial that hangs when the endpoint answers again', async () => {
+    const { clock, send, fleet } = setup(
+      { a: {} },
+      ({ number, text }) => {
+        if (number <= 10) return Promise.reject(serverError())
+        return number === 11 ? new Promise(() => {}) : Promise.resolve(answer(text))
+      },
+      { retries: 0 },
+    )
+    for (let i = 0; i < 10; i++) send(ask())
+    await clock.pass(1)
+    expect(fleet.stats().endpoints[0]).toMatchObject({ state: 'open', timesOpened: 1 })
+    const hung = send(ask('hung'))
+    const next = send(ask('next'))
+    await clock.pass(2000)
+    expect(hung.value).toBeUndefined()
+    expect(next.value).toBe('next')
+    expect(fleet.stats().endpoints[0]).toMatchObject({ state: 'closed', inFlight: 1 })
+  })
+
   it('does not retry what no retry mends', async () => {
     for (const kind of ['bad-request', 'refused'] as const) {
       const { clock, calls, send } = setup({ a: {}, b: {} }, () => Promise.reject(new JudgeError(kind, 'no')))

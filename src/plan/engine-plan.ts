@@ -3,7 +3,9 @@
 import { modelTensors } from '../policy/local/parameters.ts'
 import type { PlannedRole, StepWork } from '../recipes/common/step-work.ts'
 import { type Assumed, assumed, type Pace } from './assumptions.ts'
-import { type EngineDraw, type EngineFigures, engineSampling, engineUpdate } from './engine-time.ts'
+import { type EngineDraw, type EngineFigures, engineSampling,
+  engineScoring,
+  engineUpdate } from './engine-time.ts'
 import { sizeOf } from './model-size.ts'
 import { shapeOfWork } from './step-plan.ts'
 
@@ -49,27 +51,27 @@ export const planEngineStep = (
   const draws = work.roles.map(role => ({
     draw: drawOf(role, work, use, known),
     share: share(role),
-    learntPromptTokens: role.learntPromptTokens ?? role.promptTokens,
+    behind: role.learnt ?? role,
   }))
-  const sampling = work.supervised
-    ? 0
-    : draws.reduce(
-        (sum, each) => sum + each.share * engineSampling(size, each.draw, work.maxRows, figures),
-        0,
-      )
+  const learnt = draws.map(each => ({
+    ...each.draw,
+    promptTokens: each.behind.promptTokens,
+    prompts: each.behind.groups * each.share,
+    samples: each.draw.samples * each.share,
+  }))
+  const drawing = draws.reduce(
+    (sum, each) => sum + each.share * engineSampling(size, each.draw, work.maxRows, figures),
+    0,
+  )
+  // Samples that were shown something else are scored behind their own prompts before grading ends.
+  const sampling = work.supervised ? 0 : drawing + work.scorings * engineScoring(size, learnt, figures)
   const update = engineUpdate(
-    draws.map(each => ({
-      ...each.draw,
-      promptTokens: each.learntPromptTokens,
-      prompts: each.draw.prompts * each.share,
-      samples: each.draw.samples * each.share,
-    })),
+    learnt,
     {
       size,
       trainedParameters: modelTensors(shape, work.lora, false).trained,
       adapter: work.lora !== null,
-      critic: work.critic,
-      scorings: work.scorings + Number(work.reference),
+      reference: work.reference,
       epochs: work.epochs,
       minibatches: work.minibatches,
       learntShare: known?.learntShare ?? 1,

@@ -49,7 +49,7 @@ describe('the engine by its figures', () => {
 
   it('learns forward once and backward twice, and leaves out groups without a spread', () => {
     const learning = {
-      ...{ size, trainedParameters: 1e6, adapter: false, critic: false, scorings: 0 },
+      ...{ size, trainedParameters: 1e6, adapter: false, reference: false },
       ...{ epochs: 1, minibatches: 2, learntShare: 1 },
     }
     const forward = forwardFlop(size, 40, 5) + forwardFlop(size, 640, 20)

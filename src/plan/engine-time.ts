@@ -103,8 +103,8 @@ export interface EngineLearning {
   size: ModelSize
   trainedParameters: number
   adapter: boolean
-  critic: boolean
-  scorings: number
+  /** Whether a reference scores samples first. */
+  reference: boolean
   epochs: number
   /** Optimiser steps of an epoch. */
   minibatches: number
@@ -112,21 +112,32 @@ export interface EngineLearning {
   learntShare: number
 }
 
-/** Forward once, backward twice as long; a group's prompt goes through once. */
-export const engineUpdate = (
-  draws: readonly EngineDraw[],
-  learning: EngineLearning,
-  { trainGflops, optimizerMsPerMillionParams }: EngineFigures,
-): number => {
-  const { size, trainedParameters, adapter, critic, scorings, epochs, minibatches, learntShare } = learning
-  const forward = draws.reduce(
+/** Operations of scoring samples once: a group's prompt goes through once. */
+const scoringFlop = (size: ModelSize, draws: readonly EngineDraw[]): number =>
+  draws.reduce(
     (sum, { prompts, promptTokens, samples, newTokens }) =>
       sum +
       forwardFlop(size, prompts * promptTokens, promptTokens / 2) +
       forwardFlop(size, samples * newTokens, promptTokens + newTokens / 2),
     0,
   )
-  const passes = scorings + Number(critic) + (adapter ? 2 : 3) * epochs * learntShare
+
+/** Log-probs of samples behind other prompts than they were drawn from. */
+export const engineScoring = (
+  size: ModelSize,
+  draws: readonly EngineDraw[],
+  { trainGflops }: EngineFigures,
+): number => scoringFlop(size, draws) / (trainGflops * 1e9)
+
+/** Forward once, backward twice as long. A value head goes through with the rest, and what it takes is not worth counting. */
+export const engineUpdate = (
+  draws: readonly EngineDraw[],
+  learning: EngineLearning,
+  { trainGflops, optimizerMsPerMillionParams }: EngineFigures,
+): number => {
+  const { size, trainedParameters, adapter, reference, epochs, minibatches, learntShare } = learning
+  const forward = scoringFlop(size, draws)
+  const passes = Number(reference) + (adapter ? 2 : 3) * epochs * learntShare
   const optimizer = (epochs * minibatches * optimizerMsPerMillionParams * trainedParameters) / 1e9
   return (forward * passes) / (trainGflops * 1e9) + optimizer
 }

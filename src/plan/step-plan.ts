@@ -178,7 +178,7 @@ export const planStep = (request: PlanRequest, pace: Pace): StepPlan => {
       })
   const learnt = work.roles.map(role => ({
     samples: role.groups * role.samples * presence(role, work),
-    promptTokens: role.learntPromptTokens ?? role.promptTokens,
+    promptTokens: role.learnt?.promptTokens ?? role.promptTokens,
     newTokens: lengthsOf(role, work, use).newTokens,
   }))
   const update = updateTime(

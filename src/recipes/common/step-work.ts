@@ -7,8 +7,8 @@ import type { RoleWork } from './remote-plan.ts'
 /** Samples of a role, and what becomes of them. */
 export interface PlannedRole extends RoleWork {
   name: string
-  /** Of the prompt that a sample is learnt from, where that is another one than it was sampled from. */
-  learntPromptTokens?: number
+  /** Prompts that samples are learnt from, where those are others than they were sampled from. */
+  learnt?: { groups: number; promptTokens: number }
 }
 
 /** Calls of one kind that a step makes of a judge. */

@@ -106,7 +106,9 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       ...stepWork,
       roles: stepWork.roles.map(role => ({
         ...role,
-        ...(ratio === 'plain' && { learntPromptTokens: data.promptTokens }),
+        ...(ratio === 'plain' && {
+          learnt: { groups: rollout.prompts, promptTokens: data.promptTokens },
+        }),
       })),
       // Scaffolded rollouts are scored on their plain prompts.
       scorings: Number(scaffold.group.kind !== 'none' && ratio === 'plain'),
