@@ -18,6 +18,7 @@ const pages = [
   'README.md',
   'CONTRIBUTING.md',
   'docs/experiments.md',
+  'docs/scaling.md',
   'examples/train/README.md',
   ...readdirSync(join(root, 'docs/recipes')).map(name => `docs/recipes/${name}`),
 ]

@@ -4,6 +4,10 @@ import { type EngineBenchmark, formatEngineBenchmark } from './engine.ts'
 const RESULT: EngineBenchmark = {
   provider: 'cpu',
   shape: 'standard',
+  workload: {
+    ...{ layers: 4, hiddenSize: 256, queryWidth: 256 },
+    ...{ promptTokens: 16, newTokens: 128, sequence: 256 },
+  },
   parameters: 3_300_000,
   threads: 2,
   matmulGflops: 300,

@@ -1,6 +1,7 @@
 /** @file `gradus bench engine`: training and decoding measured against the matrix product of the same runtime and threads. */
 
 import { availableParallelism } from 'node:os'
+import { loadConfig } from '../model/checkpoint.ts'
 import type { ModelConfig } from '../model/config.ts'
 import { stepGraph } from '../model/decoding.ts'
 import { microBatches } from '../policy/local/batches.ts'
@@ -11,6 +12,7 @@ import type { Datum } from '../rl/datum.ts'
 import { LOSS_PRESETS } from '../rl/loss-presets.ts'
 import { Executable, type ExecutableOptions, input, matmul, type Provider, slice } from '../tensor/index.ts'
 import { wholePercent } from '../util/format.ts'
+import { resolveShipped } from '../util/package.ts'
 import { Rng } from '../util/rng.ts'
 import { median } from '../util/statistics.ts'
 import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
@@ -58,7 +60,7 @@ const MATMUL_SIZE = 1024
 /** Products in a row before anything leaves the runtime, so that its rate is that of arithmetic alone. */
 const MATMUL_CHAIN = 6
 /** Counted for one decoded token: two operations a weight, of which the standard workload has 3.3 million. */
-const decodeFlop = (shape: BenchShape, parameters: number): number =>
+const decodeFlop = (shape: string, parameters: number): number =>
   shape === 'standard' ? 6.6e6 : 2 * parameters
 
 export interface BenchOptions {
@@ -66,6 +68,8 @@ export interface BenchOptions {
   provider?: Provider
   /** `standard` by default. */
   shape?: BenchShape
+  /** Folder of a model whose shape is taken in place of a standard one; its weights are not read. */
+  model?: string
   /** All cores by default. */
   threads?: number
   /** Times everything is measured; medians are reported. */
@@ -78,12 +82,22 @@ export interface BenchOptions {
 /** Medians over the rounds. Ratios compare with the matrix products run right before and after, on the same noisy machine. */
 export interface EngineBenchmark {
   provider: Provider
-  shape: BenchShape
+  /** A standard shape, or the folder of a model. */
+  shape: string
+  /** What was decoded, and by what, in counts: of a plan (`gradus plan --gpus here`). */
+  workload: {
+    layers: number
+    hiddenSize: number
+    queryWidth: number
+    promptTokens: number
+    newTokens: number
+    sequence: number
+  }
   parameters: number
   threads: number
   /** 1024^3 float32 products. */
   matmulGflops: number
-  /** One update of 16 sequences of 256 tokens, from datums to changed weights. */
+  /** One update of 16 sequences of 256 tokens, or of the model's context where that is shorter, from datums to changed weights. */
   trainStepSeconds: number
   trainGflops: number
   trainToMatmul: number
@@ -112,15 +126,23 @@ const seconds = async (work: () => Promise<unknown>): Promise<number> => {
   return (performance.now() - start) / 1000
 }
 
+/** Tokens of a sequence that is learnt from, of a prompt, and new ones of a sample: the standard ones where they fit. */
+const lengthsOf = ({ maxPositions }: ModelConfig) => {
+  const sequence = Math.min(WORKLOAD.maxPositions, maxPositions)
+  const promptTokens = Math.min(PROMPT_TOKENS, Math.floor(sequence / 4))
+  return { sequence, promptTokens, newTokens: Math.min(NEW_TOKENS, sequence - promptTokens) }
+}
+
 /** Arithmetic of one training step: forward once, backward twice; attention counted without the saving of causality. */
 const trainFlop = ({ parameters: { config, count } }: Engine): number => {
-  const tokens = SEQUENCES * WORKLOAD.maxPositions
-  const attention = config.layers * 4 * config.maxPositions * config.hiddenSize * tokens
+  const { sequence } = lengthsOf(config)
+  const tokens = SEQUENCES * sequence
+  const attention = config.layers * 4 * sequence * config.heads * config.headDim * tokens
   return 3 * (2 * count * tokens + attention)
 }
 
-const randomTokens = (rng: Rng, count: number): number[] =>
-  Array.from({ length: count }, () => rng.int(WORKLOAD.vocabSize))
+const randomTokens = (rng: Rng, count: number, vocabSize: number): number[] =>
+  Array.from({ length: count }, () => rng.int(vocabSize))
 
 /** Seconds of a run of matrix products, after compiling them. */
 const matmulRunner = async (running: ExecutableOptions) => {
@@ -139,11 +161,11 @@ const matmulRunner = async (running: ExecutableOptions) => {
 
 const LOSS = { loss: LOSS_PRESETS['gradus:supervised'] }
 
-const randomDatums = (seed: string, count: number, length: number): Datum[] => {
+const randomDatums = (seed: string, count: number, length: number, { vocabSize }: ModelConfig): Datum[] => {
   const rng = new Rng(seed)
   return Array.from({ length: count }, () => ({
-    promptTokens: randomTokens(rng, 1),
-    tokens: randomTokens(rng, length),
+    promptTokens: randomTokens(rng, 1, vocabSize),
+    tokens: randomTokens(rng, length, vocabSize),
     mask: new Float32Array(length).fill(1),
     oldLogprobs: new Float32Array(length),
     advantages: new Float32Array(length),
@@ -151,17 +173,20 @@ const randomDatums = (seed: string, count: number, length: number): Datum[] => {
 }
 
 const trainRunner = (engine: Engine) => {
-  const datums = randomDatums('train', SEQUENCES, WORKLOAD.maxPositions)
+  const { config } = engine.parameters
+  const datums = randomDatums('train', SEQUENCES, lengthsOf(config).sequence, config)
   const options = { ...LOSS, optimizer: { learningRate: 1e-4 } }
   return () => seconds(() => updateOnce(engine, datums, options))
 }
 
 const decodeRunner = (engine: Engine, prompts: number, samples: number) => {
   const rng = new Rng('decode')
+  const { config } = engine.parameters
+  const { promptTokens, newTokens } = lengthsOf(config)
   const request = {
-    prompts: Array.from({ length: prompts }, () => randomTokens(rng, PROMPT_TOKENS)),
+    prompts: Array.from({ length: prompts }, () => randomTokens(rng, promptTokens, config.vocabSize)),
     samplesPerPrompt: samples,
-    maxTokens: NEW_TOKENS,
+    maxTokens: newTokens,
     stopTokens: [],
   }
   return () => seconds(() => engine.sample(request))
@@ -170,11 +195,9 @@ const decodeRunner = (engine: Engine, prompts: number, samples: number) => {
 /** Seconds of the products of one training step alone. */
 const idealTrainRunner = async (engine: Engine, running: ExecutableOptions) => {
   const { parameters } = engine
-  const batches = microBatches(
-    randomDatums('train', SEQUENCES, WORKLOAD.maxPositions),
-    MICRO_BATCH_TOKENS,
-    parameters.config,
-  )
+  const { config } = parameters
+  const datums = randomDatums('train', SEQUENCES, lengthsOf(config).sequence, config)
+  const batches = microBatches(datums, MICRO_BATCH_TOKENS, config)
   const runs = await Promise.all(
     batches.map(({ sizes }) => {
       const outputs = Object.values(trainingOutputs(parameters, LOSS.loss, sizes.S > 0))
@@ -191,7 +214,8 @@ const idealTrainRunner = async (engine: Engine, running: ExecutableOptions) => {
 
 /** Seconds of the products of one token of that many rows alone, with half of the new tokens in the cache. */
 const idealTokenRunner = ({ parameters }: Engine, rows: number, running: ExecutableOptions) => {
-  const sizes = { P: rows, G: 1, S: PROMPT_TOKENS, C: NEW_TOKENS / 2 }
+  const { promptTokens, newTokens } = lengthsOf(parameters.config)
+  const sizes = { P: rows, G: 1, S: promptTokens, C: Math.ceil(newTokens / 2) }
   return productRunner(
     productsOf(Object.values(stepGraph(parameters.config, parameters.asConstants())), sizes),
     running,
@@ -199,7 +223,7 @@ const idealTokenRunner = ({ parameters }: Engine, rows: number, running: Executa
 }
 
 const optimizerRunner = (engine: Engine) => async (): Promise<number> => {
-  await engine.accumulate(randomDatums('optimiser', 1, 1), LOSS)
+  await engine.accumulate(randomDatums('optimiser', 1, 1, engine.parameters.config), LOSS)
   const time = await seconds(async () => engine.parameters.step({ learningRate: 1e-6 }))
   return (time * 1000) / (engine.parameters.count / 1e6)
 }
@@ -220,8 +244,9 @@ interface Series {
 }
 
 const worksOf = (engine: Engine, flopPerToken: number): Map<string, Work> => {
+  const { newTokens } = lengthsOf(engine.parameters.config)
   const decoding = (prompts: number, samples: number): Work => ({
-    flop: prompts * samples * NEW_TOKENS * flopPerToken,
+    flop: prompts * samples * newTokens * flopPerToken,
     run: decodeRunner(engine, prompts, samples),
   })
   return new Map([
@@ -248,10 +273,11 @@ const idealsOf = async (
   engine: Engine,
   running: ExecutableOptions,
 ): Promise<Map<string, () => Promise<number>>> => {
+  const { newTokens } = lengthsOf(engine.parameters.config)
   const ideals = new Map([['train', await idealTrainRunner(engine, running)]])
   for (const rows of DECODE_ROWS) {
     const token = await idealTokenRunner(engine, rows, running)
-    ideals.set(`${rows}`, async () => NEW_TOKENS * median(await several(IDEAL_TOKENS, token)))
+    ideals.set(`${rows}`, async () => newTokens * median(await several(IDEAL_TOKENS, token)))
   }
   for (const run of ideals.values()) await run()
   return ideals
@@ -289,12 +315,13 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const { provider = 'cpu', shape = 'standard', rounds = 5, onProgress = () => {} } = options
   const threads = options.threads ?? availableParallelism()
   const running = { provider, threads }
-  const engine = createEngine(
-    { init: { config: BENCH_SHAPES[shape], seed: 1 } },
-    { ...running, recompute: options.recompute },
-  )
+  const { model } = options
+  const config = model === undefined ? BENCH_SHAPES[shape] : loadConfig(resolveShipped(model))
+  const name = model ?? shape
+  const { newTokens, promptTokens, sequence } = lengthsOf(config)
+  const engine = createEngine({ init: { config, seed: 1 } }, { ...running, recompute: options.recompute })
   const optimizer = optimizerRunner(engine)
-  const flopPerToken = decodeFlop(shape, engine.parameters.count)
+  const flopPerToken = decodeFlop(name, engine.parameters.count)
   const works = worksOf(engine, flopPerToken)
   // Graphs are compiled and memory is taken; the yardsticks' own memory comes after the peak was read.
   for (const { run } of works.values()) await run()
@@ -304,7 +331,7 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const ideals = await idealsOf(engine, running)
   onProgress('warmed up')
 
-  const series = new Map([...works.keys()].map(name => [name, emptySeries()]))
+  const series = new Map([...works.keys()].map(work => [work, emptySeries()]))
   const matmulRates: number[] = []
   const optimizerMs: number[] = []
   for (let round = 1; round <= rounds; round++) {
@@ -321,7 +348,12 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const rows = DECODE_ROWS.map(String)
   const shared = SHARED.map(([prompts, samples]) => `${prompts}x${samples}`)
   return {
-    ...{ provider, shape, parameters: engine.parameters.count, threads },
+    ...{ provider, shape: name, parameters: engine.parameters.count, threads },
+    workload: {
+      ...{ layers: config.layers, hiddenSize: config.hiddenSize },
+      queryWidth: config.heads * config.headDim,
+      ...{ promptTokens, newTokens, sequence },
+    },
     matmulGflops: fourDigits(median(matmulRates)),
     trainStepSeconds: fourDigits(works.get('train')!.flop / 1e9 / of('train', 'rates')),
     trainGflops: fourDigits(of('train', 'rates')),
@@ -330,10 +362,10 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
     trainToIdeal: fourDigits(of('train', 'toIdeal')),
     decodeTokensPerSecond: per(rows, tokenRate),
     decodeToMatmul: per(rows, ratioOf),
-    idealDecodeTokensPerSecond: per(rows, name =>
-      Math.round((Number(name) * NEW_TOKENS) / of(name, 'idealSeconds')),
+    idealDecodeTokensPerSecond: per(rows, row =>
+      Math.round((Number(row) * newTokens) / of(row, 'idealSeconds')),
     ),
-    decodeToIdeal: per(rows, name => fourDigits(1 / of(name, 'toIdeal'))),
+    decodeToIdeal: per(rows, row => fourDigits(1 / of(row, 'toIdeal'))),
     sharedPromptTokensPerSecond: per(shared, tokenRate),
     sharedPromptToMatmul: per(shared, ratioOf),
     optimizerMsPerMillionParams: fourDigits(median(optimizerMs)),
@@ -369,7 +401,7 @@ export const formatEngineBenchmark = (result: EngineBenchmark): string => {
       result.provider === 'cpu' ? `${result.threads} threads` : 'WebGPU',
     ],
     [
-      'training step, 16 x 256 tokens',
+      `training step, 16 x ${result.workload.sequence} tokens`,
       `${result.trainStepSeconds} s, ${result.trainGflops} GFLOP/s`,
       `${share(result.trainToMatmul)}; ${result.trainToIdeal.toFixed(2)} x its products alone, ${result.idealTrainSeconds} s`,
     ],

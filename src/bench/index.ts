@@ -7,6 +7,7 @@ export {
 } from './determinism.ts'
 export { benchEngine, type EngineBenchmark, formatEngineBenchmark } from './engine.ts'
 export type { OnProgress } from './figure-table.ts'
+export { benchFleet, type FleetBenchmark, formatFleetBenchmark } from './fleet/fleet.ts'
 export { benchGrowth, formatGrowthBenchmark, type GrowthBenchmark } from './growth.ts'
 export { benchGrpo, formatGrpoBenchmark, type GrpoBenchmark, grpoPrompts } from './grpo.ts'
 export { benchJudge, formatJudgeBenchmark, type JudgeBenchmark } from './judge.ts'

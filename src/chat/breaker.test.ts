@@ -19,7 +19,10 @@ const event: fc.Arbitrary<Event> = fc.oneof(
 )
 
 /** Plays the events; a call begins only where the breaker lets it. Tells of each call that began. */
-const play = (events: readonly Event[], onBegin: (breaker: Breaker, underWay: number) => void = () => {}) => {
+const play = (
+  events: readonly Event[],
+  onBegin: (breaker: Breaker, underWay: number, nowMs: number) => void = () => {},
+) => {
   const breaker = new Breaker(OPTIONS)
   const calls: number[] = []
   let nowMs = 0
@@ -27,7 +30,7 @@ const play = (events: readonly Event[], onBegin: (breaker: Breaker, underWay: nu
     if (each.kind === 'pass') nowMs += each.ms
     else if (each.kind === 'begin') {
       if (breaker.waitMs(nowMs) > 0) continue
-      onBegin(breaker, calls.length)
+      onBegin(breaker, calls.length, nowMs)
       calls.push(breaker.begin(nowMs))
     } else if (calls.length > 0) {
       const [epoch] = calls.splice(each.call % calls.length, 1)
@@ -68,21 +71,48 @@ describe('a breaker, whatever happens to it', () => {
     )
   })
 
-  it('lets one trial through at a time while it is not closed', () => {
+  it('lets one trial through at a time while it is not closed, but for one a pause later', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 80 }), events => {
-        let trials = 0
         let openings = 0
-        play(events, breaker => {
-          if (breaker.brokenSinceMs === null) trials = 0
-          else if (breaker.timesOpened > openings) trials = 1
-          else trials++
+        let lastMs = Number.NEGATIVE_INFINITY
+        const room = events.some(({ kind }) => kind === 'withdraw')
+        play(events, (breaker, _, nowMs) => {
+          if (breaker.brokenSinceMs === null || breaker.timesOpened > openings)
+            lastMs = Number.NEGATIVE_INFINITY
           openings = breaker.timesOpened
-          // A trial that was given up, or that succeeded, makes room for another of the same opening.
-          expect(trials).toBeLessThanOrEqual(1 + events.filter(({ kind }) => kind === 'withdraw').length)
+          // A trial that was given up makes room for another at once.
+          if (!room) expect(nowMs - lastMs).toBeGreaterThanOrEqual(OPTIONS.pauseMs)
+          lastMs = breaker.brokenSinceMs === null ? Number.NEGATIVE_INFINITY : nowMs
         })
       }),
     )
+  })
+
+  it('tries again while a trial hangs, after pauses that double, and believes whichever answers', () => {
+    const hung = () => {
+      const breaker = new Breaker(OPTIONS)
+      breaker.open(0)
+      const trials: { epoch: number; atMs: number }[] = []
+      for (let nowMs = 0; nowMs <= 1500; nowMs += 50)
+        if (breaker.waitMs(nowMs) === 0) trials.push({ epoch: breaker.begin(nowMs), atMs: nowMs })
+      return { breaker, trials }
+    }
+    const { breaker, trials } = hung()
+    expect(trials.map(({ atMs }) => atMs)).toEqual([100, 200, 400, 800])
+    // The first one's failure is old news, though it comes last; the newest one's opens it again.
+    breaker.failure(trials[0].epoch, 1500)
+    expect(breaker.state(1500)).toBe('half-open')
+    breaker.failure(trials[3].epoch, 1500)
+    expect([breaker.state(1500), breaker.waitMs(1500)]).toEqual(['open', 1000])
+    for (const answering of [0, 3]) {
+      const other = hung()
+      other.breaker.success(other.trials[answering].epoch)
+      expect(other.breaker.state(1500)).toBe('closed')
+      // What is heard of the others afterwards says nothing new.
+      for (let i = 0; i < 8; i++) other.breaker.failure(other.trials[1].epoch, 1500)
+      expect(other.breaker.state(1500)).toBe('closed')
+    }
   })
 
   it('opens under failures alone, and never without one', () => {

@@ -28,10 +28,13 @@ export class Breaker {
   #recent: boolean[] = []
   #next = 0
   #failures = 0
-  /** Grows whenever the state changes. */
+  /** Grows whenever the state changes, and with every further trial. */
   #epoch = 0
+  /** Epoch of the last change of state: what began since then may say that the endpoint works. */
+  #since = 0
   #state: BreakerState = 'closed'
   #trialRuns = false
+  #trialSinceMs = 0
   #pauseMs: number
   #openUntilMs = 0
   /** Since when it has not been closed; null while closed. */
@@ -48,7 +51,10 @@ export class Breaker {
     return this.#state
   }
 
-  /** Milliseconds until a call may be made; 0 is now; Infinity while a trial runs whose end decides. */
+  /**
+   * Milliseconds until a call may be made; 0 is now. While a trial runs whose end decides, a further one may begin after a pause:
+   * an endpoint that works again must not wait for a trial that hangs, or that happens to be slow.
+   */
   waitMs(nowMs: number): number {
     switch (this.state(nowMs)) {
       case 'closed':
@@ -56,19 +62,27 @@ export class Breaker {
       case 'open':
         return this.#openUntilMs - nowMs
       case 'half-open':
-        return this.#trialRuns ? Number.POSITIVE_INFINITY : 0
+        return this.#trialRuns ? Math.max(0, this.#trialSinceMs + this.#pauseMs - nowMs) : 0
     }
   }
 
   /** A call begins; hand the number it returns to `success`, `failure` or `withdraw`. */
   begin(nowMs: number): number {
-    if (this.state(nowMs) === 'half-open') this.#trialRuns = true
+    if (this.state(nowMs) === 'half-open') {
+      if (this.#trialRuns) {
+        // What becomes of the earlier trial is no failure any more; its answer still counts.
+        this.#epoch++
+        this.#lengthenPause()
+      }
+      this.#trialRuns = true
+      this.#trialSinceMs = nowMs
+    }
     return this.#epoch
   }
 
   /** The endpoint answered, whatever it said: also an answer that only says "slower" or "not like this". */
   success(epoch: number): void {
-    if (epoch !== this.#epoch) return
+    if (epoch < this.#since) return
     if (this.#state === 'closed') {
       this.#record(false)
       return
@@ -81,7 +95,7 @@ export class Breaker {
   failure(epoch: number, nowMs: number): void {
     if (epoch !== this.#epoch) return
     if (this.state(nowMs) === 'half-open') {
-      this.#pauseMs = Math.min(this.#pauseMs * 2, this.#options.longestPauseMs)
+      this.#lengthenPause()
       this.open(nowMs)
     } else if (this.#state === 'closed') {
       this.#record(true)
@@ -104,9 +118,13 @@ export class Breaker {
     this.timesOpened++
   }
 
+  #lengthenPause(): void {
+    this.#pauseMs = Math.min(this.#pauseMs * 2, this.#options.longestPauseMs)
+  }
+
   #reset(state: BreakerState): void {
     this.#state = state
-    this.#epoch++
+    this.#since = ++this.#epoch
     this.#trialRuns = false
     this.#recent = []
     this.#next = 0

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { ConfigError, JudgeError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
 import type { ChatModel, ChatRequest, ChatResponse } from './chat-model.ts'
-import { VirtualClock } from './clock.fixture.ts'
 import { estimateJudging } from './estimate.ts'
 import { type FleetRuntime, JudgeFleet } from './fleet.ts'
 import type { FleetOptions } from './fleet-config.ts'
+import { VirtualClock } from './virtual-clock.ts'
 
 const USAGE = { promptTokens: 100, completionTokens: 20, cachedTokens: 40 }
 const answer = (text = 'yes', usage: ChatResponse['usage'] = USAGE): ChatResponse => ({
@@ -182,6 +182,26 @@ describe('failures', () => {
       expect(Math.max(...waits[i])).toBeGreaterThan(0.9 * bound)
       expect(Math.min(...waits[i])).toBeLessThan(0.1 * bound)
     }
+  })
+
+  it('does not wait for a trial that hangs when the endpoint answers again', async () => {
+    const { clock, send, fleet } = setup(
+      { a: {} },
+      ({ number, text }) => {
+        if (number <= 10) return Promise.reject(serverError())
+        return number === 11 ? new Promise(() => {}) : Promise.resolve(answer(text))
+      },
+      { retries: 0 },
+    )
+    for (let i = 0; i < 10; i++) send(ask())
+    await clock.pass(1)
+    expect(fleet.stats().endpoints[0]).toMatchObject({ state: 'open', timesOpened: 1 })
+    const hung = send(ask('hung'))
+    const next = send(ask('next'))
+    await clock.pass(2000)
+    expect(hung.value).toBeUndefined()
+    expect(next.value).toBe('next')
+    expect(fleet.stats().endpoints[0]).toMatchObject({ state: 'closed', inFlight: 1 })
   })
 
   it('does not retry what no retry mends', async () => {

@@ -11,6 +11,7 @@ import { addProfileCommand } from './grade/profile-command.ts'
 import { addScoreCommand } from './grade/score-command.ts'
 import { addInitCommand } from './init/command.ts'
 import { describeError, EXIT, exitCodeOf, guarded, type Io } from './io.ts'
+import { addPlanCommand } from './plan/command.ts'
 import { addRubricCommand } from './rubric/command.ts'
 import { addCompareCommand, addExportCommand, addReportCommand, addRunsCommand } from './runs/command.ts'
 import { addSearchCommand } from './search/command.ts'
@@ -34,6 +35,7 @@ Examples:
 
 /** Commands after `train`, in the order of the help. */
 const COMMANDS = [
+  addPlanCommand,
   addSweepCommand,
   addEvalCommand,
   addSampleCommand,

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import type { Io } from '../io.ts'
 import { addBenchDeterminism } from './determinism.ts'
 import { addBenchEngine } from './engine.ts'
+import { addBenchFleet } from './fleet.ts'
 import { addBenchGrowth } from './growth.ts'
 import { addBenchGrpo } from './grpo.ts'
 import { addBenchJudge } from './judge.ts'
@@ -22,6 +23,7 @@ export const addBenchCommand = (program: Command, io: Io, done: (code: number) =
   addBenchEngine(bench, io, done)
   addBenchGrowth(bench, io, done)
   addBenchGrpo(bench, io, done)
+  addBenchFleet(bench, io, done)
   addBenchJudge(bench, io, done)
   addBenchMemory(bench, io, done)
   addBenchOverlap(bench, io, done)

@@ -8,6 +8,7 @@ import { runBenchmark } from './run.ts'
 interface BenchEngineOptions {
   provider?: 'cpu' | 'webgpu'
   shape?: 'standard' | '30m' | '130m'
+  model?: string
   threads?: number
   rounds?: number
   recompute?: boolean
@@ -29,6 +30,7 @@ export const addBenchEngine = (bench: Command, io: Io, done: (code: number) => v
         '130m',
       ]),
     )
+    .option('--model <folder>', 'a model whose shape is measured in place of these')
     .option('--threads <n>', 'threads of the engine; all cores by default', count)
     .option('--rounds <n>', 'times everything is measured; medians are reported', count)
     .option('--recompute', 'train as `policy.recompute` does: less memory, more time')

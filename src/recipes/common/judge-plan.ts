@@ -1,9 +1,10 @@
 /** @file What the judges of a training would be asked, and what that takes. */
 
-import { estimateJudging } from '../../chat/index.ts'
+import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
 import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import type { TrainingJudge } from './judge-config.ts'
+import { type JudgeCalls, tokensOf } from './step-work.ts'
 import { testProblems } from './test-problems.ts'
 
 /** What of a training decides how much its judges are asked. */
@@ -56,6 +57,11 @@ interface Responses {
 
 /** Of the judge's instructions and one criterion, roughly. */
 const QUESTION_CHARACTERS = 2500
+/** The criterion's part of it; templates say it last. */
+const CRITERION_CHARACTERS = 400
+
+const callsAResponse = (shape: JudgeConfig['ask']['shape'], judged: number): number =>
+  shape === 'criterion' ? judged : shape === 'rubric' ? 1 : Math.ceil(judged / shape.batch)
 
 const planOf = (
   { ask: { shape }, fleet }: JudgeConfig,
@@ -63,7 +69,7 @@ const planOf = (
   { rollout }: JudgedTraining,
   { judged, conversationCharacters }: JudgedData,
 ): JudgePlan => {
-  const calls = shape === 'criterion' ? judged : shape === 'rubric' ? 1 : Math.ceil(judged / shape.batch)
+  const calls = callsAResponse(shape, judged)
   const trainingCalls = responses.training * calls
   const evaluationCalls = responses.evaluation * calls
   const { cost, promptTokens, completionTokens } = estimateJudging(fleet, {
@@ -122,6 +128,43 @@ export const heldOutJudgePlan = (training: JudgedTraining, data: JudgedData): Ju
     evaluation: heldOut.evaluations ? evaluationResponses(training, data.test, 1) : 0,
   }
   return planOf(heldOut, responses, training, data)
+}
+
+/** The calls of a step, of the judge of training and of the held-out one. @param role whose samples are judged */
+export const judgeCallsOf = (
+  training: JudgedTraining,
+  data: JudgedData,
+  role: string,
+): readonly JudgeCalls[] => {
+  const { judge } = training
+  const heldOut = judge?.heldOut ?? null
+  const of = (name: string, plan: JudgePlan | null, shape: JudgeConfig['ask']['shape'], share: number) =>
+    plan === null || plan.callsPerStep === 0
+      ? []
+      : [
+          {
+            name,
+            callsPerStep: plan.callsPerStep * share,
+            instructionTokens: tokensOf(QUESTION_CHARACTERS - CRITERION_CHARACTERS),
+            ownTokens: tokensOf(CRITERION_CHARACTERS),
+            sharedTokens: tokensOf(data.conversationCharacters),
+            shown: { role, samples: 1 },
+            callsPerShown: callsAResponse(shape, data.judged),
+            completionTokens: COMPLETION_TOKENS,
+          },
+        ]
+  if (judge === null) return []
+  return [
+    ...of('judge', judgePlan(training, data), judge.ask.shape, 1),
+    ...(heldOut === null
+      ? []
+      : of(
+          'held-out judge',
+          heldOutJudgePlan(training, data),
+          heldOut.ask.shape,
+          1 / (heldOut.rollouts?.every ?? 1),
+        )),
+  ]
 }
 
 /** For people. */

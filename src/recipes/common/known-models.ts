@@ -37,36 +37,81 @@ const QWEN_3 = {
 
 const qwen3 = () => ({ ...QWEN_3, eosTokenIds: [...QWEN_3.eosTokenIds] })
 
+const LLAMA_3 = {
+  ...QWEN_25,
+  family: 'llama',
+  maxPositions: 131_072,
+  rmsNormEps: 1e-5,
+  ropeTheta: 500_000,
+  attentionBias: false,
+  vocabSize: 128_256,
+  kvHeads: 8,
+  bosTokenId: 128_000,
+  eosTokenIds: [128_001],
+} as const satisfies Partial<Record<keyof ModelConfig, unknown>>
+
+const llama3 = () => ({ ...LLAMA_3, eosTokenIds: [...LLAMA_3.eosTokenIds] })
+
+/** Of the Qwen2.5 sizes width, SwiGLU width, layers, heads, key heads. */
+const qwen25 = (
+  hiddenSize: number,
+  intermediateSize: number,
+  layers: number,
+  heads: number,
+  kvHeads: number,
+): ModelConfig => ({
+  ...shared(),
+  ...{ hiddenSize, intermediateSize, layers, heads, kvHeads, headDim: hiddenSize / heads },
+  vocabSize: hiddenSize < 3000 ? 151_936 : 152_064,
+  tieEmbeddings: hiddenSize < 3000,
+})
+
 const KNOWN_MODELS: Readonly<Record<string, ModelConfig>> = {
-  'Qwen2.5-3B-Instruct': {
-    ...shared(),
-    vocabSize: 151_936,
-    hiddenSize: 2048,
-    intermediateSize: 11_008,
-    layers: 36,
-    heads: 16,
-    kvHeads: 2,
-    tieEmbeddings: true,
+  'Qwen2.5-0.5B': qwen25(896, 4864, 24, 14, 2),
+  'Qwen2.5-1.5B': qwen25(1536, 8960, 28, 12, 2),
+  'Qwen2.5-3B': qwen25(2048, 11_008, 36, 16, 2),
+  'Qwen2.5-7B': qwen25(3584, 18_944, 28, 28, 4),
+  'Qwen2.5-14B': qwen25(5120, 13_824, 48, 40, 8),
+  'Qwen2.5-32B': qwen25(5120, 27_648, 64, 40, 8),
+  'Qwen2.5-72B': qwen25(8192, 29_568, 80, 64, 8),
+  'Qwen3-0.6B': {
+    ...qwen3(),
+    ...{ hiddenSize: 1024, intermediateSize: 3072, layers: 28, heads: 16, tieEmbeddings: true },
   },
-  'Qwen2.5-7B-Instruct': {
-    ...shared(),
-    vocabSize: 152_064,
-    hiddenSize: 3584,
-    intermediateSize: 18_944,
-    layers: 28,
-    heads: 28,
-    kvHeads: 4,
-    tieEmbeddings: false,
+  'Qwen3-1.7B': {
+    ...qwen3(),
+    ...{ hiddenSize: 2048, intermediateSize: 6144, layers: 28, heads: 16, tieEmbeddings: true },
   },
   'Qwen3-4B': { ...qwen3(), hiddenSize: 2560, intermediateSize: 9728, tieEmbeddings: true },
   'Qwen3-8B': { ...qwen3(), hiddenSize: 4096, intermediateSize: 12_288, tieEmbeddings: false },
+  'Qwen3-14B': {
+    ...qwen3(),
+    ...{ hiddenSize: 5120, intermediateSize: 17_408, layers: 40, heads: 40, tieEmbeddings: false },
+  },
+  'Qwen3-32B': {
+    ...qwen3(),
+    ...{ hiddenSize: 5120, intermediateSize: 25_600, layers: 64, heads: 64, tieEmbeddings: false },
+  },
+  'Llama-3.2-1B': {
+    ...llama3(),
+    ...{ hiddenSize: 2048, intermediateSize: 8192, layers: 16, heads: 32, headDim: 64, tieEmbeddings: true },
+  },
+  'Llama-3.2-3B': {
+    ...llama3(),
+    ...{ hiddenSize: 3072, intermediateSize: 8192, layers: 28, heads: 24, tieEmbeddings: true },
+  },
+  'Llama-3.1-8B': {
+    ...llama3(),
+    ...{ hiddenSize: 4096, intermediateSize: 14_336, layers: 32, heads: 32, tieEmbeddings: false },
+  },
 }
 
 /** Shape of the model in a folder, or of the published one that the folder is named after; null for neither. */
 export const knownShape = (path: string): ModelConfig | null => {
   const folder = resolveShipped(path)
   if (existsSync(join(folder, 'config.json'))) return loadConfig(folder)
-  const name = basename(folder)
+  // Models that were trained further have the shape of their base.
+  const name = basename(folder).replace(/-(Instruct|Base)(-\d{4})?$/, '')
   // A folder may be called `constructor`, which every object has.
   return Object.hasOwn(KNOWN_MODELS, name) ? KNOWN_MODELS[name] : null
 }

@@ -18,6 +18,7 @@ import {
   reinforcementWork,
   remoteLines,
 } from './remote-plan.ts'
+import type { StepWork } from './step-work.ts'
 import type { TrainingConfig } from './training.ts'
 
 /** What a model starts as: a checkpoint, or what a cold start makes. */
@@ -80,15 +81,47 @@ const adapterOf = ({ model, policy }: Pick<PlannedConfig, 'model' | 'policy'>): 
   return { rank, alpha: 32, targetModules }
 }
 
+/** What a step samples, by role. */
+const rolesOf = ({ rollout }: PlannedConfig, { tokens, roles }: PlannedPrompts): readonly RoleWork[] =>
+  roles ?? [
+    {
+      ...{ groups: rollout.prompts, samples: rollout.samples },
+      ...{ promptTokens: tokens, newTokens: rollout.maxTokens },
+    },
+  ]
+
+/** A step in numbers, but for what only its recipe knows. */
+const stepWorkOf = (
+  config: PlannedConfig,
+  shape: ModelConfig | null,
+  lora: LoraConfig | null,
+  prompts: PlannedPrompts,
+): StepWork => {
+  const { policy, steps, minibatches, epochs, loss } = config
+  const own = isRemote(policy) ? null : policy
+  return {
+    ...{ model: startWords(config), shape, lora, steps, minibatches, epochs },
+    reference: hasReference(loss),
+    critic: false,
+    scorings: 0,
+    roles: rolesOf(config, prompts).map(role => ({ name: 'policy', ...role })),
+    judges: [],
+    maxRows: own?.maxRows ?? Number.MAX_SAFE_INTEGER,
+    microBatchTokens: own?.microBatchTokens ?? DEFAULT_MICRO_BATCH,
+    supervised: false,
+  }
+}
+
+/** Tokens of a micro-batch where a server says nothing of its own. */
+const DEFAULT_MICRO_BATCH = 16_384
+
 /** What a server would be asked for; null where the policy is in this process. */
 const remoteWorkOf = (config: PlannedConfig, prompts: PlannedPrompts): RemoteWork | null => {
-  const { policy, steps, rollout, evaluation } = config
+  const { policy, steps, evaluation } = config
   if (!isRemote(policy)) return null
-  const { tokens, roles, sets = 1 } = prompts
-  const { samples, maxTokens: newTokens } = rollout
-  const usual = [{ groups: rollout.prompts, samples, promptTokens: tokens, newTokens }]
+  const { sets = 1 } = prompts
   const times = (count?: number) => (count === undefined ? undefined : sets * count)
-  return reinforcementWork(policy, steps, roles ?? usual, config, {
+  return reinforcementWork(policy, steps, rolesOf(config, prompts), config, {
     ...evaluation,
     problems: sets * evaluation.problems,
     problemsAtStart: times(evaluation.problemsAtStart),
@@ -143,6 +176,7 @@ export const planTraining = (
     time,
     needs: remote ? remoteLines(remote, loss) : here,
     work: { rolloutsPerStep, tokensPerStep },
+    stepWork: stepWorkOf(config, shape, lora, prompts),
     sizes: {
       parameters: sizes?.total ?? null,
       trainedParameters: sizes?.trained ?? null,

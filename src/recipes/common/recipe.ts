@@ -2,6 +2,7 @@
 
 import type { z } from 'zod'
 import type { StepEvents } from '../../train/steps.ts'
+import type { StepWork } from './step-work.ts'
 
 /** Hooks of a running training; all optional. */
 export interface RunEvents extends StepEvents {
@@ -38,6 +39,8 @@ export interface RunResult {
 export interface RunPlan {
   lines: readonly string[]
   json: Record<string, unknown>
+  /** One step in numbers; absent for what is no training of a language model. */
+  work?: StepWork
 }
 
 export interface RecipeEntry<Config = unknown> {

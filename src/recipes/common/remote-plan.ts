@@ -8,6 +8,8 @@ import { formatCount, formatInteger } from '../../util/format.ts'
 
 /** Samples that a step draws in one role. */
 export interface RoleWork {
+  /** Of the policy's part; `policy` where there is one. */
+  name?: string
   /** Different prompts, and samples of each. */
   groups: number
   samples: number

@@ -1,6 +1,6 @@
 /** @file What a run of rit would do and need. Nothing is run or called. */
 
-import { estimateJudging } from '../../chat/index.ts'
+import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
 import { isRemote } from '../../policy/open.ts'
 import { questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
@@ -11,6 +11,7 @@ import { planTime } from '../common/plan-time.ts'
 import { comesLater } from '../common/purpose.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
+import { tokensOf } from '../common/step-work.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { check } from './check.ts'
 import type { RitConfig } from './config.ts'
@@ -82,11 +83,15 @@ export const planRit = (config: RitConfig): RunPlan => {
   const data = taskFigures(config)
   const { train, test, promptTokens, longestPrompt } = data
   const judging = judgingOf(config, data)
-  const { start, parameters, learning, needs, work, sizes } = planTraining(config, freshShape(config), {
-    tokens: promptTokens,
-    longest: longestPrompt,
-    together: rollout.prompts * (scaffold ? rollout.samples : 1),
-  })
+  const { start, parameters, learning, needs, work, stepWork, sizes } = planTraining(
+    config,
+    freshShape(config),
+    {
+      tokens: promptTokens,
+      longest: longestPrompt,
+      together: rollout.prompts * (scaffold ? rollout.samples : 1),
+    },
+  )
   const { tokensPerStep } = work
   const time =
     sizes.parameters === null || isRemote(config.policy)
@@ -128,6 +133,31 @@ export const planRit = (config: RitConfig): RunPlan => {
       ...machine.json,
       judge: judging.json,
       ...sizes,
+    },
+    work: {
+      ...stepWork,
+      critic: critic !== null,
+      scorings: Number(scaffold != null && config.ratio === 'plain'),
+      judges:
+        judging.json === null
+          ? []
+          : [
+              {
+                name: 'judge',
+                callsPerStep: judging.json.callsPerStep,
+                // The rubric of thinking is the same in every call.
+                instructionTokens: tokensOf(JUDGE_CHARACTERS),
+                ownTokens: 0,
+                sharedTokens: tokensOf(data.questionCharacters),
+                // Thinking and answer are parts of a sample, each shown once; a group is shown whole.
+                shown: {
+                  role: 'policy',
+                  samples: (rollout.prompts * rollout.samples) / judging.json.callsPerStep,
+                },
+                callsPerShown: 1,
+                completionTokens: COMPLETION_TOKENS,
+              },
+            ],
     },
   }
 }

@@ -1,6 +1,6 @@
 /** @file What a run of rlcer would do and need: tokens of both roles, verifier calls, memory, time. Nothing is run or called. */
 
-import { estimateJudging } from '../../chat/index.ts'
+import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
 import { isRemote } from '../../policy/open.ts'
 import { questionFigures, questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
@@ -9,6 +9,7 @@ import { planTraining } from '../common/plan.ts'
 import { planTime } from '../common/plan-time.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
+import { tokensOf } from '../common/step-work.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { arithmeticQuestions } from './arithmetic-questions.ts'
@@ -98,6 +99,8 @@ const timeOf = (config: RlcerConfig, parameters: number, data: PlannedData, work
 
 /** Of the verifier's instructions and a rubric, roughly. */
 const VERIFIER_CHARACTERS = 4000
+/** The rubric's part of it, which is another one in every call. */
+const RUBRIC_CHARACTERS = 1500
 
 /** What a language model as verifier is sent and costs. */
 const judgeLinesOf = ({ verifier, rollout, steps }: RlcerConfig, data: PlannedData, work: Work): string[] => {
@@ -132,6 +135,7 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
   )
   const asked = rubricator.enabled ? { ...rollout, maxTokens: rubricator.maxTokens } : rollout
   const reasoners = {
+    name: 'reasoner',
     groups: rollout.prompts,
     samples: rollout.samples,
     promptTokens: data.promptTokens,
@@ -139,6 +143,7 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
   }
   // A rubricator reads the question and one response to it.
   const rubricators = {
+    name: 'rubricator',
     ...{ groups: rollout.prompts * rollout.samples, samples: 1, newTokens: rubricator.maxTokens },
     promptTokens: data.rubricatorTokens + rollout.maxTokens,
   }
@@ -147,7 +152,7 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
     roles: rubricator.enabled ? [reasoners, rubricators] : [reasoners],
   }
   const planned = planTraining({ ...config, rollout: asked }, arithmeticModelConfig, prompts)
-  const { start, parameters, learning, needs, sizes } = planned
+  const { start, parameters, learning, needs, sizes, stepWork } = planned
   const time =
     sizes.parameters === null || isRemote(config.policy) ? null : timeOf(config, sizes.parameters, data, work)
   const machine = machinePlan(config, time, sizes.memoryBytes)
@@ -170,5 +175,25 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
       ...machine.lines,
     ],
     json: { steps, prompts: rollout.prompts, samples: rollout.samples, ...work, ...machine.json, ...sizes },
+    work: {
+      ...stepWork,
+      critic: critic !== null,
+      judges:
+        verifier.kind !== 'judge' || work.verifierCallsPerStep === 0
+          ? []
+          : [
+              {
+                name: 'verifier',
+                callsPerStep: work.verifierCallsPerStep,
+                instructionTokens: tokensOf(VERIFIER_CHARACTERS - RUBRIC_CHARACTERS),
+                ownTokens: tokensOf(RUBRIC_CHARACTERS),
+                sharedTokens: tokensOf(data.questionCharacters),
+                shown: { role: 'reasoner', samples: 1 },
+                // Every rubric of a question sees the same response.
+                callsPerShown: rollout.samples,
+                completionTokens: COMPLETION_TOKENS,
+              },
+            ],
+    },
   }
 }

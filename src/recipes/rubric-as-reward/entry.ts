@@ -38,7 +38,7 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
     ...{ tokens: promptTokens, longest: promptTokens, together: rollout.prompts },
     sets: evaluation.sets.length + Number(tested !== null),
   }
-  const { start, parameters, learning, needs, work, sizes, time } = planTraining(
+  const { start, parameters, learning, needs, work, stepWork, sizes, time } = planTraining(
     config,
     modelOf(config),
     prompts,
@@ -69,6 +69,7 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
       ...(trained && { trainingSources: sourceFigures(trained) }),
       ...(tested && { testSources: sourceFigures(tested) }),
     },
+    work: { ...stepWork, steps },
   }
 }
 

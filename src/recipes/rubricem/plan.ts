@@ -1,7 +1,7 @@
 /** @file What a run of rubricem would do and need: tokens of both roles, calls of tools and judges, memory, time. Nothing is run or called. */
 
 import { existsSync } from 'node:fs'
-import { estimateJudging, type FleetSettings } from '../../chat/index.ts'
+import { COMPLETION_TOKENS, estimateJudging, type FleetSettings } from '../../chat/index.ts'
 import { isRemote } from '../../policy/open.ts'
 import { recordsQuestion } from '../../tasks/records/index.ts'
 import { agentMessages, reflectorMessages, researchQuestions } from '../../tasks/research/index.ts'
@@ -14,6 +14,7 @@ import { planTime } from '../common/plan-time.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import type { RoleWork } from '../common/remote-plan.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
+import { type JudgeCalls, tokensOf } from '../common/step-work.ts'
 import { shorterStart, testProblems } from '../common/test-problems.ts'
 import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
 import { recordsModelConfig } from '../records-cold-start/model.ts'
@@ -155,6 +156,7 @@ const rolesOf = (config: RubricemConfig, data: PlannedData): RoleWork[] => {
   const { rollout, reflection } = config
   const { promptTokens, attemptTokens: newTokens } = data
   const agents = {
+    name: 'agent',
     groups: rollout.prompts,
     samples: rollout.samples,
     promptTokens,
@@ -163,6 +165,7 @@ const rolesOf = (config: RubricemConfig, data: PlannedData): RoleWork[] => {
   }
   if (!reflection.enabled) return [agents]
   const reflectors = {
+    name: 'reflector',
     ...{ groups: rollout.prompts, samples: reflection.candidates, steps: reflectingSteps(config) },
     ...{ promptTokens: data.reflectorTokens, newTokens: reflection.maxTokens },
   }
@@ -210,6 +213,27 @@ const judgeCalls = (
     of(steps * work.scoringsPerStep, attempt),
     of(work.reflections, attempt, judge.reflections?.fleet),
   ]
+}
+
+/** The same of one step, as a fleet sees it. */
+const stepCalls = (config: RubricemConfig, data: PlannedData, work: Work): JudgeCalls[] => {
+  if (config.judge.kind === 'scripted') return []
+  const { steps, rollout } = config
+  const of = (name: string, callsPerStep: number, samples: number): JudgeCalls => ({
+    ...{ name, callsPerStep, callsPerShown: 1, completionTokens: COMPLETION_TOKENS },
+    instructionTokens: tokensOf(JUDGE_CHARACTERS) / 2,
+    ownTokens: tokensOf(JUDGE_CHARACTERS) / 2,
+    sharedTokens: tokensOf(data.questionCharacters),
+    shown: { role: 'agent', samples },
+  })
+  const { generate } = config.evolving.shownCharacters
+  const attempt = CHARACTERS_PER_TOKEN * data.attemptTokens
+  const shownShare = generate === null ? 1 : Math.min(1, (generate * (2 * data.calls + 3)) / attempt)
+  return [
+    of('rubrics', work.generationsPerStep, rollout.samples * shownShare),
+    of('scores', work.scoringsPerStep, 1),
+    of('reflections', steps === 0 ? 0 : work.reflections / steps, 1),
+  ].filter(({ callsPerStep }) => callsPerStep > 0)
 }
 
 const costWords = (costs: readonly (number | null)[]): string =>
@@ -272,7 +296,7 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
   // The longest sequence: an attempt behind its prompt, or a reflection behind both.
   const reflected = reflection.enabled ? data.reflectorTokens + reflection.maxTokens : 0
   const longest = Math.max(data.promptTokens, reflected - data.attemptTokens)
-  const { start, parameters, learning, needs, sizes } = planTraining(
+  const { start, parameters, learning, needs, sizes, stepWork } = planTraining(
     { ...config, rollout: { ...rollout, maxTokens: data.attemptTokens } },
     recordsModelConfig,
     { tokens: data.promptTokens, longest, together: rollout.prompts, roles: rolesOf(config, data) },
@@ -309,5 +333,6 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
       next,
       ...sizes,
     },
+    work: { ...stepWork, judges: stepCalls(config, data, work) },
   }
 }

@@ -4,7 +4,7 @@ import type { DataFigures } from '../../tasks/conversation/figures.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { packingModelConfig } from '../checklist/packing.ts'
 import { machinePlan } from '../common/feasible.ts'
-import { heldOutJudgePlan, judgeLines, judgePlan } from '../common/judge-plan.ts'
+import { heldOutJudgePlan, judgeCallsOf, judgeLines, judgePlan } from '../common/judge-plan.ts'
 import { memoryLine } from '../common/lessons-config.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
@@ -51,21 +51,25 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
   const data = dataFigures(config)
   const judge = judgePlan(config, data)
   const heldOutJudge = heldOutJudgePlan(config, data)
-  const { start, parameters, learning, needs, work, sizes, time } = planTraining(config, packingModelConfig, {
-    tokens: data.scaffoldedTokens,
-    longest: Math.min(data.longestPrompt, task.maxPromptTokens),
-    // Every sample has a prompt of its own while it is scaffolded.
-    together: rollout.prompts * rollout.samples,
-    sets: evaluation.scaffolded ? 2 : 1,
-    ...(scaffold.group.kind !== 'none' && {
-      roles: [
-        {
-          ...{ groups: rollout.prompts * rollout.samples, samples: 1 },
-          ...{ promptTokens: data.scaffoldedTokens, newTokens: rollout.maxTokens },
-        },
-      ],
-    }),
-  })
+  const { start, parameters, learning, needs, work, stepWork, sizes, time } = planTraining(
+    config,
+    packingModelConfig,
+    {
+      tokens: data.scaffoldedTokens,
+      longest: Math.min(data.longestPrompt, task.maxPromptTokens),
+      // Every sample has a prompt of its own while it is scaffolded.
+      together: rollout.prompts * rollout.samples,
+      sets: evaluation.scaffolded ? 2 : 1,
+      ...(scaffold.group.kind !== 'none' && {
+        roles: [
+          {
+            ...{ groups: rollout.prompts * rollout.samples, samples: 1 },
+            ...{ promptTokens: data.scaffoldedTokens, newTokens: rollout.maxTokens },
+          },
+        ],
+      }),
+    },
+  )
   const { tokensPerStep } = work
   const machine = machinePlan(config, time, sizes.memoryBytes)
   const passes = (steps * rollout.prompts) / data.train
@@ -97,6 +101,18 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       heldOutJudge,
       ...machine.json,
       ...sizes,
+    },
+    work: {
+      ...stepWork,
+      roles: stepWork.roles.map(role => ({
+        ...role,
+        ...(ratio === 'plain' && {
+          learnt: { groups: rollout.prompts, promptTokens: data.promptTokens },
+        }),
+      })),
+      // Scaffolded rollouts are scored on their plain prompts.
+      scorings: Number(scaffold.group.kind !== 'none' && ratio === 'plain'),
+      judges: judgeCallsOf(config, data, 'policy'),
     },
   }
 }

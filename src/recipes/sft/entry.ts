@@ -3,10 +3,11 @@
 import { isRemote } from '../../policy/open.ts'
 import { formatInteger } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
-import { modelPlace } from '../common/known-models.ts'
+import { knownShape, modelPlace } from '../common/known-models.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
-import { remoteModelWords } from '../common/remote.ts'
+import { remoteModelWords, shapeFolder } from '../common/remote.ts'
 import { remoteLines, supervisedWork } from '../common/remote-plan.ts'
+import type { StepWork } from '../common/step-work.ts'
 import { type SftRecipeConfig, sftRecipeSchema } from './config.ts'
 import type { SftRow } from './rows.ts'
 import { checkSft, runSftRecipe } from './run.ts'
@@ -16,6 +17,24 @@ const lengthOf = ({ promptTokens, responseTokens }: SftRow) => promptTokens.leng
 /** At the start, at the end, and between. */
 const evaluationsOf = ({ steps, evaluation: { every } }: SftRecipeConfig): number =>
   2 + (every > 0 ? Math.max(0, Math.ceil(steps / every) - 1) : 0)
+
+/** Rows are learnt from as they are; without the file they are taken to be as long as they may be. */
+const workOf = (config: SftRecipeConfig, rows: readonly SftRow[] | null): StepWork => {
+  const { steps, batch, policy, model, maxTokens } = config
+  const folder = shapeFolder(config)
+  const promptTokens = rows === null ? 0 : mean(rows.map(row => row.promptTokens.length))
+  const newTokens = rows === null ? maxTokens : mean(rows.map(row => row.responseTokens.length))
+  return {
+    model: isRemote(policy) ? remoteModelWords(policy) : modelPlace(model.folder!),
+    shape: folder === null ? null : knownShape(folder),
+    lora: model.lora,
+    ...{ reference: false, critic: false, scorings: 0, steps, minibatches: 1, epochs: 1, judges: [] },
+    roles: [{ name: 'row', groups: batch, samples: 1, promptTokens, newTokens }],
+    maxRows: isRemote(policy) ? batch : policy.maxRows,
+    microBatchTokens: isRemote(policy) ? maxTokens : policy.microBatchTokens,
+    supervised: true,
+  }
+}
 
 const plan = (config: SftRecipeConfig): RunPlan => {
   const checked = checkSft(config, 'plan')
@@ -45,6 +64,7 @@ const plan = (config: SftRecipeConfig): RunPlan => {
       ...(remote && { remote }),
       rows: rows && { train: rows.train.length, test: rows.test.length, notes: rows.notes },
     },
+    work: workOf(config, rows?.train ?? null),
   }
 }
 

@@ -1,0 +1,167 @@
+/** @file A judge's server that is only time: heavy-tailed latencies, failures, a quota, an outage. */
+
+import type { ChatModel, ChatRequest, ChatResponse, VirtualClock } from '../../chat/index.ts'
+import { JudgeError } from '../../util/errors.ts'
+import type { Rng } from '../../util/rng.ts'
+
+/** What can be wrong with an endpoint. Times are of the clock, in milliseconds. */
+export interface EndpointNature {
+  name: string
+  /** What it is called in the result. */
+  kind: 'usual' | 'slow' | 'quota' | 'metered' | 'refusing' | 'hanging'
+  /** Latency over that of a usual one. */
+  slowness: number
+  /** Answers more calls than this in a second with 429 and `retry-after`; Infinity: never. */
+  callsPerSecond: number
+  /** Away in this time: connections are refused, or (`hanging`) taken and never answered. Null: always there. */
+  outage: { fromMs: number; toMs: number } | null
+}
+
+/** Latency of an answer: log-normal, and of a few stragglers a Pareto tail. */
+export interface LatencyModel {
+  medianMs: number
+  /** Standard deviation of the logarithm. */
+  spread: number
+  stragglerShare: number
+  /** A straggler takes `stragglerFactor` times as long at least; the tail is Pareto of this shape. */
+  stragglerFactor: number
+  tailShape: number
+  longestMs: number
+  /** Share of calls that end with a server's error, after a tenth of their time. */
+  failureShare: number
+}
+
+const REFUSED_MS = 2
+const BUSY_MS = 5
+const RETRY_AFTER_MS = 1000
+const MINUTE_MS = 60_000
+
+/** Milliseconds of one answer. */
+export const drawLatency = (model: LatencyModel, rng: Rng): number => {
+  const usual = model.medianMs * Math.exp(model.spread * rng.normal())
+  if (rng.next() >= model.stragglerShare) return usual
+  return Math.min(model.longestMs, usual * model.stragglerFactor * (1 - rng.next()) ** (-1 / model.tailShape))
+}
+
+const serverError = () => new JudgeError('server', 'HTTP 500', { status: 500 })
+const refusedError = () => new JudgeError('unreachable', 'connection refused')
+const timeoutError = (ms: number) => new JudgeError('timeout', `no complete answer within ${ms} ms`)
+const busyError = () =>
+  new JudgeError('rate-limit', 'HTTP 429', { status: 429, retryAfterMs: RETRY_AFTER_MS })
+
+/** Answers a request with its own text. Counts what it was asked, so that limits can be checked from the other side. */
+export class SimulatedEndpoint implements ChatModel {
+  readonly name = 'judge'
+  readonly nature: EndpointNature
+  readonly #latency: LatencyModel
+  readonly #attemptTimeoutMs: number
+  readonly #countedMs: number
+  readonly #clock: VirtualClock
+  readonly #rng: Rng
+  #inFlight = 0
+  /** Starts of the last minute, as a queue of times. */
+  #starts: number[] = []
+  #oldest = 0
+  #windowMs = 0
+  #inWindow = 0
+  attempts = 0
+  answered = 0
+  /** Most at a time, and most that began within any minute. */
+  mostInFlight = 0
+  mostInAMinute = 0
+  /** Sum over calls of the time that they were held while calls came, in milliseconds. */
+  busyMs = 0
+  /** First answer to a call that began after the outage; null before. */
+  backAtMs: number | null = null
+
+  /** @param limits how long a call is waited for, and until when its time counts as busy */
+  constructor(
+    nature: EndpointNature,
+    latency: LatencyModel,
+    limits: { attemptTimeoutMs: number; countedMs: number },
+    clock: VirtualClock,
+    rng: Rng,
+  ) {
+    this.nature = nature
+    this.#latency = latency
+    this.#attemptTimeoutMs = limits.attemptTimeoutMs
+    this.#countedMs = limits.countedMs
+    this.#clock = clock
+    this.#rng = rng
+  }
+
+  complete(request: ChatRequest): Promise<ChatResponse> {
+    const nowMs = this.#clock.now()
+    this.#begin(nowMs)
+    const { delayMs, error } = this.#fateOf(nowMs)
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        this.#inFlight--
+        this.busyMs += Math.max(0, Math.min(this.#clock.now(), this.#countedMs) - nowMs)
+      }
+      const stop = this.#clock.after(delayMs, () => {
+        end()
+        if (error !== null) reject(error)
+        else resolve(this.#answer(request, nowMs))
+      })
+      const { signal } = request
+      if (signal)
+        signal.onabort = () => {
+          stop()
+          end()
+          reject(new JudgeError('cancelled', 'the caller went away'))
+        }
+    })
+  }
+
+  /** What becomes of a call, drawn when it begins. */
+  #fateOf(nowMs: number): { delayMs: number; error: JudgeError | null } {
+    // Drawn first, so that what an outage or a quota does changes no other call's latency.
+    const takesMs = drawLatency(this.#latency, this.#rng) * this.nature.slowness
+    const fails = this.#rng.next() < this.#latency.failureShare
+    if (this.#isAway(nowMs))
+      return this.nature.kind === 'hanging'
+        ? { delayMs: this.#attemptTimeoutMs, error: timeoutError(this.#attemptTimeoutMs) }
+        : { delayMs: REFUSED_MS, error: refusedError() }
+    if (this.#isBeyondQuota(nowMs)) return { delayMs: BUSY_MS, error: busyError() }
+    if (fails) return { delayMs: takesMs / 10, error: serverError() }
+    if (takesMs > this.#attemptTimeoutMs)
+      return { delayMs: this.#attemptTimeoutMs, error: timeoutError(this.#attemptTimeoutMs) }
+    return { delayMs: takesMs, error: null }
+  }
+
+  #answer({ messages }: ChatRequest, startedMs: number): ChatResponse {
+    const { outage } = this.nature
+    this.answered++
+    if (outage !== null && startedMs >= outage.toMs) this.backAtMs ??= this.#clock.now()
+    return {
+      text: messages[0].content,
+      finishReason: 'stop',
+      usage: { promptTokens: 1200, completionTokens: 80, cachedTokens: 0 },
+    }
+  }
+
+  #isAway(nowMs: number): boolean {
+    const { outage } = this.nature
+    return outage !== null && nowMs >= outage.fromMs && nowMs < outage.toMs
+  }
+
+  #isBeyondQuota(nowMs: number): boolean {
+    if (nowMs - this.#windowMs >= 1000) {
+      this.#windowMs = nowMs
+      this.#inWindow = 0
+    }
+    return ++this.#inWindow > this.nature.callsPerSecond
+  }
+
+  #begin(nowMs: number): void {
+    this.attempts++
+    this.mostInFlight = Math.max(this.mostInFlight, ++this.#inFlight)
+    this.#starts.push(nowMs)
+    while (this.#starts[this.#oldest] <= nowMs - MINUTE_MS) this.#oldest++
+    this.mostInAMinute = Math.max(this.mostInAMinute, this.#starts.length - this.#oldest)
+    if (this.#oldest < 65_536) return
+    this.#starts = this.#starts.slice(this.#oldest)
+    this.#oldest = 0
+  }
+}

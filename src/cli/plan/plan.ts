@@ -1,0 +1,212 @@
+/** @file `gradus plan`: the settings, the machine, and what the one takes on the other. */
+
+import { availableParallelism } from 'node:os'
+import { benchEngine } from '../../bench/index.ts'
+import {
+  checkLines,
+  checkRun,
+  type EngineFigures,
+  enginePlanLines,
+  type Grading,
+  type PlanRequest,
+  parseAssumptions,
+  parseEngineFigures,
+  parseGpus,
+  planEngineRange,
+  planLines,
+  planRange,
+  sizeNamed,
+} from '../../plan/index.ts'
+import { knownShape } from '../../recipes/common/known-models.ts'
+import type { StepWork } from '../../recipes/common/step-work.ts'
+import { readMetrics, readRollouts } from '../../runs/readers.ts'
+import { ConfigError, UsageError } from '../../util/errors.ts'
+import { parseJson } from '../../util/json.ts'
+import { readText } from '../../util/text-file.ts'
+import { EXIT, type Io, printJson } from '../io.ts'
+import { settingsOfRun } from '../train/fork.ts'
+import { resolveSettings, type Settings } from '../train/settings.ts'
+
+export interface PlanOptions {
+  preset?: string
+  set?: readonly string[]
+  gpus?: string
+  model?: string
+  judgeModel?: string
+  judgeGpus?: string
+  judgeRate?: number
+  judgeTokens?: number
+  microBatchTokens?: number
+  gpuPrice?: number
+  judgePrice?: string
+  assume?: readonly string[]
+  engine?: string
+  check?: string
+  json?: boolean
+}
+
+/** @throws UsageError, ConfigError, DataError, RunError */
+export const planCommand = async (
+  target: string | undefined,
+  options: PlanOptions,
+  io: Io,
+): Promise<number> => {
+  if (options.check !== undefined) return checkCommand(options.check, target, options, io)
+  if (target === undefined)
+    throw new UsageError('expected a recipe or a YAML file, got neither', {
+      hint: 'for example: gradus plan ruscarl --preset paper --gpus H200:8',
+    })
+  if (options.gpus === undefined)
+    throw new UsageError('--gpus: expected NAME:COUNT or here, got nothing', {
+      hint: 'for example --gpus H100:8',
+    })
+  const settings = resolveSettings({ target, preset: options.preset, set: options.set })
+  const work = workOf(settings, options)
+  return options.gpus === 'here'
+    ? planHere(settings, work, options, io)
+    : planOnGpus(settings, work, options.gpus, options, io)
+}
+
+/** A step of the settings in numbers. @throws ConfigError for a recipe that trains no language model */
+const workOf = ({ entry, config }: Settings, { model }: PlanOptions): StepWork => {
+  const { work } = entry.plan(config)
+  if (work === undefined)
+    throw new ConfigError(
+      `${entry.name}: expected a recipe whose plan knows its steps, got one that does not`,
+      {
+        hint: 'gradus train --dry-run says what it would do',
+      },
+    )
+  if (model === undefined) return work
+  sizeNamed(model, '--model')
+  const shape = knownShape(model)
+  if (shape === null)
+    throw new UsageError(`--model: expected a dense model, got the mixture of experts ${model}`, {
+      hint: 'mixtures of experts are known as judges only (--judge-model)',
+    })
+  return { ...work, model, shape }
+}
+
+const titleOf = ({ entry, preset }: Settings): string =>
+  [entry.name, preset && `preset ${preset}`].filter(Boolean).join(', ')
+
+const print = (io: Io, title: string, lines: readonly string[]): number => {
+  io.out.write(`${title}\n${lines.map(line => `  ${line}\n`).join('')}`)
+  return EXIT.ok
+}
+
+const planOnGpus = (
+  settings: Settings,
+  work: StepWork,
+  gpus: string,
+  options: PlanOptions,
+  io: Io,
+): number => {
+  const request: PlanRequest = {
+    ...{
+      work,
+      gpus: parseGpus(gpus),
+      grading: gradingOf(options),
+      set: parseAssumptions(options.assume ?? []),
+    },
+    ...{ judgeTokens: options.judgeTokens, microBatchTokens: options.microBatchTokens },
+    prices: { gpuHour: options.gpuPrice, ...judgePrices(options.judgePrice) },
+  }
+  const plan = planRange(request)
+  if (!options.json)
+    return print(io, `${titleOf(settings)}: a plan; nothing was run`, planLines(plan, request))
+  printJson(io, {
+    recipe: settings.entry.name,
+    preset: settings.preset ?? null,
+    gpus: { name: request.gpus.gpu.name, count: request.gpus.count },
+    steps: work.steps,
+    ...plan,
+  })
+  return EXIT.ok
+}
+
+/** @throws UsageError for half of what a judge's speed takes, or both ways to say it */
+const gradingOf = ({ judgeModel, judgeGpus, judgeRate }: PlanOptions): Grading => {
+  if (judgeRate !== undefined) {
+    if (judgeModel !== undefined || judgeGpus !== undefined)
+      throw new UsageError('--judge-rate: expected it alone, got --judge-model or --judge-gpus beside it')
+    return { kind: 'rate', callsPerSecond: judgeRate }
+  }
+  if (judgeModel === undefined && judgeGpus === undefined) return { kind: 'unknown' }
+  if (judgeModel === undefined || judgeGpus === undefined)
+    throw new UsageError('--judge-model, --judge-gpus: expected both, got one of them')
+  return {
+    kind: 'model',
+    size: sizeNamed(judgeModel, '--judge-model'),
+    gpus: parseGpus(judgeGpus, '--judge-gpus'),
+  }
+}
+
+/** @throws UsageError for anything but two prices */
+const judgePrices = (text: string | undefined): { judgeIn?: number; judgeOut?: number } => {
+  if (text === undefined) return {}
+  const parts = text.split(',').map(part => (part.trim() === '' ? Number.NaN : Number(part)))
+  if (parts.length !== 2 || parts.some(part => !(part >= 0 && Number.isFinite(part))))
+    throw new UsageError(`--judge-price: expected IN,OUT of a million tokens each, got ${text}`)
+  return { judgeIn: parts[0], judgeOut: parts[1] }
+}
+
+const readFigures = (path: string): EngineFigures =>
+  parseEngineFigures(parseJson(readText(path, { ErrorKind: ConfigError }), path), path)
+
+/** What the file says, or a quick measurement of a model of that shape. */
+const figuresOf = async (settings: Settings, { engine }: PlanOptions, io: Io): Promise<EngineFigures> => {
+  if (engine !== undefined) return readFigures(engine)
+  const { policy, model } = settings.config as {
+    policy?: { threads?: number | null }
+    model?: { folder?: string | null }
+  }
+  io.err.write(
+    'measuring the engine; --engine FILE takes figures of `gradus bench engine --json` in place of that\n',
+  )
+  const threads = policy?.threads ?? availableParallelism()
+  const folder = model?.folder ?? undefined
+  return parseEngineFigures(await benchEngine({ rounds: 1, threads, model: folder }), 'gradus bench engine')
+}
+
+const planHere = async (
+  settings: Settings,
+  work: StepWork,
+  options: PlanOptions,
+  io: Io,
+): Promise<number> => {
+  const set = parseAssumptions(options.assume ?? [])
+  const figures = await figuresOf(settings, options, io)
+  const plan = planEngineRange(work, figures, set)
+  if (!options.json)
+    return print(io, `${titleOf(settings)}: a plan; nothing was run`, [
+      `model        ${work.model}`,
+      ...enginePlanLines(plan, figures, work.steps),
+    ])
+  printJson(io, { recipe: settings.entry.name, preset: settings.preset ?? null, steps: work.steps, ...plan })
+  return EXIT.ok
+}
+
+const checkCommand = async (
+  dir: string,
+  target: string | undefined,
+  options: PlanOptions,
+  io: Io,
+): Promise<number> => {
+  if (target !== undefined || options.gpus !== undefined)
+    throw new UsageError('--check: expected a run alone, got a recipe or --gpus beside it', {
+      hint: 'the run knows its settings, and ran on this machine',
+    })
+  const settings = resolveSettings({ target: settingsOfRun(dir) })
+  const work = workOf(settings, options)
+  const check = checkRun({
+    work,
+    metrics: readMetrics(dir),
+    rollouts: readRollouts(dir),
+    dropsZero: settings.config.dropZero !== false,
+    figures: await figuresOf(settings, options, io),
+  })
+  if (!options.json) return print(io, `${dir}: its plan beside what it took`, checkLines(check))
+  printJson(io, { run: dir, recipe: settings.entry.name, ...check })
+  return EXIT.ok
+}

@@ -1,0 +1,143 @@
+/** @file Seconds of a step in this process, from what `gradus bench engine` measured on this machine. */
+
+import { z } from 'zod'
+import { parseWith } from '../util/schema.ts'
+import { forwardFlop, type ModelSize } from './model-size.ts'
+
+const rates = z.record(z.string().regex(/^\d+(x\d+)?$/), z.number().positive())
+
+/** What of the benchmark's JSON a plan needs; whatever else it holds is passed over. */
+const figuresSchema = z.looseObject({
+  threads: z.number().positive(),
+  parameters: z.number().positive(),
+  trainGflops: z.number().positive(),
+  optimizerMsPerMillionParams: z.number().positive(),
+  decodeTokensPerSecond: rates,
+  sharedPromptTokensPerSecond: rates,
+  workload: z.object({
+    layers: z.number().positive(),
+    hiddenSize: z.number().positive(),
+    queryWidth: z.number().positive(),
+    promptTokens: z.number().positive(),
+    newTokens: z.number().positive(),
+  }),
+})
+export type EngineFigures = z.output<typeof figuresSchema>
+
+/** @throws ConfigError naming what is missing */
+export const parseEngineFigures = (value: unknown, source: string): EngineFigures =>
+  parseWith(figuresSchema, value, source)
+
+/** What a step of decoding takes: so much for each layer, and so much for the arithmetic of each row. */
+export interface DecodeRate {
+  secondsPerLayer: number
+  secondsPerFlop: number
+}
+
+/**
+ * Least squares of relative errors over rows: seconds of a step = a + b rows. Where the smallest batch is not slower than its share
+ * of a large one, a is 0.
+ */
+export const fitDecoding = (figures: EngineFigures, shared: boolean): DecodeRate => {
+  const { workload, parameters } = figures
+  const many = shared ? figures.sharedPromptTokensPerSecond : {}
+  const sharedRows = new Map(
+    Object.entries(many).map(([name, rate]) => {
+      const [prompts, samples = 1] = name.split('x').map(Number)
+      return [prompts * samples, rate]
+    }),
+  )
+  const points = [
+    ...new Map([
+      ...Object.entries(figures.decodeTokensPerSecond).map(([r, rate]) => [Number(r), rate] as const),
+      ...sharedRows,
+    ]),
+  ].map(([rows, rate]) => ({ rows, seconds: rows / rate }))
+  // Weighted by 1 / seconds: sums of w, w x, w x x, w y, w x y with w = 1 / y^2.
+  const sum = (term: (rows: number) => number, power: number) =>
+    points.reduce((total, { rows, seconds }) => total + term(rows) * seconds ** (power - 2), 0)
+  const [w, wx, wxx, wy, wxy] = [
+    sum(() => 1, 0),
+    sum(rows => rows, 0),
+    sum(rows => rows ** 2, 0),
+    sum(() => 1, 1),
+    sum(rows => rows, 1),
+  ]
+  const determinant = w * wxx - wx * wx
+  const slope = determinant === 0 ? wy / wx : (w * wxy - wx * wy) / determinant
+  const start = Math.max(0, determinant === 0 ? 0 : (wxx * wy - wx * wxy) / determinant)
+  const perRow = start === 0 ? wxy / wxx : slope
+  const { layers, queryWidth, promptTokens, newTokens } = workload
+  const flop = 2 * parameters + 4 * layers * queryWidth * (promptTokens + newTokens / 2)
+  return { secondsPerLayer: start / layers, secondsPerFlop: perRow / flop }
+}
+
+/** Samples of a step, in tokens. Means, but for the longest. */
+export interface EngineDraw {
+  prompts: number
+  promptTokens: number
+  samples: number
+  newTokens: number
+  longestTokens: number
+}
+
+/** Rows are decoded together up to `maxRows`, then the next; a group's prompt is read once. */
+export const engineSampling = (
+  size: ModelSize,
+  draw: EngineDraw,
+  maxRows: number,
+  figures: EngineFigures,
+): number => {
+  const { prompts, promptTokens, samples, newTokens, longestTokens } = draw
+  const { secondsPerLayer, secondsPerFlop } = fitDecoding(figures, samples > prompts)
+  const batches = Math.ceil(samples / maxRows)
+  const steps = batches * longestTokens
+  const context = promptTokens + newTokens / 2
+  const decoding =
+    steps * size.layers * secondsPerLayer + forwardFlop(size, samples * newTokens, context) * secondsPerFlop
+  const prefill = forwardFlop(size, prompts * promptTokens, promptTokens / 2) / (figures.trainGflops * 1e9)
+  return decoding + prefill
+}
+
+export interface EngineLearning {
+  size: ModelSize
+  trainedParameters: number
+  adapter: boolean
+  /** Whether a reference scores samples first. */
+  reference: boolean
+  epochs: number
+  /** Optimiser steps of an epoch. */
+  minibatches: number
+  /** Share of the groups that are learnt from: those with a spread, where others are left out. */
+  learntShare: number
+}
+
+/** Operations of scoring samples once: a group's prompt goes through once. */
+const scoringFlop = (size: ModelSize, draws: readonly EngineDraw[]): number =>
+  draws.reduce(
+    (sum, { prompts, promptTokens, samples, newTokens }) =>
+      sum +
+      forwardFlop(size, prompts * promptTokens, promptTokens / 2) +
+      forwardFlop(size, samples * newTokens, promptTokens + newTokens / 2),
+    0,
+  )
+
+/** Log-probs of samples behind other prompts than they were drawn from. */
+export const engineScoring = (
+  size: ModelSize,
+  draws: readonly EngineDraw[],
+  { trainGflops }: EngineFigures,
+): number => scoringFlop(size, draws) / (trainGflops * 1e9)
+
+/** Forward once, backward twice as long. A value head goes through with the rest, and what it takes is not worth counting. */
+export const engineUpdate = (
+  draws: readonly EngineDraw[],
+  learning: EngineLearning,
+  { trainGflops, optimizerMsPerMillionParams }: EngineFigures,
+): number => {
+  const { size, trainedParameters, adapter, reference, epochs, minibatches, learntShare } = learning
+  const forward = scoringFlop(size, draws)
+  const passes = Number(reference) + (adapter ? 2 : 3) * epochs * learntShare
+  const optimizer = (epochs * minibatches * optimizerMsPerMillionParams * trainedParameters) / 1e9
+  return (forward * passes) / (trainGflops * 1e9) + optimizer
+}

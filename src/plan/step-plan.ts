@@ -1,0 +1,251 @@
+/** @file Time, memory and cost of a step and of a training on accelerators: each stage, what bounds it, and what moves it. */
+
+import { modelTensors } from '../policy/local/parameters.ts'
+import type { JudgeCalls, PlannedRole, StepWork } from '../recipes/common/step-work.ts'
+import { ConfigError } from '../util/errors.ts'
+import { type Assumed, assumed, type Pace } from './assumptions.ts'
+import { type GpuMemory, gpuMemory } from './gpu-memory.ts'
+import type { GpuSet } from './gpus.ts'
+import { cacheBytes, type ModelSize, sizeOf } from './model-size.ts'
+import { type DrawTime, drawTime, type Placement, place } from './sampling-time.ts'
+import { type UpdateTime, updateTime } from './update-time.ts'
+
+/** Who grades: servers of a model, a rate that is known, or nobody knows. */
+export type Grading =
+  | { kind: 'model'; size: ModelSize; gpus: GpuSet }
+  | { kind: 'rate'; callsPerSecond: number }
+  | { kind: 'unknown' }
+
+export interface PlanRequest {
+  work: StepWork
+  gpus: GpuSet
+  grading: Grading
+  /** What is known better than assumed. */
+  set: Partial<Assumed>
+  /** Tokens of a judge's answer; as recipes reckon where absent. */
+  judgeTokens?: number
+  /** Tokens of a micro-batch on a GPU. Default: one sequence of the longest, or 16,384, whichever is more. */
+  microBatchTokens?: number
+  /** A GPU's hour, and a million tokens of a judge in and out, in any one currency. */
+  prices?: { gpuHour?: number; judgeIn?: number; judgeOut?: number }
+}
+
+export interface JudgeLoad {
+  callsPerStep: number
+  /** Read and written in a step; `sharedIn` of those read are in a prefix cache. */
+  tokensIn: number
+  sharedIn: number
+  tokensOut: number
+  /** What the judge must do a second so that no step waits for it. */
+  callsPerSecond: number
+  tokensInPerSecond: number
+  tokensOutPerSecond: number
+}
+
+export interface StepPlan {
+  pace: Pace
+  assumed: Assumed
+  seconds: {
+    sampling: number
+    /** Null where nobody says how fast the judge is; 0 without one. */
+    grading: number | null
+    update: number
+    sync: number
+    /** Sampling, then grading, then learning; and with grading beside sampling, as Gradus has it. RuscaRL, eqs. 8 and 9. */
+    inTurn: number | null
+    overlapped: number | null
+  }
+  bottleneck: 'sampling' | 'grading' | 'update'
+  sampledTokens: number
+  sampling: (DrawTime & { role: string; placement: Placement })[]
+  update: UpdateTime
+  judge: JudgeLoad | null
+  memory: GpuMemory & { perGpu: number; fits: boolean }
+  /** Hours of all steps, evaluations not counted, and GPU-hours of policy and judge. */
+  hours: number | null
+  gpuHours: number | null
+  cost: { gpus: number | null; judge: number | null }
+}
+
+const lengthsOf = ({ newTokens }: PlannedRole, { supervised }: StepWork, use: Assumed) => ({
+  newTokens: supervised ? newTokens : newTokens * use.responseShare,
+  longestTokens: newTokens * Math.max(use.longestShare, use.responseShare),
+})
+
+/** Share of the steps that have this role. */
+const presence = ({ steps: own }: PlannedRole, { steps }: StepWork): number =>
+  own === undefined || steps === 0 ? 1 : own / steps
+
+const judgeLoad = (
+  work: StepWork,
+  use: Assumed,
+  judgeTokens: number | undefined,
+): Omit<JudgeLoad, `${string}PerSecond`> | null => {
+  if (work.judges.length === 0) return null
+  const shownTokens = ({ shown }: JudgeCalls) => {
+    const role = work.roles.find(({ name }) => name === shown.role) ?? work.roles[0]
+    return shown.samples * lengthsOf(role, work, use).newTokens
+  }
+  let [callsPerStep, tokensIn, sharedIn, tokensOut] = [0, 0, 0, 0]
+  for (const calls of work.judges) {
+    const common = calls.sharedTokens + shownTokens(calls)
+    callsPerStep += calls.callsPerStep
+    tokensIn += calls.callsPerStep * (calls.instructionTokens + calls.ownTokens + common)
+    // Instructions are read once by each server; what is judged, once for all calls about it.
+    const again = calls.instructionTokens + common * (1 - 1 / Math.max(1, calls.callsPerShown))
+    sharedIn += calls.callsPerStep * again * use.cachedPrefix
+    tokensOut += calls.callsPerStep * (judgeTokens ?? calls.completionTokens)
+  }
+  return { callsPerStep, tokensIn, sharedIn, tokensOut }
+}
+
+/** The longest verdict over the mean one. */
+const LONGEST_ANSWER = 3
+
+const gradingSeconds = (
+  grading: Grading,
+  load: ReturnType<typeof judgeLoad>,
+  use: Assumed,
+): number | null => {
+  if (load === null) return 0
+  const { callsPerStep, tokensIn, sharedIn, tokensOut } = load
+  if (grading.kind === 'unknown') return null
+  if (grading.kind === 'rate') return callsPerStep / grading.callsPerSecond
+  const { size, gpus } = grading
+  const [promptTokens, newTokens] = [tokensIn / callsPerStep, tokensOut / callsPerStep]
+  const placement = place(size, gpus, 0, promptTokens + newTokens)
+  const draw = {
+    prompts: callsPerStep,
+    promptTokens: (tokensIn - sharedIn) / callsPerStep,
+    samples: callsPerStep,
+    ...{ newTokens, longestTokens: LONGEST_ANSWER * newTokens },
+  }
+  return drawTime(size, gpus, placement, draw, use).seconds
+}
+
+const memoryOf = (work: StepWork, size: ModelSize, gpus: GpuSet, request: PlanRequest, together: number) => {
+  const longest = Math.max(...work.roles.map(({ promptTokens, newTokens }) => promptTokens + newTokens))
+  const { trained } = modelTensors(work.shape!, work.lora, false)
+  const memory = gpuMemory(size, {
+    trainedParameters: trained,
+    adapter: work.lora !== null,
+    reference: work.reference,
+    critic: work.critic,
+    gpus: gpus.count,
+    together,
+    microBatchTokens: request.microBatchTokens ?? Math.max(longest, 16_384),
+    rowBytes: cacheBytes(size) * longest,
+  })
+  const most = Math.max(memory.learning, work.supervised ? 0 : memory.sampling)
+  return { ...memory, perGpu: gpus.gpu.memory, fits: most <= 0.9 * gpus.gpu.memory }
+}
+
+/** Where the model is known. @throws ConfigError where it is not */
+export const shapeOfWork = ({ shape, model }: StepWork): NonNullable<StepWork['shape']> => {
+  if (shape !== null) return shape
+  throw new ConfigError(`${model}: expected a model whose shape is known, got a folder without config.json`, {
+    hint: 'put the model there, or say which published one it is with --model Qwen2.5-7B',
+  })
+}
+
+/** The plan at one pace. @throws ConfigError for a model that is not known */
+export const planStep = (request: PlanRequest, pace: Pace): StepPlan => {
+  const { work, gpus, grading, prices = {} } = request
+  const use = assumed(pace, request.set)
+  const shape = shapeOfWork(work)
+  const size = sizeOf(shape)
+  const { trained } = modelTensors(shape, work.lora, false)
+  const longestRow = Math.max(
+    ...work.roles.map(role => role.promptTokens + lengthsOf(role, work, use).newTokens),
+  )
+  const state = memoryOf(work, size, gpus, request, 1).state
+  const placement = place(size, gpus, state, longestRow)
+  const memory = memoryOf(work, size, gpus, request, placement.together)
+  const sampling = work.supervised
+    ? []
+    : work.roles.map(role => {
+        const { newTokens, longestTokens } = lengthsOf(role, work, use)
+        const samples = role.groups * role.samples
+        // A later turn finds what was said before in the cache, where it is still there.
+        const rereadTokens =
+          (1 - use.cachedPrefix) * samples * ((role.turns ?? 1) - 1) * (role.promptTokens + newTokens / 2)
+        const draw = {
+          ...{ prompts: role.groups, promptTokens: role.promptTokens, samples, rereadTokens },
+          ...{ newTokens, longestTokens },
+        }
+        const time = drawTime(size, gpus, placement, draw, use)
+        return { ...time, role: role.name, placement, seconds: time.seconds * presence(role, work) }
+      })
+  const learnt = work.roles.map(role => ({
+    samples: role.groups * role.samples * presence(role, work),
+    promptTokens: role.learnt?.promptTokens ?? role.promptTokens,
+    newTokens: lengthsOf(role, work, use).newTokens,
+  }))
+  const update = updateTime(
+    gpus,
+    learnt,
+    {
+      size,
+      trainedParameters: trained,
+      adapter: work.lora !== null,
+      critic: work.critic,
+      // Trainers score what was sampled once more: the sampler's log-probs are another program's.
+      scorings: work.supervised ? 0 : Math.max(1, work.scorings) + Number(work.reference),
+      epochs: work.epochs,
+      minibatches: work.minibatches,
+    },
+    use,
+  )
+  const sampled = sampling.reduce((sum, { seconds }) => sum + seconds, 0)
+  const load = judgeLoad(work, use, request.judgeTokens)
+  const graded = gradingSeconds(grading, load, use)
+  const sync = work.supervised ? 0 : use.syncSeconds + update.weightBytes / gpus.gpu.link
+  const inTurn = graded === null ? null : sampled + graded + update.seconds + sync
+  const overlapped = graded === null ? null : Math.max(sampled, graded) + update.seconds + sync
+  const hours = overlapped === null ? null : (work.steps * overlapped) / 3600
+  const stages = { sampling: sampled, grading: graded ?? 0, update: update.seconds }
+  const [bottleneck] = Object.entries(stages).reduce((a, b) => (b[1] > a[1] ? b : a))
+  const judgeGpus = grading.kind === 'model' && load !== null ? grading.gpus.count : 0
+  const gpuHours = hours === null ? null : hours * (gpus.count + judgeGpus)
+  const { gpuHour, judgeIn, judgeOut } = prices
+  const judgeCost =
+    load === null || judgeIn === undefined || judgeOut === undefined
+      ? null
+      : (work.steps * (load.tokensIn * judgeIn + load.tokensOut * judgeOut)) / 1e6
+  return {
+    pace,
+    assumed: use,
+    seconds: { sampling: sampled, grading: graded, update: update.seconds, sync, inTurn, overlapped },
+    bottleneck: bottleneck as StepPlan['bottleneck'],
+    sampledTokens: work.supervised
+      ? 0
+      : learnt.reduce((sum, { samples, newTokens }) => sum + samples * newTokens, 0),
+    sampling,
+    update,
+    judge:
+      load === null
+        ? null
+        : {
+            ...load,
+            callsPerSecond: load.callsPerStep / sampled,
+            tokensInPerSecond: load.tokensIn / sampled,
+            tokensOutPerSecond: load.tokensOut / sampled,
+          },
+    memory,
+    ...{ hours, gpuHours },
+    cost: { gpus: gpuHours === null || gpuHour === undefined ? null : gpuHours * gpuHour, judge: judgeCost },
+  }
+}
+
+export interface RangedPlan {
+  quick: StepPlan
+  usual: StepPlan
+  slow: StepPlan
+}
+
+/** What is usual, between what a good and a bad day make of it. @throws ConfigError for a model that is not known */
+export const planRange = (request: PlanRequest): RangedPlan => ({
+  quick: planStep(request, 'quick'),
+  usual: planStep(request, 'usual'),
+  slow: planStep(request, 'slow'),
+})

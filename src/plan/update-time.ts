@@ -1,0 +1,71 @@
+/** @file Seconds of learning on accelerators: operations of scoring and of forward and backward passes, and bytes between GPUs. */
+
+import type { Assumed } from './assumptions.ts'
+import type { GpuSet } from './gpus.ts'
+import { forwardFlop, type ModelSize } from './model-size.ts'
+
+/** Samples that are learnt from, in tokens. Means. */
+export interface Learnt {
+  samples: number
+  promptTokens: number
+  newTokens: number
+}
+
+export interface Learning {
+  size: ModelSize
+  trainedParameters: number
+  /** An adapter's base has no gradient: its backward pass is half as long. */
+  adapter: boolean
+  critic: boolean
+  /** Passes that only score, the reference's included. */
+  scorings: number
+  epochs: number
+  minibatches: number
+}
+
+export interface UpdateTime {
+  seconds: number
+  scoring: number
+  learning: number
+  optimizer: number
+  flop: number
+  /** Bytes of gradients that each GPU sends in a step, and of weights that each takes for the sampler. */
+  gradientBytes: number
+  weightBytes: number
+}
+
+/** AdamW in mixed precision: gradient, master weights, two moments, all read and written once. */
+const OPTIMIZER_BYTES = 2 * (4 + 4 + 4 + 4)
+const BYTES = 2
+
+/** A rollout trains once an epoch; log-probs of before, and of a reference, are forward passes. */
+export const updateTime = (
+  { gpu, count }: GpuSet,
+  learnt: readonly Learnt[],
+  { size, trainedParameters, adapter, critic, scorings, epochs, minibatches }: Learning,
+  use: Assumed,
+): UpdateTime => {
+  const forward = learnt.reduce(
+    (sum, { samples, promptTokens, newTokens }) =>
+      sum + forwardFlop(size, samples * (promptTokens + newTokens), (promptTokens + newTokens) / 2),
+    0,
+  )
+  const models = critic ? 2 : 1
+  const scoringFlop = forward * (scorings + Number(critic))
+  const learningFlop = forward * (adapter ? 2 : 3) * epochs * models
+  const flops = gpu.flops * count
+  const scoring = scoringFlop / (flops * use.prefillUtilisation)
+  const learning = learningFlop / (flops * use.trainUtilisation)
+  const updates = epochs * minibatches * models
+  const optimizer =
+    (updates * OPTIMIZER_BYTES * trainedParameters) / (count * gpu.bandwidth * use.bandwidthUtilisation)
+  const others = (count - 1) / count
+  return {
+    seconds: scoring + learning + optimizer,
+    ...{ scoring, learning, optimizer },
+    flop: scoringFlop + learningFlop,
+    // A ring: what is reduced goes round twice.
+    gradientBytes: 2 * others * BYTES * trainedParameters * updates,
+    weightBytes: others * BYTES * size.parameters,
+  }
+}
