@@ -16,6 +16,7 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { writeFileAtomic } from '../../util/atomic.ts'
+import { shortHash } from '../../util/canonical.ts'
 import { wordsOfCode } from '../../util/file-failure.ts'
 import { scalarsEvent, textEvent, versionEvent } from './event.ts'
 import { tfRecord } from './tfrecord.ts'
@@ -28,8 +29,8 @@ import {
   TrackerError,
 } from './tracker.ts'
 
-/** `events.out.tfevents.<seconds>.gradus.<nth>`: names begin as TensorBoard looks for them, and end so that they are ours. */
-const OURS = /^events\.out\.tfevents\.\d+\.gradus\.(\d+)$/
+/** `events.out.tfevents.<seconds>.gradus-<run>.<nth>`: a name as TensorBoard looks for, of which run, and which writing of it. */
+const OURS = /^(events\.out\.tfevents\.\d+\.gradus-[0-9a-f]+)\.(\d+)$/
 
 export class TensorBoard implements Tracker {
   readonly where: string
@@ -51,10 +52,10 @@ export class TensorBoard implements Tracker {
   async open(run: RunFacts, _identity: string): Promise<Opened> {
     this.#guarded(() => {
       mkdirSync(this.#folder, { recursive: true })
-      const [newest, ...older] = this.#ours()
+      const base = `events.out.tfevents.${Math.floor(run.createdAtMs / 1000)}.gradus-${shortHash([run.createdAtMs, run.tags]).slice(0, 8)}`
+      const [newest, ...older] = this.#ours(base)
       for (const name of older) rmSync(join(this.#folder, name))
-      const seconds = Math.floor(run.createdAtMs / 1000)
-      this.#path = join(this.#folder, newest ?? nameOf(seconds, 1))
+      this.#path = join(this.#folder, newest ?? `${base}.1`)
       this.#expected = existsSync(this.#path) ? readFileSync(this.#path) : Buffer.alloc(0)
       this.#bytes = 0
       this.#write([
@@ -83,11 +84,19 @@ export class TensorBoard implements Tracker {
 
   async replace(): Promise<void> {}
 
-  /** Names of our files, the newest first. */
-  #ours(): string[] {
-    return readdirSync(this.#folder)
-      .filter(name => OURS.test(name))
-      .sort((a, b) => nthOf(b) - nthOf(a))
+  /** Names of the run's files, the newest first. @throws TrackerError where another run has files */
+  #ours(base: string): string[] {
+    const names = readdirSync(this.#folder).filter(name => OURS.test(name))
+    const other = names.find(name => OURS.exec(name)![1] !== base)
+    if (other !== undefined)
+      throw new TrackerError(
+        `${this.#folder}: expected a folder of this run alone, found ${other}, which is another run's`,
+        {
+          hint: 'TensorBoard would show both as one: choose another folder',
+          lasting: true,
+        },
+      )
+    return names.sort((a, b) => nthOf(b) - nthOf(a))
   }
 
   #write(events: readonly Uint8Array[]): void {
@@ -112,8 +121,7 @@ export class TensorBoard implements Tracker {
   /** What was found to be right, and some bytes after it, as a new file. */
   #replaceFile(bytes: Buffer): void {
     const before = this.#path
-    const [seconds, nth] = [/tfevents\.(\d+)/.exec(before)![1], nthOf(before)]
-    const path = join(this.#folder, nameOf(Number(seconds), nth + 1))
+    const path = before.replace(/\d+$/, String(nthOf(before) + 1))
     writeFileAtomic(path, [this.#expected!.subarray(0, this.#bytes), bytes])
     rmSync(before, { force: true })
     this.#path = path
@@ -132,8 +140,6 @@ export class TensorBoard implements Tracker {
     }
   }
 }
-
-const nameOf = (seconds: number, nth: number): string => `events.out.tfevents.${seconds}.gradus.${nth}`
 
 const nthOf = (path: string): number => Number(/\.(\d+)$/.exec(path)?.[1] ?? 0)
 
