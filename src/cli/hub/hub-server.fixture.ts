@@ -47,10 +47,10 @@ export class FakeHub {
 
   #handle(path: string, bytes: Buffer): { status: number; body: unknown } {
     if (path === '/api/repos/create') {
-      const { name, organization, private: hidden } = JSON.parse(bytes.toString())
+      const { name, organization, visibility } = JSON.parse(bytes.toString())
       const repository = `${organization}/${name}`
       if (this.repositories.has(repository)) return { status: 409, body: { error: 'it exists' } }
-      this.repositories.set(repository, { private: hidden ?? false, commits: [] })
+      this.repositories.set(repository, { private: visibility === 'private', commits: [] })
       return { status: 200, body: { url: `${this.url}/${repository}`, id: 'x' } }
     }
     if (path.startsWith('/upload/')) {

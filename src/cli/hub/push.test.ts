@@ -112,7 +112,7 @@ describe('gradus push', () => {
         },
       ],
     })
-    expect(text).toContain('| real | answers right | 25.0% | 50.0% [40.0, 60.0] | 2 | 20 |')
+    expect(text).toContain('| real | answers right | 25.0% | 50.0% (40.0 to 60.0%) | 2 | 20 |')
     expect(text).toContain('| seed | 7 |')
     expect(text).toContain('| step | 2 of 4 |')
     expect(text).toContain('gradus train rit --preset quick --set seed=7 --set steps=4')

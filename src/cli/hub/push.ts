@@ -2,7 +2,14 @@
 
 import { RECIPES } from '../../recipes/index.ts'
 import { findFork } from '../../runs/forks.ts'
-import { isAdapter, type ModelFile, modelCard, modelFiles, pushModel } from '../../runs/hub/index.ts'
+import {
+  isAdapter,
+  type ModelFile,
+  modelCard,
+  modelFiles,
+  pushModel,
+  withoutFolders,
+} from '../../runs/hub/index.ts'
 import { readEvals, readRunInfo } from '../../runs/index.ts'
 import { differentSettings } from '../../runs/report/compare.ts'
 import type { RunInfo } from '../../runs/rows.ts'
@@ -110,7 +117,7 @@ const ELSEWHERE = ['out', 'trackers', 'checkpoint.', 'policy.threads']
 const changedSettings = ({ recipe, preset, config }: RunInfo): { name: string; value: unknown }[] =>
   differentSettings(baseOf(recipe, preset), config)
     .filter(({ name, b }) => b !== undefined && !ELSEWHERE.some(other => name.startsWith(other)))
-    .map(({ name, b }) => ({ name, value: b }))
+    .map(({ name, b }) => ({ name, value: withoutFolders(b) }))
 
 const baseOf = (recipe: string | undefined, preset: string | undefined): object => {
   const entry = RECIPES[recipe ?? '']

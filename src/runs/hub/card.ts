@@ -25,7 +25,7 @@ export interface CardFacts {
 }
 
 /** Where files lie on the machine that trained is nobody's business. */
-const withoutFolders = (value: unknown): unknown =>
+export const withoutFolders = (value: unknown): unknown =>
   typeof value === 'string' && /^(?:[/~]|[A-Za-z]:[\\/]|\\\\)/.test(value)
     ? value.split(/[\\/]/).filter(Boolean).at(-1)
     : value
@@ -50,7 +50,7 @@ const scoreText = (row: EvalRow | undefined, name: string): string => {
   const score = row?.scores[name]
   if (score?.value == null) return '–'
   const { value, interval } = score
-  return `${percent(value)}${interval ? ` ${percentInterval(interval)}` : ''}`
+  return `${percent(value)}${interval ? ` (${percentInterval(interval)})` : ''}`
 }
 
 const results = (evals: readonly EvalRow[], step: number): string => {

@@ -66,7 +66,7 @@ export const pushModel = async (options: PushOptions): Promise<Pushed> => {
   let created = true
   try {
     tell?.(`repository ${name}`)
-    await createRepo({ ...access, repo, private: options.private })
+    await createRepo({ ...access, repo, ...(options.private && { visibility: 'private' }) })
   } catch (error) {
     if ((error as { statusCode?: number }).statusCode !== 409)
       throw failure(endpoint, `making repository ${name}`, error, token)

@@ -151,5 +151,7 @@ export class Delivery {
 }
 
 /** A message without the place that stands before it already. */
-const short = ({ message }: Error, { tracker }: Shipment): string =>
-  message.startsWith(`${tracker.where}: `) ? message.slice(tracker.where.length + 2) : message
+const short = ({ message }: Error, { tracker: { where } }: Shipment): string => {
+  const place = [where, where.split(' at ').at(-1)!].find(name => message.startsWith(`${name}: `))
+  return place === undefined ? message : message.slice(place.length + 2)
+}
