@@ -135,7 +135,7 @@ export class Delivery {
   #undelivered(): string {
     const { tracker } = this.#shipment
     const why = short(this.#error!, this.#shipment)
-    return `${tracker.where}: ${this.#missing()} (${why})`
+    return `${tracker.where}: ${this.#missing()}: ${why}`
   }
 
   #missing(): string {
