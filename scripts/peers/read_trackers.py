@@ -22,7 +22,8 @@ Run:
 
 Options may be given together. Prints a line for each reader: its version, the points that the run has, those that the reader has,
 and how many are missing, doubled, unknown to the run, or of another value (TensorBoard keeps 32 bits, and is compared with the
-value rounded to them). Exit code 1 unless all agree.
+value rounded to them). Timings of a step that was made again after a kill are apart: MLflow and trackio keep those of its first
+making, or lack them. Exit code 1 unless all else agrees.
 """
 
 import argparse
@@ -86,6 +87,14 @@ def float32(value):
 
 def compare(reader, ours, theirs, rounded=lambda value: value):
     """theirs: (name, step) -> values. Prints the line, and says whether all agree."""
+    late = [
+        at
+        for at, values in ours.items()
+        if at[0].startswith("time/") and at not in theirs or len(theirs.get(at, [])) == 1 == len(values)
+        and at[0].startswith("time/") and rounded(values[0]) != theirs[at][0]
+    ]
+    ours = {at: values for at, values in ours.items() if at not in late}
+    theirs = {at: values for at, values in theirs.items() if at not in late}
     missing = [at for at in ours if at not in theirs]
     unknown = [at for at in theirs if at not in ours]
     doubled = [at for at in ours if len(theirs.get(at, [])) > len(ours[at])]
@@ -98,6 +107,7 @@ def compare(reader, ours, theirs, rounded=lambda value: value):
         f"{reader}: the run has {sum(map(len, ours.values()))} points under {len({name for name, _ in ours})} names, "
         f"the reader {sum(map(len, theirs.values()))}; missing {len(missing)}, doubled {len(doubled)}, "
         f"unknown {len(unknown)}, of another value {len(different)}"
+        + (f"; timings of another making of a step: {len(late)}" if late else "")
     )
     for word, some in (("missing", missing), ("doubled", doubled), ("unknown", unknown), ("different", different)):
         for at in some[:5]:

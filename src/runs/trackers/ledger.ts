@@ -9,7 +9,7 @@ import { dirname } from 'node:path'
 import { guardWrite } from '../errors.ts'
 import { appendRows, readRows, repairTail } from '../row-files.ts'
 import { withoutTimes } from './figures.ts'
-import type { Point } from './tracker.ts'
+import type { Point, Tracker } from './tracker.ts'
 
 /** A row that is about to be sent: its key, the digest of its figures, its time. */
 type Sending = readonly [key: string, digest: string, atMs: number]
@@ -72,16 +72,18 @@ export class Ledger {
   }
 
   /**
-   * Of some points those that have not arrived for certain. One that may have arrived keeps the time that it was sent with, and
-   * is sent without timings where it is not the very row any more: then the tracker takes it for the same.
+   * Of some points those that have not arrived for certain. One that may have arrived keeps the time that it was sent with. Where
+   * it is not the very row any more, a tracker that takes figures once is sent it without timings: those of both makings would
+   * stand there.
    */
-  fresh(points: readonly Point[]): Point[] {
+  fresh(points: readonly Point[], takesOnce: Tracker['takesOnce']): Point[] {
     return points.flatMap(point => {
       const known = this.#known.get(point.key)
       if (known === undefined || known.digest !== point.digest) return [point]
       if (known.arrived) return []
       if (known.atMs === point.atMs) return [point]
-      return [{ ...point, atMs: known.atMs, figures: withoutTimes(point.figures) }]
+      const figures = takesOnce === 'row' ? point.figures : withoutTimes(point.figures)
+      return [{ ...point, atMs: known.atMs, figures }]
     })
   }
 

@@ -74,6 +74,7 @@ interface MlflowError {
 export class Mlflow implements Tracker {
   readonly where: string
   readonly exportOptions: readonly string[]
+  readonly takesOnce = 'figure'
   readonly mostPoints = 100
   readonly #connection: Connection
   readonly #experiment: string

@@ -80,7 +80,7 @@ export class Shipment {
   }
 
   async #send(batch: readonly Point[]): Promise<void> {
-    const points = this.#ledger?.fresh(batch) ?? batch
+    const points = this.#ledger?.fresh(batch, this.tracker.takesOnce) ?? batch
     if (points.length > 0) {
       if (!this.#announced) this.#ledger?.sending(points)
       this.#announced = true

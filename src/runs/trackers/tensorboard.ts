@@ -35,6 +35,7 @@ const OURS = /^(events\.out\.tfevents\.\d+\.gradus-[0-9a-f]+)\.(\d+)$/
 export class TensorBoard implements Tracker {
   readonly where: string
   readonly exportOptions: readonly string[]
+  readonly takesOnce = 'row'
   readonly mostPoints = 500
   readonly #folder: string
   #path = ''

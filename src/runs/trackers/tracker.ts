@@ -39,6 +39,8 @@ export interface Tracker {
   readonly where: string
   /** What `gradus export RUN` needs to deliver to the same place: `['--mlflow', 'http://localhost:5000']`. */
   readonly exportOptions: readonly string[]
+  /** What of a repeated request it takes once: a row by its key, or each figure by its value and time. */
+  readonly takesOnce: 'row' | 'figure'
   /** Most points that one call of `log` takes. */
   readonly mostPoints: number
   /**

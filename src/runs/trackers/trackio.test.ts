@@ -45,6 +45,20 @@ describe('a run on trackio', () => {
     expect(rewards()).toEqual([1, 2, 3, 4].map(n => [n, n / 8]))
   })
 
+  it('has all figures of a step that was on its way when a kill came, once', async () => {
+    tracked.train(1, 2)
+    server.next = ['well', 'well', 503]
+    await expect(deliver({ tries: 1 })).rejects.toThrow('status 503')
+    tracked.again(2, 2, { time: { total: 3 } })
+    await deliver()
+    expect(
+      server.logs.flatMap(({ step, metrics }) => ('reward' in metrics ? [[step, metrics]] : [])),
+    ).toEqual([
+      [1, { reward: 0.125, 'criteria/C1': 0.25, 'time/total': 2 }],
+      [2, { reward: 0.25, 'criteria/C1': 0.5, 'time/total': 3 }],
+    ])
+  })
+
   it('is another run when steps have other figures', async () => {
     tracked.train(1, 2)
     await deliver()

@@ -27,6 +27,7 @@ const API_VERSION = 1
 export class Trackio implements Tracker {
   readonly where: string
   readonly exportOptions: readonly string[]
+  readonly takesOnce = 'row'
   readonly mostPoints = 200
   readonly #connection: Connection
   readonly #project: string
