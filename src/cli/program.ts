@@ -9,6 +9,7 @@ import { addGradeCommand } from './grade/command.ts'
 import { addJudgeCommand } from './grade/judge-command.ts'
 import { addProfileCommand } from './grade/profile-command.ts'
 import { addScoreCommand } from './grade/score-command.ts'
+import { addPushCommand } from './hub/command.ts'
 import { addInitCommand } from './init/command.ts'
 import { describeError, EXIT, exitCodeOf, guarded, type Io } from './io.ts'
 import { addPlanCommand } from './plan/command.ts'
@@ -53,6 +54,7 @@ const COMMANDS = [
   addCompareCommand,
   addRunsCommand,
   addExportCommand,
+  addPushCommand,
   addDashboardCommand,
   addExperimentCommand,
   addBenchCommand,

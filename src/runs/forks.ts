@@ -28,7 +28,7 @@ const stepNamed = (name: string): number | null => {
 }
 
 /** `runs/a`, `runs/a/50`, `runs/a/step-000050`, `runs/a/checkpoints/step-000050`: the run, and the step where one is named. */
-const parse = (text: string): { run: string; step: number | null } => {
+const parse = (text: string, shown: string): { run: string; step: number | null } => {
   const step = stepNamed(basename(text))
   const parent = dirname(text)
   if (step !== null && isRun(parent)) return { run: parent, step }
@@ -36,26 +36,24 @@ const parse = (text: string): { run: string; step: number | null } => {
     return { run: dirname(parent), step }
   // Last, because a checkpoint has a config.json as well, that of its model.
   if (isRun(text)) return { run: text, step: null }
-  throw new RunError(
-    `--from ${text}: expected a run folder, or one with a step behind it, found no run there`,
-    {
-      hint: 'for example runs/a, or runs/a/50; gradus runs lists what there is',
-    },
-  )
+  throw new RunError(`${shown}: expected a run folder, or one with a step behind it, found no run there`, {
+    hint: 'for example runs/a, or runs/a/50; gradus runs lists what there is',
+  })
 }
 
 /**
  * The checkpoint that `RUN` or `RUN/STEP` names: without a step the latest.
+ * @param shown what the error calls it, an option's name before it
  * @throws RunError where there is no such run or step; CheckpointError for a damaged one
  */
-export const findFork = (text: string): ForkSource => {
-  const { run, step } = parse(text)
+export const findFork = (text: string, shown = `--from ${text}`): ForkSource => {
+  const { run, step } = parse(text, shown)
   const folders = checkpointsToTry(run)
   const steps = folders.map(folder => stepOfName(basename(folder))!)
   const at = step === null ? 0 : steps.indexOf(step)
   if (folders[at] === undefined)
     throw new RunError(
-      `--from ${text}: expected a checkpoint${step === null ? '' : ` of step ${step}`}, got ${steps.length === 0 ? 'a run without any' : `those of steps ${steps.toSorted((a, b) => a - b).join(', ')}`}`,
+      `${shown}: expected a checkpoint${step === null ? '' : ` of step ${step}`}, got ${steps.length === 0 ? 'a run without any' : `those of steps ${steps.toSorted((a, b) => a - b).join(', ')}`}`,
       {
         hint:
           steps.length === 0
@@ -65,12 +63,9 @@ export const findFork = (text: string): ForkSource => {
     )
   const { problems } = checkCheckpoint(folders[at])
   if (problems.length > 0)
-    throw new CheckpointError(
-      `--from ${text}: checkpoint ${folders[at]} is damaged: ${problems.join('; ')}`,
-      {
-        hint: 'name another one as RUN/STEP; gradus runs check says which are whole',
-      },
-    )
+    throw new CheckpointError(`${shown}: checkpoint ${folders[at]} is damaged: ${problems.join('; ')}`, {
+      hint: 'name another one as RUN/STEP; gradus runs check says which are whole',
+    })
   return { run, step: steps[at], checkpoint: folders[at] }
 }
 

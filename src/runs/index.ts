@@ -40,3 +40,4 @@ export {
   saveRunState,
 } from './run-state.ts'
 export { greedyName, headlineScores, scoreNamesOf, scoreValue, scoreWords } from './scores.ts'
+export * from './trackers/index.ts'

@@ -69,6 +69,7 @@ export class RunFolder {
   readonly info: RunInfo
   readonly #lock: RunLock
   readonly #tallies = new Map<RowFile, RowTally>()
+  readonly #listeners: (() => void)[] = []
   /** Read when it is needed first: a damaged file is a matter of the resume. */
   #lastStep: number | null = null
 
@@ -187,10 +188,16 @@ export class RunFolder {
     this.#append('events.jsonl', [{ ...event, at: event.at ?? new Date().toISOString() }])
   }
 
+  /** Calls `listener` after rows were appended, for those who read along. It must be quick, and not throw. */
+  onAppend(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
   #append(file: RowFile, rows: readonly unknown[]): void {
     this.#lock.assertHeld()
     const bytes = appendRows(this.path(file), rows)
     this.#tallies.get(file)?.append(bytes, rows)
+    for (const listener of this.#listeners) listener()
   }
 
   /** What a row file holds now, flushed to the disk. */

@@ -5,6 +5,7 @@ import { loraModules } from '../model/lora-files.ts'
 import { localPolicySchema, policySchema } from '../policy/open.ts'
 import { resolveLoss } from '../rl/loss-presets.ts'
 import { scheduleSchema } from '../rl/schedules.ts'
+import { trackersSchema } from '../runs/trackers/config.ts'
 import { ConfigError } from '../util/errors.ts'
 import { monitorsSchema } from './monitors/config.ts'
 
@@ -230,6 +231,7 @@ export const commonShape = {
     .nullable()
     .prefault({})
     .describe('What is watched for while training goes on; null: nothing.'),
+  trackers: trackersSchema,
 }
 
 /** Keys of every recipe that learns from rewards. */

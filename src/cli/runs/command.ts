@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import { EXIT, type Io, printJson } from '../io.ts'
 import type { CompareOptions } from './compare.ts'
 import type { ExportOptions } from './export.ts'
+import type { TrackerOptions } from './tracker-export.ts'
 
 /** Adds `gradus report` to the program. `done` receives the exit code. */
 export const addReportCommand = (program: Command, io: Io, done: (code: number) => void): void => {
@@ -49,31 +50,47 @@ export const addCompareCommand = (program: Command, io: Io, done: (code: number)
 }
 
 const EXPORT_HELP = `
-One row a step, or with --rows evals one an evaluation and test set, after the run's name, recipe and seed; one column for each
+To a tracker: every step's figures and every evaluation's scores under the run's name. The same again sends what is new and
+nothing twice; figures without a value are left out. Secrets come from the environment: MLFLOW_TRACKING_TOKEN, or
+MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD; TRACKIO_WRITE_TOKEN.
+
+As a table: one row a step, or with --rows evals one an evaluation and test set, after the run's name, recipe and seed; one column for each
 figure by its dotted name (criteria.C1, scores.accuracy.value). Empty where a row has no value. Text that a spreadsheet would
 take for a formula has a ' before it.
 
 Examples:
   $ gradus export runs/a --csv > a.csv
-  $ gradus export runs/rit-sweep --csv --rows evals --out evals.csv`
+  $ gradus export runs/rit-sweep --csv --rows evals --out evals.csv
+  $ gradus export runs/rit-sweep --tensorboard logs
+  $ gradus export runs/a --mlflow http://localhost:5000 --experiment logic`
 
 /** Adds `gradus export` to the program. `done` receives the exit code. */
 export const addExportCommand = (program: Command, io: Io, done: (code: number) => void): void => {
   program
     .command('export')
-    .summary('rows of runs for spreadsheets and data frames')
-    .description('Writes the rows of runs as comma-separated values, to standard output or a file.')
+    .summary('rows of runs for spreadsheets, data frames and trackers')
+    .description(
+      'Writes the rows of runs as comma-separated values, to standard output or a file; or delivers them to a tracker.',
+    )
     .argument('<runs...>', 'run folders, or folders that hold them')
     .option('--csv', 'as comma-separated values, which is the default')
-    .option('--json', 'as JSON, a row a line')
+    .option('--json', 'as JSON, a row a line; of a tracker what was delivered, a run a line')
     .addOption(
       new Option('--rows <which>', 'metrics (a row a step) or evals')
         .choices(['metrics', 'evals'])
         .default('metrics'),
     )
     .option('-o, --out <file>', 'the file to write')
+    .option('--tensorboard <folder>', "as TensorBoard's event files, a folder for each run")
+    .option('--mlflow [address]', 'to an MLflow server; without an address MLFLOW_TRACKING_URI')
+    .option('--experiment <name>', 'of MLflow; MLFLOW_EXPERIMENT_NAME, else gradus')
+    .option('--trackio [address]', 'to a trackio server; without an address TRACKIO_SERVER_URL')
+    .option('--project <name>', 'of trackio; gradus unless given')
     .addHelpText('after', EXPORT_HELP)
-    .action(async (runs: string[], options: ExportOptions) => {
+    .action(async (runs: string[], options: ExportOptions & TrackerOptions) => {
+      const { trackersOf, trackerExport } = await import('./tracker-export.ts')
+      const trackers = trackersOf(options)
+      if (trackers.length > 0) return done(await trackerExport(runs, trackers, options, io))
       const { exportCommand } = await import('./export.ts')
       done(exportCommand(runs, options, io))
     })

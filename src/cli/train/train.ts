@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { RunEvents } from '../../recipes/index.ts'
 import { RunError } from '../../runs/errors.ts'
 import { findFork } from '../../runs/forks.ts'
-import { Progress, readEvents } from '../../runs/index.ts'
+import { checkTrackers, Progress, readEvents, type TrackerSettings } from '../../runs/index.ts'
 import type { EvalRow, MetricsRow, MetricValue } from '../../runs/rows.ts'
 import { checkRunFolder } from '../../runs/run-folder.ts'
 import { greedyName, headlineScores, scoreValue, scoreWords } from '../../runs/scores.ts'
@@ -139,6 +139,7 @@ const warningLine = ({ monitor, step }: ReturnType<typeof warningsOf>[number]): 
 
 const printPlan = (settings: Settings, dir: string, options: TrainOptions, io: Io): number => {
   const { entry, config, preset } = settings
+  checkTrackers((config as { trackers?: readonly TrackerSettings[] }).trackers)
   const plan = entry.plan(config)
   checkRunFolder(dir, howToBegin(options))
   if (options.json) printJson(io, { recipe: entry.name, preset: preset ?? null, ...plan.json, config })

@@ -113,7 +113,7 @@ export type ArithmeticColdStartConfig = z.output<typeof arithmeticColdStartSchem
 
 /** The same as a phase of another recipe. */
 export const arithmeticPhaseSchema = arithmeticColdStartSchema
-  .omit({ recipe: true, out: true, monitors: true, start: true })
+  .omit({ recipe: true, out: true, monitors: true, trackers: true, start: true })
   .extend({
     steps: supervisedSteps(STEPS).describe(
       'Steps of training; of each, rollouts are sampled, graded and learnt from.',

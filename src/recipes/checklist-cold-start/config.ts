@@ -62,6 +62,11 @@ export const checklistColdStartSchema = z.strictObject({
 export type ChecklistColdStartConfig = z.output<typeof checklistColdStartSchema>
 
 /** The same as a phase of another recipe. */
-export const checklistPhaseSchema = checklistColdStartSchema.omit({ recipe: true, out: true, monitors: true })
+export const checklistPhaseSchema = checklistColdStartSchema.omit({
+  recipe: true,
+  out: true,
+  monitors: true,
+  trackers: true,
+})
 /** The monitors of a phase are those of the recipe that it belongs to. */
 export type ChecklistPhase = z.output<typeof checklistPhaseSchema> & { monitors?: MonitorSettings | null }

@@ -9,6 +9,14 @@ import { differentSettings } from '../../runs/report/compare.ts'
 import { writeReport } from '../../runs/report/report.ts'
 import { type RunOptions as NewRun, type ResumePoint, RunFolder } from '../../runs/run-folder.ts'
 import { configHash } from '../../runs/run-state.ts'
+import type { TrackerSettings } from '../../runs/trackers/config.ts'
+import type { EndStatus } from '../../runs/trackers/tracker.ts'
+import {
+  checkTrackers,
+  RunTrackers,
+  TENSORBOARD_FOLDER,
+  TRACKERS_FOLDER,
+} from '../../runs/trackers/trackers.ts'
 import { engineAsPolicy } from '../../train/config.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { ConfigError } from '../../util/errors.ts'
@@ -17,7 +25,7 @@ import { acceptableHashes, EXTENDABLE_KEYS, extensionOf, isAtItsEnd } from './ex
 import type { RunOptions, RunResult } from './recipe.ts'
 
 /** Settings that may change between stop and resume without changing what the steps compute. */
-const FREE_CONFIG_KEYS = ['out', 'policy', 'checkpoint', 'monitors']
+const FREE_CONFIG_KEYS = ['out', 'policy', 'checkpoint', 'monitors', 'trackers']
 
 /**
  * What a configuration says of the numbers that the steps compute. Of the policy that is its kind, and what a server trains: how
@@ -65,6 +73,8 @@ export const withRun = async (
   work: (session: Session) => Promise<StepsResult>,
 ): Promise<RunResult> => {
   const { dir, events = {} } = options
+  const { trackers: tracked = [] } = options.info.config as { trackers?: readonly TrackerSettings[] }
+  checkTrackers(tracked)
   const resume = options.resume === true || (options.resume === 'or-start' && isRun(dir))
   const run = resume ? RunFolder.open(dir) : RunFolder.create(dir, newRun(options))
   const opened: Promise<{ close(): Promise<unknown> }>[] = []
@@ -74,6 +84,8 @@ export const withRun = async (
     return resource
   }
   let opening = resume
+  let trackers: RunTrackers | null = null
+  let end: EndStatus = 'failed'
   try {
     const from = resume ? resumePoint(run, options) : null
     if (from && isAtItsEnd(from, options.info.config as object, options.configHash)) {
@@ -84,13 +96,18 @@ export const withRun = async (
     }
     if (from) extend(run, options, from)
     opening = false
-    return resultOf(run, await work({ run, from, fork: from ? null : forkFolder(run.dir), use }))
+    if (tracked.length > 0)
+      trackers = new RunTrackers(tracked, run, { tell: events.onWarning ?? events.onMessage })
+    const result = await work({ run, from, fork: from ? null : forkFolder(run.dir), use })
+    end = result.finished ? 'finished' : 'stopped'
+    return resultOf(run, result)
   } catch (error) {
     // A resume that is refused says something of the command, and nothing of the run.
     if (!(opening && isRefusal(error))) noteFailure(run, error)
     throw error
   } finally {
     await closeAll(opened)
+    await trackers?.close(end)
     if (!resume && holdsNothing(run.dir)) discard(run)
     run.close()
     report(run, message => events.onMessage?.(message))
@@ -113,7 +130,16 @@ const extend = (run: RunFolder, { info, events }: SessionOptions, from: ResumePo
 const holdsNothing = (dir: string): boolean =>
   existsSync(join(dir, 'checkpoints')) &&
   readdirSync(dir).every(name =>
-    ['config.json', 'events.jsonl', 'control.jsonl', 'checkpoints', 'lock', FORK_FOLDER].includes(name),
+    [
+      'config.json',
+      'events.jsonl',
+      'control.jsonl',
+      'checkpoints',
+      'lock',
+      FORK_FOLDER,
+      TRACKERS_FOLDER,
+      TENSORBOARD_FOLDER,
+    ].includes(name),
   ) &&
   readdirSync(join(dir, 'checkpoints')).length === 0
 

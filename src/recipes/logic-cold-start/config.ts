@@ -208,7 +208,12 @@ export const logicColdStartSchema = z.strictObject({
 export type LogicColdStartConfig = z.output<typeof logicColdStartSchema>
 
 /** The same as a phase of another recipe, which says itself where the run lies. */
-export const coldStartPhaseSchema = logicColdStartSchema.omit({ recipe: true, out: true, monitors: true })
+export const coldStartPhaseSchema = logicColdStartSchema.omit({
+  recipe: true,
+  out: true,
+  monitors: true,
+  trackers: true,
+})
 /** What decides which demonstrations are drawn, for recipes that go on learning them. */
 export const demonstrationsSchema = logicColdStartSchema.pick({
   batch: true,

@@ -91,7 +91,7 @@ export type LogicRubricStartConfig = z.output<typeof logicRubricStartSchema>
 
 /** The same as a phase of another recipe. */
 export const logicRubricPhaseSchema = logicRubricStartSchema
-  .omit({ recipe: true, out: true, monitors: true })
+  .omit({ recipe: true, out: true, monitors: true, trackers: true })
   .extend({
     steps: supervisedSteps(STEPS).describe(
       'Steps of training; of each, rollouts are sampled, graded and learnt from.',

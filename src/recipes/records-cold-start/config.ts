@@ -68,6 +68,11 @@ export const recordsColdStartSchema = z.strictObject({
 export type RecordsColdStartConfig = z.output<typeof recordsColdStartSchema>
 
 /** The same as a phase of another recipe. */
-export const recordsPhaseSchema = recordsColdStartSchema.omit({ recipe: true, out: true, monitors: true })
+export const recordsPhaseSchema = recordsColdStartSchema.omit({
+  recipe: true,
+  out: true,
+  monitors: true,
+  trackers: true,
+})
 /** The monitors of a phase are those of the recipe that it belongs to. */
 export type RecordsPhase = z.output<typeof recordsPhaseSchema> & { monitors?: MonitorSettings | null }

@@ -1,0 +1,152 @@
+/** @file `gradus push`: what a card needs to know of a run, and the way of its files to the Hub. */
+
+import { RECIPES } from '../../recipes/index.ts'
+import { findFork } from '../../runs/forks.ts'
+import {
+  isAdapter,
+  type ModelFile,
+  modelCard,
+  modelFiles,
+  pushModel,
+  withoutFolders,
+} from '../../runs/hub/index.ts'
+import { readEvals, readRunInfo } from '../../runs/index.ts'
+import { differentSettings } from '../../runs/report/compare.ts'
+import type { RunInfo } from '../../runs/rows.ts'
+import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
+import { formatBytes } from '../../util/format.ts'
+import { commandLineOf } from '../invocation.ts'
+import { EXIT, type Io, printJson } from '../io.ts'
+import { resolveSettings } from '../train/settings.ts'
+
+export interface PushCommandOptions {
+  license?: string
+  baseModel?: string
+  private?: boolean
+  dryRun?: boolean
+  json?: boolean
+}
+
+const HUB = 'https://huggingface.co'
+/** As the Hub names owners and repositories. */
+const REPOSITORY = /^[A-Za-z0-9][\w.-]{0,95}\/[A-Za-z0-9][\w.-]{0,95}$/
+
+/**
+ * Uploads a checkpoint, or with `dryRun` says what would be.
+ * @throws UsageError for names that are none; RunError, CheckpointError for the run; ConfigError without a token; HubError
+ */
+export const pushCommand = async (
+  target: string,
+  repository: string,
+  options: PushCommandOptions,
+  io: Io,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<number> => {
+  checkName(repository, 'repository')
+  if (options.baseModel !== undefined) checkName(options.baseModel, '--base-model')
+  const { run, step, checkpoint } = findFork(target, target)
+  const files = modelFiles(checkpoint)
+  const card = cardOf(run, step, repository, files, options)
+  if (options.dryRun) {
+    const listed = files.map(({ name, bytes }) => ({ name, bytes }))
+    if (options.json) printJson(io, { repository, step, card, files: listed })
+    else io.out.write(`${card}\n${listText(files)}\nnothing was sent\n`)
+    return EXIT.ok
+  }
+  const pushed = await pushModel({
+    repository,
+    card,
+    files,
+    message: `Step ${step} of ${readRunInfo(run).recipe ?? 'a run'}, with Gradus`,
+    private: options.private ?? false,
+    token: tokenOf(env),
+    endpoint: (env.HF_ENDPOINT || HUB).replace(/\/+$/, ''),
+    tell: words => io.err.write(`${words}\n`),
+  })
+  if (options.json) printJson(io, { repository, step, ...pushed, files: files.map(({ name }) => name) })
+  else io.out.write(`${pushed.url}: step ${step}, commit ${pushed.commit}\n`)
+  return EXIT.ok
+}
+
+const checkName = (name: string, what: string): void => {
+  if (!REPOSITORY.test(name))
+    throw new UsageError(`${what}: expected OWNER/NAME, got ${name}`, {
+      hint: 'letters, digits, dots, dashes and underscores, for example ann/proofs',
+    })
+}
+
+const tokenOf = ({ HF_TOKEN: token }: Readonly<Record<string, string | undefined>>): string => {
+  if (token?.startsWith('hf_')) return token
+  throw new ConfigError(
+    token
+      ? 'HF_TOKEN: expected a token of the Hub, which begins with hf_, got something else'
+      : 'HF_TOKEN: expected a token of the Hub in the environment, got none',
+    { hint: 'make one with write access at huggingface.co/settings/tokens; --dry-run needs none' },
+  )
+}
+
+const listText = (files: readonly ModelFile[]): string =>
+  files.map(({ name, bytes }) => `${formatBytes(bytes).padStart(9)}  ${name}\n`).join('')
+
+const cardOf = (
+  run: string,
+  step: number,
+  name: string,
+  files: readonly ModelFile[],
+  { license = null, baseModel = null }: { license?: string | null; baseModel?: string | null },
+): string => {
+  const info = readRunInfo(run)
+  const settings = changedSettings(info)
+  return modelCard({
+    name,
+    info,
+    step,
+    evals: readEvals(run),
+    settings,
+    command: commandOf(info, settings),
+    adapter: isAdapter(files),
+    license,
+    baseModel,
+  })
+}
+
+/** Settings that say nothing of the model. */
+const ELSEWHERE = ['out', 'trackers', 'checkpoint.', 'policy.threads']
+
+/** What differs from the preset, or from the defaults. Settings of an earlier version are compared as they are. */
+const changedSettings = ({ recipe, preset, config }: RunInfo): { name: string; value: unknown }[] =>
+  differentSettings(baseOf(recipe, preset), config)
+    .filter(({ name, b }) => b !== undefined && !ELSEWHERE.some(other => name.startsWith(other)))
+    .map(({ name, b }) => ({ name, value: withoutFolders(b) }))
+
+const baseOf = (recipe: string | undefined, preset: string | undefined): object => {
+  const entry = RECIPES[recipe ?? '']
+  if (entry === undefined) return {}
+  try {
+    return preset === undefined
+      ? (entry.schema.parse({}) as object)
+      : resolveSettings({ target: entry.name, preset }).config
+  } catch (error) {
+    // A preset that is no more, or defaults that are not whole by themselves.
+    if (error instanceof GradusError || (error as Error).name === 'ZodError') return {}
+    throw error
+  }
+}
+
+/** `gradus train ...` with what differs; a file of settings is not kept by a run. */
+const commandOf = (
+  { recipe = 'RECIPE', preset }: RunInfo,
+  settings: readonly { name: string; value: unknown }[],
+): string =>
+  commandLineOf(
+    [
+      'train',
+      recipe,
+      ...(preset === undefined ? [] : ['--preset', preset]),
+      ...settings.flatMap(({ name, value }) => [
+        '--set',
+        `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+      ]),
+    ],
+    { argv: [], env: { PATH: '' }, cwd: '.', platform: 'linux' },
+  )

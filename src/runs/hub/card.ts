@@ -1,0 +1,144 @@
+/** @file The card of a model that a run trained: what it is, how it was made, what it scored; with the Hub's metadata. */
+
+import { stringify } from 'yaml'
+import { percent, percentInterval } from '../../util/format.ts'
+import type { EvalRow, RunInfo } from '../rows.ts'
+import { headlineScores, scoreNamesOf, scoreValue, scoreWords } from '../scores.ts'
+
+/** What a card tells. */
+export interface CardFacts {
+  /** `owner/name` on the Hub. */
+  name: string
+  info: RunInfo
+  /** Of the checkpoint. */
+  step: number
+  evals: readonly EvalRow[]
+  /** Settings that differ from the recipe's defaults, or those of its preset, by dotted path. */
+  settings: readonly { name: string; value: unknown }[]
+  /** A command line that trains it. */
+  command: string
+  /** Weights of an adapter alone. */
+  adapter: boolean
+  /** Names on the Hub; null: not given. */
+  license: string | null
+  baseModel: string | null
+}
+
+/** Where files lie on the machine that trained is nobody's business. */
+export const withoutFolders = (value: unknown): unknown =>
+  typeof value === 'string' && /^(?:[/~]|[A-Za-z]:[\\/]|\\\\)/.test(value)
+    ? value.split(/[\\/]/).filter(Boolean).at(-1)
+    : value
+
+/** Text of a run in a cell of a table: no markup, no line of its own. */
+const cell = (value: unknown): string => {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+  return text.replace(/\s+/g, ' ').replace(/[\\`*_{}[\]<>|#]/g, mark => `\\${mark}`)
+}
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map(row => `| ${row.join(' | ')} |`).join('\n')
+
+/** Evaluations at the checkpoint, or the last ones before it: one a test set. */
+export const evalsAt = (evals: readonly EvalRow[], step: number): EvalRow[] => {
+  const last = new Map<string, EvalRow>()
+  for (const row of evals) if (row.step <= step) last.set(row.set, row)
+  return [...last.values()]
+}
+
+const scoreText = (row: EvalRow | undefined, name: string): string => {
+  const score = row?.scores[name]
+  if (score?.value == null) return '–'
+  const { value, interval } = score
+  return `${percent(value)}${interval ? ` (${percentInterval(interval)})` : ''}`
+}
+
+const results = (evals: readonly EvalRow[], step: number): string => {
+  const rows = evalsAt(evals, step).flatMap(row => {
+    const first = evals.find(({ set }) => set === row.set)
+    return scoreNamesOf([row]).map(name => [
+      cell(row.set),
+      cell(scoreWords(name, [row])),
+      first === row ? '–' : scoreText(first, name),
+      scoreText(row, name),
+      String(row.step),
+      String(row.n),
+    ])
+  })
+  return rows.length === 0
+    ? 'The run evaluated nothing until this step.'
+    : `${table(['test set', 'score', 'before', 'this model', 'evaluated at step', 'problems'], rows)}\n\nIn brackets 95% intervals over problems.`
+}
+
+/** The Hub's metadata: hf.co/docs/hub/model-cards, with the results as its `model-index`. */
+const metadata = ({ name, info, step, evals, adapter, license, baseModel }: CardFacts): string => {
+  const rows = evalsAt(evals, step).flatMap(row =>
+    headlineScores([row]).flatMap(score => {
+      const value = scoreValue(row, score)
+      if (value === null) return []
+      return {
+        task: { type: 'text-generation' },
+        dataset: { type: 'gradus', name: row.set },
+        metrics: [{ type: score, value, name: scoreWords(score, [row]) }],
+      }
+    }),
+  )
+  return stringify({
+    ...(license !== null && { license }),
+    ...(baseModel !== null && { base_model: baseModel }),
+    library_name: adapter ? 'peft' : 'transformers',
+    pipeline_tag: 'text-generation',
+    tags: ['gradus', 'reinforcement-learning', 'rubric', ...(info.recipe ? [info.recipe] : [])],
+    ...(rows.length > 0 && { 'model-index': [{ name: name.split('/').at(-1), results: rows }] }),
+  })
+}
+
+const startWords = ({ info, baseModel }: CardFacts): string => {
+  if (baseModel !== null) return `Trained from [${baseModel}](https://huggingface.co/${baseModel}).`
+  const { model } = info
+  return model === undefined ? '' : `Trained from ${cell(withoutFolders(model))}.`
+}
+
+/** README.md of a model repository. Results and settings come from the run's files alone. */
+export const modelCard = (facts: CardFacts): string => {
+  const { name, info, step, evals, settings, command } = facts
+  const { recipe = 'unknown', preset, seed, version, environment } = info
+  const about = [
+    ['recipe', recipe],
+    ['preset', preset ?? '–'],
+    ['seed', String(seed ?? '–')],
+    ['step', `${step}${info.steps === undefined ? '' : ` of ${info.steps}`}`],
+    ['Gradus', version ?? '–'],
+    ['Node.js', String(environment.node ?? '–')],
+  ]
+  const changed = settings.map(({ name: key, value }) => [cell(key), cell(withoutFolders(value))])
+  const formula = info.rewardFormula === undefined ? '' : `\nReward: ${cell(info.rewardFormula)}\n`
+  return `---
+${metadata(facts)}---
+
+# ${name.split('/').at(-1)}
+
+${startWords(facts)} Trained with Gradus, rubric-based reinforcement learning for language models.
+${formula}
+## Results
+
+${results(evals, step)}
+
+## How it was made
+
+${table(
+  ['', ''],
+  about.map(([what, value]) => [what, cell(value)]),
+)}
+
+\`\`\`sh
+${command}
+\`\`\`
+
+${
+  changed.length === 0
+    ? 'All settings are those of the preset.'
+    : `Settings that differ from the ${preset === undefined ? "recipe's defaults" : "preset's"}:\n\n${table(['setting', 'value'], changed)}`
+}
+`
+}

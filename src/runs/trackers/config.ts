@@ -1,0 +1,50 @@
+/** @file Settings of trackers: where a run's metrics go besides its folder. */
+
+import { z } from 'zod'
+
+export const trackerSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('tensorboard').describe('Event files for TensorBoard.'),
+    folder: z
+      .string()
+      .nullable()
+      .default(null)
+      .describe(
+        'Folder that TensorBoard is given; the run has one of its own name in it. Null: `tensorboard` in the folder of the run.',
+      ),
+  }),
+  z.strictObject({
+    kind: z.literal('mlflow').describe('A run on an MLflow server.'),
+    uri: z
+      .string()
+      .nullable()
+      .default(null)
+      .describe('Address of the server; null: the environment variable MLFLOW_TRACKING_URI.'),
+    experiment: z
+      .string()
+      .min(1)
+      .nullable()
+      .default(null)
+      .describe(
+        'Name of the experiment, made where there is none; null: MLFLOW_EXPERIMENT_NAME, else `gradus`.',
+      ),
+  }),
+  z.strictObject({
+    kind: z.literal('trackio').describe('A run on a trackio server.'),
+    uri: z
+      .string()
+      .nullable()
+      .default(null)
+      .describe('Address of the server; null: the environment variable TRACKIO_SERVER_URL.'),
+    project: z.string().min(1).default('gradus').describe('Name of the project.'),
+  }),
+])
+export type TrackerSettings = z.output<typeof trackerSchema>
+
+/** Optional, so that a configuration without trackers is what it was before there were any. */
+export const trackersSchema = z
+  .array(trackerSchema)
+  .optional()
+  .describe(
+    'Where metrics go besides the run folder, while it trains; it goes on whatever becomes of them. Steps of a cold start inside are not sent.',
+  )

@@ -1,0 +1,106 @@
+/** @file The rows of a run as points in the order of its steps, while its files grow. Holds a piece of each file, never all. */
+
+import { join } from 'node:path'
+import { DataError } from '../../util/errors.ts'
+import { upgradeEval } from '../former-rows.ts'
+import { FILE_START, type RowPosition, readLinesFrom } from '../row-files.ts'
+import type { EvalRow, MetricsRow } from '../rows.ts'
+import { digestOf, evalFigures, metricsFigures } from './figures.ts'
+import type { Point } from './tracker.ts'
+
+/** Of a file at a time. */
+const PIECE_BYTES = 1 << 20
+
+/** Rows of one file that were read and not yet asked for. */
+class Lookahead<Row extends { step: number }> {
+  #rows: Row[] = []
+  #position: RowPosition = FILE_START
+  readonly #path: string
+  readonly #upgrade: (row: Row) => Row
+
+  constructor(path: string, upgrade: (row: Row) => Row = row => row) {
+    this.#path = path
+    this.#upgrade = upgrade
+  }
+
+  /** The next row, if the file has one. @throws DataError for a line that is no row */
+  get first(): Row | undefined {
+    while (this.#rows.length === 0) {
+      const { lines, position, more } = readLinesFrom(this.#path, this.#position, PIECE_BYTES)
+      this.#position = position
+      this.#rows = lines.map(({ text, offset }) => this.#upgrade(this.#parse(text, offset)))
+      if (!more) break
+    }
+    return this.#rows[0]
+  }
+
+  take(): void {
+    this.#rows.shift()
+  }
+
+  #parse(text: string, offset: number): Row {
+    try {
+      const row: unknown = JSON.parse(text)
+      if (typeof (row as Row | null)?.step === 'number') return row as Row
+    } catch {}
+    throw new DataError(
+      `${this.#path}, the line at byte ${offset}: expected a row with its step, got ${text.slice(0, 40)}`,
+      {
+        hint: 'gradus runs check says what of the run is whole',
+      },
+    )
+  }
+}
+
+/** A step's metrics come before the evaluations after it. */
+export class Feed {
+  readonly #metrics: Lookahead<MetricsRow>
+  readonly #evals: Lookahead<EvalRow>
+  #atMs: number
+  /** How often a test set was evaluated at the step of now. */
+  #seen = new Map<string, number>()
+  #seenStep = Number.NaN
+
+  constructor(dir: string, createdAtMs: number) {
+    this.#metrics = new Lookahead(join(dir, 'metrics.jsonl'))
+    this.#evals = new Lookahead(join(dir, 'evals.jsonl'), upgradeEval)
+    this.#atMs = createdAtMs
+  }
+
+  /** At most so many points that were not returned before; none: the run has no more for now. @throws DataError */
+  next(most: number): Point[] {
+    const points: Point[] = []
+    while (points.length < most) {
+      const point = this.#one()
+      if (point === null) break
+      points.push(point)
+    }
+    return points
+  }
+
+  #one(): Point | null {
+    const [metrics, evals] = [this.#metrics.first, this.#evals.first]
+    if (metrics !== undefined && (evals === undefined || metrics.step <= evals.step)) {
+      this.#metrics.take()
+      this.#atMs += (metrics.time?.total ?? 0) * 1000
+      return this.#point(`metrics/${metrics.step}`, metrics.step, metricsFigures(metrics))
+    }
+    if (evals === undefined) return null
+    this.#evals.take()
+    return this.#point(this.#keyOf(evals), evals.step, evalFigures(evals))
+  }
+
+  #point(key: string, step: number, figures: Record<string, number>): Point {
+    return { key, step, atMs: Math.round(this.#atMs), figures, digest: digestOf(figures) }
+  }
+
+  #keyOf({ step, set }: EvalRow): string {
+    if (step !== this.#seenStep) {
+      this.#seenStep = step
+      this.#seen = new Map()
+    }
+    const nth = (this.#seen.get(set) ?? 0) + 1
+    this.#seen.set(set, nth)
+    return `evals/${step}/${set}${nth === 1 ? '' : `/${nth}`}`
+  }
+}

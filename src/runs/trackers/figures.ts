@@ -1,0 +1,64 @@
+/** @file The figures of a run's rows by the names that trackers show them under. */
+
+import { shortHash } from '../../util/canonical.ts'
+import type { EvalRow, MetricsRow } from '../rows.ts'
+
+export type Figures = Record<string, number>
+
+/** Finite numbers inside a value, by their path; null, text and what is absent are left out. */
+const collect = (value: unknown, path: string, into: Figures): void => {
+  if (typeof value === 'number' && Number.isFinite(value)) into[path] = value
+  else if (value !== null && typeof value === 'object')
+    for (const [key, item] of Object.entries(value)) collect(item, path === '' ? key : `${path}/${key}`, into)
+}
+
+/** `{ reward: .5, criteria: { C1: 1 } }` as `reward`, `criteria/C1`. A figure without a value has no entry. */
+export const metricsFigures = ({ step: _step, ...row }: MetricsRow): Figures => {
+  const figures: Figures = {}
+  collect(row, '', figures)
+  return figures
+}
+
+/**
+ * An evaluation under `eval/<set>/`: each score by its name, with `/low` and `/high` of its interval, criteria, figures, and
+ * the scores of each source. Single problems, baselines and what is no result stay in the run.
+ */
+export const evalFigures = (row: EvalRow): Figures => {
+  const figures: Figures = {}
+  const base = `eval/${row.set}`
+  scores(row.scores, base, figures)
+  const { responseTokens, judgeNullRate, judgeCalls, criteria, balance, judged } = row
+  collect({ responseTokens, judgeNullRate, judgeCalls, criteria, balance, judged }, base, figures)
+  collect(row.figures, base, figures)
+  for (const [name, source] of Object.entries(row.bySource ?? {})) {
+    scores(source.scores, `${base}/${name}`, figures)
+    collect(source.criteria, `${base}/${name}/criteria`, figures)
+  }
+  return figures
+}
+
+const scores = (all: EvalRow['scores'], base: string, into: Figures): void => {
+  for (const [name, { value, interval }] of Object.entries(all)) {
+    collect(value, `${base}/${name}`, into)
+    collect({ low: interval?.[0], high: interval?.[1] }, `${base}/${name}`, into)
+  }
+}
+
+const isTiming = (name: string): boolean => name.startsWith('time/')
+
+/** Without what the clock says. */
+export const withoutTimes = (figures: Readonly<Figures>): Figures =>
+  Object.fromEntries(Object.entries(figures).filter(([name]) => !isTiming(name)))
+
+/** Digest of the figures that a step has again when it is made again. */
+export const digestOf = (figures: Readonly<Figures>): string => shortHash(withoutTimes(figures))
+
+/** A configuration by dotted paths, values as text; lists as JSON. */
+export const settingsOf = (config: unknown, path = '', into: Record<string, string> = {}) => {
+  if (config !== null && typeof config === 'object' && !Array.isArray(config))
+    for (const [key, item] of Object.entries(config))
+      settingsOf(item, path === '' ? key : `${path}.${key}`, into)
+  else if (config !== undefined && path !== '')
+    into[path] = typeof config === 'string' ? config : JSON.stringify(config)
+  return into
+}

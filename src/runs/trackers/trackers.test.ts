@@ -1,0 +1,196 @@
+import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readEvents } from '../readers.ts'
+import { RunFolder } from '../run-folder.ts'
+import type { TrackerSettings } from './config.ts'
+import { readEventFiles } from './events.fixture.ts'
+import { exportRun } from './export.ts'
+import { FakeMlflow, type FakeRun } from './servers.fixture.ts'
+import { metricsRow, type TrackedRunFixture, trackedRun } from './tracked-run.fixture.ts'
+import { checkTrackers, RunTrackers } from './trackers.ts'
+
+let server: FakeMlflow
+let tracked: TrackedRunFixture
+let run: RunFolder
+let told: string[]
+beforeEach(async () => {
+  server = await new FakeMlflow().start()
+  tracked = trackedRun()
+  run = RunFolder.open(tracked.dir)
+  told = []
+})
+afterEach(async () => {
+  run.close()
+  await server.stop()
+  tracked.remove()
+})
+
+const mlflow = (): TrackerSettings => ({ kind: 'mlflow', uri: server.url, experiment: 'live' })
+const files: TrackerSettings = { kind: 'tensorboard', folder: null }
+const follow = (settings: readonly TrackerSettings[] = [mlflow()], options = {}) =>
+  new RunTrackers(settings, run, {
+    env: {},
+    tell: words => told.push(words),
+    firstWaitMs: 5,
+    longestWaitMs: 20,
+    timeoutMs: 60_000,
+    lastMs: 60_000,
+    ...options,
+  })
+const rewards = ({ metrics }: FakeRun = server.runs.at(-1)!) =>
+  metrics.filter(({ key }) => key === 'reward').map(({ step, value }) => [step, value])
+const upTo = (last: number) => Array.from({ length: last }, (_, i) => [i + 1, (i + 1) / 8])
+const until = async (so: () => boolean) => {
+  while (!so()) await wait(5)
+}
+const ledger = () => {
+  const folder = join(tracked.dir, 'trackers')
+  return readFileSync(join(folder, readdirSync(folder)[0]), 'utf8')
+}
+const warnings = () => readEvents(tracked.dir).filter(({ level }) => level === 'warning')
+
+describe('trackers of a run that trains', () => {
+  it('have each step as it comes, and the end', async () => {
+    const trackers = follow([mlflow(), files])
+    run.appendMetrics(metricsRow(1))
+    await until(() => server.runs[0]?.metrics.some(({ step, key }) => step === 1 && key === 'reward'))
+    expect(server.runs[0].status).toBe('RUNNING')
+    run.appendMetrics(metricsRow(2))
+    await trackers.close('finished')
+    expect(rewards()).toEqual(upTo(2))
+    expect(server.runs[0].status).toBe('FINISHED')
+    const [{ scalars }] = readEventFiles(join(tracked.dir, 'tensorboard'))
+    expect(scalars.filter(({ tag }) => tag === 'reward').map(({ step, value }) => [step, value])).toEqual(
+      upTo(2),
+    )
+    expect(told).toEqual([])
+  })
+
+  it('that are down are told once, and have everything when they are back', async () => {
+    const { port } = server
+    await server.stop()
+    const trackers = follow()
+    for (let step = 1; step <= 3; step++) {
+      run.appendMetrics(metricsRow(step))
+      await wait(30)
+    }
+    expect(warnings()).toHaveLength(1)
+    expect(told).toEqual([warnings()[0].message])
+    expect(told[0]).toMatch(/MLflow at .*ECONNREFUSED.*the training goes on, and it is tried again/)
+    await server.start(port)
+    await until(() => server.runs.length > 0 && rewards().length === 3)
+    await trackers.close('finished')
+    expect(rewards()).toEqual(upTo(3))
+    expect(told).toHaveLength(1)
+  })
+
+  it.each([['hang'], [503], ['cut'], [429]] as const)(
+    'that only %s hold nothing up; what is missing is said with the command that delivers it',
+    async mood => {
+      server.mood = mood
+      const trackers = follow([mlflow()], { timeoutMs: 100, lastMs: 300 })
+      for (let step = 1; step <= 3; step++) run.appendMetrics(metricsRow(step))
+      await trackers.close('finished')
+      const command = `gradus export ${tracked.dir} --mlflow ${server.url} --experiment live`
+      expect(told.at(-1)).toContain('4 of 4 rows were not delivered')
+      expect(told.at(-1)).toContain(command)
+      expect(warnings().at(-1)?.message).toBe(told.at(-1))
+      server.mood = 'well'
+      run.close()
+      await exportRun(tracked.dir, mlflow(), { env: {} })
+      expect(rewards()).toEqual(upTo(3))
+    },
+  )
+
+  it('that refuse are asked no more', async () => {
+    server.mood = 403
+    const trackers = follow()
+    run.appendMetrics(metricsRow(1))
+    await until(() => told.length > 0)
+    for (let step = 2; step <= 5; step++) {
+      run.appendMetrics(metricsRow(step))
+      await wait(10)
+    }
+    await trackers.close('failed')
+    expect(server.requests).toHaveLength(1)
+    expect(told[0]).toContain('nothing more is sent there while this training goes on')
+    expect(told[1]).toContain('6 of 6 rows were not delivered')
+  })
+
+  it('go on with a run that was stopped, in the same run', async () => {
+    const first = follow([mlflow(), files])
+    run.appendMetrics(metricsRow(1))
+    run.appendMetrics(metricsRow(2))
+    await first.close('stopped')
+    expect(server.runs[0].status).toBe('KILLED')
+    run.close()
+    run = RunFolder.open(tracked.dir)
+    const second = follow([mlflow(), files])
+    run.appendMetrics(metricsRow(3))
+    await second.close('finished')
+    expect(server.runs).toHaveLength(1)
+    expect(rewards()).toEqual(upTo(3))
+    expect(server.runs[0].status).toBe('FINISHED')
+    expect(readEventFiles(join(tracked.dir, 'tensorboard'))).toHaveLength(1)
+  })
+
+  it('have one value a step of a run that was killed and went on from an earlier step', async () => {
+    follow([mlflow(), files])
+    for (let step = 1; step <= 5; step++) run.appendMetrics(metricsRow(step))
+    await until(() => server.runs.length > 0 && rewards().length === 5)
+    // Killed when all was noted: nothing is closed.
+    await until(() => /"arrived":\d+\}\n$/.test(ledger()))
+    run.close()
+    run = RunFolder.open(tracked.dir)
+    run.truncateAfter(2)
+    const trackers = follow([mlflow(), files])
+    for (let step = 3; step <= 6; step++) run.appendMetrics(metricsRow(step, { time: { total: 9 } }))
+    await trackers.close('finished')
+    expect(server.runs).toHaveLength(1)
+    expect(rewards()).toEqual(upTo(6))
+    const scalars = readEventFiles(join(tracked.dir, 'tensorboard')).flatMap(file => file.scalars)
+    expect(scalars.filter(({ tag }) => tag === 'reward').map(({ step, value }) => [step, value])).toEqual(
+      upTo(6),
+    )
+  })
+
+  it('have no step that the run has no more', async () => {
+    const first = follow()
+    for (let step = 1; step <= 5; step++) run.appendMetrics(metricsRow(step))
+    await first.close('stopped')
+    run.truncateAfter(2)
+    const second = follow()
+    run.appendMetrics(metricsRow(3))
+    await second.close('finished')
+    expect(rewards()).toEqual(upTo(3))
+    expect(server.runs[0].tags['gradus.replaced']).toBeDefined()
+  })
+
+  it('that cannot be written to are told, and no more', async () => {
+    const trackers = follow([{ kind: 'tensorboard', folder: join(tracked.dir, 'config.json') }], {
+      lastMs: 300,
+    })
+    run.appendMetrics(metricsRow(1))
+    await trackers.close('finished')
+    expect(told.at(-1)).toContain('--tensorboard')
+    expect(existsSync(join(tracked.dir, 'metrics.jsonl'))).toBe(true)
+  })
+
+  it('are not sent rows that are broken', async () => {
+    const trackers = follow()
+    run.appendMetrics(metricsRow(1))
+    appendFileSync(join(tracked.dir, 'metrics.jsonl'), '{"step":"two"}\n')
+    await trackers.close('finished')
+    expect(told[0]).toContain('expected a row with its step')
+  })
+})
+
+it('A setting that cannot be used is refused with its place', () => {
+  expect(() => checkTrackers([files, { kind: 'mlflow', uri: null, experiment: null }], {})).toThrow(
+    'trackers[1]: mlflow: expected the address of a server, got none',
+  )
+  checkTrackers([{ kind: 'mlflow', uri: null, experiment: null }], { MLFLOW_TRACKING_URI: 'http://h:1/' })
+  expect(readFileSync(join(tracked.dir, 'config.json'), 'utf8')).toContain('"rit"')
+})

@@ -1,0 +1,164 @@
+/** @file The trackers of a run, from its settings to its end. */
+
+import { join } from 'node:path'
+import { shortHash } from '../../util/canonical.ts'
+import { ConfigError } from '../../util/errors.ts'
+import type { EventRow, RunInfo } from '../rows.ts'
+import type { TrackerSettings } from './config.ts'
+import { Delivery, type DeliveryOptions } from './delivery.ts'
+import { settingsOf } from './figures.ts'
+import { Ledger } from './ledger.ts'
+import { Mlflow } from './mlflow.ts'
+import { Shipment } from './shipment.ts'
+import { TensorBoard } from './tensorboard.ts'
+import type { EndStatus, RunFacts, Tracker } from './tracker.ts'
+import { Trackio } from './trackio.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+export interface OpenTrackerOptions {
+  env?: Env
+  signal?: AbortSignal
+  /** Of one request. */
+  timeoutMs?: number
+}
+
+/** A tracker from its settings, not yet asked for anything. @throws TrackerError for settings that cannot be used */
+export const openTracker = (
+  settings: TrackerSettings,
+  dir: string,
+  { id }: Pick<RunInfo, 'id'>,
+  options: OpenTrackerOptions = {},
+): Tracker => {
+  if (settings.kind === 'mlflow') return new Mlflow(settings, options)
+  if (settings.kind === 'trackio') return new Trackio(settings, options)
+  const { folder } = settings
+  return folder === null
+    ? new TensorBoard(join(dir, TENSORBOARD_FOLDER), join(dir, TENSORBOARD_FOLDER))
+    : new TensorBoard(join(folder, id), folder)
+}
+
+/** What is wrong with settings of trackers, before a run begins. @throws ConfigError */
+export const checkTrackers = (trackers: readonly TrackerSettings[] = [], env: Env = process.env): void => {
+  for (const [i, settings] of trackers.entries()) {
+    try {
+      openTracker(settings, '.', { id: 'run' }, { env })
+    } catch (error) {
+      throw new ConfigError(`trackers[${i}]: ${(error as Error).message}`, { cause: error })
+    }
+  }
+}
+
+/** The folder of a run where it is noted what its trackers have. */
+export const TRACKERS_FOLDER = 'trackers'
+
+/** The folder of a run with its files for TensorBoard, unless the settings say otherwise. */
+export const TENSORBOARD_FOLDER = 'tensorboard'
+
+/** The run's rows on their way to a tracker. @throws DataError, RunError for a ledger that cannot be used */
+export const shipmentTo = (tracker: Tracker, dir: string, info: RunInfo): Shipment => {
+  const kind = tracker.exportOptions[0].slice(2)
+  // Files are compared with the rows themselves.
+  const ledger =
+    tracker instanceof TensorBoard
+      ? null
+      : new Ledger(
+          join(dir, TRACKERS_FOLDER, `${kind}-${shortHash(tracker.exportOptions).slice(0, 8)}.jsonl`),
+        )
+  return new Shipment(dir, factsOf(info), tracker, ledger)
+}
+
+const factsOf = (info: RunInfo): RunFacts => {
+  const { id, recipe, preset, seed, model, version, createdAt, config } = info
+  const tags = { recipe, preset, seed, model, version }
+  const given = Object.entries(tags).filter(([, value]) => value !== undefined && value !== null)
+  return {
+    name: id,
+    createdAtMs: Date.parse(createdAt),
+    settings: settingsOf(config),
+    tags: Object.fromEntries(given.map(([name, value]) => [`gradus.${name}`, String(value)])),
+  }
+}
+
+/** What the trackers need of a run that is open for writing. */
+export interface TrackedRun {
+  dir: string
+  info: RunInfo
+  appendEvent(event: EventRow): void
+  onAppend(listener: () => void): void
+}
+
+/** All trackers get so long for what is left at the end. */
+const LAST_MS = 10_000
+
+export interface RunTrackersOptions
+  extends OpenTrackerOptions,
+    Pick<DeliveryOptions, 'firstWaitMs' | 'longestWaitMs'> {
+  /** Tells a person. */
+  tell?(message: string): void
+  lastMs?: number
+}
+
+/** The trackers of a run while it trains. Nothing here throws: what fails is told, and stands among the run's events. */
+export class RunTrackers {
+  readonly #deliveries: { delivery: Delivery; tracker: Tracker }[] = []
+  readonly #run: TrackedRun
+  readonly #options: RunTrackersOptions
+
+  constructor(settings: readonly TrackerSettings[], run: TrackedRun, options: RunTrackersOptions = {}) {
+    this.#run = run
+    this.#options = options
+    for (const one of settings) this.#add(one)
+    if (this.#deliveries.length === 0) return
+    const poke = () => {
+      for (const { delivery } of this.#deliveries) delivery.poke()
+    }
+    run.onAppend(poke)
+    poke()
+  }
+
+  #add(settings: TrackerSettings): void {
+    const { dir, info } = this.#run
+    const { env, timeoutMs, firstWaitMs, longestWaitMs } = this.#options
+    const controller = new AbortController()
+    try {
+      const tracker = openTracker(settings, dir, info, { env, timeoutMs, signal: controller.signal })
+      const delivery = new Delivery(shipmentTo(tracker, dir, info), {
+        tell: message => this.#warn(message),
+        abort: () => controller.abort(),
+        ...(firstWaitMs !== undefined && { firstWaitMs }),
+        ...(longestWaitMs !== undefined && { longestWaitMs }),
+      })
+      this.#deliveries.push({ delivery, tracker })
+    } catch (error) {
+      this.#warn(`tracker ${settings.kind}: ${(error as Error).message}`)
+    }
+  }
+
+  /** Delivers what is left, and says what could not be, with the command that does. */
+  async close(status: EndStatus): Promise<void> {
+    const { lastMs = LAST_MS } = this.#options
+    await Promise.all(
+      this.#deliveries.map(async ({ delivery, tracker }) => {
+        const left = await delivery.close(status, lastMs)
+        if (left !== null)
+          this.#warn(
+            `${left}; when it can be, this delivers the rest: ${exportCommand(this.#run.dir, tracker)}`,
+          )
+      }),
+    )
+  }
+
+  /** The run's disk may be full, which is no matter of ours. */
+  #warn(message: string): void {
+    try {
+      this.#run.appendEvent({ level: 'warning', message })
+    } catch {}
+    this.#options.tell?.(message)
+  }
+}
+
+const exportCommand = (dir: string, { exportOptions }: Tracker): string =>
+  ['gradus', 'export', dir, ...exportOptions]
+    .map(word => (/^[\w./:=@%+,\\-]+$/.test(word) ? word : `"${word}"`))
+    .join(' ')

@@ -1,0 +1,143 @@
+/** @file Requests to a tracker's server: JSON out, JSON back, within a time and a size, failures told apart by whether they pass. */
+
+import { TrackerError } from './tracker.ts'
+
+const MOST_BYTES = 8 << 20
+const MOST_WORDS = 300
+const LONGEST_WAIT_MS = 60_000
+
+export interface Connection {
+  /** Without a slash at its end. */
+  url: string
+  headers: Readonly<Record<string, string>>
+  /** Of one request. */
+  timeoutMs: number
+  /** Ends all requests. */
+  signal?: AbortSignal
+}
+
+/**
+ * The address of a server as it is asked and told.
+ * @param name of the setting, for the error
+ * @throws TrackerError for what is no http address, and for one with a password in it
+ */
+export const serverUrl = (text: string, name: string, credentials: string): string => {
+  let url: URL
+  try {
+    url = new URL(text)
+  } catch {
+    throw new TrackerError(`${name}: expected an address such as http://localhost:5000, got ${text}`, {
+      lasting: true,
+    })
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new TrackerError(`${name}: expected an http or https address, got one of ${url.protocol}`, {
+      hint: 'a store of files or a database has a server in front of it: start that and give its address',
+      lasting: true,
+    })
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    throw new TrackerError(
+      `${name}: expected an address alone, got one with a name, a password or a query in it`,
+      {
+        hint: `addresses are kept in the run's folder and secrets never are: ${credentials}`,
+        lasting: true,
+      },
+    )
+  return url.href.replace(/\/+$/, '')
+}
+
+const networkError = (url: string, timeoutMs: number, error: unknown): TrackerError => {
+  const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException }
+  if (name === 'TimeoutError')
+    return new TrackerError(`${url}: no complete answer within ${timeoutMs / 1000} s`, { cause: error })
+  const code = cause?.code ?? name
+  return new TrackerError(`${url}: the connection failed (${code})`, {
+    cause: error,
+    lasting: /CERT|TLS|SSL|SELF_SIGNED/.test(code),
+  })
+}
+
+const readBody = async (response: Response, url: string): Promise<string> => {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    if (bytes > MOST_BYTES)
+      throw new TrackerError(`${url}: the answer is larger than ${MOST_BYTES} bytes`, { lasting: true })
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+const waitOf = (header: string | null): number | undefined => {
+  const seconds = Number(header ?? Number.NaN)
+  return seconds >= 0 ? Math.min(seconds * 1000, LONGEST_WAIT_MS) : undefined
+}
+
+/** An answer with its status; `json` is null where the body is none. */
+export interface Answer {
+  status: number
+  json: unknown
+  text: string
+}
+
+/**
+ * Sends a request and reads the answer, whatever its status; redirections are not followed, because they would carry the token.
+ * @throws TrackerError where there is no answer
+ */
+export const ask = async (
+  { url: base, headers, timeoutMs, signal }: Connection,
+  method: 'GET' | 'POST',
+  path: string,
+  body?: unknown,
+): Promise<Answer & { retryAfterMs?: number }> => {
+  const url = `${base}${path}`
+  const signals = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      redirect: 'manual',
+      signal: AbortSignal.any(signals),
+    })
+    const text = await readBody(response, base)
+    return {
+      status: response.status,
+      json: parsed(text),
+      text,
+      retryAfterMs: waitOf(response.headers.get('retry-after')),
+    }
+  } catch (error) {
+    throw error instanceof TrackerError ? error : networkError(base, timeoutMs, error)
+  }
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+const PASSING = new Set([408, 425, 429])
+
+/** What an answer that is no success means. @param words of the server, if it gave any */
+export const refusal = (
+  base: string,
+  { status, text, retryAfterMs }: Answer & { retryAfterMs?: number },
+  words?: string,
+  hint?: string,
+): TrackerError => {
+  const said = (words ?? text).replace(/\s+/g, ' ').trim().slice(0, MOST_WORDS)
+  return new TrackerError(`${base}: status ${status}${said === '' ? '' : `: ${said}`}`, {
+    hint,
+    lasting: status < 500 && !PASSING.has(status),
+    retryAfterMs,
+  })
+}
