@@ -14,7 +14,7 @@ import { readEvals, readRunInfo } from '../../runs/index.ts'
 import { differentSettings } from '../../runs/report/compare.ts'
 import type { RunInfo } from '../../runs/rows.ts'
 import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
-import { formatBytes } from '../../util/format.ts'
+import { formatInteger } from '../../util/format.ts'
 import { commandLineOf } from '../invocation.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { resolveSettings } from '../train/settings.ts'
@@ -86,7 +86,7 @@ const tokenOf = ({ HF_TOKEN: token }: Readonly<Record<string, string | undefined
 }
 
 const listText = (files: readonly ModelFile[]): string =>
-  files.map(({ name, bytes }) => `${formatBytes(bytes).padStart(9)}  ${name}\n`).join('')
+  files.map(({ name, bytes }) => `${formatInteger(bytes).padStart(15)} bytes  ${name}\n`).join('')
 
 const cardOf = (
   run: string,

@@ -172,6 +172,10 @@ describe('a run on MLflow', () => {
     })
     expect(server.requests.at(-1)!.headers.authorization).toBe('Basic YW5uOmI=')
     expect(readFileSync(ledgerPath(), 'utf8')).not.toContain('hush')
+    server.mood = 401
+    await expect(deliver({ env: { MLFLOW_TRACKING_TOKEN: 'hush' } })).rejects.toThrow(
+      'no service Bearer ***;',
+    )
   })
 
   it('says what is wrong in the words of the server', async () => {

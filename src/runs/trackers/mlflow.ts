@@ -66,6 +66,8 @@ const authorization = ({
   return token ? { authorization: `Bearer ${token}` } : {}
 }
 
+const isText = (value: string | undefined): value is string => value !== undefined && value !== ''
+
 interface MlflowError {
   error_code?: string
   message?: string
@@ -100,7 +102,10 @@ export class Mlflow implements Tracker {
       uri === null ? 'MLFLOW_TRACKING_URI' : 'mlflow uri',
       'give them as MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN',
     )
-    this.#connection = { url, headers: authorization(env), timeoutMs, signal }
+    const headers = authorization(env)
+    const { MLFLOW_TRACKING_TOKEN, MLFLOW_TRACKING_PASSWORD } = env
+    const secrets = [headers.authorization?.split(' ')[1], MLFLOW_TRACKING_TOKEN, MLFLOW_TRACKING_PASSWORD]
+    this.#connection = { url, headers, secrets: secrets.filter(isText), timeoutMs, signal }
     this.#experiment = experiment ?? env.MLFLOW_EXPERIMENT_NAME ?? 'gradus'
     this.where = `MLflow at ${url}`
     this.exportOptions = ['--mlflow', url, '--experiment', this.#experiment]
@@ -226,7 +231,7 @@ export class Mlflow implements Tracker {
         : answer.status === 404 && answer.json === null
           ? 'is that the address of an MLflow server?'
           : undefined
-    return refusal(this.where, answer, errorOf(answer).message, hint)
+    return refusal(this.#connection, this.where, answer, errorOf(answer).message, hint)
   }
 }
 

@@ -55,7 +55,7 @@ abstract class FakeServer {
     const text = Buffer.concat(chunks).toString()
     const { status, body } =
       typeof mood === 'number'
-        ? { status: mood, body: 'no service' }
+        ? { status: mood, body: `no service ${request.headers.authorization ?? ''}` }
         : this.handle(url, text === '' ? {} : JSON.parse(text), text.length)
     if (mood === 'silent') return void request.socket.destroy()
     response.writeHead(status, {

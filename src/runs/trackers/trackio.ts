@@ -57,6 +57,7 @@ export class Trackio implements Tracker {
     this.#connection = {
       url,
       headers: token ? { 'x-trackio-write-token': token } : {},
+      secrets: token ? [token] : [],
       timeoutMs,
       signal,
     }
@@ -69,7 +70,13 @@ export class Trackio implements Tracker {
     const answer = await ask(this.#connection, 'GET', '/version')
     const version = (answer.json as { api_version?: unknown } | null)?.api_version
     if (answer.status >= 400 || version === undefined)
-      throw refusal(this.where, answer, undefined, 'is that the address of a trackio server (trackio show)?')
+      throw refusal(
+        this.#connection,
+        this.where,
+        answer,
+        undefined,
+        'is that the address of a trackio server (trackio show)?',
+      )
     if (version !== API_VERSION)
       throw new TrackerError(
         `${this.where}: expected version ${API_VERSION} of its API, got ${String(version)}`,
@@ -109,6 +116,6 @@ export class Trackio implements Tracker {
     const hint = /token/i.test(words ?? '')
       ? 'TRACKIO_WRITE_TOKEN holds the token that trackio show prints'
       : undefined
-    throw refusal(this.where, { ...answer, status }, words, hint)
+    throw refusal(this.#connection, this.where, { ...answer, status }, words, hint)
   }
 }

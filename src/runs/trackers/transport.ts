@@ -10,6 +10,8 @@ export interface Connection {
   /** Without a slash at its end. */
   url: string
   headers: Readonly<Record<string, string>>
+  /** What must not be shown where a server repeats it. */
+  secrets: readonly string[]
   /** Of one request. */
   timeoutMs: number
   /** Ends all requests. */
@@ -127,15 +129,17 @@ const parsed = (text: string): unknown => {
 
 const PASSING = new Set([408, 425, 429])
 
-/** What an answer that is no success means. @param words of the server, if it gave any */
+/** What an answer that is no success means. @param where in words @param words of the server, if it gave any */
 export const refusal = (
-  base: string,
+  { secrets }: Connection,
+  where: string,
   { status, text, retryAfterMs }: Answer & { retryAfterMs?: number },
   words?: string,
   hint?: string,
 ): TrackerError => {
-  const said = (words ?? text).replace(/\s+/g, ' ').trim().slice(0, MOST_WORDS)
-  return new TrackerError(`${base}: status ${status}${said === '' ? '' : `: ${said}`}`, {
+  const clean = secrets.reduce((all, secret) => all.replaceAll(secret, '***'), words ?? text)
+  const said = clean.replace(/\s+/g, ' ').trim().slice(0, MOST_WORDS)
+  return new TrackerError(`${where}: status ${status}${said === '' ? '' : `: ${said}`}`, {
     hint,
     lasting: status < 500 && !PASSING.has(status),
     retryAfterMs,
