@@ -2,6 +2,7 @@
 
 import { longestPrompt } from '../../tasks/logic/lengths.ts'
 import { formatInteger } from '../../util/format.ts'
+import { type DataFile, withDataFiles } from '../common/data-files.ts'
 import { machinePlan } from '../common/feasible.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
@@ -72,11 +73,22 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
   }
 }
 
-export const rubricAsRewardEntry: RecipeEntry<RubricAsRewardConfig> = {
-  name: 'rubric-as-reward',
-  summary: 'reinforcement learning against the five-criterion logic rubric, every step checked by a solver',
-  schema: rubricAsRewardSchema,
-  presets,
-  plan,
-  run: runRubricAsReward,
-}
+const sourceFiles = (sources: readonly SourceSettings[] = []): DataFile[] =>
+  sources.map(source => ({ path: 'path' in source ? source.path : null }))
+
+export const rubricAsRewardEntry: RecipeEntry<RubricAsRewardConfig> = withDataFiles(
+  {
+    name: 'rubric-as-reward',
+    summary: 'reinforcement learning against the five-criterion logic rubric, every step checked by a solver',
+    schema: rubricAsRewardSchema,
+    presets,
+    plan,
+    run: runRubricAsReward,
+  },
+  ({ task, evaluation }) => [
+    { path: task.file },
+    { path: evaluation.realFile },
+    ...sourceFiles(task.sources),
+    ...sourceFiles(evaluation.sources),
+  ],
+)
