@@ -17,6 +17,7 @@ import { testSources, trainingSources } from './problems.ts'
 import { conditionWeights } from './rewards.ts'
 import { runRubricAsReward } from './run.ts'
 import { smallerTestWords, sourceFigures, sourceLines } from './source-words.ts'
+import type { SourceSettings } from './sources-config.ts'
 
 /** Tokens of a prompt, roughly: 15 sentences as words, or with instructions through a chat template. */
 const PROMPT_TOKENS = { miniature: 130, chat: 600 }
