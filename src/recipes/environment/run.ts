@@ -93,7 +93,7 @@ const runHash = ({ judge, task, ...config }: EnvironmentConfig): string => {
 }
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
-export const runEnvironment = (
+export const runEnvironment = async (
   config: EnvironmentConfig,
   options: RunOptions,
   parts: EnvironmentRunParts = {},

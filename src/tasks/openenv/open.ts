@@ -36,6 +36,7 @@ export const openOpenEnv = async (
   try {
     const { train, test, firstSeed } = settings
     const check = await actionCheck(client)
+    await assertRoom(client, { ...settings.reset, seed: firstSeed }, sessions)
     const problems: OpenEnvProblem[] = []
     const seeds = Array.from({ length: train + test }, (_, i) => firstSeed + i)
     const opened = mapInOrder(seeds, seed => openProblem(client, settings, format, seed), {
@@ -43,7 +44,6 @@ export const openOpenEnv = async (
     })
     for await (const problem of opened) problems.push(problem)
     await assertSeeded(client, problems[0])
-    await assertRoom(client, problems[0], sessions)
     return {
       train: problems.slice(0, train),
       test: problems.slice(train),
@@ -98,7 +98,7 @@ const assertSeeded = async (client: OpenEnvClient, { reset, first, id }: OpenEnv
 /** Every rollout has a session of its own, all at the same time. */
 const assertRoom = async (
   client: OpenEnvClient,
-  { reset }: OpenEnvProblem,
+  reset: OpenEnvProblem['reset'],
   sessions: number,
 ): Promise<void> => {
   const opened = await Promise.allSettled(Array.from({ length: sessions }, () => client.start(reset)))

@@ -24,6 +24,8 @@ export interface FakeOpenEnv {
   headers: IncomingMessage['headers'][]
   /** Whether the word goes by the seed. */
   seeded: boolean
+  /** Resets of an environment that goes by chance. */
+  resets: number
   close(): Promise<void>
 }
 
@@ -116,7 +118,7 @@ export const startFakeOpenEnv = async (
     let guesses = 0
     const answers: Record<string, (data: Record<string, unknown>) => unknown> = {
       reset: ({ seed }) => {
-        word = words[(fake.seeded ? Number(seed ?? 0) : fake.seen.length) % words.length]
+        word = words[(fake.seeded ? Number(seed ?? 0) : Math.floor(fake.resets++ / 2)) % words.length]
         guesses = 0
         return {
           type: 'observation',
@@ -159,6 +161,7 @@ export const startFakeOpenEnv = async (
     seen: [],
     headers: [],
     seeded: true,
+    resets: 0,
     close: async () => {
       for (const socket of sockets) socket.destroy()
       server.closeAllConnections()
