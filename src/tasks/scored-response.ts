@@ -37,7 +37,8 @@ export const lacksVerdicts = (score: ScoringRule, rubric: Rubric, verdicts: read
 export const rewardOf = ({
   score,
   unjudged = false,
-}: Pick<ScoredResponse, 'score' | 'unjudged'>): number | null => (unjudged ? null : (score ?? 0))
+}: Pick<ScoredResponse, 'score' | 'unjudged'> & Partial<ScoredResponse>): number | null =>
+  unjudged ? null : (score ?? 0)
 
 /** Criteria that a score leaves out, by id. */
 export interface LeftOut {

@@ -62,7 +62,7 @@ export const environmentEntry: RecipeEntry<EnvironmentConfig> = withDataFiles(
       },
       packing: {
         summary:
-          'the shipped words of packing in the game of scripts/peers/openenv_echo.py, minutes on 2 cores',
+          'the shipped words of packing in the game of scripts/peers/openenv_echo.py, half a minute on one core',
         config: {
           ...SMALL,
           model: { folder: 'package:models/packing-start' },
@@ -73,10 +73,12 @@ export const environmentEntry: RecipeEntry<EnvironmentConfig> = withDataFiles(
             prompt: '{say}',
             maxTurns: 3,
             maxTokens: 80,
+            train: 256,
+            test: 64,
           },
           rollout: { prompts: 8, samples: 8, maxTokens: 24, temperature: 1 },
-          steps: 60,
-          evaluation: { problems: 16, problemsBetween: 16, every: 15 },
+          steps: 120,
+          evaluation: { problems: 64, problemsBetween: 64, every: 30 },
         },
       },
     },

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { chatFormatOf } from '../../model/chat-format.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { readEvals, readMetrics, readRollouts, withoutTimings } from '../../runs/readers.ts'
 import type { Tool } from '../../tools/index.ts'
@@ -10,11 +12,12 @@ import { environmentSchema } from './config.ts'
 import { environmentEntry } from './entry.ts'
 import { episodeReward, ownReward } from './rewards.ts'
 import { type EnvironmentRunParts, runEnvironment } from './run.ts'
+import { toolsKit } from './tools-kit.ts'
 
 const SLOW_MS = 120_000
 
 const verdict = (criterionId: string, met: boolean | null) =>
-  ({ criterionId, met, source: met === null ? 'judge' : 'rule' }) as const
+  ({ criterionId, met, source: met === null ? 'llm' : 'rule' }) as const
 
 describe('what an episode is worth', () => {
   const weights = { environment: 2, rubric: 0.5, of: 'sum' } as const
@@ -189,6 +192,45 @@ describe('a training with tools', () => {
       expect(readMetrics(join(dir, 'tools'))[0].rubric).toBeTypeOf('number')
       expect(readEvals(join(dir, 'tools')).at(-1)).toMatchObject({ set: 'held-out rows', primary: 'rubric' })
       await expect(run('none', config)).rejects.toThrow('task.tools: expected at least one tool')
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'takes those of a real MCP server over stdio: they are listed in the prompt, and answer a turn',
+    async () => {
+      const main = createRequire(import.meta.url).resolve(
+        '@modelcontextprotocol/server-everything/package.json',
+      )
+      const file = join(dir, 'asked.jsonl')
+      writeFileSync(file, '{"prompt": "one?"}\n{"prompt": "two?"}\n')
+      const { task } = environmentSchema.parse({
+        task: {
+          ...{ kind: 'tools', file, holdOut: 1, rubric },
+          tools: [
+            {
+              ...{ kind: 'mcp', command: process.execPath, only: ['echo'] },
+              args: [join(dirname(main), 'dist', 'index.js'), 'stdio'],
+              ...{ connectTimeoutMs: 100_000, timeoutMs: 100_000 },
+            },
+          ],
+          toolTimeoutMs: 100_000,
+        },
+      })
+      if (task.kind !== 'tools') throw new Error('another kind')
+      const kit = await toolsKit(task, model)
+      try {
+        const [row] = kit.train
+        expect(kit.show(kit.prompt(row))).toMatch(/- echo\(message: string\): /)
+        const episode = await kit.world.start(row, 'k')
+        const format = chatFormatOf(model, 'a test')
+        const turn = format.tokens('<call_tool name="echo">{"message": "hi there"}</call_tool>')
+        const said = await episode.reply(Int32Array.from(turn))
+        expect(format.show(Array.from(said!))).toContain('<tool_output>\nEcho: hi there\n')
+        await episode.close?.()
+      } finally {
+        await kit.close()
+      }
     },
     SLOW_MS,
   )

@@ -16,5 +16,8 @@ export const ritEntry: RecipeEntry<RitConfig> = withDataFiles(
     plan: planRit,
     run: (config, options) => runRit(config, options),
   },
-  ({ task, rubric }) => [{ path: rubric.file }, ...(task.kind === 'questions' ? questionDataFiles(task.questions) : [])],
+  ({ task, rubric }) => [
+    { path: rubric.file },
+    ...(task.kind === 'questions' ? questionDataFiles(task.questions) : []),
+  ],
 )
