@@ -3,6 +3,7 @@
 import { arithmeticColdStart } from './arithmetic-cold-start/entry.ts'
 import { checklistColdStart } from './checklist-cold-start/entry.ts'
 import type { RecipeEntry } from './common/recipe.ts'
+import { environmentEntry } from './environment/entry.ts'
 import { learnedVerifier } from './learned-verifier/entry.ts'
 import { logicColdStart } from './logic-cold-start/entry.ts'
 import { logicRubricStart } from './logic-rubric-start/entry.ts'
@@ -22,6 +23,7 @@ export { type RuscarlRunParts, runRuscarl } from './ruscarl/run.ts'
 export {
   arithmeticColdStart,
   checklistColdStart,
+  environmentEntry as environment,
   learnedVerifier,
   logicColdStart,
   logicRubricStart,
@@ -42,6 +44,7 @@ export const RECIPES: Readonly<Record<string, RecipeEntry>> = Object.fromEntries
     rlcerEntry,
     ritEntry,
     rubricemEntry,
+    environmentEntry,
     logicColdStart,
     logicRubricStart,
     checklistColdStart,

@@ -1,10 +1,11 @@
 /** @file Rubric files as the linter reads them: also those that every other reader refuses because something is worth 0 points. */
 
 import { DataError } from '../util/errors.ts'
+import { needsBringing } from '../util/row-stream.ts'
 import { readText } from '../util/text-file.ts'
 import type { Rubric } from './criterion.ts'
 import { rowsOfText, textOfRows } from './formats/document.ts'
-import { type ReadRubricOptions, readRubricText } from './formats/file.ts'
+import { type ReadRubricOptions, readRubricFile, readRubricText } from './formats/file.ts'
 import type { RubricFile } from './formats/item.ts'
 
 /** Stands for 0 points while a file is read. */
@@ -15,6 +16,7 @@ const NOTHING = Number.MIN_VALUE
  * @throws DataError for what is wrong otherwise.
  */
 export const readRubricsToLint = (path: string, options: ReadRubricOptions = {}): RubricFile => {
+  if (needsBringing(path)) return readRubricFile(path, options)
   const text = readText(path)
   try {
     return readRubricText(text, path, options)

@@ -358,6 +358,8 @@ export interface RunInfo {
   rewardFormula?: string
   /** The test set that the headline is about; else the first one evaluated. */
   primarySet?: string
+  /** Files on the hub that it reads, each with the commit that it was read from: a resume reads the same. */
+  data?: { source: string; commit: string }[]
   /** The resolved configuration, as the last resume left it. */
   config: unknown
   /** The checkpoint of another run that this one started from, with its optimiser. */

@@ -4,8 +4,9 @@ import { type Dirent, readdirSync, statSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import { DataError } from '../util/errors.ts'
 import { withFile } from '../util/file-failure.ts'
+import { isHubAddress } from '../util/hub.ts'
 import { parseRow } from '../util/jsonl.ts'
-import { streamJsonl } from '../util/jsonl-stream.ts'
+import { needsBringing, streamRows } from '../util/row-stream.ts'
 import { describeKeys, describeValue } from '../util/schema.ts'
 import { readText } from '../util/text-file.ts'
 import { sectionsOf } from './passages.ts'
@@ -32,6 +33,8 @@ const JSONL = new Set(['.jsonl', '.ndjson'])
 const MARKDOWN = new Set(['.md', '.markdown'])
 const PLAIN = new Set(['.txt', '.text'])
 
+const isRows = (path: string): boolean => needsBringing(path) || JSONL.has(extname(path).toLowerCase())
+
 /** Told of what is not read. */
 export type OnSkipped = (path: string, why: string) => void
 
@@ -55,8 +58,8 @@ const filesBelow = function* (folder: string, onSkipped: OnSkipped): Generator<s
     if (entry.name.startsWith('.')) continue
     if (entry.isDirectory()) yield* filesBelow(path, onSkipped)
     else if (!entry.isFile()) onSkipped(path, 'no plain file')
-    else if (JSONL.has(kind) || MARKDOWN.has(kind) || PLAIN.has(kind)) yield path
-    else onSkipped(path, 'neither JSON Lines, Markdown nor plain text by its name')
+    else if (isRows(path) || MARKDOWN.has(kind) || PLAIN.has(kind)) yield path
+    else onSkipped(path, 'neither JSON Lines, Parquet, Markdown nor plain text by its name')
   }
 }
 
@@ -92,7 +95,7 @@ const rowDocument = (row: unknown, keys: RowKeys, place: string): SourceDocument
 }
 
 async function* jsonlDocuments(path: string, keys: RowKeys): AsyncGenerator<SourceDocument> {
-  for await (const { place, text } of streamJsonl(path))
+  for await (const { place, text } of streamRows(path))
     yield rowDocument(
       parseRow(text, place, row => row),
       keys,
@@ -111,14 +114,14 @@ function* markdownDocuments(path: string): Generator<SourceDocument> {
 
 async function* fileDocuments(path: string, keys: RowKeys): AsyncGenerator<SourceDocument> {
   const kind = extname(path).toLowerCase()
-  if (path === '-' || JSONL.has(kind)) yield* jsonlDocuments(path, keys)
+  if (path === '-' || isRows(path)) yield* jsonlDocuments(path, keys)
   else if (MARKDOWN.has(kind)) yield* markdownDocuments(path)
   else yield { id: path, title: basename(path), text: readText(path), place: path }
 }
 
 /**
  * The documents of files and folders, in the order given, folders by name. A file is read by the end of its name: JSON Lines
- * (also `-`, standard input), Markdown, anything else as plain text. Pipes and devices are refused.
+ * (also compressed by gzip, Parquet, `-` for standard input, and `hf://` for the hub), Markdown, anything else as plain text. Pipes and devices are refused.
  * @throws DataError naming the file and the line of what cannot be read
  */
 export async function* readDocuments(
@@ -127,7 +130,7 @@ export async function* readDocuments(
   onSkipped: OnSkipped = () => {},
 ): AsyncGenerator<SourceDocument> {
   for (const path of paths)
-    if (path !== '-' && isFolder(path))
+    if (path !== '-' && !isHubAddress(path) && isFolder(path))
       for (const file of filesBelow(path, onSkipped)) yield* fileDocuments(file, keys)
     else yield* fileDocuments(path, keys)
 }

@@ -34,7 +34,10 @@ export const lacksVerdicts = (score: ScoringRule, rubric: Rubric, verdicts: read
 }
 
 /** What training pays: nothing for a rubric with nothing to score; null where graders failed, which is not a zero. */
-export const rewardOf = ({ score, unjudged = false }: ScoredResponse): number | null =>
+export const rewardOf = ({
+  score,
+  unjudged = false,
+}: Pick<ScoredResponse, 'score' | 'unjudged'> & Partial<ScoredResponse>): number | null =>
   unjudged ? null : (score ?? 0)
 
 /** Criteria that a score leaves out, by id. */

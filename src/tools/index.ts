@@ -11,4 +11,8 @@ export {
   toolSourceSchema,
   toolsSchema,
 } from './open.ts'
+export { OpenEnvClient, type OpenEnvRuntime } from './openenv/client.ts'
+export type { EnvironmentSchemas, StepResult } from './openenv/messages.ts'
+export { OpenEnvError, type OpenEnvSession, REFUSED_ACTION } from './openenv/session.ts'
+export { type OpenEnvSettings, openEnvSchema, openEnvShape } from './openenv/settings.ts'
 export * from './tool.ts'

@@ -2,7 +2,7 @@
 
 import { createReadStream } from 'node:fs'
 import { fileFailure } from './file-failure.ts'
-import type { JsonlLine } from './jsonl.ts'
+import type { JsonlLine } from './jsonl-line.ts'
 import { textLines } from './text-file.ts'
 
 export interface StreamOptions {
@@ -10,7 +10,8 @@ export interface StreamOptions {
   maxLineBytes?: number
 }
 
-const MAX_LINE_BYTES = 256 * 1024 * 1024
+/** Most bytes of a line. */
+export const MAX_LINE_BYTES = 256 * 1024 * 1024
 
 /**
  * The lines of a file that are not blank, with their places. `-` is standard input.

@@ -1,34 +1,40 @@
 /** @file JSON Lines: one value a line; errors name the file and the line. */
 
+import { broughtRows } from './brought-rows.ts'
+import { AS_THEY_ARE, type Columns, renameInText } from './columns.ts'
 import { DataError, GradusError } from './errors.ts'
 import { parseJson } from './json.ts'
+import type { JsonlLine } from './jsonl-line.ts'
 import { readText } from './text-file.ts'
+
+export type { JsonlLine } from './jsonl-line.ts'
 
 /**
  * Reads a JSON Lines file. `parse` may check or convert each row.
  * @throws DataError naming `path:line` for a line that is not JSON or that `parse` refuses.
  */
-export const readJsonl = <T = unknown>(path: string, parse: (row: unknown) => T = row => row as T): T[] =>
-  jsonlLines(path).map(({ place, text }) => parseRow(text, place, parse))
-
-/** A line of a JSON Lines file that is not blank, and where it is: `path:line`. */
-export interface JsonlLine {
-  place: string
-  text: string
-}
+export const readJsonl = <T = unknown>(
+  path: string,
+  parse: (row: unknown) => T = row => row as T,
+  columns?: Columns,
+): T[] => jsonlLines(path, columns).map(({ place, text }) => parseRow(text, place, parse))
 
 /**
- * The lines of a JSON Lines file, unparsed: for readers that go on after a bad one (see `parseRow`).
+ * The lines of a JSON Lines file, unparsed: for readers that go on after a bad one (see `parseRow`). Of Parquet files and files
+ * on the hub the rows that were brought (`brought-rows.ts`).
  * @throws DataError for a file that cannot be read, or is no text in UTF-8.
  */
-export const jsonlLines = (path: string): JsonlLine[] =>
+export const jsonlLines = (path: string, columns: Columns = AS_THEY_ARE): readonly JsonlLine[] =>
+  broughtRows(path, columns) ??
   readText(path)
     .split('\n')
-    .flatMap((text, index) => (text.trim() === '' ? [] : [{ place: `${path}:${index + 1}`, text }]))
+    .flatMap((text, index) =>
+      text.trim() === '' ? [] : [{ place: `${path}:${index + 1}`, text: renameInText(text, columns) }],
+    )
 
 /** The lines of a JSON Lines file. @throws DataError as `jsonlLines`, and for a file without rows */
-export const someJsonlLines = (path: string, what = 'row'): JsonlLine[] => {
-  const lines = jsonlLines(path)
+export const someJsonlLines = (path: string, what = 'row', columns?: Columns): readonly JsonlLine[] => {
+  const lines = jsonlLines(path, columns)
   if (lines.length === 0) throw noRows(path, what)
   return lines
 }

@@ -70,15 +70,14 @@ const startFolders = ({ starts }: Registration): string[] => [
 ]
 
 /** Has every arm planned by its recipe, which refuses settings that do not go together. @throws ConfigError naming the arm */
-const checkArms = (registration: Registration, file: string): void => {
+const checkArms = async (registration: Registration, file: string): Promise<void> => {
   for (const name of Object.keys(registration.arms)) {
     const training = armTraining(registration, name, registration.seeds[0])
     for (const folder of startFolders(registration)) {
       const settings = [...training.settings, { model: { folder } }]
-      placed(file, `arms.${name}`, () => {
-        const { entry, config } = resolvedOf({ ...training, settings })
-        entry.plan(config)
-      })
+      const { entry, config } = placed(file, `arms.${name}`, () => resolvedOf({ ...training, settings }))
+      await entry.bring?.(config, 'plan')
+      placed(file, `arms.${name}`, () => entry.plan(config))
     }
   }
 }
@@ -145,7 +144,7 @@ const carryOut = async (
   io: Io,
 ): Promise<number> => {
   const say = (text: string) => options.json || io.err.write(`${text}\n`)
-  checkArms(experiment.registration, file)
+  await checkArms(experiment.registration, file)
   if (options.dryRun) {
     const plan = experiment.plan()
     if (options.json) printJson(io, planJson(experiment.registration, plan))

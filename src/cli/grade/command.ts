@@ -1,6 +1,7 @@
 /** @file `gradus grade`: options and help; the work is in the modules that it loads when it runs. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { parseColumns } from '../../util/columns.ts'
 import type { Io } from '../io.ts'
 import {
   above0,
@@ -13,6 +14,7 @@ import {
   number,
   share,
 } from '../option-values.ts'
+import { ROW_FILE_HELP } from '../rows-option.ts'
 import { addRuleOptions } from '../rule-options.ts'
 import { addSolverOptions } from '../solver-options.ts'
 import type { GradeCommandOptions } from './grade.ts'
@@ -21,6 +23,9 @@ const HELP = `
 A response is a row {"response": "...", "id"?, "prompt"?, "reference"?, "metadata"?}; prompt is a question or a list of
 messages. Rows of a file with one rubric all get that rubric; with several, a row gets the one with its id, else the one
 with its prompt. Other fields of a row go to its metadata, where rules find them (sources, premises, ...).
+
+${ROW_FILE_HELP}
+--columns says which column holds what, for example --columns response=answer,prompt=question; NAME= leaves one out.
 
 Criteria with "verifier": {"kind": "rule", "fn": ..., "params": ...} are checked by that rule (--rules lists them), those
 with "kind": "formal" by the solver; only the others reach the judge. A key is read from the environment variable that
@@ -77,7 +82,12 @@ export const addGradeCommand = (program: Command, io: Io, done: (code: number) =
       'Grades a file of responses by a rubric: rules, formal checks, and a judge for what is left.',
     )
     .option('--rubric <file>', 'rubric, or data set of rubrics (YAML, JSON, JSON Lines)')
-    .option('--responses <file.jsonl>', 'responses; - is standard input')
+    .option('--responses <file>', 'responses: JSON Lines, Parquet or hf://; - is standard input')
+    .option(
+      '--columns <name=column,...>',
+      'columns of the responses that have other names there',
+      parseColumns,
+    )
   addRuleOptions(addSolverOptions(judgeOptions(command), true))
     .option('--rule <name>', 'how verdicts become a score (gradus score --help lists the rules)', 'signed')
     .addOption(nullsOption())

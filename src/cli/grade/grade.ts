@@ -9,11 +9,13 @@ import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import { type RubricFile, type RubricItem, readRubricFile } from '../../rubric/formats/index.ts'
 import { type NamedRule, ruleOf } from '../../rubric/rules.ts'
 import type { NullHandling, RubricScore } from '../../rubric/score.ts'
+import type { Columns } from '../../util/columns.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { mapInOrder } from '../../util/in-order.ts'
 import { type JsonlLine, noRows } from '../../util/jsonl.ts'
-import { streamJsonl } from '../../util/jsonl-stream.ts'
+import { streamRows } from '../../util/row-stream.ts'
 import { EXIT, type Io } from '../io.ts'
+import { bringFiles } from '../rows-option.ts'
 import { type RuleCommandOptions, ruleSettingsOf } from '../rule-options.ts'
 import { type SolverCommandOptions, solverOptionsOf } from '../solver-options.ts'
 import { type JudgeCommandOptions, openCommandJudge } from './judge.ts'
@@ -28,6 +30,8 @@ export interface GradeCommandOptions
     SolverCommandOptions {
   rubric?: string
   responses?: string
+  /** Columns of the responses that have other names there. */
+  columns?: Columns
   rule: string
   nulls: NullHandling
   withoutJudge: 'null' | 'error'
@@ -68,6 +72,7 @@ export const gradeCommand = async (options: GradeCommandOptions, io: Io): Promis
   if (rubric === undefined || responses === undefined)
     throw new UsageError(`--${rubric === undefined ? 'rubric' : 'responses'}: expected a file, got none`)
   const rule = ruleOf(options.rule)
+  await bringFiles(rubric)
   const file = readRubricFile(rubric)
   if (file.items.length === 0) throw new DataError(`${rubric}: holds no rubric`)
   for (const item of file.items)
@@ -157,7 +162,7 @@ const gradeStream = async ({ file, responses, grader, rule, options, io }: Strea
   }
   const out = new Output(io)
   try {
-    const results = mapInOrder(streamJsonl(responses), work, {
+    const results = mapInOrder(streamRows(responses, { columns: options.columns }), work, {
       concurrency: options.concurrency,
       stop: stop.signal,
     })

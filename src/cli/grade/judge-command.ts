@@ -3,6 +3,7 @@
 import { type Command, Option } from 'commander'
 import type { Io } from '../io.ts'
 import { callsOption, count, judgeRetriesOption, judgeTimeoutOption, share } from '../option-values.ts'
+import { bringFiles } from '../rows-option.ts'
 import type { JudgeCheckOptions } from './judge-check.ts'
 
 const HELP = `
@@ -46,6 +47,7 @@ export const addJudgeCommand = (program: Command, io: Io, done: (code: number) =
     .addHelpText('after', HELP)
     .action(async (options: JudgeCheckOptions) => {
       const { judgeCheck } = await import('./judge-check.ts')
+      await bringFiles(options.labels)
       done(await judgeCheck(options, io))
     })
 }

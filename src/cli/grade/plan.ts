@@ -4,10 +4,11 @@ import { estimateJudging, type JudgingEstimate, type Price } from '../../chat/in
 import { type LlmJudge, llmJudge } from '../../grade/judge/index.ts'
 import { type Route, routeOf } from '../../grade/rubric-grader.ts'
 import type { RubricFile } from '../../rubric/formats/index.ts'
+import type { Columns } from '../../util/columns.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { formatDuration, formatInteger } from '../../util/format.ts'
 import { noRows } from '../../util/jsonl.ts'
-import { streamJsonl } from '../../util/jsonl-stream.ts'
+import { streamRows } from '../../util/row-stream.ts'
 import { endpointOf } from '../endpoint.ts'
 import { EXIT, type Io } from '../io.ts'
 import { type JudgeCommandOptions, openCommandJudge } from './judge.ts'
@@ -19,7 +20,7 @@ export interface PriceOptions {
   callSeconds?: number
 }
 
-type Options = JudgeCommandOptions & PriceOptions & { json?: boolean }
+type Options = JudgeCommandOptions & PriceOptions & { json?: boolean; columns?: Columns }
 
 /** @throws UsageError where they are given and nothing is reckoned */
 export const refuseStrayPrices = ({ price, callSeconds }: PriceOptions): void => {
@@ -98,7 +99,7 @@ export const planGrading = async ({ file, responses, options, io }: PlanJob): Pr
   const stopListening = io.onInterrupt(() => stop.abort())
   try {
     const matcher = new RubricMatcher(file)
-    for await (const line of streamJsonl(responses)) {
+    for await (const line of streamRows(responses, { columns: options.columns })) {
       if (stop.signal.aborted) return EXIT.interrupted
       try {
         needs.add(rowWithRubric(line, matcher))

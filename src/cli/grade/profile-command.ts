@@ -2,6 +2,7 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Io } from '../io.ts'
+import { bringFiles } from '../rows-option.ts'
 import type { ProfileCommandOptions } from './profile.ts'
 
 const HELP = `
@@ -48,6 +49,7 @@ export const addProfileCommand = (program: Command, io: Io, done: (code: number)
     .addHelpText('after', HELP)
     .action(async (source: string, options: ProfileCommandOptions) => {
       const { profileCommand } = await import('./profile.ts')
+      await bringFiles(options.rubric)
       done(await profileCommand(source, options, io))
     })
 }

@@ -12,7 +12,7 @@ import { readEvals, readRollouts, readRunInfo } from '../../runs/readers.ts'
 import type { EvalRow, RolloutRow, RunInfo } from '../../runs/rows.ts'
 import { DataError } from '../../util/errors.ts'
 import { parseRow } from '../../util/jsonl.ts'
-import { streamJsonl } from '../../util/jsonl-stream.ts'
+import { streamRows } from '../../util/row-stream.ts'
 import { parseWith } from '../../util/schema.ts'
 
 export interface ProfileSourceOptions {
@@ -136,7 +136,7 @@ const rowSchema = z.looseObject({
 
 const fileSource = async (path: string, options: ProfileSourceOptions): Promise<ProfileSource> => {
   const collector = new Collector(options)
-  for await (const { text, place } of streamJsonl(path)) {
+  for await (const { text, place } of streamRows(path)) {
     const line = place.slice(place.lastIndexOf(':') + 1)
     parseRow(text, place, row =>
       isGradedRow(row) ? observeGraded(row, line, collector) : observeRow(row, line, collector),

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { RULE_TEXTS, type RuleText, WRAPPER_TEXTS } from '../../rubric/rule-names.ts'
 import type { Io } from '../io.ts'
 import { above0, nullsOption, number, share } from '../option-values.ts'
+import { bringFiles } from '../rows-option.ts'
 import type { ScoreCommandOptions } from './score.ts'
 
 const line = ([name, { formula, source, aliases }]: [string, RuleText]) => {
@@ -50,6 +51,7 @@ export const addScoreCommand = (program: Command, io: Io, done: (code: number) =
     .addHelpText('after', HELP)
     .action(async (file: string, options: ScoreCommandOptions) => {
       const { scoreCommand } = await import('./score.ts')
+      await bringFiles(file)
       done(scoreCommand(file, options, io))
     })
 }

@@ -54,7 +54,7 @@ export const scoreCommand = (file: string, options: ScoreCommandOptions, io: Io)
 }
 
 /** A `.json` file is one row, on as many lines as it likes: graded trees are often written so. */
-const linesOf = (file: string): JsonlLine[] =>
+const linesOf = (file: string): readonly JsonlLine[] =>
   file.endsWith('.json') ? [{ place: file, text: readText(file) }] : someJsonlLines(file)
 
 const scoreLine = ({ place, text }: JsonlLine, rule: NamedRule, options: ScoreCommandOptions) => {

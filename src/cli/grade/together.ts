@@ -7,10 +7,11 @@ import { readRubricFile } from '../../rubric/formats/index.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { mapInOrder } from '../../util/in-order.ts'
 import { noRows } from '../../util/jsonl.ts'
-import { streamJsonl } from '../../util/jsonl-stream.ts'
+import { streamRows } from '../../util/row-stream.ts'
 import { parseWith } from '../../util/schema.ts'
 import { mean } from '../../util/statistics.ts'
 import { EXIT, type Io } from '../io.ts'
+import { bringFiles } from '../rows-option.ts'
 import type { GradeCommandOptions } from './grade.ts'
 import { openCommandJudge } from './judge.ts'
 import { gradeItemOf, parseResponseRow, promptKey, type ResponseRow, RubricMatcher } from './rows.ts'
@@ -97,11 +98,12 @@ export const gradeTogether = async (options: GradeCommandOptions, io: Io): Promi
 }
 
 const readGroups = async (responses: string, options: GradeCommandOptions, io: Io) => {
+  await bringFiles(options.rubric)
   const matcher = options.rubric === undefined ? null : new RubricMatcher(readRubricFile(options.rubric))
   const groups = new Map<string, Group>()
   let count = 0
   let unusable = 0
-  for await (const line of streamJsonl(responses)) {
+  for await (const line of streamRows(responses, { columns: options.columns })) {
     try {
       const row = parseResponseRow(line)
       const item = matcher?.find(row, line.place)

@@ -3,6 +3,7 @@
 import { type Command, Option } from 'commander'
 import type { Io } from '../io.ts'
 import { count, countOr0, number, share } from '../option-values.ts'
+import { bringFiles } from '../rows-option.ts'
 import type { AuthorCommandOptions } from './author.ts'
 import type { GenerateCommandOptions } from './generate.ts'
 import type { LintCommandOptions } from './lint.ts'
@@ -97,6 +98,7 @@ const addLint = (rubric: Command, io: Io, done: Done) =>
     .addHelpText('after', LINT_HELP)
     .action(async (file: string, options: LintCommandOptions) => {
       const { lintCommand } = await import('./lint.ts')
+      await bringFiles(file, options.outcomes, ...(options.verdicts ?? []))
       done(lintCommand(file, options, io))
     })
 
@@ -118,6 +120,7 @@ const addPerturb = (rubric: Command, io: Io, done: Done) =>
     .addHelpText('after', PERTURB_HELP)
     .action(async (file: string, options: PerturbCommandOptions) => {
       const { perturbCommand } = await import('./perturb.ts')
+      await bringFiles(file)
       done(perturbCommand(file, options, io))
     })
 
@@ -150,6 +153,7 @@ const addGenerate = (rubric: Command, io: Io, done: Done) =>
     .addHelpText('after', GENERATE_HELP)
     .action(async (options: GenerateCommandOptions) => {
       const { generateCommand } = await import('./generate.ts')
+      await bringFiles(options.data)
       done(await generateCommand(options, io))
     })
 
@@ -170,6 +174,7 @@ const addRefine = (rubric: Command, io: Io, done: Done) =>
     .addHelpText('after', REFINE_HELP)
     .action(async (file: string | undefined, options: RefineCommandOptions) => {
       const { refineCommand } = await import('./refine.ts')
+      await bringFiles(file, options.positives, options.negatives)
       done(await refineCommand(file, options, io))
     })
 
@@ -201,6 +206,7 @@ const addAuthor = (rubric: Command, io: Io, done: Done) =>
     .addHelpText('after', AUTHOR_HELP)
     .action(async (options: AuthorCommandOptions) => {
       const { authorCommand } = await import('./author.ts')
+      await bringFiles(options.positives, options.negatives)
       done(await authorCommand(options, io))
     })
 

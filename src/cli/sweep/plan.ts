@@ -95,10 +95,11 @@ const threadsOf = (
 }
 
 /** Has every combination resolved and planned by its recipe. @throws GradusError naming the combination */
-const resolved = (training: Training, name: string): { config: Tree; name: string } => {
+const resolved = async (training: Training, name: string): Promise<{ config: Tree; name: string }> => {
   try {
     const { recipe: target, preset } = training
     const { entry, config, name: called } = resolveSettings({ target, preset, set: settingsOf(training) })
+    await entry.bring?.(config, 'plan')
     entry.plan(config)
     return { config, name: called }
   } catch (error) {
@@ -109,7 +110,7 @@ const resolved = (training: Training, name: string): { config: Tree; name: strin
 }
 
 /** @throws UsageError for nothing to vary, a number of runs that nobody means; what recipes refuse, by combination */
-export const planSweep = (request: SweepRequest): SweepPlan => {
+export const planSweep = async (request: SweepRequest): Promise<SweepPlan> => {
   const { target, preset } = request
   const axes = axesOf(request.set)
   const varied = axes.filter(({ values }) => values.length > 1)
@@ -126,15 +127,16 @@ export const planSweep = (request: SweepRequest): SweepPlan => {
     ...(preset !== undefined && { preset }),
     settings: [...more, combination],
   })
-  const first = resolved(training(combinations[0]), nameOf(combinations[0], keys))
+  const first = await resolved(training(combinations[0]), nameOf(combinations[0], keys))
   const dir = request.out ?? join('runs', `${first.name}-sweep`)
   const threads = threadsOf(first.config, axes, combinations.length, request)
   const more = threads === null ? [] : [{ 'policy.threads': threads }]
-  const planned = combinations.map(combination => {
+  const planned: { combination: Combination; job: Job }[] = []
+  for (const combination of combinations) {
     const id = nameOf(combination, keys)
-    const { config } = resolved(training(combination, more), id)
-    return { combination, job: jobOf(dir, id, training(combination, more), config) }
-  })
+    const { config } = await resolved(training(combination, more), id)
+    planned.push({ combination, job: jobOf(dir, id, training(combination, more), config) })
+  }
   const jobs = planned.map(({ job }) => job)
   return {
     dir,
@@ -194,7 +196,8 @@ export const mergedRecord = ({ dir, record, jobs }: SweepPlan): SweepRecord => {
 const refuseOther = (job: Job): void => {
   const { configHash } = readRecord(job)
   if (configHash === undefined || configHash === job.configHash) return
-  const now = resolved(job.training, job.id).config
+  const { recipe: target, preset } = job.training
+  const now = resolveSettings({ target, preset, set: settingsOf(job.training) }).config as Tree
   const there = existsSync(join(runDir(job), 'config.json'))
   const then = there ? (readRunInfo(runDir(job)).config as Tree) : now
   const changes = differentSettings(decisive(then), decisive(now)).map(

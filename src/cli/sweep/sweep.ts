@@ -33,7 +33,7 @@ export const sweepCommand = async (target: string, options: SweepOptions, io: Io
   const cores = availableParallelism()
   const { preset, set = [], out } = options
   const jobs = options.jobs ?? cores
-  const plan = planSweep({ target, preset, set, out, jobs, cores })
+  const plan = await planSweep({ target, preset, set, out, jobs, cores })
   const record = mergedRecord(plan)
   if (options.dryRun) {
     if (options.json) printJson(io, planJson(plan))

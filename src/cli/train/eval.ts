@@ -22,6 +22,7 @@ import { DataError, UsageError } from '../../util/errors.ts'
 import { NONE, percent, percentNumber, plural } from '../../util/format.ts'
 import { openCommandJudge } from '../grade/judge.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
+import { bringFiles } from '../rows-option.ts'
 import { type SolverCommandOptions, solverOptionsOf } from '../solver-options.ts'
 import { whoAnswers } from './answering.ts'
 import { sourceLines } from './by-source.ts'
@@ -70,6 +71,7 @@ export const evalCommand = async (options: EvalOptions, io: Io): Promise<number>
     throw new UsageError('--samples: greedy samples are all alike', { hint: 'give a --temperature above 0' })
   const thresholds = thresholdsOf(options)
   const candidate = whoAnswers({ ...options, apiKeyEnv: options.modelApiKeyEnv })
+  await bringFiles(...(options.data ?? []))
   const files = options.generated === undefined ? readFiles(options) : [generatedOf(options)]
   const judge = openJudge(options)
   const opened = [candidate.open(), LogicSolver.start(solverOptionsOf(options))] as const

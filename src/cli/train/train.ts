@@ -48,7 +48,7 @@ export const trainCommand = async (
   const fork = beginFork(asked, dir, { from, resume, plan: dryRun ?? false })
   try {
     return dryRun
-      ? printPlan(fork.settings, dir, options, io)
+      ? await printPlan(fork.settings, dir, options, io)
       : await carryOut(target, fork, dir, options, io)
   } finally {
     fork.release()
@@ -137,9 +137,10 @@ const warningsOf = (dir: string) =>
 const warningLine = ({ monitor, step }: ReturnType<typeof warningsOf>[number]): string =>
   `${monitor} (step ${step})`
 
-const printPlan = (settings: Settings, dir: string, options: TrainOptions, io: Io): number => {
+const printPlan = async (settings: Settings, dir: string, options: TrainOptions, io: Io): Promise<number> => {
   const { entry, config, preset } = settings
   checkTrackers((config as { trackers?: readonly TrackerSettings[] }).trackers)
+  await entry.bring?.(config, 'plan', howToBegin(options) === false ? undefined : dir)
   const plan = entry.plan(config)
   checkRunFolder(dir, howToBegin(options))
   if (options.json) printJson(io, { recipe: entry.name, preset: preset ?? null, ...plan.json, config })

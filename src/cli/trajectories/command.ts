@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import type { Io } from '../io.ts'
 import { above0, atLeast0, count, countOr0, namedText, share } from '../option-values.ts'
+import { bringFiles } from '../rows-option.ts'
 import type { RecordOptions } from './record.ts'
 import type { SelectOptions } from './select.ts'
 
@@ -64,6 +65,7 @@ export const addTrajectoriesCommand = (program: Command, io: Io, done: (code: nu
     .addHelpText('after', RECORD_HELP)
     .action(async (questions: string, options: RecordOptions) => {
       const { recordCommand } = await import('./record.ts')
+      await bringFiles(questions)
       done(await recordCommand(questions, options, io))
     })
   trajectories

@@ -21,6 +21,6 @@ export const addVerifyInstructions = (verify: Command, io: Io, done: (code: numb
     .addHelpText('after', HELP)
     .action(async (file: string) => {
       const { verifyInstructionsRow } = await import('../../grade/instructions/index.ts')
-      done(verifyRows(file, io, verifyInstructionsRow, { follows: null, strict: null, loose: null }))
+      done(await verifyRows(file, io, verifyInstructionsRow, { follows: null, strict: null, loose: null }))
     })
 }

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { GradusError } from '../../util/errors.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
+import { bringFiles } from '../rows-option.ts'
 import { addSolverOptions, type SolverCommandOptions, solverOptionsOf } from '../solver-options.ts'
 
 const HELP = `
@@ -37,6 +38,7 @@ export const verifyLogic = async (
 ): Promise<number> => {
   const { LogicSolver } = await import('../../grade/logic/solver.ts')
   const { verifyLogicRow } = await import('../../grade/logic/verify.ts')
+  await bringFiles(file)
   const rows = someJsonlLines(file).map(({ place, text }) => ({
     place,
     row: parseRow(text, place, row => row),

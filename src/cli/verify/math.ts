@@ -23,6 +23,6 @@ export const addVerifyMath = (verify: Command, io: Io, done: (code: number) => v
     .addHelpText('after', HELP)
     .action(async (file: string) => {
       const { verifyMathRow } = await import('../../grade/math/index.ts')
-      done(verifyRows(file, io, verifyMathRow, { equal: null }))
+      done(await verifyRows(file, io, verifyMathRow, { equal: null }))
     })
 }

@@ -3,6 +3,7 @@
 import { GradusError } from '../../util/errors.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
+import { bringFiles } from '../rows-option.ts'
 
 /**
  * Verifies each row and prints what comes of it.
@@ -10,12 +11,13 @@ import { EXIT, type Io, printJson } from '../io.ts'
  * @returns the exit code: failed where a row could not be used
  * @throws DataError for a file that cannot be read, or has no row
  */
-export const verifyRows = (
+export const verifyRows = async (
   file: string,
   io: Io,
   verify: (row: unknown) => object,
   unusable: Record<string, null>,
-): number => {
+): Promise<number> => {
+  await bringFiles(file)
   let exitCode: number = EXIT.ok
   for (const { place, text } of someJsonlLines(file)) {
     try {

@@ -27,6 +27,8 @@ export const addVerifyStages = (verify: Command, io: Io, done: (code: number) =>
     .action(async (file: string, { maxCalls }: { maxCalls?: number }) => {
       const { verifyStagesRow } = await import('../../tasks/research/verify.ts')
       const verifyRow = (row: unknown) => verifyStagesRow(row, { maxCalls })
-      done(verifyRows(file, io, verifyRow, { stages: null, toolCalls: null, valid: null, problems: null }))
+      done(
+        await verifyRows(file, io, verifyRow, { stages: null, toolCalls: null, valid: null, problems: null }),
+      )
     })
 }

@@ -1,6 +1,7 @@
 /** @file What a configuration is checked for: a plan, or a run. */
 
 import { existsSync } from 'node:fs'
+import { hasRows } from '../../util/brought-rows.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { resolveShipped } from '../../util/package.ts'
 
@@ -11,10 +12,11 @@ export type Purpose = 'plan' | 'run'
 const ADDRESS = /^[a-z][a-z\d+.-]*:\/\//i
 
 /**
- * Whether a file or folder is to be put in place later.
+ * Whether a file or folder is to be put in place later. Rows that were brought (`data-files.ts`) are there.
  * @throws ConfigError for an address, which no run can open
  */
 export const comesLater = (path: string, purpose: Purpose): boolean => {
+  if (hasRows(path)) return false
   if (ADDRESS.test(path))
     throw new ConfigError(`${path}: expected a file or folder of this machine, got an address`, {
       hint: 'download it first, and name the copy',

@@ -2,6 +2,8 @@
 
 import type { z } from 'zod'
 import type { StepEvents } from '../../train/steps.ts'
+import type { BroughtFile } from '../../util/brought-rows.ts'
+import type { Purpose } from './purpose.ts'
 import type { StepWork } from './step-work.ts'
 
 /** Hooks of a running training; all optional. */
@@ -23,6 +25,8 @@ export interface RunOptions {
   preset?: string
   /** Of a fork the run and step that it starts from, for the record; the checkpoint itself lies in `dir` (`runs/forks.ts`). */
   forkedFrom?: { run: string; step: number }
+  /** Files on the hub that were brought for it, for the record. */
+  data?: readonly BroughtFile[]
   events?: RunEvents
 }
 
@@ -50,6 +54,12 @@ export interface RecipeEntry<Config = unknown> {
   schema: z.ZodType<Config>
   /** Changes to the defaults, by preset name; the first is the default preset. */
   presets: Readonly<Record<string, { summary: string; config: Record<string, unknown> }>>
+  /**
+   * Brings what of the data cannot be read at once (Parquet, files on the hub), which a plan and a run then find. `run` does it
+   * by itself.
+   * @param dir of a run that goes on, whose files are read as they were
+   */
+  bring?(config: Config, purpose: Purpose, dir?: string): Promise<readonly BroughtFile[]>
   plan(config: Config): RunPlan
   run(config: Config, options: RunOptions): Promise<RunResult>
 }

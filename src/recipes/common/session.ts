@@ -211,8 +211,9 @@ const countRows = (dir: string): number => {
   }
 }
 
-const newRun = ({ info, preset, forkedFrom }: SessionOptions): NewRun => ({
+const newRun = ({ info, preset, forkedFrom, data = [] }: SessionOptions): NewRun => ({
   ...info,
+  ...(data.length > 0 && { data: [...data] }),
   ...(forkedFrom !== undefined && { forkedFrom }),
   ...(preset !== undefined && { preset }),
   version: packageVersion(),

@@ -7,6 +7,7 @@ import {
   supervisedOptimizerSchema,
   supervisedSteps,
 } from '../../train/config.ts'
+import { columnsSchema } from '../../util/columns.ts'
 
 const size = z.int().positive()
 
@@ -27,6 +28,7 @@ export const learnedVerifierSchema = z.strictObject({
         .describe(
           'Labelled rows {criterion, response, met, prompt?}, or the rollouts.jsonl of a run on the logic task.',
         ),
+      columns: columnsSchema.optional(),
       heldOut: z
         .number()
         .gt(0)

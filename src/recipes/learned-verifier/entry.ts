@@ -1,5 +1,6 @@
 /** @file The learned-verifier recipe as the command line knows it. */
 
+import { withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { type LearnedVerifierConfig, learnedVerifierSchema } from './config.ts'
 import { checkLearnedVerifier, runLearnedVerifier } from './run.ts'
@@ -18,21 +19,24 @@ const plan = (config: LearnedVerifierConfig): RunPlan => {
   }
 }
 
-export const learnedVerifier: RecipeEntry<LearnedVerifierConfig> = {
-  name: 'learned-verifier',
-  summary:
-    'a small classifier of (criterion, response) trained on labelled verdicts: a judge without a service',
-  schema: learnedVerifierSchema,
-  presets: {
-    small: { summary: 'two layers of 96, a few minutes on 2 cores', config: {} },
-    wide: {
-      summary: 'four layers of 160, for more and longer rows',
-      config: {
-        steps: 1500,
-        model: { shape: { hiddenSize: 160, layers: 4, heads: 5, maxPositions: 512 } },
+export const learnedVerifier: RecipeEntry<LearnedVerifierConfig> = withDataFiles(
+  {
+    name: 'learned-verifier',
+    summary:
+      'a small classifier of (criterion, response) trained on labelled verdicts: a judge without a service',
+    schema: learnedVerifierSchema,
+    presets: {
+      small: { summary: 'two layers of 96, a few minutes on 2 cores', config: {} },
+      wide: {
+        summary: 'four layers of 160, for more and longer rows',
+        config: {
+          steps: 1500,
+          model: { shape: { hiddenSize: 160, layers: 4, heads: 5, maxPositions: 512 } },
+        },
       },
     },
+    plan,
+    run: (config, options) => runLearnedVerifier(config, options),
   },
-  plan,
-  run: (config, options) => runLearnedVerifier(config, options),
-}
+  ({ data: { file, columns } }) => [{ path: file, columns }],
+)

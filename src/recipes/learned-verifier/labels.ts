@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import type { Columns } from '../../util/columns.ts'
 import { DataError } from '../../util/errors.ts'
 import { readJsonl } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'
@@ -59,8 +60,8 @@ export interface LabelledData {
  * Reads labelled rows and splits them so that no prompt (without one: no response) is on both sides.
  * @throws DataError naming file and line; also when one side lacks a label.
  */
-export const readLabels = (file: string, heldOutShare: number): LabelledData => {
-  const rows = readJsonl(file, rowsOf).flat()
+export const readLabels = (file: string, heldOutShare: number, columns?: Columns): LabelledData => {
+  const rows = readJsonl(file, rowsOf, columns).flat()
   const isHeldOut = ({ prompt, response }: LabelledRow) => place(prompt || response) < heldOutShare
   const data = { train: rows.filter(row => !isHeldOut(row)), heldOut: rows.filter(isHeldOut) }
   for (const [side, own] of Object.entries(data)) {

@@ -150,11 +150,11 @@ const runInfo = (config: LearnedVerifierConfig, data: LabelledData) => {
  * @throws ConfigError, DataError for a shape and for a file that cannot be used
  */
 export const checkLearnedVerifier = (
-  { model, data: { file, heldOut } }: LearnedVerifierConfig,
+  { model, data: { file, columns, heldOut } }: LearnedVerifierConfig,
   purpose: Purpose,
 ): LabelledData | null => {
   verifierShape(model.shape, [])
-  return comesLater(file, purpose) ? null : readLabels(file, heldOut)
+  return comesLater(file, purpose) ? null : readLabels(file, heldOut, columns)
 }
 
 /** Trains, or goes on training, and leaves a run folder whose last checkpoint is a verifier. */

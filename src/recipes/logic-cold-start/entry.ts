@@ -2,6 +2,7 @@
 
 import { modelTensors } from '../../policy/local/parameters.ts'
 import { formatCount } from '../../util/format.ts'
+import { withDataFiles } from '../common/data-files.ts'
 import { coldStartMemory, memoryLines } from '../common/estimate.ts'
 import { knownShape } from '../common/known-models.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
@@ -30,11 +31,14 @@ const plan = (config: LogicColdStartConfig): RunPlan => {
   }
 }
 
-export const logicColdStart: RecipeEntry<LogicColdStartConfig> = {
-  name: 'logic-cold-start',
-  summary: 'supervised learning on generated logic proofs: the model that reinforcement starts from',
-  schema: logicColdStartSchema,
-  presets,
-  plan,
-  run: ({ recipe: _recipe, out: _out, ...config }, options) => runLogicColdStart(config, options),
-}
+export const logicColdStart: RecipeEntry<LogicColdStartConfig> = withDataFiles(
+  {
+    name: 'logic-cold-start',
+    summary: 'supervised learning on generated logic proofs: the model that reinforcement starts from',
+    schema: logicColdStartSchema,
+    presets,
+    plan,
+    run: ({ recipe: _recipe, out: _out, ...config }, options) => runLogicColdStart(config, options),
+  },
+  ({ evaluation: { realFile } }) => [{ path: realFile }],
+)

@@ -1,16 +1,23 @@
 /** @file The rit recipe as the command line knows it. */
 
+import { questionDataFiles, withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry } from '../common/recipe.ts'
 import { type RitConfig, ritSchema } from './config.ts'
 import { planRit } from './plan.ts'
 import { presets } from './presets.ts'
 import { runRit } from './run.ts'
 
-export const ritEntry: RecipeEntry<RitConfig> = {
-  name: 'rit',
-  summary: 'rubrics for the thinking before an answer, fused with the answer’s reward through a gate (RiT)',
-  schema: ritSchema,
-  presets,
-  plan: planRit,
-  run: (config, options) => runRit(config, options),
-}
+export const ritEntry: RecipeEntry<RitConfig> = withDataFiles(
+  {
+    name: 'rit',
+    summary: 'rubrics for the thinking before an answer, fused with the answer’s reward through a gate (RiT)',
+    schema: ritSchema,
+    presets,
+    plan: planRit,
+    run: (config, options) => runRit(config, options),
+  },
+  ({ task, rubric }) => [
+    { path: rubric.file },
+    ...(task.kind === 'questions' ? questionDataFiles(task.questions) : []),
+  ],
+)

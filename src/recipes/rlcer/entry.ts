@@ -1,17 +1,21 @@
 /** @file The rlcer recipe as the command line knows it. */
 
+import { questionDataFiles, withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry } from '../common/recipe.ts'
 import { type RlcerConfig, rlcerSchema } from './config.ts'
 import { planRlcer } from './plan.ts'
 import { presets } from './presets.ts'
 import { runRlcer } from './run.ts'
 
-export const rlcerEntry: RecipeEntry<RlcerConfig> = {
-  name: 'rlcer',
-  summary:
-    'thinking paid for by rubrics that the policy proposes itself, as far as they go with being right (RLCER)',
-  schema: rlcerSchema,
-  presets,
-  plan: planRlcer,
-  run: (config, options) => runRlcer(config, options),
-}
+export const rlcerEntry: RecipeEntry<RlcerConfig> = withDataFiles(
+  {
+    name: 'rlcer',
+    summary:
+      'thinking paid for by rubrics that the policy proposes itself, as far as they go with being right (RLCER)',
+    schema: rlcerSchema,
+    presets,
+    plan: planRlcer,
+    run: (config, options) => runRlcer(config, options),
+  },
+  ({ task }) => (task.kind === 'questions' ? questionDataFiles(task) : []),
+)

@@ -2,6 +2,7 @@
 
 import { longestPrompt } from '../../tasks/logic/lengths.ts'
 import { formatInteger } from '../../util/format.ts'
+import { type DataFile, withDataFiles } from '../common/data-files.ts'
 import { machinePlan } from '../common/feasible.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
@@ -16,6 +17,7 @@ import { testSources, trainingSources } from './problems.ts'
 import { conditionWeights } from './rewards.ts'
 import { runRubricAsReward } from './run.ts'
 import { smallerTestWords, sourceFigures, sourceLines } from './source-words.ts'
+import type { SourceSettings } from './sources-config.ts'
 
 /** Tokens of a prompt, roughly: 15 sentences as words, or with instructions through a chat template. */
 const PROMPT_TOKENS = { miniature: 130, chat: 600 }
@@ -73,11 +75,22 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
   }
 }
 
-export const rubricAsRewardEntry: RecipeEntry<RubricAsRewardConfig> = {
-  name: 'rubric-as-reward',
-  summary: 'reinforcement learning against the five-criterion logic rubric, every step checked by a solver',
-  schema: rubricAsRewardSchema,
-  presets,
-  plan,
-  run: runRubricAsReward,
-}
+const sourceFiles = (sources: readonly SourceSettings[] = []): DataFile[] =>
+  sources.map(source => ({ path: 'path' in source ? source.path : null }))
+
+export const rubricAsRewardEntry: RecipeEntry<RubricAsRewardConfig> = withDataFiles(
+  {
+    name: 'rubric-as-reward',
+    summary: 'reinforcement learning against the five-criterion logic rubric, every step checked by a solver',
+    schema: rubricAsRewardSchema,
+    presets,
+    plan,
+    run: runRubricAsReward,
+  },
+  ({ task, evaluation }) => [
+    { path: task.file },
+    { path: evaluation.realFile },
+    ...sourceFiles(task.sources),
+    ...sourceFiles(evaluation.sources),
+  ],
+)

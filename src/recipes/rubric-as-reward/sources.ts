@@ -1,11 +1,11 @@
 /** @file Sources of problems opened: files read, rows decided by the solver, training and test kept apart. */
 
-import { existsSync } from 'node:fs'
 import type { LogicSolver } from '../../grade/logic/solver.ts'
 import { decideRows } from '../../tasks/logic/decided.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { type LogicGeneratorOptions, logicGenerator } from '../../tasks/logic/generator.ts'
 import { type LeftOutRow, readLogicFile } from '../../tasks/logic/loaders.ts'
+import { hasRows } from '../../util/brought-rows.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { type FileSource, type SourceSettings, sourceName } from './sources-config.ts'
@@ -44,8 +44,7 @@ export const openSources = (
     const common = { name: sourceName(settings), weight: settings.weight, settings, doubted: [] }
     if (settings.kind === 'generated')
       return { ...common, rows: null, leftOut: [], generate: generatorOf(settings, defaults) }
-    if (mayComeLater && !existsSync(settings.path))
-      return { ...common, rows: null, leftOut: [], generate: null }
+    if (mayComeLater && !hasRows(settings.path)) return { ...common, rows: null, leftOut: [], generate: null }
     const { problems, unread } = readLogicFile(settings.path, settings.kind)
     const rows = problems.filter(isOfPart(settings)).map(problem => ({ ...problem, source: common.name }))
     if (rows.length === 0)

@@ -1,17 +1,21 @@
 /** @file The rubricem recipe as the command line knows it. */
 
+import { questionDataFiles, withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry } from '../common/recipe.ts'
 import { type RubricemConfig, rubricemSchema } from './config.ts'
 import { planRubricem } from './plan.ts'
 import { presets } from './presets.ts'
 import { runRubricem } from './run.ts'
 
-export const rubricemEntry: RecipeEntry<RubricemConfig> = {
-  name: 'rubricem',
-  summary:
-    'research agents with credit by stage, a judge whose rubrics evolve, reflection and memory (RubricEM)',
-  schema: rubricemSchema,
-  presets,
-  plan: planRubricem,
-  run: (config, options) => runRubricem(config, options),
-}
+export const rubricemEntry: RecipeEntry<RubricemConfig> = withDataFiles(
+  {
+    name: 'rubricem',
+    summary:
+      'research agents with credit by stage, a judge whose rubrics evolve, reflection and memory (RubricEM)',
+    schema: rubricemSchema,
+    presets,
+    plan: planRubricem,
+    run: (config, options) => runRubricem(config, options),
+  },
+  ({ task }) => (task.kind === 'research' ? questionDataFiles(task) : []),
+)

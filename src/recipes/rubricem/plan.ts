@@ -6,6 +6,7 @@ import { isRemote } from '../../policy/open.ts'
 import { recordsQuestion } from '../../tasks/records/index.ts'
 import { agentMessages, reflectorMessages, researchQuestions } from '../../tasks/research/index.ts'
 import type { ToolsConfig } from '../../tools/index.ts'
+import { hasRows } from '../../util/brought-rows.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import { machinePlan } from '../common/feasible.ts'
@@ -69,7 +70,7 @@ const toolWords = (tools: ToolsConfig): string =>
 
 const researchData = (task: ResearchTaskConfig): PlannedData => {
   const files = [task.file, task.testFile].filter(file => file !== null)
-  const there = task.file !== null && files.every(file => existsSync(file))
+  const there = task.file !== null && files.every(hasRows)
   const split = there ? researchQuestions(task) : null
   const questionCharacters = split
     ? mean([...split.train, ...split.test].map(({ question }) => question.length))

@@ -78,7 +78,7 @@ const conversationsOf = (config: RuscarlConfig, given: string | null, purpose: P
     if (isRubricThere)
       assertJudge(
         config,
-        there.flatMap(path => readConversations(path, shared)),
+        there.flatMap(path => readConversations(path, shared, config.task.columns)),
       )
     return null
   }

@@ -11,6 +11,7 @@ import {
   reinforcementShape,
   rolloutSchema,
 } from '../../train/config.ts'
+import { columnsSchema } from '../../util/columns.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { groupRewardSchema } from '../common/group-reward.ts'
@@ -40,6 +41,7 @@ const taskSchema = z.strictObject({
     .string()
     .optional()
     .describe('File with one rubric that holds for all rows; criteria of a row come on top (conversations).'),
+  columns: columnsSchema.optional(),
   holdOut: z
     .int()
     .min(0)

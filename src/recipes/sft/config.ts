@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { policySchema } from '../../policy/open.ts'
 import { DEFAULT_OBSERVATION_TOKENS } from '../../tasks/research/index.ts'
 import { commonShape, modelSchema, optimizerSchema, supervisedSteps } from '../../train/config.ts'
+import { columnsSchema } from '../../util/columns.ts'
 
 const size = z.int().positive()
 
@@ -25,6 +26,7 @@ export const sftRecipeSchema = z.strictObject({
     .describe(
       'Rows `{messages: [{role, content}]}`; of agents also `question`, `tools` and `rules`. What the role assistant says is learnt.',
     ),
+  columns: columnsSchema.optional(),
   holdOut: z
     .int()
     .min(0)

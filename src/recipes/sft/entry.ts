@@ -3,6 +3,7 @@
 import { isRemote } from '../../policy/open.ts'
 import { formatInteger } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
+import { withDataFiles } from '../common/data-files.ts'
 import { knownShape, modelPlace } from '../common/known-models.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { remoteModelWords, shapeFolder } from '../common/remote.ts'
@@ -68,28 +69,31 @@ const plan = (config: SftRecipeConfig): RunPlan => {
   }
 }
 
-export const sftEntry: RecipeEntry<SftRecipeConfig> = {
-  name: 'sft',
-  summary: 'supervised learning on conversations of a file: what the assistant says, never what tools say',
-  schema: sftRecipeSchema,
-  presets: {
-    chat: {
-      summary: 'a chat model on rows of messages; name yours in model.folder and data',
-      config: { model: { folder: 'models/Qwen2.5-0.5B-Instruct' }, data: 'data/sft.jsonl' },
-    },
-    // Five passes over about 11,000 accepted trajectories; tools' words are masked always.
-    paper: {
-      summary: "RubricEM's cold start: Qwen3-8B, five passes, tools' words masked (needs a cluster)",
-      config: {
-        model: { folder: 'models/Qwen3-8B' },
-        data: 'data/sft.jsonl',
-        maxTokens: 16_384,
-        steps: 430,
-        batch: 128,
-        optimizer: { learningRate: { peak: 4e-5, kind: 'cosine', warmup: 43 }, weightDecay: 0 },
+export const sftEntry: RecipeEntry<SftRecipeConfig> = withDataFiles(
+  {
+    name: 'sft',
+    summary: 'supervised learning on conversations of a file: what the assistant says, never what tools say',
+    schema: sftRecipeSchema,
+    presets: {
+      chat: {
+        summary: 'a chat model on rows of messages; name yours in model.folder and data',
+        config: { model: { folder: 'models/Qwen2.5-0.5B-Instruct' }, data: 'data/sft.jsonl' },
+      },
+      // Five passes over about 11,000 accepted trajectories; tools' words are masked always.
+      paper: {
+        summary: "RubricEM's cold start: Qwen3-8B, five passes, tools' words masked (needs a cluster)",
+        config: {
+          model: { folder: 'models/Qwen3-8B' },
+          data: 'data/sft.jsonl',
+          maxTokens: 16_384,
+          steps: 430,
+          batch: 128,
+          optimizer: { learningRate: { peak: 4e-5, kind: 'cosine', warmup: 43 }, weightDecay: 0 },
+        },
       },
     },
+    plan,
+    run: runSftRecipe,
   },
-  plan,
-  run: runSftRecipe,
-}
+  ({ data, columns }) => [{ path: data, columns }],
+)

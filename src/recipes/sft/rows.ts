@@ -23,14 +23,17 @@ export interface SftRows {
   notes: string[]
 }
 
-type Settings = Pick<SftRecipeConfig, 'data' | 'holdOut' | 'calls' | 'maxTokens' | 'maxObservationTokens'>
+type Settings = Pick<
+  SftRecipeConfig,
+  'data' | 'columns' | 'holdOut' | 'calls' | 'maxTokens' | 'maxObservationTokens'
+>
 
 /**
  * The rows of a file for a model.
  * @throws ConfigError for no file and for none left; DataError naming the line of a row that cannot be learnt from
  */
 export const readSftRows = (
-  { data, holdOut, calls, maxTokens, maxObservationTokens }: Settings,
+  { data, columns, holdOut, calls, maxTokens, maxObservationTokens }: Settings,
   format: ChatFormat,
 ): SftRows => {
   if (data === null)
@@ -38,7 +41,7 @@ export const readSftRows = (
       hint: 'make one with `gradus trajectories select`',
     })
   const encoder = new DemonstrationEncoder(format, { calls, maxObservationTokens })
-  const rows = someJsonlLines(data, 'demonstration').map(({ text, place }, i): SftRow => {
+  const rows = someJsonlLines(data, 'demonstration', columns).map(({ text, place }, i): SftRow => {
     const value = parseRow(text, place, row => row)
     const row = parseWith(demonstrationSchema, value, place, DataError)
     try {

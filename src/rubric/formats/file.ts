@@ -1,14 +1,17 @@
 /** @file Rubric files: which format one is in, reading it into items, writing items in a format. */
 
 import { extname } from 'node:path'
+import { broughtRows } from '../../util/brought-rows.ts'
+import { AS_THEY_ARE, type Columns, renameColumns } from '../../util/columns.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
+import { parseJson } from '../../util/json.ts'
 import { writeOutput } from '../../util/output-file.ts'
 import { closest, describeKeys, describeValue } from '../../util/schema.ts'
 import { readText } from '../../util/text-file.ts'
 import { uniqueNames } from '../unique.ts'
 import { biggen } from './biggen.ts'
 import { deepResearch } from './deep-research.ts'
-import { rowsOfText, textOfRows } from './document.ts'
+import { type Rows, rowsOfText, textOfRows } from './document.ts'
 import { healthbench } from './healthbench.ts'
 import {
   type FormatName,
@@ -73,6 +76,8 @@ export interface ReadRubricOptions {
   format?: FormatName
   /** Also rows that are a prompt alone, with an empty rubric, for whoever has the rubric elsewhere. */
   promptsAlone?: boolean
+  /** Columns of the rows that have other names there. */
+  columns?: Columns
 }
 
 type Row = ReturnType<typeof rowsOfText>['rows'][number]
@@ -89,8 +94,10 @@ const formatOfRows = (rows: readonly Row[], { format, promptsAlone = false }: Re
  * @param source its name: for errors, and to know JSON Lines (`.jsonl`) from the rest
  * @throws DataError naming file and line of what cannot be used; ids that occur twice get `~2` behind them.
  */
-export const readRubricText = (text: string, source: string, options: ReadRubricOptions = {}): RubricFile => {
-  const { layout, rows } = rowsOfText(text, source)
+export const readRubricText = (text: string, source: string, options: ReadRubricOptions = {}): RubricFile =>
+  readRows(rowsOfText(text, source), source, options)
+
+const readRows = ({ layout, rows }: Rows, source: string, options: ReadRubricOptions): RubricFile => {
   if (rows.length === 0) throw new DataError(`${source}: expected at least one rubric, got none; add one`)
   const format = formatOfRows(rows, options)
   const { promptsAlone = false } = options
@@ -109,10 +116,27 @@ export const readRubricText = (text: string, source: string, options: ReadRubric
 /**
  * Reads a rubric file: our own YAML or JSON, HealthBench rows, PaperBench trees, the checklists of ScholarQA-CS,
  * WritingBench, DeepResearch Bench and BiGGen, or {title, description, weight} lists.
+ * Of Parquet files and files on the hub the rows that were brought (`util/brought-rows.ts`).
  * @throws DataError naming file and line of what cannot be used, or what was tried when no format fits.
  */
 export const readRubricFile = (path: string, options: ReadRubricOptions = {}): RubricFile =>
-  readRubricText(readText(path), path, options)
+  readRows(rowsOf(path, options.columns), path, options)
+
+/** The rows of a file under the names that its columns are to have here. */
+const rowsOf = (path: string, columns: Columns = AS_THEY_ARE): Rows => {
+  const lines = broughtRows(path, columns)
+  if (lines)
+    return {
+      layout: 'rows',
+      rows: lines.map(({ text, place }) => ({ value: parseJson(text, place), place })),
+    }
+  const { layout, rows } = rowsOfText(readText(path), path)
+  const renamed = ({ value, place }: Row): Row => ({
+    value: isObject(value) ? renameColumns(value, columns) : value,
+    place,
+  })
+  return { layout, rows: Object.keys(columns).length === 0 ? rows : rows.map(renamed) }
+}
 
 /**
  * Items as the rows of a format: what reading them gave, where they come from that format.

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { needsJudge } from '../../grade/rubric-grader.ts'
 import { type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
 import { hasTokenizer } from '../../model/tokenizer.ts'
+import { hasRows } from '../../util/brought-rows.ts'
 import { mean } from '../../util/statistics.ts'
 import { type ConversationFiles, type ConversationRow, splitConversations } from './rows.ts'
 import type { ConversationOptions } from './task.ts'
@@ -69,7 +70,7 @@ export interface FigureSettings {
  */
 export const conversationFigures = ({ task, folder, scaffold }: FigureSettings): DataFigures => {
   const { file, testFile, holdOut, rubric = null } = task
-  const there = [file, testFile, rubric].every(path => path === null || existsSync(path))
+  const there = [file, testFile, rubric].every(path => path === null || hasRows(path))
   if (!there)
     return {
       ...PUBLISHED,

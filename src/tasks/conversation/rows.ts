@@ -4,6 +4,7 @@ import type { ChatMessage } from '../../chat/chat-model.ts'
 import { needsJudge, validateVerifiers } from '../../grade/rubric-grader.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { type RubricItem, readRubricFile } from '../../rubric/formats/index.ts'
+import type { Columns } from '../../util/columns.ts'
 import { ConfigError, DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 
@@ -41,8 +42,12 @@ const withShared = (shared: Rubric | null, { rubric }: RubricItem, place: string
  * @param shared rubric of all rows; those that have criteria of their own have both
  * @throws DataError for an item without a prompt or without criteria, and for a verifier that does not exist
  */
-export const readConversations = (path: string, shared: Rubric | null = null): ConversationRow[] =>
-  readRubricFile(path, { promptsAlone: true }).items.map(item => {
+export const readConversations = (
+  path: string,
+  shared: Rubric | null = null,
+  columns?: Columns,
+): ConversationRow[] =>
+  readRubricFile(path, { promptsAlone: true, ...(columns && { columns }) }).items.map(item => {
     const { id, prompt, reference } = item
     const place = `${path}: item ${id}`
     if (!prompt || prompt.length === 0)
@@ -90,6 +95,8 @@ export interface ConversationFiles {
   testFile: string | null
   /** Rubric of all rows; absent or null: rows have their own. */
   rubric?: string | null
+  /** Columns of the rows that have other names there. */
+  columns?: Columns
 }
 
 export interface ConversationSplit {
@@ -125,10 +132,13 @@ export const splitConversations = (task: ConversationFiles): ConversationSplit =
       hint: 'name a file of rows {prompt, criteria}, or of HealthBench',
     })
   const shared = sharedRubric(task)
-  const rows = readConversations(task.file, shared)
+  const rows = readConversations(task.file, shared, task.columns)
   const shuffled = new Rng('conversations split').shuffle(rows)
   const holdOut = task.holdOut ?? 0
-  const test = task.testFile === null ? shuffled.slice(0, holdOut) : readConversations(task.testFile, shared)
+  const test =
+    task.testFile === null
+      ? shuffled.slice(0, holdOut)
+      : readConversations(task.testFile, shared, task.columns)
   const tested = new Set(test.map(said))
   const rest = task.testFile === null ? shuffled.slice(holdOut) : shuffled
   const train = rest.filter(row => !tested.has(said(row)))

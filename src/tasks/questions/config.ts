@@ -1,6 +1,7 @@
 /** @file Settings of a task of questions, as a recipe's `task` section has them. */
 
 import { z } from 'zod'
+import { columnsSchema } from '../../util/columns.ts'
 import { QUESTION_FORMATS } from './formats.ts'
 
 const size = z.int().positive()
@@ -9,6 +10,7 @@ const size = z.int().positive()
 export const questionTaskShape = {
   format: z.enum(QUESTION_FORMATS).default('plain').describe('What the rows of the file look like.'),
   file: z.string().nullable().default(null).describe('Questions to train on.'),
+  columns: columnsSchema.optional(),
   holdOut: z
     .int()
     .min(0)

@@ -5,6 +5,7 @@ import type { ChatMessage } from '../../chat/chat-model.ts'
 import { needsJudge } from '../../grade/rubric-grader.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { hasTokenizer } from '../../model/tokenizer.ts'
+import { hasRows } from '../../util/brought-rows.ts'
 import { mean } from '../../util/statistics.ts'
 import type { QuestionTaskConfig } from './config.ts'
 import type { QuestionFormat } from './formats.ts'
@@ -122,7 +123,7 @@ export const questionFileWords = ({
  */
 export const questionFigures = ({ task, folder }: QuestionFigureSettings): QuestionFigures => {
   const { count, estimated } = tokenCounter(folder)
-  const there = [task.file, task.testFile].every(path => path === null || existsSync(path))
+  const there = [task.file, task.testFile].every(path => path === null || hasRows(path))
   if (!there) return published(task, count)
   const { train, test, notes } = splitQuestions(task)
   const sized = (side: readonly Question[]) =>

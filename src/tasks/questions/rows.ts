@@ -2,6 +2,7 @@
 
 import { validateVerifiers } from '../../grade/rubric-grader.ts'
 import { uniqueNames } from '../../rubric/unique.ts'
+import type { Columns } from '../../util/columns.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { formatInteger } from '../../util/format.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
@@ -13,9 +14,9 @@ import { type RowSplit, splitRows } from './split.ts'
  * The questions of a JSON Lines file. Rows without an id are named by the format and their line's number among the rows.
  * @throws DataError naming file and line of what cannot be used
  */
-export const readQuestions = (path: string, format: QuestionFormat): Question[] => {
+export const readQuestions = (path: string, format: QuestionFormat, columns?: Columns): Question[] => {
   const unique = uniqueNames()
-  return someJsonlLines(path, 'question').map(({ place, text }, index) => {
+  return someJsonlLines(path, 'question', columns).map(({ place, text }, index) => {
     const question = parseRow(text, place, row => loadQuestion(format, row))
     if (question.rubric) validateVerifiers(question.rubric, place)
     return { ...question, id: unique(question.id ?? `${format}-${index + 1}`) }
@@ -40,6 +41,8 @@ export interface QuestionFiles {
   testFormat: QuestionFormat | null
   /** So many questions of the file are kept for evaluation; null: the paper's share. */
   holdOut: number | null
+  /** Columns of both files that have other names there. */
+  columns?: Columns
 }
 
 export type QuestionSplit = RowSplit<Question>
@@ -77,8 +80,9 @@ export const splitQuestions = (task: QuestionFiles): QuestionSplit => {
     })
   const { testFile } = task
   const split = splitRows({
-    rows: readQuestions(task.file, task.format),
-    testRows: testFile === null ? null : readQuestions(testFile, task.testFormat ?? task.format),
+    rows: readQuestions(task.file, task.format, task.columns),
+    testRows:
+      testFile === null ? null : readQuestions(testFile, task.testFormat ?? task.format, task.columns),
     heldOut: rows => heldOut(task, rows),
     textOf: questionText,
     label: 'questions split',

@@ -194,6 +194,54 @@ const MOST_CUTS = 12
 
 const WITHHELD = 'Error: what was said cannot be shown: it spells control tokens of the model.'
 
+type Ends = Pick<ChatFormat, 'show' | 'stopTokens'>
+
+const endedByStop = ({ show, stopTokens }: Ends, turn: Int32Array): string | null => {
+  const last = turn.at(-1)
+  return last !== undefined && stopTokens.includes(last) ? show([last]) : null
+}
+
+/** What the template writes behind a turn, less the end of turn that the agent wrote itself. */
+const behind = (format: Ends, { before, after }: Frame, turn: Int32Array): Frame => {
+  const stop = endedByStop(format, turn)
+  return stop !== null && before.startsWith(stop)
+    ? { before: before.slice(stop.length), after }
+    : { before, after }
+}
+
+/** Text whose tokens are no special ones, cut to the budget. */
+const fitter =
+  (format: Pick<ChatFormat, 'tokens'>, specials: SpecialTokens, maxTokens: number) =>
+  (text: string): string => {
+    let fits = text
+    for (let cut = 0; cut < MOST_CUTS; cut++) {
+      const ids = format.tokens(fits)
+      if (ids.length > maxTokens) {
+        fits = clip(text, Math.floor((fits.length * maxTokens * 0.95) / ids.length), text.length)
+        continue
+      }
+      return ids.some(id => specials.spelling(id) !== null) ? WITHHELD : fits
+    }
+    return clip(text, maxTokens >> 2)
+  }
+
+/**
+ * What a person says after a turn, as the model's template has it, up to where the next turn begins: text made safe, cut to a
+ * budget, or withheld where it spells special tokens all the same.
+ * @throws DataError where the template cannot write several turns
+ */
+export const personSays = (
+  format: ChatFormat,
+  maxTokens: number = DEFAULT_OBSERVATION_TOKENS,
+): ((text: string, turn: Int32Array) => number[]) => {
+  const person = personFrame(format)
+  const fitting = fitter(format, new SpecialTokens(format), maxTokens)
+  return (text, turn) => {
+    const { before, after } = behind(format, person, turn)
+    return format.tokens(before + fitting(text) + after)
+  }
+}
+
 /** The format of a chat model as an agent. @throws DataError where its template cannot write several turns */
 export const chatAgentFormat = (
   format: ChatFormat,
@@ -210,43 +258,20 @@ export const chatAgentFormat = (
   const form: CallForm = own === null ? 'xml' : 'template'
   const person = personFrame(format)
   const specials = new SpecialTokens(format)
+  const fitting = fitter(format, specials, maxTokens)
   const tools = toolSignatures(prompt.tools)
   const idOfTag = (tag: string) => {
     const ids = format.tokens(tag)
     return ids.length === 1 && specials.spelling(ids[0]) !== null ? ids : []
   }
 
-  const endedByStop = (turn: Int32Array): string | null => {
-    const last = turn.at(-1)
-    return last !== undefined && format.stopTokens.includes(last) ? format.show([last]) : null
-  }
-  /** What the template writes behind a turn, less the end of turn that the agent wrote itself. */
-  const behind = ({ before, after }: Frame, turn: Int32Array): Frame => {
-    const stop = endedByStop(turn)
-    return stop !== null && before.startsWith(stop)
-      ? { before: before.slice(stop.length), after }
-      : { before, after }
-  }
   const frameFor = (reply: Exclude<SessionReply, { kind: 'over' }>, turn: Int32Array): Frame => {
-    if (own !== null) return behind(reply.kind === 'tool' ? own.frame : person, turn)
+    if (own !== null) return behind(format, reply.kind === 'tool' ? own.frame : person, turn)
     const { open, close } = observationTags(reply.kind === 'tool' ? reply.outcome : 'output')
     // Where the agent went on to the end of its turn, the next one has to be opened.
-    if (endedByStop(turn) === null) return { before: `\n${open}`, after: `${close}\n` }
-    const { before, after } = behind(person, turn)
+    if (endedByStop(format, turn) === null) return { before: `\n${open}`, after: `${close}\n` }
+    const { before, after } = behind(format, person, turn)
     return { before: before + open, after: close + after }
-  }
-  /** Text whose tokens are no special ones, cut to the budget. */
-  const fitting = (text: string): string => {
-    let fits = text
-    for (let cut = 0; cut < MOST_CUTS; cut++) {
-      const ids = format.tokens(fits)
-      if (ids.length > maxTokens) {
-        fits = clip(text, Math.floor((fits.length * maxTokens * 0.95) / ids.length), text.length)
-        continue
-      }
-      return ids.some(id => specials.spelling(id) !== null) ? WITHHELD : fits
-    }
-    return clip(text, maxTokens >> 2)
   }
 
   return {

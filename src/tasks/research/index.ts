@@ -6,6 +6,7 @@ export {
   type ChatAgentOptions,
   chatAgentFormat,
   DEFAULT_OBSERVATION_TOKENS,
+  personSays,
   toolFormOf,
 } from './agent-format.ts'
 export { CallFault, readCall, type WrittenCall, writeCall } from './calls.ts'

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { persistentRubrics, type StageRubric } from '../../grade/evolving/index.ts'
 import { uniqueNames } from '../../rubric/unique.ts'
+import { type Columns, columnsSchema } from '../../util/columns.ts'
 import { ConfigError, DataError } from '../../util/errors.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'
@@ -66,9 +67,9 @@ const loadRow = (row: unknown): Loaded => {
  * The questions of a JSON Lines file. Rows without an id are named by their number.
  * @throws DataError naming file and line of what cannot be used
  */
-export const readResearchQuestions = (path: string): ResearchQuestion[] => {
+export const readResearchQuestions = (path: string, columns?: Columns): ResearchQuestion[] => {
   const unique = uniqueNames()
-  return someJsonlLines(path, 'question').map(({ place, text: line }, index) => {
+  return someJsonlLines(path, 'question', columns).map(({ place, text: line }, index) => {
     const row = parseRow(line, place, loadRow)
     return { ...row, id: unique(row.id ?? `question-${index + 1}`) }
   })
@@ -88,6 +89,7 @@ export const researchFilesShape = {
     .nullable()
     .default(null)
     .describe('Questions for the test, from a file of their own.'),
+  columns: columnsSchema.optional(),
   holdOut: z
     .number()
     .min(0)
@@ -105,14 +107,19 @@ const canBeScored = ({ answers, persistent }: ResearchQuestion): boolean =>
  * Questions to train on and to test on. Test questions that nothing says anything about are left out, and counted.
  * @throws ConfigError for no file, and where a side has no questions; DataError for rows that cannot be used
  */
-export const researchQuestions = ({ file, testFile, holdOut }: ResearchFiles): RowSplit<ResearchQuestion> => {
+export const researchQuestions = ({
+  file,
+  testFile,
+  holdOut,
+  columns,
+}: ResearchFiles): RowSplit<ResearchQuestion> => {
   if (file === null)
     throw new ConfigError('task.file: expected the file of the questions, got nothing', {
       hint: 'name a JSON Lines file of rows {question, id?, answer?, criteria?}',
     })
   const split = splitRows({
-    rows: readResearchQuestions(file),
-    testRows: testFile === null ? null : readResearchQuestions(testFile),
+    rows: readResearchQuestions(file, columns),
+    testRows: testFile === null ? null : readResearchQuestions(testFile, columns),
     heldOut: rows => ({ count: holdOut < 1 ? Math.round(holdOut * rows) : Math.floor(holdOut) }),
     textOf: ({ question }) => question,
     label: 'research questions split',

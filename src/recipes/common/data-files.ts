@@ -1,0 +1,72 @@
+/** @file Data files of a configuration that cannot be read at once: brought before its plan or run, and the same ones on a resume. */
+
+import { existsSync } from 'node:fs'
+import { isRun, readRunInfo } from '../../runs/readers.ts'
+import { type BroughtFile, bringRows, isBrought } from '../../util/brought-rows.ts'
+import type { Columns } from '../../util/columns.ts'
+import { isHubAddress } from '../../util/hub.ts'
+import type { Purpose } from './purpose.ts'
+import type { RecipeEntry, RunOptions } from './recipe.ts'
+
+/** A file of rows that a configuration names. */
+export interface DataFile {
+  path: string | null | undefined
+  columns?: Columns
+}
+
+/** The files of a task that trains and tests on files of its own. */
+export const questionDataFiles = ({
+  file,
+  testFile,
+  columns,
+}: {
+  file: string | null
+  testFile: string | null
+  columns?: Columns
+}): DataFile[] => [file, testFile].map(path => ({ path, columns }))
+
+/** The commits that a run read its files from. */
+const pinsOf = (dir: string | undefined): ReadonlyMap<string, string> => {
+  if (dir === undefined || !isRun(dir)) return new Map()
+  return new Map((readRunInfo(dir).data ?? []).map(({ source, commit }) => [source, commit]))
+}
+
+/** What a plan names may be put in place later; what lies on the hub is there or not. */
+const isAwaited = (path: string, purpose: Purpose): boolean =>
+  purpose === 'plan' && !isHubAddress(path) && !existsSync(path)
+
+const bringAll = async (
+  files: readonly DataFile[],
+  purpose: Purpose,
+  dir: string | undefined,
+): Promise<BroughtFile[]> => {
+  const pins = pinsOf(dir)
+  const noted = new Map<string, BroughtFile>()
+  for (const { path, columns } of files) {
+    if (path === null || path === undefined || isAwaited(path, purpose)) continue
+    // A plan of many runs brings their data once.
+    if (purpose === 'plan' && isBrought(path, columns)) continue
+    // Two files of one run are of one commit, also where the branch moves between them.
+    const pinned = pins.get(path) ?? noted.get(path)?.commit
+    const file = await bringRows(path, { columns, ...(pinned !== undefined && { pinned }) })
+    if (file) noted.set(path, file)
+  }
+  return [...noted.values()]
+}
+
+/**
+ * A recipe whose data files may be Parquet, or on the hub.
+ * @param filesOf the files of rows that a configuration names
+ */
+export const withDataFiles = <Config>(
+  entry: RecipeEntry<Config>,
+  filesOf: (config: Config) => readonly DataFile[],
+): RecipeEntry<Config> => ({
+  ...entry,
+  bring: (config, purpose, dir) => bringAll(filesOf(config), purpose, dir),
+  run: async (config: Config, options: RunOptions) => {
+    const data = await bringAll(filesOf(config), 'run', options.resume ? options.dir : undefined)
+    for (const { source, commit } of data) options.events?.onMessage?.(`${source}: read at commit ${commit}`)
+    return entry.run(config, { ...options, data })
+  },
+})

@@ -1,0 +1,103 @@
+/** @file Configuration of the environment recipe. */
+
+import { z } from 'zod'
+import { openEnvTaskShape } from '../../tasks/openenv/index.ts'
+import { TOOL_BOX_DEFAULTS, turnRulesSchema } from '../../tasks/research/index.ts'
+import { toolsSchema } from '../../tools/index.ts'
+import { lossSettingSchema, modelSchema, reinforcementShape, rolloutSchema } from '../../train/config.ts'
+import { columnsSchema } from '../../util/columns.ts'
+import { sampledEvaluationShape } from '../common/evaluation-config.ts'
+import { trainingJudgeSchema } from '../common/judge-config.ts'
+
+const size = z.int().positive()
+
+const openEnvSchema = z.strictObject({
+  kind: z.literal('openenv').describe('Which kind; each has keys of its own.'),
+  ...openEnvTaskShape,
+  rubric: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe(
+      'File with one rubric for all episodes, judged on everything that was said in one; null: none.',
+    ),
+})
+
+const toolsTaskSchema = z.strictObject({
+  kind: z.literal('tools').describe('Which kind; each has keys of its own.'),
+  file: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('Rows to train on, each a prompt and criteria for the answer, in any format of rubric files.'),
+  rubric: z
+    .string()
+    .optional()
+    .describe('File with one rubric that holds for all rows; criteria of a row come on top.'),
+  columns: columnsSchema.optional(),
+  holdOut: z
+    .int()
+    .min(0)
+    .nullable()
+    .default(null)
+    .describe('So many rows of the file are kept for evaluation; always the same ones.'),
+  testFile: z.string().nullable().default(null).describe('Rows for evaluation from a file of their own.'),
+  tools: toolsSchema
+    .default([])
+    .describe('What the policy may call: MCP servers, local search indexes, search over HTTP.'),
+  toolTimeoutMs: z
+    .number()
+    .positive()
+    .default(TOOL_BOX_DEFAULTS.timeoutMs)
+    .describe('Longest time of one call.'),
+  rules: turnRulesSchema
+    .prefault({})
+    .describe('Calls that an episode may make, and breaks of a rule that are answered with a reminder.'),
+  callForm: z
+    .enum(['auto', 'xml', 'template'])
+    .default('auto')
+    .describe(
+      "How calls are written: as the model's chat template has it where that can be read (`auto`, `template`), or in tags of our own.",
+    ),
+  maxTokens: size
+    .default(4096)
+    .describe('Tokens of an episode, tool output included; `rollout.maxTokens` is for a turn.'),
+  maxOutputTokens: size.default(1024).describe('Tokens of what a tool says.'),
+})
+
+const rewardSchema = z.strictObject({
+  environment: z.number().default(1).describe("Weight of the environment's own reward."),
+  rubric: z.number().default(1).describe('Weight of the score by the rubric, where there is one.'),
+  of: z
+    .enum(['sum', 'last'])
+    .default('sum')
+    .describe("What an episode's own reward is: the sum of its steps' rewards, or the last one."),
+})
+
+export const environmentSchema = z.strictObject({
+  recipe: z.literal('environment').default('environment').describe('Name of the recipe; only files need it.'),
+  ...reinforcementShape,
+  model: modelSchema.omit({ shape: true }).prefault({}).describe('The model to start from.'),
+  task: z
+    .discriminatedUnion('kind', [openEnvSchema, toolsTaskSchema])
+    .prefault({ kind: 'openenv', url: 'http://127.0.0.1:8000' })
+    .describe('What is acted in.'),
+  reward: rewardSchema.prefault({}).describe('What an episode is paid for.'),
+  judge: trainingJudgeSchema.nullable().default(null).describe('Who judges criteria that no rule checks.'),
+  loss: lossSettingSchema
+    .prefault('gradus:ruscarl')
+    .describe(
+      'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.',
+    ),
+  rollout: rolloutSchema
+    .prefault({ prompts: 8, samples: 8, maxTokens: 256 })
+    .describe('What a step samples.'),
+  evaluation: z
+    .strictObject(sampledEvaluationShape)
+    .prefault({ problems: 16, problemsBetween: 16 })
+    .describe('When and how the model is tested.'),
+})
+
+export type EnvironmentConfig = z.output<typeof environmentSchema>
+export type OpenEnvConfig = Extract<EnvironmentConfig['task'], { kind: 'openenv' }>
+export type ToolsConfig = Extract<EnvironmentConfig['task'], { kind: 'tools' }>

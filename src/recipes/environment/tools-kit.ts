@@ -1,0 +1,75 @@
+/** @file Questions of a file, answered with tools: of any MCP server, a local index, a search over HTTP. */
+
+import { chatFormatOf } from '../../model/chat-format.ts'
+import { type ConversationRow, splitConversations } from '../../tasks/conversation/rows.ts'
+import {
+  answerText,
+  chatAgentFormat,
+  mostTurns,
+  ResearchWorld,
+  rolloutStages,
+  ToolBox,
+} from '../../tasks/research/index.ts'
+import { openTools, type Tool } from '../../tools/index.ts'
+import { ConfigError } from '../../util/errors.ts'
+import type { ToolsConfig } from './config.ts'
+import type { Kit } from './kit.ts'
+
+/** @throws ConfigError, DataError, CheckpointError for rows, tools or a model that cannot be used */
+export const toolsKit = async (
+  task: ToolsConfig,
+  folder: string,
+  given?: readonly Tool[],
+): Promise<Kit<ConversationRow>> => {
+  const format = chatFormatOf(folder, 'task "tools"')
+  const { train, test, repeated } = splitConversations(task)
+  const opened = given ? { tools: given, close: async () => {} } : await openTools(task.tools)
+  try {
+    const agent = chatAgentFormat(format, {
+      ...{ calls: task.callForm, maxTokens: task.maxOutputTokens },
+      prompt: { tools: opened.tools, rules: task.rules, scaffold: false },
+    })
+    const box = new ToolBox(opened.tools, { timeoutMs: task.toolTimeoutMs })
+    const prompts = new Map([...train, ...test].map(row => [row.id, agent.prompt(questionOf(row))]))
+    const longest = Math.max(...[...prompts.values()].map(({ length }) => length))
+    if (longest >= format.maxPositions)
+      throw new ConfigError(
+        `task.file: expected prompts that leave room in a context of ${format.maxPositions}, got one of ${longest} tokens`,
+        { hint: 'leave long rows out, or configure fewer tools' },
+      )
+    return {
+      ...{ train, test, testName: 'held-out rows' },
+      world: new ResearchWorld({ format: agent, tools: box, rules: task.rules }),
+      limits: {
+        turns: mostTurns(task.rules),
+        tokens: Math.min(task.maxTokens, format.maxPositions - longest),
+      },
+      ...agent.sampling,
+      name: ({ id }) => id,
+      prompt: ({ id }) => prompts.get(id)!,
+      question: questionOf,
+      reference: ({ reference }) => reference,
+      rubric: ({ rubric }) => rubric,
+      response: rollout => {
+        const { text, elements, answered } = rolloutStages(rollout, agent, task.rules)
+        return (answered ? answerText(text, elements) : null) ?? ''
+      },
+      show: tokens => format.show(tokens),
+      outcome: () => null,
+      notes: repeated > 0 ? [`${repeated} rows left out of training: they are among those of the test`] : [],
+      async close() {
+        await box.close()
+        await opened.close()
+      },
+    }
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+/** Of a single message its text, else with who said it. */
+const questionOf = ({ messages }: ConversationRow): string =>
+  messages.length === 1
+    ? messages[0].content
+    : messages.map(({ role, content }) => `${role}: ${content}`).join('\n\n')

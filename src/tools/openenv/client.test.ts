@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { OpenEnvClient, type OpenEnvRuntime } from './client.ts'
+import { type FakeOpenEnv, type Misbehaviour, startFakeOpenEnv } from './fake-server.fixture.ts'
+import { openEnvSchema } from './settings.ts'
+
+let server: FakeOpenEnv
+let clients: OpenEnvClient[] = []
+beforeEach(async () => {
+  server = await startFakeOpenEnv()
+})
+afterEach(async () => {
+  for (const client of clients) await client.close()
+  clients = []
+  await server.close()
+})
+
+const clientOf = (more: object = {}, runtime: OpenEnvRuntime = {}) => {
+  const client = new OpenEnvClient(openEnvSchema.parse({ url: server.url, ...more }), {
+    retryMs: 1,
+    ...runtime,
+  })
+  clients.push(client)
+  return client
+}
+
+describe('a session', () => {
+  it('resets, steps, tells its state and closes', async () => {
+    const client = clientOf()
+    const { session, first } = await client.start({ seed: 1 })
+    expect(first).toEqual({ observation: { clue: 'begins with d' }, reward: null, done: false })
+    expect(await session.step({ guess: 'cat' })).toEqual({
+      observation: { clue: 'not cat' },
+      reward: 0,
+      done: false,
+    })
+    expect(await session.state()).toEqual({ episode_id: null, step_count: 1 })
+    expect(await session.step({ guess: 'dog' })).toEqual({
+      observation: { clue: 'right' },
+      reward: 0.5,
+      done: true,
+    })
+    session.close()
+    await expect(session.step({ guess: 'dog' })).rejects.toThrow('the session was closed')
+    await expect.poll(() => server.sessions).toBe(0)
+    expect(server.seen.map(({ type }) => type)).toEqual(['reset', 'step', 'state', 'step', 'close'])
+  })
+
+  it('is one of several, each with an environment of its own', async () => {
+    const client = clientOf()
+    const started = await Promise.all([0, 1, 2].map(seed => client.start({ seed })))
+    const guessed = await Promise.all(started.map(({ session }) => session.step({ guess: 'dog' })))
+    expect(guessed.map(({ done }) => done)).toEqual([false, true, false])
+  })
+
+  it('sends headers whose values no error shows', async () => {
+    const headers = { authorization: { env: 'ENV_TOKEN', prefix: 'Bearer ' } }
+    const client = clientOf({ headers }, { env: { ENV_TOKEN: 'very-secret' } })
+    const { session } = await client.start({})
+    expect(server.headers.at(-1)?.authorization).toBe('Bearer very-secret')
+    server.wrong.step = [{ code: 'EXECUTION_ERROR', message: 'no such very-secret' }]
+    await expect(session.step({ guess: 'x' })).rejects.toThrow('no such [secret] (EXECUTION_ERROR)')
+    expect(() => clientOf({ headers }, { env: {} })).toThrow('ENV_TOKEN')
+  })
+
+  it('says what the server says of itself', async () => {
+    const client = clientOf()
+    expect(await client.healthy()).toBe(true)
+    expect((await client.schemas()).action).toMatchObject({ required: ['guess'] })
+  })
+})
+
+describe('a server that misbehaves', () => {
+  const cases: [string, Misbehaviour, string][] = [
+    ['hangs', 'hang', 'no answer within 200 ms'],
+    ['breaks off', 'hang up', 'the connection broke off'],
+    ['sends no JSON', { text: '<html>' }, 'expected JSON, got text that is none'],
+    [
+      'has a reward that is not a number',
+      { text: '{"type":"observation","data":{"observation":{},"reward":NaN}}' },
+      'expected JSON',
+    ],
+    [
+      'has a reward beyond all numbers',
+      { text: '{"type":"observation","data":{"observation":{},"reward":1e999}}' },
+      'reward: expected',
+    ],
+    ['leaves the observation out', { text: '{"type":"observation","data":{}}' }, 'observation: expected'],
+    [
+      'answers something else',
+      { text: '{"type":"state","data":{}}' },
+      'expected an observation, got a message of type state',
+    ],
+    ['sends another type', { text: '{"type":"hello","data":{}}' }, 'answer: type'],
+    [
+      'shows too much',
+      { text: JSON.stringify({ type: 'observation', data: { observation: { a: 'x'.repeat(1e5) } } }) },
+      'expected an answer of at most 50000 bytes',
+    ],
+  ]
+  it.each(cases)('%s', async (_name, wrong, words) => {
+    const { session } = await clientOf({
+      timeoutMs: wrong === 'hang' ? 200 : 20_000,
+      maxMessageBytes: 50_000,
+    }).start({})
+    server.wrong.step = [wrong]
+    const failure = await session.step({ guess: 'cat' }).catch(error => error)
+    expect(failure.message).toContain(words)
+    // Nobody may take a late answer for the next one's.
+    await expect(session.step({ guess: 'cat' })).rejects.toThrow(server.url)
+    expect(server.seen.filter(({ type }) => type === 'step')).toHaveLength(1)
+  })
+
+  it('refuses an action, and goes on', async () => {
+    const { session } = await clientOf().start({ seed: 0 })
+    await expect(session.step({ word: 'cat' })).rejects.toThrow(/Invalid message \(VALIDATION_ERROR\)/)
+    expect(await session.step({ guess: 'cat' })).toMatchObject({ done: true })
+  })
+})
+
+describe('starting', () => {
+  it('is tried again: nothing has been done yet', async () => {
+    server.wrong.reset = ['hang up', 'hang up']
+    const { first } = await clientOf().start({ seed: 0 })
+    expect(first.observation).toEqual({ clue: 'begins with c' })
+  })
+
+  it('waits for a free session, and says what is missing where none becomes free', async () => {
+    server.capacity = 1
+    const client = clientOf({ attempts: 3 })
+    const { session } = await client.start({})
+    await expect(client.start({})).rejects.toThrow(/no session is free.*max_concurrent_envs/s)
+    const waiting = clientOf({ attempts: 20 }).start({ seed: 2 })
+    session.close()
+    expect((await waiting).first.observation).toEqual({ clue: 'begins with s' })
+  })
+
+  it('says that nobody is there', async () => {
+    await server.close()
+    await expect(clientOf({ attempts: 2 }).start({})).rejects.toThrow('cannot be reached')
+    server = await startFakeOpenEnv()
+  })
+})

@@ -1,0 +1,41 @@
+/**
+ * @file Messages of the OpenEnv protocol, as its Python server writes and reads them (github.com/meta-pytorch/OpenEnv, package
+ * openenv-core 0.3.0: core/env_server/types.py and the endpoint `/ws` in http_server.py).
+ */
+
+import { z } from 'zod'
+
+const object = z.record(z.string(), z.unknown())
+
+/** What `reset` and `step` are answered with. A reward may be missing, or a yes or no. */
+export const stepResultSchema = z.object({
+  observation: object,
+  reward: z
+    .union([z.number(), z.boolean()])
+    .nullish()
+    .transform(value => (value === undefined || value === null ? null : Number(value))),
+  done: z.boolean().default(false),
+})
+export type StepResult = z.output<typeof stepResultSchema>
+
+/** What the server sends. */
+export const answerSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('observation'), data: stepResultSchema }),
+  z.object({ type: z.literal('state'), data: object }),
+  z.object({
+    type: z.literal('error'),
+    data: z.object({ message: z.string().default('no reason given'), code: z.string().default('UNKNOWN') }),
+  }),
+])
+export type Answer = z.output<typeof answerSchema>
+
+/** What the client sends; the server answers each but `close` with one message, in order. */
+export type Request =
+  | { type: 'reset'; data: Readonly<Record<string, unknown>> }
+  | { type: 'step'; data: Readonly<Record<string, unknown>> }
+  | { type: 'state' }
+  | { type: 'close' }
+
+/** `GET /schema`: JSON Schemas of what is sent and received. */
+export const schemasSchema = z.object({ action: object, observation: object, state: object })
+export type EnvironmentSchemas = z.output<typeof schemasSchema>

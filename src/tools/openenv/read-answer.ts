@@ -1,0 +1,27 @@
+/** @file What a server sends, read: JSON of the protocol, or an error of kind `malformed`. */
+
+import type { GradusError } from '../../util/errors.ts'
+import { parseJson } from '../../util/json.ts'
+import { parseWith } from '../../util/schema.ts'
+import { ToolError } from '../tool.ts'
+import { answerSchema } from './messages.ts'
+
+/** `parseWith` makes errors of one class by its message; these are of a kind as well. */
+export class MalformedError extends ToolError {
+  constructor(message: string, options: { hint?: string; cause?: unknown } = {}) {
+    super('malformed', message, options)
+  }
+}
+
+/** @throws MalformedError for what is no JSON: `NaN` is none */
+export const readJson = (text: string, url: string): unknown => {
+  try {
+    return parseJson(text, url)
+  } catch (error) {
+    throw new MalformedError((error as GradusError).message, { cause: error })
+  }
+}
+
+/** A message of the server. @throws ToolError `malformed` for anything else */
+export const readAnswer = (text: string, url: string) =>
+  parseWith(answerSchema, readJson(text, url), `${url}: answer`, MalformedError)

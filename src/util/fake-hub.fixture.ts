@@ -1,0 +1,107 @@
+/** @file A hub for tests: files of data sets by range, behind a redirection, with the faults that a test asks for. */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export const COMMIT = '0123456789abcdef0123456789abcdef01234567'
+export const NEXT_COMMIT = 'fedcba9876543210fedcba9876543210fedcba98'
+
+/** What goes wrong with a request; `cut`: the body ends in its middle, `whole`: the range is passed over. */
+export type HubFault = number | 'cut' | 'whole' | 'hang up' | 'nonsense'
+
+export interface FakeHub {
+  url: string
+  /** By `OWNER/NAME@COMMIT/PATH`. */
+  files: Map<string, Uint8Array>
+  /** By `OWNER/NAME@REVISION`. */
+  revisions: Map<string, string>
+  /** Taken by one request after the other; null lets one pass. */
+  faults: (HubFault | null)[]
+  /** The same for all requests that no entry of `faults` is left for. */
+  always: HubFault | null
+  /** Paths with their ranges, and whether a token came with them. */
+  seen: { path: string; range: string | undefined; token: string | undefined }[]
+  /** Needed where set. */
+  token: string | null
+  close(): Promise<void>
+}
+
+const address = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+const listen = (server: Server): Promise<void> =>
+  new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
+
+/** Part of a file, or all of it; the second server is another origin, as the hub's storage is. */
+const sendPart = (
+  bytes: Uint8Array,
+  request: IncomingMessage,
+  response: ServerResponse,
+  fault: HubFault | null,
+) => {
+  const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
+  if (from !== undefined && bytes.length === 0) return response.writeHead(416).end()
+  const isPart = from !== undefined && fault !== 'whole'
+  const start = isPart ? Number(from) : 0
+  const end = isPart ? Math.min(bytes.length, Number(to) + 1) : bytes.length
+  const body = bytes.subarray(start, end)
+  response.writeHead(isPart ? 206 : 200, {
+    etag: '"file"',
+    'content-length': body.length,
+    ...(isPart && { 'content-range': `bytes ${start}-${end - 1}/${bytes.length}` }),
+  })
+  if (fault !== 'cut') return response.end(body)
+  response.write(body.subarray(0, body.length >> 1), () => response.destroy())
+}
+
+export const startFakeHub = async (): Promise<FakeHub> => {
+  const storage = createServer((request, response) => {
+    hub.seen.push({
+      path: `storage ${request.url}`,
+      range: request.headers.range,
+      token: request.headers.authorization,
+    })
+    const fault = hub.faults.length > 0 ? hub.faults.shift()! : hub.always
+    const bytes = hub.files.get(decodeURIComponent((request.url ?? '').slice(1)))
+    if (bytes === undefined) return void response.writeHead(404).end()
+    if (typeof fault === 'number') return void response.writeHead(fault, { 'retry-after': '0' }).end()
+    if (fault === 'hang up') return void request.socket.destroy()
+    sendPart(bytes, request, response, fault)
+  })
+  const server = createServer((request, response) => {
+    const path = request.url ?? ''
+    const token = request.headers.authorization
+    hub.seen.push({ path, range: request.headers.range, token })
+    if (hub.token !== null && token !== `Bearer ${hub.token}`)
+      return void response.writeHead(401, { 'x-error-code': 'GatedRepo' }).end('{"error":"no"}')
+    const api = /^\/api\/datasets\/([^/]+\/[^/]+)\/revision\/([^?]+)/.exec(path)
+    if (api) {
+      const sha = hub.revisions.get(`${api[1]}@${decodeURIComponent(api[2])}`)
+      if (sha === undefined)
+        return void response.writeHead(404, { 'x-error-code': 'RevisionNotFound' }).end('{"error":"no"}')
+      const body = hub.always === 'nonsense' ? '<html>' : JSON.stringify({ _id: '1', id: api[1], sha })
+      return void response.writeHead(200, { 'content-type': 'application/json' }).end(body)
+    }
+    const file = /^\/datasets\/([^/]+\/[^/]+)\/resolve\/([^/]+)\/(.+)$/.exec(path)
+    const key = file && `${file[1]}@${file[2]}/${decodeURIComponent(file[3])}`
+    if (key === null || !hub.files.has(key))
+      return void response.writeHead(404, { 'x-error-code': 'EntryNotFound' }).end('{"error":"no"}')
+    response.writeHead(302, { location: `${address(storage)}/${encodeURIComponent(key)}` }).end()
+  })
+  await Promise.all([listen(server), listen(storage)])
+  const hub: FakeHub = {
+    url: address(server),
+    files: new Map(),
+    revisions: new Map(),
+    faults: [],
+    always: null,
+    seen: [],
+    token: null,
+    close: async () => {
+      for (const own of [server, storage]) {
+        own.closeAllConnections()
+        await new Promise(resolve => own.close(resolve))
+      }
+    },
+  }
+  return hub
+}

@@ -1,0 +1,93 @@
+/** @file Rows of whatever a user names: JSON Lines, Parquet, on this machine or on the hub; one after the other. */
+
+import { createGunzip } from 'node:zlib'
+import { type ByteSource, openFile, partsOf } from './byte-source.ts'
+import { AS_THEY_ARE, type Columns, checkColumns, renameInText } from './columns.ts'
+import { DataError, GradusError } from './errors.ts'
+import { type HubOptions, isHubAddress, openHubFile } from './hub.ts'
+import type { JsonlLine } from './jsonl-line.ts'
+import { MAX_LINE_BYTES, streamJsonl } from './jsonl-stream.ts'
+import { parquetRows } from './parquet.ts'
+import { textLines } from './text-file.ts'
+
+export interface RowOptions extends HubOptions {
+  columns?: Columns
+  /** Of a file on the hub the commit to read from; default: the one that its revision names now. */
+  pinned?: string
+  /** Told once, before the first row, which commit of a file on the hub is read. */
+  onCommit?(commit: string): void
+  /** Most bytes of a line of JSON Lines. Default 256 MiB. */
+  maxLineBytes?: number
+}
+
+const isParquet = (source: string): boolean => /\.parquet$/i.test(source)
+const isGzip = (source: string): boolean => /\.gz$/i.test(source)
+
+/** Whether rows are more than lines of a file of this machine, so that they cannot be read at once. */
+export const needsBringing = (source: string): boolean =>
+  isHubAddress(source) || isParquet(source) || /\.(jsonl|ndjson)\.gz$/i.test(source)
+
+const open = async (source: string, options: RowOptions): Promise<ByteSource> => {
+  if (!isHubAddress(source)) return openFile(source)
+  const file = await openHubFile(source, options)
+  options.onCommit?.(file.commit)
+  return file
+}
+
+async function* gunzipped(source: ByteSource): AsyncGenerator<Uint8Array> {
+  const gunzip = createGunzip()
+  const { pipeline } = await import('node:stream/promises')
+  const done = pipeline(partsOf(source), gunzip).catch(error => gunzip.destroy(error as Error))
+  try {
+    yield* gunzip
+  } catch (error) {
+    if (error instanceof GradusError) throw error
+    throw new DataError(
+      `${source.name}: expected a file compressed by gzip, got one that cannot be unpacked (${(error as Error).message})`,
+      { hint: 'it may be cut off or damaged; write or download it again', cause: error },
+    )
+  } finally {
+    gunzip.destroy()
+    await done
+  }
+}
+
+async function* linesOf(source: ByteSource, maxLineBytes: number): AsyncGenerator<JsonlLine> {
+  const { name } = source
+  const bytes = isGzip(name) ? gunzipped(source) : partsOf(source)
+  for await (const { number, text } of textLines(bytes, name, maxLineBytes))
+    if (text.trim() !== '') yield { place: `${name}:${number}`, text }
+}
+
+async function* rowsOf(source: ByteSource, options: RowOptions): AsyncGenerator<JsonlLine> {
+  const { name } = source
+  const { columns = AS_THEY_ARE, maxLineBytes = MAX_LINE_BYTES } = options
+  if (isParquet(name))
+    for await (const { number, row } of parquetRows(source, { columns }))
+      yield { place: `${name}:${number}`, text: JSON.stringify(row) }
+  else
+    for await (const { place, text } of linesOf(source, maxLineBytes))
+      yield { place, text: renameInText(text, columns) }
+}
+
+/**
+ * The rows of a file as JSON texts with their places: `path:line`, of a Parquet file `path:row`, both from 1. The name says what
+ * a file is: `.parquet`, `.gz` (JSON Lines compressed by gzip), and anything else is JSON Lines; `-` is standard input, and
+ * `hf://datasets/OWNER/NAME[@REVISION]/PATH` a file on the hub. Holds a row group, or a part of a few megabytes, at a time.
+ * @throws DataError for what cannot be read, with the place; ConfigError for columns that cannot be
+ */
+export async function* streamRows(source: string, options: RowOptions = {}): AsyncGenerator<JsonlLine> {
+  const { columns = AS_THEY_ARE, maxLineBytes } = options
+  checkColumns(columns)
+  if (!needsBringing(source)) {
+    for await (const { place, text } of streamJsonl(source, { maxLineBytes }))
+      yield { place, text: renameInText(text, columns) }
+    return
+  }
+  const file = await open(source, options)
+  try {
+    yield* rowsOf(file, options)
+  } finally {
+    await file.close()
+  }
+}
