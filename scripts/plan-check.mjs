@@ -14,7 +14,12 @@ const [out = 'plan-check', ...names] = process.argv.slice(2)
 const RUNS = {
   ruscarl: { recipe: 'ruscarl', model: 'packing-start', steps: 6 },
   rit: { recipe: 'rit', model: 'packing-thinking-start', steps: 4 },
-  'rubric-as-reward': { recipe: 'rubric-as-reward', model: 'logic-short', steps: 3, set: ['evaluation.hopProblems=2'] },
+  'rubric-as-reward': {
+    recipe: 'rubric-as-reward',
+    model: 'logic-short',
+    steps: 3,
+    set: ['evaluation.hopProblems=2'],
+  },
   rlcer: { recipe: 'rlcer', model: 'arithmetic-start', steps: 3, set: ['evaluation.rubrics=1'] },
   rubricem: { recipe: 'rubricem', model: 'records-start', steps: 3 },
 }
@@ -31,7 +36,12 @@ const gradus = args => {
 
 const trained = ({ recipe, steps, set = [] }, dir) => {
   if (existsSync(dir)) return
-  const settings = [`steps=${steps}`, 'policy.threads=1', 'evaluation.problems=4', 'evaluation.problemsBetween=4']
+  const settings = [
+    `steps=${steps}`,
+    'policy.threads=1',
+    'evaluation.problems=4',
+    'evaluation.problemsBetween=4',
+  ]
   const all = [...settings, 'evaluation.every=0', ...set].flatMap(setting => ['--set', setting])
   const part = `${dir}.part`
   rmSync(part, { recursive: true, force: true })

@@ -61,6 +61,7 @@ export const planCommand = async (
       hint: 'for example --gpus H100:8',
     })
   const settings = resolveSettings({ target, preset: options.preset, set: options.set })
+  await settings.entry.bring?.(settings.config, 'plan')
   const work = workOf(settings, options)
   return options.gpus === 'here'
     ? planHere(settings, work, options, io)
