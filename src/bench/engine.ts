@@ -11,7 +11,7 @@ import { Executable, type ExecutableOptions, input, matmul, type Provider, slice
 import { wholePercent } from '../util/format.ts'
 import { resolveShipped } from '../util/package.ts'
 import { Rng } from '../util/rng.ts'
-import { median } from '../util/statistics.ts'
+import { mean, median } from '../util/statistics.ts'
 import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
 
 /** The standard workload: vocab 512, width 256, 4 layers, 4 heads of 64, SwiGLU 688, context 256. */
@@ -95,12 +95,18 @@ export interface EngineBenchmark {
   trainStepSeconds: number
   trainGflops: number
   trainToMatmul: number
+  /** One update of 16 groups of 8 samples of different lengths, each group behind its own prompt, padding not counted as work. */
+  groupTrainSeconds: number
+  groupTrainGflops: number
+  groupTrainToMatmul: number
   /** By rows: prompt of 16, 128 new tokens at temperature 1, prompt pass included. */
   decodeTokensPerSecond: Record<string, number>
   decodeToMatmul: Record<string, number>
   /** By prompts x samples. */
   sharedPromptTokensPerSecond: Record<string, number>
   sharedPromptToMatmul: Record<string, number>
+  /** 16 prompts x 8 samples of which each ends where it happens to, after a quarter of the longest in the middle: means over rounds. */
+  raggedDecode: { prompts: number; samples: number; seconds: number; tokens: number; longest: number }
   /** Gradient norm and AdamW. */
   optimizerMsPerMillionParams: number
   peakRssMb: number
@@ -165,6 +171,44 @@ const trainRunner = (engine: Engine) => {
   return () => seconds(() => updateOnce(engine, datums, options))
 }
 
+/** Prompts and samples of each that are learnt from as reinforcement has them. */
+const GROUPS = [16, 8] as const
+
+/** Samples as they end: from a quarter of the longest to all of it. */
+const groupDatums = (config: ModelConfig): Datum[] => {
+  const { promptTokens, newTokens } = lengthsOf(config)
+  const rng = new Rng('groups')
+  const [prompts, samples] = GROUPS
+  return Array.from({ length: prompts }, () => {
+    const prompt = randomTokens(rng, promptTokens, config.vocabSize)
+    return Array.from({ length: samples }, () => {
+      const length = Math.max(1, Math.ceil(newTokens * (0.25 + 0.75 * rng.next())))
+      const [datum] = randomDatums(`group ${rng.uint32()}`, 1, length, config)
+      return { ...datum, promptTokens: prompt }
+    })
+  }).flat()
+}
+
+/** A group's prompt goes through once. */
+const groupFlop = ({ parameters: { config, count } }: Engine): number => {
+  const [prompts] = GROUPS
+  const { promptTokens } = lengthsOf(config)
+  const attention = 4 * config.layers * config.heads * config.headDim
+  const drawn = groupDatums(config).map(({ tokens }) => tokens.length)
+  const responses = drawn.reduce(
+    (sum, length) => sum + length * (2 * count + attention * (promptTokens + length / 2)),
+    0,
+  )
+  const read = prompts * promptTokens * (2 * count + (attention * promptTokens) / 2)
+  return 3 * (read + responses)
+}
+
+const groupTrainRunner = (engine: Engine) => {
+  const datums = groupDatums(engine.parameters.config)
+  const options = { ...LOSS, optimizer: { learningRate: 1e-4 } }
+  return () => seconds(() => updateOnce(engine, datums, options))
+}
+
 const decodeRunner = (engine: Engine, prompts: number, samples: number) => {
   const rng = new Rng('decode')
   const { config } = engine.parameters
@@ -176,6 +220,32 @@ const decodeRunner = (engine: Engine, prompts: number, samples: number) => {
     stopTokens: [],
   }
   return () => seconds(() => engine.sample(request))
+}
+
+/** Stop tokens so many that a model that knows nothing hits one after a quarter of the longest, on average. */
+const raggedRunner = (engine: Engine) => {
+  const rng = new Rng('ragged')
+  const { config } = engine.parameters
+  const { promptTokens, newTokens } = lengthsOf(config)
+  const [prompts, samples] = GROUPS
+  const request = {
+    prompts: Array.from({ length: prompts }, () => randomTokens(rng, promptTokens, config.vocabSize)),
+    samplesPerPrompt: samples,
+    maxTokens: newTokens,
+    stopTokens: Array.from({ length: Math.ceil((4 * config.vocabSize) / newTokens) }, (_, id) => id),
+  }
+  return async (round: number) => {
+    const lengths: number[] = []
+    const time = await seconds(async () => {
+      const drawn = await engine.sample({ ...request, seed: round })
+      lengths.push(...drawn.map(({ tokens }) => tokens.length))
+    })
+    return {
+      seconds: time,
+      tokens: lengths.reduce((sum, length) => sum + length, 0),
+      longest: Math.max(...lengths),
+    }
+  }
 }
 
 const optimizerRunner = (engine: Engine) => async (): Promise<number> => {
@@ -208,6 +278,7 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const flopPerToken = decodeFlop(name, engine.parameters.count)
   const works = new Map<string, { flop: number; run: () => Promise<number> }>([
     ['train', { flop, run: trainRunner(engine) }],
+    ['groups', { flop: groupFlop(engine), run: groupTrainRunner(engine) }],
   ])
   for (const [prompts, samples] of [...DECODE_ROWS.map(rows => [rows, 1] as const), ...SHARED]) {
     const tokens = prompts * samples * newTokens
@@ -217,6 +288,8 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const series = new Map<string, Series>()
   const matmulRates: number[] = []
   const optimizerMs: number[] = []
+  const ragged = raggedRunner(engine)
+  const raggedRuns: Awaited<ReturnType<typeof ragged>>[] = []
   // The first round warms up: graphs are compiled and memory is taken.
   for (let round = 0; round <= rounds; round++) {
     let before = await matmulRate()
@@ -230,7 +303,11 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
       }
       before = after
     }
-    if (round > 0) optimizerMs.push(await optimizer())
+    const drawn = await ragged(round)
+    if (round > 0) {
+      raggedRuns.push(drawn)
+      optimizerMs.push(await optimizer())
+    }
     onProgress(round === 0 ? 'warmed up' : `round ${round} of ${rounds}`)
   }
   const rateOf = (name: string) => median(series.get(name)!.rates)
@@ -251,10 +328,20 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
     trainStepSeconds: fourDigits(flop / 1e9 / rateOf('train')),
     trainGflops: fourDigits(rateOf('train')),
     trainToMatmul: ratioOf('train'),
+    groupTrainSeconds: fourDigits(groupFlop(engine) / 1e9 / rateOf('groups')),
+    groupTrainGflops: fourDigits(rateOf('groups')),
+    groupTrainToMatmul: ratioOf('groups'),
     decodeTokensPerSecond: per(rows, tokenRate),
     decodeToMatmul: per(rows, ratioOf),
     sharedPromptTokensPerSecond: per(shared, tokenRate),
     sharedPromptToMatmul: per(shared, ratioOf),
+    raggedDecode: {
+      prompts: GROUPS[0],
+      samples: GROUPS[0] * GROUPS[1],
+      seconds: fourDigits(mean(raggedRuns.map(({ seconds: each }) => each))),
+      tokens: fourDigits(mean(raggedRuns.map(({ tokens }) => tokens))),
+      longest: fourDigits(mean(raggedRuns.map(({ longest }) => longest))),
+    },
     optimizerMsPerMillionParams: fourDigits(median(optimizerMs)),
     peakRssMb: Math.round(process.resourceUsage().maxRSS / 1024),
   }
@@ -290,8 +377,18 @@ export const formatEngineBenchmark = (result: EngineBenchmark): string => {
       `${result.trainStepSeconds} s, ${result.trainGflops} GFLOP/s`,
       share(result.trainToMatmul),
     ],
+    [
+      'the same, 16 groups of 8 samples',
+      `${result.groupTrainSeconds} s, ${result.groupTrainGflops} GFLOP/s`,
+      share(result.groupTrainToMatmul),
+    ],
     ...decoding,
     ...shared,
+    [
+      'the last, each sample ending by chance',
+      `${Math.round(result.raggedDecode.tokens / result.raggedDecode.seconds)} tokens/s`,
+      '',
+    ],
     ['optimiser', `${result.optimizerMsPerMillionParams} ms per million parameters`, ''],
     ['peak memory', `${result.peakRssMb} MB`, ''],
   ]

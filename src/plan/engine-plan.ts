@@ -3,9 +3,13 @@
 import { modelTensors } from '../policy/local/parameters.ts'
 import type { PlannedRole, StepWork } from '../recipes/common/step-work.ts'
 import { type Assumed, assumed, type Pace } from './assumptions.ts'
-import { type EngineDraw, type EngineFigures, engineSampling,
+import {
+  type EngineDraw,
+  type EngineFigures,
+  engineSampling,
   engineScoring,
-  engineUpdate } from './engine-time.ts'
+  engineUpdate,
+} from './engine-time.ts'
 import { sizeOf } from './model-size.ts'
 import { shapeOfWork } from './step-plan.ts'
 
@@ -75,6 +79,7 @@ export const planEngineStep = (
       epochs: work.epochs,
       minibatches: work.minibatches,
       learntShare: known?.learntShare ?? 1,
+      supervised: work.supervised,
     },
     figures,
   )

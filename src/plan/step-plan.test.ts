@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { StepWork } from '../recipes/common/step-work.ts'
-import { rlcer, ruscarl } from '../recipes/index.ts'
-import { resolvedPreset } from './plan.fixture.ts'
+import { RECIPES } from '../recipes/index.ts'
 import { ASSUMPTIONS, assumed, parseAssumptions } from './assumptions.ts'
 import { gpuMemory } from './gpu-memory.ts'
 import { parseGpus } from './gpus.ts'
 import { cacheBytes, forwardFlop, sizeNamed } from './model-size.ts'
+import { resolvedPreset } from './plan.fixture.ts'
 import { drawTime, place } from './sampling-time.ts'
 import { type PlanRequest, planRange, planStep } from './step-plan.ts'
 import { updateTime } from './update-time.ts'
@@ -18,10 +18,8 @@ const IDEAL = {
   ...{ trainUtilisation: 1, prefillUtilisation: 1, bandwidthUtilisation: 1, stepOverheadMs: 0 },
 }
 
-const workOf = (name: 'ruscarl' | 'rlcer'): StepWork => {
-  const entry = name === 'ruscarl' ? ruscarl : rlcer
-  return entry.plan(resolvedPreset(entry, 'paper') as never).work!
-}
+const workOf = (name: 'ruscarl' | 'rlcer'): StepWork =>
+  RECIPES[name].plan(resolvedPreset(RECIPES[name], 'paper')).work!
 
 describe('sizes of models', () => {
   it('are those of the published ones', () => {
@@ -47,7 +45,13 @@ describe('decoding', () => {
   const one = { prompts: 1, promptTokens: 0, newTokens: 100, longestTokens: 100 }
 
   it('reads all weights for every token of a single row', () => {
-    const { seconds, bound } = drawTime(QWEN_7B, gpus, { together: 1, copies: 1, rows: 100 }, { ...one, samples: 1 }, IDEAL)
+    const { seconds, bound } = drawTime(
+      QWEN_7B,
+      gpus,
+      { together: 1, copies: 1, rows: 100 },
+      { ...one, samples: 1 },
+      IDEAL,
+    )
     const weights = (100 * 2 * QWEN_7B.active) / 3.35e12
     expect(seconds / weights).toBeCloseTo(1, 1)
     expect(bound).toBe('weights')
@@ -162,7 +166,10 @@ describe('the plan of RuscaRL', () => {
 })
 
 it('plans both roles of RLCER, and every rubric on every response', () => {
-  const plan = planStep({ work: workOf('rlcer'), gpus: parseGpus('H100:16'), grading: { kind: 'unknown' }, set: {} }, 'usual')
+  const plan = planStep(
+    { work: workOf('rlcer'), gpus: parseGpus('H100:16'), grading: { kind: 'unknown' }, set: {} },
+    'usual',
+  )
   expect(plan.sampling.map(({ role }) => role)).toEqual(['reasoner', 'rubricator'])
   // Spec 2.3: 32 questions x 8 x 8.
   expect(plan.judge!.callsPerStep).toBe(2048)
@@ -180,7 +187,14 @@ describe('what a person says', () => {
     expect(parseAssumptions(['responseShare=0.4', 'stepOverheadMs=0'])).toEqual({
       ...{ responseShare: 0.4, stepOverheadMs: 0 },
     })
-    for (const bad of ['responseShare', 'responseShare=2', 'responseShare=0', 'stepOverheadMs=-1', 'constructor=1', 'syncSeconds=NaN'])
+    for (const bad of [
+      'responseShare',
+      'responseShare=2',
+      'responseShare=0',
+      'stepOverheadMs=-1',
+      'constructor=1',
+      'syncSeconds=NaN',
+    ])
       expect(() => parseAssumptions([bad])).toThrow(/--assume/)
   })
 

@@ -1,14 +1,15 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { cli, Sandbox } from '../cli.fixture.ts'
+import { cli, Sandbox, SLOW_MS } from '../cli.fixture.ts'
 
 const sandbox = new Sandbox()
 afterAll(() => sandbox.remove())
 
 const json = async (...args: string[]) => JSON.parse((await cli([...args, '--json'])).out)
 
-describe('gradus plan', () => {
+// The first one loads all recipes.
+describe('gradus plan', { timeout: SLOW_MS }, () => {
   it('says time, bottleneck, judge, memory and what it assumed', async () => {
     const judged = ['--judge-model', 'Qwen3-32B', '--judge-gpus', 'H200:8']
     const { code, out } = await cli(['plan', 'ruscarl', '--preset', 'paper', '--gpus', 'H200:8', ...judged])
@@ -34,7 +35,8 @@ describe('gradus plan', () => {
     ['sft', 'paper'],
     ['ruscarl', 'quick'],
   ])('plans %s %s, and more GPUs are never slower', async (recipe, preset) => {
-    const on = (count: number) => json('plan', recipe, '--preset', preset, '--gpus', `H100:${count}`, '--judge-rate', '100')
+    const on = (count: number) =>
+      json('plan', recipe, '--preset', preset, '--gpus', `H100:${count}`, '--judge-rate', '100')
     const [few, many] = [await on(8), await on(64)]
     expect(few.usual.seconds.update).toBeGreaterThan(0)
     expect(few.usual.seconds.sampling > 0).toBe(recipe !== 'sft')
@@ -52,7 +54,7 @@ describe('gradus plan', () => {
     expect(small.usual.cost.gpus).toBeCloseTo(2 * small.usual.gpuHours, 6)
     expect(small.usual.cost.judge).toBeGreaterThan(0)
     expect(plain.usual.cost).toEqual({ gpus: null, judge: null })
-    expect(long.usual.sampledTokens).toBe(64 * 8 * 4096)
+    expect(long.usual.sampledTokens).toBeCloseTo(64 * 8 * 4096, 3)
   })
 
   it.each([
@@ -60,7 +62,10 @@ describe('gradus plan', () => {
     [['--gpus', 'H100:8'], /expected a recipe or a YAML file/],
     [['ruscarl', '--gpus', 'H1:8'], /--gpus: expected NAME:COUNT of A100/],
     [['ruscarl', '--gpus', 'H100:8', '--judge-model', 'Qwen3-32B'], /expected both, got one/],
-    [['ruscarl', '--gpus', 'H100:8', '--judge-rate', '9', '--judge-gpus', 'H100'], /--judge-rate: expected it alone/],
+    [
+      ['ruscarl', '--gpus', 'H100:8', '--judge-rate', '9', '--judge-gpus', 'H100'],
+      /--judge-rate: expected it alone/,
+    ],
     [['ruscarl', '--gpus', 'H100:8', '--judge-price', '1'], /--judge-price: expected IN,OUT/],
     [['ruscarl', '--gpus', 'H100:8', '--assume', 'length=2'], /--assume: expected NAME=VALUE/],
     [['ruscarl', '--gpus', 'H100:8', '--model', 'Nobody-7B'], /--model: expected a folder with config.json/],
@@ -79,11 +84,18 @@ describe('gradus plan', () => {
   })
 })
 
-describe('gradus plan of this machine', () => {
+describe('gradus plan of this machine', { timeout: SLOW_MS }, () => {
   const FIGURES = {
-    ...{ threads: 2, parameters: 250_000, trainGflops: 100, optimizerMsPerMillionParams: 1 },
+    ...{
+      threads: 2,
+      parameters: 250_000,
+      trainGflops: 100,
+      groupTrainGflops: 80,
+      optimizerMsPerMillionParams: 1,
+    },
     decodeTokensPerSecond: { 1: 1000, 8: 6000, 32: 15_000, 128: 25_000 },
     sharedPromptTokensPerSecond: { '4x8': 16_000, '16x8': 30_000 },
+    raggedDecode: { prompts: 16, samples: 128, seconds: 0.3, tokens: 3000, longest: 80 },
     workload: { layers: 2, hiddenSize: 96, queryWidth: 96, promptTokens: 16, newTokens: 80, sequence: 96 },
   }
   const engine = join(sandbox.dir, 'bench.json')
@@ -95,7 +107,7 @@ describe('gradus plan of this machine', () => {
     expect(usual.step).toBeCloseTo(usual.sampling + usual.update, 9)
     expect(usual.sampling).toBeGreaterThan(0)
     const { out } = await cli(['plan', 'ruscarl', '--gpus', 'here', '--engine', engine])
-    expect(out).toMatch(/on {11}this machine: 2 threads, learning at 100 GFLOP\/s/)
+    expect(out).toMatch(/on {11}this machine: 2 threads, learning from groups at 80 GFLOP\/s/)
   })
 
   it('says what a damaged file lacks', async () => {
@@ -104,13 +116,26 @@ describe('gradus plan of this machine', () => {
     const { code, err } = await cli(['plan', 'ruscarl', '--gpus', 'here', '--engine', broken])
     expect(code).toBe(1)
     expect(err).toMatch(/broken\.json/)
-    const { err: gone } = await cli(['plan', 'ruscarl', '--gpus', 'here', '--engine', join(sandbox.dir, 'none.json')])
+    const { err: gone } = await cli([
+      'plan',
+      'ruscarl',
+      '--gpus',
+      'here',
+      '--engine',
+      join(sandbox.dir, 'none.json'),
+    ])
     expect(gone).toMatch(/none\.json/)
   })
 
   it('compares a run with its plan', async () => {
     const run = join(sandbox.dir, 'run')
-    const settings = ['steps=3', 'policy.threads=1', 'evaluation.problems=2', 'evaluation.every=0', 'rollout.prompts=2']
+    const settings = [
+      'steps=3',
+      'policy.threads=1',
+      'evaluation.problems=2',
+      'evaluation.every=0',
+      'rollout.prompts=2',
+    ]
     const set = settings.flatMap(setting => ['--set', setting])
     await cli(['train', 'ruscarl', '--quiet', '--out', run, ...set])
     const check = await json('plan', '--check', run, '--engine', engine)
@@ -120,5 +145,5 @@ describe('gradus plan of this machine', () => {
     const { code, out } = await cli(['plan', '--check', run, '--engine', engine])
     expect(code).toBe(0)
     expect(out).toMatch(/^ {2}sampling {5}planned [\d.e-]+ s, measured [\d.e-]+ s: [\d.e-]+ of it$/m)
-  }, 300_000)
+  })
 })
