@@ -1,32 +1,35 @@
 // Short trainings on this machine beside what `gradus plan` makes of them: for each the engine is measured on the model's shape, the
-// training runs with one thread, and both are compared. All times are those of processors (processor-clock.mjs), so that other work
-// on the machine does not count. `node scripts/plan-check.mjs OUT [NAME...]` leaves the runs and measurements in OUT, and prints a
-// table as it stands in docs/scaling.md. What is in OUT already is not measured again.
+// training runs with one thread, and both are compared. `node scripts/plan-check.mjs OUT [NAME...] [--processors]` leaves the runs
+// and measurements in OUT, and prints a table as it stands in docs/scaling.md. What is in OUT already is not measured again.
+// On a machine with other work give --processors: then all times are those of processors (processor-clock.mjs, Linux), of a training
+// those of the engine's thread and other workers. They come out somewhat longer: threads that compile and collect garbage count too.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const here = path => fileURLToPath(new URL(path, import.meta.url))
-const [out = 'plan-check', ...names] = process.argv.slice(2)
+const byProcessors = process.argv.includes('--processors')
+const [out = 'plan-check', ...names] = process.argv.slice(2).filter(arg => arg !== '--processors')
 
-// Evaluations are small: they are no part of a step. Models of a quarter to three million weights.
+// Evaluations are small: they are no part of a step. Models of 0.14 to 0.8 million weights.
 const RUNS = {
-  ruscarl: { recipe: 'ruscarl', model: 'packing-start', steps: 6 },
-  rit: { recipe: 'rit', model: 'packing-thinking-start', steps: 4 },
+  ruscarl: { recipe: 'ruscarl', model: 'packing-start', steps: 40 },
+  rit: { recipe: 'rit', model: 'packing-thinking-start', steps: 24 },
   'rubric-as-reward': {
     recipe: 'rubric-as-reward',
     model: 'logic-short',
-    steps: 3,
+    steps: 16,
     set: ['evaluation.hopProblems=2'],
   },
-  rlcer: { recipe: 'rlcer', model: 'arithmetic-start', steps: 3, set: ['evaluation.rubrics=1'] },
-  rubricem: { recipe: 'rubricem', model: 'records-start', steps: 3 },
+  rlcer: { recipe: 'rlcer', model: 'arithmetic-start', steps: 16, set: ['evaluation.rubrics=1'] },
+  rubricem: { recipe: 'rubricem', model: 'records-start', steps: 16 },
 }
 
-const gradus = args => {
-  const clock = ['--import', here('processor-clock.mjs')]
+const gradus = (args, PROCESSOR_CLOCK = 'all') => {
+  const clock = byProcessors ? ['--import', here('processor-clock.mjs')] : []
   const result = spawnSync(process.execPath, [...clock, here('../bin/gradus.js'), ...args], {
+    env: { ...process.env, PROCESSOR_CLOCK },
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',
   })
@@ -45,13 +48,13 @@ const trained = ({ recipe, steps, set = [] }, dir) => {
   const all = [...settings, 'evaluation.every=0', ...set].flatMap(setting => ['--set', setting])
   const part = `${dir}.part`
   rmSync(part, { recursive: true, force: true })
-  gradus(['train', recipe, '--quiet', '--no-dashboard', '--out', part, ...all])
+  gradus(['train', recipe, '--quiet', '--no-dashboard', '--out', part, ...all], 'workers')
   renameSync(part, dir)
 }
 
 const measured = (model, file) => {
   if (existsSync(file)) return
-  const what = ['--model', `package:models/${model}`, '--threads', '1', '--rounds', '1']
+  const what = ['--model', `package:models/${model}`, '--threads', '1', '--rounds', '3']
   writeFileSync(file, gradus(['bench', 'engine', ...what, '--json']))
 }
 

@@ -16,12 +16,16 @@ const RESULT: EngineBenchmark = {
   trainToMatmul: 0.85,
   idealTrainSeconds: 0.3,
   trainToIdeal: 1.23,
+  groupTrainSeconds: 0.5,
+  groupTrainGflops: 200,
+  groupTrainToMatmul: 0.67,
   decodeTokensPerSecond: { 1: 1000, 8: 6000, 32: 12_000, 128: 20_000 },
   decodeToMatmul: { 1: 0.02, 8: 0.13, 32: 0.26, 128: 0.44 },
   idealDecodeTokensPerSecond: { 1: 3000, 8: 12_000, 32: 20_000, 128: 30_000 },
   decodeToIdeal: { 1: 0.33, 8: 0.5, 32: 0.6, 128: 0.67 },
   sharedPromptTokensPerSecond: { '4x8': 14_000 },
   sharedPromptToMatmul: { '4x8': 0.31 },
+  raggedDecode: { prompts: 16, samples: 128, seconds: 0.4, tokens: 4000, longest: 128 },
   optimizerMsPerMillionParams: 0.75,
   peakRssMb: 420,
 }
@@ -29,15 +33,15 @@ const RESULT: EngineBenchmark = {
 describe('the engine benchmark as text', () => {
   it('has a line for every figure, with its share of the matrix product', () => {
     const lines = formatEngineBenchmark(RESULT).split('\n')
-    expect(lines).toHaveLength(9)
+    expect(lines).toHaveLength(11)
     expect(lines[0]).toMatch(/^matrix product 1024\^3 +300 GFLOP\/s +2 threads$/)
     expect(lines[1]).toMatch(
       /^training step, 16 x 256 tokens +0.37 s, 255 GFLOP\/s +85% of it; 1\.23 x its products alone, 0\.3 s$/,
     )
-    expect(lines[4]).toMatch(
+    expect(lines[5]).toMatch(
       /^decode, 32 rows +12000 tokens\/s +26% of it; 60% of its products alone, 20000$/,
     )
-    expect(lines[6]).toMatch(/^decode, 4 prompts x 8 samples +14000 tokens\/s +31% of it$/)
-    expect(lines[8]).toMatch(/^peak memory +420 MB$/)
+    expect(lines[7]).toMatch(/^decode, 4 prompts x 8 samples +14000 tokens\/s +31% of it$/)
+    expect(lines[10]).toMatch(/^peak memory +420 MB$/)
   })
 })

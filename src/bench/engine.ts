@@ -14,7 +14,7 @@ import { Executable, type ExecutableOptions, input, matmul, type Provider, slice
 import { wholePercent } from '../util/format.ts'
 import { resolveShipped } from '../util/package.ts'
 import { Rng } from '../util/rng.ts'
-import { median } from '../util/statistics.ts'
+import { mean, median } from '../util/statistics.ts'
 import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
 import { productRunner, productsOf } from './products.ts'
 
@@ -105,6 +105,10 @@ export interface EngineBenchmark {
   idealTrainSeconds: number
   /** The step over its ideal, measured right before and after it: 1 is the least. */
   trainToIdeal: number
+  /** One update of 16 groups of 8 samples of different lengths, each group behind its own prompt, padding not counted as work. */
+  groupTrainSeconds: number
+  groupTrainGflops: number
+  groupTrainToMatmul: number
   /** By rows: prompt of 16, 128 new tokens at temperature 1, prompt pass included. */
   decodeTokensPerSecond: Record<string, number>
   decodeToMatmul: Record<string, number>
@@ -115,6 +119,8 @@ export interface EngineBenchmark {
   /** By prompts x samples. */
   sharedPromptTokensPerSecond: Record<string, number>
   sharedPromptToMatmul: Record<string, number>
+  /** 16 prompts x 8 samples of which each ends where it happens to, after a quarter of the longest in the middle: means over rounds. */
+  raggedDecode: { prompts: number; samples: number; seconds: number; tokens: number; longest: number }
   /** Gradient norm and AdamW. */
   optimizerMsPerMillionParams: number
   peakRssMb: number
@@ -179,6 +185,44 @@ const trainRunner = (engine: Engine) => {
   return () => seconds(() => updateOnce(engine, datums, options))
 }
 
+/** Prompts and samples of each that are learnt from as reinforcement has them. */
+const GROUPS = [16, 8] as const
+
+/** Samples as they end: from a quarter of the longest to all of it. */
+const groupDatums = (config: ModelConfig): Datum[] => {
+  const { promptTokens, newTokens } = lengthsOf(config)
+  const rng = new Rng('groups')
+  const [prompts, samples] = GROUPS
+  return Array.from({ length: prompts }, () => {
+    const prompt = randomTokens(rng, promptTokens, config.vocabSize)
+    return Array.from({ length: samples }, () => {
+      const length = Math.max(1, Math.ceil(newTokens * (0.25 + 0.75 * rng.next())))
+      const [datum] = randomDatums(`group ${rng.uint32()}`, 1, length, config)
+      return { ...datum, promptTokens: prompt }
+    })
+  }).flat()
+}
+
+/** A group's prompt goes through once. */
+const groupFlop = ({ parameters: { config, count } }: Engine): number => {
+  const [prompts] = GROUPS
+  const { promptTokens } = lengthsOf(config)
+  const attention = 4 * config.layers * config.heads * config.headDim
+  const drawn = groupDatums(config).map(({ tokens }) => tokens.length)
+  const responses = drawn.reduce(
+    (sum, length) => sum + length * (2 * count + attention * (promptTokens + length / 2)),
+    0,
+  )
+  const read = prompts * promptTokens * (2 * count + (attention * promptTokens) / 2)
+  return 3 * (read + responses)
+}
+
+const groupTrainRunner = (engine: Engine) => {
+  const datums = groupDatums(engine.parameters.config)
+  const options = { ...LOSS, optimizer: { learningRate: 1e-4 } }
+  return () => seconds(() => updateOnce(engine, datums, options))
+}
+
 const decodeRunner = (engine: Engine, prompts: number, samples: number) => {
   const rng = new Rng('decode')
   const { config } = engine.parameters
@@ -190,6 +234,32 @@ const decodeRunner = (engine: Engine, prompts: number, samples: number) => {
     stopTokens: [],
   }
   return () => seconds(() => engine.sample(request))
+}
+
+/** Stop tokens so many that a model that knows nothing hits one after a quarter of the longest, on average. */
+const raggedRunner = (engine: Engine) => {
+  const rng = new Rng('ragged')
+  const { config } = engine.parameters
+  const { promptTokens, newTokens } = lengthsOf(config)
+  const [prompts, samples] = GROUPS
+  const request = {
+    prompts: Array.from({ length: prompts }, () => randomTokens(rng, promptTokens, config.vocabSize)),
+    samplesPerPrompt: samples,
+    maxTokens: newTokens,
+    stopTokens: Array.from({ length: Math.ceil((4 * config.vocabSize) / newTokens) }, (_, id) => id),
+  }
+  return async (round: number) => {
+    const lengths: number[] = []
+    const time = await seconds(async () => {
+      const drawn = await engine.sample({ ...request, seed: round })
+      lengths.push(...drawn.map(({ tokens }) => tokens.length))
+    })
+    return {
+      seconds: time,
+      tokens: lengths.reduce((sum, length) => sum + length, 0),
+      longest: Math.max(...lengths),
+    }
+  }
 }
 
 /** Seconds of the products of one training step alone. */
@@ -251,6 +321,7 @@ const worksOf = (engine: Engine, flopPerToken: number): Map<string, Work> => {
   })
   return new Map([
     ['train', { flop: trainFlop(engine), run: trainRunner(engine) }],
+    ['groups', { flop: groupFlop(engine), run: groupTrainRunner(engine) }],
     ...DECODE_ROWS.map((rows): [string, Work] => [`${rows}`, decoding(rows, 1)]),
     ...SHARED.map(([prompts, samples]): [string, Work] => [
       `${prompts}x${samples}`,
@@ -325,6 +396,8 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const works = worksOf(engine, flopPerToken)
   // Graphs are compiled and memory is taken; the yardsticks' own memory comes after the peak was read.
   for (const { run } of works.values()) await run()
+  const ragged = raggedRunner(engine)
+  await ragged(0)
   await optimizer()
   const peakRssMb = Math.round(process.resourceUsage().maxRSS / 1024)
   const matmulRate = await matmulRunner(running)
@@ -334,9 +407,11 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const series = new Map([...works.keys()].map(work => [work, emptySeries()]))
   const matmulRates: number[] = []
   const optimizerMs: number[] = []
+  const raggedRuns: Awaited<ReturnType<typeof ragged>>[] = []
   for (let round = 1; round <= rounds; round++) {
     for (const [name, work] of works)
       matmulRates.push(await measureWork(work, matmulRate, ideals.get(name), series.get(name)!))
+    raggedRuns.push(await ragged(round))
     optimizerMs.push(await optimizer())
     onProgress(`round ${round} of ${rounds}`)
   }
@@ -360,6 +435,9 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
     trainToMatmul: ratioOf('train'),
     idealTrainSeconds: fourDigits(of('train', 'idealSeconds')),
     trainToIdeal: fourDigits(of('train', 'toIdeal')),
+    groupTrainSeconds: fourDigits(works.get('groups')!.flop / 1e9 / of('groups', 'rates')),
+    groupTrainGflops: fourDigits(of('groups', 'rates')),
+    groupTrainToMatmul: ratioOf('groups'),
     decodeTokensPerSecond: per(rows, tokenRate),
     decodeToMatmul: per(rows, ratioOf),
     idealDecodeTokensPerSecond: per(rows, row =>
@@ -368,6 +446,13 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
     decodeToIdeal: per(rows, row => fourDigits(1 / of(row, 'toIdeal'))),
     sharedPromptTokensPerSecond: per(shared, tokenRate),
     sharedPromptToMatmul: per(shared, ratioOf),
+    raggedDecode: {
+      prompts: GROUPS[0],
+      samples: GROUPS[0] * GROUPS[1],
+      seconds: fourDigits(mean(raggedRuns.map(({ seconds: each }) => each))),
+      tokens: fourDigits(mean(raggedRuns.map(({ tokens }) => tokens))),
+      longest: fourDigits(mean(raggedRuns.map(({ longest }) => longest))),
+    },
     optimizerMsPerMillionParams: fourDigits(median(optimizerMs)),
     peakRssMb,
   }
@@ -405,8 +490,18 @@ export const formatEngineBenchmark = (result: EngineBenchmark): string => {
       `${result.trainStepSeconds} s, ${result.trainGflops} GFLOP/s`,
       `${share(result.trainToMatmul)}; ${result.trainToIdeal.toFixed(2)} x its products alone, ${result.idealTrainSeconds} s`,
     ],
+    [
+      'the same, 16 groups of 8 samples',
+      `${result.groupTrainSeconds} s, ${result.groupTrainGflops} GFLOP/s`,
+      share(result.groupTrainToMatmul),
+    ],
     ...decoding,
     ...shared,
+    [
+      'the last, each sample ending by chance',
+      `${Math.round(result.raggedDecode.tokens / result.raggedDecode.seconds)} tokens/s`,
+      '',
+    ],
     ['optimiser', `${result.optimizerMsPerMillionParams} ms per million parameters`, ''],
     ['peak memory', `${result.peakRssMb} MB`, ''],
   ]

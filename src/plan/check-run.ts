@@ -17,7 +17,7 @@ export interface StageCheck {
 }
 
 export interface RunCheck {
-  /** Steps whose median was taken: all but the first, which compiles graphs. */
+  /** Steps whose median was taken: all but the first quarter, in which graphs are compiled and code gets warm. */
   steps: number
   sampling: StageCheck
   /** What grading took beyond sampling; no plan knows rules and solvers, or a judge's load of that day. */
@@ -46,7 +46,8 @@ const ownRows = (rollouts: readonly RolloutRow[], { name }: PlannedRole, alone: 
   alone ? rollouts : rollouts.filter(({ role = 'policy' }) => role === name)
 
 /**
- * Mean and longest samples by role: what rows were kept tells how roles compare, the steps' sums how much there was in all.
+ * Mean and longest samples by role: what rows were kept tells how roles compare, the steps' sums how much there was in all. Rows
+ * count what tools wrote, which goes through the network as well, and the sums do not: with turns the rows alone are believed.
  */
 export const knownLengths = (
   work: StepWork,
@@ -63,7 +64,8 @@ export const knownLengths = (
     0,
   )
   const tokens = numbers(metrics, row => row.tokens)
-  const scale = tokens.length > 0 && reckoned > 0 ? mean(tokens) / reckoned : 1
+  const inTurns = work.roles.some(({ turns = 1 }) => turns > 1)
+  const scale = !inTurns && tokens.length > 0 && reckoned > 0 ? mean(tokens) / reckoned : 1
   return new Map(
     kept.map(({ role, lengths }) => {
       const newTokens = scale * (lengths.length > 0 ? mean(lengths) : role.newTokens)
@@ -76,8 +78,9 @@ export const knownLengths = (
 /** @throws DataError for a run of fewer than two steps that say what they took */
 export const checkRun = (run: CheckedRun): RunCheck => {
   const { work, figures } = run
+  const warm = Math.max(1, Math.floor(run.metrics.length / 4))
   const rows = run.metrics
-    .slice(1)
+    .slice(warm)
     .filter(({ time }) => typeof time?.sample === 'number' || typeof time?.update === 'number')
   if (rows.length === 0)
     throw new DataError('metrics.jsonl: expected two steps or more with their times, got fewer', {

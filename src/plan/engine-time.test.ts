@@ -2,21 +2,38 @@ import { describe, expect, it } from 'vitest'
 import { TINY } from '../policy/local/tiny-model.fixture.ts'
 import type { StepWork } from '../recipes/common/step-work.ts'
 import { checkRun, knownLengths } from './check-run.ts'
-import { engineSampling, engineUpdate, fitDecoding, parseEngineFigures } from './engine-time.ts'
+import { engineSampling, engineUpdate, fitDecoding, parseEngineFigures, raggedness } from './engine-time.ts'
 import { forwardFlop, sizeOf } from './model-size.ts'
 
 /** A machine on which a step takes 1 ms a layer and 0.1 ms a row, whoever shares a prompt. */
 const rateOf = (rows: number) => rows / (2e-3 + 1e-4 * rows)
+/** Operations of a token in the benchmark, and in samples of 32, which look back less far. */
+const FLOP_A_TOKEN = 2e6 + 4 * 2 * 64 * 80
+const EARLIER = (2e6 + 4 * 2 * 64 * 32) / FLOP_A_TOKEN
+
 const FIGURES = parseEngineFigures(
   {
-    ...{ threads: 1, parameters: 1e6, trainGflops: 50, optimizerMsPerMillionParams: 1 },
+    ...{
+      threads: 1,
+      parameters: 1e6,
+      trainGflops: 100,
+      groupTrainGflops: 50,
+      optimizerMsPerMillionParams: 1,
+    },
     decodeTokensPerSecond: { 1: rateOf(1), 8: rateOf(8), 32: rateOf(32), 128: rateOf(128) },
     sharedPromptTokensPerSecond: { '4x8': rateOf(32), '16x8': rateOf(128) },
+    // Those of 128 rows that end together at 32 tokens: 128 steps of 2 ms, and 4096 tokens; and a quarter more.
+    raggedDecode: {
+      prompts: 16,
+      samples: 128,
+      seconds: 1.25 * (128 * 2e-3 + 4096 * 1e-4 * EARLIER),
+      tokens: 4096,
+      longest: 128,
+    },
     workload: { layers: 2, hiddenSize: 64, queryWidth: 64, promptTokens: 16, newTokens: 128 },
   },
   'test',
 )
-const FLOP_A_TOKEN = 2e6 + 4 * 2 * 64 * 80
 
 describe('the engine by its figures', () => {
   it('finds what a layer and what a row take', () => {
@@ -48,18 +65,36 @@ describe('the engine by its figures', () => {
   it('decodes batch after batch, each as long as its longest', () => {
     const one = engineSampling(size, draw, 32, FIGURES)
     const four = engineSampling(size, draw, 8, FIGURES)
-    expect(four - one).toBeCloseTo(3 * 40 * size.layers * 1e-3, 6)
+    expect(four - one).toBeCloseTo(raggedness(FIGURES) * 3 * 40 * size.layers * 1e-3, 6)
+  })
+
+  it('takes longer where samples end at different times, as the benchmark says', () => {
+    // Reading the prompts is not in the figures above: 16 x 16 tokens at 50 GFLOP/s.
+    const read = (256 * (2e6 + 4 * 2 * 64 * 8)) / 50e9
+    const even = 128 * 2e-3 + 4096 * 1e-4 * EARLIER
+    expect(raggedness(FIGURES)).toBeCloseTo((1.25 * even) / (even + read), 6)
+    expect(raggedness({ ...FIGURES, raggedDecode: { ...FIGURES.raggedDecode, seconds: 1e-3 } })).toBe(1)
+    const together = { ...draw, longestTokens: 20, newTokens: 20 }
+    const apart = { ...draw, longestTokens: 20, newTokens: 19.999 }
+    expect(
+      engineSampling(size, apart, 32, FIGURES) / engineSampling(size, together, 32, FIGURES),
+    ).toBeCloseTo(raggedness(FIGURES), 2)
   })
 
   it('learns forward once and backward twice, and leaves out groups without a spread', () => {
     const learning = {
       ...{ size, trainedParameters: 1e6, adapter: false, reference: false },
-      ...{ epochs: 1, minibatches: 2, learntShare: 1 },
+      ...{ epochs: 1, minibatches: 2, learntShare: 1, supervised: false },
     }
     const forward = forwardFlop(size, 40, 5) + forwardFlop(size, 640, 20)
     expect(engineUpdate([draw], learning, FIGURES)).toBeCloseTo((3 * forward) / 50e9 + 0.002, 9)
     expect(engineUpdate([draw], { ...learning, learntShare: 0.5 }, FIGURES)).toBeCloseTo(
       (1.5 * forward) / 50e9 + 0.002,
+      9,
+    )
+    // Rows of their own go at the rate of long sequences.
+    expect(engineUpdate([draw], { ...learning, supervised: true }, FIGURES)).toBeCloseTo(
+      (3 * forward) / 100e9 + 0.002,
       9,
     )
   })
@@ -102,6 +137,8 @@ describe('a run beside its plan', () => {
     const lengths = knownLengths(work, metrics.slice(1), rollouts)
     expect(lengths.get('reasoner')).toEqual({ newTokens: 15, longestTokens: 20 })
     expect(lengths.get('rubricator')).toEqual({ newTokens: 40, longestTokens: 50 })
+    const inTurns = { ...work, roles: work.roles.map(role => ({ ...role, turns: 3 })) }
+    expect(knownLengths(inTurns, [{ step: 1, tokens: 9 }], rollouts).get('reasoner')?.newTokens).toBe(15)
     const twice = knownLengths(work, [{ step: 1, tokens: 3520 }], rollouts)
     expect(twice.get('reasoner')).toEqual({ newTokens: 30, longestTokens: 30 })
   })

@@ -11,9 +11,17 @@ const figuresSchema = z.looseObject({
   threads: z.number().positive(),
   parameters: z.number().positive(),
   trainGflops: z.number().positive(),
+  groupTrainGflops: z.number().positive(),
   optimizerMsPerMillionParams: z.number().positive(),
   decodeTokensPerSecond: rates,
   sharedPromptTokensPerSecond: rates,
+  raggedDecode: z.object({
+    prompts: z.number().positive(),
+    samples: z.number().positive(),
+    seconds: z.number().positive(),
+    tokens: z.number().positive(),
+    longest: z.number().positive(),
+  }),
   workload: z.object({
     layers: z.number().positive(),
     hiddenSize: z.number().positive(),
@@ -81,23 +89,41 @@ export interface EngineDraw {
   longestTokens: number
 }
 
-/** Rows are decoded together up to `maxRows`, then the next; a group's prompt is read once. */
-export const engineSampling = (
-  size: ModelSize,
-  draw: EngineDraw,
-  maxRows: number,
-  figures: EngineFigures,
-): number => {
+/** Rows are decoded together up to `maxRows`, then the next; a group's prompt is read once. Samples end together, as measured. */
+const evenSampling = (size: ModelSize, draw: EngineDraw, maxRows: number, figures: EngineFigures): number => {
   const { prompts, promptTokens, samples, newTokens, longestTokens } = draw
-  const { secondsPerLayer, secondsPerFlop } = fitDecoding(figures, samples > prompts)
+  const { secondsPerLayer, secondsPerFlop } = fitDecoding(figures, samples > 1.5 * prompts)
   const batches = Math.ceil(samples / maxRows)
   const steps = batches * longestTokens
   const context = promptTokens + newTokens / 2
   const decoding =
     steps * size.layers * secondsPerLayer + forwardFlop(size, samples * newTokens, context) * secondsPerFlop
-  const prefill = forwardFlop(size, prompts * promptTokens, promptTokens / 2) / (figures.trainGflops * 1e9)
+  const prefill =
+    forwardFlop(size, prompts * promptTokens, promptTokens / 2) / (figures.groupTrainGflops * 1e9)
   return decoding + prefill
 }
+
+/**
+ * What it takes that samples end at different times, and rows leave the batch: how much longer the benchmark's were than rows that
+ * end together would have been. Never less than 1.
+ */
+export const raggedness = (figures: EngineFigures): number => {
+  const { raggedDecode, workload, parameters } = figures
+  const { layers, hiddenSize, queryWidth, promptTokens } = workload
+  const { prompts, samples, tokens, longest, seconds } = raggedDecode
+  const size = { parameters, active: parameters, layers, hiddenSize, queryWidth, keyWidth: 0, vocabSize: 0 }
+  const draw = { prompts, promptTokens, samples, newTokens: tokens / samples, longestTokens: longest }
+  return Math.max(1, seconds / evenSampling(size, draw, samples, figures))
+}
+
+/** Seconds of drawing samples that end where they end. */
+export const engineSampling = (
+  size: ModelSize,
+  draw: EngineDraw,
+  maxRows: number,
+  figures: EngineFigures,
+): number =>
+  evenSampling(size, draw, maxRows, figures) * (draw.longestTokens > draw.newTokens ? raggedness(figures) : 1)
 
 export interface EngineLearning {
   size: ModelSize
@@ -110,6 +136,8 @@ export interface EngineLearning {
   minibatches: number
   /** Share of the groups that are learnt from: those with a spread, where others are left out. */
   learntShare: number
+  /** Rows of their own rather than groups: longer, and nothing in common. */
+  supervised: boolean
 }
 
 /** Operations of scoring samples once: a group's prompt goes through once. */
@@ -126,18 +154,20 @@ const scoringFlop = (size: ModelSize, draws: readonly EngineDraw[]): number =>
 export const engineScoring = (
   size: ModelSize,
   draws: readonly EngineDraw[],
-  { trainGflops }: EngineFigures,
-): number => scoringFlop(size, draws) / (trainGflops * 1e9)
+  { groupTrainGflops }: EngineFigures,
+): number => scoringFlop(size, draws) / (groupTrainGflops * 1e9)
 
 /** Forward once, backward twice as long. A value head goes through with the rest, and what it takes is not worth counting. */
 export const engineUpdate = (
   draws: readonly EngineDraw[],
   learning: EngineLearning,
-  { trainGflops, optimizerMsPerMillionParams }: EngineFigures,
+  figures: EngineFigures,
 ): number => {
   const { size, trainedParameters, adapter, reference, epochs, minibatches, learntShare } = learning
   const forward = scoringFlop(size, draws)
+  const { trainGflops, groupTrainGflops, optimizerMsPerMillionParams } = figures
+  const rate = learning.supervised ? trainGflops : groupTrainGflops
   const passes = Number(reference) + (adapter ? 2 : 3) * epochs * learntShare
   const optimizer = (epochs * minibatches * optimizerMsPerMillionParams * trainedParameters) / 1e9
-  return (forward * passes) / (trainGflops * 1e9) + optimizer
+  return (forward * passes) / (rate * 1e9) + optimizer
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { StepWork } from '../recipes/common/step-work.ts'
-import { rlcer, ruscarl } from '../recipes/index.ts'
+import { RECIPES } from '../recipes/index.ts'
 import { ASSUMPTIONS, assumed, parseAssumptions } from './assumptions.ts'
 import { gpuMemory } from './gpu-memory.ts'
 import { parseGpus } from './gpus.ts'
@@ -18,13 +18,8 @@ const IDEAL = {
   ...{ trainUtilisation: 1, prefillUtilisation: 1, bandwidthUtilisation: 1, stepOverheadMs: 0 },
 }
 
-const workOf = (name: 'ruscarl' | 'rlcer'): StepWork => {
-  const plan =
-    name === 'ruscarl'
-      ? ruscarl.plan(resolvedPreset(ruscarl, 'paper'))
-      : rlcer.plan(resolvedPreset(rlcer, 'paper'))
-  return plan.work!
-}
+const workOf = (name: 'ruscarl' | 'rlcer'): StepWork =>
+  RECIPES[name].plan(resolvedPreset(RECIPES[name], 'paper')).work!
 
 describe('sizes of models', () => {
   it('are those of the published ones', () => {

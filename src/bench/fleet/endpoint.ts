@@ -8,12 +8,15 @@ import type { Rng } from '../../util/rng.ts'
 export interface EndpointNature {
   name: string
   /** What it is called in the result. */
-  kind: 'usual' | 'slow' | 'quota' | 'metered' | 'refusing' | 'hanging'
+  kind: 'usual' | 'slow' | 'quota' | 'metered' | 'refusing' | 'restarting' | 'hanging'
   /** Latency over that of a usual one. */
   slowness: number
   /** Answers more calls than this in a second with 429 and `retry-after`; Infinity: never. */
   callsPerSecond: number
-  /** Away in this time: connections are refused, or (`hanging`) taken and never answered. Null: always there. */
+  /**
+   * Away in this time: connections are refused, or (`hanging`) taken and never answered; of one that is `restarting` the one and then,
+   * while it loads its model, the other. Null: always there.
+   */
   outage: { fromMs: number; toMs: number } | null
 }
 
@@ -120,7 +123,7 @@ export class SimulatedEndpoint implements ChatModel {
     const takesMs = drawLatency(this.#latency, this.#rng) * this.nature.slowness
     const fails = this.#rng.next() < this.#latency.failureShare
     if (this.#isAway(nowMs))
-      return this.nature.kind === 'hanging'
+      return this.#isSilent(nowMs)
         ? { delayMs: this.#attemptTimeoutMs, error: timeoutError(this.#attemptTimeoutMs) }
         : { delayMs: REFUSED_MS, error: refusedError() }
     if (this.#isBeyondQuota(nowMs)) return { delayMs: BUSY_MS, error: busyError() }
@@ -144,6 +147,12 @@ export class SimulatedEndpoint implements ChatModel {
   #isAway(nowMs: number): boolean {
     const { outage } = this.nature
     return outage !== null && nowMs >= outage.fromMs && nowMs < outage.toMs
+  }
+
+  #isSilent(nowMs: number): boolean {
+    const { kind, outage } = this.nature
+    if (kind === 'hanging' || outage === null) return true
+    return kind === 'restarting' && nowMs >= (outage.fromMs + outage.toMs) / 2
   }
 
   #isBeyondQuota(nowMs: number): boolean {

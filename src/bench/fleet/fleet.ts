@@ -283,7 +283,8 @@ const KIND_WORDS: Readonly<Record<EndpointNature['kind'], string>> = {
   quota: '429 beyond a quota',
   metered: 'limit known to the fleet',
   refusing: 'away for a sixth of the time',
-  hanging: 'the same, silently',
+  restarting: 'the same, half of it silently',
+  hanging: 'the same, all of it silently',
 }
 
 const kindLine = (kind: EndpointNature['kind'], all: readonly EndpointResult[]): FigureLine[] => {

@@ -36,13 +36,15 @@ export const FLEET_SCENARIO: FleetScenario = {
 }
 
 /** Of fifty endpoints these many of each kind; the others are as usual. */
-const TROUBLED_OF_FIFTY = { refusing: 4, hanging: 1, quota: 4, metered: 2, slow: 5 } as const
+const TROUBLED_OF_FIFTY = { refusing: 2, restarting: 2, hanging: 1, quota: 4, metered: 2, slow: 5 } as const
 
 /** Share of an equal part of the calls that those with a quota take. */
 const QUOTA_SHARE = 0.5
 
 /** Calls a minute that the fleet may send to the metered ones, as a share of an equal part. */
 export const METERED_SHARE = 0.5
+
+const AWAY: ReadonlySet<EndpointNature['kind']> = new Set(['refusing', 'restarting', 'hanging'])
 
 /** The endpoints, troubled ones first. The outage lasts from a third of the time to the half of it. */
 export const naturesOf = ({ endpoints, callsPerSecond, seconds }: FleetScenario): EndpointNature[] => {
@@ -58,7 +60,7 @@ export const naturesOf = ({ endpoints, callsPerSecond, seconds }: FleetScenario)
       slowness: kind === 'slow' ? 3 : 1,
       callsPerSecond:
         kind === 'quota' ? Math.max(1, (QUOTA_SHARE * callsPerSecond) / endpoints) : Number.POSITIVE_INFINITY,
-      outage: kind === 'refusing' || kind === 'hanging' ? outage : null,
+      outage: AWAY.has(kind) ? outage : null,
     }
   })
 }

@@ -17,8 +17,8 @@ interface BenchFleetOptions {
 const HELP = `
 The scheduler is the one that trainings and servers use; the servers and the clock are simulated, so that a minute of them takes
 less than a minute. Answers take 0.7 s in the middle, one in a hundred far longer, one in a hundred fails. Of fifty endpoints
-five are slow, four answer 429 beyond a quota, two have a limit that the scheduler knows, four refuse connections from a third
-of the time to the half of it, and one takes calls then and never answers. Everything is the same for the same seed, but for
+five are slow, four answer 429 beyond a quota, two have a limit that the scheduler knows, and from a third of the time to the
+half of it two refuse connections, two do so and then take calls without answering, and one takes calls and never answers. Everything is the same for the same seed, but for
 the processor's time. Exit code 1 when an answer was mixed up or a call had no end.
 
 Examples:

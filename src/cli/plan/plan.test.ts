@@ -1,14 +1,15 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { cli, Sandbox } from '../cli.fixture.ts'
+import { cli, Sandbox, SLOW_MS } from '../cli.fixture.ts'
 
 const sandbox = new Sandbox()
 afterAll(() => sandbox.remove())
 
 const json = async (...args: string[]) => JSON.parse((await cli([...args, '--json'])).out)
 
-describe('gradus plan', () => {
+// The first one loads all recipes.
+describe('gradus plan', { timeout: SLOW_MS }, () => {
   it('says time, bottleneck, judge, memory and what it assumed', async () => {
     const judged = ['--judge-model', 'Qwen3-32B', '--judge-gpus', 'H200:8']
     const { code, out } = await cli(['plan', 'ruscarl', '--preset', 'paper', '--gpus', 'H200:8', ...judged])
@@ -53,7 +54,7 @@ describe('gradus plan', () => {
     expect(small.usual.cost.gpus).toBeCloseTo(2 * small.usual.gpuHours, 6)
     expect(small.usual.cost.judge).toBeGreaterThan(0)
     expect(plain.usual.cost).toEqual({ gpus: null, judge: null })
-    expect(long.usual.sampledTokens).toBe(64 * 8 * 4096)
+    expect(long.usual.sampledTokens).toBeCloseTo(64 * 8 * 4096, 3)
   })
 
   it.each([
@@ -83,11 +84,18 @@ describe('gradus plan', () => {
   })
 })
 
-describe('gradus plan of this machine', () => {
+describe('gradus plan of this machine', { timeout: SLOW_MS }, () => {
   const FIGURES = {
-    ...{ threads: 2, parameters: 250_000, trainGflops: 100, optimizerMsPerMillionParams: 1 },
+    ...{
+      threads: 2,
+      parameters: 250_000,
+      trainGflops: 100,
+      groupTrainGflops: 80,
+      optimizerMsPerMillionParams: 1,
+    },
     decodeTokensPerSecond: { 1: 1000, 8: 6000, 32: 15_000, 128: 25_000 },
     sharedPromptTokensPerSecond: { '4x8': 16_000, '16x8': 30_000 },
+    raggedDecode: { prompts: 16, samples: 128, seconds: 0.3, tokens: 3000, longest: 80 },
     workload: { layers: 2, hiddenSize: 96, queryWidth: 96, promptTokens: 16, newTokens: 80, sequence: 96 },
   }
   const engine = join(sandbox.dir, 'bench.json')
@@ -99,7 +107,7 @@ describe('gradus plan of this machine', () => {
     expect(usual.step).toBeCloseTo(usual.sampling + usual.update, 9)
     expect(usual.sampling).toBeGreaterThan(0)
     const { out } = await cli(['plan', 'ruscarl', '--gpus', 'here', '--engine', engine])
-    expect(out).toMatch(/on {11}this machine: 2 threads, learning at 100 GFLOP\/s/)
+    expect(out).toMatch(/on {11}this machine: 2 threads, learning from groups at 80 GFLOP\/s/)
   })
 
   it('says what a damaged file lacks', async () => {
@@ -137,5 +145,5 @@ describe('gradus plan of this machine', () => {
     const { code, out } = await cli(['plan', '--check', run, '--engine', engine])
     expect(code).toBe(0)
     expect(out).toMatch(/^ {2}sampling {5}planned [\d.e-]+ s, measured [\d.e-]+ s: [\d.e-]+ of it$/m)
-  }, 300_000)
+  })
 })

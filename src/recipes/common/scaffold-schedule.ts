@@ -85,3 +85,40 @@ export const stepRatio = (decay: StepDecay, step: number, steps: number): number
 /** Criteria that a share shows: halves go to the even count, a share of 1 or more shows all (RuscaRL code; spec 4.2). */
 export const shownCount = (share: number, criteria: number): number =>
   share >= 1 ? criteria : roundHalfToEven(share * criteria)
+
+/** What a scaffold makes of prompts, on average over the steps of a run. */
+export interface ScaffoldWork {
+  /** Different prompts of a group, and their mean tokens. */
+  prompts: number
+  promptTokens: number
+  /** Share of the samples that are shown something. */
+  shown: number
+}
+
+/**
+ * Samples that are shown something have prompts of their own, all others share one.
+ * @param tokens of a plain prompt and of one with the whole rubric
+ */
+export const scaffoldWork = (
+  { group, decay }: { group: GroupRatio; decay: StepDecay },
+  { steps, samples, criteria }: { steps: number; samples: number; criteria: number },
+  tokens: { plain: number; whole: number },
+): ScaffoldWork => {
+  const ratios = groupRatios(group, samples)
+  let [prompts, promptTokens, shown] = [0, 0, 0]
+  const counted = Math.max(1, steps)
+  for (let step = 1; step <= counted; step++) {
+    const share = stepRatio(decay, step, counted)
+    const counts = ratios.map(ratio => shownCount(ratio * share, criteria)).filter(count => count > 0)
+    shown += counts.length / samples
+    prompts += counts.length
+    promptTokens += counts.reduce(
+      (sum, count) => sum + tokens.plain + (count / criteria) * (tokens.whole - tokens.plain),
+      0,
+    )
+    if (counts.length === samples) continue
+    prompts++
+    promptTokens += tokens.plain
+  }
+  return { prompts: prompts / counted, promptTokens: promptTokens / prompts, shown: shown / counted }
+}

@@ -9,6 +9,8 @@ import { memoryLine } from '../common/lessons-config.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
+import { scaffoldWork } from '../common/scaffold-schedule.ts'
+import type { StepWork } from '../common/step-work.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { check } from './check.ts'
 import type { RuscarlConfig } from './config.ts'
@@ -43,6 +45,28 @@ const groupLines = ({ groupJudge, rollout, steps }: RuscarlConfig): string[] =>
         `group judge  ${formatInteger(rollout.prompts * groupJudge.looks)} calls a step, one a prompt${groupJudge.looks > 1 ? ` and look (${groupJudge.looks})` : ''}; ${formatInteger(steps * rollout.prompts * groupJudge.looks)} in training`,
       ]
     : []
+
+/** Samples as the ladder and the decay show them the rubric; with the ratio `plain` they are scored and learnt from without it. */
+const scaffoldedWork = (
+  { scaffold, steps, rollout, ratio }: RuscarlConfig,
+  data: DataFigures,
+): Pick<StepWork, 'roles' | 'scorings'> => {
+  const { prompts, samples, maxTokens: newTokens } = rollout
+  const { promptTokens: plain, scaffoldedTokens: whole, criteria } = data
+  const usual = scaffoldWork(scaffold, { steps, samples, criteria }, { plain, whole })
+  const groups = prompts * usual.prompts
+  const learnt = { groups: prompts, promptTokens: plain }
+  return {
+    roles: [
+      {
+        ...{ name: 'policy', groups, samples: (prompts * samples) / groups },
+        ...{ promptTokens: usual.promptTokens, newTokens },
+        ...(ratio === 'plain' && { learnt }),
+      },
+    ],
+    scorings: ratio === 'plain' ? usual.shown : 0,
+  }
+}
 
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model and data that come later */
 export const planRuscarl = (config: RuscarlConfig): RunPlan => {
@@ -104,14 +128,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
     },
     work: {
       ...stepWork,
-      roles: stepWork.roles.map(role => ({
-        ...role,
-        ...(ratio === 'plain' && {
-          learnt: { groups: rollout.prompts, promptTokens: data.promptTokens },
-        }),
-      })),
-      // Scaffolded rollouts are scored on their plain prompts.
-      scorings: Number(scaffold.group.kind !== 'none' && ratio === 'plain'),
+      ...scaffoldedWork(config, data),
       judges: judgeCallsOf(config, data, 'policy'),
     },
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { Rng } from '../../util/rng.ts'
 import { selectCriteria } from '../common/scaffold.ts'
-import { groupRatios, shownCount, stepRatio } from '../common/scaffold-schedule.ts'
+import { groupRatios, scaffoldWork, shownCount, stepRatio } from '../common/scaffold-schedule.ts'
 import { leakDetector, scaffoldText, withScaffold } from './scaffold.ts'
 
 const rounded = (values: number[]) => values.map(value => Number(value.toFixed(4)))
@@ -13,6 +13,18 @@ describe('schedules (spec 4.2)', () => {
     expect(rounded(ladder)).toEqual([1, 0.8571, 0.7143, 0.5714, 0.4286, 0.2857, 0.1429, 0])
     expect(ladder.map(share => shownCount(share, 11))).toEqual([11, 9, 8, 6, 5, 3, 2, 0])
     expect(ladder.map(share => shownCount(share, 5))).toEqual([5, 4, 4, 3, 2, 1, 1, 0])
+  })
+
+  it('say what prompts become of them on average', () => {
+    const tokens = { plain: 100, whole: 210 }
+    const of = (group: Parameters<typeof groupRatios>[0], steps = 1) =>
+      scaffoldWork({ group, decay: { kind: 'linear' } }, { steps, samples: 8, criteria: 11 }, tokens)
+    // Eleven criteria of ten tokens: 11, 9, 8, 6, 5, 3 and 2 of them are shown, and one sample sees none.
+    expect(of({ kind: 'linear' })).toEqual({ prompts: 8, promptTokens: 100 + (10 * 44) / 8, shown: 7 / 8 })
+    expect(of({ kind: 'all' })).toEqual({ prompts: 8, promptTokens: 210, shown: 1 })
+    expect(of({ kind: 'none' })).toEqual({ prompts: 1, promptTokens: 100, shown: 0 })
+    // Two steps: all of it, then nothing, which all samples share.
+    expect(of({ kind: 'all' }, 2)).toEqual({ prompts: 4.5, promptTokens: (8 * 210 + 100) / 9, shown: 0.5 })
   })
 
   it('have the other groups, and a group of one', () => {
