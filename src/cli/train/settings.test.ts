@@ -39,6 +39,7 @@ describe('settings', () => {
       spinning: true,
       maxRows: 128,
       microBatchTokens: 1024,
+      recompute: true,
     }
     expect(policyOf({ target: 'rubric-as-reward', preset: 'paper' })).toEqual(full)
     expect(policyOf({ target, preset: 'paper', set: ['engine.threads=1', 'policy.spinning=false'] })).toEqual(
