@@ -114,6 +114,16 @@ const train = async (recipe, dir, settings, log) => {
   log(`starting model ${dir}`)
 }
 
+const makeIndex = async (texts, index) => {
+  writeFileSync(
+    texts,
+    jsonLines(Array.from({ length: 9 }, (_, i) => ({ id: `t${i}`, text: `${i} is a number` }))),
+  )
+  const child = new Child(['search', 'build', texts, '--out', index], { trial: 'fixtures' })
+  const { code } = await child.ended
+  if (code !== 0) throw new Error(`search build: an index could not be made: ${child.err}`)
+}
+
 /**
  * Makes everything below `folder`, once.
  * @returns paths by name
@@ -130,6 +140,9 @@ export const makeFixtures = async (folder, log) => {
     labels: at('labels.jsonl'),
     rubric: at('rubric.json'),
     responses: at('responses.jsonl'),
+    index: at('texts.index'),
+    asked: at('asked.jsonl'),
+    manners: at('manners.json'),
   }
   if (existsSync(at('done'))) return paths
   writeChatModel(paths.chatModel)
@@ -138,6 +151,11 @@ export const makeFixtures = async (folder, log) => {
   writeFileSync(paths.labels, jsonLines(labels()))
   writeFileSync(paths.rubric, JSON.stringify(RUBRIC))
   writeFileSync(paths.responses, jsonLines(responses(150)))
+  // Rules alone: what is called here are tools, not a judge.
+  const rules = RUBRIC.criteria.filter(({ verifier }) => verifier !== undefined)
+  writeFileSync(paths.manners, JSON.stringify({ ...RUBRIC, criteria: rules }))
+  writeFileSync(paths.asked, jsonLines(Array.from({ length: 8 }, (_, i) => ({ prompt: `What is ${i}?` }))))
+  await makeIndex(at('texts.jsonl'), paths.index)
   const tiny = { policy: { threads: 1 }, checkpoint: { every: 0 } }
   const logic = { curriculum: { kind: 'short-proofs', maxHops: 1 }, evaluation: { hops: [1], problems: 4 } }
   const trip = { ...SMALL, maxPositions: 96 }

@@ -90,6 +90,17 @@ const research = (more = {}) => ({
   ...more,
 })
 
+/** Several turns with a tool, paid by rules. */
+const withTools = ({ chatModel, asked, manners, index }) => ({
+  ...local(1),
+  ...everyStep,
+  steps: 5,
+  model: { folder: chatModel },
+  task: { kind: 'tools', file: asked, holdOut: 2, rubric: manners, tools: [{ kind: 'index', path: index }] },
+  rollout: { prompts: 2, samples: 3, maxTokens: 12 },
+  optimizer: { learningRate: { kind: 'constant', peak: 1e-3 } },
+})
+
 const pipelined = { pipeline: true }
 const twoEngines = { ...pipelined, ...local(1, { sampler: {} }) }
 
@@ -182,6 +193,7 @@ export const JOBS = [
     ...{ kind: 'train', recipe: 'rubricem' },
     settings: () => research({ ...twoEngines, pipeline: 2, window: { steps: 3 } }),
   },
+  { name: 'environment, tools', kind: 'train', recipe: 'environment', settings: withTools },
   {
     name: 'sft',
     ...{ kind: 'train', recipe: 'sft' },
