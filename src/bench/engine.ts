@@ -2,67 +2,32 @@
 
 import { availableParallelism } from 'node:os'
 import { loadConfig } from '../model/checkpoint.ts'
-import type { ModelConfig } from '../model/config.ts'
-import { stepGraph } from '../model/decoding.ts'
-import { microBatches } from '../policy/local/batches.ts'
-import { createEngine, type Engine, MICRO_BATCH_TOKENS } from '../policy/local/engine.ts'
-import { trainingOutputs } from '../policy/local/trainer.ts'
-import { updateOnce } from '../policy/update.ts'
-import type { Datum } from '../rl/datum.ts'
-import { LOSS_PRESETS } from '../rl/loss-presets.ts'
+import { createEngine } from '../policy/local/engine.ts'
 import { Executable, type ExecutableOptions, input, matmul, type Provider, slice } from '../tensor/index.ts'
 import { wholePercent } from '../util/format.ts'
 import { resolveShipped } from '../util/package.ts'
 import { Rng } from '../util/rng.ts'
 import { mean, median } from '../util/statistics.ts'
+import { idealsOf } from './engine-ideals.ts'
+import {
+  BENCH_SHAPES,
+  type BenchShape,
+  DECODE_ROWS,
+  decodeFlop,
+  GROUPS,
+  lengthsOf,
+  optimizerRunner,
+  raggedRunner,
+  SHARED,
+  seconds,
+  type Work,
+  worksOf,
+} from './engine-work.ts'
 import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
-import { productRunner, productsOf } from './products.ts'
 
-/** The standard workload: vocab 512, width 256, 4 layers, 4 heads of 64, SwiGLU 688, context 256. */
-const WORKLOAD: ModelConfig = {
-  family: 'llama',
-  vocabSize: 512,
-  hiddenSize: 256,
-  intermediateSize: 688,
-  layers: 4,
-  heads: 4,
-  kvHeads: 4,
-  headDim: 64,
-  maxPositions: 256,
-  rmsNormEps: 1e-5,
-  ropeTheta: 10_000,
-  ropeScaling: null,
-  tieEmbeddings: true,
-  attentionBias: false,
-  qkNorm: false,
-  bosTokenId: null,
-  eosTokenIds: [],
-  initializerRange: 0.02,
-}
-/** The standard workload and larger ones, for what a GPU is for: about 32 and 126 million weights. */
-export const BENCH_SHAPES = {
-  standard: WORKLOAD,
-  '30m': { ...WORKLOAD, hiddenSize: 512, intermediateSize: 1376, layers: 10, heads: 8, kvHeads: 8 },
-  '130m': { ...WORKLOAD, hiddenSize: 1024, intermediateSize: 2752, layers: 10, heads: 16, kvHeads: 16 },
-} satisfies Record<string, ModelConfig>
-export type BenchShape = keyof typeof BENCH_SHAPES
-
-const SEQUENCES = 16
-const PROMPT_TOKENS = 16
-const NEW_TOKENS = 128
-const DECODE_ROWS = [1, 8, 32, 128] as const
-/** Prompts x samples of each. */
-const SHARED = [
-  [4, 8],
-  [16, 8],
-] as const
 const MATMUL_SIZE = 1024
 /** Products in a row before anything leaves the runtime, so that its rate is that of arithmetic alone. */
 const MATMUL_CHAIN = 6
-/** Counted for one decoded token: two operations a weight, of which the standard workload has 3.3 million. */
-const decodeFlop = (shape: string, parameters: number): number =>
-  shape === 'standard' ? 6.6e6 : 2 * parameters
-
 export interface BenchOptions {
   /** `cpu` by default. */
   provider?: Provider
@@ -126,30 +91,6 @@ export interface EngineBenchmark {
   peakRssMb: number
 }
 
-const seconds = async (work: () => Promise<unknown>): Promise<number> => {
-  const start = performance.now()
-  await work()
-  return (performance.now() - start) / 1000
-}
-
-/** Tokens of a sequence that is learnt from, of a prompt, and new ones of a sample: the standard ones where they fit. */
-const lengthsOf = ({ maxPositions }: ModelConfig) => {
-  const sequence = Math.min(WORKLOAD.maxPositions, maxPositions)
-  const promptTokens = Math.min(PROMPT_TOKENS, Math.floor(sequence / 4))
-  return { sequence, promptTokens, newTokens: Math.min(NEW_TOKENS, sequence - promptTokens) }
-}
-
-/** Arithmetic of one training step: forward once, backward twice; attention counted without the saving of causality. */
-const trainFlop = ({ parameters: { config, count } }: Engine): number => {
-  const { sequence } = lengthsOf(config)
-  const tokens = SEQUENCES * sequence
-  const attention = config.layers * 4 * sequence * config.heads * config.headDim * tokens
-  return 3 * (2 * count * tokens + attention)
-}
-
-const randomTokens = (rng: Rng, count: number, vocabSize: number): number[] =>
-  Array.from({ length: count }, () => rng.int(vocabSize))
-
 /** Seconds of a run of matrix products, after compiling them. */
 const matmulRunner = async (running: ExecutableOptions) => {
   const shape = [MATMUL_SIZE, MATMUL_SIZE]
@@ -165,145 +106,6 @@ const matmulRunner = async (running: ExecutableOptions) => {
   }
 }
 
-const LOSS = { loss: LOSS_PRESETS['gradus:supervised'] }
-
-const randomDatums = (seed: string, count: number, length: number, { vocabSize }: ModelConfig): Datum[] => {
-  const rng = new Rng(seed)
-  return Array.from({ length: count }, () => ({
-    promptTokens: randomTokens(rng, 1, vocabSize),
-    tokens: randomTokens(rng, length, vocabSize),
-    mask: new Float32Array(length).fill(1),
-    oldLogprobs: new Float32Array(length),
-    advantages: new Float32Array(length),
-  }))
-}
-
-const trainRunner = (engine: Engine) => {
-  const { config } = engine.parameters
-  const datums = randomDatums('train', SEQUENCES, lengthsOf(config).sequence, config)
-  const options = { ...LOSS, optimizer: { learningRate: 1e-4 } }
-  return () => seconds(() => updateOnce(engine, datums, options))
-}
-
-/** Prompts and samples of each that are learnt from as reinforcement has them. */
-const GROUPS = [16, 8] as const
-
-/** Samples as they end: from a quarter of the longest to all of it. */
-const groupDatums = (config: ModelConfig): Datum[] => {
-  const { promptTokens, newTokens } = lengthsOf(config)
-  const rng = new Rng('groups')
-  const [prompts, samples] = GROUPS
-  return Array.from({ length: prompts }, () => {
-    const prompt = randomTokens(rng, promptTokens, config.vocabSize)
-    return Array.from({ length: samples }, () => {
-      const length = Math.max(1, Math.ceil(newTokens * (0.25 + 0.75 * rng.next())))
-      const [datum] = randomDatums(`group ${rng.uint32()}`, 1, length, config)
-      return { ...datum, promptTokens: prompt }
-    })
-  }).flat()
-}
-
-/** A group's prompt goes through once. */
-const groupFlop = ({ parameters: { config, count } }: Engine): number => {
-  const [prompts] = GROUPS
-  const { promptTokens } = lengthsOf(config)
-  const attention = 4 * config.layers * config.heads * config.headDim
-  const drawn = groupDatums(config).map(({ tokens }) => tokens.length)
-  const responses = drawn.reduce(
-    (sum, length) => sum + length * (2 * count + attention * (promptTokens + length / 2)),
-    0,
-  )
-  const read = prompts * promptTokens * (2 * count + (attention * promptTokens) / 2)
-  return 3 * (read + responses)
-}
-
-const groupTrainRunner = (engine: Engine) => {
-  const datums = groupDatums(engine.parameters.config)
-  const options = { ...LOSS, optimizer: { learningRate: 1e-4 } }
-  return () => seconds(() => updateOnce(engine, datums, options))
-}
-
-const decodeRunner = (engine: Engine, prompts: number, samples: number) => {
-  const rng = new Rng('decode')
-  const { config } = engine.parameters
-  const { promptTokens, newTokens } = lengthsOf(config)
-  const request = {
-    prompts: Array.from({ length: prompts }, () => randomTokens(rng, promptTokens, config.vocabSize)),
-    samplesPerPrompt: samples,
-    maxTokens: newTokens,
-    stopTokens: [],
-  }
-  return () => seconds(() => engine.sample(request))
-}
-
-/** Stop tokens so many that a model that knows nothing hits one after a quarter of the longest, on average. */
-const raggedRunner = (engine: Engine) => {
-  const rng = new Rng('ragged')
-  const { config } = engine.parameters
-  const { promptTokens, newTokens } = lengthsOf(config)
-  const [prompts, samples] = GROUPS
-  const request = {
-    prompts: Array.from({ length: prompts }, () => randomTokens(rng, promptTokens, config.vocabSize)),
-    samplesPerPrompt: samples,
-    maxTokens: newTokens,
-    stopTokens: Array.from({ length: Math.ceil((4 * config.vocabSize) / newTokens) }, (_, id) => id),
-  }
-  return async (round: number) => {
-    const lengths: number[] = []
-    const time = await seconds(async () => {
-      const drawn = await engine.sample({ ...request, seed: round })
-      lengths.push(...drawn.map(({ tokens }) => tokens.length))
-    })
-    return {
-      seconds: time,
-      tokens: lengths.reduce((sum, length) => sum + length, 0),
-      longest: Math.max(...lengths),
-    }
-  }
-}
-
-/** Seconds of the products of one training step alone. */
-const idealTrainRunner = async (engine: Engine, running: ExecutableOptions) => {
-  const { parameters } = engine
-  const { config } = parameters
-  const datums = randomDatums('train', SEQUENCES, lengthsOf(config).sequence, config)
-  const batches = microBatches(datums, MICRO_BATCH_TOKENS, config)
-  const runs = await Promise.all(
-    batches.map(({ sizes }) => {
-      const outputs = Object.values(trainingOutputs(parameters, LOSS.loss, sizes.S > 0))
-      // Graphs name half of a sample's length.
-      return productRunner(productsOf(outputs, { ...sizes, H: sizes.T / 2 }), running)
-    }),
-  )
-  return async () => {
-    let total = 0
-    for (const run of runs) total += await run()
-    return total
-  }
-}
-
-/** Seconds of the products of one token of that many rows alone, with half of the new tokens in the cache. */
-const idealTokenRunner = ({ parameters }: Engine, rows: number, running: ExecutableOptions) => {
-  const { promptTokens, newTokens } = lengthsOf(parameters.config)
-  const sizes = { P: rows, G: 1, S: promptTokens, C: Math.ceil(newTokens / 2) }
-  return productRunner(
-    productsOf(Object.values(stepGraph(parameters.config, parameters.asConstants())), sizes),
-    running,
-  )
-}
-
-const optimizerRunner = (engine: Engine) => async (): Promise<number> => {
-  await engine.accumulate(randomDatums('optimiser', 1, 1, engine.parameters.config), LOSS)
-  const time = await seconds(async () => engine.parameters.step({ learningRate: 1e-6 }))
-  return (time * 1000) / (engine.parameters.count / 1e6)
-}
-
-/** A piece of work: its arithmetic, and what times it. */
-interface Work {
-  flop: number
-  run: () => Promise<number>
-}
-
 /** In every round its rate in GFLOP/s, the rate over that of the matrix products around it, and the seconds of its ideal. */
 interface Series {
   rates: number[]
@@ -311,47 +113,6 @@ interface Series {
   idealSeconds: number[]
   /** Seconds over those of the ideal around it. */
   toIdeal: number[]
-}
-
-const worksOf = (engine: Engine, flopPerToken: number): Map<string, Work> => {
-  const { newTokens } = lengthsOf(engine.parameters.config)
-  const decoding = (prompts: number, samples: number): Work => ({
-    flop: prompts * samples * newTokens * flopPerToken,
-    run: decodeRunner(engine, prompts, samples),
-  })
-  return new Map([
-    ['train', { flop: trainFlop(engine), run: trainRunner(engine) }],
-    ['groups', { flop: groupFlop(engine), run: groupTrainRunner(engine) }],
-    ...DECODE_ROWS.map((rows): [string, Work] => [`${rows}`, decoding(rows, 1)]),
-    ...SHARED.map(([prompts, samples]): [string, Work] => [
-      `${prompts}x${samples}`,
-      decoding(prompts, samples),
-    ]),
-  ])
-}
-
-/** Tokens whose products are timed, of which the median counts. */
-const IDEAL_TOKENS = 9
-
-const several = async (count: number, work: () => Promise<number>): Promise<number[]> => {
-  const times: number[] = []
-  while (times.length < count) times.push(await work())
-  return times
-}
-
-/** What times the products of a work alone, warmed up, for the works that have such an ideal. */
-const idealsOf = async (
-  engine: Engine,
-  running: ExecutableOptions,
-): Promise<Map<string, () => Promise<number>>> => {
-  const { newTokens } = lengthsOf(engine.parameters.config)
-  const ideals = new Map([['train', await idealTrainRunner(engine, running)]])
-  for (const rows of DECODE_ROWS) {
-    const token = await idealTokenRunner(engine, rows, running)
-    ideals.set(`${rows}`, async () => newTokens * median(await several(IDEAL_TOKENS, token)))
-  }
-  for (const run of ideals.values()) await run()
-  return ideals
 }
 
 /** Measures a work between two measurements of each yardstick. */

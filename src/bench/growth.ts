@@ -2,19 +2,14 @@
 
 import { availableParallelism } from 'node:os'
 import type { ModelConfig } from '../model/config.ts'
-import { stepGraph } from '../model/decoding.ts'
-import { microBatches } from '../policy/local/batches.ts'
-import { createEngine, type Engine, MICRO_BATCH_TOKENS } from '../policy/local/engine.ts'
-import { trainingOutputs } from '../policy/local/trainer.ts'
-import { updateOnce } from '../policy/update.ts'
-import type { Datum } from '../rl/datum.ts'
-import { LOSS_PRESETS } from '../rl/loss-presets.ts'
+import { createEngine, type Engine } from '../policy/local/engine.ts'
 import { formatInteger } from '../util/format.ts'
 import { Rng } from '../util/rng.ts'
 import { median } from '../util/statistics.ts'
-import { BENCH_SHAPES } from './engine.ts'
+import { tokenProducts, trainProducts } from './engine-ideals.ts'
+import { BENCH_SHAPES, randomDatums, randomTokens, seconds, updateRunner } from './engine-work.ts'
 import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
-import { flopOf, productsOf } from './products.ts'
+import { flopOf } from './products.ts'
 
 /** One size of model, batch and context. */
 export interface GrowthCase {
@@ -105,43 +100,16 @@ const isStandard = ({ model, batch, context, work }: GrowthCase): boolean =>
   context === STANDARD.context &&
   batch === (work === 'train' ? STANDARD.batch : DECODED_ROWS)
 
-const LOSS = { loss: LOSS_PRESETS['gradus:supervised'] }
-
-const tokensOf = (rng: Rng, count: number): number[] =>
-  Array.from({ length: count }, () => rng.int(BENCH_SHAPES.standard.vocabSize))
-
-const datumsOf = ({ batch, context }: GrowthCase): Datum[] => {
-  const rng = new Rng('growth')
-  return Array.from({ length: batch }, () => ({
-    promptTokens: tokensOf(rng, 1),
-    tokens: tokensOf(rng, context),
-    mask: new Float32Array(context).fill(1),
-    oldLogprobs: new Float32Array(context),
-    advantages: new Float32Array(context),
-  }))
-}
-
-const sumOf = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0)
+const datumsOf = ({ batch, context }: GrowthCase, { parameters }: Engine) =>
+  randomDatums('growth', batch, context, parameters.config)
 
 /** Operations of the products of a training step, or of the decoded tokens with the context's middle in the cache. */
-const flopOfCase = ({ parameters }: Engine, one: GrowthCase): number => {
-  if (one.work === 'decode') {
-    const sizes = { P: one.batch, G: 1, S: one.context - NEW_TOKENS, C: NEW_TOKENS / 2 }
-    const outputs = Object.values(stepGraph(parameters.config, parameters.asInputs()))
-    return NEW_TOKENS * sumOf(productsOf(outputs, sizes).map(flopOf))
-  }
-  const batches = microBatches(datumsOf(one), MICRO_BATCH_TOKENS, parameters.config)
-  const flops = batches.map(({ sizes }) => {
-    const outputs = Object.values(trainingOutputs(parameters, LOSS.loss, sizes.S > 0))
-    return sumOf(productsOf(outputs, { ...sizes, H: sizes.T / 2 }).map(flopOf))
-  })
-  return sumOf(flops)
-}
-
-const seconds = async (work: () => Promise<unknown>): Promise<number> => {
-  const start = performance.now()
-  await work()
-  return (performance.now() - start) / 1000
+const flopOfCase = (engine: Engine, one: GrowthCase): number => {
+  const [times, products] =
+    one.work === 'decode'
+      ? [NEW_TOKENS, tokenProducts(engine, one.batch, one.context - NEW_TOKENS, NEW_TOKENS / 2)]
+      : [1, trainProducts(engine, datumsOf(one, engine)).flat()]
+  return times * products.map(flopOf).reduce((a, b) => a + b, 0)
 }
 
 /**
@@ -149,12 +117,12 @@ const seconds = async (work: () => Promise<unknown>): Promise<number> => {
  * off.
  */
 const runnerOf = (engine: Engine, one: GrowthCase): (() => Promise<number>) => {
-  if (one.work === 'train') {
-    const datums = datumsOf(one)
-    return () => seconds(() => updateOnce(engine, datums, { ...LOSS, optimizer: { learningRate: 1e-6 } }))
-  }
+  if (one.work === 'train') return updateRunner(engine, datumsOf(one, engine))
   const rng = new Rng('growth decode')
-  const prompts = Array.from({ length: one.batch }, () => tokensOf(rng, one.context - NEW_TOKENS))
+  const { vocabSize } = engine.parameters.config
+  const prompts = Array.from({ length: one.batch }, () =>
+    randomTokens(rng, one.context - NEW_TOKENS, vocabSize),
+  )
   const sampled = (maxTokens: number) =>
     seconds(() => engine.sample({ prompts, samplesPerPrompt: 1, maxTokens, stopTokens: [] }))
   return async () => {

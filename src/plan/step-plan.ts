@@ -148,92 +148,123 @@ export const shapeOfWork = ({ shape, model }: StepWork): NonNullable<StepWork['s
   })
 }
 
-/** The plan at one pace. @throws ConfigError for a model that is not known */
-export const planStep = (request: PlanRequest, pace: Pace): StepPlan => {
-  const { work, gpus, grading, prices = {} } = request
-  const use = assumed(pace, request.set)
-  const shape = shapeOfWork(work)
-  const size = sizeOf(shape)
-  const { trained } = modelTensors(shape, work.lora, false)
-  const longestRow = Math.max(
-    ...work.roles.map(role => role.promptTokens + lengthsOf(role, work, use).newTokens),
-  )
-  const state = memoryOf(work, size, gpus, request, 1).state
-  const placement = place(size, gpus, state, longestRow)
-  const memory = memoryOf(work, size, gpus, request, placement.together)
-  const sampling = work.supervised
-    ? []
-    : work.roles.map(role => {
-        const { newTokens, longestTokens } = lengthsOf(role, work, use)
-        const samples = role.groups * role.samples
-        // A later turn finds what was said before in the cache, where it is still there.
-        const rereadTokens =
-          (1 - use.cachedPrefix) * samples * ((role.turns ?? 1) - 1) * (role.promptTokens + newTokens / 2)
-        const draw = {
-          ...{ prompts: role.groups, promptTokens: role.promptTokens, samples, rereadTokens },
-          ...{ newTokens, longestTokens },
-        }
-        const time = drawTime(size, gpus, placement, draw, use)
-        return { ...time, role: role.name, placement, seconds: time.seconds * presence(role, work) }
-      })
-  const learnt = work.roles.map(role => ({
+/** Seconds of drawing each role's samples. */
+const samplingOf = (
+  work: StepWork,
+  size: ModelSize,
+  gpus: GpuSet,
+  placement: Placement,
+  use: Assumed,
+): StepPlan['sampling'] =>
+  work.roles.map(role => {
+    const { newTokens, longestTokens } = lengthsOf(role, work, use)
+    const samples = role.groups * role.samples
+    // A later turn finds what was said before in the cache, where it is still there.
+    const rereadTokens =
+      (1 - use.cachedPrefix) * samples * ((role.turns ?? 1) - 1) * (role.promptTokens + newTokens / 2)
+    const draw = {
+      ...{ prompts: role.groups, promptTokens: role.promptTokens, samples, rereadTokens },
+      ...{ newTokens, longestTokens },
+    }
+    const time = drawTime(size, gpus, placement, draw, use)
+    return { ...time, role: role.name, placement, seconds: time.seconds * presence(role, work) }
+  })
+
+/** What a step learns from, by role. */
+const learntOf = (work: StepWork, use: Assumed) =>
+  work.roles.map(role => ({
     samples: role.groups * role.samples * presence(role, work),
     promptTokens: role.learnt?.promptTokens ?? role.promptTokens,
     newTokens: lengthsOf(role, work, use).newTokens,
   }))
-  const update = updateTime(
-    gpus,
-    learnt,
-    {
-      size,
-      trainedParameters: trained,
-      adapter: work.lora !== null,
-      critic: work.critic,
-      // Trainers score what was sampled once more: the sampler's log-probs are another program's.
-      scorings: work.supervised ? 0 : Math.max(1, work.scorings) + Number(work.reference),
-      epochs: work.epochs,
-      minibatches: work.minibatches,
-    },
-    use,
-  )
-  const sampled = sampling.reduce((sum, { seconds }) => sum + seconds, 0)
-  const load = judgeLoad(work, use, request.judgeTokens)
-  const graded = gradingSeconds(grading, load, use)
-  const sync = work.supervised ? 0 : use.syncSeconds + update.weightBytes / gpus.gpu.link
-  const inTurn = graded === null ? null : sampled + graded + update.seconds + sync
-  const overlapped = graded === null ? null : Math.max(sampled, graded) + update.seconds + sync
+
+const updateOf = (work: StepWork, size: ModelSize, gpus: GpuSet, use: Assumed): UpdateTime => {
+  const model = {
+    size,
+    trainedParameters: modelTensors(work.shape!, work.lora, false).trained,
+    adapter: work.lora !== null,
+    critic: work.critic,
+    // Trainers score what was sampled once more: the sampler's log-probs are another program's.
+    scorings: work.supervised ? 0 : Math.max(1, work.scorings) + Number(work.reference),
+    epochs: work.epochs,
+    minibatches: work.minibatches,
+  }
+  return updateTime(gpus, learntOf(work, use), model, use)
+}
+
+type Seconds = StepPlan['seconds']
+
+const secondsOf = (sampling: number, grading: number | null, update: number, sync: number): Seconds => ({
+  ...{ sampling, grading, update, sync },
+  inTurn: grading === null ? null : sampling + grading + update + sync,
+  overlapped: grading === null ? null : Math.max(sampling, grading) + update + sync,
+})
+
+const bottleneckOf = ({ sampling, grading, update }: Seconds): StepPlan['bottleneck'] => {
+  const stages = { sampling, grading: grading ?? 0, update }
+  const [longest] = Object.entries(stages).reduce((a, b) => (b[1] > a[1] ? b : a))
+  return longest as StepPlan['bottleneck']
+}
+
+/** Hours of all steps, and what they cost where prices are known. */
+const spendingOf = (
+  { work, gpus, grading, prices = {} }: PlanRequest,
+  { overlapped }: Seconds,
+  load: ReturnType<typeof judgeLoad>,
+): Pick<StepPlan, 'hours' | 'gpuHours' | 'cost'> => {
   const hours = overlapped === null ? null : (work.steps * overlapped) / 3600
-  const stages = { sampling: sampled, grading: graded ?? 0, update: update.seconds }
-  const [bottleneck] = Object.entries(stages).reduce((a, b) => (b[1] > a[1] ? b : a))
   const judgeGpus = grading.kind === 'model' && load !== null ? grading.gpus.count : 0
   const gpuHours = hours === null ? null : hours * (gpus.count + judgeGpus)
   const { gpuHour, judgeIn, judgeOut } = prices
-  const judgeCost =
+  const judge =
     load === null || judgeIn === undefined || judgeOut === undefined
       ? null
       : (work.steps * (load.tokensIn * judgeIn + load.tokensOut * judgeOut)) / 1e6
   return {
-    pace,
-    assumed: use,
-    seconds: { sampling: sampled, grading: graded, update: update.seconds, sync, inTurn, overlapped },
-    bottleneck: bottleneck as StepPlan['bottleneck'],
+    ...{ hours, gpuHours },
+    cost: { gpus: gpuHours === null || gpuHour === undefined ? null : gpuHours * gpuHour, judge },
+  }
+}
+
+/** What the judge must do a second so that no step waits for it. */
+const pacedLoad = (load: ReturnType<typeof judgeLoad>, seconds: number): JudgeLoad | null =>
+  load && {
+    ...load,
+    callsPerSecond: load.callsPerStep / seconds,
+    tokensInPerSecond: load.tokensIn / seconds,
+    tokensOutPerSecond: load.tokensOut / seconds,
+  }
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+
+/** The plan at one pace. @throws ConfigError for a model that is not known */
+export const planStep = (request: PlanRequest, pace: Pace): StepPlan => {
+  const { work, gpus, grading } = request
+  const use = assumed(pace, request.set)
+  const size = sizeOf(shapeOfWork(work))
+  const longestRow = Math.max(
+    ...work.roles.map(role => role.promptTokens + lengthsOf(role, work, use).newTokens),
+  )
+  const { state } = memoryOf(work, size, gpus, request, 1)
+  const placement = place(size, gpus, state, longestRow)
+  const sampling = work.supervised ? [] : samplingOf(work, size, gpus, placement, use)
+  const update = updateOf(work, size, gpus, use)
+  const load = judgeLoad(work, use, request.judgeTokens)
+  const sampled = sum(sampling.map(({ seconds }) => seconds))
+  const seconds = secondsOf(
+    sampled,
+    gradingSeconds(grading, load, use),
+    update.seconds,
+    work.supervised ? 0 : use.syncSeconds + update.weightBytes / gpus.gpu.link,
+  )
+  return {
+    ...{ pace, assumed: use, seconds, bottleneck: bottleneckOf(seconds), sampling, update },
     sampledTokens: work.supervised
       ? 0
-      : learnt.reduce((sum, { samples, newTokens }) => sum + samples * newTokens, 0),
-    sampling,
-    update,
-    judge:
-      load === null
-        ? null
-        : {
-            ...load,
-            callsPerSecond: load.callsPerStep / sampled,
-            tokensInPerSecond: load.tokensIn / sampled,
-            tokensOutPerSecond: load.tokensOut / sampled,
-          },
-    memory,
-    ...{ hours, gpuHours },
-    cost: { gpus: gpuHours === null || gpuHour === undefined ? null : gpuHours * gpuHour, judge: judgeCost },
+      : sum(learntOf(work, use).map(({ samples, newTokens }) => samples * newTokens)),
+    judge: pacedLoad(load, sampled),
+    memory: memoryOf(work, size, gpus, request, placement.together),
+    ...spendingOf(request, seconds, load),
   }
 }
 

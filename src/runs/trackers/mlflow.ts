@@ -91,17 +91,11 @@ export class Mlflow implements Tracker {
       timeoutMs = 10_000,
     }: { env?: Env; signal?: AbortSignal; timeoutMs?: number } = {},
   ) {
-    const address = uri ?? env.MLFLOW_TRACKING_URI
-    if (!address)
-      throw new TrackerError('mlflow: expected the address of a server, got none', {
-        hint: 'give it as uri, or in the environment as MLFLOW_TRACKING_URI',
-        lasting: true,
-      })
-    const url = serverUrl(
-      address,
-      uri === null ? 'MLFLOW_TRACKING_URI' : 'mlflow uri',
-      'give them as MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN',
-    )
+    const url = serverUrl({
+      ...{ kind: 'mlflow', uri, variable: 'MLFLOW_TRACKING_URI', env },
+      credentials:
+        'give them as MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN',
+    })
     const headers = authorization(env)
     const { MLFLOW_TRACKING_TOKEN, MLFLOW_TRACKING_PASSWORD } = env
     const secrets = [headers.authorization?.split(' ')[1], MLFLOW_TRACKING_TOKEN, MLFLOW_TRACKING_PASSWORD]

@@ -42,17 +42,10 @@ export class Trackio implements Tracker {
       timeoutMs = 10_000,
     }: { env?: Env; signal?: AbortSignal; timeoutMs?: number } = {},
   ) {
-    const address = uri ?? env.TRACKIO_SERVER_URL
-    if (!address)
-      throw new TrackerError('trackio: expected the address of a server, got none', {
-        hint: 'give it as uri, or in the environment as TRACKIO_SERVER_URL',
-        lasting: true,
-      })
-    const url = serverUrl(
-      address,
-      uri === null ? 'TRACKIO_SERVER_URL' : 'trackio uri',
-      'give the write token as TRACKIO_WRITE_TOKEN',
-    )
+    const url = serverUrl({
+      ...{ kind: 'trackio', uri, variable: 'TRACKIO_SERVER_URL', env },
+      credentials: 'give the write token as TRACKIO_WRITE_TOKEN',
+    })
     const token = env.TRACKIO_WRITE_TOKEN
     this.#connection = {
       url,

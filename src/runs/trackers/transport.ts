@@ -18,17 +18,40 @@ export interface Connection {
   signal?: AbortSignal
 }
 
+/** Where the address of a tracker's server comes from. */
+interface ServerAddress {
+  kind: string
+  /** Of the configuration; null: the environment's. */
+  uri: string | null
+  /** Environment variable. */
+  variable: string
+  env: Readonly<Record<string, string | undefined>>
+  /** How to give what must not stand in an address. */
+  credentials: string
+}
+
 /**
  * The address of a server as it is asked and told.
- * @param name of the setting, for the error
- * @throws TrackerError for what is no http address, and for one with a password in it
+ * @throws TrackerError for none, for what is no http address, and for one with a password in it
  */
-export const serverUrl = (text: string, name: string, credentials: string): string => {
+export const serverUrl = ({ kind, uri, variable, env, credentials }: ServerAddress): string => {
+  const text = uri ?? env[variable]
+  if (!text)
+    throw new TrackerError(`${kind}: expected the address of a server, got none`, {
+      hint: `give it as uri, or in the environment as ${variable}`,
+      lasting: true,
+    })
+  return checkedUrl(text, uri === null ? variable : `${kind} uri`, credentials)
+}
+
+const checkedUrl = (text: string, name: string, credentials: string): string => {
   let url: URL
   try {
     url = new URL(text)
   } catch {
-    throw new TrackerError(`${name}: expected an address such as http://localhost:5000, got ${text}`, {
+    // What stands before an @ may be a password.
+    const shown = text.includes('@') ? 'another text' : text
+    throw new TrackerError(`${name}: expected an address such as http://localhost:5000, got ${shown}`, {
       lasting: true,
     })
   }
