@@ -7,7 +7,7 @@ import { formatInteger } from '../util/format.ts'
 import { Rng } from '../util/rng.ts'
 import { median } from '../util/statistics.ts'
 import { tokenProducts, trainProducts } from './engine-ideals.ts'
-import { BENCH_SHAPES, randomDatums, randomTokens, seconds, updateRunner } from './engine-work.ts'
+import { BENCH_SHAPES, randomDatums, randomTokens, updateRunner } from './engine-work.ts'
 import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
 import { flopOf } from './products.ts'
 
@@ -112,10 +112,7 @@ const flopOfCase = (engine: Engine, one: GrowthCase): number => {
   return times * products.map(flopOf).reduce((a, b) => a + b, 0)
 }
 
-/**
- * What times a case: a training step, or the decoding of its last tokens. The prompt's pass is timed by asking for one token, and taken
- * off.
- */
+/** What times a case: a training step, or the decoding of its last tokens, from when the first of them is drawn. */
 const runnerOf = (engine: Engine, one: GrowthCase): (() => Promise<number>) => {
   if (one.work === 'train') return updateRunner(engine, datumsOf(one, engine))
   const rng = new Rng('growth decode')
@@ -123,11 +120,14 @@ const runnerOf = (engine: Engine, one: GrowthCase): (() => Promise<number>) => {
   const prompts = Array.from({ length: one.batch }, () =>
     randomTokens(rng, one.context - NEW_TOKENS, vocabSize),
   )
-  const sampled = (maxTokens: number) =>
-    seconds(() => engine.sample({ prompts, samplesPerPrompt: 1, maxTokens, stopTokens: [] }))
+  const request = { prompts, samplesPerPrompt: 1, maxTokens: NEW_TOKENS, stopTokens: [] }
   return async () => {
-    const first = await sampled(1)
-    return ((await sampled(NEW_TOKENS)) - first) * (NEW_TOKENS / (NEW_TOKENS - 1))
+    let firstMs: number | null = null
+    await engine.sample(request, undefined, () => {
+      firstMs ??= performance.now()
+    })
+    const restS = (performance.now() - (firstMs ?? 0)) / 1000
+    return restS * (NEW_TOKENS / (NEW_TOKENS - 1))
   }
 }
 
@@ -181,7 +181,7 @@ export const benchGrowth = async (options: GrowthOptions = {}): Promise<GrowthBe
     const measured = isStandard(one) ? standard : await prepare(one)
     const times: { time: number; standardTime: number }[] = []
     while (times.length < rounds) times.push(await measure(measured, standard))
-    points.push(pointOf(measured, standard, times))
+    points.push(pointOf({ ...measured, one }, standard, times))
   }
   return { threads, rounds, points }
 }
