@@ -47,7 +47,7 @@ const localSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Layers are computed a second time for their gradient (gradient checkpointing): an update takes a third longer, and of a micro-batch little more than one layer is in memory.',
+      'Layers are computed a second time for their gradient (gradient checkpointing): an update takes up to a third longer, and of a micro-batch little more than one layer is in memory.',
     ),
 })
 

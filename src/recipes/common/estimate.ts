@@ -48,7 +48,7 @@ const layerFloats = ({ hiddenSize, intermediateSize, heads }: ModelConfig, seque
 
 /**
  * Floats kept for one token of all layers. Where layers are computed a second time: the input of each, twice, and about two layers
- * (measured at 8 and 16 layers: docs/ARCHITECTURE.md, Engine).
+ * (an order of magnitude, as all of these: docs/ARCHITECTURE.md, Engine, has measured peaks).
  */
 const activationFloats = (config: ModelConfig, sequence: number, recompute: boolean): number => {
   const layer = layerFloats(config, sequence)
