@@ -79,6 +79,7 @@ export const planEngineStep = (
       epochs: work.epochs,
       minibatches: work.minibatches,
       learntShare: known?.learntShare ?? 1,
+      recompute: work.recompute,
       supervised: work.supervised,
     },
     figures,

@@ -84,12 +84,17 @@ describe('the engine by its figures', () => {
   it('learns forward once and backward twice, and leaves out groups without a spread', () => {
     const learning = {
       ...{ size, trainedParameters: 1e6, adapter: false, reference: false },
-      ...{ epochs: 1, minibatches: 2, learntShare: 1, supervised: false },
+      ...{ epochs: 1, minibatches: 2, learntShare: 1, recompute: false, supervised: false },
     }
     const forward = forwardFlop(size, 40, 5) + forwardFlop(size, 640, 20)
     expect(engineUpdate([draw], learning, FIGURES)).toBeCloseTo((3 * forward) / 50e9 + 0.002, 9)
     expect(engineUpdate([draw], { ...learning, learntShare: 0.5 }, FIGURES)).toBeCloseTo(
       (1.5 * forward) / 50e9 + 0.002,
+      9,
+    )
+    // Layers that are computed again go forward once more in each epoch.
+    expect(engineUpdate([draw], { ...learning, recompute: true }, FIGURES)).toBeCloseTo(
+      (4 * forward) / 50e9 + 0.002,
       9,
     )
     // Rows of their own go at the rate of long sequences.
@@ -110,6 +115,7 @@ describe('a run beside its plan', () => {
       judges: [],
       maxRows: 128,
       microBatchTokens: 2048,
+      recompute: false,
       supervised: false,
     },
     roles: [

@@ -136,6 +136,8 @@ export interface EngineLearning {
   minibatches: number
   /** Share of the groups that are learnt from: those with a spread, where others are left out. */
   learntShare: number
+  /** Layers go forward once more on the way back. */
+  recompute: boolean
   /** Rows of their own rather than groups: longer, and nothing in common. */
   supervised: boolean
 }
@@ -163,11 +165,12 @@ export const engineUpdate = (
   learning: EngineLearning,
   figures: EngineFigures,
 ): number => {
-  const { size, trainedParameters, adapter, reference, epochs, minibatches, learntShare } = learning
+  const { size, trainedParameters, adapter, reference, epochs, minibatches, learntShare, recompute } =
+    learning
   const forward = scoringFlop(size, draws)
   const { trainGflops, groupTrainGflops, optimizerMsPerMillionParams } = figures
   const rate = learning.supervised ? trainGflops : groupTrainGflops
-  const passes = Number(reference) + (adapter ? 2 : 3) * epochs * learntShare
+  const passes = Number(reference) + ((adapter ? 2 : 3) + Number(recompute)) * epochs * learntShare
   const optimizer = (epochs * minibatches * optimizerMsPerMillionParams * trainedParameters) / 1e9
   return (forward * passes) / (rate * 1e9) + optimizer
 }

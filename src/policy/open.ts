@@ -82,6 +82,9 @@ type AnyPolicySettings = PolicySettings | PipelinedPolicySettings
 export const isRemote = (settings: AnyPolicySettings): settings is TinkerSettings =>
   settings.kind === 'tinker'
 
+/** Whether layers are computed once more on the way back, in this process; a server decides for itself. */
+export const recomputes = (settings: AnyPolicySettings): boolean => !isRemote(settings) && settings.recompute
+
 /**
  * Why the policy that the settings name would not compute a loss, as its `refuses` says once it is open; null when it would.
  * Asked where a configuration is checked, so that no cold start is run in vain.

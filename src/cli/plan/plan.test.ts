@@ -34,6 +34,7 @@ describe('gradus plan', { timeout: SLOW_MS }, () => {
     ['rubric-as-reward', 'paper'],
     ['sft', 'paper'],
     ['ruscarl', 'quick'],
+    ['environment', 'chat'],
   ])('plans %s %s, and more GPUs are never slower', async (recipe, preset) => {
     const on = (count: number) =>
       json('plan', recipe, '--preset', preset, '--gpus', `H100:${count}`, '--judge-rate', '100')

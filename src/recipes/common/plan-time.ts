@@ -22,6 +22,8 @@ export interface PlannedWork {
   critic: boolean
   /** Passes of learning over a step's samples. */
   epochs: number
+  /** Whether layers go forward once more on the way back. */
+  recompute: boolean
 }
 
 /** Operations of a step, and hours of the whole training by machine. */
@@ -32,8 +34,9 @@ export interface PlannedTime {
 
 /** Sampling and updates; evaluations, graders and what grows with the square of a sequence are not in it. */
 export const planTime = (work: PlannedWork): PlannedTime => {
-  const { parameters, steps, newTokens, readTokens, critic, epochs } = work
-  const passes = OPERATIONS.forward * (critic ? 2 : 1) + OPERATIONS.learning * epochs
+  const { parameters, steps, newTokens, readTokens, critic, epochs, recompute } = work
+  const learning = OPERATIONS.learning + (recompute ? OPERATIONS.forward : 0)
+  const passes = OPERATIONS.forward * (critic ? 2 : 1) + learning * epochs
   const operationsPerStep = parameters * (newTokens + readTokens) * passes
   const hours = Object.fromEntries(
     Object.entries(SPEEDS).map(([name, { operations, decoded }]) => [

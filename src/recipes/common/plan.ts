@@ -3,7 +3,7 @@
 import type { ModelConfig } from '../../model/config.ts'
 import { type LoraConfig, loraModules } from '../../model/lora-files.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
-import { isRemote } from '../../policy/open.ts'
+import { isRemote, recomputes } from '../../policy/open.ts'
 import type { LossSpec } from '../../rl/loss.ts'
 import type { ModelShape } from '../../train/config.ts'
 import { formatCount } from '../../util/format.ts'
@@ -108,6 +108,7 @@ const stepWorkOf = (
     judges: [],
     maxRows: own?.maxRows ?? Number.MAX_SAFE_INTEGER,
     microBatchTokens: own?.microBatchTokens ?? DEFAULT_MICRO_BATCH,
+    recompute: recomputes(policy),
     supervised: false,
   }
 }
@@ -164,6 +165,7 @@ export const planTraining = (
       ? null
       : planTime({
           ...{ parameters: sizes.total, steps: config.steps, epochs: config.epochs, critic: false },
+          recompute: recomputes(policy),
           newTokens: tokensPerStep,
           readTokens: rolloutsPerStep * prompts.tokens,
         })

@@ -51,6 +51,8 @@ export interface StepWork {
   /** Rows decoded together, and tokens of a micro-batch, where the policy is in this process. */
   maxRows: number
   microBatchTokens: number
+  /** Whether layers are computed once more on the way back, in this process. On GPUs they always are. */
+  recompute: boolean
   supervised: boolean
 }
 

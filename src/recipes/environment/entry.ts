@@ -1,47 +1,10 @@
 /** @file The environment recipe as the command line knows it. */
 
 import { withDataFiles } from '../common/data-files.ts'
-import { machinePlan } from '../common/feasible.ts'
-import { planTraining } from '../common/plan.ts'
-import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
-import { shapeFolder } from '../common/remote.ts'
+import type { RecipeEntry } from '../common/recipe.ts'
 import { type EnvironmentConfig, environmentSchema } from './config.ts'
-import { checkEnvironment, runEnvironment } from './run.ts'
-
-const NO_COLD_START = (): never => {
-  throw new Error('this recipe has no cold start')
-}
-
-const taskLines = ({ task }: EnvironmentConfig): string[] =>
-  task.kind === 'openenv'
-    ? [
-        `environment  OpenEnv at ${task.url}, not asked yet: ${task.train} seeds to train on, ${task.test} to test on, at most ${task.maxTurns} turns`,
-        `rubric       ${task.rubric ?? 'none'}`,
-      ]
-    : [`environment  ${task.tools.length} sources of tools, questions of ${task.file ?? 'no file'}`]
-
-const plan = (config: EnvironmentConfig): RunPlan => {
-  checkEnvironment(config, 'plan')
-  const { task, rollout, steps, reward } = config
-  const planned = { ...config, coldStart: null, rollout: { ...rollout, maxTokens: task.maxTokens } }
-  const { start, parameters, learning, needs, work, sizes, time } = planTraining(planned, NO_COLD_START, {
-    ...{ tokens: rollout.maxTokens, longest: rollout.maxTokens, together: rollout.prompts },
-  })
-  const machine = machinePlan(config, time, sizes.memoryBytes)
-  return {
-    lines: [
-      `model        ${start}`,
-      parameters,
-      ...taskLines(config),
-      `reward       ${reward.environment} x environment (${reward.of}) + ${reward.rubric} x rubric`,
-      `training     ${steps} steps of ${rollout.prompts} problems x ${rollout.samples} episodes, at most ${task.maxTokens} tokens each`,
-      `optimiser    AdamW, ${learning}`,
-      ...needs,
-      ...machine.lines,
-    ],
-    json: { steps, ...work, ...machine.json, ...sizes, model: shapeFolder(config) },
-  }
-}
+import { planEnvironment } from './plan.ts'
+import { runEnvironment } from './run.ts'
 
 /** What a small model needs whose words are few. */
 const SMALL = {
@@ -82,7 +45,7 @@ export const environmentEntry: RecipeEntry<EnvironmentConfig> = withDataFiles(
         },
       },
     },
-    plan,
+    plan: planEnvironment,
     run: (config, options) => runEnvironment(config, options),
   },
   ({ task }) =>

@@ -165,6 +165,44 @@ describe('a training in an OpenEnv server', () => {
     const unpaid = environmentSchema.parse({ ...config, reward: { environment: 0, rubric: 0 } })
     expect(() => environmentEntry.plan(unpaid)).toThrow('reward: expected something that is paid for')
   })
+
+  it('plans a step by turns and tokens of episodes, which observations are part of', () => {
+    const long = task({ maxTurns: 4, maxTokens: 200, maxObservationTokens: 10, rubric: null })
+    const planned = (change: object) =>
+      environmentEntry.plan(environmentSchema.parse({ ...COMMON, ...long, ...change }))
+    const { work, json } = planned({ rollout: { prompts: 2, samples: 3, maxTokens: 20 } })
+    const [role] = work!.roles
+    expect(role).toMatchObject({
+      name: 'policy',
+      groups: 2,
+      samples: 3,
+      promptTokens: 10,
+      newTokens: 110,
+      turns: 4,
+    })
+    expect(json.tokensPerStep).toBe(6 * 110)
+    expect(work!.judges).toEqual([])
+    const capped = planned({ rollout: { prompts: 2, samples: 3, maxTokens: 100 } })
+    expect(capped.work!.roles[0].newTokens).toBe(200)
+  })
+
+  it('plans the calls of a judge: one for each criterion that no rule checks, of each episode', () => {
+    const judged = join(dir, 'judged.json')
+    const verifier = { kind: 'rule', fn: 'contains', params: { any: ['e'] } }
+    const soft = (id: string) => ({ id, text: `is ${id}`, points: 1 })
+    const rule = { ...soft('e'), verifier }
+    writeFileSync(judged, JSON.stringify({ criteria: [rule, soft('kind'), soft('clear')] }))
+    const judge = { fleet: { endpoints: [{ url: 'http://127.0.0.1:9/v1', model: 'judge' }] } }
+    const config = {
+      ...COMMON,
+      ...task({ rubric: judged }),
+      judge,
+      rollout: { prompts: 2, samples: 3, maxTokens: 20 },
+    }
+    const { work, lines } = environmentEntry.plan(environmentSchema.parse(config))
+    expect(work!.judges).toMatchObject([{ name: 'judge', callsPerStep: 6 * 2, shown: { role: 'policy' } }])
+    expect(lines.join('\n')).toMatch(/judge calls {2}about 12 a step/)
+  })
 })
 
 describe('a training with tools', () => {

@@ -1,7 +1,7 @@
 /** @file What a run of rit would do and need. Nothing is run or called. */
 
 import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
-import { isRemote } from '../../policy/open.ts'
+import { isRemote, recomputes } from '../../policy/open.ts'
 import { questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { machinePlan } from '../common/feasible.ts'
@@ -101,6 +101,7 @@ export const planRit = (config: RitConfig): RunPlan => {
           newTokens: tokensPerStep,
           readTokens: rollout.prompts * rollout.samples * promptTokens,
           critic: critic !== null,
+          recompute: recomputes(config.policy),
         })
   const updates = config.minibatches * config.epochs
   const machine = machinePlan(config, time, sizes.memoryBytes)

@@ -1,7 +1,7 @@
 /** @file What a run of rlcer would do and need: tokens of both roles, verifier calls, memory, time. Nothing is run or called. */
 
 import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
-import { isRemote } from '../../policy/open.ts'
+import { isRemote, recomputes } from '../../policy/open.ts'
 import { questionFigures, questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { machinePlan } from '../common/feasible.ts'
@@ -92,6 +92,7 @@ const timeOf = (config: RlcerConfig, parameters: number, data: PlannedData, work
       ...{ parameters, steps, epochs, readTokens },
       newTokens: work.tokensPerStep,
       critic: critic !== null,
+      recompute: recomputes(config.policy),
     }),
     rubricatorSequence: data.rubricatorTokens + rollout.maxTokens + rubricator.maxTokens,
   }

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { COMPLETION_TOKENS, estimateJudging, type FleetSettings } from '../../chat/index.ts'
-import { isRemote } from '../../policy/open.ts'
+import { isRemote, recomputes } from '../../policy/open.ts'
 import { recordsQuestion } from '../../tasks/records/index.ts'
 import { agentMessages, reflectorMessages, researchQuestions } from '../../tasks/research/index.ts'
 import type { ToolsConfig } from '../../tools/index.ts'
@@ -179,7 +179,7 @@ const timeOf = (config: RubricemConfig, parameters: number, data: PlannedData, w
   const share = steps === 0 ? 0 : work.reflectingSteps / steps
   const reflectors = reflection.enabled ? rollout.prompts : 0
   return planTime({
-    ...{ parameters, steps, epochs, critic: false },
+    ...{ parameters, steps, epochs, critic: false, recompute: recomputes(config.policy) },
     newTokens: work.agentTokens + share * work.reflectionTokens,
     readTokens: agents * data.promptTokens + share * reflectors * data.reflectorTokens,
   })

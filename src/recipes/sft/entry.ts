@@ -1,6 +1,6 @@
 /** @file The sft recipe as the command line knows it. */
 
-import { isRemote } from '../../policy/open.ts'
+import { isRemote, recomputes } from '../../policy/open.ts'
 import { formatInteger } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import { withDataFiles } from '../common/data-files.ts'
@@ -33,6 +33,7 @@ const workOf = (config: SftRecipeConfig, rows: readonly SftRow[] | null): StepWo
     roles: [{ name: 'row', groups: batch, samples: 1, promptTokens, newTokens }],
     maxRows: isRemote(policy) ? batch : policy.maxRows,
     microBatchTokens: isRemote(policy) ? maxTokens : policy.microBatchTokens,
+    recompute: recomputes(policy),
     supervised: true,
   }
 }

@@ -1,0 +1,121 @@
+/** @file What a run of the environment recipe would do and need: steps, episodes, judge calls, memory, time. Nothing is run or called. */
+
+import { needsJudge } from '../../grade/rubric-grader.ts'
+import { conversationFigures } from '../../tasks/conversation/figures.ts'
+import { sharedRubric } from '../../tasks/conversation/rows.ts'
+import { mostTurns } from '../../tasks/research/index.ts'
+import { machinePlan } from '../common/feasible.ts'
+import { heldOutJudgePlan, judgeCallsOf, judgeLines, judgePlan } from '../common/judge-plan.ts'
+import { planTraining } from '../common/plan.ts'
+import { comesLater } from '../common/purpose.ts'
+import type { RunPlan } from '../common/recipe.ts'
+import { shapeFolder } from '../common/remote.ts'
+import type { EnvironmentConfig, OpenEnvConfig, ToolsConfig } from './config.ts'
+import { checkEnvironment } from './run.ts'
+
+const NO_COLD_START = (): never => {
+  throw new Error('this recipe has no cold start')
+}
+
+/** What an episode is made of, as far as it is known before a server is asked. */
+interface PlannedEpisodes {
+  lines: string[]
+  train: number
+  test: number
+  /** Of the first thing that a policy is shown, on average or at most. */
+  promptTokens: number
+  /** Turns of the policy, at most. */
+  turns: number
+  /** Of an episode, with what it is told in between, at most. */
+  tokens: number
+  /** Criteria that a judge must see, and characters that it is shown beside the episode. */
+  judged: number
+  conversationCharacters: number
+}
+
+const CHARACTERS_PER_TOKEN = 4
+
+const judgedBy = (path: string | null): number => {
+  const rubric = path === null || comesLater(path, 'plan') ? null : sharedRubric({ rubric: path })
+  return (rubric?.criteria ?? []).filter(criterion => needsJudge({ criteria: [criterion] })).length
+}
+
+/** Observations are as long as they may be: the server is not asked. */
+const openEnvEpisodes = (task: OpenEnvConfig, turnTokens: number): PlannedEpisodes => {
+  const { url, train, test, maxTurns: turns, maxTokens, maxObservationTokens } = task
+  const told = (turns - 1) * maxObservationTokens
+  return {
+    lines: [
+      `environment  OpenEnv at ${url}, not asked yet: ${train} seeds to train on, ${test} to test on, at most ${turns} turns`,
+      `rubric       ${task.rubric ?? 'none'}`,
+    ],
+    ...{ train, test, turns, promptTokens: maxObservationTokens, judged: judgedBy(task.rubric) },
+    tokens: Math.min(maxTokens, turns * turnTokens + told),
+    conversationCharacters: CHARACTERS_PER_TOKEN * maxObservationTokens,
+  }
+}
+
+/** Of rows that come later the lengths are those of published conversations. */
+const toolEpisodes = (task: ToolsConfig, folder: string | null): PlannedEpisodes => {
+  const figures = conversationFigures({
+    // A file that is not named yet is as one that is not there.
+    task: { ...task, file: task.file ?? 'rows that come later', maxPromptTokens: task.maxTokens },
+    folder,
+    scaffold: messages => messages,
+  })
+  const { train, test, promptTokens, judged, conversationCharacters, assumed } = figures
+  const rows = `${train} rows to train on, ${test} to test on${assumed ? ', as in HealthBench: the file is not there yet' : ''}`
+  return {
+    lines: [
+      `environment  ${task.tools.length} sources of tools, questions of ${task.file ?? 'no file'}: ${rows}`,
+    ],
+    ...{ train, test, promptTokens, judged, conversationCharacters },
+    turns: mostTurns(task.rules),
+    tokens: task.maxTokens,
+  }
+}
+
+/** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for files that come later */
+export const planEnvironment = (config: EnvironmentConfig): RunPlan => {
+  checkEnvironment(config, 'plan')
+  const { task, rollout, steps, reward } = config
+  const episodes =
+    task.kind === 'openenv'
+      ? openEnvEpisodes(task, rollout.maxTokens)
+      : toolEpisodes(task, shapeFolder(config))
+  const { promptTokens, turns, tokens } = episodes
+  const planned = { ...config, coldStart: null, rollout: { ...rollout, maxTokens: tokens } }
+  const role = {
+    ...{ name: 'policy', groups: rollout.prompts, samples: rollout.samples },
+    ...{ promptTokens, newTokens: tokens, turns },
+  }
+  const training = planTraining(planned, NO_COLD_START, {
+    ...{ tokens: promptTokens, longest: promptTokens, together: rollout.prompts, roles: [role] },
+  })
+  const judged = {
+    ...planned,
+    evaluation: { ...config.evaluation, scaffolded: false },
+    ...{ sft: null, exploration: { curriculum: null } },
+  }
+  const judge = judgePlan(judged, episodes)
+  const heldOut = heldOutJudgePlan(judged, episodes)
+  const machine = machinePlan(config, training.time, training.sizes.memoryBytes)
+  return {
+    lines: [
+      `model        ${training.start}`,
+      training.parameters,
+      ...episodes.lines,
+      `reward       ${reward.environment} x environment (${reward.of}) + ${reward.rubric} x rubric`,
+      ...(judge === null ? [] : judgeLines(judge, heldOut)),
+      `training     ${steps} steps of ${rollout.prompts} problems x ${rollout.samples} episodes, at most ${tokens} tokens each`,
+      `optimiser    AdamW, ${training.learning}`,
+      ...training.needs,
+      ...machine.lines,
+    ],
+    json: {
+      ...{ steps, ...training.work, ...machine.json, ...training.sizes },
+      ...{ judge, heldOutJudge: heldOut, model: shapeFolder(config) },
+    },
+    work: { ...training.stepWork, judges: judgeCallsOf(judged, episodes, 'policy') },
+  }
+}
