@@ -14,7 +14,6 @@ import {
   softmax,
   split,
   type Tensor,
-  transpose,
 } from '../tensor/index.ts'
 import type { ModelConfig } from './config.ts'
 import {
@@ -29,7 +28,7 @@ import {
 
 /**
  * The prompt pass. Inputs: tokens [P*S], positions [P, S], last [P] (flat index of each prompt's last token).
- * Outputs: logits [P, V] after the last token, and per layer `k<l>` [kvHeads, P, headDim, S] and `v<l>` [kvHeads, P, S, headDim].
+ * Outputs: logits [P, V] after the last token, and per layer `k<l>` and `v<l>` [kvHeads, P, S, headDim].
  */
 export const prefillGraph = (config: ModelConfig, weights: Weights): Record<string, Tensor> => {
   const tokens = input('tokens', [product(['P', 'S'])], 'int64')
@@ -38,7 +37,7 @@ export const prefillGraph = (config: ModelConfig, weights: Weights): Record<stri
   const mask = causalMask({ positions: asPlaces(positions), segments: null })
   const axes = (heads: readonly number[]) => [...heads, 'P', 'S', config.headDim]
   const mix: Mixer = ({ q, k, v }, layer) => {
-    outputs[`k${layer}`] = transpose(reshape(k, axes([config.kvHeads])), [0, 1, 3, 2])
+    outputs[`k${layer}`] = reshape(k, axes([config.kvHeads]))
     outputs[`v${layer}`] = reshape(v, axes([config.kvHeads]))
     const grouped = axes([config.kvHeads, config.heads / config.kvHeads])
     const [keys, values] = [k, v].map(x => reshape(x, axes([config.kvHeads, 1])))
@@ -54,8 +53,7 @@ export const prefillGraph = (config: ModelConfig, weights: Weights): Record<stri
 /**
  * One token for each of P*G rows: P prompts, G samples of each, sharing the prompt's keys and values.
  * Inputs: tokens, positions [P, G]; promptMask [P, 1, S]; ownMask [P, G, C] (0 for filled places of the cache, MASKED else);
- * per layer promptK<l> [kvHeads, P, headDim, S], promptV<l> [kvHeads, P, S, headDim], ownK<l> [kvHeads, P, G, headDim, C] and
- * ownV<l> [kvHeads, P, G, C, headDim]. Keys lie transposed because a vector times a matrix is fast that way round only.
+ * per layer promptK<l> and promptV<l> [kvHeads, P, S, headDim], ownK<l> and ownV<l> [kvHeads, P, G, C, headDim].
  * Outputs: logits [P*G, V] and `fresh` [2*layers, kvHeads, P*G, headDim], the new keys then the new values of each layer.
  */
 export const stepGraph = (config: ModelConfig, weights: Weights): Record<string, Tensor> => {
@@ -101,8 +99,11 @@ const attendOneToken = (
   const scaled = mul(q, 1 / Math.sqrt(headDim))
   const perPrompt = reshape(scaled, [kvHeads, repeat, 'P', 'G', headDim])
   const perRow = reshape(scaled, [kvHeads, repeat, rows, 1, headDim])
-  const toPrompt = flat(add(matmul(perPrompt, prompt('promptK', [headDim, 'S'])), masks.prompt), 'S')
-  const toOwn = add(flat(matmul(perRow, cache('ownK', [headDim, 'C'])), 'C'), masks.own)
+  const toPrompt = flat(
+    add(matmul(perPrompt, prompt('promptK', ['S', headDim]), { transposeB: true }), masks.prompt),
+    'S',
+  )
+  const toOwn = add(flat(matmul(perRow, cache('ownK', ['C', headDim]), { transposeB: true }), 'C'), masks.own)
   const toSelf = rowSum(mul(reshape(scaled, heads), newToken(k)))
   const p = softmax(concat([toPrompt, toOwn, toSelf], -1))
   const [pPrompt, pOwn, pSelf] = split(p, -1, ['S', 'C', 1])

@@ -46,9 +46,6 @@ const copyBlock = (
   else target.set(source.subarray(from, from + count), to)
 }
 
-/** Keys and values take turns in the lists of a cache. */
-const isKeys = (which: number): boolean => which % 2 === 0
-
 /** The cache in this process. Layouts are those of `stepGraph`. */
 export class KeyValueCache implements Cache {
   readonly #shape: CacheShape
@@ -57,10 +54,10 @@ export class KeyValueCache implements Cache {
   #prompts: number
   #samples: number
   #capacity = BUCKET
-  /** Per layer keys [kvHeads, P, headDim, S], then values [kvHeads, P, S, headDim]. */
+  /** Per layer keys, then values, [kvHeads, P, S, headDim]. */
   #prompt: Float32Array[]
   #promptMask: Float32Array
-  /** Per layer keys [kvHeads, P*G, headDim, C], then values [kvHeads, P*G, C, headDim]. */
+  /** Per layer keys, then values, [kvHeads, P*G, C, headDim]. */
   #own: Float32Array[]
   /** What `#own` was before it was last rearranged: memory for the next time, its contents never looked at. */
   #spare: Float32Array[] = []
@@ -110,20 +107,17 @@ export class KeyValueCache implements Cache {
   /** Inputs of the next step. */
   values(): Values {
     const { layers, kvHeads, headDim } = this.#shape
-    const prompt = (...axes: number[]) => [kvHeads, this.#prompts, ...axes]
-    const own = (...axes: number[]) => [kvHeads, this.#prompts, this.#samples, ...axes]
+    const prompt = [kvHeads, this.#prompts, this.#promptLength, headDim]
+    const own = [kvHeads, this.#prompts, this.#samples, this.#capacity, headDim]
     const values: Values = {
       promptMask: { data: this.#promptMask, dims: [this.#prompts, 1, this.#promptLength] },
       ownMask: { data: this.#ownMask, dims: [this.#prompts, this.#samples, this.#capacity] },
     }
     for (let layer = 0; layer < layers; layer++) {
-      values[`promptK${layer}`] = { data: this.#prompt[2 * layer], dims: prompt(headDim, this.#promptLength) }
-      values[`promptV${layer}`] = {
-        data: this.#prompt[2 * layer + 1],
-        dims: prompt(this.#promptLength, headDim),
+      for (const [of, name] of ['K', 'V'].entries()) {
+        values[`prompt${name}${layer}`] = { data: this.#prompt[2 * layer + of], dims: prompt }
+        values[`own${name}${layer}`] = { data: this.#own[2 * layer + of], dims: own }
       }
-      values[`ownK${layer}`] = { data: this.#own[2 * layer], dims: own(headDim, this.#capacity) }
-      values[`ownV${layer}`] = { data: this.#own[2 * layer + 1], dims: own(this.#capacity, headDim) }
     }
     return values
   }
@@ -139,10 +133,7 @@ export class KeyValueCache implements Cache {
         if (!computed[row]) continue
         const length = this.#lengths[row]
         const from = (which * blocks + block) * headDim
-        if (isKeys(which)) {
-          const to = block * headDim * this.#capacity + length
-          for (let d = 0; d < headDim; d++) own[to + d * this.#capacity] = fresh[from + d]
-        } else copyBlock(fresh, from, own, (block * this.#capacity + length) * headDim, headDim)
+        copyBlock(fresh, from, own, (block * this.#capacity + length) * headDim, headDim)
       }
     })
     computed.forEach((did, row) => {
@@ -195,10 +186,7 @@ export class KeyValueCache implements Cache {
         rows.forEach((row, at) => {
           const from = (head * old.rows + row) * old.capacity * headDim
           const to = (head * rows.length + at) * capacity * headDim
-          if (!isKeys(which)) copyBlock(old.own[which], from, next, to, lengths[at] * headDim)
-          else
-            for (let d = 0; d < headDim; d++)
-              copyBlock(old.own[which], from + d * old.capacity, next, to + d * capacity, lengths[at])
+          copyBlock(old.own[which], from, next, to, lengths[at] * headDim)
         })
     })
     this.#spare = old.own

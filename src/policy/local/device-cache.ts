@@ -58,8 +58,7 @@ export class CacheGraphs {
     const { kvHeads, headDim } = this.shape
     return Object.fromEntries(
       Array.from({ length: this.count }, (_, which) => {
-        const axes = isKeys(which) ? [headDim, 'C'] : ['C', headDim]
-        return [`c${which}`, make(input(`c${which}`, [kvHeads, 'R', ...axes]), which)]
+        return [`c${which}`, make(input(`c${which}`, [kvHeads, 'R', 'C', headDim]), which)]
       }),
     )
   }
@@ -69,10 +68,7 @@ export class CacheGraphs {
     const { kvHeads, headDim } = this.shape
     const graph = await this.#graph('empty', () => {
       const zeros = reshape(input('zeros', ['R']), [1, 'R', 1, 1])
-      return this.#eachLayer((_, which) => {
-        const axes = isKeys(which) ? [headDim, BUCKET] : [BUCKET, headDim]
-        return expand(zeros, [kvHeads, 'R', ...axes])
-      })
+      return this.#eachLayer(() => expand(zeros, [kvHeads, 'R', BUCKET, headDim]))
     })
     const { kept } = await graph.execute({ zeros: { data: new Float32Array(rows), dims: [rows] } })
     return listOf(kept, this.count)
@@ -88,11 +84,9 @@ export class CacheGraphs {
         0,
         Array.from({ length: this.count }, () => 1),
       )
-      const marked = input('at', ['R', 'C'], 'bool')
+      const marked = reshape(input('at', ['R', 'C'], 'bool'), [1, 'R', 'C', 1])
       return this.#eachLayer((old, which) =>
-        isKeys(which)
-          ? where(reshape(marked, [1, 'R', 1, 'C']), reshape(parts[which], [kvHeads, 'R', headDim, 1]), old)
-          : where(reshape(marked, [1, 'R', 'C', 1]), reshape(parts[which], [kvHeads, 'R', 1, headDim]), old),
+        where(marked, reshape(parts[which], [kvHeads, 'R', 1, headDim]), old),
       )
     })
     const { kept } = await graph.execute({
@@ -105,9 +99,7 @@ export class CacheGraphs {
 
   /** Own places with `BUCKET` empty ones behind them. */
   async grow(own: Layers): Promise<DeviceValue[]> {
-    const graph = await this.#graph('grow', () =>
-      this.#eachLayer((old, which) => pad(old, isKeys(which) ? 3 : 2, 0, BUCKET)),
-    )
+    const graph = await this.#graph('grow', () => this.#eachLayer(old => pad(old, 2, 0, BUCKET)))
     return listOf((await graph.execute(named(own))).kept, this.count)
   }
 
@@ -141,12 +133,12 @@ export class DeviceCache implements Cache {
   #prompts: number
   #samples: number
   #capacity = BUCKET
-  /** [kvHeads, P, headDim, S] and [kvHeads, P, S, headDim] of each layer. */
+  /** [kvHeads, P, S, headDim] of each layer. */
   #prompt: Layers
   /** [P, S] */
   #promptMask: Float32Array
   readonly #promptLength: number
-  /** [kvHeads, P*G, headDim, C] and [kvHeads, P*G, C, headDim] of each layer. */
+  /** [kvHeads, P*G, C, headDim] of each layer. */
   #own: Layers
   /** Filled places of each row, [P*G]. */
   #lengths: Int32Array
@@ -163,7 +155,7 @@ export class DeviceCache implements Cache {
     this.#own = own
     this.#prompts = lengths.length
     this.#samples = samples
-    this.#promptLength = prompt[0].dims[3]
+    this.#promptLength = prompt[0].dims[2]
     this.#promptMask = new Float32Array(lengths.length * this.#promptLength)
     lengths.forEach((length, p) => {
       const end = (p + 1) * this.#promptLength
