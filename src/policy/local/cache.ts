@@ -30,9 +30,34 @@ export interface Cache {
    * Every prompt keeps the same number of places.
    */
   keep(prompts: readonly number[], rows: readonly (readonly number[])[]): void | Promise<void>
-  /** Gives its memory back. */
-  release(): void
+  /** Gives its memory back. @param sound whether all that was computed are numbers */
+  release(sound: boolean): void
 }
+
+/**
+ * Memory of caches that are done with, for the next ones: memory that is new costs more time than what is written to it, and stays
+ * until garbage is collected. There is never more of it than was in use at one time.
+ */
+export class CacheMemory {
+  readonly #free: ArrayBuffer[] = []
+
+  /** So many floats, of any value. */
+  take(floats: number): Float32Array<ArrayBuffer> {
+    const fits = this.#free.findIndex(({ byteLength }) => byteLength >= 4 * floats)
+    if (fits >= 0) return new Float32Array(this.#free.splice(fits, 1)[0], 0, floats)
+    // One that is too small is let go for it.
+    this.#free.pop()
+    return new Float32Array(new ArrayBuffer(4 * roomFor(floats)), 0, floats)
+  }
+
+  give({ buffer }: Float32Array<ArrayBuffer>): void {
+    this.#free.push(buffer)
+    this.#free.sort((a, b) => b.byteLength - a.byteLength)
+  }
+}
+
+/** The next power of two, so that caches seldom outgrow their memory. What is never written to takes no memory. */
+const roomFor = (floats: number): number => 2 ** Math.ceil(Math.log2(Math.max(1, floats)))
 
 const copyBlock = (
   source: Float32Array,
@@ -49,6 +74,7 @@ const copyBlock = (
 /** The cache in this process. Layouts are those of `stepGraph`. */
 export class KeyValueCache implements Cache {
   readonly #shape: CacheShape
+  readonly #memory: CacheMemory
   /** Longest prompt. */
   readonly #promptLength: number
   #prompts: number
@@ -58,9 +84,7 @@ export class KeyValueCache implements Cache {
   #prompt: Float32Array[]
   #promptMask: Float32Array
   /** Per layer keys, then values, [kvHeads, P*G, C, headDim]. */
-  #own: Float32Array[]
-  /** What `#own` was before it was last rearranged: memory for the next time, its contents never looked at. */
-  #spare: Float32Array[] = []
+  #own: Float32Array<ArrayBuffer>[]
   /** [P*G, C] */
   #ownMask: Float32Array
   /** Filled places of each row, [P*G]. */
@@ -69,12 +93,14 @@ export class KeyValueCache implements Cache {
   /** Takes over the prompt pass's outputs `k<l>` and `v<l>`; `lengths` are the real lengths of the padded prompts. */
   constructor(
     shape: CacheShape,
+    memory: CacheMemory,
     prefill: Record<string, Value>,
     lengths: readonly number[],
     padded: number,
     samples: number,
   ) {
     this.#shape = shape
+    this.#memory = memory
     this.#promptLength = padded
     this.#prompts = lengths.length
     this.#samples = samples
@@ -84,7 +110,7 @@ export class KeyValueCache implements Cache {
     lengths.forEach((length, p) => {
       this.#promptMask.fill(MASKED, p * padded + length, (p + 1) * padded)
     })
-    this.#own = this.#emptyOwn()
+    this.#own = this.#prompt.map(() => memory.take(this.#ownFloats))
     this.#ownMask = new Float32Array(this.rows * this.#capacity).fill(MASKED)
     this.#lengths = new Int32Array(this.rows)
   }
@@ -93,15 +119,9 @@ export class KeyValueCache implements Cache {
     return this.#prompts * this.#samples
   }
 
-  #emptyOwn(): Float32Array[] {
-    const { layers, kvHeads, headDim } = this.#shape
-    const size = kvHeads * this.rows * this.#capacity * headDim
-    return Array.from({ length: 2 * layers }, (_, which) => {
-      const memory = this.#spare[which]?.buffer
-      return memory && memory.byteLength >= 4 * size
-        ? new Float32Array(memory, 0, size)
-        : new Float32Array(size)
-    })
+  /** Of the keys, or values, of a layer. */
+  get #ownFloats(): number {
+    return this.#shape.kvHeads * this.rows * this.#capacity * this.#shape.headDim
   }
 
   /** Inputs of the next step. */
@@ -124,30 +144,58 @@ export class KeyValueCache implements Cache {
 
   append({ values }: Pick<StepOutputs, 'values'>, computed: readonly boolean[]): void {
     const fresh = values.fresh.data as Float32Array // [2*layers, kvHeads, P*G, headDim]
-    if (computed.some((did, row) => did && this.#lengths[row] === this.#capacity)) this.#grow()
+    const lengths = this.#lengths
+    if (computed.some((did, row) => did && lengths[row] === this.#capacity)) this.#grow()
     const { kvHeads, headDim } = this.#shape
-    const blocks = kvHeads * this.rows
+    const { rows } = this
+    const capacity = this.#capacity
     this.#own.forEach((own, which) => {
-      for (let block = 0; block < blocks; block++) {
-        const row = block % this.rows
+      for (let block = 0, row = 0; block < kvHeads * rows; block++, row++) {
+        if (row === rows) row = 0
         if (!computed[row]) continue
-        const length = this.#lengths[row]
-        const from = (which * blocks + block) * headDim
-        copyBlock(fresh, from, own, (block * this.#capacity + length) * headDim, headDim)
+        const from = (which * kvHeads * rows + block) * headDim
+        copyBlock(fresh, from, own, (block * capacity + lengths[row]) * headDim, headDim)
       }
     })
     computed.forEach((did, row) => {
-      if (did) this.#ownMask[row * this.#capacity + this.#lengths[row]++] = 0
+      if (did) this.#ownMask[row * capacity + lengths[row]++] = 0
     })
   }
 
+  /** Adds empty places to every row. */
   #grow(): void {
-    const rows = Array.from({ length: this.rows }, (_, row) => row)
-    this.#rearrange(rows, this.#capacity + BUCKET)
+    const { kvHeads, headDim } = this.#shape
+    const [before, after] = [this.#capacity * headDim, (this.#capacity + BUCKET) * headDim]
+    this.#capacity += BUCKET
+    this.#own = this.#own.map(old => {
+      const inPlace = old.buffer.byteLength >= 4 * this.#ownFloats
+      const next = inPlace
+        ? new Float32Array(old.buffer, 0, this.#ownFloats)
+        : this.#memory.take(this.#ownFloats)
+      // From the last block on, which moves farthest: what is written over has been moved.
+      for (let block = kvHeads * this.rows - 1; block >= 0; block--) {
+        const count = this.#lengths[block % this.rows] * headDim
+        if (inPlace) next.copyWithin(block * after, block * before, block * before + count)
+        else copyBlock(old, block * before, next, block * after, count)
+      }
+      if (!inPlace) this.#memory.give(old)
+      return next
+    })
+    this.#ownMask = this.#maskOf(this.#lengths)
   }
 
-  /** Memory of arrays is the garbage collector's. */
-  release(): void {}
+  #maskOf(lengths: Int32Array): Float32Array {
+    const mask = new Float32Array(lengths.length * this.#capacity).fill(MASKED)
+    lengths.forEach((length, row) => {
+      mask.fill(0, row * this.#capacity, row * this.#capacity + length)
+    })
+    return mask
+  }
+
+  release(sound: boolean): void {
+    if (sound) for (const own of this.#own) this.#memory.give(own)
+    this.#own = []
+  }
 
   keep(prompts: readonly number[], rows: readonly (readonly number[])[]): void {
     const { kvHeads, headDim } = this.#shape
@@ -171,29 +219,31 @@ export class KeyValueCache implements Cache {
       copyBlock(this.#promptMask, p * this.#promptLength, mask, at * this.#promptLength, this.#promptLength)
     })
     this.#promptMask = mask
-    this.#rearrange(rows.flat(), this.#capacity, { prompts: prompts.length, samples: rows[0].length })
+    this.#pick(rows.flat())
+    ;[this.#prompts, this.#samples] = [prompts.length, rows[0].length]
   }
 
-  #rearrange(rows: readonly number[], capacity: number, layout?: { prompts: number; samples: number }): void {
+  /** Takes some rows, in the order given. */
+  #pick(rows: readonly number[]): void {
     const { kvHeads, headDim } = this.#shape
-    const old = { own: this.#own, rows: this.rows, capacity: this.#capacity }
-    const lengths = Int32Array.from(rows, row => this.#lengths[row])
-    if (layout) [this.#prompts, this.#samples] = [layout.prompts, layout.samples]
-    this.#capacity = capacity
-    this.#own = this.#emptyOwn()
-    this.#own.forEach((next, which) => {
+    const block = this.#capacity * headDim
+    const floats = kvHeads * rows.length * block
+    // Where rows only move down, one after the other, nothing is written over that is still to be read.
+    const inPlace = rows.every((row, at) => row >= at && (at === 0 || row >= rows[at - 1]))
+    this.#own = this.#own.map(old => {
+      const next = inPlace ? new Float32Array(old.buffer, 0, floats) : this.#memory.take(floats)
       for (let head = 0; head < kvHeads; head++)
         rows.forEach((row, at) => {
-          const from = (head * old.rows + row) * old.capacity * headDim
-          const to = (head * rows.length + at) * capacity * headDim
-          copyBlock(old.own[which], from, next, to, lengths[at] * headDim)
+          const from = (head * this.rows + row) * block
+          const to = (head * rows.length + at) * block
+          const count = this.#lengths[row] * headDim
+          if (inPlace) old.copyWithin(to, from, from + count)
+          else copyBlock(old, from, next, to, count)
         })
+      if (!inPlace) this.#memory.give(old)
+      return next
     })
-    this.#spare = old.own
-    this.#lengths = lengths
-    this.#ownMask = new Float32Array(rows.length * capacity).fill(MASKED)
-    lengths.forEach((length, at) => {
-      this.#ownMask.fill(0, at * capacity, at * capacity + length)
-    })
+    this.#lengths = Int32Array.from(rows, row => this.#lengths[row])
+    this.#ownMask = this.#maskOf(this.#lengths)
   }
 }

@@ -79,7 +79,9 @@ export class RunningBatch {
     }
     if (places > REARRANGE_BELOW * this.rows.length) return
     const kept = prompts.map(p => groups[p])
-    const filled = kept.map(rows => Array.from({ length: samples }, (_, g) => rows[g] ?? rows[0]))
+    const filled = kept.map(rows =>
+      Array.from({ length: samples }, (_, g) => rows[g] ?? rows[rows.length - 1]),
+    )
     await this.#cache.keep(prompts, filled)
     this.rows = kept.flatMap(rows =>
       Array.from({ length: samples }, (_, g) => (rows[g] === undefined ? null : this.rows[rows[g]])),

@@ -20,7 +20,7 @@ import type {
   TurnReply,
   TurnStart,
 } from '../policy.ts'
-import { type Cache, KeyValueCache } from './cache.ts'
+import { type Cache, CacheMemory, KeyValueCache } from './cache.ts'
 import { CacheGraphs, DeviceCache } from './device-cache.ts'
 import type { Parameters } from './parameters.ts'
 import { type Row, RunningBatch } from './running-batch.ts'
@@ -127,6 +127,7 @@ export class Sampler {
   readonly #loadTokenizer: () => Tokenizer | null
   #tokenizer: Tokenizer | null = null
   readonly #chooser: TokenChooser
+  readonly #cacheMemory = new CacheMemory()
   #cacheGraphs: CacheGraphs | null = null
   #prefill: Executable | null = null
   #step: Executable | null = null
@@ -314,9 +315,11 @@ export class Sampler {
         const next = outputs.values.logits.data as Float32Array
         this.#advance(plan, batch, row => next.subarray(row * vocabulary, (row + 1) * vocabulary))
       }
-    } finally {
-      cache.release()
+    } catch (error) {
+      cache.release(false)
+      throw error
     }
+    cache.release(true)
   }
 
   #count(computed: readonly boolean[]): void {
@@ -391,7 +394,7 @@ export class Sampler {
     this.#cacheGraphs ??= this.#isOnDevice ? new CacheGraphs(config, this.#options.running) : null
     const cache: Cache = this.#cacheGraphs
       ? await DeviceCache.of(this.#cacheGraphs, kept, lengths, samples)
-      : new KeyValueCache(config, values, lengths, longest, samples)
+      : new KeyValueCache(config, this.#cacheMemory, values, lengths, longest, samples)
     return { logits: values.logits.data as Float32Array, cache }
   }
 
