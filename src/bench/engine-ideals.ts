@@ -12,8 +12,10 @@ import { type Product, productRunner, productsOf } from './products.ts'
 
 /** The products of a training step, by micro-batch. */
 export const trainProducts = ({ parameters }: Engine, datums: readonly Datum[]): Product[][] =>
+  // Its datums are of one length: there is no padding.
   microBatches(datums, MICRO_BATCH_TOKENS, parameters.config).map(({ sizes }) => {
-    const outputs = Object.values(trainingOutputs(parameters, LOSS.loss, sizes.S > 0))
+    const layout = { withPrefix: sizes.S > 0, unpadded: false }
+    const outputs = Object.values(trainingOutputs(parameters, LOSS.loss, layout))
     // Graphs name half of a sample's length.
     return productsOf(outputs, { ...sizes, H: sizes.T / 2 })
   })

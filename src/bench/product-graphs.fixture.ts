@@ -43,18 +43,20 @@ const models: Readonly<Record<string, { config: ModelConfig; source?: Omit<Model
   'a large vocabulary': { config: { ...TINY, vocabSize: 8200, layers: 1 }, source: { valueHead: true } },
 }
 
-/** Graphs of one model: prompt, one token, scores, and the gradient of every loss; with and without a shared prompt. */
+const LAYOUTS = [true, false].flatMap(withPrefix => [true, false].map(unpadded => ({ withPrefix, unpadded })))
+
+/** Graphs of one model: prompt, one token, scores, and the gradient of every loss; with and without a shared prompt and padding. */
 const graphsOf = (config: ModelConfig, source: Omit<ModelSource, 'init'>): [string, Graph][] => {
   const parameters = new Parameters({ ...source, init: { config, seed: 1 } })
   return [
     ['prompt', prefillGraph(config, parameters.asInputs())],
     ['token', stepGraph(config, parameters.asInputs())],
     ['token, weights fixed', stepGraph(config, parameters.asConstants())],
-    ...[true, false].flatMap((withPrefix): [string, Graph][] => [
-      ['scores', scoringOutputs(parameters, withPrefix)],
+    ...LAYOUTS.flatMap((layout): [string, Graph][] => [
+      ['scores', scoringOutputs(parameters, layout)],
       ...Object.entries(LOSSES).map(([name, spec]): [string, Graph] => [
         name,
-        trainingOutputs(parameters, spec, withPrefix),
+        trainingOutputs(parameters, spec, layout),
       ]),
     ]),
   ]

@@ -155,7 +155,11 @@ const weightFeeds = (tensors: NamedTensors): Values =>
 const runEngine = async (config: ModelConfig, tensors: NamedTensors, items: Item[], scale: number) => {
   const specs = [...tensors].map(([name, { shape }]) => ({ name, shape }))
   const weights = weightInputs(specs, scale)
-  const hidden = groupedHidden(config, weights, groupedInputs(gridOf(items).S > 0))
+  const hidden = groupedHidden(
+    config,
+    weights,
+    groupedInputs({ withPrefix: gridOf(items).S > 0, unpadded: false }),
+  )
   const count = [hidden.shape[0]]
   const targets = input('targets', count, 'int64')
   const { logprobs, entropy } = tokenLogProbs(hidden, outputTable(config, weights), targets)
@@ -318,7 +322,7 @@ describe('packing', () => {
     values.positions.data = BigInt64Array.from([0, 1, 2, 0, 1, 2, 3, 0], BigInt)
     values.segments.data = Int32Array.of(0, 0, 0, 1, 1, 1, 1, 2)
     const weights = weightInputs([...tensors].map(([name, { shape }]) => ({ name, shape })))
-    const hidden = groupedHidden(TINY, weights, groupedInputs(false))
+    const hidden = groupedHidden(TINY, weights, groupedInputs({ withPrefix: false, unpadded: false }))
     const { logprobs } = tokenLogProbs(
       hidden,
       outputTable(TINY, weights),
@@ -345,7 +349,7 @@ describe.skipIf(!folder)('stories260K (skipped where ../shared/data is missing)'
     const config = loadConfig(folder!)
     const tensors = loadWeights(folder!, config)
     const weights = weightInputs([...tensors].map(([name, { shape }]) => ({ name, shape })))
-    const hidden = groupedHidden(config, weights, groupedInputs(false))
+    const hidden = groupedHidden(config, weights, groupedInputs({ withPrefix: false, unpadded: false }))
     const table = outputTable(config, weights)
     const targets = input('targets', [hidden.shape[0]], 'int64')
     const graph = await Executable.compile({

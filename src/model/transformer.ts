@@ -8,6 +8,7 @@ import {
   concat,
   constant,
   equal,
+  fromPlaces,
   gather,
   greaterOrEqual,
   input,
@@ -15,6 +16,7 @@ import {
   logicalAnd,
   matmul,
   mul,
+  type Places,
   type RotaryTable,
   recomputed,
   reshape,
@@ -23,6 +25,7 @@ import {
   silu,
   split,
   type Tensor,
+  toPlaces,
   transpose,
   where,
 } from '../tensor/index.ts'
@@ -201,48 +204,114 @@ export interface GroupedBatch {
   segments: Tensor
   /** 0 for prompt tokens, MASKED for padding: float32 [P, S]; null without a prefix. */
   prefixMask: Tensor | null
+  /** Where `tokens` and `positions` come without padding: what is needed to lay them out for attention. */
+  unpadded: { prompts: Unpadded | null; samples: Unpadded } | null
+}
+
+/** Tokens without padding, and the positions of all places, int32 [P, S] or [P, G, T]. */
+export interface Unpadded {
+  places: Places
+  positions: Tensor
+}
+
+/** What a grouped batch looks like. */
+export interface BatchLayout {
+  /** Whether any prompt is longer than one token. */
+  withPrefix: boolean
+  /** Whether padding is left out of all that is computed for each token by itself: everything but attention. */
+  unpadded: boolean
 }
 
 const PROMPT: Dim2 = ['P', 'S']
 type Dim2 = readonly [string, string]
 
+/** Tokens of prompts, then of samples, that a layout computes. */
+const partsOf = ({ withPrefix, unpadded }: BatchLayout): Shape => {
+  const samples = unpadded ? 'N' : product(SAMPLES)
+  return withPrefix ? [unpadded ? 'R' : product(PROMPT), samples] : [samples]
+}
+
+/** @param name `prompt` or `sample`, which the inputs' names begin with */
+const unpaddedInputs = (name: string, padded: Shape, count: string): Unpadded => {
+  const places = product(padded)
+  return {
+    places: {
+      rowAt: input(`${name}RowAt`, [places], 'int64'),
+      placeOf: input(`${name}PlaceOf`, [count], 'int64'),
+      taken: input(`${name}Taken`, [places, 1]),
+    },
+    positions: input(`${name}Positions`, padded, 'int32'),
+  }
+}
+
 /** Declares the inputs of a grouped batch. */
-export const groupedInputs = (withPrefix: boolean): GroupedBatch => {
-  const samples = product(SAMPLES)
-  const count = withPrefix ? sum([product(PROMPT), samples]) : samples
+export const groupedInputs = (layout: BatchLayout): GroupedBatch => {
+  const { withPrefix, unpadded } = layout
+  const count = sum(partsOf(layout))
   return {
     tokens: input('tokens', [count], 'int64'),
     positions: input('positions', [count], 'int64'),
     segments: input('segments', SAMPLES, 'int32'),
     prefixMask: withPrefix ? input('prefixMask', PROMPT) : null,
+    unpadded: unpadded
+      ? {
+          prompts: withPrefix ? unpaddedInputs('prompt', PROMPT, 'R') : null,
+          samples: unpaddedInputs('sample', SAMPLES, 'N'),
+        }
+      : null,
   }
 }
 
-/** Hidden states of the sample tokens, [P*G*T, hidden]. @param recompute see `transformer` */
+/** Hidden states of the sample tokens, [P*G*T, hidden], or without padding [N, hidden]. @param recompute see `transformer` */
 export const groupedHidden = (
   config: ModelConfig,
   weights: Weights,
   batch: GroupedBatch,
   recompute: ReadonlySet<Tensor> | null = null,
 ): Tensor => {
-  const count = product(SAMPLES)
-  const parts: Shape = batch.prefixMask ? [product(PROMPT), count] : [count]
-  const perPart = split(asPlaces(batch.positions), 0, parts)
-  const positions = reshape(perPart[parts.length - 1], SAMPLES)
+  const { unpadded } = batch
+  const parts = partsOf({ withPrefix: batch.prefixMask !== null, unpadded: unpadded !== null })
+  const { positions, promptPositions } = positionsOf(batch, parts)
   const [first, second] = [0, 1].map(i => ({
     positions: halves(positions, -1)[i],
     segments: halves(batch.segments, -1)[i],
   }))
   const masks: GroupedMasks = {
     halves: [causalMask(first), causalMask(second, { positions, segments: batch.segments })],
-    prefix: batch.prefixMask && {
-      own: causalMask({ positions: reshape(perPart[0], PROMPT), segments: null }),
-      padding: reshape(batch.prefixMask, ['P', 1, 'S']),
-    },
+    prefix: batch.prefixMask &&
+      promptPositions && {
+        own: causalMask({ positions: promptPositions, segments: null }),
+        padding: reshape(batch.prefixMask, ['P', 1, 'S']),
+      },
   }
-  const mix: Mixer = heads => mixGrouped(config, heads, parts, masks)
+  const layouts = unpadded && [...(unpadded.prompts ? [unpadded.prompts] : []), unpadded.samples]
+  const mix: Mixer = heads => {
+    const places = layouts?.map(each => each.places) ?? null
+    const [q, k, v] = [heads.q, heads.k, heads.v].map(x => {
+      const pieces = parts.length > 1 ? split(x, 1, parts) : [x]
+      return places ? pieces.map((piece, i) => toPlaces(piece, places[i])) : pieces
+    })
+    const mixed = mixGrouped(
+      config,
+      parts.map((_, i) => ({ q: q[i], k: k[i], v: v[i] })),
+      masks,
+    )
+    const ordered = places ? mixed.map((piece, i) => fromPlaces(piece, places[i])) : mixed
+    return parts.length > 1 ? concat(ordered, 1) : ordered[0]
+  }
   const hidden = transformer(config, weights, batch.tokens, batch.positions, mix, recompute)
   return batch.prefixMask ? split(hidden, 0, parts)[1] : hidden
+}
+
+/** Positions of all places, as int32. */
+const positionsOf = ({ positions, unpadded }: GroupedBatch, parts: Shape) => {
+  if (unpadded)
+    return { positions: unpadded.samples.positions, promptPositions: unpadded.prompts?.positions ?? null }
+  const perPart = parts.length > 1 ? split(asPlaces(positions), 0, parts) : [asPlaces(positions)]
+  return {
+    positions: reshape(perPart[parts.length - 1], SAMPLES),
+    promptPositions: parts.length > 1 ? reshape(perPart[0], PROMPT) : null,
+  }
 }
 
 const halves = (x: Tensor, axis: number): Tensor[] => split(x, axis, ['H', 'H'])
@@ -263,18 +332,11 @@ interface GroupedMasks {
   prefix: { own: Tensor; padding: Tensor } | null
 }
 
-const mixGrouped = (
-  config: ModelConfig,
-  { q, k, v }: HeadTensors,
-  parts: Shape,
-  masks: GroupedMasks,
-): Tensor => {
-  if (!masks.prefix) return mixSamples(config, { q, k, v }, masks, null)
-  const [prompt, samples] = [0, 1].map(i => ({
-    q: split(q, 1, parts)[i],
-    k: split(k, 1, parts)[i],
-    v: split(v, 1, parts)[i],
-  }))
+/** Attention of all prompts, where there are any, and of all samples; [heads, places, headDim] of each part. */
+const mixGrouped = (config: ModelConfig, parts: readonly HeadTensors[], masks: GroupedMasks): Tensor[] => {
+  const samples = parts[parts.length - 1]
+  if (!masks.prefix) return [mixSamples(config, samples, masks, null)]
+  const [prompt] = parts
   const block: KeyBlock = {
     keys: reshape(prompt.k, keyAxes(config, PROMPT)),
     values: reshape(prompt.v, keyAxes(config, PROMPT)),
@@ -287,7 +349,7 @@ const mixGrouped = (
     mask: masks.prefix.padding,
     queryShape: queryAxes(config, ['P', product(['G', 'H'])]),
   }
-  return concat([reshape(promptOut, prompt.q.shape), mixSamples(config, samples, masks, shared)], 1)
+  return [reshape(promptOut, prompt.q.shape), mixSamples(config, samples, masks, shared)]
 }
 
 const scoreScale = (config: ModelConfig): number => 1 / Math.sqrt(config.headDim)

@@ -142,6 +142,11 @@ export class Executable {
     }
   }
 
+  /** Whether the graph has an input of that name. */
+  takes(name: string): boolean {
+    return this.#fed.some(input => publicName(input) === name)
+  }
+
   /**
    * Feeds the inputs and computes the outputs. Outputs named in `targets` are written straight into the arrays given there, which
    * saves a copy; the others come in new arrays.

@@ -2,7 +2,7 @@
 
 import { MASKED } from '../../model/transformer.ts'
 import type { TokenIds } from '../../rl/datum.ts'
-import type { Values } from '../../tensor/index.ts'
+import type { Value, Values } from '../../tensor/index.ts'
 import { DataError } from '../../util/errors.ts'
 
 export interface Sequence {
@@ -25,6 +25,8 @@ export interface MicroBatch {
   slots: readonly number[]
   /** P, G, T, and S = longest prompt without its last token. */
   sizes: { P: number; G: number; T: number; S: number }
+  /** Share of its places, of prompts and samples, that hold no token. */
+  padding: number
 }
 
 /** Sequences that share a prompt, at most `largest` together; a prompt is recognised by its content. */
@@ -100,8 +102,10 @@ export const microBatches = (
     if (last && paddedTokens([...last, group]) <= tokenBudget) last.push(group)
     else batches.push([group])
   }
-  return batches.map(toMicroBatch)
+  return batches.map(groups => toMicroBatch(groups, sequences))
 }
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
 /** Graphs work on halves of a sample's length. */
 const evenLength = (length: number): number => 2 * Math.ceil(length / 2)
@@ -118,10 +122,15 @@ const paddedTokens = (groups: readonly Group[]): number => {
   return P * (S + G * T)
 }
 
-const toMicroBatch = (groups: readonly Group[]): MicroBatch => {
+const toMicroBatch = (groups: readonly Group[], sequences: readonly Sequence[]): MicroBatch => {
   const sizes = sizesOf(groups)
+  const lengths = groups.flatMap(({ members }) => members.map(member => sequences[member].tokens.length))
+  const tokens = sum(lengths)
+  const promptTokens = sum(groups.map(({ prompt }) => prompt.length - 1))
   const slots = groups.flatMap(({ members }) => Array.from({ length: sizes.G }, (_, g) => members[g] ?? -1))
-  return { prompts: groups.map(({ prompt }) => prompt), slots, sizes }
+  // Without any token there is nothing to keep.
+  const padding = tokens === 0 ? 0 : 1 - (tokens + promptTokens) / paddedTokens(groups)
+  return { prompts: groups.map(({ prompt }) => prompt), slots, sizes, padding }
 }
 
 /**
@@ -171,6 +180,59 @@ export const batchValues = (
     targets: { data: targets, dims: [P, G, T] },
     ...(S > 0 && { prefixMask: { data: prefixMask, dims: [P, S] } }),
   }
+}
+
+/** The places that hold a token, in order. */
+const takenPlaces = (count: number, isTaken: (place: number) => boolean): number[] =>
+  Array.from({ length: count }, (_, place) => place).filter(isTaken)
+
+/** The feeds of `Places`, by their names in `groupedInputs`. */
+const placesValues = (name: string, count: number, taken: readonly number[]): Values => {
+  const rowAt = new BigInt64Array(count)
+  const isTaken = new Float32Array(count)
+  taken.forEach((place, row) => {
+    rowAt[place] = BigInt(row)
+    isTaken[place] = 1
+  })
+  return {
+    [`${name}RowAt`]: { data: rowAt, dims: [count] },
+    [`${name}PlaceOf`]: { data: BigInt64Array.from(taken, BigInt), dims: [taken.length] },
+    [`${name}Taken`]: { data: isTaken, dims: [count, 1] },
+  }
+}
+
+/**
+ * What `batchValues` made, with tokens, positions and targets of the places alone that hold a token.
+ * @param takes whether the graph has such an input: without a gradient nobody asks which places are empty
+ */
+export const withoutPadding = (
+  { sizes: { P, G, T, S } }: MicroBatch,
+  values: Values,
+  takes: (name: string) => boolean,
+): Values => {
+  const { segments, prefixMask, ...rest } = values
+  const prompts = prefixMask ? takenPlaces(P * S, place => prefixMask.data[place] === 0) : []
+  const samples = takenPlaces(P * G * T, place => segments.data[place] === 0)
+  const places = [...prompts, ...samples.map(place => P * S + place)]
+  const pick = ({ data }: Value, places: readonly number[]): Value => ({
+    data: BigInt64Array.from(places, place => data[place] as bigint),
+    dims: [places.length],
+  })
+  const positions = Int32Array.from(rest.positions.data as BigInt64Array, Number)
+  const all: Values = {
+    segments,
+    ...(prefixMask && {
+      prefixMask,
+      ...placesValues('prompt', P * S, prompts),
+      promptPositions: { data: positions.slice(0, P * S), dims: [P, S] },
+    }),
+    ...placesValues('sample', P * G * T, samples),
+    samplePositions: { data: positions.slice(P * S), dims: [P, G, T] },
+    tokens: pick(rest.tokens, places),
+    positions: pick(rest.positions, places),
+    targets: pick(rest.targets, samples),
+  }
+  return Object.fromEntries(Object.entries(all).filter(([name]) => takes(name)))
 }
 
 /** Spreads per-token numbers of the sequences over a micro-batch, [P, G, T]; padding is 0. */

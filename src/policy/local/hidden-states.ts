@@ -31,7 +31,7 @@ interface Batch {
 
 /** [P, hidden]: the mean over each sequence's tokens; the weights of the mean are 0 on padding. */
 const meanGraph = (config: ModelConfig, weights: Weights): Tensor => {
-  const hidden = groupedHidden(config, weights, groupedInputs(false))
+  const hidden = groupedHidden(config, weights, groupedInputs({ withPrefix: false, unpadded: false }))
   const shares = reshape(input('shares', SAMPLES), [product(['P', 'G']), SAMPLES[2], 1])
   const perSequence = reshape(hidden, [product(['P', 'G']), SAMPLES[2], config.hiddenSize])
   return reduceSum(mul(perSequence, shares), [1])

@@ -1,7 +1,14 @@
 /** @file The loss specification as a graph, term for term what `rl/loss.ts` computes in plain arithmetic. */
 
 import type { ModelConfig } from '../../model/config.ts'
-import { groupedHidden, groupedInputs, outputTable, SAMPLES, type Weights } from '../../model/transformer.ts'
+import {
+  type BatchLayout,
+  groupedHidden,
+  groupedInputs,
+  outputTable,
+  SAMPLES,
+  type Weights,
+} from '../../model/transformer.ts'
 import { GSPO_LOG_RATIO_MAX, LOG_RATIO_CLAMP, type LossSpec } from '../../rl/loss.ts'
 import {
   abs,
@@ -24,6 +31,7 @@ import {
   sub,
   type Tensor,
   tokenLogProbs,
+  toPlaces,
   where,
 } from '../../tensor/index.ts'
 
@@ -38,17 +46,24 @@ export interface Forward {
 export const forwardGraph = (
   config: ModelConfig,
   weights: Weights,
-  withPrefix: boolean,
+  layout: BatchLayout,
   recompute: ReadonlySet<Tensor> | null = null,
 ): Forward => {
-  const hidden = groupedHidden(config, weights, groupedInputs(withPrefix), recompute)
-  const targets = reshape(input('targets', SAMPLES, 'int64'), [hidden.shape[0]])
+  const batch = groupedInputs(layout)
+  const hidden = groupedHidden(config, weights, batch, recompute)
+  const count = hidden.shape[0]
+  const targets = layout.unpadded
+    ? input('targets', [count], 'int64')
+    : reshape(input('targets', SAMPLES, 'int64'), [count])
+  // Padding has no weight in a loss, and its values are those of some token.
+  const inPlaces = (x: Tensor) =>
+    reshape(batch.unpadded ? toPlaces(reshape(x, [count, 1]), batch.unpadded.samples.places) : x, SAMPLES)
   const scaled = mul(hidden, input('inverseTemperature', []))
   const { logprobs, entropy } = tokenLogProbs(scaled, outputTable(config, weights), targets)
   return {
-    logprobs: reshape(logprobs, SAMPLES),
-    entropy: reshape(entropy, SAMPLES),
-    values: weights.has('value_head.weight') ? reshape(valueHead(weights, hidden), SAMPLES) : null,
+    logprobs: inPlaces(logprobs),
+    entropy: inPlaces(entropy),
+    values: weights.has('value_head.weight') ? inPlaces(valueHead(weights, hidden)) : null,
   }
 }
 

@@ -1,5 +1,6 @@
 /** @file Scores and gradients: micro-batches through compiled graphs, gradients summed until a step takes them. */
 
+import type { BatchLayout } from '../../model/transformer.ts'
 import { tokenWeights } from '../../rl/aggregate.ts'
 import { checkDatum, type Datum } from '../../rl/datum.ts'
 import { batchLoss, type LossSequence, type LossSpec } from '../../rl/loss.ts'
@@ -30,6 +31,7 @@ import {
   microBatches,
   type Sequence,
   spreadTokens,
+  withoutPadding,
 } from './batches.ts'
 import { forwardGraph, lossGraph, lossInputs } from './loss-graph.ts'
 import { gradientName, type Parameters } from './parameters.ts'
@@ -53,6 +55,9 @@ export type LocalStepStats = StepStats & { gradNorm: number }
 
 /** Compiled graphs that are kept: a loss whose coefficients follow a schedule makes a new one with every step. */
 const MOST_GRAPHS = 8
+
+/** Share of padding in a micro-batch up to which it is computed with the rest: moving rows takes about as much. */
+const PADDING_KEPT = 0.05
 
 /** Per-token results for every sequence of a batch. */
 export type LocalScores = Scores & { entropies: Float32Array }
@@ -92,23 +97,30 @@ export class Trainer {
     )
   }
 
-  #scoring(withPrefix: boolean): Promise<Executable> {
-    return this.#compiled(`score/${withPrefix}`, () => scoringOutputs(this.#parameters, withPrefix))
+  #scoring(layout: BatchLayout): Promise<Executable> {
+    return this.#compiled(`score/${JSON.stringify(layout)}`, () => scoringOutputs(this.#parameters, layout))
   }
 
-  #training(withPrefix: boolean, spec: LossSpec): Promise<Executable> {
-    const key = `train/${withPrefix}/${JSON.stringify(spec)}`
-    const outputs = () => trainingOutputs(this.#parameters, spec, withPrefix, this.#options.recompute)
+  #training(layout: BatchLayout, spec: LossSpec): Promise<Executable> {
+    const key = `train/${JSON.stringify([layout, spec])}`
+    const outputs = () => trainingOutputs(this.#parameters, spec, layout, this.#options.recompute)
     return this.#compiled(key, outputs, this.#parameters.keptGradients)
+  }
+
+  /** A device has no need of it: what it computes of padding costs less there than moving rows. */
+  #layout(batch: MicroBatch): BatchLayout {
+    const unpadded = this.#options.running.provider !== 'webgpu' && batch.padding > PADDING_KEPT
+    return { withPrefix: batch.sizes.S > 0, unpadded }
   }
 
   #batches(sequences: readonly Sequence[]): MicroBatch[] {
     return microBatches(sequences, this.#options.microBatchTokens, this.#parameters.config)
   }
 
-  #values(batch: MicroBatch, sequences: readonly Sequence[], temperature: number): Values {
+  #values(batch: MicroBatch, sequences: readonly Sequence[], graph: Executable, temperature: number): Values {
+    const values = batchValues(batch, sequences, this.#parameters.config.maxPositions)
     return {
-      ...batchValues(batch, sequences, this.#parameters.config.maxPositions),
+      ...(this.#layout(batch).unpadded ? withoutPadding(batch, values, name => graph.takes(name)) : values),
       inverseTemperature: { data: Float32Array.of(1 / temperature), dims: [] },
     }
   }
@@ -116,9 +128,9 @@ export class Trainer {
   async score(items: readonly ScoreItem[], options: ScoreOptions = {}): Promise<LocalScores[]> {
     const results = new Array<LocalScores>(items.length)
     for (const batch of this.#batches(items)) {
-      const graph = await this.#scoring(batch.sizes.S > 0)
+      const graph = await this.#scoring(this.#layout(batch))
       const outputs = await graph.run({
-        ...this.#values(batch, items, options.temperature ?? 1),
+        ...this.#values(batch, items, graph, options.temperature ?? 1),
         ...(await this.#parameters.feeds(graph.model.inputs, options.weights)),
       })
       collect(batch, items, outputs, results)
@@ -159,9 +171,9 @@ export class Trainer {
     const results = new Array<LocalScores>(datums.length)
     const batches = this.#batches(datums)
     for (const batch of batches) {
-      const graph = await this.#training(batch.sizes.S > 0, spec)
+      const graph = await this.#training(this.#layout(batch), spec)
       const values = {
-        ...this.#values(batch, datums, temperature),
+        ...this.#values(batch, datums, graph, temperature),
         ...lossValues(batch, datums, weights, spec),
         ...(await this.#parameters.feeds(graph.model.inputs)),
       }
@@ -188,9 +200,9 @@ const checkBatch = (datums: readonly Datum[]): void => {
 const withoutNull = (tensors: Record<string, Tensor | null>): Record<string, Tensor> =>
   Object.fromEntries(Object.entries(tensors).filter((entry): entry is [string, Tensor] => entry[1] !== null))
 
-/** Outputs of the graph that scores sequences. @param withPrefix whether prompts are longer than one token */
-export const scoringOutputs = (parameters: Parameters, withPrefix: boolean): Record<string, Tensor> =>
-  withoutNull({ ...forwardGraph(parameters.config, parameters.asInputs(), withPrefix) })
+/** Outputs of the graph that scores sequences. */
+export const scoringOutputs = (parameters: Parameters, layout: BatchLayout): Record<string, Tensor> =>
+  withoutNull({ ...forwardGraph(parameters.config, parameters.asInputs(), layout) })
 
 /**
  * Outputs of the graph that trains: the loss, what scoring gives, and the gradient of every trained tensor.
@@ -199,12 +211,12 @@ export const scoringOutputs = (parameters: Parameters, withPrefix: boolean): Rec
 export const trainingOutputs = (
   parameters: Parameters,
   spec: LossSpec,
-  withPrefix: boolean,
+  layout: BatchLayout,
   recompute = false,
 ): Record<string, Tensor> => {
   const weights = parameters.asInputs()
   const trained = parameters.trained.map(({ name }) => weights.get(name))
-  const forward = forwardGraph(parameters.config, weights, withPrefix, recompute ? new Set(trained) : null)
+  const forward = forwardGraph(parameters.config, weights, layout, recompute ? new Set(trained) : null)
   const loss = lossGraph(spec, forward)
   return {
     loss,

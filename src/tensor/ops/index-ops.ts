@@ -2,8 +2,8 @@
 
 import { ShapeError } from '../../util/errors.ts'
 import { product, sameShape, showShape } from '../dim.ts'
-import { apply1, type Op, type Tensor } from '../tensor.ts'
-import { cast, expand, zerosLike } from './elementwise.ts'
+import { apply1, type Op, type Tensor, withGradient } from '../tensor.ts'
+import { cast, expand, mul, zerosLike } from './elementwise.ts'
 import { reshape } from './shape.ts'
 
 type None = Record<never, never>
@@ -37,6 +37,40 @@ export const gather = (table: Tensor, ids: Tensor): Tensor => apply1(gatherOp, [
 interface AxisAttributes {
   axis: number
 }
+
+const takeRowsOp: Op<AxisAttributes> = {
+  name: 'takeRows',
+  infer: ([x, ids], { axis }) => {
+    needIds('takeRows', x, ids)
+    if (x.rank < 2 || ids.rank !== 1)
+      throw new ShapeError(`takeRows: rows ${showShape(ids.shape)} of ${showShape(x.shape)}`)
+    return [{ dtype: x.dtype, shape: x.shape.map((dim, i) => (i === axis ? ids.shape[0] : dim)) }]
+  },
+  emit: (inputs, { axis }) => ({ type: 'Gather', attributes: { axis }, inputs: [...inputs] }),
+}
+/** Rows by the axis before the last: x [..., rows, width], ids [n] give [..., n, width]. */
+const takeRows = (x: Tensor, ids: Tensor): Tensor => apply1(takeRowsOp, [x, ids], { axis: x.rank - 2 })
+
+/** Where n rows lie among m places, each row in one place, and some places empty. */
+export interface Places {
+  /** Int64 [m]: the row that lies in a place; of an empty one any row. */
+  rowAt: Tensor
+  /** Int64 [n]: the place of each row. */
+  placeOf: Tensor
+  /** Float32 [m, 1]: 1 for a place that is taken, 0 for an empty one. */
+  taken: Tensor
+}
+
+/**
+ * Rows x [..., n, width] to their places, [..., m, width]. Empty places get the values of some row: nothing may depend on them, so
+ * that their gradient is 0 or of no matter.
+ */
+export const toPlaces = (x: Tensor, { rowAt, placeOf }: Places): Tensor =>
+  withGradient([takeRows(x, rowAt)], [x], ([dy]) => [takeRows(dy!, placeOf)])[0]
+
+/** Rows from their places, x [..., m, width], back in order, [..., n, width]. */
+export const fromPlaces = (x: Tensor, { rowAt, placeOf, taken }: Places): Tensor =>
+  withGradient([takeRows(x, placeOf)], [x], ([dy]) => [mul(takeRows(dy!, rowAt), taken)])[0]
 
 const pickOp: Op<AxisAttributes> = {
   name: 'pick',
