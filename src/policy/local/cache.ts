@@ -45,14 +45,14 @@ export class CacheMemory {
   take(floats: number): Float32Array<ArrayBuffer> {
     const fits = this.#free.findIndex(({ byteLength }) => byteLength >= 4 * floats)
     if (fits >= 0) return new Float32Array(this.#free.splice(fits, 1)[0], 0, floats)
-    // One that is too small is let go for it.
-    this.#free.pop()
+    // The smallest is let go for it.
+    this.#free.shift()
     return new Float32Array(new ArrayBuffer(4 * roomFor(floats)), 0, floats)
   }
 
   give({ buffer }: Float32Array<ArrayBuffer>): void {
     this.#free.push(buffer)
-    this.#free.sort((a, b) => b.byteLength - a.byteLength)
+    this.#free.sort((a, b) => a.byteLength - b.byteLength)
   }
 }
 

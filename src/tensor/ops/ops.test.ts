@@ -16,7 +16,7 @@ import * as reduceOps from './reduce.ts'
 import * as shapeOps from './shape.ts'
 
 const e = elementwise
-const { gather, scatterAddRows, pick, placeLast } = indexOps
+const { fromPlaces, gather, scatterAddRows, pick, placeLast, toPlaces } = indexOps
 const { reduceSum, reduceMax, reduceMean } = reduceOps
 const { reshape, transpose, slice, pad, split, concat } = shapeOps
 const { matmul } = matmulOps
@@ -94,6 +94,13 @@ const rmsNormRows = (x: Numbers, weight: Numbers, epsilon: number): number[] =>
     const meanSquare = row.reduce((sum, value) => sum + value * value, 0) / row.length
     return row.map((value, i) => (value / Math.sqrt(meanSquare + epsilon)) * weight[i])
   })
+
+/** Which row lies in each place, the place of each row, and which places are taken. */
+const FIVE_PLACES = () => [
+  ids([5], 1, 2, 0, 0, 0),
+  ids([3], 3, 0, 1),
+  { shape: [5, 1], data: Float32Array.of(1, 1, 0, 1, 0) },
+]
 
 /** Every exported operation that has a gradient; several cases of one operation are told apart after the slash. */
 const CASES: Record<string, Case> = {
@@ -186,6 +193,23 @@ const CASES: Record<string, Case> = {
       })
       return [out]
     },
+  },
+  // Rows 0, 1, 2 lie in places 3, 0, 1 of five; what is in an empty place counts for nothing.
+  toPlaces: {
+    build: ([x, rowAt, placeOf, taken]) => e.mul(toPlaces(x, { rowAt, placeOf, taken }), taken),
+    inputs: () => [floats([2, 3, 2]), ...FIVE_PLACES()],
+    reference: x => [
+      [0, 1].flatMap(b =>
+        [1, 2, null, 0, null].flatMap(row => [0, 1].map(j => (row === null ? 0 : x[b * 6 + row * 2 + j]))),
+      ),
+    ],
+  },
+  fromPlaces: {
+    build: ([x, rowAt, placeOf, taken]) => fromPlaces(x, { rowAt, placeOf, taken }),
+    inputs: () => [floats([2, 5, 2]), ...FIVE_PLACES()],
+    reference: x => [
+      [0, 1].flatMap(b => [3, 0, 1].flatMap(place => [0, 1].map(j => x[b * 10 + place * 2 + j]))),
+    ],
   },
   pick: {
     build: ([x, at]) => pick(x, at),

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import { Rng } from '../../util/rng.ts'
+import { BUCKET, CacheMemory, KeyValueCache } from './cache.ts'
+
+const SHAPE = { layers: 2, kvHeads: 3, headDim: 4 }
+const [PROMPTS, SAMPLES, PADDED] = [3, 4, 5]
+const LENGTHS = [5, 2, 4]
+
+const floats = (rng: Rng, count: number) => Float32Array.from({ length: count }, () => rng.next())
+
+const prefill = (rng: Rng) =>
+  Object.fromEntries(
+    Array.from({ length: SHAPE.layers }, (_, layer) => layer).flatMap(layer =>
+      [`k${layer}`, `v${layer}`].map(name => [
+        name,
+        {
+          data: floats(rng, SHAPE.kvHeads * PROMPTS * PADDED * SHAPE.headDim),
+          dims: [SHAPE.kvHeads, PROMPTS, PADDED, SHAPE.headDim],
+        },
+      ]),
+    ),
+  )
+
+/** What every row has been given, as lists: [which][head][place][d]. */
+type Row = number[][][][]
+
+const emptyRow = (): Row =>
+  Array.from({ length: 2 * SHAPE.layers }, () => Array.from({ length: SHAPE.kvHeads }, () => []))
+
+/** What the cache holds of each row where its mask says that something is there. */
+const held = (cache: KeyValueCache): Row[] => {
+  const values = cache.values()
+  const { kvHeads, headDim } = SHAPE
+  const mask = values.ownMask.data as Float32Array
+  const [P, G, C] = values.ownMask.dims
+  return Array.from({ length: P * G }, (_, row) =>
+    Array.from({ length: 2 * SHAPE.layers }, (_, which) => {
+      const { data, dims } = values[`own${which % 2 === 0 ? 'K' : 'V'}${Math.floor(which / 2)}`]
+      expect(dims).toEqual([kvHeads, P, G, C, headDim])
+      expect(data).toHaveLength(kvHeads * P * G * C * headDim)
+      return Array.from({ length: kvHeads }, (_, head) =>
+        Array.from({ length: C }, (_, place) => place)
+          .filter(place => mask[row * C + place] === 0)
+          .map(place => {
+            const at = ((head * P * G + row) * C + place) * headDim
+            return Array.from((data as Float32Array).subarray(at, at + headDim))
+          }),
+      )
+    }),
+  )
+}
+
+/** Steps of which some rows compute a token, and in between rows that leave. */
+const play = (seed: string, memory: CacheMemory, steps: number) => {
+  const rng = new Rng(seed)
+  const cache = new KeyValueCache(SHAPE, memory, prefill(rng), LENGTHS, PADDED, SAMPLES)
+  let rows = Array.from({ length: PROMPTS * SAMPLES }, emptyRow)
+  for (let step = 0; step < steps; step++) {
+    const computed = rows.map(() => rng.next() < 0.8)
+    const fresh = floats(rng, 2 * SHAPE.layers * SHAPE.kvHeads * rows.length * SHAPE.headDim)
+    rows.forEach((row, r) => {
+      if (!computed[r]) return
+      row.forEach((heads, which) => {
+        heads.forEach((places, head) => {
+          const at = ((which * SHAPE.kvHeads + head) * rows.length + r) * SHAPE.headDim
+          places.push(Array.from(fresh.subarray(at, at + SHAPE.headDim)))
+        })
+      })
+    })
+    cache.append({ values: { fresh: { data: fresh, dims: [] } } }, computed)
+    if (step === BUCKET + 3) {
+      // In order, with a row twice: what fills up a group whose rows have ended.
+      const kept = [
+        [1, 3],
+        [9, 9],
+      ]
+      cache.keep([0, 2], kept)
+      rows = kept.flat().map(row => structuredClone(rows[row]))
+    }
+    if (step === BUCKET + 9) {
+      // Each row with a prompt of its own, not in order.
+      cache.keep([1, 0], [[2], [0]])
+      rows = [2, 0].map(row => structuredClone(rows[row]))
+    }
+  }
+  expect(held(cache)).toEqual(rows)
+  return cache
+}
+
+describe('keys and values of a running batch', () => {
+  it('are those that rows were given, also when rows leave and the cache grows', () => {
+    for (const steps of [1, BUCKET, BUCKET + 1, BUCKET + 4, BUCKET + 10, 3 * BUCKET + 5])
+      play(`steps ${steps}`, new CacheMemory(), steps).release(true)
+  })
+
+  it('are not mixed up with those of a cache whose memory they take over', () => {
+    const memory = new CacheMemory()
+    play('first', memory, 2 * BUCKET).release(true)
+    play('second', memory, 3 * BUCKET).release(true)
+    const beside = play('third', memory, 2 * BUCKET)
+    play('fourth', memory, 2 * BUCKET).release(true)
+    const before = held(beside)
+    play('fifth', memory, BUCKET).release(true)
+    expect(held(beside)).toEqual(before)
+  })
+})
+
+describe('memory of caches', () => {
+  it('is used again, the smallest that fits first', () => {
+    const memory = new CacheMemory()
+    const [small, large] = [memory.take(100), memory.take(1000)]
+    memory.give(large)
+    memory.give(small)
+    expect(memory.take(90).buffer).toBe(small.buffer)
+    expect(memory.take(90).buffer).toBe(large.buffer)
+    expect(memory.take(90).buffer).not.toBe(large.buffer)
+  })
+
+  it('lets go what has become too small', () => {
+    const memory = new CacheMemory()
+    const small = memory.take(100)
+    memory.give(small)
+    const large = memory.take(1000)
+    memory.give(large)
+    expect(memory.take(100).buffer).toBe(large.buffer)
+    expect(memory.take(100).buffer).not.toBe(small.buffer)
+  })
+
+  it('is not handed on by a cache whose numbers may be none', () => {
+    const memory = new CacheMemory()
+    const cache = play('unsound', memory, 3)
+    const { buffer } = cache.values().ownK0.data
+    cache.release(false)
+    const taken = Array.from({ length: 9 }, () => memory.take(8).buffer)
+    expect(taken).not.toContain(buffer)
+  })
+})
