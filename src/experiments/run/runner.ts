@@ -72,7 +72,7 @@ const untilFree = async (
 const EARLIER_PHASES = ['cold-start', 'sft', 'verifier']
 
 /** Killed before its first checkpoint, or before an earlier phase of its own kept one: nothing of it can be used. */
-const canResume = (dir: string): boolean =>
+export const canResume = (dir: string): boolean =>
   latestCheckpoint(dir) !== null || EARLIER_PHASES.some(phase => existsSync(join(dir, phase)))
 
 const stepSeconds = (dir: string): number =>
