@@ -60,6 +60,8 @@ export interface EngineBenchmark {
   }
   parameters: number
   threads: number
+  /** Whether layers were computed a second time for their gradient. */
+  recompute: boolean
   /** 1024^3 float32 products. */
   matmulGflops: number
   /** One update of 16 sequences of 256 tokens, or of the model's context where that is shorter, from datums to changed weights. */
@@ -144,14 +146,20 @@ const measureWork = async (
  * very products of the piece, run alone.
  */
 export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBenchmark> => {
-  const { provider = 'cpu', shape = 'standard', rounds = 5, onProgress = () => {} } = options
+  const {
+    provider = 'cpu',
+    shape = 'standard',
+    rounds = 5,
+    recompute = false,
+    onProgress = () => {},
+  } = options
   const threads = options.threads ?? availableParallelism()
   const running = { provider, threads }
   const { model } = options
   const config = model === undefined ? BENCH_SHAPES[shape] : loadConfig(resolveShipped(model))
   const name = model ?? shape
   const { newTokens, promptTokens, sequence } = lengthsOf(config)
-  const engine = createEngine({ init: { config, seed: 1 } }, { ...running, recompute: options.recompute })
+  const engine = createEngine({ init: { config, seed: 1 } }, { ...running, recompute })
   const optimizer = optimizerRunner(engine)
   const flopPerToken = decodeFlop(name, engine.parameters.count)
   const works = worksOf(engine, flopPerToken)
@@ -184,7 +192,7 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const rows = DECODE_ROWS.map(String)
   const shared = SHARED.map(([prompts, samples]) => `${prompts}x${samples}`)
   return {
-    ...{ provider, shape: name, parameters: engine.parameters.count, threads },
+    ...{ provider, shape: name, parameters: engine.parameters.count, threads, recompute },
     workload: {
       ...{ layers: config.layers, hiddenSize: config.hiddenSize },
       queryWidth: config.heads * config.headDim,

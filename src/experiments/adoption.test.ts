@@ -282,6 +282,22 @@ describe('a start that is trained again', () => {
   })
 })
 
+describe('a start that is there', () => {
+  it('is not said to be trained again where it does otherwise here than elsewhere', async () => {
+    const model = join(root, 'model')
+    mkdirSync(model)
+    writeFileSync(join(model, 'model.safetensors'), 'weights')
+    const registration = registered({ seeds: [1], starts: [{ name: 'a', model }] })
+    await new Elsewhere({ work: 'one', registration }).go(3)
+    const second = new Elsewhere({ work: 'two', registration, adopt: true, off: 0.01 })
+    const { differences } = await second.go()
+    expect(differences).toEqual([
+      expect.stringMatching(/^start\/a: has the weights that it had elsewhere, .* was 0\.30 and is 0\.31\./),
+    ])
+    expect(second.launched.filter(id => id.startsWith('start'))).toEqual([])
+  })
+})
+
 describe('what cannot be adopted', () => {
   const adopting = (more: Partial<Machine> = {}) => new Elsewhere({ work: 'two', adopt: true, ...more })
   const folder = () => join(root, 'results', 'made-up')

@@ -33,10 +33,10 @@ const experimentOf = (
     command: 'gradus experiment made-up.yaml',
   })
 
-const leaveCheckpoint = (dir: string) => {
+const leaveCheckpoint = (dir: string, finished = true) => {
   const folder = join(dir, 'checkpoints', 'step-000001')
   mkdirSync(folder, { recursive: true })
-  saveRunState(folder, { step: 1, configHash: 'x', rng: {}, recipe: { finished: true, trainedMs: 0 } })
+  saveRunState(folder, { step: 1, configHash: 'x', rng: {}, recipe: { finished, trainedMs: 0 } })
 }
 
 const never = new AbortController().signal
@@ -50,6 +50,19 @@ it('an analysis tells of runs that failed in an earlier call, until one of them 
   expect(later.report().result.failed).toEqual([{ id: 'start/a', message: 'out of memory' }])
   await later.run(later.jobs.slice(0, 1), never, {})
   expect(later.report().result.failed).toEqual([])
+})
+
+it('a start that is there takes no time: a plan knows how long the rest takes though nobody has looked at it', () => {
+  const model = join(work, 'model')
+  mkdirSync(model)
+  writeFileAtomic(join(model, 'model.safetensors'), 'weights')
+  const experiment = experimentOf(
+    async () => ({ finished: true }),
+    fakeRegistration({ seeds: [1], starts: [{ name: 'a', model }] }),
+  )
+  const arms = experiment.jobs.filter(({ kind }) => kind === 'arm')
+  for (const job of arms) writeRecord(job, { ...readRecord(job), finished: true, seconds: 60 })
+  expect(experiment.plan()).toMatchObject({ secondsAll: 0, done: arms.length })
 })
 
 describe('settings that changed since', () => {
@@ -75,6 +88,30 @@ describe('settings that changed since', () => {
     )
     // What is there can be analysed, and nothing new is mixed in.
     expect(changed.report().result.runs.done).toBe(1)
+  })
+
+  it('are noticed in a run that was stopped half-way, where the model that it began with has other weights', async () => {
+    const model = join(work, 'model')
+    const registration = fakeRegistration({ seeds: [1], starts: [{ name: 'a', model }] })
+    const begin = async (weights: string) => {
+      mkdirSync(model, { recursive: true })
+      writeFileAtomic(join(model, 'model.safetensors'), weights)
+      const stop = new AbortController()
+      const experiment = experimentOf(async ({ dir, training }) => {
+        // A look at the start, which has no steps, is not what is stopped.
+        if (training.settings.some(layer => layer.steps === 0)) return { finished: true }
+        writeFileAtomic(join(dir, 'config.json'), JSON.stringify({ config: merged(training, '') }))
+        leaveCheckpoint(dir, false)
+        stop.abort()
+        return { finished: false }
+      }, registration)
+      return experiment.run(experiment.jobs.slice(0, 2), stop.signal, {})
+    }
+    expect((await begin('one')).interrupted).toBe(true)
+    expect((await begin('one')).interrupted).toBe(true)
+    await expect(begin('another')).rejects.toThrow(
+      /better\/a\/1: was trained with other settings .*: its cold start has others/,
+    )
   })
 
   it('are no matter where only threads and folders differ, or where the record is from before they were kept', async () => {

@@ -32,6 +32,7 @@ import { finishedRuns, finishedStarts, type TrainedRun } from './run/finished.ts
 import { isDone, provenanceOf, readRecord } from './run/ledger.ts'
 import { addTrained, countTrained, provenanceNow } from './run/provenance.ts'
 import {
+  canResume,
   type Execute,
   type RunnerEvents,
   type RunnerOptions,
@@ -164,7 +165,7 @@ export class Experiment {
     await runProbes(this.registration.probes, job)
   }
 
-  /** Seconds still to spend on a job: 0 for one that is done, null where nothing is known. */
+  /** Seconds still to spend on a job: 0 for one that is done, or a start that is there; null where nothing is known. */
   estimator(): (job: Job) => number | null {
     const known = new Map(
       this.jobs.flatMap(job => {
@@ -176,7 +177,7 @@ export class Experiment {
       seconds: new Map([...this.#secondsElsewhere(known), ...known]),
       paces: readPaces(this.#options.work),
     })
-    return job => (this.isComplete(job) ? 0 : guess(job))
+    return job => (job.given !== undefined || this.isComplete(job) ? 0 : guess(job))
   }
 
   /** What adopted runs and their cold starts took, of arms of which no run is done here: another machine may be faster. */
@@ -315,13 +316,14 @@ export class Experiment {
   }
 
   /**
-   * Runs that are done and those still to be made must be trained with the same settings: the registration's content leaves
-   * presets and defaults to the code, and that may have changed since.
+   * Runs that are done or begun and those still to be made must be trained with the same settings: the registration's content leaves
+   * presets and defaults to the code, and the weights of a given start to a folder, and both may have changed since.
    */
   #refuseOtherSettings(): void {
     for (const job of this.jobs) {
       const { finished, configHash, provenance = [] } = readRecord(job)
-      if (!finished || configHash === undefined || configHash === job.configHash) continue
+      if (configHash === undefined || configHash === job.configHash) continue
+      if (!finished && !canResume(runDir(job))) continue
       const { commit } = provenance.at(-1)?.versions ?? {}
       throw new ConfigError(
         `${job.id}: was trained with other settings than it would be now: ${this.#changes(job)}. Runs of both must not be compared`,

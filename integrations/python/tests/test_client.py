@@ -71,6 +71,37 @@ class ClientTest(unittest.TestCase):
             self.client.grade([ITEM])
         self.assertEqual(len(self.service.bodies), 1)
 
+    def test_waits_no_longer_than_minutes_whatever_the_service_wants(self):
+        self.service.script = [status(429, [("retry-after", "99999999")]), status(429, [("retry-after", "\u00b2")])]
+        with mock.patch("time.sleep") as sleep:
+            self.assertEqual(self.client.grade([ITEM]), [GOOD])
+        self.assertLessEqual(max(call[0][0] for call in sleep.call_args_list), 301)
+
+    def test_does_not_hand_on_what_are_no_rewards_of_these_items(self):
+        for results, problem in (
+            ([GOOD], "expected 2 results .*, got 1 of them"),
+            ([GOOD] * 3, "expected 2 results .*, got 3 of them"),
+            (None, "expected 2 results"),
+            ([GOOD, {**GOOD, "reward": float("nan")}], "expected a finite number or null as reward, got 'nan'"),
+            ([GOOD, {**GOOD, "reward": "1"}], "expected a finite number"),
+            ([GOOD, {}], "expected a finite number .* got 'nothing'"),
+            ([GOOD, "text"], "expected a finite number"),
+        ):
+            self.service.script = [lambda handler, _body, results=results: handler.answer(200, {"results": results})]
+            with self.subTest(problem), self.assertRaisesRegex(ServiceUnavailable, problem):
+                self.client.grade([ITEM, ITEM])
+
+    def test_says_what_came_in_place_of_json(self):
+        def page(handler, _body):
+            handler.send_response(200)
+            handler.send_header("content-length", "6")
+            handler.end_headers()
+            handler.wfile.write(b"<html>")
+
+        self.service.script = [page]
+        with self.assertRaisesRegex(ServiceUnavailable, "expected JSON of the reward service, got '<html>'"):
+            self.client.grade([ITEM])
+
     def test_takes_the_token_from_the_environment_and_keeps_it_out_of_a_pickle(self):
         with mock.patch.dict(os.environ, {"GRADUS_TOKEN": "tok"}):
             client = GradusClient(self.service.url)
@@ -81,3 +112,6 @@ class ClientTest(unittest.TestCase):
     def test_refuses_an_address_that_is_none(self):
         with self.assertRaisesRegex(ValueError, "expected something like http://"):
             GradusClient("localhost:8700")
+        with self.assertRaises(ValueError) as caught:
+            GradusClient("htp://any:secret@localhost:8700")
+        self.assertNotIn("secret", str(caught.exception))

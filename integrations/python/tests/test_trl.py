@@ -43,13 +43,13 @@ class TrlTest(unittest.TestCase):
         reward(
             prompts=[[{"role": "developer", "content": "be brief"}, {"role": "tool", "content": "x"}]] * 2,
             completions=[[{"role": "assistant", "content": [{"type": "text", "text": "4"}]}]] * 2,
-            answer=[4, float("nan")],
+            answer=[["4", "four"], float("nan")],
             rubric=["mine", None],
             topic=["maths", None],
             unknown=[1, 2],
         )
         prompt = [{"role": "system", "content": "be brief"}]
-        first = {"prompt": prompt, "response": "4", "rubric": "mine", "reference": "4", "metadata": {"topic": "maths"}}
+        first = {"prompt": prompt, "response": "4", "rubric": "mine", "reference": '["4", "four"]', "metadata": {"topic": "maths"}}
         self.assertEqual(self.service.bodies, [{"rubric": "all", "items": [first, {"prompt": prompt, "response": "4"}]}])
 
     def test_says_when_it_is_made_that_the_service_is_away(self):

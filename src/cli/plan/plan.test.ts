@@ -111,6 +111,17 @@ describe('gradus plan of this machine', { timeout: SLOW_MS }, () => {
     expect(out).toMatch(/on {11}this machine: 2 threads, learning from groups at 80 GFLOP\/s/)
   })
 
+  it('says of a file that learning was measured otherwise than the settings have it', async () => {
+    const plan = (...more: string[]) => cli(['plan', 'ruscarl', '--gpus', 'here', '--engine', ...more])
+    const set = ['--set', 'policy.recompute=true']
+    const other = join(sandbox.dir, 'recomputed.json')
+    writeFileSync(other, JSON.stringify({ ...FIGURES, recompute: true }))
+    expect((await plan(engine, ...set)).err).toMatch(/bench\.json: measured without --recompute.*longer/)
+    expect((await plan(other)).err).toMatch(/recomputed\.json: measured with --recompute.*less/)
+    expect((await plan(engine)).err).not.toMatch(/warning/)
+    expect((await plan(other, ...set)).err).not.toMatch(/warning/)
+  })
+
   it('says what a damaged file lacks', async () => {
     const broken = join(sandbox.dir, 'broken.json')
     writeFileSync(broken, '{"threads": 2}')

@@ -157,17 +157,28 @@ const readFigures = (path: string): EngineFigures =>
 
 /** What the file says, or a quick measurement of a model of that shape. */
 const figuresOf = async (settings: Settings, { engine }: PlanOptions, io: Io): Promise<EngineFigures> => {
-  if (engine !== undefined) return readFigures(engine)
   const { policy, model } = settings.config as {
-    policy?: { threads?: number | null }
+    policy?: { threads?: number | null; recompute?: boolean }
     model?: { folder?: string | null }
+  }
+  const recompute = policy?.recompute ?? false
+  if (engine !== undefined) {
+    const figures = readFigures(engine)
+    if (figures.recompute !== recompute)
+      io.err.write(
+        `warning: ${engine}: measured ${figures.recompute ? 'with' : 'without'} --recompute, and policy.recompute is ${recompute}: learning will take ${recompute ? 'longer' : 'less'}\n`,
+      )
+    return figures
   }
   io.err.write(
     'measuring the engine; --engine FILE takes figures of `gradus bench engine --json` in place of that\n',
   )
   const threads = policy?.threads ?? availableParallelism()
   const folder = model?.folder ?? undefined
-  return parseEngineFigures(await benchEngine({ rounds: 1, threads, model: folder }), 'gradus bench engine')
+  return parseEngineFigures(
+    await benchEngine({ rounds: 1, threads, model: folder, recompute }),
+    'gradus bench engine',
+  )
 }
 
 const planHere = async (

@@ -108,3 +108,17 @@ it('begins no further training once it is asked to stop', async () => {
   await calibrate([all[1]], all, { work, execute }, stop.signal, () => {})
   expect(launched).toBe(1)
 })
+
+it('begins an arm with the model that it is given, and times nothing for that', async () => {
+  const model = join(work, 'model')
+  mkdirSync(model)
+  writeFileSync(join(model, 'model.safetensors'), 'weights')
+  const all = jobs({ starts: [{ name: 'a', model }] })
+  const models: unknown[] = []
+  const execute: Execute = (launch, stop) => {
+    models.push(launch.training.settings.at(-1)?.model)
+    return train(launch, stop)
+  }
+  await calibrate(all, all, { work, execute }, never, () => {})
+  expect(models).toEqual([{ folder: model }])
+})

@@ -7,7 +7,8 @@ import type { EvalRow } from '../../runs/rows.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { mean } from '../../util/statistics.ts'
 import type { Pace } from '../plan/estimate.ts'
-import { type Job, runDir } from '../plan/jobs.ts'
+import type { Job } from '../plan/jobs.ts'
+import { startModel } from './ledger.ts'
 import type { Execute } from './runner.ts'
 
 const STEPS = 2
@@ -36,7 +37,7 @@ export const calibrate = async (
   const folder = mkdtempSync(join(work, 'calibration-'))
   try {
     for (const job of unknown) {
-      if (readPaces(work).has(job.pace)) continue
+      if (job.given !== undefined || readPaces(work).has(job.pace)) continue
       const { recipe } = job.training
       say(`timing ${recipe}: ${job.steps === 0 ? '' : `${STEPS} steps and `}its evaluations`)
       const model = job.needs === null ? null : await modelFor(job, jobs, folder, execute, stop)
@@ -74,7 +75,7 @@ const modelFor = async (
   stop: AbortSignal,
 ): Promise<string | null> => {
   const start = jobs.find(({ id }) => id === job.needs)!
-  const ready = latestCheckpoint(runDir(start))
+  const ready = startModel(start)
   if (ready !== null) return ready
   const dir = join(folder, start.id.replaceAll('/', '-'))
   if (latestCheckpoint(dir) === null)

@@ -89,6 +89,16 @@ describe('the runner', () => {
     ])
   })
 
+  it('notes down what had ended by itself, and does not tell of it as done now', async () => {
+    const { execute, launches } = record(() => true)
+    checkpoint(join(jobs[0].dir, 'run'), true)
+    const told: string[] = []
+    await run(execute, undefined, { onDone: ({ id }) => told.push(id) })
+    expect(told).toEqual(launches.map(({ id }) => id))
+    expect(told).toEqual(jobs.slice(1).map(({ id }) => id))
+    expect(readRecord(jobs[0]).finished).toBe(true)
+  })
+
   it('asked to stop while a run comes to its end, leaves its measuring to the next call', async () => {
     const stop = new AbortController()
     const probed: string[] = []

@@ -72,7 +72,7 @@ const untilFree = async (
 const EARLIER_PHASES = ['cold-start', 'sft', 'verifier']
 
 /** Killed before its first checkpoint, or before an earlier phase of its own kept one: nothing of it can be used. */
-const canResume = (dir: string): boolean =>
+export const canResume = (dir: string): boolean =>
   latestCheckpoint(dir) !== null || EARLIER_PHASES.some(phase => existsSync(join(dir, phase)))
 
 const stepSeconds = (dir: string): number =>
@@ -131,7 +131,9 @@ class Runner {
 
   async #attempt(job: Job, attempt: number): Promise<void> {
     const { events, isComplete } = this.#options
-    if (isComplete(job) && readRecord(job).finished) {
+    // A start that is there, or a run that ended by itself: nothing to do but to note it down.
+    const wasComplete = isComplete(job)
+    if (wasComplete && readRecord(job).finished) {
       this.#settled.add(job.id)
       return
     }
@@ -142,7 +144,7 @@ class Runner {
       await this.#measure(job)
       this.#settled.add(job.id)
       const { seconds, probeSeconds } = readRecord(job)
-      events?.onDone?.(job, seconds + probeSeconds)
+      if (!wasComplete) events?.onDone?.(job, seconds + probeSeconds)
     } catch (error) {
       if (this.#options.stop.aborted) return
       const message = error instanceof Error ? (systemErrorText(error) ?? error.message) : String(error)

@@ -112,7 +112,8 @@ export const untestableClaims = (looks: Looks): string[] =>
 
 /**
  * Where a cold start that is trained here is not the one that adopted runs began with, as the same arm evaluates both before its
- * first step; a line a start. Another machine may round otherwise, and a start of many steps goes another way then.
+ * first step; a line a start. Another machine may round otherwise, and a start of many steps goes another way then. One that is there
+ * has the same weights in both places, and is told of too: nothing else of its folder is hashed.
  * @param startJob that is trained here
  * @param here a finished run of this work, which is asked where the start was not looked at
  */
@@ -129,6 +130,8 @@ export const startDifference = (
     const [before, now] = [adopted?.(job), found(job.arm)]
     if (!isEvaluatedBefore(before) || !now) continue
     const difference = evaluationDifference(beforeTraining(before).evals, beforeTraining(now).evals)
+    if (difference !== null && startJob.given !== undefined)
+      return `${startJob.id}: has the weights that it had elsewhere, and does otherwise here than before ${job.id}: before the first step ${difference}. Another machine rounds otherwise, or its folder has another tokenizer or configuration`
     if (difference !== null)
       return `${startJob.id}: trained again here, it is not what ${job.id} began with elsewhere: before the first step ${difference}. Adopted runs and those that are trained here do not share this start`
   }

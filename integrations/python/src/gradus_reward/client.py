@@ -3,6 +3,7 @@
 import base64
 import http.client
 import json
+import math
 import os
 import random
 import threading
@@ -12,6 +13,8 @@ import urllib.parse
 DEFAULT_URL = "http://127.0.0.1:8700/v1/grade"
 _AGAIN = {408, 425, 429, 500, 502, 503, 504}
 _CHECK_TIMEOUT_S = 10.0
+# A service that wants more time than this is not waited for any longer before it is asked again.
+_LONGEST_WAIT_S = 300
 
 
 class ServiceUnavailable(RuntimeError):
@@ -42,15 +45,16 @@ def null_share(result):
 class GradusClient:
     """Posts JSON to a Gradus reward service. May be used by many threads, forked and pickled.
 
-    url: of a route of kind `grade`. token_env: environment variable of the token. timeout_s: for one attempt. attempts: how often a
-    request that may succeed later is sent.
+    url: of a route of kind `grade`. token_env: environment variable of the token. timeout_s: without a byte of an answer, in one attempt.
+    attempts: how often a request that may succeed later is sent.
     """
 
     def __init__(self, url=DEFAULT_URL, token_env="GRADUS_TOKEN", timeout_s=150.0, attempts=8):
         self.settings = (url, token_env, timeout_s, attempts)
         self.url = urllib.parse.urlsplit(url)
         if self.url.scheme not in ("http", "https") or not self.url.hostname:
-            raise ValueError(f"url: expected something like {DEFAULT_URL}, got {url}")
+            shown = "a text with @, which is not shown" if "@" in url else url
+            raise ValueError(f"url: expected something like {DEFAULT_URL}, got {shown}")
         self.timeout_s, self.attempts = timeout_s, attempts
         self.headers = {"content-type": "application/json"}
         token = os.environ.get(token_env or "") or self.url.password
@@ -95,7 +99,20 @@ class GradusClient:
         """
         shared = {} if rubric is None else {"rubric": rubric}
         requests = [{**shared, "items": items[i : i + batch]} for i in range(0, len(items), batch)]
-        return [result for request in requests for result in self.post(request)["results"]]
+        return [result for request in requests for result in self._results(request)]
+
+    def _results(self, request):
+        """One result an item: a reward that is none, or that belongs to another item, must not be learnt from."""
+        answer = self.post(request)
+        results = answer.get("results") if isinstance(answer, dict) else None
+        if not isinstance(results, list) or len(results) != len(request["items"]):
+            got = f"{len(results)} of them" if isinstance(results, list) else type(answer).__name__
+            raise ServiceUnavailable(f"{self.address}: expected {len(request['items'])} results of the reward service, got {got}")
+        for result in results:
+            reward = result.get("reward", "nothing") if isinstance(result, dict) else result
+            if reward is not None and not (isinstance(reward, (int, float)) and math.isfinite(reward)):
+                raise ServiceUnavailable(f"{self.address}: expected a finite number or null as reward, got {str(reward)[:80]!r}")
+        return results
 
     def post(self, payload):
         """The answer's JSON. Raises ServiceUnavailable when the service refuses, or does not answer after all attempts."""
@@ -114,15 +131,23 @@ class GradusClient:
                     wait_s = 0.0  # an idle connection was cut; a fresh one will do
             else:
                 if status == 200:
-                    return json.loads(data)
+                    return self._read(data)
                 problem = _words(status, data)
                 if status not in _AGAIN:
                     raise ServiceUnavailable(f"the reward service refused: {problem}")
-                if retry_after and retry_after.isdigit():
-                    wait_s = int(retry_after) + random.uniform(0, 1)
+                if retry_after and retry_after.isascii() and retry_after.isdecimal():
+                    wait_s = min(int(retry_after[:9]), _LONGEST_WAIT_S) + random.uniform(0, 1)
             if attempt + 1 < self.attempts:
                 time.sleep(wait_s)
         raise ServiceUnavailable(f"no reward after {self.attempts} attempts; the last one: {problem}")
+
+    def _read(self, data):
+        try:
+            return json.loads(data)
+        except ValueError as error:
+            raise ServiceUnavailable(
+                f"{self.address}: expected JSON of the reward service, got {data[:80].decode(errors='replace')!r}"
+            ) from error
 
     def _open(self, timeout_s):
         kind = http.client.HTTPSConnection if self.url.scheme == "https" else http.client.HTTPConnection

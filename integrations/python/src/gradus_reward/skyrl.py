@@ -39,7 +39,7 @@ class GradusEnv(BaseTextEnv):
         if not missing(self.reference):
             item["reference"] = reference_text(self.reference)
         if self.metadata:
-            item["metadata"] = dict(self.metadata)
+            item["metadata"] = {name: value for name, value in dict(self.metadata).items() if not missing(value)}
         [result] = self.client.grade([item], self.rubric)
         reward = self.null_reward if result["reward"] is None else result["reward"]
         credits = {f"criteria/{name}": credit for name, credit in result["parts"].items()}

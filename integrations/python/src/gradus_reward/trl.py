@@ -10,7 +10,7 @@
 
 import asyncio
 
-from .client import DEFAULT_URL, GradusClient, missing, null_share, plain
+from .client import DEFAULT_URL, GradusClient, missing, null_share, reference_text
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 # More columns than this make TRL's table of completions unreadable; the means are logged all the same.
@@ -71,7 +71,7 @@ class _Rewards:
         reference = row.get(self.reference_column)
         more = {
             "rubric": row.get(self.rubric_column),
-            "reference": None if missing(reference) else str(plain(reference)),
+            "reference": None if missing(reference) else reference_text(reference),
             "metadata": {name: row[name] for name in self.metadata_columns if not missing(row.get(name))} or None,
         }
         return {**item, **{key: value for key, value in more.items() if not missing(value)}}
