@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -117,6 +117,25 @@ describe('trackers of a run that trains', () => {
     expect(server.requests).toHaveLength(1)
     expect(told[0]).toContain('nothing more is sent there while this training goes on')
     expect(told[1]).toContain('6 of 6 rows were not delivered')
+  })
+
+  it.each([
+    ['an export wrote them as well', () => exportRun(tracked.dir, files, { env: {} })],
+    ['somebody has removed them', async () => rmSync(join(tracked.dir, 'tensorboard'), { recursive: true })],
+  ])('have each step once in their files where %s', async (_, meddle) => {
+    const trackers = follow([files])
+    const seen = () =>
+      readEventFiles(join(tracked.dir, 'tensorboard')).flatMap(file =>
+        file.scalars.flatMap(({ tag, step, value }) => (tag === 'reward' ? [[step, value]] : [])),
+      )
+    run.appendMetrics(metricsRow(1))
+    await until(() => existsSync(join(tracked.dir, 'tensorboard')) && seen().length === 1)
+    // The export is there before the training's own delivery.
+    run.appendMetrics(metricsRow(2))
+    await meddle()
+    run.appendMetrics(metricsRow(3))
+    await trackers.close('finished')
+    expect(seen()).toEqual(upTo(3))
   })
 
   it('go on with a run that was stopped, in the same run', async () => {
