@@ -179,6 +179,25 @@ describe('a file that cannot be read', () => {
     }
   })
 
+  it('damaged in its list of what lies where leaves no failure that nobody waits for', async () => {
+    const path = write(['a', 'b'].map(name => ({ name, data: ['x', 'y'] })))
+    const { readFileSync } = await import('node:fs')
+    const bytes = readFileSync(path)
+    const unhandled: unknown[] = []
+    const note = (error: unknown) => unhandled.push(error)
+    process.on('unhandledRejection', note)
+    for (let i = bytes.length - 110; i < bytes.length - 104; i++)
+      for (let bit = 0; bit < 8; bit++) {
+        const damaged = Buffer.from(bytes)
+        damaged[i] ^= 1 << bit
+        writeFileSync(path, damaged)
+        await read(path).catch(error => expect(error.message).toContain('expected'))
+      }
+    await new Promise(resolve => setImmediate(resolve))
+    process.off('unhandledRejection', note)
+    expect(unhandled).toEqual([])
+  })
+
   it('not there, or a folder', async () => {
     await expect(read(join(dir, 'none.parquet'))).rejects.toThrow('there is no such file')
     await expect(read(dir)).rejects.toThrow('expected a file, got a folder')

@@ -123,15 +123,24 @@ const metadataOf = async (source: ByteSource): Promise<FileMetaData> => {
   return parquetMetadataAsync(bufferOf(source), { geoparquet: false, parsers: PARSERS })
 }
 
-/** The part of a file that the reader asks for; never more than there is. */
-const bufferOf = ({ size, read }: ByteSource) => ({
-  byteLength: size,
-  slice: async (start: number, end = size) => {
-    if (!(start >= 0 && start <= end && end <= size))
-      throw new Error(`a part from ${start} to ${end} of ${size} bytes`)
-    return (await read(start, end)).buffer
+/**
+ * The part of a file that the reader asks for; never more than there is. It asks for several at once, and of a damaged file it
+ * does not wait for all of them: what fails then must not count as unhandled.
+ */
+const bufferOf = (source: ByteSource) => ({
+  byteLength: source.size,
+  slice: (start: number, end = source.size) => {
+    const part = partOf(source, start, end)
+    part.catch(() => {})
+    return part
   },
 })
+
+const partOf = async ({ size, read }: ByteSource, start: number, end: number): Promise<ArrayBuffer> => {
+  if (!(start >= 0 && start <= end && end <= size))
+    throw new Error(`a part from ${start} to ${end} of ${size} bytes`)
+  return (await read(start, end)).buffer
+}
 
 /** The columns of the file that are read. @throws DataError for a column that it lacks */
 const columnsToRead = (schema: SchemaTree, columns: Columns, name: string): string[] => {

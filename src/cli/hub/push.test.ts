@@ -27,6 +27,12 @@ beforeAll(async () => {
       steps: 4,
       model: { folder: '/home/ann/secret-project/start' },
       note: 'a|b <i>',
+      prompt: 'Answer so:\n```json\n{}\n```\n# no heading',
+      tools: [{ kind: 'mcp', url: 'https://tools.example/mcp', headers: { 'x-key': 'hush-hush' } }],
+      task: {
+        sources: [{ file: '/home/ann/secret-project/rows.jsonl' }],
+        headers: { authorization: 'hush-hush' },
+      },
     },
     environment: { node: 'v20.19.0' },
   })
@@ -125,7 +131,17 @@ describe('gradus push', () => {
     expect(out).not.toContain('license:')
     expect(out).not.toContain('base_model:')
     expect(out).toContain('Trained from start.')
+    expect(out).toContain('"file":"rows.jsonl"')
+    expect(out).toContain('https://tools.example/mcp')
+    expect(out).not.toContain('hush-hush')
     expect(hub.paths).toEqual([])
+  })
+
+  it('keeps a setting that has a block of code in it inside the block of the command', async () => {
+    const { out } = await push({ env: {} }, { dryRun: true })
+    const [, fence, inside] = /^(`{4,})sh\n([\s\S]*?)\n\1$/m.exec(out) ?? []
+    expect(fence).toBe('````')
+    expect(inside).toMatch(/^gradus train rit [\s\S]*```json\n\{\}\n```\n# no heading/)
   })
 
   it('shows card and files with --dry-run, as text and as JSON', async () => {

@@ -4,6 +4,7 @@ import { RECIPES } from '../../recipes/index.ts'
 import { findFork } from '../../runs/forks.ts'
 import {
   isAdapter,
+  isTold,
   type ModelFile,
   modelCard,
   modelFiles,
@@ -116,7 +117,9 @@ const ELSEWHERE = ['out', 'trackers', 'checkpoint.', 'policy.threads']
 /** What differs from the preset, or from the defaults. Settings of an earlier version are compared as they are. */
 const changedSettings = ({ recipe, preset, config }: RunInfo): { name: string; value: unknown }[] =>
   differentSettings(baseOf(recipe, preset), config)
-    .filter(({ name, b }) => b !== undefined && !ELSEWHERE.some(other => name.startsWith(other)))
+    .filter(
+      ({ name, b }) => b !== undefined && isTold(name) && !ELSEWHERE.some(other => name.startsWith(other)),
+    )
     .map(({ name, b }) => ({ name, value: withoutFolders(b) }))
 
 const baseOf = (recipe: string | undefined, preset: string | undefined): object => {

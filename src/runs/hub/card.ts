@@ -24,11 +24,28 @@ export interface CardFacts {
   baseModel: string | null
 }
 
-/** Where files lie on the machine that trained is nobody's business. */
-export const withoutFolders = (value: unknown): unknown =>
-  typeof value === 'string' && /^(?:[/~]|[A-Za-z]:[\\/]|\\\\)/.test(value)
-    ? value.split(/[\\/]/).filter(Boolean).at(-1)
-    : value
+/** Headers of requests may hold keys. */
+const TELLS_TOO_MUCH = new Set(['headers'])
+
+/** Where files lie on the machine that trained is nobody's business, and what requests say of who asks as little. */
+export const withoutFolders = (value: unknown): unknown => {
+  if (typeof value === 'string')
+    return /^(?:[/~]|[A-Za-z]:[\\/]|\\\\)/.test(value) ? value.split(/[\\/]/).filter(Boolean).at(-1) : value
+  if (Array.isArray(value)) return value.map(withoutFolders)
+  if (value === null || typeof value !== 'object') return value
+  const told = Object.entries(value).filter(([key]) => !TELLS_TOO_MUCH.has(key))
+  return Object.fromEntries(told.map(([key, own]) => [key, withoutFolders(own)]))
+}
+
+/** Whether a setting, by its dotted path, may be told. */
+export const isTold = (name: string): boolean => !name.split('.').some(key => TELLS_TOO_MUCH.has(key))
+
+/** A block of code that nothing in it ends. */
+const codeBlock = (language: string, code: string): string => {
+  const longest = Math.max(2, ...[...code.matchAll(/`+/g)].map(([marks]) => marks.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}${language}\n${code}\n${fence}`
+}
 
 /** Text of a run in a cell of a table: no markup, no line of its own. */
 const cell = (value: unknown): string => {
@@ -131,9 +148,7 @@ ${table(
   about.map(([what, value]) => [what, cell(value)]),
 )}
 
-\`\`\`sh
-${command}
-\`\`\`
+${codeBlock('sh', command)}
 
 ${
   changed.length === 0

@@ -29,7 +29,7 @@ const begun = (wallTimeS: number, step: number): BinaryWriter => {
 export const versionEvent = (wallTimeS: number): Uint8Array =>
   begun(wallTimeS, 0).tag(EVENT.fileVersion, WireType.LengthDelimited).string('brain.Event:2').finish()
 
-/** Figures of a step, each rounded to the 32 bits that scalars have. */
+/** Figures of a step, each rounded to the 32 bits that scalars have; what is beyond them is infinite there. */
 export const scalarsEvent = (
   wallTimeS: number,
   step: number,
@@ -42,7 +42,7 @@ export const scalarsEvent = (
           .tag(VALUE.tag, WireType.LengthDelimited)
           .string(tag)
           .tag(VALUE.simpleValue, WireType.Bit32)
-          .float(value),
+          .float(Math.fround(value)),
       )
   }).finish()
 

@@ -6,6 +6,7 @@ import { exportRun } from './export.ts'
 import { Mlflow, mlflowName } from './mlflow.ts'
 import { FakeMlflow, type FakeRun } from './servers.fixture.ts'
 import { CREATED_MS, metricsRow, type TrackedRunFixture, trackedRun } from './tracked-run.fixture.ts'
+import { TrackerError } from './tracker.ts'
 
 let server: FakeMlflow
 let tracked: TrackedRunFixture
@@ -92,6 +93,53 @@ describe('a run on MLflow', () => {
     ])
     expect(await deliver()).toMatchObject({ sent: 0, replaced: false })
     expect(server.runs).toHaveLength(2)
+  })
+
+  it('has ended with its last row, whenever it is delivered', async () => {
+    tracked.train(1, 2)
+    await deliver()
+    expect(server.runs[0].endTime).toBe(CREATED_MS + 4000)
+  })
+
+  it.each([
+    ['a page in place of an answer', { status: 200, body: '<html>log in</html>' }],
+    ['words that are none', { status: 502, body: { error_code: 3, message: { text: 'no' } } }],
+  ])('survives %s at any request, and loses nothing', async (_, mood) => {
+    tracked.train(1, 2)
+    await deliver({ env: { MLFLOW_TRACKING_TOKEN: 'hush' } })
+    const { length } = server.requests
+    const expected = server.runs[0].metrics
+    for (let nth = 1; nth < length; nth++) {
+      writeFileSync(ledgerPath(), '')
+      server.runs.length = 0
+      server.next = [...Array<'well'>(nth).fill('well'), mood]
+      await deliver({ env: { MLFLOW_TRACKING_TOKEN: 'hush' } })
+      expect(server.runs[0].metrics).toEqual(expected)
+    }
+  })
+
+  it.each([
+    { runs: null },
+    { runs: 5 },
+    { runs: [null] },
+    { runs: [{ info: { run_id: 'r1' }, data: { tags: null } }] },
+    { runs: [{ info: { run_id: 'r1' }, data: { tags: [null] } }] },
+  ])('says what is wrong of an answer to a search that is %j', async body => {
+    tracked.train(1, 1)
+    await deliver()
+    server.next = ['well', { status: 200, body }]
+    const failure = await deliver({ tries: 1 }).catch(error => error)
+    if (failure instanceof Error) expect(failure).toBeInstanceOf(TrackerError)
+    else expect(failure.rows).toBe(3)
+  })
+
+  it('has settings without half a character, which its database would refuse', async () => {
+    const dir = join(tracked.dir, '..', 'long')
+    const text = `${'x'.repeat(498)}\u{1f600}${'y'.repeat(9)}`
+    RunFolder.create(dir, { config: { text }, createdAt: '2026-03-01T12:00:00.000Z', recipe: 'rit' }).close()
+    await exportRun(dir, { kind: 'mlflow', uri: server.url, experiment: 'tests' }, { env })
+    expect(server.runs[0].params.text).toBe(`${'x'.repeat(498)}…`)
+    expect(mlflowName(`${'x'.repeat(232)}\u{20000}${'y'.repeat(30)}`)).not.toMatch(/\p{Surrogate}/u)
   })
 
   it('is delivered anew where somebody has removed it', async () => {

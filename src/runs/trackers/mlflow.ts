@@ -46,11 +46,15 @@ export const mlflowName = (name: string): string => {
     .split('/')
     .map(part => (part === '' ? '_' : /^\.+$/.test(part) ? part.replaceAll('.', '_2e_') : part))
     .join('/')
-  return path.length <= MOST_NAME ? path : `${path.slice(0, MOST_NAME - 17)}-${shortHash(name)}`
+  return path.length <= MOST_NAME ? path : `${wholeStart(path, MOST_NAME - 17)}-${shortHash(name)}`
 }
 
 const shortened = (value: string): string =>
-  value.length <= MOST_VALUE ? value : `${value.slice(0, MOST_VALUE - 1)}…`
+  value.length <= MOST_VALUE ? value : `${wholeStart(value, MOST_VALUE - 1)}…`
+
+/** Without half a character at its end, which no database takes. */
+const wholeStart = (text: string, length: number): string =>
+  text.slice(0, length).replace(/[\ud800-\udbff]$/, '')
 
 const piecesOf = <T>(items: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
@@ -69,8 +73,8 @@ const authorization = ({
 const isText = (value: string | undefined): value is string => value !== undefined && value !== ''
 
 interface MlflowError {
-  error_code?: string
-  message?: string
+  error_code?: unknown
+  message?: unknown
 }
 
 export class Mlflow implements Tracker {
@@ -150,8 +154,8 @@ export class Mlflow implements Tracker {
       await this.#post('runs/log-batch', { run_id: this.#run, metrics: some })
   }
 
-  async end(status: EndStatus): Promise<void> {
-    await this.#update(STATUS[status], Date.now())
+  async end(status: EndStatus, atMs: number): Promise<void> {
+    await this.#update(STATUS[status], atMs)
   }
 
   async replace(): Promise<void> {
@@ -202,15 +206,18 @@ export class Mlflow implements Tracker {
       filter: `tags."${IDENTITY_TAG}" = '${identity}'`,
       max_results: 1,
     })
-    const { runs = [] } = found as { runs?: unknown[] }
-    if (runs.length === 0) return null
-    const { tags = [] } = ((runs[0] as { data?: unknown }).data ?? {}) as { tags?: { key?: unknown }[] }
-    return { id: text(runs[0], 'info', 'run_id'), hasParams: tags.some(({ key }) => key === PARAMS_TAG) }
+    const [run] = listAt(found, 'runs')
+    if (run === undefined) return null
+    const hasParams = listAt(run, 'data', 'tags').some(tag => at(tag, ['key']) === PARAMS_TAG)
+    return { id: text(run, 'info', 'run_id'), hasParams }
   }
 
   async #post(path: string, body: unknown): Promise<unknown> {
     const answer = await this.#ask('POST', path, body)
     if (answer.status !== 200) throw this.#refusal(answer)
+    // Whatever stands between here and there answers with pages of its own: nothing has arrived then.
+    if (answer.json === null || typeof answer.json !== 'object')
+      throw new TrackerError(`${this.where}: ${path}: expected an answer in JSON, got another`)
     return answer.json
   }
 
@@ -232,11 +239,20 @@ export class Mlflow implements Tracker {
 const errorOf = ({ status, json }: Answer): MlflowError =>
   status !== 200 && json !== null && typeof json === 'object' ? (json as MlflowError) : {}
 
+/** What stands inside an answer; undefined where nothing does. */
+const at = (value: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((found, key) => (found as Record<string, unknown> | null | undefined)?.[key], value)
+
+/** A list inside an answer; what is no list has nothing in it. */
+const listAt = (value: unknown, ...path: string[]): unknown[] => {
+  const found = at(value, path)
+  return Array.isArray(found) ? found : []
+}
+
 /** A text inside an answer. @throws TrackerError where it is not there */
 const text = (value: unknown, ...path: string[]): string => {
-  let at: unknown = value
-  for (const key of path) at = (at as Record<string, unknown> | null | undefined)?.[key]
-  if (typeof at === 'string') return at
+  const found = at(value, path)
+  if (typeof found === 'string') return found
   throw new TrackerError(`mlflow: expected ${path.join('.')} in the server's answer, got nothing`, {
     lasting: true,
   })

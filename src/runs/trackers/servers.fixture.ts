@@ -3,10 +3,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What a server does with the next requests: answers with a status, never answers, cuts the line, or works and never says so. */
-export type Mood = 'well' | number | 'hang' | 'cut' | 'silent'
+/** What a server does with the next requests: answers with a status or these words, never answers, cuts the line, or works and never says so. */
+export type Mood = 'well' | number | Handled | 'hang' | 'cut' | 'silent'
 
-interface Handled {
+export interface Handled {
   status: number
   body: unknown
 }
@@ -56,7 +56,9 @@ abstract class FakeServer {
     const { status, body } =
       typeof mood === 'number'
         ? { status: mood, body: `no service ${request.headers.authorization ?? ''}` }
-        : this.handle(url, text === '' ? {} : JSON.parse(text), text.length)
+        : typeof mood === 'object'
+          ? mood
+          : this.handle(url, text === '' ? {} : JSON.parse(text), text.length)
     if (mood === 'silent') return void request.socket.destroy()
     response.writeHead(status, {
       'content-type': 'application/json',
@@ -83,6 +85,8 @@ export interface FakeRun {
   tags: Record<string, string>
   params: Record<string, string>
   metrics: FakeMetric[]
+  /** Milliseconds since 1970, once it has ended. */
+  endTime?: number
 }
 
 const error = (status: number, code: string, message: string): Handled => ({
@@ -133,8 +137,10 @@ export class FakeMlflow extends FakeServer {
     }
     const run = this.runs.find(({ id }) => id === body.run_id)
     if (run === undefined) return error(404, 'RESOURCE_DOES_NOT_EXIST', `no run ${body.run_id}`)
-    if (path === 'runs/update') run.status = body.status
-    else if (path === 'runs/set-tag') run.tags[body.key] = body.value
+    if (path === 'runs/update') {
+      run.status = body.status
+      run.endTime = body.end_time ?? run.endTime
+    } else if (path === 'runs/set-tag') run.tags[body.key] = body.value
     else if (path === 'runs/log-batch') return this.#logBatch(run, body, bytes)
     else return { status: 404, body: 'not found' }
     return { status: 200, body: {} }

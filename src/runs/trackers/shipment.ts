@@ -17,6 +17,7 @@ export class Shipment {
   #announced = false
   #passed = 0
   #lastStep = Number.NEGATIVE_INFINITY
+  #lastMs: number
   /** Rows that were sent, and runs that were begun anew there because steps had other figures. */
   sent = 0
   replaced = 0
@@ -27,6 +28,7 @@ export class Shipment {
     this.tracker = tracker
     this.#ledger = ledger
     this.#feed = this.#newFeed()
+    this.#lastMs = facts.createdAtMs
   }
 
   /**
@@ -58,7 +60,7 @@ export class Shipment {
       await this.#replace()
       while (await this.next());
     }
-    await this.tracker.end(status)
+    await this.tracker.end(status, this.#lastMs)
   }
 
   /** Rows of the run, and those of them that have not arrived for certain. @throws DataError for a broken row */
@@ -90,6 +92,7 @@ export class Shipment {
     }
     this.#passed += batch.length
     this.#lastStep = Math.max(this.#lastStep, ...batch.map(({ step }) => step))
+    this.#lastMs = batch.at(-1)!.atMs
     this.#batch = null
     this.#announced = false
   }
@@ -108,6 +111,7 @@ export class Shipment {
     this.#announced = false
     this.#passed = 0
     this.#lastStep = Number.NEGATIVE_INFINITY
+    this.#lastMs = this.#facts.createdAtMs
   }
 
   #newFeed(): Feed {

@@ -101,6 +101,17 @@ describe("TensorBoard's files", () => {
     expect(bytes()[0][1]).toBe(whole)
   })
 
+  it('hold figures that 32 bits do not', async () => {
+    tracked.train(1, 1, { reward: 1e39, gradNorm: -1e300 })
+    await write()
+    expect(points()).toEqual(
+      expect.arrayContaining([
+        [1, 'reward', Number.POSITIVE_INFINITY],
+        [1, 'gradNorm', Number.NEGATIVE_INFINITY],
+      ]),
+    )
+  })
+
   it('of another run stay as they are', async () => {
     mkdirSync(join(logs, 'tiny'), { recursive: true })
     writeFileSync(join(logs, 'tiny', 'events.out.tfevents.1.gradus-00000000.1'), '')

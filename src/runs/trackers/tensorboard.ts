@@ -7,6 +7,7 @@
 import {
   closeSync,
   existsSync,
+  fstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -103,7 +104,7 @@ export class TensorBoard implements Tracker {
   #write(events: readonly Uint8Array[]): void {
     const bytes = Buffer.concat(events.map(tfRecord))
     const expected = this.#expected
-    if (expected === null) appendWhole(this.#path, bytes)
+    if (expected === null) appendWhole(this.#path, this.#bytes, bytes)
     else {
       const there = expected.subarray(this.#bytes, this.#bytes + bytes.length)
       if (!bytes.subarray(0, there.length).equals(there)) {
@@ -112,7 +113,7 @@ export class TensorBoard implements Tracker {
       }
       if (there.length < bytes.length) {
         // The file ends here: all of it was right, or a kill has cut its last record.
-        appendWhole(this.#path, bytes.subarray(there.length))
+        appendWhole(this.#path, this.#bytes + there.length, bytes.subarray(there.length))
         this.#expected = null
       }
     }
@@ -144,10 +145,17 @@ export class TensorBoard implements Tracker {
 
 const nthOf = (path: string): number => Number(/\.(\d+)$/.exec(path)?.[1] ?? 0)
 
-/** Appends all of it; after a failure the next try appends what is missing, because the file is opened and compared again. */
-const appendWhole = (path: string, bytes: Uint8Array): void => {
+/**
+ * Appends all of it; after a failure the next try appends what is missing, because the file is opened and compared again.
+ * @param size of the file as it was left
+ * @throws TrackerError where it is another: an export writes there as well, or somebody has removed it
+ */
+const appendWhole = (path: string, size: number, bytes: Uint8Array): void => {
   const fd = openSync(path, 'a')
   try {
+    const found = fstatSync(fd).size
+    if (found !== size)
+      throw new TrackerError(`${path}: expected ${size} bytes, got ${found}: something else writes there`)
     for (let offset = 0; offset < bytes.length; ) offset += writeSync(fd, bytes, offset)
   } finally {
     closeSync(fd)

@@ -51,8 +51,8 @@ export interface Tracker {
   open(run: RunFacts, identity: string): Promise<Opened>
   /** Delivers points in their order. The same points again change nothing. @throws TrackerError */
   log(points: readonly Point[]): Promise<void>
-  /** @throws TrackerError */
-  end(status: EndStatus): Promise<void>
+  /** @param atMs time of the last row, by which points have theirs. Milliseconds since 1970 @throws TrackerError */
+  end(status: EndStatus, atMs: number): Promise<void>
   /** Marks the run as one whose steps were made again with other figures; a new one is opened after it. @throws TrackerError */
   replace(): Promise<void>
 }

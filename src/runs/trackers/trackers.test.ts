@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -49,6 +49,7 @@ const ledger = () => {
   const folder = join(tracked.dir, 'trackers')
   return readFileSync(join(folder, readdirSync(folder)[0]), 'utf8')
 }
+const folder = () => join(tracked.dir, 'tensorboard')
 const warnings = () => readEvents(tracked.dir).filter(({ level }) => level === 'warning')
 
 describe('trackers of a run that trains', () => {
@@ -117,6 +118,31 @@ describe('trackers of a run that trains', () => {
     expect(server.requests).toHaveLength(1)
     expect(told[0]).toContain('nothing more is sent there while this training goes on')
     expect(told[1]).toContain('6 of 6 rows were not delivered')
+  })
+
+  it.each([
+    ['an export wrote them as well', () => exportRun(tracked.dir, files, { env: {} })],
+    [
+      'somebody has removed them',
+      async () =>
+        readdirSync(folder()).forEach(name => {
+          rmSync(join(folder(), name))
+        }),
+    ],
+  ])('have each step once in their files where %s', async (_, meddle) => {
+    const trackers = follow([files])
+    const seen = () =>
+      readEventFiles(folder()).flatMap(file =>
+        file.scalars.flatMap(({ tag, step, value }) => (tag === 'reward' ? [[step, value]] : [])),
+      )
+    run.appendMetrics(metricsRow(1))
+    await until(() => existsSync(folder()) && seen().length === 1)
+    // The export is there before the training's own delivery.
+    run.appendMetrics(metricsRow(2))
+    await meddle()
+    run.appendMetrics(metricsRow(3))
+    await trackers.close('finished')
+    expect(seen()).toEqual(upTo(3))
   })
 
   it('go on with a run that was stopped, in the same run', async () => {

@@ -74,6 +74,13 @@ describe('a run on trackio', () => {
     ])
   })
 
+  it('survives a page in place of an answer, and loses nothing', async () => {
+    tracked.train(1, 1)
+    server.next = ['well', 'well', { status: 200, body: '<html>log in</html>' }]
+    await deliver()
+    expect(rewards()).toEqual([[1, 0.125]])
+  })
+
   it('is refused without the token, and by a server of another version', async () => {
     tracked.train(1, 1)
     await expect(deliver({ env: {} })).rejects.toThrow(/write_token is required.*TRACKIO_WRITE_TOKEN holds/)

@@ -103,6 +103,9 @@ export class Trackio implements Tracker {
   async #call(name: string, kwargs: Record<string, unknown>): Promise<unknown> {
     const answer = await ask(this.#connection, 'POST', `/api/${name}`, { kwargs })
     const { data, error } = (answer.json ?? {}) as { data?: unknown; error?: unknown }
+    // Whatever stands between here and there answers with pages of its own: nothing has arrived then.
+    if (answer.status === 200 && (answer.json === null || typeof answer.json !== 'object'))
+      throw new TrackerError(`${this.where}: ${name}: expected an answer in JSON, got another`)
     if (answer.status === 200 && (error === undefined || error === null)) return data
     const words = typeof error === 'string' ? error : undefined
     const status = answer.status === 200 ? 400 : answer.status

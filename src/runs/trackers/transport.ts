@@ -152,15 +152,16 @@ const parsed = (text: string): unknown => {
 
 const PASSING = new Set([408, 425, 429])
 
-/** What an answer that is no success means. @param where in words @param words of the server, if it gave any */
+/** What an answer that is no success means. @param where in words @param words of the server, if it gave any: a text */
 export const refusal = (
   { secrets }: Connection,
   where: string,
   { status, text, retryAfterMs }: Answer & { retryAfterMs?: number },
-  words?: string,
+  words?: unknown,
   hint?: string,
 ): TrackerError => {
-  const clean = secrets.reduce((all, secret) => all.replaceAll(secret, '***'), words ?? text)
+  const given = typeof words === 'string' ? words : text
+  const clean = secrets.reduce((all, secret) => all.replaceAll(secret, '***'), given)
   const said = clean.replace(/\s+/g, ' ').trim().slice(0, MOST_WORDS)
   return new TrackerError(`${where}: status ${status}${said === '' ? '' : `: ${said}`}`, {
     hint,

@@ -340,6 +340,19 @@ describe('a server over HTTP', () => {
     expect((await call(tools, 'echo', { message: 'on' })).text).toBe('you said on')
   })
 
+  it('that was started again is connected to once, however many calls notice', async () => {
+    const { url, known } = await sessions(true)
+    const tools = await start({ url })
+    for (let round = 0; round < 3; round++) {
+      known.clear()
+      const all = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => call(tools, 'echo', { message: String(i) })),
+      )
+      expect(all.map(({ text }) => text)).toEqual(Array.from({ length: 20 }, (_, i) => `you said ${i}`))
+      expect(known.size).toBe(1)
+    }
+  })
+
   it('that was started again and knows nobody is connected to again', async () => {
     const { url, known } = await sessions(true)
     const tools = await start({ url })

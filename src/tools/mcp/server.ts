@@ -42,6 +42,8 @@ interface Session {
   /** What waits for an answer. */
   calls: Set<AbortController>
   isLost: boolean
+  /** Nothing new is asked here any more; it is closed when what was asked has ended. */
+  isDropped: boolean
 }
 
 const shortened = (text: string): string => {
@@ -158,6 +160,7 @@ export class McpServer {
     } finally {
       session.calls.delete(call)
       signal.removeEventListener('abort', cancel)
+      await closeIdle(session)
     }
   }
 
@@ -176,7 +179,7 @@ export class McpServer {
     const { connect, connectTimeoutMs, where } = this.#options
     const client = new Client({ name: 'gradus', version: packageVersion() })
     const transport = connect()
-    const session: Session = { client, transport, calls: new Set(), isLost: false }
+    const session: Session = { client, transport, calls: new Set(), isLost: false, isDropped: false }
     if (transport instanceof ServerProcess)
       transport.onTooLong = maxBytes =>
         failAll(
@@ -211,9 +214,13 @@ export class McpServer {
     )
   }
 
+  /** Many calls may find that the server knows nobody: the first connects again, and the others find its connection. */
   async #drop(session: Session): Promise<void> {
-    this.#session = null
-    await session.client.close().catch(() => {})
+    session.isDropped = true
+    const current = this.#session
+    const open = await current?.catch(() => null)
+    if (open === session && this.#session === current) this.#session = null
+    await closeIdle(session)
   }
 
   #errorOf(error: unknown, session: Session | undefined): ToolError {
@@ -258,6 +265,11 @@ export class McpServer {
       ])
     await session.client.close().catch(() => {})
   }
+}
+
+/** Closes a connection that was given up, unless others still wait for an answer there. */
+const closeIdle = async ({ isDropped, calls, client }: Session): Promise<void> => {
+  if (isDropped && calls.size === 0) await client.close().catch(() => {})
 }
 
 const failAll = (session: Session, error: ToolError): void => {

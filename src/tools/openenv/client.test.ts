@@ -110,6 +110,21 @@ describe('a server that misbehaves', () => {
     expect(server.seen.filter(({ type }) => type === 'step')).toHaveLength(1)
   })
 
+  it('speaks at length of its failure, and is cut short', async () => {
+    const { session } = await clientOf().start({ seed: 0 })
+    server.wrong.step = [{ code: 'EXECUTION_ERROR', message: 'x'.repeat(1e6) }]
+    const failure = await session.step({ guess: 'cat' }).catch(error => error)
+    expect(failure.message).toMatch(/x{500}… \(EXECUTION_ERROR\)$/)
+  })
+
+  it.each(['http://ann:word@localhost:1', 'ws://localhost:1/?token=word', 'http://localhost:1/#word'])(
+    'is not asked at %s, which would be kept in the run',
+    url => {
+      const { error } = openEnvSchema.safeParse({ url })
+      expect(error?.issues[0].message).toContain('without a name, a password or a query')
+    },
+  )
+
   it('refuses an action, and goes on', async () => {
     const { session } = await clientOf().start({ seed: 0 })
     await expect(session.step({ word: 'cat' })).rejects.toThrow(/Invalid message \(VALIDATION_ERROR\)/)

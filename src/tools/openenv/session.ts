@@ -29,6 +29,9 @@ export class OpenEnvError extends ToolError {
   }
 }
 
+/** Most characters of what a server says of a failure: it goes into the run's rows. */
+const MOST_SAID = 500
+
 interface Waiting {
   resolve(answer: Answer): void
   reject(error: unknown): void
@@ -90,11 +93,12 @@ export class OpenEnvSession {
   }
 
   #other(expected: string, answer: Answer): ToolError {
-    const { url } = this.#options
+    const { url, hide } = this.#options
+    const said = (text: string) => shortened(hide(text))
     if (answer.type === 'error')
       return new OpenEnvError(
         answer.data.code,
-        this.#options.hide(`${url}: ${answer.data.message} (${answer.data.code})`),
+        `${url}: ${said(answer.data.message)} (${said(answer.data.code)})`,
       )
     this.close()
     return new ToolError('malformed', `${url}: expected ${expected}, got a message of type ${answer.type}`)
@@ -164,3 +168,6 @@ export class OpenEnvSession {
     if (this.#socket.readyState < this.#socket.CLOSING) this.#socket.close()
   }
 }
+
+const shortened = (text: string): string =>
+  text.length <= MOST_SAID ? text : `${text.slice(0, MOST_SAID).replace(/[\ud800-\udbff]$/, '')}…`

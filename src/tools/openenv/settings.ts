@@ -3,9 +3,20 @@
 import { z } from 'zod'
 import { valueSchema } from '../secrets.ts'
 
+/** Addresses are kept in the run's folder and stand in errors; secrets never do. */
+const isAddressAlone = (text: string): boolean => {
+  if (!URL.canParse(text)) return true
+  const { username, password, search, hash } = new URL(text)
+  return username === '' && password === '' && search === '' && hash === ''
+}
+
 export const openEnvShape = {
   url: z
     .url({ protocol: /^(?:https?|wss?)$/, error: 'an address such as http://127.0.0.1:8000' })
+    .refine(isAddressAlone, {
+      error:
+        'an address without a name, a password or a query in it; headers hold secrets by the name of an environment variable',
+    })
     .describe('Address of the OpenEnv server: `http://127.0.0.1:8000`.'),
   headers: z
     .record(z.string(), valueSchema)
