@@ -162,14 +162,7 @@ const figuresOf = async (settings: Settings, { engine }: PlanOptions, io: Io): P
     model?: { folder?: string | null }
   }
   const recompute = policy?.recompute ?? false
-  if (engine !== undefined) {
-    const figures = readFigures(engine)
-    if (figures.recompute !== recompute)
-      io.err.write(
-        `warning: ${engine}: measured ${figures.recompute ? 'with' : 'without'} --recompute, and policy.recompute is ${recompute}: learning will take ${recompute ? 'longer' : 'less'}\n`,
-      )
-    return figures
-  }
+  if (engine !== undefined) return readFigures(engine)
   io.err.write(
     'measuring the engine; --engine FILE takes figures of `gradus bench engine --json` in place of that\n',
   )
