@@ -11,6 +11,7 @@ const RESULT: EngineBenchmark = {
   parameters: 3_300_000,
   threads: 2,
   recompute: false,
+  arena: true,
   matmulGflops: 300,
   trainStepSeconds: 0.37,
   trainGflops: 255,

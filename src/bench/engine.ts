@@ -41,6 +41,8 @@ export interface BenchOptions {
   rounds?: number
   /** Layers are computed a second time for their gradient (`policy.recompute`). */
   recompute?: boolean
+  /** Whether memory of a computation is kept for the next (`policy.arena`); true by default. */
+  arena?: boolean
   onProgress?: OnProgress
 }
 
@@ -62,6 +64,8 @@ export interface EngineBenchmark {
   threads: number
   /** Whether layers were computed a second time for their gradient. */
   recompute: boolean
+  /** As `policy.arena`: whether memory of a computation was kept for the next. */
+  arena: boolean
   /** 1024^3 float32 products. */
   matmulGflops: number
   /** One update of 16 sequences of 256 tokens, or of the model's context where that is shorter, from datums to changed weights. */
@@ -151,10 +155,11 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
     shape = 'standard',
     rounds = 5,
     recompute = false,
+    arena = true,
     onProgress = () => {},
   } = options
   const threads = options.threads ?? availableParallelism()
-  const running = { provider, threads }
+  const running = { provider, threads, arena }
   const { model } = options
   const config = model === undefined ? BENCH_SHAPES[shape] : loadConfig(resolveShipped(model))
   const name = model ?? shape
@@ -192,7 +197,7 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const rows = DECODE_ROWS.map(String)
   const shared = SHARED.map(([prompts, samples]) => `${prompts}x${samples}`)
   return {
-    ...{ provider, shape: name, parameters: engine.parameters.count, threads, recompute },
+    ...{ provider, shape: name, parameters: engine.parameters.count, threads, recompute, arena },
     workload: {
       ...{ layers: config.layers, hiddenSize: config.hiddenSize },
       queryWidth: config.heads * config.headDim,

@@ -53,6 +53,11 @@ export interface ExecutableOptions {
    * them. Default true; one thread never waits.
    */
   spinning?: boolean
+  /**
+   * Memory of a run is kept for the next, of whatever shapes there were. Default true; else it goes back at once, which takes time
+   * and leaves more to others.
+   */
+  arena?: boolean
   /** `cpu` by default. */
   provider?: Provider
   /**
@@ -120,7 +125,7 @@ export class Executable {
           // Measured on a training step: 'all' is slower than 'basic', and memory patterns cost more than they save.
           graphOptimizationLevel: 'basic',
           enableMemPattern: false,
-          enableCpuMemArena: true,
+          enableCpuMemArena: options.arena ?? true,
           logSeverityLevel: 3,
           ...(options.keep && {
             preferredOutputLocation: Object.fromEntries(

@@ -12,6 +12,7 @@ interface BenchEngineOptions {
   threads?: number
   rounds?: number
   recompute?: boolean
+  arena?: boolean
   json?: boolean
 }
 
@@ -34,6 +35,7 @@ export const addBenchEngine = (bench: Command, io: Io, done: (code: number) => v
     .option('--threads <n>', 'threads of the engine; all cores by default', count)
     .option('--rounds <n>', 'times everything is measured; medians are reported', count)
     .option('--recompute', 'train as `policy.recompute` does: less memory, more time')
+    .option('--no-arena', 'memory is given back as `policy.arena: false` does')
     .option('--json', 'print the result as JSON, no progress')
     .action(async ({ json, ...options }: BenchEngineOptions) => {
       const { benchEngine, formatEngineBenchmark } = await import('../../bench/index.ts')

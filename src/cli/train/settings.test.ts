@@ -37,6 +37,7 @@ describe('settings', () => {
       provider: 'cpu',
       threads: 2,
       spinning: true,
+      arena: true,
       maxRows: 128,
       microBatchTokens: 1024,
       recompute: true,

@@ -19,6 +19,8 @@ export interface EngineOptions {
   threads?: number
   /** Whether these threads spin while they wait; true by default, false where the cores are shared with other work. */
   spinning?: boolean
+  /** Whether memory of a computation is kept for the next; true by default. */
+  arena?: boolean
   /** Rows that are decoded together; 128 by default: more are no faster, and finish later. */
   maxRows?: number
   /** Padded tokens that go through a training graph at a time; 2048 by default: more is no faster and takes memory. */
@@ -55,10 +57,10 @@ export const MICRO_BATCH_TOKENS = 2048
 
 /** Loads or initialises a model and makes it ready to sample and train. */
 export const createEngine = (source: ModelSource, options: EngineOptions = {}, gate?: Gate): Engine => {
-  const { provider = 'cpu', threads = 2, spinning = true, maxRows = 128 } = options
+  const { provider = 'cpu', threads = 2, spinning = true, arena = true, maxRows = 128 } = options
   const { microBatchTokens = MICRO_BATCH_TOKENS, recompute = false } = options
   const traffic: Traffic = { upBytes: 0, downBytes: 0 }
-  const running: ExecutableOptions = { provider, threads, spinning, gate, traffic }
+  const running: ExecutableOptions = { provider, threads, spinning, arena, gate, traffic }
   const parameters = new Parameters(source, provider === 'cpu' ? null : new Device(running))
   const sampler = new Sampler(parameters, { running, maxRows }, () => tokenizerOf(parameters))
   const trainer = new Trainer(parameters, { running, microBatchTokens, recompute })
