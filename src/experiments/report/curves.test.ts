@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bandOf } from '../../runs/report/bands.ts'
+import { bandOf, withinShares } from '../../runs/report/bands.ts'
 import { fakeRegistration, fakeRuns } from '../fake-paper.fixture.ts'
 import { paperCharts } from './curves.ts'
 
@@ -18,6 +18,13 @@ describe('bands of curves', () => {
     // Mean 2, standard deviation 1, t(0.975, 2) = 4.302653.
     expect(at(1, 2, 3).high).toBeCloseTo(2 + 4.302653 / Math.sqrt(3), 5)
     expect(at(1, 2, 3).low).toBeCloseTo(2 - 4.302653 / Math.sqrt(3), 5)
+  })
+
+  it('of shares end at 0 and 1; lines that are none stay as they are', () => {
+    const series = { label: 'a', color: 'c1', kind: 'band' as const }
+    const share = { ...series, values: [0.9, null], low: [-0.2, null], high: [1.4, null] }
+    const other = { ...series, values: [-0.5], low: [-2], high: [1.5] }
+    expect(withinShares([share, other])).toEqual([{ ...share, low: [0, null], high: [1, null] }, other])
   })
 
   it('stay at their steps where a run lacks some of them', () => {

@@ -8,6 +8,7 @@ import {
   type CurvePoint,
   curveOf,
   smoothed,
+  withinShares,
 } from '../../runs/report/bands.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
 import { scoreOf } from '../metrics/evaluation.ts'
@@ -57,7 +58,9 @@ export class ArmCurves {
       })
       if (bands.length === 0) return []
       const unit = chart.unit === 'share' ? ('rate' as const) : ('number' as const)
-      return [{ id, title: chart.title, unit, ...aboutOnly(bands), ...bandSeries(bands) }]
+      const { x, series } = bandSeries(bands)
+      const drawn = unit === 'rate' ? withinShares(series) : series
+      return [{ id, title: chart.title, unit, ...aboutOnly(bands), x, series: drawn }]
     })
   }
 }

@@ -101,6 +101,16 @@ export interface NamedBand {
   band: ReadonlyMap<number, Band>
 }
 
+/** Bands of shares end at 0 and 1, where an interval of few runs would go on; a line that is no share stays as it is. */
+export const withinShares = (series: readonly ChartSeries[]): ChartSeries[] =>
+  series.map(own => {
+    const known = own.values.filter(value => value !== null)
+    if (known.some(value => value < 0 || value > 1)) return own
+    const cut = (values: ChartSeries['low']) =>
+      values?.map(value => (value === null ? null : Math.max(0, Math.min(1, value))))
+    return { ...own, low: cut(own.low), high: cut(own.high) }
+  })
+
 /** Where there is one line, a chart has no legend: what it is of stands beside the title. */
 export const aboutOnly = (series: readonly Pick<ChartSeries, 'label'>[]): { about?: string } =>
   series.length === 1 ? { about: series[0].label } : {}

@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import { overlayCharts } from '../../runs/compare/charts.ts'
 import type { ComparedRun, RunGroup } from '../../runs/compare/groups.ts'
 import { upgradeEval } from '../../runs/former-rows.ts'
-import { aboutOnly, COLORS, meanBand } from '../../runs/report/bands.ts'
+import { aboutOnly, COLORS, meanBand, withinShares } from '../../runs/report/bands.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
 import { MetricColumns } from './columns.ts'
@@ -89,7 +89,11 @@ const workCurves = async (library: Library, found: FoundExperiment): Promise<Arm
   if (read === 0) return NOTHING
   const all = arms.reduce((sum, [, runs]) => sum + runs.length, 0)
   const left = all === read ? null : { runs: all - read, arms: Math.max(0, arms.length - COLORS.length) }
-  const charts = overlayCharts(groups, meanBand).map(spec => ({ ...spec, ...aboutOnly(spec.series) }))
+  const charts = overlayCharts(groups, meanBand).map(spec => ({
+    ...spec,
+    ...aboutOnly(spec.series),
+    series: spec.unit === 'rate' || spec.unit === 'share' ? withinShares(spec.series) : spec.series,
+  }))
   return { charts, from: 'work', runs: read, left }
 }
 
