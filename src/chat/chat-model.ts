@@ -51,6 +51,8 @@ export interface ChatResponse {
   model?: string
   /** Attempts that it took; absent: one. */
   attempts?: number
+  /** By the prices of the endpoint that answered; absent where these or its tokens are not known. */
+  cost?: number
 }
 
 /** Anything that answers a conversation. A test's own takes five lines. */

@@ -87,6 +87,12 @@ const callModel = (
   return model.complete({ ...request, signal: controller.signal })
 }
 
+/** The response with what it took. */
+const withAccount = (response: ChatResponse, attempts: number, cost: number | null): ChatResponse =>
+  attempts === 1 && cost === null
+    ? response
+    : { ...response, ...(attempts > 1 && { attempts }), ...(cost !== null && { cost }) }
+
 /** The last error, saying how many attempts there were. */
 const finalError = (error: JudgeError, attempts: number): JudgeError => {
   if (attempts <= 1) return error
@@ -231,11 +237,11 @@ export class JudgeFleet implements ChatModel {
       const response = await callModel(lane.model, job.request, job.cancellation)
       if (job.done) return
       job.running = null
-      lane.answered(call, response, this.#clock.now())
+      const cost = lane.answered(call, response, this.#clock.now())
       this.#estimator.observe(job.characters, response.usage)
       this.#finish(job)
       this.#answered++
-      job.resolve(job.attempts > 1 ? { ...response, attempts: job.attempts } : response)
+      job.resolve(withAccount(response, job.attempts, cost))
     } catch (error) {
       if (job.done) return
       job.running = null

@@ -4,7 +4,7 @@ import { JudgeError, type JudgeErrorKind } from '../util/errors.ts'
 import { Breaker, type BreakerOptions, type BreakerState } from './breaker.ts'
 import type { ChatModel, ChatResponse, ChatUsage } from './chat-model.ts'
 import { DurationHistogram, type DurationSummary } from './histogram.ts'
-import { Ledger, type LedgerEntry, type Price } from './ledger.ts'
+import { callCost, Ledger, type LedgerEntry, type Price } from './ledger.ts'
 import { Refusals } from './refusals.ts'
 import { TokenBucket } from './token-bucket.ts'
 
@@ -121,7 +121,8 @@ export class Lane<Model = ChatModel> {
     return { epoch: this.#breaker.begin(nowMs), startedMs: nowMs, estimatedTokens }
   }
 
-  answered(call: LaneCall, { usage }: Pick<ChatResponse, 'usage'>, nowMs: number): void {
+  /** @returns what the call cost; null where that is not known */
+  answered(call: LaneCall, { usage }: Pick<ChatResponse, 'usage'>, nowMs: number): number | null {
     this.#inFlight--
     this.#breaker.success(call.epoch)
     this.#latency.record(nowMs - call.startedMs)
@@ -129,6 +130,7 @@ export class Lane<Model = ChatModel> {
     this.#correct(call, usage, nowMs)
     this.fatal = null
     this.#refusals.answered()
+    return callCost(usage, this.#limits.price)
   }
 
   /** @returns the error as it is to be taken: one that every call would meet is this call's only while it may be a stray one */

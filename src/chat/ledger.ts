@@ -45,6 +45,15 @@ export const costOf = (
   )
 }
 
+/** Cost of a call at a price; null where the price or its tokens are not known. */
+export const callCost = (
+  { promptTokens, completionTokens, cachedTokens }: ChatUsage,
+  price: Price | undefined,
+): number | null =>
+  promptTokens === null || completionTokens === null
+    ? null
+    : costOf({ promptTokens, completionTokens, cachedTokens: cachedTokens ?? 0 }, price)
+
 /** Sums of one endpoint. */
 export class Ledger {
   readonly #price: Price | undefined

@@ -27,6 +27,7 @@ export type { Claim, Registration } from './plan/registration.ts'
 export { type Recomputed, recompute, writeRecomputed } from './recompute.ts'
 export { startsNote } from './report/notes.ts'
 export type { PaperResult } from './results/paper.ts'
+export { slimCharts } from './results/slim-charts.ts'
 export { isDone, readRecord } from './run/ledger.ts'
 export { provenanceNow } from './run/provenance.ts'
 export {

@@ -63,6 +63,26 @@ export interface Verdict {
   source: 'rule' | 'formal' | 'model' | 'llm'
   attempts?: number
   raw?: string
+  /** The call that it came from; verdicts of one call share it. Only of judges that are asked to tell (`tellsCalls`). */
+  call?: JudgeCall
+}
+
+/** What a call to a judge brought and took. What a server does not say is absent, never 0. */
+export interface JudgeCall {
+  /** The model that answered, as its server calls it; else as the configuration does. */
+  judge: string
+  /** Its last answer as it came, a long one without its middle; absent where there was none. */
+  raw?: string
+  /** Of all attempts that were answered. `cachedTokens`: of the prompts, from the server's prefix cache. */
+  promptTokens?: number
+  completionTokens?: number
+  cachedTokens?: number
+  /** In the currency of the configured prices. */
+  cost?: number
+  /** Where more than one was needed. */
+  attempts?: number
+  /** Nothing was asked now: it was remembered, or another response waited for the same answer. The rest is of that call. */
+  reused?: 'cache' | 'shared'
 }
 
 /** A reward with everything that made it: raw parts before any weight, verdicts, flags. */

@@ -21,6 +21,7 @@ export {
   readRollouts,
   readRubricRows,
   readRunInfo,
+  withoutCalls,
   withoutTimings,
 } from './readers.ts'
 export { compareRuns, type RunComparison } from './report/compare.ts'

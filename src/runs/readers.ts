@@ -102,5 +102,8 @@ export const isRun = (dir: string): boolean => existsSync(join(dir, 'config.json
 /** Whether a run has checkpoints, whole or damaged. */
 export const hasCheckpoints = (dir: string): boolean => checkpointsToTry(dir).length > 0
 
+/** A rollout without what its judges took, and whether they had to be asked: what is equal between a resumed run and another. */
+export const withoutCalls = ({ judgeCalls: _calls, ...row }: RolloutRow): RolloutRow => row as RolloutRow
+
 /** A metrics row without its timings: what must be equal between a resumed run and an uninterrupted one. */
 export const withoutTimings = ({ time: _time, ...row }: MetricsRow): MetricsRow => row as MetricsRow

@@ -19,6 +19,8 @@ export interface MetricsRow {
   rewardStd?: MetricValue
   /** Mean raw score of each criterion, before weights, in [0, 1]. */
   criteria?: MetricGroup
+  /** Share of groups in which each criterion tells rollouts apart: not all of its verdicts there are equal. */
+  discrimination?: MetricGroup
   /** Mean entropy of the sampling distribution, nats a token. */
   entropy?: MetricValue
   /** Mean KL to the reference, nats a token. */
@@ -154,6 +156,11 @@ export interface EvalRow {
   judgeNullRate?: number
   judgeCalls?: number
   criteria?: MetricGroup
+  /**
+   * Share of responses on which two graders gave the same verdict, by criterion: this set's own and the run's usual one, or
+   * training's judge where the set's is the truth.
+   */
+  agreement?: MetricGroup
   /** 95% intervals over problems. */
   criteriaIntervals?: Record<string, Interval>
   /** What a language model says of C4 and C5, and the share of verdicts that it failed to give. */
@@ -183,8 +190,36 @@ export interface RolloutVerdict {
   met: boolean | null
   credit?: number
   explanation?: string
+  /**
+   * Who gave it, where no model was asked for it: a rule, a solver, a model of the run's own, a statistic over several rollouts.
+   * `llm`: a judge that was not asked. Absent in older runs.
+   */
+  source?: 'rule' | 'formal' | 'model' | 'llm' | 'statistic'
+  /** Which of the row's `judgeCalls` it came from. */
+  call?: number
   /** The reward did not count this criterion (rubric dropout). */
   leftOut?: true
+}
+
+/**
+ * What a call to a judge brought and took; what its server did not say is absent. It tells of circumstances: after a resume, or
+ * beside another process, a verdict may come from the cache that was asked for before.
+ */
+export interface RolloutJudgeCall {
+  /** The model that answered, as its server calls it. */
+  judge: string
+  /** Its answer as it came; a long one without its middle, absent where there was none. */
+  raw?: string
+  /** Of the call, when it was made. `cachedTokens`: of the prompts, from the server's prefix cache. */
+  promptTokens?: number
+  completionTokens?: number
+  cachedTokens?: number
+  /** In the currency of the configured prices. */
+  cost?: number
+  /** Where more than one was needed. */
+  attempts?: number
+  /** Nothing was asked and paid for this rollout: it was remembered, or another rollout waited for the same answer. */
+  reused?: 'cache' | 'shared'
 }
 
 /** A part of a rollout of several turns. */
@@ -240,6 +275,8 @@ export interface RolloutRow {
   steps?: RolloutStep[]
   /** Every verdict on it with its reason, where a rubric graded it. */
   verdicts?: RolloutVerdict[]
+  /** Calls of judges that the verdicts came from; absent in older runs, and where no judge was asked. */
+  judgeCalls?: RolloutJudgeCall[]
   /** Lessons of a memory that it was shown before its prompt. */
   lessons?: ShownLesson[]
 }

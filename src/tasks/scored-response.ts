@@ -2,7 +2,7 @@
 
 import type { TokenIds } from '../rl/datum.ts'
 import type { Reward } from '../rl/rollout.ts'
-import type { Criterion, Rubric, Verdict } from '../rubric/criterion.ts'
+import type { Criterion, JudgeCall, Rubric, Verdict } from '../rubric/criterion.ts'
 import { withoutCriteria } from '../rubric/dropout.ts'
 import { creditOf } from '../rubric/score.ts'
 
@@ -19,7 +19,7 @@ export interface ScoredResponse {
   /** Where the score leaves criteria out that graders were asked about: the score by all of them. */
   whole?: number | null
   /** What a judge said that saw all responses to the problem at once; it is what is paid then. */
-  relative?: { score: number | null; explanation: string | null }
+  relative?: { score: number | null; explanation: string | null; call?: JudgeCall }
   wellFormed: boolean
   /** What a criterion counts as in statistics over prompts, by its id; itself where not given. */
   kinds?: Readonly<Record<string, string>>

@@ -77,7 +77,9 @@ const dashboard = async (
     event: (event: string, fields: object = {}) => say({ event, ...fields }),
   }
   const controlToken = options.control === false ? null : newControlToken()
-  const server = await startDashboard(folders, { host, port, token, controlToken, log })
+  const slimCharts = async (folder: string) =>
+    (await import('../../experiments/results/slim-charts.ts')).slimCharts(folder)
+  const server = await startDashboard(folders, { host, port, token, controlToken, slimCharts, log })
   const stopGoing = keepGoing(server.onUnhandled)
   const { runs, experiments } = server.found
   if (options.json) printJson(io, { url: server.url, controlToken, runs, experiments })

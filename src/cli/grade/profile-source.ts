@@ -222,5 +222,8 @@ const rolloutSource = (dir: string, info: RunInfo, options: ProfileSourceOptions
 /** Verdicts, else parts: nulls are only in verdicts. */
 const creditsOf = ({ verdicts, parts }: RolloutRow): [string, number | null][] =>
   verdicts
-    ? verdicts.map(verdict => [verdict.criterionId, creditOf({ ...verdict, source: 'rule' })])
+    ? verdicts.map(({ criterionId, met, credit }) => [
+        criterionId,
+        creditOf({ criterionId, met, credit, source: 'rule' }),
+      ])
     : Object.entries(parts ?? {})

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bandOf } from '../../runs/report/bands.ts'
+import { bandOf, withinShares } from '../../runs/report/bands.ts'
 import { fakeRegistration, fakeRuns } from '../fake-paper.fixture.ts'
 import { paperCharts } from './curves.ts'
 
@@ -10,6 +10,21 @@ describe('bands of curves', () => {
     const band = bandOf([curve(1, 2, 3), curve(1, 3), curve(1, 4), curve(1)])
     expect([...band.keys()]).toEqual([1, 3])
     expect(band.get(3)).toEqual({ centre: 3, low: 3, high: 3 })
+  })
+
+  it('are 95% intervals of Student’s t, and none where runs are fewer than three', () => {
+    const at = (...values: number[]) => bandOf(values.map(value => [{ step: 1, value }])).get(1)!
+    expect(at(1, 2)).toEqual({ centre: 1.5, low: 1.5, high: 1.5 })
+    // Mean 2, standard deviation 1, t(0.975, 2) = 4.302653.
+    expect(at(1, 2, 3).high).toBeCloseTo(2 + 4.302653 / Math.sqrt(3), 5)
+    expect(at(1, 2, 3).low).toBeCloseTo(2 - 4.302653 / Math.sqrt(3), 5)
+  })
+
+  it('of shares end at 0 and 1; lines that are none stay as they are', () => {
+    const series = { label: 'a', color: 'c1', kind: 'band' as const }
+    const share = { ...series, values: [0.9, null], low: [-0.2, null], high: [1.4, null] }
+    const other = { ...series, values: [-0.5], low: [-2], high: [1.5] }
+    expect(withinShares([share, other])).toEqual([{ ...share, low: [0, null], high: [1, null] }, other])
   })
 
   it('stay at their steps where a run lacks some of them', () => {
@@ -28,7 +43,12 @@ describe('bands of curves', () => {
     const registration = fakeRegistration()
     const runs = fakeRuns(registration)
     const chart = paperCharts(registration, runs).find(({ title }) => title === 'Score on unseen problems')!
-    expect(chart.series.map(({ label }) => label)).toEqual(['better', 'plain', 'worse'])
+    const counts = ['better', 'plain', 'worse'].map(arm => runs.filter(run => run.arm === arm).length)
+    expect(chart.series.map(({ label }) => label)).toEqual([
+      `better, n = ${counts[0]}`,
+      `plain, n = ${counts[1]}`,
+      `worse, n = ${counts[2]}`,
+    ])
     const last = (arm: string) =>
       runs.filter(run => run.arm === arm).map(({ evals }) => evals.at(-1)!.scores.accuracy.value!)
     const mean = (values: readonly number[]) => values.reduce((a, b) => a + b) / values.length

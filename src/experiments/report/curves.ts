@@ -1,6 +1,15 @@
-/** @file Curves of the arms: means over starts and seeds, with bands. */
+/** @file Curves of the arms: means over starts and seeds, with 95% intervals over the runs. */
 
-import { bandOf, bandSeries, COLORS, type CurvePoint, curveOf, smoothed } from '../../runs/report/bands.ts'
+import {
+  aboutOnly,
+  bandOf,
+  bandSeries,
+  COLORS,
+  type CurvePoint,
+  curveOf,
+  smoothed,
+  withinShares,
+} from '../../runs/report/bands.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
 import { scoreOf } from '../metrics/evaluation.ts'
 import { evalsOn, type FinishedRun } from '../metrics/index.ts'
@@ -8,7 +17,9 @@ import type { Registration } from '../plan/registration.ts'
 
 type Chart = Registration['charts'][number]
 
-const pointsOf = (run: FinishedRun, { curve, set, score }: Chart): CurvePoint[] => {
+type CurveRun = Pick<FinishedRun, 'arm' | 'steps' | 'metrics' | 'evals'>
+
+const pointsOf = (run: CurveRun, { curve, set, score }: Chart): CurvePoint[] => {
   if (curve !== undefined) {
     const everyStep = Array.from({ length: run.steps }, (_, i) => i + 1)
     return smoothed(curveOf(run.metrics, curve), Math.max(1, Math.round(run.steps / 40) | 1), everyStep)
@@ -19,18 +30,44 @@ const pointsOf = (run: FinishedRun, { curve, set, score }: Chart): CurvePoint[] 
   })
 }
 
-const chartOf = (chart: Chart, index: number, runs: readonly FinishedRun[]): ChartSpec[] => {
-  const bands = chart.arms.flatMap((arm, i) => {
-    const own = runs.filter(run => run.arm === arm)
-    const band = bandOf(own.map(run => pointsOf(run, chart)))
-    return band.size > 0 ? [{ label: arm, color: COLORS[i], band }] : []
-  })
-  if (bands.length === 0) return []
-  const { x, series } = bandSeries(bands)
-  const unit = chart.unit === 'share' ? 'rate' : 'number'
-  return [{ id: `curve-${index}`, title: chart.title, unit, x, series }]
+/** What a chart needs of runs, run by run: so many of them need not be in memory together. */
+export class ArmCurves {
+  readonly #charts: readonly { chart: Chart; id: string; byArm: Map<string, CurvePoint[][]> }[]
+
+  /** @param registration whose charts over steps are drawn */
+  constructor({ charts }: Pick<Registration, 'charts'>) {
+    this.#charts = charts.flatMap((chart, index) =>
+      chart.probe || chart.criteria ? [] : [{ chart, id: `curve-${index}`, byArm: new Map() }],
+    )
+  }
+
+  add(run: CurveRun): void {
+    for (const { chart, byArm } of this.#charts) {
+      if (!chart.arms.includes(run.arm)) continue
+      byArm.set(run.arm, [...(byArm.get(run.arm) ?? []), pointsOf(run, chart)])
+    }
+  }
+
+  /** The charts that there are runs for; an arm says how many runs its curve is the mean of. */
+  get charts(): ChartSpec[] {
+    return this.#charts.flatMap(({ chart, id, byArm }) => {
+      const bands = chart.arms.flatMap((arm, i) => {
+        const own = (byArm.get(arm) ?? []).filter(points => points.length > 0)
+        const band = bandOf(own)
+        return band.size > 0 ? [{ label: `${arm}, n = ${own.length}`, color: COLORS[i], band }] : []
+      })
+      if (bands.length === 0) return []
+      const unit = chart.unit === 'share' ? ('rate' as const) : ('number' as const)
+      const { x, series } = bandSeries(bands)
+      const drawn = unit === 'rate' ? withinShares(series) : series
+      return [{ id, title: chart.title, unit, ...aboutOnly(bands), x, series: drawn }]
+    })
+  }
 }
 
 /** The registered charts that there are runs for. */
-export const paperCharts = ({ charts }: Registration, runs: readonly FinishedRun[]): ChartSpec[] =>
-  charts.flatMap((chart, index) => (chart.probe || chart.criteria ? [] : chartOf(chart, index, runs)))
+export const paperCharts = (registration: Registration, runs: readonly FinishedRun[]): ChartSpec[] => {
+  const curves = new ArmCurves(registration)
+  for (const run of runs) curves.add(run)
+  return curves.charts
+}

@@ -8,9 +8,10 @@
  * and the hash of its settings, are kept as they are.
  */
 
-import { existsSync, readFileSync } from 'node:fs'
+import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
+import { createInterface } from 'node:readline'
+import { brotliCompressSync, brotliDecompressSync, constants, createBrotliDecompress } from 'node:zlib'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError } from '../../util/errors.ts'
@@ -196,6 +197,57 @@ export interface SlimRuns {
   starts: readonly TrainedStart[]
 }
 
+/** A run's line without the items of its evaluations. */
+export type StreamedRun = Omit<TrainedRun, 'evals'> & { evals: EvalRow[] }
+
+/**
+ * The file read line by line, for who needs little of each run: never more than one of them is in memory.
+ * @param onRun told of each run in the file's order, after its registration
+ * @returns whether there is such a file
+ * @throws DataError for a damaged file, or one of another format
+ */
+export const streamSlimRuns = async (
+  folder: string,
+  onRegistration: (registration: Registration) => void,
+  onRun: (run: StreamedRun) => void,
+): Promise<boolean> => {
+  const path = slimRunsPath(folder)
+  if (!existsSync(path)) return false
+  let isFirst = true
+  try {
+    const text = createReadStream(path).pipe(createBrotliDecompress())
+    for await (const line of createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })) {
+      if (line === '') continue
+      const value: unknown = JSON.parse(line)
+      if (isFirst) onRegistration(registrationOf(value as Header, path))
+      else onRun(withoutItems(value as TrainedRun))
+      isFirst = false
+    }
+  } catch (cause) {
+    throw cause instanceof DataError ? cause : damaged(path, cause)
+  }
+  return true
+}
+
+const withoutItems = (run: TrainedRun): StreamedRun => ({
+  ...run,
+  evals: run.evals.map(({ items: _items, ...row }) => row),
+})
+
+const damaged = (path: string, cause: unknown): DataError =>
+  new DataError(`${path}: expected the runs of results, got a file that was cut short or changed`, {
+    hint: 'take it from where it was published, or run the experiment again beside its run folders',
+    cause,
+  })
+
+/** @throws DataError for another format */
+const registrationOf = ({ format, registration }: Header, path: string): Registration => {
+  if (format === FORMAT) return registration
+  throw new DataError(`${path}: expected format ${FORMAT}, got ${format}`, {
+    hint: 'read it with the Gradus that wrote it',
+  })
+}
+
 /** The file's lines, each parsed. @throws DataError for one that was cut short or changed */
 const readLines = (path: string): [Header, ...unknown[]] => {
   try {
@@ -205,10 +257,7 @@ const readLines = (path: string): [Header, ...unknown[]] => {
       .split('\n')
       .map(line => JSON.parse(line)) as [Header, ...unknown[]]
   } catch (cause) {
-    throw new DataError(`${path}: expected the runs of results, got a file that was cut short or changed`, {
-      hint: 'take it from where it was published, or run the experiment again beside its run folders',
-      cause,
-    })
+    throw damaged(path, cause)
   }
 }
 
@@ -216,11 +265,9 @@ const readLines = (path: string): [Header, ...unknown[]] => {
 export const readSlimRuns = (folder: string): SlimRuns | null => {
   const path = slimRunsPath(folder)
   if (!existsSync(path)) return null
-  const [{ format, registration, ids, starts = [], ...context }, ...lines] = readLines(path)
-  if (format !== FORMAT)
-    throw new DataError(`${path}: expected format ${FORMAT}, got ${format}`, {
-      hint: 'read it with the Gradus that wrote it',
-    })
+  const [header, ...lines] = readLines(path)
+  const registration = registrationOf(header, path)
+  const { format: _format, registration: _registration, ids, starts = [], ...context } = header
   const runs = lines.map(line => {
     const run = line as TrainedRun & { evals: (EvalRow & { items?: unknown })[] }
     const evals = run.evals.map(row => ({

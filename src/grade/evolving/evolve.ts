@@ -170,12 +170,13 @@ const checkedScores = ({ scores, problem }: Found, asked: readonly StageRubric[]
   if (scores === null) return { scores: null, problem }
   const own = asked.map(({ id }): [string, Scored] => {
     const found: unknown = Object.hasOwn(scores, id) ? scores[id] : null
-    const { level, justification } = (found ?? {}) as Partial<Scored>
+    const { level, justification, call } = (found ?? {}) as Partial<Scored>
     return [
       id,
       {
         level: isLevel(level) ? level : null,
         ...(typeof justification === 'string' && { justification }),
+        ...(call !== undefined && { call }),
       },
     ]
   })

@@ -56,9 +56,10 @@ describe('scoring a rollout', () => {
       return JSON.stringify(verdicts([2, 0]))
     })
     expect(calls).toBe(1)
+    const call = { judge: 'scripted', raw: JSON.stringify(verdicts([2, 0])) }
     expect(found.scores).toEqual({
-      a: { level: 2, justification: 'it says so' },
-      b: { level: 0, justification: 'it says so' },
+      a: { level: 2, justification: 'it says so', call },
+      b: { level: 0, justification: 'it says so', call },
     })
     const plan = seen.indexOf('1. (stage 1, plan; a merit)')
     expect(plan).toBeGreaterThan(0)

@@ -84,9 +84,9 @@ export const modelStageJudge = <Question>(
     const verdicts = await scorer.grade(item, inOrder(rubrics).map(criterionOf), { signal })
     if (verdicts.every(({ level }) => level === undefined))
       return { scores: null, problem: verdicts[0]?.explanation ?? NO_REASON }
-    const scores = verdicts.map(({ criterionId, level = null, explanation }): [string, Scored] => [
+    const scores = verdicts.map(({ criterionId, level = null, explanation, call }): [string, Scored] => [
       criterionId,
-      { level, ...(explanation !== undefined && { justification: explanation }) },
+      { level, ...(explanation !== undefined && { justification: explanation }), ...(call && { call }) },
     ])
     return { scores: Object.fromEntries(scores) }
   },
@@ -129,6 +129,7 @@ export const openStageJudge = <Question>(
   const scorer = openJudge(configOf(score, cache), {
     ...{ model, folder, onWarning, store },
     form: STAGE_SCORER,
+    tellsCalls: true,
   })
   // Limits of endpoints are for both ways of asking together, and a folder has one writer a process.
   const alsoAs = (form: JudgeForm, ask: Ask) =>

@@ -1,6 +1,6 @@
 /** @file Rubrics of stages: what one is, what a level on it is worth, and what a rollout's stages earn by theirs (spec 5.2). */
 
-import type { Criterion } from '../../rubric/criterion.ts'
+import type { Criterion, JudgeCall } from '../../rubric/criterion.ts'
 import { uniqueNames } from '../../rubric/unique.ts'
 
 /** Plan, research, review, answer (spec 5.1). */
@@ -48,6 +48,8 @@ export type Level = 0 | 1 | 2
 export interface Scored {
   level: Level | null
   justification?: string
+  /** The call that it came from, where the judge tells. */
+  call?: JudgeCall
 }
 
 /** Levels of one rollout by rubric id. */

@@ -63,5 +63,5 @@ export interface GroupJudgeConfig extends JudgeConfig, GroupSettings {}
 export const openGroupJudge = ({ fleet, ask, cache }: JudgeConfig, model?: ChatModel): OpenJudge =>
   openJudge(
     { fleet, cache, ask: { ...ask, shape: 'rubric' } },
-    { form: GROUP_JUDGE, model, store: recentVerdicts() },
+    { form: GROUP_JUDGE, model, store: recentVerdicts(), tellsCalls: true },
   )

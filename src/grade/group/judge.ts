@@ -1,7 +1,7 @@
 /** @file Scores of all responses to one prompt, relative to each other, from one call of a judge; what is not known is null. */
 
 import type { ChatMessage } from '../../chat/chat-model.ts'
-import type { Criterion, Verdict } from '../../rubric/criterion.ts'
+import type { Criterion, JudgeCall, Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
 import { canonicalJson, shortHash } from '../../util/canonical.ts'
 import { Rng } from '../../util/rng.ts'
@@ -28,6 +28,8 @@ export interface GroupScores {
   scores: (number | null)[]
   /** Why, where the judge said so. */
   explanations: (string | null)[]
+  /** The calls that these came from, where the judge tells. */
+  calls?: (JudgeCall | undefined)[]
   /** Why scores are missing; null where none is. */
   problem: string | null
   /** Different responses that were shown, and how many of them were cut. */
@@ -116,13 +118,16 @@ const nothingKnown = (count: number, problem: string) => ({
 const merged = (
   texts: readonly string[],
   looks: readonly ReadonlyMap<string, Verdict>[],
-): Pick<GroupScores, 'scores' | 'explanations' | 'problem'> => {
+): Pick<GroupScores, 'scores' | 'explanations' | 'calls' | 'problem'> => {
   const said = texts.map(text => looks.map(look => look.get(text)!))
   const known = said.map(own => own.filter(verdict => creditOf(verdict) !== null))
   const lacking = said.flat().find(verdict => creditOf(verdict) === null)
   return {
     scores: known.map(own => (own.length > 0 ? mean(own.map(verdict => creditOf(verdict)!)) : null)),
     explanations: known.map(own => own[0]?.explanation ?? null),
+    ...(said.flat().some(({ call }) => call !== undefined) && {
+      calls: known.map((own, i) => (own[0] ?? said[i][0])?.call),
+    }),
     problem: lacking === undefined ? null : (lacking.explanation ?? 'the judge gave no score'),
   }
 }

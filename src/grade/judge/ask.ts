@@ -1,8 +1,9 @@
 /** @file One call to a judge: ask, read, ask once more where the answer cannot be read; what comes out is never invented. */
 
 import type { ChatMessage, ChatModel, ChatRequest, ChatResponse } from '../../chat/chat-model.ts'
-import type { Criterion } from '../../rubric/criterion.ts'
+import type { Criterion, JudgeCall } from '../../rubric/criterion.ts'
 import { ConfigError, JudgeError, UsageError } from '../../util/errors.ts'
+import { CallAccount } from './judge-call.ts'
 import { verdictMargins } from './margin.ts'
 import type { ParsedAnswer } from './parse.ts'
 import type { Judgement } from './templates/scale.ts'
@@ -11,9 +12,10 @@ import { escapeUntrusted } from './untrusted.ts'
 import type { JudgeSampling } from './verdict-key.ts'
 
 /** What a call came to: a judgement for each criterion, or the reason why there is none. */
-export type CallOutcome =
-  | { judgements: Judgement[]; attempts: number; problem?: undefined }
-  | { judgements: null; attempts: number; problem: string; raw?: string; failed: boolean }
+export type CallOutcome = { attempts: number; call: JudgeCall } & (
+  | { judgements: Judgement[]; problem?: undefined }
+  | { judgements: null; problem: string; raw?: string; failed: boolean }
+)
 
 export interface AskSettings {
   model: ChatModel
@@ -41,6 +43,7 @@ const SENT_BACK_CHARACTERS = 4000
 export const ask = async (settings: AskSettings, call: Call, signal?: AbortSignal): Promise<CallOutcome> => {
   let last: { problem: string; raw: string } = { problem: '', raw: '' }
   let attempts = 0
+  const account = new CallAccount(settings.model.name)
   for (let round = 0; round <= settings.retries; round++) {
     let messages = call.messages
     for (let repair = 0; repair <= settings.repairs; repair++) {
@@ -51,16 +54,20 @@ export const ask = async (settings: AskSettings, call: Call, signal?: AbortSigna
         signal,
       )
       attempts += attemptsOf(response)
-      if (response instanceof Error)
-        return { judgements: null, attempts, problem: failureText(response), raw: last.raw, failed: true }
+      if (response instanceof Error) {
+        const told = { attempts, call: account.call(attempts) }
+        return { ...told, judgements: null, problem: failureText(response), raw: last.raw, failed: true }
+      }
+      account.add(response)
       const reading = readResponse(response, call)
-      if (reading.problem === undefined) return { judgements: reading.value, attempts }
+      if (reading.problem === undefined)
+        return { judgements: reading.value, attempts, call: account.call(attempts) }
       last = { problem: reading.problem, raw: response.text }
       if (response.finishReason === 'content_filter') break
       messages = [...call.messages, ...repairMessages(call, last)]
     }
   }
-  return { judgements: null, attempts, ...last, failed: false }
+  return { judgements: null, attempts, call: account.call(attempts), ...last, failed: false }
 }
 
 /** What a transport with retries of its own needed. */

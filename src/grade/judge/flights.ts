@@ -9,6 +9,8 @@ interface Flight<T> {
 /** A share in a call that is under way. */
 export interface Seat<T> {
   promise: Promise<T>
+  /** Whether the call was under way already. */
+  shared: boolean
   /** Gives the share up: the last to leave cancels the call. Once is enough; after the end it does nothing. */
   leave(): void
 }
@@ -25,7 +27,7 @@ export class Flights<T> {
     if (known) {
       this.shared++
       known.waiting++
-      return this.#seat(key, known)
+      return this.#seat(key, known, true)
     }
     const controller = new AbortController()
     const flight = { promise: start(controller.signal), controller, waiting: 1 }
@@ -34,10 +36,10 @@ export class Flights<T> {
       const landed = () => this.#remove(key, flight)
       flight.promise.then(landed, landed)
     }
-    return this.#seat(key, flight)
+    return this.#seat(key, flight, false)
   }
 
-  #seat(key: string | null, flight: Flight<T>): Seat<T> {
+  #seat(key: string | null, flight: Flight<T>, shared: boolean): Seat<T> {
     let seated = true
     const leave = () => {
       if (!seated) return
@@ -47,7 +49,7 @@ export class Flights<T> {
       if (key !== null) this.#remove(key, flight)
       flight.controller.abort()
     }
-    return { promise: flight.promise, leave }
+    return { promise: flight.promise, shared, leave }
   }
 
   #remove(key: string, flight: Flight<T>): void {

@@ -40,6 +40,8 @@ export interface JudgeOptions extends OrNull<JudgeSampling>, SubjectOptions {
   /** Keep the raw answer in verdicts that are null. Default true. */
   nullsKeepRaw?: boolean
   cache?: VerdictStore
+  /** Each verdict says which call it came from, what that brought and took (`Verdict.call`); so does what is remembered. Default false. */
+  tellsCalls?: boolean
   /** Every call is a new one: nothing is remembered and nothing shared. For measuring how much a judge varies. */
   fresh?: boolean
   /** Added to the repeat number of every call. */
@@ -51,7 +53,14 @@ export interface JudgeOptions extends OrNull<JudgeSampling>, SubjectOptions {
 export type CheckedOptions = ReturnType<typeof checkedJudgeOptions>
 
 /** @throws ConfigError that lists every setting out of range. */
-export const checkedJudgeOptions = ({ model, form = REPLIES, cache, quote, ...settings }: JudgeOptions) => {
+export const checkedJudgeOptions = ({
+  model,
+  form = REPLIES,
+  cache,
+  quote,
+  tellsCalls = false,
+  ...settings
+}: JudgeOptions) => {
   const { temperature, topP, topK, presencePenalty, maxTokens, seed, topLogprobs, ...ask } = askOf(
     parseWith(askSchema, settings, 'judge', ConfigError),
     'plain',
@@ -64,6 +73,7 @@ export const checkedJudgeOptions = ({ model, form = REPLIES, cache, quote, ...se
     model,
     form,
     cache,
+    tellsCalls,
     // Verdicts about text that was quoted in another way are not those that the key names.
     fresh: fresh || quote !== undefined,
     sampling: {

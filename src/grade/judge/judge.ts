@@ -3,11 +3,12 @@
 import { setTimeout } from 'node:timers/promises'
 import { SignalWatch } from '../../chat/signal-watch.ts'
 import { charactersOf } from '../../chat/token-estimate.ts'
-import type { Criterion } from '../../rubric/criterion.ts'
+import type { Criterion, JudgeCall } from '../../rubric/criterion.ts'
 import { RecentMap } from '../../util/recent-map.ts'
 import type { GradeItem, GradeOptions, Grader } from '../grader.ts'
 import { ask, type CallOutcome } from './ask.ts'
 import { Flights, type Seat } from './flights.ts'
+import { callOf, withCall, withoutCall } from './judge-call.ts'
 import {
   type CheckedOptions,
   checkedJudgeOptions,
@@ -16,6 +17,7 @@ import {
 } from './judge-options.ts'
 import { type PlannedCall, planCalls } from './plan.ts'
 import type { JudgeForm } from './templates/form.ts'
+import type { Judgement } from './templates/scale.ts'
 import type { SubjectOptions } from './templates/subject.ts'
 import { messagesOf } from './templates/template.ts'
 import { type Quote, quoteUntrusted } from './untrusted.ts'
@@ -109,7 +111,7 @@ class ChatJudge implements LlmJudge {
     const verdicts: JudgedVerdict[] = new Array(criteria.length)
     for (const [index, outcome] of (await settled(outcomes, seats, this.#waiting, signal)).entries()) {
       const { places, criteria: own } = calls[index]
-      const given = verdictsOf(own, outcome, this.#options.nullsKeepRaw)
+      const given = verdictsOf(own, outcome, this.#options)
       for (const [at, place] of places.entries()) verdicts[place] = given[at]
     }
     this.#count(criteria, verdicts)
@@ -154,7 +156,8 @@ class ChatJudge implements LlmJudge {
   #remembered(value: unknown, { criteria }: PlannedCall): CallOutcome | null {
     if (!isJudgements(value, criteria.length)) return null
     this.#stats.cachedCalls++
-    return { judgements: value, attempts: 0 }
+    const call: JudgeCall = { ...callOf(value, this.#keyed.model), reused: 'cache' }
+    return { judgements: withoutCall(value), attempts: 0, call }
   }
 
   #join(
@@ -166,7 +169,7 @@ class ChatJudge implements LlmJudge {
   ): Promise<CallOutcome> {
     const seat = this.#flights.join(key, signal => this.#call(key, subject, call, repeat, signal))
     seats.push(seat)
-    return seat.promise
+    return seat.shared ? seat.promise.then(asShared) : seat.promise
   }
 
   /** Asks, unless another process does so just now: then its verdict is waited for. */
@@ -201,8 +204,13 @@ class ChatJudge implements LlmJudge {
     const outcome = await ask(this.#options, { template, criteria, messages, sampleIndex }, signal)
     stats.attempts += outcome.attempts
     if (outcome.judgements === null) outcome.failed ? stats.failedCalls++ : stats.unusableCalls++
-    else if (key !== null) this.#options.cache?.put(key, outcome.judgements)
+    else if (key !== null) this.#remember(key, outcome.judgements, outcome.call)
     return outcome
+  }
+
+  #remember(key: string, judgements: Judgement[], call: JudgeCall): void {
+    const { cache, tellsCalls } = this.#options
+    cache?.put(key, tellsCalls ? withCall(judgements, call) : judgements)
   }
 
   #count(criteria: readonly Criterion[], verdicts: readonly JudgedVerdict[]): void {
@@ -212,6 +220,12 @@ class ChatJudge implements LlmJudge {
       if (met === null) stats.nulls[criteria[index].points > 0 ? 'positive' : 'negative']++
   }
 }
+
+/** The outcome of a call that another response had asked for. */
+const asShared = (outcome: CallOutcome): CallOutcome => ({
+  ...outcome,
+  call: { ...outcome.call, reused: 'shared' },
+})
 
 /** Subjects that a judge remembers as it shows them, and how long they may be: at most some 25 MB. */
 const REMEMBERED_SUBJECTS = 128

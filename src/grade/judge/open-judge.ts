@@ -27,6 +27,8 @@ export interface JudgeSurroundings {
   folder?: string
   /** Only to look: the cache is not written, and not made where there is none. */
   readOnly?: boolean
+  /** Each verdict says which call it came from (`Verdict.call`). */
+  tellsCalls?: boolean
   /** Told of every call of the model. */
   onCall?: CallListener
   /** Told what a person should know of the endpoints. Default: a process warning. */
@@ -62,7 +64,7 @@ const openCache = (
 
 /** @throws ConfigError for an endpoint, a key or a folder that cannot be used */
 export const openJudge = (config: JudgeConfig, surroundings: JudgeSurroundings = {}): OpenJudge => {
-  const { model, form, store, onCall, onWarning } = surroundings
+  const { model, form, store, tellsCalls, onCall, onWarning } = surroundings
   const fleet = model === undefined ? judgeFleet(config.fleet, { onWarning }) : null
   const cache = openCache(config, surroundings)
   let timedCalls = 0
@@ -72,7 +74,7 @@ export const openJudge = (config: JudgeConfig, surroundings: JudgeSurroundings =
     callSeconds += tookMs / 1000
     onCall?.(outcome, tookMs)
   })
-  const grader = llmJudge({ ...config.ask, model: timed, form, cache: cache ?? store })
+  const grader = llmJudge({ ...config.ask, model: timed, form, cache: cache ?? store, tellsCalls })
   return {
     grader,
     fleet,

@@ -2,29 +2,34 @@
 
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import type { CallOutcome } from './ask.ts'
-import type { Judgement } from './templates/scale.ts'
+import type { Remembered } from './judge-call.ts'
 
 /** A judge's verdict; `margin` says how sure it was (nats between its verdict's token and the next best verdict's). */
 export interface JudgedVerdict extends Verdict {
   margin?: number
 }
 
-/** Verdicts of a call, in the order of its criteria. An unusable call is null for each of them, reason and raw text kept. */
+/**
+ * Verdicts of a call, in the order of its criteria. An unusable call is null for each of them, reason and raw text kept.
+ * @param options.tellsCalls whether each of them says which call it came from
+ */
 export const verdictsOf = (
   criteria: readonly Criterion[],
   outcome: CallOutcome,
-  keepRaw: boolean,
+  { nullsKeepRaw, tellsCalls }: { nullsKeepRaw: boolean; tellsCalls: boolean },
 ): JudgedVerdict[] => {
-  const { judgements, attempts } = outcome
+  const { judgements, attempts, call } = outcome
+  const told = tellsCalls ? { call } : {}
   if (judgements !== null)
     return criteria.map(({ id }, index) => ({
       criterionId: id,
       ...judgements[index],
       source: 'llm',
       attempts,
+      ...told,
     }))
   const { problem, raw } = outcome
-  const kept = keepRaw && raw !== undefined && raw !== '' ? { raw } : {}
+  const kept = nullsKeepRaw && raw !== undefined && raw !== '' ? { raw } : {}
   return criteria.map(({ id }) => ({
     criterionId: id,
     met: null,
@@ -32,11 +37,12 @@ export const verdictsOf = (
     source: 'llm',
     attempts,
     ...kept,
+    ...told,
   }))
 }
 
 /** Whether a remembered value is what was once put there: a list of judgements of this length. */
-export const isJudgements = (value: unknown, count: number): value is Judgement[] =>
+export const isJudgements = (value: unknown, count: number): value is Remembered =>
   Array.isArray(value) &&
   value.length === count &&
   value.every(

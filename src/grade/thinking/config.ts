@@ -15,4 +15,4 @@ export const thinkingJudgeSchema = judgeSchema('thinking')
  * @throws ConfigError for an endpoint, a key or a folder that cannot be used
  */
 export const openThinkingJudge = (config: JudgeConfig, form: JudgeForm, model?: ChatModel): OpenJudge =>
-  openJudge(config, { form, model, store: recentVerdicts() })
+  openJudge(config, { form, model, store: recentVerdicts(), tellsCalls: true })

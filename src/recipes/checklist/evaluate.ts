@@ -18,7 +18,9 @@ const interval = (values: readonly number[]): Interval => {
 }
 
 /** Mean credit of each criterion over the responses that have a verdict on it. */
-export const satisfaction = (responses: readonly ScoredResponse[]): Record<string, number> => {
+export const satisfaction = (
+  responses: readonly Pick<ScoredResponse, 'verdicts' | 'kinds'>[],
+): Record<string, number> => {
   const credits = new Map<string, number[]>()
   for (const { verdicts, kinds } of responses)
     for (const verdict of verdicts) {
@@ -66,16 +68,30 @@ export const evaluateScores = async <Problem>(
 ): Promise<EvalRow> =>
   scoreResponses(task, set, settings, await drawResponses(policy, set.problems, settings, promptOf))
 
+/** What a grader says of samples, in their order. */
+export const gradeDrawn = <Problem>(
+  task: Pick<ScoreTask<Problem>, 'grade'>,
+  problems: readonly Problem[],
+  drawn: readonly Sample[],
+): Promise<ScoredResponse[]> =>
+  task.grade(drawn.map(({ prompt, tokens }) => ({ problem: problems[prompt], tokens })))
+
 /** One row of evals.jsonl by one grader. */
 export const scoreResponses = async <Problem>(
   task: Pick<ScoreTask<Problem>, 'name' | 'grade'>,
+  set: EvaluatedSet<Problem>,
+  settings: ScoreSettings,
+  drawn: readonly Sample[],
+): Promise<EvalRow> => evaluationRow(task, set, settings, drawn, await gradeDrawn(task, set.problems, drawn))
+
+/** One row of evals.jsonl of what a grader said. */
+export const evaluationRow = <Problem>(
+  task: Pick<ScoreTask<Problem>, 'name'>,
   { set, step, problems }: EvaluatedSet<Problem>,
   { samples, sampling }: ScoreSettings,
   drawn: readonly Sample[],
-): Promise<EvalRow> => {
-  const responses = await task.grade(
-    drawn.map(({ prompt, tokens }) => ({ problem: problems[prompt], tokens })),
-  )
+  responses: readonly ScoredResponse[],
+): EvalRow => {
   const items = problems.flatMap((problem, p) => {
     const own = responses.slice(p * samples, (p + 1) * samples)
     const scores = own.flatMap(({ score }) => (score === null ? [] : [score]))

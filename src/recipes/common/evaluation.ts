@@ -3,9 +3,10 @@
 import type { Policy, Sample } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { EvalRow, MetricGroup } from '../../runs/rows.ts'
-import type { ScoreTask } from '../../tasks/scored-response.ts'
+import type { ScoredResponse, ScoreTask } from '../../tasks/scored-response.ts'
 import { mean } from '../../util/statistics.ts'
-import { drawResponses, scoreResponses } from '../checklist/evaluate.ts'
+import { drawResponses, evaluationRow, gradeDrawn, scoreResponses } from '../checklist/evaluate.ts'
+import { agreement } from './criterion-figures.ts'
 import type { RubricTask } from './rubric-task.ts'
 import { type Evaluated, testProblems } from './test-problems.ts'
 
@@ -52,8 +53,9 @@ export const evaluation =
     const gradedBy = async (grader: EvaluationGrader<Problem>, drawn: readonly Sample[]) => {
       const calls = () => callsOf(grader.figures?.())
       calls()
-      const row = await scoreResponses(grader.task, { set: grader.set, step, problems }, settings, drawn)
-      return { ...row, ...calls() }
+      const graded = await gradeDrawn(grader.task, problems, drawn)
+      const row = evaluationRow(grader.task, { set: grader.set, step, problems }, settings, drawn, graded)
+      return { row: { ...row, ...calls() }, graded }
     }
     const onOther = async (set: string, others: readonly Problem[]) => {
       const drawn = await drawResponses(policy, others, settings, problem => truth.prompt(problem))
@@ -61,20 +63,25 @@ export const evaluation =
     }
     const plain = await draw(problem => truth.prompt(problem))
     const main = await gradedBy({ set: testName, task: truth, figures }, plain)
-    const rows = [trainingJudge ? await withJudge(trainingJudge, main, problems, samples, plain) : main]
-    if (heldOut && heldOut.testName !== null)
-      rows.push(await gradedBy({ ...heldOut, set: heldOut.testName }, plain))
+    const rows = [trainingJudge ? await withJudge(trainingJudge, main, problems, samples, plain) : main.row]
+    if (heldOut && heldOut.testName !== null) {
+      const second = await gradedBy({ ...heldOut, set: heldOut.testName }, plain)
+      rows.push({ ...second.row, agreement: agreement(second.graded, main.graded) })
+    }
     if (between) return rows
     for (const other of otherTests) rows.push(await onOther(other.name, other.problems.slice(0, count)))
     if (!scaffolded) return rows
     const full = await draw(problem => truth.scaffolded(problem, truth.rubric(problem).criteria))
-    return [...rows, await gradedBy({ set: 'full scaffold', task: truth, figures }, full)]
+    return [...rows, (await gradedBy({ set: 'full scaffold', task: truth, figures }, full)).row]
   }
 
-/** A row that also says what training's own judge makes of the same responses, in all and by problem: `judge.train`. */
+/**
+ * A row that also says what training's own judge makes of the same responses, in all and by problem (`judge.train`), and how
+ * often it says of a criterion what the row's grader says.
+ */
 const withJudge = async <Problem>(
   judge: NonNullable<RubricTask<Problem>['trainingJudge']>,
-  row: EvalRow,
+  { row, graded: truth }: { row: EvalRow; graded: readonly ScoredResponse[] },
   problems: readonly Problem[],
   samples: number,
   drawn: readonly Sample[],
@@ -90,6 +97,7 @@ const withJudge = async <Problem>(
   const value = known.length > 0 ? mean(known.map(([, score]) => score)) : null
   return {
     ...row,
+    agreement: agreement(truth, graded),
     scores: { ...row.scores, 'judge.train': { value } },
     scoreNames: { ...row.scoreNames, 'judge.train': "training's judge" },
     items: row.items?.map(item => ({

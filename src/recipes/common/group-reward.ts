@@ -148,9 +148,10 @@ export const paidByGroup = <Problem, Grade extends ScoredResponse>(
 ): Graded<Problem, Grade>[][] =>
   groups.map((group, p) =>
     group.map((item, g) => {
-      const { scores, explanations, problem } = judged[p]
+      const { scores, explanations, calls, problem } = judged[p]
       const score = item.rollout.end === 'failed' ? null : scores[g]
-      const relative = { score, explanation: explanations[g] ?? (score === null ? problem : null) }
+      const explanation = explanations[g] ?? (score === null ? problem : null)
+      const relative = { score, explanation, ...(calls?.[g] && { call: calls[g] }) }
       return {
         ...item,
         grade: { ...item.grade, relative },

@@ -95,7 +95,7 @@ export const openJudging = (
     const grader = rubricGrader({ rules, onNoJudge: 'error' })
     return { grader, figures: () => ({}), close: async () => grader.close?.() }
   }
-  const judge = openJudge(config, { model, store: recentVerdicts() })
+  const judge = openJudge(config, { model, store: recentVerdicts(), tellsCalls: true })
   const grader = rubricGrader({ judge: judge.grader, rules, onNoJudge: 'error' })
   return {
     grader,

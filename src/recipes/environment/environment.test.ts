@@ -227,6 +227,7 @@ describe('a training with tools', () => {
       await run('tools', config, { tools: [tool] })
       const [row0] = readRollouts(join(dir, 'tools'))
       expect(row0.prompt).toContain('look_up')
+      expect(row0.verdicts).toMatchObject([{ criterionId: 'short', source: 'rule' }])
       expect(readMetrics(join(dir, 'tools'))[0].rubric).toBeTypeOf('number')
       expect(readEvals(join(dir, 'tools')).at(-1)).toMatchObject({ set: 'held-out rows', primary: 'rubric' })
       await expect(run('none', config)).rejects.toThrow('task.tools: expected at least one tool')

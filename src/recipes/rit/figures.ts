@@ -2,14 +2,16 @@
 
 import { withinGroupCorrelation } from '../../rl/adaptive-weight.ts'
 import type { Credited, Groups } from '../../rl/rollout.ts'
-import type { Rubric } from '../../rubric/criterion.ts'
+import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import { rewardFigures, rolloutFields } from '../../train/lesson-rows.ts'
 import { tokenFields } from '../../train/token-fields.ts'
 import { mean } from '../../util/statistics.ts'
 import { satisfaction } from '../checklist/evaluate.ts'
+import { discrimination, type JudgedResponse } from '../common/criterion-figures.ts'
 import { dropoutFigures, leftOutFlag } from '../common/rubric-dropout.ts'
+import { verdictFields } from '../common/verdict-rows.ts'
 import type { RitConfig } from './config.ts'
 import { type RitRollout, rewardPairs } from './rewards.ts'
 import type { RitTask } from './task.ts'
@@ -50,16 +52,8 @@ export const ritFigures = <Problem>(
     wellFormed: mean(grades.map(grade => Number(grade.answer.wellFormed))),
     judgeNullRate: verdicts.length > 0 ? mean(verdicts.map(own => Number(creditOf(own) === null))) : null,
     unjudged: mean(all.map(({ reward }) => Number(reward === null))),
-    criteria: {
-      ...prefixed(
-        'thinking',
-        grades.map(grade => grade.verdicts),
-      ),
-      ...prefixed(
-        'answer',
-        grades.map(grade => grade.answer.verdicts),
-      ),
-    },
+    criteria: satisfaction(grades.map(judgedOf)),
+    discrimination: discrimination(groups.map(group => group.map(({ grade }) => judgedOf(grade)))),
   }
 }
 
@@ -86,13 +80,14 @@ export const droppedFigures = <Problem>(
   }
 }
 
-/** Satisfaction of each criterion, by names that tell thinking from answers. */
-const prefixed = (prefix: string, verdicts_R: readonly RitGrade['verdicts'][]): Record<string, number> =>
-  Object.fromEntries(
-    Object.entries(
-      satisfaction(verdicts_R.map(verdicts => ({ score: null, verdicts, wellFormed: true }))),
-    ).map(([id, value]) => [`${prefix}.${id}`, value]),
-  )
+/** Verdicts by names that tell thinking from answers. */
+const named = (prefix: string, verdicts: RitGrade['verdicts']): Verdict[] =>
+  verdicts.map(verdict => ({ ...verdict, criterionId: `${prefix}.${verdict.criterionId}` }))
+
+/** All verdicts on a rollout. */
+const judgedOf = ({ verdicts, answer }: RitGrade): JudgedResponse => ({
+  verdicts: [...named('thinking', verdicts), ...named('answer', answer.verdicts)],
+})
 
 /** A rollout as it is kept for reading. */
 export const rolloutRow = <Problem>(
@@ -101,14 +96,6 @@ export const rolloutRow = <Problem>(
   item: Credited<Problem, RitGrade>,
 ): RolloutRow => {
   const { problem, rollout, grade, parts } = item
-  const named = (prefix: string, verdicts: RitGrade['verdicts']) =>
-    verdicts.map(({ criterionId, met, credit, explanation }) => ({
-      criterionId: `${prefix}.${criterionId}`,
-      met,
-      ...(credit !== undefined && { credit }),
-      ...(explanation !== undefined && { explanation }),
-      ...leftOutFlag(prefix === 'thinking' && grade.leftOut !== undefined && grade.leftOut.has(criterionId)),
-    }))
   return {
     ...rolloutFields(step, item),
     problemId: task.name(problem),
@@ -119,6 +106,12 @@ export const rolloutRow = <Problem>(
     ...(binary && { correct: grade.answer.score === 1 }),
     parts,
     flags: { ...(!grade.response.closed && { neverEnded: 1 }) },
-    verdicts: [...named('thinking', grade.verdicts), ...named('answer', grade.answer.verdicts)],
+    ...verdictFields([
+      ...named('thinking', grade.verdicts).map((verdict, i) => ({
+        ...verdict,
+        ...leftOutFlag(grade.leftOut?.has(grade.verdicts[i].criterionId) ?? false),
+      })),
+      ...named('answer', grade.answer.verdicts),
+    ]),
   }
 }

@@ -59,6 +59,7 @@ const rubricatorRow = <Problem>(
     verdicts: criteria.map(({ criterion, correlation, valid }) => ({
       criterionId: criterion.id,
       met: valid,
+      source: 'statistic',
       explanation: `${criterion.text} (${criterion.points}): ${correlation === null ? 'no correlation, all answers or all verdicts are alike' : `correlation ${correlation.toFixed(2)} with being right`}`,
     })),
   }

@@ -9,6 +9,7 @@ import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { rewardFigures } from '../../train/lesson-rows.ts'
 import type { HeldOut } from '../../train/recipe.ts'
 import { mean } from '../../util/statistics.ts'
+import { discrimination } from '../common/criterion-figures.ts'
 import { shareFigures } from '../common/figures.ts'
 import { dropoutFigures } from '../common/rubric-dropout.ts'
 import type { RubricAsRewardConfig } from './config.ts'
@@ -43,6 +44,9 @@ export const logicFigures = (
     accuracy: average(truths, grade => Number(grade.answerCorrect)),
     criteria: Object.fromEntries(
       LOGIC_CRITERIA.map(id => [id, average(rewarded, ({ criteria }) => criteria[id])]),
+    ),
+    discrimination: discrimination(
+      groups.map(group => group.map(({ grade }) => ({ verdicts: logicVerdicts(grade.rewarded) }))),
     ),
     reasoningSteps: average(truths, ({ steps }) => steps.length),
     answered: average(truths, ({ answer }) => Number(answer !== null)),

@@ -6,6 +6,7 @@ import type { RolloutRow, RolloutStep } from '../../runs/rows.ts'
 import { rolloutFields } from '../../train/lesson-rows.ts'
 import { tokenFields } from '../../train/token-fields.ts'
 import { leftOutFlag } from '../common/rubric-dropout.ts'
+import { verdictFields } from '../common/verdict-rows.ts'
 import type { LogicFormat } from '../logic/format.ts'
 import type { CreditedLogicRollout } from './rollout.ts'
 
@@ -30,10 +31,12 @@ export const rolloutRow = (
     ...(grade.excluded === null && proofFields(grade)),
     parts,
     flags: rewarded.flags,
-    verdicts: logicVerdicts(rewarded).map(verdict => ({
-      ...verdict,
-      ...leftOutFlag(leftOut.has(verdict.criterionId)),
-    })),
+    ...verdictFields(
+      logicVerdicts(rewarded).map(verdict => ({
+        ...verdict,
+        ...leftOutFlag(leftOut.has(verdict.criterionId)),
+      })),
+    ),
     steps: grade.steps.map(stepRow),
   }
 }

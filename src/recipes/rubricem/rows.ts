@@ -1,10 +1,11 @@
 /** @file A rollout of either role as it is kept for reading. */
 
-import type { JudgedGroup, StageRubric } from '../../grade/evolving/index.ts'
+import { gainOf, type JudgedGroup, type Scored, type StageRubric } from '../../grade/evolving/index.ts'
 import type { Json, Retrieval } from '../../memory/index.ts'
 import type { Credited } from '../../rl/rollout.ts'
 import type { RolloutRow, ShownLesson } from '../../runs/rows.ts'
 import { rolloutFields } from '../../train/lesson-rows.ts'
+import { type KeptVerdict, verdictFields } from '../common/verdict-rows.ts'
 import type { Reflected, ReflectionGrade } from './reflections.ts'
 import type { ResearchTask, StagedRead } from './research-task.ts'
 
@@ -57,18 +58,23 @@ export const agentRow = <Question, Takeaways extends Json>(
       ...(grade.wellFormed ? {} : { unformatted: 1 }),
       ...(rollout.sampledFrom ? { referred: 1 } : {}),
     },
-    verdicts: (group?.rubrics ?? []).map(({ id, stage, sign, title }) => {
-      const criterionId = `${stage}.${title}`
-      const { level = null, justification } = own?.scores[id] ?? {}
-      if (level === null) return { criterionId, met: null, explanation: 'no level was given' }
-      const credit = (sign === 'positive' ? level : 2 - level) / 2
-      return {
-        criterionId,
-        met: credit === 0.5 ? null : credit === 1,
-        credit,
-        explanation: levelWords(level, sign, justification),
-      }
-    }),
+    ...verdictFields((group?.rubrics ?? []).map(rubric => levelVerdict(rubric, own?.scores[rubric.id]))),
+  }
+}
+
+/** A level as a verdict; a judge that is no model is a program. */
+const levelVerdict = (
+  { stage, sign, title }: StageRubric,
+  { level = null, justification, call }: Partial<Scored> = {},
+): KeptVerdict => {
+  const by = { criterionId: `${stage}.${title}`, ...(call ? { call } : { source: 'rule' as const }) }
+  if (level === null) return { ...by, met: null, explanation: 'no level was given' }
+  const credit = gainOf(sign, level)
+  return {
+    ...by,
+    met: credit === 0.5 ? null : credit === 1,
+    credit,
+    explanation: levelWords(level, sign, justification),
   }
 }
 

@@ -195,7 +195,11 @@ describe('a judge of groups in ruscarl', () => {
       [1, '1/1/1'],
     ])
     expect(rewards).toEqual([0.3, 0.1, 0.2, 0.4, 0.3, 0.1, 0.2, 0.4])
-    expect(rows[0].verdicts![0]).toEqual({ criterionId: 'relative to the group', met: false, credit: 0.3 })
+    expect(rows[0].verdicts![0]).toEqual({
+      ...{ criterionId: 'relative to the group', met: false, credit: 0.3 },
+      // By a script, not by a model.
+      source: 'rule',
+    })
     expect(metrics).toMatchObject({ reward: 0.25, groupNullRate: 0 })
     expect(metrics).not.toHaveProperty('rewardShare')
     // Nobody is asked criterion by criterion.

@@ -3,15 +3,17 @@
 import type { Credited, Graded, Groups, Rollout } from '../../rl/rollout.ts'
 import type { Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
-import type { MetricsRow, RolloutRow, RolloutVerdict } from '../../runs/rows.ts'
+import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { ScoredResponse } from '../../tasks/scored-response.ts'
 import { rewardFigures, rolloutFields } from '../../train/lesson-rows.ts'
 import { tokenFields } from '../../train/token-fields.ts'
 import { mean } from '../../util/statistics.ts'
 import { satisfaction } from '../checklist/evaluate.ts'
+import { discrimination } from '../common/criterion-figures.ts'
 import { shareFigures } from '../common/figures.ts'
 import { dropoutFigures, leftOutFlag } from '../common/rubric-dropout.ts'
 import type { ScaffoldTask } from '../common/rubric-task.ts'
+import { type KeptVerdict, verdictFields } from '../common/verdict-rows.ts'
 import type { RuscarlConfig } from './config.ts'
 
 export type ScoredRollout<Problem> = Graded<Problem, ScoredResponse>
@@ -60,6 +62,7 @@ export const scoreFigures = <Problem>(
     rewardFullScaffold: rewardOf(all.filter(({ isWhole }) => isWhole)),
     scaffoldTokens: mean(all.map(({ hint }) => hint)),
     criteria: satisfaction(grades),
+    discrimination: discrimination(groups.map(group => group.map(({ grade }) => grade))),
     wellFormed: mean(grades.map(({ wellFormed }) => Number(wellFormed))),
     ...nullRates(task, all),
     unscored: mean(grades.map(({ score, relative }) => Number((relative ? relative.score : score) === null))),
@@ -143,16 +146,13 @@ export const rolloutRow = <Problem>(
     response,
     ...tokenFields(item, response, each => task.show(each)),
     ...(Object.keys(flags).length > 0 && { flags }),
-    verdicts: [
+    ...verdictFields([
       ...(grade.relative ? [relativeVerdict(grade.relative)] : []),
-      ...grade.verdicts.map(({ criterionId, met, credit, explanation }) => ({
-        criterionId,
-        met,
-        ...(credit !== undefined && { credit }),
-        ...(explanation !== undefined && { explanation }),
-        ...leftOutFlag(leftOut?.has(criterionId) ?? false),
+      ...grade.verdicts.map(verdict => ({
+        ...verdict,
+        ...leftOutFlag(leftOut?.has(verdict.criterionId) ?? false),
       })),
-    ],
+    ]),
   }
 }
 
@@ -160,9 +160,11 @@ export const rolloutRow = <Problem>(
 const relativeVerdict = ({
   score,
   explanation,
-}: NonNullable<ScoredResponse['relative']>): RolloutVerdict => ({
+  call,
+}: NonNullable<ScoredResponse['relative']>): KeptVerdict => ({
   criterionId: 'relative to the group',
   met: score === null ? null : score > 0.5,
   ...(score !== null && { credit: score }),
   ...(explanation !== null && { explanation }),
+  ...(call ? { call } : { source: 'rule' }),
 })

@@ -1,7 +1,16 @@
 /** @file Curves of groups of runs over one another: the mean of a group's runs, and a band from the lowest to the highest. */
 
 import { capitalised } from '../../util/format.ts'
-import { bandOf, bandSeries, COLORS, type CurvePoint, curveOf, rangeBand, smoothed } from '../report/bands.ts'
+import {
+  type Band,
+  bandOf,
+  bandSeries,
+  COLORS,
+  type CurvePoint,
+  curveOf,
+  rangeBand,
+  smoothed,
+} from '../report/bands.ts'
 import type { ChartSpec, ChartUnit } from '../report/chart-spec.ts'
 import { smoothingWindow } from '../report/chart-spec.ts'
 import { evalsOf, setNames } from '../report/data.ts'
@@ -55,8 +64,11 @@ export const shownGroups = (groups: readonly RunGroup[], scores: readonly (numbe
   return groups.filter(group => kept.has(group))
 }
 
-/** A chart for each figure that any of the runs has. */
-export const overlayCharts = (groups: readonly RunGroup[]): ChartSpec[] => {
+/** A chart for each figure that any of the runs has. @param band around the mean; from the lowest run to the highest where not given */
+export const overlayCharts = (
+  groups: readonly RunGroup[],
+  band: (values: readonly number[]) => Band = rangeBand,
+): ChartSpec[] => {
   const overlays = [
     ...evaluationCurves(groups.flatMap(({ runs }) => runs)),
     trainingCurve('reward', 'Reward', 'number', 'mean of a step’s rollouts'),
@@ -69,10 +81,13 @@ export const overlayCharts = (groups: readonly RunGroup[]): ChartSpec[] => {
   return overlays.flatMap(({ id, title, about, unit, points }) => {
     const bands = groups.flatMap(({ label, runs }, i) => {
       const curves = runs.map(points).filter(curve => curve.length > 0)
-      const band = bandOf(curves, rangeBand)
-      return band.size > 0 ? [{ label, color: COLORS[i], band }] : []
+      const drawn = bandOf(curves, band)
+      return drawn.size > 0 ? [{ label, color: COLORS[i], band: drawn }] : []
     })
-    if (bands.length === 0 || bands.every(({ band }) => [...band.values()].every(({ high }) => high === 0)))
+    if (
+      bands.length === 0 ||
+      bands.every(({ band: own }) => [...own.values()].every(({ high }) => high === 0))
+    )
       return []
     return [{ id, title, about, unit, ...bandSeries(bands) }]
   })

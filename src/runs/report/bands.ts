@@ -1,6 +1,7 @@
 /** @file Curves of several runs as one: means with their intervals, and the colours of what they are of. */
 
 import { mean, std } from '../../util/statistics.ts'
+import { studentQuantile } from '../../util/student.ts'
 import type { MetricsRow } from '../rows.ts'
 import { type ChartSeries, roundForPage } from './chart-spec.ts'
 
@@ -45,10 +46,22 @@ export interface Band {
   high: number
 }
 
-/** A mean with its 95% interval: 1.96 standard errors, none for a single value. */
+/** Of fewer values an interval says more of how few they are than of what they are. */
+const FEWEST_VALUES = 3
+
+/** Quantiles by degrees of freedom: a chart asks for the same ones at every step. */
+const quantiles = new Map<number, number>()
+const quantileOf = (df: number): number => {
+  const known = quantiles.get(df) ?? studentQuantile(0.975, df)
+  quantiles.set(df, known)
+  return known
+}
+
+/** A mean with its 95% interval: Student's t times the standard error, none for fewer than three values. */
 export const meanBand = (values: readonly number[]): Band => {
   const centre = mean(values)
-  const half = values.length > 1 ? (1.96 * std(values, 1)) / Math.sqrt(values.length) : 0
+  if (values.length < FEWEST_VALUES) return { centre, low: centre, high: centre }
+  const half = (quantileOf(values.length - 1) * std(values, 1)) / Math.sqrt(values.length)
   return { centre, low: centre - half, high: centre + half }
 }
 
@@ -87,6 +100,20 @@ export interface NamedBand {
   color: string
   band: ReadonlyMap<number, Band>
 }
+
+/** Bands of shares end at 0 and 1, where an interval of few runs would go on; a line that is no share stays as it is. */
+export const withinShares = (series: readonly ChartSeries[]): ChartSeries[] =>
+  series.map(own => {
+    const known = own.values.filter(value => value !== null)
+    if (known.some(value => value < 0 || value > 1)) return own
+    const cut = (values: ChartSeries['low']) =>
+      values?.map(value => (value === null ? null : Math.max(0, Math.min(1, value))))
+    return { ...own, low: cut(own.low), high: cut(own.high) }
+  })
+
+/** Where there is one line, a chart has no legend: what it is of stands beside the title. */
+export const aboutOnly = (series: readonly Pick<ChartSeries, 'label'>[]): { about?: string } =>
+  series.length === 1 ? { about: series[0].label } : {}
 
 /** Bands as the series of one chart, on the steps that any of them has. */
 export const bandSeries = (bands: readonly NamedBand[]): { x: number[]; series: ChartSeries[] } => {

@@ -132,6 +132,12 @@ export const FIGURES: Known[] = [
   { key: 'penaltyShare', title: 'Penalties', unit: 'share', about: 'of criteria' },
   { key: 'proxyShare', title: 'The outcome under another name', unit: 'rate', about: 'of criteria' },
   { key: 'validRateWithoutProxies', title: 'Valid criteria, those left out', unit: 'share' },
+  {
+    key: 'discrimination',
+    title: 'How often criteria tell rollouts apart',
+    unit: 'share',
+    about: 'of groups, by criterion',
+  },
   { key: 'judgeNullRatePositive', title: 'Missing verdicts on merits', unit: 'rate' },
   { key: 'judgeNullRateNegative', title: 'Missing verdicts on flaws', unit: 'rate' },
   { key: 'judgeNullRate', title: 'Missing verdicts', unit: 'rate' },

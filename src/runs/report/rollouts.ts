@@ -4,14 +4,8 @@ import { number, percent } from '../../util/format.ts'
 import type { RolloutRow, RolloutStep, RolloutVerdict, RunInfo } from '../rows.ts'
 import { type ChosenRollouts, criterionLabel } from './data.ts'
 import { type Html, html } from './html.ts'
-
-const STATUS_MARKS: Record<string, string> = {
-  entailed: '✓',
-  consistent: '≈',
-  contradicted: '✗',
-  unverifiable: '?',
-  unparsed: '¶',
-}
+import { callOf, callWords, judgeName } from './judge-words.ts'
+import { type AnswerWords, answerWords, rolloutFacts, STATUS_MARKS, verdictWord } from './rollout-words.ts'
 
 /** `[✓ entailed]`; a status without a colour of its own is shown in grey. */
 const chip = (status: string): Html => {
@@ -24,27 +18,19 @@ const stepRow = (step: RolloutStep): Html =>
     flag => html`<span class="flag">${flag}</span>`,
   )}${chip(step.status)}</span>${step.note && html`<small class="step-note">${step.note}</small>`}</li>`
 
-const answerLine = (row: RolloutRow): Html => {
-  const right = row.correct ?? (row.gold !== undefined && row.answer === row.gold)
-  const answer =
-    row.answer === null || row.answer === undefined || row.answer === '' ? 'no answer' : row.answer
-  return html`<p class="answer"><span class="${right ? 'right' : 'wrong'}"><span aria-hidden="true">${right ? '✓' : '✗'}</span> ${answer}</span>${
-    row.gold !== undefined && html` <span class="quiet">gold: ${row.gold}</span>`
-  }${row.valid !== undefined && html` <span class="quiet">· ${proofWords(row)}</span>`}</p>`
+const answerLine = ({ text, right, gold, proof }: AnswerWords): Html => {
+  const told =
+    right === null
+      ? html`<span>${text}</span>`
+      : html`<span class="${right ? 'right' : 'wrong'}"><span aria-hidden="true">${right ? '✓' : '✗'}</span> ${text}</span>`
+  return html`<p class="answer">${told}${gold !== null && html` <span class="quiet">gold: ${gold}</span>`}${
+    proof !== null && html` <span class="quiet">· ${proof}</span>`
+  }</p>`
 }
 
-const proofWords = ({ valid, proved }: RolloutRow): string => {
-  if (proved) return 'proved'
-  if (!valid) return 'not proved'
-  return proved === undefined ? 'whole proof valid' : 'every step valid, not proved: one leaps'
-}
-
-/** Of what a rubricator wrote the verdicts say which criteria are valid. */
-const verdictWord = (verdict: RolloutVerdict, { role }: RolloutRow): string => {
-  if (verdict.credit !== undefined) return percent(verdict.credit)
-  if (verdict.met === null) return 'no verdict'
-  return `${verdict.met ? '' : 'not '}${role === 'rubricator' ? 'valid' : 'met'}`
-}
+/** Where it has one, how much of it; else in a word. */
+const creditWord = (verdict: RolloutVerdict, row: RolloutRow): string =>
+  verdict.credit === undefined ? verdictWord(verdict, row) : percent(verdict.credit)
 
 const partChips = (info: RunInfo, row: RolloutRow): Html => {
   const parts = Object.entries(row.parts ?? {}).map(
@@ -58,12 +44,19 @@ const partChips = (info: RunInfo, row: RolloutRow): Html => {
     )}</p>`
 }
 
+/** Who gave it and what that took; nothing where an older run does not say. */
+const judgeWords = (verdict: RolloutVerdict, row: RolloutRow): Html | null => {
+  const call = callOf(verdict, row)
+  const words = [judgeName(verdict, row), call && callWords(call)].filter(Boolean).join(' · ')
+  return words === '' ? null : html` <span class="quiet">${words}</span>`
+}
+
 const verdictList = (row: RolloutRow): Html | null => {
   const told = (row.verdicts ?? []).filter(verdict => verdict.explanation || row.parts === undefined)
   if (told.length === 0) return null
   return html`<dl class="verdicts">${told.map(
     verdict =>
-      html`<dt>${verdict.criterionId}: ${verdictWord(verdict, row)}</dt><dd>${verdict.explanation}</dd>`,
+      html`<dt>${verdict.criterionId}: ${creditWord(verdict, row)}${judgeWords(verdict, row)}</dt><dd>${verdict.explanation}</dd>`,
   )}</dl>`
 }
 
@@ -78,22 +71,15 @@ const responseText = ({ response, turns }: RolloutRow): Html =>
 
 /** One rollout as a card. */
 export const rolloutCard = (info: RunInfo, row: RolloutRow): Html => {
-  const facts = [
-    `step ${row.step}`,
-    row.problemId,
-    row.role !== undefined && row.role !== 'policy' && row.role,
-    row.sample !== undefined && `sample ${row.sample}`,
-    row.tokens !== undefined && `${row.tokens} tokens`,
-    row.finishReason === 'length' && 'truncated',
-    row.advantage !== undefined && `advantage ${number(row.advantage)}`,
-  ].filter(fact => fact !== false)
+  const facts = rolloutFacts(row)
+  const answer = answerWords(row)
   const steps = row.steps ?? []
   return html`<article class="panel rollout"><header><span class="reward">${number(row.reward)}</span><span class="quiet">${facts.join(' · ')}</span></header>
 <div class="rollout-body"><div><h4>Prompt</h4><p class="prompt">${row.prompt}</p></div>
 <div><h4>Response</h4>${
     steps.length > 0
-      ? html`<ol class="steps">${steps.map(stepRow)}</ol>${answerLine(row)}`
-      : html`${responseText(row)}${(row.answer !== undefined || row.gold !== undefined) && answerLine(row)}`
+      ? html`<ol class="steps">${steps.map(stepRow)}</ol>${answer && answerLine(answer)}`
+      : html`${responseText(row)}${answer && answerLine(answer)}`
   }${partChips(info, row)}${verdictList(row)}</div></div>
 ${steps.length > 0 && html`<details><summary>Response as written</summary>${responseText(row)}</details>`}</article>`
 }

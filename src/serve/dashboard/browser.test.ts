@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ChartSpec } from '../../runs/report/chart-spec.ts'
 import { type Dashboard, startDashboard } from './server.ts'
 
 /** Where distributions put it. */
@@ -34,6 +35,15 @@ const evaluation = (step: number, value: number) => ({
 })
 
 const responseOf = (sample: number) => `<think>hidden ${HOSTILE}</think>said ${sample}`
+
+const JUDGE_CALL = {
+  judge: `judge-7b ${HOSTILE}`,
+  raw: `It thinks aloud. ${HOSTILE}`,
+  promptTokens: 1812,
+  completionTokens: 64,
+  cost: 0.0003,
+  reused: 'cache',
+}
 
 /** Tokens of three characters, of all chances and advantages. */
 const perToken = (text: string) => {
@@ -90,9 +100,35 @@ const writeRun = (name: string) => {
     },
     response: responseOf(sample),
     ...(sample === 1 && { perToken: perToken(responseOf(1)) }),
-    verdicts: [{ criterionId: 'right', met: sample > 0, explanation: HOSTILE }],
+    // The first one as older runs have it.
+    verdicts: [
+      { criterionId: 'right', met: sample > 0, explanation: HOSTILE, ...(sample === 1 && { call: 0 }) },
+      ...(sample === 1 ? [{ criterionId: 'short', met: true, source: 'rule' }] : []),
+    ],
+    ...(sample === 1 && { judgeCalls: [JUDGE_CALL] }),
   })
   writeFileSync(join(dir, 'rollouts.jsonl'), lines([rollout(0), rollout(1)]))
+}
+
+const band = (label: string, color: string, value: number): ChartSpec['series'][number] => ({
+  ...{ label, color, kind: 'band', values: [0, value], low: [0, value / 2], high: [0, value] },
+})
+
+const ARM_CURVE: ChartSpec = {
+  ...{ id: 'curve-0', title: 'Score on unseen problems', unit: 'rate', x: [1, 2] },
+  series: [band('method, n = 3', 'c1', 1), band('control, n = 2', 'c2', 0.5)],
+}
+
+const writeResults = () => {
+  const dir = join(root, 'results', 'paper')
+  mkdirSync(dir, { recursive: true })
+  writeFileSync(join(dir, 'controls.json'), '{}')
+  writeFileSync(join(dir, 'summary.md'), `# Paper\n\nwhat it is ${HOSTILE}\n`)
+  writeFileSync(
+    join(dir, 'P-1.json'),
+    JSON.stringify({ claim: { id: 'P-1', statement: HOSTILE }, status: 'reproduced' }),
+  )
+  writeFileSync(join(dir, 'runs.jsonl.br'), '')
 }
 
 describe.skipIf(executablePath === undefined)('the page in a browser', { timeout: TIMEOUT_MS }, () => {
@@ -102,7 +138,10 @@ describe.skipIf(executablePath === undefined)('the page in a browser', { timeout
 
   beforeAll(async () => {
     for (const name of ['one', 'two']) writeRun(name)
-    dashboard = await startDashboard([join(root, 'runs')], {})
+    writeResults()
+    dashboard = await startDashboard([join(root, 'runs'), join(root, 'results')], {
+      slimCharts: async () => [ARM_CURVE],
+    })
     // Tests in containers run as root, for whom its sandbox is not made.
     browser = await chromium.launch({
       executablePath,
@@ -150,7 +189,11 @@ describe.skipIf(executablePath === undefined)('the page in a browser', { timeout
     ['/run/one/judges', 1280, 'judge null rate'],
     ['/run/one/settings', 1280, 'Environment'],
     ['/compare?run=one&run=two', 360, 'Settings that differ'],
-    ['/experiments', 1280, 'No results'],
+    ['/experiments', 1280, 'Paper'],
+    ['/experiment/paper', 360, 'method, n = 3'],
+    ['/run/one', 3840, 'Reward'],
+    ['/run/one/rollouts/1', 3840, 'said 1'],
+    ['/experiment/paper', 3840, 'method, n = 3'],
     ['/nowhere', 1280, 'Nothing here'],
   ] as const)(
     '%s at %i pixels shows what it has, no wider than the screen, for every reader',
@@ -167,6 +210,26 @@ describe.skipIf(executablePath === undefined)('the page in a browser', { timeout
     },
   )
 
+  it('at 4K gives charts the space and keeps lines of text short', async () => {
+    const page = await visit('/run/one', 3840, 'Reward')
+    const shares = await page.evaluate(
+      `[...document.querySelectorAll('.charts')].map(own => (own.lastElementChild.getBoundingClientRect().right - own.firstElementChild.getBoundingClientRect().left) / own.clientWidth)`,
+    )
+    expect(shares).not.toHaveLength(0)
+    for (const share of shares as number[]) expect(share).toBeGreaterThan(0.6)
+    await page.close()
+    for (const path of ['/run/one/rubric', '/run/one/rollouts/1', '/experiment/paper']) {
+      const other = await visit(path, 3840, path.includes('paper') ? 'Claims' : 'right')
+      const widest = await other.evaluate(
+        `Math.max(0, ...[...document.querySelectorAll('.about, .reason, .rollout pre, .claim > p')].map(own => own.getBoundingClientRect().width))`,
+      )
+      expect(widest, path).toBeGreaterThan(0)
+      expect(widest, path).toBeLessThan(1300)
+      await other.close()
+    }
+    expect(problems).toEqual([])
+  })
+
   it.each(['light', 'dark'] as const)('colours the tokens of a response: %s', async scheme => {
     const page = await visit('/run/one/rollouts/1', 1280, 'said 1', scheme)
     for (const [by, shade] of [
@@ -181,6 +244,21 @@ describe.skipIf(executablePath === undefined)('the page in a browser', { timeout
     expect(await page.evaluate('window.harmed')).toBeUndefined()
     await page.getByRole('button', { name: 'parts', exact: true }).click()
     expect(await page.locator('.tokens').count()).toBe(0)
+    await page.close()
+    expect(problems).toEqual([])
+  })
+
+  it.each([360, 1280])('shows who gave a verdict, what it took, and the raw answer: %i', async width => {
+    const page = await visit('/run/one/rollouts/1', width, 'said 1')
+    const table = page.locator('.verdict-table')
+    await page.getByText('from the cache; then 1,812 tokens in, 64 out · cost 0.0003').waitFor()
+    expect(await table.textContent()).toContain(JUDGE_CALL.judge)
+    expect(await table.locator('tbody tr').nth(1).textContent()).toContain('rule')
+    await page.getByText('Raw answer').click()
+    expect(await page.locator('.raw pre').textContent()).toBe(JUDGE_CALL.raw)
+    expect(await serious(page)).toEqual([])
+    expect(await page.evaluate('window.harmed')).toBeUndefined()
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
     await page.close()
     expect(problems).toEqual([])
   })

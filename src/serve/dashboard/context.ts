@@ -5,6 +5,7 @@ import type { z } from 'zod'
 import { DataError, GradusError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
 import type { FrontBindings } from '../http/exchange.ts'
+import { ArmCurvesCache, type ReadSlimCharts } from './arm-curves.ts'
 import type { FoundRun, Library } from './library.ts'
 import type { Live } from './live.ts'
 import { type OpenRun, OpenRuns } from './open-run.ts'
@@ -18,15 +19,22 @@ export interface DashboardContext {
   live: Live
   summaries: Summaries
   runs: OpenRuns
+  armCurves: ArmCurvesCache
 }
 
 export class NotFound extends GradusError {}
 
-export const newContext = (library: Library, live: Live): DashboardContext => ({
+/** @param slimCharts reads the curves of the runs beside results; null: nobody can */
+export const newContext = (
+  library: Library,
+  live: Live,
+  slimCharts: ReadSlimCharts | null = null,
+): DashboardContext => ({
   library,
   live,
   summaries: new Summaries(),
   runs: new OpenRuns(),
+  armCurves: new ArmCurvesCache(slimCharts),
 })
 
 export const foundRun = ({ library }: DashboardContext, id: string): FoundRun => {

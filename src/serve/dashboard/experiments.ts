@@ -1,6 +1,7 @@
 /** @file Results of experiments as `gradus experiment` writes them: claims with their status and arms, one file each. */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { z } from 'zod'
 import { type FoundExperiment, fileOf } from './library.ts'
 import type { ClaimView, ExperimentLine, ExperimentView } from './wire.ts'
@@ -66,23 +67,36 @@ const readText = (dir: string, name: string): string | null => {
   return readFileSync(path, 'utf8')
 }
 
-/** A claim's file; null for files that hold something else. */
-const readClaim = (dir: string, name: string): Claim | null => {
+/** What a file holds; null where it is not there or no JSON. */
+const jsonIn = (dir: string, name: string): unknown => {
   const text = readText(dir, name)
-  if (text === null) return null
   try {
-    const parsed = claimSchema.safeParse(JSON.parse(text))
-    return parsed.success ? parsed.data : null
+    return text === null ? null : JSON.parse(text)
   } catch {
     return null
   }
 }
 
-const claimsIn = (dir: string): Claim[] =>
+/** A claim's file; null for files that hold something else. */
+const readClaim = (dir: string, name: string): Claim | null => {
+  const parsed = claimSchema.safeParse(jsonIn(dir, name))
+  return parsed.success ? parsed.data : null
+}
+
+const jsonFiles = (dir: string): string[] =>
   readdirSync(dir)
     .filter(name => name.endsWith('.json'))
     .sort()
-    .flatMap(name => readClaim(dir, name) ?? [])
+
+const claimsIn = (dir: string): Claim[] => jsonFiles(dir).flatMap(name => readClaim(dir, name) ?? [])
+
+const firstClaim = (dir: string): Claim | null => {
+  for (const name of jsonFiles(dir)) {
+    const claim = readClaim(dir, name)
+    if (claim !== null) return claim
+  }
+  return null
+}
 
 const claimView = ({
   claim,
@@ -127,13 +141,48 @@ const headOf = (dir: string): { title: string | null; summary: string | null } =
   return { title, summary: title === null || lines[1] === undefined ? null : lines[1] }
 }
 
-export const experimentLine = ({ id, dir, name }: FoundExperiment): ExperimentLine => {
+/** `paper/hash`: where the runs of an experiment lie below the folder of the work; null where results do not say. */
+export const workFolder = ({ dir, name, isWork }: FoundExperiment): string | null => {
+  const hash = isWork ? basename(dir) : firstClaim(dir)?.registration?.sha256?.slice(0, 16)
+  return hash === undefined ? null : join(name, hash)
+}
+
+const registeredSchema = z.looseObject({ sha256: z.string().nullish(), registeredAt: z.string().nullish() })
+
+/** What was put down in the folder of the work before the first run. */
+const registeredWork = (dir: string): ExperimentView['registration'] => {
+  const parsed = registeredSchema.safeParse(jsonIn(dir, 'registration.json'))
+  if (!parsed.success) return null
+  const { sha256, registeredAt } = parsed.data
+  return { file: null, sha256: sha256 ?? null, registeredAt: registeredAt ?? null }
+}
+
+/** Experiments with results, and those under way of which there are none yet. */
+export const shownExperiments = (all: readonly FoundExperiment[]): FoundExperiment[] => {
+  const done = new Set(all.flatMap(own => (own.isWork ? [] : (workFolder(own) ?? []))))
+  return all.filter(own => !own.isWork || !done.has(workFolder(own) ?? ''))
+}
+
+/** What an experiment without results is: its curves alone. */
+const workView = ({ id, dir, name }: FoundExperiment): ExperimentView => ({
+  ...{ id, name, title: `${name}, under way`, summary: 'It has no results yet.' },
+  ...{ registration: registeredWork(dir), runs: null, claims: [], controls: [], document: null },
+})
+
+export const experimentLine = (found: FoundExperiment): ExperimentLine => {
+  if (found.isWork) {
+    const { title, summary } = workView(found)
+    return { id: found.id, name: found.name, title, summary, statuses: {} }
+  }
+  const { id, dir, name } = found
   const statuses: Record<string, number> = {}
   for (const { status } of claimsIn(dir)) statuses[status] = (statuses[status] ?? 0) + 1
   return { id, name, ...headOf(dir), statuses }
 }
 
-export const experimentView = ({ id, dir, name }: FoundExperiment): ExperimentView => {
+export const experimentView = (found: FoundExperiment): ExperimentView => {
+  if (found.isWork) return workView(found)
+  const { id, dir, name } = found
   const claims = claimsIn(dir)
   const { registration, runsDone } = claims[0] ?? {}
   const controls = new Map(

@@ -4,7 +4,7 @@
  */
 
 import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
-import { basename, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { DataError } from '../../util/errors.ts'
 
 export interface FoundRun {
@@ -19,6 +19,8 @@ export interface FoundExperiment {
   id: string
   dir: string
   name: string
+  /** The folder of the work, `paper/hash`: what was registered, and runs by arm; else that of the results. */
+  isWork: boolean
 }
 
 /** Runs lie at most so many folders below the one that was named: `runs/rit/runs/arm/start-a/seed-1`. */
@@ -57,6 +59,9 @@ const hasRun = (dir: string): boolean => fileOf(dir, 'config.json') !== null
 /** Results of an experiment, as `gradus experiment` writes them. */
 const hasExperiment = (dir: string): boolean =>
   fileOf(dir, 'controls.json') !== null && fileOf(dir, 'summary.md') !== null
+
+const hasWork = (dir: string): boolean =>
+  /^[0-9a-f]{16}$/.test(basename(dir)) && fileOf(dir, 'registration.json') !== null
 
 const foldersIn = (dir: string): string[] => {
   let entries: Dirent[]
@@ -111,7 +116,10 @@ export class Library {
         }
         if (hasExperiment(dir)) {
           const id = freeId(experiments, idOf(below), dir)
-          experiments.set(id, { id, dir, name: basename(dir) })
+          experiments.set(id, { id, dir, name: basename(dir), isWork: false })
+        } else if (hasWork(dir)) {
+          const id = freeId(experiments, idOf(below), dir)
+          experiments.set(id, { id, dir, name: basename(dirname(dir)), isWork: true })
         }
         if (levels > 0) for (const name of foldersIn(dir)) take(join(dir, name), levels - 1)
       }

@@ -5,7 +5,7 @@ import { DataError } from '../../util/errors.ts'
 import { compareView, MOST_COMPARED } from './compare.ts'
 import { type DashboardContext, type Env, NotFound, openRun, queryOf, summaryOf } from './context.ts'
 import { evaluationQuery, evaluationView } from './evaluation.ts'
-import { experimentLine, experimentView } from './experiments.ts'
+import { experimentLine, experimentView, shownExperiments } from './experiments.ts'
 import { judgesView } from './judges.ts'
 import { rubricView } from './rubric-view.ts'
 
@@ -29,11 +29,15 @@ export const addMorePaths = (app: Hono<Env>, context: DashboardContext): void =>
   })
   app.get('/api/experiments', c => {
     context.library.look()
-    return c.json(context.library.experiments.map(experimentLine))
+    return c.json(shownExperiments(context.library.experiments).map(experimentLine))
   })
-  app.get('/api/experiments/:id', c => {
-    const found = context.library.experiment(c.req.param('id'))
+  const foundExperiment = (id: string) => {
+    const found = context.library.experiment(id)
     if (found === null) throw new NotFound('there is no such experiment here')
-    return c.json(experimentView(found))
-  })
+    return found
+  }
+  app.get('/api/experiments/:id', c => c.json(experimentView(foundExperiment(c.req.param('id')))))
+  app.get('/api/experiments/:id/curves', async c =>
+    c.json(await context.armCurves.of(context.library, foundExperiment(c.req.param('id')))),
+  )
 }

@@ -214,11 +214,19 @@ export interface CriterionFigures {
   kept: number
   rate: number | null
   withReward: number | null
+  /**
+   * Share of groups in which it tells rollouts apart: of all groups of the last tenth of the steps, or, of runs that do not
+   * record it, of so many groups of which several rollouts were kept.
+   */
+  discrimination: { value: number; keptGroups: number | null } | null
+  /** Share of responses on which two graders said the same of it, at the latest evaluation where two did. */
+  agreement: { value: number; step: number; set: string } | null
 }
 
 export interface RubricView {
   criteria: CriterionFigures[]
-  validity: { key: string; first: number | null; last: number }[]
+  /** `floor`: what chance alone gives, where it is known. */
+  validity: { key: string; first: number | null; last: number; floor: number | null }[]
   fates: {
     step: number
     question: string
@@ -270,6 +278,16 @@ export interface ClaimView {
   }[]
   arms: { arm: string; summary: string | null }[]
   runs: { arm: string; start: string | null; seed: string | null; value: number | null }[]
+}
+
+/** Curves of an experiment's arms. */
+export interface ArmCurvesView {
+  charts: ChartSpec[]
+  /** The runs beside the results, or the folder of the work; null: there are no runs. */
+  from: 'results' | 'work' | null
+  /** Read in a work folder, and those that were left out because they are too many. */
+  runs: number
+  left: { runs: number; arms: number } | null
 }
 
 export interface ExperimentView extends Omit<ExperimentLine, 'statuses'> {

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { number, percent } from '../../../util/format.ts'
+import { number, percent, points } from '../../../util/format.ts'
 import type { RunStatus } from '../wire.ts'
 import type { Loaded } from './api.ts'
 
@@ -56,8 +56,8 @@ export const Change = ({
   unit?: 'points' | 'number'
 }) => {
   const sure = interval !== undefined && interval !== null && (interval[0] > 0 || interval[1] < 0)
-  const text = (value: number) => (unit === 'points' ? (value * 100).toFixed(1) : number(value))
-  const signed = (value: number) => `${value > 0 ? '+' : ''}${text(value)}`.replace('-', '−')
+  const signed = (value: number) =>
+    unit === 'points' ? points(value) : `${value > 0 ? '+' : ''}${number(value)}`
   return (
     <span class={`change ${sure ? (difference > 0 ? 'up' : 'down') : ''}`}>
       {signed(difference)}
@@ -70,20 +70,52 @@ export const Change = ({
   )
 }
 
+/** Arrow keys scroll what has the focus. */
+const FOCUSABLE = { tabIndex: 0 }
+
+/** A word with what it means, for who points at it; `Meanings` says it to everybody. */
+export const Explained = ({ text, children }: { text: string; children: ComponentChildren }) => (
+  <span class="explained" title={text}>
+    {children}
+  </span>
+)
+
+/** What the words of a table mean, under it. */
+export const Meanings = ({ of }: { of: Readonly<Record<string, string>> }) => (
+  <details>
+    <summary>What the figures mean</summary>
+    <dl class="pairs meanings">
+      {Object.entries(of).map(([word, text]) => (
+        <>
+          <dt key={word}>{word}</dt>
+          <dd>{text}</dd>
+        </>
+      ))}
+    </dl>
+  </details>
+)
+
+interface MeterProps {
+  value: number | null
+  label: string
+  /** Marked on the bar: what chance alone gives. */
+  floor?: number | null
+}
+
+const share = (value: number): string => `${Math.max(0, Math.min(1, value)) * 100}%`
+
 /** A share as a bar and a number. */
-export const Meter = ({ value, label }: { value: number | null; label: string }) => (
+export const Meter = ({ value, label, floor = null }: MeterProps) => (
   <span class="meter-cell">
     <span class="meter-number">{percent(value)}</span>
     {value !== null && (
       <span class="pbar" role="img" aria-label={label}>
-        <span class="fill after" style={{ width: `${Math.max(0, Math.min(1, value)) * 100}%` }} />
+        <span class="fill after" style={{ width: share(value) }} />
+        {floor !== null && <i class="floor" style={{ left: share(floor) }} />}
       </span>
     )}
   </span>
 )
-
-/** Arrow keys scroll what has the focus. */
-const FOCUSABLE = { tabIndex: 0 }
 
 /** A table that may be wider than the page. */
 export const Scroll = ({

@@ -1,6 +1,8 @@
 /** @file One rollout: what was asked, what was thought and said, and every verdict on it. All of it is text, never HTML. */
 
 import { useState } from 'preact/hooks'
+import { callOf, callTotals, callWords, judgeName } from '../../../runs/report/judge-words.ts'
+import { answerWords, rolloutFacts, STATUS_MARKS, verdictWord } from '../../../runs/report/rollout-words.ts'
 import type { RolloutRow, RolloutStep, RolloutVerdict } from '../../../runs/rows.ts'
 import { number } from '../../../util/format.ts'
 import { type Segment, segmentsOf } from './segments.ts'
@@ -76,13 +78,21 @@ const Response = ({ row }: { row: RolloutRow }) => {
   )
 }
 
+/** With a mark: nothing is told by colour alone. */
+const StepStatus = ({ status }: { status: string }) => (
+  <span class={`chip ${STATUS_MARKS[status] === undefined ? 'plain' : status}`}>
+    {STATUS_MARKS[status] !== undefined && <span aria-hidden="true">{STATUS_MARKS[status]} </span>}
+    {status}
+  </span>
+)
+
 const Steps = ({ steps }: { steps: readonly RolloutStep[] }) => (
   <ol class="steps">
     {steps.map((step, i) => (
       <li key={`${i}-${step.status}`}>
         <span class="step-text">{step.text}</span>
         <span class="step-verdict">
-          <span class={`chip ${step.status}`}>{step.status}</span>
+          <StepStatus status={step.status} />
           {step.flags?.map(flag => (
             <span class="flag" key={flag}>
               {flag}
@@ -95,17 +105,33 @@ const Steps = ({ steps }: { steps: readonly RolloutStep[] }) => (
   </ol>
 )
 
-const wordOf = ({ met }: RolloutVerdict): [string, string] => {
-  if (met === null) return ['no verdict', 'none']
-  return met ? ['met', 'met'] : ['not met', 'unmet']
+const lookOf = ({ met }: RolloutVerdict): string => (met === null ? 'none' : met ? 'met' : 'unmet')
+
+/** Who gave it, whether they had to be asked, what that took, and their very words. */
+const Judge = ({ verdict, row }: { verdict: RolloutVerdict; row: RolloutRow }) => {
+  const call = callOf(verdict, row)
+  const words = call === null ? '' : callWords(call)
+  return (
+    <>
+      {judgeName(verdict, row) ?? '–'}
+      {words !== '' && <small>{words}</small>}
+      {call?.raw !== undefined && (
+        <details class="raw">
+          <summary>Raw answer</summary>
+          <pre>{call.raw}</pre>
+        </details>
+      )}
+    </>
+  )
 }
 
 interface VerdictsProps {
+  row: RolloutRow
   verdicts: readonly RolloutVerdict[]
   names: Record<string, string>
 }
 
-export const Verdicts = ({ verdicts, names }: VerdictsProps) => (
+const Verdicts = ({ row, verdicts, names }: VerdictsProps) => (
   <table class="verdict-table">
     <thead>
       <tr>
@@ -114,12 +140,12 @@ export const Verdicts = ({ verdicts, names }: VerdictsProps) => (
         <th scope="col" class="num">
           Credit
         </th>
+        <th scope="col">Judge</th>
         <th scope="col">Reason</th>
       </tr>
     </thead>
     <tbody>
       {verdicts.map((verdict, i) => {
-        const [word, look] = wordOf(verdict)
         return (
           <tr key={`${i}-${verdict.criterionId}`}>
             <th scope="row">
@@ -127,10 +153,13 @@ export const Verdicts = ({ verdicts, names }: VerdictsProps) => (
               {names[verdict.criterionId] !== undefined && <small>{names[verdict.criterionId]}</small>}
             </th>
             <td>
-              <span class={`verdict ${look}`}>{word}</span>
+              <span class={`verdict ${lookOf(verdict)}`}>{verdictWord(verdict, row)}</span>
               {verdict.leftOut && <small>not counted in this step</small>}
             </td>
             <td class="num">{verdict.credit === undefined ? '' : number(verdict.credit)}</td>
+            <td class="judge">
+              <Judge verdict={verdict} row={row} />
+            </td>
             <td class="reason">{verdict.explanation ?? ''}</td>
           </tr>
         )
@@ -159,12 +188,18 @@ const Numbers = ({ row }: { row: RolloutRow }) => {
 }
 
 const Answer = ({ row }: { row: RolloutRow }) => {
-  if (row.answer === undefined && row.gold === undefined) return null
-  const look = row.correct === undefined ? '' : row.correct ? 'right' : 'wrong'
+  const words = answerWords(row)
+  if (words === null) return null
+  const { text, right, gold, proof } = words
   return (
     <p class="answer">
-      answer <span class={look}>{row.answer ?? 'none'}</span>
-      {row.gold !== undefined && <span class="quiet"> · expected {row.gold}</span>}
+      answer{' '}
+      <span class={right === null ? '' : right ? 'right' : 'wrong'}>
+        {right !== null && <span aria-hidden="true">{right ? '✓ ' : '✗ '}</span>}
+        {text}
+      </span>
+      {gold !== null && <span class="quiet"> · expected {gold}</span>}
+      {proof !== null && <span class="quiet"> · {proof}</span>}
     </p>
   )
 }
@@ -173,14 +208,7 @@ export const Rollout = ({ row, names }: { row: RolloutRow; names: Record<string,
   <article class="panel rollout">
     <header>
       <span class="reward">{number(row.reward)}</span>
-      {row.advantage !== undefined && <span>advantage {number(row.advantage)}</span>}
-      <span class="quiet">
-        step {row.step}
-        {row.role !== undefined && ` · ${row.role}`}
-        {row.sample !== undefined && ` · sample ${row.sample}`}
-        {row.tokens !== undefined && ` · ${row.tokens} tokens`}
-        {row.finishReason !== undefined && ` · ended: ${row.finishReason}`}
-      </span>
+      <span class="quiet">{rolloutFacts(row).join(' · ')}</span>
       {row.monitor !== undefined && <span class="chip warning">{row.monitor}</span>}
     </header>
     <div class="rollout-cols">
@@ -212,7 +240,12 @@ export const Rollout = ({ row, names }: { row: RolloutRow; names: Record<string,
         {row.verdicts === undefined || row.verdicts.length === 0 ? (
           <p class="quiet">No verdicts were recorded with it; the parts of its reward stand beside.</p>
         ) : (
-          <Verdicts verdicts={row.verdicts} names={names} />
+          <>
+            <div class="verdicts-place">
+              <Verdicts row={row} verdicts={row.verdicts} names={names} />
+            </div>
+            {row.judgeCalls !== undefined && <p class="quiet asked">{callTotals(row.judgeCalls)}</p>}
+          </>
         )}
       </section>
     </div>

@@ -1,8 +1,9 @@
 /** @file Experiments: claims with their status, the arms that were compared, every run of them as a point. */
 
 import { number, percent, plural } from '../../../../util/format.ts'
-import type { ClaimView, ExperimentLine, ExperimentView } from '../../wire.ts'
+import type { ArmCurvesView, ClaimView, ExperimentLine, ExperimentView } from '../../wire.ts'
 import { useJson } from '../api.ts'
+import { Chart } from '../chart.tsx'
 import { Change, Empty, Heading, Scroll, useTitle, Waiting } from '../parts.tsx'
 import { addressOf, Link } from '../route.tsx'
 
@@ -158,6 +159,32 @@ const Claim = ({ claim }: { claim: ClaimView }) => (
   </article>
 )
 
+/** Where curves come from, and how far they may be trusted. */
+const curvesAbout = ({ from, runs, left }: ArmCurvesView): string => {
+  const source =
+    from === 'results'
+      ? 'Of the runs beside the results, as in their report.'
+      : `Of ${plural(runs, 'run')} in the folder of the work, as far as they are${left === null ? '' : `; ${plural(left.runs, 'run')} more are left out`}.`
+  return `${source} Lines are means over cold starts and seeds; n is how many runs. Bands are 95% intervals of the mean (Student’s t over runs), none where fewer than three have a value: with few runs they are wide, and they say nothing of other tasks or starts.`
+}
+
+const Curves = ({ id }: { id: string }) => {
+  const loaded = useJson<ArmCurvesView>(`/api/experiments/${encodeURIComponent(id)}/curves`)
+  const view = loaded.value
+  if (view === null) return <Waiting loaded={loaded} what="the curves of the arms" />
+  if (view.charts.length === 0) return null
+  return (
+    <section>
+      <Heading title="Curves of the arms" about={curvesAbout(view)} />
+      <div class="charts wide">
+        {view.charts.map(spec => (
+          <Chart key={spec.id} spec={spec} />
+        ))}
+      </div>
+    </section>
+  )
+}
+
 const Registration = ({ view }: { view: ExperimentView }) => (
   <p class="facts">
     {view.runs !== null && (
@@ -196,14 +223,17 @@ export const ExperimentPage = ({ id }: { id: string }) => {
       <h1>{view.title ?? view.name}</h1>
       <p class="about">{view.summary}</p>
       <Registration view={view} />
-      <section>
-        <Heading title="Claims" />
-        <div class="cards-list">
-          {view.claims.map(claim => (
-            <Claim key={claim.id} claim={claim} />
-          ))}
-        </div>
-      </section>
+      {view.claims.length > 0 && (
+        <section>
+          <Heading title="Claims" />
+          <div class="cards-list">
+            {view.claims.map(claim => (
+              <Claim key={claim.id} claim={claim} />
+            ))}
+          </div>
+        </section>
+      )}
+      <Curves id={id} />
       {view.controls.length > 0 && (
         <section>
           <Heading

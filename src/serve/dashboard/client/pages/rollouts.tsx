@@ -185,7 +185,7 @@ const RolloutList = ({ id, query, version }: { id: string; query: URLSearchParam
       {rows.length === 0 ? (
         <Empty>{first.total === 0 ? 'No rollout has been kept yet.' : 'No rollout is like that.'}</Empty>
       ) : (
-        <Scroll>
+        <Scroll class="panel scroll rollout-list">
           <table class="rollout-table">
             <thead>
               <tr>

@@ -3,19 +3,54 @@
 import { number, percent, plural } from '../../../../util/format.ts'
 import type { CriterionFigures, RubricView } from '../../wire.ts'
 import { useJson, useThrottled } from '../api.ts'
-import { Change, Empty, Heading, Meter, Scroll, Waiting } from '../parts.tsx'
+import { Change, Empty, Explained, Heading, Meanings, Meter, Scroll, Waiting } from '../parts.tsx'
 import { addressOf, Link } from '../route.tsx'
 import type { RunTabProps } from '../tab.ts'
 
 const WORDS: Record<string, string> = {
   validRate: 'Valid criteria',
-  nullValidRate: 'Valid by chance, answers shuffled',
   saturation: 'One verdict on all responses',
   alwaysMet: 'Always met',
   verifierAgreement: 'Verifier agrees with execution',
+  'verifierAgreement.reward': 'Verifier agrees with execution, on merits',
+  'verifierAgreement.penalty': 'Verifier agrees with execution, on flaws',
   zeroVarianceGroups: 'Groups in which all rewards are equal',
   judgeNullRate: 'Missing verdicts',
 }
+
+/** What the figures are, for who points at their names. */
+const MEANINGS = {
+  Discrimination:
+    'Share of groups (all rollouts of a prompt in a step) in which the criterion tells rollouts apart: not all of its verdicts there are equal. Where it is 0 the criterion adds nothing to any advantage. Of runs that do not record it: over the groups of which several rollouts were kept, which are the best and the worst.',
+  Agreement:
+    'Share of responses on which two graders gave the same verdict: the held-out judge and the run’s own, or training’s judge and the truth. Of the latest evaluation that had two.',
+  'With the reward':
+    'Pearson correlation of the criterion’s credit with the reward, over the rollouts that were kept.',
+}
+
+const Meant = ({ word }: { word: keyof typeof MEANINGS }) => (
+  <Explained text={MEANINGS[word]}>{word}</Explained>
+)
+
+const Discrimination = ({ own }: { own: CriterionFigures['discrimination'] }) =>
+  own === null ? (
+    <>–</>
+  ) : (
+    <>
+      {percent(own.value)}
+      {own.keptGroups !== null && <small>of {plural(own.keptGroups, 'kept group')}</small>}
+    </>
+  )
+
+const Agreement = ({ own }: { own: CriterionFigures['agreement'] }) =>
+  own === null ? (
+    <>–</>
+  ) : (
+    <span title={own.set}>
+      {percent(own.value)}
+      <small>step {own.step}</small>
+    </span>
+  )
 
 const CriterionRow = ({ own, id }: { own: CriterionFigures; id: string }) => (
   <tr>
@@ -36,6 +71,12 @@ const CriterionRow = ({ own, id }: { own: CriterionFigures; id: string }) => (
     <td class="num">
       {percent(own.rewardShare)}
       {own.pointShare !== null && <small>of {percent(own.pointShare)} to be had</small>}
+    </td>
+    <td class="num">
+      <Discrimination own={own.discrimination} />
+    </td>
+    <td class="num">
+      <Agreement own={own.agreement} />
     </td>
     <td class="num">{own.withReward === null ? '–' : number(own.withReward)}</td>
     <td class="num">{own.kept === 0 ? '–' : number(own.kept)}</td>
@@ -66,7 +107,13 @@ const Criteria = ({ view, id }: { view: RubricView; id: string }) => (
               Share of the reward
             </th>
             <th scope="col" class="num">
-              With the reward
+              <Meant word="Discrimination" />
+            </th>
+            <th scope="col" class="num">
+              <Meant word="Agreement" />
+            </th>
+            <th scope="col" class="num">
+              <Meant word="With the reward" />
             </th>
             <th scope="col" class="num">
               Kept verdicts
@@ -80,6 +127,7 @@ const Criteria = ({ view, id }: { view: RubricView; id: string }) => (
         </tbody>
       </table>
     </Scroll>
+    <Meanings of={MEANINGS} />
   </section>
 )
 
@@ -88,17 +136,39 @@ const Validity = ({ view }: { view: RubricView }) =>
     <section>
       <Heading
         title="The rubric as a whole"
-        about="First and last tenth of the steps. What shuffled answers reach is the floor of chance."
+        about="First and last tenth of the steps. The mark on the bar is the floor of chance: what the same criteria reach when answers are shuffled."
       />
       <Scroll>
         <table>
+          <thead>
+            <tr>
+              <th scope="col">Figure</th>
+              <th scope="col" class="num">
+                First
+              </th>
+              <th scope="col" class="wide">
+                Now
+              </th>
+              <th scope="col" class="num">
+                Above chance
+              </th>
+            </tr>
+          </thead>
           <tbody>
-            {view.validity.map(({ key, first, last }) => (
+            {view.validity.map(({ key, first, last, floor }) => (
               <tr key={key}>
                 <th scope="row">{WORDS[key] ?? key}</th>
                 <td class="num">{percent(first)}</td>
                 <td class="meter">
-                  <Meter value={last} label={WORDS[key] ?? key} />
+                  <Meter value={last} floor={floor} label={WORDS[key] ?? key} />
+                </td>
+                <td class="num">
+                  {floor !== null && (
+                    <>
+                      <Change difference={last - floor} />
+                      <small>chance {percent(floor)}</small>
+                    </>
+                  )}
                 </td>
               </tr>
             ))}

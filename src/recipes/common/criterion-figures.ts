@@ -1,0 +1,76 @@
+/** @file What criteria are good for, over all rollouts of a step: whether they tell them apart, and whether graders agree on them. */
+
+import { percentAgreement, type Rating } from '../../eval/agreement.ts'
+import type { Groups } from '../../rl/rollout.ts'
+import { creditOf } from '../../rubric/score.ts'
+import type { MetricGroup } from '../../runs/rows.ts'
+import type { ScoredResponse } from '../../tasks/scored-response.ts'
+import { mean } from '../../util/statistics.ts'
+
+/** The verdicts on one response, and what their criteria count as. */
+export type JudgedResponse = Pick<ScoredResponse, 'verdicts' | 'kinds'>
+
+/** Lists by name that grow. */
+class Lists<T> {
+  readonly #lists = new Map<string, T[]>()
+
+  add(name: string, value: T): void {
+    const list = this.#lists.get(name)
+    if (list) list.push(value)
+    else this.#lists.set(name, [value])
+  }
+
+  get entries(): [string, T[]][] {
+    return [...this.#lists]
+  }
+}
+
+/** Credits that a group's responses have on each criterion, where there are any, with what it counts as. */
+const columnsOf = (group: readonly JudgedResponse[]): { name: string; credits: number[] }[] => {
+  const names = new Map<string, string>()
+  const columns = new Lists<number>()
+  for (const { verdicts, kinds } of group)
+    for (const verdict of verdicts) {
+      const credit = creditOf(verdict)
+      if (credit === null) continue
+      names.set(verdict.criterionId, kinds?.[verdict.criterionId] ?? verdict.criterionId)
+      columns.add(verdict.criterionId, credit)
+    }
+  return columns.entries.map(([id, credits]) => ({ name: names.get(id)!, credits }))
+}
+
+/**
+ * Of each criterion the share of groups in which it tells responses apart: not all credits that it gave there are equal. Groups
+ * with fewer than two credits of it are left out. It is one minus the saturation of spec 8.8, for one criterion; where it is 0,
+ * the criterion adds nothing to any advantage within a group.
+ * @param groups responses to the same problem each
+ */
+export const discrimination = (groups: Groups<JudgedResponse>): MetricGroup => {
+  const apart = new Lists<number>()
+  for (const group of groups)
+    for (const { name, credits } of columnsOf(group))
+      if (credits.length > 1) apart.add(name, Number(credits.some(credit => credit !== credits[0])))
+  return Object.fromEntries(apart.entries.map(([name, values]) => [name, mean(values)]))
+}
+
+/**
+ * Of each criterion the share of responses on which two graders say the same (`percentAgreement`); those on which one of them
+ * has no verdict are left out. Null where none is left.
+ * @param first verdicts of one grader, a response each
+ * @param second those of the other on the same responses, in the same order
+ */
+export const agreement = (
+  first: readonly JudgedResponse[],
+  second: readonly JudgedResponse[],
+): MetricGroup => {
+  const ratings = new Lists<readonly [Rating, Rating]>()
+  for (const [i, { verdicts, kinds }] of first.entries()) {
+    const others = new Map(second[i].verdicts.map(verdict => [verdict.criterionId, creditOf(verdict)]))
+    for (const verdict of verdicts)
+      ratings.add(kinds?.[verdict.criterionId] ?? verdict.criterionId, [
+        creditOf(verdict),
+        others.get(verdict.criterionId) ?? null,
+      ])
+  }
+  return Object.fromEntries(ratings.entries.map(([name, pairs]) => [name, percentAgreement(pairs)]))
+}

@@ -1,0 +1,134 @@
+/** @file Curves of an experiment's arms, with bands over their runs: from the runs beside its results, else from the folder of its work. */
+
+import { statSync } from 'node:fs'
+import { sep } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { overlayCharts } from '../../runs/compare/charts.ts'
+import type { ComparedRun, RunGroup } from '../../runs/compare/groups.ts'
+import { upgradeEval } from '../../runs/former-rows.ts'
+import { aboutOnly, COLORS, meanBand, withinShares } from '../../runs/report/bands.ts'
+import type { ChartSpec } from '../../runs/report/chart-spec.ts'
+import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
+import { MetricColumns } from './columns.ts'
+import { workFolder } from './experiments.ts'
+import { GrowingFile, rowOf } from './growing-file.ts'
+import { type FoundExperiment, type FoundRun, fileOf, type Library } from './library.ts'
+import type { ArmCurvesView } from './wire.ts'
+
+/** Charts of the runs that lie beside results in a folder; null where none do. What that file is, is known one floor up. */
+export type ReadSlimCharts = (folder: string) => Promise<ChartSpec[] | null>
+
+/** Runs of a work folder that are read; of more than these the first. */
+const MOST_RUNS = 240
+/** Points of a curve. */
+const POINTS = 150
+/** Runs that go on are read again after this. */
+const WORK_MS = 15_000
+
+const NOTHING: ArmCurvesView = { charts: [], from: null, runs: 0, left: null }
+
+/** Runs of a registration by arm: they lie in `paper/hash/arm/start-seed/run`, wherever the folder of the work is. */
+const runsByArm = (library: Library, found: FoundExperiment): Map<string, FoundRun[]> => {
+  const byArm = new Map<string, FoundRun[]>()
+  const work = workFolder(found)
+  if (work === null) return byArm
+  for (const run of library.runs) {
+    const at = run.dir.lastIndexOf(`${sep}${work}${sep}`)
+    const path = at < 0 ? [] : run.dir.slice(at + work.length + 2).split(sep)
+    if (path.length === 3) byArm.set(path[0], [...(byArm.get(path[0]) ?? []), run])
+  }
+  return byArm
+}
+
+const rowsIn = async <T>(dir: string, name: string, take: (row: T) => void): Promise<void> => {
+  const file = new GrowingFile(dir, name, {
+    onLine: line => {
+      try {
+        take(rowOf<T>(line, name))
+      } catch {
+        // A broken line is told of on the run's own page.
+      }
+    },
+    onRestart: () => {},
+  })
+  await file.advance()
+}
+
+/** As much of a run as curves need: plain numbers at so many steps, evaluations without their problems. */
+const curvesOfRun = async ({ dir, name }: FoundRun): Promise<ComparedRun> => {
+  const columns = new MetricColumns()
+  const evals: EvalRow[] = []
+  await rowsIn<MetricsRow>(dir, 'metrics.jsonl', row => columns.add(row))
+  await rowsIn<EvalRow>(dir, 'evals.jsonl', row => {
+    const { items: _items, ...light } = upgradeEval(row)
+    evals.push(light)
+  })
+  const numbers = (row: MetricsRow) =>
+    Object.fromEntries(Object.entries(row).filter(([, value]) => typeof value === 'number')) as MetricsRow
+  const info = { id: name, createdAt: '', config: {}, environment: {} }
+  const metrics = columns.rows(POINTS).rows.map(numbers)
+  const data = { info, status: 'running' as const, metrics, evals, rollouts: [], events: [], rubrics: [] }
+  return { dir, data }
+}
+
+const workCurves = async (library: Library, found: FoundExperiment): Promise<ArmCurvesView> => {
+  const arms = [...runsByArm(library, found)].sort(([a], [b]) => (a < b ? -1 : 1))
+  const groups: RunGroup[] = []
+  let read = 0
+  for (const [arm, runs] of arms.slice(0, COLORS.length)) {
+    const own: ComparedRun[] = []
+    for (const run of runs) {
+      if (read === MOST_RUNS) break
+      read++
+      own.push(await curvesOfRun(run))
+      // Others are answered between two runs.
+      await setImmediate()
+    }
+    groups.push({ label: `${arm}, n = ${own.length}`, runs: own })
+  }
+  if (read === 0) return NOTHING
+  const all = arms.reduce((sum, [, runs]) => sum + runs.length, 0)
+  const left = all === read ? null : { runs: all - read, arms: Math.max(0, arms.length - COLORS.length) }
+  const charts = overlayCharts(groups, meanBand).map(spec => ({
+    ...spec,
+    ...aboutOnly(spec.series),
+    series: spec.unit === 'rate' || spec.unit === 'share' ? withinShares(spec.series) : spec.series,
+  }))
+  return { charts, from: 'work', runs: read, left }
+}
+
+/** Names the state of the file beside results; null where there is none. */
+const slimState = (dir: string): string | null => {
+  const path = fileOf(dir, 'runs.jsonl.br')
+  if (path === null) return null
+  const { size, mtimeMs } = statSync(path)
+  return `${size} ${mtimeMs}`
+}
+
+/** Curves of experiments, each worked out once as long as its files stay. */
+export class ArmCurvesCache {
+  readonly #read: ReadSlimCharts | null
+  readonly #known = new Map<string, { state: string; view: Promise<ArmCurvesView> }>()
+
+  /** @param read null: results have no curves but those of their work folder */
+  constructor(read: ReadSlimCharts | null) {
+    this.#read = read
+  }
+
+  /** @throws DataError for a damaged file */
+  of(library: Library, found: FoundExperiment): Promise<ArmCurvesView> {
+    const slim = this.#read === null ? null : slimState(found.dir)
+    const state = slim ?? `work ${Math.floor(Date.now() / WORK_MS)}`
+    const known = this.#known.get(found.id)
+    if (known?.state === state) return known.view
+    const view = slim === null ? workCurves(library, found) : this.#slim(found)
+    this.#known.set(found.id, { state, view })
+    view.catch(() => this.#known.delete(found.id))
+    return view
+  }
+
+  async #slim({ dir }: FoundExperiment): Promise<ArmCurvesView> {
+    const charts = await this.#read?.(dir)
+    return charts ? { charts, from: 'results', runs: 0, left: null } : NOTHING
+  }
+}

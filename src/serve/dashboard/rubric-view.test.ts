@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { OpenRun } from './open-run.ts'
+import { rubricView } from './rubric-view.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'gradus-rubric-view-'))
+process.env.GRADUS_CACHE = join(root, 'cache')
+afterAll(() => rmSync(root, { recursive: true }))
+
+const lines = (rows: readonly object[]) => rows.map(row => `${JSON.stringify(row)}\n`).join('')
+
+const viewOf = async (files: Record<string, readonly object[]>) => {
+  const dir = mkdtempSync(join(root, 'run-'))
+  writeFileSync(
+    join(dir, 'config.json'),
+    JSON.stringify({ id: 'r', createdAt: '', config: {}, environment: {} }),
+  )
+  for (const [name, rows] of Object.entries(files)) writeFileSync(join(dir, `${name}.jsonl`), lines(rows))
+  const run = new OpenRun({ id: 'r', name: 'r', dir, folder: '' })
+  await run.advance()
+  await run.rollouts.advance()
+  return rubricView(run)
+}
+
+/** Two rollouts of a group, met or not. */
+const pair = (step: number, first: boolean | null, second: boolean) =>
+  [first, second].map((met, sample) => ({
+    ...{ step, sample, problemId: `p${step}`, prompt: '', response: '', reward: sample },
+    verdicts: [{ criterionId: 'c', met }],
+  }))
+
+describe('discrimination', () => {
+  it('is what the run recorded over all its groups, in the last tenth of the steps', async () => {
+    const steps = Array.from({ length: 20 }, (_, i) => i + 1)
+    const { criteria } = await viewOf({
+      metrics: steps.map(step => ({
+        step,
+        criteria: { c: 0.5 },
+        discrimination: { c: step > 18 ? 0.25 : 1 },
+      })),
+      rollouts: steps.flatMap(step => pair(step, true, false)),
+    })
+    expect(criteria).toMatchObject([{ id: 'c', discrimination: { value: 0.25, keptGroups: null } }])
+  })
+
+  it('of an older run is over the groups of which several were kept, where these are enough', async () => {
+    // Eight groups with two verdicts, of which two differ; one in which a verdict is missing.
+    const rollouts = [
+      ...Array.from({ length: 8 }, (_, i) => pair(i + 1, i < 2, true)).flat(),
+      ...pair(9, null, true),
+    ]
+    const { criteria } = await viewOf({ rollouts })
+    expect(criteria[0].discrimination).toEqual({ value: 6 / 8, keptGroups: 8 })
+    const few = await viewOf({ rollouts: rollouts.slice(0, 14) })
+    expect(few.criteria[0].discrimination).toBeNull()
+  })
+})
+
+it('agreement is of the latest evaluation in which two graders spoke', async () => {
+  const evaluation = (step: number, agreement?: object) => ({
+    ...{ step, set: `set ${step}`, n: 1, primary: 'a', scores: { a: { value: 1 } } },
+    ...(agreement && { agreement }),
+  })
+  const { criteria } = await viewOf({
+    metrics: [{ step: 1, criteria: { c: 1, d: 1 } }],
+    evals: [evaluation(0, { c: 0.5, d: 0.1 }), evaluation(5, { c: 0.75, d: null }), evaluation(9)],
+  })
+  expect(criteria.map(({ agreement }) => agreement)).toEqual([
+    { value: 0.75, step: 5, set: 'set 5' },
+    { value: 0.1, step: 0, set: 'set 0' },
+  ])
+})
+
+it('validity stands beside its floor of chance, and figures by sign apart', async () => {
+  const { validity } = await viewOf({
+    metrics: [
+      {
+        step: 1,
+        validRate: 0.6,
+        nullValidRate: 0.2,
+        saturation: 0.3,
+        verifierAgreement: { reward: 0.9, penalty: 0.7 },
+      },
+    ],
+  })
+  expect(validity).toEqual([
+    { key: 'validRate', first: 0.6, last: 0.6, floor: 0.2 },
+    { key: 'saturation', first: 0.3, last: 0.3, floor: null },
+    { key: 'verifierAgreement.reward', first: 0.9, last: 0.9, floor: null },
+    { key: 'verifierAgreement.penalty', first: 0.7, last: 0.7, floor: null },
+  ])
+})
