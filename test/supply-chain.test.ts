@@ -73,6 +73,20 @@ describe('the lockfile', () => {
   })
 })
 
+describe('the table of dependencies', () => {
+  it('has every one once, with its version', () => {
+    const [, table] = read('docs', 'ARCHITECTURE.md').split('\n## Dependencies\n')
+    const rows = [...table.matchAll(/^\| ([@a-z][^|]*) \| (\d[^|]*) \|/gm)]
+    const listed = rows.flatMap(([, names, versions]) => {
+      const each = versions.split(', ')
+      return names.split(', ').map((name, i) => `${name} ${each[i]}`)
+    })
+    const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> }
+    const wanted = Object.entries(dependencies).map(([name, version]) => `${name} ${version}`)
+    expect(listed.toSorted()).toEqual(wanted.toSorted())
+  })
+})
+
 describe('workflows', () => {
   const folder = join('.github', 'workflows')
   const files = readdirSync(join(root, folder))

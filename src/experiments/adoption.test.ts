@@ -381,3 +381,49 @@ describe('what cannot be adopted', () => {
     expect(first.starts).toEqual(['start/a', 'start/b'])
   })
 })
+
+describe('a start that was a model which is there no more', () => {
+  const model = () => join(root, 'a-model')
+  const given = () => registered({ seeds: [1], starts: [{ name: 'a', model: model() }] })
+  const NONE = /starts\.a\.model: expected a checkpoint folder .*, got .*a-model, which holds none/
+  beforeEach(() => {
+    mkdirSync(model())
+    writeFileSync(join(model(), 'model.safetensors'), 'weights')
+  })
+
+  it('is no matter where all that it was for is done, here or in results', async () => {
+    const registration = given()
+    const before = await new Elsewhere({ work: 'one', registration }).go()
+    rmSync(model(), { recursive: true })
+    for (const more of [{ work: 'one' }, { work: 'two', adopt: true }]) {
+      const again = new Elsewhere({ ...more, registration })
+      expect(again.experiment.plan()).toMatchObject({ done: 5, secondsAll: 0 })
+      expect(again.experiment.report().result.claims).toEqual(before.result.claims)
+      expect((await again.go()).result.runs).toMatchObject({ done: 4, planned: 4 })
+      expect(again.launched).toEqual([])
+    }
+    expect(readSlimRuns(before.folder)!.runs.every(({ configHash }) => configHash !== undefined)).toBe(true)
+  })
+
+  it('is asked for where an arm has to be trained from it; what is done is analysed without', async () => {
+    const registration = given()
+    await new Elsewhere({ work: 'one', registration }).go(3)
+    rmSync(model(), { recursive: true })
+    for (const more of [{ work: 'one' }, { work: 'two', adopt: true }]) {
+      const again = new Elsewhere({ ...more, registration })
+      expect(again.experiment.report().result.runs).toMatchObject({ done: 2, planned: 4 })
+      expect(() => again.experiment.plan()).toThrow(NONE)
+      await expect(again.go()).rejects.toThrow(NONE)
+      expect(again.launched).toEqual([])
+    }
+  })
+
+  it('is not compared by its weights, but settings are where it is there', async () => {
+    const registration = given()
+    await new Elsewhere({ work: 'one', registration }).go()
+    writeFileSync(join(model(), 'model.safetensors'), 'other weights')
+    expect(() => new Elsewhere({ work: 'two', adopt: true, registration })).toThrow(
+      /trained with other settings than now/,
+    )
+  })
+})

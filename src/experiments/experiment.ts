@@ -11,6 +11,7 @@ import { reachWarnings } from './analysis/reach.ts'
 import { estimateSeconds, fitBudget, wallSeconds } from './plan/estimate.ts'
 import {
   decisive,
+  isOfOtherSettings,
   type Job,
   jobsOf,
   type ResolveTraining,
@@ -154,6 +155,9 @@ export class Experiment {
    */
   isComplete(job: Job): boolean {
     if (this.#adoption?.covers(job)) return true
+    // A look at it would come after its runs, and cannot be had.
+    if (job.kind === 'start' && job.missing)
+      return this.jobs.every(each => each.needs !== job.id || this.isComplete(each))
     if (job.kind === 'start' && !isLookedAt(this.#looks, job)) return false
     return isDone(job) && missingProbes(this.registration.probes, job).length === 0
   }
@@ -192,7 +196,17 @@ export class Experiment {
     })
   }
 
+  /** @throws ConfigError for a start that is not there, where an arm has to be trained from it */
+  #refuseMissingStarts(jobs: readonly Job[]): void {
+    const job = jobs.find(
+      each => each.kind === 'arm' && each.missing && !isDone(each) && !this.isComplete(each),
+    )
+    if (job?.missing) throw job.missing
+  }
+
+  /** @throws ConfigError for a start that is not there, where an arm has to be trained from it */
   plan(): ExperimentPlan {
+    this.#refuseMissingStarts(this.jobs)
     const { width, budgetMinutes } = this.#options
     const estimate = this.estimator()
     const costs = new Map(this.jobs.map(job => [job.id, estimate(job)]))
@@ -272,9 +286,10 @@ export class Experiment {
   /**
    * Runs the chosen jobs. Content, time, rule and versions are put down before the first of them, for each block.
    * @throws RunError while another command runs this registration in the same folder; ConfigError when runs that are done
-   * were trained with other settings
+   * were trained with other settings, or a start is not there from which one has to be
    */
   async run(chosen: readonly Job[], stop: AbortSignal, events: RunnerEvents): Promise<RunnerResult> {
+    this.#refuseMissingStarts(chosen)
     const holder = lockHolder(this.folder)
     if (holder !== null)
       throw new RunError(
@@ -322,7 +337,7 @@ export class Experiment {
   #refuseOtherSettings(): void {
     for (const job of this.jobs) {
       const { finished, configHash, provenance = [] } = readRecord(job)
-      if (configHash === undefined || configHash === job.configHash) continue
+      if (!isOfOtherSettings(job, configHash)) continue
       if (!finished && !canResume(runDir(job))) continue
       const { commit } = provenance.at(-1)?.versions ?? {}
       throw new ConfigError(

@@ -178,6 +178,25 @@ describe('published results, of which pairs are kept and runs are not', () => {
     expect(again.differences).toEqual([])
   })
 
+  it('of logic-longer have their statuses, and name the control that made no update, also where only pairs are kept', () => {
+    const folder = join(root, 'no-update')
+    cpSync(join(results, 'logic-longer'), folder, { recursive: true })
+    const again = recompute(folder, NOW)
+    expect(again.differences).toEqual([])
+    const notes = [null, 'made no update in 6 of 6 runs: it says nothing', null]
+    expect(again.result.controls.map(({ note }) => note)).toEqual(notes)
+    writeRecomputed(folder, again)
+    expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toMatch(
+      /shuffled-rubrics .* \*\*passed\*\*; made no update in 6 of 6 runs: it says nothing \|/,
+    )
+    expect(readFileSync(join(folder, 'report.html'), 'utf8')).toContain(
+      '<small>made no update in 6 of 6 runs: it says nothing</small>',
+    )
+    expect(JSON.parse(readFileSync(join(folder, 'LON-1.json'), 'utf8')).controls[1].note).toBe(notes[1])
+    rmSync(join(folder, 'runs.jsonl.br'))
+    expect(recompute(folder, NOW).result.controls.map(({ note }) => note)).toEqual(notes)
+  })
+
   it('have RAR-5-little not reproduced under the rule at its registration', () => {
     const { result } = recompute(join(results, 'rubric-as-reward'), NOW)
     const little = result.claims.find(({ claim }) => claim.id === 'RAR-5-little')!

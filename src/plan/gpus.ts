@@ -1,7 +1,8 @@
 /** @file Accelerators by name: what their makers promise of one. */
 
 import { UsageError } from '../util/errors.ts'
-import { closest } from '../util/schema.ts'
+import { formatInteger } from '../util/format.ts'
+import { closest, describeValue } from '../util/schema.ts'
 
 export interface Gpu {
   name: string
@@ -52,11 +53,19 @@ const GPUS: readonly Gpu[] = [
 
 export const GPU_NAMES: readonly string[] = GPUS.map(({ name }) => name)
 
+/** More than any site has: what is beyond it is a slip of the pen, and figures made of it would be none. */
+const MOST = 1_000_000
+
 /** `H100:8` as a set; a name alone is one. @throws UsageError for another name or number */
 export const parseGpus = (text: string, option = '--gpus'): GpuSet => {
   const [, name, number = '1'] = /^([^:]+)(?::(\d+))?$/.exec(text.trim()) ?? []
   const found = GPUS.find(each => each.name === name?.toUpperCase())
   const count = Number(number)
+  if (found !== undefined && count > MOST)
+    throw new UsageError(
+      `${option}: expected at most ${formatInteger(MOST)} of ${found.name}, got ${describeValue(text)}`,
+      { hint: 'for example H100:8' },
+    )
   if (found !== undefined && count > 0) return { gpu: found, count }
   const near = name === undefined ? null : closest(name.toUpperCase(), GPU_NAMES)
   throw new UsageError(

@@ -181,6 +181,11 @@ describe('what a person says', () => {
     expect(parseGpus('A100')).toMatchObject({ count: 1 })
     for (const bad of ['H100:0', 'H1000:8', '', 'H100:x', 'H100:-1'])
       expect(() => parseGpus(bad)).toThrow(/--gpus: expected NAME:COUNT/)
+    expect(parseGpus('H100:1000000')).toMatchObject({ count: 1_000_000 })
+    for (const many of ['H100:1000001', `H100:${'9'.repeat(400)}`])
+      expect(() => parseGpus(many, '--judge-gpus')).toThrow(
+        /^--judge-gpus: expected at most 1,000,000 of H100, got "H100:[19].{0,80}$/,
+      )
   })
 
   it('takes assumptions, and refuses what cannot be', () => {

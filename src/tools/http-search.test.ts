@@ -290,6 +290,11 @@ describe('settings', () => {
     [{ url: 'ftp://host/x' }, /url: expected http or https, got ftp/],
     [{ url: 'nowhere' }, /url: expected an address/],
     [{ url: 'http://me:word@host/' }, /expected no user or password/],
+    [
+      { url: 'https://host/search?lang=en&api_key=abc-123' },
+      /^tools: \[0\]: expected an address without api_key in its query, .*as \{env: NAME\}((?!abc-123).)*$/,
+    ],
+    [{ url: 'https://host/?subscription-key=x' }, /without subscription-key in its query/],
     [{ params: {} }, /expected \{query\} in params or body, got none/],
     [{ body: { q: '{query}' } }, /body: expected none with method GET/],
     [{ headers: { 'bad name': 'x' } }, /headers\.bad name: expected a header of one line/],

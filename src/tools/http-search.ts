@@ -11,7 +11,7 @@ import { withDeadline } from './deadline.ts'
 import { type HttpAnswer, httpExchange } from './http-exchange.ts'
 import { valueAt } from './pointer.ts'
 import { queryParameters, readQuery } from './query.ts'
-import { type Environment, Secrets, valueSchema } from './secrets.ts'
+import { type Environment, hasNoSecretInUrl, Secrets, secretInUrl, valueSchema } from './secrets.ts'
 import { searchResult } from './snippets.ts'
 import { type Snippet, TOOL_NAME, type Tool, ToolError } from './tool.ts'
 
@@ -26,51 +26,53 @@ const fieldsSchema = z.strictObject({
 })
 
 /** A search over HTTP as a configuration writes it. `{query}` and `{top}` in `params` and `body` stand for those of a call. */
-export const httpToolSchema = z.strictObject({
-  kind: z.literal('http').describe('Which kind; each has keys of its own.'),
-  name: z
-    .string()
-    .regex(TOOL_NAME)
-    .default('web_search')
-    .describe('Name of the tool, as the model calls it.'),
-  description: z
-    .string()
-    .min(1)
-    .default('Searches and returns the results that match best, with ids to cite.')
-    .describe('What the model is told of the tool.'),
-  url: z.string().min(1).describe('Address.'),
-  method: z.enum(['GET', 'POST']).default('GET').describe('HTTP method.'),
-  headers: z
-    .record(z.string(), valueSchema)
-    .default({})
-    .describe("Values may name an environment variable: `{env: NAME, prefix: 'Bearer '}`."),
-  params: z.record(z.string(), valueSchema).default({}).describe('Parameters of the URL.'),
-  body: z.json().optional().describe('JSON that is posted.'),
-  results: z
-    .string()
-    .describe(
-      "Where in the answer the list of results is: a JSON pointer, names with dots, or '' for the whole answer.",
-    ),
-  fields: fieldsSchema.describe('Where in an answer id, title and text are.'),
-  top: z.int().positive().max(100).default(5).describe('Most results of an answer.'),
-  snippetChars: z.int().min(50).max(100_000).default(1_000).describe("Most characters of a result's text."),
-  timeoutMs: positive.default(30_000).describe('For a call with all its attempts.'),
-  attemptTimeoutMs: positive.default(10_000).describe('Longest time of one exchange.'),
-  retries: z.int().nonnegative().default(2).describe('Further attempts after the first that failed.'),
-  backoffMs: positive
-    .default(250)
-    .describe('Longest random wait before the second attempt; doubles with each further one.'),
-  longestRetryAfterMs: positive
-    .default(20_000)
-    .describe(
-      'A server that asks to be left alone for longer (`retry-after`) is not asked again in this call.',
-    ),
-  maxAnswerBytes: z
-    .int()
-    .positive()
-    .default(2 * 1024 * 1024)
-    .describe('Longest answer that is read.'),
-})
+export const httpToolSchema = z
+  .strictObject({
+    kind: z.literal('http').describe('Which kind; each has keys of its own.'),
+    name: z
+      .string()
+      .regex(TOOL_NAME)
+      .default('web_search')
+      .describe('Name of the tool, as the model calls it.'),
+    description: z
+      .string()
+      .min(1)
+      .default('Searches and returns the results that match best, with ids to cite.')
+      .describe('What the model is told of the tool.'),
+    url: z.string().min(1).describe('Address.'),
+    method: z.enum(['GET', 'POST']).default('GET').describe('HTTP method.'),
+    headers: z
+      .record(z.string(), valueSchema)
+      .default({})
+      .describe("Values may name an environment variable: `{env: NAME, prefix: 'Bearer '}`."),
+    params: z.record(z.string(), valueSchema).default({}).describe('Parameters of the URL.'),
+    body: z.json().optional().describe('JSON that is posted.'),
+    results: z
+      .string()
+      .describe(
+        "Where in the answer the list of results is: a JSON pointer, names with dots, or '' for the whole answer.",
+      ),
+    fields: fieldsSchema.describe('Where in an answer id, title and text are.'),
+    top: z.int().positive().max(100).default(5).describe('Most results of an answer.'),
+    snippetChars: z.int().min(50).max(100_000).default(1_000).describe("Most characters of a result's text."),
+    timeoutMs: positive.default(30_000).describe('For a call with all its attempts.'),
+    attemptTimeoutMs: positive.default(10_000).describe('Longest time of one exchange.'),
+    retries: z.int().nonnegative().default(2).describe('Further attempts after the first that failed.'),
+    backoffMs: positive
+      .default(250)
+      .describe('Longest random wait before the second attempt; doubles with each further one.'),
+    longestRetryAfterMs: positive
+      .default(20_000)
+      .describe(
+        'A server that asks to be left alone for longer (`retry-after`) is not asked again in this call.',
+      ),
+    maxAnswerBytes: z
+      .int()
+      .positive()
+      .default(2 * 1024 * 1024)
+      .describe('Longest answer that is read.'),
+  })
+  .refine(hasNoSecretInUrl, { error: secretInUrl })
 export type HttpToolSettings = z.output<typeof httpToolSchema>
 
 const QUERY = '{query}'

@@ -15,6 +15,27 @@ export const valueSchema = z.union([
 ])
 export type ConfiguredValue = z.output<typeof valueSchema>
 
+/** Names of secrets, written in lower case without what stands between the words: `api_key`, `tavilyApiKey`, `X-Amz-Signature`. */
+const SECRET_NAME =
+  /^(?:key|sig|pwd|auth)$|(?:api|access|private|secret|subscription)key$|(?:token|secret|passwd|password|signature|credentials?|authorization)$/
+
+/** The parameter of an address's query that looks like a secret by its name; undefined where there is none. */
+const secretParameter = (address: unknown): string | undefined => {
+  if (typeof address !== 'string' || !URL.canParse(address)) return undefined
+  const names = [...new URL(address).searchParams.keys()]
+  return names.find(name => SECRET_NAME.test(name.toLowerCase().replace(/[^a-z0-9]/g, '')))
+}
+
+/**
+ * Addresses are kept in run folders and cards, and stand in errors; secrets never do. For a refinement of the object that has the
+ * address: the message of one of `url` would show it.
+ */
+export const hasNoSecretInUrl = ({ url }: { url?: string | undefined }): boolean =>
+  secretParameter(url) === undefined
+
+export const secretInUrl = ({ input }: { input?: unknown }): string =>
+  `an address without ${secretParameter((input as { url?: unknown }).url)} in its query, which would be kept with the run; write it into headers as {env: NAME}, with NAME the environment variable that holds it`
+
 const HIDDEN = '[secret]'
 /** What is shorter is no secret, and stands in every text. */
 const SHORTEST = 4

@@ -17,8 +17,8 @@ import {
 import { RunError } from '../../runs/errors.ts'
 import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
 import { formatDuration, plural } from '../../util/format.ts'
+import { commandLineOf } from '../../util/invocation.ts'
 import { shippedFile } from '../../util/package.ts'
-import { commandLineOf } from '../invocation.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { resolveSettings } from '../train/settings.ts'
 import { probeInProcess, settingsOf, trainInProcess } from './process.ts'
@@ -64,16 +64,21 @@ const resolver =
   (training, place) =>
     placed(file, place, () => resolvedOf(training).config)
 
-/** What arms start from: models that are there, and a word for the checkpoints of cold starts, which are not when a plan is made. */
-const startFolders = ({ starts }: Registration): string[] => [
-  ...new Set(starts.map(start => ('model' in start ? start.model : 'the checkpoint of its cold start'))),
-]
+/** What arms start from, but for models that are missing: models that are there, and a word for the checkpoints of cold starts, which are not when a plan is made. */
+const startFolders = ({ registration: { starts }, jobs }: Experiment): string[] => {
+  const missing = new Set(jobs.flatMap(job => (job.kind === 'start' && job.missing ? [job.start] : [])))
+  const there = starts.filter(({ name }) => !missing.has(name))
+  return [
+    ...new Set(there.map(start => ('model' in start ? start.model : 'the checkpoint of its cold start'))),
+  ]
+}
 
 /** Has every arm planned by its recipe, which refuses settings that do not go together. @throws ConfigError naming the arm */
-const checkArms = async (registration: Registration, file: string): Promise<void> => {
+const checkArms = async (experiment: Experiment, file: string): Promise<void> => {
+  const { registration } = experiment
   for (const name of Object.keys(registration.arms)) {
     const training = armTraining(registration, name, registration.seeds[0])
-    for (const folder of startFolders(registration)) {
+    for (const folder of startFolders(experiment)) {
       const settings = [...training.settings, { model: { folder } }]
       const { entry, config } = placed(file, `arms.${name}`, () => resolvedOf({ ...training, settings }))
       await entry.bring?.(config, 'plan')
@@ -144,7 +149,7 @@ const carryOut = async (
   io: Io,
 ): Promise<number> => {
   const say = (text: string) => options.json || io.err.write(`${text}\n`)
-  await checkArms(experiment.registration, file)
+  await checkArms(experiment, file)
   if (options.dryRun) {
     const plan = experiment.plan()
     if (options.json) printJson(io, planJson(experiment.registration, plan))

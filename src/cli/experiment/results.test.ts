@@ -30,7 +30,9 @@ it('prints the p of the test that decides, and what would have been detected', (
       registration,
       runs: { done: 40, planned: 40, seconds: 1 },
       claims: analyseClaims(registration, runs),
-      controls: [],
+      controls: [
+        { kind: 'random-reward', arm: 'chance', outcome: 'passed', atRegistration: null, note: 'a note' },
+      ],
       blocks: [],
       failed: [],
     } as unknown as PaperResult,
@@ -38,5 +40,6 @@ it('prints the p of the test that decides, and what would have been detected', (
   ).join('\n')
   expect(lines).toMatch(/better − plain: .*, McNemar p 0\.0005 \(corrected 0\.0015\), 10 pairs: reproduced$/m)
   expect(lines).toMatch(/plain − better: .*, p 0\.0020 .*: not reproduced; detectable 0\.0\d+$/m)
+  expect(lines).toContain('control random-reward (chance): passed; a note')
   expect(lines).toMatch(/plain − worse: .*: not reproduced; detectable margin 0\.0\d+$/m)
 })

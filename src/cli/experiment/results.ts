@@ -33,8 +33,8 @@ const comparisonLine = ({ claim, comparisons }: ClaimResult): string[] =>
     return `    ${name}: ${effect}, ${test} ${p.toFixed(4)} (corrected ${adjustedP.toFixed(4)}), ${statistics.n} pairs: ${status}${detectable(claim, comparison)}${starts === null ? '' : `; ${starts}`}`
   })
 
-const controlLine = ({ kind, arm, outcome, atRegistration }: ControlResult): string =>
-  `  control ${kind} (${arm}): ${outcome}${atRegistration === null ? '' : `; by rule ${atRegistration.rule}, at registration: ${atRegistration.outcome}`}`
+const controlLine = ({ kind, arm, outcome, atRegistration, note }: ControlResult): string =>
+  `  control ${kind} (${arm}): ${outcome}${note ? `; ${note}` : ''}${atRegistration === null ? '' : `; by rule ${atRegistration.rule}, at registration: ${atRegistration.outcome}`}`
 
 /** What each look at an experiment that was enlarged came to. */
 const blockLines = ({ blocks, claims }: PaperResult): string[] =>

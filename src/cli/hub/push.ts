@@ -16,7 +16,7 @@ import { differentSettings } from '../../runs/report/compare.ts'
 import type { RunInfo } from '../../runs/rows.ts'
 import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
 import { formatInteger } from '../../util/format.ts'
-import { commandLineOf } from '../invocation.ts'
+import { commandLineOf } from '../../util/invocation.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { resolveSettings } from '../train/settings.ts'
 

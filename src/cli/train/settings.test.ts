@@ -177,6 +177,23 @@ describe('settings', () => {
     )
   })
 
+  it('says where rows lie that are looked for from another folder', () => {
+    const target = file('recipe: ruscarl\ntask: { kind: conversations, file: rows.jsonl, holdOut: 5 }\n')
+    expect(resolveSettings({ target }).config.task).toMatchObject({ file: 'rows.jsonl' })
+    writeFileSync(join(dir, 'rows.jsonl'), '')
+    expect(() => resolveSettings({ target })).toThrow(
+      `${target}: task.file: expected a file as seen from the working directory, got rows.jsonl, which is not there but lies in ${dir}`,
+    )
+    const elsewhere = [`task.file=${JSON.stringify(join(dir, 'rows.jsonl'))}`, 'task.testFile=rows.jsonl']
+    expect(() => resolveSettings({ target, set: elsewhere })).toThrow(
+      /task\.testFile: expected a file as seen/,
+    )
+    expect(resolveSettings({ target, set: elsewhere.slice(0, 1) }).config.steps).toBeGreaterThan(0)
+    expect(resolveSettings({ target, set: ['task.kind=packing'] }).config.task).toMatchObject({
+      file: 'rows.jsonl',
+    })
+  })
+
   it('reads values of --set as YAML', () => {
     expect(parseSetting('a.b=2')).toEqual({ a: { b: 2 } })
     expect(parseSetting('a=null')).toEqual({ a: null })

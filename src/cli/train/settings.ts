@@ -1,6 +1,7 @@
 /** @file A recipe's configuration from defaults, preset, YAML file and `--set`, each layer over the one before. */
 
-import { basename, extname } from 'node:path'
+import { existsSync } from 'node:fs'
+import { basename, dirname, extname, join } from 'node:path'
 import type { z } from 'zod'
 import { RECIPES, type RecipeEntry } from '../../recipes/index.ts'
 import { engineAsPolicy } from '../../train/config.ts'
@@ -129,6 +130,23 @@ const refusePreset = (
   )
 }
 
+/**
+ * Paths are taken from the working directory. A file of rows that is not there may come later; one that lies beside the settings is
+ * what was meant, from another folder. @throws ConfigError for such a one
+ */
+const refuseFilesBeside = ({ task }: Tree, settings: string): void => {
+  if (!isTree(task) || task.kind !== 'conversations') return
+  const folder = dirname(settings)
+  for (const key of ['file', 'testFile', 'rubric']) {
+    const path = task[key]
+    if (typeof path !== 'string' || existsSync(path) || !existsSync(join(folder, path))) continue
+    throw new ConfigError(
+      `${settings}: task.${key}: expected a file as seen from the working directory, got ${path}, which is not there but lies in ${folder}`,
+      { hint: `run it from ${folder}, or write ${join(folder, path)}` },
+    )
+  }
+}
+
 const FORBIDDEN = new Set(['', '__proto__', 'constructor', 'prototype'])
 
 const keysOf = (setting: string): string[] =>
@@ -189,7 +207,8 @@ const nameOf = ({ name }: RecipeEntry, preset: string | undefined): string =>
 /**
  * Resolves what `gradus train` was asked to run: defaults < preset < file < `--set`. A recipe's name alone takes its first
  * preset; a file stands by itself and takes a preset only when asked.
- * @throws UsageError for the command line (unknown recipe, preset or `--set` key); ConfigError for the file.
+ * @throws UsageError for the command line (unknown recipe, preset or `--set` key); ConfigError for the file, also for rows that are
+ * looked for in the wrong folder.
  */
 export const resolveSettings = ({ target, preset, set = [] }: SettingsRequest): Settings => {
   const { entry, chosen, file, source, name } = originOf(target, preset)
@@ -212,5 +231,6 @@ export const resolveSettings = ({ target, preset, set = [] }: SettingsRequest): 
     refusePreset(entry, changes, '--set', UsageError)
     config = layer(config, changes, '--set', UsageError)
   }
+  if (typeof target === 'string' && file) refuseFilesBeside(config, target)
   return { entry, config, preset: chosen, name }
 }

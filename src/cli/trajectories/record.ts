@@ -16,12 +16,12 @@ import { openTools, toolsSchema } from '../../tools/index.ts'
 import { DataError, JudgeError, UsageError } from '../../util/errors.ts'
 import { formatInteger, plural } from '../../util/format.ts'
 import { mapInOrder } from '../../util/in-order.ts'
+import { commandLineOf } from '../../util/invocation.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'
 import { readText } from '../../util/text-file.ts'
 import { parseYaml } from '../../util/yaml.ts'
 import { endpointOf } from '../endpoint.ts'
-import { commandLineOf } from '../invocation.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 
 export interface RecordOptions {

@@ -54,6 +54,30 @@ describe('negative controls', () => {
     expect(outcome(runs, { of: 'worse', smallestEffect: 0.005 })).toBe('open')
   })
 
+  it('say that they say nothing where no run made an update, whatever they come to', () => {
+    const idle = (isIdle: (run: (typeof runs)[number]) => boolean) =>
+      runs.map(run => {
+        if (run.arm !== 'random' || !isIdle(run)) return run
+        const nothing = { loss: null, gradNorm: null, entropy: null, zeroVarianceGroups: 1 }
+        return { ...run, metrics: run.metrics.map(row => ({ ...row, ...nothing })) }
+      })
+    const found = (of: typeof runs) => {
+      const { outcome: own, note } = analyseControl(of, controls, 'random-reward', 'random')
+      return [own, note]
+    }
+    expect(found(runs)).toEqual(['passed', null])
+    expect(found(idle(() => true))).toEqual(['passed', 'made no update in 10 of 10 runs: it says nothing'])
+    expect(found(idle(({ start }) => start === 'b'))).toEqual(['passed', 'made no update in 5 of 10 runs'])
+    // Slim runs have the norm at some steps only; entropy tells of the others.
+    const [first, ...rest] = idle(() => true).filter(({ arm }) => arm === 'random')
+    const metrics = first.metrics.map(({ step }) =>
+      step === 1 ? { step, gradNorm: null } : { step, entropy: step === 2 ? 0.1 : null },
+    )
+    expect(found([...runs.filter(({ arm }) => arm !== 'random'), { ...first, metrics }, ...rest])[1]).toBe(
+      'made no update in 9 of 10 runs',
+    )
+  })
+
   it('say nothing before there are six pairs of them, as claims do', () => {
     const of = (seeds: number, all = runs) =>
       outcome(

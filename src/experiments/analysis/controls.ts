@@ -28,6 +28,8 @@ export interface ControlResult {
   /** The arm less the control; and the control less its start, with the test that this does not go beyond the smallest effect. */
   above: PairStatistics | null
   gain: PairStatistics | null
+  /** What has to be said beside the outcome; null where there is nothing, absent in results from before it was looked at. */
+  note?: string | null
   /** Null in results from before it was kept: their outcome cannot be worked out again. */
   evidence: ControlEvidence | null
 }
@@ -43,6 +45,26 @@ const evidenceOf = (runs: readonly FinishedRun[], { of, metric }: Control, arm: 
   const pairs = (a: string, b: string) =>
     evidenceOfPairs(runs, [a, b], metric, reading, { equal: 'steps', reference: 0 })
   return { above: pairs(of, arm), gain: pairs(arm, START) }
+}
+
+/**
+ * Whether a run had steps and learnt nothing in any: no optimiser step gave a figure. Slim runs have the gradient's norm at a few
+ * steps, entropy at all. A policy that tells neither is told by its groups.
+ */
+const madeNoUpdate = ({ metrics }: FinishedRun): boolean =>
+  metrics.some(({ gradNorm }) => gradNorm === null) &&
+  metrics.every(
+    ({ gradNorm, loss, entropy, zeroVarianceGroups }) =>
+      [gradNorm, loss, entropy].every(figure => typeof figure !== 'number') &&
+      (zeroVarianceGroups ?? 1) === 1,
+  )
+
+/** What never learnt cannot have learnt from a wrong reward either: a control that passes so shows nothing. */
+const noteOf = (runs: readonly FinishedRun[], arm: string): string | null => {
+  const own = runs.filter(run => run.arm === arm)
+  const idle = own.filter(madeNoUpdate).length
+  if (idle === 0) return null
+  return `made no update in ${idle} of ${own.length} runs${idle === own.length ? ': it says nothing' : ''}`
 }
 
 type Gains = Pick<ControlResult, 'above' | 'gain'>
@@ -76,7 +98,7 @@ interface Rules {
 
 /** A control, judged by what its pairs gave; under the rule at registration too, where that is another one. */
 export const judgeControl = (
-  { kind, arm }: Pick<ControlResult, 'kind' | 'arm'>,
+  { kind, arm, note = null }: Pick<ControlResult, 'kind' | 'arm' | 'note'>,
   evidence: ControlEvidence,
   { smallestEffect }: Pick<Control, 'smallestEffect'>,
   { rule = RULE, registeredRule = rule }: Rules = {},
@@ -90,7 +112,7 @@ export const judgeControl = (
   const outcome = (by: Rule) => (by.controlsMustNotGain ? outcomeOf : outcomeBefore)(gains, smallestEffect)
   const { version } = registeredRule
   const atRegistration = version === rule.version ? null : { rule: version, outcome: outcome(registeredRule) }
-  return { kind, arm, outcome: outcome(rule), atRegistration, ...gains, evidence }
+  return { kind, arm, outcome: outcome(rule), atRegistration, ...gains, note, evidence }
 }
 
 /** One negative control against the arm that it belongs to. */
@@ -100,4 +122,5 @@ export const analyseControl = (
   kind: string,
   arm: string,
   rules: Rules = {},
-): ControlResult => judgeControl({ kind, arm }, evidenceOf(runs, control, arm), control, rules)
+): ControlResult =>
+  judgeControl({ kind, arm, note: noteOf(runs, arm) }, evidenceOf(runs, control, arm), control, rules)

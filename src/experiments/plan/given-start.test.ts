@@ -45,13 +45,17 @@ describe('starts that are there', () => {
     expect(hash('two')).not.toBe(hash('one'))
   })
 
+  it.each(['empty', 'nowhere'])('that are missing (%s) are told by it, with all arms from them', model => {
+    const jobs = jobsFrom(starting('one', model))
+    expect(jobs.filter(({ missing }) => missing !== undefined)).toEqual(
+      jobs.filter(({ start }) => start === 'b'),
+    )
+    expect(jobs.find(({ start }) => start === 'b')!.missing!.message).toMatch(
+      /starts\.b\.model: expected a checkpoint folder with \.safetensors files, got .*, which holds none/,
+    )
+  })
+
   it.each<[string, () => unknown, RegExp]>([
-    [
-      'a folder without weights',
-      () => jobsFrom(starting('empty')),
-      /starts\.a\.model: expected a checkpoint folder with \.safetensors files, got .*empty/,
-    ],
-    ['a folder that is not there', () => jobsFrom(starting('nowhere')), /which holds none/],
     [
       'the same weights under two names',
       () => jobsFrom(starting('one', 'copy')),

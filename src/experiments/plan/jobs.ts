@@ -5,7 +5,7 @@ import { decidingSettings } from '../../recipes/common/session.ts'
 import { canonicalJson, shortHash } from '../../util/canonical.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { allSeeds, seedsOf } from './blocks.ts'
-import { givenStart } from './given-start.ts'
+import { type GivenStart, givenStart } from './given-start.ts'
 import type { Registration } from './registration.ts'
 
 type Tree = Record<string, unknown>
@@ -37,6 +37,8 @@ export interface Job extends JobPlace {
   steps: number | null
   /** Of a start that is not trained: the folder of its model. */
   given?: string
+  /** Why such a model cannot be had, of the start and of its arms: its weights, and the hashes over them, are not known then. */
+  missing?: ConfigError
   /** Id of the cold start that has to be there first. */
   needs: string | null
   /** Jobs of one block make complete pairs: one start and seed, all its arms. Starts have the block of their first use. */
@@ -125,20 +127,37 @@ const refuseOwnStart = (arm: string, start: string): never => {
   )
 }
 
-/** A start that is there. Its weights decide what is trained from it, wherever its folder lies. */
+/**
+ * A start that is there. Its weights decide what is trained from it, wherever its folder lies. What has been trained can be read
+ * without them; so where they are missing, that is kept.
+ */
 const givenJob = (model: string, place: string, { root }: WorkFolders) => {
-  const { folder, weights } = givenStart(model, place)
+  const { folder, weights, missing } = givenOrMissing(model, place)
   return {
     seed: '',
     training: { recipe: model, settings: [] },
     steps: null,
     dir: join(root, 'cold-starts', `given-${weights}`),
     given: folder,
+    ...(missing && { missing }),
     configHash: weights,
     pace: `start/given/${weights}`,
     evaluations: 0,
   }
 }
+
+const givenOrMissing = (model: string, place: string): GivenStart & Pick<Job, 'missing'> => {
+  try {
+    return givenStart(model, place)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return { folder: model, weights: `missing-${shortHash(model)}`, missing: error }
+  }
+}
+
+/** Whether what was trained under this hash is not what the job would train now; not known without the weights of its start. */
+export const isOfOtherSettings = (job: Job, configHash: string | undefined): boolean =>
+  configHash !== undefined && job.missing === undefined && configHash !== job.configHash
 
 /** What the folder of a cold start is named by; the last two are in it so that work which is there keeps its name. */
 const lasting = (config: Tree): Tree => {
@@ -197,6 +216,7 @@ const armJob = (
     steps,
     dir: join(folders.registration, name, `${start.start}-seed-${seed}`),
     needs: start.id,
+    ...(start.missing && { missing: start.missing }),
     block,
     configHash: shortHash({ config: decisive(config), start: [start.configHash, start.seed] }),
     pace: `arm/${recipe}/${shortHash({ preset, settings, test, trains: steps > 0 })}`,

@@ -44,14 +44,14 @@ const OUTCOME_CLASS = { passed: 'yes', failed: 'no', open: 'open' } as const
 
 const controlRow = (
   result: PaperResult,
-  { kind, arm, outcome, atRegistration, above, gain }: ControlResult,
+  { kind, arm, outcome, atRegistration, above, gain, note }: ControlResult,
 ): Html => {
   const { metric } = result.registration.controls
   const cell = (statistics: ControlResult['above']) =>
     statistics === null
       ? html`<td class="num">–</td>`
       : html`<td class="num">${differenceText(metric, statistics.difference)}<small>${statistics.interval.map(end => differenceText(metric, end)).join(' to ')}</small></td>`
-  return html`<tr><th scope="row">${kind}<small>${arm}</small></th><td><span class="verdict ${OUTCOME_CLASS[outcome]}">${outcome}</span>${atRegistration && html`<small>${atRegistration.outcome} by rule ${atRegistration.rule}, at registration</small>`}</td>${cell(above)}${cell(gain)}<td class="num quiet">${above?.n ?? 0}</td></tr>`
+  return html`<tr><th scope="row">${kind}<small>${arm}</small></th><td><span class="verdict ${OUTCOME_CLASS[outcome]}">${outcome}</span>${note && html`<small>${note}</small>`}${atRegistration && html`<small>${atRegistration.outcome} by rule ${atRegistration.rule}, at registration</small>`}</td>${cell(above)}${cell(gain)}<td class="num quiet">${above?.n ?? 0}</td></tr>`
 }
 
 const controls = (result: PaperResult): Html => {

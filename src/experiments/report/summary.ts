@@ -76,12 +76,15 @@ const claimRows = (claim: ClaimResult): string[][] => {
 const ofRuns = (share: ClaimResult['share']): string =>
   share === null ? '–' : `${share.hits} of ${share.n} [${share.interval.map(end => percent(end)).join(', ')}]`
 
-const controlRow = (metric: MetricChoice, { kind, arm, outcome, above, gain }: ControlResult): string[] => [
+const controlRow = (
+  metric: MetricChoice,
+  { kind, arm, outcome, above, gain, note }: ControlResult,
+): string[] => [
   kind,
   arm,
   effect(metric, above),
   effect(metric, gain),
-  `**${outcome}**`,
+  `**${outcome}**${note ? `; ${note}` : ''}`,
 ]
 
 /** The column of judge calls is there when an arm had a judge. */

@@ -9,7 +9,7 @@ import { canonicalJson } from '../../util/canonical.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { plural } from '../../util/format.ts'
 import { blocksOf } from '../plan/blocks.ts'
-import type { Job } from '../plan/jobs.ts'
+import { isOfOtherSettings, type Job } from '../plan/jobs.ts'
 import type { Registration } from '../plan/registration.ts'
 import { finishedStarts, type TrainedRun, type TrainedStart } from '../run/finished.ts'
 import { isDone } from '../run/ledger.ts'
@@ -116,10 +116,7 @@ export class Adoption {
 
   /** Runs are compared that were trained with the same settings only; files from before their hash was kept are accepted. */
   #refuseOtherSettings(): void {
-    const others = this.jobs.filter(job => {
-      const { configHash } = this.#runs.get(job.id)!
-      return configHash !== undefined && configHash !== job.configHash
-    })
+    const others = this.jobs.filter(job => isOfOtherSettings(job, this.#runs.get(job.id)!.configHash))
     if (others.length === 0) return
     const { provenance = [], configHash } = this.#runs.get(others[0].id)!
     const { commit } = provenance.at(-1)?.versions ?? {}

@@ -48,7 +48,10 @@ const claimJson = (result: PaperResult, claim: ClaimResult, earlier: readonly Ea
       'model' in start ? start : { name: start.name, seed: start.seed },
     ),
     test: registration.test,
-    controls: result.controls.map(({ kind, arm, outcome: found }) => ({ kind, arm, outcome: found })),
+    controls: result.controls.map(({ kind, arm, outcome: found, note }) => ({
+      ...{ kind, arm, outcome: found },
+      ...(note && { note }),
+    })),
     arms: result.arms.filter(({ arm }) => arms.has(arm)),
     seconds: claim.runs.reduce((sum, { seconds }) => sum + seconds, 0),
     runsDone: result.runs,

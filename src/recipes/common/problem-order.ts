@@ -17,6 +17,9 @@ import { samplingOf, type TrainingConfig } from './training.ts'
 /** Problem number i of a stream without end. */
 export type ProblemStream<Problem> = (index: number) => Problem
 
+/** Passes that are kept: a step may lie across two. Another one is made again, in the same order. */
+const KEPT_PASSES = 2
+
 /** Every pass in another order, which the label and the pass decide. */
 export const shuffledPasses = <Problem>(
   problems: readonly Problem[],
@@ -26,6 +29,7 @@ export const shuffledPasses = <Problem>(
   const passOf = (pass: number): Problem[] => {
     const known = passes.get(pass) ?? new Rng(`${label}/${pass}`).shuffle(problems)
     passes.set(pass, known)
+    if (passes.size > KEPT_PASSES) passes.delete(passes.keys().next().value!)
     return known
   }
   return index => passOf(Math.floor(index / problems.length))[index % problems.length]

@@ -6,21 +6,42 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { z } from 'zod'
+import { DataError } from '../../util/errors.ts'
 import { guardWrite } from '../errors.ts'
 import { appendRows, readRows, repairTail } from '../row-files.ts'
 import { withoutTimes } from './figures.ts'
 import type { Point, Tracker } from './tracker.ts'
 
-/** A row that is about to be sent: its key, the digest of its figures, its time. */
-type Sending = readonly [key: string, digest: string, atMs: number]
+/** A row that is about to be sent: its key, the digest of its figures, its time in ms. */
+const sendingSchema = z.tuple([
+  z.string(),
+  z.string(),
+  // JSON writes null for what is no number: the time of a row whose own times are damaged.
+  z
+    .number()
+    .nullable()
+    .transform(atMs => atMs ?? Number.NaN),
+])
 
 /** A line of the file. */
-interface Line {
+const lineSchema = z.object({
   /** A run at the tracker begins. */
-  identity?: string
-  sending?: readonly Sending[]
+  identity: z.string().optional(),
+  sending: z.array(sendingSchema).optional(),
   /** So many of the rows before have arrived. */
-  arrived?: number
+  arrived: z.int().nonnegative().optional(),
+})
+type Line = z.output<typeof lineSchema>
+
+/** @throws DataError for a line of another shape */
+const checked = (line: unknown, place: string): Line => {
+  const read = lineSchema.safeParse(line)
+  if (read.success) return read.data
+  throw new DataError(
+    `${place}: expected identity, sending or arrived as a tracker's ledger has them, got ${JSON.stringify(line).slice(0, 60)}`,
+    { hint: 'remove that line: rows that it named are sent again' },
+  )
 }
 
 interface Known {
@@ -39,7 +60,7 @@ export class Ledger {
   constructor(path: string) {
     this.path = path
     repairTail(path)
-    for (const line of readRows<Line>(path)) this.#read(line)
+    for (const [i, line] of readRows(path).entries()) this.#read(checked(line, `${path}:${i + 1}`))
     if (this.#identity === '') this.begin()
   }
 
@@ -89,7 +110,7 @@ export class Ledger {
 
   /** To be called before points are sent. @throws RunError for a failed write */
   sending(points: readonly Point[]): void {
-    this.#write({ sending: points.map(({ key, digest, atMs }) => [key, digest, atMs] as const) })
+    this.#write({ sending: points.map(({ key, digest, atMs }) => [key, digest, atMs]) })
   }
 
   /** What `sending` named has arrived. @throws RunError for a failed write */

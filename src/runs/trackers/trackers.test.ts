@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'n
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { shellWord } from '../../util/invocation.ts'
 import { readEvents } from '../readers.ts'
 import { RunFolder } from '../run-folder.ts'
 import type { TrackerSettings } from './config.ts'
@@ -28,6 +29,8 @@ afterEach(async () => {
 })
 
 const mlflow = (): TrackerSettings => ({ kind: 'mlflow', uri: server.url, experiment: 'live' })
+/** A name that a shell reads otherwise unless it is quoted. */
+const named = (): TrackerSettings => ({ kind: 'mlflow', uri: server.url, experiment: 'live "$HOME"' })
 const files: TrackerSettings = { kind: 'tensorboard', folder: null }
 const follow = (settings: readonly TrackerSettings[] = [mlflow()], options = {}) =>
   new RunTrackers(settings, run, {
@@ -91,16 +94,16 @@ describe('trackers of a run that trains', () => {
     'that only %s hold nothing up; what is missing is said with the command that delivers it',
     async mood => {
       server.mood = mood
-      const trackers = follow([mlflow()], { timeoutMs: 100, lastMs: 300 })
+      const trackers = follow([named()], { timeoutMs: 100, lastMs: 300 })
       for (let step = 1; step <= 3; step++) run.appendMetrics(metricsRow(step))
       await trackers.close('finished')
-      const command = `gradus export ${tracked.dir} --mlflow ${server.url} --experiment live`
+      const command = `gradus export ${shellWord(tracked.dir)} --mlflow ${server.url} --experiment 'live "$HOME"'`
       expect(told.at(-1)).toContain('4 of 4 rows were not delivered')
       expect(told.at(-1)).toContain(command)
       expect(warnings().at(-1)?.message).toBe(told.at(-1))
       server.mood = 'well'
       run.close()
-      await exportRun(tracked.dir, mlflow(), { env: {} })
+      await exportRun(tracked.dir, named(), { env: {} })
       expect(rewards()).toEqual(upTo(3))
     },
   )

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { shortHash } from '../../util/canonical.ts'
 import { ConfigError } from '../../util/errors.ts'
+import { commandLineOf } from '../../util/invocation.ts'
 import type { EventRow, RunInfo } from '../rows.ts'
 import type { TrackerSettings } from './config.ts'
 import { Delivery, type DeliveryOptions } from './delivery.ts'
@@ -159,6 +160,4 @@ export class RunTrackers {
 }
 
 const exportCommand = (dir: string, { exportOptions }: Tracker): string =>
-  ['gradus', 'export', dir, ...exportOptions]
-    .map(word => (/^[\w./:=@%+,\\-]+$/.test(word) ? word : `"${word}"`))
-    .join(' ')
+  commandLineOf(['export', dir, ...exportOptions])

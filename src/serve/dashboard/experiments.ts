@@ -55,7 +55,14 @@ const claimSchema = z.looseObject({
     .nullish(),
   runsDone: z.looseObject({ done: number, planned: number }).nullish(),
   controls: z
-    .array(z.looseObject({ kind: z.string(), arm: z.string().nullish(), outcome: z.string().nullish() }))
+    .array(
+      z.looseObject({
+        kind: z.string(),
+        arm: z.string().nullish(),
+        outcome: z.string().nullish(),
+        note: z.string().nullish(),
+      }),
+    )
     .nullish(),
 })
 
@@ -199,8 +206,8 @@ export const experimentView = (found: FoundExperiment): ExperimentView => {
       : null,
     runs: runsDone ? { done: runsDone.done ?? null, planned: runsDone.planned ?? null } : null,
     claims: claims.map(claimView),
-    controls: [...controls.values()].map(({ kind, arm, outcome }) => ({
-      ...{ kind, arm: arm ?? null, outcome: outcome ?? null },
+    controls: [...controls.values()].map(({ kind, arm, outcome, note }) => ({
+      ...{ kind, arm: arm ?? null, outcome: outcome ?? null, note: note ?? null },
     })),
     document: readText(dir, 'summary.md'),
   }

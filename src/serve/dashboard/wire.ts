@@ -294,7 +294,7 @@ export interface ExperimentView extends Omit<ExperimentLine, 'statuses'> {
   registration: { file: string | null; sha256: string | null; registeredAt: string | null } | null
   runs: { done: number | null; planned: number | null } | null
   claims: ClaimView[]
-  controls: { kind: string; arm: string | null; outcome: string | null }[]
+  controls: { kind: string; arm: string | null; outcome: string | null; note: string | null }[]
   /** summary.md as it stands. */
   document: string | null
 }

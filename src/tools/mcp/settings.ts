@@ -1,7 +1,7 @@
 /** @file Settings of a server of the Model Context Protocol, apart from the SDK, which is loaded only where one is used. */
 
 import { z } from 'zod'
-import { valueSchema } from '../secrets.ts'
+import { hasNoSecretInUrl, secretInUrl, valueSchema } from '../secrets.ts'
 
 const positive = z.number().positive()
 
@@ -31,4 +31,5 @@ export const mcpToolsSchema = z
   .refine(({ command, url }) => (command === undefined) !== (url === undefined), {
     message: 'a command to start or a url, one of the two; give one',
   })
+  .refine(hasNoSecretInUrl, { error: secretInUrl })
 export type McpToolsSettings = z.output<typeof mcpToolsSchema>

@@ -1,7 +1,19 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { OpenEnvClient, type OpenEnvRuntime } from './client.ts'
 import { type FakeOpenEnv, type Misbehaviour, startFakeOpenEnv } from './fake-server.fixture.ts'
 import { openEnvSchema } from './settings.ts'
+
+/** Waits of a second and more, which do not end by themselves here. */
+const longWaits = vi.hoisted(() => ({ begun: 0 }))
+vi.mock('node:timers/promises', async load => {
+  const real = await load<typeof import('node:timers/promises')>()
+  const setTimeout: typeof real.setTimeout = (ms = 0, value, options) => {
+    if (ms < 1000) return real.setTimeout(ms, value, options)
+    longWaits.begun++
+    return real.setTimeout(2 ** 31 - 1, value, options)
+  }
+  return { ...real, setTimeout }
+})
 
 let server: FakeOpenEnv
 let clients: OpenEnvClient[] = []
@@ -147,6 +159,17 @@ describe('starting', () => {
     const waiting = clientOf({ attempts: 20 }).start({ seed: 2 })
     session.close()
     expect((await waiting).first.observation).toEqual({ clue: 'begins with s' })
+  })
+
+  it('is not waited for when its signal says so, between two attempts either', async () => {
+    const full = clientOf({}, { retryMs: 1000 })
+    server.capacity = 0
+    const stop = new AbortController()
+    const started = full.start({}, stop.signal).catch(error => error)
+    await expect.poll(() => longWaits.begun).toBe(1)
+    stop.abort()
+    expect(await started).toMatchObject({ kind: 'cancelled' })
+    expect(longWaits.begun).toBe(1)
   })
 
   it('says that nobody is there', async () => {

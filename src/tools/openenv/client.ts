@@ -61,7 +61,9 @@ export class OpenEnvClient {
         return await this.#startOnce(reset, signal)
       } catch (error) {
         if (!passes(error) || attempt >= this.#settings.attempts || signal?.aborted) throw this.#told(error)
-        await sleep(Math.min(LONGEST_WAIT_MS, this.#retryMs * 2 ** (attempt - 1)))
+        const waitMs = Math.min(LONGEST_WAIT_MS, this.#retryMs * 2 ** (attempt - 1))
+        // The attempt after a wait that was ended says that nobody waits any more.
+        await sleep(waitMs, undefined, { signal }).catch(() => {})
       }
     }
   }

@@ -243,12 +243,13 @@ export const ExperimentPage = ({ id }: { id: string }) => {
           <Scroll>
             <table>
               <tbody>
-                {view.controls.map(({ kind, arm, outcome }) => (
+                {view.controls.map(({ kind, arm, outcome, note }) => (
                   <tr key={`${kind} ${arm}`}>
                     <th scope="row">{kind}</th>
                     <td>{arm}</td>
                     <td>
                       <ClaimStatus status={outcome ?? 'not run'} />
+                      {note !== null && <span class="quiet"> {note}</span>}
                     </td>
                   </tr>
                 ))}
