@@ -44,6 +44,29 @@ export const planTime = (work: PlannedWork): PlannedTime => {
   return { operationsPerStep, hours }
 }
 
+/** Of supervised learning: rows are read and learnt from, and some tokens may be sampled before the first step. */
+export interface SupervisedTimeWork {
+  parameters: number
+  steps: number
+  /** Tokens of a step's rows, prompts and responses. */
+  rowTokens: number
+  sampledTokens: number
+}
+
+/** Learning alone; evaluations and what grows with the square of a sequence are not in it. */
+export const supervisedTime = (work: SupervisedTimeWork): PlannedTime => {
+  const { parameters, steps, rowTokens, sampledTokens } = work
+  const operationsPerStep = parameters * rowTokens * OPERATIONS.learning
+  const sampling = parameters * sampledTokens * OPERATIONS.forward
+  const hours = Object.fromEntries(
+    Object.entries(SPEEDS).map(([name, { operations, decoded }]) => [
+      name,
+      ((steps * operationsPerStep + sampling) / operations + sampledTokens / decoded) / 3600,
+    ]),
+  )
+  return { operationsPerStep, hours }
+}
+
 /** Hours from which nobody waits for an end; their digits say nothing. */
 const MANY_HOURS = 10_000
 
@@ -53,7 +76,11 @@ const hoursText = (hours: number): string => {
   return `about ${hours < MANY_HOURS ? formatInteger(Math.round(hours)) : formatCount(hours)} h`
 }
 
-export const timeLine = ({ hours }: PlannedTime): string =>
+/** @param without what the time supposes, and what is not in it */
+export const timeLine = (
+  { hours }: PlannedTime,
+  without = 'if every response is as long as it may be; without evaluations and graders',
+): string =>
   `time         ${Object.entries(hours)
     .map(([name, own]) => `${hoursText(own)} on ${name}`)
-    .join(', ')}, if every response is as long as it may be; without evaluations and graders`
+    .join(', ')}, ${without}`
