@@ -98,13 +98,18 @@ describe('the plan of sft', () => {
 describe('work of supervised learning', () => {
   it('is six operations a parameter and token, and two for what is sampled first', () => {
     const { operationsPerStep, hours } = supervisedTime({
-      ...{ parameters: 1e6, steps: 100, rowTokens: 2000 },
+      ...{ parameters: 1e8, steps: 100, rowTokens: 2000 },
       sampledTokens: 0,
     })
-    expect(operationsPerStep).toBe(12e9)
-    expect(hours['two cores']).toBeCloseTo((100 * 12e9) / 2e11 / 3600, 12)
-    const more = supervisedTime({ parameters: 1e6, steps: 0, rowTokens: 2000, sampledTokens: 12_000 })
-    expect(more.hours['two cores']).toBeCloseTo(((2e6 * 12_000) / 2e11 + 1) / 3600, 12)
+    expect(operationsPerStep).toBe(12e11)
+    expect(hours['two cores']).toBeCloseTo((100 * 12e11) / 2e11 / 3600, 9)
+    const more = supervisedTime({ parameters: 1e8, steps: 0, rowTokens: 2000, sampledTokens: 12_000 })
+    expect(more.hours['two cores']).toBeCloseTo(((2e8 * 12_000) / 2e11 + 1) / 3600, 9)
+  })
+
+  it('takes two cores longer than their operations where a model is small', () => {
+    const work = { parameters: 1e6, steps: 100, rowTokens: 2000, sampledTokens: 0 }
+    expect(supervisedTime(work).hours['two cores']).toBeCloseTo((4 * 100 * 12e9) / 2e11 / 3600, 9)
   })
 
   it('takes the lengths of rows from the first step to the last', () => {

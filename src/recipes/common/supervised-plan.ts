@@ -77,9 +77,10 @@ export const supervisedMachine = (
     })
   const without = `${atMost ? 'if every row is as long as it may be; ' : ''}without evaluations`
   const machine = machinePlan({ policy }, time, memory, without)
+  const lengthSetting = work.longest === undefined ? 'model.shape.maxPositions' : 'maxTokens'
   const sequence = work.longest ?? shape?.maxPositions ?? 0
   return {
-    lines: [...(memory ? memoryLines(memory, { ...policy, sequence }) : []), ...machine.lines],
+    lines: [...(memory ? memoryLines(memory, { ...policy, sequence, lengthSetting }) : []), ...machine.lines],
     json: { ...(memory && { memoryBytes: memory }), ...machine.json },
   }
 }

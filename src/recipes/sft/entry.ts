@@ -38,6 +38,10 @@ const workOf = (config: SftRecipeConfig, rows: readonly SftRow[] | null): StepWo
   }
 }
 
+/** The longest row that is there, or that there may be: memory goes by it. */
+const longestOf = ({ maxTokens }: SftRecipeConfig, rows: { train: readonly SftRow[] } | null): number =>
+  rows === null ? maxTokens : rows.train.reduce((most, row) => Math.max(most, lengthOf(row)), 1)
+
 const plan = (config: SftRecipeConfig): RunPlan => {
   const checked = checkSft(config, 'plan')
   const { steps, batch, data, model, policy } = config
@@ -56,7 +60,7 @@ const plan = (config: SftRecipeConfig): RunPlan => {
   const work = workOf(config, rows?.train ?? null)
   const [{ promptTokens, newTokens }] = work.roles
   const machine = supervisedMachine(config, {
-    ...{ shape: work.shape, lora: model.lora, longest: config.maxTokens },
+    ...{ shape: work.shape, lora: model.lora, longest: longestOf(config, rows) },
     ...{ rowTokens: promptTokens + newTokens, atMost: rows === null },
   })
   return {
