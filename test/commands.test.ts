@@ -1,18 +1,15 @@
-/** Commands and settings that README and the pages of recipes show: each is one that there is, with options that there are. */
+/** Commands that README and the pages of recipes show: each is one that there is, with options and settings that there are. */
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { commandTree } from '../src/cli/program.ts'
 import { resolveSettings } from '../src/cli/train/settings.ts'
 import { readFences } from './howto.fixture.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const folder = mkdtempSync(join(tmpdir(), 'gradus-commands-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const pages = [
   'README.md',
@@ -66,16 +63,6 @@ for (const page of pages) {
       const [target] = operands
       const trains = own.name() === 'train' && own.parent?.parent === null
       if (trains && target !== undefined && !/\.ya?ml$/.test(target)) resolveSettings({ target, preset, set })
-    })
-
-    // Registrations name a recipe too; src/experiments reads those of the pages.
-    const configs = fences.filter(
-      ({ language, text }) => language === 'yaml' && /^recipe: /m.test(text) && !/^paper: /m.test(text),
-    )
-    it.each(configs.map(({ line, text }) => [`line ${line}: settings`, text] as const))('%s', (_, text) => {
-      const path = join(folder, 'shown.yaml')
-      writeFileSync(path, text)
-      expect(resolveSettings({ target: path }).entry.name).toBe(/^recipe: ([\w-]+)/m.exec(text)![1])
     })
   })
 }

@@ -1,20 +1,27 @@
 /** @file The checklist-cold-start recipe as the command line knows it. */
 
+import { PackingWorld } from '../../tasks/checklist/index.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
+import { meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
 import { type ChecklistColdStartConfig, checklistColdStartSchema } from './config.ts'
-import { checkChecklistColdStart, runChecklistColdStart } from './run.ts'
+import { checkChecklistColdStart, demonstrations, runChecklistColdStart } from './run.ts'
 
 const plan = (config: ChecklistColdStartConfig): RunPlan => {
-  checkChecklistColdStart(config)
+  const source = checkChecklistColdStart(config)
   const { shape } = config.model
   const { steps, batch, hinted } = config
+  const machine = supervisedMachine(config, {
+    shape: source.init!.config,
+    rowTokens: meanRowTokens(demonstrations(config, new PackingWorld(config.world)), steps),
+  })
   return {
     lines: [
       `model        fresh weights, ${shape.layers} layers of ${shape.hiddenSize}`,
       `training     ${steps} steps of ${batch} demonstrations, ${100 * hinted}% of them with hints`,
       'evaluation   unseen trips, on the plain prompt and with the whole rubric as a scaffold',
+      ...machine.lines,
     ],
-    json: { steps, batch },
+    json: { steps, batch, ...machine.json },
   }
 }
 

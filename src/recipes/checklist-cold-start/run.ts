@@ -25,7 +25,7 @@ import { runSupervised } from '../common/supervised.ts'
 import type { ChecklistPhase } from './config.ts'
 
 /** The demonstrations of a step; they depend on seed and step alone. */
-const demonstrations =
+export const demonstrations =
   ({ batch, seed, hinted, thinking = false }: ChecklistPhase, world: PackingWorld) =>
   (step: number) =>
     Array.from({ length: batch }, (_, i) => {

@@ -99,11 +99,16 @@ const REMEDIES: Readonly<Record<Exclude<keyof MemoryEstimate, 'total' | 'activat
 }
 
 /** A micro-batch of one whole sequence cannot be cut further. */
-const activationRemedy = ({ sequence, microBatchTokens, recompute = false }: MicroBatch): string => {
+const activationRemedy = ({
+  sequence,
+  microBatchTokens,
+  recompute = false,
+  lengthSetting = 'rollout.maxTokens',
+}: MicroBatch): string => {
   const uncut = microBatchTokens <= sequence
   const layers = recompute ? 'two layers' : 'all layers'
   const held = uncut ? `one sequence of up to ${formatInteger(sequence)} tokens` : 'a micro-batch'
-  const lower = `lower ${uncut ? 'rollout.maxTokens' : 'policy.microBatchTokens'}`
+  const lower = `lower ${uncut ? lengthSetting : 'policy.microBatchTokens'}`
   return `${layers} of ${held} at once; ${recompute ? lower : `policy.recompute=true keeps little more than one, or ${lower}`}`
 }
 
@@ -117,7 +122,10 @@ const dominant = (memory: MemoryEstimate, batch: MicroBatch): string => {
   return `${name} ${Math.round((100 * bytes) / total)}% (${why})`
 }
 
-type MicroBatch = Pick<EstimateOptions, 'sequence' | 'microBatchTokens' | 'recompute'>
+type MicroBatch = Pick<EstimateOptions, 'sequence' | 'microBatchTokens' | 'recompute'> & {
+  /** What makes the longest sequence shorter. Default `rollout.maxTokens`. */
+  lengthSetting?: string
+}
 
 /** The estimate for people: its parts, and the largest of them with what makes it smaller. */
 export const memoryLines = (memory: MemoryEstimate, batch: MicroBatch): string[] => [

@@ -51,17 +51,19 @@ export const hereLine = ({ feasible, because }: Feasibility): string => {
 /**
  * Time and feasibility as a plan prints them; nothing where a server does the work.
  * @param time null where the model is not known yet
+ * @param without what the time supposes, and what is not in it
  */
 export const machinePlan = (
   { policy }: { policy: Pick<PolicySettings, 'kind'> },
   time: PlannedTime | null,
   memory: MemoryEstimate | null,
+  without?: string,
 ): { lines: string[]; json: Partial<PlannedTime> & { here?: Feasibility } } => {
   if (isRemote(policy as PolicySettings)) return { lines: [], json: {} }
   const hours = time?.hours['two cores'] ?? null
   const here = feasibility({ memoryBytes: memory?.total ?? null, hours })
   return {
-    lines: [...(time === null ? [] : [timeLine(time)]), hereLine(here)],
+    lines: [...(time === null ? [] : [timeLine(time, without)]), hereLine(here)],
     json: { ...time, here },
   }
 }

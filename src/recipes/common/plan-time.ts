@@ -47,6 +47,40 @@ export const planTime = (work: PlannedWork): PlannedTime => {
   return { operationsPerStep, hours }
 }
 
+/** Of supervised learning: rows are read and learnt from, and some tokens may be sampled before the first step. */
+export interface SupervisedTimeWork {
+  parameters: number
+  steps: number
+  /** Tokens of a step's rows, prompts and responses. */
+  rowTokens: number
+  sampledTokens: number
+}
+
+/**
+ * Models of fewer parameters keep two cores from their speed: small products, and what is no product. The four is from the
+ * shipped starts: models/records-start took about 40 min of one core, models/arithmetic-start about 20, for which operations
+ * alone give 5 and 2 min of two.
+ */
+const MINIATURE = { parameters: 4e6, slower: 4 } as const
+
+/** Learning alone; evaluations and what grows with the square of a sequence are not in it. */
+export const supervisedTime = (work: SupervisedTimeWork): PlannedTime => {
+  const { parameters, steps, rowTokens, sampledTokens } = work
+  const operationsPerStep = parameters * rowTokens * OPERATIONS.learning
+  const sampling = parameters * sampledTokens * OPERATIONS.forward
+  const isSmall = parameters < MINIATURE.parameters
+  const hours = Object.fromEntries(
+    Object.entries(SPEEDS).map(([name, { operations, decoded }]) => [
+      name,
+      (((isSmall && name === 'two cores' ? MINIATURE.slower : 1) * (steps * operationsPerStep + sampling)) /
+        operations +
+        sampledTokens / decoded) /
+        3600,
+    ]),
+  )
+  return { operationsPerStep, hours }
+}
+
 /** Hours from which nobody waits for an end; their digits say nothing. */
 const MANY_HOURS = 10_000
 
@@ -56,7 +90,11 @@ const hoursText = (hours: number): string => {
   return `about ${hours < MANY_HOURS ? formatInteger(Math.round(hours)) : formatCount(hours)} h`
 }
 
-export const timeLine = ({ hours }: PlannedTime): string =>
+/** @param without what the time supposes, and what is not in it */
+export const timeLine = (
+  { hours }: PlannedTime,
+  without = 'if every response is as long as it may be; without evaluations and graders',
+): string =>
   `time         ${Object.entries(hours)
     .map(([name, own]) => `${hoursText(own)} on ${name}`)
-    .join(', ')}, if every response is as long as it may be; without evaluations and graders`
+    .join(', ')}, ${without}`

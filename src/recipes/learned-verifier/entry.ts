@@ -2,20 +2,23 @@
 
 import { withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
+import { supervisedMachine } from '../common/supervised-plan.ts'
 import { type LearnedVerifierConfig, learnedVerifierSchema } from './config.ts'
-import { checkLearnedVerifier, runLearnedVerifier } from './run.ts'
+import { checkLearnedVerifier, runLearnedVerifier, verifierSizes } from './run.ts'
 
 const plan = (config: LearnedVerifierConfig): RunPlan => {
   const labels = checkLearnedVerifier(config, 'plan')
   const { data, steps, batch, vocabulary } = config
   const { shape } = config.model
+  const machine = supervisedMachine(config, verifierSizes(config, labels))
   return {
     lines: [
       `model        fresh weights, ${shape.layers} layers of ${shape.hiddenSize}, at most ${vocabulary.size} words`,
       `training     ${steps} steps of ${batch} labelled rows from ${data.file}${labels === null ? ' (not there yet: put the rows into this file)' : ''}`,
       `evaluation   on the rows of ${100 * data.heldOut}% of the prompts, which training does not see`,
+      ...machine.lines,
     ],
-    json: { steps, batch, file: data.file },
+    json: { steps, batch, file: data.file, ...machine.json },
   }
 }
 

@@ -52,6 +52,24 @@ const verifierModel = (
   }
 }
 
+/** Rows whose lengths are looked at for a plan. */
+const LOOKED_AT = 256
+
+/** Shape, and tokens of a row with its verdict: of the rows that are there, else the most that there may be. */
+export const verifierSizes = (
+  config: LearnedVerifierConfig,
+  labels: LabelledData | null,
+): { shape: ModelConfig; rowTokens: number; atMost: boolean } => {
+  const { model, vocabulary } = config
+  if (labels === null) {
+    const words = Array.from({ length: vocabulary.size }, (_, i) => `${i}`)
+    return { shape: verifierShape(model.shape, words), rowTokens: model.shape.maxPositions, atMost: true }
+  }
+  const { source, reader } = verifierModel(config, labels.train)
+  const lengths = labels.train.slice(0, LOOKED_AT).map(row => reader.read(row).length + 1)
+  return { shape: source.init.config, rowTokens: mean(lengths), atMost: false }
+}
+
 /** The rows of a step; they depend on seed and step alone. */
 const drawRows = ({ seed, batch, data }: LearnedVerifierConfig, rows: readonly LabelledRow[]) => {
   const sides = [rows.filter(row => row.met), rows.filter(row => !row.met)]

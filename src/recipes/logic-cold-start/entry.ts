@@ -3,31 +3,32 @@
 import { modelTensors } from '../../policy/local/parameters.ts'
 import { formatCount } from '../../util/format.ts'
 import { withDataFiles } from '../common/data-files.ts'
-import { coldStartMemory, memoryLines } from '../common/estimate.ts'
 import { knownShape } from '../common/known-models.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
+import { meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
 import { checkLogicColdStart } from './check.ts'
 import { type LogicColdStartConfig, logicColdStartSchema } from './config.ts'
 import { logicModelConfig } from './model.ts'
 import { presets } from './presets.ts'
-import { coldStartVocabulary } from './recipe.ts'
+import { coldStartVocabulary, demonstrations } from './recipe.ts'
 import { runLogicColdStart } from './run.ts'
 
 const plan = (config: LogicColdStartConfig): RunPlan => {
-  const { model, batch, steps, curriculum, wording, start, policy } = config
+  const { model, batch, steps, curriculum, wording, start } = config
   checkLogicColdStart(config)
   const shape =
     (start === null ? null : knownShape(start)) ?? logicModelConfig(model.shape, coldStartVocabulary(config))
   const { total } = modelTensors(shape, null, false)
-  const memory = coldStartMemory(shape, policy)
+  const draw = demonstrations(config, coldStartVocabulary(config).length)
+  const machine = supervisedMachine(config, { shape, rowTokens: meanRowTokens(step => draw(step), steps) })
   return {
     lines: [
       `model        ${start ?? `fresh weights, ${formatCount(total)} parameters (${shape.layers} layers of ${shape.hiddenSize})`}`,
       `training     ${steps} steps of ${batch} demonstrations, curriculum ${curriculum.kind}, wording ${wording}`,
       `evaluation   ${config.evaluation.problems} problems for each of ${config.evaluation.hops.join(', ')} hops at the end`,
-      ...memoryLines(memory, { ...policy, sequence: shape.maxPositions }),
+      ...machine.lines,
     ],
-    json: { steps, batch, parameters: total, memoryBytes: memory },
+    json: { steps, batch, parameters: total, ...machine.json },
   }
 }
 

@@ -1,7 +1,9 @@
 /** @file The logic-rubric-start recipe as the command line knows it. */
 
 import { LOGIC_RUBRIC_VOCABULARY } from '../../tasks/logic/thinking/index.ts'
+import { knownShape } from '../common/known-models.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
+import { supervisedMachine } from '../common/supervised-plan.ts'
 import { type LogicRubricStartConfig, logicRubricStartSchema } from './config.ts'
 import { checkLogicRubricStart, runLogicRubricStart } from './run.ts'
 
@@ -9,14 +11,21 @@ const plan = (config: LogicRubricStartConfig): RunPlan => {
   checkLogicRubricStart(config, 'plan')
   const { start, steps, batch, rubricators, hinted, reasoners, maxPositions } = config
   const tokens = LOGIC_RUBRIC_VOCABULARY.length
+  const shape = knownShape(start)
+  const machine = supervisedMachine(config, {
+    shape: shape && { ...shape, vocabSize: tokens, maxPositions },
+    ...{ rowTokens: maxPositions, atMost: true },
+    sampledTokens: reasoners.problems * reasoners.samples * reasoners.maxTokens,
+  })
   return {
     lines: [
       `model        ${start}, its vocabulary grown to ${tokens} tokens, its context to ${maxPositions} places`,
       `own work     ${reasoners.samples} responses to each of ${reasoners.problems} problems; kept: ${reasoners.keep}`,
       `training     ${steps} steps of ${batch} demonstrations, ${100 * rubricators}% of them rubrics, ${100 * hinted}% of the others with hints`,
       'evaluation   unseen problems, hints that are to be followed, rubrics of the grammar',
+      ...machine.lines,
     ],
-    json: { steps, batch, tokens, responses: reasoners.problems * reasoners.samples },
+    json: { steps, batch, tokens, responses: reasoners.problems * reasoners.samples, ...machine.json },
   }
 }
 

@@ -1,21 +1,28 @@
 /** @file The records-cold-start recipe as the command line knows it. */
 
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
+import { meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
 import { type RecordsColdStartConfig, recordsColdStartSchema } from './config.ts'
+import { demonstrations } from './demonstrations.ts'
 import { checkRecordsColdStart, runRecordsColdStart } from './run.ts'
 
 const plan = (config: RecordsColdStartConfig): RunPlan => {
-  checkRecordsColdStart(config)
+  const source = checkRecordsColdStart(config)
   const { shape } = config.model
   const { steps, batch, reflectors, referred, scaffold } = config
+  const machine = supervisedMachine(config, {
+    shape: source.init!.config,
+    rowTokens: meanRowTokens(demonstrations(config), steps),
+  })
   return {
     lines: [
       `model        fresh weights, ${shape.layers} layers of ${shape.hiddenSize}`,
       `training     ${steps} steps of ${batch} demonstrations, ${100 * reflectors}% of them reflections, ${100 * referred}% of the others with lessons`,
       `scaffold     ${scaffold ? 'plan, research, review, answer' : 'none: idle thinking of the same length'}`,
       'evaluation   unseen questions, without lessons and with true ones, and reflections',
+      ...machine.lines,
     ],
-    json: { steps, batch },
+    json: { steps, batch, ...machine.json },
   }
 }
 

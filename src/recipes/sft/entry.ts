@@ -9,6 +9,7 @@ import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { remoteModelWords, shapeFolder } from '../common/remote.ts'
 import { remoteLines, supervisedWork } from '../common/remote-plan.ts'
 import type { StepWork } from '../common/step-work.ts'
+import { supervisedMachine } from '../common/supervised-plan.ts'
 import { type SftRecipeConfig, sftRecipeSchema } from './config.ts'
 import type { SftRow } from './rows.ts'
 import { checkSft, runSftRecipe } from './run.ts'
@@ -38,6 +39,10 @@ const workOf = (config: SftRecipeConfig, rows: readonly SftRow[] | null): StepWo
   }
 }
 
+/** The longest row that is there, or that there may be: memory goes by it. */
+const longestOf = ({ maxTokens }: SftRecipeConfig, rows: { train: readonly SftRow[] } | null): number =>
+  rows === null ? maxTokens : rows.train.reduce((most, row) => Math.max(most, lengthOf(row)), 1)
+
 const plan = (config: SftRecipeConfig): RunPlan => {
   const checked = checkSft(config, 'plan')
   const { steps, batch, data, model, policy } = config
@@ -53,6 +58,12 @@ const plan = (config: SftRecipeConfig): RunPlan => {
           scoredRows: rows.test.length * evaluationsOf(config),
         })
       : null
+  const work = workOf(config, rows?.train ?? null)
+  const [{ promptTokens, newTokens }] = work.roles
+  const machine = supervisedMachine(config, {
+    ...{ shape: work.shape, lora: model.lora, longest: longestOf(config, rows) },
+    ...{ rowTokens: promptTokens + newTokens, atMost: rows === null },
+  })
   return {
     lines: [
       `model        ${isRemote(policy) ? remoteModelWords(policy) : modelPlace(model.folder!)}`,
@@ -60,13 +71,15 @@ const plan = (config: SftRecipeConfig): RunPlan => {
       `training     ${steps} steps of ${batch} rows`,
       ...(rows?.notes ?? []).map(note => `             ${note}`),
       ...(remote ? remoteLines(remote) : []),
+      ...machine.lines,
     ],
     json: {
       ...{ steps, batch },
+      ...machine.json,
       ...(remote && { remote }),
       rows: rows && { train: rows.train.length, test: rows.test.length, notes: rows.notes },
     },
-    work: workOf(config, rows?.train ?? null),
+    work,
   }
 }
 

@@ -1,0 +1,84 @@
+/** @file What the documentation site holds, in the order of its sidebar. Every page of docs/ is in one section (test/site.test.ts). */
+
+const at = (folder, names) => names.map(name => `${folder}/${name}.md`)
+
+export const HOME = 'README.md'
+
+export const SECTIONS = [
+  { title: 'Begin', pages: ['docs/howto/train-on-your-own.md', 'docs/glossary.md'] },
+  {
+    title: 'Train',
+    pages: at('docs/howto', [
+      'data',
+      'write-a-good-rubric',
+      'sweeps-and-forks',
+      'monitors',
+      'dashboard',
+      'trackers',
+      'push-to-the-hub',
+      'rubric-dropout',
+      'memory',
+      'teacher-trajectories',
+      'research-agents',
+      'search-and-tools',
+      'environments',
+      'train-under-a-scheduler',
+      'training-services',
+      'serve-tinker',
+      'gpu',
+      'chaos',
+    ]),
+  },
+  {
+    title: 'Grade and judge',
+    pages: at('docs/howto', [
+      'grade-a-file',
+      'reward-server',
+      'judge-quality',
+      'judge-without-a-service',
+      'judge-thinking',
+      'judge-a-group',
+      'author-a-thinking-rubric',
+      'evolving-rubrics',
+      'inference-engines',
+      'verify-math',
+      'verify-instructions',
+      'verify-stages',
+    ]),
+  },
+  {
+    title: 'Recipes',
+    pages: at('docs/recipes', ['rubric-as-reward', 'ruscarl', 'rlcer', 'rit', 'rubricem', 'environment']),
+  },
+  {
+    title: 'Other trainers',
+    pages: at('docs/integrations', ['trl', 'verl', 'verifiers', 'skyrl', 'openrlhf', 'slime', 'nemo-gym']),
+  },
+  {
+    title: 'Settings',
+    pages: at('docs/settings', [
+      'rubric-as-reward',
+      'ruscarl',
+      'rlcer',
+      'rit',
+      'rubricem',
+      'environment',
+      'sft',
+      'learned-verifier',
+      'logic-cold-start',
+      'logic-rubric-start',
+      'checklist-cold-start',
+      'arithmetic-cold-start',
+      'records-cold-start',
+    ]),
+  },
+  {
+    title: 'The project',
+    pages: [
+      ...at('docs', ['experiments', 'scaling', 'ARCHITECTURE']),
+      'CONTRIBUTING.md',
+      'SECURITY.md',
+      'CHANGELOG.md',
+    ],
+  },
+]

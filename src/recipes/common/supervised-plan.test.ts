@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { RECIPES } from '../index.ts'
+import { supervisedTime } from './plan-time.ts'
+import { meanRowTokens } from './supervised-plan.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'gradus-supervised-plan-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** The plan of a recipe's defaults with changes. */
+const planOf = (name: string, settings: Record<string, unknown> = {}) => {
+  const { schema, plan } = RECIPES[name]
+  return plan(schema.parse(settings) as never)
+}
+const lineOf = (lines: readonly string[], word: string) => lines.find(line => line.startsWith(word))
+const hoursOf = (name: string, settings: Record<string, unknown> = {}) =>
+  (planOf(name, settings).json as { hours: Record<string, number> }).hours['two cores']
+
+const COLD_STARTS = [
+  ...['logic-cold-start', 'logic-rubric-start', 'checklist-cold-start', 'arithmetic-cold-start'],
+  'records-cold-start',
+]
+
+describe('the plan of a cold start', () => {
+  it.each(COLD_STARTS)('of %s says memory, time, and whether it is feasible here', name => {
+    const { lines, json } = planOf(name)
+    expect(lineOf(lines, 'memory')).toMatch(/about [\d.]+ [KMG]/)
+    expect(lineOf(lines, 'time')).toMatch(/ on two cores, .*; ?without evaluations$|, without evaluations$/)
+    expect(lineOf(lines, 'here')).toBe('here         feasible on this machine')
+    expect(json).toMatchObject({
+      memoryBytes: { total: expect.any(Number) },
+      here: { feasible: true, because: [] },
+    })
+  })
+
+  it.each(COLD_STARTS)('of %s takes longer with more steps', name => {
+    const short = hoursOf(name, { steps: 100 })
+    expect(short).toBeGreaterThan(0)
+    expect(hoursOf(name, { steps: 1000 })).toBeGreaterThan(1.5 * short)
+  })
+
+  it('of more steps than anybody would wait for is not feasible', () => {
+    const { lines, json } = planOf('records-cold-start', { steps: 10_000_000 })
+    expect(lineOf(lines, 'here')).toMatch(/not feasible on this machine: it would take about [\d,]+ hours/)
+    expect(json).toMatchObject({ here: { feasible: false } })
+  })
+})
+
+describe('the plan of a learned verifier', () => {
+  it('goes by the longest rows that there may be before its rows are there, by their lengths afterwards', () => {
+    const file = join(folder, 'labels.jsonl')
+    const before = planOf('learned-verifier', { data: { file } })
+    expect(lineOf(before.lines, 'time')).toContain(
+      'if every row is as long as it may be; without evaluations',
+    )
+    const row = (i: number) => ({ criterion: 'is short', prompt: `p${i}`, response: 'yes', met: i % 2 === 0 })
+    writeFileSync(file, Array.from({ length: 64 }, (_, i) => `${JSON.stringify(row(i))}\n`).join(''))
+    const after = planOf('learned-verifier', { data: { file } })
+    expect(lineOf(after.lines, 'time')).not.toContain('may be')
+    expect(hoursOf('learned-verifier', { data: { file } })).toBeLessThan(
+      (before.json as { hours: Record<string, number> }).hours['two cores'] / 4,
+    )
+  })
+})
+
+describe('the plan of sft', () => {
+  const data = join(folder, 'rows.jsonl')
+
+  it('knows time and memory of a published model before it is there', () => {
+    const { lines } = planOf('sft', { model: { folder: join(folder, 'Qwen2.5-0.5B-Instruct') }, data })
+    expect(lineOf(lines, 'time')).toContain('if every row is as long as it may be')
+    expect(lineOf(lines, 'here')).toMatch(/feasible/)
+  })
+
+  it('refuses what this machine has no memory or no time for', () => {
+    const { lines } = planOf('sft', { model: { folder: join(folder, 'Qwen3-8B') }, data, maxTokens: 16_384 })
+    expect(lineOf(lines, 'here')).toMatch(
+      /not feasible on this machine: it (?:needs about .* of memory|would take about)/,
+    )
+  })
+
+  it('says that it cannot tell of a model that nobody knows', () => {
+    const { lines } = planOf('sft', { model: { folder: join(folder, 'mine') }, data })
+    expect(lineOf(lines, 'time')).toBeUndefined()
+    expect(lineOf(lines, 'here')).toBe('here         unknown before the model is there')
+  })
+
+  it('says nothing of this machine where a server trains', () => {
+    const policy = { kind: 'tinker', url: 'http://127.0.0.1:1', model: 'm', tokenizer: join(folder, 'mine') }
+    const { lines } = planOf('sft', { policy, data })
+    expect(lineOf(lines, 'here')).toBeUndefined()
+    expect(lineOf(lines, 'memory')).toBeUndefined()
+  })
+})
+
+describe('work of supervised learning', () => {
+  it('is six operations a parameter and token, and two for what is sampled first', () => {
+    const { operationsPerStep, hours } = supervisedTime({
+      ...{ parameters: 1e8, steps: 100, rowTokens: 2000 },
+      sampledTokens: 0,
+    })
+    expect(operationsPerStep).toBe(12e11)
+    expect(hours['two cores']).toBeCloseTo((100 * 12e11) / 2e11 / 3600, 9)
+    const more = supervisedTime({ parameters: 1e8, steps: 0, rowTokens: 2000, sampledTokens: 12_000 })
+    expect(more.hours['two cores']).toBeCloseTo(((2e8 * 12_000) / 2e11 + 1) / 3600, 9)
+  })
+
+  it('takes two cores longer than their operations where a model is small', () => {
+    const work = { parameters: 1e6, steps: 100, rowTokens: 2000, sampledTokens: 0 }
+    expect(supervisedTime(work).hours['two cores']).toBeCloseTo((4 * 100 * 12e9) / 2e11 / 3600, 9)
+  })
+
+  it('takes the lengths of rows from the first step to the last', () => {
+    const row = (length: number) => ({
+      promptTokens: new Int32Array(length),
+      responseTokens: new Int32Array(1),
+    })
+    expect(meanRowTokens(step => [row(step)], 100)).toBe((1 + 34 + 67 + 100) / 4 + 1)
+    expect(meanRowTokens(step => [row(step)], 0)).toBe(2)
+  })
+})

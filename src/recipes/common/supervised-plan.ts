@@ -1,0 +1,86 @@
+/** @file What supervised learning takes, as plans print it: memory, time, and whether it is feasible here. */
+
+import type { ModelConfig } from '../../model/config.ts'
+import type { LoraConfig } from '../../model/lora-files.ts'
+import { modelTensors } from '../../policy/local/parameters.ts'
+import type { PolicySettings } from '../../policy/open.ts'
+import type { SupervisedDatum } from '../../train/supervised.ts'
+import { mean } from '../../util/statistics.ts'
+import { coldStartMemory, estimateMemory, type MemoryEstimate, memoryLines } from './estimate.ts'
+import { type Feasibility, machinePlan } from './feasible.ts'
+import { type PlannedTime, supervisedTime } from './plan-time.ts'
+
+/** Steps whose demonstrations are looked at: a curriculum's grow over the steps. */
+const LOOKS = 4
+
+/** Mean tokens of a demonstration, prompt and response, over a few steps from the first to the last. */
+export const meanRowTokens = (
+  draw: (step: number) => readonly Pick<SupervisedDatum, 'promptTokens' | 'responseTokens'>[],
+  steps: number,
+): number => {
+  const places = Array.from(
+    { length: LOOKS },
+    (_, i) => 1 + Math.floor((i * Math.max(0, steps - 1)) / (LOOKS - 1)),
+  )
+  const rows = [...new Set(places)].flatMap(draw)
+  return mean(rows.map(({ promptTokens, responseTokens }) => promptTokens.length + responseTokens.length))
+}
+
+export interface SupervisedWork {
+  /** Null where the model is not known yet. */
+  shape: ModelConfig | null
+  /** What is trained in place of all weights. */
+  lora?: LoraConfig | null
+  /** Of a row, prompt and response: its mean, or with `atMost` what it may have. */
+  rowTokens: number
+  atMost?: boolean
+  /** Longest row; with it nothing is taken to be sampled, and memory is that of learning alone. */
+  longest?: number
+  /** Tokens that are sampled before the first step. Default 0. */
+  sampledTokens?: number
+}
+
+export interface SupervisedMachine {
+  lines: string[]
+  json: Partial<PlannedTime> & { memoryBytes?: MemoryEstimate; here?: Feasibility }
+}
+
+type LocalSettings = { microBatchTokens: number; maxRows: number; recompute?: boolean }
+
+const memoryOf = (
+  shape: ModelConfig,
+  { lora = null, longest }: SupervisedWork,
+  policy: LocalSettings,
+): MemoryEstimate =>
+  longest === undefined
+    ? coldStartMemory(shape, policy)
+    : estimateMemory(shape, {
+        ...{ lora, reference: false, sequence: longest },
+        ...{ microBatchTokens: policy.microBatchTokens, recompute: policy.recompute },
+        ...{ rows: 0, prompts: 0, promptTokens: 0, newTokens: 0 },
+      })
+
+/** Lines and figures of a plan; of a policy on a server, neither memory nor time are this machine's. */
+export const supervisedMachine = (
+  config: { policy: Pick<PolicySettings, 'kind'> | LocalSettings; steps: number; batch: number },
+  work: SupervisedWork,
+): SupervisedMachine => {
+  const policy = config.policy as PolicySettings & LocalSettings
+  if (policy.kind === 'tinker') return { lines: [], json: {} }
+  const { shape, lora = null, rowTokens, atMost = false, sampledTokens = 0 } = work
+  const memory = shape && memoryOf(shape, work, policy)
+  const time =
+    shape &&
+    supervisedTime({
+      parameters: modelTensors(shape, lora, false).total,
+      ...{ steps: config.steps, rowTokens: config.batch * rowTokens, sampledTokens },
+    })
+  const without = `${atMost ? 'if every row is as long as it may be; ' : ''}without evaluations`
+  const machine = machinePlan({ policy }, time, memory, without)
+  const lengthSetting = work.longest === undefined ? 'model.shape.maxPositions' : 'maxTokens'
+  const sequence = work.longest ?? shape?.maxPositions ?? 0
+  return {
+    lines: [...(memory ? memoryLines(memory, { ...policy, sequence, lengthSetting }) : []), ...machine.lines],
+    json: { ...(memory && { memoryBytes: memory }), ...machine.json },
+  }
+}
