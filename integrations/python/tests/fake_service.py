@@ -15,16 +15,21 @@ GOOD = {
 
 
 class FakeService:
-    """`script`: functions of (handler, body) for the next POSTs; then every item gets GOOD. `ready`: the status of /readyz."""
+    """`script`: functions of (handler, body) for the next POSTs; then every item gets GOOD. `ready`: the status of readyz, `prefix`:
+    the path that the service is behind."""
 
     def __init__(self):
         self.script, self.bodies, self.authorizations, self.checks, self.ready = [], [], [], 0, 200
+        self.prefix = ""
         service = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self):
+                if self.path != f"{service.prefix}/readyz":
+                    self.answer(404, {"error": {"message": "no such route"}})
+                    return
                 service.checks += 1
                 self.answer(service.ready, {"ready": service.ready == 200, "checks": {"judge": "no such host"}})
 

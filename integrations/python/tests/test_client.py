@@ -48,6 +48,19 @@ class ClientTest(unittest.TestCase):
             self.client.grade([ITEM])
         self.assertEqual(self.service.bodies, [])
 
+    def test_asks_readyz_of_a_service_behind_a_path(self):
+        for prefix, route in (("/rewards", "/v1/grade"), ("", "/team/v1/grade"), ("", "/short"), ("/a/b", "/short")):
+            with self.subTest(prefix=prefix, route=route):
+                self.service.prefix, self.service.checks = prefix, 0
+                client = GradusClient(self.service.url.replace("/v1/grade", prefix + route))
+                self.assertEqual(client.grade([ITEM]), [GOOD])
+                self.assertEqual(self.service.checks, 1)
+
+    def test_says_that_no_path_has_readyz(self):
+        self.service.prefix = "/elsewhere"
+        with self.assertRaisesRegex(ServiceUnavailable, "cannot grade now: HTTP 404"):
+            self.client.grade([ITEM])
+
     def test_checks_once(self):
         self.client.grade([ITEM])
         self.client.grade([ITEM])

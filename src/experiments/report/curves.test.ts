@@ -39,6 +39,25 @@ describe('bands of curves', () => {
     expect(entropy.x.some(step => step > 22 && step < 39)).toBe(false)
   })
 
+  it('of shares hold to 0 and 1 where those are sums; values of evaluations on all problems are drawn as they are', () => {
+    const registration = fakeRegistration()
+    const drawn = (values: readonly number[], last: number) => {
+      const runs = fakeRuns(registration).map(run => ({
+        ...run,
+        evals: run.evals.map((row, i) => ({
+          ...row,
+          n: i < values.length ? 100 : 2048,
+          scores: { accuracy: { value: values[i] ?? last } },
+        })),
+      }))
+      const charts = paperCharts(registration, runs)
+      return charts.find(({ title }) => title === 'Score on unseen problems')!.series[0].values
+    }
+    expect(drawn([-0.02, 1.01, 0.5], 0.3)).toEqual([0, 1, 0.5, 0.3])
+    // A score with penalties.
+    expect(drawn([-0.02, -0.3, 0.5], -0.1)).toEqual([-0.02, -0.1, 0.5, -0.1])
+  })
+
   it('are of scores by the names that rows give them, the main one without a name', () => {
     const registration = fakeRegistration()
     const runs = fakeRuns(registration)

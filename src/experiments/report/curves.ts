@@ -19,15 +19,26 @@ type Chart = Registration['charts'][number]
 
 type CurveRun = Pick<FinishedRun, 'arm' | 'steps' | 'metrics' | 'evals'>
 
-const pointsOf = (run: CurveRun, { curve, set, score }: Chart): CurvePoint[] => {
+/**
+ * Shares that evaluations on fewer problems are read as (`onAllProblems`) are a sum, and may come to lie beyond 0 and 1, where no share
+ * is. Scores with penalties have values below 0, which are drawn: so far down as a run was evaluated on all problems.
+ */
+const withinScale = (points: readonly (CurvePoint & { n: number })[]): CurvePoint[] => {
+  const all = Math.max(...points.map(({ n }) => n))
+  const low = Math.min(0, ...points.flatMap(({ n, value }) => (n === all ? [value] : [])))
+  return points.map(({ step, value }) => ({ step, value: Math.min(1, Math.max(low, value)) }))
+}
+
+const pointsOf = (run: CurveRun, { curve, set, score, unit }: Chart): CurvePoint[] => {
   if (curve !== undefined) {
     const everyStep = Array.from({ length: run.steps }, (_, i) => i + 1)
     return smoothed(curveOf(run.metrics, curve), Math.max(1, Math.round(run.steps / 40) | 1), everyStep)
   }
-  return evalsOn(run, set).flatMap(row => {
+  const points = evalsOn(run, set).flatMap(row => {
     const value = scoreOf(row, score)
-    return value === null ? [] : [{ step: row.step, value }]
+    return value === null ? [] : [{ step: row.step, value, n: row.n }]
   })
+  return unit === 'share' ? withinScale(points) : points
 }
 
 /** What a chart needs of runs, run by run: so many of them need not be in memory together. */

@@ -10,7 +10,8 @@ import threading
 import time
 import urllib.parse
 
-DEFAULT_URL = "http://127.0.0.1:8700/v1/grade"
+_ROUTE = "/v1/grade"
+DEFAULT_URL = f"http://127.0.0.1:8700{_ROUTE}"
 _AGAIN = {408, 425, 429, 500, 502, 503, 504}
 _CHECK_TIMEOUT_S = 10.0
 # A service that wants more time than this is not waited for any longer before it is asked again.
@@ -77,9 +78,12 @@ class GradusClient:
         """Returns nothing when the service can grade. Raises ServiceUnavailable at once, without repeats, when it cannot."""
         connection = self._open(_CHECK_TIMEOUT_S)
         try:
-            connection.request("GET", "/readyz", headers=self.headers)
-            response = connection.getresponse()
-            status, data = response.status, response.read()
+            for path in self._ready_paths():
+                connection.request("GET", path, headers=self.headers)
+                response = connection.getresponse()
+                status, data = response.status, response.read()
+                if status != 404:
+                    break
         except (OSError, http.client.HTTPException) as error:
             raise ServiceUnavailable(
                 f"no Gradus reward service at {self.address} ({type(error).__name__}: {error}); "
@@ -153,6 +157,14 @@ class GradusClient:
         kind = http.client.HTTPSConnection if self.url.scheme == "https" else http.client.HTTPConnection
         return kind(self.url.hostname, self.url.port, timeout=timeout_s)
 
+    def _ready_paths(self):
+        """Where readyz may be, the likeliest first: the service may be behind a path, and its routes may have names of their own."""
+        path = self.url.path or _ROUTE
+        if path.endswith(_ROUTE):
+            return list(dict.fromkeys((f"{path.removesuffix(_ROUTE)}/readyz", "/readyz")))
+        parents = path.split("/")[:-1]
+        return ["/".join((*parents[:depth], "readyz")) for depth in range(1, len(parents) + 1)]
+
     def _connection(self):
         """The thread's connection, never one from before a fork; and whether it was used before."""
         kept = getattr(self._local, "kept", None)
@@ -165,7 +177,7 @@ class GradusClient:
     def _exchange(self, body):
         connection, _ = self._connection()
         try:
-            connection.request("POST", self.url.path or "/v1/grade", body, self.headers)
+            connection.request("POST", self.url.path or _ROUTE, body, self.headers)
             response = connection.getresponse()
             return response.status, response.getheader("retry-after"), response.read()
         except BaseException:
