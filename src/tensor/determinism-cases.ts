@@ -3,7 +3,7 @@
 import { Rng } from '../util/rng.ts'
 import type { CheckInput } from './gradient-check.ts'
 import * as e from './ops/elementwise.ts'
-import { gather, pick, placeLast, scatterAddRows } from './ops/index-ops.ts'
+import { fromPlaces, gather, pick, placeLast, scatterAddRows, toPlaces } from './ops/index-ops.ts'
 import { matmul } from './ops/matmul.ts'
 import * as nn from './ops/nn.ts'
 import { reduceMax, reduceMean, reduceSum } from './ops/reduce.ts'
@@ -151,6 +151,21 @@ const elementwise = (rows: number): Record<string, DeterminismCase> => {
   }
 }
 
+/** Rows in every other of twice as many places: which row lies where, the place of each, and which are taken. */
+const everyOtherPlace = (rows: number): CheckInput[] => {
+  const int64 = (values: number[]): CheckInput => ({
+    shape: [values.length],
+    data: BigInt64Array.from(values, BigInt),
+    dtype: 'int64',
+  })
+  const row = Array.from({ length: rows }, (_, i) => i)
+  return [
+    int64(row.flatMap(i => [i, 0])),
+    int64(row.map(i => 2 * i)),
+    { shape: [2 * rows, 1], data: Float32Array.from(row.flatMap(() => [1, 0])) },
+  ]
+}
+
 const indexed = (rows: number): Record<string, DeterminismCase> => {
   const few = ids([2 * rows], 4)
   const many = ids([2 * rows], 4096)
@@ -160,6 +175,14 @@ const indexed = (rows: number): Record<string, DeterminismCase> => {
     'gather/two axes of ids': {
       build: ([table, at]) => gather(table, at),
       inputs: [floats([8, 16, 8]), ids([rows / 32, 64], 8)],
+    },
+    toPlaces: {
+      build: ([x, rowAt, placeOf, taken]) => e.mul(toPlaces(x, { rowAt, placeOf, taken }), taken),
+      inputs: [floats([4, rows, 64]), ...everyOtherPlace(rows)],
+    },
+    fromPlaces: {
+      build: ([x, rowAt, placeOf, taken]) => fromPlaces(x, { rowAt, placeOf, taken }),
+      inputs: [floats([4, 2 * rows, 64]), ...everyOtherPlace(rows)],
     },
     'scatterAddRows/four places': {
       build: ([table, at, added]) => scatterAddRows(table, at, added),

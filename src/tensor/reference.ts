@@ -217,12 +217,17 @@ const split: Kernel = ([x, sizes], attributes, to) => {
   return results
 }
 
-const gather: Kernel = ([table, ids]) => {
-  const width = count(table.dims.slice(1))
-  const result = new Float64Array(ids.data.length * width)
-  ids.data.forEach((id, i) => {
-    result.set(table.data.subarray(id * width, (id + 1) * width), i * width)
-  })
+const gather: Kernel = ([table, ids], attributes) => {
+  const axis = attributes.axis as number
+  const rows = table.dims[axis]
+  const width = count(table.dims.slice(axis + 1))
+  const blocks = count(table.dims.slice(0, axis))
+  const result = new Float64Array(blocks * ids.data.length * width)
+  for (let block = 0; block < blocks; block++)
+    ids.data.forEach((id, i) => {
+      const from = (block * rows + id) * width
+      result.set(table.data.subarray(from, from + width), (block * ids.data.length + i) * width)
+    })
   return [result]
 }
 

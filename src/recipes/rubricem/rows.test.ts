@@ -28,8 +28,8 @@ it('keeps levels so that a half is no missing verdict, and a flaw that is away i
   const task = { name: () => 'q', question: () => 'Where?', text: () => 'There.' }
   const rollout = { key: 'r', tokens: [], logprobs: [] }
   const item = { problem: null, rollout, parts: {}, grade: { wellFormed: true }, reward: 1, advantage: 0 }
-  const { verdicts } = agentRow(task as never, 1, item as never, [group])
-  expect(verdicts).toEqual([
+  const { verdicts = [] } = agentRow(task as never, 1, item as never, [group])
+  expect(verdicts.map(({ source: _source, ...verdict }) => verdict)).toEqual([
     { criterionId: '4.right', met: true, credit: 1, explanation: 'level 2 of 2: as in the passage' },
     { criterionId: '4.cited', met: null, credit: 0.5, explanation: 'level 1 of 2' },
     { criterionId: '4.guesses', met: true, credit: 1, explanation: 'a flaw; level 0 of 2' },
