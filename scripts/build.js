@@ -42,9 +42,10 @@ const buildKernels = name => {
   const target = join(root, 'dist', 'kernels', `${name}.wasm`)
   const inputs = [source, join(root, 'scripts', 'build.js')].map(path => statSync(path).mtimeMs)
   if (existsSync(target) && Math.max(...inputs) <= statSync(target).mtimeMs) return
-  // Written beside and renamed, so that a build that dies leaves no half-written module.
-  run('assemblyscript', 'bin/asc.js', [`assembly/${name}.ts`, '-o', `${target}.tmp`, ...KERNEL_FLAGS])
-  renameSync(`${target}.tmp`, target)
+  // Written beside and renamed, so that a build that dies leaves no half-written module, and two at a time do not meet.
+  const written = `${target}.${process.pid}.tmp`
+  run('assemblyscript', 'bin/asc.js', [`assembly/${name}.ts`, '-o', written, ...KERNEL_FLAGS])
+  renameSync(written, target)
 }
 
 const buildPageScript = () => {

@@ -92,9 +92,12 @@ export const rubricGrader = ({
   }
 }
 
+/** How many criteria need a judge. */
+export const judgedCount = ({ criteria }: Rubric): number =>
+  criteria.filter(criterion => routeOf(criterion) === 'judge').length
+
 /** Whether any criterion needs a judge. */
-export const needsJudge = ({ criteria }: Rubric): boolean =>
-  criteria.some(criterion => routeOf(criterion) === 'judge')
+export const needsJudge = (rubric: Rubric): boolean => judgedCount(rubric) > 0
 
 /**
  * Checks every verifier of a rubric, rules and formal checks; for when a rubric is loaded.

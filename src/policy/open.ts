@@ -39,7 +39,7 @@ const localSchema = z.strictObject({
     .boolean()
     .default(true)
     .describe(
-      'Memory of a computation is kept for the next. false: it is given back at once, which takes up to a fifth longer and up to half as much memory.',
+      'Memory of a computation is kept for the next. false: it is given back at once, which takes up to a fifth longer and about a third less memory at the peak.',
     ),
   maxRows: size
     .default(128)

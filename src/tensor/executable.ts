@@ -154,7 +154,7 @@ export class Executable {
 
   /**
    * Feeds the inputs and computes the outputs. Outputs named in `targets` are written straight into the arrays given there, which
-   * saves a copy; the others come in new arrays.
+   * saves a copy into them; the others come in new arrays.
    * @throws ShapeError for a missing or extra input, a wrong type, or shapes that contradict each other.
    */
   async run(values: Feeds, targets: Values = {}): Promise<Record<string, Value>> {

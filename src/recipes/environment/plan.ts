@@ -1,6 +1,6 @@
 /** @file What a run of the environment recipe would do and need: steps, episodes, judge calls, memory, time. Nothing is run or called. */
 
-import { needsJudge } from '../../grade/rubric-grader.ts'
+import { judgedCount } from '../../grade/rubric-grader.ts'
 import { conversationFigures } from '../../tasks/conversation/figures.ts'
 import { sharedRubric } from '../../tasks/conversation/rows.ts'
 import { mostTurns } from '../../tasks/research/index.ts'
@@ -37,7 +37,7 @@ const CHARACTERS_PER_TOKEN = 4
 
 const judgedBy = (path: string | null): number => {
   const rubric = path === null || comesLater(path, 'plan') ? null : sharedRubric({ rubric: path })
-  return (rubric?.criteria ?? []).filter(criterion => needsJudge({ criteria: [criterion] })).length
+  return rubric === null ? 0 : judgedCount(rubric)
 }
 
 /** Observations are as long as they may be: the server is not asked. */

@@ -1,12 +1,12 @@
 /** @file Sizes of conversations that a plan reckons with: from the real file where it is there, as published where it is not. */
 
 import { existsSync } from 'node:fs'
-import { needsJudge } from '../../grade/rubric-grader.ts'
+import { judgedCount } from '../../grade/rubric-grader.ts'
 import { type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
 import { hasTokenizer } from '../../model/tokenizer.ts'
 import { hasRows } from '../../util/brought-rows.ts'
 import { mean } from '../../util/statistics.ts'
-import { type ConversationFiles, type ConversationRow, splitConversations } from './rows.ts'
+import { type ConversationFiles, splitConversations } from './rows.ts'
 import type { ConversationOptions } from './task.ts'
 
 /** Sizes of data: means over all rows, training and test. */
@@ -82,15 +82,13 @@ export const conversationFigures = ({ task, folder, scaffold }: FigureSettings):
   const { train, test } = splitConversations(task)
   const { count, estimated } = tokenCounter(folder)
   const rows = [...train, ...test]
-  const judgedOf = ({ rubric }: ConversationRow) =>
-    rubric.criteria.filter(criterion => needsJudge({ criteria: [criterion] })).length
   const plain = rows.map(({ messages }) => count(messages))
   const full = rows.map(({ messages, rubric }) => count(scaffold(messages, rubric.criteria)))
   return {
     train: train.length,
     test: test.length,
     criteria: mean(rows.map(({ rubric }) => rubric.criteria.length)),
-    judged: mean(rows.map(judgedOf)),
+    judged: mean(rows.map(({ rubric }) => judgedCount(rubric))),
     promptTokens: mean(plain),
     scaffoldedTokens: mean(full),
     longestPrompt: Math.max(...plain),

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import type { ChatMessage } from '../../chat/chat-model.ts'
-import { needsJudge } from '../../grade/rubric-grader.ts'
+import { judgedCount } from '../../grade/rubric-grader.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { hasTokenizer } from '../../model/tokenizer.ts'
 import { hasRows } from '../../util/brought-rows.ts'
@@ -105,10 +105,7 @@ const published = (
   }
 }
 
-const judgedOf = ({ kind, rubric }: Question): number =>
-  kind === 'open' && rubric
-    ? rubric.criteria.filter(criterion => needsJudge({ criteria: [criterion] })).length
-    : 0
+const judgedOf = ({ kind, rubric }: Question): number => (kind === 'open' && rubric ? judgedCount(rubric) : 0)
 
 /** The files of a task, for people. */
 export const questionFileWords = ({
