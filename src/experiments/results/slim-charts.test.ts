@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -22,4 +22,10 @@ it('curves of the runs beside results are those of the report; none, or a word, 
   const path = slimRunsPath(folder)
   writeFileSync(path, readFileSync(path).subarray(0, -20))
   await expect(slimCharts(folder)).rejects.toThrow(/cut short or changed/)
+})
+
+it('a file that cannot be read is an error of who asked, and not the end of the process', async () => {
+  const unreadable = join(folder, 'unreadable')
+  mkdirSync(slimRunsPath(unreadable), { recursive: true })
+  await expect(slimCharts(unreadable)).rejects.toThrow(/cut short or changed/)
 })

@@ -11,6 +11,7 @@
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { pipeline } from 'node:stream'
 import { brotliCompressSync, brotliDecompressSync, constants, createBrotliDecompress } from 'node:zlib'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
@@ -214,8 +215,10 @@ export const streamSlimRuns = async (
   const path = slimRunsPath(folder)
   if (!existsSync(path)) return false
   let isFirst = true
+  const text = createBrotliDecompress()
+  // What cannot be read fails the text, which the loop hears of; nobody else would, and the process would end.
+  pipeline(createReadStream(path), text, () => {})
   try {
-    const text = createReadStream(path).pipe(createBrotliDecompress())
     for await (const line of createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })) {
       if (line === '') continue
       const value: unknown = JSON.parse(line)
@@ -225,6 +228,8 @@ export const streamSlimRuns = async (
     }
   } catch (cause) {
     throw cause instanceof DataError ? cause : damaged(path, cause)
+  } finally {
+    text.destroy()
   }
   return true
 }

@@ -134,4 +134,19 @@ describe('memory of caches', () => {
     const taken = Array.from({ length: 9 }, () => memory.take(8).buffer)
     expect(taken).not.toContain(buffer)
   })
+
+  it('is not handed on by one that outgrew it either', () => {
+    const memory = new CacheMemory()
+    const cache = new KeyValueCache(SHAPE, memory, prefill(new Rng('outgrown')), LENGTHS, PADDED, SAMPLES)
+    const none = new Float32Array(2 * SHAPE.layers * SHAPE.kvHeads * cache.rows * SHAPE.headDim).fill(NaN)
+    const step = { values: { fresh: { data: none, dims: [] } } }
+    for (let i = 0; i <= 4 * BUCKET; i++)
+      cache.append(
+        step,
+        Array.from({ length: cache.rows }, () => true),
+      )
+    cache.release(false)
+    const taken = Array.from({ length: 9 }, () => memory.take(SHAPE.headDim))
+    expect(taken.some(own => own.some(Number.isNaN))).toBe(false)
+  })
 })

@@ -54,6 +54,11 @@ export class CacheMemory {
     this.#free.push(buffer)
     this.#free.sort((a, b) => a.byteLength - b.byteLength)
   }
+
+  /** Lets all of it go. */
+  clear(): void {
+    this.#free.length = 0
+  }
 }
 
 /** The next power of two, so that caches seldom outgrow their memory. What is never written to takes no memory. */
@@ -194,6 +199,8 @@ export class KeyValueCache implements Cache {
 
   release(sound: boolean): void {
     if (sound) for (const own of this.#own) this.#memory.give(own)
+    // What it outgrew it has given already, whatever that held.
+    else this.#memory.clear()
     this.#own = []
   }
 

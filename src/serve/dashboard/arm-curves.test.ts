@@ -88,6 +88,17 @@ describe('curves of an experiment under way', () => {
     expect(method.high[0]).toBeCloseTo(2 + 4.302653 / Math.sqrt(3), 3)
   })
 
+  it('are those of the other rows where one is damaged', async () => {
+    const work = writeWork('damaged-work')
+    const good = { set: 's', n: 1, primary: 'a', scores: { a: { value: 0.5 } } }
+    const text = `${JSON.stringify({ step: 0, ...good, scores: null })}\n{"step":\n${JSON.stringify({ step: 1, ...good })}\n`
+    writeFileSync(join(work, 'paper', HASH, 'method', 'a-seed-0', 'run', 'evals.jsonl'), text)
+    const json = await ask([work])
+    const view = await json(`/api/experiments/paper~${HASH}/curves`)
+    expect(view).toMatchObject({ status: 200, runs: 5 })
+    expect(view.charts[0]).toMatchObject({ x: [1], series: [{ values: [0.5] }] })
+  })
+
   it('stand with its results as soon as there are some, and the work is no experiment of its own any more', async () => {
     const json = await ask([writeWork('done-work'), writeResults('done-results')])
     const all = Object.values(await json('/api/experiments')).filter(own => typeof own === 'object')

@@ -61,7 +61,8 @@ const curvesOfRun = async ({ dir, name }: FoundRun): Promise<ComparedRun> => {
   await rowsIn<MetricsRow>(dir, 'metrics.jsonl', row => columns.add(row))
   await rowsIn<EvalRow>(dir, 'evals.jsonl', row => {
     const { items: _items, ...light } = upgradeEval(row)
-    evals.push(light)
+    // One damaged row must not take the curves of all arms with it.
+    if (typeof light.scores === 'object' && light.scores !== null) evals.push(light)
   })
   const numbers = (row: MetricsRow) =>
     Object.fromEntries(Object.entries(row).filter(([, value]) => typeof value === 'number')) as MetricsRow
