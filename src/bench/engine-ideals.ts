@@ -27,8 +27,9 @@ export const tokenProducts = (
   promptTokens: number,
   ownTokens: number,
 ): Product[] =>
-  productsOf(Object.values(stepGraph(parameters.config, parameters.asConstants())), {
-    ...{ P: rows, G: 1, S: promptTokens, C: ownTokens },
+  productsOf(Object.values(stepGraph(parameters.config, parameters.asConstants(), { sharedPrompt: false })), {
+    P: rows,
+    C: promptTokens + ownTokens,
   })
 
 /** Seconds of the products of one training step alone. */

@@ -50,8 +50,13 @@ const graphsOf = (config: ModelConfig, source: Omit<ModelSource, 'init'>): [stri
   const parameters = new Parameters({ ...source, init: { config, seed: 1 } })
   return [
     ['prompt', prefillGraph(config, parameters.asInputs())],
-    ['token', stepGraph(config, parameters.asInputs())],
-    ['token, weights fixed', stepGraph(config, parameters.asConstants())],
+    ...[true, false].flatMap((sharedPrompt): [string, Graph][] => {
+      const name = sharedPrompt ? 'token' : 'token after a prompt of its own'
+      return [
+        [name, stepGraph(config, parameters.asInputs(), { sharedPrompt })],
+        [`${name}, weights fixed`, stepGraph(config, parameters.asConstants(), { sharedPrompt })],
+      ]
+    }),
     ...LAYOUTS.flatMap((layout): [string, Graph][] => [
       ['scores', scoringOutputs(parameters, layout)],
       ...Object.entries(LOSSES).map(([name, spec]): [string, Graph] => [

@@ -1,27 +1,35 @@
 /** @file Graphs for generation: the prompt once, then one token a run with keys and values kept by the caller. */
 
-import { product, type Shape } from '../tensor/dim.ts'
+import { type Dim, product, type Shape } from '../tensor/dim.ts'
 import {
   add,
   attention,
   concat,
+  constant,
   gather,
   input,
   matmul,
   mul,
+  type RotaryTable,
   reshape,
+  rotaryHeads,
   rowSum,
   softmax,
   split,
   type Tensor,
+  transpose,
 } from '../tensor/index.ts'
 import type { ModelConfig } from './config.ts'
 import {
+  type Attention,
   asPlaces,
   causalMask,
   type HeadTensors,
+  headsSideBySide,
   type Mixer,
+  mixedBy,
   outputTable,
+  rotaryTable,
   transformer,
   type Weights,
 } from './transformer.ts'
@@ -45,73 +53,124 @@ export const prefillGraph = (config: ModelConfig, weights: Weights): Record<stri
     const mixed = attention(reshape(q, grouped), [block], 1 / Math.sqrt(config.headDim))
     return reshape(mixed, [config.heads, tokens.shape[0], config.headDim])
   }
-  const hidden = transformer(config, weights, tokens, reshape(positions, tokens.shape), mix)
+  const attend = mixedBy(config, weights, reshape(positions, tokens.shape), mix)
+  const hidden = transformer(config, weights, tokens, attend)
   const last = gather(hidden, input('last', ['P'], 'int64'))
   return { logits: matmul(last, outputTable(config, weights), { transposeB: true }), ...outputs }
 }
 
+/** Where the keys and values of prompts are while samples of them are decoded. */
+export interface StepLayout {
+  /** G samples share a prompt, whose keys and values are apart; else each of the P rows has its prompt before its own tokens. */
+  sharedPrompt: boolean
+}
+
+/** Inputs of a step that all layers share. */
+interface StepInputs {
+  /** How many rows there are: P*G. */
+  rows: Dim
+  /** [rows, heads + 2 kvHeads]: of queries and keys the token's, of values 0. */
+  headPositions: Tensor
+  table: RotaryTable
+  /** 0 for filled places of the cache, MASKED else: [rows, 1, C]. */
+  ownMask: Tensor
+  /** 0 for places of the prompt, MASKED for padding: [P, 1, S]. */
+  promptMask: Tensor | null
+}
+
 /**
- * One token for each of P*G rows: P prompts, G samples of each, sharing the prompt's keys and values.
- * Inputs: tokens, positions [P, G]; promptMask [P, 1, S]; ownMask [P, G, C] (0 for filled places of the cache, MASKED else);
- * per layer promptK<l> and promptV<l> [kvHeads, P, S, headDim], ownK<l> and ownV<l> [kvHeads, P, G, C, headDim].
- * Outputs: logits [P*G, V] and `fresh` [2*layers, kvHeads, P*G, headDim], the new keys then the new values of each layer.
+ * One token for each of P*G rows: P prompts, G samples of each (one, unless they share the prompt's keys and values).
+ * Inputs: tokens, positions [P, G]; ownMask [P, G, C] (0 for filled places of the cache, MASKED else); per layer ownK<l> and ownV<l>
+ * [kvHeads, 1, P*G, C, headDim]; with a shared prompt promptMask [P, 1, S], and promptK<l> and promptV<l> [kvHeads, 1, P, S, headDim].
+ * Outputs: logits [P*G, V] and `fresh` [2*layers*kvHeads, 1, P*G, 1, headDim], the new keys then the new values of each layer.
  */
-export const stepGraph = (config: ModelConfig, weights: Weights): Record<string, Tensor> => {
-  const rows = product(['P', 'G'])
-  const perRow = (name: string) => reshape(input(name, ['P', 'G'], 'int64'), [rows])
-  const masks = {
-    prompt: input('promptMask', ['P', 1, 'S']),
-    own: reshape(input('ownMask', ['P', 'G', 'C']), [rows, 'C']),
+export const stepGraph = (
+  config: ModelConfig,
+  weights: Weights,
+  { sharedPrompt }: StepLayout,
+): Record<string, Tensor> => {
+  const grid = ['P', sharedPrompt ? 'G' : 1]
+  const rows = product(grid)
+  const positions = reshape(input('positions', grid, 'int64'), [rows, 1])
+  const shared: StepInputs = {
+    rows,
+    headPositions: mul(positions, turnedHeads(config)),
+    table: rotaryTable({ ...config, maxPositions: Math.max(config.maxPositions, headCount(config)) }),
+    ownMask: reshape(input('ownMask', [...grid, 'C']), [rows, 1, 'C']),
+    promptMask: sharedPrompt ? input('promptMask', ['P', 1, 'S']) : null,
   }
   const fresh: Tensor[] = []
-  const mix: Mixer = (heads, layer) => {
-    fresh.push(reshape(heads.k, [1, ...heads.k.shape]), reshape(heads.v, [1, ...heads.v.shape]))
-    return attendOneToken(config, heads, layer, masks)
+  const attend: Attention = (x, layer) => {
+    const heads = oneTokenHeads(config, headsSideBySide(config, weights, layer, x), shared)
+    fresh.push(heads.k, heads.v)
+    return attendOneToken(config, heads, layer, shared)
   }
-  const hidden = transformer(config, weights, perRow('tokens'), perRow('positions'), mix)
+  const tokens = reshape(input('tokens', grid, 'int64'), [rows])
+  const hidden = transformer(config, weights, tokens, attend)
   return {
     logits: matmul(hidden, outputTable(config, weights), { transposeB: true }),
     fresh: concat(fresh, 0),
   }
 }
 
+/** Of queries, keys and values. */
+const headCount = ({ heads, kvHeads }: ModelConfig): number => heads + 2 * kvHeads
+
+/** 1 for heads of queries and keys, 0 for those of values: int64 [1, heads + 2 kvHeads]. */
+const turnedHeads = (config: ModelConfig): Tensor => {
+  const turning = config.heads + config.kvHeads
+  const turned = Array.from({ length: headCount(config) }, (_, head) => (head < turning ? 1n : 0n))
+  return constant(BigInt64Array.from(turned), [1, turned.length], 'int64')
+}
+
+/** The heads of one token a row, turned and heads first: q [heads, 1, rows, 1, headDim], k and v [kvHeads, 1, rows, 1, headDim]. */
+const oneTokenHeads = (
+  config: ModelConfig,
+  sideBySide: Tensor,
+  { rows, headPositions, table }: StepInputs,
+): HeadTensors => {
+  // One turning and one transposition for all of them: with a single row what takes time is the number of operations.
+  const turned = transpose(rotaryHeads(sideBySide, headPositions, table), [1, 0, 2])
+  const all = reshape(turned, [headCount(config), 1, rows, 1, config.headDim])
+  const [q, k, v] = split(all, 0, [config.heads, config.kvHeads, config.kvHeads])
+  return { q, k, v }
+}
+
 /**
- * Attention of one query a row over the shared prompt, the row's own cache, and the new token itself, under one softmax.
- * The new key and value are not joined to the cache first: that would copy the whole cache for every token.
+ * Attention of one query a row over the shared prompt, where there is one, the row's own cache, and the new token itself, under one
+ * softmax: [rows, heads * headDim]. The new key and value are not joined to the cache first: that would copy the whole cache for
+ * every token.
  */
 const attendOneToken = (
   config: ModelConfig,
   { q, k, v }: HeadTensors,
   layer: number,
-  masks: { prompt: Tensor; own: Tensor },
+  { rows, ownMask, promptMask }: StepInputs,
 ): Tensor => {
-  const { kvHeads, headDim } = config
-  const repeat = config.heads / kvHeads
-  const rows = product(['P', 'G'])
-  const prompt = (name: string, axes: Shape) =>
-    reshape(input(`${name}${layer}`, [kvHeads, 'P', ...axes]), [kvHeads, 1, 'P', ...axes])
-  const cache = (name: string, axes: Shape) =>
-    reshape(input(`${name}${layer}`, [kvHeads, 'P', 'G', ...axes]), [kvHeads, 1, rows, ...axes])
-  const heads = [kvHeads, repeat, rows, headDim]
-  const newToken = (x: Tensor) => reshape(x, [kvHeads, 1, rows, headDim])
-  const flat = (x: Tensor, width: string) => reshape(x, [kvHeads, repeat, rows, width])
-
-  const scaled = mul(q, 1 / Math.sqrt(headDim))
-  const perPrompt = reshape(scaled, [kvHeads, repeat, 'P', 'G', headDim])
-  const perRow = reshape(scaled, [kvHeads, repeat, rows, 1, headDim])
-  const toPrompt = flat(
-    add(matmul(perPrompt, prompt('promptK', ['S', headDim]), { transposeB: true }), masks.prompt),
-    'S',
+  const { heads, kvHeads, headDim } = config
+  const repeat = heads / kvHeads
+  const scale = 1 / Math.sqrt(headDim)
+  const cache = (name: string, axes: Shape) => input(`${name}${layer}`, [kvHeads, 1, ...axes, headDim])
+  const [ownK, ownV] = ['ownK', 'ownV'].map(name => cache(name, [rows, 'C']))
+  const queries = reshape(q, [kvHeads, repeat, rows, 1, headDim])
+  const toOwn = add(matmul(queries, ownK, { transposeB: true, alpha: scale }), ownMask)
+  const toSelf = rowSum(mul(queries, k), scale)
+  if (promptMask === null) {
+    const [pOwn, pSelf] = split(softmax(concat([toOwn, toSelf], -1)), -1, ['C', 1])
+    return rowsFirst(config, add(matmul(pOwn, ownV), mul(pSelf, v)), rows)
+  }
+  const [promptK, promptV] = ['promptK', 'promptV'].map(name => cache(name, ['P', 'S']))
+  const perPrompt = (x: Tensor) => reshape(x, [kvHeads, repeat, 'P', 'G', x.dim(-1)])
+  const perRow = (x: Tensor) => reshape(x, [kvHeads, repeat, rows, 1, x.dim(-1)])
+  const toPrompt = perRow(
+    add(matmul(perPrompt(queries), promptK, { transposeB: true, alpha: scale }), promptMask),
   )
-  const toOwn = add(flat(matmul(perRow, cache('ownK', ['C', headDim]), { transposeB: true }), 'C'), masks.own)
-  const toSelf = rowSum(mul(reshape(scaled, heads), newToken(k)))
   const p = softmax(concat([toPrompt, toOwn, toSelf], -1))
   const [pPrompt, pOwn, pSelf] = split(p, -1, ['S', 'C', 1])
-  const fromPrompt = matmul(
-    reshape(pPrompt, [kvHeads, repeat, 'P', 'G', 'S']),
-    prompt('promptV', ['S', headDim]),
-  )
-  const fromOwn = matmul(reshape(pOwn, [kvHeads, repeat, rows, 1, 'C']), cache('ownV', ['C', headDim]))
-  const mixed = add(add(reshape(fromPrompt, heads), reshape(fromOwn, heads)), mul(pSelf, newToken(v)))
-  return reshape(mixed, [config.heads, rows, headDim])
+  const fromPrompt = perRow(matmul(perPrompt(pPrompt), promptV))
+  return rowsFirst(config, add(add(fromPrompt, matmul(pOwn, ownV)), mul(pSelf, v)), rows)
 }
+
+/** [kvHeads, repeat, rows, 1, headDim] to [rows, heads * headDim]. */
+const rowsFirst = ({ heads, headDim }: ModelConfig, x: Tensor, rows: Dim): Tensor =>
+  reshape(transpose(x, [2, 0, 1, 3, 4]), [rows, heads * headDim])

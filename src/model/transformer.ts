@@ -62,21 +62,47 @@ export const weightInputs = (
 }
 
 /** The rotary table of a model as graph constants. */
-const rotaryTable = (config: ModelConfig): RotaryTable => {
+export const rotaryTable = (config: ModelConfig): RotaryTable => {
   const { cos, sin } = rotaryAngles(config)
   const shape = [config.maxPositions, config.headDim / 2]
   return { cos: constant(cos, shape), sin: constant(sin, shape) }
 }
 
+const adapterOf = (prefix: string): string => `base_model.model.${prefix}`
+
 /** x W^T + b, plus the LoRA term where the projection has one. `prefix` is e.g. `model.layers.0.mlp.up_proj`. */
 const linear = (weights: Weights, prefix: string, x: Tensor): Tensor => {
   const product = matmul(x, weights.get(`${prefix}.weight`), { transposeB: true })
   const biased = weights.has(`${prefix}.bias`) ? add(product, weights.get(`${prefix}.bias`)) : product
-  const adapter = `base_model.model.${prefix}`
+  const adapter = adapterOf(prefix)
   if (!weights.has(`${adapter}.lora_A.weight`)) return biased
   const down = matmul(x, weights.get(`${adapter}.lora_A.weight`), { transposeB: true })
   const up = weights.get(`${adapter}.lora_B.weight`)
   return add(biased, matmul(down, up, { transposeB: true, alpha: weights.loraScale }))
+}
+
+/** One product instead of several only where weights are fixed in the graph: joining them is then done once, and not in every run. */
+const mayJoin = (weights: Weights, prefixes: readonly string[]): boolean =>
+  prefixes.every(
+    prefix =>
+      weights.get(`${prefix}.weight`).source.kind === 'constant' &&
+      !weights.has(`${adapterOf(prefix)}.lora_A.weight`),
+  )
+
+/** Several projections of the same x side by side, [N, sum of their widths]; all of them have a bias, or none. */
+const linears = (weights: Weights, prefixes: readonly string[], x: Tensor): Tensor => {
+  if (!mayJoin(weights, prefixes))
+    return concat(
+      prefixes.map(prefix => linear(weights, prefix, x)),
+      -1,
+    )
+  const joined = (of: string) =>
+    concat(
+      prefixes.map(prefix => weights.get(`${prefix}.${of}`)),
+      0,
+    )
+  const product = matmul(x, joined('weight'), { transposeB: true })
+  return weights.has(`${prefixes[0]}.bias`) ? add(product, joined('bias')) : product
 }
 
 /** The table that turns hidden states into logits, [vocabulary, hidden]. */
@@ -117,6 +143,18 @@ const projectHeads = (
   }
 }
 
+/** Queries, keys and values of each token, head by head, before rotation: [N, heads + 2 kvHeads, headDim]. */
+export const headsSideBySide = (config: ModelConfig, weights: Weights, layer: number, x: Tensor): Tensor => {
+  const name = `model.layers.${layer}.self_attn`
+  const [q, k, v] = ['q_proj', 'k_proj', 'v_proj'].map(projection => `${name}.${projection}`)
+  const norm = (projection: string, of: string, heads: number) =>
+    headNorm(config, linear(weights, projection, x), weights.get(`${name}.${of}.weight`), heads)
+  const states = config.qkNorm
+    ? concat([norm(q, 'q_norm', config.heads), norm(k, 'k_norm', config.kvHeads), linear(weights, v, x)], -1)
+    : linears(weights, [q, k, v], x)
+  return reshape(states, [x.shape[0], config.heads + 2 * config.kvHeads, config.headDim])
+}
+
 /** RMS norm over each head's slice of [N, heads * headDim] (Qwen3). */
 const headNorm = (config: ModelConfig, x: Tensor, weight: Tensor, heads: number): Tensor =>
   reshape(rmsNorm(reshape(x, [x.shape[0], heads, config.headDim]), weight, config.rmsNormEps), x.shape)
@@ -128,29 +166,37 @@ const swiglu = (weights: Weights, layer: number, x: Tensor): Tensor => {
   return linear(weights, `${name}.down_proj`, mul(gate, linear(weights, `${name}.up_proj`, x)))
 }
 
+/** Attention of a layer: normalised states [N, hidden] to the outputs of its heads, [N, heads * headDim]. */
+export type Attention = (x: Tensor, layer: number) => Tensor
+
 /** Mixes tokens: gets one layer's heads, returns the attention output, [heads, N, headDim]. */
 export type Mixer = (heads: HeadTensors, layer: number) => Tensor
 
+/** Attention by a mixer, of tokens at positions [N] (int64). */
+export const mixedBy = (config: ModelConfig, weights: Weights, positions: Tensor, mix: Mixer): Attention => {
+  const table = rotaryTable(config)
+  return (x, layer) => {
+    const mixed = mix(projectHeads(config, weights, layer, x, positions, table), layer)
+    return reshape(transpose(mixed, [1, 0, 2]), [x.shape[0], config.heads * config.headDim])
+  }
+}
+
 /**
- * The whole network up to the final norm: hidden states [N, hidden] of flat tokens [N] at positions [N] (int64).
- * How tokens look at each other is the mixer's business.
+ * The whole network up to the final norm: hidden states [N, hidden] of flat tokens [N]. How tokens look at each other, and where
+ * they stand, is the business of `attend`.
  * @param recompute weights that are trained, where layers are to be computed a second time for their gradient (`recomputed`)
  */
 export const transformer = (
   config: ModelConfig,
   weights: Weights,
   tokens: Tensor,
-  positions: Tensor,
-  mix: Mixer,
+  attend: Attention,
   recompute: ReadonlySet<Tensor> | null = null,
 ): Tensor => {
-  const table = rotaryTable(config)
   const layerOf = (layer: number) => (x: Tensor) => {
     const name = `model.layers.${layer}`
     const normed = rmsNorm(x, weights.get(`${name}.input_layernorm.weight`), config.rmsNormEps)
-    const mixed = mix(projectHeads(config, weights, layer, normed, positions, table), layer)
-    const joined = reshape(transpose(mixed, [1, 0, 2]), [x.shape[0], config.heads * config.headDim])
-    const attended = add(x, linear(weights, `${name}.self_attn.o_proj`, joined))
+    const attended = add(x, linear(weights, `${name}.self_attn.o_proj`, attend(normed, layer)))
     const normed2 = rmsNorm(
       attended,
       weights.get(`${name}.post_attention_layernorm.weight`),
@@ -299,7 +345,8 @@ export const groupedHidden = (
     const ordered = places ? mixed.map((piece, i) => fromPlaces(piece, places[i])) : mixed
     return parts.length > 1 ? concat(ordered, 1) : ordered[0]
   }
-  const hidden = transformer(config, weights, batch.tokens, batch.positions, mix, recompute)
+  const attend = mixedBy(config, weights, batch.positions, mix)
+  const hidden = transformer(config, weights, batch.tokens, attend, recompute)
   return batch.prefixMask ? split(hidden, 0, parts)[1] : hidden
 }
 

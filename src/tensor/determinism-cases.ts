@@ -295,6 +295,10 @@ const layers = (rows: number): Record<string, DeterminismCase> => {
       build: ([x, positions]) => nn.rotary(x, positions, angles()),
       inputs: [floats([rows, 256]), ids([rows], 512, 1)],
     },
+    rotaryHeads: {
+      build: ([x, positions]) => nn.rotaryHeads(x, positions, angles()),
+      inputs: [floats([rows, 4, 64]), ids([rows, 4], 512, 1)],
+    },
     attention: {
       build: ([q, keys, values]) =>
         nn.attention(q, [{ keys, values, mask: constant(causal, [long, long]), queryShape: q.shape }], 0.1),

@@ -15,10 +15,19 @@ const parseTerm = (text: string): [string, number] => {
   return Number.isNaN(factor) ? [names.join('*'), 1] : [names.slice(1).join('*'), factor]
 }
 
-const parse = (dim: Dim): Terms =>
-  typeof dim === 'number' ? new Map([['', dim]]) : new Map(dim.split('+').map(parseTerm))
+/** What names were parsed to: graphs ask for the same few in every run. */
+const parsed = new Map<string, ReadonlyMap<string, number>>()
 
-const print = (terms: Terms): Dim => {
+const parse = (dim: Dim): ReadonlyMap<string, number> => {
+  if (typeof dim === 'number') return new Map([['', dim]])
+  const known = parsed.get(dim)
+  if (known) return known
+  const terms = new Map(dim.split('+').map(parseTerm))
+  parsed.set(dim, terms)
+  return terms
+}
+
+const print = (terms: ReadonlyMap<string, number>): Dim => {
   const live = [...terms].filter(([, factor]) => factor !== 0).sort(([a], [b]) => (a < b ? 1 : -1))
   const texts = live.map(([names, factor]) => (factor === 1 && names ? names : [factor, names].join('*')))
   if (live.every(([names]) => names === '')) return live[0]?.[1] ?? 0
@@ -28,7 +37,7 @@ const print = (terms: Terms): Dim => {
 const addTerm = (terms: Terms, names: string, factor: number) =>
   terms.set(names, (terms.get(names) ?? 0) + factor)
 
-const multiply = (a: Terms, b: Terms): Terms => {
+const multiply = (a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): Terms => {
   const result: Terms = new Map()
   for (const [namesA, factorA] of a)
     for (const [namesB, factorB] of b) {
@@ -39,7 +48,8 @@ const multiply = (a: Terms, b: Terms): Terms => {
 }
 
 /** The product of dimensions. */
-export const product = (dims: Shape): Dim => print(dims.map(parse).reduce(multiply, new Map([['', 1]])))
+export const product = (dims: Shape): Dim =>
+  print(dims.map(parse).reduce<ReadonlyMap<string, number>>(multiply, new Map([['', 1]])))
 
 /** The sum of dimensions. */
 export const sum = (dims: Shape): Dim => {

@@ -36,7 +36,7 @@ const held = (cache: KeyValueCache): Row[] => {
   return Array.from({ length: P * G }, (_, row) =>
     Array.from({ length: 2 * SHAPE.layers }, (_, which) => {
       const { data, dims } = values[`own${which % 2 === 0 ? 'K' : 'V'}${Math.floor(which / 2)}`]
-      expect(dims).toEqual([kvHeads, P, G, C, headDim])
+      expect(dims).toEqual([kvHeads, 1, P * G, C, headDim])
       expect(data).toHaveLength(kvHeads * P * G * C * headDim)
       return Array.from({ length: kvHeads }, (_, head) =>
         Array.from({ length: C }, (_, place) => place)
@@ -102,6 +102,54 @@ describe('keys and values of a running batch', () => {
     const before = held(beside)
     play('fifth', memory, BUCKET).release(true)
     expect(held(beside)).toEqual(before)
+  })
+})
+
+describe('rows that have their prompts for themselves', () => {
+  const played = (steps: number) => {
+    const rng = new Rng(`alone ${steps}`)
+    const prompts = prefill(rng)
+    const cache = new KeyValueCache(SHAPE, new CacheMemory(), prompts, LENGTHS, PADDED, 1)
+    const rows = LENGTHS.map((length, p) =>
+      Array.from({ length: 2 * SHAPE.layers }, (_, which) => {
+        const { data } = prompts[`${which % 2 === 0 ? 'k' : 'v'}${Math.floor(which / 2)}`]
+        return Array.from({ length: SHAPE.kvHeads }, (_, head) =>
+          Array.from({ length }, (_, s) => {
+            const at = ((head * PROMPTS + p) * PADDED + s) * SHAPE.headDim
+            return Array.from(data.subarray(at, at + SHAPE.headDim))
+          }),
+        )
+      }),
+    )
+    for (let step = 0; step < steps; step++) {
+      const fresh = floats(rng, 2 * SHAPE.layers * SHAPE.kvHeads * PROMPTS * SHAPE.headDim)
+      rows.forEach((row, r) => {
+        row.forEach((heads, which) => {
+          heads.forEach((places, head) => {
+            const at = ((which * SHAPE.kvHeads + head) * PROMPTS + r) * SHAPE.headDim
+            places.push(Array.from(fresh.subarray(at, at + SHAPE.headDim)))
+          })
+        })
+      })
+      cache.append({ values: { fresh: { data: fresh, dims: [] } } }, [true, true, true])
+    }
+    return { cache, rows }
+  }
+
+  it('have them before their own, without padding', () => {
+    for (const steps of [0, 1, BUCKET, 2 * BUCKET + 1]) {
+      const { cache, rows } = played(steps)
+      expect(cache.layout).toEqual({ sharedPrompt: false })
+      expect(held(cache)).toEqual(rows)
+      cache.keep([2, 0], [[2], [0]])
+      expect(held(cache)).toEqual([rows[2], rows[0]])
+    }
+  })
+
+  it('take no inputs of shared prompts', () => {
+    const names = Object.keys(played(1).cache.values())
+    expect(names.filter(name => name.startsWith('prompt'))).toEqual([])
+    expect(names).toContain('ownK1')
   })
 })
 

@@ -1,5 +1,6 @@
 /** @file Keys and values of a running batch: the prompts', shared by their samples, and each sample's own, growing. */
 
+import type { StepLayout } from '../../model/decoding.ts'
 import { MASKED } from '../../model/transformer.ts'
 import type { DeviceValue, Feeds, Value, Values } from '../../tensor/index.ts'
 
@@ -21,6 +22,8 @@ export interface StepOutputs {
 /** Keys and values of P prompts with G samples each, where they are computed. */
 export interface Cache {
   readonly rows: number
+  /** What the graph of a step is to look like. */
+  readonly layout: StepLayout
   /** Inputs of the next step. */
   values(): Feeds
   /** Stores the output `fresh` of a step of those rows that computed a token. */
@@ -64,6 +67,15 @@ export class CacheMemory {
 /** The next power of two, so that caches seldom outgrow their memory. What is never written to takes no memory. */
 const roomFor = (floats: number): number => 2 ** Math.ceil(Math.log2(Math.max(1, floats)))
 
+/** 0 for the tokens of prompts, MASKED for their padding: [P, padded]. */
+export const paddingMask = (lengths: readonly number[], padded: number): Float32Array => {
+  const mask = new Float32Array(lengths.length * padded)
+  lengths.forEach((length, p) => {
+    mask.fill(MASKED, p * padded + length, (p + 1) * padded)
+  })
+  return mask
+}
+
 const copyBlock = (
   source: Float32Array,
   from: number,
@@ -76,16 +88,23 @@ const copyBlock = (
   else target.set(source.subarray(from, from + count), to)
 }
 
-/** The cache in this process. Layouts are those of `stepGraph`. */
+/** Places for so many tokens and the next one. */
+export const capacityFor = (tokens: number): number => BUCKET * (Math.floor(tokens / BUCKET) + 1)
+
+/**
+ * The cache in this process. Layouts are those of `stepGraph`. Samples of one prompt share its keys and values; a row that has its
+ * prompt for itself has them before its own.
+ */
 export class KeyValueCache implements Cache {
+  readonly layout: StepLayout
   readonly #shape: CacheShape
   readonly #memory: CacheMemory
-  /** Longest prompt. */
+  /** Longest shared prompt. */
   readonly #promptLength: number
   #prompts: number
   #samples: number
-  #capacity = BUCKET
-  /** Per layer keys, then values, [kvHeads, P, S, headDim]. */
+  #capacity: number
+  /** Of shared prompts: per layer keys, then values, [kvHeads, P, S, headDim]. */
   #prompt: Float32Array[]
   #promptMask: Float32Array
   /** Per layer keys, then values, [kvHeads, P*G, C, headDim]. */
@@ -104,20 +123,31 @@ export class KeyValueCache implements Cache {
     padded: number,
     samples: number,
   ) {
+    const sharedPrompt = samples > 1
+    this.layout = { sharedPrompt }
     this.#shape = shape
     this.#memory = memory
-    this.#promptLength = padded
     this.#prompts = lengths.length
     this.#samples = samples
     const layers = Array.from({ length: shape.layers }, (_, layer) => layer)
-    this.#prompt = layers.flatMap(l => [prefill[`k${l}`], prefill[`v${l}`]].map(x => x.data as Float32Array))
-    this.#promptMask = new Float32Array(lengths.length * padded)
-    lengths.forEach((length, p) => {
-      this.#promptMask.fill(MASKED, p * padded + length, (p + 1) * padded)
-    })
-    this.#own = this.#prompt.map(() => memory.take(this.#ownFloats))
-    this.#ownMask = new Float32Array(this.rows * this.#capacity).fill(MASKED)
-    this.#lengths = new Int32Array(this.rows)
+    const prompt = layers.flatMap(l => [prefill[`k${l}`], prefill[`v${l}`]].map(x => x.data as Float32Array))
+    this.#prompt = sharedPrompt ? prompt : []
+    this.#promptLength = sharedPrompt ? padded : 0
+    this.#promptMask = paddingMask(sharedPrompt ? lengths : [], padded)
+    this.#capacity = capacityFor(sharedPrompt ? 0 : padded)
+    this.#own = prompt.map(() => memory.take(this.#ownFloats))
+    this.#lengths = sharedPrompt ? new Int32Array(this.rows) : Int32Array.from(lengths)
+    this.#ownMask = this.#maskOf(this.#lengths)
+    if (!sharedPrompt) for (const [which, own] of this.#own.entries()) this.#begin(own, prompt[which], padded)
+  }
+
+  /** Puts the prompts' keys, or values, [kvHeads, P, S, headDim], before the rows' own. */
+  #begin(own: Float32Array, prompt: Float32Array, padded: number): void {
+    const { kvHeads, headDim } = this.#shape
+    for (let block = 0; block < kvHeads * this.rows; block++) {
+      const count = this.#lengths[block % this.rows] * headDim
+      copyBlock(prompt, block * padded * headDim, own, block * this.#capacity * headDim, count)
+    }
   }
 
   get rows(): number {
@@ -132,16 +162,19 @@ export class KeyValueCache implements Cache {
   /** Inputs of the next step. */
   values(): Values {
     const { layers, kvHeads, headDim } = this.#shape
-    const prompt = [kvHeads, this.#prompts, this.#promptLength, headDim]
-    const own = [kvHeads, this.#prompts, this.#samples, this.#capacity, headDim]
+    const { sharedPrompt } = this.layout
+    const prompt = [kvHeads, 1, this.#prompts, this.#promptLength, headDim]
+    const own = [kvHeads, 1, this.rows, this.#capacity, headDim]
     const values: Values = {
-      promptMask: { data: this.#promptMask, dims: [this.#prompts, 1, this.#promptLength] },
       ownMask: { data: this.#ownMask, dims: [this.#prompts, this.#samples, this.#capacity] },
     }
+    if (sharedPrompt)
+      values.promptMask = { data: this.#promptMask, dims: [this.#prompts, 1, this.#promptLength] }
     for (let layer = 0; layer < layers; layer++) {
       for (const [of, name] of ['K', 'V'].entries()) {
-        values[`prompt${name}${layer}`] = { data: this.#prompt[2 * layer + of], dims: prompt }
-        values[`own${name}${layer}`] = { data: this.#own[2 * layer + of], dims: own }
+        const which = 2 * layer + of
+        if (sharedPrompt) values[`prompt${name}${layer}`] = { data: this.#prompt[which], dims: prompt }
+        values[`own${name}${layer}`] = { data: this.#own[which], dims: own }
       }
     }
     return values
@@ -221,7 +254,7 @@ export class KeyValueCache implements Cache {
         })
       return next
     })
-    const mask = new Float32Array(prompts.length * this.#promptLength)
+    const mask = new Float32Array(this.layout.sharedPrompt ? prompts.length * this.#promptLength : 0)
     prompts.forEach((p, at) => {
       copyBlock(this.#promptMask, p * this.#promptLength, mask, at * this.#promptLength, this.#promptLength)
     })

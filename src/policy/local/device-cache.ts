@@ -1,5 +1,6 @@
 /** @file Keys and values of a running batch on a device: appended to, made longer and rearranged there. */
 
+import type { StepLayout } from '../../model/decoding.ts'
 import { MASKED } from '../../model/transformer.ts'
 import {
   type DeviceValue,
@@ -15,7 +16,7 @@ import {
   type Tensor,
   where,
 } from '../../tensor/index.ts'
-import { BUCKET, type Cache, type CacheShape, type StepOutputs } from './cache.ts'
+import { BUCKET, type Cache, type CacheShape, paddingMask, type StepOutputs } from './cache.ts'
 
 /** Keys, then values, of each layer. */
 type Layers = readonly DeviceValue[]
@@ -129,11 +130,12 @@ const releaseAll = (layers: Layers): void => {
 
 /** The cache on a device. Layouts are those of `stepGraph`. */
 export class DeviceCache implements Cache {
+  readonly layout: StepLayout
   readonly #graphs: CacheGraphs
   #prompts: number
   #samples: number
-  #capacity = BUCKET
-  /** [kvHeads, P, S, headDim] of each layer. */
+  #capacity: number
+  /** Of shared prompts: [kvHeads, P, S, headDim] of each layer. */
   #prompt: Layers
   /** [P, S] */
   #promptMask: Float32Array
@@ -150,18 +152,17 @@ export class DeviceCache implements Cache {
     lengths: readonly number[],
     samples: number,
   ) {
+    const sharedPrompt = prompt.length > 0
+    this.layout = { sharedPrompt }
     this.#graphs = graphs
     this.#prompt = prompt
     this.#own = own
+    this.#capacity = own[0].dims[2]
     this.#prompts = lengths.length
     this.#samples = samples
-    this.#promptLength = prompt[0].dims[2]
-    this.#promptMask = new Float32Array(lengths.length * this.#promptLength)
-    lengths.forEach((length, p) => {
-      const end = (p + 1) * this.#promptLength
-      this.#promptMask.fill(MASKED, p * this.#promptLength + length, end)
-    })
-    this.#lengths = new Int32Array(this.rows)
+    this.#promptLength = sharedPrompt ? prompt[0].dims[2] : 0
+    this.#promptMask = paddingMask(sharedPrompt ? lengths : [], this.#promptLength)
+    this.#lengths = sharedPrompt ? new Int32Array(this.rows) : Int32Array.from(lengths)
   }
 
   /** Takes over what the prompt pass kept, `k<l>` and `v<l>`; `lengths` are the real lengths of the padded prompts. */
@@ -175,8 +176,12 @@ export class DeviceCache implements Cache {
       const layer = Math.floor(which / 2)
       return kept[isKeys(which) ? `k${layer}` : `v${layer}`]
     })
-    const own = await graphs.empty(lengths.length * samples)
-    return new DeviceCache(graphs, prompt, own, lengths, samples)
+    if (samples > 1)
+      return new DeviceCache(graphs, prompt, await graphs.empty(lengths.length * samples), lengths, samples)
+    // A row that has its prompt for itself has it before its own tokens.
+    const own = await graphs.grow(prompt)
+    releaseAll(prompt)
+    return new DeviceCache(graphs, [], own, lengths, samples)
   }
 
   get rows(): number {
@@ -190,15 +195,13 @@ export class DeviceCache implements Cache {
     this.#lengths.forEach((length, row) => {
       ownMask.fill(0, row * C, row * C + length)
     })
-    const feeds: Feeds = {
-      promptMask: { data: this.#promptMask, dims: [P, 1, S] },
-      ownMask: { data: ownMask, dims: [P, G, C] },
-    }
+    const feeds: Feeds = { ownMask: { data: ownMask, dims: [P, G, C] } }
+    if (this.layout.sharedPrompt) feeds.promptMask = { data: this.#promptMask, dims: [P, 1, S] }
+    const ofHeads = (x: DeviceValue) => x.reshaped([kvHeads, 1, ...x.dims.slice(1)])
     for (let which = 0; which < this.#graphs.count; which++) {
       const name = `${isKeys(which) ? 'K' : 'V'}${Math.floor(which / 2)}`
-      feeds[`prompt${name}`] = this.#prompt[which]
-      const own = this.#own[which]
-      feeds[`own${name}`] = own.reshaped([kvHeads, P, G, ...own.dims.slice(-2)])
+      if (this.layout.sharedPrompt) feeds[`prompt${name}`] = ofHeads(this.#prompt[which])
+      feeds[`own${name}`] = ofHeads(this.#own[which])
     }
     return feeds
   }
@@ -212,7 +215,9 @@ export class DeviceCache implements Cache {
     computed.forEach((did, row) => {
       if (did) at[row * this.#capacity + this.#lengths[row]++] = 1
     })
-    this.#replaceOwn(await this.#graphs.append(this.#own, fresh, at, this.rows))
+    const { count, shape } = this.#graphs
+    const perLayer = fresh.reshaped([count, shape.kvHeads, this.rows, shape.headDim])
+    this.#replaceOwn(await this.#graphs.append(this.#own, perLayer, at, this.rows))
     fresh.release()
   }
 
@@ -223,7 +228,7 @@ export class DeviceCache implements Cache {
     releaseAll(before)
     this.#replaceOwn(await this.#graphs.pick(this.#own, length, rows.flat()))
     const S = this.#promptLength
-    const mask = new Float32Array(prompts.length * S)
+    const mask = new Float32Array(this.layout.sharedPrompt ? prompts.length * S : 0)
     prompts.forEach((p, at) => {
       mask.set(this.#promptMask.subarray(p * S, (p + 1) * S), at * S)
     })

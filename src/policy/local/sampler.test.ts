@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { AutomatonBuilder, follow } from '../../model/automaton.ts'
 import { GradusError } from '../../util/errors.ts'
+import { Rng } from '../../util/rng.ts'
 import type { Sample, SampleRequest } from '../policy.ts'
+import type { ModelSource } from './model-source.ts'
 import { TINY, tinyEngine } from './tiny-model.fixture.ts'
 
 /** Prompts of different lengths, one of a single token. */
@@ -49,6 +51,34 @@ describe('sampling', () => {
     const other = await engine.sample({ ...REQUEST, seed: 'b' })
     expect(plain(other)).not.toEqual(plain(together))
   })
+
+  const MODELS: Record<string, ModelSource> = {
+    llama: { init: { config: TINY, seed: 1 } },
+    'qwen2, with biases': {
+      init: { config: { ...TINY, family: 'qwen2', attentionBias: true, tieEmbeddings: false }, seed: 1 },
+    },
+    'qwen3, with norms of heads': { init: { config: { ...TINY, family: 'qwen3', qkNorm: true }, seed: 1 } },
+    'an adapter': {
+      init: { config: TINY, seed: 1 },
+      lora: { rank: 2, alpha: 4, targetModules: ['q_proj', 'v_proj', 'up_proj'] },
+    },
+    'fewer positions than heads': { init: { config: { ...TINY, maxPositions: 7 }, seed: 1 } },
+  }
+
+  it.each(Object.entries(MODELS))(
+    'gives the log-probs that scoring gives, of prompts that are shared and not: %s',
+    async (_, source) => {
+      const engine = tinyEngine(source)
+      // Adapters and biases begin as zeros.
+      const rng = new Rng('families')
+      for (const { param } of engine.parameters.trained)
+        for (let i = 0; i < param.length; i++) param.view[i] += 0.2 * (rng.next() - 0.5)
+      engine.parameters.changed()
+      const request = { prompts: [[1, 2, 3], [6], [7, 8]], maxTokens: 4, seed: 'families' }
+      for (const samplesPerPrompt of [1, 3])
+        expect(await scoreDifference(engine, { ...request, samplesPerPrompt })).toBeLessThan(1e-4)
+    },
+  )
 
   it('orders samples by prompt and index and hands each out as it finishes', async () => {
     const order: string[] = []

@@ -5,7 +5,7 @@
  */
 
 import { checkAutomaton } from '../../model/automaton.ts'
-import { prefillGraph, stepGraph } from '../../model/decoding.ts'
+import { prefillGraph, type StepLayout, stepGraph } from '../../model/decoding.ts'
 import { TextStream, type Tokenizer } from '../../model/tokenizer.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import { Executable, type ExecutableOptions, type Tensor } from '../../tensor/index.ts'
@@ -130,8 +130,8 @@ export class Sampler {
   readonly #cacheMemory = new CacheMemory()
   #cacheGraphs: CacheGraphs | null = null
   #prefill: Executable | null = null
-  #step: Executable | null = null
-  #stepVersion = -1
+  /** Of each layout that was wanted. */
+  readonly #steps = new Map<boolean, { executable: Executable; version: number }>()
   readonly #work: SamplerWork = { promptTokens: 0, steps: 0, tokens: 0, places: 0 }
 
   /** The tokenizer is loaded when the first request with stop strings comes. */
@@ -206,7 +206,7 @@ export class Sampler {
     }
     // Parts run beside each other: both graphs have to be there.
     await this.#prefillExecutable()
-    await this.#stepExecutable()
+    await this.#stepExecutable({ sharedPrompt: samples > 1 })
     for (const wave of this.#waves(plan.prompts, samples)) {
       const parts = instant ? [wave] : partsOf(wave)
       const ended = await Promise.allSettled(parts.map(part => this.#runWave(plan, part)))
@@ -277,16 +277,25 @@ export class Sampler {
     return this.#prefill
   }
 
-  async #stepExecutable(): Promise<Executable> {
+  async #stepExecutable(layout: StepLayout): Promise<Executable> {
     const fixed = !this.#isOnDevice && this.#parameters.count * 4 <= CONSTANT_WEIGHT_BYTES
-    const current = this.#step && (!fixed || this.#stepVersion === this.#parameters.version)
-    if (!current) {
-      await this.#step?.release()
-      const weights = fixed ? this.#parameters.asConstants() : this.#parameters.asInputs()
-      this.#step = await this.#compile(stepGraph(this.#parameters.config, weights))
-      this.#stepVersion = this.#parameters.version
+    const { version } = this.#parameters
+    const known = this.#steps.get(layout.sharedPrompt)
+    if (known && (!fixed || known.version === version)) return known.executable
+    // Those of other layouts hold weights that are gone as well.
+    if (fixed) await this.#releaseSteps(step => step.version !== version)
+    const weights = fixed ? this.#parameters.asConstants() : this.#parameters.asInputs()
+    const executable = await this.#compile(stepGraph(this.#parameters.config, weights, layout))
+    this.#steps.set(layout.sharedPrompt, { executable, version })
+    return executable
+  }
+
+  async #releaseSteps(isOld: (step: { version: number }) => boolean): Promise<void> {
+    for (const [layout, step] of this.#steps) {
+      if (!isOld(step)) continue
+      this.#steps.delete(layout)
+      await step.executable.release()
     }
-    return this.#step!
   }
 
   async #runWave(plan: Plan, wave: Wave): Promise<void> {
@@ -304,7 +313,7 @@ export class Sampler {
       this.#advance(plan, batch, row =>
         logits.subarray(Math.floor(row / samples) * vocabulary).subarray(0, vocabulary),
       )
-      const step = await this.#stepExecutable()
+      const step = await this.#stepExecutable(cache.layout)
       const weights = await this.#parameters.feeds(step.model.inputs)
       while (await this.#goOn(plan, batch)) {
         await batch.compact()

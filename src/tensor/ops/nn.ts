@@ -127,6 +127,13 @@ export const rotary = (x: Tensor, positions: Tensor, table: RotaryTable): Tensor
 }
 
 /**
+ * Rotary position embedding of x [tokens, heads, headDim] where every head has a position of its own: positions [tokens, heads]
+ * int64. Position 0 turns nothing, so that heads that are not to be turned can be among them.
+ */
+export const rotaryHeads = (x: Tensor, positions: Tensor, table: RotaryTable): Tensor =>
+  apply1(rotaryOp, [x, positions, table.cos, table.sin], {})
+
+/**
  * Softmax attention of queries over one or more blocks of keys (a prompt shared by a group, then the sample's own tokens):
  * queries and keys [..., T, D] and [..., S, D], whose leading axes broadcast; `mask` is added to the scores. One softmax
  * runs over all blocks together. `fold` and `unfold` reshape queries for a block whose leading axes differ.

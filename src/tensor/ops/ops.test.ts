@@ -320,6 +320,19 @@ const CASES: Record<string, Case> = {
     inputs: () => [floats([3, 2])],
     reference: x => [Array.from(x).slice(2)],
   },
+  'concat/along the first axis': {
+    build: ([a]) => [
+      concat(
+        [
+          a,
+          concat([constant(Float32Array.of(1, 2), [1, 2]), constant(Float32Array.of(3, 4, 5, 6), [2, 2])], 0),
+        ],
+        0,
+      ),
+    ],
+    inputs: () => [floats([1, 2])],
+    reference: a => [[...Array.from(a), 1, 2, 3, 4, 5, 6]],
+  },
   concat: {
     build: ([a, b]) => concat([a, b, a], 1),
     inputs: () => [floats([2, 2]), floats([2, 1])],
@@ -352,6 +365,13 @@ const CASES: Record<string, Case> = {
       rowsOf(x, 8).flatMap((row, token) =>
         [0, 1].flatMap(head => rotated(row, head * 4, Number(positions[token]))),
       ),
+    ],
+  },
+  rotaryHeads: {
+    build: ([x, positions]) => nn.rotaryHeads(x, positions, ANGLES),
+    inputs: () => [floats([2, 3, 4]), ids([2, 3], 3, 0, 2, 1, 0, 3)],
+    reference: (x, positions) => [
+      rowsOf(x, 4).flatMap((row, head) => rotated(row, 0, Number(positions[head]))),
     ],
   },
   attention: {

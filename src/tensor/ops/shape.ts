@@ -2,7 +2,7 @@
 
 import { ShapeError } from '../../util/errors.ts'
 import { type Dim, product, type Shape, sameShape, showShape, sum } from '../dim.ts'
-import { apply, apply1, int64s, type Op, sizes, type Tensor } from '../tensor.ts'
+import { apply, apply1, constant, int64s, type Op, sizes, type Tensor } from '../tensor.ts'
 import { zerosLike } from './elementwise.ts'
 
 const axisOf = (op: string, x: Tensor, axis: number): number => {
@@ -164,6 +164,22 @@ const concatOp: Op<{ axis: number }> = {
       inputs.map(x => x.shape[axis]),
     ),
 }
+/** Constants one behind the other are a constant. */
+const joinedConstants = (inputs: readonly Tensor[]): Tensor | null => {
+  const data = inputs.map(({ source }) => (source.kind === 'constant' ? source.data : null))
+  if (!data.every(part => part instanceof Float32Array)) return null
+  const joined = new Float32Array(data.reduce((total, part) => total + part.length, 0))
+  data.reduce((at, part) => {
+    joined.set(part, at)
+    return at + part.length
+  }, 0)
+  const rows = inputs.reduce((total, { shape }) => total + (shape[0] as number), 0)
+  return constant(joined, [rows, ...(inputs[0].shape.slice(1) as number[])])
+}
+
 /** Joins tensors along an axis. */
-export const concat = (inputs: readonly Tensor[], axis: number): Tensor =>
-  inputs.length === 1 ? inputs[0] : apply1(concatOp, inputs, { axis: axisOf('concat', inputs[0], axis) })
+export const concat = (inputs: readonly Tensor[], axis: number): Tensor => {
+  if (inputs.length === 1) return inputs[0]
+  const along = axisOf('concat', inputs[0], axis)
+  return (along === 0 && joinedConstants(inputs)) || apply1(concatOp, inputs, { axis: along })
+}
