@@ -22,6 +22,7 @@ import { fileQuestions } from './file-questions.ts'
 import { logicQuestions } from './logic-questions.ts'
 import type { Questions } from './questions.ts'
 import { rlcer } from './recipe.ts'
+import { rewardFormula } from './reward-words.ts'
 import { openVerifier, type RlcerRunParts } from './verifiers.ts'
 
 const COLD_START = 'cold-start'
@@ -72,6 +73,7 @@ const runInfo = (config: RlcerConfig) => ({
   seed: config.seed,
   steps: config.steps,
   primarySet: EVALUATED_SETS.plain,
+  rewardFormula: rewardFormula(config),
 })
 
 /** The same for every kind of questions. */

@@ -21,6 +21,7 @@ import { rubricem } from './recipe.ts'
 import { recordsKit } from './records-kit.ts'
 import { openResearchKit, type RubricemRunParts } from './research-kit.ts'
 import type { ResearchTask } from './research-task.ts'
+import { rewardFormula } from './reward-words.ts'
 
 const COLD_START = 'cold-start'
 /** In the run's folder: the bank, for people and for later use. */
@@ -46,6 +47,7 @@ export const runRubricem = async (
       seed: config.seed,
       steps: config.steps,
       primarySet: REUSE_SETS.plain,
+      rewardFormula: rewardFormula(config),
     },
     configHash: runHash(config),
     hashOf: (other: object) => runHash(other as RubricemConfig),

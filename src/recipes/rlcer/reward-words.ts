@@ -1,0 +1,36 @@
+/** @file What both roles are paid, in words, for reports. */
+
+import type { RlcerConfig } from './config.ts'
+
+const OUTCOME = '1 for a right answer and −1 for a wrong one'
+const THINKING =
+  'its thinking’s points by the valid criteria of the question’s rubrics, from 0 for the least to 1 for the most that they can give'
+
+const REASONER: Readonly<Record<RlcerConfig['reasonerReward'], string>> = {
+  'outcome+rubric': `${OUTCOME}, plus ${THINKING}`,
+  outcome: OUTCOME,
+  rubric: THINKING,
+  random: 'a number from 0 to 1 by chance, in place of what its thinking is worth',
+}
+
+const overlongWords = ({ overlong }: Pick<RlcerConfig, 'overlong'>): string =>
+  overlong === null
+    ? ''
+    : `, less up to ${overlong.factor} in the last ${overlong.buffer} tokens before the limit`
+
+const rubricatorWords = ({
+  rubricator: { enabled, evolving },
+  validity: { alpha },
+}: Pick<RlcerConfig, 'rubricator' | 'validity'>): string => {
+  if (!enabled) return 'No rubricators are trained.'
+  const format = '1 for a rubric in the format'
+  return evolving
+    ? `A rubricator gets ${format}, plus the share of its criteria that are valid: met more often where answers are right, with a correlation above ${alpha}.`
+    : `A rubricator gets ${format}.`
+}
+
+/** How the rewards of a configuration come about. */
+export const rewardFormula = (
+  config: Pick<RlcerConfig, 'reasonerReward' | 'overlong' | 'rubricator' | 'validity'>,
+): string =>
+  `A reasoner gets ${REASONER[config.reasonerReward]}${overlongWords(config)}. ${rubricatorWords(config)}`
