@@ -28,7 +28,8 @@ const trainArguments = ({ training, dir, resume }: Launch): string[] => [
   ...(training.preset === undefined ? [] : ['--preset', training.preset]),
   ...settingsOf(training).flatMap(setting => ['--set', setting]),
   ...['--out', dir, '--json'],
-  ...(resume ? ['--resume'] : []),
+  // What its phases had kept may be too little to go on from.
+  ...(resume ? ['--resume-or-start'] : []),
 ]
 
 const running = new Set<ChildProcess>()

@@ -53,6 +53,13 @@ export const startModel = (job: Pick<Job, 'dir' | 'given'>): string | null =>
   job.given ?? latestCheckpoint(runDir(job))
 
 /**
+ * The model that a run from this start is set to begin with: one that is given by the name that the registration has for it, so that
+ * a run goes on wherever the package is installed by then.
+ */
+export const startSetting = (job: Pick<Job, 'dir' | 'given' | 'training'>): string | null =>
+  job.given === undefined ? startModel(job) : job.training.recipe
+
+/**
  * Whether a job's training is done: its record says so, or its last checkpoint does (the process that noted it down may have
  * been killed first).
  */

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { saveRunState } from '../../runs/run-state.ts'
 import { fakeRegistration } from '../fake-paper.fixture.ts'
 import { type Job, jobsOf, workFolders } from '../plan/jobs.ts'
-import { isDone, provenanceOf, readRecord } from './ledger.ts'
+import { isDone, provenanceOf, readRecord, startModel, startSetting } from './ledger.ts'
 import { countTrained, type Provenance } from './provenance.ts'
 import { type Execute, type Launch, type RunnerEvents, runJobs } from './runner.ts'
 
@@ -133,6 +133,16 @@ describe('the runner', () => {
     expect(launches.slice(1, 4).map(({ resume }) => resume)).toEqual([true, true, false])
     expect(existsSync(join(jobs[2].dir, 'run', 'sft', 'demonstrations.jsonl'))).toBe(true)
     expect(existsSync(join(jobs[3].dir, 'run', 'no-phase'))).toBe(false)
+  })
+
+  it('begins with a given model by the name it was registered with, wherever that lies', () => {
+    const given = {
+      ...jobs[0],
+      given: '/moved/since/models/x',
+      training: { recipe: 'package:models/x', settings: [] },
+    }
+    expect(startSetting(given)).toBe('package:models/x')
+    expect(startModel(given)).toBe('/moved/since/models/x')
   })
 
   it('says whom it waits for, and what to do where that may be gone for long', async () => {

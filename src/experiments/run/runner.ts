@@ -8,7 +8,7 @@ import { latestCheckpoint, readMetrics } from '../../runs/readers.ts'
 import { clearRun } from '../../runs/run-folder.ts'
 import { systemErrorText } from '../../util/file-failure.ts'
 import { type Job, runDir, type Training } from '../plan/jobs.ts'
-import { isDone, provenanceOf, readRecord, startModel, writeRecord } from './ledger.ts'
+import { isDone, provenanceOf, readRecord, startSetting, writeRecord } from './ledger.ts'
 import { distinct, type Provenance } from './provenance.ts'
 
 /** How one training is carried out: by a process of its own, or in this one in tests. */
@@ -201,7 +201,7 @@ class Runner {
   #withStart({ training, needs }: Job): Training {
     if (needs === null) return training
     const start = this.#jobs.find(({ id }) => id === needs)!
-    const folder = startModel(start)
+    const folder = startSetting(start)
     if (folder === null)
       throw new RunError(`${runDir(start)}: the checkpoint of its cold start ${needs} is gone`, {
         hint: `put it back, or remove ${start.dir} to have it trained again`,
