@@ -2,8 +2,10 @@
 
 import { join } from 'node:path'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
-import { type Html, html } from '../../runs/report/html.ts'
+import { type Html, html, part } from '../../runs/report/html.ts'
 import { figure, heading, page } from '../../runs/report/page.ts'
+import { type Fact, Facts } from '../../runs/report/parts/facts.tsx'
+import { Pairs } from '../../runs/report/parts/pairs.tsx'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { formatDuration, number, percent } from '../../util/format.ts'
 import type { ControlResult } from '../analysis/controls.ts'
@@ -20,8 +22,6 @@ import { PAPER_STYLE } from './style.ts'
 import { STATUS_CLASS } from './tracks.ts'
 import { differenceText } from './units.ts'
 
-const fact = (name: string, value: string | number): Html => html`<span><b>${name}</b>${value}</span>`
-
 const counts = ({ claims }: PaperResult): Html =>
   html`<div class="counts">${STATUSES.flatMap(status => {
     const count = claims.filter(claim => claim.status === status).length
@@ -32,8 +32,17 @@ const header = (result: PaperResult): Html => {
   const { registration, runs, registered } = result
   const { seeds, starts, test } = registration
   const state = runs.done === runs.planned ? 'complete' : `${runs.done} of ${runs.planned} runs`
+  const facts: Fact[] = [
+    ['cold starts', starts.length],
+    ['seeds', seeds.length],
+    ['steps', registration.steps],
+    ['test problems', number(test.problems)],
+    ['training', formatDuration(runs.seconds)],
+    ['registered', registered.registeredAt.slice(0, 16).replace('T', ' ')],
+    ['decision rule', result.rule],
+  ]
   return html`<header><div class="top"><h1>${registration.title}</h1><span class="status ${runs.done === runs.planned && 'finished'}">${state}</span></div>
-<div class="facts">${fact('cold starts', starts.length)}${fact('seeds', seeds.length)}${fact('steps', registration.steps)}${fact('test problems', number(test.problems))}${fact('training', formatDuration(runs.seconds))}${fact('registered', registered.registeredAt.slice(0, 16).replace('T', ' '))}${fact('decision rule', result.rule)}</div>
+${part(Facts, { facts })}
 ${registration.summary !== undefined && html`<p class="lead">${registration.summary}</p>`}${counts(result)}</header>`
 }
 
@@ -102,16 +111,13 @@ const cut = ({ registration, failed }: PaperResult): Html | null => {
   return html`<section>${heading('What was cut')}<ul class="cut">${all.map(text => html`<li>${text}</li>`)}</ul></section>`
 }
 
-const pairs = (record: Readonly<Record<string, string | number>>): Html =>
-  html`<dl class="pairs">${Object.entries(record).map(([key, value]) => html`<dt>${key}</dt><dd>${value}</dd>`)}</dl>`
-
 const settingsText = ({ versions, machine, command }: Provenance): string =>
   Object.entries({ ...versions, ...machine, ...(command !== undefined && { by: command }) })
     .map(([key, value]) => `${key} ${value}`)
     .join(', ')
 
-const origin = (result: PaperResult): Html =>
-  html`<section>${heading('Where this comes from')}<div class="panel settings">${pairs({
+const origin = (result: PaperResult): Html => {
+  const value = {
     registration: result.registration.file,
     'SHA-256': result.registration.hash,
     'decision rule': `${result.rule}; at registration ${result.registered.rule}`,
@@ -121,7 +127,9 @@ const origin = (result: PaperResult): Html =>
     'trained with': result.trainedWith.map(each => `${settingsText(each)} (${each.runs} runs)`).join('; '),
     'analysed with': settingsText(result.analysedWith),
     ...(result.notes && { 'several machines': result.notes.join('; ') }),
-  })}</div></section>`
+  }
+  return html`<section>${heading('Where this comes from')}<div class="panel settings">${part(Pairs, { value })}</div></section>`
+}
 
 const blockRows = ({ blocks, claims }: PaperResult): Html[] =>
   claims.map(({ claim }, i) => {

@@ -1,5 +1,6 @@
 /** @file Evaluations of a run: every score over steps, and the problems won and lost between two of them. */
 
+import { Facts } from '../../../../runs/report/parts/facts.tsx'
 import { number, percent } from '../../../../util/format.ts'
 import type { EvaluationView, LightEval } from '../../wire.ts'
 import { useJson } from '../api.ts'
@@ -133,26 +134,17 @@ const WonAndLost = ({ view, rows }: { view: EvaluationView; rows: readonly Light
         </select>
       </label>
     </div>
-    <p class="facts">
-      <span>
-        <b>won</b>
-        {number(view.won)}
-      </span>
-      <span>
-        <b>lost</b>
-        {number(view.lost)}
-      </span>
-      <span>
-        <b>the same</b>
-        {number(view.same)}
-      </span>
-      {view.paired !== null && (
-        <span>
-          <b>paired difference, points</b>
-          <Change difference={view.paired.difference} interval={view.paired.interval} />
-        </span>
-      )}
-    </p>
+    <Facts
+      facts={[
+        ['won', number(view.won)],
+        ['lost', number(view.lost)],
+        ['the same', number(view.same)],
+        [
+          'paired difference, points',
+          view.paired && <Change difference={view.paired.difference} interval={view.paired.interval} />,
+        ],
+      ]}
+    />
     {view.items.length === 0 ? <Empty>No problem changed.</Empty> : <Items view={view} />}
   </>
 )

@@ -1,5 +1,6 @@
 /** @file Experiments: claims with their status, the arms that were compared, every run of them as a point. */
 
+import { Facts } from '../../../../runs/report/parts/facts.tsx'
 import { number, percent, plural } from '../../../../util/format.ts'
 import type { ArmCurvesView, ClaimView, ExperimentLine, ExperimentView } from '../../wire.ts'
 import { useJson } from '../api.ts'
@@ -185,27 +186,21 @@ const Curves = ({ id }: { id: string }) => {
   )
 }
 
-const Registration = ({ view }: { view: ExperimentView }) => (
-  <p class="facts">
-    {view.runs !== null && (
-      <span>
-        <b>runs</b>
-        {number(view.runs.done)} of {number(view.runs.planned)}
-      </span>
-    )}
-    {view.registration !== null && (
-      <>
-        <span>
-          <b>registered</b>
-          {view.registration.registeredAt?.slice(0, 16).replace('T', ' ') ?? '–'}
-        </span>
-        <span>
-          <b>as</b>
-          <code>{view.registration.sha256?.slice(0, 16)}</code> {view.registration.file}
-        </span>
-      </>
-    )}
-  </p>
+const Registration = ({ view: { runs, registration } }: { view: ExperimentView }) => (
+  <Facts
+    facts={[
+      ['runs', runs && `${number(runs.done)} of ${number(runs.planned)}`],
+      ['registered', registration && (registration.registeredAt?.slice(0, 16).replace('T', ' ') ?? '–')],
+      [
+        'as',
+        registration && (
+          <>
+            <code>{registration.sha256?.slice(0, 16)}</code> {registration.file}
+          </>
+        ),
+      ],
+    ]}
+  />
 )
 
 export const ExperimentPage = ({ id }: { id: string }) => {
