@@ -2,7 +2,6 @@
 
 export const PAPER_STYLE = `
 .counts { display: flex; gap: 8px; flex-wrap: wrap; margin-top: 16px; }
-.verdict { display: inline-block; font-size: 12.5px; line-height: 1.5; padding: 1px 9px; border-radius: 5px; white-space: nowrap; background: var(--idle-bg); color: var(--idle); }
 .verdict.yes { background: var(--good-bg); color: var(--good); } .verdict.no { background: var(--bad-bg); color: var(--bad); }
 .verdict.open { background: var(--warn-bg); color: var(--warn); } .verdict + small { display: block; margin-top: 4px; }
 .lead { margin-top: 14px; max-width: 80ch; color: var(--ink2); text-wrap: pretty; }

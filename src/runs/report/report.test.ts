@@ -514,7 +514,9 @@ describe('choices', () => {
     )
     const page = renderReport(data)
     expect(page).toContain('step 1 · p · proposer')
-    expect(page).toMatch(/class="turn environment"><span class="quiet">environment<\/span><pre>five, says/)
+    expect(page).toMatch(
+      /class="turn environment"><span class="quiet">Environment<\/span><pre class="piece text">five, says/,
+    )
   })
 
   it('takes the profile from evaluations, else from training', () => {
@@ -549,8 +551,8 @@ describe('a rubricator’s rollout', () => {
       String(
         rolloutCard(info, { step: 1, prompt: 'q', response: 'r', reward: 1, role, verdicts } as RolloutRow),
       )
-    expect(card('rubricator')).toMatch(/c0: valid.*c1: not valid/s)
-    expect(card()).toMatch(/c0: met.*c1: not met/s)
+    expect(card('rubricator')).toMatch(/c0<.*>valid<.*c1<.*>not valid</s)
+    expect(card()).toMatch(/c0<.*>met<.*c1<.*>not met</s)
   })
 })
 
