@@ -10,9 +10,9 @@ import { movingMean, smoothingWindow } from './chart-spec.ts'
 import { chartSections } from './charts.ts'
 import { chooseRollouts, loadReportData, rubricProfile, stageShares } from './data.ts'
 import { buildFakeRun } from './fake-run.fixture.ts'
-import { html, jsonForScript } from './html.ts'
+import { html, jsonForScript, part } from './html.ts'
 import { renderReport, writeReport } from './report.ts'
-import { rolloutCard } from './rollouts.ts'
+import { Rollouts } from './rollouts.tsx'
 import { testSetTables } from './tables.ts'
 
 let root: string
@@ -549,7 +549,10 @@ describe('a rubricator’s rollout', () => {
     const verdicts = [true, false].map((met, i) => ({ criterionId: `c${i}`, met, explanation: 'why' }))
     const card = (role?: string) =>
       String(
-        rolloutCard(info, { step: 1, prompt: 'q', response: 'r', reward: 1, role, verdicts } as RolloutRow),
+        part(Rollouts, {
+          info,
+          rows: [{ step: 1, prompt: 'q', response: 'r', reward: 1, role, verdicts } as RolloutRow],
+        }),
       )
     expect(card('rubricator')).toMatch(/c0<.*>valid<.*c1<.*>not valid</s)
     expect(card()).toMatch(/c0<.*>met<.*c1<.*>not met</s)

@@ -20,14 +20,15 @@ import {
 import { type Html, html, part } from './html.ts'
 import { lessonTable } from './lessons.ts'
 import { figure, heading, page } from './page.ts'
+import { Events } from './parts/events.tsx'
 import { type Fact, Facts } from './parts/facts.tsx'
 import { Pairs } from './parts/pairs.tsx'
 import { profileBars, radar, taxNote } from './profile.ts'
 import { rewardSection } from './reward.ts'
-import { rolloutGroups } from './rollouts.ts'
+import { rolloutGroups } from './rollouts.tsx'
 import { rubricCharts, rubricsAbout, rubricTable } from './rubrics.ts'
 import { testSetTables } from './tables.ts'
-import { warningSection } from './warnings.ts'
+import { warningSection } from './warnings.tsx'
 
 const titleOf = ({ info }: ReportData): string =>
   [info.recipe ?? info.id, info.preset].filter(part => part !== undefined).join(' · ')
@@ -57,15 +58,13 @@ ${part(Facts, { facts })}</header>`
 const events = ({ events: all }: ReportData): Html | null => {
   const others = all.filter(event => event.monitor === undefined)
   if (others.length === 0) return null
-  const item = (event: ReportData['events'][number]) =>
-    html`<li><span class="when">${event.step === undefined ? '' : `step ${event.step}`}</span><span class="chip ${event.level}">${event.level}</span><span>${event.message}</span></li>`
   const serious = others.filter(event => event.level !== 'info')
   const rest = others.filter(event => event.level === 'info')
   const shown = serious.length > 0 ? serious.slice(0, 12) : rest.slice(0, 3)
   const more = [...serious, ...rest].filter(event => !shown.includes(event))
-  return html`<section class="panel events"><h3>${serious.length > 0 ? 'Worth knowing' : 'Events'}</h3><ul>${shown.map(item)}</ul>${
+  return html`<section class="panel events"><h3>${serious.length > 0 ? 'Worth knowing' : 'Events'}</h3>${part(Events, { events: shown })}${
     more.length > 0 &&
-    html`<details><summary>${more.length} more</summary><ul>${more.map(item)}</ul></details>`
+    html`<details><summary>${more.length} more</summary>${part(Events, { events: more })}</details>`
   }</section>`
 }
 

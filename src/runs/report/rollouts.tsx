@@ -11,13 +11,18 @@ const withoutRaw = (row: RolloutRow): RolloutRow => ({
   judgeCalls: row.judgeCalls?.map(({ raw: _, ...call }) => call),
 })
 
-/** One rollout as a card. */
-export const rolloutCard = (info: RunInfo, row: RolloutRow): Html =>
-  part(RolloutCard, { row: withoutRaw(row), names: info.criterionNames ?? {} })
+/** Cards one below the other. */
+export const Rollouts = ({ info, rows }: { info: RunInfo; rows: readonly RolloutRow[] }) => (
+  <div class="rollouts">
+    {rows.map((row, i) => (
+      <RolloutCard key={`${i}-${row.step}`} row={withoutRaw(row)} names={info.criterionNames ?? {}} />
+    ))}
+  </div>
+)
 
 /** All chosen rollouts, group by group. */
 export const rolloutGroups = (info: RunInfo, groups: readonly ChosenRollouts[]): Html[] =>
   groups.map(
     group => html`<h3>${group.title} <span class="quiet">${group.about}</span></h3>
-<div class="rollouts">${group.rows.map(row => rolloutCard(info, row))}</div>`,
+${part(Rollouts, { info, rows: group.rows })}`,
   )
