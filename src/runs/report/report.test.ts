@@ -119,7 +119,7 @@ describe('a report', () => {
     )
     const text = renderReport(data)
     expect(text).toContain('title="95%: −12.0 to 1.0%"')
-    expect(text).toContain('<b style="left:0.00%;width:1.00%"></b>')
+    expect(text).toContain('<b style="left:0.00%;width:1.00%;"></b>')
   })
 
   it('sets the strongest baselines beside the model and folds the weaker ones away', () => {
@@ -383,7 +383,9 @@ describe('curves', () => {
     ])
     expect(String(headlineCards(data))).toMatch(/Good grammar.*60\.0%.*Accuracy.*40\.0%/s)
     const [table] = testSetTables(data).map(String)
-    expect(table).toMatch(/<th class="wide">Good grammar<\/th><th class="wide">Accuracy<\/th>/)
+    expect(table).toMatch(
+      /<th scope="col" class="wide">Good grammar<\/th><th scope="col" class="wide">Accuracy<\/th>/,
+    )
     expect(table.split('Further scores')[1]).toContain('Style')
   })
 

@@ -98,12 +98,13 @@ small { display: block; font-size: 12px; font-weight: 400; color: var(--muted); 
 .profile-figures > .quiet { text-align: right; } .profile-figures small { display: block; }
 .profile-name .chip { display: table; margin-top: 3px; }
 .profile + .about { margin-top: 18px; }
-.pbar { position: relative; height: 8px; border-radius: 4px; background: var(--track); }
+.pbar { display: block; position: relative; height: 8px; border-radius: 4px; background: var(--track); }
 .pbar .fill { display: block; height: 100%; border-radius: 4px; background: var(--before); min-width: 2px; }
 .pbar .fill.after { background: var(--c1); }
 .pbar .fill.baseline { background: var(--c5); opacity: .75; }
 .pbar b { position: absolute; top: 50%; height: 2px; margin-top: -1px; background: var(--ink); opacity: .75; }
 .pbar b::before, .pbar b::after { content: ""; position: absolute; top: -3px; width: 1.5px; height: 8px; background: inherit; }
+.pbar .floor { position: absolute; top: -3px; bottom: -3px; width: 2px; margin-left: -1px; background: var(--ink); }
 .pbar b::before { left: 0; } .pbar b::after { right: 0; }
 .key { display: flex; gap: 18px; font-size: 13px; color: var(--ink2); margin-bottom: 16px; }
 .key i { display: inline-block; width: 12px; height: 8px; border-radius: 3px; margin-right: 6px; background: var(--before); }
@@ -140,7 +141,7 @@ tr.after th, tr.after td { font-weight: 620; } tr.baseline th { color: var(--ink
 th.num, td.num { text-align: right; padding-right: 0; padding-left: 14px; white-space: nowrap; }
 thead th.num { white-space: normal; max-width: 9em; } thead th.num:not(:empty) { min-width: 6.5em; }
 th.wide { min-width: 180px; width: 24%; }
-td.meter span { display: inline-block; width: 4.2em; } td.meter .pbar { display: inline-block; width: calc(100% - 4.6em); vertical-align: middle; }
+.meter-cell { display: grid; grid-template-columns: 4.4em minmax(40px, 1fr); gap: 8px; align-items: center; }
 td.none { color: var(--muted); }
 .lesson { white-space: pre-line; overflow-wrap: anywhere; } .lives { margin-top: 14px; } .lives :is(th, td):not(:first-child) { padding-left: 16px; } .lives tbody td:last-child { white-space: nowrap; }
 td.quiet { font-weight: 400 !important; }

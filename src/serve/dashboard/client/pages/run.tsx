@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { Facts } from '../../../../runs/report/parts/facts.tsx'
+import { Bar } from '../../../../runs/report/parts/meter.tsx'
 import { formatDuration, number } from '../../../../util/format.ts'
 import type { LiveRun, RunSummary, RunView } from '../../wire.ts'
 import { useJson, useLive, useThrottled } from '../api.ts'
@@ -53,11 +54,7 @@ const Head = ({ view, run, there }: { view: RunView; run: RunSummary; there: boo
           {run.steps !== null && ` of ${number(run.steps)}`}
           {left && <span class="quiet"> · {left}</span>}
         </span>
-        {share !== null && (
-          <span class="pbar" role="img" aria-label={`${Math.round(share * 100)}% of the steps`}>
-            <span class="fill after" style={{ width: `${share * 100}%` }} />
-          </span>
-        )}
+        {share !== null && <Bar value={share} label={`${Math.round(share * 100)}% of the steps`} />}
       </div>
       {run.problem !== null && (
         <p class="panel problem" role="alert">
