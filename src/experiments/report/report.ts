@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
 import { type Html, html, part } from '../../runs/report/html.ts'
 import { figure, heading, page } from '../../runs/report/page.ts'
+import { StatusChip } from '../../runs/report/parts/claim.tsx'
 import { type Fact, Facts } from '../../runs/report/parts/facts.tsx'
 import { Pairs } from '../../runs/report/parts/pairs.tsx'
 import { writeFileAtomic } from '../../util/atomic.ts'
@@ -14,18 +15,17 @@ import type { FinishedRun } from '../metrics/index.ts'
 import { looksOf } from '../plan/blocks.ts'
 import type { ArmCost, PaperResult } from '../results/paper.ts'
 import type { Provenance } from '../run/provenance.ts'
-import { claimDetails } from './claim.ts'
-import { claimTable, verdictChip } from './claim-table.ts'
+import { ClaimDetails } from './claim.tsx'
+import { claimTable } from './claim-table.ts'
 import { paperCharts } from './curves.ts'
 import { paperFigures } from './figures.ts'
 import { PAPER_STYLE } from './style.ts'
-import { STATUS_CLASS } from './tracks.ts'
 import { differenceText } from './units.ts'
 
 const counts = ({ claims }: PaperResult): Html =>
   html`<div class="counts">${STATUSES.flatMap(status => {
     const count = claims.filter(claim => claim.status === status).length
-    return count > 0 ? [html`<span class="verdict ${STATUS_CLASS[status]}">${count} ${status}</span>`] : []
+    return count > 0 ? [part(StatusChip, { status, count })] : []
   })}</div>`
 
 const header = (result: PaperResult): Html => {
@@ -49,8 +49,6 @@ ${registration.summary !== undefined && html`<p class="lead">${registration.summ
 const CLAIMS_ABOUT =
   'Effects are means of paired differences (of shares: in points), one pair for each cold start and seed, with 95% bootstrap intervals, widened for few pairs and, against the start, by the start’s own sampling error; p by sign-flip permutation, then corrected by Holm over all claims of the paper and for the looks. Dashed: the smallest effect that was registered as mattering; shaded: a registered margin. Detectable is the effect that so many pairs would find four times in five as the first of all claims, or the margin that they would show. All of it is given these cold starts; where their effects differ, it is said.'
 
-const OUTCOME_CLASS = { passed: 'yes', failed: 'no', open: 'open' } as const
-
 const controlRow = (
   result: PaperResult,
   { kind, arm, outcome, atRegistration, above, gain, note }: ControlResult,
@@ -60,7 +58,7 @@ const controlRow = (
     statistics === null
       ? html`<td class="num">–</td>`
       : html`<td class="num">${differenceText(metric, statistics.difference)}<small>${statistics.interval.map(end => differenceText(metric, end)).join(' to ')}</small></td>`
-  return html`<tr><th scope="row">${kind}<small>${arm}</small></th><td><span class="verdict ${OUTCOME_CLASS[outcome]}">${outcome}</span>${note && html`<small>${note}</small>`}${atRegistration && html`<small>${atRegistration.outcome} by rule ${atRegistration.rule}, at registration</small>`}</td>${cell(above)}${cell(gain)}<td class="num quiet">${above?.n ?? 0}</td></tr>`
+  return html`<tr><th scope="row">${kind}<small>${arm}</small></th><td>${part(StatusChip, { status: outcome })}${note && html`<small>${note}</small>`}${atRegistration && html`<small>${atRegistration.outcome} by rule ${atRegistration.rule}, at registration</small>`}</td>${cell(above)}${cell(gain)}<td class="num quiet">${above?.n ?? 0}</td></tr>`
 }
 
 const controls = (result: PaperResult): Html => {
@@ -83,7 +81,7 @@ const figures = (drawn: readonly Html[]): Html | null =>
     : html`<section>${heading('Figures')}<div class="charts wide">${drawn}</div></section>`
 
 const details = (result: PaperResult): Html =>
-  html`<section>${heading('Claim by claim', 'Every dot is a run after its last step.')}<div class="details">${result.claims.map(claim => claimDetails(result, claim))}</div></section>`
+  html`<section>${heading('Claim by claim', 'Every dot is a run after its last step.')}<div class="details">${result.claims.map(claim => part(ClaimDetails, { result, claim }))}</div></section>`
 
 const armRow = (arm: ArmCost, judged: boolean): Html => {
   const cell = (text: string | Html) => html`<td class="num">${arm.runs > 0 ? text : '–'}</td>`
@@ -135,7 +133,9 @@ const blockRows = ({ blocks, claims }: PaperResult): Html[] =>
   claims.map(({ claim }, i) => {
     const cells = blocks.map(({ alone, together }, nth) => {
       const chips = nth === 0 ? [alone[i]] : [alone[i], together[i]]
-      return chips.map(each => html`<td>${verdictChip(each)}<small>${each.reason}</small></td>`)
+      return chips.map(
+        each => html`<td>${part(StatusChip, { status: each.status })}<small>${each.reason}</small></td>`,
+      )
     })
     return html`<tr><th scope="row">${claim.id}</th>${cells}</tr>`
   })

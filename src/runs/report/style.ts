@@ -1,5 +1,6 @@
 /** @file The look of a report: system fonts, much air, light and dark, phone to paper. */
 
+import { CLAIM_STYLE } from './claim-style.ts'
 import { ROLLOUT_STYLE } from './rollout-style.ts'
 
 const LIGHT = `
@@ -70,7 +71,7 @@ small { display: block; font-size: 12px; font-weight: 400; color: var(--muted); 
 .section-warnings > .panel { margin-top: 16px; }
 .timeline { display: grid; grid-template-columns: max-content 1fr; gap: 6px 18px; align-items: center; font-size: 13.5px; }
 .timeline .what { color: var(--ink2); }
-.track { position: relative; height: 16px; background: linear-gradient(var(--track), var(--track)) center / 100% 2px no-repeat; }
+.timeline .track { height: 16px; background-size: 100% 2px; }
 .track a { position: absolute; top: 5px; height: 6px; border-radius: 3px; background: var(--warn); opacity: .9; min-width: 3px; }
 .track a.open { border-radius: 3px 0 0 3px; background: linear-gradient(90deg, var(--warn), var(--warn-bg)); }
 .track a i { position: absolute; left: -6px; top: -3px; width: 12px; height: 12px; border-radius: 50%; background: var(--warn); border: 2px solid var(--surface); }
@@ -182,8 +183,7 @@ footer { margin-top: 56px; font-size: 12.5px; color: var(--muted); }
   .profile-row { padding-bottom: 10px; border-bottom: 1px solid var(--grid); } .profile-name { grid-column: 1 / -1; grid-row: 1; } .profile-bars { grid-row: 3; } .profile-figures { grid-column: 1 / -1; grid-row: 2; flex-wrap: wrap; }
   .card .big { white-space: normal; } .events li { flex-wrap: wrap; gap: 2px 10px; } .events .when:empty { display: none; }
 }
-${ROLLOUT_STYLE}
-@media print {
+${ROLLOUT_STYLE}${CLAIM_STYLE}@media print {
   body { font-size: 10px; } main { max-width: none; padding: 0; } h1 { font-size: 20px; } h2 { font-size: 14px; margin-top: 26px; }
   h2, h2 + .about, h3 { break-after: avoid; } h3 { font-size: 11px; } .about, table, .profile-row, .facts, .prompt, details { font-size: 9.5px; }
   small, .chip, .flag, .part, .legend, figcaption, .card .sub, .card h3, thead th, h4, pre { font-size: 8.5px !important; }

@@ -16,7 +16,8 @@ interface BarProps {
 
 const onBar = (share: number): number => Math.min(1, Math.max(0, share))
 
-const place = (share: number): string => `${(100 * onBar(share)).toFixed(2)}%`
+/** A share as a place or a width, in percent, kept on the bar. */
+export const place = (share: number): string => `${(100 * onBar(share)).toFixed(2)}%`
 
 export const Bar = ({ value, kind = 'after', label, interval, floor = null }: BarProps) => (
   <span class="pbar" {...(label !== undefined && { role: 'img', 'aria-label': label })}>
