@@ -27,7 +27,8 @@ const Piece = ({ segment }: { segment: Segment }) => {
 }
 
 const Pieces = ({ text }: { text: string }) => {
-  const segments = segmentsOf(text)
+  // A row of a stranger's file may have anything there.
+  const segments = typeof text === 'string' ? segmentsOf(text) : []
   return (
     <>
       {segments.map((segment, i) => (
