@@ -1,15 +1,13 @@
 /** @file The table of all claims: what was claimed, what came of it, and how sure that is. */
 
-import { type Html, html } from '../../runs/report/html.ts'
+import { type Html, html, part } from '../../runs/report/html.ts'
+import { StatusChip } from '../../runs/report/parts/claim.tsx'
 import { percent } from '../../util/format.ts'
 import { type ClaimResult, type Comparison, comparisonName, detectableOf } from '../analysis/claims.ts'
 import type { PaperResult } from '../results/paper.ts'
 import { startsNote } from './notes.ts'
-import { effectTrack, STATUS_CLASS, shareTrack } from './tracks.ts'
+import { EffectTrack, ShareTrack } from './tracks.tsx'
 import { differenceText, pText, sizeText } from './units.ts'
-
-export const verdictChip = ({ status }: Pick<ClaimResult, 'status'>): Html =>
-  html`<span class="verdict ${STATUS_CLASS[status]}">${status}</span>`
 
 /** `not reproduced by rule 1, at registration`; null where the rule is still the same. */
 export const registeredText = ({ atRegistration }: Pick<ClaimResult, 'atRegistration'>): string | null =>
@@ -23,7 +21,7 @@ export const detectableText = ({ claim }: Pick<ClaimResult, 'claim'>, comparison
 }
 
 const firstCells = (claim: ClaimResult, rows: number): Html =>
-  html`<th scope="rowgroup" rowspan="${rows}"><a href="#claim-${claim.claim.id}">${claim.claim.id}</a><small>${claim.claim.statement}</small></th><td rowspan="${rows}">${verdictChip(claim)}${claim.atRegistration && html`<small>${registeredText(claim)}</small>`}</td>`
+  html`<th scope="rowgroup" rowspan="${rows}"><a href="#claim-${claim.claim.id}">${claim.claim.id}</a><small>${claim.claim.statement}</small></th><td rowspan="${rows}">${part(StatusChip, { status: claim.status })}${claim.atRegistration && html`<small>${registeredText(claim)}</small>`}</td>`
 
 const comparisonCells = (claim: ClaimResult, comparison: Comparison): Html => {
   const { statistics, status } = comparison
@@ -33,14 +31,14 @@ const comparisonCells = (claim: ClaimResult, comparison: Comparison): Html => {
     return html`<td class="forest"><span class="pair-name">${name}</span></td><td class="num">–</td><td class="num">–</td><td class="num">–</td><td class="num quiet">0</td>`
   const interval = statistics.interval.map(end => differenceText(metric, end)).join(' to ')
   const starts = startsNote(metric, comparison)
-  return html`<td class="forest">${effectTrack(statistics, direction, smallestEffect, status)}<small class="pair-name">${name}</small>${starts !== null && html`<small>${starts}</small>`}</td><td class="num">${differenceText(metric, statistics.difference)}<small>${interval}</small></td><td class="num">${pText(comparison.p)}</td><td class="num">${detectableText(claim, comparison)}</td><td class="num quiet">${statistics.n}</td>`
+  return html`<td class="forest">${part(EffectTrack, { statistics, direction, smallestEffect, status })}<small class="pair-name">${name}</small>${starts !== null && html`<small>${starts}</small>`}</td><td class="num">${differenceText(metric, statistics.difference)}<small>${interval}</small></td><td class="num">${pText(comparison.p)}</td><td class="num">${detectableText(claim, comparison)}</td><td class="num quiet">${statistics.n}</td>`
 }
 
 const shareCells = ({ share, claim, status }: ClaimResult): Html => {
   if (share === null)
     return html`<td class="forest"></td><td class="num">–</td><td class="num">–</td><td class="num">–</td><td class="num quiet">0</td>`
   const interval = share.interval.map(end => percent(end)).join(' to ')
-  return html`<td class="forest">${shareTrack(share, claim.atLeast!, status)}<small class="pair-name">share of runs, at least ${percent(claim.atLeast)}</small></td><td class="num">${share.hits} of ${share.n}<small>${interval}</small></td><td class="num">–</td><td class="num">–</td><td class="num quiet">${share.n}</td>`
+  return html`<td class="forest">${part(ShareTrack, { statistics: share, atLeast: claim.atLeast!, status })}<small class="pair-name">share of runs, at least ${percent(claim.atLeast)}</small></td><td class="num">${share.hits} of ${share.n}<small>${interval}</small></td><td class="num">–</td><td class="num">–</td><td class="num quiet">${share.n}</td>`
 }
 
 const rowsOf = (claim: ClaimResult): Html[] => {

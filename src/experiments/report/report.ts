@@ -2,8 +2,11 @@
 
 import { join } from 'node:path'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
-import { type Html, html } from '../../runs/report/html.ts'
+import { type Html, html, part } from '../../runs/report/html.ts'
 import { figure, heading, page } from '../../runs/report/page.ts'
+import { StatusChip } from '../../runs/report/parts/claim.tsx'
+import { type Fact, Facts } from '../../runs/report/parts/facts.tsx'
+import { Pairs } from '../../runs/report/parts/pairs.tsx'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { formatDuration, number, percent } from '../../util/format.ts'
 import type { ControlResult } from '../analysis/controls.ts'
@@ -12,35 +15,39 @@ import type { FinishedRun } from '../metrics/index.ts'
 import { looksOf } from '../plan/blocks.ts'
 import type { ArmCost, PaperResult } from '../results/paper.ts'
 import type { Provenance } from '../run/provenance.ts'
-import { claimDetails } from './claim.ts'
-import { claimTable, verdictChip } from './claim-table.ts'
+import { ClaimDetails } from './claim.tsx'
+import { claimTable } from './claim-table.ts'
 import { paperCharts } from './curves.ts'
 import { paperFigures } from './figures.ts'
 import { PAPER_STYLE } from './style.ts'
-import { STATUS_CLASS } from './tracks.ts'
 import { differenceText } from './units.ts'
-
-const fact = (name: string, value: string | number): Html => html`<span><b>${name}</b>${value}</span>`
 
 const counts = ({ claims }: PaperResult): Html =>
   html`<div class="counts">${STATUSES.flatMap(status => {
     const count = claims.filter(claim => claim.status === status).length
-    return count > 0 ? [html`<span class="verdict ${STATUS_CLASS[status]}">${count} ${status}</span>`] : []
+    return count > 0 ? [part(StatusChip, { status, count })] : []
   })}</div>`
 
 const header = (result: PaperResult): Html => {
   const { registration, runs, registered } = result
   const { seeds, starts, test } = registration
   const state = runs.done === runs.planned ? 'complete' : `${runs.done} of ${runs.planned} runs`
+  const facts: Fact[] = [
+    ['cold starts', starts.length],
+    ['seeds', seeds.length],
+    ['steps', registration.steps],
+    ['test problems', number(test.problems)],
+    ['training', formatDuration(runs.seconds)],
+    ['registered', registered.registeredAt.slice(0, 16).replace('T', ' ')],
+    ['decision rule', result.rule],
+  ]
   return html`<header><div class="top"><h1>${registration.title}</h1><span class="status ${runs.done === runs.planned && 'finished'}">${state}</span></div>
-<div class="facts">${fact('cold starts', starts.length)}${fact('seeds', seeds.length)}${fact('steps', registration.steps)}${fact('test problems', number(test.problems))}${fact('training', formatDuration(runs.seconds))}${fact('registered', registered.registeredAt.slice(0, 16).replace('T', ' '))}${fact('decision rule', result.rule)}</div>
+${part(Facts, { facts })}
 ${registration.summary !== undefined && html`<p class="lead">${registration.summary}</p>`}${counts(result)}</header>`
 }
 
 const CLAIMS_ABOUT =
   'Effects are means of paired differences (of shares: in points), one pair for each cold start and seed, with 95% bootstrap intervals, widened for few pairs and, against the start, by the start’s own sampling error; p by sign-flip permutation, then corrected by Holm over all claims of the paper and for the looks. Dashed: the smallest effect that was registered as mattering; shaded: a registered margin. Detectable is the effect that so many pairs would find four times in five as the first of all claims, or the margin that they would show. All of it is given these cold starts; where their effects differ, it is said.'
-
-const OUTCOME_CLASS = { passed: 'yes', failed: 'no', open: 'open' } as const
 
 const controlRow = (
   result: PaperResult,
@@ -51,7 +58,7 @@ const controlRow = (
     statistics === null
       ? html`<td class="num">–</td>`
       : html`<td class="num">${differenceText(metric, statistics.difference)}<small>${statistics.interval.map(end => differenceText(metric, end)).join(' to ')}</small></td>`
-  return html`<tr><th scope="row">${kind}<small>${arm}</small></th><td><span class="verdict ${OUTCOME_CLASS[outcome]}">${outcome}</span>${note && html`<small>${note}</small>`}${atRegistration && html`<small>${atRegistration.outcome} by rule ${atRegistration.rule}, at registration</small>`}</td>${cell(above)}${cell(gain)}<td class="num quiet">${above?.n ?? 0}</td></tr>`
+  return html`<tr><th scope="row">${kind}<small>${arm}</small></th><td>${part(StatusChip, { status: outcome })}${note && html`<small>${note}</small>`}${atRegistration && html`<small>${atRegistration.outcome} by rule ${atRegistration.rule}, at registration</small>`}</td>${cell(above)}${cell(gain)}<td class="num quiet">${above?.n ?? 0}</td></tr>`
 }
 
 const controls = (result: PaperResult): Html => {
@@ -74,7 +81,7 @@ const figures = (drawn: readonly Html[]): Html | null =>
     : html`<section>${heading('Figures')}<div class="charts wide">${drawn}</div></section>`
 
 const details = (result: PaperResult): Html =>
-  html`<section>${heading('Claim by claim', 'Every dot is a run after its last step.')}<div class="details">${result.claims.map(claim => claimDetails(result, claim))}</div></section>`
+  html`<section>${heading('Claim by claim', 'Every dot is a run after its last step.')}<div class="details">${result.claims.map(claim => part(ClaimDetails, { result, claim }))}</div></section>`
 
 const armRow = (arm: ArmCost, judged: boolean): Html => {
   const cell = (text: string | Html) => html`<td class="num">${arm.runs > 0 ? text : '–'}</td>`
@@ -102,16 +109,13 @@ const cut = ({ registration, failed }: PaperResult): Html | null => {
   return html`<section>${heading('What was cut')}<ul class="cut">${all.map(text => html`<li>${text}</li>`)}</ul></section>`
 }
 
-const pairs = (record: Readonly<Record<string, string | number>>): Html =>
-  html`<dl class="pairs">${Object.entries(record).map(([key, value]) => html`<dt>${key}</dt><dd>${value}</dd>`)}</dl>`
-
 const settingsText = ({ versions, machine, command }: Provenance): string =>
   Object.entries({ ...versions, ...machine, ...(command !== undefined && { by: command }) })
     .map(([key, value]) => `${key} ${value}`)
     .join(', ')
 
-const origin = (result: PaperResult): Html =>
-  html`<section>${heading('Where this comes from')}<div class="panel settings">${pairs({
+const origin = (result: PaperResult): Html => {
+  const value = {
     registration: result.registration.file,
     'SHA-256': result.registration.hash,
     'decision rule': `${result.rule}; at registration ${result.registered.rule}`,
@@ -121,13 +125,17 @@ const origin = (result: PaperResult): Html =>
     'trained with': result.trainedWith.map(each => `${settingsText(each)} (${each.runs} runs)`).join('; '),
     'analysed with': settingsText(result.analysedWith),
     ...(result.notes && { 'several machines': result.notes.join('; ') }),
-  })}</div></section>`
+  }
+  return html`<section>${heading('Where this comes from')}<div class="panel settings">${part(Pairs, { value })}</div></section>`
+}
 
 const blockRows = ({ blocks, claims }: PaperResult): Html[] =>
   claims.map(({ claim }, i) => {
     const cells = blocks.map(({ alone, together }, nth) => {
       const chips = nth === 0 ? [alone[i]] : [alone[i], together[i]]
-      return chips.map(each => html`<td>${verdictChip(each)}<small>${each.reason}</small></td>`)
+      return chips.map(
+        each => html`<td>${part(StatusChip, { status: each.status })}<small>${each.reason}</small></td>`,
+      )
     })
     return html`<tr><th scope="row">${claim.id}</th>${cells}</tr>`
   })

@@ -2,9 +2,6 @@
 
 export const PAPER_STYLE = `
 .counts { display: flex; gap: 8px; flex-wrap: wrap; margin-top: 16px; }
-.verdict { display: inline-block; font-size: 12.5px; line-height: 1.5; padding: 1px 9px; border-radius: 5px; white-space: nowrap; background: var(--idle-bg); color: var(--idle); }
-.verdict.yes { background: var(--good-bg); color: var(--good); } .verdict.no { background: var(--bad-bg); color: var(--bad); }
-.verdict.open { background: var(--warn-bg); color: var(--warn); } .verdict + small { display: block; margin-top: 4px; }
 .lead { margin-top: 14px; max-width: 80ch; color: var(--ink2); text-wrap: pretty; }
 .hash { font: 12.5px ui-monospace, "SF Mono", Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 .claims td, .claims th { vertical-align: top; } .claims tbody th { min-width: 250px; max-width: 380px; font-weight: 400; }
@@ -13,35 +10,13 @@ export const PAPER_STYLE = `
 section > .panel { margin-top: 16px; } .panel > .scroll:first-child { margin-top: 0; } .claims thead th.num { min-width: 4.5em; }
 .claims td.forest { min-width: 210px; width: 26%; padding-top: 13px; }
 .pair-name { color: var(--ink2); }
-.track { position: relative; height: 14px; background: linear-gradient(var(--track), var(--track)) center / 100% 1px no-repeat; }
-.track .zone { position: absolute; top: 0; bottom: 0; background: var(--track); border-radius: 3px; }
-.track .zero { position: absolute; top: -2px; bottom: -2px; width: 1px; background: var(--muted); }
-.track .least { position: absolute; top: 0; bottom: 0; width: 0; border-left: 1px dashed var(--muted); }
-.track .span { position: absolute; top: 5px; height: 4px; border-radius: 2px; background: var(--before); opacity: .6; }
-.track .mean { position: absolute; top: 2px; width: 10px; height: 10px; margin-left: -5px; border-radius: 50%; background: var(--before); }
-.track .yes { background: var(--good); } .track .no { background: var(--bad); } .track .open { background: var(--c5); }
-.track .run { position: absolute; top: 4px; width: 7px; height: 7px; margin-left: -3.5px; border-radius: 50%; border: 1.5px solid; background: none; opacity: .8; }
-.track .bar { position: absolute; top: 0; width: 2px; height: 14px; margin-left: -1px; background: var(--ink); }
-.track .span.arm { background: var(--ink2); opacity: .28; top: 4px; height: 6px; }
 .details { display: grid; gap: 14px; margin-top: 16px; }
-.claim > header { display: flex; gap: 6px 12px; align-items: baseline; flex-wrap: wrap; margin-bottom: 2px; }
-.claim > header h3 { font-size: 16px; margin: 0; }
-.claim .statement { color: var(--ink2); max-width: 80ch; } .claim .about { margin-top: 4px; }
-.dots-grid { display: grid; grid-template-columns: minmax(110px, 15em) 1fr 9.5em; gap: 8px 18px; align-items: center; margin-top: 16px; font-size: 13.5px; }
-.dots-grid .num { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-.dots-grid .ends { display: flex; justify-content: space-between; color: var(--muted); font-size: 12px; }
-.dots-grid .rule { grid-column: 1 / -1; height: 1px; background: var(--grid); }
-.dots-grid .sub { color: var(--muted); font-size: 12.5px; grid-column: 1 / -1; margin-top: -4px; }
-.startkey { display: flex; gap: 4px 16px; flex-wrap: wrap; font-size: 12.5px; color: var(--ink2); margin-top: 14px; }
-.startkey i { display: inline-block; width: 8px; height: 8px; border-radius: 50%; border: 1.5px solid; margin-right: 6px; }
-.startkey b { display: inline-block; width: 2px; height: 12px; background: var(--ink); margin-right: 6px; vertical-align: -2px; }
 .lines { width: 100%; height: auto; display: block; margin-top: 8px; } .lines line { stroke: var(--grid); } .lines text { font-size: 11px; fill: var(--muted); }
 .lines polygon { opacity: .16; } .lines polyline { fill: none; stroke-width: 2; }
 .profile-grid { grid-template-columns: minmax(70px, 9em) 1fr 9.5em; margin: 12px 0 14px; }
 .cut { margin: 12px 0 0; padding-left: 20px; max-width: 85ch; } .cut li { margin: 4px 0; }
 @media screen and (max-width: 760px) {
-  .dots-grid { grid-template-columns: 1fr auto; } .dots-grid .track, .dots-grid .ends { grid-column: 1 / -1; }
   .claims tbody th { min-width: 170px; } .claims td.forest { min-width: 150px; }
 }
-@media print { .dots-grid, .lead, .claim .statement { font-size: 9.5px; } .panel.claim { break-inside: avoid; } .verdict { font-size: 8.5px; } }
+@media print { .lead { font-size: 9.5px; } }
 `

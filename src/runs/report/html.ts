@@ -1,5 +1,7 @@
-/** @file HTML by tagged template: every value is escaped unless it is HTML already. */
+/** @file HTML by tagged template, and of the components that the dashboard shows too: every value is escaped unless it is HTML already. */
 
+import { h, type VNode } from 'preact'
+import { renderToStaticMarkup } from 'preact-render-to-string'
 import { escapeMarkup } from '../../util/markup.ts'
 
 /** A piece of HTML that is safe to insert as it is. */
@@ -29,6 +31,10 @@ export const html = (strings: TemplateStringsArray, ...values: HtmlValue[]): Htm
 
 /** Text that is trusted to be HTML, CSS or script: only for constants of this program. */
 export const raw = (text: string): Html => new Html(text)
+
+/** A component of parts/ as HTML: the markup that the dashboard makes of it in the browser. */
+export const part = <Props extends object>(component: (props: Props) => VNode | null, props: Props): Html =>
+  new Html(renderToStaticMarkup(h(component, props)))
 
 /** JSON for a script element: nothing in it can close the element or open a comment. */
 export const jsonForScript = (value: unknown): Html =>

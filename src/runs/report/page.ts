@@ -4,12 +4,12 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { number, percent } from '../../util/format.ts'
 import { workerUrl } from '../../util/worker-url.ts'
 import { RunError } from '../errors.ts'
 import type { ChartSpec } from './chart-spec.ts'
 import { placeOf } from './contents.ts'
-import { type Html, html, jsonForScript, raw } from './html.ts'
+import { type Html, html, jsonForScript, part, raw } from './html.ts'
+import { ChartFrame } from './parts/chart-frame.tsx'
 import { STYLE } from './style.ts'
 
 const require = createRequire(import.meta.url)
@@ -28,22 +28,9 @@ const pageScript = (): string => {
 export const heading = (title: string, about?: string): Html =>
   html`<a class="place" id="${placeOf(title)}"></a><h2>${title}</h2>${about !== undefined && html`<p class="about">${about}</p>`}`
 
-const summary = (chart: ChartSpec): string => {
-  const format = chart.unit === 'share' || chart.unit === 'rate' ? percent : number
-  return chart.series
-    .filter(series => series.kind !== 'raw')
-    .map(({ label, values }) => {
-      const known = values.filter(value => value !== null)
-      return `${label} from ${format(known[0])} to ${format(known.at(-1))}`
-    })
-    .join('; ')
-}
-
 /** The place of a chart; the page's script draws into it. */
-export const figure = (chart: ChartSpec, index: number): Html =>
-  html`<figure class="panel ${index === 0 && 'first'}" id="chart-${chart.id}"><figcaption><span class="name">${chart.title}${
-    chart.about && html`<small>${chart.about}</small>`
-  }</span><span class="legend"></span></figcaption><div class="plot" role="img" aria-label="${chart.title} over steps: ${summary(chart)}"></div></figure>`
+export const figure = (spec: ChartSpec, index: number): Html =>
+  html`<figure class="panel ${index === 0 && 'first'}" id="chart-${spec.id}">${part(ChartFrame, { spec })}</figure>`
 
 /**
  * A whole page. All text in `body` is escaped by `html`, and the page may run no script but its own.

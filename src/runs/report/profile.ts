@@ -3,7 +3,8 @@
 import { percent, points, pointsInterval } from '../../util/format.ts'
 import type { CriterionChange, Profile, RunInfo } from './data.ts'
 import { criterionLabel, isTax } from './data.ts'
-import { type Html, html, raw } from './html.ts'
+import { type Html, html, part } from './html.ts'
+import { Bar } from './parts/meter.tsx'
 
 const SIZE = 340
 const RADIUS = 118
@@ -50,8 +51,6 @@ ${ids.map((id, index) => {
 })}</svg>`
 }
 
-const width = (value: number): Html => raw(`${(Math.min(1, Math.max(0, value)) * 100).toFixed(1)}%`)
-
 const barRow = (
   label: string,
   before: number | undefined,
@@ -62,10 +61,7 @@ const barRow = (
   return html`<div class="profile-row"><div class="profile-name">${label}${
     change && isTax(change) && html`<span class="chip warning">optimisation tax</span>`
   }</div>
-<div class="profile-bars">${
-    before !== undefined &&
-    html`<div class="pbar"><i class="fill before" style="width:${width(before)}"></i></div>`
-  }<div class="pbar"><i class="fill after" style="width:${width(after)}"></i></div></div>
+<div class="profile-bars">${before !== undefined && part(Bar, { value: before, kind: 'before' })}${part(Bar, { value: after })}</div>
 <div class="profile-figures"><span>${before !== undefined && html`<span class="quiet">${percent(before)} →</span> `}${percent(after)}</span><span class="quiet">${difference}${
     change && html`<small>${pointsInterval(change.interval)}</small>`
   }</span></div></div>`

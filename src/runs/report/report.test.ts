@@ -10,9 +10,9 @@ import { movingMean, smoothingWindow } from './chart-spec.ts'
 import { chartSections } from './charts.ts'
 import { chooseRollouts, loadReportData, rubricProfile, stageShares } from './data.ts'
 import { buildFakeRun } from './fake-run.fixture.ts'
-import { html, jsonForScript } from './html.ts'
+import { html, jsonForScript, part } from './html.ts'
 import { renderReport, writeReport } from './report.ts'
-import { rolloutCard } from './rollouts.ts'
+import { Rollouts } from './rollouts.tsx'
 import { testSetTables } from './tables.ts'
 
 let root: string
@@ -119,7 +119,7 @@ describe('a report', () => {
     )
     const text = renderReport(data)
     expect(text).toContain('title="95%: −12.0 to 1.0%"')
-    expect(text).toContain('<b style="left:0.00%;width:1.00%"></b>')
+    expect(text).toContain('<b style="left:0.00%;width:1.00%;"></b>')
   })
 
   it('sets the strongest baselines beside the model and folds the weaker ones away', () => {
@@ -383,7 +383,9 @@ describe('curves', () => {
     ])
     expect(String(headlineCards(data))).toMatch(/Good grammar.*60\.0%.*Accuracy.*40\.0%/s)
     const [table] = testSetTables(data).map(String)
-    expect(table).toMatch(/<th class="wide">Good grammar<\/th><th class="wide">Accuracy<\/th>/)
+    expect(table).toMatch(
+      /<th scope="col" class="wide">Good grammar<\/th><th scope="col" class="wide">Accuracy<\/th>/,
+    )
     expect(table.split('Further scores')[1]).toContain('Style')
   })
 
@@ -514,7 +516,9 @@ describe('choices', () => {
     )
     const page = renderReport(data)
     expect(page).toContain('step 1 · p · proposer')
-    expect(page).toMatch(/class="turn environment"><span class="quiet">environment<\/span><pre>five, says/)
+    expect(page).toMatch(
+      /class="turn environment"><span class="quiet">Environment<\/span><pre class="piece text">five, says/,
+    )
   })
 
   it('takes the profile from evaluations, else from training', () => {
@@ -547,10 +551,13 @@ describe('a rubricator’s rollout', () => {
     const verdicts = [true, false].map((met, i) => ({ criterionId: `c${i}`, met, explanation: 'why' }))
     const card = (role?: string) =>
       String(
-        rolloutCard(info, { step: 1, prompt: 'q', response: 'r', reward: 1, role, verdicts } as RolloutRow),
+        part(Rollouts, {
+          info,
+          rows: [{ step: 1, prompt: 'q', response: 'r', reward: 1, role, verdicts } as RolloutRow],
+        }),
       )
-    expect(card('rubricator')).toMatch(/c0: valid.*c1: not valid/s)
-    expect(card()).toMatch(/c0: met.*c1: not met/s)
+    expect(card('rubricator')).toMatch(/c0<.*>valid<.*c1<.*>not valid</s)
+    expect(card()).toMatch(/c0<.*>met<.*c1<.*>not met</s)
   })
 })
 

@@ -17,21 +17,21 @@ import {
   stageWord,
   trainingSeconds,
 } from './data.ts'
-import { type Html, html } from './html.ts'
+import { type Html, html, part } from './html.ts'
 import { lessonTable } from './lessons.ts'
 import { figure, heading, page } from './page.ts'
+import { Events } from './parts/events.tsx'
+import { type Fact, Facts } from './parts/facts.tsx'
+import { Pairs } from './parts/pairs.tsx'
 import { profileBars, radar, taxNote } from './profile.ts'
 import { rewardSection } from './reward.ts'
-import { rolloutGroups } from './rollouts.ts'
+import { rolloutGroups } from './rollouts.tsx'
 import { rubricCharts, rubricsAbout, rubricTable } from './rubrics.ts'
 import { testSetTables } from './tables.ts'
-import { warningSection } from './warnings.ts'
+import { warningSection } from './warnings.tsx'
 
 const titleOf = ({ info }: ReportData): string =>
   [info.recipe ?? info.id, info.preset].filter(part => part !== undefined).join(' · ')
-
-const fact = (name: string, value: string | number | undefined): Html | null =>
-  value === undefined || value === '' ? null : html`<span><b>${name}</b>${value}</span>`
 
 const header = (data: ReportData): Html => {
   const { info, metrics } = data
@@ -41,27 +41,30 @@ const header = (data: ReportData): Html => {
       ? number(done)
       : `${number(done)} of ${number(info.steps)}`
   const seconds = trainingSeconds(data)
+  const facts: Fact[] = [
+    ['run', info.id],
+    ['model', info.model],
+    ['seed', info.seed],
+    ['steps', steps],
+    ['training time', seconds > 0 ? formatDuration(seconds) : null],
+    ['forked from', info.forkedFrom && `${info.forkedFrom.run}, step ${info.forkedFrom.step}`],
+    ['started', info.createdAt.slice(0, 16).replace('T', ' ')],
+  ]
   return html`<header><div class="top"><h1>${titleOf(data)}</h1><span class="status ${data.status}">${data.status}</span></div>
-<div class="facts">${fact('run', info.id)}${fact('model', info.model)}${fact('seed', info.seed)}${fact('steps', steps)}${
-    seconds > 0 && fact('training time', formatDuration(seconds))
-  }${
-    info.forkedFrom && fact('forked from', `${info.forkedFrom.run}, step ${info.forkedFrom.step}`)
-  }${fact('started', info.createdAt.slice(0, 16).replace('T', ' '))}</div></header>`
+${part(Facts, { facts })}</header>`
 }
 
 /** What monitors said has a section of its own. */
 const events = ({ events: all }: ReportData): Html | null => {
   const others = all.filter(event => event.monitor === undefined)
   if (others.length === 0) return null
-  const item = (event: ReportData['events'][number]) =>
-    html`<li><span class="when">${event.step === undefined ? '' : `step ${event.step}`}</span><span class="chip ${event.level}">${event.level}</span><span>${event.message}</span></li>`
   const serious = others.filter(event => event.level !== 'info')
   const rest = others.filter(event => event.level === 'info')
   const shown = serious.length > 0 ? serious.slice(0, 12) : rest.slice(0, 3)
   const more = [...serious, ...rest].filter(event => !shown.includes(event))
-  return html`<section class="panel events"><h3>${serious.length > 0 ? 'Worth knowing' : 'Events'}</h3><ul>${shown.map(item)}</ul>${
+  return html`<section class="panel events"><h3>${serious.length > 0 ? 'Worth knowing' : 'Events'}</h3>${part(Events, { events: shown })}${
     more.length > 0 &&
-    html`<details><summary>${more.length} more</summary><ul>${more.map(item)}</ul></details>`
+    html`<details><summary>${more.length} more</summary>${part(Events, { events: more })}</details>`
   }</section>`
 }
 
@@ -107,22 +110,8 @@ const rolloutSection = (data: ReportData): Html | null => {
   return html`<section class="section-rollouts">${heading('Rollouts', `From ${number(data.rollouts.length)} kept in rollouts.jsonl. Where steps were checked one by one, each has its verdict beside it.`)}${rolloutGroups(data.info, groups)}</section>`
 }
 
-const flatten = (value: unknown, path = ''): [string, string | null][] => {
-  if (value !== null && typeof value === 'object' && !Array.isArray(value)) {
-    const entries = Object.entries(value)
-    if (entries.length > 0)
-      return entries.flatMap(([key, item]) => flatten(item, path === '' ? key : `${path}.${key}`))
-  }
-  return [[path, value === null ? null : typeof value === 'string' ? value : JSON.stringify(value)]]
-}
-
-const pairs = (value: unknown): Html =>
-  html`<dl class="pairs">${flatten(value).map(
-    ([key, text]) => html`<dt>${key}</dt><dd class="${text === null && 'unset'}">${text ?? 'none'}</dd>`,
-  )}</dl>`
-
 const settings = ({ info }: ReportData): Html =>
-  html`<section>${heading('Settings')}<div class="panel settings"><details><summary>Configuration as resolved</summary>${pairs(info.config)}</details><details class="print"><summary>Environment</summary>${pairs({ gradus: info.version, ...info.environment })}</details></div></section>`
+  html`<section>${heading('Settings')}<div class="panel settings"><details><summary>Configuration as resolved</summary>${part(Pairs, { value: info.config })}</details><details class="print"><summary>Environment</summary>${part(Pairs, { value: { gradus: info.version, ...info.environment } })}</details></div></section>`
 
 const body = (data: ReportData, sections: readonly ChartSection[], rubrics: readonly ChartSpec[]): Html => {
   const parts = sectionsOf(data, sections, rubrics)

@@ -4,8 +4,8 @@ import { capitalised, number, plural } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import type { RubricFate, RubricRow } from '../rows.ts'
 import { type ChartSeries, type ChartSpec, movingMean, roundForPage, smoothingWindow } from './chart-spec.ts'
-
-import { type Html, html, raw } from './html.ts'
+import { type Html, html, part } from './html.ts'
+import { Meter } from './parts/meter.tsx'
 
 const STAGES = ['plan', 'research', 'review', 'answer']
 
@@ -173,9 +173,6 @@ const FATES = { kept: 'in use', pruned: 'dropped', inactive: 'set aside' } as co
 
 const figureOf = (value: number | null): string => (value === null ? '–' : value.toFixed(2))
 
-const bar = (share: number): Html =>
-  html`<div class="pbar"><i class="fill after" style="width:${raw(`${(100 * Math.min(1, Math.max(0, share))).toFixed(1)}%`)}"></i></div>`
-
 const lifeRow = ({
   question,
   stage,
@@ -190,7 +187,7 @@ const lifeRow = ({
   variance,
   fate,
 }: RubricLife): Html =>
-  html`<tr><th scope="row">${title}<small>${description}</small><small>${question}</small></th><td>${stageWord(stage)}<small>${sign === 'positive' ? 'merit' : 'flaw'}</small></td><td class="num">${weight}</td><td class="num">${since} – ${last}</td><td class="num">${times}</td><td class="meter"><span>${figureOf(score)}</span>${score !== null && bar(score)}</td><td class="num">${figureOf(variance)}</td><td>${FATES[fate]}</td></tr>`
+  html`<tr><th scope="row">${title}<small>${description}</small><small>${question}</small></th><td>${stageWord(stage)}<small>${sign === 'positive' ? 'merit' : 'flaw'}</small></td><td class="num">${weight}</td><td class="num">${since} – ${last}</td><td class="num">${times}</td><td class="meter">${part(Meter, { value: score, text: figureOf(score) })}</td><td class="num">${figureOf(variance)}</td><td>${FATES[fate]}</td></tr>`
 
 /** The rubrics that lived longest, with what rollouts earned on them and how much they told apart. */
 export const rubricTable = (rows: readonly RubricRow[]): Html | null => {

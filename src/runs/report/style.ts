@@ -1,5 +1,8 @@
 /** @file The look of a report: system fonts, much air, light and dark, phone to paper. */
 
+import { CLAIM_STYLE } from './claim-style.ts'
+import { ROLLOUT_STYLE } from './rollout-style.ts'
+
 const LIGHT = `
   --bg: #faf9f7; --surface: #ffffff; --ink: #1c1d20; --ink2: #4d4f56; --muted: #6b6e76;
   --line: #e5e3de; --grid: #eeece8; --track: #edebe6; --before: #9a9da5;
@@ -68,7 +71,7 @@ small { display: block; font-size: 12px; font-weight: 400; color: var(--muted); 
 .section-warnings > .panel { margin-top: 16px; }
 .timeline { display: grid; grid-template-columns: max-content 1fr; gap: 6px 18px; align-items: center; font-size: 13.5px; }
 .timeline .what { color: var(--ink2); }
-.track { position: relative; height: 16px; background: linear-gradient(var(--track), var(--track)) center / 100% 2px no-repeat; }
+.timeline .track { height: 16px; background-size: 100% 2px; }
 .track a { position: absolute; top: 5px; height: 6px; border-radius: 3px; background: var(--warn); opacity: .9; min-width: 3px; }
 .track a.open { border-radius: 3px 0 0 3px; background: linear-gradient(90deg, var(--warn), var(--warn-bg)); }
 .track a i { position: absolute; left: -6px; top: -3px; width: 12px; height: 12px; border-radius: 50%; background: var(--warn); border: 2px solid var(--surface); }
@@ -96,12 +99,13 @@ small { display: block; font-size: 12px; font-weight: 400; color: var(--muted); 
 .profile-figures > .quiet { text-align: right; } .profile-figures small { display: block; }
 .profile-name .chip { display: table; margin-top: 3px; }
 .profile + .about { margin-top: 18px; }
-.pbar { position: relative; height: 8px; border-radius: 4px; background: var(--track); }
+.pbar { display: block; position: relative; height: 8px; border-radius: 4px; background: var(--track); }
 .pbar .fill { display: block; height: 100%; border-radius: 4px; background: var(--before); min-width: 2px; }
 .pbar .fill.after { background: var(--c1); }
 .pbar .fill.baseline { background: var(--c5); opacity: .75; }
 .pbar b { position: absolute; top: 50%; height: 2px; margin-top: -1px; background: var(--ink); opacity: .75; }
 .pbar b::before, .pbar b::after { content: ""; position: absolute; top: -3px; width: 1.5px; height: 8px; background: inherit; }
+.pbar .floor { position: absolute; top: -3px; bottom: -3px; width: 2px; margin-left: -1px; background: var(--ink); }
 .pbar b::before { left: 0; } .pbar b::after { right: 0; }
 .key { display: flex; gap: 18px; font-size: 13px; color: var(--ink2); margin-bottom: 16px; }
 .key i { display: inline-block; width: 12px; height: 8px; border-radius: 3px; margin-right: 6px; background: var(--before); }
@@ -138,22 +142,14 @@ tr.after th, tr.after td { font-weight: 620; } tr.baseline th { color: var(--ink
 th.num, td.num { text-align: right; padding-right: 0; padding-left: 14px; white-space: nowrap; }
 thead th.num { white-space: normal; max-width: 9em; } thead th.num:not(:empty) { min-width: 6.5em; }
 th.wide { min-width: 180px; width: 24%; }
-td.meter span { display: inline-block; width: 4.2em; } td.meter .pbar { display: inline-block; width: calc(100% - 4.6em); vertical-align: middle; }
+.meter-cell { display: grid; grid-template-columns: 4.4em minmax(40px, 1fr); gap: 8px; align-items: center; }
 td.none { color: var(--muted); }
 .lesson { white-space: pre-line; overflow-wrap: anywhere; } .lives { margin-top: 14px; } .lives :is(th, td):not(:first-child) { padding-left: 16px; } .lives tbody td:last-child { white-space: nowrap; }
 td.quiet { font-weight: 400 !important; }
 .panel > .scroll + .about { margin-top: 10px; }
 
 .rollouts { display: grid; gap: 14px; margin: 10px 0 30px; }
-.section-rollouts h3 { margin-top: 18px; }
-.rollout header { display: flex; gap: 12px; align-items: baseline; font-size: 13.5px; margin-bottom: 12px; overflow-wrap: anywhere; }
-.reward { font-size: 18px; font-weight: 650; } .reward::before { content: "reward "; font-size: 13.5px; font-weight: 400; color: var(--muted); }
-.rollout-body { display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 7fr); gap: 14px 36px; }
-.prompt { color: var(--ink2); font-size: 14px; white-space: pre-wrap; overflow-wrap: anywhere; }
-.steps { list-style: none; margin: 0; padding: 0; }
-.steps li { display: grid; grid-template-columns: 1fr auto; gap: 0 14px; padding: 5px 0; border-bottom: 1px solid var(--grid); align-items: baseline; }
-.step-text { overflow-wrap: anywhere; } .step-verdict { display: flex; gap: 6px; justify-content: flex-end; flex-wrap: wrap; }
-.step-note { grid-column: 1 / -1; }
+.section-rollouts > h3 { margin-top: 18px; }
 .chip, .flag, .part { font-size: 12px; line-height: 1.5; padding: 1px 8px; border-radius: 5px; white-space: nowrap; background: var(--idle-bg); color: var(--idle); }
 .chip { min-width: 106px; flex-shrink: 0; }
 .chip.entailed { background: var(--good-bg); color: var(--good); } .chip.consistent { background: var(--warn-bg); color: var(--warn); }
@@ -162,10 +158,6 @@ td.quiet { font-weight: 400 !important; }
 .chip.info { min-width: 0; }
 .flag { background: none; border: 1px solid var(--line); color: var(--muted); }
 .part { background: none; padding: 0; color: var(--ink2); } .part b { font-weight: 500; color: var(--muted); }
-.answer { margin-top: 10px; } .answer .right { color: var(--good); font-weight: 600; } .answer .wrong { color: var(--bad); font-weight: 600; }
-.parts { display: flex; flex-wrap: wrap; gap: 4px 16px; margin-top: 10px; }
-.verdicts { font-size: 13.5px; margin: 10px 0 0; } .verdicts dt { font-weight: 560; } .verdicts dd { margin: 0 0 6px; color: var(--ink2); overflow-wrap: anywhere; }
-details > .turn { margin-top: 10px; } .turn .quiet { font-size: 12px; } .turn.environment pre { border-left: 2px solid var(--muted); padding-left: 10px; color: var(--ink2); }
 pre { font: 12.5px/1.6 ui-monospace, "SF Mono", Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; }
 details { margin-top: 12px; font-size: 13.5px; } summary { cursor: pointer; color: var(--muted); width: fit-content; }
 summary:hover { color: var(--ink); } details > pre { margin-top: 10px; }
@@ -181,18 +173,17 @@ footer { margin-top: 56px; font-size: 12.5px; color: var(--muted); }
 @media screen and (max-width: 1000px) { .cards { grid-template-columns: 1fr 1fr; } .charts.narrow { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
 @media screen and (max-width: 760px) {
   main { padding: 28px 16px 56px; } h1 { font-size: 25px; } h2 { margin-top: 44px; } .panel { padding: 16px; }
-  .cards, .charts.wide, .charts.narrow, .profile-panel, .rollout-body { grid-template-columns: minmax(0, 1fr); }
+  .cards, .charts.wide, .charts.narrow, .profile-panel { grid-template-columns: minmax(0, 1fr); }
   figure.panel { padding: 12px 8px 4px 12px; }
   .profile-row { grid-template-columns: 1fr auto; gap: 4px 12px; } .profile-bars { grid-column: 1 / -1; grid-row: 2; }
-  .radar { max-width: 360px; margin: 0 auto; } .rollout header { flex-wrap: wrap; gap: 2px 12px; }
-  .steps li { grid-template-columns: 1fr; gap: 3px; padding: 8px 0; } .step-verdict { justify-content: flex-start; }
+  .radar { max-width: 360px; margin: 0 auto; }
   tbody th { min-width: 84px; } th.wide { min-width: 116px; } thead th.num:not(:empty) { min-width: 4.5em; } th, td { padding-right: 8px; } th.num, td.num { padding-left: 8px; }
   .timeline, .warning-card > dl { grid-template-columns: minmax(0, 1fr); } .timeline > span:empty { display: none; }
   .pairs { grid-template-columns: minmax(0, 1fr); gap: 0; } .pairs dd { margin: 0 0 8px; }
   .profile-row { padding-bottom: 10px; border-bottom: 1px solid var(--grid); } .profile-name { grid-column: 1 / -1; grid-row: 1; } .profile-bars { grid-row: 3; } .profile-figures { grid-column: 1 / -1; grid-row: 2; flex-wrap: wrap; }
   .card .big { white-space: normal; } .events li { flex-wrap: wrap; gap: 2px 10px; } .events .when:empty { display: none; }
 }
-@media print {
+${ROLLOUT_STYLE}${CLAIM_STYLE}@media print {
   body { font-size: 10px; } main { max-width: none; padding: 0; } h1 { font-size: 20px; } h2 { font-size: 14px; margin-top: 26px; }
   h2, h2 + .about, h3 { break-after: avoid; } h3 { font-size: 11px; } .about, table, .profile-row, .facts, .prompt, details { font-size: 9.5px; }
   small, .chip, .flag, .part, .legend, figcaption, .card .sub, .card h3, thead th, h4, pre { font-size: 8.5px !important; }

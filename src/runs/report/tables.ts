@@ -1,37 +1,20 @@
 /** @file Tables of test sets: model before and after, baselines in the same rows. */
 
 import { capitalised, percent, percentInterval, plural, points, pointsInterval } from '../../util/format.ts'
-import type { Baseline, EvalRow, Interval, Score, Scores } from '../rows.ts'
+import type { Baseline, EvalRow, Interval } from '../rows.ts'
 import { greedyName, headlineScores, scoreNamesOf, scoreWords } from '../scores.ts'
 import { beforeAfter, criterionLabel, evalsOf, type ReportData, setNames } from './data.ts'
-import { type Html, html, raw } from './html.ts'
+import { type Html, html, part } from './html.ts'
 import { pairedDifference } from './paired.ts'
+import { type ScoreLine, ScoreTable } from './parts/score-table.tsx'
 import { type ModelRow, sourceTable } from './sources.ts'
 
-interface TableRow {
-  name: string
-  note?: string
-  kind: 'before' | 'after' | 'baseline'
-  n?: number
-  scores: Scores
+interface TableRow extends ScoreLine {
   source?: EvalRow
 }
 
-const onBar = (share: number): number => Math.min(1, Math.max(0, share))
-
-const place = (share: number): Html => raw(`${(onBar(share) * 100).toFixed(2)}%`)
-
 const intervalTitle = (interval: Interval | undefined): string =>
   interval ? `95%: ${percentInterval(interval)}` : ''
-
-/** A figure with its bar and, on the bar, its 95% interval. */
-const meter = ({ value, interval }: Score, kind: string): Html => {
-  if (value === null) return html`<td class="meter none">–</td>`
-  const whisker =
-    interval &&
-    html`<b style="left:${place(interval[0])};width:${place(onBar(interval[1]) - onBar(interval[0]))}"></b>`
-  return html`<td class="meter" title="${intervalTitle(interval)}"><span>${percent(value)}</span><div class="pbar"><i class="fill ${kind}" style="width:${place(value)}"></i>${whisker}</div></td>`
-}
 
 const modelRow = (row: EvalRow, kind: TableRow['kind'], name: string): TableRow => ({
   name,
@@ -55,8 +38,6 @@ const rowsOfSet = (data: ReportData, set: string): TableRow[] => {
   return rows
 }
 
-const NO_SCORE: Score = { value: null }
-
 /** Baselines of a set, the strongest first, by the first of the headline scores that they have. */
 const baselinesOf = (data: ReportData, set: string, headline: readonly string[]): TableRow[] => {
   const baselines: Record<string, Baseline> = {}
@@ -71,23 +52,9 @@ const baselinesOf = (data: ReportData, set: string, headline: readonly string[])
 const SHOWN_BASELINES = 3
 
 /** The headline scores with bars, then as decoded greedily. */
-const mainTable = (
-  rows: readonly TableRow[],
-  headline: readonly string[],
-  evals: readonly EvalRow[],
-): Html => {
-  const words = (score: string) => capitalised(scoreWords(score, evals))
-  const greedy = headline.map(greedyName).filter(score => rows.some(({ scores }) => score in scores))
-  return html`<div class="scroll"><table><thead><tr><th></th>${headline.map(
-    score => html`<th class="wide">${words(score)}</th>`,
-  )}${greedy.map(score => html`<th class="num">${words(score)}</th>`)}<th class="num">Problems</th></tr></thead><tbody>${rows.map(
-    row =>
-      html`<tr class="${row.kind}"><th scope="row">${row.name}${row.note && html`<small>${row.note}</small>`}</th>${headline.map(
-        score => meter(row.scores[score] ?? NO_SCORE, row.kind),
-      )}${greedy.map(
-        score => html`<td class="num">${percent(row.scores[score]?.value)}</td>`,
-      )}<td class="num quiet">${row.n ?? '–'}</td></tr>`,
-  )}</tbody></table></div>`
+const mainTable = (lines: readonly TableRow[], bars: readonly string[], evals: readonly EvalRow[]): Html => {
+  const others = bars.map(greedyName).filter(score => lines.some(({ scores }) => score in scores))
+  return html`<div class="scroll">${part(ScoreTable, { lines, bars, others, evals })}</div>`
 }
 
 /** What an accuracy hides of a model that favours a label. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { EventRow, RolloutRow } from '../rows.ts'
 import { chooseRollouts, type ReportData } from './data.ts'
 import { renderReport } from './report.ts'
-import { warningSpans } from './warnings.ts'
+import { signsOf } from './signs.ts'
 
 const on = (step: number, monitor: string): EventRow => ({
   level: 'warning',
@@ -43,21 +43,34 @@ const dataOf = (events: EventRow[], rollouts: RolloutRow[] = []): ReportData => 
 
 describe('warnings in a report', () => {
   it('reach from a sign to its end, and to the newest step while it lasts', () => {
-    const told = [on(10, 'a'), on(12, 'b'), over(20, 'a'), on(40, 'a')]
-    const kept = [rollout(10, 'a'), rollout(12, 'b'), rollout(10), rollout(40, 'a')]
-    const found = warningSpans(dataOf(told, kept))
-    expect(found.map(({ event, over: end }) => [event.monitor, event.step, end])).toEqual([
+    const found = signsOf([on(10, 'a'), on(12, 'b'), over(20, 'a'), on(40, 'a')])
+    expect(found.map(({ monitor, step, until }) => [monitor, step, until])).toEqual([
       ['a', 10, 20],
       ['b', 12, null],
       ['a', 40, null],
     ])
-    expect(found[0].rollouts.map(({ response }) => response)).toEqual(['response of step 10 for a'])
+    expect(found[0]).toMatchObject({
+      title: 'Title of a',
+      message: 'seen at 10 <b>',
+      figures: { rate: 0.25 },
+    })
+  })
+
+  it('show the rollouts that were kept for them, and no others', () => {
+    const kept = [rollout(10, 'a'), rollout(12, 'b'), rollout(10), rollout(40, 'a')]
+    const page = renderReport(dataOf([on(10, 'a')], kept))
+    const section = page.slice(
+      page.indexOf('<section class="section-warnings'),
+      page.indexOf('<section class="section-rollouts'),
+    )
+    expect(section).toContain('1 rollout of step 10 that shows it best')
+    expect(section.match(/response of step \d+(?: for \w)?/g)).toEqual(['response of step 10 for a'])
   })
 
   it('stand in a section of their own, with what to try, figures, rollouts, and marks on a line', () => {
     const page = renderReport(dataOf([on(10, 'a'), over(20, 'a'), on(40, 'b')], [rollout(10, 'a')]))
     expect(page).toContain('<h2>Warnings</h2>')
-    expect(page).toContain('Seen at 10 &lt;b&gt;.'.toLowerCase())
+    expect(page).toContain('seen at 10 &lt;b>.')
     expect(page).toContain('because it matters')
     expect(page).toContain('look at it')
     expect(page).toContain('<b>rate</b> 0.25')

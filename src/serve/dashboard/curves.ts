@@ -4,6 +4,7 @@ import type { ChartSpec } from '../../runs/report/chart-spec.ts'
 import { chartSections } from '../../runs/report/charts.ts'
 import type { ReportData } from '../../runs/report/data.ts'
 import { rubricCharts } from '../../runs/report/rubrics.ts'
+import { signsOf } from '../../runs/report/signs.ts'
 import type { OpenRun } from './open-run.ts'
 import type { CurvesView, Mark, Section } from './wire.ts'
 
@@ -52,19 +53,6 @@ export const curvesOf = (run: OpenRun, request: CurvesRequest): CurvesView => {
   }
 }
 
-/** What monitors said, as spans of steps. */
-export const marksOf = (run: OpenRun): Mark[] => {
-  const marks: Mark[] = []
-  for (const event of run.events) {
-    const { monitor, turn, step, title, message, why, advice } = event
-    if (monitor === undefined || step === undefined) continue
-    if (turn === 'over') {
-      const open = marks.findLast(mark => mark.monitor === monitor && mark.until === null)
-      if (open !== undefined) open.until = step
-      continue
-    }
-    const shown = { title: title ?? monitor, message, why: why ?? null, advice: advice ?? null }
-    marks.push({ step, until: null, monitor, ...shown, rollouts: run.rollouts.shownBy(monitor, step) })
-  }
-  return marks
-}
+/** What monitors said, with how many rollouts show it. */
+export const marksOf = (run: OpenRun): Mark[] =>
+  signsOf(run.events).map(sign => ({ ...sign, rollouts: run.rollouts.shownBy(sign.monitor, sign.step) }))

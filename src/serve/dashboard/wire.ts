@@ -1,6 +1,7 @@
 /** @file What the dashboard's server tells its page: plain data, types alone, so that both sides are checked against one shape. */
 
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
+import type { Sign } from '../../runs/report/signs.ts'
 import type { EvalRow, EventRow, RolloutRow } from '../../runs/rows.ts'
 
 export type RunStatus = 'running' | 'paused' | 'finished' | 'stopped' | 'unreadable'
@@ -38,19 +39,8 @@ export interface RunSummary {
   settings: Record<string, string>
 }
 
-/** A monitor's sign, or an action of a person, on the axis of steps. */
-export interface Mark {
-  step: number
-  /** When it was over; null while it lasts. */
-  until: number | null
-  monitor: string
-  title: string
-  message: string
-  why: string | null
-  advice: string | null
-  /** Rollouts that were kept to show it. */
-  rollouts: number
-}
+/** A monitor's sign, with how many rollouts were kept to show it. */
+export type Mark = Sign & { rollouts: number }
 
 export interface Section {
   title: string

@@ -4,8 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import { type ChartSpec, movingMean, roundForPage } from '../../../runs/report/chart-spec.ts'
 import { type ChartMark, type DrawnChart, drawChart } from '../../../runs/report/client/chart.ts'
-import { legendText } from '../../../runs/report/client/numbers.ts'
-import { lastKnown } from '../../../runs/report/client/parts.ts'
+import { ChartFrame } from '../../../runs/report/parts/chart-frame.tsx'
 
 export interface ChartLook {
   /** Points that a thick line averages; null: as the report does. */
@@ -30,17 +29,6 @@ export const withLook = (spec: ChartSpec, { smooth, log }: ChartLook): ChartSpec
     ]
   })
   return { ...spec, unit, series }
-}
-
-const summary = ({ title, unit, series }: ChartSpec): string => {
-  const text = legendText[unit]
-  const parts = series
-    .filter(({ kind }) => kind !== 'raw')
-    .map(({ label, values }) => {
-      const first = values.find(value => value !== null)
-      return `${label} from ${text(first)} to ${text(lastKnown(values))}`
-    })
-  return `${title} over steps: ${parts.join('; ')}`
 }
 
 interface ChartProps {
@@ -105,14 +93,7 @@ export const Chart = ({ spec, look = PLAIN, marks = NO_MARKS, first, onZoom, onR
   }, [])
   return (
     <figure class={`panel ${first ? 'first' : ''}`} ref={figure} id={`chart-${spec.id}`}>
-      <figcaption>
-        <span class="name">
-          {spec.title}
-          {spec.about !== undefined && <small>{spec.about}</small>}
-        </span>
-        <span class="legend" />
-      </figcaption>
-      <div class="plot" role="img" aria-label={summary(shown)} />
+      <ChartFrame spec={shown} />
     </figure>
   )
 }

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { number, percent, points } from '../../../util/format.ts'
+import { number, points } from '../../../util/format.ts'
 import type { RunStatus } from '../wire.ts'
 import type { Loaded } from './api.ts'
 
@@ -93,28 +93,6 @@ export const Meanings = ({ of }: { of: Readonly<Record<string, string>> }) => (
       ))}
     </dl>
   </details>
-)
-
-interface MeterProps {
-  value: number | null
-  label: string
-  /** Marked on the bar: what chance alone gives. */
-  floor?: number | null
-}
-
-const share = (value: number): string => `${Math.max(0, Math.min(1, value)) * 100}%`
-
-/** A share as a bar and a number. */
-export const Meter = ({ value, label, floor = null }: MeterProps) => (
-  <span class="meter-cell">
-    <span class="meter-number">{percent(value)}</span>
-    {value !== null && (
-      <span class="pbar" role="img" aria-label={label}>
-        <span class="fill after" style={{ width: share(value) }} />
-        {floor !== null && <i class="floor" style={{ left: share(floor) }} />}
-      </span>
-    )}
-  </span>
 )
 
 /** A table that may be wider than the page. */

@@ -1,5 +1,8 @@
 /** @file Evaluations of a run: every score over steps, and the problems won and lost between two of them. */
 
+import { Facts } from '../../../../runs/report/parts/facts.tsx'
+import { type ScoreLine, ScoreTable } from '../../../../runs/report/parts/score-table.tsx'
+import { headlineScores, scoreNamesOf } from '../../../../runs/scores.ts'
 import { number, percent } from '../../../../util/format.ts'
 import type { EvaluationView, LightEval } from '../../wire.ts'
 import { useJson } from '../api.ts'
@@ -7,51 +10,21 @@ import { Change, Empty, Heading, Scroll, Waiting } from '../parts.tsx'
 import { setQuery } from '../route.tsx'
 import type { RunTabProps } from '../tab.ts'
 
-const scoreNames = (rows: readonly LightEval[]): string[] => [
-  ...new Set(rows.flatMap(({ scores }) => Object.keys(scores))),
-]
-
 const Scores = ({ rows }: { rows: readonly LightEval[] }) => {
-  const names = scoreNames(rows)
-  const words = (name: string) => rows.map(({ scoreNames: own }) => own?.[name]).find(Boolean) ?? name
+  const bars = headlineScores(rows)
+  const lines = rows.map(({ step, n, scores }, i): ScoreLine => {
+    const kind = i === rows.length - 1 ? 'after' : 'before'
+    return { name: number(step), kind, n, scores }
+  })
   return (
     <Scroll>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Step</th>
-            {names.map(name => (
-              <th scope="col" class="num" key={name}>
-                {words(name)}
-              </th>
-            ))}
-            <th scope="col" class="num">
-              Problems
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row, i) => (
-            <tr key={`${i}-${row.step}`}>
-              <th scope="row">{number(row.step)}</th>
-              {names.map(name => {
-                const score = row.scores[name]
-                return (
-                  <td class="num" key={name}>
-                    {percent(score?.value)}
-                    {score?.interval && (
-                      <small>
-                        {percent(score.interval[0])} to {percent(score.interval[1])}
-                      </small>
-                    )}
-                  </td>
-                )
-              })}
-              <td class="num">{number(row.n)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <ScoreTable
+        head="Step"
+        lines={lines}
+        bars={bars}
+        others={scoreNamesOf(rows).filter(name => !bars.includes(name))}
+        evals={rows}
+      />
     </Scroll>
   )
 }
@@ -133,26 +106,17 @@ const WonAndLost = ({ view, rows }: { view: EvaluationView; rows: readonly Light
         </select>
       </label>
     </div>
-    <p class="facts">
-      <span>
-        <b>won</b>
-        {number(view.won)}
-      </span>
-      <span>
-        <b>lost</b>
-        {number(view.lost)}
-      </span>
-      <span>
-        <b>the same</b>
-        {number(view.same)}
-      </span>
-      {view.paired !== null && (
-        <span>
-          <b>paired difference, points</b>
-          <Change difference={view.paired.difference} interval={view.paired.interval} />
-        </span>
-      )}
-    </p>
+    <Facts
+      facts={[
+        ['won', number(view.won)],
+        ['lost', number(view.lost)],
+        ['the same', number(view.same)],
+        [
+          'paired difference, points',
+          view.paired && <Change difference={view.paired.difference} interval={view.paired.interval} />,
+        ],
+      ]}
+    />
     {view.items.length === 0 ? <Empty>No problem changed.</Empty> : <Items view={view} />}
   </>
 )

@@ -1,18 +1,15 @@
 /** @file Experiments: claims with their status, the arms that were compared, every run of them as a point. */
 
+import { type Dot, dotRow } from '../../../../runs/report/dots.ts'
+import { ClaimCard, StatusChip } from '../../../../runs/report/parts/claim.tsx'
+import { Facts } from '../../../../runs/report/parts/facts.tsx'
+import { ArmDots } from '../../../../runs/report/parts/tracks.tsx'
 import { number, percent, plural } from '../../../../util/format.ts'
 import type { ArmCurvesView, ClaimView, ExperimentLine, ExperimentView } from '../../wire.ts'
 import { useJson } from '../api.ts'
 import { Chart } from '../chart.tsx'
 import { Change, Empty, Heading, Scroll, useTitle, Waiting } from '../parts.tsx'
 import { addressOf, Link } from '../route.tsx'
-
-const lookOf = (status: string): string => {
-  if (/^reproduced|^supported|^passed|^equivalent/.test(status)) return 'entailed'
-  return /^not|^failed|^contradicted/.test(status) ? 'contradicted' : 'consistent'
-}
-
-const ClaimStatus = ({ status }: { status: string }) => <span class={`chip ${lookOf(status)}`}>{status}</span>
 
 export const ExperimentsPage = () => {
   useTitle('Experiments')
@@ -35,9 +32,7 @@ export const ExperimentsPage = () => {
               <p class="about">{own.summary}</p>
               <p class="statuses">
                 {Object.entries(own.statuses).map(([status, count]) => (
-                  <span class={`chip ${lookOf(status)}`} key={status}>
-                    {count} {status}
-                  </span>
+                  <StatusChip key={status} status={status} count={count} />
                 ))}
               </p>
             </article>
@@ -53,45 +48,21 @@ const valueText = (value: number | null, unit: string | null): string =>
   unit === 'share' ? percent(value) : number(value)
 
 /** Every run of an arm as a point on one line. */
-const Points = ({ claim }: { claim: ClaimView }) => {
-  const known = claim.runs.flatMap(({ arm, value, seed, start }) =>
-    value === null ? [] : [{ arm, value, seed, start }],
-  )
-  if (known.length === 0) return null
-  const values = known.map(({ value }) => value)
-  const [low, high] = [Math.min(...values), Math.max(...values)]
-  const arms = [...new Set(known.map(({ arm }) => arm))]
-  const x = (value: number) => `${(2 + (96 * (value - low)) / (high - low || 1)).toFixed(2)}%`
-  return (
-    <div class="points">
-      {arms.map(arm => {
-        const own = known.filter(each => each.arm === arm)
-        const mean = own.reduce((sum, { value }) => sum + value, 0) / own.length
-        return (
-          <div class="points-row" key={arm}>
-            <span title={claim.arms.find(each => each.arm === arm)?.summary ?? ''}>{arm}</span>
-            <svg
-              class="points-line"
-              role="img"
-              aria-label={`${arm}: ${plural(own.length, 'run')}, mean ${valueText(mean, claim.unit)}`}
-            >
-              <line x1="0" x2="100%" y1="10" y2="10" />
-              {own.map(({ value, seed, start }) => (
-                <circle cx={x(value)} cy="10" r="4" key={`${start}-${seed}`}>
-                  <title>{`start ${start ?? '–'}, seed ${seed ?? '–'}: ${valueText(value, claim.unit)}`}</title>
-                </circle>
-              ))}
-              <line class="mean" x1={x(mean)} x2={x(mean)} y1="2" y2="18" />
-            </svg>
-            <span class="num">{valueText(mean, claim.unit)}</span>
-          </div>
-        )
-      })}
-      <p class="quiet">
-        from {valueText(low, claim.unit)} to {valueText(high, claim.unit)}; a bar is the mean
-      </p>
-    </div>
-  )
+const Arms = ({ claim: { runs, arms, unit } }: { claim: ClaimView }) => {
+  const dotsOf = (arm: string) =>
+    runs.flatMap(({ arm: own, value, seed, start }): Dot[] => {
+      if (own !== arm || value === null) return []
+      const title = `cold start ${start ?? '–'}, seed ${seed ?? '–'}: ${valueText(value, unit)}`
+      return [{ value, start: start ?? '–', title }]
+    })
+  const rows = [...new Set(runs.map(({ arm }) => arm))].flatMap(arm => {
+    const dots = dotsOf(arm)
+    const about = arms.find(each => each.arm === arm)?.summary
+    return dots.length === 0 ? [] : [dotRow(arm, dots, about ?? undefined)]
+  })
+  if (rows.length === 0) return null
+  const starts = [...new Set(runs.map(({ start }) => start ?? '–'))].sort()
+  return <ArmDots rows={rows} starts={starts} text={value => valueText(value, unit)} />
 }
 
 const Comparisons = ({ claim }: { claim: ClaimView }) => {
@@ -146,17 +117,11 @@ const Comparisons = ({ claim }: { claim: ClaimView }) => {
 }
 
 const Claim = ({ claim }: { claim: ClaimView }) => (
-  <article class="panel claim" id={claim.id}>
-    <header class="top">
-      <h3>{claim.id}</h3>
-      <ClaimStatus status={claim.status} />
-      {claim.adjustedP !== null && <span class="quiet">p {claim.adjustedP.toFixed(4)} (Holm)</span>}
-    </header>
-    <p>{claim.statement}</p>
-    {claim.reason !== null && <p class="quiet">{claim.reason}</p>}
+  <ClaimCard id={claim.id} status={claim.status} reason={claim.reason} statement={claim.statement}>
+    {claim.adjustedP !== null && <p class="quiet">p {claim.adjustedP.toFixed(4)} (Holm)</p>}
     <Comparisons claim={claim} />
-    <Points claim={claim} />
-  </article>
+    <Arms claim={claim} />
+  </ClaimCard>
 )
 
 /** Where curves come from, and how far they may be trusted. */
@@ -185,27 +150,21 @@ const Curves = ({ id }: { id: string }) => {
   )
 }
 
-const Registration = ({ view }: { view: ExperimentView }) => (
-  <p class="facts">
-    {view.runs !== null && (
-      <span>
-        <b>runs</b>
-        {number(view.runs.done)} of {number(view.runs.planned)}
-      </span>
-    )}
-    {view.registration !== null && (
-      <>
-        <span>
-          <b>registered</b>
-          {view.registration.registeredAt?.slice(0, 16).replace('T', ' ') ?? '–'}
-        </span>
-        <span>
-          <b>as</b>
-          <code>{view.registration.sha256?.slice(0, 16)}</code> {view.registration.file}
-        </span>
-      </>
-    )}
-  </p>
+const Registration = ({ view: { runs, registration } }: { view: ExperimentView }) => (
+  <Facts
+    facts={[
+      ['runs', runs && `${number(runs.done)} of ${number(runs.planned)}`],
+      ['registered', registration && (registration.registeredAt?.slice(0, 16).replace('T', ' ') ?? '–')],
+      [
+        'as',
+        registration && (
+          <>
+            <code>{registration.sha256?.slice(0, 16)}</code> {registration.file}
+          </>
+        ),
+      ],
+    ]}
+  />
 )
 
 export const ExperimentPage = ({ id }: { id: string }) => {
@@ -248,7 +207,7 @@ export const ExperimentPage = ({ id }: { id: string }) => {
                     <th scope="row">{kind}</th>
                     <td>{arm}</td>
                     <td>
-                      <ClaimStatus status={outcome ?? 'not run'} />
+                      <StatusChip status={outcome ?? 'not run'} />
                       {note !== null && <span class="quiet"> {note}</span>}
                     </td>
                   </tr>

@@ -1,6 +1,8 @@
 /** @file The curves of a run, with what monitors said marked on them; smoothing, scale and zoom are shared by all. */
 
 import { useMemo } from 'preact/hooks'
+import { Events } from '../../../../runs/report/parts/events.tsx'
+import { SignCard } from '../../../../runs/report/parts/sign.tsx'
 import { number, plural } from '../../../../util/format.ts'
 import type { CurvesView, LightEval, Mark, RunView } from '../../wire.ts'
 import { useJson, useThrottled } from '../api.ts'
@@ -61,33 +63,7 @@ const Warnings = ({ view, marks }: { view: RunView; marks: readonly Mark[] }) =>
     <Heading title="What the monitors said" />
     <div class="warnings">
       {marks.map(mark => (
-        <article
-          class="panel warning-card"
-          key={`${mark.monitor}-${mark.step}`}
-          id={`warning-${mark.monitor}-${mark.step}`}
-        >
-          <header>
-            <h3>{mark.title}</h3>
-            <span class={`chip ${mark.until === null ? 'warning' : 'info'}`}>
-              step {mark.step}
-              {mark.until === null ? ', still there' : ` to ${mark.until}`}
-            </span>
-          </header>
-          <p class="seen">{mark.message}</p>
-          <dl>
-            {mark.why !== null && (
-              <>
-                <dt>Why it matters</dt>
-                <dd>{mark.why}</dd>
-              </>
-            )}
-            {mark.advice !== null && (
-              <>
-                <dt>What to try</dt>
-                <dd>{mark.advice}</dd>
-              </>
-            )}
-          </dl>
+        <SignCard key={`${mark.monitor}-${mark.step}`} sign={mark}>
           <p>
             {mark.rollouts > 0 && (
               <Link
@@ -104,7 +80,7 @@ const Warnings = ({ view, marks }: { view: RunView; marks: readonly Mark[] }) =>
               Steps around it
             </button>
           </p>
-        </article>
+        </SignCard>
       ))}
     </div>
   </section>
@@ -116,26 +92,13 @@ const evalText = (row: LightEval): string => {
   return `${row.set}: ${row.scoreNames?.[row.primary] ?? row.primary} ${typeof value === 'number' ? `${(value * 100).toFixed(1)}%` : '–'}`
 }
 
-const Events = ({ view }: { view: RunView }) => {
-  if (view.events.length === 0) return null
-  return (
+const LatestEvents = ({ view: { events } }: { view: RunView }) =>
+  events.length === 0 ? null : (
     <section class="panel events">
       <h2 class="small">Events</h2>
-      <ul>
-        {view.events
-          .slice(-12)
-          .reverse()
-          .map((event, i) => (
-            <li key={`${event.at ?? ''}-${i}`}>
-              <span class="when">{event.step === undefined ? '' : `step ${event.step}`}</span>
-              <span class={`chip ${event.level}`}>{event.control ?? event.level}</span>
-              <span>{event.message}</span>
-            </li>
-          ))}
-      </ul>
+      <Events events={events.slice(-12).reverse()} />
     </section>
   )
-}
 
 const lookOf = (query: URLSearchParams): ChartLook => ({
   smooth: query.has('smooth') ? Math.max(1, Number(query.get('smooth')) || 1) : null,
@@ -194,7 +157,7 @@ export const Overview = ({ view, place, news }: RunTabProps) => {
           </div>
         </section>
       ))}
-      <Events view={view} />
+      <LatestEvents view={view} />
     </>
   )
 }

@@ -1,11 +1,12 @@
 /** @file Kept rollouts of a run: filtered by the index, searched by their text, each with an address of its own. */
 
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { RolloutCard } from '../../../../runs/report/parts/rollout.tsx'
 import { number, percent } from '../../../../util/format.ts'
 import type { Facets, RolloutLine, RolloutsPage, RolloutView } from '../../wire.ts'
 import { getJson, useJson, useThrottled } from '../api.ts'
 import { Empty, Scroll, Waiting } from '../parts.tsx'
-import { Rollout } from '../rollout.tsx'
+import { Response } from '../response.tsx'
 import { addressOf, go, Link, setQuery } from '../route.tsx'
 import type { RunTabProps } from '../tab.ts'
 import { useSlash } from './runs.tsx'
@@ -243,6 +244,10 @@ const useSteps = (to: (change: number) => string | null): void => {
   }, [])
 }
 
+const Card = ({ view: { row, criterionNames } }: { view: RolloutView }) => (
+  <RolloutCard row={row} names={criterionNames} response={<Response row={row} />} />
+)
+
 const OneRollout = ({ id, nth, query }: { id: string; nth: string; query: URLSearchParams }) => {
   const path = (which: string) => `/api/runs/${encodeURIComponent(id)}/rollouts/${encodeURIComponent(which)}`
   const beside = query.get('beside')
@@ -287,10 +292,8 @@ const OneRollout = ({ id, nth, query }: { id: string; nth: string; query: URLSea
       </div>
       <h2>{view.row.problemId.length > 160 ? `Rollout ${view.nth}` : view.row.problemId}</h2>
       <div class={beside === null ? 'single' : 'beside'}>
-        <Rollout row={view.row} names={view.criterionNames} />
-        {beside !== null && other.value !== null && (
-          <Rollout row={other.value.row} names={other.value.criterionNames} />
-        )}
+        <Card view={view} />
+        {beside !== null && other.value !== null && <Card view={other.value} />}
       </div>
     </>
   )

@@ -1,9 +1,10 @@
 /** @file The rubric of a run: each criterion's rate and what it does, validity against chance, rubrics born and dropped. */
 
+import { Meter } from '../../../../runs/report/parts/meter.tsx'
 import { number, percent, plural } from '../../../../util/format.ts'
 import type { CriterionFigures, RubricView } from '../../wire.ts'
 import { useJson, useThrottled } from '../api.ts'
-import { Change, Empty, Explained, Heading, Meanings, Meter, Scroll, Waiting } from '../parts.tsx'
+import { Change, Empty, Explained, Heading, Meanings, Scroll, Waiting } from '../parts.tsx'
 import { addressOf, Link } from '../route.tsx'
 import type { RunTabProps } from '../tab.ts'
 

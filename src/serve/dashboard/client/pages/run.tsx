@@ -1,6 +1,8 @@
 /** @file The pages of a run: its head, which follows it as it goes on, and below it the part that the address asks for. */
 
 import { useState } from 'preact/hooks'
+import { Facts } from '../../../../runs/report/parts/facts.tsx'
+import { Bar } from '../../../../runs/report/parts/meter.tsx'
 import { formatDuration, number } from '../../../../util/format.ts'
 import type { LiveRun, RunSummary, RunView } from '../../wire.ts'
 import { useJson, useLive, useThrottled } from '../api.ts'
@@ -28,14 +30,6 @@ const timeLeft = ({ steps, step, stepSeconds, status }: RunSummary): string | nu
     ? `about ${formatDuration((steps - step) * stepSeconds)} left, ${formatDuration(stepSeconds)} a step`
     : null
 
-const Fact = ({ name, value }: { name: string; value: string | null }) =>
-  value === null ? null : (
-    <span>
-      <b>{name}</b>
-      {value}
-    </span>
-  )
-
 const Head = ({ view, run, there }: { view: RunView; run: RunSummary; there: boolean }) => {
   const share = run.steps === null || run.steps === 0 ? null : Math.min(1, run.step / run.steps)
   const left = timeLeft(run)
@@ -46,25 +40,21 @@ const Head = ({ view, run, there }: { view: RunView; run: RunSummary; there: boo
         <Status status={run.status} />
         {!there && <span class="quiet">not connected</span>}
       </div>
-      <div class="facts">
-        <Fact name="recipe" value={[run.recipe, run.preset].filter(Boolean).join(' · ') || null} />
-        <Fact name="model" value={run.model} />
-        <Fact name="seed" value={run.seed} />
-        {view.figures.map(({ name, value }) => (
-          <Fact key={name} name={name} value={value} />
-        ))}
-      </div>
+      <Facts
+        facts={[
+          ['recipe', [run.recipe, run.preset].filter(Boolean).join(' · ')],
+          ['model', run.model],
+          ['seed', run.seed],
+          ...view.figures.map(({ name, value }) => [name, value] as const),
+        ]}
+      />
       <div class="run-progress" aria-live="polite">
         <span>
           step {number(run.step)}
           {run.steps !== null && ` of ${number(run.steps)}`}
           {left && <span class="quiet"> · {left}</span>}
         </span>
-        {share !== null && (
-          <span class="pbar" role="img" aria-label={`${Math.round(share * 100)}% of the steps`}>
-            <span class="fill after" style={{ width: `${share * 100}%` }} />
-          </span>
-        )}
+        {share !== null && <Bar value={share} label={`${Math.round(share * 100)}% of the steps`} />}
       </div>
       {run.problem !== null && (
         <p class="panel problem" role="alert">

@@ -1,6 +1,7 @@
 /** @file All runs in a table: what they are, how far, how they go; filtered, sorted, grouped, and chosen for a comparison. */
 
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { Bar } from '../../../../runs/report/parts/meter.tsx'
 import { formatDuration, number, percent, plural } from '../../../../util/format.ts'
 import type { RunSummary } from '../../wire.ts'
 import { useJson, useLive } from '../api.ts'
@@ -72,11 +73,7 @@ const Progress = ({ run }: { run: RunSummary }) => {
         {number(run.step)}
         {run.steps !== null && <span class="quiet"> / {number(run.steps)}</span>}
       </span>
-      {share !== null && (
-        <span class="pbar" role="img" aria-label={`${Math.round(share * 100)}% of the steps`}>
-          <span class="fill after" style={{ width: `${Math.min(1, share) * 100}%` }} />
-        </span>
-      )}
+      {share !== null && <Bar value={share} label={`${Math.round(share * 100)}% of the steps`} />}
       {leftOf(run) && <small>{leftOf(run)}</small>}
     </span>
   )

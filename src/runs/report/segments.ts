@@ -20,6 +20,26 @@ const kindOf = (tag: string): Segment['kind'] => {
 }
 
 const OPENING = /<([a-z][\w-]{1,40})(?:\s[^<>]{0,200})?>/gi
+const CLOSING = /<\/([a-z][\w-]{1,40})>/gi
+
+/** Where each element ends, by its name, the last end first: found once, however many openings there are. */
+const endsIn = (text: string): Map<string, number[]> => {
+  const ends = new Map<string, number[]>()
+  for (const { 1: tag, index } of text.matchAll(CLOSING)) {
+    const own = ends.get(tag.toLowerCase())
+    if (own === undefined) ends.set(tag.toLowerCase(), [index])
+    else own.push(index)
+  }
+  for (const own of ends.values()) own.reverse()
+  return ends
+}
+
+/** The first end from a place on, places coming in order; -1 where there is none. */
+const nextEnd = (ends: number[] | undefined, from: number): number => {
+  while (ends !== undefined && ends.length > 0 && ends.at(-1)! < from) ends.pop()
+  return ends?.at(-1) ?? -1
+}
+
 /** More parts than anyone reads; what follows is one text. */
 const MOST_SEGMENTS = 400
 
@@ -41,12 +61,13 @@ export const segmentsOf = (text: string): Segment[] => {
     found.push({ kind: 'thinking', tag: 'think', text: bare[0].slice(0, end).trim() })
     at = bare[0].length
   }
+  const ends = endsIn(text)
   OPENING.lastIndex = at
   for (let match = OPENING.exec(text); match !== null; match = OPENING.exec(text)) {
     if (found.length >= MOST_SEGMENTS) break
     const tag = match[1].toLowerCase()
     const begin = match.index + match[0].length
-    const end = text.toLowerCase().indexOf(`</${tag}>`, begin)
+    const end = nextEnd(ends.get(tag), begin)
     if (end < 0 && kindOf(tag) !== 'thinking') continue
     plain(match.index)
     const inside = text.slice(begin, end < 0 ? text.length : end).trim()

@@ -1,0 +1,15 @@
+/** @file Events of a run, line by line. */
+
+import type { EventRow } from '../../rows.ts'
+
+export const Events = ({ events }: { events: readonly EventRow[] }) => (
+  <ul>
+    {events.map((event, i) => (
+      <li key={`${event.at ?? ''}-${i}`}>
+        <span class="when">{event.step === undefined ? '' : `step ${event.step}`}</span>
+        <span class={`chip ${event.level}`}>{event.control ?? event.level}</span>
+        <span>{event.message}</span>
+      </li>
+    ))}
+  </ul>
+)

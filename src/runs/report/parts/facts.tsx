@@ -1,0 +1,22 @@
+/** @file Facts in a line: a name and what it is, for each that there is. */
+
+import type { ComponentChildren } from 'preact'
+
+export type Fact = readonly [name: string, value: ComponentChildren]
+
+/** Those of which nothing is known are left out. */
+export const Facts = ({ facts }: { facts: readonly Fact[] }) => (
+  <div class="facts">
+    {facts.map(
+      ([name, value]) =>
+        value !== undefined &&
+        value !== null &&
+        value !== '' && (
+          <span key={name}>
+            <b>{name}</b>
+            {value}
+          </span>
+        ),
+    )}
+  </div>
+)

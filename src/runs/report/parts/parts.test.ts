@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import type { RolloutRow } from '../../rows.ts'
+import { part } from '../html.ts'
+import { Rollouts } from '../rollouts.tsx'
+import { ClaimCard } from './claim.tsx'
+import { Facts } from './facts.tsx'
+import { Pairs } from './pairs.tsx'
+import { RolloutCard } from './rollout.tsx'
+import { ScoreTable } from './score-table.tsx'
+import { SignCard } from './sign.tsx'
+
+const HOSTILE = `"><img src=x onerror="window.harmed=1"><script>window.harmed=1</script>'&`
+
+const row: RolloutRow = {
+  step: 1,
+  problemId: HOSTILE,
+  prompt: HOSTILE,
+  response: `<think>${HOSTILE}</think>${HOSTILE}`,
+  reward: 0.5,
+  monitor: HOSTILE,
+  answer: HOSTILE,
+  gold: HOSTILE,
+  parts: { [HOSTILE]: 1 },
+  flags: { [HOSTILE]: 2 },
+  lessons: [{ how: 'cross', question: HOSTILE, text: HOSTILE }],
+  steps: [{ text: HOSTILE, status: HOSTILE, flags: [HOSTILE], note: HOSTILE }],
+  verdicts: [{ criterionId: HOSTILE, met: true, explanation: HOSTILE, call: 0 }],
+  judgeCalls: [{ judge: HOSTILE, raw: `${HOSTILE} thinks aloud` }],
+}
+
+/** Elements and attributes that no component writes. */
+const harmful = /<(?:img|script)|[^;"=]" ?onerror/
+
+describe('components in a file', () => {
+  it('show text as text, in elements and attributes', () => {
+    const shown = [
+      part(RolloutCard, { row, names: { [HOSTILE]: HOSTILE } }),
+      part(RolloutCard, { row: { ...row, turns: [{ by: 'environment', text: HOSTILE }] }, names: {} }),
+      part(SignCard, {
+        sign: {
+          ...{ monitor: HOSTILE, title: HOSTILE, step: 1, until: null, message: HOSTILE },
+          ...{ why: HOSTILE, advice: HOSTILE, figures: { [HOSTILE]: 1 } },
+        },
+      }),
+      part(ClaimCard, { id: HOSTILE, status: HOSTILE, reason: HOSTILE, statement: HOSTILE }),
+      part(Pairs, { value: { [HOSTILE]: HOSTILE } }),
+      part(Facts, { facts: [[HOSTILE, HOSTILE]] }),
+      part(ScoreTable, {
+        lines: [{ name: HOSTILE, note: HOSTILE, kind: 'before', scores: { [HOSTILE]: { value: 0.5 } } }],
+        bars: [HOSTILE],
+        others: [],
+        evals: [],
+      }),
+    ].map(String)
+    for (const text of shown) {
+      expect(text).toContain('&lt;script>')
+      expect(text).not.toMatch(harmful)
+    }
+  })
+
+  it('make no element of an object in place of a text', () => {
+    const element = { type: 'script', props: { children: 'window.harmed=1' }, key: null, constructor: null }
+    const strange = { ...row, prompt: element, response: element, answer: element, gold: undefined }
+    const text = String(part(RolloutCard, { row: strange as unknown as RolloutRow, names: {} }))
+    expect(text).not.toMatch(harmful)
+    expect(text).toContain('<h3>Response</h3>')
+  })
+
+  it('leave out of a report what judges wrote, and keep who they were', () => {
+    const card = String(part(RolloutCard, { row, names: {} }))
+    const report = String(part(Rollouts, { info: { config: {} } as never, rows: [row] }))
+    expect(card).toContain('thinks aloud')
+    expect(report).not.toContain('thinks aloud')
+    expect(report).toContain('class="judge"')
+  })
+
+  it('say that verdicts are missing only where nothing was judged', () => {
+    const { steps: _, verdicts: __, ...bare } = row
+    const text = (own: Partial<RolloutRow>) =>
+      String(part(RolloutCard, { row: { ...bare, ...own }, names: {} }))
+    expect(text({})).toContain('No verdicts were recorded')
+    expect(text({ steps: row.steps })).not.toContain('No verdicts were recorded')
+    expect(text({ verdicts: row.verdicts })).not.toContain('No verdicts were recorded')
+  })
+})

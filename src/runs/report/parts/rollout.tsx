@@ -1,0 +1,112 @@
+/** @file One rollout: what was asked, what was thought and said, and every verdict on it. All of it is text, never HTML. */
+
+import type { ComponentChildren } from 'preact'
+import { number } from '../../../util/format.ts'
+import type { RolloutRow } from '../../rows.ts'
+import { answerWords, rolloutFacts } from '../rollout-words.ts'
+import { Said } from './response.tsx'
+import { Steps } from './steps.tsx'
+import { Verdicts } from './verdicts.tsx'
+
+/** Criteria in words, by id. */
+type Names = Record<string, string>
+
+const Prompt = ({ row }: { row: RolloutRow }) => (
+  <>
+    {row.lessons?.map((lesson, i) => (
+      <div class="piece element" key={`${i}-${lesson.how}`}>
+        <span class="piece-name">
+          {lesson.how === 'within' ? 'Lesson of this question' : `Lesson of: ${lesson.question}`}
+        </span>
+        <pre>{lesson.text}</pre>
+      </div>
+    ))}
+    <pre class="prompt">{row.prompt}</pre>
+  </>
+)
+
+const Answer = ({ row }: { row: RolloutRow }) => {
+  const words = answerWords(row)
+  if (words === null) return null
+  const { text, right, gold, proof } = words
+  return (
+    <p class="answer">
+      answer{' '}
+      <span class={right === null ? undefined : right ? 'right' : 'wrong'}>
+        {right !== null && <span aria-hidden="true">{right ? '✓ ' : '✗ '}</span>}
+        {text}
+      </span>
+      {gold !== null && <span class="quiet"> · expected {gold}</span>}
+      {proof !== null && <span class="quiet"> · {proof}</span>}
+    </p>
+  )
+}
+
+const Numbers = ({ row, names }: { row: RolloutRow; names: Names }) => (
+  <div class="parts">
+    {Object.entries(row.parts ?? {}).map(([name, value]) => (
+      <span class="part" title={names[name]} key={name}>
+        <b>{name}</b> {number(value)}
+      </span>
+    ))}
+    {Object.entries(row.flags ?? {}).map(
+      ([name, value]) =>
+        value !== 0 && (
+          <span class="flag" key={name}>
+            {name}
+            {value !== 1 && ` ${number(value)}`}
+          </span>
+        ),
+    )}
+  </div>
+)
+
+interface RolloutCardProps {
+  row: RolloutRow
+  names: Names
+  /** How the response is shown, where that is not simply in its parts. */
+  response?: ComponentChildren
+}
+
+/** Steps are verdicts too: where they stand, nothing is missing. */
+const Judged = ({ row, names }: { row: RolloutRow; names: Names }) => {
+  const hasSteps = row.steps !== undefined && row.steps.length > 0
+  const hasVerdicts = row.verdicts !== undefined && row.verdicts.length > 0
+  return (
+    <section>
+      {hasSteps && (
+        <>
+          <h3>Steps</h3>
+          <Steps steps={row.steps!} />
+        </>
+      )}
+      {(hasVerdicts || !hasSteps) && <h3>Verdicts</h3>}
+      {hasVerdicts && <Verdicts row={row} names={names} />}
+      {!hasVerdicts && !hasSteps && (
+        <p class="quiet">No verdicts were recorded with it; the parts of its reward stand beside.</p>
+      )}
+    </section>
+  )
+}
+
+export const RolloutCard = ({ row, names, response }: RolloutCardProps) => (
+  <article class="panel rollout">
+    <header>
+      <span class="reward">{number(row.reward)}</span>
+      <span class="quiet">{rolloutFacts(row).join(' · ')}</span>
+      {row.monitor !== undefined && <span class="chip warning">{row.monitor}</span>}
+    </header>
+    <div class="rollout-cols">
+      <section>
+        <h3>Prompt</h3>
+        <Prompt row={row} />
+        <h3>Response</h3>
+        {response ?? <Said row={row} />}
+        <Answer row={row} />
+        {row.heldOut !== undefined && <p class="quiet">held-out grader {number(row.heldOut)}</p>}
+        <Numbers row={row} names={names} />
+      </section>
+      <Judged row={row} names={names} />
+    </div>
+  </article>
+)

@@ -1,0 +1,51 @@
+/** @file A sign that a monitor saw: what it is, why it matters, what to try. */
+
+import type { ComponentChildren } from 'preact'
+import { number } from '../../../util/format.ts'
+import { type Sign, spanWords } from '../signs.ts'
+
+const Explanation = ({ sign: { why, advice } }: { sign: Sign }) => (
+  <dl>
+    {why !== null && (
+      <>
+        <dt>Why it matters</dt>
+        <dd>{why}.</dd>
+      </>
+    )}
+    {advice !== null && (
+      <>
+        <dt>What to try</dt>
+        <dd>{advice}.</dd>
+      </>
+    )}
+  </dl>
+)
+
+interface SignCardProps {
+  sign: Sign
+  /** Where to go on from it. */
+  children?: ComponentChildren
+}
+
+/** A card with an anchor: `warning-MONITOR-STEP`. */
+export const SignCard = ({ sign, children }: SignCardProps) => {
+  const { monitor, title, step, until, message, figures } = sign
+  return (
+    <article class="panel warning-card" id={`warning-${monitor}-${step}`}>
+      <header>
+        <span class={`chip ${until === null ? 'warning' : 'info'}`}>{spanWords(sign)}</span>
+        <h3>{title}</h3>
+      </header>
+      <p class="seen">{message}.</p>
+      <Explanation sign={sign} />
+      <p class="parts">
+        {Object.entries(figures).map(([name, value]) => (
+          <span class="part" key={name}>
+            <b>{name}</b> {number(value)}
+          </span>
+        ))}
+      </p>
+      {children}
+    </article>
+  )
+}
