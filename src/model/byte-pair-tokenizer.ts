@@ -39,7 +39,10 @@ interface Word {
   count: number
 }
 
-const wordsOf = ({ texts, whole = [], special }: BytePairTokenizer, characters: readonly string[]): Word[] => {
+const wordsOf = (
+  { texts, whole = [], special }: BytePairTokenizer,
+  characters: readonly string[],
+): Word[] => {
   const counts = new Map<string, number>()
   const pieces = new RegExp(PIECES, 'gu')
   const escaped = [...special, ...whole].map(text => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
@@ -131,7 +134,13 @@ export const bytePairTokenizerJson = (options: BytePairTokenizer): object => {
     post_processor: null,
     decoder: { type: 'ByteLevel', add_prefix_space: false, trim_offsets: false, use_regex: false },
     model: {
-      ...{ type: 'BPE', dropout: null, unk_token: null, continuing_subword_prefix: null, end_of_word_suffix: null },
+      ...{
+        type: 'BPE',
+        dropout: null,
+        unk_token: null,
+        continuing_subword_prefix: null,
+        end_of_word_suffix: null,
+      },
       ...{ fuse_unk: false, byte_fallback: false, ignore_merges: false },
       vocab: Object.fromEntries(vocabulary.map((token, id) => [token, id])),
       merges,

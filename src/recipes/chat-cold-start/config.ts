@@ -14,7 +14,7 @@ export const chatColdStartSchema = z.strictObject({
   ...commonShape,
   steps: commonShape.steps
     .unwrap()
-    .default(1500)
+    .default(2400)
     .describe('Steps of training; of each, demonstrations are drawn and learnt from.'),
   model: z
     .strictObject({
@@ -24,12 +24,15 @@ export const chatColdStartSchema = z.strictObject({
           ...{ tieEmbeddings: true, initializerRange: 0.07, embeddingStd: 0.07 },
         })
         .describe('Shape of a model with fresh weights.'),
-      vocabulary: size.min(512).max(8192).default(1280).describe('Tokens in all; the tokenizer is learnt.'),
+      vocabulary: size.min(512).max(8192).default(2048).describe('Tokens in all; the tokenizer is learnt.'),
     })
     .prefault({})
     .describe('The model to start from.'),
-  batch: size.default(48).describe('Demonstrations a step, answers and verdicts.'),
+  batch: size.default(32).describe('Demonstrations a step, answers and verdicts.'),
   judged: share.default(0.35).describe('Share of them that are a judge’s verdict on an answer.'),
+  promptWeight: share
+    .default(0.2)
+    .describe('Weight of what stands before an answer in the loss: questions teach the language as well.'),
   optimizer: supervisedOptimizerSchema({ peak: 3e-3, kind: 'cosine', warmup: 60, floor: 0.05 }).describe(
     'AdamW and its learning rate.',
   ),

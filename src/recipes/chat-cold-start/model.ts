@@ -18,7 +18,10 @@ export interface FreshChat {
  * Fresh weights with the tokenizer files that make the saved checkpoint complete.
  * @throws ConfigError for heads that do not divide the width
  */
-export const freshChatModel = ({ model: { shape, vocabulary }, seed }: Pick<ChatPhase, 'model' | 'seed'>): FreshChat => {
+export const freshChatModel = ({
+  model: { shape, vocabulary },
+  seed,
+}: Pick<ChatPhase, 'model' | 'seed'>): FreshChat => {
   const files = chatTokenizer(vocabulary, shape.maxPositions)
   const tokenizer = createTokenizer(
     JSON.parse(files['tokenizer.json']),

@@ -1,6 +1,10 @@
 /** @file Cold start of the small chat model: answers and verdicts in one model, by supervised learning on text that is made here. */
 
+import { join } from 'node:path'
+import { loadConfig, readCompanionFiles, saveCheckpoint } from '../../model/checkpoint.ts'
+import { loadWeights } from '../../model/weights.ts'
 import { openPolicy } from '../../policy/open.ts'
+import { latestCheckpoint } from '../../runs/readers.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
@@ -8,6 +12,18 @@ import type { ChatPhase } from './config.ts'
 import { demonstrations } from './demonstrations.ts'
 import { evaluateChat } from './evaluate.ts'
 import { freshChatModel } from './model.ts'
+
+/** Of the run, beside its checkpoints: the model in half precision, half as large, which is what ships. */
+const MODEL_FOLDER = 'model'
+
+/** The last checkpoint's model without the state of its training, in half precision. */
+const saveSmall = (dir: string): void => {
+  const checkpoint = latestCheckpoint(dir)
+  if (checkpoint === null) return
+  const config = loadConfig(checkpoint)
+  const content = { config, weights: loadWeights(checkpoint, config), files: readCompanionFiles(checkpoint) }
+  saveCheckpoint(join(dir, MODEL_FOLDER), content, { dtype: 'float16' })
+}
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
 export const runChatColdStart = async (config: ChatPhase, options: RunOptions): Promise<RunResult> => {
@@ -33,6 +49,8 @@ export const runChatColdStart = async (config: ChatPhase, options: RunOptions): 
       configHash,
       config,
     }
-    return runSupervised({ run, from, fork }, phase, events)
+    const result = await runSupervised({ run, from, fork }, phase, events)
+    if (result.finished) saveSmall(run.dir)
+    return result
   })
 }

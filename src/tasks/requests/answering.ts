@@ -1,8 +1,19 @@
 /** @file Requests for an answer: facts, a text that is given, sums, yes or no, what is larger, what nobody can know. */
 
 import { BY_SIZE, FACTS, YES_NO } from './facts.ts'
-import { BELONGINGS, COLOURS, capitalised, FOODS, JOBS, madeUp, NAMES, PETS, PLACES, withArticle } from './lexicon.ts'
-import type { Kind } from './request.ts'
+import {
+  BELONGINGS,
+  COLOURS,
+  capitalised,
+  FOODS,
+  JOBS,
+  madeUp,
+  NAMES,
+  PETS,
+  PLACES,
+  withArticle,
+} from './lexicon.ts'
+import { has, type Kind, says } from './request.ts'
 
 export const fact: Kind = {
   name: 'fact',
@@ -18,6 +29,7 @@ export const fact: Kind = {
       ask: rng.pick(questions),
       right,
       wrong: { short: other.short, sentence, more: asked.more },
+      isRight: answer => says(asked, answer),
     }
   },
 }
@@ -32,7 +44,12 @@ export const yesNo: Kind = {
       sentence: `${word(value)}, because ${reason}`,
       more: rng.pick(['That is why', 'Everybody knows that', 'That is so']),
     })
-    return { ask: question, right: body(yes), wrong: { ...body(!yes), sentence: word(!yes) } }
+    return {
+      ask: question,
+      right: body(yes),
+      wrong: { ...body(!yes), sentence: word(!yes) },
+      isRight: answer => has(answer, word(yes)) && !has(answer, word(!yes)),
+    }
   },
 }
 
@@ -57,7 +74,12 @@ export const sum: Kind = {
       more: 'You can count it with your fingers',
     })
     const off = result + rng.pick([-2, -1, 1, 2, 3])
-    return { ask: rng.pick(SUM_WORDS)(a, sign, b), right: said(result), wrong: said(off < 0 ? result + 1 : off) }
+    return {
+      ask: rng.pick(SUM_WORDS)(a, sign, b),
+      right: said(result),
+      wrong: said(off < 0 ? result + 1 : off),
+      isRight: answer => answer.match(/\d+/g)?.at(-1) === String(result),
+    }
   },
 }
 
@@ -117,13 +139,20 @@ export const reading: Kind = {
     const [own, others] = [told[0][at].value, told[1][at].value]
     const text = rng.shuffle(told.flat().map(each => each.text)).join(' ')
     const values = about[at].values as readonly (readonly string[])[]
-    const [wrongFirst] = others[0] === own[0] ? rng.pick(values.filter(([first]) => first !== own[0])) : others
+    const [wrongFirst] =
+      others[0] === own[0] ? rng.pick(values.filter(([first]) => first !== own[0])) : others
     const wrongValue = [wrongFirst, ...own.slice(1)]
     const question = asked(name, own)
     return {
-      ask: rng.pick([`${text} ${question}`, `Read this text: ${text}\n${question}`, `${text}\n${question}`, `Text: ${text}\nQuestion: ${question}`]),
+      ask: rng.pick([
+        `${text} ${question}`,
+        `Read this text: ${text}\n${question}`,
+        `${text}\n${question}`,
+        `Text: ${text}\nQuestion: ${question}`,
+      ]),
       right: { short: short(own), sentence: sentence(name, own), more: 'The text says so' },
       wrong: { short: short(wrongValue), sentence: sentence(name, wrongValue), more: 'The text says so' },
+      isRight: answer => has(answer, own[0]) && !has(answer, wrongFirst),
     }
   },
 }
@@ -148,6 +177,8 @@ export const size: Kind = {
       ]),
       right: body(right, wrong),
       wrong: body(wrong, right),
+      isRight: answer =>
+        has(answer, `the ${right} is ${word}`) || (has(answer, right) && !has(answer, wrong)),
     }
   },
 }
@@ -171,10 +202,15 @@ export const unknown: Kind = {
       ]),
       right: {
         short: 'I do not know',
-        sentence: rng.pick(['I do not know that', 'I am sorry, but I do not know that', 'That is something I do not know']),
+        sentence: rng.pick([
+          'I do not know that',
+          'I am sorry, but I do not know that',
+          'That is something I do not know',
+        ]),
         more: 'I am only a small model',
       },
       wrong: { short: 'Yes', sentence: 'Everybody knows that', more: 'It is easy' },
+      isRight: answer => /\bdo not know\b/i.test(answer),
     }
   },
 }

@@ -1,12 +1,27 @@
 /** @file Requests of courtesy: greetings, thanks, apologies, declining, notes. */
 
-import { DAYS, NAMES } from './lexicon.ts'
 import { FAULTS, OCCASIONS } from './guides.ts'
-import type { Kind } from './request.ts'
+import { DAYS, NAMES } from './lexicon.ts'
+import { has, type Kind } from './request.ts'
 
 const HOW_ARE_YOU = ['Hello, how are you?', 'Hi, how are you?', 'How are you?', 'How are you today?'] as const
-const HELLO = ['Hello!', 'Hi!', 'Good morning!', 'Hello.', 'Hey', 'Hi there', 'Good evening', 'Hello there!'] as const
-const THANKS = ['Thank you!', 'Thanks.', 'Thank you very much.', 'Many thanks!', 'That was helpful, thank you.'] as const
+const HELLO = [
+  'Hello!',
+  'Hi!',
+  'Good morning!',
+  'Hello.',
+  'Hey',
+  'Hi there',
+  'Good evening',
+  'Hello there!',
+] as const
+const THANKS = [
+  'Thank you!',
+  'Thanks.',
+  'Thank you very much.',
+  'Many thanks!',
+  'That was helpful, thank you.',
+] as const
 const WHO = ['Who are you?', 'What are you?', 'What is your name?', 'What can you do?'] as const
 const BYE = ['Goodbye!', 'Bye.', 'See you.', 'Good night!'] as const
 
@@ -57,14 +72,23 @@ export const apology: Kind = {
       ask: `${rng.pick(APOLOGISE)} ${fault}.`,
       right: {
         short: `Sorry for ${fault}`,
-        sentence: rng.pick([`I am sorry for ${fault}`, `I am very sorry for ${fault}`, `Please excuse ${fault}`]),
-        more: rng.pick(['It will not happen again', 'I will do better next time', 'I understand that you are angry']),
+        sentence: rng.pick([
+          `I am sorry for ${fault}`,
+          `I am very sorry for ${fault}`,
+          `Please excuse ${fault}`,
+        ]),
+        more: rng.pick([
+          'It will not happen again',
+          'I will do better next time',
+          'I understand that you are angry',
+        ]),
       },
       wrong: {
         short: `Nobody minds ${fault}`,
         sentence: `You should not be angry about ${fault}`,
         more: 'It does not matter',
       },
+      isRight: answer => has(answer, fault) && /\b(sorry|excuse)\b/i.test(answer),
     }
   },
 }
@@ -97,6 +121,7 @@ export const declining: Kind = {
         sentence: `Thank you, I will gladly come to ${occasion}`,
         more: 'I look forward to it',
       },
+      isRight: answer => has(answer, `cannot come to ${occasion}`),
     }
   },
 }
@@ -136,6 +161,6 @@ export const note: Kind = {
     const write = rng.pick(NOTES)
     const { ask, ...right } = write(name, day)
     const { ask: _, ...wrong } = write(other, day)
-    return { ask: rng.pick(ask), right, wrong }
+    return { ask: rng.pick(ask), right, wrong, isRight: answer => has(answer, name) && !has(answer, other) }
   },
 }

@@ -3,6 +3,7 @@
 import type { Rng } from '../../util/rng.ts'
 import type { Dialogue } from './dialogue.ts'
 import { CATEGORIES, capitalised, madeUp, NUMBER_WORDS } from './lexicon.ts'
+import { has } from './request.ts'
 import { GREETINGS } from './style.ts'
 
 /** An answer that is judged. */
@@ -29,9 +30,11 @@ export interface Family {
 }
 
 /** Words of a text, as the rule `length` counts them. */
-export const wordsOf = (text: string): string[] => text.trim().split(/\s+/).filter(word => word !== '')
-const has = (text: string, word: string): boolean =>
-  new RegExp(`(?<![a-z])${word.replace(/[^\w ]/g, '\\$&')}(?![a-z])`, 'i').test(text)
+export const wordsOf = (text: string): string[] =>
+  text
+    .trim()
+    .split(/\s+/)
+    .filter(word => word !== '')
 
 /** Lines with a mark of their own, else what commas and "and" separate. */
 const marked = (text: string, mark: RegExp): string[] =>
@@ -77,7 +80,9 @@ const MENTIONS = [
 ] as const
 
 const ALL_WORDS = CATEGORIES.flatMap(({ members }) => members)
-const SMALL = new Set('the a an is it of to and in i you are for was that this with not do my your me be at on'.split(' '))
+const SMALL = new Set(
+  'the a an is it of to and in i you are for was that this with not do my your me be at on'.split(' '),
+)
 
 /** A word that stands there or one that might. */
 const candidate = ({ answer, dialogue }: Judged, rng: Rng): string => {
@@ -87,7 +92,9 @@ const candidate = ({ answer, dialogue }: Judged, rng: Rng): string => {
   const there = own(answer)
   const asked = own(dialogue.messages.at(-1)!.content)
   const { right, wrong } = dialogue.request
-  const related = own(`${right.sentence} ${right.items?.join(' ') ?? right.short} ${wrong?.items?.join(' ') ?? wrong?.short ?? ''}`)
+  const related = own(
+    `${right.sentence} ${right.items?.join(' ') ?? right.short} ${wrong?.items?.join(' ') ?? wrong?.short ?? ''}`,
+  )
   if (draw < 0.45 && there.length > 0) return rng.pick(there).toLowerCase()
   if (draw < 0.6 && related.length > 0) return rng.pick(related).toLowerCase()
   if (draw < 0.7 && asked.length > 0) return rng.pick(asked).toLowerCase()
@@ -118,9 +125,17 @@ const length = family('words', ({ answer }, rng) => {
   const atMost = rng.next() < 0.7
   const shown = rng.next() < 0.5 || limit > 12 ? String(limit) : NUMBER_WORDS[limit]
   const text = atMost
-    ? rng.pick([`Has at most ${shown} words.`, `Is at most ${shown} words long.`, `Uses ${shown} words or fewer.`])
+    ? rng.pick([
+        `Has at most ${shown} words.`,
+        `Is at most ${shown} words long.`,
+        `Uses ${shown} words or fewer.`,
+      ])
     : rng.pick([`Has more than ${shown} words.`, `Is longer than ${shown} words.`])
-  return { text, met: count <= limit === atMost, because: count > 40 ? 'It has more than 40 words.' : `It has ${count} words.` }
+  return {
+    text,
+    met: count <= limit === atMost,
+    because: count > 40 ? 'It has more than 40 words.' : `It has ${count} words.`,
+  }
 })
 
 /** What a list holds, in any of its layouts; null where the answer is no list. */
@@ -140,7 +155,7 @@ const items = family('items', (judged, rng) => {
   if (origin === 'other' || dialogue.kind !== 'things') return null
   const body = origin === 'right' ? dialogue.request.right : dialogue.request.wrong
   const own = body?.items
-  if (!own || !own.every(item => has(answer, item))) return null
+  if (!own?.every(item => has(answer, item))) return null
   const count = own.length
   const asked = rng.next() < 0.5 ? count : 1 + rng.int(5)
   const number = rng.next() < 0.6 ? NUMBER_WORDS[asked] : String(asked)
@@ -256,7 +271,13 @@ const correct = family('right', ({ dialogue, origin }, rng) => {
   return {
     text: turned
       ? rng.pick(['The answer is wrong.', 'Gives a wrong answer.', 'Is wrong.'])
-      : rng.pick(['The answer is right.', 'Is correct.', 'Answers rightly.', 'The answer is correct.', 'Gives the right answer.']),
+      : rng.pick([
+          'The answer is right.',
+          'Is correct.',
+          'Answers rightly.',
+          'The answer is correct.',
+          'Gives the right answer.',
+        ]),
     met: met !== turned,
     because: `Right is: ${request.right.short}.`,
   }
@@ -266,7 +287,12 @@ const asked = family('does what was asked', ({ origin, dialogue }, rng) => {
   if (!dialogue.request.wrong && origin !== 'right') return null
   const met = origin === 'right'
   return {
-    text: rng.pick(['Does what was asked.', 'Answers the request.', 'Follows the request.', 'Does what the user wants.']),
+    text: rng.pick([
+      'Does what was asked.',
+      'Answers the request.',
+      'Follows the request.',
+      'Does what the user wants.',
+    ]),
     met,
     because: `Asked was: ${capitalised(dialogue.kind)}.`,
   }
@@ -276,7 +302,7 @@ const asked = family('does what was asked', ({ origin, dialogue }, rng) => {
 export const FAMILIES: readonly Family[] = [mentions, mentionsEither, length, items, correct, asked, ...FORMS]
 const SHARES: readonly Family[] = [
   ...[mentions, mentions, mentions, mentions, mentionsEither, mentionsEither],
-  ...[length, length, length, items, items, correct, correct, correct, asked],
+  ...[length, length, items, items, correct, correct, correct, asked],
   ...FORMS,
 ]
 

@@ -34,8 +34,8 @@ const TOTAL = SHARES.reduce((sum, [, share]) => sum + share, 0)
 export interface Dialogue {
   kind: string
   request: Request
-  /** What is asked of the way to answer, by its id. */
-  instruction: string | null
+  /** What is asked of the way to answer. */
+  instruction: Instruction | null
   /** Ends with a user's message. */
   messages: ChatMessage[]
   /** A good answer to it. */
@@ -85,12 +85,15 @@ const again = (request: Request, first: Style, ask: ChatMessage[], rng: Rng) => 
   const instruction = rng.pick(instructionsFor(request))
   const style = instruction.follow(first, rng)
   return {
-    instruction: instruction.id,
+    instruction,
     style,
     messages: [
       ...ask,
       { role: 'assistant' as const, content: put(request.right, first) },
-      { role: 'user' as const, content: `${rng.pick(['', '', `${rng.pick(AGAIN)} `])}${rng.pick(instruction.texts)}` },
+      {
+        role: 'user' as const,
+        content: `${rng.pick(['', '', `${rng.pick(AGAIN)} `])}${rng.pick(instruction.texts)}`,
+      },
     ],
   }
 }
@@ -121,7 +124,7 @@ export const drawDialogue = (rng: Rng, kind: Kind = drawKind(rng)): Dialogue => 
   const style = instruction === null ? free : instruction.follow(free, rng)
   return {
     ...common,
-    ...{ instruction: instruction?.id ?? null, style },
+    ...{ instruction, style },
     messages: messagesOf(request, instruction, rng),
     answer: put(request.right, style),
   }

@@ -7,24 +7,75 @@ export interface Guide {
 }
 
 export const GUIDES: readonly Guide[] = [
-  { doing: 'make tea', steps: ['Boil water', 'Put the tea into a cup', 'Pour the water over it', 'Wait three minutes'] },
-  { doing: 'boil an egg', steps: ['Boil water in a pot', 'Put the egg into it', 'Wait six minutes', 'Cool the egg'] },
-  { doing: 'make a sandwich', steps: ['Cut the bread', 'Put butter on it', 'Add cheese', 'Close the sandwich'] },
+  {
+    doing: 'make tea',
+    steps: ['Boil water', 'Put the tea into a cup', 'Pour the water over it', 'Wait three minutes'],
+  },
+  {
+    doing: 'boil an egg',
+    steps: ['Boil water in a pot', 'Put the egg into it', 'Wait six minutes', 'Cool the egg'],
+  },
+  {
+    doing: 'make a sandwich',
+    steps: ['Cut the bread', 'Put butter on it', 'Add cheese', 'Close the sandwich'],
+  },
   { doing: 'wash my hands', steps: ['Wet your hands', 'Take soap', 'Rub them well', 'Dry them'] },
-  { doing: 'plant a tree', steps: ['Dig a hole', 'Set the tree into it', 'Fill the hole with soil', 'Water the tree'] },
-  { doing: 'clean a window', steps: ['Fill a bucket with water', 'Add some soap', 'Wipe the glass', 'Dry it with a cloth'] },
-  { doing: 'cook rice', steps: ['Wash the rice', 'Add water and salt', 'Let it boil', 'Wait until it is soft'] },
-  { doing: 'make a salad', steps: ['Wash the leaves', 'Cut the vegetables', 'Mix them in a bowl', 'Add oil and salt'] },
-  { doing: 'light a candle', steps: ['Set the candle on a plate', 'Light a match', 'Hold it to the candle', 'Put the match out'] },
-  { doing: 'send a letter', steps: ['Write the letter', 'Put it into an envelope', 'Add a stamp', 'Take it to the post'] },
-  { doing: 'change a light bulb', steps: ['Switch off the light', 'Take out the old bulb', 'Put in the new one', 'Switch on the light'] },
-  { doing: 'bake bread', steps: ['Mix flour, water and yeast', 'Let the dough rise', 'Heat the oven', 'Bake it for an hour'] },
-  { doing: 'water a plant', steps: ['Fill a can with water', 'Touch the soil', 'Pour water if it is dry', 'Stop when it is wet'] },
-  { doing: 'pack a bag', steps: ['Make a list', 'Lay out your things', 'Put heavy things below', 'Close the bag'] },
-  { doing: 'learn a language', steps: ['Learn ten words a day', 'Read short texts', 'Listen to people', 'Speak often'] },
-  { doing: 'sleep better', steps: ['Go to bed early', 'Drink no coffee at night', 'Keep the room dark', 'Put the phone away'] },
-  { doing: 'keep basil alive', steps: ['Give it light', 'Water it when it is dry', 'Cut the top leaves', 'Keep it warm'] },
-  { doing: 'save money', steps: ['Write down what you spend', 'Cook at home', 'Buy less', 'Wait before you buy'] },
+  {
+    doing: 'plant a tree',
+    steps: ['Dig a hole', 'Set the tree into it', 'Fill the hole with soil', 'Water the tree'],
+  },
+  {
+    doing: 'clean a window',
+    steps: ['Fill a bucket with water', 'Add some soap', 'Wipe the glass', 'Dry it with a cloth'],
+  },
+  {
+    doing: 'cook rice',
+    steps: ['Wash the rice', 'Add water and salt', 'Let it boil', 'Wait until it is soft'],
+  },
+  {
+    doing: 'make a salad',
+    steps: ['Wash the leaves', 'Cut the vegetables', 'Mix them in a bowl', 'Add oil and salt'],
+  },
+  {
+    doing: 'light a candle',
+    steps: ['Set the candle on a plate', 'Light a match', 'Hold it to the candle', 'Put the match out'],
+  },
+  {
+    doing: 'send a letter',
+    steps: ['Write the letter', 'Put it into an envelope', 'Add a stamp', 'Take it to the post'],
+  },
+  {
+    doing: 'change a light bulb',
+    steps: ['Switch off the light', 'Take out the old bulb', 'Put in the new one', 'Switch on the light'],
+  },
+  {
+    doing: 'bake bread',
+    steps: ['Mix flour, water and yeast', 'Let the dough rise', 'Heat the oven', 'Bake it for an hour'],
+  },
+  {
+    doing: 'water a plant',
+    steps: ['Fill a can with water', 'Touch the soil', 'Pour water if it is dry', 'Stop when it is wet'],
+  },
+  {
+    doing: 'pack a bag',
+    steps: ['Make a list', 'Lay out your things', 'Put heavy things below', 'Close the bag'],
+  },
+  {
+    doing: 'learn a language',
+    steps: ['Learn ten words a day', 'Read short texts', 'Listen to people', 'Speak often'],
+  },
+  {
+    doing: 'sleep better',
+    steps: ['Go to bed early', 'Drink no coffee at night', 'Keep the room dark', 'Put the phone away'],
+  },
+  {
+    doing: 'keep basil alive',
+    steps: ['Give it light', 'Water it when it is dry', 'Cut the top leaves', 'Keep it warm'],
+  },
+  {
+    doing: 'save money',
+    steps: ['Write down what you spend', 'Cook at home', 'Buy less', 'Wait before you buy'],
+  },
   { doing: 'stay healthy', steps: ['Eat vegetables', 'Walk every day', 'Sleep enough', 'Drink water'] },
   { doing: 'calm down', steps: ['Sit down', 'Breathe slowly', 'Think of something nice', 'Take your time'] },
 ]

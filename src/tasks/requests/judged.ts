@@ -66,6 +66,16 @@ export const drawJudgement = (rng: Rng, family?: Family): Judgement => {
   return {
     ...statement,
     messages: judgeMessages(item, { id: 'judged', text, points }),
-    answer: JSON.stringify({ explanation: because, criteria_met: met }).replace('","', '", "').replaceAll(/":(?=["tf])/g, '": '),
+    answer: JSON.stringify({ explanation: because, criteria_met: met })
+      .replace('","', '", "')
+      .replaceAll(/":(?=["tf])/g, '": '),
   }
+}
+
+const MERIT: Criterion = { id: 'judged', text: 'any', points: 1 }
+
+/** The verdict of a judge's answer as Gradus reads it; null where there is none. */
+export const readVerdict = (text: string): boolean | null => {
+  const reading = REPLIES.one(REPLIES.scaleOf(MERIT, 'yes-no')).read(text, [MERIT])
+  return reading.problem === undefined ? reading.value[0].met : null
 }

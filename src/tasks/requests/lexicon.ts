@@ -132,9 +132,13 @@ export const PLACES = words(
 
 export const COLOURS = words('red, blue, green, yellow, black, white, brown, pink, grey')
 
-export const FOODS = words('soup, pasta, pizza, salad, curry, rice, bread, cheese, apples, cake, pears, pancakes')
+export const FOODS = words(
+  'soup, pasta, pizza, salad, curry, rice, bread, cheese, apples, cake, pears, pancakes',
+)
 
-export const JOBS = words('teacher, doctor, baker, farmer, nurse, driver, painter, cook, pilot, plumber, writer')
+export const JOBS = words(
+  'teacher, doctor, baker, farmer, nurse, driver, painter, cook, pilot, plumber, writer',
+)
 
 export const DAYS = words('Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday')
 
@@ -143,7 +147,9 @@ export const NUMBER_WORDS = words(
   'zero, one, two, three, four, five, six, seven, eight, nine, ten, eleven, twelve',
 )
 
-const SYLLABLES = words('ba, do, fi, ga, lu, me, no, po, ra, su, ti, vo, ze, ku, wa, han, kel, mor, sin, tul, bri, gra, plo')
+const SYLLABLES = words(
+  'ba, do, fi, ga, lu, me, no, po, ra, su, ti, vo, ze, ku, wa, han, kel, mor, sin, tul, bri, gra, plo',
+)
 
 /** A word that means nothing. */
 export const madeUp = (rng: Rng): string =>

@@ -1,9 +1,9 @@
 /** @file Requests to put a given text in another way. */
 
-import { ORDERS, WORDY } from './guides.ts'
-import { BELONGINGS, capitalised, COLOURS, FOODS, madeUp, NAMES, PETS } from './lexicon.ts'
-import type { Kind } from './request.ts'
 import type { Rng } from '../../util/rng.ts'
+import { ORDERS, WORDY } from './guides.ts'
+import { BELONGINGS, COLOURS, capitalised, FOODS, madeUp, NAMES, PETS } from './lexicon.ts'
+import { has, type Kind } from './request.ts'
 
 const quoted = (text: string, rng: Rng) => rng.pick([`: ${text}`, `: "${text}"`, `:\n${text}`])
 
@@ -18,12 +18,22 @@ export const politely: Kind = {
   name: 'politely',
   draw: rng => {
     const order = rng.pick(ORDERS)
-    const how = rng.pick(['Say this politely', 'Rewrite this politely', 'Make this polite', 'Put this more politely'])
+    const how = rng.pick([
+      'Say this politely',
+      'Rewrite this politely',
+      'Make this polite',
+      'Put this more politely',
+    ])
     const text = rng.pick(POLITE)(order)
     return {
       ask: `${how}${quoted(`${capitalised(order)}${rng.pick(['.', '!'])}`, rng)}`,
       right: { short: text, sentence: text, more: 'That is more polite' },
-      wrong: { short: `${capitalised(order)} now!`, sentence: `${capitalised(order)} at once!`, more: 'Be quick!' },
+      isRight: answer => has(answer, order) && has(answer, 'please'),
+      wrong: {
+        short: `${capitalised(order)} now!`,
+        sentence: `${capitalised(order)} at once!`,
+        more: 'Be quick!',
+      },
     }
   },
 }
@@ -32,10 +42,16 @@ export const shorter: Kind = {
   name: 'shorter',
   draw: rng => {
     const [[long, short], [, other]] = rng.sample(WORDY, 2)
-    const how = rng.pick(['Make this shorter', 'Shorten this', 'Say this in fewer words', 'Rewrite this shorter'])
+    const how = rng.pick([
+      'Make this shorter',
+      'Shorten this',
+      'Say this in fewer words',
+      'Rewrite this shorter',
+    ])
     return {
       ask: `${how}${quoted(`${long}.`, rng)}`,
       right: { short, sentence: short, more: 'That is shorter' },
+      isRight: answer => has(answer, short) && !has(answer, long),
       wrong: rng.pick([
         { short: long, sentence: long, more: 'That is shorter' },
         { short: other, sentence: other, more: 'That is shorter' },
@@ -72,6 +88,7 @@ export const repeating: Kind = {
     return {
       ask: `${how}${quoted(text, rng)}`,
       right: body(loud ? text.toUpperCase() : text),
+      isRight: answer => answer === (loud ? text.toUpperCase() : text),
       wrong: body(loud ? text : other),
       fixed: true,
     }

@@ -38,7 +38,16 @@ export const OFFERS = [
   'Do you need anything else?',
 ] as const
 export const WISHES = ['I hope this helps', 'Have a nice day', 'Good luck', 'Thank you for asking'] as const
-const LAYOUTS: readonly Layout[] = ['line', 'line', 'sentence', 'sentence', 'bullets', 'bullets', 'numbers', 'json']
+const LAYOUTS: readonly Layout[] = [
+  'line',
+  'line',
+  'sentence',
+  'sentence',
+  'bullets',
+  'bullets',
+  'numbers',
+  'json',
+]
 const LENGTHS: readonly Length[] = ['short', 'sentence', 'sentence', 'sentence', 'long', 'long']
 
 /** Nothing but the answer, in a sentence. */
