@@ -59,38 +59,59 @@ const wordsOf = (
 /** What joins the parts of a pair in keys: no byte's character. */
 const GAP = ' '
 
-/** The most frequent pair; of several the first in order of their text, so that the same texts give the same tokens. */
-const bestPair = (words: readonly Word[]): string | null => {
-  const counts = new Map<string, number>()
-  for (const { parts, count } of words)
-    for (let i = 1; i < parts.length; i++) {
-      const pair = `${parts[i - 1]}${GAP}${parts[i]}`
-      counts.set(pair, (counts.get(pair) ?? 0) + count)
-    }
-  let best: string | null = null
-  let most = 1
-  for (const [pair, count] of counts)
-    if (count > most || (count === most && best !== null && pair < best)) {
-      best = pair
-      most = count
-    }
-  return best
-}
+/** Pairs of neighbours with how often they stand in the texts, and in which words. */
+class Pairs {
+  readonly #counts = new Map<string, number>()
+  readonly #words = new Map<string, Set<Word>>()
 
-const merge = (words: readonly Word[], left: string, right: string): void => {
-  for (const { parts } of words)
-    for (let i = 1; i < parts.length; i++)
-      if (parts[i - 1] === left && parts[i] === right) parts.splice(i - 1, 2, left + right)
+  constructor(words: readonly Word[]) {
+    for (const word of words) this.#add(word, 1)
+  }
+
+  #add(word: Word, sign: 1 | -1): void {
+    for (let i = 1; i < word.parts.length; i++) {
+      const pair = `${word.parts[i - 1]}${GAP}${word.parts[i]}`
+      this.#counts.set(pair, (this.#counts.get(pair) ?? 0) + sign * word.count)
+      const words = this.#words.get(pair) ?? new Set()
+      this.#words.set(pair, words)
+      // A word that loses the pair for good is found without it when the pair is merged.
+      if (sign > 0) words.add(word)
+    }
+  }
+
+  /** The most frequent; of several the first in order of their text, so that the same texts give the same tokens. */
+  best(): string | null {
+    let best: string | null = null
+    let most = 1
+    for (const [pair, count] of this.#counts)
+      if (count > most || (count === most && best !== null && pair < best)) {
+        best = pair
+        most = count
+      }
+    return best
+  }
+
+  merge(pair: string): void {
+    const [left, right] = pair.split(GAP)
+    for (const word of this.#words.get(pair) ?? []) {
+      this.#add(word, -1)
+      for (let i = 1; i < word.parts.length; i++)
+        if (word.parts[i - 1] === left && word.parts[i] === right) word.parts.splice(i - 1, 2, left + right)
+      this.#add(word, 1)
+    }
+    this.#counts.delete(pair)
+    this.#words.delete(pair)
+  }
 }
 
 /** Merges in order (Sennrich et al. 2016, algorithm 1), over bytes. */
 const learnMerges = (words: readonly Word[], most: number): string[] => {
+  const pairs = new Pairs(words)
   const merges: string[] = []
   while (merges.length < most) {
-    const pair = bestPair(words)
+    const pair = pairs.best()
     if (pair === null) break
-    const [left, right] = pair.split(GAP)
-    merge(words, left, right)
+    pairs.merge(pair)
     merges.push(pair)
   }
   return merges

@@ -14,7 +14,7 @@ export const chatColdStartSchema = z.strictObject({
   ...commonShape,
   steps: commonShape.steps
     .unwrap()
-    .default(2400)
+    .default(1200)
     .describe('Steps of training; of each, demonstrations are drawn and learnt from.'),
   model: z
     .strictObject({
@@ -24,7 +24,7 @@ export const chatColdStartSchema = z.strictObject({
           ...{ tieEmbeddings: true, initializerRange: 0.07, embeddingStd: 0.07 },
         })
         .describe('Shape of a model with fresh weights.'),
-      vocabulary: size.min(512).max(8192).default(2048).describe('Tokens in all; the tokenizer is learnt.'),
+      vocabulary: size.min(1024).max(8192).default(2048).describe('Tokens in all; the tokenizer is learnt.'),
     })
     .prefault({})
     .describe('The model to start from.'),

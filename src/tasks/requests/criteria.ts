@@ -36,11 +36,6 @@ export const wordsOf = (text: string): string[] =>
     .split(/\s+/)
     .filter(word => word !== '')
 
-/** Lines with a mark of their own, else what commas and "and" separate. */
-const marked = (text: string, mark: RegExp): string[] =>
-  text.split('\n').flatMap(line => (mark.test(line) ? [line.replace(mark, '')] : []))
-const BULLET = /^- /
-const NUMBER = /^\d+\. /
 const jsonOf = (text: string): unknown[] | null => {
   try {
     const value: unknown = JSON.parse(text)
@@ -137,18 +132,6 @@ const length = family('words', ({ answer }, rng) => {
     because: count > 40 ? 'It has more than 40 words.' : `It has ${count} words.`,
   }
 })
-
-/** What a list holds, in any of its layouts; null where the answer is no list. */
-export const itemsOf = ({ answer, dialogue }: Judged, listed = dialogue.request): string[] | null => {
-  if (!listed.right.items) return null
-  const json = jsonOf(answer)
-  if (json) return json.map(String)
-  for (const mark of [BULLET, NUMBER]) {
-    const found = marked(answer, mark)
-    if (found.length > 0) return found
-  }
-  return null
-}
 
 const items = family('items', (judged, rng) => {
   const { answer, dialogue, origin } = judged
