@@ -88,7 +88,7 @@ it('models/chat-start answers, follows its judge’s format, and is small', asyn
   const [requests, judged] = await evaluateChat(
     policy,
     chatFormatOf(folder, 'a test'),
-    { evaluation: { problems: 150 } },
+    { evaluation: { every: 0, problems: 150 } },
     0,
   )
   expect(requests.scores.right.value!).toBeGreaterThan(0.45)
