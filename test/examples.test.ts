@@ -62,7 +62,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   'docs/howto/environments.md: environment.yaml': 'a chat model, and an OpenEnv server',
   'docs/howto/environments.md: tools-environment.yaml': 'a chat model, a judge, and an MCP server',
   'docs/howto/research-agents.md: research.yaml': 'a chat model, and a judge',
-  'docs/howto/train-on-your-own.md: judged.yaml': 'a chat model, and a judge',
+  'docs/howto/train-on-your-own.md: no-template.yaml': 'a chat model: the page shows that it is refused',
 }
 
 const FEW = ['rollout.prompts=2', 'rollout.samples=4']

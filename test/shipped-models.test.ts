@@ -1,7 +1,12 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { LogicSolver } from '../src/grade/logic/solver.ts'
 import { proposalSettingsSchema, readProposal } from '../src/grade/proposal/index.ts'
+import { chatFormatOf } from '../src/model/chat-format.ts'
+import { loadTokenizer } from '../src/model/tokenizer.ts'
 import { LocalPolicy } from '../src/policy/local/local-policy.ts'
+import { evaluateChat } from '../src/recipes/chat-cold-start/evaluate.ts'
 import { logicTokensOf } from '../src/recipes/common/starting-model.ts'
 import { evaluateSet } from '../src/recipes/logic/evaluate.ts'
 import { miniatureFormat } from '../src/recipes/logic/format.ts'
@@ -9,6 +14,7 @@ import { ArithmeticTask } from '../src/recipes/reasoning/arithmetic.ts'
 import { ARITHMETIC_TEST_SEED, arithmeticProblem } from '../src/tasks/arithmetic/index.ts'
 import type { GeneratedTestSet } from '../src/tasks/logic/testset-names.ts'
 import { logicTestSet } from '../src/tasks/logic/testsets.ts'
+import { JUDGE_TEXTS } from '../src/tasks/requests/index.ts'
 import { resolveShipped } from '../src/util/package.ts'
 
 /** Shares of 60 unseen problems of five hops that are correct and proved, greedily. */
@@ -74,4 +80,28 @@ it('models/arithmetic-start is right about a third of the time, and writes rubri
   )
   expect(formed.length / written.length).toBeGreaterThan(0.8)
   await policy.close()
+})
+
+it('models/chat-start answers, follows its judge’s format, and is small', async () => {
+  const folder = resolveShipped('package:models/chat-start')
+  const policy = await LocalPolicy.start({ folder }, { threads: 1 })
+  const [requests, judged] = await evaluateChat(
+    policy,
+    chatFormatOf(folder, 'a test'),
+    { evaluation: { every: 0, problems: 150 } },
+    0,
+  )
+  expect(requests.scores.right.value!).toBeGreaterThan(0.45)
+  expect(requests.scores.followed.value!).toBeGreaterThan(0.7)
+  expect(judged.scores.balanced.value!).toBeGreaterThan(0.6)
+  expect(judged.judgeNullRate!).toBeLessThan(0.05)
+  // The judge of the how-to: what it is asked there.
+  expect(judged.criteria!.offer).toBeGreaterThan(0.8)
+  expect(statSync(join(folder, 'model.safetensors')).size).toBeLessThan(5 * 2 ** 20)
+  await policy.close()
+})
+
+it('models/chat-start has the words of Gradus’s judge as single tokens: after a change to them it has to be trained again', () => {
+  const tokenizer = loadTokenizer(resolveShipped('package:models/chat-start'))
+  for (const text of JUDGE_TEXTS) expect(tokenizer.encode(text), text.slice(0, 60)).toHaveLength(1)
 })

@@ -5,7 +5,10 @@ const at = (folder, names) => names.map(name => `${folder}/${name}.md`)
 export const HOME = 'README.md'
 
 export const SECTIONS = [
-  { title: 'Begin', pages: ['docs/howto/train-on-your-own.md', 'docs/glossary.md'] },
+  {
+    title: 'Begin',
+    pages: ['docs/howto/train-on-your-own.md', 'docs/howto/small-chat-model.md', 'docs/glossary.md'],
+  },
   {
     title: 'Train',
     pages: at('docs/howto', [
@@ -70,6 +73,7 @@ export const SECTIONS = [
       'checklist-cold-start',
       'arithmetic-cold-start',
       'records-cold-start',
+      'chat-cold-start',
     ]),
   },
   {

@@ -1,6 +1,7 @@
 /** @file Recipes: the published methods, each from a configuration to a run folder. */
 
 import { arithmeticColdStart } from './arithmetic-cold-start/entry.ts'
+import { chatColdStart } from './chat-cold-start/entry.ts'
 import { checklistColdStart } from './checklist-cold-start/entry.ts'
 import type { RecipeEntry } from './common/recipe.ts'
 import { environmentEntry } from './environment/entry.ts'
@@ -22,6 +23,7 @@ export { type LogicFormat, miniatureFormat } from './logic/format.ts'
 export { type RuscarlRunParts, runRuscarl } from './ruscarl/run.ts'
 export {
   arithmeticColdStart,
+  chatColdStart,
   checklistColdStart,
   environmentEntry as environment,
   learnedVerifier,
@@ -50,6 +52,7 @@ export const RECIPES: Readonly<Record<string, RecipeEntry>> = Object.fromEntries
     checklistColdStart,
     arithmeticColdStart,
     recordsColdStart,
+    chatColdStart,
     learnedVerifier,
     sftEntry,
   ].map(entry => [entry.name, entry as unknown as RecipeEntry]),

@@ -4,8 +4,8 @@ import type { Command } from 'commander'
 import type { Io } from '../io.ts'
 
 const TRAIN_HELP = `
-Writes rows.jsonl (prompts), rubric.yaml, train.yaml, README.md, a small model to try it with, and the schema of the settings
-for editors. It trains at once, without a network, in about a minute:
+Writes rows.jsonl (prompts), rubric.yaml, train.yaml, README.md, and the schema of the settings for editors. It trains the small
+chat model that ships with the package at once, without a network, in less than a minute:
   $ gradus init train my-training
   $ cd my-training
   $ gradus train train.yaml`
@@ -35,7 +35,7 @@ export const addInitCommand = (program: Command, io: Io, done: (code: number) =>
     })
   init
     .command('train')
-    .summary('a training of your own: rows, rubric, settings, a model')
+    .summary('a training of your own: rows, rubric, settings')
     .description('Writes a folder that trains at once on your own prompts, rubric and chat model.')
     .argument('[dir]', 'folder to write to', '.')
     .option('--force', 'overwrite files that are there')

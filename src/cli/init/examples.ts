@@ -15,11 +15,11 @@ import { EXIT, type Io } from '../io.ts'
 type Files = Map<string, string | Uint8Array>
 
 /** All files of a folder that ships with the package, also those of its folders. */
-const shipped = (place: string, into = ''): Files => {
+const shipped = (place: string): Files => {
   const root = resolveShipped(place)
   const files: Files = new Map()
   for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' }).sort())
-    if (statSync(join(root, name)).isFile()) files.set(join(into, name), readFileSync(join(root, name)))
+    if (statSync(join(root, name)).isFile()) files.set(name, readFileSync(join(root, name)))
   return files
 }
 
@@ -76,12 +76,11 @@ export const initReward = (folder: string, { force = false }: InitOptions, io: I
   return EXIT.ok
 }
 
-/** `gradus init train`: with a small model that can be trained at once. Returns the exit code. @throws DataError as writing does */
+/** `gradus init train`: its settings name the small chat model that ships. Returns the exit code. @throws DataError as writing does */
 export const initTrain = (folder: string, { force = false }: InitOptions, io: Io): number => {
   const { name, schema } = RECIPES.ruscarl
   const settings = jsonSchemaOf(schema, `Settings of gradus train, recipe ${name}`)
-  const model = shipped('package:models/packing-start', 'model')
-  const files = withSchema(new Map([...model, ...shipped('package:examples/train')]), 'train.yaml', settings)
+  const files = withSchema(shipped('package:examples/train'), 'train.yaml', settings)
   io.out.write(`${writeExample(folder, files, force).join('\n')}\n`)
   io.err.write(`next: ${folder === '.' ? '' : `cd ${folder} && `}gradus train train.yaml\n`)
   return EXIT.ok

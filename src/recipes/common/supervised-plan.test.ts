@@ -20,7 +20,7 @@ const hoursOf = (name: string, settings: Record<string, unknown> = {}) =>
 
 const COLD_STARTS = [
   ...['logic-cold-start', 'logic-rubric-start', 'checklist-cold-start', 'arithmetic-cold-start'],
-  'records-cold-start',
+  ...['records-cold-start', 'chat-cold-start'],
 ]
 
 describe('the plan of a cold start', () => {

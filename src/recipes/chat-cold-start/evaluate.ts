@@ -1,0 +1,115 @@
+/** @file Evaluation after the cold start: answers that are right and do as they were told, and verdicts that are right. */
+
+import type { ChatFormat } from '../../model/chat-format.ts'
+import type { Policy } from '../../policy/policy.ts'
+import type { EvalRow } from '../../runs/rows.ts'
+import { drawDialogue, drawJudgement, readVerdict } from '../../tasks/requests/index.ts'
+import { Rng } from '../../util/rng.ts'
+import { mean } from '../../util/statistics.ts'
+import { scoresOf } from '../common/item-scores.ts'
+import type { ChatPhase } from './config.ts'
+
+export const REQUEST_SET = 'fresh requests'
+export const JUDGE_SET = 'fresh questions to the judge'
+
+/** Most tokens of an answer, and of a verdict with its reason. */
+const MAX_TOKENS = 100
+
+/** The likeliest answer to each conversation, as text. */
+const answersTo = async (
+  policy: Policy,
+  format: ChatFormat,
+  conversations: readonly { messages: Parameters<ChatFormat['encode']>[0] }[],
+): Promise<string[]> => {
+  const samples = await policy.sample({
+    prompts: conversations.map(({ messages }) => format.encode(messages)),
+    ...{ maxTokens: MAX_TOKENS, temperature: 0, stopTokens: format.stopTokens, seed: 'evaluation' },
+  })
+  return samples.map(({ tokens }) => format.answer(tokens))
+}
+
+/** Mean by name, in the order of the names. */
+const meansByName = (values: readonly (readonly [name: string, value: number])[]): Record<string, number> => {
+  const names = [...new Set(values.map(([name]) => name))].sort()
+  return Object.fromEntries(
+    names.map(name => [name, mean(values.filter(([own]) => own === name).map(([, value]) => value))]),
+  )
+}
+
+/** Mean of the shares of met and of unmet criteria that are judged so; no verdict is not right. Null where one side is empty. */
+const balancedAccuracy = (
+  truth: readonly boolean[],
+  verdicts: readonly (boolean | null)[],
+): number | null => {
+  const rights = [true, false].map(side =>
+    truth.flatMap((met, i) => (met === side ? [Number(verdicts[i] === side)] : [])),
+  )
+  return rights.some(values => values.length === 0) ? null : mean(rights.map(mean))
+}
+
+/** Requests: right answers by kind, instructions that are followed. */
+const requestRow = async (
+  policy: Policy,
+  format: ChatFormat,
+  problems: number,
+  step: number,
+): Promise<EvalRow> => {
+  const dialogues = Array.from({ length: problems }, (_, i) => drawDialogue(new Rng(`chat test/${i}`)))
+  const answers = await answersTo(policy, format, dialogues)
+  const items = dialogues.map(({ kind, request, instruction }, i) => ({
+    id: `${kind} ${i}`,
+    kind,
+    scores: {
+      ...(request.isRight && { right: Number(request.isRight(answers[i])) }),
+      ...(instruction && { followed: Number(instruction.isFollowed(answers[i])) }),
+    } as Record<string, number>,
+  }))
+  return {
+    ...{ step, set: REQUEST_SET, n: problems, samples: 1, temperature: 0, primary: 'right' },
+    scores: scoresOf(items, ['right', 'followed']),
+    scoreNames: { right: 'right answers', followed: 'instructions followed' },
+    criteria: meansByName(
+      items.flatMap(({ kind, scores }) => ('right' in scores ? [[kind, scores.right] as const] : [])),
+    ),
+    items: items.map(({ id, scores }) => ({ id, scores })),
+  }
+}
+
+/** Questions to the judge: agreement with the truth, in all and by family of criteria. */
+const judgeRow = async (
+  policy: Policy,
+  format: ChatFormat,
+  problems: number,
+  step: number,
+): Promise<EvalRow> => {
+  const questions = Array.from({ length: problems }, (_, i) => drawJudgement(new Rng(`judge test/${i}`)))
+  const verdicts = (await answersTo(policy, format, questions)).map(readVerdict)
+  const truth = questions.map(({ met }) => met)
+  const agrees = questions.map(({ family, met }, i) => [family, Number(verdicts[i] === met)] as const)
+  const accepted = truth.filter((_, i) => verdicts[i] === true)
+  return {
+    ...{ step, set: JUDGE_SET, n: problems, samples: 1, temperature: 0, primary: 'agreement' },
+    scores: {
+      ...scoresOf(
+        agrees.map(([family, value], i) => ({ id: `${family} ${i}`, scores: { agreement: value } })),
+        ['agreement'],
+      ),
+      balanced: { value: balancedAccuracy(truth, verdicts) },
+      precision: { value: accepted.length > 0 ? mean(accepted.map(Number)) : null },
+    },
+    scoreNames: { agreement: 'right verdicts', balanced: 'balanced accuracy', precision: 'precision of met' },
+    judgeNullRate: mean(verdicts.map(verdict => Number(verdict === null))),
+    criteria: meansByName(agrees),
+  }
+}
+
+/** Rows of both sets, greedily. */
+export const evaluateChat = async (
+  policy: Policy,
+  format: ChatFormat,
+  { evaluation: { problems } }: Pick<ChatPhase, 'evaluation'>,
+  step: number,
+): Promise<EvalRow[]> => [
+  await requestRow(policy, format, problems, step),
+  await judgeRow(policy, format, problems, step),
+]
