@@ -14,7 +14,7 @@ export const chatColdStartSchema = z.strictObject({
   ...commonShape,
   steps: commonShape.steps
     .unwrap()
-    .default(1200)
+    .default(3600)
     .describe('Steps of training; of each, demonstrations are drawn and learnt from.'),
   model: z
     .strictObject({
