@@ -397,6 +397,8 @@ export interface RunInfo {
   primarySet?: string
   /** Files on the hub that it reads, each with the commit that it was read from: a resume reads the same. */
   data?: { source: string; commit: string }[]
+  /** Files of rows and rubrics on this machine, as they were when it began: a resume refuses others. */
+  files?: { path: string; sha256: string }[]
   /** The resolved configuration, as the last resume left it. */
   config: unknown
   /** The checkpoint of another run that this one started from, with its optimiser. */

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { examineRun, readEvents, readMetrics, readRunInfo, withoutTimings } from '../../runs/index.ts'
 import { loadReportData } from '../../runs/report/data.ts'
 import { cli, Sandbox, SLOW_MS, tinyModel, tinyReinforcement } from '../cli.fixture.ts'
@@ -151,5 +152,54 @@ describe('a fork', { timeout: SLOW_MS }, () => {
     expect(await asked('--from', sandbox.path('parent'), '--resume')).toContain('expected one of the two')
     expect(await asked('--from', sandbox.path('parent'), '--set', 'task.hops=99')).toContain('task')
     expect(await asked()).toContain('expected a recipe or a YAML file, got neither')
+  })
+})
+
+describe('rows and a rubric that changed meanwhile', { timeout: SLOW_MS }, () => {
+  const row = (id: string) => JSON.stringify({ id, prompt: `Say something about ${id}.` })
+  const rubric = (max: number) => ({
+    criteria: [
+      {
+        ...{ id: 'short', text: 'Is short.', points: 1 },
+        verifier: { kind: 'rule', fn: 'length', params: { max } },
+      },
+    ],
+  })
+  it('refuse a resume by the name of the file, and nothing else does', async () => {
+    const rows = ['a', 'b', 'c', 'd'].map(row)
+    const file = sandbox.write('own.jsonl', rows.join('\n'))
+    const judged = sandbox.write('own-rubric.json', JSON.stringify(rubric(9)))
+    const config = sandbox.write('own.yaml', {
+      recipe: 'ruscarl',
+      model: { folder: writeTinyChat(sandbox.path('chat')) },
+      task: { kind: 'conversations', file, rubric: judged, holdOut: 2 },
+      scaffold: { group: { kind: 'none' } },
+      steps: 1,
+      rollout: { prompts: 2, samples: 2, maxTokens: 6 },
+      evaluation: { every: 0, problems: 2, samples: 1, scaffolded: false },
+      checkpoint: { every: 1 },
+      policy: { threads: 1 },
+    })
+    const out = sandbox.path('own')
+    await train(config, '--out', out)
+    const files = readRunInfo(out).files!
+    expect(files.map(({ path }) => path)).toEqual([file, judged])
+    const further = () => cli(['train', '--out', out, '--resume', '--set', 'steps=2', '--quiet'])
+    const refusedFor = async (path: string) => {
+      const { code, err } = await further()
+      expect(code).toBe(1)
+      expect(err).toContain(`${path}: changed since ${out} began (SHA-256 `)
+      expect(err).toContain('--from RUN in place of --resume')
+      expect(readMetrics(out)).toHaveLength(1)
+      expect(errorsOf('own')).toEqual([])
+    }
+    sandbox.write('own-rubric.json', JSON.stringify(rubric(5)))
+    await refusedFor(judged)
+    sandbox.write('own-rubric.json', JSON.stringify(rubric(9)))
+    sandbox.write('own.jsonl', [...rows, row('e')].join('\n'))
+    await refusedFor(file)
+    sandbox.write('own.jsonl', rows.join('\n'))
+    expect(await further()).toMatchObject({ code: 0, err: '' })
+    expect(readMetrics(out)).toHaveLength(2)
   })
 })

@@ -1,12 +1,13 @@
 /** @file Data files of a configuration that cannot be read at once: brought before its plan or run, and the same ones on a resume. */
 
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { isRun, readRunInfo } from '../../runs/readers.ts'
 import { type BroughtFile, bringRows, isBrought } from '../../util/brought-rows.ts'
 import type { Columns } from '../../util/columns.ts'
 import { isHubAddress } from '../../util/hub.ts'
+import { hashFile } from '../../util/manifest.ts'
 import type { Purpose } from './purpose.ts'
-import type { RecipeEntry, RunOptions } from './recipe.ts'
+import type { ReadFile, RecipeEntry, RunOptions } from './recipe.ts'
 
 /** A file of rows that a configuration names. */
 export interface DataFile {
@@ -55,8 +56,23 @@ const bringAll = async (
 }
 
 /**
- * A recipe whose data files may be Parquet, or on the hub.
- * @param filesOf the files of rows that a configuration names
+ * Files on this machine as they are now. What is no file of bytes that stay (a pipe), and what cannot be read, is left to who
+ * reads it.
+ */
+const digestsOf = (files: readonly DataFile[]): ReadFile[] => {
+  const digests = new Map<string, string>()
+  for (const { path } of files) {
+    if (path === null || path === undefined || isHubAddress(path)) continue
+    try {
+      if (statSync(path).isFile()) digests.set(path, hashFile(path).sha256)
+    } catch {}
+  }
+  return [...digests].map(([path, sha256]) => ({ path, sha256 }))
+}
+
+/**
+ * A recipe whose data files may be Parquet, or on the hub. A resume refuses local ones that are others by then.
+ * @param filesOf the files of rows and rubrics that a configuration names
  */
 export const withDataFiles = <Config>(
   entry: RecipeEntry<Config>,
@@ -67,6 +83,6 @@ export const withDataFiles = <Config>(
   run: async (config: Config, options: RunOptions) => {
     const data = await bringAll(filesOf(config), 'run', options.resume ? options.dir : undefined)
     for (const { source, commit } of data) options.events?.onMessage?.(`${source}: read at commit ${commit}`)
-    return entry.run(config, { ...options, data })
+    return entry.run(config, { ...options, data, files: digestsOf(filesOf(config)) })
   },
 })

@@ -14,6 +14,12 @@ export interface RunEvents extends StepEvents {
   onPhase?(phase: { name: string; steps: number; done: number }): void
 }
 
+/** A file on this machine that a run reads, by the path that its settings have, and what was in it. */
+export interface ReadFile {
+  path: string
+  sha256: string
+}
+
 export interface RunOptions {
   /** Where the run lives. */
   dir: string
@@ -27,6 +33,8 @@ export interface RunOptions {
   forkedFrom?: { run: string; step: number }
   /** Files on the hub that were brought for it, for the record. */
   data?: readonly BroughtFile[]
+  /** Files of rows and rubrics on this machine, as they are now. */
+  files?: readonly ReadFile[]
   events?: RunEvents
 }
 

@@ -174,7 +174,9 @@ const resumePoint = (run: RunFolder, options: SessionOptions): ResumePoint | nul
   const { configHash: hash, info, mayLackCheckpoint, acceptRows, events } = options
   if (!hasCheckpoints(run.dir)) {
     if (mayLackCheckpoint?.(run.dir)) {
-      if (changesSince(run, info.config as object) === undefined) run.truncateAfter(-1)
+      const isTheSame =
+        changesSince(run, info.config as object) === undefined && otherFile(run, options) === null
+      if (isTheSame) run.truncateAfter(-1)
       else run.restart(newRun(options))
       return null
     }
@@ -183,6 +185,7 @@ const resumePoint = (run: RunFolder, options: SessionOptions): ResumePoint | nul
       return null
     }
   }
+  refuseOtherFiles(run, options)
   const hashes = acceptableHashes(info.config as object, run.info, options.hashOf ?? decidingHash)
   const point = run.resume([hash, ...hashes], {
     changes: changesSince(run, info.config as object, EXTENDABLE_KEYS),
@@ -191,6 +194,24 @@ const resumePoint = (run: RunFolder, options: SessionOptions): ResumePoint | nul
   const tell = events?.onWarning ?? events?.onMessage
   for (const warning of point.warnings) tell?.(warning)
   return point
+}
+
+/** A file of rows or a rubric that is another one than when the run began, in words; null where there is none. */
+const otherFile = ({ dir, info }: RunFolder, { files = [] }: SessionOptions): string | null => {
+  const began = new Map((info.files ?? []).map(({ path, sha256 }) => [path, sha256]))
+  const other = files.find(({ path, sha256 }) => began.has(path) && began.get(path) !== sha256)
+  if (other === undefined) return null
+  const [then, now] = [began.get(other.path)!, other.sha256].map(sha256 => sha256.slice(0, 12))
+  return `${other.path}: changed since ${dir} began (SHA-256 ${then} then, ${now} now)`
+}
+
+/** @throws RunError where rows that were held out might be trained on, or rewards of two rubrics be one curve */
+const refuseOtherFiles = (run: RunFolder, options: SessionOptions): void => {
+  const other = otherFile(run, options)
+  if (other === null) return
+  throw new RunError(other, {
+    hint: 'put it back as it was, or begin a new run from the weights and the optimiser of this one: --from RUN in place of --resume',
+  })
 }
 
 /** What a run that was killed before its first checkpoint had recorded is made again. */
@@ -211,9 +232,10 @@ const countRows = (dir: string): number => {
   }
 }
 
-const newRun = ({ info, preset, forkedFrom, data = [] }: SessionOptions): NewRun => ({
+const newRun = ({ info, preset, forkedFrom, data = [], files = [] }: SessionOptions): NewRun => ({
   ...info,
   ...(data.length > 0 && { data: [...data] }),
+  ...(files.length > 0 && { files: [...files] }),
   ...(forkedFrom !== undefined && { forkedFrom }),
   ...(preset !== undefined && { preset }),
   version: packageVersion(),
