@@ -48,7 +48,7 @@ const checked =
   }
 
 /** Gives a row of the file back. @throws DataError for one that cannot be shown */
-export const checkedRollout = checked(ROLLOUT)
+export const checkedRollout = checked<RolloutRow>(ROLLOUT)
 
 /** As `checkedRollout`, of events. */
-export const checkedEvent = checked(EVENT)
+export const checkedEvent = checked<EventRow>(EVENT)

@@ -86,7 +86,7 @@ describe('chat-cold-start', () => {
   })
 
   it('without a step evaluates the fresh weights, and names its first set as the one to read', async () => {
-    await chatColdStart.run({ ...config, steps: 0 }, { dir: join(folder, 'none') })
+    await chatColdStart.run({ ...config, steps: 0 }, { dir: join(folder, 'none'), resume: false })
     const evals = readEvals(join(folder, 'none'))
     expect(evals.map(({ step }) => step)).toEqual([0, 0])
     expect(readRunInfo(join(folder, 'none')).primarySet).toBe(evals[0].set)
