@@ -68,6 +68,10 @@ describe('chat-cold-start', () => {
     await run('parts', false, 6)
     await run('parts', true)
     expect(rowsOf('parts')).toEqual(rowsOf('whole'))
+    // Killed after its last checkpoint.
+    rmSync(join(folder, 'parts', 'model'), { recursive: true })
+    await run('parts', true)
+    expect(chatFormatOf(join(folder, 'parts', 'model'), 'a test').stopTokens).toHaveLength(1)
     const evals = readEvals(join(folder, 'whole'))
     expect(evals.map(({ set }) => set)).toEqual(['fresh requests', 'fresh questions to the judge'])
     expect(evals[0].scores.right.value).toEqual(expect.any(Number))

@@ -39,7 +39,7 @@ export const runChatColdStart = async (config: ChatPhase, options: RunOptions): 
     steps: config.steps,
     primarySet: REQUEST_SET,
   }
-  return withRun({ ...options, info, configHash }, async ({ run, from, fork, use }) => {
+  const result = await withRun({ ...options, info, configHash }, async ({ run, from, fork, use }) => {
     const policy = await use(openPolicy(config.policy, source))
     const phase = {
       name: 'supervised',
@@ -51,8 +51,9 @@ export const runChatColdStart = async (config: ChatPhase, options: RunOptions): 
       configHash,
       config,
     }
-    const result = await runSupervised({ run, from, fork }, phase, events)
-    if (result.finished) saveSmall(run.dir)
-    return result
+    return runSupervised({ run, from, fork }, phase, events)
   })
+  // Also of a run that was at its end already: it may have been killed before this.
+  if (result.finished) saveSmall(options.dir)
+  return result
 }
