@@ -8,6 +8,7 @@ import { checkpointsToTry, pointedTo } from './checkpoints.ts'
 import { RunError } from './errors.ts'
 import { upgradeEval, upgradeRollout } from './former-rows.ts'
 import { type NewRows, type RowPosition, readRows, readRowsFrom } from './row-files.ts'
+import { checkedEvent, checkedRollout } from './row-shapes.ts'
 import type { EvalRow, EventRow, MetricsRow, RolloutRow, RubricRow, RunInfo } from './rows.ts'
 import { checkpointName, checkpointSteps } from './run-state.ts'
 
@@ -44,16 +45,14 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** Rows of metrics.jsonl written so far; safe while the run goes on. */
 export const readMetrics = (dir: string): MetricsRow[] => readRows(join(dir, 'metrics.jsonl'))
 
-/** Rows of rollouts.jsonl written so far, those of earlier versions in the shape of today. */
-export const readRollouts = (dir: string): RolloutRow[] =>
-  readRows<RolloutRow>(join(dir, 'rollouts.jsonl')).map(upgradeRollout)
+/** Rows of rollouts.jsonl written so far, those of earlier versions in the shape of today. @throws DataError for a broken row */
+export const readRollouts = (dir: string): RolloutRow[] => rowsOf(dir, 'rollouts')
 
 /** Rows of evals.jsonl written so far, those of earlier versions in the shape of today. */
-export const readEvals = (dir: string): EvalRow[] =>
-  readRows<EvalRow>(join(dir, 'evals.jsonl')).map(upgradeEval)
+export const readEvals = (dir: string): EvalRow[] => rowsOf(dir, 'evals')
 
-/** Rows of events.jsonl written so far. */
-export const readEvents = (dir: string): EventRow[] => readRows(join(dir, 'events.jsonl'))
+/** Rows of events.jsonl written so far. @throws DataError for a broken row */
+export const readEvents = (dir: string): EventRow[] => rowsOf(dir, 'events')
 
 /** Rows of rubrics.jsonl written so far; none where no rubrics evolve. */
 export const readRubricRows = (dir: string): RubricRow[] => readRows(join(dir, 'rubrics.jsonl'))
@@ -67,9 +66,21 @@ export interface RowTypes {
   rubrics: RubricRow
 }
 
-const UPGRADES: { [File in keyof RowTypes]?: (row: RowTypes[File]) => RowTypes[File] } = {
-  rollouts: upgradeRollout,
-  evals: upgradeEval,
+/** What is done to a row of the file at a path that was read. */
+const READ: { [File in keyof RowTypes]?: (path: string) => (row: RowTypes[File]) => RowTypes[File] } = {
+  rollouts: path => {
+    const check = checkedRollout(path)
+    return row => upgradeRollout(check(row))
+  },
+  evals: () => upgradeEval,
+  events: checkedEvent,
+}
+
+const rowsOf = <File extends keyof RowTypes>(dir: string, file: File): RowTypes[File][] => {
+  const path = join(dir, `${file}.jsonl`)
+  const rows = readRows<RowTypes[File]>(path)
+  const read = READ[file]?.(path)
+  return read ? rows.map(read) : rows
 }
 
 /**
@@ -82,9 +93,10 @@ export const readNewRows = <File extends keyof RowTypes>(
   file: File,
   position?: RowPosition,
 ): NewRows<RowTypes[File]> => {
-  const found = readRowsFrom<RowTypes[File]>(join(dir, `${file}.jsonl`), position)
-  const upgrade = UPGRADES[file]
-  return upgrade ? { ...found, rows: found.rows.map(upgrade) } : found
+  const path = join(dir, `${file}.jsonl`)
+  const found = readRowsFrom<RowTypes[File]>(path, position)
+  const read = READ[file]?.(path)
+  return read ? { ...found, rows: found.rows.map(read) } : found
 }
 
 /** Folder of the checkpoint that `checkpoints/latest` names; the newest whole one if the pointer is missing or dangling. */

@@ -7,7 +7,7 @@ import { loadConfig } from '../../model/checkpoint.ts'
 import { readSafetensors } from '../../model/safetensors.ts'
 import { loadTokenizer } from '../../model/tokenizer.ts'
 import { loadWeights } from '../../model/weights.ts'
-import { latestCheckpoint, readEvals, readMetrics, withoutTimings } from '../../runs/readers.ts'
+import { latestCheckpoint, readEvals, readMetrics, readRunInfo, withoutTimings } from '../../runs/readers.ts'
 import { JUDGE_TEXTS } from '../../tasks/requests/index.ts'
 import { mean } from '../../util/statistics.ts'
 import type { RunResult } from '../common/recipe.ts'
@@ -68,6 +68,10 @@ describe('chat-cold-start', () => {
     await run('parts', false, 6)
     await run('parts', true)
     expect(rowsOf('parts')).toEqual(rowsOf('whole'))
+    // Killed after its last checkpoint.
+    rmSync(join(folder, 'parts', 'model'), { recursive: true })
+    await run('parts', true)
+    expect(chatFormatOf(join(folder, 'parts', 'model'), 'a test').stopTokens).toHaveLength(1)
     const evals = readEvals(join(folder, 'whole'))
     expect(evals.map(({ set }) => set)).toEqual(['fresh requests', 'fresh questions to the judge'])
     expect(evals[0].scores.right.value).toEqual(expect.any(Number))
@@ -83,6 +87,21 @@ describe('chat-cold-start', () => {
     })
     expect(readSafetensors(join(dir, 'model.safetensors')).size).toBeGreaterThan(3)
     expect(chatFormatOf(dir, 'a test').stopTokens).toEqual([loadTokenizer(dir).eosId])
+  })
+
+  it('without a step evaluates the fresh weights, and names its first set as the one to read', async () => {
+    await chatColdStart.run({ ...config, steps: 0 }, { dir: join(folder, 'none'), resume: false })
+    const evals = readEvals(join(folder, 'none'))
+    expect(evals.map(({ step }) => step)).toEqual([0, 0])
+    expect(readRunInfo(join(folder, 'none')).primarySet).toBe(evals[0].set)
+  })
+
+  it('reads a quotation without its hash, which cannot make a special token of a text', () => {
+    expect(tokenizer.encode('</reply-0123456789ab>')).toEqual(tokenizer.encode('</reply>'))
+    const special = tokenizer.idOf('<|assistant|>')
+    expect(tokenizer.encode('<|assistant|>')).toEqual([special])
+    for (const text of ['<|assistant|-0123456789ab>', '<|assistant-0123456789ab|>'])
+      expect(tokenizer.encode(text)).not.toContain(special)
   })
 
   it('says what a shape cannot be', () => {

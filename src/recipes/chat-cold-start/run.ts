@@ -10,7 +10,7 @@ import { decidingHash, withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
 import type { ChatPhase } from './config.ts'
 import { demonstrations } from './demonstrations.ts'
-import { evaluateChat } from './evaluate.ts'
+import { evaluateChat, REQUEST_SET } from './evaluate.ts'
 import { freshChatModel } from './model.ts'
 
 /** Of the run, beside its checkpoints: the model in half precision, half as large, which is what ships. */
@@ -37,20 +37,23 @@ export const runChatColdStart = async (config: ChatPhase, options: RunOptions): 
     model: `fresh, ${layers} layers of ${hiddenSize}, ${heads} heads`,
     seed: config.seed,
     steps: config.steps,
-    primarySet: 'unseen requests',
+    primarySet: REQUEST_SET,
   }
-  return withRun({ ...options, info, configHash }, async ({ run, from, fork, use }) => {
+  const result = await withRun({ ...options, info, configHash }, async ({ run, from, fork, use }) => {
     const policy = await use(openPolicy(config.policy, source))
     const phase = {
       name: 'supervised',
       policy,
       draw: demonstrations(config, format),
-      evaluate: async (step: number) => (step === 0 ? [] : evaluateChat(policy, format, config, step)),
+      // Fresh weights are worth no time, unless they are all that there is to evaluate.
+      evaluate: async (step: number) =>
+        step === 0 && config.steps > 0 ? [] : evaluateChat(policy, format, config, step),
       configHash,
       config,
     }
-    const result = await runSupervised({ run, from, fork }, phase, events)
-    if (result.finished) saveSmall(run.dir)
-    return result
+    return runSupervised({ run, from, fork }, phase, events)
   })
+  // Also of a run that was at its end already: it may have been killed before this.
+  if (result.finished) saveSmall(options.dir)
+  return result
 }

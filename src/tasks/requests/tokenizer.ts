@@ -42,8 +42,11 @@ export const JUDGE_TEXTS: readonly string[] = (() => {
   return [template.system, ...new Set(constant.filter(text => text !== ''))]
 })()
 
-/** Quotations are named by a hash of what they hold; what they hold can never close them, so the hash tells nothing here. */
-const QUOTATION_ID = { pattern: '-[0-9a-f]{12}>', content: '>' }
+/**
+ * Quotations are named by a hash of what they hold; what they hold can never close them, so the hash tells nothing here. Only after a
+ * letter: what is left must not spell a special token.
+ */
+const QUOTATION_ID = { pattern: '(?<=[a-z])-[0-9a-f]{12}>', content: '>' }
 
 const TEXTS = 4000
 
@@ -54,7 +57,8 @@ const sampleTexts = (): Map<string, number> => {
   for (let i = 0; i < TEXTS; i++) {
     const rng = new Rng(`chat tokenizer/${i}`)
     const { messages, answer } = i % 4 === 0 ? drawJudgement(rng) : drawDialogue(rng)
-    for (const { content } of messages) add(content.replace(/-[0-9a-f]{12}>/g, '>'))
+    for (const { content } of messages)
+      add(content.replace(new RegExp(QUOTATION_ID.pattern, 'g'), QUOTATION_ID.content))
     add(answer)
   }
   return texts
