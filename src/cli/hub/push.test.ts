@@ -29,6 +29,7 @@ beforeAll(async () => {
       note: 'a|b <i>',
       prompt: 'Answer so:\n```json\n{}\n```\n# no heading',
       tools: [{ kind: 'mcp', url: 'https://tools.example/mcp', headers: { 'x-key': 'hush-hush' } }],
+      judge: { urls: ['http://127.0.0.1:8702/v1', 'http://judge-7:8000/v1', 'https://api.judge.example/v1'] },
       task: {
         sources: [{ file: '/home/ann/secret-project/rows.jsonl' }],
         headers: { authorization: 'hush-hush' },
@@ -134,6 +135,9 @@ describe('gradus push', () => {
     expect(out).toContain('"file":"rows.jsonl"')
     expect(out).toContain('https://tools.example/mcp')
     expect(out).not.toContain('hush-hush')
+    expect(out).not.toMatch(/127\.0\.0\.1|judge-7/)
+    expect(out).toContain('http://HOST/v1')
+    expect(out).toContain('https://api.judge.example/v1')
     expect(hub.paths).toEqual([])
   })
 

@@ -13,6 +13,7 @@ names. Log-probs are as the server gives them.
 
 Examples:
   $ gradus sample --model models/logic-start --prompt "Every wumpus is a zumpus. ..." --max-tokens 96
+  $ gradus sample --model package:models/chat-start --chat --prompt "How do I boil an egg?"
   $ gradus sample --model stories260K --prompt-tokens 1 --temperature 0 --max-tokens 64 --json
   $ gradus sample --model http://127.0.0.1:8000/v1#Qwen/Qwen3-0.6B --prompt "The sea is" --json`
 
@@ -28,6 +29,7 @@ export const addSampleCommand = (program: Command, io: Io, done: (code: number) 
     )
     .requiredOption('--model <dir|url>', 'checkpoint folder, or URL#NAME of a model on a server')
     .option('--prompt <text>', 'prompt as text; needs a tokenizer in the folder')
+    .option('--chat', 'the prompt is what a user says to a chat model in a folder; its answer is printed')
     .option('--prompt-tokens <ids>', 'prompt as token ids: 1,2,3', tokenIds)
     .option('--max-tokens <n>', 'most new tokens', count, 128)
     .option('--temperature <t>', 'sampling temperature; 0 is greedy', atLeast0, 1)

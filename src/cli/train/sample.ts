@@ -1,6 +1,9 @@
 /** @file `gradus sample`: new tokens of a checkpoint, or of a model on a server, after one prompt. */
 
+import { chatFormatOf } from '../../model/chat-format.ts'
+import { loadChatTemplate } from '../../model/chat-template.ts'
 import { loadConfig } from '../../model/checkpoint.ts'
+import { adapterBase, isAdapterFolder } from '../../model/lora-files.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import { openPolicy, policySchema } from '../../policy/open.ts'
 import { existingModel } from '../../recipes/common/starting-model.ts'
@@ -11,6 +14,46 @@ import { isServed } from './served.ts'
 
 export interface SampleOptions extends SampleServedOptions {
   threads: number
+  /** The prompt is what a user says to a chat model. */
+  chat?: boolean
+}
+
+/** A prompt's tokens, and how what comes after it ends and is read. */
+interface Prompted {
+  tokens: number[]
+  stopTokens?: readonly number[]
+  /** Null where the model has no tokenizer. */
+  read(tokens: ArrayLike<number>): string | null
+}
+
+/** Whether a model is meant to be spoken to; what is damaged there is no matter of a plain prompt. */
+const hasChatTemplate = (folder: string): boolean => {
+  try {
+    return loadChatTemplate(isAdapterFolder(folder) ? adapterBase(folder) : folder) !== null
+  } catch {
+    return false
+  }
+}
+
+/** @throws CheckpointError where the model has no chat template */
+const chatPrompt = (prompt: string, folder: string): Prompted => {
+  const format = chatFormatOf(folder, '--chat')
+  const tokens = format.encode([{ role: 'user', content: prompt }])
+  return { tokens, stopTokens: format.stopTokens, read: format.answer }
+}
+
+const plainPrompt = ({ prompt, promptTokens }: SampleOptions, folder: string, io: Io): Prompted => {
+  const tokenizer = hasTokenizer(folder) ? loadTokenizer(folder) : null
+  if (tokenizer) assertTokenizerFits(tokenizer, loadConfig(folder))
+  const read = (tokens: ArrayLike<number>) => tokenizer?.decode(Array.from(tokens)) ?? null
+  if (promptTokens !== undefined) return { tokens: promptTokens, read }
+  const tokens = encode(prompt!, tokenizer, folder)
+  warnOfUnknown(prompt!, tokens, tokenizer!, folder, io)
+  if (hasChatTemplate(folder))
+    io.err.write(
+      'note: this is a chat model, and its prompt is continued as plain text; --chat says it as a user would\n',
+    )
+  return { tokens, read }
 }
 
 /** Samples one continuation. @throws UsageError without exactly one kind of prompt; CheckpointError, DataError. */
@@ -18,20 +61,26 @@ export const sampleCommand = async (options: SampleOptions, io: Io): Promise<num
   const { prompt, promptTokens } = options
   if ((prompt === undefined) === (promptTokens === undefined))
     throw new UsageError('expected either --prompt TEXT or --prompt-tokens 1,2,3')
+  if (options.chat && prompt === undefined)
+    throw new UsageError('--chat: expected --prompt TEXT, what the user says')
   if (isServed(options, '--api-key-env')) {
+    if (options.chat)
+      throw new UsageError(
+        '--chat: expected a folder as --model; a server is spoken to at /v1/chat/completions',
+      )
     await sampleServed(options, io)
     return EXIT.ok
   }
   const folder = existingModel(options.model, '--model')
-  const tokenizer = hasTokenizer(folder) ? loadTokenizer(folder) : null
-  if (tokenizer) assertTokenizerFits(tokenizer, loadConfig(folder))
-  const tokens = promptTokens ?? encode(prompt!, tokenizer, folder)
-  if (promptTokens === undefined) warnOfUnknown(prompt!, tokens, tokenizer!, folder, io)
+  const { tokens, stopTokens, read } = options.chat
+    ? chatPrompt(prompt!, folder)
+    : plainPrompt(options, folder, io)
   const policy = await openPolicy(policySchema.parse({ threads: options.threads }), { folder })
   try {
     const { maxTokens, temperature, topK, topP, seed } = options
-    const [sample] = await policy.sample({ prompts: [tokens], maxTokens, temperature, topK, topP, seed })
-    const text = tokenizer?.decode([...sample.tokens]) ?? null
+    const request = { prompts: [tokens], maxTokens, temperature, topK, topP, seed, stopTokens }
+    const [sample] = await policy.sample(request)
+    const text = read(sample.tokens)
     if (options.json) {
       const { logprobs, finishReason } = sample
       printJson(io, { tokens: [...sample.tokens], logprobs: [...logprobs], text, finishReason })

@@ -27,10 +27,28 @@ export interface CardFacts {
 /** Headers of requests may hold keys. */
 const TELLS_TOO_MUCH = new Set(['headers'])
 
-/** Where files lie on the machine that trained is nobody's business, and what requests say of who asks as little. */
+/** A host of this machine or of a network of one's own: a name without a dot, an address that the internet does not route. */
+const OWN_HOST =
+  /^(?:[^.:[\]]+|[^/]*\.(?:local|internal|lan|home|corp|intranet|localdomain)|127\.[\d.]+|10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+|169\.254\.[\d.]+|\[[\da-f:.]+\])$/i
+
+/** An address with its host left out where that is nobody else's business. */
+const withoutOwnHost = (address: string): string => {
+  if (!URL.canParse(address)) return address
+  const { protocol, hostname, pathname } = new URL(address)
+  return /^(?:https?|wss?):$/.test(protocol) && OWN_HOST.test(hostname)
+    ? `${protocol}//HOST${pathname}`
+    : address
+}
+
+/**
+ * Where files lie on the machine that trained, and how servers beside it are called, is nobody's business, and what requests say of
+ * who asks as little.
+ */
 export const withoutFolders = (value: unknown): unknown => {
   if (typeof value === 'string')
-    return /^(?:[/~]|[A-Za-z]:[\\/]|\\\\)/.test(value) ? value.split(/[\\/]/).filter(Boolean).at(-1) : value
+    return /^(?:[/~]|[A-Za-z]:[\\/]|\\\\)/.test(value)
+      ? value.split(/[\\/]/).filter(Boolean).at(-1)
+      : withoutOwnHost(value)
   if (Array.isArray(value)) return value.map(withoutFolders)
   if (value === null || typeof value !== 'object') return value
   const told = Object.entries(value).filter(([key]) => !TELLS_TOO_MUCH.has(key))

@@ -48,6 +48,23 @@ it('calls a score what the runs call it', () => {
   expect(text).not.toContain('answers right')
 })
 
+it('says that runs read files of the same name that were not the same', () => {
+  const reading = (id: string, sha256: string) => {
+    const files = [
+      { path: 'rows.jsonl', sha256: 'c'.repeat(64) },
+      { path: 'rubric.yaml', sha256: sha256.repeat(64) },
+    ]
+    const run = RunFolder.create(join(root, id), { config: {}, files })
+    run.appendEvals([answers([0, 1])])
+    run.close()
+    return join(root, id)
+  }
+  const { text, json } = compareRuns(reading('by-one', 'a'), reading('by-other', 'b'))
+  const [a, b] = ['SHA-256 aaaaaaaaaaaa', 'SHA-256 bbbbbbbbbbbb']
+  expect(json.settings).toEqual([{ name: 'contents of rubric.yaml', a, b }])
+  expect(text).toContain('contents of rubric.yaml')
+})
+
 it('pairs only problems that both have', () => {
   const before = answers([0, 0, 0], ['x', 'y', 'z'])
   const after = answers([1, 1, 0], ['z', 'y', 'other'])

@@ -2,7 +2,7 @@
 
 import { mean } from '../../util/descriptive.ts'
 import { number, percent, points, pointsInterval } from '../../util/format.ts'
-import type { CriterionChange, EvalRow, MetricsRow } from '../rows.ts'
+import type { CriterionChange, EvalRow, MetricsRow, RunInfo } from '../rows.ts'
 import { scoreNamesOf, scoreValue, scoreWords } from '../scores.ts'
 import {
   criterionLabel,
@@ -131,6 +131,17 @@ export const flatSettings = (value: unknown, path = ''): [string, unknown][] =>
     ? Object.entries(value).flatMap(([key, item]) => flatSettings(item, path === '' ? key : `${path}.${key}`))
     : [[path, value]]
 
+/** Files of rows and rubrics that both runs name alike, and that were not the same: scores by two rubrics do not compare. */
+const otherContents = ({ files: a = [] }: RunInfo, { files: b = [] }: RunInfo): RunComparison['settings'] => {
+  const digest = (sha256: string) => `SHA-256 ${sha256.slice(0, 12)}`
+  return a.flatMap(({ path, sha256 }) => {
+    const other = b.find(file => file.path === path)
+    return other === undefined || other.sha256 === sha256
+      ? []
+      : [{ name: `contents of ${path}`, a: digest(sha256), b: digest(other.sha256) }]
+  })
+}
+
 /** Settings that differ between two configurations, by dotted path. */
 export const differentSettings = (a: unknown, b: unknown): RunComparison['settings'] => {
   const [settingsA, settingsB] = [new Map(flatSettings(a)), new Map(flatSettings(b))]
@@ -229,7 +240,7 @@ export const compareRuns = (dirA: string, dirB: string): { text: string; json: R
     metrics: compareMetrics(a, b),
     evals: compareEvals(a, b),
     criteria: compareCriteria(a, b),
-    settings: differentSettings(a.info.config, b.info.config),
+    settings: [...differentSettings(a.info.config, b.info.config), ...otherContents(a.info, b.info)],
   }
   return { text: render(json), json }
 }
