@@ -240,6 +240,16 @@ export const JOBS = [
     }),
   },
   {
+    name: 'chat-cold-start',
+    ...{ kind: 'train', recipe: 'chat-cold-start' },
+    settings: () => ({
+      ...local(1),
+      ...everyStep,
+      ...{ steps: 12, batch: 8, evaluation: { problems: 4 } },
+      model: { shape: SMALL, vocabulary: 1024 },
+    }),
+  },
+  {
     name: 'learned-verifier',
     ...{ kind: 'train', recipe: 'learned-verifier' },
     settings: ({ labels: file }) => ({

@@ -55,12 +55,18 @@ describe('many runs', () => {
     const [{ groups }] = json.scores
     expect(groups[0].mean).toBeCloseTo(0.5)
     expect(groups[0].range).toEqual([0.4, 0.6])
-    // Pairs: 0.1 and 0.12. Student's t with one degree of freedom: 12.706 * 0.01 around 0.11.
+    // Pairs: 0.1 and 0.12, too few for an interval.
     expect(groups[1].differenceToFirst?.difference).toBeCloseTo(0.11)
-    expect(groups[1].differenceToFirst?.interval?.[0]).toBeCloseTo(0.11 - 12.706 * 0.01, 4)
+    expect(groups[1].differenceToFirst?.interval).toBeNull()
     expect(groups[1].differenceToFirst?.over).toBe('2 seeds')
     expect(text).toContain('4 runs in 2 groups')
-    expect(runMean([1]).interval).toBeNull()
+    expect([[1], [1, 2]].map(values => runMean(values).interval)).toEqual([null, null])
+    // Student's t with two degrees of freedom: 4.3027 times the standard error.
+    const [low, high] = runMean([0.1, 0.12, 0.14]).interval!
+    expect([low, high].map(end => Math.abs(end - 0.12))).toEqual([
+      expect.closeTo(4.3027 * (0.02 / Math.sqrt(3)), 4),
+      expect.closeTo(4.3027 * (0.02 / Math.sqrt(3)), 4),
+    ])
   })
 
   it('have names that tell them apart', () => {

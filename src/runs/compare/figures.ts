@@ -2,6 +2,7 @@
 
 import { mean, std } from '../../util/statistics.ts'
 import { studentQuantile } from '../../util/student.ts'
+import { FEWEST_VALUES } from '../report/bands.ts'
 import { finalMeans } from '../report/compare.ts'
 import { evalsOf, setNames } from '../report/data.ts'
 import { pairedDifference } from '../report/paired.ts'
@@ -58,9 +59,9 @@ export interface ComparedRuns {
   settings: { name: string; values: unknown[] }[]
 }
 
-/** 95% interval of a mean by Student's t. */
+/** 95% interval of a mean by Student's t; of two values it would be thirteen times their distance, which tells nobody anything. */
 const studentInterval = (values: readonly number[]): Interval | null => {
-  if (values.length < 2) return null
+  if (values.length < FEWEST_VALUES) return null
   const half = (studentQuantile(0.975, values.length - 1) * std(values, 1)) / Math.sqrt(values.length)
   return [mean(values) - half, mean(values) + half]
 }

@@ -47,7 +47,7 @@ export interface Band {
 }
 
 /** Of fewer values an interval says more of how few they are than of what they are. */
-const FEWEST_VALUES = 3
+export const FEWEST_VALUES = 3
 
 /** Quantiles by degrees of freedom: a chart asks for the same ones at every step. */
 const quantiles = new Map<number, number>()
