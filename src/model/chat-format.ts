@@ -70,6 +70,15 @@ export const stopTokensOf = (
 /** Folder of the whole model: an adapter names its base. */
 const baseFolder = (folder: string): string => (isAdapterFolder(folder) ? adapterBase(folder) : folder)
 
+/** Whether a model is meant to be spoken to; false also where what it has for that is damaged. */
+export const hasChatTemplate = (folder: string): boolean => {
+  try {
+    return loadChatTemplate(baseFolder(folder)) !== null
+  } catch {
+    return false
+  }
+}
+
 /**
  * The format of the model in a folder.
  * @param purpose what needs it, for messages: `task "conversations"`

@@ -1,9 +1,7 @@
 /** @file `gradus sample`: new tokens of a checkpoint, or of a model on a server, after one prompt. */
 
-import { chatFormatOf } from '../../model/chat-format.ts'
-import { loadChatTemplate } from '../../model/chat-template.ts'
+import { chatFormatOf, hasChatTemplate } from '../../model/chat-format.ts'
 import { loadConfig } from '../../model/checkpoint.ts'
-import { adapterBase, isAdapterFolder } from '../../model/lora-files.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import { openPolicy, policySchema } from '../../policy/open.ts'
 import { existingModel } from '../../recipes/common/starting-model.ts'
@@ -24,15 +22,6 @@ interface Prompted {
   stopTokens?: readonly number[]
   /** Null where the model has no tokenizer. */
   read(tokens: ArrayLike<number>): string | null
-}
-
-/** Whether a model is meant to be spoken to; what is damaged there is no matter of a plain prompt. */
-const hasChatTemplate = (folder: string): boolean => {
-  try {
-    return loadChatTemplate(isAdapterFolder(folder) ? adapterBase(folder) : folder) !== null
-  } catch {
-    return false
-  }
 }
 
 /** @throws CheckpointError where the model has no chat template */
