@@ -187,6 +187,9 @@ export interface RolloutStep {
 
 export interface RolloutVerdict {
   criterionId: string
+  /** What the criterion says and weighs, where the run's `rubric` does not tell it; absent in older runs. */
+  text?: string
+  points?: number
   met: boolean | null
   credit?: number
   explanation?: string
@@ -358,7 +361,29 @@ export interface EventRow {
   request?: string
 }
 
-/** config.json: everything needed to say what this run is. */
+/** A criterion that responses of a run are scored by, as it was when the run began. */
+export interface RewardedCriterion {
+  id: string
+  /** Null where rows say it in words of their own. */
+  text: string | null
+  /** Null where rows give it different points. */
+  points: number | null
+  /** The rule or solver that decides it, with its settings; null: a judge. */
+  check: string | null
+  /** Rows that have it; absent where all have. */
+  rows?: number
+}
+
+/** The rubric of a run's rows. */
+export interface RewardedRubric {
+  criteria: RewardedCriterion[]
+  /** Criteria that single rows have for themselves. */
+  ofRows: number
+  /** SHA-256 of the criteria of the test rows: scores by other ones do not compare with these. */
+  sha256: string
+}
+
+/** A resume that changed how far a run goes. */
 export interface RunExtension {
   /** The step of the checkpoint that the run went on from. */
   step: number
@@ -374,6 +399,7 @@ export interface ExtendableSettings {
   evaluationEvery?: number
 }
 
+/** config.json: everything needed to say what this run is. */
 export interface RunInfo {
   id: string
   recipe?: string
@@ -391,6 +417,8 @@ export interface RunInfo {
   /** What each criterion asks for, in a sentence, and what it weighs in the reward; of recipes whose criteria are their own. */
   criterionAbout?: Record<string, string>
   criterionWeights?: Record<string, number>
+  /** Of recipes that are given rows with rubrics. */
+  rubric?: RewardedRubric
   /** How the reward comes from the verdicts, in a sentence or two. */
   rewardFormula?: string
   /** The test set that the headline is about; else the first one evaluated. */

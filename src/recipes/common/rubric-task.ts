@@ -15,6 +15,8 @@ export interface ScaffoldTask<Problem> extends ScoreTask<Problem> {
   show(tokens: ArrayLike<number>): string
   /** The text that a memory finds a problem again by; its name where absent. */
   question?(problem: Problem): string
+  /** Ids of criteria that the run's own rubric tells in words; a kept rollout has the words of all others. */
+  readonly told?: ReadonlySet<string>
   /** Whether a prompt can show a criterion that is not of the problem's own rubric; absent: any. */
   shows?(criterion: Criterion): boolean
   /** Whether a response speaks of the scaffold instead of following it; absent where it cannot. */

@@ -1,14 +1,29 @@
 /** @file Verdicts as a kept rollout has them: each with who gave it, and calls of judges once, however many verdicts they brought. */
 
-import type { JudgeCall, Verdict } from '../../rubric/criterion.ts'
+import type { Criterion, JudgeCall, Verdict } from '../../rubric/criterion.ts'
 import type { RolloutRow, RolloutVerdict } from '../../runs/rows.ts'
 
 /** A verdict that is kept; `criterionId` may be a name that tells it from another grader's. */
 export type KeptVerdict = Omit<Verdict, 'source'> & Pick<RolloutVerdict, 'source' | 'leftOut'>
 
-/** Fields of a row for its verdicts, in their order. */
+const NO_WORDS: ReadonlyMap<string, CriterionWords> = new Map()
+
+const wordsOf = (own: CriterionWords | undefined) => own && { text: own.text, points: own.points }
+
+/** Criteria by the ids that their verdicts are kept under. */
+export const wordsById = (criteria: readonly Criterion[], prefix = ''): [string, CriterionWords][] =>
+  criteria.map(criterion => [`${prefix}${criterion.id}`, criterion])
+
+/** What a criterion says and weighs. */
+export type CriterionWords = Pick<Criterion, 'text' | 'points'>
+
+/**
+ * Fields of a row for its verdicts, in their order.
+ * @param words of criteria by the verdicts' `criterionId`, those that the run's own rubric does not tell
+ */
 export const verdictFields = (
   verdicts: readonly KeptVerdict[],
+  words: ReadonlyMap<string, CriterionWords> = NO_WORDS,
 ): Pick<RolloutRow, 'verdicts' | 'judgeCalls'> => {
   const places = new Map<JudgeCall, number>()
   const placeOf = (call: JudgeCall): number => {
@@ -18,6 +33,7 @@ export const verdictFields = (
   const rows = verdicts.map(
     ({ criterionId, met, credit, explanation, source, call, leftOut }): RolloutVerdict => ({
       criterionId,
+      ...wordsOf(words.get(criterionId)),
       met,
       ...(credit !== undefined && { credit }),
       ...(explanation !== undefined && { explanation }),

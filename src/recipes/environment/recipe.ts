@@ -24,7 +24,7 @@ import { scoresOf } from '../common/item-scores.ts'
 import type { ProblemStream } from '../common/problem-order.ts'
 import { testProblems } from '../common/test-problems.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
-import { verdictFields } from '../common/verdict-rows.ts'
+import { verdictFields, wordsById } from '../common/verdict-rows.ts'
 import type { EnvironmentConfig } from './config.ts'
 import type { Kit } from './kit.ts'
 import { type EpisodeGrade, episodeReward, ownReward } from './rewards.ts'
@@ -101,7 +101,11 @@ export const environmentRecipe = <Problem>(
         rollouts: learntFrom(credited, item => ({
           ...rolloutRow(step, item, tokens => kit.show(tokens)),
           problemId: kit.name(item.problem),
-          ...(item.grade.scored && verdictFields(item.grade.scored.verdicts)),
+          ...(item.grade.scored &&
+            verdictFields(
+              item.grade.scored.verdicts,
+              new Map(wordsById(kit.rubric(item.problem)?.criteria ?? [])),
+            )),
         })),
       }
     },

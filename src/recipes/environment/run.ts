@@ -2,7 +2,13 @@
 
 import { needsJudge } from '../../grade/rubric-grader.ts'
 import { openPolicy, refusedLoss } from '../../policy/open.ts'
-import { needJudge, readConversations, sharedRubric } from '../../tasks/conversation/rows.ts'
+import type { RewardedRubric } from '../../runs/rows.ts'
+import {
+  needJudge,
+  readConversations,
+  sharedRubric,
+  splitConversations,
+} from '../../tasks/conversation/rows.ts'
 import type { Tool } from '../../tools/index.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { judgeIdentity } from '../common/judge-identity.ts'
@@ -12,6 +18,7 @@ import { shuffledPasses } from '../common/problem-order.ts'
 import { comesLater, type Purpose } from '../common/purpose.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { checkRemote, modelName } from '../common/remote.ts'
+import { rewardedRubric } from '../common/rewarded-rubric.ts'
 import { decidingHash, type Session, withRun } from '../common/session.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
 import type { EnvironmentConfig } from './config.ts'
@@ -106,6 +113,7 @@ export const runEnvironment = async (
       ...{ config, recipe, model: modelName(config), seed, steps },
       primarySet: task.kind === 'openenv' ? 'unseen seeds' : 'held-out rows',
       rewardFormula: formulaOf(config),
+      ...rubricInfo(config),
     },
     configHash: runHash(config),
     hashOf: (other: object) => runHash(other as EnvironmentConfig),
@@ -115,6 +123,15 @@ export const runEnvironment = async (
       ? learn(config, open, folder, await open.use(openEnvKit(config, task, folder)), options)
       : learn(config, open, folder, await open.use(toolsKit(task, folder, parts.tools)), options),
   )
+}
+
+/** The rubric that episodes are scored by, where there is one. */
+const rubricInfo = ({ task }: EnvironmentConfig): { rubric?: RewardedRubric } => {
+  if (task.kind === 'tools') return { rubric: rewardedRubric(splitConversations(task)) }
+  const rubric = sharedRubric(task)
+  if (rubric === null) return {}
+  const named = new Set(rubric.criteria.map(({ id }) => id))
+  return { rubric: rewardedRubric({ train: [], test: [{ rubric }], named }) }
 }
 
 const formulaOf = ({ reward: { environment, rubric, of }, task }: EnvironmentConfig): string =>

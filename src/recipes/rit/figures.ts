@@ -11,7 +11,7 @@ import { mean } from '../../util/statistics.ts'
 import { satisfaction } from '../checklist/evaluate.ts'
 import { discrimination, type JudgedResponse } from '../common/criterion-figures.ts'
 import { dropoutFigures, leftOutFlag } from '../common/rubric-dropout.ts'
-import { verdictFields } from '../common/verdict-rows.ts'
+import { verdictFields, wordsById } from '../common/verdict-rows.ts'
 import type { RitConfig } from './config.ts'
 import { type RitRollout, rewardPairs } from './rewards.ts'
 import type { RitTask } from './task.ts'
@@ -91,9 +91,10 @@ const judgedOf = ({ verdicts, answer }: RitGrade): JudgedResponse => ({
 
 /** A rollout as it is kept for reading. */
 export const rolloutRow = <Problem>(
-  { task, show, binary }: Pick<RitTask<Problem>, 'task' | 'show' | 'binary'>,
+  { task, show, binary, answerRubric }: Pick<RitTask<Problem>, 'task' | 'show' | 'binary' | 'answerRubric'>,
   step: number,
   item: Credited<Problem, RitGrade>,
+  rubricOf: (problem: Problem) => Rubric,
 ): RolloutRow => {
   const { problem, rollout, grade, parts } = item
   return {
@@ -106,12 +107,18 @@ export const rolloutRow = <Problem>(
     ...(binary && { correct: grade.answer.score === 1 }),
     parts,
     flags: { ...(!grade.response.closed && { neverEnded: 1 }) },
-    ...verdictFields([
-      ...named('thinking', grade.verdicts).map((verdict, i) => ({
-        ...verdict,
-        ...leftOutFlag(grade.leftOut?.has(grade.verdicts[i].criterionId) ?? false),
-      })),
-      ...named('answer', grade.answer.verdicts),
-    ]),
+    ...verdictFields(
+      [
+        ...named('thinking', grade.verdicts).map((verdict, i) => ({
+          ...verdict,
+          ...leftOutFlag(grade.leftOut?.has(grade.verdicts[i].criterionId) ?? false),
+        })),
+        ...named('answer', grade.answer.verdicts),
+      ],
+      new Map([
+        ...wordsById(rubricOf(problem).criteria, 'thinking.'),
+        ...wordsById(answerRubric(problem).criteria, 'answer.'),
+      ]),
+    ),
   }
 }

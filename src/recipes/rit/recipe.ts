@@ -194,7 +194,7 @@ export const rit = <Problem>(
           ...(critic && { valueError: valueErrorOf(credited) }),
           ...(kit.figures && { time: kit.figures() }),
         },
-        rollouts: learntFrom(credited, item => rolloutRow(kit, step, item)),
+        rollouts: learntFrom(credited, item => rolloutRow(kit, step, item, rubricOf)),
         // What is fused must not rise at the cost of the answers: they are watched on their own.
         ...(reward !== 'response' && { heldOut: answersOf(credited) }),
       }

@@ -5,7 +5,7 @@ import type { Json, Retrieval } from '../../memory/index.ts'
 import type { Credited } from '../../rl/rollout.ts'
 import type { RolloutRow, ShownLesson } from '../../runs/rows.ts'
 import { rolloutFields } from '../../train/lesson-rows.ts'
-import { type KeptVerdict, verdictFields } from '../common/verdict-rows.ts'
+import { type CriterionWords, type KeptVerdict, verdictFields } from '../common/verdict-rows.ts'
 import type { Reflected, ReflectionGrade } from './reflections.ts'
 import type { ResearchTask, StagedRead } from './research-task.ts'
 
@@ -58,16 +58,27 @@ export const agentRow = <Question, Takeaways extends Json>(
       ...(grade.wellFormed ? {} : { unformatted: 1 }),
       ...(rollout.sampledFrom ? { referred: 1 } : {}),
     },
-    ...verdictFields((group?.rubrics ?? []).map(rubric => levelVerdict(rubric, own?.scores[rubric.id]))),
+    ...verdictFields(
+      (group?.rubrics ?? []).map(rubric => levelVerdict(rubric, own?.scores[rubric.id])),
+      new Map((group?.rubrics ?? []).map(rubric => [verdictName(rubric), stageWords(rubric)])),
+    ),
   }
 }
 
+const verdictName = ({ stage, title }: StageRubric): string => `${stage}.${title}`
+
+const stageWords = ({ description, sign, weight }: StageRubric): CriterionWords => ({
+  text: description,
+  points: sign === 'negative' ? -weight : weight,
+})
+
 /** A level as a verdict; a judge that is no model is a program. */
 const levelVerdict = (
-  { stage, sign, title }: StageRubric,
+  rubric: StageRubric,
   { level = null, justification, call }: Partial<Scored> = {},
 ): KeptVerdict => {
-  const by = { criterionId: `${stage}.${title}`, ...(call ? { call } : { source: 'rule' as const }) }
+  const { sign } = rubric
+  const by = { criterionId: verdictName(rubric), ...(call ? { call } : { source: 'rule' as const }) }
   if (level === null) return { ...by, met: null, explanation: 'no level was given' }
   const credit = gainOf(sign, level)
   return {

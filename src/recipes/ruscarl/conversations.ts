@@ -11,6 +11,7 @@ import { RewardNoise } from '../checklist/noise.ts'
 import { chatGroups } from '../common/group-reward.ts'
 import type { HeldOutJudge } from '../common/judge-config.ts'
 import { openJudging } from '../common/judging.ts'
+import { rewardedRubric, toldIn } from '../common/rewarded-rubric.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import type { SecondOpinion } from '../common/second-opinion.ts'
 import type { RuscarlConfig } from './config.ts'
@@ -79,7 +80,8 @@ export const encodedConversations = (config: RuscarlConfig, folder: string) => {
   const rubricOf = trainingRubrics(config, source, split.train)
   const encoded = encodeSplit(split, format, promptsOf(config, rubricOf))
   assertJudge(config, [...encoded.train, ...encoded.test])
-  return { ...encoded, format, rubricOf, named: split.named }
+  const rubric = rewardedRubric({ ...encoded, named: split.named })
+  return { ...encoded, format, rubricOf, named: split.named, rubric }
 }
 
 /** Names for reports of the criteria that go by their ids: a reader has to see which ones a response had better not meet. */
@@ -113,7 +115,7 @@ export const conversationTask = (
   config: RuscarlConfig,
   folder: string,
   models: JudgeModels = {},
-  { train, test, notes, format, rubricOf, named } = encodedConversations(config, folder),
+  { train, test, notes, format, rubricOf, named, rubric } = encodedConversations(config, folder),
 ): RubricTask<Conversation> => {
   const { grader, figures, close } = openJudging(config.judge, models.judgeModel, 'judge', config.rules)
   const second = config.judge?.heldOut
@@ -144,6 +146,8 @@ export const conversationTask = (
     reward: new ConversationTask(format, grader, {
       ...shown,
       rubricOf,
+      // A spoilt rubric says something else than the run's.
+      ...(config.noise === 'none' && { told: toldIn(rubric) }),
       score: trainingScore(config.noise, nulls),
       noise,
     }),

@@ -13,7 +13,7 @@ import { discrimination } from '../common/criterion-figures.ts'
 import { shareFigures } from '../common/figures.ts'
 import { dropoutFigures, leftOutFlag } from '../common/rubric-dropout.ts'
 import type { ScaffoldTask } from '../common/rubric-task.ts'
-import { type KeptVerdict, verdictFields } from '../common/verdict-rows.ts'
+import { type KeptVerdict, verdictFields, wordsById } from '../common/verdict-rows.ts'
 import type { RuscarlConfig } from './config.ts'
 
 export type ScoredRollout<Problem> = Graded<Problem, ScoredResponse>
@@ -146,13 +146,16 @@ export const rolloutRow = <Problem>(
     response,
     ...tokenFields(item, response, each => task.show(each)),
     ...(Object.keys(flags).length > 0 && { flags }),
-    ...verdictFields([
-      ...(grade.relative ? [relativeVerdict(grade.relative)] : []),
-      ...grade.verdicts.map(verdict => ({
-        ...verdict,
-        ...leftOutFlag(leftOut?.has(verdict.criterionId) ?? false),
-      })),
-    ]),
+    ...verdictFields(
+      [
+        ...(grade.relative ? [relativeVerdict(grade.relative)] : []),
+        ...grade.verdicts.map(verdict => ({
+          ...verdict,
+          ...leftOutFlag(leftOut?.has(verdict.criterionId) ?? false),
+        })),
+      ],
+      new Map(wordsById(task.rubric(problem).criteria.filter(({ id }) => !task.told?.has(id)))),
+    ),
   }
 }
 

@@ -81,7 +81,10 @@ const runInfo = (config: RuscarlConfig, conversations: ReturnType<typeof check>[
       }
     : {
         primarySet: primarySetOf(config),
-        ...(conversations !== null && namesOf(penaltyNames(conversations))),
+        ...(conversations !== null && {
+          ...namesOf(penaltyNames(conversations)),
+          rubric: conversations.rubric,
+        }),
       }),
 })
 

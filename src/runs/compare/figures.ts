@@ -7,6 +7,7 @@ import { finalMeans } from '../report/compare.ts'
 import { evalsOf, setNames } from '../report/data.ts'
 import { pairedDifference } from '../report/paired.ts'
 import type { EvalRow, Interval } from '../rows.ts'
+import { isScoreShared } from '../same-rubric.ts'
 import { headlineScores, scoreValue, scoreWords } from '../scores.ts'
 import type { ComparedRun, RunGroup } from './groups.ts'
 
@@ -22,8 +23,8 @@ export interface RunMean {
 }
 
 export interface GroupDifference {
-  /** This group less the first. */
-  difference: number
+  /** This group less the first; null where their rubrics differ, so that scores do not compare. */
+  difference: number | null
   /** 95% interval; null where nothing can be paired. */
   interval: Interval | null
   /** What the interval is over, in words. */
@@ -83,6 +84,12 @@ const bySeed = (group: RunGroup, valueIn: (run: ComparedRun) => number | null): 
     }),
   )
 
+/** Whether a score means the same in all runs of two groups. */
+const areShared = (first: RunGroup, group: RunGroup, score: string): boolean => {
+  const [own] = first.runs
+  return [...first.runs, ...group.runs].every(({ data }) => isScoreShared(own.data.info, data.info, score))
+}
+
 /** Paired by seed; of two single runs by problem. */
 const differenceTo = (
   first: RunGroup,
@@ -93,6 +100,7 @@ const differenceTo = (
   const valueIn = (run: ComparedRun) => scoreValue(lastOn(run, set), score)
   const [before, after] = [bySeed(first, valueIn), bySeed(group, valueIn)]
   if (before.size === 0 || after.size === 0) return null
+  if (!areShared(first, group, score)) return { difference: null, interval: null, over: 'another rubric' }
   const pairs = [...after].flatMap(([seed, value]) => (before.has(seed) ? [value - before.get(seed)!] : []))
   if (pairs.length >= 2)
     return { difference: mean(pairs), interval: studentInterval(pairs), over: `${pairs.length} seeds` }

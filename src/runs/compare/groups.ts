@@ -1,6 +1,6 @@
 /** @file Many runs as groups: runs that differ in nothing but their seed are one. */
 
-import { flatSettings } from '../report/compare.ts'
+import { contentsOf, digestWords, flatSettings } from '../report/compare.ts'
 import { loadReportData, type ReportData } from '../report/data.ts'
 import type { RunInfo } from '../rows.ts'
 
@@ -29,11 +29,12 @@ const isAside = (path: string): boolean =>
   /^(?:checkpoint|monitors)(?:\.|$)/.test(path) ||
   /^(?:policy|engine)\.(?!kind$|model$|lora)/.test(path)
 
-/** The settings that count, by dotted path; a fork's model is called by what it was forked from. */
-const settingsOf = ({ config, recipe, forkedFrom }: RunInfo): Map<string, unknown> => {
+/** The settings that count, by dotted path, contents of files among them; a fork's model is called by what it was forked from. */
+const settingsOf = ({ config, recipe, forkedFrom, files = [] }: RunInfo): Map<string, unknown> => {
   const settings = new Map(flatSettings(config).filter(([path]) => !isAside(path)))
   if (recipe !== undefined) settings.set('recipe', recipe)
   if (forkedFrom) settings.set('model.folder', `${forkedFrom.run}/${forkedFrom.step}`)
+  for (const { path, sha256 } of files) settings.set(contentsOf(path), digestWords(sha256))
   return settings
 }
 

@@ -14,7 +14,7 @@ const share = ({ mean, interval }: RunMean): Html =>
   html`<td class="num">${percent(mean)}${interval && html`<small>${percentInterval(interval)}</small>`}</td>`
 
 const difference = (value: GroupDifference | null): Html =>
-  html`<td class="num">${value && points(value.difference)}${value?.interval && html`<small>${pointsInterval(value.interval)}</small>`}</td>`
+  html`<td class="num">${value && (value.difference === null ? value.over : points(value.difference))}${value?.interval && html`<small>${pointsInterval(value.interval)}</small>`}</td>`
 
 const table = (head: readonly string[], rows: readonly Html[]): Html =>
   html`<div class="panel"><div class="scroll"><table><thead><tr>${head.map((name, i) => html`<th class="${i > 0 && 'num'}">${name}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div></div>`

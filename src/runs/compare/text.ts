@@ -11,8 +11,8 @@ const shareText = ({ mean, interval }: RunMean): string =>
   mean === null ? '–' : `${percent(mean)}${interval ? ` [${percentInterval(interval)}]` : ''}`
 
 const differenceText = (difference: GroupDifference | null): string =>
-  difference === null
-    ? ''
+  difference?.difference == null
+    ? (difference?.over ?? '')
     : `${points(difference.difference)}${difference.interval ? ` [${pointsInterval(difference.interval)}]` : ''} (${difference.over})`
 
 /** A line for each group: who is in it, its scores, its reward. */

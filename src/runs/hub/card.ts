@@ -2,6 +2,7 @@
 
 import { stringify } from 'yaml'
 import { percent, percentInterval } from '../../util/format.ts'
+import { pointsWord } from '../criterion-words.ts'
 import type { EvalRow, RunInfo } from '../rows.ts'
 import { headlineScores, scoreNamesOf, scoreValue, scoreWords } from '../scores.ts'
 
@@ -128,6 +129,18 @@ const metadata = ({ name, info, step, evals, adapter, license, baseModel }: Card
   })
 }
 
+/** The rubric that the model was trained by, in a table. */
+const rubricTable = ({ rubric }: RunInfo): string => {
+  if (rubric === undefined || rubric.criteria.length === 0) return ''
+  const rows = rubric.criteria.map(({ id, text, points, check }) => [
+    cell(id),
+    cell(text ?? 'in words of each row'),
+    points === null ? 'by row' : pointsWord(points),
+    cell(check ?? 'a judge'),
+  ])
+  return `\n${table(['criterion', 'says', 'points', 'decided by'], rows)}\n`
+}
+
 const startWords = ({ info, baseModel }: CardFacts): string => {
   if (baseModel !== null) return `Trained from [${baseModel}](https://huggingface.co/${baseModel}).`
   const { model } = info
@@ -154,7 +167,7 @@ ${metadata(facts)}---
 # ${name.split('/').at(-1)}
 
 ${startWords(facts)} Trained with Gradus, rubric-based reinforcement learning for language models.
-${formula}
+${formula}${rubricTable(info)}
 ## Results
 
 ${results(evals, step)}

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { compareMany } from '../compare/compare.ts'
 import { evalRowOf } from '../eval-row.fixture.ts'
 import type { EvalRow } from '../rows.ts'
 import { RunFolder } from '../run-folder.ts'
@@ -118,4 +119,43 @@ it('compares criteria pair by pair, and what each run paid since its start', () 
   expect(json.criteria[1]).toMatchObject({ criterion: 'C5', a: null, b: null, paired: null })
   expect(text).toMatch(/real: C4\s+100\.0%\s+50\.0%\s+−50\.0\s+.*\(4 pairs\)/)
   expect(text).toMatch(/real: C4\s+–\s+−30\.0 \[−40\.0 to −20\.0\] tax/)
+})
+
+it('takes no score by one rubric from a score by another', () => {
+  const short = { id: 'short', text: 'Is short.', points: 2, check: 'rule length' }
+  const scored = (id: string, points: number) => {
+    const criteria = [{ ...short, points }]
+    const run = RunFolder.create(join(root, id), {
+      config: {},
+      files: [{ path: 'rubric.yaml', sha256: String(points).repeat(64) }],
+      rubric: { criteria, ofRows: 0, sha256: String(points).repeat(64) },
+    })
+    const rubric = (value: number) => ({ rubric: value, wellFormed: 1 })
+    run.appendEvals([
+      {
+        ...answers([0, 1]),
+        ...{ primary: 'rubric', scores: { rubric: { value: 0.5 }, wellFormed: { value: 1 } } },
+        criteria: { short: 0.5 },
+        items: ['p0', 'p1'].map(name => ({ id: name, scores: rubric(0.5), criteria: { short: 0.5 } })),
+      },
+    ])
+    run.close()
+    return join(root, id)
+  }
+  const [two, three] = [scored('two-points', 2), scored('three-points', 3)]
+  const { json, text } = compareRuns(two, three)
+  expect(json.evals.map(({ score, paired, otherRubric }) => [score, paired?.n, otherRubric])).toEqual([
+    ['rubric', undefined, true],
+    ['wellFormed', 2, undefined],
+  ])
+  // What it asks for is the same: only its worth differs.
+  expect(json.criteria[0].paired).toMatchObject({ n: 2 })
+  expect(text).toMatch(/real: rubric\s+50\.0%\s+50\.0%\s+–\s+another rubric/)
+  const many = compareMany([two, three]).json
+  expect(many.groups.map(({ runs }) => runs.length)).toEqual([1, 1])
+  expect(many.settings.map(({ name }) => name)).toEqual(['contents of rubric.yaml'])
+  expect(many.scores[0].groups[1].differenceToFirst).toMatchObject({
+    difference: null,
+    over: 'another rubric',
+  })
 })

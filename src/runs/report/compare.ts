@@ -3,6 +3,7 @@
 import { mean } from '../../util/descriptive.ts'
 import { number, percent, points, pointsInterval } from '../../util/format.ts'
 import type { CriterionChange, EvalRow, MetricsRow, RunInfo } from '../rows.ts'
+import { isCriterionShared, isScoreShared } from '../same-rubric.ts'
 import { scoreNamesOf, scoreValue, scoreWords } from '../scores.ts'
 import {
   criterionLabel,
@@ -31,8 +32,10 @@ export interface EvalComparison {
   /** Over all problems of each run. */
   a: number
   b: number
-  /** b - a over the problems that both evaluated; null when they share none. */
+  /** b - a over the problems that both evaluated; null when they share none, and where rubrics differ. */
   paired: PairedDifference | null
+  /** The runs' rubrics differ, so that their scores do not compare. */
+  otherRubric?: true
 }
 
 export interface CriterionComparison {
@@ -42,8 +45,10 @@ export interface CriterionComparison {
   label: string
   a: number | null
   b: number | null
-  /** b - a over the problems that both evaluated; null when they share none. */
+  /** b - a over the problems that both evaluated; null when they share none, and where it asks for something else. */
   paired: PairedDifference | null
+  /** It asks for something else in the other run. */
+  otherRubric?: true
   /** Change of each run since its own start; null where the run did not work it out. */
   sinceStart: { a: CriterionChange | null; b: CriterionChange | null }
 }
@@ -105,8 +110,10 @@ const compareEvals = (a: ReportData, b: ReportData): EvalComparison[] =>
     return scoreNamesOf([rowA, rowB]).flatMap(score => {
       const [valueA, valueB] = [scoreValue(rowA, score), scoreValue(rowB, score)]
       if (valueA === null || valueB === null) return []
-      const label = scoreWords(score, [rowA, rowB])
-      return [{ set, score, label, a: valueA, b: valueB, paired: pairedDifference(rowA, rowB, score) }]
+      const own = { set, score, label: scoreWords(score, [rowA, rowB]), a: valueA, b: valueB }
+      return isScoreShared(a.info, b.info, score)
+        ? [{ ...own, paired: pairedDifference(rowA, rowB, score) }]
+        : [{ ...own, paired: null, otherRubric: true as const }]
     })
   })
 
@@ -120,7 +127,9 @@ const compareCriteria = (a: ReportData, b: ReportData): CriterionComparison[] =>
       label: criterionLabel(a.info, criterion),
       a: rowA.criteria?.[criterion] ?? null,
       b: rowB.criteria?.[criterion] ?? null,
-      paired: pairedCriterion(rowA, rowB, criterion),
+      ...(isCriterionShared(a.info, b.info, criterion)
+        ? { paired: pairedCriterion(rowA, rowB, criterion) }
+        : { paired: null, otherRubric: true as const }),
       sinceStart: { a: rowA.tax?.[criterion] ?? null, b: rowB.tax?.[criterion] ?? null },
     }))
   })
@@ -131,14 +140,18 @@ export const flatSettings = (value: unknown, path = ''): [string, unknown][] =>
     ? Object.entries(value).flatMap(([key, item]) => flatSettings(item, path === '' ? key : `${path}.${key}`))
     : [[path, value]]
 
+/** What a file held, where settings stand by name. */
+export const contentsOf = (path: string): string => `contents of ${path}`
+
+export const digestWords = (sha256: string): string => `SHA-256 ${sha256.slice(0, 12)}`
+
 /** Files of rows and rubrics that both runs name alike, and that were not the same: scores by two rubrics do not compare. */
 const otherContents = ({ files: a = [] }: RunInfo, { files: b = [] }: RunInfo): RunComparison['settings'] => {
-  const digest = (sha256: string) => `SHA-256 ${sha256.slice(0, 12)}`
   return a.flatMap(({ path, sha256 }) => {
     const other = b.find(file => file.path === path)
     return other === undefined || other.sha256 === sha256
       ? []
-      : [{ name: `contents of ${path}`, a: digest(sha256), b: digest(other.sha256) }]
+      : [{ name: contentsOf(path), a: digestWords(sha256), b: digestWords(other.sha256) }]
   })
 }
 
@@ -177,15 +190,22 @@ const changeText = (change: CriterionChange | null): string =>
     ? '–'
     : `${points(change.change)} [${pointsInterval(change.interval)}]${isTax(change) ? ' tax' : ''}`
 
+/** What a row of a table says after its label: both values, their difference, and how sure it is. */
+const differenceCells = ({
+  a,
+  b,
+  paired,
+  otherRubric,
+}: Pick<CriterionComparison, 'a' | 'b' | 'paired' | 'otherRubric'>): string[] => [
+  percent(paired?.before ?? a),
+  percent(paired?.after ?? b),
+  a === null || b === null || otherRubric ? '–' : points(paired?.difference ?? b - a),
+  otherRubric ? 'another rubric' : intervalText(paired),
+]
+
 const criterionTables = ({ a, b, criteria }: RunComparison): string[] => {
   if (criteria.length === 0) return []
-  const rows = criteria.map(({ set, label, a: x, b: y, paired }) => [
-    `${set}: ${label}`,
-    percent(paired?.before ?? x),
-    percent(paired?.after ?? y),
-    x === null || y === null ? '–' : points(paired?.difference ?? y - x),
-    intervalText(paired),
-  ])
+  const rows = criteria.map(own => [`${own.set}: ${own.label}`, ...differenceCells(own)])
   const blocks = [table([['criterion', a.id, b.id, 'points', '95% interval'], ...rows])]
   const changed = criteria.filter(({ sinceStart }) => sinceStart.a !== null || sinceStart.b !== null)
   if (changed.length > 0) {
@@ -203,13 +223,7 @@ const render = (comparison: RunComparison): string => {
   const { a, b, metrics, evals, settings } = comparison
   const blocks: string[] = []
   if (evals.length > 0) {
-    const rows = evals.map(({ set, label, a: x, b: y, paired }) => [
-      `${set}: ${label}`,
-      percent(paired?.before ?? x),
-      percent(paired?.after ?? y),
-      points(paired?.difference ?? y - x),
-      intervalText(paired),
-    ])
+    const rows = evals.map(own => [`${own.set}: ${own.label}`, ...differenceCells(own)])
     blocks.push(table([['evaluation', a.id, b.id, 'points', '95% interval'], ...rows]))
   }
   blocks.push(...criterionTables(comparison))

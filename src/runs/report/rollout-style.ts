@@ -7,7 +7,8 @@ const VERDICTS = `
 .verdict-table th[scope="row"] { min-width: 150px; overflow-wrap: anywhere; }
 .verdict-table td, .verdict-table th { vertical-align: top; padding-right: 12px; }
 .verdict { display: inline-block; font-size: 12.5px; line-height: 1.5; padding: 1px 8px; border-radius: 5px; white-space: nowrap; background: var(--idle-bg); color: var(--idle); }
-.verdict.met { background: var(--good-bg); color: var(--good); } .verdict.unmet { background: var(--bad-bg); color: var(--bad); }
+.verdict.good { background: var(--good-bg); color: var(--good); } .verdict.bad { background: var(--bad-bg); color: var(--bad); }
+.verdict-table .says { overflow-wrap: anywhere; max-width: 46ch; } .verdict-table .says b { font-variant-numeric: tabular-nums; }
 .judge { overflow-wrap: anywhere; min-width: 110px; }
 .raw { margin-top: 4px; font-size: 12px; } .raw pre { max-height: 24em; overflow: auto; margin-top: 4px; }
 .reason { color: var(--ink2); overflow-wrap: anywhere; max-width: 110ch; }

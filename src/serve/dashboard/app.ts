@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs'
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
+import { criterionWords } from '../../runs/criterion-words.ts'
 import { GradusError } from '../../util/errors.ts'
 import {
   type DashboardContext,
@@ -113,8 +114,8 @@ const addRolloutPaths = (app: Hono<Env>, context: DashboardContext): void => {
   })
   app.get('/api/runs/:id/rollouts/:nth', async c => {
     const { run } = await indexedRun(context, c.req.param('id'))
-    const names = run.info.criterionNames ?? {}
-    return c.json(viewRollout(run.found.dir, run.rollouts, Number(c.req.param('nth')), names))
+    const criteria = criterionWords(run.info)
+    return c.json(viewRollout(run.found.dir, run.rollouts, Number(c.req.param('nth')), criteria))
   })
 }
 

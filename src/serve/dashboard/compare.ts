@@ -1,10 +1,11 @@
 /** @file Several runs side by side: their curves in one chart each, paired differences of evaluations, settings that differ. */
 
 import { type ChartSpec, roundForPage } from '../../runs/report/chart-spec.ts'
-import { flatSettings } from '../../runs/report/compare.ts'
+import { contentsOf, digestWords, flatSettings } from '../../runs/report/compare.ts'
 import { FIGURES, HEALTH } from '../../runs/report/known-figures.ts'
 import { pairedDifference } from '../../runs/report/paired.ts'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
+import { isScoreShared } from '../../runs/same-rubric.ts'
 import { scoreNamesOf, scoreValue, scoreWords } from '../../runs/scores.ts'
 import type { OpenRun } from './open-run.ts'
 import type { ComparedScore, CompareView, RunSummary } from './wire.ts'
@@ -84,15 +85,22 @@ const scoresOf = (runs: readonly OpenRun[]): ComparedScore[] => {
       score: scoreWords(score, [row]),
       runs: latest.map((evals, i) => {
         const other = evals.get(set)
-        const paired = i === 0 ? null : pairedDifference(row, other, score)
-        return { value: scoreValue(other, score), step: other?.step ?? null, paired }
+        const otherRubric = !isScoreShared(runs[0].info, runs[i].info, score)
+        const paired = i === 0 || otherRubric ? null : pairedDifference(row, other, score)
+        return { value: scoreValue(other, score), step: other?.step ?? null, paired, otherRubric }
       }),
     })),
   )
 }
 
 const settingsOf = (runs: readonly OpenRun[]): CompareView['settings'] => {
-  const flat = runs.map(run => new Map(flatSettings(run.info.config)))
+  const flat = runs.map(
+    ({ info: { config, files = [] } }) =>
+      new Map([
+        ...flatSettings(config),
+        ...files.map(({ path, sha256 }) => [contentsOf(path), digestWords(sha256)] as const),
+      ]),
+  )
   const names = [...new Set(flat.flatMap(own => [...own.keys()]))]
   return names.flatMap(name => {
     const values = flat.map(own => (own.has(name) ? (JSON.stringify(own.get(name)) ?? null) : null))

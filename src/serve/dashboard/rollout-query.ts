@@ -1,6 +1,7 @@
 /** @file Lists of kept rollouts: filters are answered by the index, text by reading rows until there are enough or time is up. */
 
 import { z } from 'zod'
+import type { CriterionWords } from '../../runs/criterion-words.ts'
 import { upgradeRollout } from '../../runs/former-rows.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import { DataError } from '../../util/errors.ts'
@@ -216,7 +217,7 @@ export const viewRollout = (
   dir: string,
   index: RolloutIndex,
   nth: number,
-  criterionNames: Record<string, string>,
+  criteria: Record<string, CriterionWords>,
 ): RolloutView => {
   if (!Number.isInteger(nth) || nth < 0 || nth >= index.count)
     throw new DataError(`rollout ${nth}: expected one of 0 to ${index.count - 1}`)
@@ -231,7 +232,7 @@ export const viewRollout = (
       const its = readRow(reader, index, other)
       if (its.problemId === row.problemId) group.push(lineOf(other, its, excerptOf(its, '') ?? ''))
     }
-    return { nth, total: index.count, row, criterionNames, group }
+    return { nth, total: index.count, row, criteria, group }
   } finally {
     reader.close()
   }

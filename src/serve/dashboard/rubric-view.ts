@@ -1,5 +1,6 @@
 /** @file What the criteria of a run's rubric do: how often each is met, whether that goes with the reward, how it changed. */
 
+import { criterionWords } from '../../runs/criterion-words.ts'
 import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
 import { pearson } from '../../util/descriptive.ts'
 import type { OpenRun } from './open-run.ts'
@@ -99,15 +100,18 @@ const valueIn = (group: unknown, id: string): number | null => {
   return typeof value === 'number' ? value : null
 }
 
+/** The criteria of the run's own rubric first, in its order. */
 const criteriaOf = (run: OpenRun): CriterionFigures[] => {
   const { rows } = run.metrics.rows(10)
   const [first, last] = [rows[0], rows.at(-1)]
   const named = run.metrics.names().flatMap(({ key, name }) => (key === 'criteria' && name ? [name] : []))
-  const ids = [...new Set([...named, ...run.rollouts.criteria.list])]
+  const words = criterionWords(run.info)
+  const told = run.info.rubric?.criteria.map(({ id }) => id) ?? []
+  const ids = [...new Set([...told, ...named, ...run.rollouts.criteria.list])]
   const discrimination = discriminationOf(run, last)
   return ids.map(id => ({
     id,
-    name: run.info.criterionNames?.[id] ?? null,
+    words: words[id] ?? {},
     first: valueIn(first?.criteria, id),
     last: valueIn(last?.criteria, id),
     rewardShare: valueIn(last?.rewardShare, id),

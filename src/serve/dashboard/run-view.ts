@@ -45,7 +45,6 @@ export const runView = (run: OpenRun, summary: RunSummary, rolloutBytes: number)
   config: run.info.config,
   environment: run.info.environment ?? {},
   version: run.info.version ?? null,
-  criterionNames: run.info.criterionNames ?? {},
   marks: marksOf(run),
   events: run.events.filter(({ monitor }) => monitor === undefined).slice(-MOST_EVENTS),
   evals: run.evals,

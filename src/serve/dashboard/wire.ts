@@ -1,5 +1,6 @@
 /** @file What the dashboard's server tells its page: plain data, types alone, so that both sides are checked against one shape. */
 
+import type { CriterionWords } from '../../runs/criterion-words.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
 import type { Sign } from '../../runs/report/signs.ts'
 import type { EvalRow, EventRow, RolloutRow } from '../../runs/rows.ts'
@@ -57,7 +58,6 @@ export interface RunView {
   config: unknown
   environment: Record<string, string | number>
   version: string | null
-  criterionNames: Record<string, string>
   marks: Mark[]
   events: EventRow[]
   evals: LightEval[]
@@ -128,7 +128,8 @@ export interface RolloutView {
   nth: number
   total: number
   row: RolloutRow
-  criterionNames: Record<string, string>
+  /** What the run tells of its criteria, by id. */
+  criteria: Record<string, CriterionWords>
   /** Rollouts of the same step, role and problem that were kept, this one included. */
   group: RolloutLine[]
 }
@@ -181,7 +182,8 @@ export interface EvaluationView {
 export interface ComparedScore {
   set: string
   score: string
-  runs: { value: number | null; step: number | null; paired: Paired | null }[]
+  /** `otherRubric`: scored by another rubric than the first, so that there is no difference to tell. */
+  runs: { value: number | null; step: number | null; paired: Paired | null; otherRubric: boolean }[]
 }
 
 export interface CompareView {
@@ -193,7 +195,7 @@ export interface CompareView {
 
 export interface CriterionFigures {
   id: string
-  name: string | null
+  words: CriterionWords
   /** Mean over the training rollouts, first and last tenth of the steps. */
   first: number | null
   last: number | null

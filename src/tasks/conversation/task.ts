@@ -31,6 +31,8 @@ export interface ConversationOptions {
   noise?: Noise
   /** Ids of criteria that statistics call by their names; none unless given. */
   named?: ReadonlySet<string>
+  /** Ids of criteria that a run tells in words of its own; none unless given. */
+  told?: ReadonlySet<string>
 }
 
 /** What a criterion counts as in statistics: itself where rows share it, else its axis. */
@@ -42,6 +44,7 @@ const NONE: ReadonlySet<string> = new Set()
 /** Conversations with a rubric each. Judges are shown the conversation itself, never a scaffold. */
 export class ConversationTask implements ScoreTask<Conversation> {
   readonly leaks?: (tokens: Int32Array) => boolean
+  readonly told?: ReadonlySet<string>
   readonly #format: ChatFormat
   readonly #grader: Grader
   readonly #options: ConversationOptions
@@ -51,6 +54,7 @@ export class ConversationTask implements ScoreTask<Conversation> {
     this.#grader = grader
     this.#options = options
     if (options.leaks) this.leaks = options.leaks
+    if (options.told) this.told = options.told
   }
 
   name({ id }: Conversation): string {

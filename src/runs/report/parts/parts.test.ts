@@ -34,8 +34,8 @@ const harmful = /<(?:img|script)|[^;"=]" ?onerror/
 describe('components in a file', () => {
   it('show text as text, in elements and attributes', () => {
     const shown = [
-      part(RolloutCard, { row, names: { [HOSTILE]: HOSTILE } }),
-      part(RolloutCard, { row: { ...row, turns: [{ by: 'environment', text: HOSTILE }] }, names: {} }),
+      part(RolloutCard, { row, criteria: { [HOSTILE]: { name: HOSTILE, text: HOSTILE, points: -1 } } }),
+      part(RolloutCard, { row: { ...row, turns: [{ by: 'environment', text: HOSTILE }] }, criteria: {} }),
       part(SignCard, {
         sign: {
           ...{ monitor: HOSTILE, title: HOSTILE, step: 1, until: null, message: HOSTILE },
@@ -61,13 +61,13 @@ describe('components in a file', () => {
   it('make no element of an object in place of a text', () => {
     const element = { type: 'script', props: { children: 'window.harmed=1' }, key: null, constructor: null }
     const strange = { ...row, prompt: element, response: element, answer: element, gold: undefined }
-    const text = String(part(RolloutCard, { row: strange as unknown as RolloutRow, names: {} }))
+    const text = String(part(RolloutCard, { row: strange as unknown as RolloutRow, criteria: {} }))
     expect(text).not.toMatch(harmful)
     expect(text).toContain('<h3>Response</h3>')
   })
 
   it('leave out of a report what judges wrote, and keep who they were', () => {
-    const card = String(part(RolloutCard, { row, names: {} }))
+    const card = String(part(RolloutCard, { row, criteria: {} }))
     const report = String(part(Rollouts, { info: { config: {} } as never, rows: [row] }))
     expect(card).toContain('thinks aloud')
     expect(report).not.toContain('thinks aloud')
@@ -77,7 +77,7 @@ describe('components in a file', () => {
   it('say that verdicts are missing only where nothing was judged', () => {
     const { steps: _, verdicts: __, ...bare } = row
     const text = (own: Partial<RolloutRow>) =>
-      String(part(RolloutCard, { row: { ...bare, ...own }, names: {} }))
+      String(part(RolloutCard, { row: { ...bare, ...own }, criteria: {} }))
     expect(text({})).toContain('No verdicts were recorded')
     expect(text({ steps: row.steps })).not.toContain('No verdicts were recorded')
     expect(text({ verdicts: row.verdicts })).not.toContain('No verdicts were recorded')

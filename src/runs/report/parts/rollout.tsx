@@ -6,10 +6,7 @@ import type { RolloutRow } from '../../rows.ts'
 import { answerWords, rolloutFacts } from '../rollout-words.ts'
 import { Said } from './response.tsx'
 import { Steps } from './steps.tsx'
-import { Verdicts } from './verdicts.tsx'
-
-/** Criteria in words, by id. */
-type Names = Record<string, string>
+import { type Criteria, Verdicts } from './verdicts.tsx'
 
 const Prompt = ({ row }: { row: RolloutRow }) => (
   <>
@@ -42,10 +39,10 @@ const Answer = ({ row }: { row: RolloutRow }) => {
   )
 }
 
-const Numbers = ({ row, names }: { row: RolloutRow; names: Names }) => (
+const Numbers = ({ row, criteria }: { row: RolloutRow; criteria: Criteria }) => (
   <div class="parts">
     {Object.entries(row.parts ?? {}).map(([name, value]) => (
-      <span class="part" title={names[name]} key={name}>
+      <span class="part" title={criteria[name]?.text ?? criteria[name]?.name} key={name}>
         <b>{name}</b> {number(value)}
       </span>
     ))}
@@ -63,13 +60,13 @@ const Numbers = ({ row, names }: { row: RolloutRow; names: Names }) => (
 
 interface RolloutCardProps {
   row: RolloutRow
-  names: Names
+  criteria: Criteria
   /** How the response is shown, where that is not simply in its parts. */
   response?: ComponentChildren
 }
 
 /** Steps are verdicts too: where they stand, nothing is missing. */
-const Judged = ({ row, names }: { row: RolloutRow; names: Names }) => {
+const Judged = ({ row, criteria }: { row: RolloutRow; criteria: Criteria }) => {
   const hasSteps = row.steps !== undefined && row.steps.length > 0
   const hasVerdicts = row.verdicts !== undefined && row.verdicts.length > 0
   return (
@@ -81,7 +78,7 @@ const Judged = ({ row, names }: { row: RolloutRow; names: Names }) => {
         </>
       )}
       {(hasVerdicts || !hasSteps) && <h3>Verdicts</h3>}
-      {hasVerdicts && <Verdicts row={row} names={names} />}
+      {hasVerdicts && <Verdicts row={row} criteria={criteria} />}
       {!hasVerdicts && !hasSteps && (
         <p class="quiet">No verdicts were recorded with it; the parts of its reward stand beside.</p>
       )}
@@ -89,7 +86,7 @@ const Judged = ({ row, names }: { row: RolloutRow; names: Names }) => {
   )
 }
 
-export const RolloutCard = ({ row, names, response }: RolloutCardProps) => (
+export const RolloutCard = ({ row, criteria, response }: RolloutCardProps) => (
   <article class="panel rollout">
     <header>
       <span class="reward">{number(row.reward)}</span>
@@ -104,9 +101,9 @@ export const RolloutCard = ({ row, names, response }: RolloutCardProps) => (
         {response ?? <Said row={row} />}
         <Answer row={row} />
         {row.heldOut !== undefined && <p class="quiet">held-out grader {number(row.heldOut)}</p>}
-        <Numbers row={row} names={names} />
+        <Numbers row={row} criteria={criteria} />
       </section>
-      <Judged row={row} names={names} />
+      <Judged row={row} criteria={criteria} />
     </div>
   </article>
 )

@@ -1,11 +1,14 @@
 /** @file The verdicts on a rollout: met or not, the credit, who said so, and why. */
 
 import { number } from '../../../util/format.ts'
+import { type CriterionWords, pointsWord, verdictWords } from '../../criterion-words.ts'
 import type { RolloutRow, RolloutVerdict } from '../../rows.ts'
 import { callOf, callTotals, callWords, judgeName } from '../judge-words.ts'
 import { verdictWord } from '../rollout-words.ts'
 
-const lookOf = ({ met }: RolloutVerdict): string => (met === null ? 'none' : met ? 'met' : 'unmet')
+/** A flaw that is not there is a good thing. */
+const lookOf = ({ met }: RolloutVerdict, { points = 1 }: CriterionWords): string =>
+  met === null ? 'none' : met === points > 0 ? 'good' : 'bad'
 
 /** Who gave it, whether they had to be asked, what that took, and their very words. */
 const Judge = ({ verdict, row }: { verdict: RolloutVerdict; row: RolloutRow }) => {
@@ -29,17 +32,26 @@ interface VerdictProps {
   row: RolloutRow
   verdict: RolloutVerdict
   /** The criterion in words. */
-  name: string | undefined
+  words: CriterionWords
 }
 
-const Verdict = ({ row, verdict, name }: VerdictProps) => (
+const Criterion = ({ verdict: { criterionId }, words: { name, text, points } }: VerdictProps) => (
+  <th scope="row">
+    {criterionId}
+    {name !== undefined && name !== criterionId && <small>{name}</small>}
+    {(text !== undefined || points !== undefined) && (
+      <small class="says">
+        {points !== undefined && <b>{pointsWord(points)}</b>} {text}
+      </small>
+    )}
+  </th>
+)
+
+const Verdict = ({ row, verdict, words }: VerdictProps) => (
   <tr>
-    <th scope="row">
-      {verdict.criterionId}
-      {name !== undefined && <small>{name}</small>}
-    </th>
+    <Criterion row={row} verdict={verdict} words={words} />
     <td>
-      <span class={`verdict ${lookOf(verdict)}`}>{verdictWord(verdict, row)}</span>
+      <span class={`verdict ${lookOf(verdict, words)}`}>{verdictWord(verdict, row)}</span>
       {verdict.leftOut && <small>not counted in this step</small>}
     </td>
     <td class="num">{verdict.credit === undefined ? '' : number(verdict.credit)}</td>
@@ -50,8 +62,11 @@ const Verdict = ({ row, verdict, name }: VerdictProps) => (
   </tr>
 )
 
+/** What a run tells of its criteria, by id. */
+export type Criteria = Record<string, CriterionWords>
+
 /** A table; in a narrow place a list. */
-export const Verdicts = ({ row, names }: { row: RolloutRow; names: Record<string, string> }) => (
+export const Verdicts = ({ row, criteria }: { row: RolloutRow; criteria: Criteria }) => (
   <>
     <div class="verdicts-place">
       <table class="verdict-table">
@@ -72,7 +87,7 @@ export const Verdicts = ({ row, names }: { row: RolloutRow; names: Record<string
               key={`${i}-${verdict.criterionId}`}
               row={row}
               verdict={verdict}
-              name={names[verdict.criterionId]}
+              words={verdictWords(verdict, criteria)}
             />
           ))}
         </tbody>

@@ -44,6 +44,7 @@ const Scores = ({ view }: { view: CompareView }) => (
             {row.runs.map((own, i) => (
               <td class="num" key={view.runs[i].id}>
                 {percent(own.value)}
+                {own.otherRubric && <small>another rubric</small>}
                 {own.paired !== null && (
                   <small>
                     <Change difference={own.paired.difference} interval={own.paired.interval} />

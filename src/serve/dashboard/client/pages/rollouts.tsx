@@ -244,8 +244,8 @@ const useSteps = (to: (change: number) => string | null): void => {
   }, [])
 }
 
-const Card = ({ view: { row, criterionNames } }: { view: RolloutView }) => (
-  <RolloutCard row={row} names={criterionNames} response={<Response row={row} />} />
+const Card = ({ view: { row, criteria } }: { view: RolloutView }) => (
+  <RolloutCard row={row} criteria={criteria} response={<Response row={row} />} />
 )
 
 const OneRollout = ({ id, nth, query }: { id: string; nth: string; query: URLSearchParams }) => {

@@ -1,5 +1,6 @@
 /** @file The rubric of a run: each criterion's rate and what it does, validity against chance, rubrics born and dropped. */
 
+import { pointsWord } from '../../../../runs/criterion-words.ts'
 import { Meter } from '../../../../runs/report/parts/meter.tsx'
 import { number, percent, plural } from '../../../../util/format.ts'
 import type { CriterionFigures, RubricView } from '../../wire.ts'
@@ -59,8 +60,11 @@ const CriterionRow = ({ own, id }: { own: CriterionFigures; id: string }) => (
       <Link to={`${addressOf('run', id, 'rollouts')}?criterion=${encodeURIComponent(own.id)}&verdict=unmet`}>
         {own.id}
       </Link>
-      {own.name !== null && <small>{own.name}</small>}
+      {own.words.name !== undefined && <small>{own.words.name}</small>}
+      {own.words.text !== undefined && <small class="says">{own.words.text}</small>}
+      {own.words.check !== undefined && <small class="says">{own.words.check ?? 'a judge decides'}</small>}
     </th>
+    <td class="num">{own.words.points !== undefined && pointsWord(own.words.points)}</td>
     <td class="num">{percent(own.first)}</td>
     <td class="meter">
       <Meter value={own.last ?? own.rate} label={`${own.id} now`} />
@@ -96,13 +100,16 @@ const Criteria = ({ view, id }: { view: RubricView; id: string }) => (
           <tr>
             <th scope="col">Criterion</th>
             <th scope="col" class="num">
+              Points
+            </th>
+            <th scope="col" class="num">
               First
             </th>
             <th scope="col" class="wide">
               Now
             </th>
             <th scope="col" class="num">
-              Points
+              Change
             </th>
             <th scope="col" class="num">
               Share of the reward

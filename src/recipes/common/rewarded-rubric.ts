@@ -1,0 +1,76 @@
+/** @file The rubric of a run's rows as its folder keeps it: what criteria say and weigh, and what decides them. */
+
+import { createHash } from 'node:crypto'
+import type { Criterion, Rubric } from '../../rubric/criterion.ts'
+import type { RewardedCriterion, RewardedRubric } from '../../runs/rows.ts'
+import { canonicalJson } from '../../util/canonical.ts'
+
+/** Characters of a rule's settings that are told. */
+const MOST_SETTINGS = 300
+
+/** A rule in a line: `rule length (max: 15)`. */
+export const checkWords = ({ verifier }: Pick<Criterion, 'verifier'>): string | null => {
+  if (!verifier) return null
+  const { kind, fn, params = {} } = verifier
+  const settings = Object.entries(params)
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+    .join(', ')
+  const told = settings.length > MOST_SETTINGS ? `${settings.slice(0, MOST_SETTINGS)} ...` : settings
+  return `${kind} ${fn}${told === '' ? '' : ` (${told})`}`
+}
+
+/** What all of them have in common; null where they differ. */
+const common = <Value>(values: readonly Value[]): Value | null =>
+  values.every(value => value === values[0]) ? values[0] : null
+
+/** What decides a criterion wherever it stands. */
+const commonCheck = (all: readonly Criterion[]): string | null => {
+  const checks = all.map(checkWords)
+  return checks.every(check => check === checks[0]) ? checks[0] : 'rules that differ by row'
+}
+
+const together = (id: string, all: readonly Criterion[], rows: number): RewardedCriterion => ({
+  id,
+  text: common(all.map(({ text }) => text)),
+  points: common(all.map(({ points }) => points)),
+  check: commonCheck(all),
+  ...(all.length < rows && { rows: all.length }),
+})
+
+/** Of every criterion that there is, whichever row has it. */
+const digestOf = (rows: readonly RubricRow[]): string => {
+  const texts = new Set(rows.flatMap(({ rubric }) => rubric.criteria.map(canonicalJson)))
+  return createHash('sha256')
+    .update([...texts].sort().join('\n'))
+    .digest('hex')
+}
+
+type RubricRow = { rubric: Rubric }
+
+export interface RubricRows {
+  train: readonly RubricRow[]
+  test: readonly RubricRow[]
+  /** Ids of criteria that statistics tell apart. */
+  named: ReadonlySet<string>
+}
+
+/** The criteria of rows: those that go by their ids one by one, others as a number. */
+export const rewardedRubric = ({ train, test, named }: RubricRows): RewardedRubric => {
+  const rows = [...train, ...test]
+  const byId = new Map<string, Criterion[]>()
+  for (const criterion of rows.flatMap(({ rubric }) => rubric.criteria)) {
+    const all = byId.get(criterion.id)
+    if (all) all.push(criterion)
+    else byId.set(criterion.id, [criterion])
+  }
+  const entries = [...byId]
+  return {
+    criteria: entries.flatMap(([id, all]) => (named.has(id) ? [together(id, all, rows.length)] : [])),
+    ofRows: entries.reduce((sum, [id, all]) => sum + (named.has(id) ? 0 : all.length), 0),
+    sha256: digestOf(test),
+  }
+}
+
+/** Ids of criteria that a run's rubric tells in words: verdicts on them need none of their own. */
+export const toldIn = ({ criteria }: RewardedRubric): ReadonlySet<string> =>
+  new Set(criteria.flatMap(({ id, text, points }) => (text === null || points === null ? [] : [id])))

@@ -1,0 +1,44 @@
+/** @file What a run tells of its criteria in words: names for people, what each says, what it is worth, what decides it. */
+
+import type { RolloutVerdict, RunInfo } from './rows.ts'
+
+export interface CriterionWords {
+  name?: string
+  text?: string
+  points?: number
+  /** The rule or solver that decides it; null: a judge. */
+  check?: string | null
+}
+
+type Words = Pick<RunInfo, 'criterionNames' | 'criterionAbout' | 'rubric'>
+
+/** By id; of a criterion that rows word differently their own verdicts tell. */
+export const criterionWords = ({
+  criterionNames = {},
+  criterionAbout = {},
+  rubric,
+}: Words): Record<string, CriterionWords> => {
+  const words: Record<string, CriterionWords> = {}
+  const add = (id: string, own: CriterionWords) => {
+    words[id] = { ...words[id], ...own }
+  }
+  for (const [id, name] of Object.entries(criterionNames)) add(id, { name })
+  for (const [id, text] of Object.entries(criterionAbout)) add(id, { text })
+  for (const { id, text, points, check } of rubric?.criteria ?? [])
+    add(id, { check, ...(text !== null && { text }), ...(points !== null && { points }) })
+  return words
+}
+
+/** What a verdict's criterion says and weighs: in the row's own words, else in the run's. */
+export const verdictWords = (
+  { criterionId, text, points }: Pick<RolloutVerdict, 'criterionId' | 'text' | 'points'>,
+  criteria: Record<string, CriterionWords>,
+): CriterionWords => ({
+  ...criteria[criterionId],
+  ...(text !== undefined && { text }),
+  ...(points !== undefined && { points }),
+})
+
+/** `+3`, `−2`: a merit's points and a flaw's. */
+export const pointsWord = (points: number): string =>
+  `${points < 0 ? '−' : '+'}${Math.abs(points).toLocaleString('en', { maximumSignificantDigits: 4 })}`

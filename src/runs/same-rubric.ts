@@ -1,0 +1,28 @@
+/** @file Whether scores of two runs are by one rubric: those of different ones do not compare. */
+
+import type { RunInfo } from './rows.ts'
+
+type Ruled = Pick<RunInfo, 'rubric'>
+
+/** Scores of evaluations that are by the rubric of the rows. */
+const isByRubric = (score: string): boolean => /(?:^|\.)rubric$/.test(score)
+
+/** Runs that keep no rubric are taken for alike. */
+const isSameRubric = ({ rubric: a }: Ruled, { rubric: b }: Ruled): boolean =>
+  a === undefined || b === undefined || a.sha256 === b.sha256
+
+/** Whether a score means the same in both runs. */
+export const isScoreShared = (a: Ruled, b: Ruled, score: string): boolean =>
+  !isByRubric(score) || isSameRubric(a, b)
+
+const criterionOf = ({ rubric }: Ruled, id: string): string | undefined => {
+  const own = rubric?.criteria.find(criterion => criterion.id === id)
+  return own && JSON.stringify([own.text, own.check])
+}
+
+/** Whether a criterion asks for the same in both runs, whatever it is worth. */
+export const isCriterionShared = (a: Ruled, b: Ruled, id: string): boolean => {
+  if (isSameRubric(a, b)) return true
+  const [own, other] = [criterionOf(a, id), criterionOf(b, id)]
+  return own !== undefined && own === other
+}
