@@ -123,6 +123,21 @@ const rewrite = (folder: string, change: (run: FinishedRun) => FinishedRun, regi
 
 const untold = (runs: readonly FinishedRun[]) => runs.map(run => ({ ...run, seconds: 0, provenance: [] }))
 
+it('slim figures have no responses that are kept for reading', async () => {
+  await new Elsewhere({ work: 'one' }).go()
+  const folder = join(root, 'results', 'made-up')
+  rewrite(folder, run => ({
+    ...run,
+    evals: run.evals.map(row => ({
+      ...row,
+      items: [{ id: 'p', scores: { accuracy: 1 }, sample: { prompt: 'p', response: 'r', reward: 0.123 } }],
+    })),
+  }))
+  const items = readSlimRuns(folder)!.runs.flatMap(({ evals }) => evals.flatMap(row => row.items ?? []))
+  expect(items[0]).toEqual({ id: 'p', scores: { accuracy: 1 } })
+  expect(items.filter(item => 'sample' in item)).toEqual([])
+})
+
 describe('without the option', () => {
   it('results that lie there are no matter: everything is trained', async () => {
     await new Elsewhere({ work: 'one' }).go()

@@ -2,6 +2,9 @@
 
 import type { RolloutVerdict, RunInfo } from './rows.ts'
 
+/** What recipes call criteria with points below zero, where readers see their ids alone. */
+export const PENALTY = '(penalty)'
+
 export interface CriterionWords {
   name?: string
   text?: string

@@ -83,7 +83,30 @@ export interface EvalItem {
   scores: MetricGroup
   /** Mean raw score of each criterion; null where it has no value for this problem. */
   criteria?: MetricGroup
+  /** One of its responses, of the first problems of a set alone. */
+  sample?: EvalSample
 }
+
+/** A response of an evaluation that is kept for reading, with what was said of it. Long texts are without their middle. */
+export type EvalSample = Pick<
+  RolloutRow,
+  | 'prompt'
+  | 'response'
+  | 'turns'
+  | 'reward'
+  | 'answer'
+  | 'gold'
+  | 'correct'
+  | 'valid'
+  | 'proved'
+  | 'tokens'
+  | 'finishReason'
+  | 'parts'
+  | 'flags'
+  | 'steps'
+  | 'verdicts'
+  | 'judgeCalls'
+>
 
 /** How a criterion changed from one evaluation to another, paired by problem. */
 export interface CriterionChange {

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream'
 import { brotliCompressSync, brotliDecompressSync, constants, createBrotliDecompress } from 'node:zlib'
-import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
+import type { EvalItem, EvalRow, MetricsRow } from '../../runs/rows.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError } from '../../util/errors.ts'
 import type { FinishedRun } from '../metrics/index.ts'
@@ -165,6 +165,9 @@ const compressed = (text: string): Buffer =>
     params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 24 },
   })
 
+/** An item without the response that is kept for reading. */
+const withoutSample = ({ sample: _, ...item }: EvalItem): Tree => item as unknown as Tree
+
 /** Writes the file; returns its path. @param starts what the runs began with */
 export const writeSlimRuns = (
   folder: string,
@@ -180,7 +183,7 @@ export const writeSlimRuns = (
     probes: withoutTexts(run.probes),
     evals: run.evals.map(row => ({
       ...row,
-      ...(row.items && { items: packItems(row.items as unknown as Tree[], lists) }),
+      ...(row.items && { items: packItems(row.items.map(withoutSample), lists) }),
     })),
   }))
   const header: Header = { format: FORMAT, ...context, registration, ids: lists.lists, starts }

@@ -7,6 +7,7 @@ import { assertRoom } from '../../policy/local/sampler.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/index.ts'
+import { PENALTY } from '../../runs/criterion-words.ts'
 import {
   CHECKLIST_TOKENS,
   CHECKLIST_VOCABULARY,
@@ -84,7 +85,7 @@ export const assertTripsFit = (
 /** Names for reports: a reader has to see which criteria a response had better not meet. */
 export const packingCriterionNames = (world: PackingWorld): Record<string, string> => {
   const { criteria } = world.rubric({ topic: 0, occasion: 0, companion: 0 })
-  return Object.fromEntries(criteria.filter(({ points }) => points < 0).map(({ id }) => [id, '(penalty)']))
+  return Object.fromEntries(criteria.filter(({ points }) => points < 0).map(({ id }) => [id, PENALTY]))
 }
 
 /** How training's graders differ from the truth; nothing by default. */

@@ -2,13 +2,15 @@
 
 import type { Policy, Sample } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
-import type { EvalRow, MetricGroup } from '../../runs/rows.ts'
+import { withSamples } from '../../runs/eval-samples.ts'
+import type { EvalRow, EvalSample, MetricGroup } from '../../runs/rows.ts'
 import type { ScoredResponse, ScoreTask } from '../../tasks/scored-response.ts'
 import { mean } from '../../util/statistics.ts'
 import { drawResponses, evaluationRow, gradeDrawn, scoreResponses } from '../checklist/evaluate.ts'
 import { agreement } from './criterion-figures.ts'
-import type { RubricTask } from './rubric-task.ts'
+import { type RubricTask, type ScaffoldTask, untoldWords } from './rubric-task.ts'
 import { type Evaluated, testProblems } from './test-problems.ts'
+import { verdictFields } from './verdict-rows.ts'
 
 export type Evaluate = (step: number, last: boolean) => Promise<EvalRow[]>
 
@@ -55,7 +57,8 @@ export const evaluation =
       calls()
       const graded = await gradeDrawn(grader.task, problems, drawn)
       const row = evaluationRow(grader.task, { set: grader.set, step, problems }, settings, drawn, graded)
-      return { row: { ...row, ...calls() }, graded }
+      const kept = withSamples(row, firstResponses(truth, problems, drawn, graded))
+      return { row: { ...kept, ...calls() }, graded }
     }
     const onOther = async (set: string, others: readonly Problem[]) => {
       const drawn = await drawResponses(policy, others, settings, problem => truth.prompt(problem))
@@ -74,6 +77,35 @@ export const evaluation =
     const full = await draw(problem => truth.scaffolded(problem, truth.rubric(problem).criteria))
     return [...rows, (await gradedBy({ set: 'full scaffold', task: truth, figures }, full)).row]
   }
+
+/** The first response to a problem with its verdicts, by the problem's name. */
+const firstResponses = <Problem>(
+  task: ScaffoldTask<Problem>,
+  problems: readonly Problem[],
+  drawn: readonly Sample[],
+  graded: readonly ScoredResponse[],
+): ((id: string) => EvalSample | null) => {
+  const firsts = new Map<string, number>()
+  for (const [i, { prompt }] of drawn.entries()) {
+    const name = task.name(problems[prompt])
+    if (!firsts.has(name)) firsts.set(name, i)
+  }
+  return id => {
+    const place = firsts.get(id)
+    if (place === undefined) return null
+    const { prompt, tokens, finishReason } = drawn[place]
+    const { score, verdicts } = graded[place]
+    const problem = problems[prompt]
+    return {
+      prompt: task.show(task.prompt(problem)),
+      response: task.show(tokens),
+      reward: score,
+      tokens: tokens.length,
+      finishReason,
+      ...verdictFields(verdicts, untoldWords(task, problem)),
+    }
+  }
+}
 
 /**
  * A row that also says what training's own judge makes of the same responses, in all and by problem (`judge.train`), and how

@@ -6,6 +6,7 @@ import type { MetricGroup } from '../../runs/rows.ts'
 import type { ScoreTask } from '../../tasks/scored-response.ts'
 import type { GroupScorer } from './group-reward.ts'
 import type { SecondOpinion } from './second-opinion.ts'
+import { type CriterionWords, wordsById } from './verdict-rows.ts'
 
 /** A task with rubrics that can be shown. */
 export interface ScaffoldTask<Problem> extends ScoreTask<Problem> {
@@ -22,6 +23,13 @@ export interface ScaffoldTask<Problem> extends ScoreTask<Problem> {
   /** Whether a response speaks of the scaffold instead of following it; absent where it cannot. */
   leaks?(tokens: Int32Array): boolean
 }
+
+/** What a problem's criteria say and weigh, but for those that the run's own rubric tells. */
+export const untoldWords = <Problem>(
+  task: ScaffoldTask<Problem>,
+  problem: Problem,
+): ReadonlyMap<string, CriterionWords> =>
+  new Map(wordsById(task.rubric(problem).criteria.filter(({ id }) => !task.told?.has(id))))
 
 /** A task with its problems. */
 export interface RubricTask<Problem> {

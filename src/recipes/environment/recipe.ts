@@ -10,13 +10,15 @@
 import type { Grader } from '../../grade/grader.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { grpoAdvantages } from '../../rl/advantages.ts'
+import type { TokenIds } from '../../rl/datum.ts'
 import { advantagesOf, creditRollouts, datumsOf, type Graded, type Rollout } from '../../rl/rollout.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/index.ts'
-import type { EvalItem, EvalRow, MetricsRow } from '../../runs/rows.ts'
+import { withSamples } from '../../runs/eval-samples.ts'
+import type { EvalItem, EvalRow, EvalSample, MetricsRow } from '../../runs/rows.ts'
 import { type ScoringRule, scoreByRubric } from '../../tasks/scored-response.ts'
 import type { GradeItem } from '../../train/grading.ts'
-import { rewardFigures, rolloutRow } from '../../train/lesson-rows.ts'
+import { rewardFigures, rolloutRow, spokenTurns } from '../../train/lesson-rows.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { type Io, StepRollouts } from '../../train/rollout.ts'
 import { mean } from '../../util/statistics.ts'
@@ -101,11 +103,7 @@ export const environmentRecipe = <Problem>(
         rollouts: learntFrom(credited, item => ({
           ...rolloutRow(step, item, tokens => kit.show(tokens)),
           problemId: kit.name(item.problem),
-          ...(item.grade.scored &&
-            verdictFields(
-              item.grade.scored.verdicts,
-              new Map(wordsById(kit.rubric(item.problem)?.criteria ?? [])),
-            )),
+          ...judgedFields(kit, item),
         })),
       }
     },
@@ -115,8 +113,34 @@ export const environmentRecipe = <Problem>(
       const problems = kit.test.slice(0, testProblems(config, step, last))
       const io = new StepRollouts(policy, { seed: 'evaluation', step: 0 })
       const groups = await act(io, problems, samples, temperature)
-      return [evalRow(kit, groups, { step, samples, temperature, of: reward.of })]
+      const row = evalRow(kit, groups, { step, samples, temperature, of: reward.of })
+      const firsts = new Map(groups.flatMap(([first]) => (first ? [[kit.name(first.problem), first]] : [])))
+      return [
+        withSamples(row, id => {
+          const first = firsts.get(id)
+          return first ? evalSample(kit, first) : null
+        }),
+      ]
     },
+  }
+}
+
+/** What graders said of an episode, for reading. */
+const judgedFields = <Problem>(kit: Kit<Problem>, { problem, grade: { scored } }: Episode<Problem>) =>
+  scored && verdictFields(scored.verdicts, new Map(wordsById(kit.rubric(problem)?.criteria ?? [])))
+
+/** An episode of an evaluation, for reading. */
+const evalSample = <Problem>(kit: Kit<Problem>, episode: Episode<Problem>): EvalSample => {
+  const { problem, rollout, reward } = episode
+  const show = (tokens: TokenIds) => kit.show(tokens)
+  return {
+    prompt: show(kit.prompt(problem)),
+    response: show(rollout.tokens),
+    ...(rollout.turns.length > 1 && { turns: spokenTurns(rollout, show) }),
+    reward,
+    tokens: rollout.tokens.length,
+    finishReason: rollout.end,
+    ...judgedFields(kit, episode),
   }
 }
 

@@ -55,6 +55,15 @@ describe('evaluateSet', () => {
     })
     const column = (name: string) => row.items?.map(({ scores }) => scores[name])
     expect(column('accuracy')).toEqual([1, 0, 1, 0, 1, 0, 1, 0])
+    const [first] = row.items!
+    expect(first.sample).toMatchObject({
+      prompt: miniatureFormat().show(problems[0]),
+      gold: problems[0].label,
+      answer: problems[0].label,
+      ...{ correct: true, proved: true, reward: null },
+    })
+    expect(first.sample?.steps?.every(({ status }) => status === 'entailed')).toBe(true)
+    expect(row.items![1].sample).toMatchObject({ correct: false })
     // The second sample of each problem leaps to its end.
     expect(column('correctAndProved')).toEqual([0.5, 0, 0.5, 0, 0.5, 0, 0.5, 0])
     expect(scoreWords(row.primary, [row])).toBe('correct and proved')

@@ -6,12 +6,14 @@ import type { LogicGrade } from '../../grade/logic/grade.ts'
 import type { LogicCriterion } from '../../grade/logic/rubric.ts'
 import type { LogicSolver } from '../../grade/logic/solver.ts'
 import type { Policy, SamplingOptions } from '../../policy/policy.ts'
-import type { EvalRow } from '../../runs/rows.ts'
+import { withSamples } from '../../runs/eval-samples.ts'
+import type { EvalRow, EvalSample } from '../../runs/rows.ts'
 import { greedyName } from '../../runs/scores.ts'
 import { shallowBaselines } from '../../tasks/logic/baselines.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { DataError } from '../../util/errors.ts'
 import type { LogicFormat } from './format.ts'
+import { gradedFields } from './graded-fields.ts'
 import {
   criteriaIntervals,
   criteriaOf,
@@ -54,9 +56,11 @@ export interface AnswerParts {
   solver: LogicSolver
   /** Asked about C4 and C5 of every response, beside the proofs' own word. */
   judge?: Grader
+  /** A problem as it was asked, for reading; without it no responses are kept. */
+  show?(problem: LogicTaskExample): string
 }
 
-export interface EvaluationParts extends Omit<AnswerParts, 'answer'> {
+export interface EvaluationParts extends Omit<AnswerParts, 'answer' | 'show'> {
   policy: Pick<Policy, 'sample'>
   format: LogicFormat
 }
@@ -105,7 +109,11 @@ export const respond = async (
 export const evaluateSet = (
   { policy, format, ...parts }: EvaluationParts,
   ...what: Evaluated
-): Promise<EvalRow> => evaluateAnswers({ ...parts, answer: policyAnswers(policy, format) }, ...what)
+): Promise<EvalRow> =>
+  evaluateAnswers(
+    { ...parts, answer: policyAnswers(policy, format), show: problem => format.show(problem) },
+    ...what,
+  )
 
 type Evaluated = [
   set: string,
@@ -134,7 +142,7 @@ export const evaluateAnswers = async (
   const graded = kept.map(({ problem, p }) => ({ problem, grades: sampled[p] }))
   const names = [...LOGIC_SCORES, ...LOGIC_SCORES.map(greedyName)]
   const scores = scoresOver(items, names)
-  return {
+  const row: EvalRow = {
     step,
     set,
     n: items.length,
@@ -151,6 +159,25 @@ export const evaluateAnswers = async (
     ...sourceScores(graded, items, names),
     baselines: baselineRows(kept.map(({ problem }) => problem)),
     items,
+  }
+  const { show } = parts
+  return show ? withSamples(row, firstResponses(main, show)) : row
+}
+
+/** The first response to a problem that something can be said of, by the problem's id. */
+const firstResponses = (
+  { items, grades_P_S }: Responses,
+  show: NonNullable<AnswerParts['show']>,
+): ((id: string) => EvalSample | null) => {
+  const grades = grades_P_S.flat()
+  const places = new Map<string, number>()
+  for (const [i, { problem }] of items.entries()) if (!places.has(problem.id)) places.set(problem.id, i)
+  return id => {
+    const place = places.get(id)
+    if (place === undefined) return null
+    const { problem, response } = items[place]
+    const prompt = show(problem)
+    return { prompt, response, reward: null, ...gradedFields(problem, grades[place]) }
   }
 }
 

@@ -3,13 +3,14 @@
 import { bestOfN, judgeGap, passAtK } from '../../eval/index.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
-import type { EvalItem, EvalRow, Score } from '../../runs/rows.ts'
+import { withSamples } from '../../runs/eval-samples.ts'
+import type { EvalItem, EvalRow, EvalSample, Score } from '../../runs/rows.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import { drawResponses, satisfaction } from '../checklist/evaluate.ts'
 import type { Evaluate } from '../common/evaluation.ts'
 import { testProblems } from '../common/test-problems.ts'
 import type { RitConfig } from './config.ts'
-import { wordCount } from './figures.ts'
+import { judgedFields, wordCount } from './figures.ts'
 import { JUDGES, judgedBy, type ScriptedJudge, TRAINING_JUDGE } from './judges.ts'
 import type { RitTask } from './task.ts'
 import { thinkingScore, verifyThinking } from './thinking.ts'
@@ -102,7 +103,26 @@ export const evaluation =
       criteria: satisfaction(answers),
       items: rows,
     }
-    return [last ? withGap(row, earlier()) : row]
+    const firsts = new Map(problems.map((problem, p) => [kit.task.name(problem), p]))
+    const sampleOf = (id: string): EvalSample | null => {
+      const p = firsts.get(id)
+      if (p === undefined) return null
+      const i = p * samples
+      const { score, verdicts: own } = answers[i]
+      return {
+        prompt: kit.show(kit.task.prompt(problems[p])),
+        response: items[i].response.text,
+        reward: score,
+        answer: items[i].response.answer,
+        ...(kit.binary && { correct: score === 1 }),
+        ...judgedFields(
+          { rubric: oracleOf(problems[p]), verdicts: verdicts[i] },
+          { rubric: kit.answerRubric(problems[p]), verdicts: own },
+        ),
+      }
+    }
+    const kept = withSamples(row, sampleOf)
+    return [last ? withGap(kept, earlier()) : kept]
   }
 
 /** What a judge looks at: training's at what training pays for. */

@@ -81,13 +81,36 @@ export const droppedFigures = <Problem>(
 }
 
 /** Verdicts by names that tell thinking from answers. */
-const named = (prefix: string, verdicts: RitGrade['verdicts']): Verdict[] =>
+const named = (prefix: string, verdicts: readonly Verdict[]): Verdict[] =>
   verdicts.map(verdict => ({ ...verdict, criterionId: `${prefix}.${verdict.criterionId}` }))
 
 /** All verdicts on a rollout. */
 const judgedOf = ({ verdicts, answer }: RitGrade): JudgedResponse => ({
   verdicts: [...named('thinking', verdicts), ...named('answer', answer.verdicts)],
 })
+
+/** A rubric with what was said by it. */
+interface Judged {
+  rubric: Rubric
+  verdicts: readonly Verdict[]
+  leftOut?: ReadonlySet<string>
+}
+
+/** Verdicts on thinking and answer as they are kept for reading. */
+export const judgedFields = (thinking: Judged, answer: Judged): ReturnType<typeof verdictFields> =>
+  verdictFields(
+    [
+      ...named('thinking', thinking.verdicts).map((verdict, i) => ({
+        ...verdict,
+        ...leftOutFlag(thinking.leftOut?.has(thinking.verdicts[i].criterionId) ?? false),
+      })),
+      ...named('answer', answer.verdicts),
+    ],
+    new Map([
+      ...wordsById(thinking.rubric.criteria, 'thinking.'),
+      ...wordsById(answer.rubric.criteria, 'answer.'),
+    ]),
+  )
 
 /** A rollout as it is kept for reading. */
 export const rolloutRow = <Problem>(
@@ -107,18 +130,9 @@ export const rolloutRow = <Problem>(
     ...(binary && { correct: grade.answer.score === 1 }),
     parts,
     flags: { ...(!grade.response.closed && { neverEnded: 1 }) },
-    ...verdictFields(
-      [
-        ...named('thinking', grade.verdicts).map((verdict, i) => ({
-          ...verdict,
-          ...leftOutFlag(grade.leftOut?.has(grade.verdicts[i].criterionId) ?? false),
-        })),
-        ...named('answer', grade.answer.verdicts),
-      ],
-      new Map([
-        ...wordsById(rubricOf(problem).criteria, 'thinking.'),
-        ...wordsById(answerRubric(problem).criteria, 'answer.'),
-      ]),
+    ...judgedFields(
+      { rubric: rubricOf(problem), verdicts: grade.verdicts, leftOut: grade.leftOut },
+      { rubric: answerRubric(problem), verdicts: grade.answer.verdicts },
     ),
   }
 }

@@ -1,13 +1,13 @@
 /** @file A rollout on the logic task as it is kept for reading: each step with its status, each criterion with its verdict. */
 
-import type { LogicGrade, StepGrade } from '../../grade/logic/grade.ts'
 import { logicVerdicts } from '../../grade/logic/rubric.ts'
-import type { RolloutRow, RolloutStep } from '../../runs/rows.ts'
+import type { RolloutRow } from '../../runs/rows.ts'
 import { rolloutFields } from '../../train/lesson-rows.ts'
 import { tokenFields } from '../../train/token-fields.ts'
 import { leftOutFlag } from '../common/rubric-dropout.ts'
 import { verdictFields } from '../common/verdict-rows.ts'
 import type { LogicFormat } from '../logic/format.ts'
+import { gradedFields } from '../logic/graded-fields.ts'
 import type { CreditedLogicRollout } from './rollout.ts'
 
 /** @param leftOut ids of criteria that the reward did not count */
@@ -25,10 +25,7 @@ export const rolloutRow = (
     prompt: format.show(problem),
     response: response.text,
     ...tokenFields(item, response.text, tokens => format.read(tokens).text),
-    answer: grade.answer,
-    gold: problem.label,
-    correct: grade.answerCorrect,
-    ...(grade.excluded === null && proofFields(grade)),
+    ...gradedFields(problem, grade),
     parts,
     flags: rewarded.flags,
     ...verdictFields(
@@ -37,32 +34,5 @@ export const rolloutRow = (
         ...leftOutFlag(leftOut.has(verdict.criterionId)),
       })),
     ),
-    steps: grade.steps.map(stepRow),
   }
 }
-
-/** Nothing is said where it is not known. */
-const proofFields = ({ correctAndValid: valid, correctAndProved: proved }: LogicGrade) => ({
-  ...(valid !== null && { valid }),
-  ...(proved !== null && { proved }),
-})
-
-const stepRow = ({
-  text,
-  status,
-  credit,
-  premise,
-  tautology,
-  repeated,
-  supported,
-}: StepGrade): RolloutStep => ({
-  text,
-  status,
-  ...(credit !== null && { credit }),
-  flags: [
-    ...(premise === null ? [] : ['premise']),
-    ...(tautology ? ['tautology'] : []),
-    ...(repeated ? ['repeat'] : []),
-    ...(supported === false && status === 'entailed' ? ['skips'] : []),
-  ],
-})

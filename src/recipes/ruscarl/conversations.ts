@@ -3,6 +3,7 @@
 import type { ChatModel } from '../../chat/chat-model.ts'
 import { type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
+import { PENALTY } from '../../runs/criterion-words.ts'
 import { encodeSplit, type PromptSettings } from '../../tasks/conversation/prompts.ts'
 import { type ConversationRow, needJudge, splitConversations } from '../../tasks/conversation/rows.ts'
 import { type Conversation, ConversationTask } from '../../tasks/conversation/task.ts'
@@ -93,7 +94,7 @@ export const penaltyNames = ({
   Object.fromEntries(
     [...train, ...test].flatMap(({ rubric }) =>
       rubric.criteria.flatMap(({ id, points }) =>
-        points < 0 && named.has(id) ? [[id, '(penalty)'] as const] : [],
+        points < 0 && named.has(id) ? [[id, PENALTY] as const] : [],
       ),
     ),
   )
@@ -151,7 +152,11 @@ export const conversationTask = (
       score: trainingScore(config.noise, nulls),
       noise,
     }),
-    truth: new ConversationTask(format, grader, { ...shown, score: trainingScore('none', nulls) }),
+    truth: new ConversationTask(format, grader, {
+      ...shown,
+      told: toldIn(rubric),
+      score: trainingScore('none', nulls),
+    }),
     ...(second && { heldOut: second.opinion }),
     ...(groups && { groups }),
     stopTokens: format.stopTokens,

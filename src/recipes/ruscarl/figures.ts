@@ -12,8 +12,8 @@ import { satisfaction } from '../checklist/evaluate.ts'
 import { discrimination } from '../common/criterion-figures.ts'
 import { shareFigures } from '../common/figures.ts'
 import { dropoutFigures, leftOutFlag } from '../common/rubric-dropout.ts'
-import type { ScaffoldTask } from '../common/rubric-task.ts'
-import { type KeptVerdict, verdictFields, wordsById } from '../common/verdict-rows.ts'
+import { type ScaffoldTask, untoldWords } from '../common/rubric-task.ts'
+import { type KeptVerdict, verdictFields } from '../common/verdict-rows.ts'
 import type { RuscarlConfig } from './config.ts'
 
 export type ScoredRollout<Problem> = Graded<Problem, ScoredResponse>
@@ -154,7 +154,7 @@ export const rolloutRow = <Problem>(
           ...leftOutFlag(leftOut?.has(verdict.criterionId) ?? false),
         })),
       ],
-      new Map(wordsById(task.rubric(problem).criteria.filter(({ id }) => !task.told?.has(id)))),
+      untoldWords(task, problem),
     ),
   }
 }

@@ -12,6 +12,7 @@ import { chooseRollouts, loadReportData, rubricProfile, stageShares } from './da
 import { buildFakeRun } from './fake-run.fixture.ts'
 import { html, jsonForScript, part } from './html.ts'
 import { renderReport, writeReport } from './report.ts'
+import { rewardSection } from './reward.ts'
 import { Rollouts } from './rollouts.tsx'
 import { testSetTables } from './tables.ts'
 
@@ -498,7 +499,7 @@ describe('choices', () => {
     )
     expect(rewards).toMatchObject({ Best: [0.5, -1], Worst: [-1, 0.5], Latest: [null, -1, 0.5] })
     const page = renderReport(data)
-    expect(page).toContain('<span class="reward">–</span>')
+    expect(page).toContain('<span class="reward"><small>reward</small> –</span>')
     expect(page).toContain('<b>C2</b> –')
     const none = bareRun('nothing-known', run => run.appendRollouts([row(0, null)]))
     expect(chooseRollouts(none).map(({ title }) => title)).toEqual(['Latest'])
@@ -542,6 +543,46 @@ describe('events', () => {
     expect(shown).toContain('told 2')
     expect(shown).not.toContain('told 3')
     expect(more).toMatch(/2 more.*told 4/s)
+  })
+})
+
+describe('held-out answers', () => {
+  const says = (step: number, id: string, score: number) =>
+    evalItem(id, score, { sample: { prompt: 'q', response: `${id} at step ${step}`, reward: score } })
+  const evaluationAt = (step: number, scores: Record<string, number>) =>
+    evalRow(0.5, { step, n: 4, items: Object.entries(scores).map(([id, score]) => says(step, id, score)) })
+  const shown = (name: string, rows: readonly EvalRow[]) => {
+    const page = renderReport(bareRun(name, run => run.appendEvals(rows)))
+    return ['up', 'down', 'same', 'half'].filter(id => page.includes(`${id} at step 0`))
+  }
+
+  it('are those that changed most, before and after; the first ones where nothing did', () => {
+    const before = evaluationAt(0, { same: 1, up: 0, down: 1, half: 0.5 })
+    const after = evaluationAt(9, { same: 1, up: 1, down: 0, half: 0.5 })
+    expect(shown('answers', [before, after])).toEqual(['up', 'down'])
+    expect(shown('answers-same', [before, { ...before, step: 9 }])).toEqual(['up', 'same'])
+    expect(shown('answers-once', [before])).toEqual([])
+  })
+})
+
+describe('what is rewarded', () => {
+  it('says of each criterion of the rows what it asks for, what it is worth and what decides it', () => {
+    const { info } = bareRun('rewarded')
+    const criteria = [
+      { id: 'short', text: 'Is <b>short</b>.', points: 2, check: 'rule length (max: 15)' },
+      { id: 'right', text: null, points: -1, check: null, rows: 4 },
+      { id: 'kind', text: 'Is kind.', points: null, check: null },
+    ]
+    const section = String(rewardSection({ ...info, rubric: { criteria, ofRows: 7, sha256: '' } }))
+    expect(section).toContain(
+      'Is &lt;b&gt;short&lt;/b&gt;. <span class="quiet">+2 points · rule length (max: 15)',
+    )
+    expect(section).toContain(
+      'in words of its own. <span class="quiet">−1 point · a judge decides · in 4 rows',
+    )
+    expect(section).toContain('points differ by row')
+    expect(section).toContain('And 7 criteria that single rows have')
+    expect(rewardSection(info)).toBeNull()
   })
 })
 

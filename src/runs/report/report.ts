@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { formatDuration, number } from '../../util/format.ts'
 import { guardWrite } from '../errors.ts'
+import { answerSection } from './answers.tsx'
 import { headlineCards } from './cards.ts'
 import type { ChartSpec } from './chart-spec.ts'
 import { type ChartSection, chartSections } from './charts.ts'
@@ -127,7 +128,7 @@ const sectionsOf = (
 ): Html =>
   html`${warningSection(data)}${rewardSection(data.info)}${profileSection(data)}${
     data.metrics.length === 0 && html`<p class="empty">No step has been recorded yet.</p>`
-  }${sections.slice(0, 1).map(section => chartSection(data, section))}${evaluation(data)}${sections
+  }${sections.slice(0, 1).map(section => chartSection(data, section))}${evaluation(data)}${answerSection(data)}${sections
     .slice(1)
     .map(section =>
       chartSection(data, section),

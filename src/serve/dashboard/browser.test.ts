@@ -31,8 +31,22 @@ const HOSTILE = '<img src=x onerror="window.harmed=1"><script>window.harmed=1</s
 const score = (value: number) => ({ accuracy: { value, interval: [value - 0.1, value + 0.1] } })
 const evaluation = (step: number, value: number) => ({
   ...{ step, set: 'unseen', n: 2, primary: 'accuracy', scores: score(value) },
-  items: ['a', 'b'].map(id => ({ id, scores: { accuracy: id === 'a' ? value : 1 - value } })),
+  items: ['a', 'b'].map(id => ({
+    ...{ id, scores: { accuracy: id === 'a' ? value : 1 - value } },
+    ...(id === 'a' && { sample: heldOutSample(step, value) }),
+  })),
 })
+
+const heldOutSample = (step: number, reward: number) => ({
+  ...{ prompt: HOSTILE, response: `held-out answer at ${step} ${HOSTILE}`, reward },
+  verdicts: [{ criterionId: 'right', met: reward > 0.5, text: HOSTILE, points: -2, source: 'rule' }],
+})
+
+/** The rubric of the run's rows. */
+const RUBRIC = {
+  criteria: [{ id: 'right', text: `Is right ${HOSTILE}`, points: 3, check: null, rows: 2 }],
+  ...{ ofRows: 4, sha256: 'a'.repeat(64) },
+}
 
 const responseOf = (sample: number) => `<think>hidden ${HOSTILE}</think>said ${sample}`
 
@@ -66,6 +80,7 @@ const writeRun = (name: string) => {
     steps: 30,
     createdAt: '2026-01-01T00:00:00Z',
     config: { name },
+    rubric: RUBRIC,
     environment: {},
   }
   writeFileSync(join(dir, 'config.json'), JSON.stringify(info))
@@ -184,8 +199,11 @@ describe.skipIf(executablePath === undefined)('the page in a browser', { timeout
     ['/run/one', 360, 'Reward'],
     ['/run/one/rollouts', 360, 'said'],
     ['/run/one/rollouts/1?beside=0', 1280, 'hidden'],
-    ['/run/one/rubric', 1280, 'right'],
+    ['/run/one/rubric', 1280, 'Is right'],
     ['/run/one/evaluation', 1280, 'won'],
+    ['/run/one/evaluation?set=unseen&item=a', 360, 'held-out answer at 30'],
+    ['/run/one/evaluation?set=unseen&item=a', 1280, 'held-out answer at 0'],
+    ['/run/one/evaluation?set=unseen&item=b', 1280, 'No response was kept'],
     ['/run/one/judges', 1280, 'judge null rate'],
     ['/run/one/settings', 1280, 'Environment'],
     ['/compare?run=one&run=two', 360, 'Settings that differ'],

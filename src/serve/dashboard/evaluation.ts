@@ -1,11 +1,14 @@
 /** @file Two evaluations of a run on a set of problems: which items were won and lost, and how sure the difference is. */
 
 import { z } from 'zod'
+import { criterionWords } from '../../runs/criterion-words.ts'
+import { sampleRow } from '../../runs/eval-samples.ts'
 import { pairedDifference } from '../../runs/report/paired.ts'
+import type { EvalRow } from '../../runs/rows.ts'
 import { scoreNamesOf, scoreWords } from '../../runs/scores.ts'
 import { DataError } from '../../util/errors.ts'
 import type { OpenRun } from './open-run.ts'
-import type { EvaluationView, WonItem } from './wire.ts'
+import type { EvaluationView, ItemView, WonItem } from './wire.ts'
 
 export const evaluationQuery = z.object({
   set: z.string(),
@@ -13,6 +16,8 @@ export const evaluationQuery = z.object({
   after: z.coerce.number().optional(),
   score: z.string().optional(),
 })
+
+export const itemQuery = evaluationQuery.omit({ score: true }).extend({ id: z.string() })
 
 /** Items that a page is sent, those that changed most. */
 const MOST_ITEMS = 400
@@ -24,24 +29,38 @@ const changesOf = (pairs: readonly WonItem[]) => ({
   same: pairs.filter(({ before, after }) => after === before).length,
 })
 
-/** @throws DataError where the run has no such evaluations */
-export const evaluationView = (
+/** The two evaluations that are asked for; the first and the last where none is named. @throws DataError where there are none */
+const twoEvals = (
   run: OpenRun,
-  { set, before, after, score }: z.output<typeof evaluationQuery>,
-): EvaluationView => {
+  { set, before, after }: Pick<z.output<typeof evaluationQuery>, 'set' | 'before' | 'after'>,
+): EvalRow[] => {
   const own = run.evals.flatMap((row, index) => (row.set === set ? [{ index, step: row.step }] : []))
   if (own.length === 0) throw new DataError(`${set}: the run has no evaluation on this set`)
   const place = (step: number | undefined, otherwise: number) =>
     own.findLast(row => row.step === step)?.index ?? own.at(otherwise)!.index
-  const rows = run.wholeEvals([place(before, 0), place(after, -1)])
+  return run.wholeEvals([place(before, 0), place(after, -1)])
+}
+
+/** The responses to one problem at two evaluations. @throws DataError where the run has no such evaluations */
+export const itemView = (run: OpenRun, { id, ...query }: z.output<typeof itemQuery>): ItemView => {
+  const [before, after] = twoEvals(run, query).map(row => sampleRow(row, id))
+  return { id, before, after, criteria: criterionWords(run.info) }
+}
+
+/** @throws DataError where the run has no such evaluations */
+export const evaluationView = (run: OpenRun, query: z.output<typeof evaluationQuery>): EvaluationView => {
+  const { set, score } = query
+  const rows = twoEvals(run, query)
   const [first, last] = rows
   const scores = scoreNamesOf(rows)
   const name = score !== undefined && scores.includes(score) ? score : last.primary
-  const earlier = new Map(first.items?.map(item => [item.id, item.scores[name]]))
-  const pairs = (last.items ?? []).flatMap(({ id, scores: its }): WonItem[] => {
-    const [x, y] = [earlier.get(id), its[name]]
-    return typeof x === 'number' && typeof y === 'number' ? [{ id, before: x, after: y }] : []
+  const earlier = new Map(first.items?.map(item => [item.id, item]))
+  const pairs = (last.items ?? []).flatMap(({ id, scores: its, sample }): WonItem[] => {
+    const [x, y] = [earlier.get(id)?.scores[name], its[name]]
+    const readable = sample !== undefined || earlier.get(id)?.sample !== undefined
+    return typeof x === 'number' && typeof y === 'number' ? [{ id, before: x, after: y, readable }] : []
   })
+  const same = pairs.filter(item => item.after === item.before && item.readable)
   const changed = pairs.filter(item => item.after !== item.before)
   changed.sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
   return {
@@ -52,6 +71,6 @@ export const evaluationView = (
     words: Object.fromEntries(scores.map(each => [each, scoreWords(each, rows)])),
     paired: first.step === last.step ? null : pairedDifference(first, last, name),
     ...changesOf(pairs),
-    items: changed.slice(0, MOST_ITEMS),
+    items: [...changed, ...same].slice(0, MOST_ITEMS),
   }
 }

@@ -4,7 +4,7 @@ import type { Hono } from 'hono'
 import { DataError } from '../../util/errors.ts'
 import { compareView, MOST_COMPARED } from './compare.ts'
 import { type DashboardContext, type Env, NotFound, openRun, queryOf, summaryOf } from './context.ts'
-import { evaluationQuery, evaluationView } from './evaluation.ts'
+import { evaluationQuery, evaluationView, itemQuery, itemView } from './evaluation.ts'
 import { experimentLine, experimentView, shownExperiments } from './experiments.ts'
 import { judgesView } from './judges.ts'
 import { rubricView } from './rubric-view.ts'
@@ -12,6 +12,9 @@ import { rubricView } from './rubric-view.ts'
 export const addMorePaths = (app: Hono<Env>, context: DashboardContext): void => {
   app.get('/api/runs/:id/evaluation', async c =>
     c.json(evaluationView(await openRun(context, c.req.param('id')), queryOf(c, evaluationQuery))),
+  )
+  app.get('/api/runs/:id/evaluation/item', async c =>
+    c.json(itemView(await openRun(context, c.req.param('id')), queryOf(c, itemQuery))),
   )
   app.get('/api/runs/:id/rubric', async c => {
     const run = await openRun(context, c.req.param('id'))

@@ -161,6 +161,17 @@ export interface WonItem {
   id: string
   before: number
   after: number
+  /** A response of either evaluation was kept. */
+  readable: boolean
+}
+
+/** The responses to a problem at two evaluations, as cards show them; null where none was kept. */
+export interface ItemView {
+  id: string
+  before: RolloutRow | null
+  after: RolloutRow | null
+  /** What the run tells of its criteria, by id. */
+  criteria: Record<string, CriterionWords>
 }
 
 export interface EvaluationView {
@@ -175,7 +186,7 @@ export interface EvaluationView {
   won: number
   lost: number
   same: number
-  /** Those that changed, most first. */
+  /** Those that changed, most first; then those that did not and can be read. */
   items: WonItem[]
 }
 

@@ -61,6 +61,8 @@ const Numbers = ({ row, criteria }: { row: RolloutRow; criteria: Criteria }) => 
 interface RolloutCardProps {
   row: RolloutRow
   criteria: Criteria
+  /** What its number is: of an evaluation a score. */
+  of?: 'reward' | 'score'
   /** How the response is shown, where that is not simply in its parts. */
   response?: ComponentChildren
 }
@@ -86,10 +88,14 @@ const Judged = ({ row, criteria }: { row: RolloutRow; criteria: Criteria }) => {
   )
 }
 
-export const RolloutCard = ({ row, criteria, response }: RolloutCardProps) => (
+export const RolloutCard = ({ row, criteria, of = 'reward', response }: RolloutCardProps) => (
   <article class="panel rollout">
     <header>
-      <span class="reward">{number(row.reward)}</span>
+      {(row.reward !== null || of === 'reward') && (
+        <span class="reward">
+          <small>{of}</small> {number(row.reward)}
+        </span>
+      )}
       <span class="quiet">{rolloutFacts(row).join(' · ')}</span>
       {row.monitor !== undefined && <span class="chip warning">{row.monitor}</span>}
     </header>

@@ -1,7 +1,7 @@
 /** @file The verdicts on a rollout: met or not, the credit, who said so, and why. */
 
 import { number } from '../../../util/format.ts'
-import { type CriterionWords, pointsWord, verdictWords } from '../../criterion-words.ts'
+import { type CriterionWords, PENALTY, pointsWord, verdictWords } from '../../criterion-words.ts'
 import type { RolloutRow, RolloutVerdict } from '../../rows.ts'
 import { callOf, callTotals, callWords, judgeName } from '../judge-words.ts'
 import { verdictWord } from '../rollout-words.ts'
@@ -35,21 +35,29 @@ interface VerdictProps {
   words: CriterionWords
 }
 
-const Criterion = ({ verdict: { criterionId }, words: { name, text, points } }: VerdictProps) => (
-  <th scope="row">
-    {criterionId}
-    {name !== undefined && name !== criterionId && <small>{name}</small>}
-    {(text !== undefined || points !== undefined) && (
-      <small class="says">
-        {points !== undefined && <b>{pointsWord(points)}</b>} {text}
-      </small>
-    )}
-  </th>
-)
+/** A name that says no more than the points do is left out. */
+const nameOf = ({ name, points }: CriterionWords): string | undefined =>
+  points !== undefined && name === PENALTY ? undefined : name
+
+const Criterion = ({ verdict: { criterionId }, words }: Pick<VerdictProps, 'verdict' | 'words'>) => {
+  const { text, points } = words
+  const name = nameOf(words)
+  return (
+    <th scope="row">
+      {criterionId}
+      {name !== undefined && name !== criterionId && <small>{name}</small>}
+      {(text !== undefined || points !== undefined) && (
+        <small class="says">
+          {points !== undefined && <b>{pointsWord(points)}</b>} {text}
+        </small>
+      )}
+    </th>
+  )
+}
 
 const Verdict = ({ row, verdict, words }: VerdictProps) => (
   <tr>
-    <Criterion row={row} verdict={verdict} words={words} />
+    <Criterion verdict={verdict} words={words} />
     <td>
       <span class={`verdict ${lookOf(verdict, words)}`}>{verdictWord(verdict, row)}</span>
       {verdict.leftOut && <small>not counted in this step</small>}

@@ -1,13 +1,15 @@
 /** @file Evaluations of a run: every score over steps, and the problems won and lost between two of them. */
 
 import { Facts } from '../../../../runs/report/parts/facts.tsx'
+import { RolloutCard } from '../../../../runs/report/parts/rollout.tsx'
 import { type ScoreLine, ScoreTable } from '../../../../runs/report/parts/score-table.tsx'
+import type { RolloutRow } from '../../../../runs/rows.ts'
 import { headlineScores, scoreNamesOf } from '../../../../runs/scores.ts'
 import { number, percent } from '../../../../util/format.ts'
-import type { EvaluationView, LightEval } from '../../wire.ts'
+import type { EvaluationView, ItemView, LightEval, WonItem } from '../../wire.ts'
 import { useJson } from '../api.ts'
 import { Change, Empty, Heading, Scroll, Waiting } from '../parts.tsx'
-import { setQuery } from '../route.tsx'
+import { addressOf, Link, setQuery } from '../route.tsx'
 import type { RunTabProps } from '../tab.ts'
 
 const Scores = ({ rows }: { rows: readonly LightEval[] }) => {
@@ -52,7 +54,17 @@ const StepChoice = ({
   </label>
 )
 
-const Items = ({ view }: { view: EvaluationView }) => (
+const ChangeOf = ({ item: { before, after } }: { item: WonItem }) =>
+  before === after ? (
+    <span class="quiet">the same</span>
+  ) : (
+    <span class={`change ${after > before ? 'up' : 'down'}`}>
+      {after > before ? 'won ' : 'lost '}
+      {Math.abs((after - before) * 100).toFixed(1)}
+    </span>
+  )
+
+const Items = ({ view, addressOfItem }: { view: EvaluationView; addressOfItem(id: string): string }) => (
   <Scroll>
     <table>
       <thead>
@@ -73,15 +85,12 @@ const Items = ({ view }: { view: EvaluationView }) => (
         {view.items.map(item => (
           <tr key={item.id}>
             <th scope="row" class="item">
-              {item.id}
+              {item.readable ? <Link to={addressOfItem(item.id)}>{item.id}</Link> : item.id}
             </th>
             <td class="num">{percent(item.before)}</td>
             <td class="num">{percent(item.after)}</td>
             <td class="num">
-              <span class={`change ${item.after > item.before ? 'up' : 'down'}`}>
-                {item.after > item.before ? 'won ' : 'lost '}
-                {Math.abs((item.after - item.before) * 100).toFixed(1)}
-              </span>
+              <ChangeOf item={item} />
             </td>
           </tr>
         ))}
@@ -90,7 +99,13 @@ const Items = ({ view }: { view: EvaluationView }) => (
   </Scroll>
 )
 
-const WonAndLost = ({ view, rows }: { view: EvaluationView; rows: readonly LightEval[] }) => (
+interface WonAndLostProps {
+  view: EvaluationView
+  rows: readonly LightEval[]
+  addressOfItem(id: string): string
+}
+
+const WonAndLost = ({ view, rows, addressOfItem }: WonAndLostProps) => (
   <>
     <div class="tools">
       <StepChoice name="before" label="Between" value={view.before} rows={rows} />
@@ -117,9 +132,39 @@ const WonAndLost = ({ view, rows }: { view: EvaluationView; rows: readonly Light
         ],
       ]}
     />
-    {view.items.length === 0 ? <Empty>No problem changed.</Empty> : <Items view={view} />}
+    {view.items.length === 0 ? (
+      <Empty>No problem changed.</Empty>
+    ) : (
+      <Items view={view} addressOfItem={addressOfItem} />
+    )}
   </>
 )
+
+const Answer = ({ row, criteria }: { row: RolloutRow | null; criteria: ItemView['criteria'] }) =>
+  row === null ? (
+    <Empty>No response was kept of this evaluation.</Empty>
+  ) : (
+    <RolloutCard row={row} criteria={criteria} of="score" />
+  )
+
+/** A problem's responses at two evaluations, one beside the other. */
+const OneItem = ({ path, back }: { path: string; back: string }) => {
+  const loaded = useJson<ItemView>(path)
+  const view = loaded.value
+  if (view === null) return <Waiting loaded={loaded} what="the responses" />
+  return (
+    <>
+      <div class="tools">
+        <Link to={back}>All problems</Link>
+      </div>
+      <h2>{view.id.length > 160 ? 'Responses to one problem' : view.id}</h2>
+      <div class="beside">
+        <Answer row={view.before} criteria={view.criteria} />
+        <Answer row={view.after} criteria={view.criteria} />
+      </div>
+    </>
+  )
+}
 
 export const EvaluationTab = ({ view, place, news }: RunTabProps) => {
   const sets = [...new Set(view.evals.map(({ set }) => set))]
@@ -130,8 +175,17 @@ export const EvaluationTab = ({ view, place, news }: RunTabProps) => {
   })
   const query = new URLSearchParams([['set', set ?? ''], ...asked])
   const path = `/api/runs/${encodeURIComponent(view.run.id)}/evaluation?${query}`
-  const loaded = useJson<EvaluationView>(set === undefined ? null : path, news?.evals ?? 0)
+  const item = place.query.get('item')
+  const loaded = useJson<EvaluationView>(set === undefined || item !== null ? null : path, news?.evals ?? 0)
   if (set === undefined) return <Empty>Nothing has been evaluated yet.</Empty>
+  const here = `${addressOf('run', view.run.id, 'evaluation')}?${query}`
+  if (item !== null)
+    return (
+      <OneItem
+        path={path.replace('/evaluation?', '/evaluation/item?').concat(`&id=${encodeURIComponent(item)}`)}
+        back={here}
+      />
+    )
   const rows = view.evals.filter(row => row.set === set)
   return (
     <>
@@ -162,12 +216,16 @@ export const EvaluationTab = ({ view, place, news }: RunTabProps) => {
       <section>
         <Heading
           title="Won and lost"
-          about="The same problems at two steps; a score is a mean over the samples of a problem."
+          about="The same problems at two steps; a score is a mean over the samples of a problem. Of the first problems of a set one response is kept: their names lead to it."
         />
         {loaded.value === null ? (
           <Waiting loaded={loaded} what="the evaluations" />
         ) : (
-          <WonAndLost view={loaded.value} rows={rows} />
+          <WonAndLost
+            view={loaded.value}
+            rows={rows}
+            addressOfItem={id => `${here}&item=${encodeURIComponent(id)}`}
+          />
         )}
       </section>
     </>

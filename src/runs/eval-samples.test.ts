@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest'
+import { evalRowOf } from './eval-row.fixture.ts'
+import { MOST_SAMPLES, sampleRow, withSamples } from './eval-samples.ts'
+
+const sample = (response: string) => ({ prompt: 'p', response, reward: 0.5 })
+
+describe('responses of an evaluation', () => {
+  it('are kept of the first problems alone, and read by the problem', () => {
+    const row = evalRowOf(Array.from({ length: MOST_SAMPLES + 3 }, () => 1))
+    const kept = withSamples(row, id => (id === 'p1' ? null : sample(`to ${id}`)))
+    const having = kept.items!.filter(item => item.sample !== undefined)
+    expect(having).toHaveLength(MOST_SAMPLES - 1)
+    expect(sampleRow(kept, 'p2')).toEqual({ step: row.step, problemId: 'p2', ...sample('to p2') })
+    expect([sampleRow(kept, 'p1'), sampleRow(kept, 'other')]).toEqual([null, null])
+    expect(row.items![0]).not.toHaveProperty('sample')
+  })
+
+  it('are without their middle where they are long', () => {
+    const long = `begins ${'x'.repeat(30_000)} ends`
+    const [item] = withSamples(evalRowOf([1]), () => ({
+      ...sample(long),
+      turns: [{ by: 'policy', text: long }],
+    })).items!
+    for (const text of [item.sample!.response, item.sample!.turns![0].text]) {
+      expect(text.length).toBeLessThan(13_000)
+      expect(text).toMatch(/^begins x+\n\[\.\.\.\]\nx+ ends$/)
+    }
+  })
+})
