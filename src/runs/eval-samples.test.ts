@@ -15,6 +15,12 @@ describe('responses of an evaluation', () => {
     expect(row.items![0]).not.toHaveProperty('sample')
   })
 
+  it('say of a judge’s call what stays the same when an evaluation is repeated', () => {
+    const judgeCalls = [{ judge: 'j', raw: 'yes', attempts: 2, reused: 'cache' as const }]
+    const [item] = withSamples(evalRowOf([1]), () => ({ ...sample('r'), judgeCalls })).items!
+    expect(item.sample!.judgeCalls).toEqual([{ judge: 'j', raw: 'yes' }])
+  })
+
   it('are without their middle where they are long', () => {
     const long = `begins ${'x'.repeat(30_000)} ends`
     const [item] = withSamples(evalRowOf([1]), () => ({

@@ -1,6 +1,6 @@
 /** @file Responses of evaluations that are kept for reading: those to the first problems of a set, so that two steps show the same. */
 
-import type { EvalItem, EvalRow, EvalSample, RolloutRow } from './rows.ts'
+import type { EvalItem, EvalRow, EvalSample, RolloutJudgeCall, RolloutRow } from './rows.ts'
 
 /** Problems of a set whose responses are kept: files stay small, and nobody reads more. */
 export const MOST_SAMPLES = 48
@@ -14,10 +14,14 @@ const shortened = (text: string): string => {
   return `${text.slice(0, half)}\n[...]\n${text.slice(-half)}`
 }
 
+/** Whether a verdict was remembered or asked for twice tells of circumstances: an evaluation says the same after a resume. */
+const lasting = ({ reused: _, attempts: __, ...call }: RolloutJudgeCall): RolloutJudgeCall => call
+
 const readable = (sample: EvalSample): EvalSample => ({
   ...sample,
   prompt: shortened(sample.prompt),
   response: shortened(sample.response),
+  ...(sample.judgeCalls && { judgeCalls: sample.judgeCalls.map(lasting) }),
   ...(sample.turns && { turns: sample.turns.map(turn => ({ ...turn, text: shortened(turn.text) })) }),
 })
 

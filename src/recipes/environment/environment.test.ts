@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
-import { readEvals, readMetrics, readRollouts, withoutTimings } from '../../runs/readers.ts'
+import { readEvals, readMetrics, readRollouts, readRunInfo, withoutTimings } from '../../runs/readers.ts'
 import type { Tool } from '../../tools/index.ts'
 import { type FakeOpenEnv, startFakeOpenEnv } from '../../tools/openenv/fake-server.fixture.ts'
 import { environmentSchema } from './config.ts'
@@ -117,6 +117,11 @@ describe('a training in an OpenEnv server', () => {
       const evals = readEvals(join(dir, 'whole'))
       expect(evals.at(-1)).toMatchObject({ set: 'unseen seeds', primary: 'environment', n: 2 })
       expect(evals.at(-1)?.scores.failed.value).toBe(0)
+      expect(evals.at(-1)?.items![0].sample?.turns?.map(({ by }) => by)).toEqual([
+        'policy',
+        'environment',
+        'policy',
+      ])
       await expect.poll(() => server.sessions).toBe(0)
     },
     SLOW_MS,
@@ -230,6 +235,8 @@ describe('a training with tools', () => {
       expect(row0.verdicts).toMatchObject([{ criterionId: 'short', source: 'rule' }])
       expect(readMetrics(join(dir, 'tools'))[0].rubric).toBeTypeOf('number')
       expect(readEvals(join(dir, 'tools')).at(-1)).toMatchObject({ set: 'held-out rows', primary: 'rubric' })
+      const { rubric } = readRunInfo(join(dir, 'tools'))
+      expect(rubric).toMatchObject({ criteria: [{ id: 'short', check: expect.stringMatching(/^rule /) }] })
       await expect(run('none', config)).rejects.toThrow('task.tools: expected at least one tool')
     },
     SLOW_MS,

@@ -77,6 +77,9 @@ describe('a run of rit on packing', () => {
         expect(items!.every(item => (item.scores.thinkingWords ?? -1) >= 0)).toBe(true)
         expect(items!.every(item => typeof item.scores.thinkingFirst === 'number')).toBe(true)
         expect(Object.keys(scores)).not.toContain('thinkingWords')
+        const words = items!.flatMap(({ sample }) => sample!.verdicts!.map(({ text }) => text))
+        expect(words.length).toBeGreaterThan(0)
+        expect(words.every(text => typeof text === 'string')).toBe(true)
       }
       const [start, between, end] = evals.map(({ scores }) => Object.keys(scores))
       for (const name of ['rubric', 'pass@1', 'avg@2', 'max@2', 'thinking', 'judge.train', 'judge.held-4'])

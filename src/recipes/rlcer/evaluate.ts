@@ -5,8 +5,10 @@ import type { Proposal } from '../../grade/proposal/index.ts'
 import type { Sample } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
-import type { EvalItem, EvalRow } from '../../runs/rows.ts'
+import { withSamples } from '../../runs/eval-samples.ts'
+import type { EvalItem, EvalRow, EvalSample } from '../../runs/rows.ts'
 import type { ScoredResponse } from '../../tasks/scored-response.ts'
+import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import { mean } from '../../util/statistics.ts'
 import { scoresOf } from '../common/item-scores.ts'
 import { testProblems } from '../common/test-problems.ts'
@@ -14,6 +16,7 @@ import type { RlcerConfig } from './config.ts'
 import { rubricRow } from './evaluate-rubrics.ts'
 import { EVALUATED_SETS, type Evaluated, type EvaluationParts, propose } from './evaluation-parts.ts'
 import { fittingHints, placeboHints } from './hints.ts'
+import { isRight } from './judging.ts'
 import { seenOf } from './rubricator-prompt.ts'
 
 export const evaluation =
@@ -62,7 +65,7 @@ const answerRow = async <Problem>(
     const best = bestOf.map(n => [`best@${n}`, scores.length < n ? null : bestOfN(scores, n)] as const)
     return [{ id: task.name(problem), scores: { accuracy: mean(scores), ...Object.fromEntries(best) } }]
   })
-  return {
+  const row: EvalRow = {
     ...{ step, set, n: items.length, samples, temperature },
     scores: {
       ...scoresOf(items, ['accuracy', ...bestOf.map(n => `best@${n}`)]),
@@ -72,6 +75,26 @@ const answerRow = async <Problem>(
     scoreNames: Object.fromEntries(bestOf.map(n => [`best@${n}`, `best of ${n}`])),
     responseTokens: mean(drawn.map(({ tokens }) => tokens.length)),
     items,
+  }
+  const firsts = new Map(problems.map((problem, p) => [task.name(problem), { problem, i: p * samples }]))
+  return withSamples(row, id => {
+    const { problem, i } = firsts.get(id)!
+    return answerSample(task.question(problem), responses[i], graded[i], drawn[i])
+  })
+}
+
+/** A first answer, for reading. */
+const answerSample = (
+  prompt: string,
+  { text, answer, closed }: ThoughtResponse,
+  scored: ScoredResponse,
+  { tokens, finishReason }: Sample,
+): EvalSample => {
+  const correct = isRight(scored)
+  return {
+    ...{ prompt, response: text, reward: scored.score, answer: closed ? answer : null },
+    ...(correct !== null && { correct }),
+    ...{ tokens: tokens.length, finishReason },
   }
 }
 

@@ -83,6 +83,8 @@ describe('rlcer on arithmetic', () => {
       }
       const setsAt = (step: number) => evals.filter(row => row.step === step).map(({ set }) => set)
       expect(setsAt(0)).toEqual(Object.values(EVALUATED_SETS))
+      const [answered] = evals[0].items!
+      expect(answered.sample).toMatchObject({ prompt: expect.any(String), response: expect.any(String) })
       expect(setsAt(3)).toEqual(Object.values(EVALUATED_SETS))
       const rowOf = (set: string) => evals.find(row => row.step === 3 && row.set === set) as EvalRow
       const { scores, items } = rowOf('unseen')

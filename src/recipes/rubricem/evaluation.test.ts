@@ -22,6 +22,7 @@ it('says of attempts with lessons how many were shown one: a reflection that can
     ['placebo', 4 / 6],
   ])
   expect(rows.every(({ primary }) => primary === 'right')).toBe(true)
+  expect(rows[1].items![2].sample).toMatchObject({ prompt: kit.task.question(kit.test[2]), reward: null })
   // Between the first and the last step there is no memory.
   expect((await evaluate(2, false)).map(({ set, n }) => [set, n])).toEqual([['unseen', 3]])
 })

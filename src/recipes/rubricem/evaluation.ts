@@ -3,6 +3,7 @@
 import { type Json, questionHash, type Retrieval, type RubricBank } from '../../memory/index.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Rollout } from '../../rl/rollout.ts'
+import { withSamples } from '../../runs/eval-samples.ts'
 import type { EvalItem, EvalRow, MetricGroup } from '../../runs/rows.ts'
 import { StepRollouts } from '../../train/rollout.ts'
 import { mean } from '../../util/statistics.ts'
@@ -167,7 +168,7 @@ const rowOf = async <Question, Takeaways extends Json>(
   )
   const items = questions.map((question, p): EvalItem => ({ id: task.name(question), scores: scores[p] }))
   const names = [...new Set(scores.flatMap(each => Object.keys(each)))]
-  return {
+  const row: EvalRow = {
     ...{ step, set, n: items.length, samples, temperature },
     scores: scoresOf(items, names),
     primary: ['right', 'opinion'].find(name => names.includes(name)) ?? names[0] ?? 'right',
@@ -175,4 +176,17 @@ const rowOf = async <Question, Takeaways extends Json>(
     responseTokens: mean(attempts.flat().map(({ tokens }) => tokens.length)),
     items,
   }
+  const firsts = new Map(questions.map((question, p) => [task.name(question), { question, p }]))
+  return withSamples(row, id => {
+    const { question, p } = firsts.get(id)!
+    const first = attempts[p].at(0)
+    if (first === undefined) return null
+    return {
+      prompt: task.question(question),
+      response: task.text(first),
+      reward: null,
+      tokens: first.tokens.length,
+      finishReason: first.end,
+    }
+  })
 }
