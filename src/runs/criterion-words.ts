@@ -32,6 +32,10 @@ export const criterionWords = ({
   return words
 }
 
+/** A criterion's name where it says more than its points do. */
+export const shownName = ({ name, points }: CriterionWords): string | undefined =>
+  points !== undefined && name === PENALTY ? undefined : name
+
 /** What a verdict's criterion says and weighs: in the row's own words, else in the run's. */
 export const verdictWords = (
   { criterionId, text, points }: Pick<RolloutVerdict, 'criterionId' | 'text' | 'points'>,

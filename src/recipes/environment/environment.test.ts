@@ -117,7 +117,7 @@ describe('a training in an OpenEnv server', () => {
       const evals = readEvals(join(dir, 'whole'))
       expect(evals.at(-1)).toMatchObject({ set: 'unseen seeds', primary: 'environment', n: 2 })
       expect(evals.at(-1)?.scores.failed.value).toBe(0)
-      expect(evals.at(-1)?.items![0].sample?.turns?.map(({ by }) => by)).toEqual([
+      expect(evals.at(-1)?.items?.[0].sample?.turns?.map(({ by }) => by)).toEqual([
         'policy',
         'environment',
         'policy',

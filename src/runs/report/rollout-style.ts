@@ -32,7 +32,7 @@ export const ROLLOUT_STYLE = `
   .beside .rollout-cols { grid-template-columns: minmax(0, 1fr); }
 }
 .rollout header { display: flex; flex-wrap: wrap; gap: 2px 12px; align-items: baseline; font-size: 13.5px; margin-bottom: 12px; overflow-wrap: anywhere; }
-.reward { font-size: 18px; font-weight: 650; } .reward small { font-size: 13.5px; font-weight: 400; color: var(--muted); }
+.reward { font-size: 18px; font-weight: 650; } .reward small { display: inline; font-size: 13.5px; font-weight: 400; color: var(--muted); }
 .rollout-cols { display: grid; gap: 18px 32px; grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); }
 .rollout section { min-width: 0; } .rollout h3 { margin: 14px 0 6px; } .rollout section > h3:first-child { margin-top: 0; } .rollout pre { max-width: 110ch; }
 .rollout .prompt { color: var(--ink2); font-size: 14px; max-width: 90ch; }

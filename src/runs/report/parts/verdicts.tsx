@@ -1,7 +1,7 @@
 /** @file The verdicts on a rollout: met or not, the credit, who said so, and why. */
 
 import { number } from '../../../util/format.ts'
-import { type CriterionWords, PENALTY, pointsWord, verdictWords } from '../../criterion-words.ts'
+import { type CriterionWords, pointsWord, shownName, verdictWords } from '../../criterion-words.ts'
 import type { RolloutRow, RolloutVerdict } from '../../rows.ts'
 import { callOf, callTotals, callWords, judgeName } from '../judge-words.ts'
 import { verdictWord } from '../rollout-words.ts'
@@ -35,13 +35,9 @@ interface VerdictProps {
   words: CriterionWords
 }
 
-/** A name that says no more than the points do is left out. */
-const nameOf = ({ name, points }: CriterionWords): string | undefined =>
-  points !== undefined && name === PENALTY ? undefined : name
-
 const Criterion = ({ verdict: { criterionId }, words }: Pick<VerdictProps, 'verdict' | 'words'>) => {
   const { text, points } = words
-  const name = nameOf(words)
+  const name = shownName(words)
   return (
     <th scope="row">
       {criterionId}

@@ -1,6 +1,6 @@
 /** @file The rubric of a run: each criterion's rate and what it does, validity against chance, rubrics born and dropped. */
 
-import { pointsWord } from '../../../../runs/criterion-words.ts'
+import { pointsWord, shownName } from '../../../../runs/criterion-words.ts'
 import { Meter } from '../../../../runs/report/parts/meter.tsx'
 import { number, percent, plural } from '../../../../util/format.ts'
 import type { CriterionFigures, RubricView } from '../../wire.ts'
@@ -60,7 +60,7 @@ const CriterionRow = ({ own, id }: { own: CriterionFigures; id: string }) => (
       <Link to={`${addressOf('run', id, 'rollouts')}?criterion=${encodeURIComponent(own.id)}&verdict=unmet`}>
         {own.id}
       </Link>
-      {own.words.name !== undefined && <small>{own.words.name}</small>}
+      {shownName(own.words) !== undefined && <small>{shownName(own.words)}</small>}
       {own.words.text !== undefined && <small class="says">{own.words.text}</small>}
       {own.words.check !== undefined && <small class="says">{own.words.check ?? 'a judge decides'}</small>}
     </th>
