@@ -62,6 +62,15 @@ export const scaffoldShape = {
   decay: stepDecaySchema.prefault({ kind: 'sigmoid' }).describe('How it falls over the steps.'),
 }
 
+/** The plan's line on a scaffold. @param ratio whose log-probs the ratio compares, where a recipe has the choice */
+export const scaffoldLine = (
+  { group, decay }: { group: GroupRatio; decay: StepDecay },
+  ratio?: string,
+): string =>
+  group.kind === 'none'
+    ? 'scaffold     none: nothing of the rubric is shown'
+    : `scaffold     ${group.kind} in the group, ${decay.kind} over the steps${ratio === undefined ? '' : `, ratio ${ratio}`}`
+
 /** Place of a step in the run: 0 for the first of `steps`, 1 for the last (t of spec 4.2). */
 const progressOf = (step: number, steps: number): number =>
   steps <= 1 ? 0 : Math.min(1, Math.max(0, (step - 1) / (steps - 1)))

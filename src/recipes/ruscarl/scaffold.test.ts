@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { Rng } from '../../util/rng.ts'
 import { selectCriteria } from '../common/scaffold.ts'
-import { groupRatios, scaffoldWork, shownCount, stepRatio } from '../common/scaffold-schedule.ts'
+import {
+  groupRatios,
+  scaffoldLine,
+  scaffoldWork,
+  shownCount,
+  stepRatio,
+} from '../common/scaffold-schedule.ts'
 import { leakDetector, scaffoldText, withScaffold } from './scaffold.ts'
 
 const rounded = (values: number[]) => values.map(value => Number(value.toFixed(4)))
@@ -119,5 +125,17 @@ describe('the scaffold', () => {
     expect(leaks([9, 2, 3, 4, 5, 6, 9, 7])).toBe(false)
     expect(leaks([])).toBe(false)
     expect(leaks(Int32Array.of(3, 4, 5, 6, 7, 8))).toBe(true)
+  })
+})
+
+describe('the line of a plan', () => {
+  it('tells no decay of a scaffold that shows nothing', () => {
+    const decay = { kind: 'linear' } as const
+    expect(scaffoldLine({ group: { kind: 'none' }, decay }, 'plain')).toBe(
+      'scaffold     none: nothing of the rubric is shown',
+    )
+    expect(scaffoldLine({ group: { kind: 'all' }, decay }, 'plain')).toBe(
+      'scaffold     all in the group, linear over the steps, ratio plain',
+    )
   })
 })

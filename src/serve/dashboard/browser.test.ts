@@ -186,7 +186,7 @@ describe.skipIf(executablePath === undefined)('the page in a browser', { timeout
     ['/run/one/rollouts/1?beside=0', 1280, 'hidden'],
     ['/run/one/rubric', 1280, 'right'],
     ['/run/one/evaluation', 1280, 'won'],
-    ['/run/one/judges', 1280, 'judge null rate'],
+    ['/run/one/judges', 1280, 'Missing verdicts'],
     ['/run/one/settings', 1280, 'Environment'],
     ['/compare?run=one&run=two', 360, 'Settings that differ'],
     ['/experiments', 1280, 'Paper'],
