@@ -2,10 +2,13 @@
 
 import { z } from 'zod'
 import {
+  batchSize,
   commonShape,
   modelShapeSchema,
   supervisedOptimizerSchema,
   supervisedSteps,
+  testProblemCount,
+  testSampleCount,
 } from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 
@@ -43,7 +46,7 @@ export const checklistColdStartSchema = z.strictObject({
     .describe(
       'Lists with thinking before them, of every quality; the words of thinking come after those of the lists. Absent: no thinking.',
     ),
-  batch: z.int().positive().default(96).describe('Demonstrations a step.'),
+  batch: batchSize(96).describe('Demonstrations a step.'),
   hinted: share.default(0.6).describe('Share of demonstrations that follow hints; the others are habit.'),
   optimizer: supervisedOptimizerSchema({ peak: 2e-3, kind: 'cosine', warmup: 50, floor: 0.05 }).describe(
     'AdamW and its learning rate.',
@@ -51,8 +54,8 @@ export const checklistColdStartSchema = z.strictObject({
   evaluation: z
     .strictObject({
       every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
-      problems: z.int().positive().default(500).describe('Test trips, and samples of each.'),
-      samples: z.int().positive().default(1).describe('Samples of each problem.'),
+      problems: testProblemCount.default(500).describe('Test trips, and samples of each.'),
+      samples: testSampleCount.default(1).describe('Samples of each problem.'),
       maxTokens: z.int().positive().default(26).describe('Most tokens of a response.'),
     })
     .prefault({})

@@ -1,7 +1,13 @@
 /** @file Configuration of the records-cold-start recipe. */
 
 import { z } from 'zod'
-import { commonShape, modelShapeSchema, supervisedOptimizerSchema } from '../../train/config.ts'
+import {
+  batchSize,
+  commonShape,
+  madeProblemCount,
+  modelShapeSchema,
+  supervisedOptimizerSchema,
+} from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 
 const share = z.number().min(0).max(1)
@@ -39,7 +45,7 @@ export const recordsColdStartSchema = z.strictObject({
     })
     .prefault({})
     .describe('The model to start from.'),
-  batch: size.default(64).describe('Demonstrations a step, of both roles.'),
+  batch: batchSize(64).describe('Demonstrations a step, of both roles.'),
   reflectors: share.default(0.3).describe('Share of them that a reflector writes.'),
   referred: share.default(0.5).describe("Share of an agent's that have references."),
   heeds: share.default(0.7).describe('Chance that advice in a reference is followed.'),
@@ -59,7 +65,7 @@ export const recordsColdStartSchema = z.strictObject({
   evaluation: z
     .strictObject({
       every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
-      problems: size.default(500).describe('Test questions.'),
+      problems: madeProblemCount.default(500).describe('Test questions.'),
     })
     .prefault({})
     .describe('When and how the model is tested.'),

@@ -19,7 +19,7 @@ import { freshRecordsModel } from './model.ts'
 export const checkRecordsColdStart = (config: RecordsPhase): ModelSource => {
   const { shape } = config.model
   const source = freshRecordsModel(shape, config.seed)
-  const [question] = testQuestions(config)
+  const [question] = testQuestions({ ...config, evaluation: { ...config.evaluation, problems: 1 } })
   const asked = agentPrompt(question).length + LENGTHS.attempt
   assertRoom('an attempt, for a reflection', asked, LENGTHS.reflection, shape.maxPositions)
   return source

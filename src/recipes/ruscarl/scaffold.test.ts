@@ -128,6 +128,13 @@ describe('the scaffold', () => {
   })
 })
 
+it('takes its means of a few steps where a run has more than anybody could count', () => {
+  const settings = { group: { kind: 'linear' }, decay: { kind: 'linear' } } as const
+  const work = (steps: number) =>
+    scaffoldWork(settings, { steps, samples: 8, criteria: 11 }, { plain: 100, whole: 200 })
+  expect(work(1e9).prompts).toBeCloseTo(work(4000).prompts, 2)
+})
+
 describe('the line of a plan', () => {
   it('tells no decay of a scaffold that shows nothing', () => {
     const decay = { kind: 'linear' } as const
