@@ -16,6 +16,8 @@ export interface StepsSettings {
   evalEvery?: number
   /** Save every this many steps, besides the end; 0, the default, for only that. */
   checkpointEvery?: number
+  /** Save before the first step too. Default false. */
+  savesStart?: boolean
   /** Newest checkpoints that stay. Default 2. */
   keepCheckpoints?: number
   /** Stop after this many minutes of training, evaluations not counted; for comparisons at equal time. Default null: never. */
@@ -108,6 +110,7 @@ export const runSteps = async (
   const control = new Control(run, watch.change)
   if (from === 0) watch.start(await evaluate(0, false))
   else watch.resume()
+  if (from === 0 && settings.savesStart) await save(0, settings.steps === 0)
   for (let step = from + 1; step <= settings.steps; step++) {
     const startMs = performance.now()
     const row = await work.trainStep(step)

@@ -14,15 +14,18 @@ import type { MonitorSettings } from '../../train/monitors/config.ts'
 
 const share = z.number().min(0).max(1)
 
+const STEPS = 5000
+
 export const checklistColdStartSchema = z.strictObject({
   recipe: z
     .literal('checklist-cold-start')
     .default('checklist-cold-start')
     .describe('Name of the recipe; only files need it.'),
   ...commonShape,
-  steps: supervisedSteps(5000).describe(
-    'Steps of training; of each, rollouts are sampled, graded and learnt from.',
-  ),
+  steps: commonShape.steps
+    .unwrap()
+    .default(STEPS)
+    .describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
   world: z
     .union([z.int(), z.string()])
     .default('packing')
@@ -65,11 +68,17 @@ export const checklistColdStartSchema = z.strictObject({
 export type ChecklistColdStartConfig = z.output<typeof checklistColdStartSchema>
 
 /** The same as a phase of another recipe. */
-export const checklistPhaseSchema = checklistColdStartSchema.omit({
-  recipe: true,
-  out: true,
-  monitors: true,
-  trackers: true,
-})
+export const checklistPhaseSchema = checklistColdStartSchema
+  .omit({
+    recipe: true,
+    out: true,
+    monitors: true,
+    trackers: true,
+  })
+  .extend({
+    steps: supervisedSteps(STEPS).describe(
+      'Steps of training; of each, rollouts are sampled, graded and learnt from.',
+    ),
+  })
 /** The monitors of a phase are those of the recipe that it belongs to. */
 export type ChecklistPhase = z.output<typeof checklistPhaseSchema> & { monitors?: MonitorSettings | null }

@@ -145,15 +145,18 @@ const evaluationSchema = z.strictObject({
     .describe("Test sets of each hop count; the style's own when absent."),
 })
 
+const STEPS = 2000
+
 export const logicColdStartSchema = z.strictObject({
   recipe: z
     .literal('logic-cold-start')
     .default('logic-cold-start')
     .describe('Name of the recipe; only files need it.'),
   ...commonShape,
-  steps: supervisedSteps(2000).describe(
-    'Steps of training; of each, rollouts are sampled, graded and learnt from.',
-  ),
+  steps: commonShape.steps
+    .unwrap()
+    .default(STEPS)
+    .describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
   start: z
     .string()
     .nullable()
@@ -216,12 +219,18 @@ export const logicColdStartSchema = z.strictObject({
 export type LogicColdStartConfig = z.output<typeof logicColdStartSchema>
 
 /** The same as a phase of another recipe, which says itself where the run lies. */
-export const coldStartPhaseSchema = logicColdStartSchema.omit({
-  recipe: true,
-  out: true,
-  monitors: true,
-  trackers: true,
-})
+export const coldStartPhaseSchema = logicColdStartSchema
+  .omit({
+    recipe: true,
+    out: true,
+    monitors: true,
+    trackers: true,
+  })
+  .extend({
+    steps: supervisedSteps(STEPS).describe(
+      'Steps of training; of each, rollouts are sampled, graded and learnt from.',
+    ),
+  })
 /** What decides which demonstrations are drawn, for recipes that go on learning them. */
 export const demonstrationsSchema = logicColdStartSchema.pick({
   batch: true,

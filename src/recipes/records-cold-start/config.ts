@@ -7,6 +7,7 @@ import {
   madeProblemCount,
   modelShapeSchema,
   supervisedOptimizerSchema,
+  supervisedSteps,
 } from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 
@@ -21,6 +22,8 @@ export const hopsSchema = z
   })
   .refine(({ min, max }) => min <= max, 'min at most max')
 
+const STEPS = 3000
+
 export const recordsColdStartSchema = z.strictObject({
   recipe: z
     .literal('records-cold-start')
@@ -29,7 +32,7 @@ export const recordsColdStartSchema = z.strictObject({
   ...commonShape,
   steps: commonShape.steps
     .unwrap()
-    .default(3000)
+    .default(STEPS)
     .describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
   hops: hopsSchema.prefault({}).describe('Length of a proof in steps.'),
   model: z
@@ -74,11 +77,17 @@ export const recordsColdStartSchema = z.strictObject({
 export type RecordsColdStartConfig = z.output<typeof recordsColdStartSchema>
 
 /** The same as a phase of another recipe. */
-export const recordsPhaseSchema = recordsColdStartSchema.omit({
-  recipe: true,
-  out: true,
-  monitors: true,
-  trackers: true,
-})
+export const recordsPhaseSchema = recordsColdStartSchema
+  .omit({
+    recipe: true,
+    out: true,
+    monitors: true,
+    trackers: true,
+  })
+  .extend({
+    steps: supervisedSteps(STEPS).describe(
+      'Steps of training; of each, rollouts are sampled, graded and learnt from.',
+    ),
+  })
 /** The monitors of a phase are those of the recipe that it belongs to. */
 export type RecordsPhase = z.output<typeof recordsPhaseSchema> & { monitors?: MonitorSettings | null }

@@ -45,7 +45,8 @@ export const runRecordsColdStart = async (config: RecordsPhase, options: RunOpti
       name: 'supervised',
       policy,
       draw: demonstrations(config),
-      evaluate: async (step: number) => (step === 0 ? [] : evaluateRecords(policy, config, step)),
+      evaluate: (step: number) => evaluateRecords(policy, config, step),
+      testsStart: false,
       configHash,
       config,
     }
