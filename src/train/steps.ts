@@ -48,6 +48,8 @@ export interface StepWork {
   evaluate(step: number, last: boolean): Promise<EvalRow[]>
   /** Writes into a checkpoint's folder what it takes to go on, besides the policy. */
   save?(folder: string): Promise<void>
+  /** What a person should know of the whole run once its last step is done: events, in a line each. */
+  atEnd?(metrics: readonly MetricsRow[]): string[]
   /** All rollouts of the latest step, for a warning to keep those that show it. */
   rollouts?(): readonly WatchedRollout[]
 }
@@ -120,6 +122,11 @@ export const runSteps = async (
     const outOfTime = maxMinutes !== null && trainedMs >= maxMinutes * 60_000
     const last = step === settings.steps || outOfTime
     watch.step(row, last || isDue(step, evalEvery) ? await evaluate(step, last) : [])
+    if (last)
+      for (const message of work.atEnd?.(readMetrics(run.dir)) ?? []) {
+        run.appendEvent({ step, level: 'warning', message })
+        events.onMessage?.(message)
+      }
     const asked = control.look(step)
     let stopping = asked.stop || (events.shouldStop?.() ?? false)
     const saved = last || stopping || asked.save || isDue(step, checkpointEvery)
