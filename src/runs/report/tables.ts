@@ -2,7 +2,7 @@
 
 import { capitalised, percent, percentInterval, plural, points, pointsInterval } from '../../util/format.ts'
 import type { Baseline, EvalRow, Interval } from '../rows.ts'
-import { greedyName, headlineScores, scoreNamesOf, scoreWords } from '../scores.ts'
+import { greedyName, headlineScores, missingVerdicts, scoreNamesOf, scoreWords } from '../scores.ts'
 import { beforeAfter, criterionLabel, evalsOf, type ReportData, setNames } from './data.ts'
 import { type Html, html, part } from './html.ts'
 import { pairedDifference } from './paired.ts'
@@ -156,6 +156,15 @@ const changesOf = (data: ReportData, set: string): string => {
   return parts.length > 0 ? `Paired by problem: ${parts.join('; ')}.` : ''
 }
 
+/** What share of the verdicts the graders failed to give, by evaluation. */
+const missingOf = (rows: readonly TableRow[]): string => {
+  const parts = rows.flatMap(({ name, source }) => {
+    const missing = source && missingVerdicts(source)
+    return missing ? [`${name.toLowerCase()} ${missing}`] : []
+  })
+  return parts.length > 0 ? `Graders failed on some verdicts: ${parts.join(', ')}.` : ''
+}
+
 const furtherBaselines = (
   baselines: readonly TableRow[],
   headline: readonly string[],
@@ -179,5 +188,5 @@ export const testSetTables = (data: ReportData): Html[] =>
     const how = shown?.samples
       ? `Means over ${plural(shown.samples, 'sample')} a problem${shown.temperature === undefined ? '' : ` at temperature ${shown.temperature}`}.`
       : ''
-    return html`<div class="panel set"><h3>${set}</h3><p class="about">${how} ${changesOf(data, set)}</p>${mainTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], headline, evals)}${furtherBaselines(baselines.slice(SHOWN_BASELINES), headline, evals)}${sourceTable(data, modelRows(rows), headline)}${detailTable(data, rows, headline)}</div>`
+    return html`<div class="panel set"><h3>${set}</h3><p class="about">${how} ${changesOf(data, set)} ${missingOf(rows)}</p>${mainTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], headline, evals)}${furtherBaselines(baselines.slice(SHOWN_BASELINES), headline, evals)}${sourceTable(data, modelRows(rows), headline)}${detailTable(data, rows, headline)}</div>`
   })
