@@ -57,18 +57,22 @@ const mainTable = (lines: readonly TableRow[], bars: readonly string[], evals: r
   return html`<div class="scroll">${part(ScoreTable, { lines, bars, others, evals })}</div>`
 }
 
+const answered = (label: string): string => (label === 'none' ? 'Unreadable' : `Answered ${label}`)
+
 /** What an accuracy hides of a model that favours a label. */
 const balanceTable = (rows: readonly TableRow[]): Html => {
   const said = [...new Set(rows.flatMap(row => Object.keys(row.source!.balance!.predicted)))].filter(label =>
     rows.some(row => row.source!.balance!.predicted[label] > 0),
   )
-  return html`<div class="scroll"><table><thead><tr><th>Balance</th><th class="num">Macro recall</th><th class="num">Lowest recall</th>${said.map(
-    label => html`<th class="num">${label === 'none' ? 'Unreadable' : `Answered ${label}`}</th>`,
+  const cell = (title: string, text: string, about = '') =>
+    html`<td class="num" data-name="${title}" title="${about}">${text}</td>`
+  return html`<div class="scroll figures-place"><table class="figure-table"><thead><tr><th>Balance</th><th class="num">Macro recall</th><th class="num">Lowest recall</th>${said.map(
+    label => html`<th class="num">${answered(label)}</th>`,
   )}<th class="num">True-bias, points</th></tr></thead><tbody>${rows.map(({ name, kind, source }) => {
     const { macroRecall, minClassRecall, predicted, trueBias } = source!.balance!
-    return html`<tr class="${kind}"><th scope="row">${name}</th><td class="num">${percent(macroRecall)}</td><td class="num">${percent(minClassRecall)}</td>${said.map(
-      label => html`<td class="num">${percent(predicted[label])}</td>`,
-    )}<td class="num" title="share of answers True less share of problems True">${trueBias === null ? '–' : points(trueBias)}</td></tr>`
+    return html`<tr class="${kind}"><th scope="row">${name}</th>${cell('Macro recall', percent(macroRecall))}${cell('Lowest recall', percent(minClassRecall))}${said.map(
+      label => cell(answered(label), percent(predicted[label])),
+    )}${cell('True-bias, points', trueBias === null ? '–' : points(trueBias), 'share of answers True less share of problems True')}</tr>`
   })}</tbody></table></div>`
 }
 
@@ -133,13 +137,14 @@ const detailTable = (
   ]
   if (columns.length === 0) return null
   const balances = rows.filter(row => row.source?.balance !== undefined)
-  return html`<details><summary>Further scores, labels and criteria</summary><div class="scroll"><table><thead><tr><th></th>${columns.map(
+  return html`<details><summary>Further scores, labels and criteria</summary><div class="scroll figures-place"><table class="figure-table"><thead><tr><th></th>${columns.map(
     ({ title }) => html`<th class="num">${title}</th>`,
   )}</tr></thead><tbody>${rows.flatMap(({ source, kind, name }) =>
     source === undefined
       ? []
       : html`<tr class="${kind}"><th scope="row">${name}</th>${columns.map(
-          ({ about, value }) => html`<td class="num" title="${about(source)}">${percent(value(source))}</td>`,
+          ({ title, about, value }) =>
+            html`<td class="num" data-name="${title}" title="${about(source)}">${percent(value(source))}</td>`,
         )}</tr>`,
   )}</tbody></table></div>${balances.length > 0 && balanceTable(balances)}</details>`
 }
