@@ -92,7 +92,7 @@ export const rolloutSchema = z
     maxTokens: size.default(96).describe('Most tokens of a response.'),
   })
   .refine(
-    ({ prompts, samples }) => prompts * samples <= MOST_ROLLOUTS,
+    ({ prompts, samples }) => Math.max(prompts, samples) > MOST_ROWS || prompts * samples <= MOST_ROLLOUTS,
     `at most ${MOST_ROLLOUTS.toLocaleString('en')} rollouts a step, prompts x samples; lower one of the two`,
   )
 
