@@ -138,9 +138,12 @@ describe('lintVerdicts', () => {
     expect(lintVerdicts(rubricOf(1, 1, 1, 1), rows, { off: ['no-verdicts', 'judge-fails'] })).toHaveLength(1)
   })
 
-  it('refuses verdicts of another rubric', () => {
-    expect(() => lintVerdicts(rubricOf(1), rowsOf([[1], [1]]))).toThrow(DataError)
-    expect(() => lintVerdicts(rubricOf(1), rowsOf([[1], [1]]))).toThrow('expected ids among c0, got c1')
+  it('leaves verdicts on other criteria aside, and refuses those of another rubric', () => {
+    const rules = (rows: VerdictRow[]) => lintVerdicts(rubricOf(1), rows).map(({ rule }) => rule)
+    expect(rules(rowsOf([Array(40).fill(1), Array(40).fill(1)]))).toEqual(['saturated'])
+    const others = [parseVerdictRow({ verdicts: { other: true } })]
+    expect(() => rules(others)).toThrow(DataError)
+    expect(() => rules(others)).toThrow('expected some on c0, got only others, such as other')
   })
 })
 

@@ -7,7 +7,7 @@ import type { Criterion, Rubric } from './criterion.ts'
 import { sortFindings } from './lint.ts'
 import { type Finding, nameOf } from './lint-finding.ts'
 import { antiCorrelationTest, chanceAllConstant, type Group, withinCorrelation } from './lint-statistics.ts'
-import { checkKnown, type VerdictRow } from './verdict-rows.ts'
+import { type VerdictRow, verdictsOnOthers } from './verdict-rows.ts'
 
 export interface LintVerdictsOptions {
   /** A criterion that is met this often says nothing about a response. Default 0.95. */
@@ -42,15 +42,15 @@ interface Column {
 /**
  * Findings from the verdicts of a run, errors first. Nothing is reported that chance would do: shares are judged by the
  * bounds of their intervals, correlations and variance inside groups against an exact or permutation null, corrected for
- * the number of criteria.
- * @throws DataError for verdicts that do not belong to the rubric.
+ * the number of criteria. Verdicts on criteria that are not the rubric's are left aside.
+ * @throws DataError where no verdict is on any of the rubric's criteria.
  */
 export const lintVerdicts = (
   rubric: Rubric,
   rows: readonly VerdictRow[],
   options: LintVerdictsOptions = {},
 ): Finding[] => {
-  checkKnown(rubric, rows)
+  verdictsOnOthers(rubric, rows)
   const columns = rubric.criteria.map(criterion => columnOf(criterion, rows))
   const findings = [
     ...columns.flatMap(column => failures(column, options)),

@@ -141,15 +141,20 @@ export const withOutcomes = (rows: readonly VerdictRow[], outcomes: readonly Out
 }
 
 /**
- * @throws DataError for a verdict about no criterion of the rubric: rows and rubric do not belong together.
+ * Ids of the rows' verdicts that are no criteria of the rubric, each with how many verdicts are on it: rows of a run have criteria
+ * of their own beside those of the rubric for all.
+ * @throws DataError where no verdict is on any of the rubric's criteria: rows and rubric do not belong together.
  */
-export const checkKnown = (rubric: Rubric, rows: readonly VerdictRow[]): void => {
+export const verdictsOnOthers = (rubric: Rubric, rows: readonly VerdictRow[]): Map<string, number> => {
   const known = new Set(rubric.criteria.map(({ id }) => id))
-  for (const [index, row] of rows.entries()) {
-    const stranger = row.judgements.flatMap(Object.keys).find(id => !known.has(id))
-    if (stranger !== undefined)
-      throw new DataError(
-        `verdicts of response ${index + 1}: expected ids among ${[...known].join(', ')}, got ${stranger}; use the rubric that judged them`,
-      )
-  }
+  const others = new Map<string, number>()
+  let own = 0
+  for (const id of rows.flatMap(({ judgements }) => judgements.flatMap(Object.keys)))
+    if (known.has(id)) own++
+    else others.set(id, (others.get(id) ?? 0) + 1)
+  if (own === 0 && others.size > 0)
+    throw new DataError(
+      `verdicts: expected some on ${[...known].join(', ')}, got only others, such as ${[...others.keys()].slice(0, 3).join(', ')}; use the rubric that judged them`,
+    )
+  return others
 }

@@ -1,5 +1,6 @@
 /** @file The scores of evaluations: which there are, in which order they stand, what they are called. */
 
+import { percent } from '../util/format.ts'
 import type { EvalRow } from './rows.ts'
 
 const GREEDY = 'greedy.'
@@ -35,4 +36,12 @@ export const scoreWords = (name: string, rows: readonly EvalRow[]): string => {
   const having = rows.filter(({ scores }) => name in scores || greedyName(name) in scores)
   const words = [...new Set(having.map(({ scoreNames }) => scoreNames?.[name] ?? name))]
   return words.length > 0 ? words.join(' and ') : name
+}
+
+/** `3.1% of verdicts missing`: those that graders failed to give in an evaluation. Null where none are. */
+export const missingVerdicts = ({
+  judgeNullRate: rate = 0,
+}: Pick<EvalRow, 'judgeNullRate'>): string | null => {
+  if (rate <= 0) return null
+  return `${rate < 0.0005 ? 'less than 0.1%' : percent(rate)} of verdicts missing`
 }

@@ -286,6 +286,14 @@ describe('failures of a search over HTTP', () => {
 })
 
 describe('settings', () => {
+  it('may hold what is no secret, whatever it is called', async () => {
+    handler = json(RESULTS)
+    await start({
+      headers: { 'x-lang': 'en', 'x-keyboard': 'qwerty' },
+      params: { key: '{query}', basic: 'yes' },
+    })
+  })
+
   it.each<[object, RegExp]>([
     [{ url: 'ftp://host/x' }, /url: expected http or https, got ftp/],
     [{ url: 'nowhere' }, /url: expected an address/],
@@ -295,6 +303,26 @@ describe('settings', () => {
       /^tools: \[0\]: expected an address without api_key in its query, .*as \{env: NAME\}((?!abc-123).)*$/,
     ],
     [{ url: 'https://host/?subscription-key=x' }, /without subscription-key in its query/],
+    [
+      { headers: { Authorization: 'Bearer abc-123' } },
+      /^tools: \[0\]\.headers: expected no secret written out, as that of Authorization, .*; write Authorization: \{env: NAME\}((?!abc-123).)*$/,
+    ],
+    [
+      { headers: { 'X-API-Key': 'abc-123' } },
+      /headers: expected no secret written out, as that of X-API-Key/,
+    ],
+    [
+      { headers: { 'x-with': 'Bearer abc-123' } },
+      /headers: expected no secret written out, as that of x-with/,
+    ],
+    [
+      { params: { q: '{query}', api_key: 'abc-123' } },
+      /params: expected no secret written out, as that of api_key((?!abc-123).)*$/,
+    ],
+    [
+      { params: { q: '{query}', k: 'tvly-dev-0123456789' } },
+      /params: expected no secret written out, as that of k,/,
+    ],
     [{ params: {} }, /expected \{query\} in params or body, got none/],
     [{ body: { q: '{query}' } }, /body: expected none with method GET/],
     [{ headers: { 'bad name': 'x' } }, /headers\.bad name: expected a header of one line/],

@@ -11,7 +11,7 @@ import { withDeadline } from './deadline.ts'
 import { type HttpAnswer, httpExchange } from './http-exchange.ts'
 import { valueAt } from './pointer.ts'
 import { queryParameters, readQuery } from './query.ts'
-import { type Environment, hasNoSecretInUrl, Secrets, secretInUrl, valueSchema } from './secrets.ts'
+import { type Environment, hasNoSecretInUrl, Secrets, secretInUrl, valuesSchema } from './secrets.ts'
 import { searchResult } from './snippets.ts'
 import { type Snippet, TOOL_NAME, type Tool, ToolError } from './tool.ts'
 
@@ -41,11 +41,10 @@ export const httpToolSchema = z
       .describe('What the model is told of the tool.'),
     url: z.string().min(1).describe('Address.'),
     method: z.enum(['GET', 'POST']).default('GET').describe('HTTP method.'),
-    headers: z
-      .record(z.string(), valueSchema)
+    headers: valuesSchema
       .default({})
       .describe("Values may name an environment variable: `{env: NAME, prefix: 'Bearer '}`."),
-    params: z.record(z.string(), valueSchema).default({}).describe('Parameters of the URL.'),
+    params: valuesSchema.default({}).describe('Parameters of the URL.'),
     body: z.json().optional().describe('JSON that is posted.'),
     results: z
       .string()

@@ -17,13 +17,46 @@ export type ConfiguredValue = z.output<typeof valueSchema>
 
 /** Names of secrets, written in lower case without what stands between the words: `api_key`, `tavilyApiKey`, `X-Amz-Signature`. */
 const SECRET_NAME =
-  /^(?:key|sig|pwd|auth)$|(?:api|access|private|secret|subscription)key$|(?:token|secret|passwd|password|signature|credentials?|authorization)$/
+  /^(?:key|sig|pwd|auth|cookie)$|(?:api|access|auth|private|secret|subscription)key$|(?:token|secret|passwd|password|signature|credentials?|authorization)$/
+
+const isSecretName = (name: string): boolean => SECRET_NAME.test(name.toLowerCase().replace(/[^a-z0-9]/g, ''))
+
+/** Values that are secrets whatever they are called: what an authorization begins with, and the beginnings of well-known keys. */
+const SECRET_VALUE = /^(?:bearer|basic)\s+\S|^(?:sk|pk|hf|ghp|gho|tvly|xox[abp])[-_][\w-]{8,}$/i
+
+/** What is filled in for a call, so that it is no secret. */
+const PLACEHOLDER = /\{(?:query|top)\}/
+
+/** The name of a value that is written out and looks like a secret; undefined where there is none. */
+const writtenOut = (values: Readonly<Record<string, unknown>>): string | undefined =>
+  Object.keys(values).find(name => {
+    const value = values[name]
+    return (
+      typeof value === 'string' &&
+      value !== '' &&
+      !PLACEHOLDER.test(value) &&
+      (isSecretName(name) || SECRET_VALUE.test(value.trim()))
+    )
+  })
+
+/**
+ * Headers or parameters by name. Settings are kept in run folders: a secret that is written out is refused. The refinement is of all
+ * of them, because a message about the one would show it.
+ */
+export const valuesSchema = z
+  .record(z.string(), valueSchema)
+  .refine(values => writtenOut(values) === undefined, {
+    error: ({ input }) => {
+      const name = writtenOut(input as Record<string, unknown>)
+      return `no secret written out, as that of ${name}, which would be kept with the run; write ${name}: {env: NAME}, with NAME the environment variable that holds it, and prefix: "Bearer " where that stands before it`
+    },
+  })
 
 /** The parameter of an address's query that looks like a secret by its name; undefined where there is none. */
 const secretParameter = (address: unknown): string | undefined => {
   if (typeof address !== 'string' || !URL.canParse(address)) return undefined
   const names = [...new URL(address).searchParams.keys()]
-  return names.find(name => SECRET_NAME.test(name.toLowerCase().replace(/[^a-z0-9]/g, '')))
+  return names.find(isSecretName)
 }
 
 /**

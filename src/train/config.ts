@@ -12,6 +12,19 @@ import { monitorsSchema } from './monitors/config.ts'
 const size = z.int().positive()
 const share = z.number().min(0).max(1)
 
+/** Most rows of a step: what it holds is made at once, and more than that is a slip of the hand. */
+export const MOST_ROWS = 2 ** 16
+/** Most rollouts of a step, all samples of all prompts. */
+const MOST_ROLLOUTS = 2 ** 20
+
+/** Demonstrations that a step learns from. */
+export const batchSize = (usual: number) => size.max(MOST_ROWS).default(usual)
+/** Problems of a test; where they are made as they are asked for, all are made at once. */
+export const testProblemCount = size.max(1_000_000)
+export const madeProblemCount = size.max(20_000)
+/** Samples of each problem of a test. */
+export const testSampleCount = size.max(MOST_ROWS)
+
 /** Shape of a freshly initialised miniature model. */
 export const modelShapeSchema = z.strictObject({
   hiddenSize: size.default(128).describe('Width of the model.'),
@@ -63,20 +76,25 @@ export const modelSchema = z.strictObject({
 /** Steps that are sampled ahead of the one that is learnt from: `true` and 1 are the same. */
 export const pipelineSchema = z.union([z.boolean(), z.literal([1, 2])])
 
-export const rolloutSchema = z.strictObject({
-  prompts: size.default(32).describe('Problems a step.'),
-  samples: size.default(8).describe('Samples of each problem, G.'),
-  temperature: z
-    .number()
-    .positive()
-    .default(1)
-    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
-  topK: z.int().min(0).default(0).describe('Only the so many likeliest tokens are sampled from; 0: all.'),
-  topP: share
-    .default(1)
-    .describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
-  maxTokens: size.default(96).describe('Most tokens of a response.'),
-})
+export const rolloutSchema = z
+  .strictObject({
+    prompts: size.max(MOST_ROWS).default(32).describe('Problems a step.'),
+    samples: size.max(MOST_ROWS).default(8).describe('Samples of each problem, G.'),
+    temperature: z
+      .number()
+      .positive()
+      .default(1)
+      .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+    topK: z.int().min(0).default(0).describe('Only the so many likeliest tokens are sampled from; 0: all.'),
+    topP: share
+      .default(1)
+      .describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
+    maxTokens: size.default(96).describe('Most tokens of a response.'),
+  })
+  .refine(
+    ({ prompts, samples }) => Math.max(prompts, samples) > MOST_ROWS || prompts * samples <= MOST_ROLLOUTS,
+    `at most ${MOST_ROLLOUTS.toLocaleString('en')} rollouts a step, prompts x samples; lower one of the two`,
+  )
 
 /** Of a running mean: 1 would never move, and dividing by its bias makes weights of no number. */
 const decay = z.number().min(0).lt(1)

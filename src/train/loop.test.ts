@@ -6,7 +6,7 @@ import type { Policy } from '../policy/policy.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
 import { type Credited, creditRollouts, datumsOf, type Graded } from '../rl/rollout.ts'
 import { evalRow } from '../runs/eval-row.fixture.ts'
-import { readEvals, readMetrics, readRollouts, withoutTimings } from '../runs/readers.ts'
+import { readEvals, readEvents, readMetrics, readRollouts, withoutTimings } from '../runs/readers.ts'
 import type { RolloutRow } from '../runs/rows.ts'
 import { RunFolder } from '../runs/run-folder.ts'
 import { checkpointName, configHash, isFinished, loadRunState } from '../runs/run-state.ts'
@@ -101,6 +101,22 @@ describe('train', () => {
   afterEach(() => {
     run.close()
     rmSync(folder, { recursive: true, force: true })
+  })
+
+  it('tells at the end, once, what a recipe says of the whole run', async () => {
+    const recipe = {
+      ...recipeOf([]),
+      atEnd: (rows: readonly { step: number }[]) => [`steps ${rows.map(({ step }) => step).join(' ')}`],
+    }
+    const said: string[] = []
+    const events = { onMessage: (text: string) => said.push(text), shouldStop: () => said.length === 0 }
+    await train(policy, recipe, run, settings({ steps: 3 }), 0, events)
+    expect(said).toEqual([])
+    await train(policy, recipe, run, settings({ steps: 3 }), 1, { onMessage: events.onMessage })
+    expect(said).toEqual(['steps 1 2 3'])
+    expect(readEvents(run.dir).map(({ step, level, message }) => ({ step, level, message }))).toEqual([
+      { step: 3, level: 'warning', message: 'steps 1 2 3' },
+    ])
   })
 
   const checkpoints = () =>

@@ -136,7 +136,8 @@ export const train = async <Rolled>(
     if (recipe.state)
       saveState(folder, { now: snapshotOf(recipe.state), begun: ahead.map(({ state }) => state) })
   }
-  const work = { trainStep, evaluate, save, rollouts: () => watched?.rollouts() ?? [] }
+  const { atEnd } = recipe
+  const work = { trainStep, evaluate, save, atEnd, rollouts: () => watched?.rollouts() ?? [] }
   return runSteps(policy, run, { ...settings, monitors: monitorsOf(settings) }, work, from, events)
 }
 

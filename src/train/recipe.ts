@@ -16,6 +16,8 @@ export interface Recipe<Rolled> {
   learn(step: number, rolled: Rolled): Promise<Lesson>
   /** Evaluations of the policy as it is; `last` after the final step. */
   evaluate(step: number, last: boolean): Promise<EvalRow[]>
+  /** What a person should know of the whole run once its last step is done, in a line each. */
+  atEnd?(metrics: readonly MetricsRow[]): string[]
   /** What lives across steps, as JSON: banks, buffers, what was put off. It goes into every checkpoint. */
   state?: RecipeState
 }

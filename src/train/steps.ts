@@ -16,6 +16,8 @@ export interface StepsSettings {
   evalEvery?: number
   /** Save every this many steps, besides the end; 0, the default, for only that. */
   checkpointEvery?: number
+  /** Save before the first step too. Default false. */
+  savesStart?: boolean
   /** Newest checkpoints that stay. Default 2. */
   keepCheckpoints?: number
   /** Stop after this many minutes of training, evaluations not counted; for comparisons at equal time. Default null: never. */
@@ -46,6 +48,8 @@ export interface StepWork {
   evaluate(step: number, last: boolean): Promise<EvalRow[]>
   /** Writes into a checkpoint's folder what it takes to go on, besides the policy. */
   save?(folder: string): Promise<void>
+  /** What a person should know of the whole run once its last step is done: events, in a line each. */
+  atEnd?(metrics: readonly MetricsRow[]): string[]
   /** All rollouts of the latest step, for a warning to keep those that show it. */
   rollouts?(): readonly WatchedRollout[]
 }
@@ -108,6 +112,7 @@ export const runSteps = async (
   const control = new Control(run, watch.change)
   if (from === 0) watch.start(await evaluate(0, false))
   else watch.resume()
+  if (from === 0 && settings.savesStart) await save(0, settings.steps === 0)
   for (let step = from + 1; step <= settings.steps; step++) {
     const startMs = performance.now()
     const row = await work.trainStep(step)
@@ -117,6 +122,11 @@ export const runSteps = async (
     const outOfTime = maxMinutes !== null && trainedMs >= maxMinutes * 60_000
     const last = step === settings.steps || outOfTime
     watch.step(row, last || isDue(step, evalEvery) ? await evaluate(step, last) : [])
+    if (last)
+      for (const message of work.atEnd?.(readMetrics(run.dir)) ?? []) {
+        run.appendEvent({ step, level: 'warning', message })
+        events.onMessage?.(message)
+      }
     const asked = control.look(step)
     let stopping = asked.stop || (events.shouldStop?.() ?? false)
     const saved = last || stopping || asked.save || isDue(step, checkpointEvery)

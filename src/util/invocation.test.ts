@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { commandLineOf, commandName, type Invocation, shellWord } from './invocation.ts'
+import { commandLineIn, commandLineOf, commandName, type Invocation, shellWord } from './invocation.ts'
 
 const bin = mkdtempSync(join(tmpdir(), 'gradus-bin-'))
 writeFileSync(join(bin, 'gradus'), '')
@@ -27,6 +27,16 @@ describe('the name of the command to paste', () => {
     expect(commandName(called({ cwd: join('/srv') }))).toBe(
       `node ${join('/home', 'a', 'gradus', 'bin', 'gradus.js')}`,
     )
+  })
+
+  it('is found from the folder that is gone into first', () => {
+    const words = ['train', 'train.yaml']
+    expect(commandLineIn('my', words, called({}))).toBe(
+      `cd my && node ${join('/home', 'a', 'gradus', 'bin', 'gradus.js')} train train.yaml`,
+    )
+    const npx = called({ env: { npm_command: 'exec' } })
+    expect(commandLineIn('my runs', words, npx)).toBe("cd 'my runs' && npx gradus train train.yaml")
+    expect(commandLineIn('.', words, npx)).toBe('npx gradus train train.yaml')
   })
 
   it('quotes words for the shell that is there', () => {

@@ -1,7 +1,7 @@
 /** @file How this command was called, so that a command that is printed works where it is pasted. */
 
 import { existsSync } from 'node:fs'
-import { basename, delimiter, join, relative } from 'node:path'
+import { basename, delimiter, join, relative, resolve } from 'node:path'
 
 /** What a process knows of how it was started; another one's in tests. */
 export interface Invocation {
@@ -47,3 +47,14 @@ export const shellWord = (text: string, platform: NodeJS.Platform = process.plat
 /** A command line to paste: the command by `commandName`, and its words quoted. */
 export const commandLineOf = (words: readonly string[], invocation: Invocation = ours()): string =>
   [commandName(invocation), ...words.map(word => shellWord(word, invocation.platform))].join(' ')
+
+/** Into a folder, and there a command line: both to paste where this process was started. */
+export const commandLineIn = (
+  folder: string,
+  words: readonly string[],
+  invocation: Invocation = ours(),
+): string => {
+  const cwd = resolve(invocation.cwd, folder)
+  const line = commandLineOf(words, { ...invocation, cwd })
+  return cwd === invocation.cwd ? line : `cd ${shellWord(folder, invocation.platform)} && ${line}`
+}

@@ -1,24 +1,14 @@
 /** @file `gradus push`: what a card needs to know of a run, and the way of its files to the Hub. */
 
-import { RECIPES } from '../../recipes/index.ts'
 import { findFork } from '../../runs/forks.ts'
-import {
-  isAdapter,
-  isTold,
-  type ModelFile,
-  modelCard,
-  modelFiles,
-  pushModel,
-  withoutFolders,
-} from '../../runs/hub/index.ts'
+import { isAdapter, type ModelFile, modelCard, modelFiles, pushModel } from '../../runs/hub/index.ts'
 import { readEvals, readRunInfo } from '../../runs/index.ts'
-import { differentSettings } from '../../runs/report/compare.ts'
 import type { RunInfo } from '../../runs/rows.ts'
-import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
+import { ConfigError, UsageError } from '../../util/errors.ts'
 import { formatInteger } from '../../util/format.ts'
 import { commandLineOf } from '../../util/invocation.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
-import { resolveSettings } from '../train/settings.ts'
+import { changedSettings } from './changed-settings.ts'
 
 export interface PushCommandOptions {
   license?: string
@@ -109,31 +99,6 @@ const cardOf = (
     license,
     baseModel,
   })
-}
-
-/** Settings that say nothing of the model. */
-const ELSEWHERE = ['out', 'trackers', 'checkpoint.', 'policy.threads']
-
-/** What differs from the preset, or from the defaults. Settings of an earlier version are compared as they are. */
-const changedSettings = ({ recipe, preset, config }: RunInfo): { name: string; value: unknown }[] =>
-  differentSettings(baseOf(recipe, preset), config)
-    .filter(
-      ({ name, b }) => b !== undefined && isTold(name) && !ELSEWHERE.some(other => name.startsWith(other)),
-    )
-    .map(({ name, b }) => ({ name, value: withoutFolders(b) }))
-
-const baseOf = (recipe: string | undefined, preset: string | undefined): object => {
-  const entry = RECIPES[recipe ?? '']
-  if (entry === undefined) return {}
-  try {
-    return preset === undefined
-      ? (entry.schema.parse({}) as object)
-      : resolveSettings({ target: entry.name, preset }).config
-  } catch (error) {
-    // A preset that is no more, or defaults that are not whole by themselves.
-    if (error instanceof GradusError || (error as Error).name === 'ZodError') return {}
-    throw error
-  }
 }
 
 /** `gradus train ...` with what differs; a file of settings is not kept by a run. */

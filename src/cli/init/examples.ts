@@ -7,6 +7,7 @@ import { rewardConfigSchema } from '../../serve/reward/config.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError } from '../../util/errors.ts'
 import { fileFailure } from '../../util/file-failure.ts'
+import { commandLineIn, commandLineOf } from '../../util/invocation.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { jsonSchemaOf } from '../../util/schema-json.ts'
 import { EXIT, type Io } from '../io.ts'
@@ -72,7 +73,7 @@ export const initReward = (folder: string, { force = false }: InitOptions, io: I
   const schema = jsonSchemaOf(rewardConfigSchema, 'Settings of gradus serve reward')
   const files = withSchema(shipped('package:examples/reward'), 'reward.yaml', schema)
   io.out.write(`${writeExample(folder, files, force).join('\n')}\n`)
-  io.err.write(`next: gradus serve reward --config ${join(folder, 'reward.yaml')}\n`)
+  io.err.write(`next: ${commandLineOf(['serve', 'reward', '--config', join(folder, 'reward.yaml')])}\n`)
   return EXIT.ok
 }
 
@@ -82,6 +83,6 @@ export const initTrain = (folder: string, { force = false }: InitOptions, io: Io
   const settings = jsonSchemaOf(schema, `Settings of gradus train, recipe ${name}`)
   const files = withSchema(shipped('package:examples/train'), 'train.yaml', settings)
   io.out.write(`${writeExample(folder, files, force).join('\n')}\n`)
-  io.err.write(`next: ${folder === '.' ? '' : `cd ${folder} && `}gradus train train.yaml\n`)
+  io.err.write(`next: ${commandLineIn(folder, ['train', 'train.yaml'])}\n`)
   return EXIT.ok
 }

@@ -27,7 +27,7 @@ With --verdicts, what chance would not do (95% bounds, exact or permutation test
 Verdicts are rows {"verdicts": {id: true|false|null, ...} or as "gradus grade --json" prints them, "id"?, "rubric"?,
 "group"?, "outcome"?, "repeats"?}. Several files hold judgements of the same responses by the same judge: they are
 compared. --outcomes names rows {"id", "outcome": true|false|number, "group"?} to join by id. Rows of one group are
-responses to the same prompt.
+responses to the same prompt. Verdicts on criteria that FILE does not have (those of single rows of a training) are left aside.
 
 Exit code 0 without errors, 1 with errors, 100 with more warnings than --max-warnings allows (--strict: none).
 
@@ -94,7 +94,7 @@ const addLint = (rubric: Command, io: Io, done: Done) =>
     .option('--thinking', 'the rubrics are of thinking, also those that do not say "about: thinking"')
     .option('--max-warnings <n>', 'fail with exit code 100 above this many warnings', countOr0)
     .option('--strict', 'the same as --max-warnings 0')
-    .option('--json', 'print {rubrics, criteria, counts, findings} as JSON')
+    .option('--json', 'print {rubrics, criteria, counts, leftAside, findings} as JSON')
     .addHelpText('after', LINT_HELP)
     .action(async (file: string, options: LintCommandOptions) => {
       const { lintCommand } = await import('./lint.ts')

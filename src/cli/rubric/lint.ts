@@ -10,6 +10,7 @@ import {
   parseOutcome,
   parseVerdictRow,
   type VerdictRow,
+  verdictsOnOthers,
   withOutcomes,
 } from '../../rubric/verdict-rows.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
@@ -50,7 +51,12 @@ export const lintCommand = (file: string, options: LintCommandOptions, io: Io): 
   })
   const criteria = items.reduce((sum, { rubric }) => sum + rubric.criteria.length, 0)
   const counts = countBySeverity(findings)
-  if (options.json) printJson(io, { rubrics: items.length, criteria, counts, findings })
+  const leftAside = othersOf(items, byRubric)
+  if (leftAside.verdicts > 0)
+    io.err.write(
+      `${plural(leftAside.verdicts, 'verdict')} left aside: on criteria that the rubric does not have (${leftAside.criteria.join(', ')})\n`,
+    )
+  if (options.json) printJson(io, { rubrics: items.length, criteria, counts, leftAside, findings })
   else io.out.write(`${report(items, criteria, findings)}\n`)
   return exitCode(counts, options)
 }
@@ -95,6 +101,23 @@ const rowsByRubric = (
     byRubric.set(id, [...(byRubric.get(id) ?? []), row])
   }
   return byRubric
+}
+
+/** Most criteria that are named: rows may have thousands. */
+const MOST_NAMED = 8
+
+/** Verdicts on criteria that the rubrics do not have, and those criteria. */
+const othersOf = (
+  items: readonly RubricItem[],
+  byRubric: ReadonlyMap<string, VerdictRow[]>,
+): { verdicts: number; criteria: string[] } => {
+  const counts = items.map(({ id, rubric }) => verdictsOnOthers(rubric, byRubric.get(id) ?? []))
+  const ids = [...new Set(counts.flatMap(others => [...others.keys()]))]
+  const more = ids.length - MOST_NAMED
+  return {
+    verdicts: counts.flatMap(others => [...others.values()]).reduce((sum, count) => sum + count, 0),
+    criteria: more > 0 ? [...ids.slice(0, MOST_NAMED), `${more} more`] : ids,
+  }
 }
 
 const report = (items: readonly RubricItem[], criteria: number, findings: readonly ItemFinding[]): string => {

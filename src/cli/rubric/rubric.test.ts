@@ -103,7 +103,29 @@ describe('gradus rubric lint', () => {
     const alone = await cli(['rubric', 'lint', file, '--outcomes', outcomes])
     expect(alone.code).toBe(2)
     const stranger = sandbox.write('stranger.jsonl', jsonl([{ verdicts: { other: true } }]))
-    expect((await cli(['rubric', 'lint', file, '--verdicts', stranger])).err).toContain('got other')
+    expect((await cli(['rubric', 'lint', file, '--verdicts', stranger])).err).toContain(
+      'got only others, such as other;',
+    )
+  })
+
+  it('leaves verdicts on criteria of single rows aside, and says how many', async () => {
+    const file = sandbox.write('shared.yaml', GOOD)
+    const rows = Array.from({ length: 40 }, (_, i) => ({
+      verdicts: {
+        cause: true,
+        remedy: i % 2 === 0,
+        guess: i % 3 === 0,
+        ...(i < 5 && { right: true, own: null }),
+      },
+    }))
+    const verdicts = sandbox.write('with-own.jsonl', jsonl(rows))
+    const { code, out, err } = await cli(['rubric', 'lint', file, '--json', '--verdicts', verdicts])
+    expect(code).toBe(0)
+    expect(err).toBe('10 verdicts left aside: on criteria that the rubric does not have (right, own)\n')
+    expect(JSON.parse(out)).toMatchObject({
+      leftAside: { verdicts: 10, criteria: ['right', 'own'] },
+      findings: [{ rule: 'saturated', criterionIds: ['cause'] }],
+    })
   })
 
   it('wants rows of several rubrics to name theirs', async () => {

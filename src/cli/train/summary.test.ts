@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { evalRowOf } from '../../runs/eval-row.fixture.ts'
 import { RunFolder } from '../../runs/index.ts'
+import { loadReportData } from '../../runs/report/data.ts'
 import { buildFakeRun } from '../../runs/report/fake-run.fixture.ts'
+import { renderReport } from '../../runs/report/report.ts'
 import { formatSummary, stepTime, summarise, summaryJson } from './summary.ts'
 
 describe('the summary of a run', () => {
@@ -42,6 +44,20 @@ describe('the summary of a run', () => {
     const text = formatSummary(summarise(run.dir))
     expect(text).toContain('real: 4 problems (2 at step 0)')
     expect(text).toContain('on the 2 problems of both, answers right: 0.0 -> 100.0, +100.0 points')
+  })
+
+  it('says where graders failed on some verdicts', () => {
+    const run = RunFolder.create(join(folder, 'missing'), { config: {} })
+    run.appendEvals([
+      evalRowOf([0, 0], { judgeNullRate: 0 }),
+      evalRowOf([1, 1], { step: 9, judgeNullRate: 0.0312 }),
+    ])
+    run.close()
+    const missing = '3.1% of verdicts missing at step 9'
+    expect(formatSummary(summarise(run.dir))).toContain(`  ${missing}: graders failed on them`)
+    expect(renderReport(loadReportData(run.dir))).toContain(
+      'Graders failed on some verdicts: after 9 steps 3.1% of verdicts missing.',
+    )
   })
 
   it('has the balance over labels for machines', () => {

@@ -4,7 +4,7 @@ import { readEvals, readMetrics, readRunInfo } from '../../runs/index.ts'
 import { beforeAfter, isTax, setNames, stageNames, stageWord } from '../../runs/report/data.ts'
 import { pairedDifference } from '../../runs/report/paired.ts'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
-import { headlineScores, scoreNamesOf, scoreWords } from '../../runs/scores.ts'
+import { headlineScores, missingVerdicts, scoreNamesOf, scoreWords } from '../../runs/scores.ts'
 import { percent, percentNumber, points } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import { sourceLines } from './by-source.ts'
@@ -74,11 +74,21 @@ const setTable = ({ set, before, after }: RunSummary['sets'][number]): string[] 
   return [
     `${set}: ${after.n} problems${before && before.n !== after.n ? ` (${before.n} at step ${before.step})` : ''}, samples ${samples}`,
     ...lines.map(line => `  ${line}`),
+    ...missingLines(before, after),
     ...(before && before.n !== after.n ? sharedLines(before, after) : []),
     ...sourceLines(after, before),
     ...changeLines(after),
     ...baselineLines(after),
   ]
+}
+
+/** Where graders failed on some verdicts. */
+const missingLines = (before: EvalRow | null, after: EvalRow): string[] => {
+  const parts = [before, after].flatMap(row => {
+    const missing = row && missingVerdicts(row)
+    return missing ? [`${missing} at step ${row.step}`] : []
+  })
+  return parts.length > 0 ? [`  ${parts.join(', ')}: graders failed on them`] : []
 }
 
 /** Columns over different problems do not compare: the same figures over those that both have. */

@@ -6,14 +6,13 @@ import type { RunEvents } from '../../recipes/index.ts'
 import { RunError } from '../../runs/errors.ts'
 import { findFork } from '../../runs/forks.ts'
 import { checkTrackers, Progress, readEvents, type TrackerSettings } from '../../runs/index.ts'
-import type { EvalRow, MetricsRow, MetricValue } from '../../runs/rows.ts'
+import type { MetricsRow, MetricValue } from '../../runs/rows.ts'
 import { checkRunFolder } from '../../runs/run-folder.ts'
-import { greedyName, headlineScores, scoreValue, scoreWords } from '../../runs/scores.ts'
 import { UsageError } from '../../util/errors.ts'
-import { percent, plural } from '../../util/format.ts'
 import { commandLineOf } from '../../util/invocation.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { type BesideDashboard, dashboardBeside, wantsDashboard } from './beside.ts'
+import { evalLine } from './eval-line.ts'
 import { beginFork, type Fork, settingsOfRun } from './fork.ts'
 import { type BaseSettings, resolveSettings, type Settings, type SettingsRequest } from './settings.ts'
 import { formatSummary, summarise, summaryJson } from './summary.ts'
@@ -208,18 +207,6 @@ const keyMetrics = ({ reward, correctAndProved, accuracy, loss, entropy, learnin
   entropy,
   lr: reward === undefined ? learningRate : undefined,
 })
-
-/** `step 20, real: correct and proved 41.0%, answers right 80.0%; greedy 52.0% and 84.0% (100 problems)`. */
-const evalLine = (row: EvalRow): string => {
-  const headline = headlineScores([row])
-  const scores = headline.map(name => `${scoreWords(name, [row])} ${percent(scoreValue(row, name))}`)
-  const greedy = headline.map(greedyName).flatMap(name => scoreValue(row, name) ?? [])
-  const decoded = greedy.length > 0 ? `; greedy ${greedy.map(percent).join(' and ')}` : ''
-  const sources = Object.entries(row.bySource ?? {}).map(
-    ([name, own]) => `; ${name} ${percent(own.scores.accuracy?.value)} right`,
-  )
-  return `step ${row.step}, ${row.set}: ${scores.join(', ')}${decoded}${sources.join('')} (${plural(row.n, 'problem')})`
-}
 
 /** Progress on stderr, one bar a phase. */
 class Display {

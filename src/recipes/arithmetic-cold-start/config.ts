@@ -2,10 +2,13 @@
 
 import { z } from 'zod'
 import {
+  batchSize,
   commonShape,
+  madeProblemCount,
   modelShapeSchema,
   supervisedOptimizerSchema,
   supervisedSteps,
+  testSampleCount,
 } from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import { labelsSchema, rubricHabitsSchema } from '../reasoning/start-config.ts'
@@ -56,7 +59,7 @@ export const arithmeticColdStartSchema = z.strictObject({
     })
     .prefault({})
     .describe('The model to start from.'),
-  batch: size.default(64).describe('Demonstrations a step, of both roles.'),
+  batch: batchSize(64).describe('Demonstrations a step, of both roles.'),
   rubricators: share.default(0.35).describe('Share of them that a rubricator writes.'),
   hinted: share.default(0.5).describe("Share of a reasoner's that follow hints."),
   tries: size
@@ -101,8 +104,8 @@ export const arithmeticColdStartSchema = z.strictObject({
   evaluation: z
     .strictObject({
       every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
-      problems: size.default(500).describe('Test problems, and samples of each.'),
-      samples: size.default(1).describe('Samples of each problem.'),
+      problems: madeProblemCount.default(500).describe('Test problems, and samples of each.'),
+      samples: testSampleCount.default(1).describe('Samples of each problem.'),
       maxTokens: size.default(96).describe('Most tokens of a response.'),
     })
     .prefault({})

@@ -2,7 +2,7 @@
 
 import { knownShape } from '../common/known-models.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
-import { meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
+import { fewRows, meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { type ArithmeticColdStartConfig, arithmeticColdStartSchema } from './config.ts'
 import { demonstrations } from './demonstrations.ts'
@@ -14,7 +14,7 @@ const plan = (config: ArithmeticColdStartConfig): RunPlan => {
   const { start, steps, labels, batch, rubricators, hinted } = config
   const machine = supervisedMachine(config, {
     shape: start === null ? arithmeticModelConfig(shape) : knownShape(start),
-    rowTokens: meanRowTokens(demonstrations(config), steps),
+    rowTokens: meanRowTokens(demonstrations(fewRows(config)), steps),
   })
   return {
     lines: [

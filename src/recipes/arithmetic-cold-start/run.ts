@@ -74,11 +74,10 @@ export const runArithmeticColdStart = async (
       policy,
       draw: demonstrations(config),
       evaluate: async (step: number, last: boolean) => {
-        const done = last || config.steps === 0
-        if (step === 0 && !done) return []
-        if (done && config.labels > 0) await leaveLabels(join(run.dir, 'labels.jsonl'), policy, config)
+        if (last && config.labels > 0) await leaveLabels(join(run.dir, 'labels.jsonl'), policy, config)
         return evaluateRoles(policy, config, step)
       },
+      testsStart: false,
       configHash,
       config,
     }

@@ -1,7 +1,13 @@
 /** @file Configuration of the chat-cold-start recipe. */
 
 import { z } from 'zod'
-import { commonShape, modelShapeSchema, supervisedOptimizerSchema } from '../../train/config.ts'
+import {
+  batchSize,
+  commonShape,
+  modelShapeSchema,
+  supervisedOptimizerSchema,
+  testProblemCount,
+} from '../../train/config.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()
@@ -28,7 +34,7 @@ export const chatColdStartSchema = z.strictObject({
     })
     .prefault({})
     .describe('The model to start from.'),
-  batch: size.default(32).describe('Demonstrations a step, answers and verdicts.'),
+  batch: batchSize(32).describe('Demonstrations a step, answers and verdicts.'),
   judged: share.default(0.35).describe('Share of them that are a judge’s verdict on an answer.'),
   promptWeight: share
     .default(0.2)
@@ -39,7 +45,7 @@ export const chatColdStartSchema = z.strictObject({
   evaluation: z
     .strictObject({
       every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
-      problems: size.default(600).describe('Requests, and as many questions to the judge.'),
+      problems: testProblemCount.default(600).describe('Requests, and as many questions to the judge.'),
     })
     .prefault({})
     .describe('When and how the model is tested.'),

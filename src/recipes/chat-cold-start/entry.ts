@@ -1,7 +1,7 @@
 /** @file The chat-cold-start recipe as the command line knows it. */
 
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
-import { meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
+import { fewRows, meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
 import { type ChatColdStartConfig, chatColdStartSchema } from './config.ts'
 import { demonstrations } from './demonstrations.ts'
 import { freshChatModel } from './model.ts'
@@ -12,7 +12,7 @@ const plan = (config: ChatColdStartConfig): RunPlan => {
   const { steps, batch, judged, model } = config
   const machine = supervisedMachine(config, {
     shape: source.init.config,
-    rowTokens: meanRowTokens(demonstrations(config, format), steps),
+    rowTokens: meanRowTokens(demonstrations(fewRows(config), format), steps),
   })
   return {
     lines: [

@@ -15,17 +15,29 @@ export const JUDGE_SET = 'fresh questions to the judge'
 /** Most tokens of an answer, and of a verdict with its reason. */
 const MAX_TOKENS = 100
 
-/** The likeliest answer to each conversation, as text. */
-const answersTo = async (
-  policy: Policy,
-  format: ChatFormat,
-  conversations: readonly { messages: Parameters<ChatFormat['encode']>[0] }[],
-): Promise<string[]> => {
+/** What both sets are asked with: a policy, its prompts, and so many conversations of the set. */
+interface Asking {
+  policy: Policy
+  format: ChatFormat
+  problems: number
+}
+
+/** How both are decoded. */
+const GREEDY = { samples: 1, temperature: 0 }
+
+/** Conversations drawn from a stream of their own, and the likeliest answer to each as text. */
+const ask = async <Drawn extends { messages: Parameters<ChatFormat['encode']>[0] }>(
+  { policy, format, problems }: Asking,
+  stream: string,
+  draw: (rng: Rng) => Drawn,
+): Promise<{ drawn: Drawn[]; answers: string[] }> => {
+  const drawn = Array.from({ length: problems }, (_, i) => draw(new Rng(`${stream}/${i}`)))
   const samples = await policy.sample({
-    prompts: conversations.map(({ messages }) => format.encode(messages)),
-    ...{ maxTokens: MAX_TOKENS, temperature: 0, stopTokens: format.stopTokens, seed: 'evaluation' },
+    prompts: drawn.map(({ messages }) => format.encode(messages)),
+    ...{ maxTokens: MAX_TOKENS, temperature: GREEDY.temperature, seed: 'evaluation' },
+    stopTokens: format.stopTokens,
   })
-  return samples.map(({ tokens }) => format.answer(tokens))
+  return { drawn, answers: samples.map(({ tokens }) => format.answer(tokens)) }
 }
 
 /** Mean by name, in the order of the names. */
@@ -48,15 +60,9 @@ const balancedAccuracy = (
 }
 
 /** Requests: right answers by kind, instructions that are followed. */
-const requestRow = async (
-  policy: Policy,
-  format: ChatFormat,
-  problems: number,
-  step: number,
-): Promise<EvalRow> => {
-  const dialogues = Array.from({ length: problems }, (_, i) => drawDialogue(new Rng(`chat test/${i}`)))
-  const answers = await answersTo(policy, format, dialogues)
-  const items = dialogues.map(({ kind, request, instruction }, i) => ({
+const requestRow = async (asking: Asking, step: number): Promise<EvalRow> => {
+  const { drawn, answers } = await ask(asking, 'chat test', drawDialogue)
+  const items = drawn.map(({ kind, request, instruction }, i) => ({
     id: `${kind} ${i}`,
     kind,
     scores: {
@@ -65,7 +71,7 @@ const requestRow = async (
     } as Record<string, number>,
   }))
   return {
-    ...{ step, set: REQUEST_SET, n: problems, samples: 1, temperature: 0, primary: 'right' },
+    ...{ step, set: REQUEST_SET, n: drawn.length, ...GREEDY, primary: 'right' },
     scores: scoresOf(items, ['right', 'followed']),
     scoreNames: { right: 'right answers', followed: 'instructions followed' },
     criteria: meansByName(
@@ -76,19 +82,14 @@ const requestRow = async (
 }
 
 /** Questions to the judge: agreement with the truth, in all and by family of criteria. */
-const judgeRow = async (
-  policy: Policy,
-  format: ChatFormat,
-  problems: number,
-  step: number,
-): Promise<EvalRow> => {
-  const questions = Array.from({ length: problems }, (_, i) => drawJudgement(new Rng(`judge test/${i}`)))
-  const verdicts = (await answersTo(policy, format, questions)).map(readVerdict)
-  const truth = questions.map(({ met }) => met)
-  const agrees = questions.map(({ family, met }, i) => [family, Number(verdicts[i] === met)] as const)
+const judgeRow = async (asking: Asking, step: number): Promise<EvalRow> => {
+  const { drawn, answers } = await ask(asking, 'judge test', drawJudgement)
+  const verdicts = answers.map(readVerdict)
+  const truth = drawn.map(({ met }) => met)
+  const agrees = drawn.map(({ family, met }, i) => [family, Number(verdicts[i] === met)] as const)
   const accepted = truth.filter((_, i) => verdicts[i] === true)
   return {
-    ...{ step, set: JUDGE_SET, n: problems, samples: 1, temperature: 0, primary: 'agreement' },
+    ...{ step, set: JUDGE_SET, n: drawn.length, ...GREEDY, primary: 'agreement' },
     scores: {
       ...scoresOf(
         agrees.map(([family, value], i) => ({ id: `${family} ${i}`, scores: { agreement: value } })),
@@ -109,7 +110,7 @@ export const evaluateChat = async (
   format: ChatFormat,
   { evaluation: { problems } }: Pick<ChatPhase, 'evaluation'>,
   step: number,
-): Promise<EvalRow[]> => [
-  await requestRow(policy, format, problems, step),
-  await judgeRow(policy, format, problems, step),
-]
+): Promise<EvalRow[]> => {
+  const asking = { policy, format, problems }
+  return [await requestRow(asking, step), await judgeRow(asking, step)]
+}

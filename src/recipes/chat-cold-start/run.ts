@@ -45,9 +45,8 @@ export const runChatColdStart = async (config: ChatPhase, options: RunOptions): 
       name: 'supervised',
       policy,
       draw: demonstrations(config, format),
-      // Fresh weights are worth no time, unless they are all that there is to evaluate.
-      evaluate: async (step: number) =>
-        step === 0 && config.steps > 0 ? [] : evaluateChat(policy, format, config, step),
+      evaluate: (step: number) => evaluateChat(policy, format, config, step),
+      testsStart: false,
       configHash,
       config,
     }

@@ -2,14 +2,19 @@
 
 import { z } from 'zod'
 import {
+  batchSize,
   commonShape,
   modelShapeSchema,
   supervisedOptimizerSchema,
   supervisedSteps,
+  testProblemCount,
+  testSampleCount,
 } from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 
 const share = z.number().min(0).max(1)
+
+const STEPS = 5000
 
 export const checklistColdStartSchema = z.strictObject({
   recipe: z
@@ -17,9 +22,10 @@ export const checklistColdStartSchema = z.strictObject({
     .default('checklist-cold-start')
     .describe('Name of the recipe; only files need it.'),
   ...commonShape,
-  steps: supervisedSteps(5000).describe(
-    'Steps of training; of each, rollouts are sampled, graded and learnt from.',
-  ),
+  steps: commonShape.steps
+    .unwrap()
+    .default(STEPS)
+    .describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
   world: z
     .union([z.int(), z.string()])
     .default('packing')
@@ -43,7 +49,7 @@ export const checklistColdStartSchema = z.strictObject({
     .describe(
       'Lists with thinking before them, of every quality; the words of thinking come after those of the lists. Absent: no thinking.',
     ),
-  batch: z.int().positive().default(96).describe('Demonstrations a step.'),
+  batch: batchSize(96).describe('Demonstrations a step.'),
   hinted: share.default(0.6).describe('Share of demonstrations that follow hints; the others are habit.'),
   optimizer: supervisedOptimizerSchema({ peak: 2e-3, kind: 'cosine', warmup: 50, floor: 0.05 }).describe(
     'AdamW and its learning rate.',
@@ -51,8 +57,8 @@ export const checklistColdStartSchema = z.strictObject({
   evaluation: z
     .strictObject({
       every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
-      problems: z.int().positive().default(500).describe('Test trips, and samples of each.'),
-      samples: z.int().positive().default(1).describe('Samples of each problem.'),
+      problems: testProblemCount.default(500).describe('Test trips, and samples of each.'),
+      samples: testSampleCount.default(1).describe('Samples of each problem.'),
       maxTokens: z.int().positive().default(26).describe('Most tokens of a response.'),
     })
     .prefault({})
@@ -62,11 +68,17 @@ export const checklistColdStartSchema = z.strictObject({
 export type ChecklistColdStartConfig = z.output<typeof checklistColdStartSchema>
 
 /** The same as a phase of another recipe. */
-export const checklistPhaseSchema = checklistColdStartSchema.omit({
-  recipe: true,
-  out: true,
-  monitors: true,
-  trackers: true,
-})
+export const checklistPhaseSchema = checklistColdStartSchema
+  .omit({
+    recipe: true,
+    out: true,
+    monitors: true,
+    trackers: true,
+  })
+  .extend({
+    steps: supervisedSteps(STEPS).describe(
+      'Steps of training; of each, rollouts are sampled, graded and learnt from.',
+    ),
+  })
 /** The monitors of a phase are those of the recipe that it belongs to. */
 export type ChecklistPhase = z.output<typeof checklistPhaseSchema> & { monitors?: MonitorSettings | null }

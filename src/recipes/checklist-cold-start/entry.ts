@@ -2,7 +2,7 @@
 
 import { PackingWorld } from '../../tasks/checklist/index.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
-import { meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
+import { fewRows, meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
 import { type ChecklistColdStartConfig, checklistColdStartSchema } from './config.ts'
 import { checkChecklistColdStart, demonstrations, runChecklistColdStart } from './run.ts'
 
@@ -12,7 +12,7 @@ const plan = (config: ChecklistColdStartConfig): RunPlan => {
   const { steps, batch, hinted } = config
   const machine = supervisedMachine(config, {
     shape: source.init!.config,
-    rowTokens: meanRowTokens(demonstrations(config, new PackingWorld(config.world)), steps),
+    rowTokens: meanRowTokens(demonstrations(fewRows(config), new PackingWorld(config.world)), steps),
   })
   return {
     lines: [

@@ -107,7 +107,8 @@ export const runChecklistColdStart = async (
       name: 'supervised',
       policy,
       draw: demonstrations(config, world),
-      evaluate: async (step: number) => (step === 0 ? [] : evaluatePacking(policy, task, config, step)),
+      evaluate: (step: number) => evaluatePacking(policy, task, config, step),
+      testsStart: false,
       configHash: hash,
       config,
     }

@@ -62,6 +62,15 @@ export const scaffoldShape = {
   decay: stepDecaySchema.prefault({ kind: 'sigmoid' }).describe('How it falls over the steps.'),
 }
 
+/** The plan's line on a scaffold. @param ratio whose log-probs the ratio compares, where a recipe has the choice */
+export const scaffoldLine = (
+  { group, decay }: { group: GroupRatio; decay: StepDecay },
+  ratio?: string,
+): string =>
+  group.kind === 'none'
+    ? 'scaffold     none: nothing of the rubric is shown'
+    : `scaffold     ${group.kind} in the group, ${decay.kind} over the steps${ratio === undefined ? '' : `, ratio ${ratio}`}`
+
 /** Place of a step in the run: 0 for the first of `steps`, 1 for the last (t of spec 4.2). */
 const progressOf = (step: number, steps: number): number =>
   steps <= 1 ? 0 : Math.min(1, Math.max(0, (step - 1) / (steps - 1)))
@@ -95,6 +104,9 @@ export interface ScaffoldWork {
   shown: number
 }
 
+/** Steps that a mean over a run is taken of, at most. */
+const MOST_LOOKS = 4096
+
 /**
  * Samples that are shown something have prompts of their own, all others share one.
  * @param tokens of a plain prompt and of one with the whole rubric
@@ -107,7 +119,9 @@ export const scaffoldWork = (
   const ratios = groupRatios(group, samples)
   let [prompts, promptTokens, shown] = [0, 0, 0]
   const counted = Math.max(1, steps)
-  for (let step = 1; step <= counted; step++) {
+  const looks = Math.min(counted, MOST_LOOKS)
+  for (let look = 0; look < looks; look++) {
+    const step = looks === counted ? look + 1 : 1 + Math.floor((look * (counted - 1)) / (looks - 1))
     const share = stepRatio(decay, step, counted)
     const counts = ratios.map(ratio => shownCount(ratio * share, criteria)).filter(count => count > 0)
     shown += counts.length / samples
@@ -120,5 +134,5 @@ export const scaffoldWork = (
     prompts++
     promptTokens += tokens.plain
   }
-  return { prompts: prompts / counted, promptTokens: promptTokens / prompts, shown: shown / counted }
+  return { prompts: prompts / looks, promptTokens: promptTokens / prompts, shown: shown / looks }
 }

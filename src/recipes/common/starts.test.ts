@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { arithmeticPhaseSchema } from '../arithmetic-cold-start/config.ts'
+import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
 import { RECIPES } from '../index.ts'
+import { coldStartPhaseSchema } from '../logic-cold-start/config.ts'
 import { logicRubricPhaseSchema } from '../logic-rubric-start/config.ts'
+import { recordsPhaseSchema } from '../records-cold-start/config.ts'
 
 const SUPERVISED = {
-  'logic-cold-start': RECIPES['logic-cold-start'].schema,
-  'checklist-cold-start': RECIPES['checklist-cold-start'].schema,
   'learned-verifier': RECIPES['learned-verifier'].schema,
-  // By themselves they may leave labels without learning; another recipe needs their model.
+  // By themselves they may test and save their start; another recipe needs a model that has learnt.
+  'a phase of logic': coldStartPhaseSchema,
+  'a phase of packing': checklistPhaseSchema,
+  'a phase of records': recordsPhaseSchema,
   'a phase of arithmetic': arithmeticPhaseSchema,
   'a phase of logic with rubrics': logicRubricPhaseSchema,
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { parseWith } from '../../util/schema.ts'
 import { RECIPES } from '../index.ts'
 import { supervisedTime } from './plan-time.ts'
 import { meanRowTokens } from './supervised-plan.ts'
@@ -40,6 +41,18 @@ describe('the plan of a cold start', () => {
     expect(short).toBeGreaterThan(0)
     expect(hoursOf(name, { steps: 1000 })).toBeGreaterThan(1.5 * short)
   })
+
+  it.each(COLD_STARTS)(
+    'of %s refuses a batch that no memory holds, and looks at few rows of a large one',
+    name => {
+      expect(() => parseWith(RECIPES[name].schema, { batch: 1e9 }, 'train.yaml')).toThrow(
+        'train.yaml: batch: expected a number of at most 65536, got 1000000000',
+      )
+      const startedMs = performance.now()
+      planOf(name, { batch: 65_536, steps: 10 })
+      expect(performance.now() - startedMs).toBeLessThan(20_000)
+    },
+  )
 
   it('of more steps than anybody would wait for is not feasible', () => {
     const { lines, json } = planOf('records-cold-start', { steps: 10_000_000 })

@@ -26,6 +26,15 @@ export const meanRowTokens = (
   return mean(rows.map(({ promptTokens, responseTokens }) => promptTokens.length + responseTokens.length))
 }
 
+/** Demonstrations of a step that are looked at. */
+const LOOKED_AT = 256
+
+/** The same settings for a look at demonstrations: no more of them than it takes to know their length. */
+export const fewRows = <Config extends { batch: number }>(config: Config): Config => ({
+  ...config,
+  batch: Math.min(config.batch, LOOKED_AT),
+})
+
 export interface SupervisedWork {
   /** Null where the model is not known yet. */
   shape: ModelConfig | null

@@ -14,6 +14,8 @@ export interface SupervisedPhase {
   policy: Policy
   draw: DrawStep
   evaluate(step: number, last: boolean): Promise<EvalRow[]>
+  /** Whether the model is worth a test before the first step, as fresh weights are not. Default true; without steps it is in any case. */
+  testsStart?: boolean
   configHash: string
   config: SupervisedSettings &
     Pick<StepsSettings, 'maxMinutes' | 'monitors'> & {
@@ -23,18 +25,24 @@ export interface SupervisedPhase {
     }
 }
 
-/** Trains from the start, from a fork's, or from the session's checkpoint, which is loaded here. */
+/**
+ * Trains from the start, from a fork's, or from the session's checkpoint, which is loaded here. Without steps the start is what is
+ * tested in full and saved.
+ */
 export const runSupervised = async (
   { run, from, fork }: Pick<Session, 'run' | 'from' | 'fork'>,
-  { name, policy, draw, evaluate, configHash, config }: SupervisedPhase,
+  { name, policy, draw, evaluate, testsStart = true, configHash, config }: SupervisedPhase,
   events: RunEvents = {},
 ): Promise<StepsResult> => {
   const saved = from?.dir ?? fork
   if (saved !== null) await policy.load(saved)
   const done = from?.step ?? 0
+  const isStartAlone = config.steps === 0
   events.onPhase?.({ name, steps: config.steps, done })
+  if (isStartAlone && from !== null) return { step: done, finished: true }
   const settings = {
     steps: config.steps,
+    savesStart: isStartAlone,
     evalEvery: config.evaluation.every,
     checkpointEvery: config.checkpoint.every,
     keepCheckpoints: config.checkpoint.keepLast,
@@ -45,6 +53,10 @@ export const runSupervised = async (
   }
   // Rows beyond the checkpoint are gone by now: a knot that waits finds the losses that it had.
   const before = done === 0 ? [] : readMetrics(run.dir).map(({ loss }) => loss ?? Number.POSITIVE_INFINITY)
-  const work = { trainStep: supervisedStep(policy, draw, config, before), evaluate }
+  const work = {
+    trainStep: supervisedStep(policy, draw, config, before),
+    evaluate: async (step: number, last: boolean) =>
+      step === 0 && !testsStart && !isStartAlone ? [] : evaluate(step, last || isStartAlone),
+  }
   return runSteps(policy, run, settings, work, done, events)
 }

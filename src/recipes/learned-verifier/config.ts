@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import {
+  batchSize,
   commonShape,
   modelShapeSchema,
   supervisedOptimizerSchema,
@@ -46,7 +47,7 @@ export const learnedVerifierSchema = z.strictObject({
     .describe('Labelled rows to learn from.'),
   vocabulary: z
     .strictObject({
-      size: size.default(4000).describe('Most words; the rest are unknown.'),
+      size: size.max(1_000_000).default(4000).describe('Most words; the rest are unknown.'),
       minCount: size.default(2).describe('Fewest times that a word must occur.'),
     })
     .prefault({})
@@ -59,7 +60,7 @@ export const learnedVerifierSchema = z.strictObject({
     })
     .prefault({})
     .describe('The model to start from.'),
-  batch: size.default(32).describe('Rows a step.'),
+  batch: batchSize(32).describe('Rows a step.'),
   optimizer: supervisedOptimizerSchema({ peak: 1.5e-3, kind: 'cosine', warmup: 30, floor: 0.05 }).describe(
     'AdamW and its learning rate.',
   ),

@@ -5,10 +5,13 @@ import { KINDS, LOGIC_STYLES, MAX_HOPS } from '../../tasks/logic/generator.ts'
 import { GENERATED_TEST_SETS } from '../../tasks/logic/testset-names.ts'
 import { MAX_STEPS } from '../../tasks/logic/vocabulary.ts'
 import {
+  batchSize,
   commonShape,
+  MOST_ROWS,
   modelShapeSchema,
   supervisedOptimizerSchema,
   supervisedSteps,
+  testProblemCount,
 } from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 
@@ -120,9 +123,14 @@ const curriculumSchema = z.strictObject({
 const evaluationSchema = z.strictObject({
   every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
   hops: z.array(hopCount).min(1).default([1, 2, 3, 4, 5]).describe('One test set for each hop count.'),
-  problems: z.int().positive().default(200).describe('Problems of each test set at the end, and in between.'),
-  problemsBetween: z.int().positive().default(50).describe('Problems of the tests in between.'),
-  samples: z.int().min(0).default(1).describe('Samples a problem at temperature 1; 0: greedy alone.'),
+  problems: testProblemCount.default(200).describe('Problems of each test set at the end, and in between.'),
+  problemsBetween: testProblemCount.default(50).describe('Problems of the tests in between.'),
+  samples: z
+    .int()
+    .min(0)
+    .max(MOST_ROWS)
+    .default(1)
+    .describe('Samples a problem at temperature 1; 0: greedy alone.'),
   greedy: z.boolean().default(true).describe('Also test with the likeliest tokens.'),
   maxTokens: z.int().positive().default(96).describe('Most tokens of a response.'),
   realFile: z
@@ -137,15 +145,18 @@ const evaluationSchema = z.strictObject({
     .describe("Test sets of each hop count; the style's own when absent."),
 })
 
+const STEPS = 2000
+
 export const logicColdStartSchema = z.strictObject({
   recipe: z
     .literal('logic-cold-start')
     .default('logic-cold-start')
     .describe('Name of the recipe; only files need it.'),
   ...commonShape,
-  steps: supervisedSteps(2000).describe(
-    'Steps of training; of each, rollouts are sampled, graded and learnt from.',
-  ),
+  steps: commonShape.steps
+    .unwrap()
+    .default(STEPS)
+    .describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
   start: z
     .string()
     .nullable()
@@ -161,7 +172,7 @@ export const logicColdStartSchema = z.strictObject({
     .describe(
       'Tokens of fresh weights. `long`: up to 24 kinds and 45 steps, and phrases such as ` is not` are one token. When absent only where kinds, lengths or step numbers need it.',
     ),
-  batch: z.int().positive().default(32).describe('Demonstrations a step.'),
+  batch: batchSize(32).describe('Demonstrations a step.'),
   curriculum: curriculumSchema.prefault({}).describe('What is shown when.'),
   labels: z
     .enum(['two-way', 'three-way'])
@@ -208,12 +219,18 @@ export const logicColdStartSchema = z.strictObject({
 export type LogicColdStartConfig = z.output<typeof logicColdStartSchema>
 
 /** The same as a phase of another recipe, which says itself where the run lies. */
-export const coldStartPhaseSchema = logicColdStartSchema.omit({
-  recipe: true,
-  out: true,
-  monitors: true,
-  trackers: true,
-})
+export const coldStartPhaseSchema = logicColdStartSchema
+  .omit({
+    recipe: true,
+    out: true,
+    monitors: true,
+    trackers: true,
+  })
+  .extend({
+    steps: supervisedSteps(STEPS).describe(
+      'Steps of training; of each, rollouts are sampled, graded and learnt from.',
+    ),
+  })
 /** What decides which demonstrations are drawn, for recipes that go on learning them. */
 export const demonstrationsSchema = logicColdStartSchema.pick({
   batch: true,

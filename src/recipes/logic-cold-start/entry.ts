@@ -5,7 +5,7 @@ import { formatCount } from '../../util/format.ts'
 import { withDataFiles } from '../common/data-files.ts'
 import { knownShape } from '../common/known-models.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
-import { meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
+import { fewRows, meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
 import { checkLogicColdStart } from './check.ts'
 import { type LogicColdStartConfig, logicColdStartSchema } from './config.ts'
 import { logicModelConfig } from './model.ts'
@@ -19,7 +19,7 @@ const plan = (config: LogicColdStartConfig): RunPlan => {
   const shape =
     (start === null ? null : knownShape(start)) ?? logicModelConfig(model.shape, coldStartVocabulary(config))
   const { total } = modelTensors(shape, null, false)
-  const draw = demonstrations(config, coldStartVocabulary(config).length)
+  const draw = demonstrations(fewRows(config), coldStartVocabulary(config).length)
   const machine = supervisedMachine(config, { shape, rowTokens: meanRowTokens(step => draw(step), steps) })
   return {
     lines: [

@@ -30,6 +30,7 @@ export const runLogicColdStart = async (config: ColdStartPhase, options: RunOpti
         policy,
         draw,
         evaluate: (step: number, last: boolean) => evaluateHops(config, parts, step, last),
+        testsStart: config.start !== null,
         configHash: hash,
         config,
       }
@@ -55,16 +56,14 @@ const runInfo = (config: ColdStartPhase) => {
 const primarySet = (config: ColdStartPhase): string =>
   testSets(config).reduce((longest, set) => (set.hops > longest.hops ? set : longest)).title
 
-/** Fresh weights answer nothing: their start is not worth the time. The end is evaluated in full, the rest briefly. */
+/** The end is evaluated in full, the rest briefly. */
 const evaluateHops = async (
   config: ColdStartPhase,
   parts: EvaluationParts,
   step: number,
   last: boolean,
 ): Promise<EvalRow[]> => {
-  const { evaluation, start } = config
-  if (step === 0 && start === null) return []
-  const { problems, problemsBetween, samples, greedy, maxTokens, realFile } = evaluation
+  const { problems, problemsBetween, samples, greedy, maxTokens, realFile } = config.evaluation
   const settings = {
     samples,
     greedy: greedy && last,

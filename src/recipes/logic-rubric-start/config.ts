@@ -2,7 +2,14 @@
 
 import { z } from 'zod'
 import { LOGIC_STYLES } from '../../tasks/logic/generator.ts'
-import { commonShape, supervisedOptimizerSchema, supervisedSteps } from '../../train/config.ts'
+import {
+  batchSize,
+  commonShape,
+  madeProblemCount,
+  supervisedOptimizerSchema,
+  supervisedSteps,
+  testSampleCount,
+} from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import { labelsSchema, rubricHabitsSchema } from '../reasoning/start-config.ts'
 
@@ -48,8 +55,8 @@ export const logicRubricStartSchema = z.strictObject({
   problems: logicProblemsSchema.prefault({}).describe('Problems of the test.'),
   reasoners: z
     .strictObject({
-      problems: size.default(1500).describe('Problems of the test.'),
-      samples: size.default(2).describe('Samples of each problem.'),
+      problems: madeProblemCount.default(1500).describe('Problems of the test.'),
+      samples: testSampleCount.default(2).describe('Samples of each problem.'),
       temperature: z
         .number()
         .positive()
@@ -67,7 +74,7 @@ export const logicRubricStartSchema = z.strictObject({
     .describe(
       "The start's own responses: what reasoners learn is chosen among them, and rubricators see all of them.",
     ),
-  batch: size.default(32).describe('Demonstrations a step, of both roles.'),
+  batch: batchSize(32).describe('Demonstrations a step, of both roles.'),
   rubricators: share.default(0.5).describe('Share of them that a rubricator writes.'),
   hinted: share.default(0.4).describe("Share of a reasoner's that follow hints."),
   rubric: rubricHabitsSchema.prefault({}).describe('Where the rubric comes from.'),
@@ -78,8 +85,8 @@ export const logicRubricStartSchema = z.strictObject({
   evaluation: z
     .strictObject({
       every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
-      problems: size.default(300).describe('Test problems, and samples of each.'),
-      samples: size.default(1).describe('Samples of each problem.'),
+      problems: madeProblemCount.default(300).describe('Test problems, and samples of each.'),
+      samples: testSampleCount.default(1).describe('Samples of each problem.'),
       maxTokens: size.default(96).describe('Most tokens of a response.'),
       rubricTokens: size.default(112).describe('Most tokens of a rubric.'),
     })

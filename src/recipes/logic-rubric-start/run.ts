@@ -105,12 +105,11 @@ export const runLogicRubricStart = async (
       policy,
       draw: logicDemonstrations(config, responses, problem),
       evaluate: async (step: number, last: boolean) => {
-        const done = last || config.steps === 0
-        if (step === 0 && !done) return []
-        if (done && config.labels > 0)
+        if (last && config.labels > 0)
           await writeLabels(join(run.dir, LABELS), policy, labelSource(config), labelled)
         return evaluateLogicRoles(policy, config, step)
       },
+      testsStart: false,
       configHash,
       config,
     }

@@ -20,4 +20,4 @@ export const rubricHabitsSchema = z.strictObject({
 })
 
 /** Rows of labels.jsonl that are left for `learned-verifier`: criteria with the exact verdict on the model's own responses. */
-export const labelsSchema = z.int().min(0).default(0)
+export const labelsSchema = z.int().min(0).max(1_000_000).default(0)

@@ -1,7 +1,14 @@
 /** @file Configuration of the records-cold-start recipe. */
 
 import { z } from 'zod'
-import { commonShape, modelShapeSchema, supervisedOptimizerSchema } from '../../train/config.ts'
+import {
+  batchSize,
+  commonShape,
+  madeProblemCount,
+  modelShapeSchema,
+  supervisedOptimizerSchema,
+  supervisedSteps,
+} from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 
 const share = z.number().min(0).max(1)
@@ -15,6 +22,8 @@ export const hopsSchema = z
   })
   .refine(({ min, max }) => min <= max, 'min at most max')
 
+const STEPS = 3000
+
 export const recordsColdStartSchema = z.strictObject({
   recipe: z
     .literal('records-cold-start')
@@ -23,7 +32,7 @@ export const recordsColdStartSchema = z.strictObject({
   ...commonShape,
   steps: commonShape.steps
     .unwrap()
-    .default(3000)
+    .default(STEPS)
     .describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
   hops: hopsSchema.prefault({}).describe('Length of a proof in steps.'),
   model: z
@@ -39,7 +48,7 @@ export const recordsColdStartSchema = z.strictObject({
     })
     .prefault({})
     .describe('The model to start from.'),
-  batch: size.default(64).describe('Demonstrations a step, of both roles.'),
+  batch: batchSize(64).describe('Demonstrations a step, of both roles.'),
   reflectors: share.default(0.3).describe('Share of them that a reflector writes.'),
   referred: share.default(0.5).describe("Share of an agent's that have references."),
   heeds: share.default(0.7).describe('Chance that advice in a reference is followed.'),
@@ -59,7 +68,7 @@ export const recordsColdStartSchema = z.strictObject({
   evaluation: z
     .strictObject({
       every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
-      problems: size.default(500).describe('Test questions.'),
+      problems: madeProblemCount.default(500).describe('Test questions.'),
     })
     .prefault({})
     .describe('When and how the model is tested.'),
@@ -68,11 +77,17 @@ export const recordsColdStartSchema = z.strictObject({
 export type RecordsColdStartConfig = z.output<typeof recordsColdStartSchema>
 
 /** The same as a phase of another recipe. */
-export const recordsPhaseSchema = recordsColdStartSchema.omit({
-  recipe: true,
-  out: true,
-  monitors: true,
-  trackers: true,
-})
+export const recordsPhaseSchema = recordsColdStartSchema
+  .omit({
+    recipe: true,
+    out: true,
+    monitors: true,
+    trackers: true,
+  })
+  .extend({
+    steps: supervisedSteps(STEPS).describe(
+      'Steps of training; of each, rollouts are sampled, graded and learnt from.',
+    ),
+  })
 /** The monitors of a phase are those of the recipe that it belongs to. */
 export type RecordsPhase = z.output<typeof recordsPhaseSchema> & { monitors?: MonitorSettings | null }

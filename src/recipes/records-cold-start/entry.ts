@@ -1,7 +1,7 @@
 /** @file The records-cold-start recipe as the command line knows it. */
 
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
-import { meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
+import { fewRows, meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
 import { type RecordsColdStartConfig, recordsColdStartSchema } from './config.ts'
 import { demonstrations } from './demonstrations.ts'
 import { checkRecordsColdStart, runRecordsColdStart } from './run.ts'
@@ -12,7 +12,7 @@ const plan = (config: RecordsColdStartConfig): RunPlan => {
   const { steps, batch, reflectors, referred, scaffold } = config
   const machine = supervisedMachine(config, {
     shape: source.init!.config,
-    rowTokens: meanRowTokens(demonstrations(config), steps),
+    rowTokens: meanRowTokens(demonstrations(fewRows(config)), steps),
   })
   return {
     lines: [

@@ -19,7 +19,7 @@ import { freshRecordsModel } from './model.ts'
 export const checkRecordsColdStart = (config: RecordsPhase): ModelSource => {
   const { shape } = config.model
   const source = freshRecordsModel(shape, config.seed)
-  const [question] = testQuestions(config)
+  const [question] = testQuestions({ ...config, evaluation: { ...config.evaluation, problems: 1 } })
   const asked = agentPrompt(question).length + LENGTHS.attempt
   assertRoom('an attempt, for a reflection', asked, LENGTHS.reflection, shape.maxPositions)
   return source
@@ -45,7 +45,8 @@ export const runRecordsColdStart = async (config: RecordsPhase, options: RunOpti
       name: 'supervised',
       policy,
       draw: demonstrations(config),
-      evaluate: async (step: number) => (step === 0 ? [] : evaluateRecords(policy, config, step)),
+      evaluate: (step: number) => evaluateRecords(policy, config, step),
+      testsStart: false,
       configHash,
       config,
     }

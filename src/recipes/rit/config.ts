@@ -10,10 +10,12 @@ import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { questionTaskShape } from '../../tasks/questions/index.ts'
 import {
   lossSettingSchema,
+  madeProblemCount,
   modelSchema,
   pipelineSchema,
   reinforcementShape,
   rolloutSchema,
+  testSampleCount,
 } from '../../train/config.ts'
 import { operationsSchema } from '../arithmetic-cold-start/config.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
@@ -71,7 +73,7 @@ const rubricSchema = z.strictObject({
     })
     .prefault({})
     .describe('Good traces, and as many poor ones, that `initial` and `refined` see.'),
-  problems: size
+  problems: madeProblemCount
     .default(128)
     .describe('Training problems whose responses by the start are looked through for them.'),
   rounds: size.default(3).describe('Rounds of refinement.'),
@@ -100,10 +102,10 @@ const scaffoldSchema = z.strictObject(scaffoldShape)
 
 const evaluationSchema = z.strictObject({
   ...sampledEvaluationShape,
-  samples: size
+  samples: testSampleCount
     .default(8)
     .describe('Samples of each problem at the start and the end: pass@8 and max@8 need 8.'),
-  samplesBetween: size.default(1).describe('Samples of each problem in the tests in between.'),
+  samplesBetween: testSampleCount.default(1).describe('Samples of each problem in the tests in between.'),
 })
 
 export const ritSchema = z.strictObject({

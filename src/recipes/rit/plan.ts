@@ -11,6 +11,7 @@ import { planTime } from '../common/plan-time.ts'
 import { comesLater } from '../common/purpose.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
+import { scaffoldLine } from '../common/scaffold-schedule.ts'
 import { tokensOf } from '../common/step-work.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { check } from './check.ts'
@@ -114,11 +115,7 @@ export const planRit = (config: RitConfig): RunPlan => {
       `rubric       ${rubric.source}${rubric.file === null ? '' : ` (${rubric.file}${comesLater(rubric.file, 'plan') ? ', not there yet' : ''})`}`,
       `reward       ${rewardWords(config)}`,
       ...dropoutLines(config),
-      ...(scaffold
-        ? [
-            `scaffold     ${scaffold.group.kind} in the group, ${scaffold.decay.kind} over the steps, ratio ${config.ratio}`,
-          ]
-        : []),
+      ...(scaffold ? [scaffoldLine(scaffold, config.ratio)] : []),
       ...memoryLine(config.memory),
       ...judging.lines,
       `optimiser    ${critic === null ? 'GRPO' : 'PPO with a critic'}, AdamW, ${updates === 1 ? '1 update' : `${updates} updates`} a step, ${learning}`,

@@ -9,6 +9,7 @@ import { planTraining } from '../common/plan.ts'
 import { planTime } from '../common/plan-time.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
+import { scaffoldLine } from '../common/scaffold-schedule.ts'
 import { tokensOf } from '../common/step-work.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
@@ -165,9 +166,7 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
       `training     ${steps} steps of ${rollout.prompts} questions x ${rollout.samples} reasoners${rubricator.enabled ? ` and ${rollout.samples} rubricators` : ''}: up to ${formatInteger(work.reasonerTokens)} + ${formatInteger(work.rubricatorTokens)} new tokens a step, ${formatCount(work.tokensPerStep * steps)} in all`,
       `reward       ${rewardWords(config)}; valid above ${validity.alpha}${validity.signAware ? '' : ', read literally'}`,
       ...dropoutLines(config),
-      ...(scaffold
-        ? [`scaffold     ${scaffold.group.kind} in the group, ${scaffold.decay.kind} over the steps`]
-        : []),
+      ...(scaffold ? [scaffoldLine(scaffold)] : []),
       `verifier     ${verifier.kind}: ${work.verifierCallsPerQuestion} calls a question (every rubric on every response), ${formatInteger(work.verifierCallsPerStep)} a step, ${formatInteger(work.verifierCallsPerStep * steps)} in all`,
       ...judgeLinesOf(config, data, work),
       `optimiser    AdamW, ${learning}; ${critic === null ? 'baselines by leaving one out' : `critic, learning rate ${critic.learningRate?.peak ?? 'as the policy'}`}`,

@@ -6,7 +6,13 @@ import { logicGraderSchema } from '../../grade/logic/settings.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { LOGIC_STYLES } from '../../tasks/logic/generator.ts'
 import { LOGIC_TEST_SETS } from '../../tasks/logic/testsets.ts'
-import { advantageSchema, lossSettingSchema, reinforcementShape } from '../../train/config.ts'
+import {
+  advantageSchema,
+  lossSettingSchema,
+  reinforcementShape,
+  testProblemCount,
+  testSampleCount,
+} from '../../train/config.ts'
 import { coldStartPhaseSchema, demonstrationsSchema, problemShape } from '../logic-cold-start/config.ts'
 import { hopCount, hopWeights, lengthScheduleSchema } from './lengths.ts'
 import { sourcesSchema } from './sources-config.ts'
@@ -84,20 +90,14 @@ const evaluationSchema = z.strictObject({
     .min(0)
     .default(0)
     .describe('Every so many steps, besides the start and the end; 0: only those.'),
-  problems: z
-    .int()
-    .positive()
+  problems: testProblemCount
     .default(500)
     .describe('Problems of each generated test set, and samples of each at the training temperature.'),
-  samples: z.int().positive().default(2).describe('Samples of each problem.'),
-  problemsAtStart: z
-    .int()
-    .positive()
+  samples: testSampleCount.default(2).describe('Samples of each problem.'),
+  problemsAtStart: testProblemCount
     .optional()
     .describe('Problems of the evaluation before the first step; absent: as many as at the end.'),
-  problemsBetween: z
-    .int()
-    .positive()
+  problemsBetween: testProblemCount
     .default(200)
     .describe('Problems of the evaluations between start and end.'),
   greedy: z.boolean().default(true).describe('Also test with the likeliest tokens.'),
@@ -133,7 +133,7 @@ const evaluationSchema = z.strictObject({
     .describe(
       'Those of them that are evaluated in between as well, on `problemsBetween` problems each; none when absent.',
     ),
-  hopProblems: z.int().positive().optional().describe('Problems of each of those; 200 when absent.'),
+  hopProblems: testProblemCount.optional().describe('Problems of each of those; 200 when absent.'),
 })
 
 export const rubricAsRewardSchema = z.strictObject({

@@ -17,6 +17,8 @@ import {
   pipelineSchema,
   reinforcementShape,
   rolloutSchema,
+  testProblemCount,
+  testSampleCount,
 } from '../../train/config.ts'
 import { hopsSchema, recordsPhaseSchema } from '../records-cold-start/config.ts'
 import { CONTROLS } from './control.ts'
@@ -164,10 +166,12 @@ const chatJudgeSchema = z
 
 const evaluationSchema = z.strictObject({
   every: z.int().min(0).default(20).describe('Every so many steps; 0: only at the end.'),
-  problems: size.default(500).describe('Problems of the test before and after.'),
-  problemsAtStart: size.optional().describe('Problems of the first test, where that is to be shorter.'),
-  problemsBetween: size.default(200).describe('Problems of the tests in between.'),
-  samples: size.default(1).describe('Samples of each problem.'),
+  problems: testProblemCount.default(500).describe('Problems of the test before and after.'),
+  problemsAtStart: testProblemCount
+    .optional()
+    .describe('Problems of the first test, where that is to be shorter.'),
+  problemsBetween: testProblemCount.default(200).describe('Problems of the tests in between.'),
+  samples: testSampleCount.default(1).describe('Samples of each problem.'),
   temperature: z
     .number()
     .min(0)

@@ -9,7 +9,7 @@ import { memoryLine } from '../common/lessons-config.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
-import { scaffoldWork } from '../common/scaffold-schedule.ts'
+import { scaffoldLine, scaffoldWork } from '../common/scaffold-schedule.ts'
 import type { StepWork } from '../common/step-work.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { check } from './check.ts'
@@ -104,7 +104,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       ...dataLines(config, data),
       `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples (${passes.toFixed(1)} passes), at most ${formatInteger(rollout.maxTokens)} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
       ...dynamicLines(config),
-      `scaffold     ${scaffold.group.kind} in the group, ${scaffold.decay.kind} over the steps, ratio ${ratio}`,
+      scaffoldLine(scaffold, ratio),
       ...memoryLine(config.memory),
       `rubrics      ${noise === 'none' ? 'as they are' : noise}`,
       ...dropoutLines(config),

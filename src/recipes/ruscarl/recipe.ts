@@ -41,6 +41,7 @@ import { entropiesOf } from '../../train/scores.ts'
 import { GradusError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { type GroupScorer, groupFigures, paidByGroup } from '../common/group-reward.ts'
+import { idleCriteria } from '../common/idle-criteria.ts'
 import type { Attempts, LessonMemory, Recalled } from '../common/lessons-memory.ts'
 import type { ProblemStream } from '../common/problem-order.ts'
 import { leftOutOf } from '../common/rubric-dropout.ts'
@@ -244,6 +245,8 @@ export const ruscarl = <Problem>(
     },
 
     evaluate,
+
+    atEnd: idleCriteria,
 
     ...(memory && { state: memory }),
   }

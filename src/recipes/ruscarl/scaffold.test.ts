@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { Rng } from '../../util/rng.ts'
 import { selectCriteria } from '../common/scaffold.ts'
-import { groupRatios, scaffoldWork, shownCount, stepRatio } from '../common/scaffold-schedule.ts'
+import {
+  groupRatios,
+  scaffoldLine,
+  scaffoldWork,
+  shownCount,
+  stepRatio,
+} from '../common/scaffold-schedule.ts'
 import { leakDetector, scaffoldText, withScaffold } from './scaffold.ts'
 
 const rounded = (values: number[]) => values.map(value => Number(value.toFixed(4)))
@@ -119,5 +125,24 @@ describe('the scaffold', () => {
     expect(leaks([9, 2, 3, 4, 5, 6, 9, 7])).toBe(false)
     expect(leaks([])).toBe(false)
     expect(leaks(Int32Array.of(3, 4, 5, 6, 7, 8))).toBe(true)
+  })
+})
+
+it('takes its means of a few steps where a run has more than anybody could count', () => {
+  const settings = { group: { kind: 'linear' }, decay: { kind: 'linear' } } as const
+  const work = (steps: number) =>
+    scaffoldWork(settings, { steps, samples: 8, criteria: 11 }, { plain: 100, whole: 200 })
+  expect(work(1e9).prompts).toBeCloseTo(work(4000).prompts, 2)
+})
+
+describe('the line of a plan', () => {
+  it('tells no decay of a scaffold that shows nothing', () => {
+    const decay = { kind: 'linear' } as const
+    expect(scaffoldLine({ group: { kind: 'none' }, decay }, 'plain')).toBe(
+      'scaffold     none: nothing of the rubric is shown',
+    )
+    expect(scaffoldLine({ group: { kind: 'all' }, decay }, 'plain')).toBe(
+      'scaffold     all in the group, linear over the steps, ratio plain',
+    )
   })
 })

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { policySchema } from '../../policy/open.ts'
 import { DEFAULT_OBSERVATION_TOKENS } from '../../tasks/research/index.ts'
-import { commonShape, modelSchema, optimizerSchema, supervisedSteps } from '../../train/config.ts'
+import { batchSize, commonShape, modelSchema, optimizerSchema, supervisedSteps } from '../../train/config.ts'
 import { columnsSchema } from '../../util/columns.ts'
 
 const size = z.int().positive()
@@ -44,10 +44,7 @@ export const sftRecipeSchema = z.strictObject({
   maxObservationTokens: size
     .default(DEFAULT_OBSERVATION_TOKENS)
     .describe('Most tokens of what a tool said; what is beyond is cut.'),
-  batch: size
-    .max(2 ** 16)
-    .default(16)
-    .describe('Rows a step.'),
+  batch: batchSize(16).describe('Rows a step.'),
   optimizer: z
     .strictObject({
       ...optimizerSchema.shape,

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { DataError } from '../../util/errors.ts'
-import { parseWith } from '../../util/schema.ts'
+import { closest, parseWith } from '../../util/schema.ts'
 import { parseRubric, rubricSchema } from '../criterion.ts'
 import {
   type Fields,
@@ -53,8 +53,15 @@ const promptSchema = z.strictObject(aboutItem)
 const messagesOf = (prompt: z.output<typeof aboutItem.prompt>) =>
   prompt === undefined ? {} : { prompt: typeof prompt === 'string' ? userPrompt(prompt) : prompt }
 
+const ROW_KEYS = ['prompt', 'rubric', 'source', ...Object.keys(flatSchema.shape)]
+
+/** Whether a row has a prompt, or a key that can only be a slip for it: its schema then says so. */
+const hasPrompt = (row: Fields): boolean =>
+  'prompt' in row ||
+  Object.keys(row).some(key => !ROW_KEYS.includes(key) && closest(key, ROW_KEYS) === 'prompt')
+
 const isFlat = (row: Fields): boolean =>
-  'criteria' in row && !('rubric' in row) && ('prompt' in row || 'reference' in row)
+  'criteria' in row && !('rubric' in row) && ('reference' in row || hasPrompt(row))
 
 const readFlat = (row: Fields, place: string, id: string): RubricItem => {
   const { id: own = id, prompt, reference } = parseWith(flatSchema, row, place, DataError)
@@ -69,7 +76,7 @@ const readFlat = (row: Fields, place: string, id: string): RubricItem => {
 
 /** Whether a row is a prompt that nothing is said about. */
 export const isPromptAlone = (row: unknown): row is Fields =>
-  isObject(row) && 'prompt' in row && !['criteria', 'rubric', 'rubrics'].some(key => key in row)
+  isObject(row) && !['criteria', 'rubric', 'rubrics'].some(key => key in row) && hasPrompt(row)
 
 /** A prompt without criteria: an item whose rubric is empty. @throws DataError for keys that it does not have */
 export const readPromptAlone = (row: Fields, place: string, name: string): RubricItem => {

@@ -1,6 +1,5 @@
 /** @file Which curves a run has: chart descriptions as data, drawn in the page by client/chart.ts. */
 
-import { capitalised } from '../../util/format.ts'
 import type { MetricGroup, MetricsRow } from '../rows.ts'
 import { headlineScores, scoreNamesOf, scoreValue, scoreWords } from '../scores.ts'
 import {
@@ -12,7 +11,7 @@ import {
   smoothingWindow,
 } from './chart-spec.ts'
 import { criterionLabel, evalsOf, type ReportData, setNames, stageNames, stepSeconds } from './data.ts'
-import { FAMILIES, FIGURES, HEALTH, type Known } from './known-figures.ts'
+import { FAMILIES, figureOf, HEALTH, titleOfKey } from './known-figures.ts'
 
 export interface ChartSection {
   title: string
@@ -258,8 +257,7 @@ const others = (data: ReportData): ChartSpec[] => {
 
 const unnamed = (data: ReportData, keys: readonly string[]): ChartSpec[] =>
   keys.flatMap((key): ChartSpec[] => {
-    const known = FIGURES.find(figure => figure.key === key)
-    const { title, unit, about, exact }: Known = known ?? { key, title: titleOfKey(key), unit: 'number' }
+    const { title, unit, about, exact } = figureOf(key)
     if (has(data.metrics, row => row[key] as number))
       return single(
         data,
@@ -289,19 +287,6 @@ const unnamed = (data: ReportData, keys: readonly string[]): ChartSpec[] =>
     )
     return [{ id: `metric-${key}`, title, unit, about, x: data.metrics.map(r => r.step), series }]
   })
-
-/** A name of metrics.jsonl as words: `thinkingWords` -> `Thinking words`, `judge.gap` -> `Judge gap`. */
-const titleOfKey = (key: string): string =>
-  capitalised(
-    /\s/.test(key)
-      ? key
-      : key
-          .replaceAll(
-            /([a-z\d])([A-Z])/g,
-            (_, before: string, after: string) => `${before} ${after.toLowerCase()}`,
-          )
-          .replaceAll(/[._]+/g, ' '),
-  )
 
 /** Whether a chart shows nothing but zeros: what it is about is off, or never happened. */
 const isAllZero = ({ series }: ChartSpec): boolean =>

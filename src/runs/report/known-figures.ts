@@ -1,5 +1,6 @@
 /** @file Figures of metrics.jsonl whose meaning is known: what a report calls them. */
 
+import { capitalised } from '../../util/format.ts'
 import type { ChartUnit } from './chart-spec.ts'
 
 export interface Known {
@@ -90,6 +91,18 @@ export const FAMILIES: readonly { title: string; about: string; keys: readonly s
 
 /** Figures of single recipes, in words; they stand among the other metrics, or in their family. */
 export const FIGURES: Known[] = [
+  { key: 'reward', title: 'Reward', unit: 'number', about: 'mean of the step’s rollouts' },
+  { key: 'rewardStd', title: 'Spread of the reward', unit: 'number', about: 'standard deviation' },
+  { key: 'rewardPlain', title: 'Reward without scaffold', unit: 'number' },
+  { key: 'rewardFullScaffold', title: 'Reward with the whole scaffold', unit: 'number' },
+  { key: 'scaffoldTokens', title: 'Scaffold', unit: 'number', about: 'tokens a prompt' },
+  { key: 'leakRate', title: 'Speaks of the scaffold', unit: 'rate', about: 'of responses' },
+  { key: 'heldOut', title: 'Held-out grader', unit: 'number', about: 'unseen by training' },
+  { key: 'unscored', title: 'Without a score', unit: 'rate', about: 'of rollouts' },
+  { key: 'tokens', title: 'New tokens', unit: 'number', about: 'a step' },
+  { key: 'rollouts', title: 'Rollouts', unit: 'number', about: 'a step' },
+  { key: 'logprobGapMean', title: 'Sampler against trainer, mean', unit: 'number', about: 'log-prob gap' },
+  { key: 'logprobGapMax', title: 'Sampler against trainer, largest', unit: 'number', about: 'log-prob gap' },
   { key: 'accuracyBySource', title: 'Answers right', unit: 'share', about: 'by source' },
   { key: 'provedBySource', title: 'Correct and proved', unit: 'share', about: 'by source' },
   { key: 'rewardBySource', title: 'Reward', unit: 'number', about: 'by source' },
@@ -188,3 +201,24 @@ export const FIGURES: Known[] = [
   { key: 'failedRollouts', title: 'Rollouts whose world failed', unit: 'number' },
   { key: 'answerWords', title: 'Length of answers', unit: 'number', about: 'words' },
 ]
+
+/** A name of metrics.jsonl as words: `thinkingWords` -> `Thinking words`, `judge.gap` -> `Judge gap`. */
+export const titleOfKey = (key: string): string =>
+  capitalised(
+    /\s/.test(key)
+      ? key
+      : key
+          .replaceAll(
+            /([a-z\d])([A-Z])/g,
+            (_, before: string, after: string) => `${before} ${after.toLowerCase()}`,
+          )
+          .replaceAll(/[._]+/g, ' '),
+  )
+
+/** What is known of a figure of metrics.jsonl by its name. */
+export const knownFigure = (key: string): Known | undefined =>
+  [...HEALTH, ...FIGURES].find(figure => figure.key === key)
+
+/** A figure of metrics.jsonl as it is called; one that is not known by its name, as words. */
+export const figureOf = (key: string): Known =>
+  knownFigure(key) ?? { key, title: titleOfKey(key), unit: 'number' }

@@ -59,12 +59,13 @@ export const sourceTable = (
       return own ? [{ source, name, kind, own }] : []
     }),
   )
-  return html`<div class="scroll"><table><thead><tr><th>By source</th><th></th>${columns.map(
+  return html`<div class="scroll figures-place"><table class="figure-table"><thead><tr><th>By source</th><th></th>${columns.map(
     ({ title }) => html`<th class="num">${title}</th>`,
   )}<th class="num">Problems</th></tr></thead><tbody>${lines.map(
     ({ source, name, kind, own }) =>
       html`<tr class="${kind}"><th scope="row">${source}</th><td>${name}</td>${columns.map(
-        ({ about, value }) => html`<td class="num" title="${about(own)}">${percent(value(own))}</td>`,
-      )}<td class="num quiet">${own.n}</td></tr>`,
+        ({ title, about, value }) =>
+          html`<td class="num" data-name="${title}" title="${about(own)}">${percent(value(own))}</td>`,
+      )}<td class="num quiet" data-name="Problems">${own.n}</td></tr>`,
   )}</tbody></table></div>`
 }

@@ -19,6 +19,17 @@ const DARK = `
   --bad: #ff9a92; --bad-bg: #43211f; --idle: #bbbec5; --idle-bg: #2c2f35; --odd: #cdb2fa; --odd-bg: #322548;
 `
 
+/** Figures with a column for each score or criterion: where there is little room, a list a row. */
+const FIGURE_TABLE = `.figures-place { container-type: inline-size; }
+@container (max-width: 560px) {
+  .figure-table thead { display: none; } .figure-table :is(tbody, tr, th) { display: block; }
+  .figure-table tr { padding: 10px 0; border-bottom: 1px solid var(--grid); } .figure-table tr:last-child { border-bottom: 0; }
+  .figure-table tr > :is(th, td) { padding: 2px 0; border: 0; max-width: none; }
+  .figure-table tr > td { display: flex; justify-content: space-between; gap: 12px; }
+  .figure-table td[data-name]::before { content: attr(data-name); color: var(--muted); font-weight: 400; white-space: normal; text-align: left; min-width: 0; overflow-wrap: anywhere; }
+}
+`
+
 export const STYLE = `
 :root { color-scheme: light dark; ${LIGHT} }
 @media (prefers-color-scheme: dark) { :root:not(.paper) { ${DARK} } }
@@ -146,7 +157,7 @@ th.wide { min-width: 180px; width: 24%; }
 td.none { color: var(--muted); }
 .lesson { white-space: pre-line; overflow-wrap: anywhere; } .lives { margin-top: 14px; } .lives :is(th, td):not(:first-child) { padding-left: 16px; } .lives tbody td:last-child { white-space: nowrap; }
 td.quiet { font-weight: 400 !important; }
-.panel > .scroll + .about { margin-top: 10px; }
+${FIGURE_TABLE}.panel > .scroll + .about { margin-top: 10px; }
 
 .rollouts { display: grid; gap: 14px; margin: 10px 0 30px; }
 .section-rollouts > h3 { margin-top: 18px; }

@@ -2,7 +2,7 @@
 
 import { capitalised, percent, percentInterval, plural, points, pointsInterval } from '../../util/format.ts'
 import type { Baseline, EvalRow, Interval } from '../rows.ts'
-import { greedyName, headlineScores, scoreNamesOf, scoreWords } from '../scores.ts'
+import { greedyName, headlineScores, missingVerdicts, scoreNamesOf, scoreWords } from '../scores.ts'
 import { beforeAfter, criterionLabel, evalsOf, type ReportData, setNames } from './data.ts'
 import { type Html, html, part } from './html.ts'
 import { pairedDifference } from './paired.ts'
@@ -57,18 +57,22 @@ const mainTable = (lines: readonly TableRow[], bars: readonly string[], evals: r
   return html`<div class="scroll">${part(ScoreTable, { lines, bars, others, evals })}</div>`
 }
 
+const answered = (label: string): string => (label === 'none' ? 'Unreadable' : `Answered ${label}`)
+
 /** What an accuracy hides of a model that favours a label. */
 const balanceTable = (rows: readonly TableRow[]): Html => {
   const said = [...new Set(rows.flatMap(row => Object.keys(row.source!.balance!.predicted)))].filter(label =>
     rows.some(row => row.source!.balance!.predicted[label] > 0),
   )
-  return html`<div class="scroll"><table><thead><tr><th>Balance</th><th class="num">Macro recall</th><th class="num">Lowest recall</th>${said.map(
-    label => html`<th class="num">${label === 'none' ? 'Unreadable' : `Answered ${label}`}</th>`,
+  const cell = (title: string, text: string, about = '') =>
+    html`<td class="num" data-name="${title}" title="${about}">${text}</td>`
+  return html`<div class="scroll figures-place"><table class="figure-table"><thead><tr><th>Balance</th><th class="num">Macro recall</th><th class="num">Lowest recall</th>${said.map(
+    label => html`<th class="num">${answered(label)}</th>`,
   )}<th class="num">True-bias, points</th></tr></thead><tbody>${rows.map(({ name, kind, source }) => {
     const { macroRecall, minClassRecall, predicted, trueBias } = source!.balance!
-    return html`<tr class="${kind}"><th scope="row">${name}</th><td class="num">${percent(macroRecall)}</td><td class="num">${percent(minClassRecall)}</td>${said.map(
-      label => html`<td class="num">${percent(predicted[label])}</td>`,
-    )}<td class="num" title="share of answers True less share of problems True">${trueBias === null ? '–' : points(trueBias)}</td></tr>`
+    return html`<tr class="${kind}"><th scope="row">${name}</th>${cell('Macro recall', percent(macroRecall))}${cell('Lowest recall', percent(minClassRecall))}${said.map(
+      label => cell(answered(label), percent(predicted[label])),
+    )}${cell('True-bias, points', trueBias === null ? '–' : points(trueBias), 'share of answers True less share of problems True')}</tr>`
   })}</tbody></table></div>`
 }
 
@@ -133,13 +137,14 @@ const detailTable = (
   ]
   if (columns.length === 0) return null
   const balances = rows.filter(row => row.source?.balance !== undefined)
-  return html`<details><summary>Further scores, labels and criteria</summary><div class="scroll"><table><thead><tr><th></th>${columns.map(
+  return html`<details><summary>Further scores, labels and criteria</summary><div class="scroll figures-place"><table class="figure-table"><thead><tr><th></th>${columns.map(
     ({ title }) => html`<th class="num">${title}</th>`,
   )}</tr></thead><tbody>${rows.flatMap(({ source, kind, name }) =>
     source === undefined
       ? []
       : html`<tr class="${kind}"><th scope="row">${name}</th>${columns.map(
-          ({ about, value }) => html`<td class="num" title="${about(source)}">${percent(value(source))}</td>`,
+          ({ title, about, value }) =>
+            html`<td class="num" data-name="${title}" title="${about(source)}">${percent(value(source))}</td>`,
         )}</tr>`,
   )}</tbody></table></div>${balances.length > 0 && balanceTable(balances)}</details>`
 }
@@ -154,6 +159,15 @@ const changesOf = (data: ReportData, set: string): string => {
     return `${scoreWords(score, [after!])} ${percent(paired.before)} → ${percent(paired.after)}, ${points(difference)} points (95%: ${pointsInterval(interval)}; ${n} problems)`
   })
   return parts.length > 0 ? `Paired by problem: ${parts.join('; ')}.` : ''
+}
+
+/** What share of the verdicts the graders failed to give, by evaluation. */
+const missingOf = (rows: readonly TableRow[]): string => {
+  const parts = rows.flatMap(({ name, source }) => {
+    const missing = source && missingVerdicts(source)
+    return missing ? [`${name.toLowerCase()} ${missing}`] : []
+  })
+  return parts.length > 0 ? `Graders failed on some verdicts: ${parts.join(', ')}.` : ''
 }
 
 const furtherBaselines = (
@@ -179,5 +193,5 @@ export const testSetTables = (data: ReportData): Html[] =>
     const how = shown?.samples
       ? `Means over ${plural(shown.samples, 'sample')} a problem${shown.temperature === undefined ? '' : ` at temperature ${shown.temperature}`}.`
       : ''
-    return html`<div class="panel set"><h3>${set}</h3><p class="about">${how} ${changesOf(data, set)}</p>${mainTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], headline, evals)}${furtherBaselines(baselines.slice(SHOWN_BASELINES), headline, evals)}${sourceTable(data, modelRows(rows), headline)}${detailTable(data, rows, headline)}</div>`
+    return html`<div class="panel set"><h3>${set}</h3><p class="about">${how} ${changesOf(data, set)} ${missingOf(rows)}</p>${mainTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], headline, evals)}${furtherBaselines(baselines.slice(SHOWN_BASELINES), headline, evals)}${sourceTable(data, modelRows(rows), headline)}${detailTable(data, rows, headline)}</div>`
   })

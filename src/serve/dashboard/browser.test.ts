@@ -1,24 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
+import { chromiumPath } from '../../runs/report/chromium.fixture.ts'
 import { type Dashboard, startDashboard } from './server.ts'
-
-/** Where distributions put it. */
-const PLACES = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/snap/bin/chromium',
-]
-const executablePath = process.env.GRADUS_CHROMIUM ?? PLACES.find(existsSync)
-if (executablePath === undefined)
-  console.warn(
-    'browser.test.ts: skipped, no Chromium here; install the package chromium, or set GRADUS_CHROMIUM',
-  )
 
 const root = mkdtempSync(join(tmpdir(), 'gradus-browser-'))
 process.env.GRADUS_CACHE = join(root, 'cache')
@@ -146,7 +134,7 @@ const writeResults = () => {
   writeFileSync(join(dir, 'runs.jsonl.br'), '')
 }
 
-describe.skipIf(executablePath === undefined)('the page in a browser', { timeout: TIMEOUT_MS }, () => {
+describe.skipIf(chromiumPath === undefined)('the page in a browser', { timeout: TIMEOUT_MS }, () => {
   let browser: Browser
   let dashboard: Dashboard
   const problems: string[] = []
@@ -159,7 +147,7 @@ describe.skipIf(executablePath === undefined)('the page in a browser', { timeout
     })
     // Tests in containers run as root, for whom its sandbox is not made.
     browser = await chromium.launch({
-      executablePath,
+      executablePath: chromiumPath,
       args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
     })
   }, TIMEOUT_MS)
@@ -204,7 +192,7 @@ describe.skipIf(executablePath === undefined)('the page in a browser', { timeout
     ['/run/one/evaluation?set=unseen&item=a', 360, 'held-out answer at 30'],
     ['/run/one/evaluation?set=unseen&item=a', 1280, 'held-out answer at 0'],
     ['/run/one/evaluation?set=unseen&item=b', 1280, 'No response was kept'],
-    ['/run/one/judges', 1280, 'judge null rate'],
+    ['/run/one/judges', 1280, 'Missing verdicts'],
     ['/run/one/settings', 1280, 'Environment'],
     ['/compare?run=one&run=two', 360, 'Settings that differ'],
     ['/experiments', 1280, 'Paper'],

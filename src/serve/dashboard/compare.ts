@@ -2,7 +2,7 @@
 
 import { type ChartSpec, roundForPage } from '../../runs/report/chart-spec.ts'
 import { contentsOf, digestWords, flatSettings } from '../../runs/report/compare.ts'
-import { FIGURES, HEALTH } from '../../runs/report/known-figures.ts'
+import { figureOf } from '../../runs/report/known-figures.ts'
 import { pairedDifference } from '../../runs/report/paired.ts'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
 import { isScoreShared } from '../../runs/same-rubric.ts'
@@ -53,10 +53,8 @@ const chartsOf = (runs: readonly OpenRun[]): ChartSpec[] => {
   const criteria = [...new Set(names.flatMap(({ key, name }) => (key === 'criteria' && name ? [name] : [])))]
   return [
     ...ordered.flatMap(key => {
-      const known = [...HEALTH, ...FIGURES].find(figure => figure.key === key)
-      const { title = key, unit = 'number', about } = known ?? {}
-      const shown = key === 'reward' ? 'Reward' : title
-      return overlay(read, { id: `compare-${key}`, title: shown, unit, about }, row => row[key])
+      const { title, unit, about } = figureOf(key)
+      return overlay(read, { id: `compare-${key}`, title, unit, about }, row => row[key])
     }),
     ...criteria.flatMap(id =>
       overlay(

@@ -49,6 +49,7 @@ const writeRun = (name: string, steps = 40) => {
     step,
     reward: step / 100,
     criteria: { right: 0.5 },
+    ...{ judgeNullRate: 0.25, judgeCallCount: 3, rewardStd: 0.1, wellFormed: 1 },
     time: { total: 2 },
   }))
   writeFileSync(join(dir, 'metrics.jsonl'), lines(metrics))
@@ -126,6 +127,18 @@ describe('runs', () => {
     expect(reward.series[0].values[0]).toBeCloseTo(0.025, 6)
     const part = await json('/api/runs/one/curves?from=11&to=13&points=10')
     expect(part.sections[0].charts[0].x).toEqual([11, 12, 13])
+  })
+
+  it('have figures of judges and of comparisons by the names that reports give them', async () => {
+    const judges = await json('/api/runs/one/judges')
+    expect(judges.figures).toEqual([
+      { title: 'Missing verdicts', unit: 'rate', mean: 0.25, last: 0.25, total: null },
+      { title: 'Judge: calls', unit: 'number', mean: 3, last: 3, total: 120 },
+    ])
+    const { charts } = await json('/api/compare?run=one&run=nested~two')
+    expect(charts.map(({ title }: { title: string }) => title)).toEqual([
+      ...['Reward', 'Missing verdicts', 'Judge call count', 'Spread of the reward', 'Well formed', 'right'],
+    ])
   })
 })
 

@@ -1,7 +1,9 @@
 /** @file What judges did in a run: every figure of calls, waiting, failures and spend that its rows have. */
 
-import { type ChartSpec, roundForPage } from '../../runs/report/chart-spec.ts'
+import { type ChartSpec, type ChartUnit, roundForPage } from '../../runs/report/chart-spec.ts'
+import { knownFigure } from '../../runs/report/known-figures.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
+import { capitalised } from '../../util/format.ts'
 import type { OpenRun } from './open-run.ts'
 import type { JudgesView } from './wire.ts'
 
@@ -19,12 +21,21 @@ const ENDINGS: readonly [RegExp, string][] = [
   [/Call$/, 'seconds of a call'],
 ]
 
-/** `heldOutJudgeCallCount` -> `held out judge: calls`. */
+/** `heldOutJudgeCallCount` -> `Held out judge: calls`. */
 const words = (name: string): string => {
   const spaced = (text: string) => text.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
   const ending = ENDINGS.find(([pattern]) => pattern.test(name))
-  return ending === undefined ? spaced(name) : `${spaced(name.replace(ending[0], ''))}: ${ending[1]}`
+  return capitalised(
+    ending === undefined ? spaced(name) : `${spaced(name.replace(ending[0], ''))}: ${ending[1]}`,
+  )
 }
+
+/** What a figure is called: as in the report, where that knows it. */
+const calledOf = (key: string, name: string | null): { title: string; unit: ChartUnit } =>
+  (name === null ? knownFigure(key) : undefined) ?? {
+    title: words(name ?? key),
+    unit: /CachedShare$/.test(name ?? key) ? 'rate' : 'number',
+  }
 
 export const judgesView = (run: OpenRun): JudgesView => {
   const { rows } = run.metrics.rows(POINTS)
@@ -40,16 +51,16 @@ export const judgesView = (run: OpenRun): JudgesView => {
     })
     const known = values.filter(value => value !== null)
     if (known.length === 0) return []
-    const title = words(name ?? key)
+    const { title, unit } = calledOf(key, name)
     const mean = known.reduce((sum, value) => sum + value, 0) / known.length
     const total = COUNTS.test(name ?? key) ? run.metrics.total(key, name ?? undefined) : null
-    return [{ id: `judge-${key}-${name ?? ''}`, title, values, mean, last: known.at(-1)!, total }]
+    return [{ id: `judge-${key}-${name ?? ''}`, title, unit, values, mean, last: known.at(-1)!, total }]
   })
   return {
-    figures: figures.map(({ title, mean, last, total }) => ({ title, mean, last, total })),
+    figures: figures.map(({ title, unit, mean, last, total }) => ({ title, unit, mean, last, total })),
     charts: figures.map(
-      ({ id, title, values }): ChartSpec => ({
-        ...{ id, title, unit: 'number', x: rows.map(row => row.step) },
+      ({ id, title, unit, values }): ChartSpec => ({
+        ...{ id, title, unit, x: rows.map(row => row.step) },
         series: [{ label: title, color: 'c1', kind: 'line', values }],
       }),
     ),

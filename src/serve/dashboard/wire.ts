@@ -246,7 +246,7 @@ export interface RubricView {
 }
 
 export interface JudgesView {
-  figures: { title: string; mean: number; last: number; total: number | null }[]
+  figures: { title: string; unit: ChartSpec['unit']; mean: number; last: number; total: number | null }[]
   charts: ChartSpec[]
   evaluations: { step: number; set: string; calls: number | null; nullRate: number | null }[]
 }

@@ -43,6 +43,14 @@ describe('rows of prompt and criteria', () => {
     expect(() => readConversations(pointless)).toThrow(/criteria\[0\]\.points: expected a non-zero number/)
   })
 
+  it('are told of a slip in the name of the prompt, wherever it stands', () => {
+    const good = { prompt: 'Hello?', criteria: [criterion('short')] }
+    const slip = { promt: 'Hello?' }
+    const meant = /meant\.jsonl:\d: promt: expected one of .*prompt.*; did you mean prompt\?$/
+    for (const rows of [[slip], [slip, good], [good, slip], [good, { ...slip, criteria: good.criteria }]])
+      expect(() => readConversations(rowsOf('meant.jsonl', rows), { criteria: [] })).toThrow(meant)
+  })
+
   it('are the same for a grader of files as before: a prompt without a rubric is none', () => {
     expect(() => readRubricText('{"prompt": "Hello?"}', 'rows.jsonl')).toThrow(/expected a rubric/)
   })
@@ -61,6 +69,25 @@ describe('a rubric for all rows', () => {
     const ids = [...train, ...test].map(row => row.rubric.criteria.map(({ id }) => id).join(' '))
     expect(ids.sort()).toEqual(['short', 'short warm', 'short warm only-here'])
     expect([...named].sort()).toEqual(['short', 'warm'])
+  })
+
+  it('is named, with its place, where a verifier of it cannot be; rows are where theirs cannot', () => {
+    const verified = (fn: string, params: string) =>
+      write(
+        'verified.yaml',
+        `criteria:\n  - { id: v, text: Is v, points: 1, verifier: { kind: rule, fn: ${fn}, params: ${params} } }\n`,
+      )
+    const read = (file: string, path: string) =>
+      splitConversations({ file, holdOut: 1, testFile: null, rubric: path })
+    expect(() => read(rows, verified('contians', '{ any: [a] }'))).toThrow(
+      /^\S+verified\.yaml: criteria\[0\] "v": verifier: fn: .*did you mean contains\?$/,
+    )
+    expect(() => read(rows, verified('length', '{ maxx: 15 }'))).toThrow(
+      /^\S+verified\.yaml: criteria\[0\] "v": verifier: params: maxx: .*did you mean max\?$/m,
+    )
+    const own = criterion('own', { verifier: { kind: 'rule', fn: 'contians' } })
+    const wrong = rowsOf('wrong.jsonl', [{ id: 'w', prompt: 'One?', criteria: [own] }])
+    expect(() => read(wrong, rubric)).toThrow(/^\S+wrong\.jsonl: item w: criteria\[0\] "own": verifier: fn:/)
   })
 
   it('is refused where a row has a criterion of the same id, and where a file holds several', () => {

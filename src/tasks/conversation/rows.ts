@@ -39,7 +39,7 @@ const withShared = (shared: Rubric | null, { rubric }: RubricItem, place: string
 
 /**
  * Rows of a file whose items have prompts.
- * @param shared rubric of all rows; those that have criteria of their own have both
+ * @param shared rubric of all rows, as `sharedRubric` reads and checks it; those that have criteria of their own have both
  * @throws DataError for an item without a prompt or without criteria, and for a verifier that does not exist
  */
 export const readConversations = (
@@ -57,7 +57,7 @@ export const readConversations = (
       throw new DataError(`${place}: expected criteria, got a prompt alone`, {
         hint: 'give the row criteria, or name a rubric for all rows in task.rubric',
       })
-    validateVerifiers(rubric, place)
+    validateVerifiers(item.rubric, place)
     const messages = prompt.map(({ role, content }) => ({ role, content }))
     return {
       ...{ id, messages, rubric },
@@ -76,14 +76,16 @@ const namedCriteria = ({ source, rubric }: RubricItem, shared: Rubric | null): s
 export const sharedRubric = ({ rubric = null }: Pick<ConversationFiles, 'rubric'>): Rubric | null =>
   rubric === null ? null : readShared(rubric)
 
-/** @throws DataError for a file that holds none, or more than one */
+/** @throws DataError for a file that holds none, or more than one, and for a verifier that does not exist */
 const readShared = (path: string): Rubric => {
   const { items } = readRubricFile(path)
   if (items.length !== 1)
     throw new DataError(`${path}: expected one rubric for all rows, got ${items.length}`, {
       hint: 'name a file with one list of criteria; rubrics by row belong into task.file',
     })
-  return items[0].rubric
+  const [{ rubric }] = items
+  validateVerifiers(rubric, path)
+  return rubric
 }
 
 /** Where rows come from; the names are those of a recipe's `task` section. */

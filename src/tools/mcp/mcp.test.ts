@@ -423,6 +423,9 @@ describe('a server over HTTP', () => {
       await expect(start({ url: `${url}?profile=x&${name}=abc-123` })).rejects.toThrow(
         `tools: [0]: expected an address without ${name} in its query`,
       )
+    await expect(start({ url, headers: { authorization: 'Bearer abc-123' } })).rejects.toThrow(
+      /headers: expected no secret written out, as that of authorization((?!abc-123).)*$/,
+    )
     await expect(start({ url: `${url}?profile=x&keyboard=y&design=z` })).rejects.toThrow(/who are you|401/)
     await expect(start({ url, command: 'x' })).rejects.toThrow(/a command to start or a url/)
     await expect(start({})).rejects.toThrow(/a command to start or a url/)

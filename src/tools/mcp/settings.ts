@@ -1,7 +1,7 @@
 /** @file Settings of a server of the Model Context Protocol, apart from the SDK, which is loaded only where one is used. */
 
 import { z } from 'zod'
-import { hasNoSecretInUrl, secretInUrl, valueSchema } from '../secrets.ts'
+import { hasNoSecretInUrl, secretInUrl, valuesSchema } from '../secrets.ts'
 
 const positive = z.number().positive()
 
@@ -17,7 +17,7 @@ export const mcpToolsSchema = z
       .describe('Names of the environment variables that the server gets beside PATH, HOME and the like.'),
     cwd: z.string().min(1).optional().describe('Folder that it runs in.'),
     url: z.string().min(1).optional().describe('Streamable HTTP.'),
-    headers: z.record(z.string(), valueSchema).default({}).describe('Further HTTP headers.'),
+    headers: valuesSchema.default({}).describe('Further HTTP headers.'),
     only: z.array(z.string().min(1)).min(1).optional().describe('Only these of its tools.'),
     prefix: z.string().default('').describe('Stands before the names of its tools.'),
     connectTimeoutMs: positive.default(30_000).describe('Longest time until the server is ready.'),

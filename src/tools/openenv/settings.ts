@@ -1,7 +1,7 @@
 /** @file Where an OpenEnv server is, and how long and how much it may answer. */
 
 import { z } from 'zod'
-import { valueSchema } from '../secrets.ts'
+import { valuesSchema } from '../secrets.ts'
 
 /** Addresses are kept in the run's folder and stand in errors; secrets never do. */
 const isAddressAlone = (text: string): boolean => {
@@ -18,8 +18,7 @@ export const openEnvShape = {
         'an address without a name, a password or a query in it; headers hold secrets by the name of an environment variable',
     })
     .describe('Address of the OpenEnv server: `http://127.0.0.1:8000`.'),
-  headers: z
-    .record(z.string(), valueSchema)
+  headers: valuesSchema
     .default({})
     .describe('Headers of every request: texts, or `{env: NAME, prefix: "Bearer "}`.'),
   connectTimeoutMs: z

@@ -7,6 +7,9 @@ import { Chart } from '../chart.tsx'
 import { Empty, Heading, Scroll, Waiting } from '../parts.tsx'
 import type { RunTabProps } from '../tab.ts'
 
+const formatOf = (unit: JudgesView['figures'][number]['unit']) =>
+  unit === 'share' || unit === 'rate' ? percent : number
+
 export const JudgesTab = ({ view, news }: RunTabProps) => {
   const version = useThrottled(news?.run.step ?? 0, 3_000)
   const loaded = useJson<JudgesView>(`/api/runs/${encodeURIComponent(view.run.id)}/judges`, version)
@@ -37,11 +40,11 @@ export const JudgesTab = ({ view, news }: RunTabProps) => {
             </tr>
           </thead>
           <tbody>
-            {judges.figures.map(({ title, mean, last, total }) => (
+            {judges.figures.map(({ title, unit, mean, last, total }) => (
               <tr key={title}>
                 <th scope="row">{title}</th>
-                <td class="num">{number(mean)}</td>
-                <td class="num">{number(last)}</td>
+                <td class="num">{formatOf(unit)(mean)}</td>
+                <td class="num">{formatOf(unit)(last)}</td>
                 <td class="num">{total === null ? '' : number(Math.round(total))}</td>
               </tr>
             ))}

@@ -1,0 +1,46 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { loadConfig } from '../../model/checkpoint.ts'
+import { readEvals } from '../../runs/readers.ts'
+import { RECIPES } from '../index.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'gradus-without-steps-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const shape = { hiddenSize: 32, layers: 1, heads: 2 }
+const few = { problems: 4 }
+const TINY: Record<string, { maxPositions: number; evaluation: object }> = {
+  'logic-cold-start': { maxPositions: 256, evaluation: { ...few, hops: [1, 2], maxTokens: 16 } },
+  'checklist-cold-start': { maxPositions: 96, evaluation: few },
+  'arithmetic-cold-start': { maxPositions: 256, evaluation: { ...few, maxTokens: 16 } },
+  'records-cold-start': { maxPositions: 320, evaluation: few },
+  'chat-cold-start': { maxPositions: 512, evaluation: few },
+}
+
+describe('a cold start without steps', () => {
+  it.each(Object.keys(TINY))(
+    '%s tests its fresh weights once, saves them, and is finished',
+    async name => {
+      const { schema, run, plan } = RECIPES[name]
+      const { maxPositions, evaluation } = TINY[name]
+      const config = schema.parse({
+        ...{ steps: 0, policy: { threads: 1 }, evaluation },
+        model: { shape: { ...shape, maxPositions } },
+      }) as never
+      expect(plan(config).lines.join('\n')).toContain('0 steps')
+      const dir = join(folder, name)
+      const result = await run(config, { dir, resume: false })
+      expect(result).toMatchObject({ step: 0, finished: true })
+      expect(loadConfig(result.checkpoint!).hiddenSize).toBe(shape.hiddenSize)
+      const evals = readEvals(dir)
+      expect(evals.length).toBeGreaterThan(0)
+      expect(evals.every(({ step, n }) => step === 0 && n === few.problems)).toBe(true)
+      expect(existsSync(join(dir, 'report.html'))).toBe(true)
+      expect(await run(config, { dir, resume: true })).toMatchObject({ step: 0, finished: true })
+      expect(readEvals(dir)).toEqual(evals)
+    },
+    120_000,
+  )
+})
