@@ -3,8 +3,9 @@ import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ConfigError, JudgeError } from '../util/errors.ts'
+import { parseWith } from '../util/schema.ts'
 import type { ChatRequest } from './chat-model.ts'
-import { OpenAiModel, type OpenAiOptions, type OpenAiRuntime } from './openai.ts'
+import { OpenAiModel, type OpenAiOptions, type OpenAiRuntime, openAiSchema } from './openai.ts'
 import { retryAfterMs } from './retry-after.ts'
 
 interface Seen {
@@ -602,6 +603,22 @@ describe('key', () => {
     const other = await setup(ok, { apiKeyEnv: 'THE_KEY', apiKeyHeader: 'api-key' })
     await other.model.complete(REQUEST)
     expect(other.seen[0].headers['api-key']).toBe(KEY)
+  })
+
+  it('is refused where it is written out in a header, which a run would keep', () => {
+    const endpoint = (headers: Record<string, string>) =>
+      parseWith(openAiSchema, { url: 'http://x', model: 'm', headers }, 'judge', ConfigError)
+    const secrets: Record<string, string>[] = [
+      { 'api-key': KEY },
+      { Authorization: `Bearer ${KEY}` },
+      { 'x-more': `Bearer ${KEY}` },
+    ]
+    for (const headers of secrets) {
+      const refused = () => endpoint(headers)
+      expect(refused).toThrow(/no secret written out, as that of .*apiKeyEnv/)
+      expect(refused).not.toThrow(KEY)
+    }
+    expect(endpoint({ 'x-team': 'logic' }).headers).toEqual({ 'x-team': 'logic' })
   })
 
   it('never appears in an error, also when the server echoes it', async () => {

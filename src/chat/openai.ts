@@ -4,6 +4,7 @@ import { type Dispatcher, Pool } from 'undici'
 import { z } from 'zod'
 import { ConfigError, JudgeError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
+import { writtenOut } from '../util/secret-words.ts'
 import { type Cancellation, underSignal } from './cancellation.ts'
 import type { ChatModel, ChatRequest, ChatResponse } from './chat-model.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -33,7 +34,14 @@ export const openAiSchema = z.strictObject({
     .min(1)
     .default('authorization')
     .describe('Header that carries the key; anything but `authorization` carries it bare.'),
-  headers: z.record(z.string(), z.string()).default({}).describe('Further HTTP headers.'),
+  headers: z
+    .record(z.string(), z.string())
+    .refine(values => writtenOut(values) === undefined, {
+      error: ({ input }) =>
+        `no secret written out, as that of ${writtenOut(input as Record<string, string>)}, which would be kept with the run; set apiKeyEnv to the environment variable that holds it, and apiKeyHeader where the header is not Authorization`,
+    })
+    .default({})
+    .describe('Further HTTP headers; a secret goes into apiKeyEnv.'),
   structuredOutput: z
     .enum(STRUCTURED_OUTPUTS)
     .default(STRUCTURED_OUTPUT_DEFAULT)
