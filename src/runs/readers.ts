@@ -8,7 +8,7 @@ import { checkpointsToTry, pointedTo } from './checkpoints.ts'
 import { RunError } from './errors.ts'
 import { upgradeEval, upgradeRollout } from './former-rows.ts'
 import { type NewRows, type RowPosition, readRows, readRowsFrom } from './row-files.ts'
-import { checkedEvent, checkedRollout } from './row-shapes.ts'
+import { checkedEval, checkedEvent, checkedRollout, isRubric } from './row-shapes.ts'
 import type { EvalRow, EventRow, MetricsRow, RolloutRow, RubricRow, RunInfo } from './rows.ts'
 import { checkpointName, checkpointSteps } from './run-state.ts'
 
@@ -31,8 +31,9 @@ export const readRunInfo = (dir: string): RunInfo => {
   } catch (error) {
     throw new DataError(`${path}: not JSON: ${(error as Error).message}`, { hint: PUT_BACK, cause: error })
   }
-  if (isObject(info) && isObject(info.config)) return info as unknown as RunInfo
-  throw new DataError(`${path}: expected the description of a run with its config, got something else`, {
+  if (isObject(info) && isObject(info.config) && isRubric(info.rubric)) return info as unknown as RunInfo
+  const missing = isObject(info) && isObject(info.config) ? 'criteria of its rubric' : 'its config'
+  throw new DataError(`${path}: expected the description of a run with ${missing}, got something else`, {
     hint: PUT_BACK,
   })
 }
@@ -72,7 +73,10 @@ const READ: { [File in keyof RowTypes]?: (path: string) => (row: RowTypes[File])
     const check = checkedRollout(path)
     return row => upgradeRollout(check(row))
   },
-  evals: () => upgradeEval,
+  evals: path => {
+    const check = checkedEval(path)
+    return row => check(upgradeEval(row))
+  },
   events: checkedEvent,
 }
 

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DataError } from '../util/errors.ts'
-import { readEvents, readNewRows, readRollouts } from './readers.ts'
+import { evalRow } from './eval-row.fixture.ts'
+import { readEvents, readNewRows, readRollouts, readRunInfo } from './readers.ts'
 import { writeReport } from './report/report.ts'
+import type { EvalItem } from './rows.ts'
 import { RunFolder } from './run-folder.ts'
 
 let root: string
@@ -29,6 +31,24 @@ describe('rows that cannot be shown', () => {
       expect(() => writeReport(dir)).toThrow(said)
       expect(existsSync(join(dir, 'report.html'))).toBe(false)
     }
+  })
+
+  it.each([null, 5, 'x', {}, [null]])('are refused in what an evaluation keeps for reading: %j', value => {
+    const evalOf = (sample: unknown) => evalRow(1, { items: [{ id: 'p', scores: {}, sample } as EvalItem] })
+    const says = (sample: unknown) => {
+      writeFileSync(join(dir, 'evals.jsonl'), `${JSON.stringify(evalOf(sample))}\n`)
+      return () => writeReport(dir)
+    }
+    expect(says({ prompt: '', response: '', reward: 1, verdicts: value })).toThrow(
+      /evals\.jsonl: verdicts of a sample: expected a list of objects/,
+    )
+    if (JSON.stringify(value) !== '{}')
+      expect(says(value)).toThrow(/evals\.jsonl: sample of an item: expected an object/)
+  })
+
+  it.each([null, 5, 'x', {}, { criteria: [null] }])('are refused as the rubric of a run: %j', rubric => {
+    writeFileSync(join(dir, 'config.json'), JSON.stringify({ id: 'r', config: {}, rubric }))
+    expect(() => readRunInfo(dir)).toThrow(/config\.json: expected .* criteria of its rubric/)
   })
 
   it.each([

@@ -1,7 +1,7 @@
 /** @file What those who show rows count on: lists are lists, texts are texts. Whoever edits a file by hand is told of the rest. */
 
 import { DataError } from '../util/errors.ts'
-import type { EventRow, RolloutRow } from './rows.ts'
+import type { EvalRow, EvalSample, EventRow, RolloutRow } from './rows.ts'
 
 const isList = (value: unknown): boolean =>
   Array.isArray(value) &&
@@ -21,10 +21,9 @@ const list: Shape = { is: isList, expected: 'a list of objects', optional: true 
 const text: Shape = { is: isText, expected: 'a text' }
 const step: Shape = { is: isStep, expected: 'a whole number' }
 
-const ROLLOUT: Shapes<RolloutRow> = {
-  step,
-  ...{ turns: list, steps: list, verdicts: list, judgeCalls: list, lessons: list },
-}
+const LISTS = { turns: list, steps: list, verdicts: list, judgeCalls: list }
+
+const ROLLOUT: Shapes<RolloutRow> = { step, ...LISTS, lessons: list }
 
 const EVENT: Shapes<EventRow> = {
   step: { ...step, optional: true },
@@ -33,14 +32,14 @@ const EVENT: Shapes<EventRow> = {
 }
 
 const checked =
-  <Row extends object>(shapes: Shapes<Row>) =>
+  <Row extends object>(shapes: Shapes<Row>, of = 'a row') =>
   (path: string) =>
   (row: Row): Row => {
     for (const [name, shape] of Object.entries<Shape | undefined>(shapes)) {
       const value: unknown = row[name as keyof Row]
       if (!shape || (value === undefined && shape.optional) || shape.is(value)) continue
       const got = JSON.stringify(value)?.slice(0, 80) ?? 'nothing'
-      throw new DataError(`${path}: ${name} of a row: expected ${shape.expected}, got ${got}`, {
+      throw new DataError(`${path}: ${name} of ${of}: expected ${shape.expected}, got ${got}`, {
         hint: 'correct the row, or delete it',
       })
     }
@@ -49,6 +48,28 @@ const checked =
 
 /** Gives a row of the file back. @throws DataError for one that cannot be shown */
 export const checkedRollout = checked<RolloutRow>(ROLLOUT)
+
+const checkedSample = checked<EvalSample>(LISTS, 'a sample')
+
+/** As `checkedRollout`, of evaluations: what they keep for reading is shown as rollouts are. */
+export const checkedEval =
+  (path: string) =>
+  (row: EvalRow): EvalRow => {
+    for (const { sample } of isList(row.items) ? row.items! : [])
+      if (sample !== undefined) checkedSample(path)(objectOf(sample, path))
+    return row
+  }
+
+const objectOf = (sample: EvalSample, path: string): EvalSample => {
+  if (isList([sample])) return sample
+  throw new DataError(`${path}: sample of an item: expected an object, got ${JSON.stringify(sample)}`, {
+    hint: 'correct the row, or delete it',
+  })
+}
+
+/** Whether a run's rubric can be shown; one that says nothing of it can. */
+export const isRubric = (rubric: unknown): boolean =>
+  rubric === undefined || (isList([rubric]) && isList((rubric as { criteria?: unknown }).criteria))
 
 /** As `checkedRollout`, of events. */
 export const checkedEvent = checked<EventRow>(EVENT)

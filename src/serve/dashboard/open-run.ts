@@ -4,6 +4,7 @@ import { statSync } from 'node:fs'
 import { upgradeEval } from '../../runs/former-rows.ts'
 import { readRunInfo } from '../../runs/readers.ts'
 import { lastEvaluated, runStatus } from '../../runs/report/data.ts'
+import { checkedEval } from '../../runs/row-shapes.ts'
 import type { EvalRow, EventRow, MetricsRow, RubricRow, RunInfo } from '../../runs/rows.ts'
 import { MetricColumns } from './columns.ts'
 import { GrowingFile, rowOf } from './growing-file.ts'
@@ -131,7 +132,7 @@ export class OpenRun {
       const place = this.#evalPlaces[index]
       if (place === undefined) return []
       const text = textOf(this.found.dir, 'evals.jsonl', place)
-      return [upgradeEval(rowOf<EvalRow>({ ...place, text }, 'evals.jsonl'))]
+      return [checkedEval('evals.jsonl')(upgradeEval(rowOf<EvalRow>({ ...place, text }, 'evals.jsonl')))]
     })
   }
 }
