@@ -1,8 +1,9 @@
 // Writes a folder of 200 runs, one of them with 20,000 steps and 200,000 rollouts, and measures how soon the dashboard answers and
-// what memory it takes. Needs dist/ (`npm run build`) and 700 MB of disk. `node scripts/dashboard-load.js [steps] [rollouts]`
+// what memory it takes; with a Chromium (CHROMIUM, else /usr/bin/chromium) also how soon it paints. Needs dist/ (`npm run build`) and 700 MB of disk. `node scripts/dashboard-load.js [steps] [rollouts]`
 import { spawn } from 'node:child_process'
 import {
   closeSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -16,6 +17,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const [STEPS = 20_000, ROLLOUTS = 200_000] = process.argv.slice(2).map(Number)
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
 const root = mkdtempSync(join(tmpdir(), 'gradus-load-'))
 
 const metrics = step => ({
@@ -96,6 +98,24 @@ const timed = async (name, work) => {
   return value
 }
 
+/** What a person waits for: the first paint, and the line of every run in the table. */
+const painted = async url => {
+  const { chromium } = await import('playwright-core')
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+  const page = await browser.newPage()
+  const startMs = performance.now()
+  await page.goto(url)
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length >= 200)
+  const tableMs = performance.now() - startMs
+  const paintMs = await page.evaluate(
+    () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime,
+  )
+  console.log(
+    `first paint: ${(paintMs / 1000).toFixed(2)} s; all lines of the table: ${(tableMs / 1000).toFixed(2)} s`,
+  )
+  await browser.close()
+}
+
 const main = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
 try {
   for (let n = 0; n < 199; n++) writeRun(`run-${n}`, 400, 0)
@@ -127,6 +147,7 @@ try {
   )
   await timed('one rollout', () => get('/api/runs/large/rollouts/123456'))
   console.log(`memory at most: ${memory().toFixed(0)} MB`)
+  if (existsSync(CHROMIUM)) await painted(url)
   child.kill()
 } finally {
   rmSync(root, { recursive: true, force: true })
