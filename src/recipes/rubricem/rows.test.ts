@@ -3,7 +3,10 @@ import type { JudgedGroup } from '../../grade/evolving/index.ts'
 import { agentRow } from './rows.ts'
 
 it('keeps levels so that a half is no missing verdict, and a flaw that is away is a good thing', () => {
-  const rubric = (id: string, sign: 'positive' | 'negative', title: string) => ({ id, stage: 4, sign, title })
+  const rubric = (id: string, sign: 'positive' | 'negative', title: string) => ({
+    ...{ id, stage: 4, sign, title },
+    ...{ description: `Says ${title}.`, weight: 2 },
+  })
   const group = {
     key: 'q',
     rubrics: [
@@ -29,7 +32,12 @@ it('keeps levels so that a half is no missing verdict, and a flaw that is away i
   const rollout = { key: 'r', tokens: [], logprobs: [] }
   const item = { problem: null, rollout, parts: {}, grade: { wellFormed: true }, reward: 1, advantage: 0 }
   const { verdicts = [] } = agentRow(task as never, 1, item as never, [group])
-  expect(verdicts.map(({ source: _source, ...verdict }) => verdict)).toEqual([
+  expect(verdicts.slice(0, 3).map(({ text, points }) => [text, points])).toEqual([
+    ['Says right.', 2],
+    ['Says cited.', 2],
+    ['Avoids: Says guesses.', 2],
+  ])
+  expect(verdicts.map(({ source: _source, text: _text, points: _points, ...verdict }) => verdict)).toEqual([
     { criterionId: '4.right', met: true, credit: 1, explanation: 'level 2 of 2: as in the passage' },
     { criterionId: '4.cited', met: null, credit: 0.5, explanation: 'level 1 of 2' },
     { criterionId: '4.guesses', met: true, credit: 1, explanation: 'a flaw; level 0 of 2' },

@@ -67,9 +67,10 @@ export const agentRow = <Question, Takeaways extends Json>(
 
 const verdictName = ({ stage, title }: StageRubric): string => `${stage}.${title}`
 
+/** A flaw earns its weight where it is avoided, and is met then. */
 const stageWords = ({ description, sign, weight }: StageRubric): CriterionWords => ({
-  text: description,
-  points: sign === 'negative' ? -weight : weight,
+  text: sign === 'negative' ? `Avoids: ${description}` : description,
+  points: weight,
 })
 
 /** A level as a verdict; a judge that is no model is a program. */
