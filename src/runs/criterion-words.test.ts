@@ -39,5 +39,6 @@ describe('scores of two rubrics', () => {
     expect(isCriterionShared(a, b, 'short')).toBe(true)
     expect(isCriterionShared(a, ruled([{ ...short, text: 'Is long.' }], 'z'), 'short')).toBe(false)
     expect(isCriterionShared(b, a, 'right')).toBe(false)
+    expect(isCriterionShared(b, ruled([right], 'z'), 'right')).toBe(false)
   })
 })

@@ -17,7 +17,8 @@ export const isScoreShared = (a: Ruled, b: Ruled, score: string): boolean =>
 
 const criterionOf = ({ rubric }: Ruled, id: string): string | undefined => {
   const own = rubric?.criteria.find(criterion => criterion.id === id)
-  return own && JSON.stringify([own.text, own.check])
+  // Words of single rows are not kept: nobody knows whether they are the same.
+  return own && own.text !== null ? JSON.stringify([own.text, own.check]) : undefined
 }
 
 /** Whether a criterion asks for the same in both runs, whatever it is worth. */

@@ -1,7 +1,6 @@
 /** @file Criteria that all responses of a run met, or none: whatever they are worth, they told nothing apart. */
 
 import type { MetricsRow } from '../../runs/rows.ts'
-import { formatInteger, plural } from '../../util/format.ts'
 
 /** Fewest steps with verdicts on a criterion: less may be chance. */
 const FEWEST_STEPS = 5
@@ -13,7 +12,11 @@ const ratesOf = (metrics: readonly MetricsRow[]): Map<string, number[]> => {
   const rates = new Map<string, number[]>()
   for (const { criteria = {} } of metrics)
     for (const [name, rate] of Object.entries(criteria))
-      if (rate !== null) rates.set(name, [...(rates.get(name) ?? []), rate])
+      if (rate !== null) {
+        const known = rates.get(name)
+        if (known) known.push(rate)
+        else rates.set(name, [rate])
+      }
   return rates
 }
 
@@ -32,7 +35,6 @@ export const idleCriteria = (metrics: readonly MetricsRow[]): string[] => {
   const known = [...ratesOf(metrics)].filter(([, rates]) => rates.length >= FEWEST_STEPS)
   const constant = (value: number) =>
     known.flatMap(([name, rates]) => (rates.every(rate => rate === value) ? [name] : []))
-  const rollouts = metrics.reduce((sum, row) => sum + (row.rollouts ?? 0), 0)
   const line = (names: readonly string[], by: string) =>
     names.length === 0
       ? []
@@ -40,7 +42,7 @@ export const idleCriteria = (metrics: readonly MetricsRow[]): string[] => {
           `${listOf(names)} met by ${by}: ${names.length === 1 ? 'it adds' : 'they add'} nothing to any advantage`,
         ]
   return [
-    ...line(constant(0), rollouts > 0 ? `none of ${formatInteger(rollouts)} responses` : 'no response'),
-    ...line(constant(1), `every response in all ${plural(metrics.length, 'step')}`),
+    ...line(constant(0), 'no response that was asked about it'),
+    ...line(constant(1), 'every response that was asked about it'),
   ]
 }

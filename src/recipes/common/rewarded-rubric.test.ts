@@ -45,5 +45,8 @@ describe('the rubric of a run', () => {
       named,
     })
     expect(heavier.sha256).not.toBe(rubric.sha256)
+    const tree = { id: 'all', children: [] } as unknown as Rubric['tree']
+    const grown = [row(short, kind), { rubric: { ...row(right('Rome')).rubric, tree } }]
+    expect(rewardedRubric({ train: [], test: grown, named }).sha256).not.toBe(rubric.sha256)
   })
 })

@@ -37,9 +37,13 @@ const together = (id: string, all: readonly Criterion[], rows: number): Rewarded
   ...(all.length < rows && { rows: all.length }),
 })
 
-/** Of every criterion that there is, whichever row has it. */
+/** Of every criterion that there is and every tree, whichever row has it. */
 const digestOf = (rows: readonly RubricRow[]): string => {
-  const texts = new Set(rows.flatMap(({ rubric }) => rubric.criteria.map(canonicalJson)))
+  const texts = new Set(
+    rows.flatMap(({ rubric: { criteria, tree } }) =>
+      [...criteria, ...(tree ? [tree] : [])].map(canonicalJson),
+    ),
+  )
   return createHash('sha256')
     .update([...texts].sort().join('\n'))
     .digest('hex')

@@ -6,7 +6,7 @@ import type { MetricGroup } from '../../runs/rows.ts'
 import type { ScoreTask } from '../../tasks/scored-response.ts'
 import type { GroupScorer } from './group-reward.ts'
 import type { SecondOpinion } from './second-opinion.ts'
-import { type CriterionWords, wordsById } from './verdict-rows.ts'
+import { type WrittenCriterion, wordsById } from './verdict-rows.ts'
 
 /** A task with rubrics that can be shown. */
 export interface ScaffoldTask<Problem> extends ScoreTask<Problem> {
@@ -28,7 +28,7 @@ export interface ScaffoldTask<Problem> extends ScoreTask<Problem> {
 export const untoldWords = <Problem>(
   task: ScaffoldTask<Problem>,
   problem: Problem,
-): ReadonlyMap<string, CriterionWords> =>
+): ReadonlyMap<string, WrittenCriterion> =>
   new Map(wordsById(task.rubric(problem).criteria.filter(({ id }) => !task.told?.has(id))))
 
 /** A task with its problems. */

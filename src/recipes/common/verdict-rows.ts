@@ -6,16 +6,16 @@ import type { RolloutRow, RolloutVerdict } from '../../runs/rows.ts'
 /** A verdict that is kept; `criterionId` may be a name that tells it from another grader's. */
 export type KeptVerdict = Omit<Verdict, 'source'> & Pick<RolloutVerdict, 'source' | 'leftOut'>
 
-const NO_WORDS: ReadonlyMap<string, CriterionWords> = new Map()
+const NO_WORDS: ReadonlyMap<string, WrittenCriterion> = new Map()
 
-const wordsOf = (own: CriterionWords | undefined) => own && { text: own.text, points: own.points }
+const wordsOf = (own: WrittenCriterion | undefined) => own && { text: own.text, points: own.points }
 
 /** Criteria by the ids that their verdicts are kept under. */
-export const wordsById = (criteria: readonly Criterion[], prefix = ''): [string, CriterionWords][] =>
+export const wordsById = (criteria: readonly Criterion[], prefix = ''): [string, WrittenCriterion][] =>
   criteria.map(criterion => [`${prefix}${criterion.id}`, criterion])
 
 /** What a criterion says and weighs. */
-export type CriterionWords = Pick<Criterion, 'text' | 'points'>
+export type WrittenCriterion = Pick<Criterion, 'text' | 'points'>
 
 /**
  * Fields of a row for its verdicts, in their order.
@@ -23,7 +23,7 @@ export type CriterionWords = Pick<Criterion, 'text' | 'points'>
  */
 export const verdictFields = (
   verdicts: readonly KeptVerdict[],
-  words: ReadonlyMap<string, CriterionWords> = NO_WORDS,
+  words: ReadonlyMap<string, WrittenCriterion> = NO_WORDS,
 ): Pick<RolloutRow, 'verdicts' | 'judgeCalls'> => {
   const places = new Map<JudgeCall, number>()
   const placeOf = (call: JudgeCall): number => {

@@ -5,7 +5,7 @@ import type { Json, Retrieval } from '../../memory/index.ts'
 import type { Credited } from '../../rl/rollout.ts'
 import type { RolloutRow, ShownLesson } from '../../runs/rows.ts'
 import { rolloutFields } from '../../train/lesson-rows.ts'
-import { type CriterionWords, type KeptVerdict, verdictFields } from '../common/verdict-rows.ts'
+import { type KeptVerdict, verdictFields, type WrittenCriterion } from '../common/verdict-rows.ts'
 import type { Reflected, ReflectionGrade } from './reflections.ts'
 import type { ResearchTask, StagedRead } from './research-task.ts'
 
@@ -68,7 +68,7 @@ export const agentRow = <Question, Takeaways extends Json>(
 const verdictName = ({ stage, title }: StageRubric): string => `${stage}.${title}`
 
 /** A flaw earns its weight where it is avoided, and is met then. */
-const stageWords = ({ description, sign, weight }: StageRubric): CriterionWords => ({
+const stageWords = ({ description, sign, weight }: StageRubric): WrittenCriterion => ({
   text: sign === 'negative' ? `Avoids: ${description}` : description,
   points: weight,
 })
