@@ -186,7 +186,10 @@ export interface Work {
   run: () => Promise<number>
 }
 
-/** Everything that is timed, by name: `train`, `groups`, rows, prompts x samples. */
+/** A single row once more, behind other decoding: the weights are those of the last graph, as in a chat. */
+export const STEADY_ROW = 'a row again'
+
+/** Everything that is timed, by name and in this order: `train`, `groups`, rows, `STEADY_ROW`, prompts x samples. */
 export const worksOf = (engine: Engine, flopPerToken: number): Map<string, Work> => {
   const { config } = engine.parameters
   const { newTokens } = lengthsOf(config)
@@ -198,6 +201,7 @@ export const worksOf = (engine: Engine, flopPerToken: number): Map<string, Work>
     ['train', { flop: trainFlop(engine), run: updateRunner(engine, trainDatums(config)) }],
     ['groups', { flop: groupFlop(engine), run: updateRunner(engine, groupDatums(config)) }],
     ...DECODE_ROWS.map((rows): [string, Work] => [`${rows}`, decoding(rows, 1)]),
+    [STEADY_ROW, decoding(1, 1)],
     ...SHARED.map(([prompts, samples]): [string, Work] => [
       `${prompts}x${samples}`,
       decoding(prompts, samples),

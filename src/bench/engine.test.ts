@@ -12,6 +12,7 @@ const RESULT: EngineBenchmark = {
   threads: 2,
   recompute: false,
   arena: true,
+  microBatchTokens: 2048,
   matmulGflops: 300,
   trainStepSeconds: 0.37,
   trainGflops: 255,
@@ -22,6 +23,7 @@ const RESULT: EngineBenchmark = {
   groupTrainGflops: 200,
   groupTrainToMatmul: 0.67,
   decodeTokensPerSecond: { 1: 1000, 8: 6000, 32: 12_000, 128: 20_000 },
+  steadyRowTokensPerSecond: 1500,
   decodeToMatmul: { 1: 0.02, 8: 0.13, 32: 0.26, 128: 0.44 },
   idealDecodeTokensPerSecond: { 1: 3000, 8: 12_000, 32: 20_000, 128: 30_000 },
   decodeToIdeal: { 1: 0.33, 8: 0.5, 32: 0.6, 128: 0.67 },
@@ -35,7 +37,7 @@ const RESULT: EngineBenchmark = {
 describe('the engine benchmark as text', () => {
   it('has a line for every figure, with its share of the matrix product', () => {
     const lines = formatEngineBenchmark(RESULT).split('\n')
-    expect(lines).toHaveLength(11)
+    expect(lines).toHaveLength(12)
     expect(lines[0]).toMatch(/^matrix product 1024\^3 +300 GFLOP\/s +2 threads$/)
     expect(lines[1]).toMatch(
       /^training step, 16 x 256 tokens +0.37 s, 255 GFLOP\/s +85% of it; 1\.23 x its products alone, 0\.3 s$/,
@@ -43,7 +45,8 @@ describe('the engine benchmark as text', () => {
     expect(lines[5]).toMatch(
       /^decode, 32 rows +12000 tokens\/s +26% of it; 60% of its products alone, 20000$/,
     )
-    expect(lines[7]).toMatch(/^decode, 4 prompts x 8 samples +14000 tokens\/s +31% of it$/)
-    expect(lines[10]).toMatch(/^peak memory +420 MB$/)
+    expect(lines[7]).toMatch(/^decode, 1 row, weights unchanged +1500 tokens\/s$/)
+    expect(lines[8]).toMatch(/^decode, 4 prompts x 8 samples +14000 tokens\/s +31% of it$/)
+    expect(lines[11]).toMatch(/^peak memory +420 MB$/)
   })
 })

@@ -2,7 +2,7 @@
 
 import { availableParallelism } from 'node:os'
 import { loadConfig } from '../model/checkpoint.ts'
-import { createEngine } from '../policy/local/engine.ts'
+import { createEngine, MICRO_BATCH_TOKENS } from '../policy/local/engine.ts'
 import { Executable, type ExecutableOptions, input, matmul, type Provider, slice } from '../tensor/index.ts'
 import { wholePercent } from '../util/format.ts'
 import { resolveShipped } from '../util/package.ts'
@@ -19,6 +19,7 @@ import {
   optimizerRunner,
   raggedRunner,
   SHARED,
+  STEADY_ROW,
   seconds,
   type Work,
   worksOf,
@@ -43,6 +44,8 @@ export interface BenchOptions {
   recompute?: boolean
   /** Whether memory of a computation is kept for the next (`policy.arena`); true by default. */
   arena?: boolean
+  /** As `policy.microBatchTokens`; 2,048 by default. */
+  microBatchTokens?: number
   onProgress?: OnProgress
 }
 
@@ -66,6 +69,7 @@ export interface EngineBenchmark {
   recompute: boolean
   /** As `policy.arena`: whether memory of a computation was kept for the next. */
   arena: boolean
+  microBatchTokens: number
   /** 1024^3 float32 products. */
   matmulGflops: number
   /** One update of 16 sequences of 256 tokens, or of the model's context where that is shorter, from datums to changed weights. */
@@ -82,6 +86,8 @@ export interface EngineBenchmark {
   groupTrainToMatmul: number
   /** By rows: prompt of 16, 128 new tokens at temperature 1, prompt pass included. */
   decodeTokensPerSecond: Record<string, number>
+  /** A row with weights that did not change before it, as in a chat; the first decoding after an update makes its graph anew. */
+  steadyRowTokensPerSecond: number
   decodeToMatmul: Record<string, number>
   /** By rows: if the matrix products of a token in the middle were all there is to do, the prompt's not counted. */
   idealDecodeTokensPerSecond: Record<string, number>
@@ -156,6 +162,7 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
     rounds = 5,
     recompute = false,
     arena = true,
+    microBatchTokens = MICRO_BATCH_TOKENS,
     onProgress = () => {},
   } = options
   const threads = options.threads ?? availableParallelism()
@@ -164,7 +171,7 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const config = model === undefined ? BENCH_SHAPES[shape] : loadConfig(resolveShipped(model))
   const name = model ?? shape
   const { newTokens, promptTokens, sequence } = lengthsOf(config)
-  const engine = createEngine({ init: { config, seed: 1 } }, { ...running, recompute })
+  const engine = createEngine({ init: { config, seed: 1 } }, { ...running, recompute, microBatchTokens })
   const optimizer = optimizerRunner(engine)
   const flopPerToken = decodeFlop(name, engine.parameters.count)
   const works = worksOf(engine, flopPerToken)
@@ -197,7 +204,15 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const rows = DECODE_ROWS.map(String)
   const shared = SHARED.map(([prompts, samples]) => `${prompts}x${samples}`)
   return {
-    ...{ provider, shape: name, parameters: engine.parameters.count, threads, recompute, arena },
+    ...{
+      provider,
+      shape: name,
+      parameters: engine.parameters.count,
+      threads,
+      recompute,
+      arena,
+      microBatchTokens,
+    },
     workload: {
       ...{ layers: config.layers, hiddenSize: config.hiddenSize },
       queryWidth: config.heads * config.headDim,
@@ -213,6 +228,7 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
     groupTrainGflops: fourDigits(of('groups', 'rates')),
     groupTrainToMatmul: ratioOf('groups'),
     decodeTokensPerSecond: per(rows, tokenRate),
+    steadyRowTokensPerSecond: tokenRate(STEADY_ROW),
     decodeToMatmul: per(rows, ratioOf),
     idealDecodeTokensPerSecond: per(rows, row =>
       Math.round((Number(row) * newTokens) / of(row, 'idealSeconds')),
@@ -270,6 +286,7 @@ export const formatEngineBenchmark = (result: EngineBenchmark): string => {
       share(result.groupTrainToMatmul),
     ],
     ...decoding,
+    ['decode, 1 row, weights unchanged', `${result.steadyRowTokensPerSecond} tokens/s`, ''],
     ...shared,
     [
       'the last, each sample ending by chance',

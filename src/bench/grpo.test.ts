@@ -15,6 +15,15 @@ describe('gradus bench grpo', () => {
     expect(formatGrpoBenchmark(result)).toContain('2 prompts x 3, up to 12 tokens; 1 threads')
   })
 
+  it('without samples of advantage 0 learns from fewer tokens', { timeout: 240_000 }, async () => {
+    const size = { prompts: 4, samples: 2, maxTokens: 8, threads: 1, steps: 1, rounds: 1 }
+    const whole = await benchGrpo(size)
+    expect(whole.learntTokens).toBe(whole.responseTokens)
+    // Eight tokens are too few for an answer, so that every group is all alike.
+    const dropped = await benchGrpo({ ...size, dropZero: true })
+    expect(dropped).toMatchObject({ dropZero: true, learntTokens: 0, responseTokens: whole.responseTokens })
+  })
+
   it('has prompts for peers: text, its tokens, the answer', () => {
     const [first, second] = grpoPrompts(2)
     expect(first.prompt).toMatch(/^\D+\nquestion: /)

@@ -32,6 +32,8 @@ export interface GrpoBenchOptions {
   rounds?: number
   /** All cores by default. */
   threads?: number
+  /** Samples with advantage 0 leave the update, as in every recipe by default (`dropZero`); peers compute them. Default false. */
+  dropZero?: boolean
   onProgress?: OnProgress
 }
 
@@ -43,9 +45,11 @@ export interface GrpoBenchmark {
   prompts: number
   samples: number
   maxTokens: number
-  /** Of one step, means: tokens of its prompts, each once, and tokens that are sampled and learnt from. */
+  dropZero: boolean
+  /** Of one step, means: tokens of its prompts, each once, tokens that are sampled, and those of them that are learnt from. */
   promptTokens: number
   responseTokens: number
+  learntTokens: number
   stepSeconds: number
   sampleSeconds: number
   /** Grading that is not hidden behind sampling. */
@@ -59,7 +63,7 @@ export interface GrpoBenchmark {
 
 type Settings = Required<Omit<GrpoBenchOptions, 'onProgress'>>
 
-const DEFAULTS = { prompts: 32, samples: 8, maxTokens: 96, steps: 5, rounds: 3 }
+const DEFAULTS = { prompts: 32, samples: 8, maxTokens: 96, steps: 5, rounds: 3, dropZero: false }
 
 /** A prompt of the workload, for peers that train the same model. */
 export interface GrpoPrompt {
@@ -81,11 +85,12 @@ export const grpoPrompts = (count: number): GrpoPrompt[] =>
 interface Counted {
   promptTokens: number
   responseTokens: number
+  learntTokens: number
 }
 
-/** GRPO as TRL has it by default: token-mean over the batch, no KL term, one pass; every group counts, also those all alike. */
+/** GRPO as TRL has it by default: token-mean over the batch, no KL term, one pass; without `dropZero` also over groups all alike. */
 const recipeOf = (
-  { prompts, samples, maxTokens }: Settings,
+  { prompts, samples, maxTokens, dropZero }: Settings,
   counted: Counted[],
 ): Recipe<Graded<LogicTaskExample, boolean>[][]> => ({
   rollOut: (step, io) =>
@@ -102,12 +107,13 @@ const recipeOf = (
       last: true,
     }),
   learn: async (_step, groups) => {
+    const { advantages_P_G } = grpoAdvantages(groups.map(group => group.map(({ grade }) => Number(grade))))
+    const datums = datumsOf(creditRollouts(groups, advantages_P_G), { dropZero })
     counted.push({
       promptTokens: groups.reduce((sum, [{ problem }]) => sum + encodePrompt(problem).length, 0),
       responseTokens: groups.flat().reduce((sum, { rollout }) => sum + rollout.tokens.length, 0),
+      learntTokens: datums.reduce((sum, { datum }) => sum + datum.tokens.length, 0),
     })
-    const { advantages_P_G } = grpoAdvantages(groups.map(group => group.map(({ grade }) => Number(grade))))
-    const datums = datumsOf(creditRollouts(groups, advantages_P_G), { dropZero: false })
     const phase = { name: 'policy', datums, loss: lossPreset('trl:dapo'), temperature: 1 }
     return { phases: [{ ...phase, minibatches: 1, epochs: 1 }], metrics: {}, rollouts: [] }
   },
@@ -131,6 +137,7 @@ const summary = (
     ...settings,
     promptTokens: mean(counted.map(each => each.promptTokens)),
     responseTokens,
+    learntTokens: mean(counted.map(each => each.learntTokens)),
     stepSeconds: middle(({ stepS }) => stepS),
     sampleSeconds,
     gradeSeconds,
@@ -177,7 +184,11 @@ export const formatGrpoBenchmark = (result: GrpoBenchmark): string => {
       `${count(result.responseTokens)} tokens, ${count(result.sampledTokensPerSecond)} a second; prompts ${count(result.promptTokens)} tokens`,
     ],
     ['grading', seconds(result.gradeSeconds), 'beyond what sampling hides'],
-    ['update', seconds(result.updateSeconds), 'forward, backward, AdamW'],
+    [
+      'update',
+      seconds(result.updateSeconds),
+      `forward, backward, AdamW; ${count(result.learntTokens)} tokens`,
+    ],
     ['the rest', seconds(result.restSeconds), 'advantages, datums, rows of the run'],
   ]
   return figureTable(lines)

@@ -13,6 +13,7 @@ interface BenchEngineOptions {
   rounds?: number
   recompute?: boolean
   arena?: boolean
+  microBatchTokens?: number
   json?: boolean
 }
 
@@ -36,6 +37,11 @@ export const addBenchEngine = (bench: Command, io: Io, done: (code: number) => v
     .option('--rounds <n>', 'times everything is measured; medians are reported', count)
     .option('--recompute', 'train as `policy.recompute` does: less memory, more time')
     .option('--no-arena', 'memory is given back as `policy.arena: false` does')
+    .option(
+      '--micro-batch-tokens <n>',
+      'as `policy.microBatchTokens` (default: 2048): fewer take less memory',
+      count,
+    )
     .option('--json', 'print the result as JSON, no progress')
     .action(async ({ json, ...options }: BenchEngineOptions) => {
       const { benchEngine, formatEngineBenchmark } = await import('../../bench/index.ts')

@@ -13,6 +13,7 @@ interface BenchGrpoOptions {
   steps?: number
   rounds?: number
   threads?: number
+  dropZero?: boolean
   writePrompts?: string
   json?: boolean
 }
@@ -40,6 +41,10 @@ export const addBenchGrpo = (bench: Command, io: Io, done: (code: number) => voi
     .option('--steps <n>', 'steps that are measured in a round (default: 5)', count)
     .option('--rounds <n>', 'rounds; medians are reported (default: 3)', count)
     .option('--threads <n>', 'all cores by default', count)
+    .option(
+      '--drop-zero',
+      'leave samples with advantage 0 out of the update, as recipes do by default and TRL does not',
+    )
     .option('--write-prompts <file>', 'also write 320 prompts of the workload as JSON Lines, for peers')
     .option('--json', 'print the result as JSON, no progress')
     .addHelpText('after', HELP)
