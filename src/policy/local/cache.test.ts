@@ -51,9 +51,9 @@ const held = (cache: KeyValueCache): Row[] => {
 }
 
 /** Steps of which some rows compute a token, and in between rows that leave. */
-const play = (seed: string, memory: CacheMemory, steps: number) => {
+const play = (seed: string, memory: CacheMemory, steps: number, newTokens = 0) => {
   const rng = new Rng(seed)
-  const cache = new KeyValueCache(SHAPE, memory, prefill(rng), LENGTHS, PADDED, SAMPLES)
+  const cache = new KeyValueCache(SHAPE, memory, prefill(rng), LENGTHS, PADDED, SAMPLES, newTokens)
   let rows = Array.from({ length: PROMPTS * SAMPLES }, emptyRow)
   for (let step = 0; step < steps; step++) {
     const computed = rows.map(() => rng.next() < 0.8)
@@ -90,7 +90,8 @@ const play = (seed: string, memory: CacheMemory, steps: number) => {
 describe('keys and values of a running batch', () => {
   it('are those that rows were given, also when rows leave and the cache grows', () => {
     for (const steps of [1, BUCKET, BUCKET + 1, BUCKET + 4, BUCKET + 10, 3 * BUCKET + 5])
-      play(`steps ${steps}`, new CacheMemory(), steps).release(true)
+      for (const newTokens of [0, BUCKET, 2 ** 40])
+        play(`steps ${steps}`, new CacheMemory(), steps, newTokens).release(true)
   })
 
   it('are not mixed up with those of a cache whose memory they take over', () => {
@@ -109,7 +110,7 @@ describe('rows that have their prompts for themselves', () => {
   const played = (steps: number) => {
     const rng = new Rng(`alone ${steps}`)
     const prompts = prefill(rng)
-    const cache = new KeyValueCache(SHAPE, new CacheMemory(), prompts, LENGTHS, PADDED, 1)
+    const cache = new KeyValueCache(SHAPE, new CacheMemory(), prompts, LENGTHS, PADDED, 1, 0)
     const rows = LENGTHS.map((length, p) =>
       Array.from({ length: 2 * SHAPE.layers }, (_, which) => {
         const { data } = prompts[`${which % 2 === 0 ? 'k' : 'v'}${Math.floor(which / 2)}`]
@@ -174,6 +175,37 @@ describe('memory of caches', () => {
     expect(memory.take(100).buffer).not.toBe(small.buffer)
   })
 
+  it('has room from the start for all that rows may become', () => {
+    const buffersOf = (newTokens: number, steps: number) => {
+      const cache = play('room', new CacheMemory(), steps, newTokens)
+      return Object.values(cache.values()).map(({ data }) => data.buffer.byteLength)
+    }
+    const floats = SHAPE.kvHeads * PROMPTS * SAMPLES * 4 * BUCKET * SHAPE.headDim
+    const roomy = buffersOf(4 * BUCKET - 1, 1)
+    expect(Math.max(...roomy)).toBeGreaterThanOrEqual(4 * floats)
+    // What nobody has memory for is not asked for before it is needed.
+    expect(buffersOf(2 ** 40, 1)).toEqual(buffersOf(0, 1))
+    expect(Math.max(...buffersOf(0, 1))).toBeLessThan(4 * floats)
+  })
+
+  it('is the same one as long as a row stays within what it may become', () => {
+    const memory = new CacheMemory()
+    const cache = new KeyValueCache(
+      SHAPE,
+      memory,
+      prefill(new Rng('same')),
+      LENGTHS,
+      PADDED,
+      SAMPLES,
+      3 * BUCKET,
+    )
+    const { buffer } = cache.values().ownV1.data
+    const fresh = new Float32Array(2 * SHAPE.layers * SHAPE.kvHeads * cache.rows * SHAPE.headDim)
+    const all = Array.from({ length: cache.rows }, () => true)
+    for (let i = 0; i < 3 * BUCKET; i++) cache.append({ values: { fresh: { data: fresh, dims: [] } } }, all)
+    expect(cache.values().ownV1.data.buffer).toBe(buffer)
+  })
+
   it('is not handed on by a cache whose numbers may be none', () => {
     const memory = new CacheMemory()
     const cache = play('unsound', memory, 3)
@@ -185,7 +217,7 @@ describe('memory of caches', () => {
 
   it('is not handed on by one that outgrew it either', () => {
     const memory = new CacheMemory()
-    const cache = new KeyValueCache(SHAPE, memory, prefill(new Rng('outgrown')), LENGTHS, PADDED, SAMPLES)
+    const cache = new KeyValueCache(SHAPE, memory, prefill(new Rng('outgrown')), LENGTHS, PADDED, SAMPLES, 0)
     const none = new Float32Array(2 * SHAPE.layers * SHAPE.kvHeads * cache.rows * SHAPE.headDim).fill(NaN)
     const step = { values: { fresh: { data: none, dims: [] } } }
     for (let i = 0; i <= 4 * BUCKET; i++)

@@ -7,6 +7,9 @@ import type { DeviceValue, Feeds, Value, Values } from '../../tensor/index.ts'
 /** Own places are allocated this many at a time. */
 export const BUCKET = 32
 
+/** Up to so many bytes a cache has room from the start for all that its rows may become; above it grows, by copies. */
+export const ROOM_BYTES = 2 ** 30
+
 export interface CacheShape {
   layers: number
   kvHeads: number
@@ -44,13 +47,13 @@ export interface Cache {
 export class CacheMemory {
   readonly #free: ArrayBuffer[] = []
 
-  /** So many floats, of any value. */
-  take(floats: number): Float32Array<ArrayBuffer> {
-    const fits = this.#free.findIndex(({ byteLength }) => byteLength >= 4 * floats)
+  /** So many floats, of any value, in memory that has room for `most`. */
+  take(floats: number, most = floats): Float32Array<ArrayBuffer> {
+    const fits = this.#free.findIndex(({ byteLength }) => byteLength >= 4 * most)
     if (fits >= 0) return new Float32Array(this.#free.splice(fits, 1)[0], 0, floats)
     // The smallest is let go for it.
     this.#free.shift()
-    return new Float32Array(new ArrayBuffer(4 * roomFor(floats)), 0, floats)
+    return new Float32Array(new ArrayBuffer(4 * roomFor(most)), 0, floats)
   }
 
   give({ buffer }: Float32Array<ArrayBuffer>): void {
@@ -64,7 +67,7 @@ export class CacheMemory {
   }
 }
 
-/** The next power of two, so that caches seldom outgrow their memory. What is never written to takes no memory. */
+/** The next power of two, so that memory fits the next cache too. What is never written to takes no memory. */
 const roomFor = (floats: number): number => 2 ** Math.ceil(Math.log2(Math.max(1, floats)))
 
 /** 0 for the tokens of prompts, MASKED for their padding: [P, padded]. */
@@ -104,6 +107,8 @@ export class KeyValueCache implements Cache {
   #prompts: number
   #samples: number
   #capacity: number
+  /** Own places that a row may come to need; 0 where that is too much to have room for. */
+  readonly #mostPlaces: number
   /** Of shared prompts: per layer keys, then values, [kvHeads, P, S, headDim]. */
   #prompt: Float32Array[]
   #promptMask: Float32Array
@@ -114,7 +119,10 @@ export class KeyValueCache implements Cache {
   /** Filled places of each row, [P*G]. */
   #lengths: Int32Array
 
-  /** Takes over the prompt pass's outputs `k<l>` and `v<l>`; `lengths` are the real lengths of the padded prompts. */
+  /**
+   * Takes over the prompt pass's outputs `k<l>` and `v<l>`; `lengths` are the real lengths of the padded prompts.
+   * @param newTokens that a row may come to hold after its prompt
+   */
   constructor(
     shape: CacheShape,
     memory: CacheMemory,
@@ -122,6 +130,7 @@ export class KeyValueCache implements Cache {
     lengths: readonly number[],
     padded: number,
     samples: number,
+    newTokens: number,
   ) {
     const sharedPrompt = samples > 1
     this.layout = { sharedPrompt }
@@ -135,7 +144,9 @@ export class KeyValueCache implements Cache {
     this.#promptLength = sharedPrompt ? padded : 0
     this.#promptMask = paddingMask(sharedPrompt ? lengths : [], padded)
     this.#capacity = capacityFor(sharedPrompt ? 0 : padded)
-    this.#own = prompt.map(() => memory.take(this.#ownFloats))
+    const most = capacityFor((sharedPrompt ? 0 : padded) + newTokens)
+    this.#mostPlaces = 4 * prompt.length * this.#floatsOf(this.rows, most) <= ROOM_BYTES ? most : 0
+    this.#own = prompt.map(() => this.#take(this.rows))
     this.#lengths = sharedPrompt ? new Int32Array(this.rows) : Int32Array.from(lengths)
     this.#ownMask = this.#maskOf(this.#lengths)
     if (!sharedPrompt) for (const [which, own] of this.#own.entries()) this.#begin(own, prompt[which], padded)
@@ -155,8 +166,17 @@ export class KeyValueCache implements Cache {
   }
 
   /** Of the keys, or values, of a layer. */
+  #floatsOf(rows: number, places: number): number {
+    return this.#shape.kvHeads * rows * places * this.#shape.headDim
+  }
+
   get #ownFloats(): number {
-    return this.#shape.kvHeads * this.rows * this.#capacity * this.#shape.headDim
+    return this.#floatsOf(this.rows, this.#capacity)
+  }
+
+  #take(rows: number): Float32Array<ArrayBuffer> {
+    const most = Math.max(this.#capacity, this.#mostPlaces)
+    return this.#memory.take(this.#floatsOf(rows, this.#capacity), this.#floatsOf(rows, most))
   }
 
   /** Inputs of the next step. */
@@ -207,9 +227,7 @@ export class KeyValueCache implements Cache {
     this.#capacity += BUCKET
     this.#own = this.#own.map(old => {
       const inPlace = old.buffer.byteLength >= 4 * this.#ownFloats
-      const next = inPlace
-        ? new Float32Array(old.buffer, 0, this.#ownFloats)
-        : this.#memory.take(this.#ownFloats)
+      const next = inPlace ? new Float32Array(old.buffer, 0, this.#ownFloats) : this.#take(this.rows)
       // From the last block on, which moves farthest: what is written over has been moved.
       for (let block = kvHeads * this.rows - 1; block >= 0; block--) {
         const count = this.#lengths[block % this.rows] * headDim
@@ -267,11 +285,12 @@ export class KeyValueCache implements Cache {
   #pick(rows: readonly number[]): void {
     const { kvHeads, headDim } = this.#shape
     const block = this.#capacity * headDim
-    const floats = kvHeads * rows.length * block
     // Where rows only move down, one after the other, nothing is written over that is still to be read.
     const inPlace = rows.every((row, at) => row >= at && (at === 0 || row >= rows[at - 1]))
     this.#own = this.#own.map(old => {
-      const next = inPlace ? new Float32Array(old.buffer, 0, floats) : this.#memory.take(floats)
+      const next = inPlace
+        ? new Float32Array(old.buffer, 0, kvHeads * rows.length * block)
+        : this.#take(rows.length)
       for (let head = 0; head < kvHeads; head++)
         rows.forEach((row, at) => {
           const from = (head * this.rows + row) * block

@@ -51,6 +51,8 @@ export interface SamplerWork {
 
 interface Plan {
   prompts: readonly TokenIds[]
+  /** That a row may come to hold after its prompt. */
+  newTokens: number
   choice: ChoiceOptions
   stops: ReadonlySet<number>
   stopStrings: readonly string[]
@@ -173,6 +175,7 @@ export class Sampler {
     const plan: Plan = {
       ...this.#plan(request),
       prompts,
+      newTokens: maxTokens,
       start,
       emit,
       onToken,
@@ -196,6 +199,7 @@ export class Sampler {
     const plan: Plan = {
       ...this.#plan(request),
       prompts: rows.filter((_, row) => row % samples === 0).map(({ prompt }) => prompt),
+      newTokens: this.#parameters.config.maxPositions - Math.min(...rows.map(({ prompt }) => prompt.length)),
       start: (prompt, index) => rows[rowAt(prompt, index)],
       emit: ({ prompt, index, ...turn }) => {
         const row = rowAt(prompt, index)
@@ -303,6 +307,7 @@ export class Sampler {
     const { logits, cache } = await this.#runPrompts(
       wave.prompts.map(i => plan.prompts[i]),
       samples,
+      plan.newTokens,
     )
     const vocabulary = this.#parameters.config.vocabSize
     const rows: (Row | null)[] = wave.prompts.flatMap(prompt =>
@@ -378,7 +383,7 @@ export class Sampler {
     row.reply = null
   }
 
-  async #runPrompts(prompts: readonly TokenIds[], samples: number) {
+  async #runPrompts(prompts: readonly TokenIds[], samples: number, newTokens: number) {
     const longest = Math.max(...prompts.map(prompt => prompt.length))
     const tokens = new BigInt64Array(prompts.length * longest)
     const positions = new BigInt64Array(tokens.length)
@@ -403,7 +408,7 @@ export class Sampler {
     this.#cacheGraphs ??= this.#isOnDevice ? new CacheGraphs(config, this.#options.running) : null
     const cache: Cache = this.#cacheGraphs
       ? await DeviceCache.of(this.#cacheGraphs, kept, lengths, samples)
-      : new KeyValueCache(config, this.#cacheMemory, values, lengths, longest, samples)
+      : new KeyValueCache(config, this.#cacheMemory, values, lengths, longest, samples, newTokens)
     return { logits: values.logits.data as Float32Array, cache }
   }
 
