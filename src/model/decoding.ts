@@ -149,12 +149,11 @@ const attendOneToken = (
 ): Tensor => {
   const { heads, kvHeads, headDim } = config
   const repeat = heads / kvHeads
-  const scale = 1 / Math.sqrt(headDim)
   const cache = (name: string, axes: Shape) => input(`${name}${layer}`, [kvHeads, 1, ...axes, headDim])
   const [ownK, ownV] = ['ownK', 'ownV'].map(name => cache(name, [rows, 'C']))
-  const queries = reshape(q, [kvHeads, repeat, rows, 1, headDim])
-  const toOwn = add(matmul(queries, ownK, { transposeB: true, alpha: scale }), ownMask)
-  const toSelf = rowSum(mul(queries, k), scale)
+  const queries = mul(reshape(q, [kvHeads, repeat, rows, 1, headDim]), 1 / Math.sqrt(headDim))
+  const toOwn = add(matmul(queries, ownK, { transposeB: true }), ownMask)
+  const toSelf = rowSum(mul(queries, k))
   if (promptMask === null) {
     const [pOwn, pSelf] = split(softmax(concat([toOwn, toSelf], -1)), -1, ['C', 1])
     return rowsFirst(config, add(matmul(pOwn, ownV), mul(pSelf, v)), rows)
@@ -162,9 +161,7 @@ const attendOneToken = (
   const [promptK, promptV] = ['promptK', 'promptV'].map(name => cache(name, ['P', 'S']))
   const perPrompt = (x: Tensor) => reshape(x, [kvHeads, repeat, 'P', 'G', x.dim(-1)])
   const perRow = (x: Tensor) => reshape(x, [kvHeads, repeat, rows, 1, x.dim(-1)])
-  const toPrompt = perRow(
-    add(matmul(perPrompt(queries), promptK, { transposeB: true, alpha: scale }), promptMask),
-  )
+  const toPrompt = perRow(add(matmul(perPrompt(queries), promptK, { transposeB: true }), promptMask))
   const p = softmax(concat([toPrompt, toOwn, toSelf], -1))
   const [pPrompt, pOwn, pSelf] = split(p, -1, ['S', 'C', 1])
   const fromPrompt = perRow(matmul(perPrompt(pPrompt), promptV))
