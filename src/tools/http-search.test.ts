@@ -108,6 +108,22 @@ describe('search over HTTP', () => {
     expect(snippets).toEqual([{ id: '1', text: 'found' }])
   })
 
+  it('fills a body with values of the environment, and hides them where a server repeats them', async () => {
+    handler = (_request, response, body) => response.end(JSON.stringify([{ text: `you said ${body}` }]))
+    const body = { q: '{query}', auth: { api_key: { env: 'KEY' }, as: [{ env: 'KEY', prefix: 'Bearer ' }] } }
+    const settings = { method: 'POST', params: {}, body, results: '', fields: { text: 'text' } }
+    const { text } = await ask(settings, { query: 'wings' }, { KEY: 'open-sesame' })
+    expect(JSON.parse(asked[0].body)).toEqual({
+      q: 'wings',
+      auth: { api_key: 'open-sesame', as: ['Bearer open-sesame'] },
+    })
+    expect(text).toContain('[secret]')
+    expect(text).not.toContain('sesame')
+    await expect(ask(settings)).rejects.toThrow(
+      /body\.auth\.api_key: expected the environment variable KEY to be set/,
+    )
+  })
+
   it('says so when nothing is found', async () => {
     handler = json({ web: { results: [] } })
     expect(await ask()).toEqual({ text: 'Nothing was found for "wings". Try other words.', snippets: [] })
@@ -322,6 +338,14 @@ describe('settings', () => {
     [
       { params: { q: '{query}', k: 'tvly-dev-0123456789' } },
       /params: expected no secret written out, as that of k,/,
+    ],
+    [
+      { method: 'POST', body: { q: '{query}', auth: { api_key: 'abc-123' } } },
+      /^tools: \[0\]\.body: expected no secret written out, as that of auth\.api_key, .*; write \{env: NAME\}((?!abc-123).)*$/,
+    ],
+    [
+      { method: 'POST', body: { q: '{query}', by: ['Bearer abc-123'] } },
+      /body: expected no secret written out, as that of by\.0,((?!abc-123).)*$/,
     ],
     [{ params: {} }, /expected \{query\} in params or body, got none/],
     [{ body: { q: '{query}' } }, /body: expected none with method GET/],

@@ -11,7 +11,14 @@ import { withDeadline } from './deadline.ts'
 import { type HttpAnswer, httpExchange } from './http-exchange.ts'
 import { valueAt } from './pointer.ts'
 import { queryParameters, readQuery } from './query.ts'
-import { type Environment, hasNoSecretInUrl, Secrets, secretInUrl, valuesSchema } from './secrets.ts'
+import {
+  bodySchema,
+  type Environment,
+  hasNoSecretInUrl,
+  Secrets,
+  secretInUrl,
+  valuesSchema,
+} from './secrets.ts'
 import { searchResult } from './snippets.ts'
 import { type Snippet, TOOL_NAME, type Tool, ToolError } from './tool.ts'
 
@@ -45,7 +52,9 @@ export const httpToolSchema = z
       .default({})
       .describe("Values may name an environment variable: `{env: NAME, prefix: 'Bearer '}`."),
     params: valuesSchema.default({}).describe('Parameters of the URL.'),
-    body: z.json().optional().describe('JSON that is posted.'),
+    body: bodySchema
+      .optional()
+      .describe('JSON that is posted; `{env: NAME}` in it stands for the value of an environment variable.'),
     results: z
       .string()
       .describe(
@@ -166,6 +175,7 @@ class HttpSearch {
   readonly #url: URL
   readonly #headers: Record<string, string>
   readonly #params: readonly (readonly [name: string, value: string])[]
+  readonly #body: unknown
   readonly #agent = new Agent({ pipelining: 1 })
   readonly #random: () => number
 
@@ -191,6 +201,7 @@ class HttpSearch {
       key,
       this.#secrets.resolve(value, `${name}: params.${key}`),
     ])
+    this.#body = this.#secrets.resolveIn(settings.body, `${name}: body`)
     const rng = new Rng(`${name} ${process.pid}`)
     this.#random = random ?? (() => rng.next())
   }
@@ -233,7 +244,8 @@ class HttpSearch {
   }
 
   async #attempt(query: string, top: number, signal: AbortSignal): Promise<Snippet[]> {
-    const { name, method, body, maxAnswerBytes } = this.#settings
+    const { name, method, maxAnswerBytes } = this.#settings
+    const body = this.#body
     const url = new URL(this.#url)
     for (const [key, value] of this.#params) url.searchParams.set(key, filled(value, query, top))
     const answer = await httpExchange({

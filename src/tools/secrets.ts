@@ -2,18 +2,17 @@
 
 import { z } from 'zod'
 import { ConfigError } from '../util/errors.ts'
-import { isSecretName, writtenOut } from '../util/secret-words.ts'
+import { isSecretName, writtenOut, writtenOutArgument, writtenOutIn } from '../util/secret-words.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
+const variableSchema = z.strictObject({
+  env: z.string().min(1).describe('Environment variable that holds the value.'),
+  prefix: z.string().default('').describe('Written before the value.'),
+})
+
 /** A value as it is, or the name of the environment variable that holds it, with what stands before it (`Bearer `). */
-export const valueSchema = z.union([
-  z.string(),
-  z.strictObject({
-    env: z.string().min(1).describe('Environment variable that holds the value.'),
-    prefix: z.string().default('').describe('Written before the value.'),
-  }),
-])
+export const valueSchema = z.union([z.string(), variableSchema])
 export type ConfiguredValue = z.output<typeof valueSchema>
 
 /**
@@ -28,6 +27,20 @@ export const valuesSchema = z
       return `no secret written out, as that of ${name}, which would be kept with the run; write ${name}: {env: NAME}, with NAME the environment variable that holds it, and prefix: "Bearer " where that stands before it`
     },
   })
+
+/** JSON of a request; an object `{env: NAME}` in it is a secret's place. Whatever looks like one written out is refused. */
+export const bodySchema = z.json().refine(body => writtenOutIn(body) === undefined, {
+  error: ({ input }) => {
+    const path = writtenOutIn(input)
+    return `no secret written out, as that of ${path}, which would be kept with the run; write {env: NAME} in its place, with NAME the environment variable that holds it`
+  },
+})
+
+/** Arguments of a command, which are kept as they are. */
+export const argumentsSchema = z.array(z.string()).refine(args => writtenOutArgument(args) === undefined, {
+  error: ({ input }) =>
+    `no secret written out, as that of ${writtenOutArgument(input as string[])}, which would be kept with the run; name its environment variable in env, which the command reads it from`,
+})
 
 /** The parameter of an address's query that looks like a secret by its name; undefined where there is none. */
 const secretParameter = (address: unknown): string | undefined => {
@@ -88,6 +101,17 @@ export class Secrets {
   /** @throws ConfigError for a variable that is not set */
   resolve(value: ConfiguredValue, where: string): string {
     return typeof value === 'string' ? value : `${value.prefix}${this.variable(value.env, where)}`
+  }
+
+  /** JSON with the values of its variables. @throws ConfigError for a variable that is not set */
+  resolveIn(body: unknown, where: string): unknown {
+    if (body === null || typeof body !== 'object') return body
+    const variable = variableSchema.safeParse(body)
+    if (variable.success) return this.resolve(variable.data, where)
+    if (Array.isArray(body)) return body.map((each, i) => this.resolveIn(each, `${where}[${i}]`))
+    return Object.fromEntries(
+      Object.entries(body).map(([key, each]) => [key, this.resolveIn(each, `${where}.${key}`)]),
+    )
   }
 
   /** @throws ConfigError for a variable that is not set, and for a header that HTTP does not allow */

@@ -426,6 +426,14 @@ describe('a server over HTTP', () => {
     await expect(start({ url, headers: { authorization: 'Bearer abc-123' } })).rejects.toThrow(
       /headers: expected no secret written out, as that of authorization((?!abc-123).)*$/,
     )
+    for (const [args, name] of [
+      [['--api-key=abc-123'], '--api-key'],
+      [['serve', '--token', 'abc-123'], '--token'],
+      [['serve', 'tvly-dev-0123456789'], 'argument 2'],
+    ] as const)
+      await expect(start({ command: 'x', args })).rejects.toThrow(
+        new RegExp(`args: expected no secret written out, as that of ${name},((?!abc-123|tvly).)*$`),
+      )
     await expect(start({ url: `${url}?profile=x&keyboard=y&design=z` })).rejects.toThrow(/who are you|401/)
     await expect(start({ url, command: 'x' })).rejects.toThrow(/a command to start or a url/)
     await expect(start({})).rejects.toThrow(/a command to start or a url/)

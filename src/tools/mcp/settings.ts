@@ -1,7 +1,7 @@
 /** @file Settings of a server of the Model Context Protocol, apart from the SDK, which is loaded only where one is used. */
 
 import { z } from 'zod'
-import { hasNoSecretInUrl, secretInUrl, valuesSchema } from '../secrets.ts'
+import { argumentsSchema, hasNoSecretInUrl, secretInUrl, valuesSchema } from '../secrets.ts'
 
 const positive = z.number().positive()
 
@@ -10,7 +10,7 @@ export const mcpToolsSchema = z
   .strictObject({
     kind: z.literal('mcp').describe('Which kind; each has keys of its own.'),
     command: z.string().min(1).optional().describe('Program of the server, started as a child process.'),
-    args: z.array(z.string()).default([]).describe('Its arguments.'),
+    args: argumentsSchema.default([]).describe('Its arguments.'),
     env: z
       .array(z.string().min(1))
       .default([])
