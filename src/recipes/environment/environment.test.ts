@@ -242,6 +242,24 @@ describe('a training with tools', () => {
     SLOW_MS,
   )
 
+  it('asks each row its own question, also where rows of both files have no ids', async () => {
+    const files = ['trained', 'tested'].map(side => {
+      const file = join(dir, `${side}.jsonl`)
+      writeFileSync(file, `${JSON.stringify({ prompt: `a ${side} one?` })}\n`)
+      return file
+    })
+    const [file, testFile] = files
+    const { task } = environmentSchema.parse({ task: { kind: 'tools', file, testFile, rubric } })
+    if (task.kind !== 'tools') throw new Error('another kind')
+    const kit = await toolsKit(task, model, [tool])
+    const asked = [kit.train[0], kit.test[0]].map(row => kit.show(kit.prompt(row)))
+    await kit.close()
+    expect(asked).toEqual([
+      expect.stringContaining('a trained one?'),
+      expect.stringContaining('a tested one?'),
+    ])
+  })
+
   it(
     'takes those of a real MCP server over stdio: they are listed in the prompt, and answer a turn',
     async () => {
