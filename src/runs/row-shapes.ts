@@ -21,9 +21,9 @@ const list: Shape = { is: isList, expected: 'a list of objects', optional: true 
 const text: Shape = { is: isText, expected: 'a text' }
 const step: Shape = { is: isStep, expected: 'a whole number' }
 
-const LISTS = { turns: list, steps: list, verdicts: list, judgeCalls: list }
+const LISTS = { turns: list, steps: list, verdicts: list, judgeCalls: list, lessons: list }
 
-const ROLLOUT: Shapes<RolloutRow> = { step, ...LISTS, lessons: list }
+const ROLLOUT: Shapes<RolloutRow> = { step, ...LISTS }
 
 const EVENT: Shapes<EventRow> = {
   step: { ...step, optional: true },

@@ -23,6 +23,10 @@ it('says of attempts with lessons how many were shown one: a reflection that can
   ])
   expect(rows.every(({ primary }) => primary === 'right')).toBe(true)
   expect(rows[1].items![2].sample).toMatchObject({ prompt: kit.task.question(kit.test[2]), reward: null })
+  const lessonsOf = (set: number) => rows[set].items!.map(({ sample }) => sample!.lessons?.length ?? null)
+  expect(lessonsOf(0)).toEqual(Array(6).fill(null))
+  expect(lessonsOf(1)).toEqual(rows[1].items!.map(({ scores }) => scores.referred))
+  expect(rows[1].items!.flatMap(({ sample }) => sample!.lessons!.map(({ how }) => how))[0]).toBe('within')
   // Between the first and the last step there is no memory.
   expect((await evaluate(2, false)).map(({ set, n }) => [set, n])).toEqual([['unseen', 3]])
 })
