@@ -68,7 +68,9 @@ export const evaluation =
     }
     const plain = await draw(problem => truth.prompt(problem))
     const main = await gradedBy({ set: testName, task: truth, figures }, plain)
-    const rows = [trainingJudge ? await withJudge(trainingJudge, main, problems, samples, plain.drawn) : main.row]
+    const rows = [
+      trainingJudge ? await withJudge(trainingJudge, main, problems, samples, plain.drawn) : main.row,
+    ]
     if (heldOut && heldOut.testName !== null) {
       const second = await gradedBy({ ...heldOut, set: heldOut.testName }, plain)
       rows.push({ ...second.row, agreement: agreement(second.graded, main.graded) })

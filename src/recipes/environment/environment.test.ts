@@ -228,13 +228,16 @@ describe('a training with tools', () => {
         criteria: [{ id: 'short', text: 'is short', points: 1, verifier }],
       })
       writeFileSync(file, Array.from({ length: 5 }, (_, i) => `${JSON.stringify(row(i))}\n`).join(''))
-      const config = { task: { kind: 'tools', file, holdOut: 2 }, steps: 1 }
+      const config = { task: { kind: 'tools', file, holdOut: 2 }, steps: 1, reward: { rubric: 3 } }
       await run('tools', config, { tools: [tool] })
       const [row0] = readRollouts(join(dir, 'tools'))
       expect(row0.prompt).toContain('look_up')
       expect(row0.verdicts).toMatchObject([{ criterionId: 'short', source: 'rule' }])
       expect(readMetrics(join(dir, 'tools'))[0].rubric).toBeTypeOf('number')
       expect(readEvals(join(dir, 'tools')).at(-1)).toMatchObject({ set: 'held-out rows', primary: 'rubric' })
+      // One sample a problem: the score of what is kept is the problem's, whatever training pays for it.
+      for (const { items } of readEvals(join(dir, 'tools')))
+        expect(items!.map(({ sample }) => sample!.reward)).toEqual(items!.map(({ scores }) => scores.rubric))
       const { rubric } = readRunInfo(join(dir, 'tools'))
       expect(rubric).toMatchObject({ criteria: [{ id: 'short', check: expect.stringMatching(/^rule /) }] })
       await expect(run('none', config)).rejects.toThrow('task.tools: expected at least one tool')
