@@ -2,6 +2,7 @@
 
 import { mean } from '../../util/descriptive.ts'
 import { number, percent, points, pointsInterval } from '../../util/format.ts'
+import { ownValue } from '../../util/own-value.ts'
 import type { CriterionChange, EvalRow, MetricsRow, RunInfo } from '../rows.ts'
 import { isCriterionShared, isScoreShared } from '../same-rubric.ts'
 import { scoreNamesOf, scoreValue, scoreWords } from '../scores.ts'
@@ -125,12 +126,15 @@ const compareCriteria = (a: ReportData, b: ReportData): CriterionComparison[] =>
       set,
       criterion,
       label: criterionLabel(a.info, criterion),
-      a: rowA.criteria?.[criterion] ?? null,
-      b: rowB.criteria?.[criterion] ?? null,
+      a: ownValue(rowA.criteria, criterion) ?? null,
+      b: ownValue(rowB.criteria, criterion) ?? null,
       ...(isCriterionShared(a.info, b.info, criterion)
         ? { paired: pairedCriterion(rowA, rowB, criterion) }
         : { paired: null, otherRubric: true as const }),
-      sinceStart: { a: rowA.tax?.[criterion] ?? null, b: rowB.tax?.[criterion] ?? null },
+      sinceStart: {
+        a: ownValue(rowA.tax, criterion) ?? null,
+        b: ownValue(rowB.tax, criterion) ?? null,
+      },
     }))
   })
 

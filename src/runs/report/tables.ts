@@ -1,6 +1,7 @@
 /** @file Tables of test sets: model before and after, baselines in the same rows. */
 
 import { capitalised, percent, percentInterval, plural, points, pointsInterval } from '../../util/format.ts'
+import { ownValue } from '../../util/own-value.ts'
 import type { Baseline, EvalRow, Interval } from '../rows.ts'
 import { greedyName, headlineScores, missingVerdicts, scoreNamesOf, scoreWords } from '../scores.ts'
 import { beforeAfter, criterionLabel, evalsOf, type ReportData, setNames } from './data.ts'
@@ -120,8 +121,8 @@ const labelColumns = (evals: readonly EvalRow[], headline: readonly string[]): D
 const criterionColumns = (data: ReportData, evals: readonly EvalRow[]): DetailColumn[] =>
   [...new Set(evals.flatMap(row => Object.keys(row.criteria ?? {})))].map(id => ({
     title: criterionLabel(data.info, id),
-    about: row => intervalTitle(row.criteriaIntervals?.[id]),
-    value: row => row.criteria?.[id],
+    about: row => intervalTitle(ownValue(row.criteriaIntervals, id)),
+    value: row => ownValue(row.criteria, id),
   }))
 
 const detailTable = (

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { number } from '../../../util/format.ts'
+import { ownValue } from '../../../util/own-value.ts'
 import type { RolloutRow } from '../../rows.ts'
 import { answerWords, rolloutFacts } from '../rollout-words.ts'
 import { Said } from './response.tsx'
@@ -42,7 +43,7 @@ const Answer = ({ row }: { row: RolloutRow }) => {
 const Numbers = ({ row, criteria }: { row: RolloutRow; criteria: Criteria }) => (
   <div class="parts">
     {Object.entries(row.parts ?? {}).map(([name, value]) => (
-      <span class="part" title={criteria[name]?.text ?? criteria[name]?.name} key={name}>
+      <span class="part" title={ownValue(criteria, name)?.text ?? ownValue(criteria, name)?.name} key={name}>
         <b>{name}</b> {number(value)}
       </span>
     ))}
