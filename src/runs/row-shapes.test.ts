@@ -75,6 +75,8 @@ describe('rows that cannot be shown', () => {
       return () => readEvals(dir)
     }
     expect(says(value)).toThrow(/evals\.jsonl: items of a row: expected a list of objects/)
+    writeFileSync(join(dir, 'evals.jsonl'), `${JSON.stringify({ ...evalRow(1), set: [value] })}\n`)
+    expect(() => readEvals(dir)).toThrow(/set of a row: expected a text/)
     if (value !== 'x') expect(says([{ id: value, scores: {} }])).toThrow(/id of an item: expected a text/)
     if (JSON.stringify(value) !== '{}')
       expect(says([{ id: 'p', scores: value }])).toThrow(/scores of an item: expected an object/)

@@ -54,7 +54,10 @@ const checkedSample = checked<EvalSample>(LISTS, 'a sample')
 
 const object: Shape = { is: isObject, expected: 'an object' }
 
-const checkedItems = checked<EvalRow>({ items: list })
+const checkedRow = checked<EvalRow>({
+  ...{ set: text, scores: object, items: list },
+  criteria: { ...object, optional: true },
+})
 const checkedItem = checked<EvalItem>(
   { id: text, scores: object, sample: { ...object, optional: true } },
   'an item',
@@ -64,7 +67,7 @@ const checkedItem = checked<EvalItem>(
 export const checkedEval =
   (path: string) =>
   (row: EvalRow): EvalRow => {
-    for (const item of checkedItems(path)(row).items ?? []) {
+    for (const item of checkedRow(path)(row).items ?? []) {
       const { sample } = checkedItem(path)(item)
       if (sample !== undefined) checkedSample(path)(sample)
     }
