@@ -182,10 +182,12 @@ const rowOf = async <Question, Takeaways extends Json>(
     const { question, p } = firsts.get(id)!
     const first = attempts[p].at(0)
     if (first === undefined) return null
+    const known = task.truth?.(question, first)
     return {
       prompt: task.question(question),
       response: task.text(first),
-      reward: null,
+      reward: known?.[row.primary] ?? null,
+      ...(known && { parts: known }),
       tokens: first.tokens.length,
       finishReason: first.end,
       ...(references && { lessons: shownLessons(task, references[p]) }),

@@ -69,9 +69,11 @@ interface RolloutCardProps {
 }
 
 /** Steps are verdicts too: where they stand, nothing is missing. */
-const Judged = ({ row, criteria }: { row: RolloutRow; criteria: Criteria }) => {
+const Judged = ({ row, criteria, of }: Pick<RolloutCardProps, 'row' | 'criteria' | 'of'>) => {
   const hasSteps = row.steps !== undefined && row.steps.length > 0
   const hasVerdicts = row.verdicts !== undefined && row.verdicts.length > 0
+  // Of an answer of an evaluation there may be no more to say than its score.
+  if (of === 'score' && !hasSteps && !hasVerdicts) return null
   return (
     <section>
       {hasSteps && (
@@ -110,7 +112,7 @@ export const RolloutCard = ({ row, criteria, of = 'reward', response }: RolloutC
         {row.heldOut !== undefined && <p class="quiet">held-out grader {number(row.heldOut)}</p>}
         <Numbers row={row} criteria={criteria} />
       </section>
-      <Judged row={row} criteria={criteria} />
+      <Judged row={row} criteria={criteria} of={of} />
     </div>
   </article>
 )
