@@ -22,7 +22,15 @@ const criterionOf = ({ rubric }: Ruled, id: string): string | undefined => {
 }
 
 /** Figures of training that are by the rubric of the rows. */
-const BY_RUBRIC: ReadonlySet<string> = new Set(['reward', 'rewardStd', 'rubric', 'heldOut'])
+const BY_RUBRIC: ReadonlySet<string> = new Set([
+  'reward',
+  'rewardStd',
+  'rewardPlain',
+  'rewardWhole',
+  'rewardFullScaffold',
+  'rubric',
+  'heldOut',
+])
 
 /** Whether a figure of training, by its dotted name, means the same in both runs. */
 export const isMetricShared = (a: Ruled, b: Ruled, name: string): boolean => {
