@@ -55,7 +55,7 @@ const SHOWN_BASELINES = 3
 /** The headline scores with bars, then as decoded greedily. */
 const mainTable = (lines: readonly TableRow[], bars: readonly string[], evals: readonly EvalRow[]): Html => {
   const others = bars.map(greedyName).filter(score => lines.some(({ scores }) => score in scores))
-  return html`<div class="scroll">${part(ScoreTable, { lines, bars, others, evals })}</div>`
+  return html`<div class="scroll figures-place">${part(ScoreTable, { lines, bars, others, evals })}</div>`
 }
 
 const answered = (label: string): string => (label === 'none' ? 'Unreadable' : `Answered ${label}`)
