@@ -83,7 +83,7 @@ export const ScoreTable = ({ lines, head = '', bars, others, evals }: ScoreTable
       <tbody>
         {lines.map(({ name, note, kind, n, scores }, i) => (
           <tr class={kind} key={`${i}-${name}`}>
-            <th scope="row">
+            <th scope="row" data-head={head || undefined}>
               {name}
               {note && <small>{note}</small>}
             </th>
