@@ -12,10 +12,11 @@ import type { RubricFile } from './formats/item.ts'
 const NOTHING = Number.MIN_VALUE
 
 /**
- * Reads a rubric file as `readRubricFile` does, with criteria of 0 points let through.
+ * Reads a rubric file as `readRubricFile` does, with criteria of 0 points let through, and without rows that have none.
  * @throws DataError for what is wrong otherwise.
  */
-export const readRubricsToLint = (path: string, options: ReadRubricOptions = {}): RubricFile => {
+export const readRubricsToLint = (path: string, given: ReadRubricOptions = {}): RubricFile => {
+  const options: ReadRubricOptions = { ...given, promptsAlone: 'left-out' }
   if (needsBringing(path)) return readRubricFile(path, options)
   const text = readText(path)
   try {

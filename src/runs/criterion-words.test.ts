@@ -17,6 +17,15 @@ describe('criteria in words', () => {
     })
   })
 
+  it('have names like any others, also those of what every object has', () => {
+    const odd = criterionWords(ruled([{ ...short, id: '__proto__' }], 'x'))
+    expect(Object.entries(odd)).toEqual([
+      ['__proto__', { text: 'Is short.', points: 2, check: 'rule length' }],
+    ])
+    expect(verdictWords({ criterionId: '__proto__' }, odd)).toMatchObject({ text: 'Is short.' })
+    expect(verdictWords({ criterionId: 'points' }, odd)).toEqual({})
+  })
+
   it('are the row’s own where it has some', () => {
     expect(verdictWords({ criterionId: 'right', text: 'Says Rome.', points: 3 }, words)).toMatchObject({
       text: 'Says Rome.',

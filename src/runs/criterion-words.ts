@@ -1,5 +1,6 @@
 /** @file What a run tells of its criteria in words: names for people, what each says, what it is worth, what decides it. */
 
+import { ownValue } from '../util/own-value.ts'
 import type { RolloutVerdict, RunInfo } from './rows.ts'
 
 /** What recipes call criteria with points below zero, where readers see their ids alone. */
@@ -21,15 +22,13 @@ export const criterionWords = ({
   criterionAbout = {},
   rubric,
 }: Words): Record<string, CriterionWords> => {
-  const words: Record<string, CriterionWords> = {}
-  const add = (id: string, own: CriterionWords) => {
-    words[id] = { ...words[id], ...own }
-  }
+  const words = new Map<string, CriterionWords>()
+  const add = (id: string, own: CriterionWords) => words.set(id, { ...words.get(id), ...own })
   for (const [id, name] of Object.entries(criterionNames)) add(id, { name })
   for (const [id, text] of Object.entries(criterionAbout)) add(id, { text })
   for (const { id, text, points, check } of rubric?.criteria ?? [])
     add(id, { check, ...(text !== null && { text }), ...(points !== null && { points }) })
-  return words
+  return Object.fromEntries(words)
 }
 
 /** A criterion's name where it says more than its points do. */
@@ -41,7 +40,7 @@ export const verdictWords = (
   { criterionId, text, points }: Pick<RolloutVerdict, 'criterionId' | 'text' | 'points'>,
   criteria: Record<string, CriterionWords>,
 ): CriterionWords => ({
-  ...criteria[criterionId],
+  ...ownValue(criteria, criterionId),
   ...(text !== undefined && { text }),
   ...(points !== undefined && { points }),
 })

@@ -21,13 +21,32 @@ describe('responses of an evaluation', () => {
     expect(item.sample!.judgeCalls).toEqual([{ judge: 'j', raw: 'yes' }])
   })
 
+  it('have a share of the room for each of many turns', () => {
+    const turns = Array.from({ length: 60 }, () => ({ by: 'policy' as const, text: 'y'.repeat(20_000) }))
+    const [item] = withSamples(evalRowOf([1]), () => ({ ...sample('r'), turns })).items!
+    expect(item.sample!.turns).toHaveLength(60)
+    expect(JSON.stringify(item).length).toBeLessThan(60_000)
+  })
+
   it('are without their middle where they are long', () => {
     const long = `begins ${'x'.repeat(30_000)} ends`
     const [item] = withSamples(evalRowOf([1]), () => ({
       ...sample(long),
       turns: [{ by: 'policy', text: long }],
+      answer: long,
+      steps: [{ text: long, status: 'entailed' }],
+      verdicts: [{ criterionId: 'c', met: true, explanation: long }],
     })).items!
-    for (const text of [item.sample!.response, item.sample!.turns![0].text]) {
+    const pairs = withSamples(evalRowOf([1]), () => sample(`x${'\u{1f600}'.repeat(20_000)}`)).items![0]
+      .sample!
+    expect(JSON.stringify(pairs.response)).not.toMatch(/\\ud[89a-f]/)
+    for (const text of [
+      item.sample!.response,
+      item.sample!.turns![0].text,
+      item.sample!.answer!,
+      item.sample!.steps![0].text,
+      item.sample!.verdicts![0].explanation!,
+    ]) {
       expect(text.length).toBeLessThan(13_000)
       expect(text).toMatch(/^begins x+\n\[\.\.\.\]\nx+ ends$/)
     }

@@ -1,17 +1,27 @@
 /** @file Responses of evaluations that are kept for reading: those to the first problems of a set, so that two steps show the same. */
 
-import type { EvalItem, EvalRow, EvalSample, RolloutJudgeCall, RolloutRow } from './rows.ts'
+import type { EvalItem, EvalRow, EvalSample, RolloutJudgeCall, RolloutRow, RolloutTurn } from './rows.ts'
 
 /** Problems of a set whose responses are kept: files stay small, and nobody reads more. */
 export const MOST_SAMPLES = 48
 
 const MOST_CHARACTERS = 12_000
 
-/** A long text without its middle. */
-const shortened = (text: string): string => {
-  if (text.length <= MOST_CHARACTERS) return text
-  const half = MOST_CHARACTERS / 2
-  return `${text.slice(0, half)}\n[...]\n${text.slice(-half)}`
+/** Of all turns together, and of each of very many. */
+const TURNS_CHARACTERS = 48_000
+const LEAST_OF_A_TURN = 400
+
+/** A long text without its middle; no half of a surrogate pair where it is cut. */
+const shortened = (text: string, most = MOST_CHARACTERS): string => {
+  if (text.length <= most) return text
+  const half = most / 2
+  const [begin, end] = [text.slice(0, half), text.slice(-half)]
+  return `${begin.replace(/[\ud800-\udbff]$/, '')}\n[...]\n${end.replace(/^[\udc00-\udfff]/, '')}`
+}
+
+const shortTurns = (turns: readonly RolloutTurn[]): RolloutTurn[] => {
+  const share = Math.max(LEAST_OF_A_TURN, 2 * Math.floor(TURNS_CHARACTERS / turns.length / 2))
+  return turns.map(turn => ({ ...turn, text: shortened(turn.text, Math.min(MOST_CHARACTERS, share)) }))
 }
 
 /** Whether a verdict was remembered or asked for twice tells of circumstances: an evaluation says the same after a resume. */
@@ -22,7 +32,16 @@ const readable = (sample: EvalSample): EvalSample => ({
   prompt: shortened(sample.prompt),
   response: shortened(sample.response),
   ...(sample.judgeCalls && { judgeCalls: sample.judgeCalls.map(lasting) }),
-  ...(sample.turns && { turns: sample.turns.map(turn => ({ ...turn, text: shortened(turn.text) })) }),
+  ...(sample.turns && { turns: shortTurns(sample.turns) }),
+  ...(typeof sample.answer === 'string' && { answer: shortened(sample.answer) }),
+  ...(sample.steps && { steps: sample.steps.map(step => ({ ...step, text: shortened(step.text) })) }),
+  ...(sample.verdicts && {
+    verdicts: sample.verdicts.map(verdict =>
+      verdict.explanation === undefined
+        ? verdict
+        : { ...verdict, explanation: shortened(verdict.explanation) },
+    ),
+  }),
 })
 
 /**

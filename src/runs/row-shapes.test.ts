@@ -1,10 +1,11 @@
-import { appendFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DataError } from '../util/errors.ts'
 import { evalRow } from './eval-row.fixture.ts'
-import { readEvents, readNewRows, readRollouts, readRunInfo } from './readers.ts'
+import { readEvals, readEvents, readNewRows, readRollouts, readRunInfo } from './readers.ts'
+import { compareRuns } from './report/compare.ts'
 import { writeReport } from './report/report.ts'
 import type { EvalItem } from './rows.ts'
 import { RunFolder } from './run-folder.ts'
@@ -20,6 +21,28 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 const rollout = { step: 1, problemId: 'p', prompt: '', response: 'r', reward: 1 }
 const event = { step: 1, level: 'warning', message: 'seen' }
+
+it('criteria may be called as what every object has', () => {
+  const criteria = { constructor: 0.25, toString: 0.5, ['__proto__']: 0.75, fair: 1 }
+  const info = {
+    id: 'r',
+    createdAt: '2026-01-01',
+    config: {},
+    criterionNames: { fair: 'fairness' },
+    environment: {},
+  }
+  writeFileSync(join(dir, 'config.json'), JSON.stringify(info))
+  const rows = [
+    evalRow(0.5, { criteria: { fair: 0.5 }, tax: {} }),
+    evalRow(1, { step: 1, criteria, tax: {} }),
+  ]
+  writeFileSync(join(dir, 'evals.jsonl'), rows.map(row => `${JSON.stringify(row)}\n`).join(''))
+  const page = readFileSync(writeReport(dir), 'utf8')
+  for (const id of Object.keys(criteria)) expect(page).toContain(`<div class="profile-name">${id}`)
+  expect(page).not.toMatch(/native code|NaN/)
+  const [changed] = compareRuns(dir, dir).json.criteria
+  expect(changed).toMatchObject({ criterion: 'constructor', label: 'constructor', sinceStart: { a: null } })
+})
 
 describe('rows that cannot be shown', () => {
   it.each([null, 5, 'x', {}, [null], ['x'], [[]]])('are refused with their file and field: %j', value => {
@@ -46,7 +69,27 @@ describe('rows that cannot be shown', () => {
       expect(says(value)).toThrow(/evals\.jsonl: sample of an item: expected an object/)
   })
 
-  it.each([null, 5, 'x', {}, { criteria: [null] }])('are refused as the rubric of a run: %j', rubric => {
+  it.each([null, 5, 'x', {}, [null]])('are refused as the problems of an evaluation: %j', value => {
+    const says = (items: unknown) => {
+      writeFileSync(join(dir, 'evals.jsonl'), `${JSON.stringify(evalRow(1, { items } as object))}\n`)
+      return () => readEvals(dir)
+    }
+    expect(says(value)).toThrow(/evals\.jsonl: items of a row: expected a list of objects/)
+    writeFileSync(join(dir, 'evals.jsonl'), `${JSON.stringify({ ...evalRow(1), set: [value] })}\n`)
+    expect(() => readEvals(dir)).toThrow(/set of a row: expected a text/)
+    if (value !== 'x') expect(says([{ id: value, scores: {} }])).toThrow(/id of an item: expected a text/)
+    if (JSON.stringify(value) !== '{}')
+      expect(says([{ id: 'p', scores: value }])).toThrow(/scores of an item: expected an object/)
+  })
+
+  it.each([
+    null,
+    5,
+    'x',
+    {},
+    { criteria: [null] },
+    { criteria: [{ id: true, text: 't', points: 1, check: null }] },
+  ])('are refused as the rubric of a run: %j', rubric => {
     writeFileSync(join(dir, 'config.json'), JSON.stringify({ id: 'r', config: {}, rubric }))
     expect(() => readRunInfo(dir)).toThrow(/config\.json: expected .* criteria of its rubric/)
   })

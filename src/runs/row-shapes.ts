@@ -1,11 +1,12 @@
 /** @file What those who show rows count on: lists are lists, texts are texts. Whoever edits a file by hand is told of the rest. */
 
 import { DataError } from '../util/errors.ts'
-import type { EvalRow, EvalSample, EventRow, RolloutRow } from './rows.ts'
+import type { EvalItem, EvalRow, EvalSample, EventRow, RewardedCriterion, RolloutRow } from './rows.ts'
 
 const isList = (value: unknown): boolean =>
   Array.isArray(value) &&
   value.every(item => typeof item === 'object' && item !== null && !Array.isArray(item))
+const isObject = (value: unknown): boolean => isList([value])
 const isText = (value: unknown): boolean => typeof value === 'string'
 const isStep = (value: unknown): boolean => Number.isInteger(value)
 
@@ -21,9 +22,9 @@ const list: Shape = { is: isList, expected: 'a list of objects', optional: true 
 const text: Shape = { is: isText, expected: 'a text' }
 const step: Shape = { is: isStep, expected: 'a whole number' }
 
-const LISTS = { turns: list, steps: list, verdicts: list, judgeCalls: list }
+const LISTS = { turns: list, steps: list, verdicts: list, judgeCalls: list, lessons: list }
 
-const ROLLOUT: Shapes<RolloutRow> = { step, ...LISTS, lessons: list }
+const ROLLOUT: Shapes<RolloutRow> = { step, ...LISTS }
 
 const EVENT: Shapes<EventRow> = {
   step: { ...step, optional: true },
@@ -51,25 +52,39 @@ export const checkedRollout = checked<RolloutRow>(ROLLOUT)
 
 const checkedSample = checked<EvalSample>(LISTS, 'a sample')
 
+const object: Shape = { is: isObject, expected: 'an object' }
+
+const checkedRow = checked<EvalRow>({
+  ...{ set: text, scores: object, items: list },
+  criteria: { ...object, optional: true },
+})
+const checkedItem = checked<EvalItem>(
+  { id: text, scores: object, sample: { ...object, optional: true } },
+  'an item',
+)
+
 /** As `checkedRollout`, of evaluations: what they keep for reading is shown as rollouts are. */
 export const checkedEval =
   (path: string) =>
   (row: EvalRow): EvalRow => {
-    for (const { sample } of isList(row.items) ? row.items! : [])
-      if (sample !== undefined) checkedSample(path)(objectOf(sample, path))
+    for (const item of checkedRow(path)(row).items ?? []) {
+      const { sample } = checkedItem(path)(item)
+      if (sample !== undefined) checkedSample(path)(sample)
+    }
     return row
   }
 
-const objectOf = (sample: EvalSample, path: string): EvalSample => {
-  if (isList([sample])) return sample
-  throw new DataError(`${path}: sample of an item: expected an object, got ${JSON.stringify(sample)}`, {
-    hint: 'correct the row, or delete it',
-  })
-}
+const isTextOrNull = (value: unknown): boolean => value === null || isText(value)
+
+const isCriterion = ({ id, text, points, check }: RewardedCriterion): boolean =>
+  isText(id) && isTextOrNull(text) && isTextOrNull(check) && (points === null || typeof points === 'number')
 
 /** Whether a run's rubric can be shown; one that says nothing of it can. */
-export const isRubric = (rubric: unknown): boolean =>
-  rubric === undefined || (isList([rubric]) && isList((rubric as { criteria?: unknown }).criteria))
+export const isRubric = (rubric: unknown): boolean => {
+  if (rubric === undefined) return true
+  const { criteria } = isObject(rubric) ? (rubric as { criteria?: RewardedCriterion[] }) : {}
+  return isList(criteria) && criteria!.every(isCriterion)
+}
 
 /** As `checkedRollout`, of events. */
 export const checkedEvent = checked<EventRow>(EVENT)

@@ -106,6 +106,7 @@ export type EvalSample = Pick<
   | 'steps'
   | 'verdicts'
   | 'judgeCalls'
+  | 'lessons'
 >
 
 /** How a criterion changed from one evaluation to another, paired by problem. */

@@ -45,6 +45,19 @@ const lockOf = (pid: number, host = hostname()) =>
   writeFileSync(join(dir, 'lock'), JSON.stringify({ pid, host, born: null, since: '2026-01-01T00:00:00Z' }))
 
 describe('a run folder', () => {
+  it('that is begun anew says nothing of the rows and the rubric that it had', () => {
+    const rubric = { criteria: [], ofRows: 3, sha256: 'x' }
+    const forkedFrom = { run: 'other', step: 2 }
+    const run = RunFolder.create(dir, { config, rubric, primarySet: 'held-out', forkedFrom })
+    run.restart({ config, rewardFormula: 'another' })
+    run.close()
+    for (const info of [run.info, readRunInfo(dir)]) {
+      expect(info).not.toHaveProperty('rubric')
+      expect(info).not.toHaveProperty('primarySet')
+      expect(info).toMatchObject({ id: 'first', rewardFormula: 'another', forkedFrom })
+    }
+  })
+
   it('holds config, version, seed and environment, and rows that can be read while it is open', () => {
     const run = create()
     run.appendMetrics({ step: 1, reward: 0.5, criteria: { C1: 1 }, time: { total: 2 } })

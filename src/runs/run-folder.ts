@@ -230,7 +230,13 @@ export class RunFolder {
         hint: 'continue it with --resume, or choose another folder with --out',
       })
     this.#cutBack(file => rmSync(this.path(file), { force: true }))
-    writeInfo(this.dir, Object.assign(this.info, describeRun(this.dir, options)))
+    const info = { ...this.info }
+    // The new settings may have none of these, and then no old ones either.
+    for (const key of OF_SETTINGS) delete info[key]
+    Object.assign(info, describeRun(this.dir, options))
+    writeInfo(this.dir, info)
+    for (const key of OF_SETTINGS) delete this.info[key]
+    Object.assign(this.info, info)
   }
 
   /**
@@ -317,6 +323,17 @@ export class RunFolder {
     this.#lock.release()
   }
 }
+
+/** What a run says of itself that goes by its settings and rows. */
+const OF_SETTINGS = [
+  'rubric',
+  'criterionNames',
+  'criterionAbout',
+  'criterionWeights',
+  'rewardFormula',
+  'primarySet',
+  'files',
+] as const
 
 const NO_ROWS: RowExtent = { rows: 0, lastStep: null, bytes: 0, sha256: '' }
 

@@ -21,6 +21,24 @@ const criterionOf = ({ rubric }: Ruled, id: string): string | undefined => {
   return own && own.text !== null ? JSON.stringify([own.text, own.check]) : undefined
 }
 
+/** Figures of training that are by the rubric of the rows. */
+const BY_RUBRIC: ReadonlySet<string> = new Set([
+  'reward',
+  'rewardStd',
+  'rewardPlain',
+  'rewardWhole',
+  'rewardFullScaffold',
+  'rubric',
+  'heldOut',
+])
+
+/** Whether a figure of training, by its dotted name, means the same in both runs. */
+export const isMetricShared = (a: Ruled, b: Ruled, name: string): boolean => {
+  const [group, ...id] = name.split('.')
+  if (group === 'criteria') return isCriterionShared(a, b, id.join('.'))
+  return !BY_RUBRIC.has(name) || isSameRubric(a, b)
+}
+
 /** Whether a criterion asks for the same in both runs, whatever it is worth. */
 export const isCriterionShared = (a: Ruled, b: Ruled, id: string): boolean => {
   if (isSameRubric(a, b)) return true

@@ -27,7 +27,8 @@ With --verdicts, what chance would not do (95% bounds, exact or permutation test
 Verdicts are rows {"verdicts": {id: true|false|null, ...} or as "gradus grade --json" prints them, "id"?, "rubric"?,
 "group"?, "outcome"?, "repeats"?}. Several files hold judgements of the same responses by the same judge: they are
 compared. --outcomes names rows {"id", "outcome": true|false|number, "group"?} to join by id. Rows of one group are
-responses to the same prompt. Verdicts on criteria that FILE does not have (those of single rows of a training) are left aside.
+responses to the same prompt. Verdicts on criteria that FILE does not have (those of single rows of a training) are left aside,
+and so are rows of FILE that are a prompt alone.
 
 Exit code 0 without errors, 1 with errors, 100 with more warnings than --max-warnings allows (--strict: none).
 

@@ -41,7 +41,9 @@ export const lintCommand = (file: string, options: LintCommandOptions, io: Io): 
     throw new UsageError('--outcomes: there are no verdicts to join them with', {
       hint: 'give --verdicts too',
     })
-  const { items } = readRubricsToLint(file, options)
+  const { items, leftOut = 0 } = readRubricsToLint(file, options)
+  if (leftOut > 0)
+    io.err.write(`${plural(leftOut, 'row')} left aside: a prompt alone, whose rubric is in another file\n`)
   const rows = options.verdicts ? readVerdicts(options.verdicts, options.outcomes) : []
   const byRubric = rowsByRubric(items, rows)
   const findings = items.flatMap(({ id, rubric }): ItemFinding[] => {

@@ -54,6 +54,26 @@ describe('gradus rubric lint', () => {
     expect((await cli(['rubric', 'lint', wrong])).code).toBe(1)
   })
 
+  it('takes rows of a training, and leaves those aside that are a prompt alone', async () => {
+    const alone = { prompt: 'Name a fruit.' }
+    const rows = sandbox.write('rows.jsonl', jsonl([alone, { ...alone, ...GOOD }, alone]))
+    const { code, out, err } = await cli(['rubric', 'lint', rows])
+    expect([code, out]).toEqual([0, '1 rubric, 3 criteria: 0 errors, 0 warnings, 0 info\n'])
+    expect(err).toBe('2 rows left aside: a prompt alone, whose rubric is in another file\n')
+    const prompts = sandbox.write('prompts.jsonl', jsonl([alone, alone]))
+    for (const command of [['lint'], ['perturb', '--variant', 'inverse']]) {
+      const refused = await cli(['rubric', ...command, prompts])
+      expect(refused.code).toBe(1)
+      expect(refused.err).toContain(
+        'prompts.jsonl:1: expected a rubric, got a prompt alone; name the file that its rubric is in, or give the row criteria',
+      )
+    }
+    const mixed = sandbox.write('mixed.jsonl', jsonl([{ ...alone, ...GOOD }, alone]))
+    expect((await cli(['rubric', 'perturb', '--variant', 'inverse', mixed])).err).toContain(
+      'mixed.jsonl:2: expected a rubric, got a prompt alone',
+    )
+  })
+
   it('reads criteria of 0 points, which other commands refuse', async () => {
     const file = sandbox.write('zero.yaml', withMore({ id: 'zero', text: 'Greets the reader', points: 0 }))
     const { code, out } = await cli(['rubric', 'lint', file, '--json'])

@@ -50,14 +50,16 @@ export const evaluation =
       samples,
       sampling: { maxTokens, temperature, topK, topP, stopTokens, seed: 'evaluation' },
     }
-    const draw = (promptOf: (problem: Problem) => TokenIds) =>
-      drawResponses(policy, problems, settings, promptOf)
-    const gradedBy = async (grader: EvaluationGrader<Problem>, drawn: readonly Sample[]) => {
+    const draw = async (promptOf: Drawn<Problem>['promptOf']): Promise<Drawn<Problem>> => ({
+      promptOf,
+      drawn: await drawResponses(policy, problems, settings, promptOf),
+    })
+    const gradedBy = async (grader: EvaluationGrader<Problem>, { promptOf, drawn }: Drawn<Problem>) => {
       const calls = () => callsOf(grader.figures?.())
       calls()
       const graded = await gradeDrawn(grader.task, problems, drawn)
       const row = evaluationRow(grader.task, { set: grader.set, step, problems }, settings, drawn, graded)
-      const kept = withSamples(row, firstResponses(truth, problems, drawn, graded))
+      const kept = withSamples(row, firstResponses(truth, problems, { promptOf, drawn }, graded))
       return { row: { ...kept, ...calls() }, graded }
     }
     const onOther = async (set: string, others: readonly Problem[]) => {
@@ -66,7 +68,9 @@ export const evaluation =
     }
     const plain = await draw(problem => truth.prompt(problem))
     const main = await gradedBy({ set: testName, task: truth, figures }, plain)
-    const rows = [trainingJudge ? await withJudge(trainingJudge, main, problems, samples, plain) : main.row]
+    const rows = [
+      trainingJudge ? await withJudge(trainingJudge, main, problems, samples, plain.drawn) : main.row,
+    ]
     if (heldOut && heldOut.testName !== null) {
       const second = await gradedBy({ ...heldOut, set: heldOut.testName }, plain)
       rows.push({ ...second.row, agreement: agreement(second.graded, main.graded) })
@@ -78,11 +82,17 @@ export const evaluation =
     return [...rows, (await gradedBy({ set: 'full scaffold', task: truth, figures }, full)).row]
   }
 
+/** Responses, and what they are responses to. */
+interface Drawn<Problem> {
+  promptOf(problem: Problem): TokenIds
+  drawn: readonly Sample[]
+}
+
 /** The first response to a problem with its verdicts, by the problem's name. */
 const firstResponses = <Problem>(
   task: ScaffoldTask<Problem>,
   problems: readonly Problem[],
-  drawn: readonly Sample[],
+  { promptOf, drawn }: Drawn<Problem>,
   graded: readonly ScoredResponse[],
 ): ((id: string) => EvalSample | null) => {
   const firsts = new Map<string, number>()
@@ -97,7 +107,7 @@ const firstResponses = <Problem>(
     const { score, verdicts } = graded[place]
     const problem = problems[prompt]
     return {
-      prompt: task.show(task.prompt(problem)),
+      prompt: task.show(promptOf(problem)),
       response: task.show(tokens),
       reward: score,
       tokens: tokens.length,

@@ -228,19 +228,40 @@ describe('a training with tools', () => {
         criteria: [{ id: 'short', text: 'is short', points: 1, verifier }],
       })
       writeFileSync(file, Array.from({ length: 5 }, (_, i) => `${JSON.stringify(row(i))}\n`).join(''))
-      const config = { task: { kind: 'tools', file, holdOut: 2 }, steps: 1 }
+      const config = { task: { kind: 'tools', file, holdOut: 2 }, steps: 1, reward: { rubric: 3 } }
       await run('tools', config, { tools: [tool] })
       const [row0] = readRollouts(join(dir, 'tools'))
       expect(row0.prompt).toContain('look_up')
       expect(row0.verdicts).toMatchObject([{ criterionId: 'short', source: 'rule' }])
       expect(readMetrics(join(dir, 'tools'))[0].rubric).toBeTypeOf('number')
       expect(readEvals(join(dir, 'tools')).at(-1)).toMatchObject({ set: 'held-out rows', primary: 'rubric' })
+      // One sample a problem: the score of what is kept is the problem's, whatever training pays for it.
+      for (const { items } of readEvals(join(dir, 'tools')))
+        expect(items!.map(({ sample }) => sample!.reward)).toEqual(items!.map(({ scores }) => scores.rubric))
       const { rubric } = readRunInfo(join(dir, 'tools'))
       expect(rubric).toMatchObject({ criteria: [{ id: 'short', check: expect.stringMatching(/^rule /) }] })
       await expect(run('none', config)).rejects.toThrow('task.tools: expected at least one tool')
     },
     SLOW_MS,
   )
+
+  it('asks each row its own question, also where rows of both files have no ids', async () => {
+    const files = ['trained', 'tested'].map(side => {
+      const file = join(dir, `${side}.jsonl`)
+      writeFileSync(file, `${JSON.stringify({ prompt: `a ${side} one?` })}\n`)
+      return file
+    })
+    const [file, testFile] = files
+    const { task } = environmentSchema.parse({ task: { kind: 'tools', file, testFile, rubric } })
+    if (task.kind !== 'tools') throw new Error('another kind')
+    const kit = await toolsKit(task, model, [tool])
+    const asked = [kit.train[0], kit.test[0]].map(row => kit.show(kit.prompt(row)))
+    await kit.close()
+    expect(asked).toEqual([
+      expect.stringContaining('a trained one?'),
+      expect.stringContaining('a tested one?'),
+    ])
+  })
 
   it(
     'takes those of a real MCP server over stdio: they are listed in the prompt, and answer a turn',

@@ -118,7 +118,7 @@ export const environmentRecipe = <Problem>(
       return [
         withSamples(row, id => {
           const first = firsts.get(id)
-          return first ? evalSample(kit, first) : null
+          return first ? evalSample(kit, first, row.primary, reward.of) : null
         }),
       ]
     },
@@ -130,14 +130,22 @@ const judgedFields = <Problem>(kit: Kit<Problem>, { problem, grade: { scored } }
   scored && verdictFields(scored.verdicts, new Map(wordsById(kit.rubric(problem)?.criteria ?? [])))
 
 /** An episode of an evaluation, for reading. */
-const evalSample = <Problem>(kit: Kit<Problem>, episode: Episode<Problem>): EvalSample => {
-  const { problem, rollout, reward } = episode
+const evalSample = <Problem>(
+  kit: Kit<Problem>,
+  episode: Episode<Problem>,
+  primary: string,
+  of: EnvironmentConfig['reward']['of'],
+): EvalSample => {
+  const { problem, rollout } = episode
+  const { [primary]: score = null, over: _, failed: __, ...parts } = episodeScores([episode], of)
   const show = (tokens: TokenIds) => kit.show(tokens)
   return {
     prompt: show(kit.prompt(problem)),
     response: show(rollout.tokens),
     ...(rollout.turns.length > 1 && { turns: spokenTurns(rollout, show) }),
-    reward,
+    // What training pays is weighted, and no part of the mean.
+    reward: score,
+    ...(Object.keys(parts).length > 0 && { parts }),
     tokens: rollout.tokens.length,
     finishReason: rollout.end,
     ...judgedFields(kit, episode),
@@ -169,6 +177,25 @@ const SCORE_NAMES = {
   failed: 'episodes that failed',
 }
 
+/** Means over episodes of a problem. */
+const episodeScores = (
+  group: readonly Episode<unknown>[],
+  of: EnvironmentConfig['reward']['of'],
+): Record<string, number> => {
+  const outcomes = group.flatMap(({ grade: { outcome }, rollout: { end } }) =>
+    outcome && end !== 'failed' ? [outcome] : [],
+  )
+  const scores = group.flatMap(({ grade: { scored } }) => scored?.score ?? [])
+  return {
+    ...(outcomes.length > 0 && {
+      environment: mean(outcomes.map(own => ownReward(own, of))),
+      over: mean(outcomes.map(({ done }) => Number(done))),
+    }),
+    ...(scores.length > 0 && { rubric: mean(scores) }),
+    failed: mean(group.map(({ rollout: { end } }) => Number(end === 'failed'))),
+  }
+}
+
 interface EvalSettings {
   step: number
   samples: number
@@ -181,23 +208,12 @@ const evalRow = <Problem>(
   groups: readonly (readonly Episode<Problem>[])[],
   { step, samples, temperature, of }: EvalSettings,
 ): EvalRow => {
-  const items = groups.map((group, p): EvalItem => {
-    const outcomes = group.flatMap(({ grade: { outcome }, rollout: { end } }) =>
-      outcome && end !== 'failed' ? [outcome] : [],
-    )
-    const scores = group.flatMap(({ grade: { scored } }) => scored?.score ?? [])
-    return {
+  const items = groups.map(
+    (group, p): EvalItem => ({
       id: kit.name(group[0]?.problem ?? kit.test[p]),
-      scores: {
-        ...(outcomes.length > 0 && {
-          environment: mean(outcomes.map(own => ownReward(own, of))),
-          over: mean(outcomes.map(({ done }) => Number(done))),
-        }),
-        ...(scores.length > 0 && { rubric: mean(scores) }),
-        failed: mean(group.map(({ rollout: { end } }) => Number(end === 'failed'))),
-      },
-    }
-  })
+      scores: episodeScores(group, of),
+    }),
+  )
   const names = [...new Set(items.flatMap(({ scores }) => Object.keys(scores)))]
   return {
     ...{ step, set: kit.testName, n: items.length, samples, temperature },

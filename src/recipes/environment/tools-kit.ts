@@ -30,7 +30,8 @@ export const toolsKit = async (
       prompt: { tools: opened.tools, rules: task.rules, scaffold: false },
     })
     const box = new ToolBox(opened.tools, { timeoutMs: task.toolTimeoutMs })
-    const prompts = new Map([...train, ...test].map(row => [row.id, agent.prompt(questionOf(row))]))
+    // By the row itself: rows without ids are called by their places in a file, and there are two files.
+    const prompts = new Map([...train, ...test].map(row => [row, agent.prompt(questionOf(row))]))
     const longest = Math.max(...[...prompts.values()].map(({ length }) => length))
     if (longest >= format.maxPositions)
       throw new ConfigError(
@@ -46,7 +47,7 @@ export const toolsKit = async (
       },
       ...agent.sampling,
       name: ({ id }) => id,
-      prompt: ({ id }) => prompts.get(id)!,
+      prompt: row => prompts.get(row)!,
       question: questionOf,
       reference: ({ reference }) => reference,
       rubric: ({ rubric }) => rubric,

@@ -5,6 +5,7 @@ import type { Proposal } from '../../grade/proposal/index.ts'
 import type { Sample } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
+import { pointsWord } from '../../runs/criterion-words.ts'
 import { withSamples } from '../../runs/eval-samples.ts'
 import type { EvalItem, EvalRow, EvalSample } from '../../runs/rows.ts'
 import type { ScoredResponse } from '../../tasks/scored-response.ts'
@@ -53,6 +54,7 @@ const answerRow = async <Problem>(
   set: string,
   problems: readonly Problem[],
   drawn: readonly Sample[],
+  hints: readonly (readonly Criterion[])[] = [],
 ): Promise<EvalRow> => {
   const { samples, temperature, bestOf } = config.evaluation
   const responses = drawn.map(({ tokens }) => task.read(tokens))
@@ -76,12 +78,17 @@ const answerRow = async <Problem>(
     responseTokens: mean(drawn.map(({ tokens }) => tokens.length)),
     items,
   }
-  const firsts = new Map(problems.map((problem, p) => [task.name(problem), { problem, i: p * samples }]))
+  const firsts = new Map(problems.map((problem, p) => [task.name(problem), { problem, p }]))
   return withSamples(row, id => {
-    const { problem, i } = firsts.get(id)!
-    return answerSample(task.question(problem), responses[i], graded[i], drawn[i])
+    const { problem, p } = firsts.get(id)!
+    const i = p * samples
+    return answerSample(hintedQuestion(task.question(problem), hints[p]), responses[i], graded[i], drawn[i])
   })
 }
+
+/** A question with the criteria that were told beside it. */
+const hintedQuestion = (question: string, hints: readonly Criterion[] = []): string =>
+  [question, ...hints.map(({ points, text }) => `${pointsWord(points)} ${text}`)].join('\n')
 
 /** A first answer, for reading. */
 const answerSample = (
@@ -122,7 +129,7 @@ const hintedRows = async <Problem>(
   const rowWith = async (set: string, criteria: readonly (readonly Criterion[])[]): Promise<EvalRow> => {
     const promptOf = (problem: Problem, p: number) =>
       criteria[p].length > 0 ? task.prompt(problem, criteria[p]) : task.prompt(problem)
-    const row = await answerRow(own, set, problems, await draw(own, problems, promptOf))
+    const row = await answerRow(own, set, problems, await draw(own, problems, promptOf), criteria)
     const added = problems.map((problem, p) => promptOf(problem, p).length - promptLength(problem))
     return {
       ...row,

@@ -93,6 +93,10 @@ describe('rlcer on arithmetic', () => {
       expect(rowOf('hinted').items!.map(({ id }) => id)).toEqual(items!.map(({ id }) => id))
       const [hinted, placebo] = ['hinted', 'placebo'].map(set => rowOf(set).figures!)
       expect(hinted.hints).toBeGreaterThan(1)
+      const promptIn = (set: string) => rowOf(set).items![0].sample!.prompt
+      expect(promptIn('unseen')).not.toContain('\n')
+      expect(promptIn('hinted')).toMatch(/^.+\n[+−]\d/)
+      expect(promptIn('hinted').startsWith(promptIn('unseen'))).toBe(true)
       expect(Math.abs(Number(hinted.hintTokens) - Number(placebo.hintTokens))).toBeLessThan(6)
     },
     SLOW_MS,

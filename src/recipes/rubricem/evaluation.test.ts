@@ -22,7 +22,14 @@ it('says of attempts with lessons how many were shown one: a reflection that can
     ['placebo', 4 / 6],
   ])
   expect(rows.every(({ primary }) => primary === 'right')).toBe(true)
-  expect(rows[1].items![2].sample).toMatchObject({ prompt: kit.task.question(kit.test[2]), reward: null })
+  expect(rows[1].items![2].sample).toMatchObject({ prompt: kit.task.question(kit.test[2]) })
+  // One sample a question: what is kept has the score of its question.
+  for (const { items } of rows)
+    expect(items!.map(({ sample }) => sample!.reward)).toEqual(items!.map(({ scores }) => scores.right))
+  const lessonsOf = (set: number) => rows[set].items!.map(({ sample }) => sample!.lessons?.length ?? null)
+  expect(lessonsOf(0)).toEqual(Array(6).fill(null))
+  expect(lessonsOf(1)).toEqual(rows[1].items!.map(({ scores }) => scores.referred))
+  expect(rows[1].items!.flatMap(({ sample }) => sample!.lessons!.map(({ how }) => how))[0]).toBe('within')
   // Between the first and the last step there is no memory.
   expect((await evaluate(2, false)).map(({ set, n }) => [set, n])).toEqual([['unseen', 3]])
 })

@@ -13,6 +13,7 @@ import { samplingOf } from '../common/training.ts'
 import { type RubricemConfig, topOf } from './config.ts'
 import type { RubricemKit } from './kit.ts'
 import type { Lessons } from './research-task.ts'
+import { shownLessons } from './rows.ts'
 
 /** What is evaluated: by where lessons come from (spec 5.7, inference reuse). */
 export const REUSE_SETS = { plain: 'unseen', within: 'within', cross: 'cross', placebo: 'placebo' } as const
@@ -181,12 +182,15 @@ const rowOf = async <Question, Takeaways extends Json>(
     const { question, p } = firsts.get(id)!
     const first = attempts[p].at(0)
     if (first === undefined) return null
+    const known = task.truth?.(question, first)
     return {
       prompt: task.question(question),
       response: task.text(first),
-      reward: null,
+      reward: known?.[row.primary] ?? null,
+      ...(known && { parts: known }),
       tokens: first.tokens.length,
       finishReason: first.end,
+      ...(references && { lessons: shownLessons(task, references[p]) }),
     }
   })
 }

@@ -210,6 +210,9 @@ describe('the rows of a file', () => {
     const { train, test, notes } = taskOf({ task })
     expect(train.length + test.length).toBeLessThan(12)
     expect(notes.join('\n')).toMatch(/\d (training|test) conversations left out: longer than 200 tokens/)
-    expect(() => taskOf({ rollout: { maxTokens: 1900 } })).toThrow('with room for a response of 1900')
+    expect(() => taskOf({ rollout: { maxTokens: 1900 } })).toThrow(
+      /with room for a response of 1900 .*; their whole rubric has to fit .*, shorten the rubric, or lower rollout\.maxTokens/,
+    )
+    expect(() => taskOf({ task: { ...task, maxPromptTokens: 2 } })).toThrow(/; raise task\.maxPromptTokens/)
   })
 })

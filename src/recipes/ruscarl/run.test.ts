@@ -74,6 +74,10 @@ describe('ruscarl on conversations', () => {
         [3, 'full scaffold'],
       ])
       expect(evals[0].judgeCalls).toBe(6)
+      // What is kept for reading is what the policy was asked, the scaffold with it.
+      const [plain, scaffolded] = evals.map(({ items }) => items![0].sample!.prompt)
+      expect(scaffolded.length).toBeGreaterThan(plain.length)
+      expect(scaffolded).toContain('hiccups')
       const [rollout] = readRollouts(result.dir)
       expect(rollout.prompt).toContain('hiccups')
       expect(rollout.verdicts).toHaveLength(4)

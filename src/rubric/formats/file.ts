@@ -14,6 +14,7 @@ import { deepResearch } from './deep-research.ts'
 import { type Rows, rowsOfText, textOfRows } from './document.ts'
 import { healthbench } from './healthbench.ts'
 import {
+  type Fields,
   type FormatName,
   isObject,
   type Layout,
@@ -51,6 +52,11 @@ export const formatOf = (name: string): RubricFormat => {
   })
 }
 
+const promptAlone = (place: string): DataError =>
+  new DataError(`${place}: expected a rubric, got a prompt alone`, {
+    hint: 'name the file that its rubric is in, or give the row criteria: {"prompt": "...", "criteria": [{"id": "short", "text": "...", "points": 1}]}',
+  })
+
 /**
  * The format that a row looks like.
  * @throws DataError listing what was tried, and why each was not it.
@@ -62,6 +68,7 @@ export const detectFormat = (row: unknown, place: string): RubricFormat => {
     if (mismatch === null) return format
     tried.push(`${format.name} (${mismatch})`)
   }
+  if (isPromptAlone(row)) throw promptAlone(place)
   const got = isObject(row) ? describeKeys(row) : describeValue(row)
   throw new DataError(
     `${place}: expected a rubric in a known format, got ${got}; tried ${tried.join(', ')}`,
@@ -74,19 +81,28 @@ export const detectFormat = (row: unknown, place: string): RubricFormat => {
 export interface ReadRubricOptions {
   /** Default: by the content of the first row. */
   format?: FormatName
-  /** Also rows that are a prompt alone, with an empty rubric, for whoever has the rubric elsewhere. */
-  promptsAlone?: boolean
+  /**
+   * Also rows that are a prompt alone, with an empty rubric, for whoever has the rubric elsewhere; `left-out`: they are passed
+   * over, as long as others have one.
+   */
+  promptsAlone?: boolean | 'left-out'
   /** Columns of the rows that have other names there. */
   columns?: Columns
 }
 
 type Row = ReturnType<typeof rowsOfText>['rows'][number]
 
+/** Whether a row is a prompt that has its rubric elsewhere: formats of others may have prompts as well. */
+const isAlone = (row: unknown): row is Fields =>
+  isPromptAlone(row) && RUBRIC_FORMATS.every(format => format.mismatch(row) !== null)
+
 /** The format of a file: that of its first row that has a rubric. */
 const formatOfRows = (rows: readonly Row[], { format, promptsAlone = false }: ReadRubricOptions) => {
   if (format) return formatOf(format)
-  const telling = promptsAlone ? rows.find(({ value }) => !isPromptAlone(value)) : rows[0]
-  return telling === undefined ? native : detectFormat(telling.value, telling.place)
+  const telling = promptsAlone ? rows.find(({ value }) => !isAlone(value)) : undefined
+  if (promptsAlone === true && telling === undefined) return native
+  const { value, place } = telling ?? rows[0]
+  return detectFormat(value, place)
 }
 
 /**
@@ -102,15 +118,20 @@ const readRows = ({ layout, rows }: Rows, source: string, options: ReadRubricOpt
   const format = formatOfRows(rows, options)
   const { promptsAlone = false } = options
   const unique = uniqueNames()
-  const items = rows.map(({ value, place }, index): RubricItem => {
+  const items = rows.flatMap(({ value, place }, index): RubricItem[] => {
     const name = placeName(index)
-    const item =
-      promptsAlone && isPromptAlone(value)
-        ? readPromptAlone(value, place, name)
-        : format.read(value, place, name)
-    return { ...item, id: unique(item.id) }
+    if (!isAlone(value)) return [format.read(value, place, name)]
+    if (promptsAlone === false) throw promptAlone(place)
+    return promptsAlone === true ? [readPromptAlone(value, place, name)] : []
   })
-  return { format: format.name, layout, items }
+  if (items.length === 0) throw promptAlone(rows[0].place)
+  const leftOut = rows.length - items.length
+  return {
+    format: format.name,
+    layout,
+    items: items.map(item => ({ ...item, id: unique(item.id) })),
+    ...(leftOut > 0 && { leftOut }),
+  }
 }
 
 /**

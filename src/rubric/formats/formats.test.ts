@@ -327,6 +327,10 @@ describe('checklists', () => {
     })
     expect(first('biggen').reference).toBe('A')
     const { criteria } = first('deep-research-bench').rubric
+    // A prompt beside a rubric in another form is no prompt alone.
+    expect(read(rows['deep-research-bench'], { promptsAlone: true }).items[0].rubric.criteria).toEqual(
+      criteria,
+    )
     expect(criteria.map(({ points }) => points)).toEqual([0.75, 0.125, 0.125])
     expect(criteria[2]).toMatchObject({ id: 'reading.1', title: 'O', category: 'reading' })
   })

@@ -40,6 +40,8 @@ export interface RubricFile {
   format: FormatName
   layout: Layout
   items: RubricItem[]
+  /** Rows without a rubric that were passed over. */
+  leftOut?: number
 }
 
 /** One way to write rubrics down. Reading and then writing gives the same value back. */

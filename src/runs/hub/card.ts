@@ -2,6 +2,7 @@
 
 import { stringify } from 'yaml'
 import { percent, percentInterval } from '../../util/format.ts'
+import { visible } from '../../util/visible.ts'
 import { pointsWord } from '../criterion-words.ts'
 import type { EvalRow, RunInfo } from '../rows.ts'
 import { headlineScores, scoreNamesOf, scoreValue, scoreWords } from '../scores.ts'
@@ -66,10 +67,10 @@ const codeBlock = (language: string, code: string): string => {
   return `${fence}${language}\n${code}\n${fence}`
 }
 
-/** Text of a run in a cell of a table: no markup, no line of its own. */
+/** Text of a run in a cell of a table: no markup, no line of its own, nothing unseen. */
 const cell = (value: unknown): string => {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
-  return text.replace(/\s+/g, ' ').replace(/[\\`*_{}[\]<>|#]/g, mark => `\\${mark}`)
+  return visible(text.replace(/\s+/g, ' ')).replace(/[\\`*_{}[\]<>|#]/g, mark => `\\${mark}`)
 }
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>

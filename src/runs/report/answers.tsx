@@ -8,6 +8,7 @@ import { beforeAfter, type ReportData, setNames } from './data.ts'
 import { type Html, html, part } from './html.ts'
 import { heading } from './page.ts'
 import { RolloutCard } from './parts/rollout.tsx'
+import { withoutRaw } from './rollouts.tsx'
 
 /** So many that were won, and so many that were lost. */
 const MOST_SHOWN = 2
@@ -43,7 +44,10 @@ const chosen = (items: readonly ReadItem[]): ReadItem[] => {
 const Pair = ({ info, rows }: { info: RunInfo; rows: readonly (RolloutRow | null)[] }) => (
   <div class="beside">
     {rows.map(
-      row => row && <RolloutCard key={row.step} row={row} criteria={criterionWords(info)} of="score" />,
+      row =>
+        row && (
+          <RolloutCard key={row.step} row={withoutRaw(row)} criteria={criterionWords(info)} of="score" />
+        ),
     )}
   </div>
 )

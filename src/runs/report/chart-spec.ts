@@ -27,6 +27,10 @@ export interface ChartSpec {
   series: ChartSeries[]
 }
 
+/** The id of a chart's place on a page: plain, because a page's reader changes some characters of what people call criteria. */
+export const chartPlace = (id: string): string =>
+  `chart-${id.replace(/[^\w.-]/g, mark => `_${mark.charCodeAt(0).toString(16)}`)}`
+
 /** Keeps a page small: five significant digits are more than a screen shows. */
 export const roundForPage = (value: number | null | undefined): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? Number(value.toPrecision(5)) : null

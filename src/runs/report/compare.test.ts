@@ -131,6 +131,7 @@ it('takes no score by one rubric from a score by another', () => {
       rubric: { criteria, ofRows: 0, sha256: String(points).repeat(64) },
     })
     const rubric = (value: number) => ({ rubric: value, wellFormed: 1 })
+    run.appendMetrics({ step: 1, reward: 0.5, entropy: 1, criteria: { short: 0.5 } })
     run.appendEvals([
       {
         ...answers([0, 1]),
@@ -151,6 +152,9 @@ it('takes no score by one rubric from a score by another', () => {
   // What it asks for is the same: only its worth differs.
   expect(json.criteria[0].paired).toMatchObject({ n: 2 })
   expect(text).toMatch(/real: rubric\s+50\.0%\s+50\.0%\s+–\s+another rubric/)
+  // Rewards as little; what is by no rubric does.
+  expect(json.metrics.flatMap(({ name, otherRubric }) => (otherRubric ? [name] : []))).toEqual(['reward'])
+  expect(text).toMatch(/reward\s+0\.5\d*\s+0\.5\d*\s+another rubric/)
   const many = compareMany([two, three]).json
   expect(many.groups.map(({ runs }) => runs.length)).toEqual([1, 1])
   expect(many.settings.map(({ name }) => name)).toEqual(['contents of rubric.yaml'])

@@ -2,8 +2,9 @@
 
 import { mean } from '../../util/descriptive.ts'
 import { number, percent, points, pointsInterval } from '../../util/format.ts'
+import { ownValue } from '../../util/own-value.ts'
 import type { CriterionChange, EvalRow, MetricsRow, RunInfo } from '../rows.ts'
-import { isCriterionShared, isScoreShared } from '../same-rubric.ts'
+import { isCriterionShared, isMetricShared, isScoreShared } from '../same-rubric.ts'
 import { scoreNamesOf, scoreValue, scoreWords } from '../scores.ts'
 import {
   criterionLabel,
@@ -21,6 +22,8 @@ export interface MetricComparison {
   /** Means over the last tenth of each run's steps; null where a run does not record it. */
   a: number | null
   b: number | null
+  /** By other rubrics, so that the two do not compare. */
+  otherRubric?: true
 }
 
 export interface EvalComparison {
@@ -99,6 +102,7 @@ const compareMetrics = (a: ReportData, b: ReportData): MetricComparison[] => {
     name,
     a: meansA.get(name) ?? null,
     b: meansB.get(name) ?? null,
+    ...(!isMetricShared(a.info, b.info, name) && { otherRubric: true as const }),
   }))
 }
 
@@ -125,12 +129,15 @@ const compareCriteria = (a: ReportData, b: ReportData): CriterionComparison[] =>
       set,
       criterion,
       label: criterionLabel(a.info, criterion),
-      a: rowA.criteria?.[criterion] ?? null,
-      b: rowB.criteria?.[criterion] ?? null,
+      a: ownValue(rowA.criteria, criterion) ?? null,
+      b: ownValue(rowB.criteria, criterion) ?? null,
       ...(isCriterionShared(a.info, b.info, criterion)
         ? { paired: pairedCriterion(rowA, rowB, criterion) }
         : { paired: null, otherRubric: true as const }),
-      sinceStart: { a: rowA.tax?.[criterion] ?? null, b: rowB.tax?.[criterion] ?? null },
+      sinceStart: {
+        a: ownValue(rowA.tax, criterion) ?? null,
+        b: ownValue(rowB.tax, criterion) ?? null,
+      },
     }))
   })
 
@@ -227,11 +234,11 @@ const render = (comparison: RunComparison): string => {
     blocks.push(table([['evaluation', a.id, b.id, 'points', '95% interval'], ...rows]))
   }
   blocks.push(...criterionTables(comparison))
-  const metricRows = metrics.map(({ name, a: x, b: y }) => [
+  const metricRows = metrics.map(({ name, a: x, b: y, otherRubric }) => [
     name,
     number(x),
     number(y),
-    x === null || y === null ? '–' : number(y - x),
+    otherRubric ? 'another rubric' : x === null || y === null ? '–' : number(y - x),
   ])
   blocks.push(table([['metric, last tenth', a.id, b.id, 'difference'], ...metricRows]))
   if (settings.length > 0) {

@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path'
 import { CheckpointError } from '../../util/errors.ts'
+import { ownValue } from '../../util/own-value.ts'
 import { isLocked } from '../lock.ts'
 import {
   latestCheckpoint,
@@ -109,7 +110,7 @@ export const beforeAfter = (
 
 /** `C1` -> `C1 answer`, where the run names its criteria. */
 export const criterionLabel = (info: RunInfo, id: string): string => {
-  const name = info.criterionNames?.[id]
+  const name = ownValue(info.criterionNames, id)
   return name === undefined || name === id ? id : `${id} ${name}`
 }
 
@@ -141,7 +142,7 @@ export const isTax = ({ unseen, interval }: CriterionChange): boolean => unseen 
 const evaluatedProfile = (set: string, before: EvalRow | undefined, after: EvalRow): Profile => {
   const pairs = Object.fromEntries(
     Object.keys(after.criteria!).flatMap(id => {
-      const pair = after.tax?.[id] ?? pairedCriterion(before, after, id)
+      const pair = ownValue(after.tax, id) ?? pairedCriterion(before, after, id)
       return pair ? [[id, pair]] : []
     }),
   )

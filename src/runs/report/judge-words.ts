@@ -38,7 +38,7 @@ export const callWords = (call: RolloutJudgeCall): string => {
   const { attempts, cost, reused } = call
   const took = [
     ...tokenWords(call),
-    ...(cost === undefined ? [] : [costWords(cost)]),
+    ...(typeof cost === 'number' ? [costWords(cost)] : []),
     ...(attempts === undefined ? [] : [plural(attempts, 'attempt')]),
   ].join(' · ')
   if (reused === undefined) return took

@@ -27,6 +27,8 @@ it.skipIf(chromiumPath === undefined)(
     expect(await page.evaluate(`${places}.length`)).toBeGreaterThan(2)
     expect(await page.evaluate(`${places}.filter(own => own.scrollWidth > own.clientWidth).length`)).toBe(0)
     expect(await page.evaluate(`document.documentElement.scrollWidth - innerWidth`)).toBe(0)
+    const scrolling = `[...document.querySelectorAll('.scroll')].filter(own => own.scrollWidth > own.clientWidth).length`
+    expect(await page.evaluate(scrolling)).toBe(0)
     const unnamed = `[...document.querySelectorAll('.figure-table td.num')].filter(own => !own.dataset.name).length`
     expect(await page.evaluate(unnamed)).toBe(0)
     await browser.close()

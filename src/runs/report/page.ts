@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { workerUrl } from '../../util/worker-url.ts'
 import { RunError } from '../errors.ts'
-import type { ChartSpec } from './chart-spec.ts'
+import { type ChartSpec, chartPlace } from './chart-spec.ts'
 import { placeOf } from './contents.ts'
 import { type Html, html, jsonForScript, part, raw } from './html.ts'
 import { ChartFrame } from './parts/chart-frame.tsx'
@@ -30,7 +30,7 @@ export const heading = (title: string, about?: string): Html =>
 
 /** The place of a chart; the page's script draws into it. */
 export const figure = (spec: ChartSpec, index: number): Html =>
-  html`<figure class="panel ${index === 0 && 'first'}" id="chart-${spec.id}">${part(ChartFrame, { spec })}</figure>`
+  html`<figure class="panel ${index === 0 && 'first'}" id="${chartPlace(spec.id)}">${part(ChartFrame, { spec })}</figure>`
 
 /**
  * A whole page. All text in `body` is escaped by `html`, and the page may run no script but its own.

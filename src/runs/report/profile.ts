@@ -1,6 +1,7 @@
 /** @file The rubric profile before and after, as a radar and as bars: SVG and HTML by hand. */
 
 import { percent, points, pointsInterval } from '../../util/format.ts'
+import { ownValue } from '../../util/own-value.ts'
 import type { CriterionChange, Profile, RunInfo } from './data.ts'
 import { criterionLabel, isTax } from './data.ts'
 import { type Html, html, part } from './html.ts'
@@ -27,7 +28,7 @@ const anchor = (x: number): string => (x < CENTRE - 8 ? 'end' : x > CENTRE + 8 ?
 const spoke = (info: RunInfo, id: string, index: number, count: number): Html => {
   const [x, y] = at(index, count, RADIUS)
   const [labelX, labelY] = at(index, count, RADIUS + 16)
-  const name = info.criterionNames?.[id]
+  const name = ownValue(info.criterionNames, id)
   return html`<line class="spoke" x1="${CENTRE}" y1="${CENTRE}" x2="${x.toFixed(1)}" y2="${y.toFixed(1)}"/>
 <text x="${labelX.toFixed(1)}" y="${labelY.toFixed(1)}" text-anchor="${anchor(x)}"><tspan class="strong">${id}</tspan>${
     name && name !== id && html`<tspan x="${labelX.toFixed(1)}" dy="14">${name}</tspan>`
@@ -43,7 +44,7 @@ export const radar = (info: RunInfo, profile: Profile): Html | null => {
   const spokes = ids.map((id, index) => spoke(info, id, index, ids.length))
   return html`<svg class="radar" viewBox="-66 22 ${SIZE + 132} ${SIZE - 50}" role="img" aria-label="Radar of the criteria before and after; the same figures stand beside it">
 ${rings}${spokes}
-${before && html`<polygon class="shape before" points="${outline(ids.map(id => before[id] ?? 0))}"/>`}
+${before && html`<polygon class="shape before" points="${outline(ids.map(id => ownValue(before, id) ?? 0))}"/>`}
 <polygon class="shape after" points="${outline(ids.map(id => profile.after[id]))}"/>
 ${ids.map((id, index) => {
   const [x, y] = at(index, ids.length, RADIUS * Math.min(1, Math.max(0, profile.after[id])))
@@ -70,7 +71,7 @@ const barRow = (
 /** The same profile as horizontal bars with figures. */
 export const profileBars = (info: RunInfo, profile: Profile): Html =>
   html`<div class="profile">${Object.entries(profile.after).map(([id, after]) =>
-    barRow(criterionLabel(info, id), profile.before?.[id], after, profile.changes?.[id]),
+    barRow(criterionLabel(info, id), ownValue(profile.before, id), after, ownValue(profile.changes, id)),
   )}</div>`
 
 /** What the intervals are, and what training cost on criteria that it could not see; null before the end of a run. */

@@ -6,7 +6,7 @@ import { evalItem, evalRow } from '../eval-row.fixture.ts'
 import type { EvalRow, RolloutRow } from '../rows.ts'
 import { RunFolder } from '../run-folder.ts'
 import { headlineCards } from './cards.ts'
-import { movingMean, smoothingWindow } from './chart-spec.ts'
+import { chartPlace, movingMean, smoothingWindow } from './chart-spec.ts'
 import { chartSections } from './charts.ts'
 import { chooseRollouts, loadReportData, rubricProfile, stageShares } from './data.ts'
 import { buildFakeRun } from './fake-run.fixture.ts'
@@ -40,6 +40,19 @@ describe('a report', () => {
     expect(page).not.toMatch(/<(?:script|link|img|iframe)[^>]+(?:src|href)=/)
     expect(page).not.toMatch(/@import|url\(/)
     expect(page).toContain('uPlot')
+  })
+
+  it('has places of charts that a reader of HTML leaves as they are, whatever criteria are called', () => {
+    const odd = join(root, 'odd')
+    const run = RunFolder.create(odd, { config: {} })
+    const id = 'a\u0000b\r\n<c> "d"'
+    for (const step of [1, 2]) run.appendMetrics({ step, reward: 1, criteria: { [id]: 0.5, 'a.b-c': 1 } })
+    run.close()
+    const html = readFileSync(writeReport(odd), 'utf8')
+    const places = [...html.matchAll(/<figure [^>]*id="([^"]*)"/g)].map(([, place]) => place)
+    expect(places).toContain(chartPlace(`criterion-${id}`))
+    expect(places).toContain('chart-criterion-a.b-c')
+    for (const place of places) expect(place).toMatch(/^[\w.-]+$/)
   })
 
   it('has the headline, every curve, the profile, tables with baselines, rollouts and settings', () => {

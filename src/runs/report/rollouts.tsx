@@ -7,7 +7,7 @@ import { type Html, html, part } from './html.ts'
 import { RolloutCard } from './parts/rollout.tsx'
 
 /** Judges think aloud, once for many verdicts, each of which would show it: a file to be sent around is small. */
-const withoutRaw = (row: RolloutRow): RolloutRow => ({
+export const withoutRaw = (row: RolloutRow): RolloutRow => ({
   ...row,
   judgeCalls: row.judgeCalls?.map(({ raw: _, ...call }) => call),
 })

@@ -1,6 +1,7 @@
 /** @file Test problems by where they come from: scores, criteria and gold labels of each source. */
 
 import { capitalised, percent, percentInterval } from '../../util/format.ts'
+import { ownValue } from '../../util/own-value.ts'
 import type { EvalRow, SourceScore } from '../rows.ts'
 import { scoreWords } from '../scores.ts'
 import { criterionLabel, type ReportData } from './data.ts'
@@ -39,7 +40,7 @@ const columnsOf = (data: ReportData, rows: readonly ModelRow[], headline: readon
     ...criteria.map(id => ({
       title: criterionLabel(data.info, id),
       about: () => '',
-      value: (source: SourceScore) => source.criteria?.[id],
+      value: (source: SourceScore) => ownValue(source.criteria, id),
     })),
   ]
 }

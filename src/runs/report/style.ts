@@ -25,7 +25,8 @@ const FIGURE_TABLE = `.figures-place { container-type: inline-size; }
   .figure-table thead { display: none; } .figure-table :is(tbody, tr, th) { display: block; }
   .figure-table tr { padding: 10px 0; border-bottom: 1px solid var(--grid); } .figure-table tr:last-child { border-bottom: 0; }
   .figure-table tr > :is(th, td) { padding: 2px 0; border: 0; max-width: none; }
-  .figure-table tr > td { display: flex; justify-content: space-between; gap: 12px; }
+  .figure-table tr > td { display: flex; justify-content: space-between; gap: 12px; } .figure-table tr > td.none { display: none; }
+  .figure-table th[data-head]::before { content: attr(data-head) ' '; }
   .figure-table td[data-name]::before { content: attr(data-name); color: var(--muted); font-weight: 400; white-space: normal; text-align: left; min-width: 0; overflow-wrap: anywhere; }
 }
 `

@@ -1,6 +1,7 @@
 /** @file Tables of test sets: model before and after, baselines in the same rows. */
 
 import { capitalised, percent, percentInterval, plural, points, pointsInterval } from '../../util/format.ts'
+import { ownValue } from '../../util/own-value.ts'
 import type { Baseline, EvalRow, Interval } from '../rows.ts'
 import { greedyName, headlineScores, missingVerdicts, scoreNamesOf, scoreWords } from '../scores.ts'
 import { beforeAfter, criterionLabel, evalsOf, type ReportData, setNames } from './data.ts'
@@ -54,7 +55,7 @@ const SHOWN_BASELINES = 3
 /** The headline scores with bars, then as decoded greedily. */
 const mainTable = (lines: readonly TableRow[], bars: readonly string[], evals: readonly EvalRow[]): Html => {
   const others = bars.map(greedyName).filter(score => lines.some(({ scores }) => score in scores))
-  return html`<div class="scroll">${part(ScoreTable, { lines, bars, others, evals })}</div>`
+  return html`<div class="scroll figures-place">${part(ScoreTable, { lines, bars, others, evals })}</div>`
 }
 
 const answered = (label: string): string => (label === 'none' ? 'Unreadable' : `Answered ${label}`)
@@ -120,8 +121,8 @@ const labelColumns = (evals: readonly EvalRow[], headline: readonly string[]): D
 const criterionColumns = (data: ReportData, evals: readonly EvalRow[]): DetailColumn[] =>
   [...new Set(evals.flatMap(row => Object.keys(row.criteria ?? {})))].map(id => ({
     title: criterionLabel(data.info, id),
-    about: row => intervalTitle(row.criteriaIntervals?.[id]),
-    value: row => row.criteria?.[id],
+    about: row => intervalTitle(ownValue(row.criteriaIntervals, id)),
+    value: row => ownValue(row.criteria, id),
   }))
 
 const detailTable = (

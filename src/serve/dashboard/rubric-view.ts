@@ -3,6 +3,7 @@
 import { criterionWords } from '../../runs/criterion-words.ts'
 import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
 import { pearson } from '../../util/descriptive.ts'
+import { ownValue } from '../../util/own-value.ts'
 import type { OpenRun } from './open-run.ts'
 import type { RolloutIndex } from './rollout-index.ts'
 import type { CriterionFigures, RubricView } from './wire.ts'
@@ -111,7 +112,7 @@ const criteriaOf = (run: OpenRun): CriterionFigures[] => {
   const discrimination = discriminationOf(run, last)
   return ids.map(id => ({
     id,
-    words: words[id] ?? {},
+    words: ownValue(words, id) ?? {},
     first: valueIn(first?.criteria, id),
     last: valueIn(last?.criteria, id),
     rewardShare: valueIn(last?.rewardShare, id),

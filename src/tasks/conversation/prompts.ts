@@ -62,6 +62,14 @@ const leftOut = (side: string, { tooLong, noRoom }: Encoded, limit: number): str
     : []),
 ]
 
+/** What to change, by what most rows were left out for. */
+const hintFor = (sides: readonly Encoded[]): string => {
+  const sum = (name: 'tooLong' | 'noRoom') => sides.reduce((all, side) => all + side[name], 0)
+  return sum('noRoom') > sum('tooLong')
+    ? 'their whole rubric has to fit into the prompt as well, also where nothing of it is shown, so that every arm has the same rows: take a model with a longer context, shorten the rubric, or lower rollout.maxTokens'
+    : 'raise task.maxPromptTokens, or lower rollout.maxTokens'
+}
+
 /**
  * Both sides of a split with their plain prompts, and what a person should know of it. The same cut on both sides, so that
  * training and test rows are alike.
@@ -78,7 +86,7 @@ export const encodeSplit = (
   if (train.conversations.length === 0 || test.conversations.length === 0)
     throw new ConfigError(
       `task.maxPromptTokens: expected conversations of at most ${maxPromptTokens} tokens, with room for a response of ${maxTokens} in a context of ${format.maxPositions}, got ${train.conversations.length} to train on and ${test.conversations.length} to test on`,
-      { hint: 'raise task.maxPromptTokens, or lower rollout.maxTokens' },
+      { hint: hintFor([train, test]) },
     )
   const notes = [
     ...leftOut('training', train, maxPromptTokens),

@@ -1,7 +1,7 @@
 /** @file The script of a report's page: draws every chart that the page describes, on screen and on paper. */
 
 import type Plot from 'uplot'
-import type { ChartSpec } from '../chart-spec.ts'
+import { type ChartSpec, chartPlace } from '../chart-spec.ts'
 import { drawChart } from './chart.ts'
 
 /** The page has uPlot before this script. */
@@ -10,7 +10,7 @@ declare const uPlot: typeof Plot
 const byId = (id: string): Element => document.getElementById(id)!
 
 const specs: ChartSpec[] = JSON.parse(byId('chart-data').textContent ?? '[]')
-const charts = specs.map(spec => drawChart(uPlot, byId(`chart-${spec.id}`), spec))
+const charts = specs.map(spec => drawChart(uPlot, byId(chartPlace(spec.id)), spec))
 
 const redraw = () => {
   for (const chart of charts) chart.redraw()

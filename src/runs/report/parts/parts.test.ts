@@ -81,5 +81,7 @@ describe('components in a file', () => {
     expect(text({})).toContain('No verdicts were recorded')
     expect(text({ steps: row.steps })).not.toContain('No verdicts were recorded')
     expect(text({ verdicts: row.verdicts })).not.toContain('No verdicts were recorded')
+    const answer = String(part(RolloutCard, { row: bare, criteria: {}, of: 'score' }))
+    expect(answer).not.toContain('Verdicts')
   })
 })

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { number } from '../../../util/format.ts'
+import { ownValue } from '../../../util/own-value.ts'
 import type { RolloutRow } from '../../rows.ts'
 import { answerWords, rolloutFacts } from '../rollout-words.ts'
 import { Said } from './response.tsx'
@@ -42,7 +43,7 @@ const Answer = ({ row }: { row: RolloutRow }) => {
 const Numbers = ({ row, criteria }: { row: RolloutRow; criteria: Criteria }) => (
   <div class="parts">
     {Object.entries(row.parts ?? {}).map(([name, value]) => (
-      <span class="part" title={criteria[name]?.text ?? criteria[name]?.name} key={name}>
+      <span class="part" title={ownValue(criteria, name)?.text ?? ownValue(criteria, name)?.name} key={name}>
         <b>{name}</b> {number(value)}
       </span>
     ))}
@@ -68,9 +69,11 @@ interface RolloutCardProps {
 }
 
 /** Steps are verdicts too: where they stand, nothing is missing. */
-const Judged = ({ row, criteria }: { row: RolloutRow; criteria: Criteria }) => {
+const Judged = ({ row, criteria, of }: Pick<RolloutCardProps, 'row' | 'criteria' | 'of'>) => {
   const hasSteps = row.steps !== undefined && row.steps.length > 0
   const hasVerdicts = row.verdicts !== undefined && row.verdicts.length > 0
+  // Of an answer of an evaluation there may be no more to say than its score.
+  if (of === 'score' && !hasSteps && !hasVerdicts) return null
   return (
     <section>
       {hasSteps && (
@@ -109,7 +112,7 @@ export const RolloutCard = ({ row, criteria, of = 'reward', response }: RolloutC
         {row.heldOut !== undefined && <p class="quiet">held-out grader {number(row.heldOut)}</p>}
         <Numbers row={row} criteria={criteria} />
       </section>
-      <Judged row={row} criteria={criteria} />
+      <Judged row={row} criteria={criteria} of={of} />
     </div>
   </article>
 )

@@ -27,26 +27,41 @@ interface ScoreTableProps {
 
 const NO_SCORE: Score = { value: null }
 
-const BarCell = ({ score: { value, interval }, kind }: { score: Score; kind: ScoreLine['kind'] }) =>
+interface CellProps {
+  /** What the score is called: told beside it where columns have no heads. */
+  name: string
+  score: Score | undefined
+}
+
+const BarCell = ({
+  name,
+  score: { value, interval } = NO_SCORE,
+  kind,
+}: CellProps & Pick<ScoreLine, 'kind'>) =>
   value === null ? (
-    <td class="meter none">–</td>
+    <td class="meter none" data-name={name}>
+      –
+    </td>
   ) : (
-    <td class="meter" title={interval && `95%: ${percentInterval(interval)}`}>
+    <td class="meter" data-name={name} title={interval && `95%: ${percentInterval(interval)}`}>
       <Meter value={value} kind={kind} interval={interval} />
     </td>
   )
 
-const FigureCell = ({ score: { value, interval } = NO_SCORE }: { score: Score | undefined }) => (
-  <td class="num">
-    {percent(value)}
-    {interval && <small>{percentInterval(interval)}</small>}
+const FigureCell = ({ name, score: { value, interval } = NO_SCORE }: CellProps) => (
+  <td class={value === null ? 'num none' : 'num'} data-name={name}>
+    <span>
+      {percent(value)}
+      {interval && <small>{percentInterval(interval)}</small>}
+    </span>
   </td>
 )
 
+/** A table; within `figures-place`, where that is narrow, a list a row. */
 export const ScoreTable = ({ lines, head = '', bars, others, evals }: ScoreTableProps) => {
   const words = (score: string) => capitalised(scoreWords(score, evals))
   return (
-    <table>
+    <table class="figure-table">
       <thead>
         <tr>
           <th scope="col">{head}</th>
@@ -68,17 +83,19 @@ export const ScoreTable = ({ lines, head = '', bars, others, evals }: ScoreTable
       <tbody>
         {lines.map(({ name, note, kind, n, scores }, i) => (
           <tr class={kind} key={`${i}-${name}`}>
-            <th scope="row">
+            <th scope="row" data-head={head || undefined}>
               {name}
               {note && <small>{note}</small>}
             </th>
             {bars.map(score => (
-              <BarCell score={scores[score] ?? NO_SCORE} kind={kind} key={score} />
+              <BarCell name={words(score)} score={scores[score]} kind={kind} key={score} />
             ))}
             {others.map(score => (
-              <FigureCell score={scores[score]} key={score} />
+              <FigureCell name={words(score)} score={scores[score]} key={score} />
             ))}
-            <td class="num quiet">{n ?? '–'}</td>
+            <td class="num quiet" data-name="Problems">
+              {n ?? '–'}
+            </td>
           </tr>
         ))}
       </tbody>

@@ -19,7 +19,7 @@ const Scores = ({ rows }: { rows: readonly LightEval[] }) => {
     return { name: number(step), kind, n, scores }
   })
   return (
-    <Scroll>
+    <Scroll class="panel scroll figures-place">
       <ScoreTable
         head="Step"
         lines={lines}

@@ -1,0 +1,7 @@
+/** @file Records whose keys are names that people gave: `constructor` and `__proto__` are names like others. */
+
+/** The value that a record itself has under a name; never what every object has under it. */
+export const ownValue = <Value>(
+  record: Readonly<Record<string, Value>> | null | undefined,
+  name: string,
+): Value | undefined => (record && Object.hasOwn(record, name) ? record[name] : undefined)
