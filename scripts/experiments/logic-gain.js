@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { readEvals, readMetrics } from '../../dist/runs/run-folder.js'
+import { readEvals, readMetrics } from '../../dist/runs/readers.js'
 import { greedyName, scoreValue } from '../../dist/runs/scores.js'
 import { twoWayBootstrapInterval } from '../../dist/util/statistics.js'
 

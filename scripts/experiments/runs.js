@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { readEvals, readEvents, readMetrics, readRunInfo } from '../../dist/runs/run-folder.js'
+import { readEvals, readEvents, readMetrics, readRunInfo } from '../../dist/runs/readers.js'
 import { scoreValue } from '../../dist/runs/scores.js'
 import { mean } from '../../dist/util/statistics.js'
 
