@@ -151,6 +151,7 @@ const attendOneToken = (
   const repeat = heads / kvHeads
   const cache = (name: string, axes: Shape) => input(`${name}${layer}`, [kvHeads, 1, ...axes, headDim])
   const [ownK, ownV] = ['ownK', 'ownV'].map(name => cache(name, [rows, 'C']))
+  // Not as a factor of the products: with one, the runtime leaves its kernel for one row and packs all keys first.
   const queries = mul(reshape(q, [kvHeads, repeat, rows, 1, headDim]), 1 / Math.sqrt(headDim))
   const toOwn = add(matmul(queries, ownK, { transposeB: true }), ownMask)
   const toSelf = rowSum(mul(queries, k))
