@@ -38,7 +38,7 @@ export const openAiSchema = z.strictObject({
     .record(z.string(), z.string())
     .refine(values => writtenOut(values) === undefined, {
       error: ({ input }) =>
-        `no secret written out, as that of ${writtenOut(input as Record<string, string>)}, which would be kept with the run; set apiKeyEnv to the environment variable that holds it, and apiKeyHeader where the header is not Authorization`,
+        `no secret written out, as that of ${writtenOut(input)}, which would be kept with the run; set apiKeyEnv to the environment variable that holds it, and apiKeyHeader where the header is not Authorization`,
     })
     .default({})
     .describe('Further HTTP headers; a secret goes into apiKeyEnv.'),

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { ConfigError } from '../util/errors.ts'
-import { isSecretName, writtenOut, writtenOutArgument, writtenOutIn } from '../util/secret-words.ts'
+import { isSecretName, writtenOut, writtenOutArgument } from '../util/secret-words.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -23,15 +23,15 @@ export const valuesSchema = z
   .record(z.string(), valueSchema)
   .refine(values => writtenOut(values) === undefined, {
     error: ({ input }) => {
-      const name = writtenOut(input as Record<string, unknown>)
+      const name = writtenOut(input)
       return `no secret written out, as that of ${name}, which would be kept with the run; write ${name}: {env: NAME}, with NAME the environment variable that holds it, and prefix: "Bearer " where that stands before it`
     },
   })
 
 /** JSON of a request; an object `{env: NAME}` in it is a secret's place. Whatever looks like one written out is refused. */
-export const bodySchema = z.json().refine(body => writtenOutIn(body) === undefined, {
+export const bodySchema = z.json().refine(body => writtenOut(body) === undefined, {
   error: ({ input }) => {
-    const path = writtenOutIn(input)
+    const path = writtenOut(input)
     return `no secret written out, as that of ${path}, which would be kept with the run; write {env: NAME} in its place, with NAME the environment variable that holds it`
   },
 })

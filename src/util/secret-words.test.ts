@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { writtenOutArgument, writtenOutIn } from './secret-words.ts'
+import { writtenOut, writtenOutArgument } from './secret-words.ts'
 
 describe('secrets that are written out', () => {
   it.each<[unknown, string | undefined]>([
@@ -8,10 +8,11 @@ describe('secrets that are written out', () => {
     [{ tokens: ['a'], token: ['b'] }, 'token.0'],
     ['Basic eDp5', ''],
     [{ key: '{query}', token: '', max_tokens: 5, sort: 'key', basic: 'basic' }, undefined],
-    [{ api_key: { env: 'KEY' } }, undefined],
+    [{ api_key: { env: 'HF_ACCESS_TOKEN', prefix: 'Bearer ' } }, undefined],
+    [{ authorization: { env: 'KEY', prefix: 'Bearer abc' } }, 'authorization.prefix'],
     [null, undefined],
   ])('in %j are at %s', (value, path) => {
-    expect(writtenOutIn(value)).toBe(path)
+    expect(writtenOut(value)).toBe(path)
   })
 
   it.each<[string[], string | undefined]>([
@@ -21,6 +22,10 @@ describe('secrets that are written out', () => {
     [['run', 'hf_0123456789'], 'argument 2'],
     [['--api-key', '--verbose'], undefined],
     [['--token'], undefined],
+    [['run', '-e', 'API_KEY=abc'], 'API_KEY'],
+    [['run', '-e', 'HF_ACCESS_TOKEN', 'image'], undefined],
+    [['token', 'abc'], undefined],
+    [['https://host/?token'], undefined],
     [['-y', '@scope/server', '--root=/data', '--max-tokens=5'], undefined],
   ])('among the arguments %j are at %s', (args, where) => {
     expect(writtenOutArgument(args)).toBe(where)

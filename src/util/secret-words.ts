@@ -9,43 +9,43 @@ export const isSecretName = (name: string): boolean =>
   SECRET_NAME.test(name.toLowerCase().replace(/[^a-z0-9]/g, ''))
 
 /** Values that are secrets whatever they are called: what an authorization begins with, and the beginnings of well-known keys. */
-const SECRET_VALUE = /^(?:bearer|basic)\s+\S|^(?:sk|pk|hf|ghp|gho|tvly|xox[abp])[-_][\w-]{8,}$/i
+const AUTHORIZATION = /^(?:bearer|basic)\s+\S/i
+/** In lower case as they are given out: `HF_ACCESS_TOKEN` is the name of a variable. */
+const KNOWN_KEY = /^(?:sk|pk|hf|ghp|gho|tvly|xox[abp])[-_][\w-]{8,}$/
+const isSecretValue = (text: string): boolean => AUTHORIZATION.test(text) || KNOWN_KEY.test(text)
 
 /** What is filled in for a call, so that it is no secret. */
 const PLACEHOLDER = /\{(?:query|top)\}/
 
 /** Whether a text looks like a secret that is written out: by its name, or by itself. */
 const isWrittenOut = (name: string, text: string): boolean =>
-  text !== '' && !PLACEHOLDER.test(text) && (isSecretName(name) || SECRET_VALUE.test(text.trim()))
+  text !== '' && !PLACEHOLDER.test(text) && (isSecretName(name) || isSecretValue(text.trim()))
 
-/** The name of a value that is written out and looks like a secret; undefined where there is none. */
-export const writtenOut = (values: Readonly<Record<string, unknown>>): string | undefined =>
-  Object.keys(values).find(name => {
-    const value = values[name]
-    return typeof value === 'string' && isWrittenOut(name, value)
-  })
-
-/** The same of JSON, at whatever depth: the path of its first, such as `auth.api_key`. What is in a list has the list's name. */
-export const writtenOutIn = (value: unknown, name = '', path = name): string | undefined => {
+/**
+ * Where in JSON, at whatever depth, a secret is written out: the path of the first, such as `auth.api_key`; undefined where there is
+ * none. What is in a list has the list's name.
+ */
+export const writtenOut = (value: unknown, name = '', path = name): string | undefined => {
   if (typeof value === 'string') return isWrittenOut(name, value) ? path : undefined
   if (value === null || typeof value !== 'object') return undefined
   for (const [key, inner] of Object.entries(value)) {
     const at = path === '' ? key : `${path}.${key}`
-    const found = writtenOutIn(inner, Array.isArray(value) ? name : key, at)
+    const found = writtenOut(inner, Array.isArray(value) ? name : key, at)
     if (found !== undefined) return found
   }
   return undefined
 }
 
-/** An option of a command line with its value: `--api-key=abc`, or the option alone, whose value is the next argument. */
-const OPTION = /^--?([\w-]+)(?:=(.*))?$/s
+/** An option with its value or without (`--api-key=abc`, `--token`), or a variable with its value (`API_KEY=abc`). */
+const OPTION = /^(-{0,2})([\w-]+?)(?:=(.*))?$/s
 
 /** The option, or the argument's place, whose value is written out and looks like a secret; undefined where there is none. */
 export const writtenOutArgument = (args: readonly string[]): string | undefined => {
   for (const [i, argument] of args.entries()) {
-    const [, option, value = args[i + 1] ?? ''] = OPTION.exec(argument) ?? []
-    if (option !== undefined && !value.startsWith('-') && isWrittenOut(option, value))
-      return argument.split('=')[0]
+    const [, dashes = '', option = '', own] = OPTION.exec(argument) ?? []
+    // The value of an option may be the next argument.
+    const value = own ?? (dashes === '' ? '' : (args[i + 1] ?? ''))
+    if (option !== '' && !value.startsWith('-') && isWrittenOut(option, value)) return `${dashes}${option}`
     if (isWrittenOut('', argument)) return `argument ${i + 1}`
   }
   return undefined
