@@ -149,6 +149,15 @@ describe('schedules', () => {
     expect(warmupSteps({ warmup: 3 }, 15)).toBe(3)
   })
 
+  it('stay at the peak for a share of the steps behind warm-up, and then fall', () => {
+    expect(curve({ kind: 'linear', hold: 0.5 }, 4)).toEqual([2, 2, 2, 1])
+    expect(curve({ kind: 'linear', warmup: 2, hold: 0.5 }, 6)).toEqual([1, 2, 2, 2, 2, 1])
+    expect(curve({ kind: 'cosine', hold: 1, floor: 0.1 }, 3)).toEqual([2, 2, 2])
+    expect(scheduleAt(schedule({ kind: 'cosine', hold: 0.5, floor: 0.1 }), 6, 8)).toBeCloseTo(1.1, 12)
+    expect(scheduleAt(schedule({ kind: 'linear', hold: 0.5, floor: 0.1 }), 8, 8)).toBeCloseTo(0.2, 12)
+    expect(scheduleSchema.safeParse({ peak: 1, hold: 1.1 }).success).toBe(false)
+  })
+
   it('survive a run of one step or none (spec 11, case 14)', () => {
     for (const kind of ['constant', 'linear', 'cosine'] as const) {
       expect(scheduleAt(schedule({ kind }), 0, 1)).toBe(2)

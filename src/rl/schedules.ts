@@ -1,4 +1,4 @@
-/** @file Schedules of a number over steps: constant, linear, cosine, each with warm-up. */
+/** @file Schedules of a number over steps: constant, linear, cosine, each with warm-up, the last two held at the peak where asked. */
 
 import { z } from 'zod'
 
@@ -9,6 +9,14 @@ export const scheduleSchema = z.strictObject({
     .describe('Which kind; each has keys of its own.'),
   peak: z.number().min(0).describe('Value at its highest.'),
   warmup: z.number().min(0).default(0).describe('Steps of linear warm-up; below 1 a share of all steps.'),
+  hold: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe(
+      'Share of the steps behind warm-up during which linear and cosine stay at the peak, before they fall; none when absent.',
+    ),
   floor: z.number().min(0).max(1).default(0).describe('Share of the peak that linear and cosine end at.'),
 })
 
@@ -21,14 +29,20 @@ export const warmupSteps = ({ warmup }: Pick<Schedule, 'warmup'>, total: number)
 
 /**
  * Value at `step` (0 is the first) of `total`. Warm-up rises by peak / warm-up steps and already gives one share at step
- * 0, since a first step at zero would be wasted. After it, linear and cosine fall from the peak towards floor x peak,
- * which they reach at step `total`, one after the last. Steps beyond stay at the floor.
+ * 0, since a first step at zero would be wasted. After it, and after the share `hold` of what is left (warm-up, stable, decay:
+ * MiniCPM, arXiv 2404.06395, section 4), linear and cosine fall from the peak towards floor x peak, which they reach at step `total`,
+ * one after the last. Steps beyond stay at the floor.
  */
-export const scheduleAt = ({ kind, peak, warmup, floor }: Schedule, step: number, total: number): number => {
+export const scheduleAt = (
+  { kind, peak, warmup, hold = 0, floor }: Schedule,
+  step: number,
+  total: number,
+): number => {
   const rise = warmupSteps({ warmup }, total)
   if (step < rise) return (peak * (step + 1)) / rise
-  if (kind === 'constant') return peak
-  const progress = Math.min(1, (step - rise) / Math.max(1, total - rise))
+  const fallsFrom = rise + hold * Math.max(0, total - rise)
+  if (kind === 'constant' || step < fallsFrom) return peak
+  const progress = Math.min(1, (step - fallsFrom) / Math.max(1, total - fallsFrom))
   const share = kind === 'linear' ? 1 - progress : 0.5 * (1 + Math.cos(Math.PI * progress))
   return peak * (floor + (1 - floor) * share)
 }
