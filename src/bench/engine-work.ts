@@ -1,7 +1,7 @@
 /** @file What the engine's benchmarks compute: models, batches, prompts, the arithmetic of each, and what times them. */
 
 import type { ModelConfig } from '../model/config.ts'
-import type { Engine } from '../policy/local/engine.ts'
+import type { Policy } from '../policy/policy.ts'
 import { updateOnce } from '../policy/update.ts'
 import type { Datum } from '../rl/datum.ts'
 import { LOSS_PRESETS } from '../rl/loss-presets.ts'
@@ -63,8 +63,14 @@ export const lengthsOf = ({ maxPositions }: ModelConfig) => {
   return { sequence, promptTokens, newTokens: Math.min(NEW_TOKENS, sequence - promptTokens) }
 }
 
+/** What is measured: an engine, or several that share the work. */
+export interface Benched extends Pick<Policy, 'sample' | 'accumulate' | 'step'> {
+  readonly config: ModelConfig
+  readonly parameterCount: number
+}
+
 /** Arithmetic of one training step: forward once, backward twice; attention counted without the saving of causality. */
-const trainFlop = ({ parameters: { config, count } }: Engine): number => {
+const trainFlop = ({ config, parameterCount: count }: Benched): number => {
   const { sequence } = lengthsOf(config)
   const tokens = SEQUENCES * sequence
   const attention = config.layers * 4 * sequence * config.heads * config.headDim * tokens
@@ -99,7 +105,7 @@ export const trainDatums = (config: ModelConfig): Datum[] =>
   randomDatums('train', SEQUENCES, lengthsOf(config).sequence, config)
 
 /** Seconds of an update by the datums, optimiser included. */
-export const updateRunner = (engine: Engine, datums: readonly Datum[]) => () =>
+export const updateRunner = (engine: Pick<Policy, 'accumulate' | 'step'>, datums: readonly Datum[]) => () =>
   seconds(() => updateOnce(engine, datums, { ...LOSS, optimizer: { learningRate: 1e-4 } }))
 
 /** Prompts and samples of each that are learnt from as reinforcement has them. */
@@ -121,7 +127,7 @@ const groupDatums = (config: ModelConfig): Datum[] => {
 }
 
 /** A group's prompt goes through once. */
-const groupFlop = ({ parameters: { config, count } }: Engine): number => {
+const groupFlop = ({ config, parameterCount: count }: Benched): number => {
   const [prompts] = GROUPS
   const { promptTokens } = lengthsOf(config)
   const attention = 4 * config.layers * config.heads * config.headDim
@@ -134,9 +140,9 @@ const groupFlop = ({ parameters: { config, count } }: Engine): number => {
   return 3 * (read + responses)
 }
 
-const decodeRunner = (engine: Engine, prompts: number, samples: number) => {
+const decodeRunner = (engine: Benched, prompts: number, samples: number) => {
   const rng = new Rng('decode')
-  const { config } = engine.parameters
+  const { config } = engine
   const { promptTokens, newTokens } = lengthsOf(config)
   const request = {
     prompts: Array.from({ length: prompts }, () => randomTokens(rng, promptTokens, config.vocabSize)),
@@ -148,9 +154,9 @@ const decodeRunner = (engine: Engine, prompts: number, samples: number) => {
 }
 
 /** Stop tokens so many that a model that knows nothing hits one after a quarter of the longest, on average. */
-export const raggedRunner = (engine: Engine) => {
+export const raggedRunner = (engine: Benched) => {
   const rng = new Rng('ragged')
-  const { config } = engine.parameters
+  const { config } = engine
   const { promptTokens, newTokens } = lengthsOf(config)
   const [prompts, samples] = GROUPS
   const request = {
@@ -173,11 +179,11 @@ export const raggedRunner = (engine: Engine) => {
   }
 }
 
-/** Milliseconds of AdamW and the gradient's norm for a million parameters. */
-export const optimizerRunner = (engine: Engine) => async (): Promise<number> => {
-  await engine.accumulate(randomDatums('optimiser', 1, 1, engine.parameters.config), LOSS)
-  const time = await seconds(async () => engine.parameters.step({ learningRate: 1e-6 }))
-  return (time * 1000) / (engine.parameters.count / 1e6)
+/** Milliseconds of AdamW and the gradient's norm for a million parameters; of several engines also of passing weights on. */
+export const optimizerRunner = (engine: Benched) => async (): Promise<number> => {
+  await engine.accumulate(randomDatums('optimiser', 1, 1, engine.config), LOSS)
+  const time = await seconds(async () => engine.step({ learningRate: 1e-6 }))
+  return (time * 1000) / (engine.parameterCount / 1e6)
 }
 
 /** A piece of work: its arithmetic, and what times it. */
@@ -190,8 +196,8 @@ export interface Work {
 export const STEADY_ROW = 'a row again'
 
 /** Everything that is timed, by name and in this order: `train`, `groups`, rows, `STEADY_ROW`, prompts x samples. */
-export const worksOf = (engine: Engine, flopPerToken: number): Map<string, Work> => {
-  const { config } = engine.parameters
+export const worksOf = (engine: Benched, flopPerToken: number): Map<string, Work> => {
+  const { config } = engine
   const { newTokens } = lengthsOf(config)
   const decoding = (prompts: number, samples: number): Work => ({
     flop: prompts * samples * newTokens * flopPerToken,

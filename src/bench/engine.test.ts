@@ -10,6 +10,7 @@ const RESULT: EngineBenchmark = {
   },
   parameters: 3_300_000,
   threads: 2,
+  engines: 1,
   recompute: false,
   arena: true,
   microBatchTokens: 2048,
@@ -48,5 +49,10 @@ describe('the engine benchmark as text', () => {
     expect(lines[7]).toMatch(/^decode, 1 row, weights unchanged +1500 tokens\/s$/)
     expect(lines[8]).toMatch(/^decode, 4 prompts x 8 samples +14000 tokens\/s +31% of it$/)
     expect(lines[11]).toMatch(/^peak memory +420 MB$/)
+  })
+
+  it('says how many engines the threads were divided among', () => {
+    const [line] = formatEngineBenchmark({ ...RESULT, engines: 2 }).split('\n')
+    expect(line).toMatch(/ 2 threads; what follows on 2 engines$/)
   })
 })

@@ -2,7 +2,9 @@
 
 import { availableParallelism } from 'node:os'
 import { loadConfig } from '../model/checkpoint.ts'
-import { createEngine, MICRO_BATCH_TOKENS } from '../policy/local/engine.ts'
+import { DataParallelPolicy } from '../policy/local/data-parallel-policy.ts'
+import { createEngine, type Engine, type EngineOptions, MICRO_BATCH_TOKENS } from '../policy/local/engine.ts'
+import type { ModelSource } from '../policy/local/model-source.ts'
 import { Executable, type ExecutableOptions, input, matmul, type Provider, slice } from '../tensor/index.ts'
 import { wholePercent } from '../util/format.ts'
 import { resolveShipped } from '../util/package.ts'
@@ -11,6 +13,7 @@ import { mean, median } from '../util/statistics.ts'
 import { idealsOf } from './engine-ideals.ts'
 import {
   BENCH_SHAPES,
+  type Benched,
   type BenchShape,
   DECODE_ROWS,
   decodeFlop,
@@ -38,6 +41,8 @@ export interface BenchOptions {
   model?: string
   /** All cores by default. */
   threads?: number
+  /** Engines that share the work and the threads (`policy.engines`); 1 by default. */
+  engines?: number
   /** Times everything is measured; medians are reported. */
   rounds?: number
   /** Layers are computed a second time for their gradient (`policy.recompute`). */
@@ -65,6 +70,8 @@ export interface EngineBenchmark {
   }
   parameters: number
   threads: number
+  /** As `policy.engines`: among so many the work and the threads were divided. */
+  engines: number
   /** Whether layers were computed a second time for their gradient. */
   recompute: boolean
   /** As `policy.arena`: whether memory of a computation was kept for the next. */
@@ -101,6 +108,21 @@ export interface EngineBenchmark {
   /** Gradient norm and AdamW. */
   optimizerMsPerMillionParams: number
   peakRssMb: number
+}
+
+const benchedEngine = (engine: Engine): Benched => ({
+  config: engine.parameters.config,
+  parameterCount: engine.parameters.count,
+  sample: (...request) => engine.sample(...request),
+  accumulate: (datums, options) => engine.accumulate(datums, options),
+  step: options => engine.step(options),
+})
+
+/** One engine in this thread, or several in threads of their own; and what ends them. */
+const openBenched = async (source: ModelSource, engines: number, options: EngineOptions) => {
+  if (engines === 1) return { benched: benchedEngine(createEngine(source, options)), close: async () => {} }
+  const policy = await DataParallelPolicy.start(source, { ...options, engines })
+  return { benched: policy satisfies Benched, close: () => policy.close() }
 }
 
 /** Seconds of a run of matrix products, after compiling them. */
@@ -151,14 +173,15 @@ const measureWork = async (
 }
 
 /**
- * Measures the engine on the standard workload. Everything runs in the calling thread, as in the policy's worker, so that no message
- * passing is timed; yardsticks are measured around every piece, because machines change speed: the matrix product of 1024^3, and the
+ * Measures the engine on the standard workload. One engine runs in the calling thread, as in the policy's worker, so that no message
+ * passing is timed; several run in theirs, and their messages are; yardsticks are measured around every piece, because machines change speed: the matrix product of 1024^3, and the
  * very products of the piece, run alone.
  */
 export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBenchmark> => {
   const {
     provider = 'cpu',
     shape = 'standard',
+    engines = 1,
     rounds = 5,
     recompute = false,
     arena = true,
@@ -171,18 +194,19 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const config = model === undefined ? BENCH_SHAPES[shape] : loadConfig(resolveShipped(model))
   const name = model ?? shape
   const { newTokens, promptTokens, sequence } = lengthsOf(config)
-  const engine = createEngine({ init: { config, seed: 1 } }, { ...running, recompute, microBatchTokens })
-  const optimizer = optimizerRunner(engine)
-  const flopPerToken = decodeFlop(name, engine.parameters.count)
-  const works = worksOf(engine, flopPerToken)
+  const source = { init: { config, seed: 1 } }
+  const { benched, close } = await openBenched(source, engines, { ...running, recompute, microBatchTokens })
+  const optimizer = optimizerRunner(benched)
+  const flopPerToken = decodeFlop(name, benched.parameterCount)
+  const works = worksOf(benched, flopPerToken)
   // Graphs are compiled and memory is taken; the yardsticks' own memory comes after the peak was read.
   for (const { run } of works.values()) await run()
-  const ragged = raggedRunner(engine)
+  const ragged = raggedRunner(benched)
   await ragged(0)
   await optimizer()
   const peakRssMb = Math.round(process.resourceUsage().maxRSS / 1024)
   const matmulRate = await matmulRunner(running)
-  const ideals = await idealsOf(engine, running)
+  const ideals = await idealsOf(createEngine(source, running), running)
   onProgress('warmed up')
 
   const series = new Map([...works.keys()].map(work => [work, emptySeries()]))
@@ -196,6 +220,7 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
     optimizerMs.push(await optimizer())
     onProgress(`round ${round} of ${rounds}`)
   }
+  await close()
   const of = (name: string, figures: keyof Series) => median(series.get(name)![figures])
   const per = (names: readonly string[], value: (name: string) => number) =>
     Object.fromEntries(names.map(name => [name, value(name)]))
@@ -207,8 +232,9 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
     ...{
       provider,
       shape: name,
-      parameters: engine.parameters.count,
+      parameters: benched.parameterCount,
       threads,
+      engines,
       recompute,
       arena,
       microBatchTokens,
@@ -252,6 +278,9 @@ const emptySeries = (): Series => ({ rates: [], ratios: [], idealSeconds: [], to
 
 const fourDigits = (x: number): number => Number(x.toPrecision(4))
 
+const threadsOf = ({ threads, engines }: EngineBenchmark): string =>
+  engines === 1 ? `${threads} threads` : `${threads} threads; what follows on ${engines} engines`
+
 /** The benchmark as a table for people. */
 export const formatEngineBenchmark = (result: EngineBenchmark): string => {
   const share = (ratio: number) => `${wholePercent(ratio)} of it`
@@ -273,7 +302,7 @@ export const formatEngineBenchmark = (result: EngineBenchmark): string => {
     [
       'matrix product 1024^3',
       `${result.matmulGflops} GFLOP/s`,
-      result.provider === 'cpu' ? `${result.threads} threads` : 'WebGPU',
+      result.provider === 'cpu' ? threadsOf(result) : 'WebGPU',
     ],
     [
       `training step, 16 x ${result.workload.sequence} tokens`,

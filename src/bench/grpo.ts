@@ -2,7 +2,8 @@
 
 import { availableParallelism } from 'node:os'
 import { extractLabel } from '../grade/logic/answer.ts'
-import { LocalPolicy } from '../policy/local/local-policy.ts'
+import { type DataParallelPolicy, startEngines } from '../policy/local/data-parallel-policy.ts'
+import type { LocalPolicy } from '../policy/local/local-policy.ts'
 import { grpoAdvantages } from '../rl/advantages.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
 import { creditRollouts, datumsOf, type Graded } from '../rl/rollout.ts'
@@ -32,6 +33,8 @@ export interface GrpoBenchOptions {
   rounds?: number
   /** All cores by default. */
   threads?: number
+  /** Engines that share the work and the threads (`policy.engines`); 1 by default. */
+  engines?: number
   /** Samples with advantage 0 leave the update, as in every recipe by default (`dropZero`); peers compute them. Default false. */
   dropZero?: boolean
   onProgress?: OnProgress
@@ -42,6 +45,7 @@ export interface GrpoBenchmark {
   model: string
   parameters: number
   threads: number
+  engines: number
   prompts: number
   samples: number
   maxTokens: number
@@ -63,7 +67,7 @@ export interface GrpoBenchmark {
 
 type Settings = Required<Omit<GrpoBenchOptions, 'onProgress'>>
 
-const DEFAULTS = { prompts: 32, samples: 8, maxTokens: 96, steps: 5, rounds: 3, dropZero: false }
+const DEFAULTS = { engines: 1, prompts: 32, samples: 8, maxTokens: 96, steps: 5, rounds: 3, dropZero: false }
 
 /** A prompt of the workload, for peers that train the same model. */
 export interface GrpoPrompt {
@@ -122,7 +126,7 @@ const recipeOf = (
 
 const summary = (
   { steps: _steps, rounds: _rounds, ...settings }: Settings,
-  policy: LocalPolicy,
+  policy: LocalPolicy | DataParallelPolicy,
   rounds: readonly MeasuredSteps[],
   counted: readonly Counted[],
 ): GrpoBenchmark => {
@@ -147,11 +151,12 @@ const summary = (
   }
 }
 
-/** Trains a few steps in each round, on the embedded engine. */
+/** Trains a few steps in each round, on embedded engines. */
 export const benchGrpo = async (options: GrpoBenchOptions = {}): Promise<GrpoBenchmark> => {
   const { onProgress = () => {}, ...given } = options
   const settings: Settings = { threads: availableParallelism(), ...DEFAULTS, ...given }
-  const policy = await LocalPolicy.start({ folder: resolveShipped(MODEL) }, { threads: settings.threads })
+  const { threads, engines } = settings
+  const policy = await startEngines({ folder: resolveShipped(MODEL) }, { threads, engines })
   try {
     const counted: Counted[] = []
     const rounds: MeasuredSteps[] = []
@@ -171,12 +176,13 @@ export const benchGrpo = async (options: GrpoBenchOptions = {}): Promise<GrpoBen
 export const formatGrpoBenchmark = (result: GrpoBenchmark): string => {
   const seconds = (value: number) => `${value.toFixed(3)} s`
   const count = (value: number) => Math.round(value).toLocaleString('en-US')
-  const { prompts, samples, maxTokens, threads, parameters } = result
+  const { prompts, samples, maxTokens, threads, engines, parameters } = result
+  const among = engines === 1 ? '' : ` of ${engines} engines`
   const lines: FigureLine[] = [
     [
       'step',
       seconds(result.stepSeconds),
-      `${prompts} prompts x ${samples}, up to ${maxTokens} tokens; ${threads} threads, ${result.model}, ${count(parameters)} weights`,
+      `${prompts} prompts x ${samples}, up to ${maxTokens} tokens; ${threads} threads${among}, ${result.model}, ${count(parameters)} weights`,
     ],
     [
       'sampling',

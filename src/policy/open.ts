@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { LossSpec } from '../rl/loss.ts'
 import { PROVIDERS } from '../tensor/index.ts'
-import { LocalPolicy } from './local/local-policy.ts'
+import { startEngines } from './local/data-parallel-policy.ts'
 import type { ModelSource } from './local/model-source.ts'
 import { PairedPolicy } from './local/paired-policy.ts'
 import type { Policy } from './policy.ts'
@@ -19,8 +19,8 @@ const size = z.int().positive()
  */
 export const JUDGED_ROWS = 64
 
-/** In this process, its engine in a worker thread. */
-const localSchema = z.strictObject({
+/** In this process, its engines in worker threads. */
+const localFields = z.strictObject({
   kind: z.literal('local').default('local').describe('Which kind; each has keys of its own.'),
   provider: z
     .enum(PROVIDERS)
@@ -29,6 +29,11 @@ const localSchema = z.strictObject({
       '`webgpu`: a GPU, which keeps weights, gradients, optimiser and caches; the run does not start where there is none.',
     ),
   threads: size.default(2).describe('Of the processor; a GPU computes as it does.'),
+  engines: size
+    .default(1)
+    .describe(
+      'Engines with the same weights, which share sampling, scores and gradients between them, and `threads`, `maxRows` and `microBatchTokens`: two of one thread are faster than one of two, for weights, gradient and graphs more of each further one. What is drawn is the same but for rounding.',
+    ),
   spinning: z
     .boolean()
     .default(true)
@@ -57,15 +62,29 @@ const localSchema = z.strictObject({
     ),
 })
 
-const pairedSchema = localSchema.extend({
-  sampler: z
-    .strictObject({ threads: size.default(1).describe('Threads of the processor.') })
-    .nullable()
-    .default(null)
-    .describe(
-      'A second engine that only samples, with threads of its own, so that a pipelined step is sampled while the one before is learnt from; it computes on the processor, also while the first one has the GPU (see `LocalPolicy.start`). null: both take turns on one engine. The other settings hold for both.',
-    ),
-})
+type EngineFields = Pick<z.output<typeof localFields>, 'engines' | 'provider'> & { sampler?: unknown }
+
+/** What divides its work among engines computes on the processor, and takes turns. */
+const enginesFit = ({ engines, provider, sampler = null }: EngineFields): boolean =>
+  engines === 1 || (provider === 'cpu' && sampler === null)
+const FITTING_ENGINES = {
+  path: ['engines'],
+  message: '1 with provider webgpu or a sampler; several engines share the processor in turns',
+}
+
+const localSchema = localFields.refine(enginesFit, FITTING_ENGINES)
+
+const pairedSchema = localFields
+  .extend({
+    sampler: z
+      .strictObject({ threads: size.default(1).describe('Threads of the processor.') })
+      .nullable()
+      .default(null)
+      .describe(
+        'A second engine that only samples, with threads of its own, so that a pipelined step is sampled while the one before is learnt from; it computes on the processor, also while the first one has the GPU (see `LocalPolicy.start`). null: both take turns on one engine. The other settings hold for both.',
+      ),
+  })
+  .refine(enginesFit, FITTING_ENGINES)
 
 /** For what has to be in this process: fresh weights, value heads. */
 export const localPolicySchema = z.discriminatedUnion('kind', [localSchema], {
@@ -108,8 +127,8 @@ export const refusedLoss = (
  */
 export const openPolicy = (settings: AnyPolicySettings, source: ModelSource): Promise<Policy> => {
   if (isRemote(settings)) return openTinker(settings, source)
-  const { kind: _kind, sampler, ...trainer } = { sampler: null, ...settings }
+  const { kind: _kind, sampler, engines, ...trainer } = { sampler: null, ...settings }
   return sampler === null
-    ? LocalPolicy.start(source, trainer)
+    ? startEngines(source, { engines, ...trainer })
     : PairedPolicy.start(source, { trainer, sampler: { ...trainer, ...sampler, provider: 'cpu' } })
 }

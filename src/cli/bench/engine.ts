@@ -10,6 +10,7 @@ interface BenchEngineOptions {
   shape?: 'standard' | '30m' | '130m'
   model?: string
   threads?: number
+  engines?: number
   rounds?: number
   recompute?: boolean
   arena?: boolean
@@ -34,6 +35,11 @@ export const addBenchEngine = (bench: Command, io: Io, done: (code: number) => v
     )
     .option('--model <folder>', 'a model whose shape is measured in place of these')
     .option('--threads <n>', 'threads of the engine; all cores by default', count)
+    .option(
+      '--engines <n>',
+      'engines that share the work and the threads, as `policy.engines` (default: 1)',
+      count,
+    )
     .option('--rounds <n>', 'times everything is measured; medians are reported', count)
     .option('--recompute', 'train as `policy.recompute` does: less memory, more time')
     .option('--no-arena', 'memory is given back as `policy.arena: false` does')

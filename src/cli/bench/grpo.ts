@@ -13,6 +13,7 @@ interface BenchGrpoOptions {
   steps?: number
   rounds?: number
   threads?: number
+  engines?: number
   dropZero?: boolean
   writePrompts?: string
   json?: boolean
@@ -41,6 +42,11 @@ export const addBenchGrpo = (bench: Command, io: Io, done: (code: number) => voi
     .option('--steps <n>', 'steps that are measured in a round (default: 5)', count)
     .option('--rounds <n>', 'rounds; medians are reported (default: 3)', count)
     .option('--threads <n>', 'all cores by default', count)
+    .option(
+      '--engines <n>',
+      'engines that share the work and the threads, as `policy.engines` (default: 1)',
+      count,
+    )
     .option(
       '--drop-zero',
       'leave samples with advantage 0 out of the update, as recipes do by default and TRL does not',

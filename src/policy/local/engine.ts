@@ -30,10 +30,16 @@ export interface EngineOptions {
 }
 
 export interface Engine
-  extends Omit<Policy, 'score' | 'accumulate' | 'step' | 'converse' | 'close' | 'load' | 'syncWeights'> {
+  extends Omit<
+    Policy,
+    'sample' | 'score' | 'accumulate' | 'step' | 'converse' | 'close' | 'load' | 'syncWeights'
+  > {
   readonly parameters: Parameters
+  sample: Sampler['sample']
   score: Trainer['score']
   accumulate: Trainer['accumulate']
+  accumulatePart: Trainer['accumulatePart']
+  dropGradient: Trainer['dropGradient']
   step: Trainer['step']
   converse: Sampler['converse']
   /** See `Policy.load`; the optimiser's state only where it is wanted, which it is unless told otherwise. */
@@ -50,6 +56,10 @@ export interface Engine
   shareWeights(): Promise<SharedArrayBuffer[]>
   /** See `Parameters.takeTrained`. */
   takeWeights(shared: readonly SharedArrayBuffer[]): Promise<void>
+  /** See `Parameters.shareGradient`. */
+  shareGradient(): Promise<SharedArrayBuffer[] | null>
+  /** See `Parameters.addSharedGradient`. */
+  addGradient(shared: readonly SharedArrayBuffer[]): Promise<void>
 }
 
 /** Padded tokens of a training graph, where nothing else is said. */
@@ -73,12 +83,16 @@ export const createEngine = (source: ModelSource, options: EngineOptions = {}, g
     score: (items, scoreOptions) => trainer.score(items, scoreOptions),
     refuses: loss => lossRefusal(loss, parameters.hasValueHead),
     accumulate: (datums, lossOptions) => trainer.accumulate(datums, lossOptions),
+    accumulatePart: (part, lossOptions) => trainer.accumulatePart(part, lossOptions),
+    dropGradient: () => trainer.dropGradient(),
     step: optimizer => trainer.step(optimizer),
     hiddenMeans: sequences => hiddenStates.means(sequences),
     traffic: async () => ({ ...traffic }),
     digest: () => parameters.digest(),
     shareWeights: () => parameters.shareTrained(),
     takeWeights: shared => parameters.takeTrained(shared),
+    shareGradient: () => parameters.shareGradient(),
+    addGradient: shared => parameters.addSharedGradient(shared),
     freezeReference: () => parameters.freezeReference(),
     save: (folder, saveOptions = {}) => parameters.save(folder, saveOptions.optimizer ?? true),
     load: async (folder, loadOptions = {}) => parameters.load(folder, loadOptions.optimizer ?? true),

@@ -4,12 +4,13 @@ import { Worker } from 'node:worker_threads'
 import type { ModelConfig } from '../../model/config.ts'
 import * as errors from '../../util/errors.ts'
 import { workerUrl } from '../../util/worker-url.ts'
-import type { NextTurn, Policy, Sample, SampledToken, SampleRequest, TurnReply } from '../policy.ts'
+import type { NextTurn, Policy, Sample, SampledToken, TurnReply } from '../policy.ts'
 import { lossRefusal } from '../update.ts'
 import type { Engine, EngineOptions } from './engine.ts'
 import type { ModelSource } from './model-source.ts'
 import type { CallMessage, ErrorData, Method, NextTurnMessage, Reply, WorkerStart } from './protocol.ts'
 import { RunGate } from './run-gate.ts'
+import type { PartialSampleRequest } from './sampler.ts'
 
 interface Listeners {
   onSample?: (sample: Sample) => void
@@ -178,15 +179,16 @@ export class LocalPolicy implements Policy {
     })
   }
 
+  /** See `Sampler.sample`. */
   async sample(
-    request: SampleRequest,
+    request: PartialSampleRequest,
     onSample?: (sample: Sample) => void,
     onToken?: (token: SampledToken) => void,
   ): Promise<Sample[]> {
-    const group = request.samplesPerPrompt ?? 1
+    const { samplesPerPrompt: group = 1, firstSample = 0 } = request
     const samples = new Array<Sample>(request.prompts.length * group)
     const keep = (sample: Sample) => {
-      samples[sample.prompt * group + sample.index] = sample
+      samples[sample.prompt * group + sample.index - firstSample] = sample
       onSample?.(sample)
     }
     await this.#call<void>('sample', [request, onToken !== undefined], { onSample: keep, onToken })
@@ -198,6 +200,10 @@ export class LocalPolicy implements Policy {
   score: Engine['score'] = (items, options) => this.#call('score', [items, options])
   refuses: Policy['refuses'] = loss => lossRefusal(loss, this.hasValueHead)
   accumulate: Engine['accumulate'] = (datums, options) => this.#call('accumulate', [datums, options])
+  /** See `Trainer.accumulatePart`. */
+  accumulatePart: Engine['accumulatePart'] = (part, options) => this.#call('accumulatePart', [part, options])
+  /** See `Trainer.dropGradient`. */
+  dropGradient: Engine['dropGradient'] = () => this.#call('dropGradient', [])
   step: Engine['step'] = optimizer => this.#call('step', [optimizer])
   freezeReference: Policy['freezeReference'] = () => this.#call('freezeReference', [])
   save: Policy['save'] = (folder, options) => this.#call('save', [folder, options])
@@ -212,6 +218,10 @@ export class LocalPolicy implements Policy {
   shareWeights: Engine['shareWeights'] = () => this.#call('shareWeights', [])
   /** See `Parameters.takeTrained`. */
   takeWeights: Engine['takeWeights'] = shared => this.#call('takeWeights', [shared])
+  /** See `Parameters.shareGradient`; the memory is the worker's, and any thread may read it. */
+  shareGradient: Engine['shareGradient'] = () => this.#call('shareGradient', [])
+  /** See `Parameters.addSharedGradient`. */
+  addGradient: Engine['addGradient'] = shared => this.#call('addGradient', [shared])
 
   #forget(): void {
     gates.delete(this.#gate)

@@ -133,7 +133,7 @@ describe('a policy of two engines', { timeout: 60_000 }, () => {
     const own = await LocalPolicy.start(SOURCE, { threads: 1 })
     try {
       await expect(own.takeWeights(await other.shareWeights())).rejects.toThrow(
-        /start both engines from the same/,
+        /start all engines from the same/,
       )
     } finally {
       await other.close()

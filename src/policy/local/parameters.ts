@@ -65,6 +65,7 @@ export class Parameters {
   readonly #valueNames: ReadonlySet<string>
   #reference: ReadonlyMap<string, Float32Array> | null = null
   #shared: SharedArrayBuffer[] | null = null
+  #sharedGradient: SharedArrayBuffer[] | null = null
   /** Micro-batches whose gradients are summed in `grad` and wait for a step. */
   #pending = 0
   /** Gradients of earlier steps by name. */
@@ -180,7 +181,7 @@ export class Parameters {
   /** The trained weights, a tensor each, copied to memory that other threads can read: the same memory every time. */
   async shareTrained(): Promise<SharedArrayBuffer[]> {
     await this.pull()
-    this.#shared ??= this.trained.map(({ param }) => new SharedArrayBuffer(param.length * 4))
+    this.#shared ??= sharedMemory(this.trained)
     for (const [i, { param }] of this.trained.entries()) new Float32Array(this.#shared[i]).set(param.view)
     return this.#shared
   }
@@ -191,11 +192,7 @@ export class Parameters {
    * @throws CheckpointError when they are those of another model; nothing has changed then.
    */
   async takeTrained(shared: readonly SharedArrayBuffer[]): Promise<void> {
-    const fits = ({ param }: Trained, i: number) => shared[i].byteLength === param.length * 4
-    if (shared.length !== this.trained.length || !this.trained.every(fits))
-      throw new CheckpointError('shared weights: expected the tensors of this model, got other ones', {
-        hint: 'start both engines from the same source',
-      })
+    assertShared('weights', shared, this.trained)
     await this.pull({ optimizer: true })
     for (const [i, { param }] of this.trained.entries()) param.view.set(new Float32Array(shared[i]))
     this.changed()
@@ -235,6 +232,34 @@ export class Parameters {
       if (spare) grad.buffer.addTo(grad, spare)
       else grad.buffer.accumulate(grad, outputs[gradientName(i)].data as Float32Array)
     })
+  }
+
+  /**
+   * What is accumulated, a tensor each, copied to memory that other threads can read, the same memory every time; here it is
+   * dropped. null: nothing is accumulated.
+   */
+  async shareGradient(): Promise<SharedArrayBuffer[] | null> {
+    if (this.#pending === 0) return null
+    await this.pull({ gradient: true })
+    this.#sharedGradient ??= sharedMemory(this.trained)
+    for (const [i, { grad }] of this.trained.entries())
+      new Float32Array(this.#sharedGradient[i]).set(grad.view)
+    this.dropGradient()
+    return this.#sharedGradient
+  }
+
+  /**
+   * Adds a gradient that another engine of the same model shares to what is accumulated; on the processor alone.
+   * @throws CheckpointError when it is that of another model; nothing has changed then.
+   */
+  async addSharedGradient(shared: readonly SharedArrayBuffer[]): Promise<void> {
+    assertShared('gradients', shared, this.trained)
+    const isFirst = this.#pending++ === 0
+    for (const [i, { grad }] of this.trained.entries()) {
+      const added = new Float32Array(shared[i])
+      if (isFirst) grad.view.set(added)
+      else grad.buffer.accumulate(grad, added)
+    }
   }
 
   /** Forgets what is accumulated. */
@@ -389,6 +414,22 @@ export class Parameters {
 
 const noReference = (): never => {
   throw new CheckpointError('no reference weights are frozen', { hint: 'call freezeReference first' })
+}
+
+/** Memory for one float of each of the trained ones. */
+const sharedMemory = (trained: readonly Trained[]): SharedArrayBuffer[] =>
+  trained.map(({ param }) => new SharedArrayBuffer(param.length * 4))
+
+const assertShared = (
+  what: string,
+  shared: readonly SharedArrayBuffer[],
+  trained: readonly Trained[],
+): void => {
+  const fits = ({ param }: Trained, i: number) => shared[i].byteLength === param.length * 4
+  if (shared.length === trained.length && trained.every(fits)) return
+  throw new CheckpointError(`shared ${what}: expected the tensors of this model, got other ones`, {
+    hint: 'start all engines from the same source',
+  })
 }
 
 const dataOf = (tensors: NamedTensors, name: string, length: number, place: string): Float32Array => {

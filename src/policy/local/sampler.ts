@@ -5,6 +5,7 @@
  */
 
 import { checkAutomaton } from '../../model/automaton.ts'
+import type { ModelConfig } from '../../model/config.ts'
 import { prefillGraph, type StepLayout, stepGraph } from '../../model/decoding.ts'
 import { TextStream, type Tokenizer } from '../../model/tokenizer.ts'
 import type { TokenIds } from '../../rl/datum.ts'
@@ -30,6 +31,12 @@ export interface SamplerOptions {
   running: ExecutableOptions
   /** Rows that are decoded together. */
   maxRows: number
+}
+
+/** Some samples of each prompt, where others draw the rest. */
+export interface PartialSampleRequest extends SampleRequest {
+  /** Index of the first of `samplesPerPrompt`; 0 by default. */
+  firstSample?: number
 }
 
 /** Below this many bytes of weights they are fixed into the decoding graph after every update, which decodes faster. */
@@ -76,11 +83,17 @@ interface Wave {
   samples: number
 }
 
-/** Cuts 0..count-1 into as few parts of at most `largest` as there can be, all of about the same size. */
-const evenParts = (count: number, largest: number): { start: number; end: number }[] => {
-  const parts = Math.ceil(count / largest)
+/**
+ * Cuts 0..count-1 into as few parts of at most `largest` as there can be, all of about the same size.
+ * @param multiple there are so many parts, or twice as many and so on, while each has something
+ */
+const evenParts = (count: number, largest: number, multiple = 1): { start: number; end: number }[] => {
+  const parts = multiple * Math.ceil(Math.ceil(count / largest) / multiple)
   const each = Math.ceil(count / Math.max(1, parts))
-  return Array.from({ length: parts }, (_, i) => ({ start: i * each, end: Math.min(count, (i + 1) * each) }))
+  return Array.from({ length: parts }, (_, i) => ({
+    start: i * each,
+    end: Math.min(count, (i + 1) * each),
+  })).filter(({ start, end }) => start < end)
 }
 
 /**
@@ -104,13 +117,77 @@ const assertKnown = (what: string, tokens: TokenIds, vocabSize: number): void =>
     })
 }
 
+type Limits = Pick<ModelConfig, 'maxPositions' | 'vocabSize'>
+
+const checkPrompt = (
+  what: string,
+  prompt: TokenIds,
+  maxTokens: number,
+  { maxPositions, vocabSize }: Limits,
+) => {
+  if (prompt.length === 0)
+    throw new DataError(`${what} is empty`, { hint: 'give it at least one token, such as BOS' })
+  assertRoom(what, prompt.length, maxTokens, maxPositions)
+  assertKnown(what, prompt, vocabSize)
+}
+
+/** @throws DataError for what no sample can be drawn of */
+export const checkSampleRequest = (request: SampleRequest, limits: Limits): void => {
+  const { prompts, maxTokens, samplesPerPrompt = 1, promptSeeds, automaton } = request
+  if (automaton) checkAutomaton(automaton, limits.vocabSize)
+  if (automaton?.states[0].size === 0)
+    throw new DataError('automaton: expected tokens that a sample may begin with, got none')
+  for (const [name, count] of Object.entries({ maxTokens, samplesPerPrompt }))
+    if (!(Number.isInteger(count) && count > 0))
+      throw new DataError(`${name}: expected a positive whole number, got ${count}`)
+  if (promptSeeds && promptSeeds.length !== prompts.length)
+    throw new DataError(`promptSeeds: expected ${prompts.length}, one a prompt, got ${promptSeeds.length}`)
+  prompts.forEach((prompt, i) => {
+    checkPrompt(`prompt ${i}`, prompt, maxTokens, limits)
+  })
+}
+
+/** @throws DataError for rows that no turn can be drawn of */
+export const checkConversation = (request: ConverseRequest, limits: Limits): void => {
+  checkSampleRequest({ ...request, prompts: [], maxTokens: 1 }, limits)
+  request.rows.forEach(({ prompt, maxTokens }, i) => {
+    checkPrompt(`row ${i}`, prompt, maxTokens, limits)
+  })
+}
+
 /** How many neighbours have the same prompt, where that is a number for all of them; else 1. */
-const groupSize = (prompts: readonly TokenIds[]): number => {
+export const groupSize = (prompts: readonly TokenIds[]): number => {
   const isSame = (a: TokenIds, b: TokenIds) => a.length === b.length && a.every((token, t) => token === b[t])
   const first = prompts.findIndex(prompt => !isSame(prompt, prompts[0]))
   const size = first < 0 ? prompts.length : first
   const fits = prompts.every((prompt, i) => isSame(prompt, prompts[i - (i % size)]))
   return fits && prompts.length % size === 0 ? size : 1
+}
+
+/** Names the random streams of a prompt's samples. */
+export const promptSeed = ({ seed = 0, promptSeeds }: SampleRequest, prompt: number): number | string =>
+  promptSeeds?.[prompt] ?? `${seed}/${prompt}`
+
+/**
+ * Prompts of similar length go together, so that little is padded; a group too large for one wave takes several.
+ * @param rows of a wave at most @param options `engines`: among so many the waves are to be shared
+ */
+export const wavesOf = (
+  prompts: readonly TokenIds[],
+  samples: number,
+  rows: number,
+  { firstSample = 0, engines = 1 }: { firstSample?: number; engines?: number } = {},
+): Wave[] => {
+  const order = prompts.map((_, i) => i).sort((a, b) => prompts[b].length - prompts[a].length || a - b)
+  const groups = evenParts(samples, Math.min(samples, rows), prompts.length === 1 ? engines : 1)
+  const together = Math.max(1, Math.floor(rows / Math.ceil(samples / Math.max(1, groups.length))))
+  return evenParts(order.length, together, engines).flatMap(({ start, end }) =>
+    groups.map(part => ({
+      prompts: order.slice(start, end),
+      first: firstSample + part.start,
+      samples: part.end - part.start,
+    })),
+  )
 }
 
 /** Parts of a wave that hear their replies apart from each other. */
@@ -156,21 +233,22 @@ export class Sampler {
 
   /** See `Policy.sample`. */
   async sample(
-    request: SampleRequest,
+    request: PartialSampleRequest,
     onSample?: (sample: Sample) => void,
     onToken?: (token: SampledToken) => void,
   ): Promise<Sample[]> {
-    this.#check(request)
-    const { prompts, samplesPerPrompt: samples = 1, maxTokens, seed = 0, promptSeeds } = request
+    checkSampleRequest(request, this.#parameters.config)
+    this.#loadTokenizerFor(request)
+    const { prompts, samplesPerPrompt: samples = 1, firstSample = 0, maxTokens } = request
     const results = new Array<Sample>(prompts.length * samples)
     const emit = (sample: Sample) => {
-      results[sample.prompt * samples + sample.index] = sample
+      results[sample.prompt * samples + sample.index - firstSample] = sample
       onSample?.(sample)
       return undefined
     }
     const start = (prompt: number, index: number) => ({
       maxTokens,
-      stream: `${promptSeeds?.[prompt] ?? `${seed}/${prompt}`}/${index}`,
+      stream: `${promptSeed(request, prompt)}/${index}`,
     })
     const plan: Plan = {
       ...this.#plan(request),
@@ -182,7 +260,8 @@ export class Sampler {
       instant: true,
       mayPart: false,
     }
-    for (const wave of this.#waves(prompts, samples)) await this.#runWave(plan, wave)
+    for (const wave of wavesOf(prompts, samples, this.#options.maxRows, { firstSample }))
+      await this.#runWave(plan, wave)
     return results
   }
 
@@ -190,10 +269,8 @@ export class Sampler {
   async converse(request: ConverseRequest, reply: TurnReply): Promise<void> {
     const { rows, instant } = request
     if (rows.length === 0) return
-    this.#check({ ...request, prompts: [], maxTokens: 1 })
-    rows.forEach(({ prompt, maxTokens }, i) => {
-      this.#checkPrompt(`row ${i}`, prompt, maxTokens)
-    })
+    checkConversation(request, this.#parameters.config)
+    this.#loadTokenizerFor(request)
     const samples = groupSize(rows.map(({ prompt }) => prompt))
     const rowAt = (prompt: number, index: number) => prompt * samples + index
     const plan: Plan = {
@@ -211,7 +288,7 @@ export class Sampler {
     // Parts run beside each other: both graphs have to be there.
     await this.#prefillExecutable()
     await this.#stepExecutable({ sharedPrompt: samples > 1 })
-    for (const wave of this.#waves(plan.prompts, samples)) {
+    for (const wave of wavesOf(plan.prompts, samples, this.#options.maxRows)) {
       const parts = instant ? [wave] : partsOf(wave)
       const ended = await Promise.allSettled(parts.map(part => this.#runWave(plan, part)))
       for (const end of ended) if (end.status === 'rejected') throw end.reason
@@ -223,33 +300,13 @@ export class Sampler {
     return { ...this.#work }
   }
 
-  #check(request: SampleRequest): void {
-    const { prompts, maxTokens, samplesPerPrompt = 1, stopStrings, promptSeeds, automaton } = request
-    const { vocabSize } = this.#parameters.config
-    if (automaton) checkAutomaton(automaton, vocabSize)
-    if (automaton?.states[0].size === 0)
-      throw new DataError('automaton: expected tokens that a sample may begin with, got none')
-    for (const [name, count] of Object.entries({ maxTokens, samplesPerPrompt }))
-      if (!(Number.isInteger(count) && count > 0))
-        throw new DataError(`${name}: expected a positive whole number, got ${count}`)
-    if (promptSeeds && promptSeeds.length !== prompts.length)
-      throw new DataError(`promptSeeds: expected ${prompts.length}, one a prompt, got ${promptSeeds.length}`)
-    prompts.forEach((prompt, i) => {
-      this.#checkPrompt(`prompt ${i}`, prompt, maxTokens)
-    })
-    if (stopStrings?.length) this.#tokenizer ??= this.#loadTokenizer()
-    if (stopStrings?.length && !this.#tokenizer)
+  #loadTokenizerFor({ stopStrings }: Pick<SampleRequest, 'stopStrings'>): void {
+    if (!stopStrings?.length) return
+    this.#tokenizer ??= this.#loadTokenizer()
+    if (!this.#tokenizer)
       throw new DataError('stop strings need a tokenizer', {
         hint: 'use stopTokens, or a checkpoint with a tokenizer',
       })
-  }
-
-  #checkPrompt(what: string, prompt: TokenIds, maxTokens: number): void {
-    const { maxPositions, vocabSize } = this.#parameters.config
-    if (prompt.length === 0)
-      throw new DataError(`${what} is empty`, { hint: 'give it at least one token, such as BOS' })
-    assertRoom(what, prompt.length, maxTokens, maxPositions)
-    assertKnown(what, prompt, vocabSize)
   }
 
   #plan(
@@ -261,19 +318,6 @@ export class Sampler {
     const allowed = automaton?.states.map(tokens => [...tokens.keys()]) ?? null
     const choice = { temperature, topK, topP, alternatives }
     return { choice, stops, stopStrings, allowed, ...(automaton && { automaton }) }
-  }
-
-  /** Prompts of similar length go together, so that little is padded; a group too large for one wave takes several. */
-  #waves(prompts: readonly TokenIds[], samples: number): Wave[] {
-    const order = prompts.map((_, i) => i).sort((a, b) => prompts[b].length - prompts[a].length || a - b)
-    const together = Math.min(samples, this.#options.maxRows)
-    return evenParts(order.length, Math.floor(this.#options.maxRows / together)).flatMap(({ start, end }) =>
-      evenParts(samples, together).map(part => ({
-        prompts: order.slice(start, end),
-        first: part.start,
-        samples: part.end - part.start,
-      })),
-    )
   }
 
   async #prefillExecutable(): Promise<Executable> {

@@ -1,9 +1,8 @@
 /** @file Scores and gradients: micro-batches through compiled graphs, gradients summed until a step takes them. */
 
 import type { BatchLayout } from '../../model/transformer.ts'
-import { tokenWeights } from '../../rl/aggregate.ts'
-import { checkDatum, type Datum } from '../../rl/datum.ts'
-import { batchLoss, type LossSequence, type LossSpec } from '../../rl/loss.ts'
+import type { Datum } from '../../rl/datum.ts'
+import type { LossSpec } from '../../rl/loss.ts'
 import {
   Executable,
   type ExecutableOptions,
@@ -13,16 +12,7 @@ import {
   type Values,
 } from '../../tensor/index.ts'
 import { ConfigError, DataError, NumericError } from '../../util/errors.ts'
-import type {
-  BatchStats,
-  LossOptions,
-  ScoreItem,
-  ScoreOptions,
-  Scores,
-  StepOptions,
-  StepStats,
-} from '../policy.ts'
-import { tokenStatistics } from '../token-statistics.ts'
+import type { LossOptions, ScoreItem, ScoreOptions, StepOptions, StepStats } from '../policy.ts'
 import { lossRefusal } from '../update.ts'
 import {
   batchValues,
@@ -35,6 +25,14 @@ import {
 } from './batches.ts'
 import { forwardGraph, lossGraph, lossInputs } from './loss-graph.ts'
 import { gradientName, type Parameters } from './parameters.ts'
+import {
+  type BatchScores,
+  batchStats,
+  type LocalBatchStats,
+  type LocalScores,
+  type WeighedBatch,
+  weighBatch,
+} from './weighed-batch.ts'
 
 export interface TrainerOptions {
   running: ExecutableOptions
@@ -44,13 +42,6 @@ export interface TrainerOptions {
   recompute?: boolean
 }
 
-/** In this process nothing about a batch is unknown. */
-export interface LocalBatchStats
-  extends Required<Omit<BatchStats, 'logprobs'>>,
-    Pick<BatchStats, 'logprobs'> {
-  parts: Required<NonNullable<BatchStats['parts']>>
-}
-
 export type LocalStepStats = StepStats & { gradNorm: number }
 
 /** Compiled graphs that are kept: a loss whose coefficients follow a schedule makes a new one with every step. */
@@ -58,9 +49,6 @@ const MOST_GRAPHS = 8
 
 /** Share of padding in a micro-batch up to which it is computed with the rest: moving rows takes about as much. */
 const PADDING_KEPT = 0.05
-
-/** Per-token results for every sequence of a batch. */
-export type LocalScores = Scores & { entropies: Float32Array }
 
 const floats = (value: Value): Float32Array => value.data as Float32Array
 
@@ -140,12 +128,28 @@ export class Trainer {
 
   /** Adds a batch's gradient to the accumulated one; drops all of it when the batch cannot be used. */
   accumulate(datums: readonly Datum[], options: LossOptions): Promise<LocalBatchStats> {
-    const batch = this.#accumulating.then(() => this.#addGradient(datums, options))
-    this.#accumulating = batch.then(
+    return this.#accumulate(async () =>
+      batchStats(datums, await this.#addGradient(weighBatch(datums, options), options), options),
+    )
+  }
+
+  /** The same for part of a batch that others learn from as well; the whole decides how much each token counts. */
+  accumulatePart(part: WeighedBatch, options: LossOptions): Promise<BatchScores> {
+    return this.#accumulate(() => this.#addGradient(part, options))
+  }
+
+  /** Forgets what is accumulated, behind all that is accumulating. */
+  dropGradient(): Promise<void> {
+    return this.#accumulate(async () => this.#parameters.dropGradient())
+  }
+
+  #accumulate<T>(add: () => Promise<T>): Promise<T> {
+    const added = this.#accumulating.then(add)
+    this.#accumulating = added.then(
       () => {},
       () => this.#parameters.dropGradient(),
     )
-    return batch
+    return added
   }
 
   /** Waits for the batches before it, and takes a step with what they have accumulated. */
@@ -158,43 +162,27 @@ export class Trainer {
     return step
   }
 
-  async #addGradient(datums: readonly Datum[], options: LossOptions): Promise<LocalBatchStats> {
+  async #addGradient(batch: WeighedBatch, options: LossOptions): Promise<BatchScores> {
     const { loss: spec, temperature = 1 } = options
-    checkBatch(datums)
     const refusal = lossRefusal(spec, this.#parameters.hasValueHead)
     if (refusal !== null) throw new ConfigError(`loss${refusal}`)
-    const weights = tokenWeights(
-      datums.map(({ mask }) => mask),
-      spec.aggregation,
-      { prompts: options.prompts },
-    )
-    const results = new Array<LocalScores>(datums.length)
+    const { datums, numbers } = batch
+    const scores = new Array<LocalScores>(datums.length)
     const batches = this.#batches(datums)
-    for (const batch of batches) {
-      const graph = await this.#training(this.#layout(batch), spec)
+    for (const micro of batches) {
+      const graph = await this.#training(this.#layout(micro), spec)
       const values = {
-        ...this.#values(batch, datums, graph, temperature),
-        ...lossValues(batch, datums, weights, spec),
+        ...this.#values(micro, datums, graph, temperature),
+        ...lossValues(micro, batch, spec),
         ...(await this.#parameters.feeds(graph.model.inputs)),
       }
       const { values: outputs, kept } = await graph.execute(values, this.#parameters.gradientTargets())
-      refuseNonFinite(floats(outputs.loss)[0], batch)
+      refuseNonFinite(floats(outputs.loss)[0], micro, numbers)
       await this.#parameters.addGradient(outputs, kept)
-      collect(batch, datums, outputs, results)
+      collect(micro, datums, outputs, scores)
     }
-    return {
-      ...describe(datums, results, spec, options),
-      microBatches: batches.length,
-      ...(options.logprobs && { logprobs: results.map(({ logprobs }) => logprobs) }),
-    }
+    return { scores, microBatches: batches.length }
   }
-}
-
-const checkBatch = (datums: readonly Datum[]): void => {
-  if (datums.length === 0) throw new DataError('accumulate: expected at least one datum, got none')
-  datums.forEach((datum, i) => {
-    checkDatum(datum, `datum ${i}`)
-  })
 }
 
 const withoutNull = (tensors: Record<string, Tensor | null>): Record<string, Tensor> =>
@@ -225,9 +213,9 @@ export const trainingOutputs = (
   }
 }
 
-const refuseNonFinite = (loss: number, batch: MicroBatch) => {
+const refuseNonFinite = (loss: number, batch: MicroBatch, numbers: readonly number[]) => {
   if (Number.isFinite(loss)) return
-  const where = batch.slots.filter(index => index >= 0).slice(0, 4)
+  const where = batch.slots.flatMap(index => (index < 0 ? [] : [numbers[index]])).slice(0, 4)
   throw new NumericError(
     `loss is ${loss} in a micro-batch with datums ${where.join(', ')}…; no weight was changed`,
     {
@@ -240,9 +228,8 @@ const ones = (length: number) => new Float32Array(length).fill(1)
 
 /** The per-token arrays that this loss reads. A datum that lacks one it needs is refused by `batchLoss` and here. */
 const lossValues = (
-  batch: MicroBatch,
-  datums: readonly Datum[],
-  weights: readonly Float64Array[],
+  micro: MicroBatch,
+  { datums, weights, numbers }: WeighedBatch,
   spec: LossSpec,
 ): Values => {
   const perDatum: Record<string, (index: number) => ArrayLike<number> | undefined> = {
@@ -257,13 +244,13 @@ const lossValues = (
   const need = (name: string) => (index: number) => {
     const values = perDatum[name](index)
     if (!values)
-      throw new DataError(`datum ${index}: the loss needs ${name}, got nothing`, {
+      throw new DataError(`datum ${numbers[index]}: the loss needs ${name}, got nothing`, {
         hint: 'fill it in, or take the term that reads it out of the loss',
       })
     // Tokens outside the mask may hold anything, NaN included, and 0 x NaN would spoil the sum.
     return Float32Array.from(values, (value, t) => (datums[index].mask[t] === 0 ? 0 : value))
   }
-  return Object.fromEntries(lossInputs(spec).map(name => [name, spreadTokens(batch, need(name))]))
+  return Object.fromEntries(lossInputs(spec).map(name => [name, spreadTokens(micro, need(name))]))
 }
 
 const collect = (
@@ -282,37 +269,4 @@ const collect = (
       ...(outputs.values && { values: part('values') }),
     }
   })
-}
-
-const describe = (
-  datums: readonly Datum[],
-  results: readonly LocalScores[],
-  spec: LossSpec,
-  options: LossOptions,
-): Omit<LocalBatchStats, 'microBatches'> => {
-  const sequences: LossSequence[] = datums.map((datum, i) => ({ ...pickLoss(datum), ...results[i] }))
-  const { loss, parts, clipFraction } = batchLoss(spec, sequences, { prompts: options.prompts })
-  return { loss, parts, clipFraction, ...tokenStatistics(sequences), entropy: meanEntropy(results, datums) }
-}
-
-const pickLoss = ({ oldLogprobs, refLogprobs, advantages, mask, weights, oldValues, returns }: Datum) => ({
-  oldLogprobs,
-  ...(refLogprobs && { refLogprobs }),
-  advantages,
-  mask,
-  ...(weights && { weights }),
-  ...(oldValues && { oldValues }),
-  ...(returns && { returns }),
-})
-
-/** Over policy tokens, nats. */
-const meanEntropy = (results: readonly LocalScores[], datums: readonly Datum[]): number => {
-  let [sum, count] = [0, 0]
-  for (const [i, { mask }] of datums.entries())
-    for (let t = 0; t < mask.length; t++) {
-      if (mask[t] === 0) continue
-      sum += results[i].entropies[t]
-      count++
-    }
-  return sum / Math.max(count, 1)
 }

@@ -8,7 +8,7 @@ import { formatBytes, formatInteger } from '../../util/format.ts'
 
 /** Bytes by what they hold. */
 export interface MemoryEstimate {
-  /** Weights as float32; for a small model also the copy that the sampler's graph holds; those of a second engine. */
+  /** Weights as float32; for a small model also the copy that the sampler's graph holds; those of further engines. */
   weights: number
   /** Gradient and two moments of what is trained, and the frozen copy for the KL term. */
   optimizer: number
@@ -25,6 +25,8 @@ export interface EstimateOptions {
   reference: boolean
   /** A second engine that samples, with weights of its own and memory through which it gets what was learnt. Default false. */
   secondEngine?: boolean
+  /** Engines that share the work (`policy.engines`). Default 1. */
+  engines?: number
   /** Padded tokens in a training graph at a time, and the longest sequence. */
   microBatchTokens: number
   sequence: number
@@ -62,13 +64,18 @@ const LOGIT_CHUNK = 8192
 export const estimateMemory = (config: ModelConfig, options: EstimateOptions): MemoryEstimate => {
   const { total, trained } = modelTensors(config, options.lora, false)
   const second = options.secondEngine ? total + trained : 0
-  const weights = FLOAT * (total * (total * FLOAT <= CONSTANT_WEIGHT_BYTES ? 2 : 1) + second)
-  const copies = 3 + Number(options.reference && options.lora === null)
-  const optimizer = copies * trained * FLOAT
+  const others = (options.engines ?? 1) - 1
+  const own = total * (total * FLOAT <= CONSTANT_WEIGHT_BYTES ? 2 : 1)
+  const passedOn = others > 0 ? trained : 0
+  const weights = FLOAT * ((1 + others) * own + second + passedOn)
+  const reference = Number(options.reference && options.lora === null)
+  // Of the others: gradient, the same to be read by the first one, reference; their moments are never written to.
+  const optimizer = FLOAT * trained * (3 + reference + others * (2 + reference))
   const { sequence, recompute = false } = options
   const perToken = activationFloats(config, sequence, recompute) + 3 * Math.min(config.vocabSize, LOGIT_CHUNK)
-  // A sequence longer than a micro-batch still goes through whole.
-  const activations = perToken * Math.max(options.microBatchTokens, sequence) * FLOAT
+  // A sequence longer than a micro-batch still goes through whole, and each engine has one of its own.
+  const tokens = Math.max(options.microBatchTokens, (1 + others) * sequence)
+  const activations = perToken * tokens * FLOAT
   const places = options.prompts * options.promptTokens + options.rows * options.newTokens
   const cache = 2 * config.layers * config.kvHeads * config.headDim * places * FLOAT
   return { weights, optimizer, activations, cache, total: weights + optimizer + activations + cache }
@@ -77,13 +84,14 @@ export const estimateMemory = (config: ModelConfig, options: EstimateOptions): M
 /** Memory of supervised learning: what is sampled is only evaluated. */
 export const coldStartMemory = (
   config: ModelConfig,
-  policy: { microBatchTokens: number; maxRows: number; recompute?: boolean },
+  policy: { microBatchTokens: number; maxRows: number; recompute?: boolean; engines?: number },
 ): MemoryEstimate =>
   estimateMemory(config, {
     lora: null,
     reference: false,
     microBatchTokens: policy.microBatchTokens,
     recompute: policy.recompute,
+    engines: policy.engines,
     sequence: config.maxPositions,
     rows: policy.maxRows,
     prompts: policy.maxRows,

@@ -150,6 +150,7 @@ export const planTraining = (
       lora,
       reference: hasReference(loss),
       secondEngine: 'sampler' in policy && policy.sampler !== null,
+      engines: policy.engines,
       microBatchTokens: policy.microBatchTokens,
       recompute: policy.recompute,
       sequence,

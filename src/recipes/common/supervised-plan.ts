@@ -54,7 +54,7 @@ export interface SupervisedMachine {
   json: Partial<PlannedTime> & { memoryBytes?: MemoryEstimate; here?: Feasibility }
 }
 
-type LocalSettings = { microBatchTokens: number; maxRows: number; recompute?: boolean }
+type LocalSettings = { microBatchTokens: number; maxRows: number; recompute?: boolean; engines?: number }
 
 const memoryOf = (
   shape: ModelConfig,
@@ -65,7 +65,11 @@ const memoryOf = (
     ? coldStartMemory(shape, policy)
     : estimateMemory(shape, {
         ...{ lora, reference: false, sequence: longest },
-        ...{ microBatchTokens: policy.microBatchTokens, recompute: policy.recompute },
+        ...{
+          microBatchTokens: policy.microBatchTokens,
+          recompute: policy.recompute,
+          engines: policy.engines,
+        },
         ...{ rows: 0, prompts: 0, promptTokens: 0, newTokens: 0 },
       })
 

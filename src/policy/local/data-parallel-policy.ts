@@ -1,0 +1,288 @@
+/** @file A policy of several engines with the same weights, among which what is sampled, scored and learnt from is divided. */
+
+import type { ModelConfig } from '../../model/config.ts'
+import type { ConverseRequest, Policy, Sample, SampledToken, SampleRequest, TurnReply } from '../policy.ts'
+import { microBatches, type Sequence } from './batches.ts'
+import { type EngineOptions, MICRO_BATCH_TOKENS } from './engine.ts'
+import { LocalPolicy } from './local-policy.ts'
+import type { ModelSource } from './model-source.ts'
+import { checkConversation, checkSampleRequest, groupSize, promptSeed, wavesOf } from './sampler.ts'
+import {
+  batchStats,
+  type LocalBatchStats,
+  type LocalScores,
+  partOfBatch,
+  type WeighedBatch,
+  weighBatch,
+} from './weighed-batch.ts'
+
+export interface DataParallelOptions extends EngineOptions {
+  /** `threads`, `maxRows` and `microBatchTokens` are those of all of them together. */
+  engines: number
+}
+
+interface Share {
+  maxRows: number
+  microBatchTokens: number
+}
+
+/** What one of so many engines gets of it, at least one. */
+const shareOf = (whole: number, engines: number): number => Math.max(1, Math.floor(whole / engines))
+
+/** Deals items of so much work among engines, the largest first, each to the one that has least so far. */
+export const deal = (work: readonly number[], engines: number): number[][] => {
+  const dealt: number[][] = Array.from({ length: engines }, () => [])
+  const loads = new Array<number>(engines).fill(0)
+  const order = work.map((_, i) => i).sort((a, b) => work[b] - work[a] || a - b)
+  for (const item of order) {
+    const least = loads.indexOf(Math.min(...loads))
+    dealt[least].push(item)
+    loads[least] += work[item]
+  }
+  return dealt
+}
+
+/** Waits for all of them, then throws what the first one that failed has thrown. */
+const settleAll = async <T>(promises: readonly Promise<T>[]): Promise<T[]> => {
+  const settled = await Promise.allSettled(promises)
+  return settled.map(result => {
+    if (result.status === 'rejected') throw result.reason
+    return result.value
+  })
+}
+
+/**
+ * Engines of few threads get more out of a processor than one of many, because most of a small model's operations are too short to
+ * be divided (docs/ARCHITECTURE.md, Engine). The first engine has optimiser, checkpoints and all that is accumulated in the end; after
+ * a step the others get its weights. What is divided, and how, depends on nothing but the request, so that a seed gives the same run
+ * whichever engine is faster. When one of them ends, all are closed.
+ */
+export class DataParallelPolicy implements Policy {
+  readonly #engines: readonly LocalPolicy[]
+  readonly #share: Share
+  /** Calls are carried out in the order in which they were made. */
+  #queue: Promise<unknown> = Promise.resolve()
+
+  /** Takes over engines that were started from the same source; `share` is what each of them was started with. */
+  constructor(engines: readonly LocalPolicy[], share: Share) {
+    this.#engines = engines
+    this.#share = share
+    for (const engine of engines)
+      void engine.ended.then(reason => Promise.all(engines.map(other => other.close(reason))))
+  }
+
+  /** Starts the engines. @throws CheckpointError and others from loading; none of them is left running then. */
+  static async start(source: ModelSource, options: DataParallelOptions): Promise<DataParallelPolicy> {
+    const {
+      engines: count,
+      threads = 2,
+      maxRows = 128,
+      microBatchTokens = MICRO_BATCH_TOKENS,
+      ...rest
+    } = options
+    const share = {
+      maxRows: shareOf(maxRows, count),
+      microBatchTokens: shareOf(microBatchTokens, count),
+    }
+    const own = { ...rest, ...share, threads: shareOf(threads, count) }
+    const started = await Promise.allSettled(
+      Array.from({ length: count }, () => LocalPolicy.start(source, own)),
+    )
+    const engines = started.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
+    if (engines.length === count) return new DataParallelPolicy(engines, share)
+    await Promise.all(engines.map(engine => engine.close()))
+    throw started.find(result => result.status === 'rejected')!.reason
+  }
+
+  get #first(): LocalPolicy {
+    return this.#engines[0]
+  }
+
+  get config(): ModelConfig {
+    return this.#first.config
+  }
+
+  get parameterCount(): number {
+    return this.#first.parameterCount
+  }
+
+  #inTurn<T>(call: () => Promise<T>): Promise<T> {
+    const result = this.#queue.then(call)
+    this.#queue = result.catch(() => {})
+    return result
+  }
+
+  sample(
+    request: SampleRequest,
+    onSample?: (sample: Sample) => void,
+    onToken?: (token: SampledToken) => void,
+  ): Promise<Sample[]> {
+    return this.#inTurn(() => this.#sample(request, onSample, onToken))
+  }
+
+  /** Each engine takes the next wave as soon as it has finished one. */
+  async #sample(
+    request: SampleRequest,
+    onSample?: (sample: Sample) => void,
+    onToken?: (token: SampledToken) => void,
+  ): Promise<Sample[]> {
+    checkSampleRequest(request, this.config)
+    const { prompts, samplesPerPrompt: group = 1 } = request
+    const results = new Array<Sample>(prompts.length * group)
+    const engines = this.#engines.length
+    const waves = wavesOf(prompts, group, this.#share.maxRows, { engines })
+    const work = async (engine: LocalPolicy): Promise<void> => {
+      for (let wave = waves.shift(); wave; wave = waves.shift()) {
+        const { prompts: own, first, samples } = wave
+        const part = {
+          ...request,
+          prompts: own.map(prompt => prompts[prompt]),
+          promptSeeds: own.map(prompt => promptSeed(request, prompt)),
+          samplesPerPrompt: samples,
+          firstSample: first,
+        }
+        const named = <Drawn extends { prompt: number }>(drawn: Drawn): Drawn => ({
+          ...drawn,
+          prompt: own[drawn.prompt],
+        })
+        const keep = (drawn: Sample) => {
+          const sample = named(drawn)
+          results[sample.prompt * group + sample.index] = sample
+          onSample?.(sample)
+        }
+        try {
+          await engine.sample(part, keep, onToken && (token => onToken(named(token))))
+        } catch (error) {
+          waves.length = 0
+          throw error
+        }
+      }
+    }
+    await settleAll(this.#engines.map(work))
+    return results
+  }
+
+  /** Neighbours that share a prompt stay together. */
+  converse(request: ConverseRequest, reply: TurnReply): Promise<void> {
+    return this.#inTurn(async () => {
+      checkConversation(request, this.config)
+      const size = groupSize(request.rows.map(({ prompt }) => prompt))
+      const groups = request.rows.length / size
+      const each = size * Math.ceil(groups / this.#engines.length)
+      const talk = async (engine: LocalPolicy, at: number): Promise<void> => {
+        const from = at * each
+        const rows = request.rows.slice(from, from + each)
+        if (rows.length === 0) return
+        await engine.converse({ ...request, rows }, (row, turn) =>
+          reply(from + row, { ...turn, prompt: from + row }),
+        )
+      }
+      await settleAll(this.#engines.map(talk))
+    })
+  }
+
+  /** By micro-batches, so that a prompt of many samples goes through once. */
+  #deal(sequences: readonly Sequence[]): number[][] {
+    const batches = microBatches(sequences, this.#share.microBatchTokens, this.config)
+    const members = batches.map(({ slots }) => slots.filter(slot => slot >= 0))
+    const work = batches.map(({ sizes: { P, G, T, S } }) => P * (S + G * T))
+    return deal(work, this.#engines.length).map(dealt =>
+      dealt.flatMap(batch => members[batch]).sort((a, b) => a - b),
+    )
+  }
+
+  score: LocalPolicy['score'] = (items, options) =>
+    this.#inTurn(async () => {
+      const scores = new Array<LocalScores>(items.length)
+      const score = async (numbers: readonly number[], at: number): Promise<void> => {
+        if (numbers.length === 0) return
+        const own = await this.#engines[at].score(
+          numbers.map(number => items[number]),
+          options,
+        )
+        numbers.forEach((number, i) => {
+          scores[number] = own[i]
+        })
+      }
+      await settleAll(this.#deal(items).map(score))
+      return scores
+    })
+
+  refuses: Policy['refuses'] = loss => this.#first.refuses(loss)
+
+  accumulate: LocalPolicy['accumulate'] = (datums, options) =>
+    this.#inTurn(async () => {
+      try {
+        return await this.#accumulate(weighBatch(datums, options), options)
+      } catch (error) {
+        await settleAll(this.#engines.map(engine => engine.dropGradient()))
+        throw error
+      }
+    })
+
+  async #accumulate(
+    batch: WeighedBatch,
+    options: Parameters<LocalPolicy['accumulate']>[1],
+  ): Promise<LocalBatchStats> {
+    const { datums } = batch
+    const scores = new Array<LocalScores>(datums.length)
+    const learn = async (numbers: readonly number[], at: number): Promise<number> => {
+      if (numbers.length === 0) return 0
+      const part = await this.#engines[at].accumulatePart(partOfBatch(batch, numbers), options)
+      numbers.forEach((number, i) => {
+        scores[number] = part.scores[i]
+      })
+      return part.microBatches
+    }
+    const counts = await settleAll(this.#deal(datums).map(learn))
+    return batchStats(
+      datums,
+      { scores, microBatches: counts.reduce((sum, count) => sum + count, 0) },
+      options,
+    )
+  }
+
+  step: LocalPolicy['step'] = options =>
+    this.#inTurn(async () => {
+      const [first, ...others] = this.#engines
+      for (const gradient of await settleAll(others.map(engine => engine.shareGradient())))
+        if (gradient) await first.addGradient(gradient)
+      const stats = await first.step(options)
+      await this.#spreadWeights()
+      return stats
+    })
+
+  /** The memory between the engines is always the same: read to the end before it is written again. */
+  async #spreadWeights(): Promise<void> {
+    const [first, ...others] = this.#engines
+    const weights = await first.shareWeights()
+    await settleAll(others.map(engine => engine.takeWeights(weights)))
+  }
+
+  freezeReference: Policy['freezeReference'] = () =>
+    this.#inTurn(async () => {
+      await settleAll(this.#engines.map(engine => engine.freezeReference()))
+    })
+
+  save: Policy['save'] = (folder, options) => this.#inTurn(() => this.#first.save(folder, options))
+
+  load: Policy['load'] = folder =>
+    this.#inTurn(async () => {
+      await this.#first.load(folder)
+      await this.#spreadWeights()
+    })
+
+  /** Calls that are still running are rejected, and so is every later one. */
+  async close(): Promise<void> {
+    await Promise.all(this.#engines.map(engine => engine.close()))
+  }
+}
+
+/** One engine, or several that share the work. @throws CheckpointError and others from loading */
+export const startEngines = (
+  source: ModelSource,
+  { engines, ...options }: DataParallelOptions,
+): Promise<LocalPolicy | DataParallelPolicy> =>
+  engines === 1
+    ? LocalPolicy.start(source, options)
+    : DataParallelPolicy.start(source, { engines, ...options })
