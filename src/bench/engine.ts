@@ -85,7 +85,7 @@ export interface EngineBenchmark {
   trainToMatmul: number
   /** The matrix products of that step alone, in the same process: what it would take if nothing else were to do. */
   idealTrainSeconds: number
-  /** The step over its ideal, measured right before and after it: 1 is the least. */
+  /** The step over its ideal, measured right before and after it by one engine of all threads: 1 is the least that such an engine takes. */
   trainToIdeal: number
   /** One update of 16 groups of 8 samples of different lengths, each group behind its own prompt, padding not counted as work. */
   groupTrainSeconds: number
@@ -98,7 +98,7 @@ export interface EngineBenchmark {
   decodeToMatmul: Record<string, number>
   /** By rows: if the matrix products of a token in the middle were all there is to do, the prompt's not counted. */
   idealDecodeTokensPerSecond: Record<string, number>
-  /** The rate over its ideal: 1 is the most. */
+  /** The rate over its ideal, of one engine of all threads: 1 is the most that such an engine gives. */
   decodeToIdeal: Record<string, number>
   /** By prompts x samples. */
   sharedPromptTokensPerSecond: Record<string, number>
