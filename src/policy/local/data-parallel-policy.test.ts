@@ -127,6 +127,33 @@ describe('a policy of several engines', { timeout: 120_000 }, () => {
     )
   })
 
+  it('learns values as one engine does', async () => {
+    const source = { ...SOURCE, valueHead: true }
+    const learn = async (policy: Policy) => {
+      const samples = await policy.sample(REQUEST)
+      const items = samples.map(({ prompt, tokens }) => ({ promptTokens: PROMPTS[prompt], tokens }))
+      const before = await policy.score(items)
+      const datums = datumsOf(samples).map((datum, i) => ({
+        ...datum,
+        oldValues: before[i].values!,
+        refLogprobs: before[i].logprobs,
+        returns: new Float32Array(datum.tokens.length).fill(i % 3),
+      }))
+      const optimizer = { ...OPTIMIZER, valueLearningRate: 0.1 }
+      await updateOnce(policy, datums, { loss: LOSS_PRESETS['gradus:rlcer'], optimizer })
+      return (await policy.score(items)).map(({ values }) => values!)
+    }
+    await withPolicies(
+      [LocalPolicy.start(source, { threads: 1 }), parallel(2, source)],
+      async (one, many) => {
+        const [expected, got] = [await learn(one), await learn(many)]
+        expected.forEach((values, i) => {
+          expectClose(got[i], values, 4)
+        })
+      },
+    )
+  })
+
   it('gives the same bits every time', async () => {
     const runs = await withPolicies([parallel(2), parallel(2)], (a, b) => Promise.all([train(a), train(b)]))
     expect(runs[0]).toEqual(runs[1])
