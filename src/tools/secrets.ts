@@ -94,13 +94,26 @@ export class Secrets {
   /** @throws ConfigError for a variable that is not set */
   variable(name: string, where: string): string {
     const value = readVariable(name, where, this.#env)
-    if (value.length >= SHORTEST) for (const form of formsOf(value)) this.#values.add(form)
+    this.#add(value)
     return value
   }
 
   /** @throws ConfigError for a variable that is not set */
   resolve(value: ConfiguredValue, where: string): string {
-    return typeof value === 'string' ? value : `${value.prefix}${this.variable(value.env, where)}`
+    if (typeof value === 'string') return value
+    const text = this.variable(value.env, where)
+    if (/^basic\s+$/i.test(value.prefix)) this.#addBasic(text)
+    return `${value.prefix}${text}`
+  }
+
+  /** User and password, which a server reads in base64. */
+  #addBasic(text: string): void {
+    const pair = Buffer.from(text, 'base64').toString('utf8')
+    for (const open of [pair, pair.slice(pair.indexOf(':') + 1)]) this.#add(open)
+  }
+
+  #add(value: string): void {
+    if (value.length >= SHORTEST) for (const form of formsOf(value)) this.#values.add(form)
   }
 
   /** JSON with the values of its variables. @throws ConfigError for a variable that is not set */
@@ -132,7 +145,26 @@ export class Secrets {
   /** A text with every secret taken out. */
   hide(text: string): string {
     let open = text
-    for (const value of this.#values) open = open.replaceAll(value, HIDDEN)
+    for (const value of this.#longestFirst()) open = open.replaceAll(value, HIDDEN)
     return open
+  }
+
+  /** JSON with every secret taken out of its texts and names: what is read may spell a secret otherwise than it is sent. */
+  hideIn<T>(value: T): T {
+    return this.#values.size === 0 ? value : (this.#hiddenIn(value) as T)
+  }
+
+  #hiddenIn(value: unknown): unknown {
+    if (typeof value === 'string') return this.hide(value)
+    if (Array.isArray(value)) return value.map(each => this.#hiddenIn(each))
+    if (value === null || typeof value !== 'object') return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [this.hide(key), this.#hiddenIn(each)]),
+    )
+  }
+
+  /** One secret may begin another: what is left of the longer one would be shown. */
+  #longestFirst(): string[] {
+    return [...this.#values].sort((a, b) => b.length - a.length)
   }
 }

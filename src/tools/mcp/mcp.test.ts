@@ -125,6 +125,13 @@ describe('a server over stdio', () => {
     const error = await failure(call(tools, 'leak'))
     expect(error.message).toMatch(/its process has ended: exit code 4; it said: key was \[secret\]/)
     expect(JSON.stringify(error) + error.stack).not.toContain('open-sesame')
+    // Where the server's last words are cut, in the middle of it.
+    const cut = await failure(call(tools, 'leakBefore', { characters: 295 }))
+    expect(cut.message).toMatch(/it said: [^-]*x{200}/)
+    expect(await call(tools, 'memo', { uri: 'memo://open-sesame-123' })).toEqual({
+      text: '[memo://[secret]]\na memo',
+      snippets: [{ id: 'memo://[secret]', text: 'a memo' }],
+    })
     await expect(start({ ...node(fixture), env: ['NO_SUCH_KEY'] }, { env })).rejects.toThrow(
       /environment variable NO_SUCH_KEY to be set/,
     )
