@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { ConfigError } from '../util/errors.ts'
-import { isSecretName, writtenOut, writtenOutArgument } from '../util/secret-words.ts'
+import { secretInAddress, writtenOut, writtenOutArgument } from '../util/secret-words.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -42,22 +42,15 @@ export const argumentsSchema = z.array(z.string()).refine(args => writtenOutArgu
     `no secret written out, as that of ${writtenOutArgument(input as string[])}, which would be kept with the run; name its environment variable in env, which the command reads it from`,
 })
 
-/** The parameter of an address's query that looks like a secret by its name; undefined where there is none. */
-const secretParameter = (address: unknown): string | undefined => {
-  if (typeof address !== 'string' || !URL.canParse(address)) return undefined
-  const names = [...new URL(address).searchParams.keys()]
-  return names.find(isSecretName)
-}
-
 /**
  * Addresses are kept in run folders and cards, and stand in errors; secrets never do. For a refinement of the object that has the
  * address: the message of one of `url` would show it.
  */
 export const hasNoSecretInUrl = ({ url }: { url?: string | undefined }): boolean =>
-  secretParameter(url) === undefined
+  url === undefined || secretInAddress(url) === undefined
 
 export const secretInUrl = ({ input }: { input?: unknown }): string =>
-  `an address without ${secretParameter((input as { url?: unknown }).url)} in its query, which would be kept with the run; write it into headers as {env: NAME}, with NAME the environment variable that holds it`
+  `an address without ${secretInAddress((input as { url: string }).url)}, which would be kept with the run; write it into headers as {env: NAME}, with NAME the environment variable that holds it`
 
 const HIDDEN = '[secret]'
 /** What is shorter is no secret, and stands in every text. */

@@ -425,7 +425,8 @@ describe('a server over HTTP', () => {
     await expect(start({ url })).rejects.toThrow(/who are you|401/)
     await expect(start({ url: 'http://127.0.0.1:9/mcp' })).rejects.toThrow(/^mcp http:\/\/127\.0\.0\.1:9: /)
     await expect(start({ url: 'file:///etc/passwd' })).rejects.toThrow(/expected http or https, got file/)
-    await expect(start({ url: 'http://me:word@127.0.0.1/' })).rejects.toThrow(/no user or password/)
+    await expect(start({ url: 'http://me:word@127.0.0.1/' })).rejects.toThrow(/without a password in it/)
+    await expect(start({ url: 'http://me@127.0.0.1/' })).rejects.toThrow(/no user or password/)
     for (const name of ['key', 'tavilyApiKey', 'access_token', 'X-Amz-Signature', 'client.secret', 'sig'])
       await expect(start({ url: `${url}?profile=x&${name}=abc-123` })).rejects.toThrow(
         `tools: [0]: expected an address without ${name} in its query`,
