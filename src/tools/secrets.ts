@@ -1,13 +1,14 @@
 /** @file Secrets of tools: named in configurations, read from the environment, and taken out of every text that leaves a tool. */
 
 import { z } from 'zod'
+import { keyVariableSchema } from '../chat/credentials.ts'
 import { ConfigError } from '../util/errors.ts'
 import { secretInAddress, writtenOut, writtenOutArgument } from '../util/secret-words.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
 const variableSchema = z.strictObject({
-  env: z.string().min(1).describe('Environment variable that holds the value.'),
+  env: keyVariableSchema.describe('Environment variable that holds the value.'),
   prefix: z.string().default('').describe('Written before the value.'),
 })
 

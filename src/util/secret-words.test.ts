@@ -43,6 +43,8 @@ describe('secrets that are written out', () => {
     [['--api-key', '--verbose'], undefined],
     [['--token'], undefined],
     [['run', '-e', 'API_KEY=abc'], 'API_KEY'],
+    [['run', '-e', 'OPENAI_KEY=abc'], 'OPENAI_KEY'],
+    [['run', '-e', 'OPENAI_KEY', 'KEYBOARD=x', 'sort_key=x'], undefined],
     [['run', '-e', 'HF_ACCESS_TOKEN', 'image'], undefined],
     [['token', 'abc'], undefined],
     [['https://host/?token'], undefined],

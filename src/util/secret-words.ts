@@ -96,6 +96,8 @@ export const writtenOut = (value: unknown, name = '', path = name): string | und
 
 /** An option with its value or without (`--api-key=abc`, `--token`), or a variable with its value (`API_KEY=abc`). */
 const OPTION = /^(-{0,2})([\w-]+?)(?:=(.*))?$/s
+/** Variables of the environment that hold a key are called so. */
+const KEY_VARIABLE = /^[A-Z][A-Z\d_]*_KEY$/
 /** A header with its value: `Authorization: Bearer abc`. */
 const HEADER = /^([\w-]+):\s*(.*)$/s
 /** `key.pem` is where a key is. */
@@ -104,7 +106,7 @@ const FILE = /^(?:~|\.{1,2})?\/|\.(?:pem|key|crt|json|txt)$/
 const isArgumentWrittenOut = (name: string, text: string): boolean =>
   !REFERENCE.test(text.replace(/^(?:bearer|basic)\s+/i, '')) &&
   !(name.toLowerCase() === 'key' && FILE.test(text)) &&
-  isWrittenOut(name, text)
+  isWrittenOut(KEY_VARIABLE.test(name) ? 'key' : name, text)
 
 /** The option, or the argument's place, whose value is written out and looks like a secret; undefined where there is none. */
 export const writtenOutArgument = (args: readonly string[]): string | undefined => {
@@ -123,4 +125,15 @@ export const writtenOutArgument = (args: readonly string[]): string | undefined 
     if (words.length > 1 && writtenOutArgument(words) !== undefined) return `argument ${i + 1}`
   }
   return undefined
+}
+
+/** Characters of a text that are looked at before it is shown; of more only a part is. */
+const LOOKED_AT = 2000
+
+/** What a message says in place of a text with a secret in it; undefined for any other. */
+export const describeSecret = (text: string): string | undefined => {
+  const start = text.trim().slice(0, LOOKED_AT)
+  const inAddress = secretInAddress(start)
+  if (inAddress !== undefined) return `an address with ${inAddress}`
+  return writtenOutArgument([start]) === undefined ? undefined : 'a text with a secret in it'
 }

@@ -442,6 +442,9 @@ describe('a server over HTTP', () => {
       await expect(start({ command: 'x', args })).rejects.toThrow(
         new RegExp(`args: expected no secret written out, as that of ${name},((?!abc-123|tvly).)*$`),
       )
+    await expect(start({ command: 'x', env: ['API_KEY=abc-123'] })).rejects.toThrow(
+      /env\[0\]: expected the name of the environment variable((?!abc-123).)*$/,
+    )
     await expect(start({ url: `${url}?profile=x&keyboard=y&design=z` })).rejects.toThrow(/who are you|401/)
     await expect(start({ url, command: 'x' })).rejects.toThrow(/a command to start or a url/)
     await expect(start({})).rejects.toThrow(/a command to start or a url/)
