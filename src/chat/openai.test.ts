@@ -621,6 +621,16 @@ describe('key', () => {
     expect(endpoint({ 'x-team': 'logic' }).headers).toEqual({ 'x-team': 'logic' })
   })
 
+  it.each([
+    [{ extraBody: { more: [{ api_key: 'open-sesame' }] } }, /extraBody: expected no secret written out/],
+    [{ apiKeyEnv: 'sk-open-sesame-1' }, /apiKeyEnv: expected the name of the environment variable/],
+    [{ apiKeyEnv: 'THE_KEY=open-sesame' }, /apiKeyEnv: expected the name of the environment variable/],
+  ])('is refused in %j', (more, message) => {
+    const refused = () => parseWith(openAiSchema, { url: 'http://x', model: 'm', ...more }, 'judge')
+    expect(refused).toThrow(message)
+    expect(refused).not.toThrow(/sesame/)
+  })
+
   it('never appears in an error, also when the server echoes it', async () => {
     for (const [status, body] of [
       [401, { error: { message: `Incorrect API key provided: ${KEY}` } }],
@@ -643,7 +653,10 @@ describe('key', () => {
   it.each([
     ['not a url', /expected an address/],
     ['ftp://host', /expected http or https/],
-    ['http://me:secret@host', /no user or password/],
+    ['http://me@host', /no user or password/],
+    ['http://me:secret@host', /without a password in it, .*apiKeyEnv/],
+    ['http://host/v1?api_key=secret', /without api_key in its query, .*apiKeyEnv/],
+    ['http//me:secret@host', /expected an address/],
   ])('refuses the url %s', (url, message) => {
     const make = () => new OpenAiModel({ url, model: 'm' })
     expect(make).toThrow(message)

@@ -4,10 +4,11 @@ import { type Dispatcher, Pool } from 'undici'
 import { z } from 'zod'
 import { ConfigError, JudgeError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
-import { writtenOut } from '../util/secret-words.ts'
+import { describeSecret, writtenOut } from '../util/secret-words.ts'
 import { type Cancellation, underSignal } from './cancellation.ts'
 import type { ChatModel, ChatRequest, ChatResponse } from './chat-model.ts'
 import { type Clock, systemClock } from './clock.ts'
+import { keptAddressSchema, keyVariableSchema } from './credentials.ts'
 import { exchange, type Incoming } from './exchange.ts'
 import { Refusals } from './refusals.ts'
 import {
@@ -26,9 +27,9 @@ const positive = z.number().positive()
 
 /** One endpoint as a configuration file writes it. */
 export const openAiSchema = z.strictObject({
-  url: z.string().min(1).describe('`http://host:8000`, `http://host:8000/v1` or the full path.'),
+  url: keptAddressSchema.describe('`http://host:8000`, `http://host:8000/v1` or the full path.'),
   model: z.string().min(1).describe('Name of the model, as the server knows it.'),
-  apiKeyEnv: z.string().min(1).optional().describe('Name of the environment variable that holds the key.'),
+  apiKeyEnv: keyVariableSchema.optional().describe('Name of the environment variable that holds the key.'),
   apiKeyHeader: z
     .string()
     .min(1)
@@ -61,6 +62,10 @@ export const openAiSchema = z.strictObject({
     ),
   extraBody: z
     .record(z.string(), z.unknown())
+    .refine(fields => writtenOut(fields) === undefined, {
+      error: ({ input }) =>
+        `no secret written out, as that of ${writtenOut(input)}, which would be kept with the run; set apiKeyEnv to the environment variable that holds it`,
+    })
     .default({})
     .describe(
       'Further fields of the body, as the server wants them: `{chat_template_kwargs: {enable_thinking: false}}`.',
@@ -97,7 +102,9 @@ export const endpointUrl = (text: string, api = '/chat/completions', what = 'jud
   try {
     url = new URL(text)
   } catch {
-    throw new ConfigError(`${what}: expected an address such as http://127.0.0.1:8000/v1, got ${text}`)
+    // What stands before an @ may be a password.
+    const shown = text.includes('@') ? 'another text' : (describeSecret(text) ?? text)
+    throw new ConfigError(`${what}: expected an address such as http://127.0.0.1:8000/v1, got ${shown}`)
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new ConfigError(`${what}: expected http or https, got ${url.protocol.slice(0, -1)}`)

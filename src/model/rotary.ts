@@ -21,8 +21,29 @@ const scaleFrequency = (frequency: number, scaling: ModelConfig['ropeScaling']):
   return ((1 - smooth) * frequency) / scaling.factor + smooth * frequency
 }
 
-/** Cosines and sines of every position's angles, each [maxPositions, headDim / 2] row-major (Su et al. 2021). */
-export const rotaryAngles = (config: ModelConfig): { cos: Float32Array; sin: Float32Array } => {
+export interface RotaryAngles {
+  cos: Float32Array
+  sin: Float32Array
+}
+
+/** The last ones, as long as somebody has them: each graph of a model has the same, and those of a long context take seconds. */
+let last: { name: string; cosines: WeakRef<Float32Array>; sines: WeakRef<Float32Array> } | null = null
+
+/**
+ * Cosines and sines of every position's angles, each [maxPositions, headDim / 2] row-major (Su et al. 2021). They are shared: nobody
+ * writes to them.
+ */
+export const rotaryAngles = (config: ModelConfig): RotaryAngles => {
+  const { maxPositions, headDim, ropeTheta, ropeScaling } = config
+  const name = JSON.stringify([maxPositions, headDim, ropeTheta, ropeScaling])
+  const [cos, sin] = last?.name === name ? [last.cosines.deref(), last.sines.deref()] : []
+  if (cos && sin) return { cos, sin }
+  const made = computeAngles(config)
+  last = { name, cosines: new WeakRef(made.cos), sines: new WeakRef(made.sin) }
+  return made
+}
+
+const computeAngles = (config: ModelConfig): RotaryAngles => {
   const frequencies = inverseFrequencies(config)
   const cos = new Float32Array(config.maxPositions * frequencies.length)
   const sin = new Float32Array(cos.length)

@@ -123,9 +123,13 @@ export class Connection {
 
   /** What was said, short and without the key. */
   said({ bytes, contentType }: Answer): string {
-    const text = new TextDecoder().decode(bytes.subarray(0, 8 * MAX_SAID))
-    const safe = this.#key ? text.replaceAll(this.#key, '***') : text
-    return (contentType.includes('html') ? '(a web page)' : detailOf(safe)).slice(0, MAX_SAID)
+    if (contentType.includes('html')) return '(a web page)'
+    return this.hide(detailOf(new TextDecoder().decode(bytes.subarray(0, 8 * MAX_SAID)))).slice(0, MAX_SAID)
+  }
+
+  /** A text of the server without the key, which it may repeat. */
+  hide(text: string): string {
+    return this.#key ? text.replaceAll(this.#key, '***') : text
   }
 
   async #once(path: string, body: unknown, options: CallOptions, id: string): Promise<Answer> {

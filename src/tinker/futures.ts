@@ -55,11 +55,11 @@ export const resultOf = async <T>(
     if (answer.status < 300) {
       if (answer.contentType.includes(PROTOBUF)) return readBytes(answer, reading, type)
       const body = jsonOf(answer, `${connection.origin} ${type}`)
-      if (!isPending(body)) return readBody(body, reading, type, connection.origin)
+      if (!isPending(body)) return readBody(body, reading, type, connection)
       await connection.wait(pauseMs(body, connection.backoffMs))
     } else if (answer.status === 410 && resubmit) id = await resubmit()
     else if (answer.status !== 408 && (answer.status !== 400 || ++failures >= FAILURES_BELIEVED))
-      throw failed(connection.origin, type, messageOf(jsonOf(answer, type)))
+      throw failed(connection, type, messageOf(jsonOf(answer, type)))
     else if (answer.status === 400) await connection.wait(connection.backoffMs)
   }
 }
@@ -76,9 +76,9 @@ const readBytes = <T>({ bytes }: Answer, { protobuf }: Reading<T>, type: Request
   throw new TinkerError('malformed', `${type}: expected JSON, got protobuf that nobody asked for`)
 }
 
-const readBody = <T>(body: unknown, { json }: Reading<T>, type: RequestType, origin: string): T => {
+const readBody = <T>(body: unknown, { json }: Reading<T>, type: RequestType, connection: Connection): T => {
   if (isObject(body) && typeof body.error === 'string' && body.error !== '')
-    throw failed(origin, type, body.error)
+    throw failed(connection, type, body.error)
   return json(body)
 }
 
@@ -88,7 +88,11 @@ const messageOf = (body: unknown): string => {
   return typeof said === 'string' ? said : JSON.stringify(said ?? body)
 }
 
-const failed = (origin: string, type: RequestType, said: string): TinkerError =>
-  new TinkerError('failed', `${origin} ${type}: the server failed: ${said.slice(0, 400)}`, {
-    hint: `change what it complains about, or ${HINTS.resume}`,
-  })
+const failed = (connection: Connection, type: RequestType, said: string): TinkerError =>
+  new TinkerError(
+    'failed',
+    `${connection.origin} ${type}: the server failed: ${connection.hide(said).slice(0, 400)}`,
+    {
+      hint: `change what it complains about, or ${HINTS.resume}`,
+    },
+  )

@@ -57,8 +57,12 @@ export class Session {
       DataError,
     )
     if (said.error_message)
-      throw new TinkerError('refused', `${connection.origin} create_session: ${said.error_message}`)
-    return new Session(connection, said.session_id, said.warning_message ?? null, heartbeatMs)
+      throw new TinkerError(
+        'refused',
+        `${connection.origin} create_session: ${connection.hide(said.error_message)}`,
+      )
+    const warning = said.warning_message ? connection.hide(said.warning_message) : null
+    return new Session(connection, said.session_id, warning, heartbeatMs)
   }
 
   /** What the server can train; empty where it does not say. */

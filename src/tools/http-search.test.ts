@@ -152,6 +152,29 @@ describe('search over HTTP', () => {
     expect(answer).toContain('[secret]')
   })
 
+  it('hides all of a secret that another one begins, the pair of a basic authorization, and breaks no number', async () => {
+    const pair = 'me:pass-word-1'
+    handler = (_request, response) =>
+      response.end(
+        `{"score": 1.4321, "web": {"results": [{"url": 4321, "title": "short-and-long", "parts": {"lead": "${pair} or pass-word-1"}}]}}`,
+      )
+    const headers = {
+      'x-a': { env: 'SHORT' },
+      'x-b': { env: 'LONG' },
+      'x-c': { env: 'PIN' },
+      authorization: { env: 'PAIR', prefix: 'Basic ' },
+    }
+    const env = {
+      SHORT: 'short',
+      LONG: 'short-and-long',
+      PIN: '4321',
+      PAIR: Buffer.from(pair).toString('base64'),
+    }
+    expect((await ask({ headers }, { query: 'x' }, env)).snippets).toEqual([
+      { id: '[secret]', title: '[secret]', text: '[secret] or [secret]' },
+    ])
+  })
+
   it('takes secrets from the environment, and shows them in nothing', async () => {
     const env = { SEARCH_KEY: 'open sesame/789', OTHER: 'tell-nobody' }
     const secrets = {
@@ -313,7 +336,8 @@ describe('settings', () => {
   it.each<[object, RegExp]>([
     [{ url: 'ftp://host/x' }, /url: expected http or https, got ftp/],
     [{ url: 'nowhere' }, /url: expected an address/],
-    [{ url: 'http://me:word@host/' }, /expected no user or password/],
+    [{ url: 'http://me:word@host/' }, /expected an address without a password in it((?!word@).)*$/],
+    [{ url: 'http://me@host/' }, /expected no user or password/],
     [
       { url: 'https://host/search?lang=en&api_key=abc-123' },
       /^tools: \[0\]: expected an address without api_key in its query, .*as \{env: NAME\}((?!abc-123).)*$/,

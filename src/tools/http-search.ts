@@ -259,17 +259,17 @@ class HttpSearch {
       dispatcher: this.#agent,
     })
     if (answer.status < 200 || answer.status >= 300) throw new StatusError(name, answer)
-    // Secrets go first, should the server repeat them: what is cut later could leave part of one.
-    return this.#read(this.#secrets.hide(answer.body), top)
+    return this.#read(answer.body, top)
   }
 
+  /** Secrets are taken out of what is shown, before it is cut, which could leave part of one: in the text of the answer numbers could be broken by it. */
   #read(body: string, top: number): Snippet[] {
     const { name, results } = this.#settings
     const list = valueAt(this.#parse(body), results)
     if (!Array.isArray(list))
       throw new ToolError(
         'malformed',
-        `${name}: expected a list of results at ${JSON.stringify(results)}, got ${describeValue(list)}`,
+        `${name}: expected a list of results at ${JSON.stringify(results)}, got ${describeValue(this.#secrets.hideIn(list))}`,
         { hint: 'correct results in the configuration' },
       )
     const snippets = list.slice(0, top).flatMap((result, index) => this.#snippet(result, index))
@@ -283,7 +283,7 @@ class HttpSearch {
     try {
       return JSON.parse(body)
     } catch (error) {
-      const start = body.slice(0, 80).replace(/\s+/g, ' ')
+      const start = this.#secrets.hide(body).slice(0, 80).replace(/\s+/g, ' ')
       throw new ToolError('malformed', `${name}: expected JSON, got text that is none: ${start}`, {
         cause: error,
       })
@@ -293,7 +293,6 @@ class HttpSearch {
   #snippet(result: unknown, index: number): Snippet[] {
     const { fields, snippetChars } = this.#settings
     const places = typeof fields.text === 'string' ? [fields.text] : fields.text
-    // Again: JSON may spell a character in several ways (`\\/`), and before it is read a secret in it is not seen.
     const at = (place: string) => this.#secrets.hide(textOf(valueAt(result, place)))
     const texts = places.map(at).filter(text => text !== '')
     const title = fields.title === undefined ? '' : at(fields.title)

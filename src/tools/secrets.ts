@@ -1,13 +1,14 @@
 /** @file Secrets of tools: named in configurations, read from the environment, and taken out of every text that leaves a tool. */
 
 import { z } from 'zod'
+import { keyVariableSchema } from '../chat/credentials.ts'
 import { ConfigError } from '../util/errors.ts'
-import { isSecretName, writtenOut, writtenOutArgument } from '../util/secret-words.ts'
+import { secretInAddress, writtenOut, writtenOutArgument } from '../util/secret-words.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
 const variableSchema = z.strictObject({
-  env: z.string().min(1).describe('Environment variable that holds the value.'),
+  env: keyVariableSchema.describe('Environment variable that holds the value.'),
   prefix: z.string().default('').describe('Written before the value.'),
 })
 
@@ -42,22 +43,15 @@ export const argumentsSchema = z.array(z.string()).refine(args => writtenOutArgu
     `no secret written out, as that of ${writtenOutArgument(input as string[])}, which would be kept with the run; name its environment variable in env, which the command reads it from`,
 })
 
-/** The parameter of an address's query that looks like a secret by its name; undefined where there is none. */
-const secretParameter = (address: unknown): string | undefined => {
-  if (typeof address !== 'string' || !URL.canParse(address)) return undefined
-  const names = [...new URL(address).searchParams.keys()]
-  return names.find(isSecretName)
-}
-
 /**
  * Addresses are kept in run folders and cards, and stand in errors; secrets never do. For a refinement of the object that has the
  * address: the message of one of `url` would show it.
  */
 export const hasNoSecretInUrl = ({ url }: { url?: string | undefined }): boolean =>
-  secretParameter(url) === undefined
+  url === undefined || secretInAddress(url) === undefined
 
 export const secretInUrl = ({ input }: { input?: unknown }): string =>
-  `an address without ${secretParameter((input as { url?: unknown }).url)} in its query, which would be kept with the run; write it into headers as {env: NAME}, with NAME the environment variable that holds it`
+  `an address without ${secretInAddress((input as { url: string }).url)}, which would be kept with the run; write it into headers as {env: NAME}, with NAME the environment variable that holds it`
 
 const HIDDEN = '[secret]'
 /** What is shorter is no secret, and stands in every text. */
@@ -94,13 +88,26 @@ export class Secrets {
   /** @throws ConfigError for a variable that is not set */
   variable(name: string, where: string): string {
     const value = readVariable(name, where, this.#env)
-    if (value.length >= SHORTEST) for (const form of formsOf(value)) this.#values.add(form)
+    this.#add(value)
     return value
   }
 
   /** @throws ConfigError for a variable that is not set */
   resolve(value: ConfiguredValue, where: string): string {
-    return typeof value === 'string' ? value : `${value.prefix}${this.variable(value.env, where)}`
+    if (typeof value === 'string') return value
+    const text = this.variable(value.env, where)
+    if (/^basic\s+$/i.test(value.prefix)) this.#addBasic(text)
+    return `${value.prefix}${text}`
+  }
+
+  /** User and password, which a server reads in base64. */
+  #addBasic(text: string): void {
+    const pair = Buffer.from(text, 'base64').toString('utf8')
+    for (const open of [pair, pair.slice(pair.indexOf(':') + 1)]) this.#add(open)
+  }
+
+  #add(value: string): void {
+    if (value.length >= SHORTEST) for (const form of formsOf(value)) this.#values.add(form)
   }
 
   /** JSON with the values of its variables. @throws ConfigError for a variable that is not set */
@@ -132,7 +139,26 @@ export class Secrets {
   /** A text with every secret taken out. */
   hide(text: string): string {
     let open = text
-    for (const value of this.#values) open = open.replaceAll(value, HIDDEN)
+    for (const value of this.#longestFirst()) open = open.replaceAll(value, HIDDEN)
     return open
+  }
+
+  /** JSON with every secret taken out of its texts and names: what is read may spell a secret otherwise than it is sent. */
+  hideIn<T>(value: T): T {
+    return this.#values.size === 0 ? value : (this.#hiddenIn(value) as T)
+  }
+
+  #hiddenIn(value: unknown): unknown {
+    if (typeof value === 'string') return this.hide(value)
+    if (Array.isArray(value)) return value.map(each => this.#hiddenIn(each))
+    if (value === null || typeof value !== 'object') return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [this.hide(key), this.#hiddenIn(each)]),
+    )
+  }
+
+  /** One secret may begin another: what is left of the longer one would be shown. */
+  #longestFirst(): string[] {
+    return [...this.#values].sort((a, b) => b.length - a.length)
   }
 }

@@ -2,6 +2,7 @@
 
 import type { z } from 'zod'
 import { ConfigError, type GradusError } from './errors.ts'
+import { describeSecret } from './secret-words.ts'
 
 type ErrorClass = new (message: string) => GradusError
 type Path = readonly PropertyKey[]
@@ -47,11 +48,13 @@ export const formatPath = (path: Path): string =>
     return text ? `${text}.${name}` : name
   }, '')
 
-/** A short description of a value for an error message. */
+/** A short description of a value for an error message; no secret is shown. */
 export const describeValue = (value: unknown): string => {
   if (value === undefined) return 'nothing'
   if (Array.isArray(value)) return `a list of ${value.length}`
   if (value !== null && typeof value === 'object') return 'an object'
+  const secret = typeof value === 'string' ? describeSecret(value) : undefined
+  if (secret !== undefined) return secret
   const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
   return text.length > 60 ? `${text.slice(0, 57)}...` : text
 }

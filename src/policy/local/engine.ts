@@ -23,6 +23,8 @@ export interface EngineOptions {
   arena?: boolean
   /** Rows that are decoded together; 128 by default: more are no faster, and finish later. */
   maxRows?: number
+  /** Scores of attention that prompts are read with at a time; see `MOST_SCORES`. On a device all prompts of a wave go together. */
+  mostScores?: number
   /** Padded tokens that go through a training graph at a time; 2048 by default: more is no faster and takes memory. */
   microBatchTokens?: number
   /** Layers are computed a second time for their gradient: less memory for about a third more time; false by default. */
@@ -68,11 +70,11 @@ export const MICRO_BATCH_TOKENS = 2048
 /** Loads or initialises a model and makes it ready to sample and train. */
 export const createEngine = (source: ModelSource, options: EngineOptions = {}, gate?: Gate): Engine => {
   const { provider = 'cpu', threads = 2, spinning = true, arena = true, maxRows = 128 } = options
-  const { microBatchTokens = MICRO_BATCH_TOKENS, recompute = false } = options
+  const { microBatchTokens = MICRO_BATCH_TOKENS, recompute = false, mostScores } = options
   const traffic: Traffic = { upBytes: 0, downBytes: 0 }
   const running: ExecutableOptions = { provider, threads, spinning, arena, gate, traffic }
   const parameters = new Parameters(source, provider === 'cpu' ? null : new Device(running))
-  const sampler = new Sampler(parameters, { running, maxRows }, () => tokenizerOf(parameters))
+  const sampler = new Sampler(parameters, { running, maxRows, mostScores }, () => tokenizerOf(parameters))
   const trainer = new Trainer(parameters, { running, microBatchTokens, recompute })
   const hiddenStates = new HiddenStates(parameters, { running, microBatchTokens })
   return {

@@ -43,6 +43,18 @@ describe('sampling', () => {
     }
   })
 
+  it('gives the same samples however many prompts are read together', async () => {
+    for (const samplesPerPrompt of [1, 3]) {
+      const request = { ...REQUEST, samplesPerPrompt }
+      const reference = await tinyEngine().sample(request)
+      for (const mostScores of [1, 300, 500]) {
+        const engine = tinyEngine({}, { mostScores })
+        expect(plain(await engine.sample(request))).toEqual(plain(reference))
+        expect(await scoreDifference(engine, request)).toBeLessThan(1e-4)
+      }
+    }
+  })
+
   it('gives each sample its own stream: the same prompt alone or with others', async () => {
     const engine = tinyEngine()
     const together = await engine.sample(REQUEST)

@@ -24,6 +24,7 @@ import type {
 import { type Cache, CacheMemory, KeyValueCache } from './cache.ts'
 import { CacheGraphs, DeviceCache } from './device-cache.ts'
 import type { Parameters } from './parameters.ts'
+import { joinedOutputs, type PieceOutputs, promptPieces } from './prompt-pieces.ts'
 import { type Row, RunningBatch } from './running-batch.ts'
 import { type ChoiceOptions, TokenChooser } from './token-choice.ts'
 
@@ -31,6 +32,8 @@ export interface SamplerOptions {
   running: ExecutableOptions
   /** Rows that are decoded together. */
   maxRows: number
+  /** See `MOST_SCORES`. */
+  mostScores?: number
 }
 
 /** Some samples of each prompt, where others draw the rest. */
@@ -428,6 +431,33 @@ export class Sampler {
   }
 
   async #runPrompts(prompts: readonly TokenIds[], samples: number, newTokens: number) {
+    const { config } = this.#parameters
+    const lengths = prompts.map(prompt => prompt.length)
+    this.#work.promptTokens += lengths.reduce((sum, length) => sum + length, 0)
+    if (this.#isOnDevice) {
+      this.#cacheGraphs ??= new CacheGraphs(config, this.#options.running)
+      const { values, kept } = await this.#runPiece(prompts)
+      const cache = await DeviceCache.of(this.#cacheGraphs, kept, lengths, samples)
+      return { logits: values.logits.data as Float32Array, cache }
+    }
+    const pieces: PieceOutputs[] = []
+    for (const { start, end } of promptPieces(lengths, config.heads, this.#options.mostScores))
+      pieces.push(await this.#runPiece(prompts.slice(start, end)))
+    const values = joinedOutputs(config, pieces)
+    const padded = Math.max(...lengths)
+    const cache: Cache = new KeyValueCache(
+      config,
+      this.#cacheMemory,
+      values,
+      lengths,
+      padded,
+      samples,
+      newTokens,
+    )
+    return { logits: values.logits.data as Float32Array, cache }
+  }
+
+  async #runPiece(prompts: readonly TokenIds[]) {
     const longest = Math.max(...prompts.map(prompt => prompt.length))
     const tokens = new BigInt64Array(prompts.length * longest)
     const positions = new BigInt64Array(tokens.length)
@@ -440,20 +470,13 @@ export class Sampler {
       last[p] = BigInt(p * longest + prompt.length - 1)
     })
     const prefill = await this.#prefillExecutable()
-    const { values, kept } = await prefill.execute({
+    const outputs = await prefill.execute({
       tokens: { data: tokens, dims: [tokens.length] },
       positions: { data: positions, dims: [prompts.length, longest] },
       last: { data: last, dims: [prompts.length] },
       ...(await this.#parameters.feeds(prefill.model.inputs)),
     })
-    const lengths = prompts.map(prompt => prompt.length)
-    this.#work.promptTokens += lengths.reduce((sum, length) => sum + length, 0)
-    const { config } = this.#parameters
-    this.#cacheGraphs ??= this.#isOnDevice ? new CacheGraphs(config, this.#options.running) : null
-    const cache: Cache = this.#cacheGraphs
-      ? await DeviceCache.of(this.#cacheGraphs, kept, lengths, samples)
-      : new KeyValueCache(config, this.#cacheMemory, values, lengths, longest, samples, newTokens)
-    return { logits: values.logits.data as Float32Array, cache }
+    return { ...outputs, prompts: prompts.length, padded: longest }
   }
 
   /** Draws the next token of every row of which all known ones are computed; finished samples and turns are handed out. */

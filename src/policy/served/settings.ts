@@ -1,19 +1,20 @@
 /** @file How an inference server is named in a configuration. */
 
 import { z } from 'zod'
+import { keptAddressSchema, keyVariableSchema } from '../../chat/credentials.ts'
 import { DIALECTS } from './dialect-names.ts'
 
 const size = z.int().positive()
 
 export const servedSchema = z.strictObject({
   /** `http://host:8000/v1`; `#NAME` at its end is the model. */
-  url: z.string().min(1),
+  url: keptAddressSchema,
   /** What the server calls the model; null: what stands in the address, else the only one that it has. */
   model: z.string().min(1).nullable().default(null),
   /** Null: what the server says that it is. */
   dialect: z.enum(DIALECTS).nullable().default(null),
   /** Name of the environment variable that holds the key. */
-  apiKeyEnv: z.string().min(1).optional(),
+  apiKeyEnv: keyVariableSchema.optional(),
   headers: z.record(z.string(), z.string()).default({}),
   /** Requests at a time; a request is a group of samples, of SGLang with seeds one sample. */
   concurrency: size.default(64),

@@ -3,10 +3,12 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
+import { keptAddressSchema, keyVariableSchema } from '../../chat/credentials.ts'
 import type { ImportanceOptions } from '../../rl/offpolicy.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { Rng } from '../../util/rng.ts'
+import { secretInAddress } from '../../util/secret-words.ts'
 import type { ModelSource } from '../local/model-source.ts'
 import { DIALECTS } from '../served/dialect-names.ts'
 import { AdapterSampler } from './adapter-sampler.ts'
@@ -18,16 +20,11 @@ const price = z.number().min(0)
 
 /** An inference server that samples in place of the training service. */
 const samplerSchema = z.strictObject({
-  url: z
-    .string()
-    .min(1)
-    .describe(
-      'Address and model: `http://gpu:8000/v1#Qwen/Qwen3-8B`, the base model that `policy.model` names.',
-    ),
+  url: keptAddressSchema.describe(
+    'Address and model: `http://gpu:8000/v1#Qwen/Qwen3-8B`, the base model that `policy.model` names.',
+  ),
   dialect: z.enum(DIALECTS).nullable().default(null).describe('How it is asked; null: told by itself.'),
-  apiKeyEnv: z
-    .string()
-    .min(1)
+  apiKeyEnv: keyVariableSchema
     .nullable()
     .default(null)
     .describe('Environment variable with its key; null: it wants none.'),
@@ -64,7 +61,12 @@ export type SamplerSettings = z.output<typeof samplerSchema>
 
 const isAddress = (text: string): boolean => {
   const url = URL.canParse(text) ? new URL(text) : null
-  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+  return (
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.username === '' &&
+    secretInAddress(text) === undefined
+  )
 }
 
 /** On a server of the Tinker protocol: an adapter in training there, tokens and log-probs on the wire. */
@@ -99,9 +101,7 @@ export const tinkerSchema = z.strictObject({
     .describe(
       'Folder with config.json and tokenizer.json of the base model; null: `model`, where that is such a folder.',
     ),
-  apiKeyEnv: z
-    .string()
-    .min(1)
+  apiKeyEnv: keyVariableSchema
     .nullable()
     .default(null)
     .describe('Environment variable with the key; null: the server wants none.'),

@@ -2,7 +2,7 @@
 
 import type { Policy } from '../../policy/policy.ts'
 import { readMetrics } from '../../runs/readers.ts'
-import type { EvalRow } from '../../runs/rows.ts'
+import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
 import { runSteps, type StepsResult, type StepsSettings, trainedMsOf } from '../../train/steps.ts'
 import { type DrawStep, type SupervisedSettings, supervisedStep } from '../../train/supervised.ts'
 import type { RunEvents } from './recipe.ts'
@@ -23,6 +23,15 @@ export interface SupervisedPhase {
       /** Every so many steps, besides the end; 0: only there. */
       evaluation: { every: number }
     }
+}
+
+/**
+ * The losses of the steps that are done, each in its place, so that a knot that waits finds those that it had: rows may be missing
+ * where damaged ones were accepted.
+ */
+export const lossesBefore = (done: number, rows: readonly Pick<MetricsRow, 'step' | 'loss'>[]): number[] => {
+  const losses = new Map(rows.map(({ step, loss }) => [step, loss]))
+  return Array.from({ length: done }, (_, i) => losses.get(i + 1) ?? Number.POSITIVE_INFINITY)
 }
 
 /**
@@ -51,8 +60,7 @@ export const runSupervised = async (
     configHash,
     monitors: config.monitors,
   }
-  // Rows beyond the checkpoint are gone by now: a knot that waits finds the losses that it had.
-  const before = done === 0 ? [] : readMetrics(run.dir).map(({ loss }) => loss ?? Number.POSITIVE_INFINITY)
+  const before = done === 0 ? [] : lossesBefore(done, readMetrics(run.dir))
   const work = {
     trainStep: supervisedStep(policy, draw, config, before),
     evaluate: async (step: number, last: boolean) =>

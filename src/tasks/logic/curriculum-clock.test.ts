@@ -34,6 +34,12 @@ describe('progress of a curriculum', () => {
     expect(at(61, fallen)).toBeCloseTo(0.2 + (11 / 51) * 0.8)
   })
 
+  it('counts the window anew behind a loss that is not known', () => {
+    const unknown = [...of(24, 0.5), Number.POSITIVE_INFINITY, ...of(10, 0.05)]
+    expect(at(35, unknown.slice(0, 34))).toBe(0.2)
+    expect(at(37, [...unknown, 0.05])).toBeGreaterThan(0.2)
+  })
+
   it('goes from one waiting knot to the next, and never back', () => {
     const two = [{ at: 0 }, { at: 0.2, until: WAIT }, { at: 0.5, until: { ...WAIT, atMost: 0.9 } }, { at: 1 }]
     const losses = Array.from({ length: 100 }, (_, i) => (i < 35 || (i > 50 && i < 70) ? 0.5 : 0.01))

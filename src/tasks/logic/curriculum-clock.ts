@@ -16,11 +16,16 @@ interface TimedKnot {
 
 /** The first step after which the mean of the last `window` losses is below the bound, counted from `from`; null: not yet. */
 const firstBelow = (losses: readonly number[], from: number, { loss, window }: KnotWait): number | null => {
-  let sum = 0
+  let [sum, start] = [0, from]
   for (let i = from; i < losses.length; i++) {
+    if (!Number.isFinite(losses[i])) {
+      // Out of a sum it could not be taken again.
+      ;[sum, start] = [0, i + 1]
+      continue
+    }
     sum += losses[i]
-    if (i >= from + window) sum -= losses[i - window]
-    if (i + 1 >= from + window && sum < window * loss) return i + 1
+    if (i >= start + window) sum -= losses[i - window]
+    if (i + 1 >= start + window && sum < window * loss) return i + 1
   }
   return null
 }
@@ -29,7 +34,7 @@ const firstBelow = (losses: readonly number[], from: number, { loss, window }: K
  * Progress in [0, 1] at a step, 1-based. Between knots that wait it is linear in the steps; what is left of the curriculum behind a
  * knot is spread over what is left of the steps when that knot is passed. It depends on nothing but its arguments, so that a training
  * that goes on from a checkpoint is where it was.
- * @param losses of the steps before this one
+ * @param losses of the steps before this one; infinite where one is not known, which is below nothing
  */
 export const curriculumProgress = (
   knots: readonly TimedKnot[],

@@ -148,4 +148,10 @@ describe('a task', () => {
     prepare()
     await expect(open(more, 3)).rejects.toThrow(words)
   })
+
+  it('refuses a secret written out in what a reset is given', () => {
+    const refused = () => open({ reset: { judge: { api_key: 'open-sesame' } } })
+    expect(refused).toThrow(/no secret written out, as that of judge\.api_key/)
+    expect(refused).not.toThrow(/sesame/)
+  })
 })

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { openEnvShape } from '../../tools/index.ts'
+import { writtenOut } from '../../util/secret-words.ts'
 
 const size = z.int().positive()
 
@@ -39,6 +40,10 @@ export const openEnvTaskShape = {
   firstSeed: z.int().min(0).default(0).describe('First seed that `reset` is given.'),
   reset: z
     .record(z.string(), z.unknown())
+    .refine(fields => writtenOut(fields) === undefined, {
+      error: ({ input }) =>
+        `no secret written out, as that of ${writtenOut(input)}, which would be kept with the run; give it to the server itself, or write it into headers as {env: NAME}`,
+    })
     .default({})
     .describe('What else `reset` is given, beside the seed.'),
   prompt: z

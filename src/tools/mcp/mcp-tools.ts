@@ -89,14 +89,13 @@ export const mcpTools = async (
     return {
       name: own,
       description: secrets.hide(description ?? title ?? own).slice(0, MAX_DESCRIPTION),
-      parameters: inputSchema,
+      parameters: secrets.hideIn(inputSchema),
       call: async (args, { signal }) => {
         const result = await server.callTool(name, argumentsOf(own, args), signal)
-        const { text, snippets } = resultText(result)
-        const open = secrets.hide(text)
-        if (result.isError) throw new ToolError('failed', `${own}: ${open || 'it failed without a word'}`)
-        const shown = snippets?.map(snippet => ({ ...snippet, text: secrets.hide(snippet.text) }))
-        return { text: open, ...(shown && { snippets: shown }) }
+        const shown = secrets.hideIn(resultText(result))
+        if (result.isError)
+          throw new ToolError('failed', `${own}: ${shown.text || 'it failed without a word'}`)
+        return shown
       },
     }
   }

@@ -125,6 +125,13 @@ describe('a server over stdio', () => {
     const error = await failure(call(tools, 'leak'))
     expect(error.message).toMatch(/its process has ended: exit code 4; it said: key was \[secret\]/)
     expect(JSON.stringify(error) + error.stack).not.toContain('open-sesame')
+    // Where the server's last words are cut, in the middle of it.
+    const cut = await failure(call(tools, 'leakBefore', { characters: 295 }))
+    expect(cut.message).toMatch(/it said: [^-]*x{200}/)
+    expect(await call(tools, 'memo', { uri: 'memo://open-sesame-123' })).toEqual({
+      text: '[memo://[secret]]\na memo',
+      snippets: [{ id: 'memo://[secret]', text: 'a memo' }],
+    })
     await expect(start({ ...node(fixture), env: ['NO_SUCH_KEY'] }, { env })).rejects.toThrow(
       /environment variable NO_SUCH_KEY to be set/,
     )
@@ -418,7 +425,8 @@ describe('a server over HTTP', () => {
     await expect(start({ url })).rejects.toThrow(/who are you|401/)
     await expect(start({ url: 'http://127.0.0.1:9/mcp' })).rejects.toThrow(/^mcp http:\/\/127\.0\.0\.1:9: /)
     await expect(start({ url: 'file:///etc/passwd' })).rejects.toThrow(/expected http or https, got file/)
-    await expect(start({ url: 'http://me:word@127.0.0.1/' })).rejects.toThrow(/no user or password/)
+    await expect(start({ url: 'http://me:word@127.0.0.1/' })).rejects.toThrow(/without a password in it/)
+    await expect(start({ url: 'http://me@127.0.0.1/' })).rejects.toThrow(/no user or password/)
     for (const name of ['key', 'tavilyApiKey', 'access_token', 'X-Amz-Signature', 'client.secret', 'sig'])
       await expect(start({ url: `${url}?profile=x&${name}=abc-123` })).rejects.toThrow(
         `tools: [0]: expected an address without ${name} in its query`,
@@ -434,6 +442,9 @@ describe('a server over HTTP', () => {
       await expect(start({ command: 'x', args })).rejects.toThrow(
         new RegExp(`args: expected no secret written out, as that of ${name},((?!abc-123|tvly).)*$`),
       )
+    await expect(start({ command: 'x', env: ['API_KEY=abc-123'] })).rejects.toThrow(
+      /env\[0\]: expected the name of the environment variable((?!abc-123).)*$/,
+    )
     await expect(start({ url: `${url}?profile=x&keyboard=y&design=z` })).rejects.toThrow(/who are you|401/)
     await expect(start({ url, command: 'x' })).rejects.toThrow(/a command to start or a url/)
     await expect(start({})).rejects.toThrow(/a command to start or a url/)

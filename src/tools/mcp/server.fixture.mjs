@@ -35,6 +35,12 @@ const TOOLS = {
     process.stderr.write(`key was ${process.env.FIXTURE_KEY}\n`, () => process.exit(4))
     return new Promise(() => {})
   },
+  /** The same before so many other characters. */
+  leakBefore: ({ characters }) => {
+    process.stderr.write(`${process.env.FIXTURE_KEY}${'x'.repeat(characters)}\n`, () => process.exit(4))
+    return new Promise(() => {})
+  },
+  memo: ({ uri }) => ({ content: [{ type: 'resource', resource: { uri, text: 'a memo' } }] }),
   garbage: () => {
     process.stdout.write('this is no message\n{"jsonrpc": "1.0"}\n{]\n\u0000\u0001\n')
     return text('clean')

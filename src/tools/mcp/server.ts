@@ -240,7 +240,8 @@ export class McpServer {
   #about({ transport, isLost }: Session): string {
     if (!(transport instanceof ServerProcess)) return ''
     const { ending, stderr, garbageLines } = transport
-    const last = stderr.trim().split('\n').at(-1) ?? ''
+    // Before it is cut: a part of a secret is not known for one.
+    const last = this.#options.hide(stderr).trim().split('\n').at(-1) ?? ''
     const parts = [
       ...(isLost || ending !== '' ? [`its process has ended: ${ending || 'closed'}`] : []),
       ...((isLost || ending !== '') && last !== '' ? [`it said: ${last.slice(-MAX_SAID)}`] : []),

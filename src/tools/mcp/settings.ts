@@ -1,6 +1,7 @@
 /** @file Settings of a server of the Model Context Protocol, apart from the SDK, which is loaded only where one is used. */
 
 import { z } from 'zod'
+import { keyVariableSchema } from '../../chat/credentials.ts'
 import { argumentsSchema, hasNoSecretInUrl, secretInUrl, valuesSchema } from '../secrets.ts'
 
 const positive = z.number().positive()
@@ -12,7 +13,7 @@ export const mcpToolsSchema = z
     command: z.string().min(1).optional().describe('Program of the server, started as a child process.'),
     args: argumentsSchema.default([]).describe('Its arguments.'),
     env: z
-      .array(z.string().min(1))
+      .array(keyVariableSchema)
       .default([])
       .describe('Names of the environment variables that the server gets beside PATH, HOME and the like.'),
     cwd: z.string().min(1).optional().describe('Folder that it runs in.'),

@@ -74,6 +74,22 @@ describe('a session', () => {
     expect(() => clientOf({ headers }, { env: {} })).toThrow('ENV_TOKEN')
   })
 
+  it('shows no value of a header where a server repeats it, and leaves numbers as they are', async () => {
+    const headers = { 'x-a': { env: 'A' }, 'x-b': { env: 'B' } }
+    const client = clientOf({ headers }, { env: { A: 'open-sesame', B: '4321' } })
+    const { session } = await client.start({})
+    const data = '{"observation": {"open-sesame": ["an open\\u002dsesame"]}, "reward": 0.4321}'
+    server.wrong.step = [{ text: `{"type": "observation", "data": ${data}}` }, { text: 'open-sesame' }]
+    expect(await session.step({ guess: 'x' })).toEqual({
+      observation: { '[secret]': ['an [secret]'] },
+      reward: 0.4321,
+      done: false,
+    })
+    const error = await session.step({ guess: 'x' }).catch((reason: Error) => reason)
+    expect(error).toMatchObject({ kind: 'malformed', cause: undefined })
+    expect((error as Error).message).not.toContain('sesame')
+  })
+
   it('says what the server says of itself', async () => {
     const client = clientOf()
     expect(await client.healthy()).toBe(true)

@@ -101,7 +101,7 @@ export class OpenEnvClient {
               url,
               timeoutMs,
               maxMessageBytes,
-              hide: text => this.#secrets.hide(text),
+              secrets: this.#secrets,
             }),
           ),
         )
@@ -136,7 +136,7 @@ export class OpenEnvClient {
       throw new ToolError('refused', `${url}: ${path}: expected status 200, got ${answer.status}`, {
         hint: 'check the address: it is that of an OpenEnv server',
       })
-    return readJson(answer.body, url)
+    return readJson(answer.body, url, this.#secrets)
   }
 
   async close(): Promise<void> {

@@ -3,6 +3,7 @@
 import type { GradusError } from '../../util/errors.ts'
 import { parseJson } from '../../util/json.ts'
 import { parseWith } from '../../util/schema.ts'
+import type { Secrets } from '../secrets.ts'
 import { ToolError } from '../tool.ts'
 import { answerSchema } from './messages.ts'
 
@@ -13,15 +14,15 @@ export class MalformedError extends ToolError {
   }
 }
 
-/** @throws MalformedError for what is no JSON: `NaN` is none */
-export const readJson = (text: string, url: string): unknown => {
+/** JSON without the secrets that a server repeats: what it says is kept. @throws MalformedError for what is no JSON: `NaN` is none */
+export const readJson = (text: string, url: string, secrets: Secrets): unknown => {
   try {
-    return parseJson(text, url)
+    return secrets.hideIn(parseJson(text, url))
   } catch (error) {
-    throw new MalformedError((error as GradusError).message, { cause: error })
+    throw new MalformedError(secrets.hide((error as GradusError).message))
   }
 }
 
 /** A message of the server. @throws ToolError `malformed` for anything else */
-export const readAnswer = (text: string, url: string) =>
-  parseWith(answerSchema, readJson(text, url), `${url}: answer`, MalformedError)
+export const readAnswer = (text: string, url: string, secrets: Secrets) =>
+  parseWith(answerSchema, readJson(text, url, secrets), `${url}: answer`, MalformedError)

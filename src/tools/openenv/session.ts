@@ -2,6 +2,7 @@
 
 import type { WebSocket } from 'undici'
 import { withDeadline } from '../deadline.ts'
+import type { Secrets } from '../secrets.ts'
 import { ToolError } from '../tool.ts'
 import type { Answer, Request, StepResult } from './messages.ts'
 import { readAnswer } from './read-answer.ts'
@@ -11,8 +12,7 @@ export interface SessionOptions {
   url: string
   timeoutMs: number
   maxMessageBytes: number
-  /** Takes secrets out of a text. */
-  hide(text: string): string
+  secrets: Secrets
 }
 
 /** Codes of the server that say something of the action, and not of the server. */
@@ -93,12 +93,11 @@ export class OpenEnvSession {
   }
 
   #other(expected: string, answer: Answer): ToolError {
-    const { url, hide } = this.#options
-    const said = (text: string) => shortened(hide(text))
+    const { url } = this.#options
     if (answer.type === 'error')
       return new OpenEnvError(
         answer.data.code,
-        `${url}: ${said(answer.data.message)} (${said(answer.data.code)})`,
+        `${url}: ${shortened(answer.data.message)} (${shortened(answer.data.code)})`,
       )
     this.close()
     return new ToolError('malformed', `${url}: expected ${expected}, got a message of type ${answer.type}`)
@@ -134,7 +133,8 @@ export class OpenEnvSession {
       if (typeof data !== 'string')
         throw new ToolError('malformed', `${this.#options.url}: expected text, got a binary message`)
       this.#assertSize(data)
-      const answer = readAnswer(data, this.#options.url)
+      const { url, secrets } = this.#options
+      const answer = readAnswer(data, url, secrets)
       if (waiting) waiting.resolve(answer)
       // What nobody asked for: a server that has no place for another session says so at once.
       else this.#end(this.#other('nothing before a request', answer))
