@@ -93,7 +93,7 @@ const DRILLS: readonly (readonly [weights: Weights<Drill>, loss: number, latest:
   [{ properties16: 0.5, kinds2: 0.5, kinds4: 0.7 }, 0.02, 2900],
   [{ properties16: 0.5, kinds8: 1, rules16: 1 }, 0.015, 3400],
   [{ asked2: 1, asked4: 1, properties16: 0.2, rules16: 0.5 }, 0.012, 4000],
-  [{ asked4: 1, asked8: 1, rules16: 0.4 }, 0.012, 4400],
+  [{ asked4: 1, asked8: 1, rules16: 0.4 }, 0.012, 4500],
 ]
 
 /** Steps that a drill's mean loss is taken over. */
@@ -132,11 +132,11 @@ const LOOKING = {
  */
 export const THREE_HOPS = {
   ...LOOKING,
-  steps: 6000,
+  steps: 7500,
   kinds: 24,
   numberedTo: 45,
   model: { shape: { maxPositions: 448, heads: 8 } },
-  optimizer: { learningRate: { kind: 'cosine', peak: 1.5e-3, warmup: 50, hold: 0.75, floor: 0.02 } },
+  optimizer: { learningRate: { kind: 'cosine', peak: 1.5e-3, warmup: 50, hold: 0.4, floor: 0.02 } },
   curriculum: curriculumOf(
     {
       ...drillsOf({ sideKinds: [1, 12], ...ALL }),
@@ -145,13 +145,13 @@ export const THREE_HOPS = {
       hops2: { hops: 2, sideKinds: [1, 12], above: [1, 4] },
       hops3: { hops: 3, sideKinds: [1, 12], above: [1, 4] },
     },
-    afterDrills(6000, [
+    afterDrills(7500, [
       [0, { asked4: 0.5, asked8: 0.5, rules16: 0.7, hops1: 1, hops2: 0.5 }],
       [0.1, { asked8: 0.3, rules16: 0.3, rules24: 0.3, hops1: 1, hops2: 1, hops3: 1 }],
       [1, { rules24: 0.1, asked8: 0.1, hops1: 0.8, hops2: 1, hops3: 2 }],
     ]),
   ),
-  evaluation: { every: 1500, hops: [1, 2, 3, 4, 5, 8], problems: 200, samples: 0, maxTokens: 230 },
+  evaluation: { every: 2500, hops: [1, 2, 3, 4, 5, 8], problems: 200, samples: 0, maxTokens: 230 },
 }
 
 /** Problems without cues of so many hops: neither their size nor the place of the last kind tells where to stop. */
