@@ -36,6 +36,7 @@ describe('settings', () => {
       kind: 'local',
       provider: 'cpu',
       threads: 2,
+      engines: 1,
       spinning: true,
       arena: true,
       maxRows: 128,
