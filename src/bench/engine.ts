@@ -118,11 +118,18 @@ const benchedEngine = (engine: Engine): Benched => ({
   step: options => engine.step(options),
 })
 
-/** One engine in this thread, or several in threads of their own; and what ends them. */
+/** One engine in this thread, or several in threads of their own, and what ends them; and an engine whose products are the ideals. */
 const openBenched = async (source: ModelSource, engines: number, options: EngineOptions) => {
-  if (engines === 1) return { benched: benchedEngine(createEngine(source, options)), close: async () => {} }
+  if (engines === 1) {
+    const engine = createEngine(source, options)
+    return { benched: benchedEngine(engine), close: async () => {}, forIdeals: () => engine }
+  }
   const policy = await DataParallelPolicy.start(source, { ...options, engines })
-  return { benched: policy satisfies Benched, close: () => policy.close() }
+  return {
+    benched: policy satisfies Benched,
+    close: () => policy.close(),
+    forIdeals: () => createEngine(source, options),
+  }
 }
 
 /** Seconds of a run of matrix products, after compiling them. */
@@ -174,8 +181,8 @@ const measureWork = async (
 
 /**
  * Measures the engine on the standard workload. One engine runs in the calling thread, as in the policy's worker, so that no message
- * passing is timed; several run in theirs, and their messages are; yardsticks are measured around every piece, because machines change speed: the matrix product of 1024^3, and the
- * very products of the piece, run alone.
+ * passing is timed; several run in threads of theirs, messages included. Yardsticks are measured around every piece, because machines
+ * change speed: the matrix product of 1024^3, and the very products of the piece, run alone.
  */
 export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBenchmark> => {
   const {
@@ -195,7 +202,8 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const name = model ?? shape
   const { newTokens, promptTokens, sequence } = lengthsOf(config)
   const source = { init: { config, seed: 1 } }
-  const { benched, close } = await openBenched(source, engines, { ...running, recompute, microBatchTokens })
+  const opened = await openBenched(source, engines, { ...running, recompute, microBatchTokens })
+  const { benched, close } = opened
   const optimizer = optimizerRunner(benched)
   const flopPerToken = decodeFlop(name, benched.parameterCount)
   const works = worksOf(benched, flopPerToken)
@@ -206,7 +214,7 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   await optimizer()
   const peakRssMb = Math.round(process.resourceUsage().maxRSS / 1024)
   const matmulRate = await matmulRunner(running)
-  const ideals = await idealsOf(createEngine(source, running), running)
+  const ideals = await idealsOf(opened.forIdeals(), running)
   onProgress('warmed up')
 
   const series = new Map([...works.keys()].map(work => [work, emptySeries()]))

@@ -7,13 +7,13 @@ import type { Datum } from '../../rl/datum.ts'
 import { lossSchema } from '../../rl/loss.ts'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { CheckpointError, ConfigError, DataError, NumericError, UsageError } from '../../util/errors.ts'
-import { Rng } from '../../util/rng.ts'
 import { openPolicy, pipelinedPolicySchema } from '../open.ts'
 import type { NextTurn, Policy, Sample } from '../policy.ts'
 import { updateOnce } from '../update.ts'
 import { DataParallelPolicy, deal } from './data-parallel-policy.ts'
 import { LocalPolicy } from './local-policy.ts'
 import type { ModelSource } from './model-source.ts'
+import { rolloutDatums } from './rollout-datums.fixture.ts'
 import { TINY } from './tiny-model.fixture.ts'
 
 const SOURCE: ModelSource = { init: { config: TINY, seed: 1 } }
@@ -52,16 +52,7 @@ const plain = (samples: readonly Sample[]) =>
     tokens: [...tokens],
   }))
 
-const datumsOf = (samples: readonly Sample[]): Datum[] => {
-  const rng = new Rng('advantages')
-  return samples.map(({ prompt, tokens, logprobs }) => ({
-    promptTokens: PROMPTS[prompt],
-    tokens,
-    mask: new Float32Array(tokens.length).fill(1),
-    oldLogprobs: logprobs,
-    advantages: new Float32Array(tokens.length).fill(rng.normal()),
-  }))
-}
+const datumsOf = (samples: readonly Sample[]): Datum[] => rolloutDatums(PROMPTS, samples, 'advantages')
 
 const expectClose = (actual: ArrayLike<number>, expected: ArrayLike<number>, digits = 5) => {
   expect(actual.length).toBe(expected.length)

@@ -6,7 +6,13 @@ import { microBatches, type Sequence } from './batches.ts'
 import { type EngineOptions, MICRO_BATCH_TOKENS } from './engine.ts'
 import { LocalPolicy } from './local-policy.ts'
 import type { ModelSource } from './model-source.ts'
-import { checkConversation, checkSampleRequest, groupSize, promptSeed, wavesOf } from './sampler.ts'
+import {
+  checkConversation,
+  checkSampleRequest,
+  type PartialSampleRequest,
+  promptSeed,
+} from './sample-request.ts'
+import { groupSize, type Wave, wavesOf } from './waves.ts'
 import {
   batchStats,
   type LocalBatchStats,
@@ -41,6 +47,20 @@ export const deal = (work: readonly number[], engines: number): number[][] => {
   }
   return dealt
 }
+
+/** What a request asks of one wave; streams are named as in the whole. */
+const partOfRequest = (request: SampleRequest, { prompts, first, samples }: Wave): PartialSampleRequest => ({
+  ...request,
+  prompts: prompts.map(prompt => request.prompts[prompt]),
+  promptSeeds: prompts.map(prompt => promptSeed(request, prompt)),
+  samplesPerPrompt: samples,
+  firstSample: first,
+})
+
+/** Gives what was drawn in a wave its prompt's number in the whole request. */
+const inWhole =
+  ({ prompts }: Wave) =>
+  <Drawn extends { prompt: number }>(drawn: Drawn): Drawn => ({ ...drawn, prompt: prompts[drawn.prompt] })
 
 /** Waits for all of them, then throws what the first one that failed has thrown. */
 const settleAll = async <T>(promises: readonly Promise<T>[]): Promise<T[]> => {
@@ -129,36 +149,26 @@ export class DataParallelPolicy implements Policy {
     checkSampleRequest(request, this.config)
     const { prompts, samplesPerPrompt: group = 1 } = request
     const results = new Array<Sample>(prompts.length * group)
-    const engines = this.#engines.length
-    const waves = wavesOf(prompts, group, this.#share.maxRows, { engines })
+    const keep = (sample: Sample) => {
+      results[sample.prompt * group + sample.index] = sample
+      onSample?.(sample)
+    }
+    const waves = wavesOf(prompts, group, this.#share.maxRows, { engines: this.#engines.length })
     const work = async (engine: LocalPolicy): Promise<void> => {
       for (let wave = waves.shift(); wave; wave = waves.shift()) {
-        const { prompts: own, first, samples } = wave
-        const part = {
-          ...request,
-          prompts: own.map(prompt => prompts[prompt]),
-          promptSeeds: own.map(prompt => promptSeed(request, prompt)),
-          samplesPerPrompt: samples,
-          firstSample: first,
-        }
-        const named = <Drawn extends { prompt: number }>(drawn: Drawn): Drawn => ({
-          ...drawn,
-          prompt: own[drawn.prompt],
-        })
-        const keep = (drawn: Sample) => {
-          const sample = named(drawn)
-          results[sample.prompt * group + sample.index] = sample
-          onSample?.(sample)
-        }
-        try {
-          await engine.sample(part, keep, onToken && (token => onToken(named(token))))
-        } catch (error) {
-          waves.length = 0
-          throw error
-        }
+        const named = inWhole(wave)
+        await engine.sample(
+          partOfRequest(request, wave),
+          sample => keep(named(sample)),
+          onToken && (token => onToken(named(token))),
+        )
       }
     }
-    await settleAll(this.#engines.map(work))
+    const stopping = (error: unknown): never => {
+      waves.length = 0
+      throw error
+    }
+    await settleAll(this.#engines.map(engine => work(engine).catch(stopping)))
     return results
   }
 
@@ -215,7 +225,8 @@ export class DataParallelPolicy implements Policy {
       try {
         return await this.#accumulate(weighBatch(datums, options), options)
       } catch (error) {
-        await settleAll(this.#engines.map(engine => engine.dropGradient()))
+        // Whatever comes of it, the first error is the one to tell.
+        await Promise.allSettled(this.#engines.map(engine => engine.dropGradient()))
         throw error
       }
     })

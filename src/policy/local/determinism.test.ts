@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { ModelConfig } from '../../model/config.ts'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { besideBusyLoops } from '../../util/busy-loop.fixture.ts'
-import { Rng } from '../../util/rng.ts'
 import { updateOnce } from '../update.ts'
 import { createEngine } from './engine.ts'
+import { rolloutDatums } from './rollout-datums.fixture.ts'
 import { TINY } from './tiny-model.fixture.ts'
 
 /** `GRADUS_DETERMINISM_RUNS=20 npx vitest run src/policy/local/determinism.test.ts` is the thorough check. */
@@ -34,14 +34,7 @@ const train = async (spinning: boolean): Promise<string> => {
       maxTokens: 24,
       seed: `${step}`,
     })
-    const rng = new Rng(`advantages/${step}`)
-    const datums = samples.map(({ prompt, tokens, logprobs }) => ({
-      promptTokens: PROMPTS[prompt],
-      tokens,
-      mask: new Float32Array(tokens.length).fill(1),
-      oldLogprobs: logprobs,
-      advantages: new Float32Array(tokens.length).fill(rng.normal()),
-    }))
+    const datums = rolloutDatums(PROMPTS, samples, `advantages/${step}`)
     const stats = await updateOnce(engine, datums, {
       loss: LOSS_PRESETS['trl:grpo'],
       optimizer: { learningRate: 1e-3 },

@@ -10,7 +10,7 @@ import type { Engine, EngineOptions } from './engine.ts'
 import type { ModelSource } from './model-source.ts'
 import type { CallMessage, ErrorData, Method, NextTurnMessage, Reply, WorkerStart } from './protocol.ts'
 import { RunGate } from './run-gate.ts'
-import type { PartialSampleRequest } from './sampler.ts'
+import type { PartialSampleRequest } from './sample-request.ts'
 
 interface Listeners {
   onSample?: (sample: Sample) => void

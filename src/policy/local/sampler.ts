@@ -4,8 +4,6 @@
  * beside the tokens that others draw.
  */
 
-import { checkAutomaton } from '../../model/automaton.ts'
-import type { ModelConfig } from '../../model/config.ts'
 import { prefillGraph, type StepLayout, stepGraph } from '../../model/decoding.ts'
 import { TextStream, type Tokenizer } from '../../model/tokenizer.ts'
 import type { TokenIds } from '../../rl/datum.ts'
@@ -26,7 +24,16 @@ import { CacheGraphs, DeviceCache } from './device-cache.ts'
 import type { Parameters } from './parameters.ts'
 import { joinedOutputs, type PieceOutputs, promptPieces } from './prompt-pieces.ts'
 import { type Row, RunningBatch } from './running-batch.ts'
+import {
+  assertKnown,
+  assertRoom,
+  checkConversation,
+  checkSampleRequest,
+  type PartialSampleRequest,
+  promptSeed,
+} from './sample-request.ts'
 import { type ChoiceOptions, TokenChooser } from './token-choice.ts'
+import { groupSize, partsOf, type Wave, wavesOf } from './waves.ts'
 
 export interface SamplerOptions {
   running: ExecutableOptions
@@ -36,18 +43,8 @@ export interface SamplerOptions {
   mostScores?: number
 }
 
-/** Some samples of each prompt, where others draw the rest. */
-export interface PartialSampleRequest extends SampleRequest {
-  /** Index of the first of `samplesPerPrompt`; 0 by default. */
-  firstSample?: number
-}
-
 /** Below this many bytes of weights they are fixed into the decoding graph after every update, which decodes faster. */
 export const CONSTANT_WEIGHT_BYTES = 128 * 2 ** 20
-/** Where replies are not instant, rows go in so many parts at most, of so many rows at least. */
-const MAX_PARTS = 4
-const PART_ROWS = 16
-
 /** What sampling has computed so far; counts, which no clock has a say in. */
 export interface SamplerWork {
   /** Tokens of prompts, without padding. */
@@ -77,130 +74,6 @@ interface Plan {
   instant: boolean
   /** See `RunningBatch`. */
   mayPart: boolean
-}
-
-/** Samples `first` .. `first + samples - 1` of some prompts, generated together. */
-interface Wave {
-  prompts: readonly number[]
-  first: number
-  samples: number
-}
-
-/**
- * Cuts 0..count-1 into as few parts of at most `largest` as there can be, all of about the same size.
- * @param multiple there are so many parts, or twice as many and so on, while each has something
- */
-const evenParts = (count: number, largest: number, multiple = 1): { start: number; end: number }[] => {
-  const parts = multiple * Math.ceil(Math.ceil(count / largest) / multiple)
-  const each = Math.ceil(count / Math.max(1, parts))
-  return Array.from({ length: parts }, (_, i) => ({
-    start: i * each,
-    end: Math.min(count, (i + 1) * each),
-  })).filter(({ start, end }) => start < end)
-}
-
-/**
- * Refuses a prompt that leaves no room for so many new tokens.
- * @param prompt what it is called in the message
- * @throws DataError
- */
-export const assertRoom = (prompt: string, length: number, maxTokens: number, maxPositions: number): void => {
-  if (length + maxTokens <= maxPositions) return
-  throw new DataError(
-    `${prompt}: ${length} tokens and ${maxTokens} new ones exceed the context of ${maxPositions}`,
-    { hint: 'shorten the prompt or lower maxTokens' },
-  )
-}
-
-const assertKnown = (what: string, tokens: TokenIds, vocabSize: number): void => {
-  const wrong = tokens.find(token => !(token >= 0 && token < vocabSize))
-  if (wrong !== undefined)
-    throw new DataError(`${what}: token ${wrong} is outside the vocabulary of ${vocabSize}`, {
-      hint: 'the tokenizer does not belong to this model',
-    })
-}
-
-type Limits = Pick<ModelConfig, 'maxPositions' | 'vocabSize'>
-
-const checkPrompt = (
-  what: string,
-  prompt: TokenIds,
-  maxTokens: number,
-  { maxPositions, vocabSize }: Limits,
-) => {
-  if (prompt.length === 0)
-    throw new DataError(`${what} is empty`, { hint: 'give it at least one token, such as BOS' })
-  assertRoom(what, prompt.length, maxTokens, maxPositions)
-  assertKnown(what, prompt, vocabSize)
-}
-
-/** @throws DataError for what no sample can be drawn of */
-export const checkSampleRequest = (request: SampleRequest, limits: Limits): void => {
-  const { prompts, maxTokens, samplesPerPrompt = 1, promptSeeds, automaton } = request
-  if (automaton) checkAutomaton(automaton, limits.vocabSize)
-  if (automaton?.states[0].size === 0)
-    throw new DataError('automaton: expected tokens that a sample may begin with, got none')
-  for (const [name, count] of Object.entries({ maxTokens, samplesPerPrompt }))
-    if (!(Number.isInteger(count) && count > 0))
-      throw new DataError(`${name}: expected a positive whole number, got ${count}`)
-  if (promptSeeds && promptSeeds.length !== prompts.length)
-    throw new DataError(`promptSeeds: expected ${prompts.length}, one a prompt, got ${promptSeeds.length}`)
-  prompts.forEach((prompt, i) => {
-    checkPrompt(`prompt ${i}`, prompt, maxTokens, limits)
-  })
-}
-
-/** @throws DataError for rows that no turn can be drawn of */
-export const checkConversation = (request: ConverseRequest, limits: Limits): void => {
-  checkSampleRequest({ ...request, prompts: [], maxTokens: 1 }, limits)
-  request.rows.forEach(({ prompt, maxTokens }, i) => {
-    checkPrompt(`row ${i}`, prompt, maxTokens, limits)
-  })
-}
-
-/** How many neighbours have the same prompt, where that is a number for all of them; else 1. */
-export const groupSize = (prompts: readonly TokenIds[]): number => {
-  const isSame = (a: TokenIds, b: TokenIds) => a.length === b.length && a.every((token, t) => token === b[t])
-  const first = prompts.findIndex(prompt => !isSame(prompt, prompts[0]))
-  const size = first < 0 ? prompts.length : first
-  const fits = prompts.every((prompt, i) => isSame(prompt, prompts[i - (i % size)]))
-  return fits && prompts.length % size === 0 ? size : 1
-}
-
-/** Names the random streams of a prompt's samples. */
-export const promptSeed = ({ seed = 0, promptSeeds }: SampleRequest, prompt: number): number | string =>
-  promptSeeds?.[prompt] ?? `${seed}/${prompt}`
-
-/**
- * Prompts of similar length go together, so that little is padded; a group too large for one wave takes several.
- * @param rows of a wave at most @param options `engines`: among so many the waves are to be shared
- */
-export const wavesOf = (
-  prompts: readonly TokenIds[],
-  samples: number,
-  rows: number,
-  { firstSample = 0, engines = 1 }: { firstSample?: number; engines?: number } = {},
-): Wave[] => {
-  const order = prompts.map((_, i) => i).sort((a, b) => prompts[b].length - prompts[a].length || a - b)
-  const groups = evenParts(samples, Math.min(samples, rows), prompts.length === 1 ? engines : 1)
-  const together = Math.max(1, Math.floor(rows / Math.ceil(samples / Math.max(1, groups.length))))
-  return evenParts(order.length, together, engines).flatMap(({ start, end }) =>
-    groups.map(part => ({
-      prompts: order.slice(start, end),
-      first: firstSample + part.start,
-      samples: part.end - part.start,
-    })),
-  )
-}
-
-/** Parts of a wave that hear their replies apart from each other. */
-const partsOf = (wave: Wave): Wave[] => {
-  const count = Math.min(MAX_PARTS, Math.floor((wave.prompts.length * wave.samples) / PART_ROWS))
-  if (count < 2) return [wave]
-  return evenParts(wave.prompts.length, Math.ceil(wave.prompts.length / count)).map(({ start, end }) => ({
-    ...wave,
-    prompts: wave.prompts.slice(start, end),
-  }))
 }
 
 export class Sampler {

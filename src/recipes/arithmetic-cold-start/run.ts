@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { loadConfig } from '../../model/checkpoint.ts'
 import type { ModelSource } from '../../policy/local/model-source.ts'
-import { assertRoom } from '../../policy/local/sampler.ts'
+import { assertRoom } from '../../policy/local/sample-request.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { type ArithmeticProblem, arithmeticProblem, propose } from '../../tasks/arithmetic/index.ts'

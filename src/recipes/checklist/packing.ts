@@ -3,7 +3,7 @@
 import { RuleGrader, type RuleSettings } from '../../grade/rules/index.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import type { ModelSource } from '../../policy/local/model-source.ts'
-import { assertRoom } from '../../policy/local/sampler.ts'
+import { assertRoom } from '../../policy/local/sample-request.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/index.ts'

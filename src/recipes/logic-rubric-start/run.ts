@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../model/checkpoint.ts'
 import { growCheckpoint } from '../../model/grow.ts'
-import { assertRoom } from '../../policy/local/sampler.ts'
+import { assertRoom } from '../../policy/local/sample-request.ts'
 import { openPolicy } from '../../policy/open.ts'
 import {
   LOGIC_RUBRIC_VOCABULARY,

@@ -3,7 +3,7 @@
 import type { ChatMessage } from '../../chat/chat-model.ts'
 import { type ChatFormat, chatFormatOf, type TokenText } from '../../model/chat-format.ts'
 import type { ModelConfig } from '../../model/config.ts'
-import { assertRoom } from '../../policy/local/sampler.ts'
+import { assertRoom } from '../../policy/local/sample-request.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { decodeWithOffsets, encodePrompt, encodeResponse } from '../../tasks/logic/format.ts'

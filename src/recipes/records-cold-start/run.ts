@@ -1,7 +1,7 @@
 /** @file Cold start of the records task: an agent of mixed habits and a reflector in one model, by supervised learning. */
 
 import type { ModelSource } from '../../policy/local/model-source.ts'
-import { assertRoom } from '../../policy/local/sampler.ts'
+import { assertRoom } from '../../policy/local/sample-request.ts'
 import { openPolicy } from '../../policy/open.ts'
 import { agentPrompt } from '../../tasks/records/index.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'

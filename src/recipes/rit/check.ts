@@ -2,7 +2,7 @@
 
 import { groupSettingsSchema } from '../../grade/group/index.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
-import { assertRoom } from '../../policy/local/sampler.ts'
+import { assertRoom } from '../../policy/local/sample-request.ts'
 import { refusedLoss } from '../../policy/open.ts'
 import { ARITHMETIC_TEST_SEED } from '../../tasks/arithmetic/index.ts'
 import { ConfigError } from '../../util/errors.ts'

@@ -1,7 +1,7 @@
 /** @file What a run of rlcer refuses before it trains; its plan refuses the same. */
 
 import type { ModelConfig } from '../../model/config.ts'
-import { assertRoom } from '../../policy/local/sampler.ts'
+import { assertRoom } from '../../policy/local/sample-request.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { checkArithmeticColdStart } from '../arithmetic-cold-start/run.ts'
 import { givenModel } from '../common/phase.ts'

@@ -3,7 +3,7 @@
 import { checkWindow } from '../../memory/index.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import type { ModelConfig } from '../../model/config.ts'
-import { assertRoom } from '../../policy/local/sampler.ts'
+import { assertRoom } from '../../policy/local/sample-request.ts'
 import { refusedLoss } from '../../policy/open.ts'
 import { recordsQuestion } from '../../tasks/records/index.ts'
 import { researchQuestions, STAGES } from '../../tasks/research/index.ts'
