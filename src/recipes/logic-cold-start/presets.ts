@@ -136,6 +136,7 @@ export const THREE_HOPS = {
   kinds: 24,
   numberedTo: 45,
   model: { shape: { maxPositions: 448, heads: 8 } },
+  // At a falling rate kinds and questions are not learnt before their time is up, and the model guesses where to stop.
   optimizer: { learningRate: { kind: 'cosine', peak: 1.5e-3, warmup: 50, hold: 0.4, floor: 0.02 } },
   curriculum: curriculumOf(
     {
