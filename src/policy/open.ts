@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { LossSpec } from '../rl/loss.ts'
 import { PROVIDERS } from '../tensor/index.ts'
-import { startEngines } from './local/data-parallel-policy.ts'
+import { MOST_ENGINES, startEngines } from './local/data-parallel-policy.ts'
 import type { ModelSource } from './local/model-source.ts'
 import { PairedPolicy } from './local/paired-policy.ts'
 import type { Policy } from './policy.ts'
@@ -30,6 +30,7 @@ const localFields = z.strictObject({
     ),
   threads: size.default(2).describe('Of the processor; a GPU computes as it does.'),
   engines: size
+    .max(MOST_ENGINES)
     .default(1)
     .describe(
       'Engines with the same weights, which share sampling, scores and gradients between them, and `threads`, `maxRows` and `microBatchTokens`: two of one thread are faster than one of two, for weights, gradient and graphs more of each further one. What is drawn is the same but for rounding.',

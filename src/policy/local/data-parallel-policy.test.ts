@@ -375,6 +375,13 @@ describe('a policy of several engines', { timeout: 120_000 }, () => {
 })
 
 describe('the setting policy.engines', () => {
+  it('is bounded, and of the processor, also where no settings are read', async () => {
+    await expect(parallel(1e9)).rejects.toThrow(UsageError)
+    await expect(parallel(2, SOURCE, { provider: 'webgpu' })).rejects.toThrow(
+      'expected 1 with provider webgpu',
+    )
+  })
+
   it('opens such a policy, and shares threads among its engines', async () => {
     await withPolicies([openPolicy(pipelinedPolicySchema.parse({ engines: 2 }), SOURCE)], async policy => {
       expect(policy).toBeInstanceOf(DataParallelPolicy)
@@ -389,6 +396,7 @@ describe('the setting policy.engines', () => {
     { sampler: {}, engines: 2 },
     { engines: 0 },
     { engines: 1.5 },
+    { engines: 65 },
   ])('refuses %j', settings => {
     expect(pipelinedPolicySchema.safeParse(settings).success).toBe(false)
   })

@@ -1,6 +1,7 @@
 /** @file A policy of several engines with the same weights, among which what is sampled, scored and learnt from is divided. */
 
 import type { ModelConfig } from '../../model/config.ts'
+import { UsageError } from '../../util/errors.ts'
 import type { ConverseRequest, Policy, Sample, SampledToken, SampleRequest, TurnReply } from '../policy.ts'
 import { microBatches, type Sequence } from './batches.ts'
 import { type EngineOptions, MICRO_BATCH_TOKENS } from './engine.ts'
@@ -22,6 +23,9 @@ import {
   weighBatch,
 } from './weighed-batch.ts'
 
+/** Each is a thread with weights of its own. */
+export const MOST_ENGINES = 64
+
 export interface DataParallelOptions extends EngineOptions {
   /** `threads`, `maxRows` and `microBatchTokens` are those of all of them together. */
   engines: number
@@ -30,6 +34,17 @@ export interface DataParallelOptions extends EngineOptions {
 interface Share {
   maxRows: number
   microBatchTokens: number
+}
+
+const assertEngines = ({ engines, provider = 'cpu' }: DataParallelOptions): void => {
+  if (engines > MOST_ENGINES)
+    throw new UsageError(`engines: expected at most ${MOST_ENGINES}, got ${engines}`, {
+      hint: 'as many as there are cores is the most that is of use',
+    })
+  if (provider !== 'cpu')
+    throw new UsageError(`engines: expected 1 with provider ${provider}, got ${engines}`, {
+      hint: 'several engines share the processor',
+    })
 }
 
 /** What one of so many engines gets of it, at least one. */
@@ -91,8 +106,12 @@ export class DataParallelPolicy implements Policy {
       void engine.ended.then(reason => Promise.all(engines.map(other => other.close(reason))))
   }
 
-  /** Starts the engines. @throws CheckpointError and others from loading; none of them is left running then. */
+  /**
+   * Starts the engines.
+   * @throws UsageError for too many, or with a GPU; CheckpointError and others from loading; none of them is left running then
+   */
   static async start(source: ModelSource, options: DataParallelOptions): Promise<DataParallelPolicy> {
+    assertEngines(options)
     const {
       engines: count,
       threads = 2,
