@@ -228,8 +228,14 @@ describe('a policy of several engines', { timeout: 120_000 }, () => {
   })
 
   it('converses with rows of several turns under their own numbers', async () => {
-    const rows = [...PROMPTS, ...PROMPTS].map((prompt, i) => ({ prompt, maxTokens: 6, stream: `row ${i}` }))
-    for (const instant of [true, false]) {
+    const own = [...PROMPTS, ...PROMPTS]
+    const alike = PROMPTS.map(() => [5, 6])
+    for (const [prompts, instant] of [
+      [own, true],
+      [own, false],
+      [alike, true],
+    ] as const) {
+      const rows = prompts.map((prompt, i) => ({ prompt, maxTokens: 6, stream: `row ${i}` }))
       const said = async (policy: Policy) => {
         const heard = rows.map((): number[][] => [])
         await policy.converse!(
@@ -315,15 +321,26 @@ describe('a policy of several engines', { timeout: 120_000 }, () => {
     })
   })
 
-  it('rejects a call whose listener throws, and goes on', async () => {
+  it('rejects a call whose listener throws, asks nothing more, and goes on', async () => {
     await withPolicies([parallel(2)], async policy => {
+      let calls = 0
       const failing = policy.sample(REQUEST, () => {
+        calls++
         throw new Error('the disk is full')
       })
       await expect(failing).rejects.toThrow('the disk is full')
+      expect(calls).toBe(1)
       const rows = PROMPTS.map(prompt => ({ prompt, maxTokens: 3, stream: 's' }))
-      const speaking = policy.converse!({ rows, instant: true }, () => Promise.reject(new Error('no tool')))
+      let replies = 0
+      const speaking = policy.converse!({ rows, instant: true }, async (row): Promise<NextTurn> => {
+        if (row === 0) throw new Error('no tool')
+        replies++
+        await new Promise(resolve => setTimeout(resolve, 50))
+        return { tokens: [row], maxTokens: 3, stream: 't' }
+      })
       await expect(speaking).rejects.toThrow('no tool')
+      // Each row was heard once at most, and none after the failure.
+      expect(replies).toBeLessThan(rows.length)
       expect(await policy.sample(REQUEST)).toHaveLength(18)
     })
   })

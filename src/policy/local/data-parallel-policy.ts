@@ -77,13 +77,18 @@ const inWhole =
   ({ prompts }: Wave) =>
   <Drawn extends { prompt: number }>(drawn: Drawn): Drawn => ({ ...drawn, prompt: prompts[drawn.prompt] })
 
-/** Waits for all of them, then throws what the first one that failed has thrown. */
+/** Waits for all of them, then throws what was thrown first. */
 const settleAll = async <T>(promises: readonly Promise<T>[]): Promise<T[]> => {
-  const settled = await Promise.allSettled(promises)
-  return settled.map(result => {
-    if (result.status === 'rejected') throw result.reason
-    return result.value
-  })
+  const thrown: unknown[] = []
+  const noted = promises.map(promise =>
+    promise.catch((error: unknown) => {
+      thrown.push(error)
+      throw error
+    }),
+  )
+  const settled = await Promise.allSettled(noted)
+  if (thrown.length > 0) throw thrown[0]
+  return settled.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
 }
 
 /**
@@ -168,7 +173,10 @@ export class DataParallelPolicy implements Policy {
     checkSampleRequest(request, this.config)
     const { prompts, samplesPerPrompt: group = 1 } = request
     const results = new Array<Sample>(prompts.length * group)
+    // When one has failed, nothing of the others is of use.
+    let failed = false
     const keep = (sample: Sample) => {
+      if (failed) return
       results[sample.prompt * group + sample.index] = sample
       onSample?.(sample)
     }
@@ -179,11 +187,12 @@ export class DataParallelPolicy implements Policy {
         await engine.sample(
           partOfRequest(request, wave),
           sample => keep(named(sample)),
-          onToken && (token => onToken(named(token))),
+          onToken && (token => failed || onToken(named(token))),
         )
       }
     }
     const stopping = (error: unknown): never => {
+      failed = true
       waves.length = 0
       throw error
     }
@@ -191,20 +200,27 @@ export class DataParallelPolicy implements Policy {
     return results
   }
 
-  /** Neighbours that share a prompt stay together. */
+  /** Neighbours that share a prompt stay together, where there are enough prompts for all engines. */
   converse(request: ConverseRequest, reply: TurnReply): Promise<void> {
     return this.#inTurn(async () => {
       checkConversation(request, this.config)
-      const size = groupSize(request.rows.map(({ prompt }) => prompt))
-      const groups = request.rows.length / size
-      const each = size * Math.ceil(groups / this.#engines.length)
+      const { rows } = request
+      const engines = this.#engines.length
+      const size = groupSize(rows.map(({ prompt }) => prompt))
+      const unit = rows.length / size < engines ? 1 : size
+      const startOf = (at: number) => unit * Math.floor((at * rows.length) / unit / engines)
+      // When one has failed, no further turn is of use: replies may be dear.
+      let failed = false
       const talk = async (engine: LocalPolicy, at: number): Promise<void> => {
-        const from = at * each
-        const rows = request.rows.slice(from, from + each)
-        if (rows.length === 0) return
-        await engine.converse({ ...request, rows }, (row, turn) =>
-          reply(from + row, { ...turn, prompt: from + row }),
-        )
+        const from = startOf(at)
+        const own = rows.slice(from, startOf(at + 1))
+        if (own.length === 0) return
+        const answer: TurnReply = async (row, turn) =>
+          failed ? null : reply(from + row, { ...turn, prompt: from + row })
+        await engine.converse({ ...request, rows: own }, answer).catch(error => {
+          failed = true
+          throw error
+        })
       }
       await settleAll(this.#engines.map(talk))
     })
