@@ -123,7 +123,7 @@ export const enginePlanLines = (
   const of = (pick: (plan: EnginePlan) => number) =>
     `${threeDigits(pick(plan.usual))} s (${threeDigits(pick(plan.quick))} to ${threeDigits(pick(plan.slow))})`
   return [
-    `on           this machine: ${figures.threads} threads, learning from groups at ${threeDigits(figures.groupTrainGflops)} GFLOP/s`,
+    `on           this machine: ${figures.threads} threads${figures.engines > 1 ? ` in ${figures.engines} engines` : ''}, learning from groups at ${threeDigits(figures.groupTrainGflops)} GFLOP/s`,
     `sampling     ${of(({ sampling }) => sampling)}`,
     `update       ${of(({ update }) => update)}`,
     `a step       ${of(({ step }) => step)}, without what graders take beyond sampling`,

@@ -111,6 +111,13 @@ describe('gradus plan of this machine', { timeout: SLOW_MS }, () => {
     expect(out).toMatch(/on {11}this machine: 2 threads, learning from groups at 80 GFLOP\/s/)
   })
 
+  it('says among how many engines the threads of a file were divided', async () => {
+    const two = join(sandbox.dir, 'two-engines.json')
+    writeFileSync(two, JSON.stringify({ ...FIGURES, engines: 2 }))
+    const { out } = await cli(['plan', 'ruscarl', '--gpus', 'here', '--engine', two])
+    expect(out).toMatch(/this machine: 2 threads in 2 engines, learning/)
+  })
+
   it('takes figures for what they were measured with', async () => {
     const other = join(sandbox.dir, 'recomputed.json')
     writeFileSync(other, JSON.stringify({ ...FIGURES, recompute: true }))

@@ -158,7 +158,7 @@ const readFigures = (path: string): EngineFigures =>
 /** What the file says, or a quick measurement of a model of that shape. */
 const figuresOf = async (settings: Settings, { engine }: PlanOptions, io: Io): Promise<EngineFigures> => {
   const { policy, model } = settings.config as {
-    policy?: { threads?: number | null; recompute?: boolean }
+    policy?: { threads?: number | null; recompute?: boolean; engines?: number }
     model?: { folder?: string | null }
   }
   const recompute = policy?.recompute ?? false
@@ -169,7 +169,7 @@ const figuresOf = async (settings: Settings, { engine }: PlanOptions, io: Io): P
   const threads = policy?.threads ?? availableParallelism()
   const folder = model?.folder ?? undefined
   return parseEngineFigures(
-    await benchEngine({ rounds: 1, threads, model: folder, recompute }),
+    await benchEngine({ rounds: 1, threads, engines: policy?.engines, model: folder, recompute }),
     'gradus bench engine',
   )
 }
